@@ -1,0 +1,33 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "stack_stream.h"
+#include "workload/workload.h"
+
+namespace stackpack::bench {
+
+struct Settings {
+  WorkloadOptions workload{0.25, 1};
+  std::string perf_path;  ///< read this capture instead of the workload, unless empty
+  unsigned repeat = 5;
+};
+
+/// The stream that the settings ask for; made once and kept. Empty when there is none.
+const StackStream& input_stream(const Settings& settings);
+
+struct Benchmark {
+  const char* name;
+  const char* what;
+  bool (*run)(const Settings&);  ///< prints its table; false when a result was wrong
+};
+
+std::span<const Benchmark> benchmarks();
+
+bool bench_workload(const Settings& settings);
+bool bench_builder(const Settings& settings);
+bool bench_freeze(const Settings& settings);
+bool bench_segments(const Settings& settings);
+
+}  // namespace stackpack::bench

@@ -1,0 +1,16 @@
+# Release builds check what the C++ and C libraries can check cheaply, and get the usual exploit
+# mitigations. Measured cost: docs/performance.md. Sanitizer builds bring stronger checks of their own.
+include(CheckPIESupported)
+check_pie_supported()
+
+function(stackpack_harden target)
+  if(STACKPACK_SANITIZE)
+    return()
+  endif()
+  target_compile_definitions(${target} INTERFACE _GLIBCXX_ASSERTIONS)
+  target_compile_options(${target} INTERFACE
+    -fstack-protector-strong
+    $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE>
+    $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
+  target_link_options(${target} INTERFACE -Wl,-z,relro -Wl,-z,now)
+endfunction()

@@ -1,0 +1,23 @@
+// Folded text: whatever the bytes, reading ends well and every byte is accounted for.
+#include <cstdlib>
+#include <span>
+
+#include "formats/folded/folded_source.h"
+#include "support/collecting_sink.h"
+
+namespace stackpack::fuzz {
+
+void import_folded(std::span<const std::byte> data) {
+  folded::looks_like_folded(data);
+  const auto source = io::source_of_memory(data);
+  test::CollectingSink sink;
+  folded::ReadOptions options;
+  options.max_line_bytes = 4096;
+  const auto account = folded::read_capture(*source, sink, options);
+  if (account && (account->total != data.size() ||
+                  account->parsed + account->padding + account->skipped != account->total)) {
+    std::abort();
+  }
+}
+
+}  // namespace stackpack::fuzz

@@ -1,0 +1,86 @@
+// Reads bytes as a perf capture and aborts when a promise of the source is broken.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+
+#include "capture/callstack_sink.h"
+#include "formats/perf/perf_source.h"
+#include "io/byte_source.h"
+
+namespace stackpack::fuzz {
+
+inline void require(bool condition) {
+  if (!condition) {
+    std::abort();
+  }
+}
+
+/// Keeps counts only; checks what CallstackSink says about every call.
+class PerfFuzzSink final : public capture::CallstackSink {
+ public:
+  std::uint32_t add_event(const Event& /*event*/) override { return events_++; }
+  void rename_event(std::uint32_t index, std::string_view /*name*/) override {
+    require(index < events_);
+  }
+  Status add_sample(const Sample& sample, const capture::StackView& stack) override {
+    require(sample.event < events_);
+    std::size_t frames = 0;
+    for (const capture::ModeRun& run : stack.runs) {
+      require(run.count > 0);
+      frames += run.count;
+    }
+    require(frames == stack.depth());
+    switch (sample.origin) {
+      case StackOrigin::kNone:
+        require(stack.empty());
+        break;
+      case StackOrigin::kIpOnly:
+        require(frames == 1);
+        break;
+      case StackOrigin::kRecorded:
+        require(frames >= 1);
+        break;
+    }
+    ++samples;
+    for (const std::uint64_t address : stack.addresses) {
+      digest = digest * 0x9E3779B97F4A7C15U + address;
+    }
+    return {};
+  }
+  capture::PendingStack open_pending() override { return {}; }
+  Status add_pending_sample(const Sample& /*sample*/, capture::PendingStack /*pending*/,
+                            const capture::StackView& /*fallback*/) override {
+    return {};
+  }
+  Status resolve_pending(capture::PendingStack /*pending*/,
+                         const capture::StackView& /*stack*/) override {
+    return {};
+  }
+  capture::SystemRecorder& system() override { return system_; }
+  capture::LossCounters& losses() override { return losses_; }
+
+  std::uint64_t samples = 0;
+  std::uint64_t digest = 0;
+
+ private:
+  std::uint32_t events_ = 0;
+  capture::SystemRecorder system_;
+  capture::LossCounters losses_;
+};
+
+/// Reads `source`, which has `bytes` bytes; every one must be accounted for.
+inline void read_perf(std::unique_ptr<io::ByteSource> source, std::uint64_t bytes,
+                      PerfFuzzSink& sink) {
+  perf::Input input;
+  input.main = std::move(source);
+  const Result<capture::ByteAccount> account = perf::read_capture(input, sink, {});
+  if (account) {
+    require(account->total == bytes);
+    require(account->parsed + account->padding + account->skipped == bytes);
+  }
+}
+
+}  // namespace stackpack::fuzz

@@ -1,0 +1,135 @@
+/* Reads .spk files from C and from whatever can call C.
+ *
+ * Handles are opaque. A function that can fail returns a stackpack_status; what is meant for the
+ * caller comes back through pointers, which are not written on failure unless it says so. No
+ * exception crosses this interface; when memory runs out that is STACKPACK_OUT_OF_MEMORY.
+ *
+ * Threads: a reader may be used by any number of threads at once.
+ * Lifetime: a reader lives until stackpack_close, which takes NULL, too; strings live as long as it
+ * says at the function.
+ */
+#ifndef STACKPACK_C_API_H
+#define STACKPACK_C_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Names as C libraries have them.
+// NOLINTBEGIN(readability-identifier-naming)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum stackpack_status {
+  STACKPACK_OK = 0,
+  STACKPACK_IO = 1,          /* the operating system refused to open or read */
+  STACKPACK_NOT_FOUND = 2,   /* there is no such file */
+  STACKPACK_TRUNCATED = 3,   /* the end of the file is missing */
+  STACKPACK_CORRUPT = 4,     /* the file contradicts the format or itself */
+  STACKPACK_UNSUPPORTED = 5, /* the file is of a newer version */
+  STACKPACK_LIMIT = 6,       /* the file is larger than this program can hold */
+  STACKPACK_USAGE = 7,       /* the call makes no sense: a null pointer, an unknown id */
+  STACKPACK_OUT_OF_MEMORY = 8
+} stackpack_status;
+
+/* A static text for a status: "file is damaged", ... Never NULL. */
+const char* stackpack_status_text(stackpack_status status);
+
+/* ---- the file ---- */
+
+typedef struct stackpack_reader stackpack_reader;
+
+/* Opens a file. `cache_bytes`: upper bound of the page cache, 0 for the default of 64 MiB.
+ * On failure *reader is NULL and, when `problem` is not NULL, *problem is a static text with the
+ * cause. */
+stackpack_status stackpack_open(const char* path, uint64_t cache_bytes, stackpack_reader** reader,
+                                const char** problem);
+
+/* The same for a file in memory, which must outlive the reader. */
+stackpack_status stackpack_open_memory(const void* data, size_t size, uint64_t cache_bytes,
+                                       stackpack_reader** reader, const char** problem);
+
+void stackpack_close(stackpack_reader* reader);
+
+/* Reads everything and checks it. */
+stackpack_status stackpack_verify(const stackpack_reader* reader);
+
+typedef struct stackpack_summary {
+  uint64_t file_bytes;
+  uint64_t source_bytes; /* of the capture */
+  uint64_t samples;
+  uint64_t recorded_samples; /* those with a recorded callstack */
+  uint64_t raw_frames;       /* of all recorded samples */
+  uint64_t unique_stacks;    /* distinct recorded callstacks */
+  uint64_t stacks;           /* callstack ids in the file are 0 .. stacks - 1 */
+  uint64_t nodes;
+  uint64_t distinct_frames;
+  uint64_t max_depth;
+  uint32_t has_samples; /* 0: the file has counts of samples only */
+} stackpack_summary;
+
+stackpack_status stackpack_get_summary(const stackpack_reader* reader, stackpack_summary* summary);
+
+/* ---- callstacks ---- */
+
+typedef enum stackpack_mode {
+  STACKPACK_MODE_UNKNOWN = 0,
+  STACKPACK_MODE_KERNEL = 1,
+  STACKPACK_MODE_USER = 2,
+  STACKPACK_MODE_HYPERVISOR = 3,
+  STACKPACK_MODE_GUEST = 4,
+  STACKPACK_MODE_GUEST_KERNEL = 5,
+  STACKPACK_MODE_GUEST_USER = 6
+} stackpack_mode;
+
+typedef struct stackpack_frame {
+  uint64_t address;
+  uint32_t mode; /* a stackpack_mode */
+} stackpack_frame;
+
+#define STACKPACK_NO_STACK UINT32_MAX
+
+/* The frames of callstack `id`, leaf first. *depth becomes the number of its frames; at most
+ * `capacity` of them are written to `frames` (which may be NULL when capacity is 0). */
+stackpack_status stackpack_get_callstack(const stackpack_reader* reader, uint32_t id,
+                                         stackpack_frame* frames, size_t capacity, size_t* depth);
+
+/* ---- samples ---- */
+
+#define STACKPACK_UNKNOWN_ID UINT32_MAX /* pid, tid or cpu that was not recorded */
+
+typedef struct stackpack_sample {
+  uint64_t time_ns;
+  uint64_t weight;
+  uint32_t pid;
+  uint32_t tid;
+  uint32_t cpu;
+  uint32_t event; /* index of the event */
+  uint32_t stack; /* callstack id or STACKPACK_NO_STACK */
+  uint8_t origin; /* 0 none, 1 made of an instruction pointer, 2 recorded */
+  uint8_t flags;
+} stackpack_sample;
+
+/* Called with samples, at least one, which live during the call. Not 0: stop. Must not throw. */
+typedef int (*stackpack_sample_visitor)(void* context, const stackpack_sample* samples,
+                                        size_t count);
+
+/* Visits the samples from `from_ns` to `to_ns`, both inclusive, in the order of the capture; of one
+ * process or thread when `pid` or `tid` is not NULL. Parts of the file outside the time range are
+ * not read. STACKPACK_USAGE: the file has counts of samples only. */
+stackpack_status stackpack_visit_samples(const stackpack_reader* reader, uint64_t from_ns,
+                                         uint64_t to_ns, const uint32_t* pid, const uint32_t* tid,
+                                         stackpack_sample_visitor visitor, void* context);
+
+/* The name of an event, which lives as long as the reader; STACKPACK_USAGE: there is no such event.
+ */
+stackpack_status stackpack_get_event_name(const stackpack_reader* reader, uint32_t event,
+                                          const char** name);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* STACKPACK_C_API_H */
+// NOLINTEND(readability-identifier-naming)

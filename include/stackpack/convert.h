@@ -1,0 +1,59 @@
+// Converts a capture into a .spk file.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stackpack/result.h"
+#include "stackpack/stats.h"
+
+namespace stackpack {
+
+enum class CaptureFormat : std::uint8_t { kAuto, kPerf, kEtl, kFolded, kPprof };
+
+struct ConvertOptions {
+  CaptureFormat format = CaptureFormat::kAuto;
+  int level = 9;                   ///< zstd level, 1..22
+  std::uint64_t memory_limit = 0;  ///< bytes for builder and scratch; 0: no limit but the machine
+  bool samples = true;             ///< false: counts per (stack, event, process, origin) only
+  std::string member;              ///< of a zip archive: which of its captures; may be empty
+};
+
+/// Shared with the thread that watches a conversion.
+struct ConvertProgress {
+  std::atomic<std::uint64_t> bytes_total{0};  ///< 0: not known (a pipe)
+  std::atomic<std::uint64_t> bytes_done{0};
+  std::atomic<std::uint64_t> samples{0};
+  std::atomic<bool> cancelled{false};  ///< set it to stop with kCancelled
+};
+
+/// Seconds and stalls of one stage, for --timings.
+struct StageTime {
+  std::string name;
+  double seconds = 0;
+};
+
+struct ConvertReport {
+  std::uint64_t input_bytes = 0;
+  std::uint64_t output_bytes = 0;
+  Statistics statistics;
+  std::vector<std::string> warnings;  ///< one line each, for a person
+  bool lossy = false;                 ///< a recorder or damage counter is above zero
+  std::vector<StageTime> stages;
+};
+
+/// Names of the captures in a zip archive (.etl.zip, .diagsession), in the archive's order; empty
+/// when `path` is not an archive. Errors: kNotFound, kIo, kCorrupt.
+Result<std::vector<std::string>> captures_in_archive(const std::string& path);
+
+/// Reads the capture at `input` ("-": standard input; a directory: perf record --threads) and
+/// writes `output` ("-": standard output), which appears whole or not at all.
+/// A zip archive is read when it holds one capture, or options.member names one.
+/// Errors: kNotFound, kIo, kCorrupt/kTruncated/kUnsupported when nothing of the input is readable,
+///         kUsage when an archive leaves the choice open, kCancelled.
+Result<ConvertReport> convert(const std::string& input, const std::string& output,
+                              const ConvertOptions& options, ConvertProgress* progress);
+
+}  // namespace stackpack

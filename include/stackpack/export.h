@@ -1,0 +1,99 @@
+// Writes what a .spk file holds in formats which other tools open. See docs/exports.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stackpack/model.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+
+namespace stackpack {
+
+enum class ExportFormat : std::uint8_t {
+  kFolded,      ///< one line per callstack: `root;...;leaf COUNT`
+  kPprof,       ///< profile.proto, gzip
+  kSpeedscope,  ///< speedscope's JSON file format
+  kFirefox,     ///< the Firefox Profiler's processed profile format, gzip
+  kOtlp,        ///< OpenTelemetry profiles, v1development ProfilesData
+  kCsv,         ///< a directory of tables
+};
+
+/// The names of the formats as the command line spells them, in the order of the enumeration.
+std::span<const std::string_view> export_format_names();
+std::optional<ExportFormat> export_format_of(std::string_view name);
+
+/// A time of the capture's clock, or a distance from its first sample.
+struct ExportTime {
+  std::uint64_t ns = 0;
+  bool from_start = false;
+
+  friend bool operator==(const ExportTime&, const ExportTime&) = default;
+};
+
+/// `123456` is a time of the capture's clock in ns; `1.5s`, `20ms`, `7us`, `300ns` are distances
+/// from the first sample. Nothing when `text` is neither.
+std::optional<ExportTime> parse_export_time(std::string_view text);
+
+/// What a sample counts for.
+enum class ExportWeight : std::uint8_t {
+  kAuto,    ///< kPeriod for an imported profile (whose samples stand for many), kCount otherwise
+  kCount,   ///< 1
+  kPeriod,  ///< its recorded weight
+};
+
+/// How a frame is written where the format has text for it.
+enum class FrameStyle : std::uint8_t {
+  kModule,   ///< `module+0xoffset`; `0xaddress` where no image is known
+  kAddress,  ///< `0xaddress`
+};
+
+/// What folded puts above the first frame.
+enum class FoldedRoot : std::uint8_t {
+  kNone,
+  kProcess,  ///< `name-pid`
+  kThread,   ///< `name-pid`, then `thread name-tid`
+};
+
+struct ExportOptions {
+  ExportFormat format = ExportFormat::kFolded;
+
+  // Which samples; every condition that is set must hold.
+  std::string event;  ///< name of an event; empty: all
+  std::optional<std::uint32_t> pid;
+  std::optional<std::uint32_t> tid;
+  std::string comm;  ///< name of a process or of a thread; empty: all
+  std::optional<ExportTime> from;
+  std::optional<ExportTime> to;  ///< inclusive
+
+  ExportWeight weight = ExportWeight::kAuto;
+  FrameStyle frames = FrameStyle::kModule;   ///< folded, speedscope
+  FoldedRoot root = FoldedRoot::kNone;       ///< folded
+  bool annotate_kernel = false;              ///< folded: `_[k]` behind kernel frames
+  bool aggregate = false;                    ///< speedscope: weights instead of times
+  bool otlp_stack_tree = false;              ///< otlp: stacks as a tree; an experiment
+  std::uint64_t memory_limit = 96ULL << 20;  ///< bytes for what depends on samples; an aim
+};
+
+struct ExportReport {
+  std::uint64_t samples = 0;       ///< selected
+  std::uint64_t weight = 0;        ///< what they count for in all
+  std::uint64_t stacks = 0;        ///< distinct callstacks (as the output names frames) among them
+  std::uint64_t output_bytes = 0;  ///< all files
+};
+
+/// Writes `output` ("-": standard output; csv: a directory, made when it is not there), which
+/// appears whole or not at all.
+///
+/// Memory: the tables of the file, the distinct callstacks as the format names their frames, and
+///         about options.memory_limit; nothing grows with the number of samples.
+/// Errors: kUsage when an option names what the file does not have, or no sample is selected (the
+///         text says which); those of the reader; kIo of the output.
+Result<ExportReport> export_capture(const Reader& reader, const std::string& output,
+                                    const ExportOptions& options);
+
+}  // namespace stackpack

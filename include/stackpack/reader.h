@@ -1,0 +1,126 @@
+// Reads .spk files. See docs/format.md for the format.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stackpack/model.h"
+#include "stackpack/result.h"
+#include "stackpack/stats.h"
+
+namespace stackpack {
+
+namespace io {
+class ByteSource;
+}  // namespace io
+
+struct ReaderOptions {
+  /// Upper bound of the page cache in bytes. Each thread may hold one page more while it decodes.
+  std::uint64_t cache_bytes = std::uint64_t{64} << 20;
+};
+
+/// Which samples to visit. Every condition that is set must hold.
+struct SampleQuery {
+  std::uint64_t from_ns = 0;                ///< first time, inclusive
+  std::uint64_t to_ns = ~std::uint64_t{0};  ///< last time, inclusive
+  std::optional<std::uint32_t> pid;
+  std::optional<std::uint32_t> tid;
+};
+
+/// What the page cache did so far.
+struct CacheCounters {
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;
+  std::uint64_t bytes = 0;  ///< held now
+};
+
+/// An open .spk file. Immutable; the input is not trusted.
+///
+/// Opening reads the header, the directory and the summary only. Pages are loaded on demand,
+/// checked once at load, and kept in a cache of bounded size, least recently used out first.
+/// Threads:   const methods may be called from any number of threads.
+/// Errors:    kIo, kCorrupt, kTruncated, kUnsupported (a newer major version, an unknown required
+///            section), with the offset in the .spk file.
+class Reader {
+ public:
+  static Result<std::unique_ptr<Reader>> open(const std::string& path,
+                                              const ReaderOptions& options = {});
+  /// The descriptor stays the caller's and must stay open; it must be seekable.
+  static Result<std::unique_ptr<Reader>> open_descriptor(int descriptor,
+                                                         const ReaderOptions& options = {});
+  /// The memory must outlive the reader.
+  static Result<std::unique_ptr<Reader>> open_memory(std::span<const std::byte> file,
+                                                     const ReaderOptions& options = {});
+
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+  ~Reader();
+
+  [[nodiscard]] std::uint64_t file_bytes() const;
+  [[nodiscard]] const Statistics& statistics() const;
+  /// What the writer was told to keep about the making of the file; see convert.h.
+  [[nodiscard]] std::string_view fingerprint() const;
+  /// All sections, headers and trailer included; their stored bytes add up to file_bytes().
+  [[nodiscard]] const std::vector<SectionInfo>& sections() const;
+
+  /// Stack ids are 0 .. stack_count() - 1.
+  [[nodiscard]] StackId stack_count() const;
+
+  /// The frames of callstack `id`, leaf first, into `frames` (replaced; reuse it).
+  /// Errors: kUsage when there is no such id. Cost: one page.
+  Status callstack(StackId id, std::vector<Frame>& frames) const;
+
+  /// The callstacks of many ids, each page loaded once: visit(position in ids, frames leaf first).
+  /// Ids may come in any order and repeat; the visits come in the order of the ids' pages.
+  /// The span is valid during the visit.
+  Status callstacks(std::span<const StackId> ids,
+                    const std::function<void(std::size_t, std::span<const Frame>)>& visit) const;
+
+  /// The samples that match, in time order (equal times in the order of the capture), in blocks:
+  /// visit(samples) returns false to stop. The span is valid during the visit. Blocks outside the
+  /// time range are not read.
+  Status samples(const SampleQuery& query,
+                 const std::function<bool(std::span<const StoredSample>)>& visit) const;
+
+  /// Samples per (stack, event, process, origin) of a file written without samples.
+  struct StackCount {
+    StackId stack = kNoStack;
+    std::uint32_t event = 0;
+    std::uint32_t pid = kUnknownId;
+    StackOrigin origin = StackOrigin::kNone;
+    std::uint64_t samples = 0;
+    std::uint64_t weight = 0;
+  };
+  /// False when the samples themselves were left out; stack_counts() has what is left then.
+  [[nodiscard]] bool has_samples() const;
+  /// Errors: kUsage when the file has samples.
+  [[nodiscard]] Result<std::vector<StackCount>> stack_counts() const;
+
+  [[nodiscard]] Result<std::vector<Event>> events() const;
+  [[nodiscard]] Result<std::vector<Process>> processes() const;
+  [[nodiscard]] Result<std::vector<Thread>> threads() const;
+  [[nodiscard]] Result<std::vector<Module>> modules() const;
+  [[nodiscard]] Result<std::vector<MetadataEntry>> metadata() const;
+
+  [[nodiscard]] CacheCounters cache() const;
+
+  /// Reads everything: every checksum, every page, every index, every sample block, the order of
+  /// the nodes, and that the statistics fit.
+  [[nodiscard]] Status verify() const;
+
+ private:
+  struct Impl;
+  explicit Reader(std::unique_ptr<Impl> impl);
+  static Result<std::unique_ptr<Reader>> open_source(std::unique_ptr<io::ByteSource> source,
+                                                     const ReaderOptions& options);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace stackpack

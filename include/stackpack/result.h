@@ -1,0 +1,105 @@
+// Error values for everything that can fail on account of the input, the disk or the caller.
+//
+// Result<T> offers the part of std::expected<T, Error> (C++23) which the project uses, under the
+// same member names, so that it can become an alias once the compilers we support have it.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace stackpack {
+
+enum class ErrorCode : std::uint8_t {
+  kIo,           ///< the operating system refused to open, read, write, sync or rename
+  kNotFound,     ///< the named input does not exist
+  kTruncated,    ///< the input ended inside a structure
+  kCorrupt,      ///< a field contradicts the format or another field
+  kUnsupported,  ///< valid input which this version does not read
+  kLimit,        ///< a configured limit (memory, depth, size) would be passed
+  kUsage,        ///< the caller asked for something that makes no sense
+  kCancelled,    ///< the caller asked to stop
+};
+
+/// Offset of an Error which is not tied to a place in a file.
+inline constexpr std::uint64_t kNoOffset = ~std::uint64_t{0};
+
+/// Part of an Error which happened in the file that the user named.
+inline constexpr std::uint32_t kMainPart = ~std::uint32_t{0};
+
+/// Part of an Error which happened to the output, not to the input.
+inline constexpr std::uint32_t kOutputPart = kMainPart - 1;
+
+/// Why an operation failed, and where in the file.
+struct Error {
+  ErrorCode code = ErrorCode::kCorrupt;
+  std::uint64_t offset = kNoOffset;  ///< byte offset in the file at which the problem was noticed
+  std::string_view what;             ///< static text: structure and cause, e.g. "perf: SAMPLE: ..."
+  int os_error = 0;                  ///< errno, when the operating system gave one
+  std::uint32_t part = kMainPart;    ///< N: in `data.N` of a perf directory; or kOutputPart
+};
+
+/// Either a value or an Error. Reading the wrong side is a programming error (assert).
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value)  // NOLINT(google-explicit-constructor): implicit on purpose
+      : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error)  // NOLINT(google-explicit-constructor): implicit on purpose
+      : state_(std::in_place_index<1>, error) {}
+
+  [[nodiscard]] bool has_value() const { return state_.index() == 0; }
+  explicit operator bool() const { return has_value(); }
+
+  T& value() & {
+    assert(has_value());
+    return *std::get_if<0>(&state_);
+  }
+  const T& value() const& {
+    assert(has_value());
+    return *std::get_if<0>(&state_);
+  }
+  T&& value() && {
+    assert(has_value());
+    return std::move(*std::get_if<0>(&state_));
+  }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+
+  [[nodiscard]] const Error& error() const {
+    assert(!has_value());
+    return *std::get_if<1>(&state_);
+  }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+/// Success without a value, or an Error.
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  Result() = default;
+  Result(Error error)  // NOLINT(google-explicit-constructor): implicit on purpose
+      : error_(error), failed_(true) {}
+
+  [[nodiscard]] bool has_value() const { return !failed_; }
+  explicit operator bool() const { return !failed_; }
+  [[nodiscard]] const Error& error() const {
+    assert(failed_);
+    return error_;
+  }
+
+ private:
+  Error error_{};
+  bool failed_ = false;
+};
+
+using Status = Result<void>;
+
+}  // namespace stackpack

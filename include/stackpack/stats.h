@@ -1,0 +1,74 @@
+// The statistics of a .spk file, as kept in its summary section: what `stackpack stats` prints.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stackpack/model.h"
+
+namespace stackpack {
+
+/// One section of a .spk file. The stored bytes of all sections add up to the file.
+struct SectionInfo {
+  std::string name;
+  std::uint64_t raw_bytes = 0;     ///< before compression
+  std::uint64_t stored_bytes = 0;  ///< in the file, frame headers included
+};
+
+/// Samples of one event.
+struct EventCount {
+  std::string name;
+  std::uint64_t samples = 0;
+};
+
+struct Statistics {
+  std::string source_kind;  ///< "perf", "etl", ...
+  std::uint64_t source_bytes = 0;
+
+  struct {
+    std::uint64_t total = 0;
+    std::uint64_t recorded = 0;
+    std::uint64_t ip_only = 0;
+    std::uint64_t none = 0;
+    std::uint64_t empty_chains = 0;
+    std::uint64_t stack_dump_only = 0;  ///< no user frames, but a register and stack dump
+  } samples;
+
+  /// Recorded callstacks; those made of an instruction pointer alone are not among them.
+  struct {
+    std::uint64_t raw_frames = 0;          ///< frames of all recorded samples
+    std::uint64_t unique = 0;              ///< distinct recorded callstacks
+    std::uint64_t unique_frames = 0;       ///< their frames in all
+    std::uint64_t unique_leaf_frames = 0;  ///< distinct frames at their leaves
+    std::uint64_t max_depth = 0;
+    std::uint64_t stored = 0;  ///< stack ids in the file, ip-only ones included
+  } callstacks;
+
+  struct {
+    std::uint64_t nodes = 0;  ///< without the root
+    std::uint64_t distinct_frames = 0;
+    std::uint64_t pages = 0;
+    std::uint64_t resident_bytes = 0;
+    std::uint64_t stored_bytes = 0;
+  } dag;
+
+  std::uint64_t sample_stream_bytes = 0;
+
+  struct {
+    std::uint64_t lookups = 0;
+    std::uint64_t probes = 0;
+    std::uint64_t frames = 0;
+    std::uint64_t prefix_frames = 0;
+    std::uint64_t map_bytes = 0;
+    std::uint64_t segments = 0;
+  } builder;
+
+  std::uint64_t processes = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t modules = 0;
+  std::vector<EventCount> events;   ///< in the order of the event table
+  std::vector<LossCounter> losses;  ///< by name
+};
+
+}  // namespace stackpack

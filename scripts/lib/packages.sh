@@ -1,0 +1,13 @@
+# Debian 12 packages, by what needs them. Sourced by the scripts beside this folder.
+# shellcheck shell=bash disable=SC2034
+
+# To build everything and run every test.
+build_packages=(
+  g++ cmake ninja-build pkg-config
+  libzstd-dev libxxhash-dev libfmt-dev libcli11-dev rapidjson-dev
+  libprotozero-dev zlib1g-dev libzip-dev libbenchmark-dev doctest-dev
+  python3 zstd
+)
+
+# Besides, to run .ci/run.
+check_packages=(clang-14 clang-format-14 clang-tidy-14)

@@ -1,0 +1,92 @@
+# What scripts/run, scripts/test and .ci/run share. Sourced, not run.
+# shellcheck shell=bash
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+# shellcheck source=scripts/lib/packages.sh
+source "$root/scripts/lib/packages.sh"
+
+fail() {
+  printf '%s: %s\n' "${0##*/}" "$*" >&2
+  exit 70
+}
+
+# Tells a person at a terminal why it takes long; silent otherwise.
+note() {
+  if [[ -t 2 ]]; then
+    printf '%s: %s\n' "${0##*/}" "$*" >&2
+  fi
+}
+
+# Runs a command; its output goes to a log, and to standard error only if the command fails.
+quietly() {
+  local log=$1
+  shift
+  if ! "$@" >"$log" 2>&1; then
+    cat "$log" >&2
+    fail "failed: $*"
+  fi
+}
+
+# Prints those of the given packages that are not installed.
+missing_packages() {
+  local package
+  declare -A installed=()
+  while read -r package; do
+    installed[${package%:*}]=1
+  done < <(dpkg-query -W -f='${db:Status-Abbrev} ${binary:Package}\n' "$@" 2>/dev/null |
+    sed -n 's/^ii  *//p')
+  for package in "$@"; do
+    [[ -n ${installed[$package]:-} ]] || printf '%s\n' "$package"
+  done
+}
+
+# Installs what is missing. Asks nothing, touches nothing when nothing is missing.
+ensure_packages() {
+  local missing as_root=()
+  if ! command -v dpkg-query >/dev/null; then
+    return # Not Debian: CMake names what it does not find.
+  fi
+  mapfile -t missing < <(missing_packages "$@")
+  if ((${#missing[@]} == 0)); then
+    return
+  fi
+  if ((EUID != 0)); then
+    if ! command -v sudo >/dev/null; then
+      fail "missing packages; as root, run: apt-get install ${missing[*]}"
+    fi
+    as_root=(sudo)
+  fi
+  note "installing ${#missing[@]} packages"
+  mkdir -p "$root/build"
+  quietly "$root/build/apt.log" "${as_root[@]}" apt-get -qq update
+  quietly "$root/build/apt.log" "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get -qq install --yes --no-install-recommends "${missing[@]}"
+}
+
+# Configures (when that was not done yet) and builds targets of a preset: build_preset NAME TARGET...
+build_preset() {
+  local preset=$1
+  shift
+  local folder=$root/build/$preset
+  mkdir -p "$folder"
+  # Two runs at once must not build in one folder.
+  exec {build_lock}>"$folder/.lock"
+  flock "$build_lock"
+  if [[ ! -f $folder/build.ninja ]]; then
+    note "configuring and building; the first time takes some minutes"
+    quietly "$folder/configure.log" cmake -S "$root" --preset "$preset"
+  fi
+  quietly "$folder/build.log" cmake --build "$folder" --target "$@"
+  exec {build_lock}>&-
+}
+
+# Runs every test of a preset and prints the closing lines of CTest; all of it when a test fails.
+test_preset() {
+  local folder=$root/build/$1 log=$root/build/$1/test.log
+  if ctest --test-dir "$folder" --output-on-failure --parallel "$(nproc)" >"$log" 2>&1; then
+    sed -n '/^[0-9]*% tests passed/,$p' "$log"
+  else
+    cat "$log" >&2
+    fail "tests of preset $1 failed"
+  fi
+}

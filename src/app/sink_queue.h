@@ -1,0 +1,105 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "capture/callstack_sink.h"
+#include "stackpack/model.h"
+#include "stackpack/result.h"
+
+namespace stackpack::app {
+
+/// Puts a thread between a source and a sink: the source parses on its thread, the sink interns on
+/// another, and batches of samples go from one to the other in order.
+///
+/// Nothing is locked for a sample; the lock is taken once a batch. The order of calls that the sink
+/// sees is the order of the source's calls, so the result is the same as without the queue.
+/// Facts and loss counters go straight to the sink's recorders: only the source's thread uses them
+/// until finish().
+/// Memory: kBatches batches of about kBatchBytes.
+/// Errors: an error of the sink comes back from one of the next calls, or from finish().
+class SinkQueue final : public capture::CallstackSink {
+ public:
+  static constexpr std::size_t kBatches = 4;
+  static constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
+
+  /// `sink` must outlive the queue and is used by the queue's thread until finish() returns.
+  explicit SinkQueue(capture::CallstackSink& sink);
+  ~SinkQueue() override;
+
+  std::uint32_t add_event(const Event& event) override;
+  void rename_event(std::uint32_t index, std::string_view name) override;
+  Status add_sample(const Sample& sample, const capture::StackView& stack) override;
+  capture::PendingStack open_pending() override;
+  Status add_pending_sample(const Sample& sample, capture::PendingStack pending,
+                            const capture::StackView& fallback) override;
+  Status resolve_pending(capture::PendingStack pending, const capture::StackView& stack) override;
+  capture::SystemRecorder& system() override { return sink_.system(); }
+  capture::LossCounters& losses() override { return sink_.losses(); }
+
+  /// Waits until the sink has everything; no call may follow. Result: the sink's first error.
+  Status finish();
+
+  /// How often one side had to wait for the other, for --timings.
+  struct Stalls {
+    std::uint64_t source_waited = 0;  ///< all batches were full
+    std::uint64_t sink_waited = 0;    ///< no batch was ready
+  };
+  [[nodiscard]] Stalls stalls() const { return stalls_; }  ///< after finish()
+
+ private:
+  enum class Kind : std::uint8_t {
+    kSample,
+    kPendingSample,
+    kOpenPending,
+    kResolve,
+    kEvent,
+    kRename
+  };
+
+  struct Entry {
+    Kind kind = Kind::kSample;
+    Sample sample;
+    std::uint32_t number = 0;  // of the promise, or index of the event
+    std::uint32_t addresses = 0;
+    std::uint32_t runs = 0;
+  };
+
+  struct Batch {
+    std::vector<Entry> entries;
+    std::vector<std::uint64_t> addresses;
+    std::vector<capture::ModeRun> runs;
+    std::vector<Event> events;
+
+    [[nodiscard]] std::size_t bytes() const;
+    void clear();
+  };
+
+  Status push(Kind kind, const Sample& sample, std::uint32_t number,
+              const capture::StackView& stack);
+  Status hand_over();
+  void run();
+  Status deliver(const Batch& batch);
+
+  capture::CallstackSink& sink_;
+  Batch filling_;
+  std::uint32_t event_count_ = 0;
+  std::uint32_t promise_count_ = 0;
+  bool finished_ = false;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Batch> ready_;   // guarded by mutex_
+  std::vector<Batch> empty_;  // guarded by mutex_
+  bool closed_ = false;       // guarded by mutex_
+  Status status_;             // guarded by mutex_
+  Stalls stalls_;             // guarded by mutex_
+  std::thread thread_;        // last: it uses everything above
+};
+
+}  // namespace stackpack::app

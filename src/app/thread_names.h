@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "stackpack/model.h"
+
+namespace stackpack::app {
+
+/// Tells the name a thread had at a time: the thread's own, else that of its process.
+/// The spans must outlive it.
+class ThreadNames {
+ public:
+  ThreadNames(std::span<const Process> processes, std::span<const Thread> threads);
+
+  /// Empty when nobody told a name.
+  [[nodiscard]] std::string_view name(std::uint32_t pid, std::uint32_t tid,
+                                      std::uint64_t time_ns) const;
+
+  /// The name of the process alone.
+  [[nodiscard]] std::string_view process_name(std::uint32_t pid, std::uint64_t time_ns) const;
+
+ private:
+  std::span<const Process> processes_;
+  std::span<const Thread> threads_;
+  std::vector<std::uint32_t> process_order_;  // by pid, then start
+  std::vector<std::uint32_t> thread_order_;   // by pid, tid, then start
+};
+
+}  // namespace stackpack::app

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/library_versions.h"
+
+namespace stackpack::app {
+
+std::string_view program_version();
+
+/// major.minor of the .spk files that this program writes.
+std::string format_version();
+
+using io::library_versions;
+using io::LibraryVersion;
+
+}  // namespace stackpack::app

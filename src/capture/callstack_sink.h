@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "capture/loss_counters.h"
+#include "capture/stack_view.h"
+#include "capture/system_recorder.h"
+#include "stackpack/model.h"
+#include "stackpack/result.h"
+
+namespace stackpack::capture {
+
+/// A callstack that is promised now and told later (ETW stack keys, deferred perf chains).
+enum class PendingStack : std::uint32_t {};
+
+/// Takes everything that a source finds in a capture. One of the two virtual interfaces.
+///
+/// Order:   calls may come in any time order; whoever stores samples sorts them (stable by time).
+///          An event is added before the first sample that names it. System facts carry their own
+///          times and may come before or after the samples which they explain.
+/// Errors:  an error from any call ends the conversion; the source passes it on unchanged.
+/// Threads: one thread calls.
+class CallstackSink {
+ public:
+  CallstackSink() = default;
+  CallstackSink(const CallstackSink&) = delete;
+  CallstackSink& operator=(const CallstackSink&) = delete;
+  virtual ~CallstackSink() = default;
+
+  /// Adds a row to the event table and returns its index, counted from 0.
+  virtual std::uint32_t add_event(const Event& event) = 0;
+
+  /// Gives event `index` another name (names may come after the samples in a stream).
+  virtual void rename_event(std::uint32_t index, std::string_view name) = 0;
+
+  /// One sample and its callstack, leaf first.
+  ///
+  /// origin kRecorded: `stack` has at least one frame. kIpOnly: exactly one. kNone: none.
+  /// `stack` is valid during the call only.
+  virtual Status add_sample(const Sample& sample, const StackView& stack) = 0;
+
+  /// A new promise. Numbers are dense, counted from 0.
+  virtual PendingStack open_pending() = 0;
+
+  /// One sample whose recorded callstack will come through resolve_pending; many samples may share
+  /// one promise. `fallback` (one frame or none) is what the sample gets, as kIpOnly or kNone, when
+  /// the promise is resolved with an empty stack or never. sample.origin is ignored.
+  virtual Status add_pending_sample(const Sample& sample, PendingStack pending,
+                                    const StackView& fallback) = 0;
+
+  /// Keeps a promise, once. An empty stack sends its samples to their fallbacks.
+  virtual Status resolve_pending(PendingStack pending, const StackView& stack) = 0;
+
+  /// Processes, threads, modules and metadata of the capture.
+  virtual SystemRecorder& system() = 0;
+
+  /// What was lost, damaged or remarkable, by name.
+  virtual LossCounters& losses() = 0;
+};
+
+}  // namespace stackpack::capture

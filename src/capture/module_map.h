@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "stackpack/model.h"
+
+namespace stackpack::capture {
+
+/// Tells which image an address belongs to, in which process and at which time.
+///
+/// The spans must outlive the map. Const methods may be called from any thread.
+class ModuleMap {
+ public:
+  ModuleMap(std::span<const Process> processes, std::span<const Module> modules);
+
+  struct Hit {
+    std::uint32_t module;  ///< index in the module table
+    std::uint64_t offset;  ///< offset in the mapped file: address - base + file_offset
+  };
+
+  /// The image that covers frame.address at `time_ns` in process `pid`: of several, the one mapped
+  /// last. Kernel frames look among the images of kKernelPid; user frames among those of the
+  /// process, then, where it was forked, among those of its parent at the time of the fork.
+  [[nodiscard]] std::optional<Hit> find(std::uint32_t pid, std::uint64_t time_ns,
+                                        const Frame& frame) const;
+
+ private:
+  [[nodiscard]] std::optional<Hit> find_in(std::uint32_t pid, std::uint64_t time_ns,
+                                           std::uint64_t address) const;
+  [[nodiscard]] const Process* process_at(std::uint32_t pid, std::uint64_t time_ns) const;
+
+  std::span<const Process> processes_;
+  std::span<const Module> modules_;
+  std::vector<std::uint32_t> by_pid_;   // processes by pid, start
+  std::vector<std::uint32_t> by_base_;  // modules by pid, base
+  std::vector<std::uint64_t> highest_;  // of by_base_: highest last address so far in the same pid
+};
+
+}  // namespace stackpack::capture

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace stackpack::capture {
+
+/// What a running conversion and the one who watches it tell each other; the numbers belong to the
+/// watcher, the threads share them. Null pointers: nobody watches.
+struct ReadControl {
+  std::atomic<std::uint64_t>* bytes_done = nullptr;  ///< bytes of the capture consumed so far
+  const std::atomic<bool>* cancelled = nullptr;      ///< set by the watcher: stop soon
+
+  void advance_to(std::uint64_t bytes) const {
+    if (bytes_done != nullptr) {
+      bytes_done->store(bytes, std::memory_order_relaxed);
+    }
+  }
+  [[nodiscard]] bool stop_requested() const {
+    return cancelled != nullptr && cancelled->load(std::memory_order_relaxed);
+  }
+};
+
+/// Where every byte of a capture went. parsed + padding + the skips = bytes of the capture.
+struct ByteAccount {
+  std::uint64_t total = 0;    ///< bytes of the capture, all parts
+  std::uint64_t parsed = 0;   ///< headers and records that were understood
+  std::uint64_t padding = 0;  ///< unused space which the format provides for
+  std::uint64_t skipped = 0;  ///< not understood, or understood and of no use; reasons in losses
+};
+
+}  // namespace stackpack::capture

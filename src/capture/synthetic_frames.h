@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "capture/system_recorder.h"
+
+namespace stackpack::capture {
+
+/// Gives frames that have a name and no address an address, so that the model can hold them.
+///
+/// Each distinct name is a module of one byte with that path, owned by kKernelPid so that frames of
+/// mode kUnknown find it in every process. The metadata key "frames.synthetic" is set to "1": with
+/// it, a module of one byte without a build id stands for a name.
+/// The addresses lie where no processor has code, and follow the order of first use.
+class SyntheticFrames {
+ public:
+  static constexpr std::uint64_t kFirstAddress = 0x5F00'0000'0000'0000;
+  static constexpr std::uint64_t kMostNames = std::uint64_t{1} << 24;
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
+
+  /// The recorder must outlive the object.
+  explicit SyntheticFrames(SystemRecorder& system) : system_(system) {}
+
+  /// The address that stands for `name`; nothing when names are too many or too long in all.
+  std::optional<std::uint64_t> address_of(std::string_view name);
+
+  /// True for an address that may stand for a name.
+  static constexpr bool in_range(std::uint64_t address) {
+    return address - kFirstAddress < kMostNames;
+  }
+
+ private:
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+
+  SystemRecorder& system_;
+  std::unordered_map<std::string, std::uint64_t, Hash, std::equal_to<>> addresses_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace stackpack::capture

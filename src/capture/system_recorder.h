@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stackpack/model.h"
+
+namespace stackpack::capture {
+
+/// Processes, threads, modules and metadata as they are at the end of a capture.
+struct SystemTables {
+  std::vector<Process> processes;       ///< by pid, then start
+  std::vector<Thread> threads;          ///< by pid, tid, then start
+  std::vector<Module> modules;          ///< by pid (kernel last), base, then start
+  std::vector<MetadataEntry> metadata;  ///< by key
+};
+
+/// Collects facts about processes, threads and mapped images, in any time order, and makes the
+/// tables of them. Facts told twice (rundown and live) become one entry.
+///
+/// Memory: proportional to the number of distinct facts, up to a limit; facts beyond it are counted
+/// and forgotten.
+class SystemRecorder {
+ public:
+  static constexpr std::uint64_t kDefaultMemoryLimit = std::uint64_t{256} << 20;
+
+  void set_memory_limit(std::uint64_t bytes) { memory_limit_ = bytes; }
+
+  /// Facts that came after the memory limit was reached.
+  [[nodiscard]] std::uint64_t forgotten_facts() const { return forgotten_facts_; }
+
+  /// A thread exists, or was started at `time_ns` (kUnknownTime: existed before the capture).
+  /// A `creator` gives it its name of that time (Linux).
+  struct Creator {
+    std::uint32_t pid = kUnknownId;
+    std::uint32_t tid = kUnknownId;
+  };
+  void thread_started(std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns);
+  void thread_started(std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns,
+                      const Creator& creator);
+  void thread_ended(std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns);
+  /// Another name than before ends one entry of the thread table and begins the next.
+  void thread_named(std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns,
+                    std::string_view name);
+
+  /// A process exists (time unknown) or was created. `forked`: it inherits the parent's name and
+  /// mappings of that time (Linux); a Windows process does not.
+  void process_started(std::uint32_t pid, std::uint32_t parent_pid, std::uint64_t time_ns,
+                       bool forked);
+  void process_ended(std::uint32_t pid, std::uint64_t time_ns);
+  /// `exec`: the mappings which the process had before this time are gone.
+  void process_named(std::uint32_t pid, std::uint64_t time_ns, std::string_view name, bool exec);
+  void process_command_line(std::uint32_t pid, std::uint64_t time_ns, std::string_view text);
+
+  /// An image was mapped at module.start_ns (kUnknownTime: before the capture). A later mapping of
+  /// the same process which overlaps it ends it, wholly or in part.
+  void module_mapped(const Module& module);
+  void module_unmapped(std::uint32_t pid, std::uint64_t base, std::uint64_t time_ns);
+  /// Gives every module with that path (and no build id of its own) this identity.
+  void build_id_of_path(std::string_view path, BuildIdKind kind,
+                        const std::vector<std::uint8_t>& build_id);
+  /// Gives the module at (pid, base) an identity (PDB records of ETW).
+  void build_id_of_base(std::uint32_t pid, std::uint64_t base, BuildIdKind kind,
+                        const std::vector<std::uint8_t>& build_id, std::string_view debug_name);
+
+  /// Sets a fact about the capture; an existing key is replaced.
+  void metadata(std::string_view key, std::string_view value);
+
+  [[nodiscard]] std::uint64_t memory_bytes() const;
+
+  /// The tables. Deterministic: they depend on the facts, not on the order of equal-time facts that
+  /// do not contradict each other.
+  [[nodiscard]] SystemTables finish() const;
+
+ private:
+  friend class SystemReplay;
+
+  enum class FactKind : std::uint8_t {
+    kProcessStart,
+    kThreadStart,
+    kProcessName,
+    kThreadName,
+    kCommandLine,
+    kMap,
+    kUnmap,
+    kThreadEnd,
+    kProcessEnd,
+  };
+  struct Fact {
+    std::uint64_t time_ns;
+    std::uint64_t payload;  // index of a text or module; base; creator's pid and tid
+    std::uint32_t pid;
+    std::uint32_t other;  // tid, or parent pid
+    FactKind kind;
+    bool flag;  // forked, exec, or: has a creator
+  };
+  struct Identity {
+    BuildIdKind kind = BuildIdKind::kNone;
+    std::vector<std::uint8_t> build_id;
+    std::string debug_name;
+  };
+
+  /// Whether `bytes` more may be kept; counts them, or the forgotten fact.
+  bool reserve(std::uint64_t bytes);
+  void add(const Fact& fact);
+  void add_with_text(Fact fact, std::string_view text);
+
+  std::vector<Fact> facts_;
+  std::vector<std::string_view> texts_;  // into the keys of text_index_
+  std::map<std::string, std::uint64_t, std::less<>> text_index_;
+  std::vector<Module> modules_;
+  std::map<std::string, Identity, std::less<>> path_identities_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, Identity> base_identities_;
+  std::map<std::string, std::string, std::less<>> metadata_;
+  std::uint64_t memory_limit_ = kDefaultMemoryLimit;
+  std::uint64_t memory_bytes_ = 0;
+  std::uint64_t forgotten_facts_ = 0;
+};
+
+}  // namespace stackpack::capture

@@ -1,0 +1,81 @@
+// What the command line says, checked: one struct per command.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stackpack/convert.h"
+#include "stackpack/export.h"
+
+namespace stackpack::cli {
+
+enum class ProgressMode { kAuto, kAlways, kNever };
+
+struct ConvertArguments {
+  std::vector<std::string> inputs;
+  std::string output;
+  std::string out_dir;
+  std::string files_from;
+  bool recursive = false;
+  bool skip_existing = false;
+  bool keep_paths = false;
+  ConvertOptions options;
+  unsigned jobs = 0;  // 0: one per processor
+  bool strict = false;
+  bool json = false;
+  bool quiet = false;
+  bool timings = false;
+  ProgressMode progress = ProgressMode::kAuto;
+};
+
+struct StatsArguments {
+  std::vector<std::string> files;
+  bool json = false;
+  std::vector<std::string> checks;
+  ConvertOptions options;  // for files that are captures
+};
+
+enum class DumpKind {
+  kStacks,
+  kSamples,
+  kProcesses,
+  kThreads,
+  kModules,
+  kEvents,
+  kLosses,
+  kMetadata,
+};
+
+struct DumpArguments {
+  std::string file;
+  DumpKind kind = DumpKind::kStacks;
+  bool json = false;
+};
+
+struct ShowArguments {
+  std::string file;
+  std::vector<std::uint32_t> ids;
+  std::optional<std::uint32_t> pid;
+  std::uint64_t from_ns = 0;  // of the capture's clock
+  bool json = false;
+};
+
+struct ExportArguments {
+  std::string file;
+  std::string output;
+  ExportOptions options;
+  bool quiet = false;
+};
+
+struct VerifyArguments {
+  std::vector<std::string> files;
+  bool quiet = false;
+};
+
+struct HelpArguments {
+  std::vector<std::string> topic;  // words behind `help`
+};
+
+}  // namespace stackpack::cli

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "app/batch.h"
+
+namespace stackpack::cli {
+
+/// Lines at the bottom of a terminal: one per conversion under way, one for the whole batch.
+/// clear() before anything else is written to standard error.
+class BatchProgress {
+ public:
+  /// `shown`: false makes every call do nothing.
+  BatchProgress(const app::Batch& batch, bool shown);
+
+  /// Tells that a job ended.
+  void count(std::size_t job);
+
+  /// Draws anew, at most some times a second.
+  void draw();
+
+  /// Removes the lines.
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] std::string line_of(const app::BatchRunning& running) const;
+  [[nodiscard]] std::string total_line() const;
+
+  const app::Batch& batch_;
+  const bool shown_;
+  const Clock::time_point begin_ = Clock::now();
+  Clock::time_point drawn_{};
+  std::size_t lines_ = 0;
+  std::size_t ended_ = 0;
+  std::uint64_t ended_bytes_ = 0;
+  std::uint64_t ended_samples_ = 0;
+};
+
+}  // namespace stackpack::cli

@@ -1,0 +1,113 @@
+#include "cli/batch_report.h"
+
+#include <fmt/format.h>
+
+#include "app/ratios.h"
+#include "cli/human_text.h"
+#include "cli/messages.h"
+#include "cli/statistics_json.h"
+#include "cli/text_escape.h"
+
+namespace stackpack::cli {
+
+namespace {
+
+std::string_view outcome_name(app::BatchOutcome outcome) {
+  switch (outcome) {
+    case app::BatchOutcome::kWaiting:
+      return "not begun";
+    case app::BatchOutcome::kConverted:
+      return "converted";
+    case app::BatchOutcome::kSkipped:
+      return "skipped";
+    case app::BatchOutcome::kFailed:
+    case app::BatchOutcome::kOutOfMemory:
+      return "failed";
+  }
+  return "?";
+}
+
+void write_error(JsonText& json, const app::BatchResult& result) {
+  json.key("error");
+  json.begin_object();
+  if (result.outcome == app::BatchOutcome::kOutOfMemory) {
+    json.field("text", "out of memory");
+  } else {
+    json.field("text", text_of(result.error));
+    if (result.error.offset != kNoOffset) {
+      json.field("offset", result.error.offset);
+    }
+  }
+  json.end_object();
+}
+
+void write_report(JsonText& json, const ConvertReport& report) {
+  const Statistics& statistics = report.statistics;
+  const app::DerivedFigures figures = app::derive(statistics, report.output_bytes);
+  json.field("input_bytes", report.input_bytes);
+  json.field("output_bytes", report.output_bytes);
+  json.field("kind", statistics.source_kind);
+  json.field("samples", statistics.samples.total);
+  json.field("recorded", statistics.samples.recorded);
+  json.field("callstacks", statistics.callstacks.unique);
+  json.key("ratios");
+  json.begin_object();
+  json.field("dedup", figures.dedup_ratio);
+  json.field("dag", figures.dag_ratio);
+  json.field("total", figures.total_ratio);
+  json.field("file", figures.file_ratio);
+  json.end_object();
+  json.field("lossy", report.lossy);
+  json.key("losses");
+  write_losses(json, statistics.losses);
+  json.key("warnings");
+  json.begin_array();
+  for (const std::string& warning : report.warnings) {
+    json.value(warning);
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+std::string input_name(const app::BatchJob& job) {
+  return job.member.empty() ? job.input : job.input + ':' + job.member;
+}
+
+void write_conversion(JsonText& json, const app::BatchJob& job, const app::BatchResult& result) {
+  json.begin_object();
+  json.field("input", job.input);
+  if (!job.member.empty()) {
+    json.field("member", job.member);
+  }
+  json.field("output", job.output);
+  json.field("result", outcome_name(result.outcome));
+  json.field("seconds", result.seconds);
+  if (result.outcome == app::BatchOutcome::kConverted) {
+    write_report(json, result.report);
+  } else if (result.outcome == app::BatchOutcome::kFailed ||
+             result.outcome == app::BatchOutcome::kOutOfMemory) {
+    write_error(json, result);
+  }
+  json.end_object();
+}
+
+std::string conversion_line(const app::BatchJob& job, const app::BatchResult& result) {
+  std::string line;
+  append_escaped(line, input_name(job));
+  if (result.outcome == app::BatchOutcome::kSkipped) {
+    line += ": up to date, skipped";
+    return line;
+  }
+  const ConvertReport& report = result.report;
+  line += " -> ";
+  append_escaped(line, job.output);
+  line += fmt::format(": {} to {} ({:.1f}x), {} samples, {} callstacks, {}",
+                      human_bytes(report.input_bytes), human_bytes(report.output_bytes),
+                      app::ratio(report.input_bytes, report.output_bytes),
+                      grouped(report.statistics.samples.total),
+                      grouped(report.statistics.callstacks.unique), human_seconds(result.seconds));
+  return line;
+}
+
+}  // namespace stackpack::cli

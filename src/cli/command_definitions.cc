@@ -1,0 +1,444 @@
+#include "cli/command_definitions.h"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/batch.h"
+#include "cli/human_text.h"
+#include "cli/suggestion.h"
+
+namespace stackpack::cli {
+
+namespace {
+
+struct Choice {
+  std::string_view word;
+  int value;
+};
+
+std::string words_of(std::span<const Choice> choices) {
+  std::string words;
+  for (const Choice& choice : choices) {
+    words += (words.empty() ? "" : "|") + std::string(choice.word);
+  }
+  return words;
+}
+
+constexpr std::array kFormats = {
+    Choice{"auto", static_cast<int>(CaptureFormat::kAuto)},
+    Choice{"perf", static_cast<int>(CaptureFormat::kPerf)},
+    Choice{"etl", static_cast<int>(CaptureFormat::kEtl)},
+    Choice{"folded", static_cast<int>(CaptureFormat::kFolded)},
+    Choice{"pprof", static_cast<int>(CaptureFormat::kPprof)},
+    Choice{"folded", static_cast<int>(CaptureFormat::kFolded)},
+    Choice{"pprof", static_cast<int>(CaptureFormat::kPprof)},
+};
+constexpr std::array kProgressModes = {
+    Choice{"auto", static_cast<int>(ProgressMode::kAuto)},
+    Choice{"always", static_cast<int>(ProgressMode::kAlways)},
+    Choice{"never", static_cast<int>(ProgressMode::kNever)},
+};
+constexpr std::array kNamings = {Choice{"base", 0}, Choice{"path", 1}};
+
+// The program's own checks speak through CLI11's way to fail.
+[[noreturn]] void refuse(const std::string& option, const std::string& text) {
+  throw CLI::ValidationError(option, text);
+}
+
+CLI::Option* add_choice(CLI::App& command, const std::string& name, std::span<const Choice> choices,
+                        const std::string& text, const std::function<void(int)>& set) {
+  const auto take = [choices, name, set](const std::string& word) {
+    std::vector<std::string> words;
+    for (const Choice& choice : choices) {
+      if (choice.word == word) {
+        set(choice.value);
+        return;
+      }
+      words.emplace_back(choice.word);
+    }
+    refuse(name, fmt::format("'{}' is none of {}{}", word, fmt::join(words, ", "),
+                             did_you_mean(word, words)));
+  };
+  return command.add_option_function<std::string>(name, take, text)
+      ->type_name(words_of(choices))
+      ->default_str(std::string(choices.front().word));
+}
+
+CLI::Option* add_size(CLI::App& command, const std::string& name, const std::string& text,
+                      std::uint64_t& size, std::uint64_t least) {
+  const auto take = [name, &size, least](const std::string& word) {
+    const std::optional<std::uint64_t> parsed = parse_size(word);
+    if (!parsed) {
+      refuse(name, fmt::format("'{}' is no size; write for example 64MiB", word));
+    }
+    if (*parsed < least) {
+      refuse(name, fmt::format("{} is too little; at least {}", word, human_bytes(least)));
+    }
+    size = *parsed;
+  };
+  return command.add_option_function<std::string>(name, take, text)->type_name("SIZE");
+}
+
+CLI::Option* add_time(CLI::App& command, const std::string& name, const std::string& text,
+                      std::optional<ExportTime>& time) {
+  const auto take = [name, &time](const std::string& word) {
+    time = parse_export_time(word);
+    if (!time) {
+      refuse(name, fmt::format("'{}' is no time; write for example 1.5s (from the start) or "
+                               "123456789 (ns of the capture's clock)",
+                               word));
+    }
+  };
+  return command.add_option_function<std::string>(name, take, text)->type_name("TIME");
+}
+
+// A number, or an unset optional when the option is not given.
+CLI::Option* add_id(CLI::App& command, const std::string& name, const std::string& text,
+                    std::optional<std::uint32_t>& id) {
+  return command
+      .add_option_function<std::uint32_t>(
+          name, [&id](const std::uint32_t& value) { id = value; }, text)
+      ->type_name("N");
+}
+
+constexpr std::string_view kInputs = "Inputs";
+constexpr std::string_view kOutputs = "Outputs";
+constexpr std::string_view kPacking = "Packing";
+constexpr std::string_view kFilters = "Filters";
+constexpr std::string_view kForm = "Form";
+
+std::string group(std::string_view name) {
+  return std::string(name);
+}
+
+}  // namespace
+
+CommandDefinitions::CommandDefinitions() : app("", "stackpack") {
+  app.require_subcommand(1);
+  define_convert();
+  define_stats();
+  define_dump();
+  define_show();
+  define_export();
+  define_verify();
+  define_help();
+}
+
+CLI::App& CommandDefinitions::command(const std::string& name, const std::string& summary,
+                                      Command id, Extra extra) {
+  CLI::App* const sub = app.add_subcommand(name, summary);
+  sub->set_help_flag("-h,--help", "print this text");
+  sub->get_help_ptr()->group(group(kReports));
+  sub->final_callback([this, id] { invocation.command = id; });
+  extras[name] = std::move(extra);
+  return *sub;
+}
+
+void CommandDefinitions::define_convert() {
+  CLI::App& sub = command(
+      "convert", "turn captures into .spk files", Command::kConvert,
+      {{"convert INPUT -o OUT.spk [OPTIONS]", "convert INPUT... --out-dir DIR [-j N] [OPTIONS]"},
+       {{"one capture", "stackpack convert perf.data -o out.spk"},
+        {"from a pipe, without a file in between",
+         "perf record -g -o - -- make | stackpack convert - -o build.spk"},
+        {"a folder of captures, four at a time, only what changed",
+         "stackpack convert captures/ --recursive --out-dir packed -j 4 --skip-existing"},
+        {"a list of files, a report for a program",
+         "find . -name '*.etl' | stackpack convert --files-from - --out-dir packed --json"}},
+       "An output appears whole or not at all, also when the run is interrupted or the disk is "
+       "full. Same input and options give the same bytes, for any -j.\n"
+       "A perf.data file that was not written for pipes, and any .etl, need random access: from "
+       "standard input they are copied to a nameless temporary file first.\n"
+       "Exit status: 0 done, 1 usage, 2 a bad input, 3 losses and --strict, 4 an I/O error; of a "
+       "batch the highest."});
+  define_convert_inputs(sub);
+  ConvertArguments& arguments = invocation.convert;
+  ConvertOptions& options = arguments.options;
+  sub.add_option("-o,--output", arguments.output, "write this file; '-' is standard output")
+      ->type_name("FILE")
+      ->group(group(kOutputs));
+  sub.add_option("--out-dir", arguments.out_dir,
+                 "write INPUT.spk for each input into this directory, which is made if need be")
+      ->type_name("DIR")
+      ->group(group(kOutputs));
+  add_choice(sub, "--names", kNamings,
+             "name outputs by the last part of the input's path, or keep the path below --out-dir",
+             [&arguments](int value) { arguments.keep_paths = value != 0; })
+      ->group(group(kOutputs));
+  sub.add_flag("--skip-existing", arguments.skip_existing,
+               "leave an output alone that was made of the same input with the same options")
+      ->group(group(kOutputs));
+  sub.add_option("--level", options.level, "compression level of zstd, 1 (fast) to 22 (small)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 22))
+      ->default_str("9")
+      ->group(group(kPacking));
+  sub.add_flag_callback(
+         "--no-samples", [&options] { options.samples = false; },
+         "keep counts per callstack, event and process instead of the samples")
+      ->group(group(kPacking));
+  add_size(sub, "--memory-limit",
+           "memory for packing, all workers together: 64MiB, 2GiB, ...; at least 16MiB",
+           options.memory_limit, app::Batch::kLeastMemoryLimit)
+      ->default_str("none")
+      ->group(group(kPacking));
+  sub.add_option("-j,--jobs", arguments.jobs, "captures at a time")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024))
+      ->default_str("one per processor")
+      ->group(group(kPacking));
+  define_convert_reports(sub);
+}
+
+void CommandDefinitions::define_convert_inputs(CLI::App& sub) {
+  ConvertArguments& arguments = invocation.convert;
+  sub.add_option("inputs", arguments.inputs,
+                 "captures: .etl, perf.data (file, pipe stream, directory of --threads), a zip "
+                 "archive with .etl files in it, folded text, pprof; '-' is standard input")
+      ->type_name("INPUT...");
+  sub.add_option("--files-from", arguments.files_from,
+                 "take more inputs from this file, one a line or separated by NUL; '-' is standard "
+                 "input")
+      ->type_name("LIST")
+      ->group(group(kInputs));
+  sub.add_flag("--recursive", arguments.recursive,
+               "an input that is a directory stands for all captures below it")
+      ->group(group(kInputs));
+  add_choice(sub, "--format", kFormats, "format of the captures", [&arguments](int value) {
+    arguments.options.format = static_cast<CaptureFormat>(value);
+  })->group(group(kInputs));
+  sub.add_option("--member", arguments.options.member,
+                 "the capture to take of a zip archive that holds several")
+      ->type_name("NAME")
+      ->group(group(kInputs));
+}
+
+void CommandDefinitions::define_convert_reports(CLI::App& sub) {
+  ConvertArguments& arguments = invocation.convert;
+  sub.add_flag("--strict", arguments.strict,
+               "exit status 3 when the input has losses or damage (the output is written)")
+      ->group(group(kReports));
+  sub.add_flag("--json", arguments.json,
+               "report on standard output: an object, or an array for a batch")
+      ->group(group(kReports));
+  add_choice(sub, "--progress", kProgressModes,
+             "progress lines; auto: when standard error is a terminal",
+             [&arguments](int value) { arguments.progress = static_cast<ProgressMode>(value); })
+      ->group(group(kReports));
+  sub.add_flag("--timings", arguments.timings, "seconds and counters of each stage")
+      ->group(group(kReports));
+  sub.add_flag("-q,--quiet", arguments.quiet, "no warnings, results or progress; only errors")
+      ->group(group(kReports));
+}
+
+void CommandDefinitions::define_stats() {
+  CLI::App& sub = command(
+      "stats", "tell what is in .spk files and how well they are packed", Command::kStats,
+      {{"stats FILE... [--json] [--check 'EXPR']..."},
+       {{"a table for a person", "stackpack stats out.spk"},
+        {"one figure for a program", "stackpack stats --json out.spk | jq .ratios.total"},
+        {"a gate in a pipeline",
+         "stackpack stats out.spk --check 'losses.recorder_lost_events==0' --check "
+         "'ratios.total>=50'"}},
+       "A capture (.etl, perf.data) is packed into a temporary file first; nothing is kept.\n"
+       "EXPR is KEY OP NUMBER: KEY a path in the --json object such as ratios.total, "
+       "samples.recorded or events.cpu-clock.samples; OP one of == != < <= > >=; NUMBER may have a "
+       "unit (64MiB). It is checked for each file. A loss counter that a file does not have is 0.\n"
+       "Exit status: 3 when a check fails."});
+  StatsArguments& arguments = invocation.stats;
+  sub.add_option("files", arguments.files, ".spk files, or captures")
+      ->type_name("FILE...")
+      ->required();
+  sub.add_option("--check", arguments.checks,
+                 "exit with status 3 unless this holds; may be given several times")
+      ->type_name("EXPR")
+      ->allow_extra_args(false)
+      ->group(group(kReports));
+  sub.add_flag("--json", arguments.json,
+               "JSON: an object, or for several files an array that ends with the totals")
+      ->group(group(kReports));
+  add_choice(sub, "--format", kFormats, "format of the captures", [&arguments](int value) {
+    arguments.options.format = static_cast<CaptureFormat>(value);
+  })->group(group(kInputs));
+}
+
+void CommandDefinitions::define_dump() {
+  CLI::App& sub = command(
+      "dump", "list what a .spk file holds, as text or JSON", Command::kDump,
+      {{"dump FILE.spk --stacks|--samples|--processes|--threads|--modules|--events|--losses|"
+        "--metadata [--json]"},
+       {{"the ten hottest callstacks", "stackpack dump --stacks out.spk | sort -rn | head"},
+        {"samples of one thread", "stackpack dump --samples out.spk | awk -F'\\t' '$3 == 4711'"}},
+       "--stacks: a line per distinct recorded callstack: COUNT frame frame ..., leaf first; a "
+       "frame is a letter (k kernel, u user, h hypervisor, g guest, G guest kernel, U guest user, "
+       "? "
+       "unknown) and the address in hex.\n"
+       "Other listings: a line of names that begins with '#', then a line per row, fields "
+       "separated "
+       "by tabs; '-' is a value that was not recorded."});
+  DumpArguments& arguments = invocation.dump;
+  sub.add_option("file", arguments.file, "a .spk file")->type_name("FILE.spk")->required();
+  const auto kind = [&](const std::string& name, DumpKind value, const std::string& text) {
+    sub.add_flag_callback(
+           name, [this, value] { dump_kinds.push_back(value); }, text)
+        ->group("What to list (one of)");
+  };
+  kind("--stacks", DumpKind::kStacks, "distinct recorded callstacks with their number of samples");
+  kind("--samples", DumpKind::kSamples, "every sample, in time order, with its callstack");
+  kind("--processes", DumpKind::kProcesses, "processes with their names and times");
+  kind("--threads", DumpKind::kThreads, "threads with their names and times");
+  kind("--modules", DumpKind::kModules, "mapped images with address, build id and time");
+  kind("--events", DumpKind::kEvents, "what was counted or traced, with its number of samples");
+  kind("--losses", DumpKind::kLosses, "what was lost, damaged or remarkable");
+  kind("--metadata", DumpKind::kMetadata, "facts about the recording: host, system, command");
+  sub.add_flag("--json", arguments.json, "a JSON array, an element a line")->group(group(kReports));
+}
+
+void CommandDefinitions::define_show() {
+  CLI::App& sub = command(
+      "show", "print callstacks with module and offset", Command::kShow,
+      {{"show FILE.spk ID..."},
+       {{"the callstack of the first sample that has one",
+         "stackpack show out.spk $(stackpack dump --samples out.spk | awk -F'\\t' '$9 != \"-\" && "
+         "!/^#/ {print $9; exit}')"}},
+       "An address means something in a process at a time only: those of the first sample with "
+       "that callstack are taken, or of the first one of --pid, or not before --from.\n"
+       "IDs are those of `dump --samples`: 0 up to the number of callstacks less one."});
+  ShowArguments& arguments = invocation.show;
+  sub.add_option("file", arguments.file, "a .spk file")->type_name("FILE.spk")->required();
+  sub.add_option("ids", arguments.ids, "ids of callstacks")->type_name("ID...")->required();
+  add_id(sub, "--pid", "take the mappings of this process", arguments.pid)->group(group(kFilters));
+  sub.add_option("--from", arguments.from_ns,
+                 "take the first sample at or after this time, ns of the capture's clock")
+      ->type_name("NS")
+      ->group(group(kFilters));
+  sub.add_flag("--json", arguments.json, "a JSON array, an element a line")->group(group(kReports));
+}
+
+void CommandDefinitions::define_export() {
+  std::vector<std::string> formats;
+  for (const std::string_view name : export_format_names()) {
+    formats.emplace_back(name);
+  }
+  CLI::App& sub = command(
+      "export", "write a .spk file in a format that a viewer opens", Command::kExport,
+      {{"export FILE.spk --to FORMAT -o OUT [FILTERS]"},
+       {{"a flame graph", "stackpack export out.spk --to folded -o - | flamegraph.pl > out.svg"},
+        {"one process, the first two seconds",
+         "stackpack export out.spk --to pprof -o out.pb.gz --comm node --from 0s --to-time 2s"}},
+       ""});
+  ExportArguments& arguments = invocation.exporting;
+  ExportOptions& options = arguments.options;
+  sub.add_option("file", arguments.file, "a .spk file")->type_name("FILE.spk")->required();
+  sub.add_option_function<std::string>(
+         "--to",
+         [&options, formats](const std::string& word) {
+           const std::optional<ExportFormat> format = export_format_of(word);
+           if (!format) {
+             refuse("--to", fmt::format("'{}' is none of {}{}", word, fmt::join(formats, ", "),
+                                        did_you_mean(word, formats)));
+           }
+           options.format = *format;
+         },
+         "format of the output")
+      ->type_name(fmt::format("{}", fmt::join(formats, "|")))
+      ->required()
+      ->group(group(kOutputs));
+  sub.add_option("-o,--output", arguments.output,
+                 "write this file (csv: directory); '-' is standard output")
+      ->type_name("FILE")
+      ->required()
+      ->group(group(kOutputs));
+  define_export_filters(sub);
+  define_export_form(sub);
+  sub.add_flag("-q,--quiet", arguments.quiet, "no summary on a terminal")->group(group(kReports));
+}
+
+void CommandDefinitions::define_export_filters(CLI::App& sub) {
+  ExportOptions& options = invocation.exporting.options;
+  sub.add_option("--event", options.event, "samples of this event")
+      ->type_name("NAME")
+      ->group(group(kFilters));
+  add_id(sub, "--pid", "samples of this process", options.pid)->group(group(kFilters));
+  add_id(sub, "--tid", "samples of this thread", options.tid)->group(group(kFilters));
+  sub.add_option("--comm", options.comm, "samples of processes or threads of this name")
+      ->type_name("NAME")
+      ->group(group(kFilters));
+  add_time(sub, "--from", "samples from this time on: 1.5s from the start, or ns of the clock",
+           options.from)
+      ->group(group(kFilters));
+  add_time(sub, "--to-time", "samples up to this time", options.to)->group(group(kFilters));
+}
+
+void CommandDefinitions::define_export_form(CLI::App& sub) {
+  ExportOptions& options = invocation.exporting.options;
+  static constexpr std::array kWeights = {
+      Choice{"auto", static_cast<int>(ExportWeight::kAuto)},
+      Choice{"count", static_cast<int>(ExportWeight::kCount)},
+      Choice{"period", static_cast<int>(ExportWeight::kPeriod)},
+  };
+  static constexpr std::array kFrames = {
+      Choice{"module", static_cast<int>(FrameStyle::kModule)},
+      Choice{"address", static_cast<int>(FrameStyle::kAddress)},
+  };
+  static constexpr std::array kRoots = {
+      Choice{"none", static_cast<int>(FoldedRoot::kNone)},
+      Choice{"process", static_cast<int>(FoldedRoot::kProcess)},
+      Choice{"thread", static_cast<int>(FoldedRoot::kThread)},
+  };
+  add_choice(sub, "--weight", kWeights, "what a sample counts for", [&options](int value) {
+    options.weight = static_cast<ExportWeight>(value);
+  })->group(group(kForm));
+  add_choice(sub, "--frames", kFrames, "folded, speedscope: how a frame is written",
+             [&options](int value) { options.frames = static_cast<FrameStyle>(value); })
+      ->group(group(kForm));
+  add_choice(sub, "--root", kRoots, "folded: what stands above the first frame",
+             [&options](int value) { options.root = static_cast<FoldedRoot>(value); })
+      ->group(group(kForm));
+  sub.add_flag_callback(
+         "--with-process", [&options] { options.root = FoldedRoot::kProcess; },
+         "folded: same as --root process")
+      ->group(group(kForm));
+  sub.add_flag("--annotate-kernel", options.annotate_kernel, "folded: mark kernel frames with _[k]")
+      ->group(group(kForm));
+  sub.add_flag("--aggregate", options.aggregate, "speedscope: weights instead of times")
+      ->group(group(kForm));
+  sub.add_flag("--otlp-stack-tree", options.otlp_stack_tree,
+               "otlp: callstacks as a tree, for comparing sizes")
+      ->group(group(kForm));
+  add_size(sub, "--memory-limit", "memory for what grows with the samples", options.memory_limit,
+           app::Batch::kLeastMemoryLimit)
+      ->default_str("96MiB")
+      ->group(group(kForm));
+}
+
+void CommandDefinitions::define_verify() {
+  CLI::App& sub = command(
+      "verify", "check every checksum and every structural rule of .spk files", Command::kVerify,
+      {{"verify FILE.spk..."}, {{"all of them", "stackpack verify packed/*.spk"}}, ""});
+  sub.add_option("files", invocation.verify.files, ".spk files")
+      ->type_name("FILE.spk...")
+      ->required();
+  sub.add_flag("-q,--quiet", invocation.verify.quiet, "no line for good files")
+      ->group(group(kReports));
+}
+
+void CommandDefinitions::define_help() {
+  CLI::App& sub =
+      command("help", "explain a command or a topic", Command::kHelp,
+              {{"help [COMMAND | TOPIC]"},
+               {{"the topics", "stackpack help topics"},
+                {"completions for the shell at hand", "source <(stackpack help completions bash)"}},
+               ""});
+  sub.add_option("topic", invocation.help.topic, "a command, or one of `help topics`")
+      ->type_name("TOPIC");
+}
+
+}  // namespace stackpack::cli

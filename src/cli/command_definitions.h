@@ -1,0 +1,49 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/command_line.h"
+#include <CLI/CLI.hpp>
+
+namespace stackpack::cli {
+
+/// The group that stands last in every help text.
+inline constexpr std::string_view kReports = "Reports";
+
+/// Every command with its options, bound to the arguments they fill. Not copyable: CLI11 keeps
+/// references to the members.
+struct CommandDefinitions {
+  struct Extra {
+    std::vector<std::string> usage;
+    std::vector<ExampleText> examples;
+    std::string notes;
+  };
+
+  CommandDefinitions();
+  CommandDefinitions(const CommandDefinitions&) = delete;
+  CommandDefinitions& operator=(const CommandDefinitions&) = delete;
+
+  CLI::App app;
+  std::map<std::string, Extra> extras;
+  Invocation invocation;
+  std::vector<DumpKind> dump_kinds;
+
+ private:
+  CLI::App& command(const std::string& name, const std::string& summary, Command id, Extra extra);
+  void define_convert();
+  void define_convert_inputs(CLI::App& sub);
+  void define_convert_reports(CLI::App& sub);
+  void define_stats();
+  void define_dump();
+  void define_show();
+  void define_export();
+  void define_export_filters(CLI::App& sub);
+  void define_export_form(CLI::App& sub);
+  void define_verify();
+  void define_help();
+};
+
+}  // namespace stackpack::cli

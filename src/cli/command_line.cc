@@ -1,0 +1,188 @@
+#include "cli/command_line.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/command_definitions.h"
+#include "cli/suggestion.h"
+#include <CLI/CLI.hpp>
+
+namespace stackpack::cli {
+
+namespace {
+
+std::vector<std::string> names_of(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) {
+    names.push_back('-' + name);
+  }
+  for (const std::string& name : option.get_lnames()) {
+    names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    const std::vector<std::string> more = names_of(*option);
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  return names;
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands({})) {
+    names.push_back(sub->get_name());
+  }
+  return names;
+}
+
+Parsed usage_error(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return {Parsed::Kind::kUsageError, std::move(text)};
+}
+
+// What is wrong with the inputs and outputs of `convert` together; empty when nothing is.
+std::string problem_of(const ConvertArguments& arguments) {
+  const bool batch = !arguments.out_dir.empty();
+  if (arguments.inputs.empty() && arguments.files_from.empty()) {
+    return "no input; name a capture, or '-' for standard input";
+  }
+  if (batch == !arguments.output.empty()) {
+    return batch ? "-o and --out-dir exclude each other"
+                 : "no output; give -o FILE, or --out-dir DIR for several inputs";
+  }
+  if (!batch && (arguments.inputs.size() != 1 || !arguments.files_from.empty())) {
+    return "several inputs need --out-dir DIR instead of -o";
+  }
+  if (!batch && arguments.recursive) {
+    return "--recursive needs --out-dir DIR";
+  }
+  if (arguments.output == "-" && arguments.json) {
+    return "--json and -o - would both write to standard output";
+  }
+  if (arguments.output == "-" && arguments.skip_existing) {
+    return "--skip-existing needs an output that can exist";
+  }
+  return "";
+}
+
+}  // namespace
+
+CommandLine::CommandLine() : definitions_(std::make_unique<CommandDefinitions>()) {}
+
+CommandLine::~CommandLine() = default;
+
+const Invocation& CommandLine::invocation() const {
+  return definitions_->invocation;
+}
+
+std::vector<CommandText> CommandLine::describe() const {
+  std::vector<CommandText> commands;
+  for (const CLI::App* sub : definitions_->app.get_subcommands({})) {
+    CommandText text;
+    text.name = sub->get_name();
+    text.summary = sub->get_description();
+    const CommandDefinitions::Extra& extra = definitions_->extras.at(text.name);
+    text.usage = extra.usage;
+    text.examples = extra.examples;
+    text.notes = extra.notes;
+    for (const CLI::Option* option : sub->get_options()) {
+      OptionText row;
+      row.names = names_of(*option);
+      row.value = option->get_type_size() == 0 ? "" : option->get_type_name();
+      if (const std::size_t checked = row.value.find(':'); checked != std::string::npos) {
+        row.value.resize(checked);  // CLI11 adds what its validators say
+      }
+      row.text = option->get_description();
+      row.group = option->get_group();
+      row.preset = option->get_default_str();
+      text.options.push_back(std::move(row));
+    }
+    // Positional arguments first, then groups in the order of their first option.
+    std::vector<std::string> groups;
+    for (const OptionText& row : text.options) {
+      if (std::find(groups.begin(), groups.end(), row.group) == groups.end() &&
+          row.group != kReports) {
+        groups.push_back(row.group);
+      }
+    }
+    groups.emplace_back(kReports);
+    std::stable_sort(text.options.begin(), text.options.end(),
+                     [&groups](const OptionText& left, const OptionText& right) {
+                       const auto rank = [&groups](const OptionText& row) {
+                         return row.positional()
+                                    ? std::ptrdiff_t{-1}
+                                    : std::find(groups.begin(), groups.end(), row.group) -
+                                          groups.begin();
+                       };
+                       return rank(left) < rank(right);
+                     });
+    commands.push_back(std::move(text));
+  }
+  return commands;
+}
+
+Parsed CommandLine::parse(std::vector<std::string> arguments) {
+  CLI::App& app = definitions_->app;
+  const std::vector<std::string> commands = command_names(app);
+  if (arguments.empty()) {
+    return usage_error("no command; see stackpack --help");
+  }
+  const std::string name = arguments.front();
+  if (name == "-h" || name == "--help") {
+    return {Parsed::Kind::kHelp, overview_help(describe())};
+  }
+  if (std::find(commands.begin(), commands.end(), name) == commands.end()) {
+    return usage_error(fmt::format("unknown {} '{}'{}",
+                                   name.starts_with('-') ? "option" : "command", name,
+                                   did_you_mean(name, commands)));
+  }
+  const CLI::App& sub = *app.get_subcommand(name);
+  std::reverse(arguments.begin(), arguments.end());  // the order CLI11 wants
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    for (const CommandText& command : describe()) {
+      if (command.name == name) {
+        return {Parsed::Kind::kHelp, command_help(command)};
+      }
+    }
+  } catch (const CLI::ExtrasError&) {
+    for (const std::string& extra : app.remaining(true)) {
+      if (extra.size() > 1 && extra.starts_with('-')) {
+        return usage_error(
+            fmt::format("{}: unknown option '{}'{}", name, extra,
+                        did_you_mean(extra.substr(0, extra.find('=')), option_names(sub))));
+      }
+    }
+    return usage_error(fmt::format("{}: too many arguments", name));
+  } catch (const CLI::RequiredError& failure) {
+    return usage_error(fmt::format("{}: {}; see stackpack {} --help", name, failure.what(), name));
+  } catch (const CLI::ParseError& failure) {
+    return usage_error(fmt::format("{}: {}", name, failure.what()));
+  }
+  if (definitions_->invocation.command == Command::kConvert) {
+    const std::string problem = problem_of(definitions_->invocation.convert);
+    if (!problem.empty()) {
+      return usage_error(fmt::format("convert: {}", problem));
+    }
+  }
+  if (definitions_->invocation.command == Command::kDump) {
+    if (definitions_->dump_kinds.size() != 1) {
+      return usage_error(
+          "dump: say what to list, one of --stacks, --samples, --processes, "
+          "--threads, --modules, --events, --losses, --metadata");
+    }
+    definitions_->invocation.dump.kind = definitions_->dump_kinds.front();
+  }
+  return {};
+}
+
+}  // namespace stackpack::cli

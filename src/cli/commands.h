@@ -1,0 +1,36 @@
+// One function per command. Each returns the exit code of the program.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/text_output.h"
+#include "cli/arguments.h"
+#include "cli/command_text.h"
+#include "cli/messages.h"
+#include "stackpack/reader.h"
+
+namespace stackpack::cli {
+
+int run_convert(const ConvertArguments& arguments, const Messages& messages);
+int run_stats(const StatsArguments& arguments, const Messages& messages);
+int run_dump(const DumpArguments& arguments, const Messages& messages);
+int run_show(const ShowArguments& arguments, const Messages& messages);
+int run_export(const ExportArguments& arguments, const Messages& messages);
+int run_verify(const VerifyArguments& arguments, const Messages& messages);
+int run_help(const HelpArguments& arguments, const std::vector<CommandText>& commands,
+             const Messages& messages);
+
+/// Opens a .spk file, or says why not.
+std::unique_ptr<Reader> open_or_explain(const std::string& file, const Messages& messages,
+                                        int& exit_code);
+
+/// Writes `text` to standard output. A reader that went away is no failure.
+int print(const std::string& text, const Messages& messages);
+
+/// The exit code of what was written to `out`, whose last write ended with `status`.
+int finish_output(app::TextOutput& out, const Status& status, const std::string& file,
+                  const Messages& messages);
+
+}  // namespace stackpack::cli

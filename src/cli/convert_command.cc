@@ -1,0 +1,276 @@
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "app/batch.h"
+#include "app/batch_plan.h"
+#include "app/console.h"
+#include "cli/batch_progress.h"
+#include "cli/batch_report.h"
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/human_text.h"
+#include "cli/json_text.h"
+
+namespace stackpack::cli {
+
+namespace {
+
+constexpr std::chrono::milliseconds kLook{100};
+constexpr std::chrono::seconds kPatience{2};
+
+// The captures to convert; nothing (and an exit code) when the request makes no sense.
+std::optional<app::BatchPlan> make_plan(const ConvertArguments& arguments, const Messages& messages,
+                                        int& exit_code) {
+  if (arguments.out_dir.empty()) {
+    app::BatchPlan plan;
+    plan.jobs.push_back({arguments.inputs.front(), arguments.options.member, arguments.output});
+    return plan;
+  }
+  app::BatchRequest request;
+  request.inputs = arguments.inputs;
+  request.out_dir = arguments.out_dir;
+  request.recursive = arguments.recursive;
+  request.naming = arguments.keep_paths ? app::OutputNaming::kPath : app::OutputNaming::kBase;
+  if (!arguments.files_from.empty()) {
+    const Result<std::vector<std::string>> listed = app::read_file_list(arguments.files_from);
+    if (!listed) {
+      messages.error(arguments.files_from, listed.error());
+      exit_code = exit_code_of(listed.error());
+      return std::nullopt;
+    }
+    request.inputs.insert(request.inputs.end(), listed->begin(), listed->end());
+  }
+  app::BatchPlan plan = app::plan_batch(request);
+  for (const std::string& problem : plan.problems) {
+    messages.error("convert", problem);
+  }
+  if (!plan.problems.empty()) {
+    exit_code = kExitUsage;
+    return std::nullopt;
+  }
+  if (const Status made = app::create_output_directories(plan); !made) {
+    messages.error(arguments.out_dir, made.error());
+    exit_code = exit_code_of(made.error());
+    return std::nullopt;
+  }
+  if (!arguments.quiet) {
+    for (const std::string& note : plan.notes) {
+      messages.note("", note);
+    }
+  }
+  return plan;
+}
+
+// Runs a batch and tells about each job as it ends.
+class ConvertRun {
+ public:
+  ConvertRun(const ConvertArguments& arguments, const Messages& messages, app::BatchPlan plan)
+      : arguments_(arguments),
+        messages_(messages),
+        tells_results_(!arguments.quiet && (!arguments.out_dir.empty() || on_terminal())),
+        batch_(std::move(plan.jobs), options_of(arguments)),
+        progress_(batch_, shows_progress(arguments)) {}
+
+  int run() {
+    app::catch_interrupts();
+    batch_.start();
+    while (!batch_.done()) {
+      for (const std::size_t job : batch_.wait(kLook)) {
+        progress_.count(job);
+        progress_.clear();
+        exit_code_ = std::max(exit_code_, tell(job));
+      }
+      if (app::interrupted_by() != 0) {
+        end_soon();
+      }
+      progress_.draw();
+    }
+    progress_.clear();
+    if (batch_.jobs().size() > 1 && !arguments_.quiet) {
+      messages_.plain(summary());
+    }
+    if (app::interrupted_by() != 0) {
+      return kExitInternal;  // the caller ends by the signal instead
+    }
+    return arguments_.json ? std::max(exit_code_, print_report()) : exit_code_;
+  }
+
+ private:
+  static bool on_terminal() { return app::is_terminal(app::Stream::kStandardError); }
+
+  static bool shows_progress(const ConvertArguments& arguments) {
+    switch (arguments.progress) {
+      case ProgressMode::kAlways:
+        return true;
+      case ProgressMode::kNever:
+        return false;
+      case ProgressMode::kAuto:
+        break;
+    }
+    return on_terminal() && !arguments.quiet;
+  }
+
+  static app::BatchOptions options_of(const ConvertArguments& arguments) {
+    app::BatchOptions options;
+    options.convert = arguments.options;
+    options.workers =
+        arguments.jobs != 0 ? arguments.jobs : std::max(1U, std::thread::hardware_concurrency());
+    options.skip_existing = arguments.skip_existing;
+    return options;
+  }
+
+  // Lets the workers end in order. One that waits for a pipe on which nothing comes cannot: what it
+  // has is in nameless files, and goes with the process.
+  void end_soon() {
+    const auto now = std::chrono::steady_clock::now();
+    if (!interrupted_at_) {
+      interrupted_at_ = now;
+      batch_.cancel();
+    } else if (now - *interrupted_at_ > kPatience) {
+      progress_.clear();
+      messages_.plain("interrupted while waiting for input");
+      app::end_by_signal(app::interrupted_by());
+    }
+  }
+
+  // The exit code for this job alone.
+  int tell(std::size_t job) {
+    const std::string name = input_name(batch_.jobs()[job]);
+    const app::BatchResult& result = batch_.result(job);
+    switch (result.outcome) {
+      case app::BatchOutcome::kWaiting:
+        return kExitSuccess;
+      case app::BatchOutcome::kSkipped:
+        ++skipped_;
+        if (tells_results_) {
+          messages_.plain(conversion_line(batch_.jobs()[job], result));
+        }
+        return kExitSuccess;
+      case app::BatchOutcome::kConverted:
+        ++converted_;
+        return tell_converted(job, name);
+      case app::BatchOutcome::kFailed:
+        return tell_failed(job, name);
+      case app::BatchOutcome::kOutOfMemory:
+        ++failed_;
+        messages_.error(name, "out of memory; --memory-limit bounds what packing takes");
+        return kExitIo;
+    }
+    return kExitInternal;
+  }
+
+  int tell_converted(std::size_t job, const std::string& name) {
+    const app::BatchResult& result = batch_.result(job);
+    if (!arguments_.quiet) {
+      for (const std::string& warning : result.report.warnings) {
+        messages_.warning(name, warning);
+      }
+    }
+    if (tells_results_) {
+      messages_.plain(conversion_line(batch_.jobs()[job], result));
+    }
+    if (arguments_.timings) {
+      for (const StageTime& stage : result.report.stages) {
+        messages_.note(name, fmt::format("{}: {:.3f} s", stage.name, stage.seconds));
+      }
+      tell_counters(name, result.report);
+    }
+    return arguments_.strict && result.report.lossy ? kExitLossy : kExitSuccess;
+  }
+
+  void tell_counters(const std::string& name, const ConvertReport& report) {
+    const auto& builder = report.statistics.builder;
+    messages_.note(
+        name, fmt::format("{} bytes in, {} bytes out, {} lookups, {} probes, {} of {} "
+                          "frames saved by prefixes, {} segments",
+                          report.input_bytes, report.output_bytes, builder.lookups, builder.probes,
+                          builder.prefix_frames, builder.frames, builder.segments));
+  }
+
+  int tell_failed(std::size_t job, const std::string& name) {
+    const Error& error = batch_.result(job).error;
+    if (error.code == ErrorCode::kCancelled) {
+      ++cancelled_;
+      return kExitSuccess;
+    }
+    const std::string& output = batch_.jobs()[job].output;
+    if (output == "-" && error.code == ErrorCode::kIo && error.os_error == EPIPE) {
+      return kExitSuccess;  // who read our output has enough
+    }
+    ++failed_;
+    messages_.error(error.part != kOutputPart ? name
+                    : output == "-"           ? "(standard output)"
+                                              : output,
+                    error);
+    return exit_code_of(error);
+  }
+
+  [[nodiscard]] std::string summary() const {
+    std::string text = fmt::format("{} converted", converted_);
+    const auto add = [&text](std::size_t count, std::string_view what) {
+      if (count != 0) {
+        text += fmt::format(", {} {}", count, what);
+      }
+    };
+    add(skipped_, "up to date");
+    add(failed_, "failed");
+    add(cancelled_, "interrupted");
+    add(batch_.jobs().size() - converted_ - skipped_ - failed_ - cancelled_, "not begun");
+    return text;
+  }
+
+  [[nodiscard]] int print_report() const {
+    std::string text;
+    if (arguments_.out_dir.empty()) {
+      JsonText json(text);
+      write_conversion(json, batch_.jobs().front(), batch_.result(0));
+      text += '\n';
+    } else {
+      JsonLines lines(text);
+      for (std::size_t job = 0; job < batch_.jobs().size(); ++job) {
+        JsonText json = lines.element();
+        write_conversion(json, batch_.jobs()[job], batch_.result(job));
+      }
+      lines.end();
+    }
+    return print(text, messages_);
+  }
+
+  const ConvertArguments& arguments_;
+  const Messages& messages_;
+  const bool tells_results_;
+  app::Batch batch_;
+  BatchProgress progress_;
+  std::optional<std::chrono::steady_clock::time_point> interrupted_at_;
+  int exit_code_ = kExitSuccess;
+  std::size_t converted_ = 0;
+  std::size_t skipped_ = 0;
+  std::size_t failed_ = 0;
+  std::size_t cancelled_ = 0;
+};
+
+}  // namespace
+
+int run_convert(const ConvertArguments& arguments, const Messages& messages) {
+  int exit_code = kExitSuccess;
+  std::optional<app::BatchPlan> plan = make_plan(arguments, messages, exit_code);
+  if (!plan) {
+    return exit_code;
+  }
+  {
+    ConvertRun run(arguments, messages, std::move(*plan));
+    exit_code = run.run();
+  }
+  if (app::interrupted_by() != 0) {
+    app::end_by_signal(app::interrupted_by());
+  }
+  return exit_code;
+}
+
+}  // namespace stackpack::cli

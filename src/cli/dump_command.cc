@@ -1,0 +1,254 @@
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "app/sample_listing.h"
+#include "app/stack_listing.h"
+#include "app/thread_names.h"
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/frame_text.h"
+#include "cli/human_text.h"
+#include "cli/json_text.h"
+#include "cli/table_dump.h"
+#include "cli/text_escape.h"
+
+namespace stackpack::cli {
+
+namespace {
+
+std::string_view origin_name(StackOrigin origin) {
+  switch (origin) {
+    case StackOrigin::kNone:
+      return "none";
+    case StackOrigin::kIpOnly:
+      return "ip-only";
+    case StackOrigin::kRecorded:
+      return "recorded";
+  }
+  return "?";
+}
+
+struct FlagName {
+  SampleFlags flag;
+  std::string_view name;
+};
+constexpr FlagName kFlagNames[] = {
+    {kSampleEmptyChain, "empty-chain"}, {kSampleIdle, "idle"},
+    {kSampleStackDump, "stack-dump"},   {kSampleOrphanStack, "orphan-stack"},
+    {kSampleIncomplete, "incomplete"},
+};
+
+void append_flags(std::string& out, std::uint8_t flags) {
+  bool any = false;
+  for (const FlagName& flag : kFlagNames) {
+    if ((flags & flag.flag) != 0) {
+      out += any ? "," : "";
+      out += flag.name;
+      any = true;
+    }
+  }
+  out += any ? "" : "-";
+}
+
+void append_id(std::string& out, std::uint32_t id) {
+  out += id == kUnknownId ? "-" : std::to_string(id);
+}
+
+void append_name(std::string& out, std::string_view name) {
+  append_escaped(out, name.empty() ? std::string_view("-") : name);
+}
+
+Status dump_stacks_text(const Reader& reader, app::TextOutput& out) {
+  return app::visit_recorded_stacks(reader,
+                                    [&out](std::uint64_t samples, std::span<const Frame> frames) {
+                                      std::string& text = out.text();
+                                      text += std::to_string(samples);
+                                      text += ' ';
+                                      append_frames(text, frames);
+                                      text += '\n';
+                                      return out.checkpoint();
+                                    });
+}
+
+void write_frames(JsonText& json, std::span<const Frame> frames, std::string& scratch) {
+  json.key("frames");
+  json.begin_array();
+  for (const Frame& frame : frames) {
+    scratch.clear();
+    append_frame(scratch, frame);
+    json.value(scratch);
+  }
+  json.end_array();
+}
+
+Status dump_stacks_json(const Reader& reader, app::TextOutput& out) {
+  JsonLines lines(out.text());
+  std::string scratch;
+  const Status status =
+      app::visit_recorded_stacks(reader, [&](std::uint64_t samples, std::span<const Frame> frames) {
+        JsonText json = lines.element();
+        json.begin_object();
+        json.field("samples", samples);
+        write_frames(json, frames, scratch);
+        json.end_object();
+        return out.checkpoint();
+      });
+  lines.end();
+  return status;
+}
+
+// What a line about a sample needs besides the sample.
+struct SampleContext {
+  std::vector<Event> events;
+  std::vector<Process> processes;
+  std::vector<Thread> threads;
+
+  [[nodiscard]] std::string_view event_name(std::uint32_t event) const {
+    return event < events.size() ? std::string_view(events[event].name) : std::string_view();
+  }
+};
+
+Result<SampleContext> load_context(const Reader& reader) {
+  Result<std::vector<Event>> events = reader.events();
+  if (!events) {
+    return events.error();
+  }
+  Result<std::vector<Process>> processes = reader.processes();
+  if (!processes) {
+    return processes.error();
+  }
+  Result<std::vector<Thread>> threads = reader.threads();
+  if (!threads) {
+    return threads.error();
+  }
+  return SampleContext{std::move(*events), std::move(*processes), std::move(*threads)};
+}
+
+void append_sample(std::string& text, const StoredSample& sample, std::string_view event,
+                   std::string_view name, std::span<const Frame> frames) {
+  text += seconds_text(sample.time_ns);
+  text += '\t';
+  append_id(text, sample.pid);
+  text += '\t';
+  append_id(text, sample.tid);
+  text += '\t';
+  append_id(text, sample.cpu);
+  text += '\t';
+  append_name(text, event);
+  text += '\t';
+  text += std::to_string(sample.weight);
+  text += '\t';
+  text += origin_name(sample.origin);
+  text += '\t';
+  append_flags(text, sample.flags);
+  text += '\t';
+  append_id(text, sample.stack);
+  text += '\t';
+  append_name(text, name);
+  text += '\t';
+  append_frames(text, frames);
+  text += '\n';
+}
+
+void write_id(JsonText& json, std::string_view key, std::uint32_t id) {
+  if (id != kUnknownId) {
+    json.field(key, id);
+  }
+}
+
+void write_sample(JsonText& json, const StoredSample& sample, std::string_view event,
+                  std::string_view name, std::span<const Frame> frames, std::string& scratch) {
+  json.begin_object();
+  json.field("time_ns", sample.time_ns);
+  write_id(json, "pid", sample.pid);
+  write_id(json, "tid", sample.tid);
+  write_id(json, "cpu", sample.cpu);
+  json.field("event", event);
+  json.field("weight", sample.weight);
+  json.field("origin", origin_name(sample.origin));
+  json.key("flags");
+  json.begin_array();
+  for (const FlagName& flag : kFlagNames) {
+    if ((sample.flags & flag.flag) != 0) {
+      json.value(flag.name);
+    }
+  }
+  json.end_array();
+  write_id(json, "stack", sample.stack);
+  json.field("comm", name);
+  write_frames(json, frames, scratch);
+  json.end_object();
+}
+
+Status dump_samples(const Reader& reader, bool as_json, app::TextOutput& out) {
+  if (!reader.has_samples()) {
+    return Error{ErrorCode::kUsage, kNoOffset,
+                 "the file was written without its samples; --stacks has what is left"};
+  }
+  const Result<SampleContext> context = load_context(reader);
+  if (!context) {
+    return context.error();
+  }
+  const app::ThreadNames names(context->processes, context->threads);
+  std::optional<JsonLines> lines;
+  if (as_json) {
+    lines.emplace(out.text());
+  } else {
+    out.text() += "#time\tpid\ttid\tcpu\tevent\tweight\torigin\tflags\tstack\tcomm\tframes\n";
+  }
+  std::string scratch;
+  const Status status = app::visit_samples_with_frames(
+      reader, {}, [&](const StoredSample& sample, std::span<const Frame> frames) {
+        const std::string_view event = context->event_name(sample.event);
+        const std::string_view name = names.name(sample.pid, sample.tid, sample.time_ns);
+        if (lines) {
+          JsonText json = lines->element();
+          write_sample(json, sample, event, name, frames, scratch);
+        } else {
+          append_sample(out.text(), sample, event, name, frames);
+        }
+        return out.checkpoint();
+      });
+  if (lines) {
+    lines->end();
+  }
+  return status;
+}
+
+Status dump(const Reader& reader, const DumpArguments& arguments, app::TextOutput& out) {
+  switch (arguments.kind) {
+    case DumpKind::kStacks:
+      return arguments.json ? dump_stacks_json(reader, out) : dump_stacks_text(reader, out);
+    case DumpKind::kSamples:
+      return dump_samples(reader, arguments.json, out);
+    case DumpKind::kProcesses:
+    case DumpKind::kThreads:
+    case DumpKind::kModules:
+    case DumpKind::kEvents:
+    case DumpKind::kLosses:
+    case DumpKind::kMetadata:
+      return dump_table(reader, arguments.kind, arguments.json, out);
+  }
+  return {};
+}
+
+}  // namespace
+
+int run_dump(const DumpArguments& arguments, const Messages& messages) {
+  int exit_code = kExitSuccess;
+  const std::unique_ptr<Reader> reader = open_or_explain(arguments.file, messages, exit_code);
+  if (!reader) {
+    return exit_code;
+  }
+  Result<std::unique_ptr<app::TextOutput>> out = app::TextOutput::open();
+  if (!out) {
+    messages.error("(standard output)", out.error());
+    return exit_code_of(out.error());
+  }
+  return finish_output(**out, dump(*reader, arguments, **out), arguments.file, messages);
+}
+
+}  // namespace stackpack::cli

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <chrono>
+#include <future>
+#include <optional>
+#include <utility>
+
+#include "app/console.h"
+#include "stackpack/convert.h"
+
+namespace stackpack::cli {
+
+/// Runs `work` on a thread of its own and makes it end with kCancelled when the user interrupts.
+/// The caller looks at app::interrupted_by() afterwards.
+template <typename Work>
+auto run_interruptible(ConvertProgress& progress, const Work& work) {
+  app::catch_interrupts();
+  constexpr std::chrono::milliseconds kLook{50};
+  constexpr std::chrono::seconds kPatience{2};
+  auto result = std::async(std::launch::async, work);
+  std::optional<std::chrono::steady_clock::time_point> interrupted_at;
+  while (result.wait_for(kLook) != std::future_status::ready) {
+    if (app::interrupted_by() == 0) {
+      continue;
+    }
+    const auto now = std::chrono::steady_clock::now();
+    interrupted_at = interrupted_at.value_or(now);
+    progress.cancelled = true;
+    if (now - *interrupted_at > kPatience) {
+      app::end_by_signal(app::interrupted_by());  // it waits for input that does not come
+    }
+  }
+  return result.get();
+}
+
+}  // namespace stackpack::cli

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <rapidjson/writer.h>
+
+#include "cli/text_escape.h"
+
+namespace stackpack::cli {
+
+/// Writes JSON to the end of a string, value by value. The caller may drain the string at any time
+/// between two calls, so memory does not grow with the document.
+class JsonText {
+ public:
+  explicit JsonText(std::string& out) : stream_{&out}, writer_(stream_) {}
+
+  void begin_object() { writer_.StartObject(); }
+  void end_object() { writer_.EndObject(); }
+  void begin_array() { writer_.StartArray(); }
+  void end_array() { writer_.EndArray(); }
+  void key(std::string_view name) {
+    writer_.Key(name.data(), static_cast<rapidjson::SizeType>(name.size()));
+  }
+
+  void value(std::string_view text) {
+    if (is_utf8(text)) {
+      writer_.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+    } else {
+      const std::string clean = to_utf8(text);
+      writer_.String(clean.data(), static_cast<rapidjson::SizeType>(clean.size()));
+    }
+  }
+  void value(const char* text) { value(std::string_view(text)); }
+  void value(const std::string& text) { value(std::string_view(text)); }
+  template <std::unsigned_integral T>
+  requires(!std::same_as<T, bool>) void value(T number) { writer_.Uint64(number); }
+  void value(bool flag) { writer_.Bool(flag); }
+  void value(std::nullptr_t) { writer_.Null(); }
+  /// Six significant digits or all digits before the point, whichever are more.
+  void value(double number) {
+    const std::string text = !std::isfinite(number)       ? "0"
+                             : std::abs(number) < 100'000 ? fmt::format("{:.6g}", number)
+                                                          : fmt::format("{:.0f}", number);
+    writer_.RawValue(text.data(), text.size(), rapidjson::kNumberType);
+  }
+
+  template <typename T>
+  void field(std::string_view name, const T& content) {
+    key(name);
+    value(content);
+  }
+
+ private:
+  struct Stream {
+    using Ch = char;
+    std::string* out;
+    void Put(char letter) { out->push_back(letter); }  // NOLINT(readability-identifier-naming)
+    void Flush() {}                                    // NOLINT(readability-identifier-naming)
+  };
+
+  Stream stream_;
+  rapidjson::Writer<Stream> writer_;
+};
+
+/// A JSON array with one element a line, for listings: valid JSON as a whole and handy for line
+/// tools.
+class JsonLines {
+ public:
+  explicit JsonLines(std::string& out) : out_(out) { out_ += '['; }
+
+  /// What the next element is written with; a new one for each element.
+  [[nodiscard]] JsonText element() {
+    out_ += first_ ? "\n" : ",\n";
+    first_ = false;
+    return JsonText(out_);
+  }
+  void end() { out_ += first_ ? "]\n" : "\n]\n"; }
+
+ private:
+  std::string& out_;
+  bool first_ = true;
+};
+
+}  // namespace stackpack::cli

@@ -1,0 +1,83 @@
+#include "cli/messages.h"
+
+#include <cstdlib>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "app/console.h"
+#include "cli/text_escape.h"
+
+namespace stackpack::cli {
+
+namespace {
+
+constexpr std::string_view kRed = "\x1b[31m";
+constexpr std::string_view kYellow = "\x1b[33m";
+constexpr std::string_view kPlain = "\x1b[0m";
+
+}  // namespace
+
+std::string text_of(const Error& error) {
+  std::string text;
+  if (error.part != kMainPart && error.part != kOutputPart) {
+    text += fmt::format("data.{}: ", error.part);
+  }
+  if (error.offset != kNoOffset) {
+    text += fmt::format("offset {}: ", error.offset);
+  }
+  text += error.what;
+  if (error.os_error != 0) {
+    text += fmt::format(" ({})", std::generic_category().message(error.os_error));
+  }
+  return text;
+}
+
+bool wants_colours() {
+  const char* no_color = std::getenv("NO_COLOR");
+  return app::is_terminal(app::Stream::kStandardError) &&
+         (no_color == nullptr || *no_color == '\0');
+}
+
+Messages::Messages() : colours_(wants_colours()) {}
+
+void Messages::line(std::string_view file, std::string_view kind, std::string_view colour,
+                    std::string_view text) const {
+  std::string message = "stackpack: ";
+  if (!file.empty()) {
+    append_escaped(message, file == "-" ? "(standard input)" : file);
+    message += ": ";
+  }
+  if (!kind.empty()) {
+    message += kind;
+    message += ": ";
+  }
+  message += text;
+  if (colours_ && !colour.empty()) {
+    message = fmt::format("{}{}{}", colour, message, kPlain);
+  }
+  message += '\n';
+  app::write_standard_error(message);
+}
+
+void Messages::error(std::string_view file, const Error& error) const {
+  line(file, "", kRed, text_of(error));
+}
+
+void Messages::error(std::string_view file, std::string_view text) const {
+  line(file, "", kRed, text);
+}
+
+void Messages::warning(std::string_view file, std::string_view text) const {
+  line(file, "warning", kYellow, text);
+}
+
+void Messages::note(std::string_view file, std::string_view text) const {
+  line(file, "note", "", text);
+}
+
+void Messages::plain(std::string_view text) const {
+  line("", "", "", text);
+}
+
+}  // namespace stackpack::cli

@@ -1,0 +1,75 @@
+#include "cli/program.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <rapidjson/rapidjson.h>
+
+#include "app/console.h"
+#include "app/versions.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/messages.h"
+#include <CLI/Version.hpp>
+
+namespace stackpack::cli {
+
+namespace {
+
+std::string version_text() {
+  std::string text =
+      fmt::format("stackpack {}\n.spk format {}\n", app::program_version(), app::format_version());
+  for (const app::LibraryVersion& library : app::library_versions()) {
+    text += fmt::format("{} {}\n", library.name, library.version);
+  }
+  text += fmt::format("fmt {}.{}.{}\nCLI11 {}\nRapidJSON {}\n", FMT_VERSION / 10000,
+                      FMT_VERSION / 100 % 100, FMT_VERSION % 100, CLI11_VERSION,
+                      RAPIDJSON_VERSION_STRING);
+  return text;
+}
+
+int run(const CommandLine& command_line, const Messages& messages) {
+  const Invocation& invocation = command_line.invocation();
+  switch (invocation.command) {
+    case Command::kConvert:
+      return run_convert(invocation.convert, messages);
+    case Command::kStats:
+      return run_stats(invocation.stats, messages);
+    case Command::kDump:
+      return run_dump(invocation.dump, messages);
+    case Command::kShow:
+      return run_show(invocation.show, messages);
+    case Command::kExport:
+      return run_export(invocation.exporting, messages);
+    case Command::kVerify:
+      return run_verify(invocation.verify, messages);
+    case Command::kHelp:
+      return run_help(invocation.help, command_line.describe(), messages);
+  }
+  return kExitInternal;
+}
+
+}  // namespace
+
+int run_program(std::vector<std::string> arguments) {
+  app::ignore_broken_pipes();
+  const Messages messages;
+  if (!arguments.empty() && arguments.front() == "--version") {
+    return print(version_text(), messages);
+  }
+  CommandLine command_line;
+  const Parsed parsed = command_line.parse(std::move(arguments));
+  switch (parsed.kind) {
+    case Parsed::Kind::kRun:
+      return run(command_line, messages);
+    case Parsed::Kind::kHelp:
+      return print(parsed.text, messages);
+    case Parsed::Kind::kUsageError:
+      messages.error("", parsed.text);
+      return kExitUsage;
+  }
+  return kExitInternal;
+}
+
+}  // namespace stackpack::cli

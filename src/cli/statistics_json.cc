@@ -1,0 +1,155 @@
+#include "cli/statistics_json.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "app/ratios.h"
+
+namespace stackpack::cli {
+
+namespace {
+
+void write_source(JsonText& json, const Statistics& statistics) {
+  json.key("source");
+  json.begin_object();
+  json.field("kind", statistics.source_kind);
+  json.field("bytes", statistics.source_bytes);
+  json.end_object();
+}
+
+void write_samples(JsonText& json, const Statistics& statistics) {
+  json.key("samples");
+  json.begin_object();
+  json.field("total", statistics.samples.total);
+  json.field("recorded", statistics.samples.recorded);
+  json.field("ip_only", statistics.samples.ip_only);
+  json.field("none", statistics.samples.none);
+  json.field("empty_chains", statistics.samples.empty_chains);
+  json.field("stack_dump_only", statistics.samples.stack_dump_only);
+  json.end_object();
+}
+
+void write_callstacks(JsonText& json, const Statistics& statistics,
+                      const app::DerivedFigures& figures) {
+  json.key("callstacks");
+  json.begin_object();
+  json.field("raw_frames", statistics.callstacks.raw_frames);
+  json.field("raw_bytes", figures.raw_bytes);
+  json.field("unique", statistics.callstacks.unique);
+  json.field("unique_frames", statistics.callstacks.unique_frames);
+  json.field("unique_bytes", figures.unique_bytes);
+  json.field("unique_leaf_frames", statistics.callstacks.unique_leaf_frames);
+  json.field("max_depth", statistics.callstacks.max_depth);
+  json.field("stored", statistics.callstacks.stored);
+  json.end_object();
+}
+
+void write_dag(JsonText& json, const Statistics& statistics, const app::DerivedFigures& figures) {
+  json.key("dag");
+  json.begin_object();
+  json.field("nodes", statistics.dag.nodes);
+  json.field("distinct_frames", statistics.dag.distinct_frames);
+  json.field("pages", statistics.dag.pages);
+  json.field("resident_bytes", statistics.dag.resident_bytes);
+  json.field("stored_bytes", statistics.dag.stored_bytes);
+  json.field("bytes_per_node_resident", figures.bytes_per_node_resident);
+  json.field("bytes_per_node_stored", figures.bytes_per_node_stored);
+  json.end_object();
+
+  json.key("sample_stream");
+  json.begin_object();
+  json.field("stored_bytes", statistics.sample_stream_bytes);
+  json.field("bytes_per_sample", figures.bytes_per_sample);
+  json.end_object();
+}
+
+void write_sections(JsonText& json, const std::vector<SectionInfo>& sections) {
+  json.key("sections");
+  json.begin_array();
+  for (const SectionInfo& section : sections) {
+    json.begin_object();
+    json.field("name", section.name);
+    json.field("raw_bytes", section.raw_bytes);
+    json.field("stored_bytes", section.stored_bytes);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_ratios(JsonText& json, const app::DerivedFigures& figures) {
+  json.key("ratios");
+  json.begin_object();
+  json.field("dedup", figures.dedup_ratio);
+  json.field("dag", figures.dag_ratio);
+  json.field("total", figures.total_ratio);
+  json.field("file", figures.file_ratio);
+  json.end_object();
+}
+
+void write_builder(JsonText& json, const Statistics& statistics,
+                   const app::DerivedFigures& figures) {
+  json.key("builder");
+  json.begin_object();
+  json.field("lookups", statistics.builder.lookups);
+  json.field("probes_per_lookup", figures.probes_per_lookup);
+  json.field("prefix_saved_percent", figures.prefix_saved_percent);
+  json.field("map_bytes", statistics.builder.map_bytes);
+  json.field("segments", statistics.builder.segments);
+  json.end_object();
+}
+
+void write_tables(JsonText& json, const Statistics& statistics) {
+  json.field("processes", statistics.processes);
+  json.field("threads", statistics.threads);
+  json.field("modules", statistics.modules);
+  json.key("events");
+  json.begin_array();
+  for (const EventCount& event : statistics.events) {
+    json.begin_object();
+    json.field("name", event.name);
+    json.field("samples", event.samples);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+void write_losses(JsonText& json, const std::vector<LossCounter>& losses) {
+  constexpr std::array<std::string_view, 3> kAlways = {
+      "recorder_lost_events", "recorder_lost_samples", "recorder_lost_buffers"};
+  json.begin_object();
+  for (const std::string_view name : kAlways) {
+    const bool known = std::any_of(losses.begin(), losses.end(),
+                                   [name](const LossCounter& loss) { return loss.name == name; });
+    if (!known) {
+      json.field(name, std::uint64_t{0});
+    }
+  }
+  for (const LossCounter& loss : losses) {
+    json.field(loss.name, loss.count);
+  }
+  json.end_object();
+}
+
+void write_statistics(JsonText& json, const app::Measurement& measurement) {
+  const Statistics& statistics = measurement.statistics;
+  const app::DerivedFigures figures = app::derive(statistics, measurement.file_bytes);
+  json.begin_object();
+  json.field("file", measurement.file);
+  json.field("file_bytes", measurement.file_bytes);
+  write_source(json, statistics);
+  write_samples(json, statistics);
+  write_callstacks(json, statistics, figures);
+  write_dag(json, statistics, figures);
+  write_sections(json, measurement.sections);
+  write_ratios(json, figures);
+  write_builder(json, statistics, figures);
+  write_tables(json, statistics);
+  json.key("losses");
+  write_losses(json, statistics.losses);
+  json.end_object();
+}
+
+}  // namespace stackpack::cli

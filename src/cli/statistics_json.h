@@ -1,0 +1,15 @@
+#pragma once
+
+#include "app/measure.h"
+#include "cli/json_text.h"
+
+namespace stackpack::cli {
+
+/// Writes the object of `stats --json` for one file: the keys of docs/cli.md.
+void write_statistics(JsonText& json, const app::Measurement& measurement);
+
+/// Writes the fields of a loss counter table: {"name": count, ...}. The recorder's counters are
+/// always there.
+void write_losses(JsonText& json, const std::vector<LossCounter>& losses);
+
+}  // namespace stackpack::cli

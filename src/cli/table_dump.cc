@@ -1,0 +1,260 @@
+#include "cli/table_dump.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/frame_text.h"
+#include "cli/human_text.h"
+#include "cli/json_text.h"
+#include "cli/text_escape.h"
+
+namespace stackpack::cli {
+
+namespace {
+
+// One row of a table, field by field: to a line of text or to a JSON object. A value that was not
+// recorded is '-' in text and absent in JSON.
+class RowWriter {
+ public:
+  RowWriter(app::TextOutput& out, std::string_view text_header, bool as_json) : out_(out) {
+    if (as_json) {
+      lines_.emplace(out.text());
+    } else {
+      out.text() += text_header;
+      out.text() += '\n';
+    }
+  }
+
+  Status row(const std::function<void()>& fields) {
+    first_ = true;
+    if (lines_) {
+      JsonText json = lines_->element();
+      json_ = &json;
+      json.begin_object();
+      fields();
+      json.end_object();
+      json_ = nullptr;
+    } else {
+      fields();
+      out_.text() += '\n';
+    }
+    return out_.checkpoint();
+  }
+
+  void end() {
+    if (lines_) {
+      lines_->end();
+    }
+  }
+
+  void text(std::string_view name, std::string_view value) {
+    if (json_ != nullptr) {
+      json_->field(name, value);
+    } else {
+      append_escaped(cell(), value.empty() ? std::string_view("-") : value);
+    }
+  }
+  void number(std::string_view name, std::uint64_t value) {
+    if (json_ != nullptr) {
+      json_->field(name, value);
+    } else {
+      cell() += std::to_string(value);
+    }
+  }
+  void id(std::string_view name, std::uint32_t value) {
+    if (value != kUnknownId) {
+      number(name, value);
+    } else {
+      absent();
+    }
+  }
+  // Seconds in text; nanoseconds in JSON, where the key says so.
+  void time(std::string_view name, std::uint64_t time_ns) {
+    if (time_ns == kUnknownTime) {
+      absent();
+    } else if (json_ != nullptr) {
+      json_->field(name, time_ns);
+    } else {
+      cell() += seconds_text(time_ns);
+    }
+  }
+  // Addresses do not fit the numbers of many JSON readers: hex text in both forms.
+  void address(std::string_view name, std::uint64_t value) {
+    std::string hex = "0x";
+    append_hex(hex, value);
+    text(name, hex);
+  }
+
+ private:
+  void absent() {
+    if (json_ == nullptr) {
+      cell() += '-';
+    }
+  }
+  std::string& cell() {
+    out_.text() += first_ ? "" : "\t";
+    first_ = false;
+    return out_.text();
+  }
+
+  app::TextOutput& out_;
+  std::optional<JsonLines> lines_;
+  JsonText* json_ = nullptr;
+  bool first_ = true;
+};
+
+// Writes every row of a table that was loaded, or passes its error on.
+template <typename Row, typename Fields>
+Status write_rows(const Result<std::vector<Row>>& rows, RowWriter& writer, const Fields& fields) {
+  if (!rows) {
+    return rows.error();
+  }
+  for (const Row& row : *rows) {
+    if (const Status written = writer.row([&] { fields(row); }); !written) {
+      return written;
+    }
+  }
+  writer.end();
+  return {};
+}
+
+std::string_view build_id_kind(BuildIdKind kind) {
+  switch (kind) {
+    case BuildIdKind::kNone:
+      return "";
+    case BuildIdKind::kGnu:
+      return "gnu";
+    case BuildIdKind::kPdb:
+      return "pdb";
+  }
+  return "?";
+}
+
+std::string hex_text(const std::vector<std::uint8_t>& bytes) {
+  std::string text;
+  for (const std::uint8_t byte : bytes) {
+    text += fmt::format("{:02x}", byte);
+  }
+  return text;
+}
+
+std::string_view loss_kind(LossKind kind) {
+  switch (kind) {
+    case LossKind::kRecorder:
+      return "recorder";
+    case LossKind::kDamage:
+      return "damage";
+    case LossKind::kNotice:
+      return "notice";
+  }
+  return "?";
+}
+
+Status dump_processes(const Reader& reader, bool as_json, app::TextOutput& out) {
+  RowWriter writer(out, "#pid\tparent\tstart\tend\tmappings\tname\tcommand", as_json);
+  return write_rows(reader.processes(), writer, [&](const Process& process) {
+    writer.id("pid", process.pid);
+    writer.id("parent_pid", process.parent_pid);
+    writer.time("start_ns", process.start_ns);
+    writer.time("end_ns", process.end_ns);
+    writer.text("mappings", process.inherits_mappings ? "inherited" : "own");
+    writer.text("name", process.name);
+    writer.text("command_line", process.command_line);
+  });
+}
+
+Status dump_threads(const Reader& reader, bool as_json, app::TextOutput& out) {
+  RowWriter writer(out, "#pid\ttid\tstart\tend\tname", as_json);
+  return write_rows(reader.threads(), writer, [&](const Thread& thread) {
+    writer.id("pid", thread.pid);
+    writer.id("tid", thread.tid);
+    writer.time("start_ns", thread.start_ns);
+    writer.time("end_ns", thread.end_ns);
+    writer.text("name", thread.name);
+  });
+}
+
+Status dump_modules(const Reader& reader, bool as_json, app::TextOutput& out) {
+  RowWriter writer(out,
+                   "#pid\tbase\tsize\tfile_offset\tstart\tend\tbuild_id_kind\tbuild_id\t"
+                   "debug_name\tpath",
+                   as_json);
+  return write_rows(reader.modules(), writer, [&](const Module& module) {
+    writer.id("pid", module.pid);  // the kernel's own have none
+    writer.address("base", module.base);
+    writer.address("size", module.size);
+    writer.address("file_offset", module.file_offset);
+    writer.time("start_ns", module.start_ns);
+    writer.time("end_ns", module.end_ns);
+    writer.text("build_id_kind", build_id_kind(module.build_id_kind));
+    writer.text("build_id", hex_text(module.build_id));
+    writer.text("debug_name", module.debug_name);
+    writer.text("path", module.path);
+  });
+}
+
+Status dump_events(const Reader& reader, bool as_json, app::TextOutput& out) {
+  RowWriter writer(out, "#index\tsamples\tweighted\tname", as_json);
+  const std::vector<EventCount>& counts = reader.statistics().events;
+  std::uint64_t index = 0;
+  return write_rows(reader.events(), writer, [&](const Event& event) {
+    writer.number("index", index);
+    writer.number("samples", index < counts.size() ? counts[index].samples : 0);
+    writer.text("weighted", event.has_weight ? "yes" : "no");
+    writer.text("name", event.name);
+    ++index;
+  });
+}
+
+Status dump_losses(const Reader& reader, bool as_json, app::TextOutput& out) {
+  RowWriter writer(out, "#count\tkind\tfirst_offset\tname", as_json);
+  const Result<std::vector<LossCounter>> losses = reader.statistics().losses;
+  return write_rows(losses, writer, [&](const LossCounter& loss) {
+    writer.number("count", loss.count);
+    writer.text("kind", loss_kind(loss.kind));
+    if (loss.first_offset != kNoOffset) {
+      writer.number("first_offset", loss.first_offset);
+    } else {
+      writer.id("first_offset", kUnknownId);
+    }
+    writer.text("name", loss.name);
+  });
+}
+
+Status dump_metadata(const Reader& reader, bool as_json, app::TextOutput& out) {
+  RowWriter writer(out, "#key\tvalue", as_json);
+  return write_rows(reader.metadata(), writer, [&](const MetadataEntry& entry) {
+    writer.text("key", entry.key);
+    writer.text("value", entry.value);
+  });
+}
+
+}  // namespace
+
+Status dump_table(const Reader& reader, DumpKind kind, bool as_json, app::TextOutput& out) {
+  switch (kind) {
+    case DumpKind::kProcesses:
+      return dump_processes(reader, as_json, out);
+    case DumpKind::kThreads:
+      return dump_threads(reader, as_json, out);
+    case DumpKind::kModules:
+      return dump_modules(reader, as_json, out);
+    case DumpKind::kEvents:
+      return dump_events(reader, as_json, out);
+    case DumpKind::kLosses:
+      return dump_losses(reader, as_json, out);
+    case DumpKind::kMetadata:
+      return dump_metadata(reader, as_json, out);
+    case DumpKind::kStacks:
+    case DumpKind::kSamples:
+      break;
+  }
+  return {};
+}
+
+}  // namespace stackpack::cli

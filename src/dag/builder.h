@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "capture/stack_view.h"
+#include "dag/frozen_dag.h"
+#include "stackpack/model.h"
+#include "stackpack/result.h"
+
+namespace stackpack::dag {
+
+/// Index of a node in a builder: 0 is the root; a parent's index is below its children's.
+enum class NodeIndex : std::uint32_t {};
+inline constexpr NodeIndex kRoot{0};
+
+/// What the builder did, for stats and --timings.
+struct BuilderCounters {
+  std::uint64_t stacks = 0;         ///< callstacks interned
+  std::uint64_t frames = 0;         ///< their frames in all
+  std::uint64_t prefix_frames = 0;  ///< frames found in the thread's last callstack, not looked up
+  std::uint64_t lookups = 0;        ///< look-ups in the map
+  std::uint64_t probes = 0;         ///< slots read for them
+  std::uint64_t node_reads = 0;     ///< nodes read to verify a candidate
+  std::uint64_t rehashes = 0;
+};
+
+/// Phase 1: interns callstacks as nodes (parent, frame) of an append-only DAG.
+///
+/// Threads: one at a time. Memory: memory_bytes() in all, at most Options::memory_limit.
+class Builder {
+ public:
+  struct Options {
+    /// Bytes for store, map, caches and the scratch of freeze(); 0 = no limit but the machine.
+    std::uint64_t memory_limit = 0;
+  };
+
+  explicit Builder(const Options& options);
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
+  ~Builder();
+
+  /// Interns a callstack and returns the node of its leaf; kRoot for an empty one.
+  /// `thread` selects the cache of the last callstack; any number will do.
+  /// Errors: kLimit when the next nodes would pass the memory limit or the node count; nothing was
+  ///         added then and the builder can still be frozen. kUnsupported: deeper than kMaxDepth.
+  Result<NodeIndex> intern(const capture::StackView& stack, std::uint64_t thread);
+
+  [[nodiscard]] std::uint32_t node_count() const;  ///< root included
+  [[nodiscard]] NodeIndex parent(NodeIndex node) const;
+  [[nodiscard]] Frame frame(NodeIndex node) const;
+  [[nodiscard]] const BuilderCounters& counters() const;
+  [[nodiscard]] std::uint64_t memory_bytes() const;
+  [[nodiscard]] std::uint64_t map_bytes() const;
+
+  /// The DAG in canonical order, and for each node of this builder the rank of the callstack that
+  /// ends there (kNoStack where none does). The map is released first; the builder is empty after.
+  struct Frozen {
+    FrozenDag dag;
+    std::vector<StackId> stack_of_node;
+  };
+  Frozen freeze();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace stackpack::dag

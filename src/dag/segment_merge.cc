@@ -1,0 +1,351 @@
+#include "dag/segment_merge.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <memory>
+#include <utility>
+
+#include "io/byte_writer.h"
+
+namespace stackpack::dag {
+namespace {
+
+constexpr std::uint64_t kLeastBuffer = 4096;
+constexpr std::size_t kChunkIds = 1024;    // stack ids that a segment collects before they go out
+constexpr std::size_t kBlockNodes = 4096;  // of for_each_block
+constexpr std::size_t kBlockBytes = 64 << 10;
+constexpr std::size_t kLongestMerged = 10;  // bytes: two numbers of at most 5
+
+// The index of a frame in a sorted dictionary, by a hash of 32-bit slots at most half full.
+class FrameIndex {
+ public:
+  explicit FrameIndex(const std::vector<Frame>& dictionary)
+      : dictionary_(dictionary), slots_(std::bit_ceil(2 * dictionary.size() + 1)) {
+    for (std::uint32_t i = 0; i < dictionary.size(); ++i) {
+      std::size_t slot = home(dictionary[i]);
+      while (slots_[slot] != 0) {
+        slot = (slot + 1) & (slots_.size() - 1);
+      }
+      slots_[slot] = i + 1;
+    }
+  }
+
+  // The frame must be in the dictionary.
+  [[nodiscard]] std::uint32_t of(const Frame& frame) const {
+    std::size_t slot = home(frame);
+    while (dictionary_[slots_[slot] - 1] != frame) {
+      slot = (slot + 1) & (slots_.size() - 1);
+      assert(slots_[slot] != 0);
+    }
+    return slots_[slot] - 1;
+  }
+
+ private:
+  [[nodiscard]] std::size_t home(const Frame& frame) const {
+    const std::uint64_t key = frame.address + (static_cast<std::uint64_t>(frame.mode) << 56);
+    const std::uint64_t product = key * 0x9e3779b97f4a7c15ULL;
+    return static_cast<std::size_t>(product ^ (product >> 32)) & (slots_.size() - 1);
+  }
+
+  const std::vector<Frame>& dictionary_;
+  std::vector<std::uint32_t> slots_;  // index + 1; 0 = empty
+};
+
+// A heap of segments; the one whose head comes first is on top.
+template <typename Before>
+class SegmentHeap {
+ public:
+  explicit SegmentHeap(Before before) : before_(std::move(before)) {}
+
+  void push(std::size_t segment) {
+    heap_.push_back(segment);
+    std::push_heap(heap_.begin(), heap_.end(), before_);
+  }
+  std::size_t pop() {
+    std::pop_heap(heap_.begin(), heap_.end(), before_);
+    const std::size_t segment = heap_.back();
+    heap_.pop_back();
+    return segment;
+  }
+  [[nodiscard]] bool empty() const { return heap_.empty(); }
+  [[nodiscard]] std::size_t top() const { return heap_.front(); }
+
+ private:
+  Before before_;  // "comes later", as std::push_heap wants it
+  std::vector<std::size_t> heap_;
+};
+
+}  // namespace
+
+// What the merge writes: the encoded nodes, and the new ids of every segment's callstacks.
+class SegmentMerge::Books {
+ public:
+  Books(SegmentMerge& owner, std::size_t segments)
+      : owner_(owner), ids_(segments), chunks_(segments) {}
+
+  // The node of the next merged position; `segments` in which a callstack ends there.
+  Status add(std::uint32_t frame, std::uint16_t depth, std::span<const std::size_t> ending) {
+    const std::uint64_t pops = std::uint64_t{last_depth_} + 1 - depth;
+    nodes_.write_varint(pops << 1 | (ending.empty() ? 0 : 1));
+    nodes_.write_varint(io::zigzag_encode(std::int64_t{frame} - std::int64_t{last_frame_}));
+    last_depth_ = depth;
+    last_frame_ = frame;
+    ++owner_.node_count_;
+    if (!ending.empty()) {
+      if (owner_.stack_count_ == kNoStack) {
+        return Error{ErrorCode::kLimit, kNoOffset, "more than 2^32 - 1 distinct callstacks"};
+      }
+      for (const std::size_t segment : ending) {
+        if (const Status noted = note(segment, owner_.stack_count_); !noted) {
+          return noted.error();
+        }
+      }
+      ++owner_.stack_count_;
+    }
+    return nodes_.size() < kBlockBytes ? Status() : flush_nodes();
+  }
+
+  Status finish() {
+    if (const Status flushed = flush_nodes(); !flushed) {
+      return flushed.error();
+    }
+    for (std::size_t segment = 0; segment < ids_.size(); ++segment) {
+      if (const Status flushed = flush_ids(segment); !flushed) {
+        return flushed.error();
+      }
+    }
+    return {};
+  }
+
+  // The new ids of a segment's callstacks, in the order of the old ones.
+  Status read_ids(std::size_t segment, std::vector<StackId>& ids) const {
+    const std::vector<std::uint64_t>& chunks = chunks_[segment];
+    for (std::size_t i = 0; i * kChunkIds < ids.size(); ++i) {
+      const std::size_t count = std::min(kChunkIds, ids.size() - i * kChunkIds);
+      const auto into = std::span(ids).subspan(i * kChunkIds, count);
+      if (const Status read = owner_.id_file_.read_at(chunks[i], std::as_writable_bytes(into));
+          !read) {
+        return read.error();
+      }
+    }
+    return {};
+  }
+
+ private:
+  Status note(std::size_t segment, StackId id) {
+    ids_[segment].push_back(id);
+    return ids_[segment].size() < kChunkIds ? Status() : flush_ids(segment);
+  }
+
+  Status flush_ids(std::size_t segment) {
+    const Result<std::uint64_t> at =
+        owner_.id_file_.append(std::as_bytes(std::span(ids_[segment])));
+    if (!at) {
+      return at.error();
+    }
+    chunks_[segment].push_back(*at);
+    ids_[segment].clear();
+    return {};
+  }
+
+  Status flush_nodes() {
+    const Result<std::uint64_t> at = owner_.node_file_.append(nodes_.bytes());
+    if (!at) {
+      return at.error();
+    }
+    nodes_.clear();
+    return {};
+  }
+
+  SegmentMerge& owner_;
+  io::ByteWriter nodes_;
+  std::uint16_t last_depth_ = 0;
+  std::uint32_t last_frame_ = 0;
+  std::vector<std::vector<StackId>> ids_;
+  std::vector<std::vector<std::uint64_t>> chunks_;  // offsets of kChunkIds ids each
+};
+
+SegmentMerge::SegmentMerge(const SegmentSpill& spill, const Options& options)
+    : spill_(spill),
+      options_(options),
+      node_file_(options.directory),
+      id_file_(options.directory) {}
+
+std::uint64_t SegmentMerge::buffer_share() const {
+  const std::uint64_t segments = std::max<std::uint64_t>(1, spill_.segments().size());
+  return std::max(kLeastBuffer, options_.buffer_bytes / segments);
+}
+
+Status SegmentMerge::run() {
+  if (const Status merged = merge_dictionaries(); !merged) {
+    return merged.error();
+  }
+  Books books(*this, spill_.segments().size());
+  if (const Status merged = merge_nodes(books); !merged) {
+    return merged.error();
+  }
+  for (std::size_t segment = 0; segment < spill_.segments().size(); ++segment) {
+    if (const Status written = write_maps(segment, books); !written) {
+      return written.error();
+    }
+  }
+  return {};
+}
+
+Status SegmentMerge::merge_dictionaries() {
+  const std::size_t count = spill_.segments().size();
+  std::vector<SegmentFrameReader> readers;
+  std::vector<Frame> heads(count);
+  SegmentHeap heap([&](std::size_t a, std::size_t b) { return heads[b] < heads[a]; });
+  const auto advance = [&](std::size_t segment) -> Status {
+    const Result<bool> more = readers[segment].next(heads[segment]);
+    if (!more) {
+      return more.error();
+    }
+    if (*more) {
+      heap.push(segment);
+    }
+    return {};
+  };
+  for (const Segment& segment : spill_.segments()) {
+    readers.emplace_back(spill_, segment, buffer_share());
+    if (const Status advanced = advance(readers.size() - 1); !advanced) {
+      return advanced.error();
+    }
+  }
+  while (!heap.empty()) {
+    const std::size_t segment = heap.pop();
+    if (dictionary_.empty() || dictionary_.back() != heads[segment]) {
+      dictionary_.push_back(heads[segment]);
+    }
+    if (const Status advanced = advance(segment); !advanced) {
+      return advanced.error();
+    }
+  }
+  return {};
+}
+
+Status SegmentMerge::merge_nodes(Books& books) {
+  const FrameIndex index(dictionary_);
+  const std::size_t count = spill_.segments().size();
+  std::vector<SegmentNodeReader> readers;
+  std::vector<SegmentNode> heads(count);
+  SegmentHeap heap([&](std::size_t a, std::size_t b) {
+    return heads[a].depth != heads[b].depth ? heads[a].depth < heads[b].depth
+                                            : heads[b].frame < heads[a].frame;
+  });
+  const auto advance = [&](std::size_t segment) -> Status {
+    const Result<bool> more = readers[segment].next(heads[segment]);
+    if (!more) {
+      return more.error();
+    }
+    if (*more) {
+      heap.push(segment);
+    }
+    return {};
+  };
+  for (const Segment& segment : spill_.segments()) {
+    readers.emplace_back(spill_, segment, buffer_share());
+    if (const Status advanced = advance(readers.size() - 1); !advanced) {
+      return advanced.error();
+    }
+  }
+  std::vector<std::size_t> equal;   // segments whose heads are the node at hand
+  std::vector<std::size_t> ending;  // those in which a callstack ends there
+  while (!heap.empty()) {
+    const SegmentNode node = heads[heap.top()];
+    equal.clear();
+    ending.clear();
+    while (!heap.empty() && heads[heap.top()].depth == node.depth &&
+           heads[heap.top()].frame == node.frame) {
+      const std::size_t segment = heap.pop();
+      equal.push_back(segment);
+      if (heads[segment].ends_stack) {
+        ending.push_back(segment);
+      }
+    }
+    if (const Status added = books.add(index.of(node.frame), node.depth, ending); !added) {
+      return added.error();
+    }
+    for (const std::size_t segment : equal) {
+      if (const Status advanced = advance(segment); !advanced) {
+        return advanced.error();
+      }
+    }
+  }
+  return books.finish();
+}
+
+// Brings the new ids of one segment into one piece, and translates the nodes of its builder.
+Status SegmentMerge::write_maps(std::size_t segment, const Books& books) {
+  const Segment& source = spill_.segments()[segment];
+  std::vector<StackId> ids(source.stack_count);
+  if (const Status read = books.read_ids(segment, ids); !read) {
+    return read.error();
+  }
+  const Result<std::uint64_t> ids_at = id_file_.append(std::as_bytes(std::span(ids)));
+  if (!ids_at) {
+    return ids_at.error();
+  }
+  stack_ids_at_.push_back(*ids_at);
+  stack_of_node_at_.push_back(id_file_.size());
+
+  std::array<StackId, kBlockBytes / sizeof(StackId)> block{};
+  for (std::uint64_t done = 0; done < source.builder_node_count; done += block.size()) {
+    const auto nodes = std::span(block).first(
+        std::min<std::uint64_t>(block.size(), source.builder_node_count - done));
+    if (const Status read = spill_.file().read_at(
+            source.stack_of_node.offset + done * sizeof(StackId), std::as_writable_bytes(nodes));
+        !read) {
+      return read.error();
+    }
+    for (StackId& id : nodes) {
+      id = id == kNoStack ? kNoStack : ids[id];
+    }
+    if (const Result<std::uint64_t> at = id_file_.append(std::as_bytes(nodes)); !at) {
+      return at.error();
+    }
+  }
+  return {};
+}
+
+Status SegmentMerge::for_each_block(
+    const std::function<Status(std::span<const MergedNode>)>& visit) const {
+  SpillReader reader(node_file_, {0, node_file_.size()}, kBlockBytes);
+  std::vector<MergedNode> block;
+  std::uint16_t last_depth = 0;
+  std::int64_t last_frame = 0;
+  for (std::uint64_t done = 0; done < node_count_; done += block.size()) {
+    block.resize(std::min<std::uint64_t>(kBlockNodes, node_count_ - done));
+    for (MergedNode& node : block) {
+      const Result<io::ByteCursor*> cursor = reader.next(kLongestMerged);
+      if (!cursor) {
+        return cursor.error();
+      }
+      const std::uint64_t head = (*cursor)->read_varint();
+      last_depth = static_cast<std::uint16_t>(last_depth + 1U - (head >> 1));
+      last_frame += io::zigzag_decode((*cursor)->read_varint());
+      node = {static_cast<std::uint32_t>(last_frame), last_depth, (head & 1) != 0};
+    }
+    if (const Status visited = visit(block); !visited) {
+      return visited.error();
+    }
+  }
+  return {};
+}
+
+Status SegmentMerge::stack_ids(std::size_t segment, std::uint32_t first,
+                               std::span<StackId> into) const {
+  return id_file_.read_at(stack_ids_at_[segment] + std::uint64_t{first} * sizeof(StackId),
+                          std::as_writable_bytes(into));
+}
+
+Status SegmentMerge::stack_of_node(std::size_t segment, std::uint32_t first,
+                                   std::span<StackId> into) const {
+  return id_file_.read_at(stack_of_node_at_[segment] + std::uint64_t{first} * sizeof(StackId),
+                          std::as_writable_bytes(into));
+}
+
+}  // namespace stackpack::dag

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "stackpack/model.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+
+namespace stackpack::exporting {
+
+/// A capture as the exporters see it: its tables, read once, and ways to its samples and stacks.
+///
+/// All text is valid UTF-8: what was not is replaced by U+FFFD, since JSON, protobuf and SQL
+/// clients refuse it. Tests make views by hand.
+struct CaptureView {
+  std::vector<Event> events;
+  std::vector<Process> processes;
+  std::vector<Thread> threads;
+  std::vector<Module> modules;
+  std::vector<MetadataEntry> metadata;
+  StackId stack_count = 0;
+
+  /// False: there are `stack_counts` and no samples. The times of modules and processes are
+  /// unknown then, so that every mapping counts as there all the time.
+  bool has_samples = true;
+  std::vector<Reader::StackCount> stack_counts;
+
+  /// As Reader::samples.
+  std::function<Status(const SampleQuery&,
+                       const std::function<bool(std::span<const StoredSample>)>&)>
+      samples;
+  /// As Reader::callstacks.
+  std::function<Status(std::span<const StackId>,
+                       const std::function<void(std::size_t, std::span<const Frame>)>&)>
+      callstacks;
+
+  /// The value of a metadata key; empty when there is none.
+  [[nodiscard]] std::string_view fact(std::string_view key) const;
+};
+
+/// Keys of metadata which importers set.
+inline constexpr std::string_view kSyntheticFramesKey = "frames.synthetic";
+inline constexpr std::string_view kAggregatedKey = "samples.aggregated";
+inline constexpr std::string_view kUnitKey = "pprof.unit.";  ///< and the name of an event
+inline constexpr std::string_view kWallOffsetKey = "clock.wall_offset_ns";
+
+/// The reader must outlive the view.
+Result<CaptureView> view_of(const Reader& reader);
+
+}  // namespace stackpack::exporting

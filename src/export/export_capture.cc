@@ -1,0 +1,107 @@
+#include "export/capture_view.h"
+#include "export/export_job.h"
+#include "io/directories.h"
+#include "io/output_file.h"
+#include "stackpack/export.h"
+
+namespace stackpack {
+
+namespace {
+
+using exporting::ExportJob;
+using exporting::ExportOutput;
+
+Status encode(ExportJob& job, ExportOutput& out) {
+  switch (job.options.format) {
+    case ExportFormat::kFolded:
+      return exporting::write_folded(job, out);
+    case ExportFormat::kPprof:
+      return exporting::write_pprof(job, out);
+    case ExportFormat::kSpeedscope:
+      return exporting::write_speedscope(job, out);
+    case ExportFormat::kFirefox:
+      return exporting::write_firefox(job, out);
+    case ExportFormat::kOtlp:
+      return exporting::write_otlp(job, out);
+    case ExportFormat::kCsv:
+      break;
+  }
+  return Error{ErrorCode::kUsage, kNoOffset, "export: no such format"};
+}
+
+bool is_compressed(ExportFormat format) {
+  return format == ExportFormat::kPprof || format == ExportFormat::kFirefox;
+}
+
+// Checked before anything is written, so that an error leaves no output behind, not even an empty
+// one on standard output.
+Status check_not_empty(exporting::SampleSelection& selection) {
+  bool any = false;
+  const Error enough{ErrorCode::kCancelled, kNoOffset, "export: one sample is enough"};
+  const Status status = selection.for_each([&](std::span<const exporting::SelectedSample>) {
+    any = true;
+    return Status{enough};
+  });
+  if (any) {
+    return {};
+  }
+  return status ? Status{Error{ErrorCode::kUsage, kNoOffset,
+                               "export: no sample of the file is selected by these filters"}}
+                : status;
+}
+
+Status write_file(ExportJob& job, const std::string& output) {
+  auto file = io::OutputFile::create(output);
+  if (!file) {
+    return file.error();
+  }
+  ExportOutput out(**file, is_compressed(job.options.format) ? ExportOutput::Coding::kGzip
+                                                             : ExportOutput::Coding::kPlain);
+  if (const Status status = encode(job, out); !status) {
+    return status;
+  }
+  if (const Status status = out.finish(); !status) {
+    return status;
+  }
+  job.report.output_bytes = (*file)->offset();
+  return (*file)->commit();
+}
+
+Status write_directory(ExportJob& job, const std::string& output) {
+  if (output == "-") {
+    return Error{ErrorCode::kUsage, kNoOffset, "export: csv is several files; name a directory"};
+  }
+  if (const Status status = io::make_directories(output); !status) {
+    return status;
+  }
+  return exporting::write_csv(job, output);
+}
+
+}  // namespace
+
+Result<ExportReport> export_capture(const Reader& reader, const std::string& output,
+                                    const ExportOptions& options) {
+  const auto view = exporting::view_of(reader);
+  if (!view) {
+    return view.error();
+  }
+  auto selection = exporting::SampleSelection::create(*view, options);
+  if (!selection) {
+    return selection.error();
+  }
+  if (const Status status = check_not_empty(**selection); !status) {
+    return status.error();
+  }
+  ExportJob job{**selection,
+                options,
+                output == "-" ? io::temporary_directory() : io::directory_of(output),
+                {}};
+  const Status status =
+      options.format == ExportFormat::kCsv ? write_directory(job, output) : write_file(job, output);
+  if (!status) {
+    return status.error();
+  }
+  return job.report;
+}
+
+}  // namespace stackpack

@@ -1,0 +1,137 @@
+// Folded stacks: a line per callstack, root first.
+//
+// Callstacks are resolved into a tree whose nodes are texts, and added up at its nodes, so that no
+// two lines have the same frames: importing the text and exporting it again gives the same lines.
+// Samples without a callstack are a line of their own.
+
+#include <charconv>
+#include <map>
+
+#include "export/export_job.h"
+
+namespace stackpack::exporting {
+
+namespace {
+
+constexpr char kSeparator = ';';
+constexpr std::string_view kNoCallstack = "[no callstack]";
+
+std::string named(std::string_view name, std::uint32_t id) {
+  std::string text(name.empty() ? std::string_view("[unknown]") : name);
+  return id == kUnknownId ? text : text + "-" + std::to_string(id);
+}
+
+class FoldedEncoder {
+ public:
+  explicit FoldedEncoder(ExportJob& job)
+      : job_(job),
+        locations_(job.view(), {ImageIdentity::kFile, job.options.frames, true,
+                                job.options.annotate_kernel, kSeparator}),
+        resolver_(job.selection, locations_, tree_),
+        no_callstack_(locations_.intern_text(kNoCallstack)) {}
+
+  Status add_up() {
+    SampleGrouper grouper(job_.selection,
+                          {.event = job_.selection.weighted(),
+                           .context = job_.options.frames == FrameStyle::kModule,
+                           .track = job_.options.root != FoldedRoot::kNone},
+                          job_.group_limit());
+    return for_each_resolved(
+        grouper, resolver_, kResolvedBlock, [this](const GroupKey& key) { return root_of(key); },
+        [this](std::span<const Group> groups, std::span<const std::uint32_t> nodes) {
+          return add(groups, nodes);
+        });
+  }
+
+  Status write_lines(ExportOutput& out) {
+    std::vector<std::uint32_t> path;
+    std::string line;
+    for (std::uint32_t node = 1; node < totals_.size() && out.status(); ++node) {
+      if (totals_[node] == 0) {
+        continue;
+      }
+      tree_.path_to_root(node, path);
+      line.clear();
+      for (std::size_t i = path.size(); i-- > 0;) {
+        locations_.append_text(path[i], line);
+        line += i == 0 ? ' ' : kSeparator;
+      }
+      out.write(line);
+      out.write(std::to_string(totals_[node]));
+      out.put('\n');
+      ++job_.report.stacks;
+    }
+    return out.status();
+  }
+
+ private:
+  // The node of the process, or of the thread below it.
+  Result<std::uint32_t> root_of(const GroupKey& key) {
+    if (job_.options.root == FoldedRoot::kNone) {
+      return StackTree::kRoot;
+    }
+    const auto known = roots_.find(key.track);
+    if (known != roots_.end()) {
+      return known->second;
+    }
+    const Track& track = job_.selection.tracks()[key.track];
+    Result<std::uint32_t> node =
+        tree_.child(StackTree::kRoot,
+                    locations_.intern_text(named(job_.selection.process_name(track), track.pid)));
+    if (node && job_.options.root == FoldedRoot::kThread) {
+      node = tree_.child(
+          *node, locations_.intern_text(named(job_.selection.thread_name(track), track.tid)));
+    }
+    if (node) {
+      roots_.emplace(key.track, *node);
+    }
+    return node;
+  }
+
+  Status add(std::span<const Group> groups, std::span<const std::uint32_t> nodes) {
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      if (job_.report.samples != 0 && groups[i].key.event != event_) {
+        return Error{ErrorCode::kUsage, kNoOffset,
+                     "export: weights of several events do not add up; choose an event"};
+      }
+      event_ = groups[i].key.event;
+      std::uint32_t node = nodes[i];
+      if (groups[i].key.stack == kNoStack) {
+        const Result<std::uint32_t> child = tree_.child(node, no_callstack_);
+        if (!child) {
+          return child.error();
+        }
+        node = *child;
+      }
+      if (totals_.size() < tree_.node_count()) {
+        totals_.resize(tree_.node_count());
+      }
+      const std::uint64_t value = job_.selection.weighted() ? groups[i].weight : groups[i].count;
+      totals_[node] += value;
+      job_.report.samples += groups[i].count;
+      job_.report.weight += value;
+    }
+    return {};
+  }
+
+  ExportJob& job_;
+  LocationTable locations_;
+  StackTree tree_;
+  StackResolver resolver_;
+  std::uint32_t no_callstack_;
+  std::uint32_t event_ = 0;
+  std::map<std::uint32_t, std::uint32_t> roots_;  // track to node
+  std::vector<std::uint64_t> totals_;             // by node
+};
+
+}  // namespace
+
+Status write_folded(ExportJob& job, ExportOutput& out) {
+  FoldedEncoder encoder(job);
+  if (const Status status = encoder.add_up(); !status) {
+    return status;
+  }
+  return encoder.write_lines(out);
+}
+
+}  // namespace stackpack::exporting

@@ -1,0 +1,262 @@
+#include "formats/etl/buffer_index.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <tuple>
+
+#include "formats/etl/buffer_header.h"
+
+namespace stackpack::etl {
+
+namespace {
+
+constexpr std::uint64_t kResyncSequences = 1024;  // how far ahead a resumed walk may be
+constexpr std::uint64_t kPlausibleGap = std::uint64_t{1} << 20;
+constexpr std::uint16_t kMostSessions = 0x7000;
+constexpr std::size_t kCompressedKept = 16;
+constexpr std::size_t kScanChunk = std::size_t{1} << 18;
+
+using HeaderBytes = std::array<std::byte, kBufferHeaderBytes>;
+
+class IndexWalk {
+ public:
+  IndexWalk(io::ByteSource& input, const LogFileHeader& header, const IndexLimits& limits,
+            capture::LossCounters& losses, capture::ByteAccount& account)
+      : input_(input),
+        header_(header),
+        limits_(limits),
+        losses_(losses),
+        account_(account),
+        file_size_(input.size().value_or(0)) {}
+
+  Status run() {
+    while (offset_ < file_size_) {
+      if (limits_.control.stop_requested()) {
+        return Error{ErrorCode::kCancelled, offset_, "etl: cancelled"};
+      }
+      if (file_size_ - offset_ < kBufferHeaderBytes) {
+        losses_.add("cut_buffers", LossKind::kDamage, 1, offset_);
+        account_.skipped += file_size_ - offset_;
+        return {};
+      }
+      HeaderBytes bytes{};
+      if (const Status read = io::read_exactly_at(input_, offset_, bytes, "etl: buffer header");
+          !read) {
+        return read;
+      }
+      const BufferHeader buffer = parse_buffer_header(bytes);
+      if (buffer.size >= kBufferHeaderBytes && buffer.size <= limits_.max_buffer_bytes) {
+        take(buffer, buffer.size);
+        continue;
+      }
+      const Result<bool> goes_on = step_over_damage(buffer, bytes);
+      if (!goes_on) {
+        return goes_on.error();
+      }
+      if (!*goes_on) {
+        return {};
+      }
+    }
+    return {};
+  }
+
+  void give(BufferIndex& index) {
+    index.buffers = std::move(buffers_);
+    index.first_compressed = std::move(first_compressed_);
+  }
+
+ private:
+  void take(const BufferHeader& buffer, std::uint32_t size) {
+    const bool is_header = buffer.type == kBufferLogHeader || buffers_.empty();
+    if (is_header && !buffers_.empty()) {
+      sessions_ = std::min(static_cast<std::uint16_t>(sessions_ + 1), kMostSessions);
+      losses_.add("appended_sessions", LossKind::kNotice, 1, offset_);
+    }
+    const auto session = static_cast<std::uint16_t>(2 * sessions_ + (is_header ? 0 : 1));
+    if ((buffer.flags & kBufferEventsLost) != 0) {
+      losses_.add("buffers_flagged_events_lost", LossKind::kRecorder, 1, offset_);
+    }
+    if ((buffer.flags & kBufferBufferLost) != 0) {
+      losses_.add("buffers_flagged_buffer_lost", LossKind::kRecorder, 1, offset_);
+    }
+    buffers_.push_back({offset_, buffer.sequence, size, buffer.processor, session});
+    if (buffer.compressed() && first_compressed_.size() < kCompressedKept) {
+      first_compressed_.push_back(buffers_.back());
+    }
+    previous_sequence_ = buffer.sequence;
+    offset_ += size;
+  }
+
+  // A header whose size cannot be. True: the walk goes on at offset_.
+  Result<bool> step_over_damage(const BufferHeader& buffer, const HeaderBytes& bytes) {
+    const bool blank = std::all_of(bytes.begin(), bytes.end(),
+                                   [](std::byte byte) { return byte == std::byte{0}; });
+    if (blank) {  // the unused tail of a file whose space was reserved in advance
+      account_.padding += file_size_ - offset_;
+      losses_.add("unused_tail_bytes", LossKind::kNotice, file_size_ - offset_, offset_);
+      return false;
+    }
+    losses_.add("bad_buffer_sizes", LossKind::kDamage, 1, offset_);
+    const std::uint64_t from =
+        (buffers_.empty() ? offset_ : buffers_.back().offset) + kBufferHeaderBytes;
+    const Result<std::optional<std::uint64_t>> found = find_next_buffer(from);
+    if (!found) {
+      return found.error();
+    }
+    if (!*found) {
+      account_.skipped += file_size_ - offset_;
+      losses_.add("skipped_tail_bytes", LossKind::kDamage, file_size_ - offset_, offset_);
+      return false;
+    }
+    resume_at(**found, buffer);
+    return true;
+  }
+
+  // The size of the last buffer was wrong (it led past `next`), or that of the buffer at offset_.
+  void resume_at(std::uint64_t next, const BufferHeader& buffer) {
+    if (next < offset_) {
+      buffers_.back().size = static_cast<std::uint32_t>(next - buffers_.back().offset);
+      offset_ = next;
+      return;
+    }
+    const std::uint64_t gap = next - offset_;
+    if (plausible(buffer) && gap <= limits_.max_buffer_bytes) {
+      take(buffer, static_cast<std::uint32_t>(gap));
+      return;
+    }
+    account_.skipped += gap;
+    losses_.add("skipped_buffer_bytes", LossKind::kDamage, gap, offset_);
+    offset_ = next;
+  }
+
+  // Everything of a header but its size.
+  [[nodiscard]] bool plausible(const BufferHeader& buffer) const {
+    const std::uint64_t most = std::max<std::uint64_t>(header_.buffer_size, kBufferHeaderBytes);
+    return buffer.type <= kBufferDebugInfo && (buffer.flags & ~0xFFU) == 0 && buffer.state <= 6 &&
+           buffer.event_bytes() != 0 && buffer.event_bytes() <= most - kBufferHeaderBytes &&
+           buffer.sequence > previous_sequence_ &&
+           buffer.sequence - previous_sequence_ <= kResyncSequences;
+  }
+
+  // The first place from `from` on which begins like a buffer.
+  Result<std::optional<std::uint64_t>> find_next_buffer(std::uint64_t from) {
+    std::vector<std::byte> chunk(kScanChunk + kBufferHeaderBytes);
+    for (std::uint64_t at = from; at < file_size_; at += kScanChunk) {
+      if (limits_.control.stop_requested()) {
+        return Error{ErrorCode::kCancelled, at, "etl: cancelled"};
+      }
+      const Result<std::size_t> got = input_.read_at(at, chunk);
+      if (!got) {
+        return got.error();
+      }
+      const std::span<const std::byte> window(chunk.data(), *got);
+      for (std::size_t i = 0; i + kBufferHeaderBytes <= window.size() && i < kScanChunk; ++i) {
+        const BufferHeader header = parse_buffer_header(window.subspan(i, kBufferHeaderBytes));
+        if (header.size >= kBufferHeaderBytes && header.size <= limits_.max_buffer_bytes &&
+            plausible(header)) {
+          return std::optional<std::uint64_t>(at + i);
+        }
+      }
+    }
+    return std::optional<std::uint64_t>();
+  }
+
+  io::ByteSource& input_;
+  const LogFileHeader& header_;
+  const IndexLimits& limits_;
+  capture::LossCounters& losses_;
+  capture::ByteAccount& account_;
+  std::uint64_t file_size_;
+  std::uint64_t offset_ = 0;
+  std::uint64_t previous_sequence_ = 0;
+  std::uint16_t sessions_ = 0;
+  std::vector<IndexedBuffer> buffers_;
+  std::vector<IndexedBuffer> first_compressed_;
+};
+
+// Numbers without a buffer, between the first and the last one of a session.
+void count_missing(std::vector<IndexedBuffer> buffers, capture::LossCounters& losses) {
+  std::sort(buffers.begin(), buffers.end(), [](const IndexedBuffer& a, const IndexedBuffer& b) {
+    return std::tie(a.session, a.sequence, a.offset) < std::tie(b.session, b.sequence, b.offset);
+  });
+  for (std::size_t i = 1; i < buffers.size(); ++i) {
+    const IndexedBuffer& before = buffers[i - 1];
+    const IndexedBuffer& here = buffers[i];
+    // The header buffer has number 0, and some sessions of old begin behind 1.
+    if (before.session != here.session) {
+      continue;
+    }
+    const std::uint64_t step = here.sequence - before.sequence;
+    if (step == 0) {
+      losses.add("repeated_sequence_numbers", LossKind::kNotice, 1, here.offset);
+    } else if (step > kPlausibleGap) {
+      losses.add("absurd_sequence_numbers", LossKind::kDamage, 1, here.offset);
+    } else if (step > 1) {
+      losses.add("missing_buffers", LossKind::kDamage, step - 1, here.offset);
+    }
+  }
+}
+
+void count_declared(const BufferIndex& index, const LogFileHeader& header,
+                    capture::LossCounters& losses) {
+  const std::uint64_t found = index.buffers.size();
+  const std::uint64_t declared = header.buffers_written;
+  // A session that was cut off never came to write its totals: there is nothing to compare with.
+  if (header.end_filetime == 0) {
+    losses.add("session_not_ended", LossKind::kNotice, 1, 0);
+  } else if (found < declared) {
+    losses.add("declared_buffers_not_found", LossKind::kDamage, declared - found, 0);
+  } else if (found > declared) {
+    losses.add("buffers_beyond_declared", LossKind::kNotice, found - declared, 0);
+  }
+}
+
+void split_by_processor(BufferIndex& index) {
+  std::stable_sort(index.buffers.begin(), index.buffers.end(),
+                   [](const IndexedBuffer& a, const IndexedBuffer& b) {
+                     return std::tie(a.processor, a.session, a.offset) <
+                            std::tie(b.processor, b.session, b.offset);
+                   });
+  for (std::size_t i = 0; i < index.buffers.size(); ++i) {
+    const IndexedBuffer& buffer = index.buffers[i];
+    if (index.processors.empty() || index.processors.back().processor != buffer.processor) {
+      index.processors.push_back({buffer.processor, i, i, false});
+    } else {
+      const IndexedBuffer& before = index.buffers[i - 1];
+      if (before.session == buffer.session && before.sequence > buffer.sequence) {
+        index.processors.back().disputed = true;
+      }
+    }
+    index.processors.back().end = i + 1;
+  }
+}
+
+}  // namespace
+
+Result<BufferIndex> index_buffers(io::ByteSource& input, const LogFileHeader& header,
+                                  const IndexLimits& limits, capture::LossCounters& losses,
+                                  capture::ByteAccount& account) {
+  IndexWalk walk(input, header, limits, losses, account);
+  if (const Status done = walk.run(); !done) {
+    return done.error();
+  }
+  BufferIndex index;
+  walk.give(index);
+  count_missing(index.buffers, losses);
+  count_declared(index, header, losses);
+  split_by_processor(index);
+  return index;
+}
+
+void sort_by_sequence(BufferIndex& index, const ProcessorRange& range) {
+  const auto begin = index.buffers.begin();
+  std::sort(begin + static_cast<std::ptrdiff_t>(range.begin),
+            begin + static_cast<std::ptrdiff_t>(range.end),
+            [](const IndexedBuffer& a, const IndexedBuffer& b) {
+              return std::tie(a.session, a.sequence, a.offset) <
+                     std::tie(b.session, b.sequence, b.offset);
+            });
+}
+
+}  // namespace stackpack::etl

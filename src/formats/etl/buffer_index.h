@@ -1,0 +1,70 @@
+// Pass 1: where the buffers are, and in which order each processor filled them.
+//
+// An .etl file is nothing but buffers laid end to end; each tells its own size, and nothing else
+// tells where the next one begins. Across processors the order of the file is far from the order of
+// time (up to half of the file would have to be held to sort it), but within one processor buffers
+// follow each other without overlap. So pass 1 walks over the 72-byte headers alone and keeps 24
+// bytes of each; pass 2 opens one buffer per processor at a time.
+//
+// Damage: a header whose size cannot be is not the end of the file. The walk looks for the next
+// place which begins like a buffer whose sequence number continues the walk, and goes on there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "capture/loss_counters.h"
+#include "capture/read_control.h"
+#include "formats/etl/log_file_header.h"
+#include "io/byte_source.h"
+#include "stackpack/result.h"
+
+namespace stackpack::etl {
+
+/// One buffer, in 24 bytes.
+struct IndexedBuffer {
+  std::uint64_t offset = 0;
+  std::uint64_t sequence = 0;
+  std::uint32_t size = 0;  ///< on disk, header included; it may reach past the end of the file
+  std::uint16_t processor = 0;
+  /// Twice the number of sessions before its own (an appended file holds several), plus 1 for all
+  /// but the header buffer: sessions follow each other, whatever their clocks say.
+  std::uint16_t session = 0;
+};
+static_assert(sizeof(IndexedBuffer) == 24);
+
+/// The buffers of one processor: a range of BufferIndex::buffers.
+struct ProcessorRange {
+  std::uint16_t processor = 0;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  bool disputed = false;  ///< file order and sequence numbers disagree
+};
+
+struct BufferIndex {
+  std::vector<IndexedBuffer> buffers;  ///< by processor, then in the order to read them
+  std::vector<ProcessorRange> processors;
+  std::vector<IndexedBuffer> first_compressed;  ///< a few, in file order
+};
+
+struct IndexLimits {
+  std::uint64_t max_buffer_bytes = 0;
+  capture::ReadControl control;
+};
+
+/// Walks over all buffers of `input` (seekable, of known size) and sorts them by processor; within
+/// one, by session and file position, and where the sequence numbers tell another order the range
+/// is marked as disputed.
+///
+/// Output: counts what is missing, damaged or remarkable in `losses`; adds the bytes behind the
+///         last buffer to `account`.
+/// Errors: kIo, kCancelled.
+Result<BufferIndex> index_buffers(io::ByteSource& input, const LogFileHeader& header,
+                                  const IndexLimits& limits, capture::LossCounters& losses,
+                                  capture::ByteAccount& account);
+
+/// Brings one processor's buffers into the order of their sequence numbers.
+void sort_by_sequence(BufferIndex& index, const ProcessorRange& range);
+
+}  // namespace stackpack::etl

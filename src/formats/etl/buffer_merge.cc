@@ -1,0 +1,294 @@
+#include "formats/etl/buffer_merge.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace stackpack::etl {
+
+BufferMerge::BufferMerge(const BufferIndex& index, const BufferDecoder& decoder,
+                         const MergeLimits& limits, capture::LossCounters& losses,
+                         capture::ByteAccount& account)
+    : index_(index),
+      limits_(limits),
+      losses_(losses),
+      account_(account),
+      // With fewer buffers than this, a thread costs more than it saves.
+      prefetch_(decoder, index.processors.size(), limits.read_ahead && index.buffers.size() >= 8) {
+  streams_.resize(index.processors.size());
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const ProcessorRange& range = index.processors[i];
+    streams_[i].next_buffer = range.begin;
+    streams_[i].end_buffer = range.end;
+    streams_[i].processor = range.processor;
+  }
+}
+
+bool BufferMerge::later(const HeapEntry& a, const HeapEntry& b) {
+  if (a.part != b.part) {
+    return a.part > b.part;
+  }
+  return a.clock != b.clock ? a.clock > b.clock : a.offset > b.offset;
+}
+
+// Takes the first entry out and puts `entry` in, in one descent.
+BufferMerge::HeapEntry BufferMerge::replace_first(const HeapEntry& entry) {
+  const HeapEntry first = heap_.front();
+  const std::size_t size = heap_.size();
+  std::size_t hole = 0;
+  for (std::size_t child = 1; child < size; child = 2 * hole + 1) {
+    if (child + 1 < size && later(heap_[child], heap_[child + 1])) {
+      ++child;
+    }
+    if (!later(entry, heap_[child])) {
+      break;
+    }
+    heap_[hole] = heap_[child];
+    hole = child;
+  }
+  heap_[hole] = entry;
+  return first;
+}
+
+BufferMerge::HeapEntry BufferMerge::entry_of(const Stream& stream) const {
+  return {part_of(stream), stream.event.clock, stream.buffer->where.offset, number_of(stream)};
+}
+
+std::size_t BufferMerge::number_of(const Stream& stream) const {
+  return static_cast<std::size_t>(&stream - streams_.data());
+}
+
+std::uint64_t BufferMerge::file_offset() const {
+  const Stream& stream = streams_[current_];
+  const std::uint64_t base = stream.buffer->where.offset;
+  return stream.buffer->header.compressed() ? base
+                                            : base + kBufferHeaderBytes + stream.event.position;
+}
+
+Status BufferMerge::open_waiting_streams() {
+  while (waiting_ < streams_.size()) {
+    if (open_bytes_ > limits_.max_open_bytes) {
+      losses_.set("processors_merged_late", LossKind::kNotice,
+                  losses_.count("processors_merged_late") + 1);
+      break;
+    }
+    Stream& stream = streams_[waiting_++];
+    request_ahead(stream);
+    const Result<bool> more = advance(stream);
+    if (!more) {
+      return more.error();
+    }
+    if (*more) {
+      heap_.push_back(entry_of(stream));
+      std::push_heap(heap_.begin(), heap_.end(), later);
+    }
+  }
+  return {};
+}
+
+Result<bool> BufferMerge::next() {
+  if (!has_current_) {
+    if (started_ && heap_.empty() && waiting_ == streams_.size()) {
+      return false;
+    }
+    started_ = true;
+  } else {
+    Stream& stream = streams_[current_];
+    const Result<bool> more = advance(stream);
+    if (!more) {
+      return more.error();
+    }
+    if (*more) {
+      const HeapEntry here = entry_of(stream);
+      if (heap_.empty() || !later(here, heap_.front())) {
+        return true;
+      }
+      if (waiting_ == streams_.size()) {
+        current_ = replace_first(here).stream;
+        return true;
+      }
+      heap_.push_back(here);
+      std::push_heap(heap_.begin(), heap_.end(), later);
+    }
+    has_current_ = false;
+  }
+  if (waiting_ < streams_.size()) {
+    if (const Status opened = open_waiting_streams(); !opened) {
+      return opened.error();
+    }
+  }
+  if (heap_.empty()) {
+    return false;
+  }
+  std::pop_heap(heap_.begin(), heap_.end(), later);
+  current_ = heap_.back().stream;
+  heap_.pop_back();
+  has_current_ = true;
+  return true;
+}
+
+Result<bool> BufferMerge::advance(Stream& stream) {
+  for (;;) {
+    if (stream.buffer != nullptr) {
+      if (stream.walker.next(stream.event)) {
+        if (stream.event.clock < stream.last_clock) {
+          losses_.add("clock_went_back", LossKind::kNotice, 1, stream.buffer->where.offset);
+        }
+        stream.last_clock = stream.event.clock;
+        return true;
+      }
+      close_buffer(stream);
+    }
+    const Result<bool> opened = open_next_buffer(stream);
+    if (!opened || !*opened) {
+      return opened;
+    }
+  }
+}
+
+void BufferMerge::request_ahead(Stream& stream) {
+  if (stream.next_buffer < stream.end_buffer) {
+    prefetch_.request(number_of(stream), index_.buffers[stream.next_buffer]);
+  }
+}
+
+Result<bool> BufferMerge::open_next_buffer(Stream& stream) {
+  if (limits_.control.stop_requested()) {
+    return Error{ErrorCode::kCancelled, kNoOffset, "etl: cancelled"};
+  }
+  if (stream.next_buffer == stream.end_buffer) {
+    return false;
+  }
+  Result<std::unique_ptr<DecodedBuffer>> taken = prefetch_.take(number_of(stream));
+  if (!taken) {
+    return taken.error();
+  }
+  stream.buffer = std::move(*taken);
+  ++stream.next_buffer;
+  request_ahead(stream);
+  open_bytes_ += stream.buffer->memory_bytes();
+  stream.walker = EventWalker(stream.buffer->events());
+  ++totals_.buffers;
+  totals_.compressed_buffers += stream.buffer->header.compressed() ? 1U : 0U;
+  totals_.decoded_bytes += stream.buffer->event_bytes;
+  count_damage(*stream.buffer);
+  place_buffer(stream);
+  return true;
+}
+
+// Finds out to which part of the trace the buffer belongs. Two events are asked for their clocks,
+// so that a single damaged one cannot tell a lap.
+void BufferMerge::place_buffer(Stream& stream) {
+  EventWalker probe(stream.buffer->events());
+  EventView event;
+  std::uint64_t clock = 0;
+  for (int i = 0; i < 2 && probe.next(event); ++i) {
+    clock = std::max(clock, event.clock);
+  }
+  const std::uint16_t session = stream.buffer->where.session;
+  const bool other_session = session != stream.session;
+  if (clock == 0 && !other_session) {
+    return;  // no events
+  }
+  const bool lap = clock < stream.before && (stream.long_before == 0 || clock < stream.long_before);
+  if (lap && !other_session) {
+    ++stream.lap;
+    losses_.add("clock_laps", LossKind::kNotice, 1, stream.buffer->where.offset);
+  }
+  if (lap || other_session) {
+    stream.last_clock = 0;
+    stream.before = 0;
+  }
+  stream.session = session;
+  stream.long_before = stream.before;
+  stream.before = clock;
+}
+
+void BufferMerge::count_damage(const DecodedBuffer& buffer) {
+  const std::uint64_t offset = buffer.where.offset;
+  switch (buffer.damage) {
+    case BufferDamage::kNone:
+      break;
+    case BufferDamage::kNoSize:
+      losses_.add("buffers_without_size", LossKind::kDamage, 1, offset);
+      break;
+    case BufferDamage::kTooLarge:
+      losses_.add("oversized_buffers", LossKind::kDamage, 1, offset);
+      break;
+    case BufferDamage::kSizeExceedsDisk:
+      losses_.add("buffers_beyond_their_space", LossKind::kDamage, 1, offset);
+      break;
+    case BufferDamage::kCutByFileEnd:
+      losses_.add("cut_buffers", LossKind::kDamage, 1, offset);
+      break;
+    case BufferDamage::kUnusedPartCut:
+      losses_.add("cut_unused_space", LossKind::kNotice, 1, offset);
+      break;
+    case BufferDamage::kBadCompression:
+      losses_.add("undecodable_buffers", LossKind::kDamage, 1, offset);
+      break;
+    case BufferDamage::kNotEvents:
+      losses_.add("buffers_without_events", LossKind::kNotice, 1, offset);
+      break;
+  }
+}
+
+void BufferMerge::count_walk_end(const Stream& stream) {
+  const std::uint64_t base = stream.buffer->where.offset;
+  const std::uint64_t offset = stream.buffer->header.compressed()
+                                   ? base
+                                   : base + kBufferHeaderBytes + stream.walker.position();
+  switch (stream.walker.end()) {
+    case WalkEnd::kNotYet:
+    case WalkEnd::kClean:
+      break;
+    case WalkEnd::kUnusedRest:
+      losses_.add("buffers_ended_early", LossKind::kNotice, 1, offset);
+      break;
+    case WalkEnd::kBadMarker:
+      losses_.add("bad_event_markers", LossKind::kDamage, 1, offset);
+      break;
+    case WalkEnd::kOldHeader:
+      losses_.add("obsolete_event_headers", LossKind::kDamage, 1, offset);
+      break;
+    case WalkEnd::kBadSize:
+      // In a buffer that the file cuts off, the last event is cut, too: counted already.
+      if (stream.buffer->damage != BufferDamage::kCutByFileEnd) {
+        losses_.add("bad_event_sizes", LossKind::kDamage, 1, offset);
+      }
+      break;
+    case WalkEnd::kBadExtended:
+      losses_.add("bad_extended_items", LossKind::kDamage, 1, offset);
+      break;
+  }
+}
+
+// Says where the bytes of the buffer went. In a compressed buffer the share of the body that was
+// understood is told in proportion to the decompressed bytes.
+void BufferMerge::close_buffer(Stream& stream) {
+  const DecodedBuffer& buffer = *stream.buffer;
+  count_walk_end(stream);
+  totals_.messages += stream.walker.messages();
+  const std::uint64_t body = buffer.disk_bytes - kBufferHeaderBytes;
+  const std::uint64_t walked = stream.walker.position();
+  account_.parsed += kBufferHeaderBytes;
+  if (buffer.event_bytes == 0) {
+    const bool space = buffer.damage == BufferDamage::kNoSize;
+    (space ? account_.padding : account_.skipped) += body;
+  } else {
+    const std::uint64_t used =
+        buffer.header.compressed() ? body : std::min<std::uint64_t>(body, buffer.event_bytes);
+    const std::uint64_t parsed = used * walked / buffer.event_bytes;
+    const bool clean =
+        stream.walker.end() == WalkEnd::kClean || stream.walker.end() == WalkEnd::kUnusedRest;
+    account_.parsed += parsed;
+    (clean ? account_.padding : account_.skipped) += used - parsed;
+    account_.padding += body - used;
+  }
+  done_bytes_ += buffer.disk_bytes;
+  limits_.control.advance_to(done_bytes_);
+  open_bytes_ -= std::min<std::uint64_t>(open_bytes_, buffer.memory_bytes());
+  prefetch_.recycle(std::move(stream.buffer));
+  stream.buffer = nullptr;
+}
+
+}  // namespace stackpack::etl

@@ -1,0 +1,75 @@
+#include "formats/etl/etl_sample_writer.h"
+
+namespace stackpack::etl {
+
+std::uint32_t SampleWriter::event_index(std::uint32_t number) {
+  EventKind& kind = kinds_.at(number);
+  if (!kind.known_to_sink) {
+    const std::string name = name_of(kind, number);
+    const auto found = event_rows_.find(name);
+    if (found != event_rows_.end()) {
+      kind.sink_event = found->second;
+    } else {
+      kind.sink_event = sink_.add_event({name, false});
+      event_rows_.emplace(name, kind.sink_event);
+    }
+    kind.known_to_sink = true;
+  }
+  return kind.sink_event;
+}
+
+Sample SampleWriter::sample_of(const EventFacts& event, StackOrigin origin) {
+  Sample sample;
+  sample.time_ns = clock_.unix_ns(event.clock);
+  sample.pid = event.pid;
+  sample.tid = event.tid;
+  sample.cpu = event.cpu;
+  sample.event = event_index(event.kind);
+  sample.weight = event.weight;
+  sample.origin = origin;
+  sample.flags =
+      static_cast<std::uint8_t>(((event.flags & kEventIdle) != 0 ? kSampleIdle : 0) |
+                                ((event.flags & kEventOrphan) != 0 ? kSampleOrphanStack : 0));
+  return sample;
+}
+
+capture::StackView SampleWriter::view_of(std::span<const std::uint64_t> frames) {
+  runs_.clear();
+  for (const std::uint64_t address : frames) {
+    const FrameMode mode =
+        is_kernel_address(address, pointer_size_) ? FrameMode::kKernel : FrameMode::kUser;
+    if (runs_.empty() || runs_.back().mode != mode) {
+      runs_.push_back({mode, 0});
+    }
+    ++runs_.back().count;
+  }
+  return {frames, runs_};
+}
+
+Status SampleWriter::recorded(const EventFacts& event, std::span<const std::uint64_t> frames) {
+  return sink_.add_sample(sample_of(event, StackOrigin::kRecorded), view_of(frames));
+}
+
+Status SampleWriter::recorded_user(const EventFacts& event, std::span<const std::uint64_t> frames) {
+  runs_.assign(1, {FrameMode::kUser, static_cast<std::uint32_t>(frames.size())});
+  return sink_.add_sample(sample_of(event, StackOrigin::kRecorded), {frames, runs_});
+}
+
+Status SampleWriter::ip_only(const EventFacts& event) {
+  return sink_.add_sample(sample_of(event, StackOrigin::kIpOnly), view_of({&event.ip, 1}));
+}
+
+Status SampleWriter::promised(const EventFacts& event, capture::PendingStack pending) {
+  const bool has_ip = (event.flags & kEventIsSample) != 0;
+  const std::span<const std::uint64_t> fallback(&event.ip, has_ip ? 1 : 0);
+  return sink_.add_pending_sample(
+      sample_of(event, has_ip ? StackOrigin::kIpOnly : StackOrigin::kNone), pending,
+      view_of(fallback));
+}
+
+Status SampleWriter::keep_promise(capture::PendingStack pending,
+                                  std::span<const std::uint64_t> frames) {
+  return sink_.resolve_pending(pending, view_of(frames));
+}
+
+}  // namespace stackpack::etl

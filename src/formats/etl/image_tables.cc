@@ -1,0 +1,177 @@
+#include "formats/etl/image_tables.h"
+
+#include <algorithm>
+
+#include "formats/etl/etl_sample_writer.h"
+#include "formats/etl/index_table.h"
+#include "formats/etl/kernel_tables.h"
+#include "formats/etl/windows_text.h"
+#include "io/byte_cursor.h"
+
+namespace stackpack::etl {
+
+namespace {
+
+enum ImageTypes : std::uint8_t { kUnload = 2, kDcStart = 3, kDcEnd = 4, kLoad = 10 };
+enum ImageIdTypes : std::uint8_t { kRsds = 36 };
+enum SystemConfigTypes : std::uint8_t { kBuildInfo = 32, kSystemPaths = 33, kVolume = 35 };
+
+constexpr std::size_t kMostVolumes = 256;
+
+struct ImageFacts {
+  std::uint64_t base = 0;
+  std::uint64_t size = 0;
+  std::uint32_t pid = 0;
+  std::string path;
+};
+
+bool read_image(const EventView& event, ImageFacts& facts) {
+  io::ByteCursor in(event.payload, event.position);
+  const std::uint8_t pointer = event.pointer_size;
+  facts.base = read_pointer(in, pointer);
+  facts.size = event.version == 0 ? in.read<std::uint32_t>() : read_pointer(in, pointer);
+  facts.pid = event.version == 0 ? event.pid : in.read<std::uint32_t>();
+  if (!in.ok()) {
+    return false;
+  }
+  if (event.version >= 2) {
+    in.skip(12);  // checksum, time stamp, reserved or signature
+    read_pointer(in, pointer);
+    in.skip(16);
+  }
+  facts.path = in.ok() ? read_wide_text(in) : std::string();
+  return true;
+}
+
+}  // namespace
+
+ImageTables::ImageTables(capture::SystemRecorder& system, const EtlClock& clock,
+                         std::uint8_t pointer_size)
+    : system_(system), clock_(clock), pointer_size_(pointer_size) {}
+
+std::size_t ImageTables::ImageKeyHash::operator()(const ImageKey& key) const {
+  return static_cast<std::size_t>(mix_bits(key.base ^ (std::uint64_t{key.pid} << 40)));
+}
+
+std::uint32_t ImageTables::owner_of(std::uint32_t pid, std::uint64_t base) const {
+  return pid == 0 || is_kernel_address(base, pointer_size_) ? kKernelPid : pid;
+}
+
+std::uint32_t ImageTables::intern(const std::string& path) {
+  const auto [at, fresh] = path_index_.emplace(path, static_cast<std::uint32_t>(paths_.size()));
+  if (fresh) {
+    paths_.push_back(path);
+  }
+  return at->second;
+}
+
+void ImageTables::image_event(const EventView& event) {
+  ++image_events_;
+  ImageFacts facts;
+  if (!read_image(event, facts)) {
+    ++damaged_;
+    return;
+  }
+  images_seen_.insert({facts.base, event.version == 0 ? 0 : facts.pid});
+  const std::uint32_t owner = owner_of(facts.pid, facts.base);
+  const ImageKey key{facts.base, owner};
+  const std::uint64_t now = clock_.unix_ns(event.clock);
+  if (event.type == kUnload) {
+    if (mapped_.erase(key) == 0) {  // it was there before the trace, and nothing said so
+      images_.push_back({facts.base, facts.size, kUnknownTime, owner, intern(facts.path)});
+    }
+    system_.module_unmapped(owner, facts.base, now);
+    return;
+  }
+  const bool fresh = mapped_.insert(key).second;
+  if (fresh || event.type == kLoad) {
+    const std::uint64_t since = event.type == kLoad ? now : kUnknownTime;
+    images_.push_back({facts.base, facts.size, since, owner, intern(facts.path)});
+  }
+}
+
+void ImageTables::image_id_event(const EventView& event) {
+  if (event.type != kRsds) {
+    return;
+  }
+  ++pdb_records_;
+  io::ByteCursor in(event.payload, event.position);
+  const std::uint64_t base = read_pointer(in, event.pointer_size);
+  const auto pid = in.read<std::uint32_t>();
+  const std::span<const std::byte> identity = in.read_bytes(20);  // GUID, age
+  if (!in.ok()) {
+    ++damaged_;
+    return;
+  }
+  std::vector<std::uint8_t> build_id(identity.size());
+  std::transform(identity.begin(), identity.end(), build_id.begin(),
+                 [](std::byte byte) { return static_cast<std::uint8_t>(byte); });
+  system_.build_id_of_base(owner_of(pid, base), base, BuildIdKind::kPdb, build_id,
+                           from_ansi(in.read_c_string()));
+}
+
+void ImageTables::system_config_event(const EventView& event) {
+  io::ByteCursor in(event.payload, event.position);
+  switch (event.type) {
+    case kBuildInfo: {
+      in.skip(8);
+      const std::string lab = read_wide_text(in);
+      const std::string product = read_wide_text(in);
+      if (in.ok() && !lab.empty()) {
+        system_.metadata("os.build_lab", lab);
+      }
+      if (in.ok() && !product.empty()) {
+        system_.metadata("os.product", product);
+      }
+      break;
+    }
+    case kSystemPaths: {
+      read_wide_text(in);
+      const std::string root = read_wide_text(in);
+      if (!root.empty()) {
+        system_.metadata("os.root", root);
+      }
+      break;
+    }
+    case kVolume: {
+      const std::string device = read_wide_text(in);
+      const std::string drive = read_wide_text(in);
+      if (!device.empty() && volumes_.size() < kMostVolumes) {
+        volumes_[device] = drive;
+      }
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+std::string ImageTables::dos_path(const std::string& path) const {
+  const std::string* best = nullptr;
+  const std::string* drive = nullptr;
+  for (const auto& [prefix, letter] : volumes_) {
+    if (path.compare(0, prefix.size(), prefix) == 0 &&
+        (best == nullptr || prefix.size() > best->size())) {
+      best = &prefix;
+      drive = &letter;
+    }
+  }
+  return best == nullptr ? path : *drive + path.substr(best->size());
+}
+
+void ImageTables::finish() {
+  for (std::string& path : paths_) {
+    path = dos_path(path);
+  }
+  Module module;
+  for (const KeptImage& image : images_) {
+    module.pid = image.pid;
+    module.base = image.base;
+    module.size = image.size;
+    module.start_ns = image.start_ns;
+    module.path = paths_[image.path];
+    system_.module_mapped(module);
+  }
+}
+
+}  // namespace stackpack::etl

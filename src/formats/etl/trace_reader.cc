@@ -1,0 +1,407 @@
+#include "formats/etl/trace_reader.h"
+
+#include <algorithm>
+#include <string>
+
+#include "formats/etl/frame_list.h"
+#include "io/byte_cursor.h"
+
+namespace stackpack::etl {
+
+namespace {
+
+constexpr std::uint16_t kClrStackWalk = 82;
+
+// Rundown events describe the past; nobody asks for a stack at them.
+bool is_rundown(const EventView& event) {
+  return event.type == 3 || event.type == 4;
+}
+
+}  // namespace
+
+TraceReader::TraceReader(const LogFileHeader& header, capture::CallstackSink& sink,
+                         const ReadOptions& options)
+    : header_(header),
+      sink_(sink),
+      losses_(sink.losses()),
+      clock_(header),
+      max_threads_(std::max<std::size_t>(options.max_threads, 16)),
+      window_(std::max<std::size_t>(options.event_window, 1)),
+      samples_(sink, kinds_, clock_, header.pointer_size),
+      join_(threads_, window_, keys_, samples_, losses_, options.scratch_directory,
+            header.pointer_size),
+      extended_(keys_, join_.pairs(), samples_, losses_),
+      tables_(sink.system(), clock_),
+      images_(sink.system(), clock_, header.pointer_size) {
+  tell_session();
+}
+
+void TraceReader::tell_session() {
+  capture::SystemRecorder& system = sink_.system();
+  system.metadata("os.name", "Windows");
+  system.metadata("os.build", std::to_string(header_.build));
+  system.metadata("os.version",
+                  std::to_string(header_.version[0]) + "." + std::to_string(header_.version[1]));
+  system.metadata("cpu.count", std::to_string(header_.processors));
+  system.metadata("cpu.mhz", std::to_string(header_.cpu_mhz));
+  system.metadata("pointer.size", std::to_string(header_.pointer_size));
+  system.metadata("etl.logger_name", header_.logger_name);
+  system.metadata("etl.log_file_mode", std::to_string(header_.mode));
+  system.metadata("etl.clock_type", std::to_string(header_.clock_type));
+  system.metadata("etl.clock_frequency", std::to_string(clock_.frequency()));
+  if (header_.boot_filetime != 0) {
+    system.metadata("etl.boot_unix_ns", std::to_string(unix_ns_of_filetime(header_.boot_filetime)));
+  }
+  if (header_.start_filetime != 0) {
+    system.metadata("etl.start_unix_ns",
+                    std::to_string(unix_ns_of_filetime(header_.start_filetime)));
+  }
+  if (header_.end_filetime != 0) {
+    system.metadata("etl.end_unix_ns", std::to_string(unix_ns_of_filetime(header_.end_filetime)));
+  }
+  if (clock_.wall_time_known()) {
+    system.metadata("clock.wall_offset_ns", "0");
+  }
+  if (!clock_.frequency_known()) {
+    losses_.add("clock_frequency_unknown", LossKind::kNotice, 1, 0);
+  }
+  losses_.set(capture::kRecorderLostEvents, LossKind::kRecorder, header_.events_lost, 0);
+  losses_.set(capture::kRecorderLostBuffers, LossKind::kRecorder, header_.buffers_lost, 0);
+  losses_.set(capture::kRecorderLostSamples, LossKind::kRecorder, 0);
+}
+
+void TraceReader::bad_payload(std::string_view counter, const EventPlace& place) {
+  losses_.add(counter, LossKind::kDamage, 1, place.file_offset);
+}
+
+Status TraceReader::event(const EventView& event, const EventPlace& place) {
+  EventRole role = EventRole::kPlain;
+  std::uint8_t runtime = kNoRuntime;
+  EventFacts facts;
+  facts.kind = kinds_.classify(event, role, runtime);
+  facts.clock = event.clock;
+  facts.pid = event.pid;
+  facts.tid = event.tid;
+  facts.cpu = place.processor;
+  ++counts_.events;
+  if (threads_.size() >= max_threads_) {
+    if (const Status done = forget_threads(); !done) {
+      return done;
+    }
+  }
+  if (!event.extended.empty()) {
+    if (const Status done = extended_.event(event, facts, place.file_offset); !done) {
+      return done;
+    }
+  }
+  switch (role) {
+    case EventRole::kStackInline:
+    case EventRole::kStackRefKernel:
+    case EventRole::kStackRefUser:
+    case EventRole::kStackDefinition:
+      return stack_event(event, place, role);
+    case EventRole::kProfile:
+    case EventRole::kCounterProfile:
+      return profile_event(event, place, facts, role);
+    case EventRole::kClr:
+      return clr_event(event, place, facts, runtime, event.id == kClrStackWalk);
+    case EventRole::kClassicClrStack:
+      return clr_event(event, place, facts, runtime, true);
+    case EventRole::kContextSwitch: {
+      ++counts_.context_switches;
+      io::ByteCursor in(event.payload, place.file_offset);
+      facts.tid = in.read<std::uint32_t>();  // the stack is that of the thread switched to
+      facts.pid = kNoId;
+      if (!in.ok()) {
+        bad_payload("bad_context_switches", place);
+        return {};
+      }
+      break;
+    }
+    case EventRole::kReadyThread:
+      ++counts_.ready_thread;
+      break;
+    case EventRole::kPlain:
+      if (runtime != kNoRuntime) {
+        return clr_event(event, place, facts, runtime, false);
+      }
+      break;
+    case EventRole::kProcess:
+    case EventRole::kThread:
+    case EventRole::kImage:
+      table_event(event, role);
+      if (is_rundown(event)) {
+        return {};
+      }
+      break;
+    default:
+      table_event(event, role);
+      return {};
+  }
+  return remember(facts, threads_.of(facts.tid, place.processor));
+}
+
+void TraceReader::table_event(const EventView& event, EventRole role) {
+  switch (role) {
+    case EventRole::kProcess:
+      tables_.process_event(event);
+      break;
+    case EventRole::kThread: {
+      const ThreadFacts thread = tables_.thread_event(event);
+      if (thread.tid != kNoId && thread.tid != 0) {
+        threads_.of(thread.tid, 0).pid = thread.pid;
+      }
+      break;
+    }
+    case EventRole::kThreadName:
+      tables_.thread_name_event(event);
+      break;
+    case EventRole::kImage:
+      images_.image_event(event);
+      break;
+    case EventRole::kImageId:
+      images_.image_id_event(event);
+      break;
+    case EventRole::kSystemConfig:
+      images_.system_config_event(event);
+      break;
+    case EventRole::kHardwareConfig:
+      tables_.config_event(event);
+      break;
+    case EventRole::kInterval:
+      tables_.interval_event(event);
+      break;
+    default:
+      break;
+  }
+}
+
+Status TraceReader::stack_event(const EventView& event, const EventPlace& place, EventRole role) {
+  io::ByteCursor in(event.payload, place.file_offset);
+  if (role == EventRole::kStackDefinition) {
+    const std::uint64_t key = read_pointer(in, event.pointer_size);
+    if (!in.ok()) {
+      bad_payload("bad_stack_events", place);
+      return {};
+    }
+    read_frames(in.rest(), event.pointer_size, frames_);
+    return join_.definition(key, frames_, place.file_offset);
+  }
+  Fragment fragment;
+  fragment.event_clock = in.read<std::uint64_t>();
+  fragment.own_clock = event.clock;
+  fragment.pid = in.read<std::uint32_t>();
+  fragment.tid = in.read<std::uint32_t>();
+  fragment.processor = place.processor;
+  fragment.file_offset = place.file_offset;
+  if (role == EventRole::kStackInline) {
+    if (!in.ok()) {
+      bad_payload("bad_stack_events", place);
+      return {};
+    }
+    read_frames(in.rest(), event.pointer_size, frames_);
+    const bool kernel = !frames_.empty() && is_kernel_address(frames_.back(), event.pointer_size);
+    return join_.inline_fragment(fragment, frames_, kernel);
+  }
+  const std::uint64_t key = read_pointer(in, event.pointer_size);
+  if (!in.ok()) {
+    bad_payload("bad_stack_events", place);
+    return {};
+  }
+  return join_.keyed_fragment(fragment, key, role == EventRole::kStackRefKernel);
+}
+
+Status TraceReader::profile_event(const EventView& event, const EventPlace& place,
+                                  EventFacts& facts, EventRole role) {
+  io::ByteCursor in(event.payload, place.file_offset);
+  facts.ip = read_pointer(in, event.pointer_size);
+  facts.tid = in.read<std::uint32_t>();
+  if (!in.ok()) {
+    bad_payload("bad_profile_events", place);
+    return {};
+  }
+  std::uint8_t interrupt = 0;
+  if (role == EventRole::kProfile) {
+    const auto count = in.read<std::uint16_t>();
+    interrupt = in.read<std::uint8_t>() & 3;
+    facts.weight = count > 1 ? count : 1;
+    ++counts_.timer_samples;
+  } else {
+    ++counts_.counter_samples;
+  }
+  facts.flags = kEventIsSample;
+  if (facts.tid == 0 && interrupt == 0) {
+    facts.flags |= kEventIdle;
+  } else {
+    ++counts_.samples_not_idle;
+  }
+  ThreadState& thread = threads_.of(facts.tid, place.processor);
+  facts.pid = facts.tid == 0 ? 0 : thread.pid;
+  return remember(facts, thread);
+}
+
+Status TraceReader::clr_event(const EventView& event, const EventPlace& place,
+                              const EventFacts& facts, std::uint8_t runtime, bool stack_walk) {
+  ThreadState& thread = threads_.of(facts.tid, place.processor);
+  if (stack_walk && event.payload.size() >= 8) {
+    return clr_stack(event, place, thread, runtime);
+  }
+  if (const Status done = remember(facts, thread); !done) {
+    return done;
+  }
+  thread.runtime_event[runtime] = thread.last_event;
+  return {};
+}
+
+// The runtime walks the stack itself and logs it behind the event it belongs to.
+Status TraceReader::clr_stack(const EventView& event, const EventPlace& place, ThreadState& thread,
+                              std::uint8_t runtime) {
+  io::ByteCursor in(event.payload, place.file_offset);
+  in.skip(4);  // runtime instance, two reserved bytes
+  const auto count = in.read<std::uint32_t>();
+  const std::uint64_t bytes =
+      std::min<std::uint64_t>(in.remaining(), std::uint64_t{count} * event.pointer_size);
+  read_frames(in.read_bytes(bytes), event.pointer_size, frames_);
+  ++counts_.clr_stacks;
+  counts_.clr_frames += frames_.size();
+
+  EventFacts facts;
+  const WindowIndex owner = thread.runtime_event[runtime];
+  thread.runtime_event[runtime] = kNotInWindow;
+  if (window_.holds(owner)) {
+    facts = window_.at(owner).facts;
+  } else {
+    facts.clock = event.clock;
+    facts.pid = event.pid;
+    facts.tid = event.tid;
+    facts.cpu = place.processor;
+    facts.kind = EventKinds::kUnknownKind;
+    facts.flags = kEventOrphan;
+    ++counts_.clr_stacks_without_event;
+    losses_.add("clr_stacks_without_event", LossKind::kNotice, 1, place.file_offset);
+  }
+  if (frames_.empty()) {
+    losses_.add("empty_stack_fragments", LossKind::kNotice, 1, place.file_offset);
+    return {};
+  }
+  return samples_.recorded_user(facts, frames_);
+}
+
+Status TraceReader::remember(const EventFacts& facts, ThreadState& thread) {
+  if (window_.full()) {
+    if (const Status done = forget_oldest(); !done) {
+      return done;
+    }
+  }
+  thread.last_event = window_.add(facts, thread.last_event);
+  return {};
+}
+
+Status TraceReader::forget_oldest() {
+  const RecentEvent oldest = window_.oldest();
+  window_.drop_oldest();
+  if (oldest.taken || (oldest.facts.flags & kEventIsSample) == 0) {
+    return {};
+  }
+  EventFacts facts = oldest.facts;
+  if (facts.pid == kNoId) {  // the thread may have been introduced since
+    facts.pid = threads_.of(facts.tid, facts.cpu).pid;
+  }
+  return samples_.ip_only(facts);
+}
+
+Status TraceReader::next_part() {
+  if (const Status done = join_.let_go(); !done) {
+    return done;
+  }
+  while (!window_.empty()) {
+    if (const Status done = forget_oldest(); !done) {
+      return done;
+    }
+  }
+  for (ThreadState& thread : threads_.all()) {
+    thread.closed = false;
+  }
+  return {};
+}
+
+// Keeps the threads for which something waits; if those alone are too many, nothing may wait.
+Status TraceReader::forget_threads() {
+  const auto in_use = [this](const ThreadState& thread) {
+    return window_.holds(thread.last_event) || !thread.waiting.empty() || !thread.spilled.empty();
+  };
+  losses_.add("thread_tables_emptied", LossKind::kNotice, 1);
+  threads_.compact(in_use);
+  if (threads_.size() <= max_threads_ / 2) {
+    return {};
+  }
+  if (const Status done = join_.let_go(); !done) {
+    return done;
+  }
+  while (!window_.empty()) {
+    if (const Status done = forget_oldest(); !done) {
+      return done;
+    }
+  }
+  threads_.compact(in_use);
+  return {};
+}
+
+Status TraceReader::finish() {
+  if (const Status done = extended_.finish(); !done) {
+    return done;
+  }
+  if (const Status done = join_.finish(); !done) {
+    return done;
+  }
+  while (!window_.empty()) {
+    if (const Status done = forget_oldest(); !done) {
+      return done;
+    }
+  }
+  images_.finish();
+  const std::uint64_t damaged = tables_.damaged() + images_.damaged();
+  if (damaged != 0) {
+    losses_.add("bad_system_events", LossKind::kDamage, damaged);
+  }
+  if (kinds_.at(EventKinds::kOtherKind).count != 0) {
+    losses_.add("events_of_uncounted_kinds", LossKind::kNotice,
+                kinds_.at(EventKinds::kOtherKind).count);
+  }
+  return {};
+}
+
+void TraceReader::summarize(TraceSummary& summary) const {
+  summary = counts_;
+  summary.event_counts = kinds_.counts();
+  for (const auto& [type, count] : extended_.item_counts()) {
+    summary.event_counts["ext_item_type_" + std::to_string(type)] = count;
+  }
+  const JoinCounts& join = join_.counts();
+  summary.fragments_inline = join.fragments_inline;
+  summary.key_references = join.key_references;
+  summary.key_definitions = join.key_definitions;
+  summary.undefined_references = join.undefined_references;
+  summary.joined_stacks = join.joined;
+  summary.kernel_only = join.kernel_only;
+  summary.user_only = join.user_only;
+  summary.kernel_and_user = join.kernel_and_user;
+  summary.borrowed_user_halves = join.borrowed;
+  summary.stale_kernel_halves = join.stale;
+  summary.late_user_halves = join.late;
+  summary.joined_frames = join.frames;
+  summary.extended_items = extended_.items();
+  summary.extended_items_with_match_id = extended_.items_with_match_id();
+  summary.extended_stacks = extended_.joined();
+  summary.extended_frames = extended_.frames();
+  summary.samples_with_stack = join_.samples_with_stack();
+  summary.samples_without_stack =
+      counts_.timer_samples + counts_.counter_samples - summary.samples_with_stack;
+  summary.processes = tables_.distinct_processes();
+  summary.threads = tables_.distinct_threads();
+  summary.image_events = images_.image_events();
+  summary.images = images_.distinct_images();
+  summary.pdb_records = images_.pdb_records();
+}
+
+}  // namespace stackpack::etl

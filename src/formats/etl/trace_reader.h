@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "capture/callstack_sink.h"
+#include "formats/etl/etl_clock.h"
+#include "formats/etl/etl_sample_writer.h"
+#include "formats/etl/etl_source.h"
+#include "formats/etl/event_header.h"
+#include "formats/etl/event_kinds.h"
+#include "formats/etl/event_window.h"
+#include "formats/etl/extended_stacks.h"
+#include "formats/etl/image_tables.h"
+#include "formats/etl/kernel_tables.h"
+#include "formats/etl/log_file_header.h"
+#include "formats/etl/stack_join.h"
+#include "formats/etl/stack_keys.h"
+#include "formats/etl/thread_states.h"
+
+namespace stackpack::etl {
+
+/// Where an event stands.
+struct EventPlace {
+  std::uint16_t processor = 0;
+  std::uint64_t file_offset = 0;
+};
+
+/// Takes the events of a trace in clock order and hands each to those whom it concerns.
+class TraceReader {
+ public:
+  /// `header` and `sink` must outlive the reader.
+  TraceReader(const LogFileHeader& header, capture::CallstackSink& sink,
+              const ReadOptions& options);
+
+  Status event(const EventView& event, const EventPlace& place);
+
+  /// Another session or lap begins: its clocks have nothing to do with those before.
+  Status next_part();
+
+  /// The end of the trace.
+  Status finish();
+
+  /// Replaces `summary` by the totals; those about buffers remain zero.
+  void summarize(TraceSummary& summary) const;
+
+ private:
+  Status stack_event(const EventView& event, const EventPlace& place, EventRole role);
+  Status profile_event(const EventView& event, const EventPlace& place, EventFacts& facts,
+                       EventRole role);
+  Status clr_event(const EventView& event, const EventPlace& place, const EventFacts& facts,
+                   std::uint8_t runtime, bool stack_walk);
+  Status clr_stack(const EventView& event, const EventPlace& place, ThreadState& thread,
+                   std::uint8_t runtime);
+  Status remember(const EventFacts& facts, ThreadState& thread);
+  Status forget_oldest();
+  Status forget_threads();
+  void table_event(const EventView& event, EventRole role);
+  void tell_session();
+  void bad_payload(std::string_view counter, const EventPlace& place);
+
+  const LogFileHeader& header_;
+  capture::CallstackSink& sink_;
+  capture::LossCounters& losses_;
+  EtlClock clock_;
+  EventKinds kinds_;
+  std::size_t max_threads_;
+  ThreadStates threads_;
+  EventWindow window_;
+  StackKeys keys_;
+  SampleWriter samples_;
+  StackJoin join_;
+  ExtendedStacks extended_;
+  KernelTables tables_;
+  ImageTables images_;
+  TraceSummary counts_;  // only what nobody else counts
+  std::vector<std::uint64_t> frames_;
+};
+
+}  // namespace stackpack::etl

@@ -1,0 +1,191 @@
+#include "formats/folded/folded_source.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "capture/synthetic_frames.h"
+#include "io/buffered_reader.h"
+#include "io/byte_text.h"
+
+namespace stackpack::folded {
+
+namespace {
+
+constexpr char kSeparator = ';';
+
+struct Line {
+  std::string_view frames;
+  std::uint64_t count = 0;
+};
+
+// `frames COUNT`, COUNT after the last space.
+std::optional<Line> parse_line(std::string_view text) {
+  const std::size_t space = text.rfind(' ');
+  if (space == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string_view digits = text.substr(space + 1);
+  Line line{text.substr(0, space), 0};
+  const char* const end = digits.data() + digits.size();
+  const auto parsed = std::from_chars(digits.data(), end, line.count);
+  if (digits.empty() || parsed.ec != std::errc() || parsed.ptr != end) {
+    return std::nullopt;
+  }
+  return line;
+}
+
+std::string_view without_carriage_return(std::string_view text) {
+  return text.ends_with('\r') ? text.substr(0, text.size() - 1) : text;
+}
+
+class FoldedReader {
+ public:
+  FoldedReader(io::ByteSource& source, capture::CallstackSink& sink, const ReadOptions& options)
+      : reader_(source, 0, std::max(options.max_line_bytes, io::BufferedReader::kDefaultCapacity)),
+        sink_(sink),
+        options_(options),
+        names_(sink.system()) {}
+
+  Result<capture::ByteAccount> run() {
+    sink_.system().metadata("samples.aggregated", "1");
+    event_ = sink_.add_event({"samples", true});
+    while (true) {
+      if (options_.control.stop_requested()) {
+        return Error{ErrorCode::kCancelled, reader_.offset(), "folded: cancelled"};
+      }
+      const Result<bool> more = read_line();
+      if (!more) {
+        return more.error();
+      }
+      if (!*more) {
+        break;
+      }
+      options_.control.advance_to(reader_.offset());
+    }
+    account_.total = reader_.offset();
+    if (account_.parsed == 0) {
+      return Error{ErrorCode::kCorrupt, 0, "folded: no line is a callstack with a count"};
+    }
+    return account_;
+  }
+
+ private:
+  // The bytes up to and with the next newline; fewer at the end or when the line is too long.
+  Result<std::span<const std::byte>> peek_line() {
+    for (std::size_t size = 4096;; size = std::min(size * 4, options_.max_line_bytes)) {
+      const auto bytes = reader_.peek(size);
+      if (!bytes) {
+        return bytes.error();
+      }
+      const auto end = std::find(bytes->begin(), bytes->end(), std::byte{'\n'});
+      if (end != bytes->end()) {
+        return bytes->first(static_cast<std::size_t>(end - bytes->begin()) + 1);
+      }
+      if (bytes->size() < size || size == options_.max_line_bytes) {
+        return *bytes;
+      }
+    }
+  }
+
+  Result<bool> read_line() {
+    const auto bytes = peek_line();
+    if (!bytes || bytes->empty()) {
+      return bytes ? Result<bool>(false) : Result<bool>(bytes.error());
+    }
+    const bool ended = bytes->back() == std::byte{'\n'};
+    const std::size_t size = bytes->size();
+    const bool too_long =
+        size > options_.max_line_bytes || (!ended && size == options_.max_line_bytes);
+    if (in_long_line_ || too_long) {
+      skip(size, in_long_line_ ? "" : "folded_line_too_long");
+      in_long_line_ = !ended;
+      reader_.consume(size);
+      return true;
+    }
+    const std::string_view text = io::text_of(ended ? bytes->first(size - 1) : *bytes);
+    const std::string_view content = without_carriage_return(text);
+    const bool is_text = text.find('\0') == std::string_view::npos;
+    if (content.empty()) {
+      account_.padding += size;
+    } else if (const auto line = is_text ? parse_line(content) : std::nullopt) {
+      if (const Status status = add(*line); !status) {
+        return status.error();
+      }
+      account_.parsed += size;
+    } else {
+      skip(size, is_text ? "folded_line_without_count" : "folded_binary_line");
+    }
+    reader_.consume(size);
+    return true;
+  }
+
+  void skip(std::size_t size, std::string_view counter) {
+    account_.skipped += size;
+    if (!counter.empty()) {
+      sink_.losses().add(counter, LossKind::kDamage, 1, reader_.offset());
+    }
+  }
+
+  Status add(const Line& line) {
+    addresses_.clear();
+    std::string_view rest = line.frames;
+    while (true) {
+      const std::size_t end = rest.find(kSeparator);
+      const auto address = names_.address_of(rest.substr(0, end));
+      if (!address) {
+        return Error{ErrorCode::kLimit, reader_.offset(), "folded: too many names"};
+      }
+      addresses_.push_back(*address);
+      if (end == std::string_view::npos) {
+        break;
+      }
+      rest.remove_prefix(end + 1);
+    }
+    std::reverse(addresses_.begin(), addresses_.end());
+    Sample sample;
+    sample.event = event_;
+    sample.weight = line.count;
+    sample.origin = StackOrigin::kRecorded;
+    const capture::ModeRun run{FrameMode::kUnknown, static_cast<std::uint32_t>(addresses_.size())};
+    return sink_.add_sample(sample, {addresses_, std::span(&run, 1)});
+  }
+
+  io::BufferedReader reader_;
+  capture::CallstackSink& sink_;
+  ReadOptions options_;
+  capture::SyntheticFrames names_;
+  capture::ByteAccount account_;
+  std::uint32_t event_ = 0;
+  bool in_long_line_ = false;
+  std::vector<std::uint64_t> addresses_;
+};
+
+}  // namespace
+
+bool looks_like_folded(std::span<const std::byte> head) {
+  const std::string_view text = io::text_of(head);
+  if (text.empty() || text.find('\0') != std::string_view::npos) {
+    return false;
+  }
+  const std::size_t newline = text.find('\n');
+  const std::string_view first = without_carriage_return(text.substr(0, newline));
+  const bool printable = std::all_of(first.begin(), first.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F;
+  });
+  if (!printable) {
+    return false;
+  }
+  return parse_line(first).has_value() ||
+         (newline == std::string_view::npos && first.find(kSeparator) != std::string_view::npos);
+}
+
+Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,
+                                          const ReadOptions& options) {
+  return FoldedReader(source, sink, options).run();
+}
+
+}  // namespace stackpack::folded

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "capture/callstack_sink.h"
+#include "capture/read_control.h"
+#include "io/byte_source.h"
+#include "stackpack/result.h"
+
+namespace stackpack::folded {
+
+/// Bytes of a capture that looks_like_folded() wants to see (fewer for a shorter capture).
+inline constexpr std::size_t kDetectBytes = 4096;
+
+/// True when `head` can be the beginning of folded stacks: printable text whose first line ends
+/// with a number, or is not over yet and has a ';'.
+bool looks_like_folded(std::span<const std::byte> head);
+
+struct ReadOptions {
+  capture::ReadControl control;
+  std::size_t max_line_bytes = std::size_t{8} << 20;
+};
+
+/// Streams folded stacks (`root;...;leaf COUNT`, one callstack a line) into `sink`.
+///
+/// A line becomes one sample of the event `samples` whose weight is COUNT; it has no time, process
+/// or thread. A frame is a name: each distinct name becomes a module of one byte, owned by the
+/// kernel pid so that every process sees it, and the frame is its address. The metadata keys
+/// `frames.synthetic` and `samples.aggregated` tell.
+/// Memory: the distinct names, and one line.
+/// Damage: a line without a count, with a NUL, or longer than allowed is skipped and counted.
+/// Result: where the bytes went; an Error only when no line can be read, when the sink fails, or
+///         when reading fails.
+Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,
+                                          const ReadOptions& options);
+
+}  // namespace stackpack::folded

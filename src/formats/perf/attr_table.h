@@ -1,0 +1,74 @@
+// Which attribute a record belongs to.
+//
+// With one attribute: that one. With several, records carry an event id at a place that all
+// attributes agree upon (the perf tool refuses a capture where they do not): counted from the start
+// of a SAMPLE, from the end of other kernel records. Id 0 marks a record that the perf tool made
+// itself, which follows the first attribute. Without any id, a capture can be read only if all
+// attributes give their samples the same fields; guessing otherwise would invent stacks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "formats/perf/attr.h"
+#include "formats/perf/id_map.h"
+#include "formats/perf/sample.h"
+#include "io/byte_cursor.h"
+
+namespace stackpack::perf {
+
+class AttrTable {
+ public:
+  struct Row {
+    Attr attr;
+    SampleLayout layout;
+    std::uint32_t event = 0;  ///< index in the event table of the sink
+  };
+
+  /// Bounds of what a hostile input can make us keep.
+  static constexpr std::size_t kMaxRows = std::size_t{1} << 16;
+  static constexpr std::size_t kMaxIds = std::size_t{1} << 20;
+
+  /// Appends an attribute and returns its index, or nothing when there are too many.
+  std::optional<std::uint32_t> add(const Attr& attr, std::uint32_t event);
+
+  /// Gives attribute `index` one more id. False: there are too many.
+  bool add_id(std::uint32_t index, std::uint64_t id);
+
+  /// Ids of some attribute are missing: records with an id are never given to an attribute by
+  /// guess.
+  void forbid_guessing() { may_guess_ = false; }
+
+  /// The attribute of a SAMPLE with this payload; null when none can be told.
+  [[nodiscard]] const Row* of_sample(const io::ByteCursor& payload) const {
+    return rows_.size() == 1 ? rows_.data() : by_id_from_start(payload);
+  }
+
+  /// The attribute of another kernel record; null when none can be told.
+  [[nodiscard]] const Row* of_other(const io::ByteCursor& payload) const;
+
+  [[nodiscard]] std::optional<std::uint32_t> row_of_id(std::uint64_t id) const {
+    return ids_.find(id);
+  }
+  /// Ids that can still be added. Repeated ones count: a hostile file can name one array of ids for
+  /// every attribute.
+  [[nodiscard]] std::size_t room_for_ids() const { return kMaxIds - ids_added_; }
+  [[nodiscard]] bool has_ids() const { return !ids_.empty(); }
+  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+
+ private:
+  [[nodiscard]] const Row* by_id_from_start(const io::ByteCursor& payload) const;
+  [[nodiscard]] const Row* by_id(std::uint64_t id) const;
+  [[nodiscard]] const Row* without_id() const;
+
+  std::vector<Row> rows_;
+  IdMap ids_;
+  std::size_t ids_added_ = 0;
+  bool same_layout_ = true;
+  bool may_guess_ = true;
+  std::optional<std::uint32_t> id_from_start_;  // in words, by the first attribute
+  std::optional<std::uint32_t> id_from_end_;
+};
+
+}  // namespace stackpack::perf

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+
+#include "capture/callstack_sink.h"
+#include "capture/read_control.h"
+#include "formats/perf/attr_table.h"
+#include "formats/perf/record.h"
+#include "io/byte_cursor.h"
+
+namespace stackpack::perf {
+
+/// What every stage of reading one capture shares.
+struct CaptureContext {
+  capture::CallstackSink& sink;
+  capture::ReadControl control{};
+  io::ByteOrder order = io::ByteOrder::kLittle;
+  AttrTable attrs{};
+  capture::ByteAccount account{};
+  std::uint64_t bytes_before = 0;  // of the files and parts that are done
+
+  void damage(std::string_view name, std::uint64_t count, std::uint64_t offset) const {
+    sink.losses().add(name, LossKind::kDamage, count, offset);
+  }
+  void notice(std::string_view name, std::uint64_t count, std::uint64_t offset) const {
+    sink.losses().add(name, LossKind::kNotice, count, offset);
+  }
+
+  /// Counts a record that says nothing sensible: its bytes, counted as parsed before, are skipped.
+  void reject(const Record& record, std::string_view name) {
+    damage(name, 1, record.offset);
+    if (!record.compressed) {
+      const std::uint64_t bytes = kRecordHeaderBytes + record.payload.size();
+      account.parsed -= bytes;
+      account.skipped += bytes;
+    }
+  }
+};
+
+}  // namespace stackpack::perf

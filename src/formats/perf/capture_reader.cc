@@ -1,0 +1,278 @@
+#include "formats/perf/capture_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "formats/perf/features.h"
+#include "formats/perf/perf_losses.h"
+#include "formats/perf/record_stream.h"
+#include "io/buffered_reader.h"
+
+namespace stackpack::perf {
+
+namespace {
+
+constexpr std::uint64_t kSectionEntryBytes = 16;
+// Larger feature sections are not read: of the ones we use, none comes near.
+constexpr std::uint64_t kMaxFeatureBytes = std::uint64_t{16} << 20;
+
+bool lies_within(const FileSection& section, std::uint64_t bytes) {
+  return section.offset <= bytes && section.size <= bytes - section.offset;
+}
+
+// The part of `section` that exists in a file of this size.
+FileSection clip(const FileSection& section, std::uint64_t bytes) {
+  const std::uint64_t offset = std::min(section.offset, bytes);
+  return {offset, std::min(section.size, bytes - offset)};
+}
+
+}  // namespace
+
+Result<capture::ByteAccount> CaptureReader::run(Input& input) {
+  capture::LossCounters& losses = context_.sink.losses();
+  losses.add(capture::kRecorderLostEvents, LossKind::kRecorder, 0);
+  losses.add(capture::kRecorderLostSamples, LossKind::kRecorder, 0);
+  context_.sink.system().metadata("os.name", "Linux");
+
+  io::ByteSource& main = *input.main;
+  Status done;
+  if (main.seekable()) {
+    std::array<std::byte, kDetectBytes> head{};
+    const Result<std::size_t> count = main.read_at(0, head);
+    if (!count) {
+      return count.error();
+    }
+    const FileMagic magic = read_magic(std::span(head).first(*count));
+    done = magic.container == Container::kFile ? read_file(main, magic) : read_pipe(main);
+  } else {
+    done = read_pipe(main);
+  }
+  for (Input::Part& part : input.parts) {
+    if (done) {
+      done = read_part(part);
+    }
+  }
+  if (done) {
+    done = converter_.finish();
+  }
+  if (!done) {
+    return done.error();
+  }
+  return context_.account;
+}
+
+Status CaptureReader::read_pipe(io::ByteSource& source) {
+  io::BufferedReader reader(source);
+  const auto head = reader.peek(kDetectBytes);
+  if (!head) {
+    return head.error();
+  }
+  const FileMagic magic = read_magic(head->first(std::min(head->size(), kDetectBytes)));
+  switch (magic.container) {
+    case Container::kNotPerf:
+      return Error{ErrorCode::kCorrupt, 0, "perf: header: not a perf.data capture"};
+    case Container::kFile:
+      return Error{ErrorCode::kUnsupported, 0,
+                   "perf: header: a capture in file mode cannot be read from a pipe"};
+    case Container::kPipe:
+      break;
+  }
+  context_.order = magic.order;
+  context_.account.parsed += kPipeHeaderBytes;
+  reader.consume(kPipeHeaderBytes);
+  RecordStream stream(reader, StreamKind::kPipe, context_, converter_);
+  Status done = stream.run();
+  context_.account.total = reader.offset();
+  if (done && context_.attrs.rows().empty()) {
+    return Error{ErrorCode::kTruncated, reader.offset(), "perf: pipe: no attribute in the stream"};
+  }
+  return done;
+}
+
+Status CaptureReader::read_file(io::ByteSource& source, const FileMagic& magic) {
+  const Result<FileHeader> header = read_file_header(source, magic);
+  if (!header) {
+    return header.error();
+  }
+  context_.order = magic.order;
+  file_bytes_ = source.size().value_or(0);
+  context_.account.total = file_bytes_;
+  sections_.parsed({0, header->header_size});
+  Status done = read_attributes(source, *header);
+  if (!done) {
+    return done;
+  }
+  FileSection data = header->data;
+  bool whole = true;
+  if (data.size == 0) {
+    context_.damage(loss::kDataSizeMissing, 1, 48);
+    data.size = ~std::uint64_t{0};
+    whole = false;
+  } else if (!lies_within(data, file_bytes_)) {
+    context_.damage(loss::kDataSectionCut, 1, file_bytes_);
+    whole = false;
+  } else {
+    done = read_features(source, *header);
+  }
+  sections_.skipped(header->event_types);
+  data = clip(data, file_bytes_);
+  if (done) {
+    done = read_section(source, data, whole);
+  }
+  const std::uint64_t unreferenced = sections_.finish(file_bytes_, data, context_.account);
+  if (unreferenced != 0) {
+    context_.notice(loss::kUnreferencedBytes, unreferenced, kNoOffset);
+  }
+  return done;
+}
+
+Status CaptureReader::read_attributes(io::ByteSource& source, const FileHeader& header) {
+  if (header.attr_entry_size < kAttrMinBytes + kSectionEntryBytes ||
+      header.attr_entry_size > kMaxRecordBytes) {
+    return Error{ErrorCode::kCorrupt, 16, "perf: header: impossible size of an attribute"};
+  }
+  if (!lies_within(header.attrs, file_bytes_)) {
+    return Error{ErrorCode::kCorrupt, 24, "perf: header: attribute section lies outside the file"};
+  }
+  const std::uint64_t count = header.attrs.size / header.attr_entry_size;
+  if (count == 0) {
+    return Error{ErrorCode::kCorrupt, 32, "perf: header: no attribute"};
+  }
+  sections_.parsed(header.attrs);
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, AttrTable::kMaxRows); ++i) {
+    const FileSection entry{header.attrs.offset + i * header.attr_entry_size,
+                            header.attr_entry_size};
+    Status done = read_attribute(source, entry);
+    if (!done) {
+      return done;
+    }
+  }
+  if (count > AttrTable::kMaxRows) {
+    context_.attrs.forbid_guessing();
+    context_.damage(loss::kBadAttributes, count - AttrTable::kMaxRows, header.attrs.offset);
+  }
+  return {};
+}
+
+Status CaptureReader::read_attribute(io::ByteSource& source, const FileSection& entry) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(entry.size));
+  const Status read =
+      io::read_exactly_at(source, entry.offset, bytes, "perf: attribute: the file ends inside it");
+  if (!read) {
+    return read;
+  }
+  io::ByteCursor in(bytes, entry.offset, context_.order);
+  const Result<Attr> attr = read_attr(in.sub(entry.size - kSectionEntryBytes));
+  FileSection section;
+  section.offset = in.read<std::uint64_t>();
+  section.size = in.read<std::uint64_t>();
+  if (!attr) {
+    return attr.error();
+  }
+  std::vector<std::byte> ids;
+  Status done = read_ids(source, section, ids);
+  if (done &&
+      !converter_.add_attribute(*attr, io::ByteCursor(ids, section.offset, context_.order))) {
+    context_.damage(loss::kEventIdsMissing, 1, entry.offset);
+  }
+  return done;
+}
+
+Status CaptureReader::read_ids(io::ByteSource& source, const FileSection& section,
+                               std::vector<std::byte>& ids) {
+  const std::uint64_t room = std::uint64_t{context_.attrs.room_for_ids()} * 8;
+  if (section.size == 0) {
+    return {};
+  }
+  if (!lies_within(section, file_bytes_) || section.size > room) {
+    context_.damage(loss::kEventIdsMissing, 1, section.offset);
+    context_.attrs.forbid_guessing();
+    return {};
+  }
+  sections_.parsed(section);
+  ids.resize(static_cast<std::size_t>(section.size));
+  return io::read_exactly_at(source, section.offset, ids, "perf: event ids: the file ends inside");
+}
+
+Status CaptureReader::read_features(io::ByteSource& source, const FileHeader& header) {
+  const FileSection table{header.data.offset + header.data.size,
+                          header.features.count() * kSectionEntryBytes};
+  const FileSection present = clip(table, file_bytes_);
+  sections_.parsed(present);
+  if (present.size < table.size) {
+    context_.damage(loss::kFeaturesDamaged, 1, file_bytes_);
+  }
+  std::vector<std::byte> bytes(static_cast<std::size_t>(present.size));
+  const Status read = io::read_exactly_at(source, present.offset, bytes,
+                                          "perf: feature table: the file ends inside it");
+  if (!read) {
+    return read;
+  }
+  io::ByteCursor in(bytes, present.offset, context_.order);
+  for (std::uint32_t feature = 0; feature < kFeatureBits; ++feature) {
+    if (!header.features[feature] || in.remaining() < kSectionEntryBytes) {
+      continue;
+    }
+    FileSection section;
+    section.offset = in.read<std::uint64_t>();
+    section.size = in.read<std::uint64_t>();
+    Status done = read_feature(source, feature, section);
+    if (!done) {
+      return done;
+    }
+  }
+  return {};
+}
+
+Status CaptureReader::read_feature(io::ByteSource& source, std::uint32_t feature,
+                                   const FileSection& section) {
+  if (!lies_within(section, file_bytes_)) {
+    context_.damage(loss::kFeaturesDamaged, 1, section.offset);
+    sections_.skipped(clip(section, file_bytes_));
+    return {};
+  }
+  if (!is_used_feature(feature) || section.size == 0) {
+    sections_.skipped(section);
+    return {};
+  }
+  if (section.size > kMaxFeatureBytes) {
+    context_.damage(loss::kFeaturesDamaged, 1, section.offset);
+    sections_.skipped(section);
+    return {};
+  }
+  std::vector<std::byte> bytes(static_cast<std::size_t>(section.size));
+  const Status read =
+      io::read_exactly_at(source, section.offset, bytes, "perf: feature: the file ends inside it");
+  if (!read) {
+    return read;
+  }
+  sections_.parsed(section);
+  if (!converter_.convert_feature(feature, io::ByteCursor(bytes, section.offset, context_.order))) {
+    context_.damage(loss::kFeaturesDamaged, 1, section.offset);
+  }
+  return {};
+}
+
+Status CaptureReader::read_section(io::ByteSource& source, const FileSection& data, bool whole) {
+  io::BufferedReader reader(source, data.offset, data.offset + data.size,
+                            io::BufferedReader::kDefaultCapacity);
+  return RecordStream(reader, whole ? StreamKind::kSection : StreamKind::kOpenSection, context_,
+                      converter_)
+      .run();
+}
+
+Status CaptureReader::read_part(Input::Part& part) {
+  const std::uint64_t bytes = part.source->size().value_or(0);
+  context_.bytes_before = context_.account.total;
+  context_.account.total += bytes;
+  Status done = read_section(*part.source, {0, bytes}, false);
+  if (!done) {
+    Error error = done.error();
+    error.part = part.number;
+    return error;
+  }
+  return done;
+}
+
+}  // namespace stackpack::perf

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+#include "formats/perf/capture_context.h"
+#include "formats/perf/file_header.h"
+#include "formats/perf/perf_source.h"
+#include "formats/perf/record_converter.h"
+#include "formats/perf/section_account.h"
+#include "io/byte_source.h"
+#include "stackpack/result.h"
+
+namespace stackpack::perf {
+
+/// Reads one capture: finds its header, attributes, features and records, whatever the container.
+class CaptureReader {
+ public:
+  CaptureReader(capture::CallstackSink& sink, const capture::ReadControl& control)
+      : context_{sink, control}, converter_(context_) {}
+
+  /// Call once. As read_capture().
+  Result<capture::ByteAccount> run(Input& input);
+
+ private:
+  Status read_pipe(io::ByteSource& source);
+  Status read_file(io::ByteSource& source, const FileMagic& magic);
+  Status read_attributes(io::ByteSource& source, const FileHeader& header);
+  Status read_attribute(io::ByteSource& source, const FileSection& entry);
+  Status read_ids(io::ByteSource& source, const FileSection& section, std::vector<std::byte>& ids);
+  Status read_features(io::ByteSource& source, const FileHeader& header);
+  Status read_feature(io::ByteSource& source, std::uint32_t feature, const FileSection& section);
+  Status read_section(io::ByteSource& source, const FileSection& data, bool whole);
+  Status read_part(Input::Part& part);
+
+  CaptureContext context_;
+  RecordConverter converter_;
+  SectionAccount sections_;
+  std::uint64_t file_bytes_ = 0;
+};
+
+}  // namespace stackpack::perf

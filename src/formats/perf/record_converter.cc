@@ -1,0 +1,112 @@
+#include "formats/perf/record_converter.h"
+
+#include <string_view>
+
+#include "formats/perf/features.h"
+#include "formats/perf/perf_event_names.h"
+#include "formats/perf/perf_losses.h"
+
+namespace stackpack::perf {
+
+Status RecordConverter::convert_other(const Record& record) {
+  bool understood = true;
+  switch (static_cast<RecordType>(record.type)) {
+    case RecordType::kCallchainDeferred:
+      return samples_.convert_deferred(record);
+    case RecordType::kHeaderAttr:
+      understood = convert_attribute(record.payload);
+      break;
+    case RecordType::kHeaderFeature: {
+      io::ByteCursor content = record.payload;
+      const auto feature = content.read<std::uint64_t>();
+      understood =
+          content.ok() &&
+          (feature >= kFeatureBits ||
+           convert_feature(static_cast<std::uint32_t>(feature),
+                           io::ByteCursor(content.rest(), content.offset(), content.order())));
+      if (!understood) {
+        context_.reject(record, loss::kFeaturesDamaged);
+        return {};
+      }
+      break;
+    }
+    case RecordType::kEventUpdate:
+      understood = convert_event_update(record.payload);
+      break;
+    case RecordType::kCompressed:
+    case RecordType::kCompressed2:
+      understood = false;  // inside of another one; RecordStream takes those outside
+      break;
+    case RecordType::kHeaderBuildId:
+      understood = side_band_.convert_build_id(record.payload, record.misc);
+      break;
+    default:
+      if (is_known_kernel_record(record.type)) {
+        side_band_.convert(record);
+      } else if (!is_known_tool_record(record.type)) {
+        context_.reject(record, loss::kUnknownRecordTypes);
+      }
+      return {};
+  }
+  if (!understood) {
+    context_.reject(record, loss::kBadRecords);
+  }
+  return {};
+}
+
+bool RecordConverter::add_attribute(const Attr& attr, io::ByteCursor ids) {
+  const std::uint32_t event = static_cast<std::uint32_t>(context_.attrs.rows().size());
+  if (event >= AttrTable::kMaxRows) {
+    return false;
+  }
+  if (event == 0) {
+    convert_clock(attr, context_);
+  }
+  Event row;
+  row.name = derive_event_name(attr);
+  row.has_weight = attr.samples(sample_bit::kPeriod);
+  const std::optional<std::uint32_t> index = context_.attrs.add(attr, context_.sink.add_event(row));
+  if (!index) {
+    return false;
+  }
+  while (ids.remaining() >= 8) {
+    if (!context_.attrs.add_id(*index, ids.read<std::uint64_t>())) {
+      context_.attrs.forbid_guessing();
+      return false;
+    }
+  }
+  return true;
+}
+
+bool RecordConverter::convert_attribute(io::ByteCursor payload) {
+  io::ByteCursor size_field = payload;
+  size_field.skip(4);
+  const auto written = size_field.read<std::uint32_t>();
+  const Result<Attr> attr = read_attr(payload.sub(written != 0 ? written : kAttrMinBytes));
+  if (!payload.ok() || !attr) {
+    context_.attrs.forbid_guessing();
+    return false;
+  }
+  return add_attribute(*attr, payload);
+}
+
+bool RecordConverter::convert_feature(std::uint32_t feature, io::ByteCursor content) {
+  return perf::convert_feature(feature, content, context_, side_band_);
+}
+
+// Facts about an event that came too late for its attribute: here, its name.
+bool RecordConverter::convert_event_update(io::ByteCursor payload) {
+  constexpr std::uint64_t kName = 2;
+  const auto kind = payload.read<std::uint64_t>();
+  const auto id = payload.read<std::uint64_t>();
+  if (!payload.ok() || kind != kName) {
+    return payload.ok();
+  }
+  const std::string_view name = payload.read_c_string();
+  if (const auto row = context_.attrs.row_of_id(id); row && !name.empty()) {
+    context_.sink.rename_event(context_.attrs.rows()[*row].event, name);
+  }
+  return true;
+}
+
+}  // namespace stackpack::perf

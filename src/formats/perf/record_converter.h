@@ -1,0 +1,51 @@
+#pragma once
+
+#include "formats/perf/capture_context.h"
+#include "formats/perf/record.h"
+#include "formats/perf/sample_converter.h"
+#include "formats/perf/side_band.h"
+#include "stackpack/result.h"
+
+namespace stackpack::perf {
+
+/// Converts the records of a capture, one by one. What has to do with the stream itself (compressed
+/// records, payloads outside of their records) is the business of RecordStream.
+///
+/// Bytes:  counts the record as parsed, or as skipped, in the context's account.
+/// Errors: only those of the sink; a record that cannot be understood is counted.
+class RecordConverter {
+ public:
+  explicit RecordConverter(CaptureContext& context)
+      : context_(context), samples_(context), side_band_(context) {}
+
+  Status convert(const Record& record) {
+    if (!record.compressed) {
+      context_.account.parsed += kRecordHeaderBytes + record.payload.size();
+    }
+    if (static_cast<RecordType>(record.type) == RecordType::kSample) {
+      return samples_.convert_sample(record);
+    }
+    return convert_other(record);
+  }
+
+  /// Adds an attribute as an event of the sink. `ids` holds its event ids, 8 bytes each.
+  /// False: there are too many attributes or ids.
+  bool add_attribute(const Attr& attr, io::ByteCursor ids);
+
+  /// One feature section, whatever it came in.
+  bool convert_feature(std::uint32_t feature, io::ByteCursor content);
+
+  /// Call once, after the last record.
+  Status finish() { return samples_.finish(); }
+
+ private:
+  Status convert_other(const Record& record);
+  bool convert_attribute(io::ByteCursor payload);
+  bool convert_event_update(io::ByteCursor payload);
+
+  CaptureContext& context_;
+  SampleConverter samples_;
+  SideBand side_band_;
+};
+
+}  // namespace stackpack::perf

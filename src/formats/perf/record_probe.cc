@@ -1,0 +1,102 @@
+#include "formats/perf/record_probe.h"
+
+#include <algorithm>
+
+#include "formats/perf/callchain.h"
+#include "formats/perf/record_trailer.h"
+
+namespace stackpack::perf {
+
+namespace {
+
+// cpumode up to guest user, and none of the bits that no record uses.
+bool plausible_header(const RecordHeader& header) {
+  constexpr std::uint16_t kUnusedMisc = 0x0ff8;
+  constexpr std::uint16_t kLastCpuMode = 5;
+  if (header.size < kRecordHeaderBytes || !is_known_record(header.type)) {
+    return false;
+  }
+  return !is_known_kernel_record(header.type) ||
+         (header.size % 8 == 0 && (header.misc & kUnusedMisc) == 0 &&
+          (header.misc & kMiscCpuModeMask) <= kLastCpuMode);
+}
+
+// Whether the stack begins at the instruction pointer, or is empty. Only a few markers can precede
+// the first frame: more of them are garbage, and would take long to read at every byte of it.
+bool begins_at_ip(const SampleFields& fields) {
+  constexpr std::uint64_t kMaxMarkers = 8;
+  io::ByteCursor chain = fields.chain;
+  for (std::uint64_t i = 0; i < std::min(fields.chain_entries, kMaxMarkers); ++i) {
+    const auto entry = chain.read<std::uint64_t>();
+    if (!is_context_marker(entry)) {
+      return entry == fields.ip;
+    }
+  }
+  return fields.chain_entries < kMaxMarkers;
+}
+
+}  // namespace
+
+bool RecordProbe::plausible_sample(io::ByteCursor payload) const {
+  const AttrTable::Row* row = context_.attrs.of_sample(payload);
+  SampleFields fields;
+  if (row == nullptr || read_sample(payload, row->layout, fields) != SampleFit::kExact) {
+    return false;
+  }
+  return !row->layout.has(sample_bit::kIp) || begins_at_ip(fields);
+}
+
+bool RecordProbe::plausible_other(io::ByteCursor payload) const {
+  const AttrTable::Row* row = context_.attrs.of_other(payload);
+  const auto trailer = row != nullptr ? read_trailer(payload, row->attr) : std::nullopt;
+  return trailer.has_value() &&
+         (trailer->id == 0 || !context_.attrs.has_ids() || context_.attrs.row_of_id(trailer->id));
+}
+
+bool RecordProbe::plausible(const RecordHeader& header, io::ByteCursor payload) const {
+  if (!plausible_header(header)) {
+    return false;
+  }
+  if (static_cast<RecordType>(header.type) == RecordType::kSample) {
+    return plausible_sample(payload);
+  }
+  return !is_known_kernel_record(header.type) || plausible_other(payload);
+}
+
+bool RecordProbe::records_begin(std::span<const std::byte> window, bool is_end) const {
+  std::size_t at = 0;
+  for (int i = 0; i < kRecordsInRow; ++i) {
+    if (is_end && at == window.size()) {
+      return i > 0;
+    }
+    io::ByteCursor in(window.subspan(at), 0, context_.order);
+    const RecordHeader header = read_record_header(in);
+    if (!in.ok() || !plausible_header(header)) {
+      return false;
+    }
+    const io::ByteCursor payload = in.sub(header.size - kRecordHeaderBytes);
+    if (!in.ok() || !plausible(header, payload)) {
+      return false;
+    }
+    at += header.size;
+  }
+  return true;
+}
+
+bool RecordProbe::may_pass(const RecordHeader& header, std::span<const std::byte> window,
+                           bool is_end) const {
+  if (header.size < kRecordHeaderBytes || header.size > window.size()) {
+    return false;
+  }
+  io::ByteCursor in(window.subspan(header.size), 0, context_.order);
+  if (in.remaining() == 0) {
+    return is_end;
+  }
+  const RecordHeader next = read_record_header(in);
+  // The next one may be of another new type: those are small numbers, unlike most garbage.
+  constexpr std::uint32_t kNewTypes = 256;
+  return in.ok() && next.size >= kRecordHeaderBytes && next.type != 0 &&
+         (next.type < kNewTypes || next.type == header.type || is_known_record(next.type));
+}
+
+}  // namespace stackpack::perf

@@ -1,0 +1,298 @@
+#include "formats/perf/record_stream.h"
+
+#include <algorithm>
+
+#include "formats/perf/perf_losses.h"
+
+namespace stackpack::perf {
+
+namespace {
+
+constexpr std::uint64_t kCompressed2HeaderBytes = 16;
+
+// What the perf tool prints when its work is done, if that went into the pipe, too.
+bool is_text(std::span<const std::byte> bytes) {
+  constexpr std::size_t kMaxText = 4096;
+  return !bytes.empty() && bytes.size() <= kMaxText &&
+         std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) {
+           const auto c = static_cast<unsigned>(byte);
+           return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\r' || c == '\t';
+         });
+}
+
+}  // namespace
+
+Status RecordStream::refill(std::size_t size) {
+  const auto window = reader_.peek(size);
+  if (!window) {
+    return window.error();
+  }
+  at_end_ = window->size() < size;
+  context_.control.advance_to(context_.bytes_before + reader_.offset());
+  if (context_.control.stop_requested()) {
+    return Error{ErrorCode::kCancelled, reader_.offset(), "perf: cancelled"};
+  }
+  return {};
+}
+
+Status RecordStream::run() {
+  for (;;) {
+    if (reader_.buffered().size() < kLookAhead && !at_end_) {
+      Status filled = refill(kLookAhead);
+      if (!filled) {
+        return filled;
+      }
+    }
+    const Result<Step> result = step();
+    if (!result) {
+      return result.error();
+    }
+    if (*result == Step::kEnd) {
+      break;
+    }
+  }
+  compressed_.finish();
+  return refill(1);
+}
+
+Result<RecordStream::Step> RecordStream::step() {
+  const std::span<const std::byte> window = reader_.buffered();
+  if (window.size() < kRecordHeaderBytes) {
+    return window.empty() ? Step::kEnd : take_cut_record(window);
+  }
+  io::ByteCursor in(window, reader_.offset(), context_.order);
+  const RecordHeader header = read_record_header(in);
+  if (static_cast<RecordType>(header.type) == RecordType::kCompressed2) {
+    return take_compressed2(header, window);
+  }
+  if (!is_known_record(header.type)) {
+    return take_unknown(header, window);
+  }
+  return take_record(header, window);
+}
+
+Result<RecordStream::Step> RecordStream::take_record(const RecordHeader& header,
+                                                     std::span<const std::byte> window) {
+  if (header.size < kRecordHeaderBytes) {
+    return find_records();
+  }
+  if (header.size > window.size()) {
+    return take_cut_record(window);
+  }
+  const Record record{
+      header.type, header.misc, false, reader_.offset(),
+      io::ByteCursor(window.subspan(kRecordHeaderBytes, header.size - kRecordHeaderBytes),
+                     reader_.offset() + kRecordHeaderBytes, context_.order)};
+  if (static_cast<RecordType>(header.type) == RecordType::kCompressed) {
+    const Status fed = feed_compressed(record.payload.rest(), header.size);
+    if (!fed) {
+      return fed.error();
+    }
+    return Step::kGoOn;
+  }
+  const Status converted = converter_.convert(record);
+  if (!converted) {
+    return converted.error();
+  }
+  io::ByteCursor payload = record.payload;
+  std::uint64_t outside = 0;
+  if (static_cast<RecordType>(header.type) == RecordType::kAuxtrace) {
+    outside = payload.read<std::uint64_t>();
+  } else if (static_cast<RecordType>(header.type) == RecordType::kHeaderTracingData) {
+    outside = payload.read<std::uint32_t>();
+  }
+  reader_.consume(header.size);
+  return outside == 0 ? Step::kGoOn : take_outside_payload(record, outside);
+}
+
+Result<RecordStream::Step> RecordStream::take_outside_payload(const Record& record,
+                                                              std::uint64_t payload_bytes) {
+  const Result<std::uint64_t> passed = reader_.skip(payload_bytes);
+  if (!passed) {
+    return passed.error();
+  }
+  context_.account.skipped += *passed;
+  at_end_ = false;
+  if (*passed < payload_bytes) {
+    context_.damage(loss::kOutsidePayloadCut, 1, record.offset);
+  }
+  return Step::kGoOn;
+}
+
+Status RecordStream::feed_compressed(std::span<const std::byte> piece, std::size_t record_bytes) {
+  const Result<bool> fed = compressed_.feed(piece, reader_.offset());
+  if (!fed) {
+    return fed.error();
+  }
+  (*fed ? context_.account.parsed : context_.account.skipped) += record_bytes;
+  reader_.consume(record_bytes);
+  return {};
+}
+
+Result<RecordStream::Step> RecordStream::take_compressed2(const RecordHeader& header,
+                                                          std::span<const std::byte> window) {
+  io::ByteCursor in(window, reader_.offset(), context_.order);
+  in.skip(kRecordHeaderBytes);
+  const auto data_size = in.read<std::uint64_t>();
+  if (header.size >= kCompressed2HeaderBytes &&
+      data_size <= header.size - kCompressed2HeaderBytes) {
+    if (header.size > window.size()) {
+      return take_cut_record(window);
+    }
+    const Status fed = feed_compressed(
+        window.subspan(kCompressed2HeaderBytes, static_cast<std::size_t>(data_size)), header.size);
+    if (!fed) {
+      return fed.error();
+    }
+    return Step::kGoOn;
+  }
+  std::uint64_t total = 0;
+  if (in.ok() && io::checked_add(kCompressed2HeaderBytes, data_size, total) &&
+      overflow_fits(total, window)) {
+    context_.notice(loss::kCompressedSizeOverflow, 1, reader_.offset());
+    return take_overflown(total, window);
+  }
+  if (!in.ok()) {
+    return take_cut_record(window);
+  }
+  compressed_.break_off();
+  return find_records();
+}
+
+// `total`: bytes of the record by its data_size. One piece of up to 65,535 bytes is followed by
+// another record; of several pieces, each has a COMPRESSED2 header and all but the last are full.
+bool RecordStream::overflow_fits(std::uint64_t total, std::span<const std::byte> window) const {
+  const auto first = static_cast<std::size_t>(std::min<std::uint64_t>(total, kMaxRecordBytes));
+  if (first > window.size()) {
+    return false;
+  }
+  io::ByteCursor next(window.subspan(first), 0, context_.order);
+  if (total <= kMaxRecordBytes && next.remaining() == 0) {
+    return at_end_;
+  }
+  const RecordHeader header = read_record_header(next);
+  if (!next.ok() || header.size < kRecordHeaderBytes) {
+    // A record right behind may have wrapped around, too.
+    return next.ok() && static_cast<RecordType>(header.type) == RecordType::kCompressed2;
+  }
+  return total <= kMaxRecordBytes
+             ? is_known_record(header.type)
+             : static_cast<RecordType>(header.type) == RecordType::kCompressed2 &&
+                   header.size > kCompressed2HeaderBytes && header.size <= total - kMaxRecordBytes;
+}
+
+Result<RecordStream::Step> RecordStream::take_overflown(std::uint64_t total,
+                                                        std::span<const std::byte> window) {
+  std::uint64_t left = total;
+  auto piece = static_cast<std::size_t>(std::min<std::uint64_t>(total, kMaxRecordBytes));
+  for (;;) {
+    const Status fed = feed_compressed(
+        window.subspan(kCompressed2HeaderBytes, piece - kCompressed2HeaderBytes), piece);
+    if (!fed) {
+      return fed.error();
+    }
+    left -= piece;
+    if (left == 0) {
+      return Step::kGoOn;
+    }
+    const Status filled = refill(kLookAhead);
+    if (!filled) {
+      return filled.error();
+    }
+    window = reader_.buffered();
+    io::ByteCursor in(window, reader_.offset(), context_.order);
+    const RecordHeader header = read_record_header(in);
+    if (!in.ok() || static_cast<RecordType>(header.type) != RecordType::kCompressed2 ||
+        header.size <= kCompressed2HeaderBytes || header.size > left ||
+        header.size > window.size()) {
+      compressed_.break_off();
+      return in.ok() && header.size <= window.size() ? find_records() : take_cut_record(window);
+    }
+    piece = header.size;
+  }
+}
+
+Result<RecordStream::Step> RecordStream::take_unknown(const RecordHeader& header,
+                                                      std::span<const std::byte> window) {
+  if (kind_ == StreamKind::kPipe && at_end_ && is_text(window)) {
+    context_.notice(loss::kTrailingText, window.size(), reader_.offset());
+    return skip_rest();
+  }
+  if (probe_.may_pass(header, window, at_end_)) {
+    return take_record(header, window);
+  }
+  return header.size > window.size() && header.type != 0 && kind_ == StreamKind::kPipe
+             ? take_cut_record(window)
+             : find_records();
+}
+
+// What is left is shorter than the record it begins with.
+Result<RecordStream::Step> RecordStream::take_cut_record(std::span<const std::byte> window) {
+  if (kind_ == StreamKind::kSection) {
+    return find_records();  // the end is known: it is the size that is wrong
+  }
+  if (kind_ == StreamKind::kPipe && is_text(window)) {
+    context_.notice(loss::kTrailingText, window.size(), reader_.offset());
+  } else {
+    context_.damage(loss::kRecordCut, 1, reader_.offset());
+  }
+  return skip_rest();
+}
+
+Result<RecordStream::Step> RecordStream::skip_rest() {
+  const Result<std::uint64_t> passed = reader_.skip(~std::uint64_t{0});
+  if (!passed) {
+    return passed.error();
+  }
+  context_.account.skipped += *passed;
+  return Step::kEnd;
+}
+
+Status RecordStream::skip_damaged(std::size_t bytes) {
+  context_.damage(loss::kDamagedBytes, bytes, reader_.offset());
+  context_.account.skipped += bytes;
+  reader_.consume(bytes);
+  return refill(kLookAhead);
+}
+
+// The header at the position is damaged. Goes on where records begin again, if that can be told.
+Result<RecordStream::Step> RecordStream::find_records() {
+  context_.damage(loss::kRecordHeaderDamaged, 1, reader_.offset());
+  if (kind_ == StreamKind::kPipe || compressed_.used()) {
+    compressed_.break_off();
+    const std::uint64_t before = context_.account.skipped;
+    const std::uint64_t offset = reader_.offset();
+    const Result<Step> rest = skip_rest();
+    context_.damage(loss::kDamagedBytes, context_.account.skipped - before, offset);
+    return rest;
+  }
+  std::size_t at = 1;
+  for (;;) {
+    const Status filled = refill(at + RecordProbe::kReach);
+    if (!filled) {
+      return filled.error();
+    }
+    const std::span<const std::byte> window = reader_.buffered();
+    const std::size_t stop =
+        at_end_ ? window.size() : window.size() - std::min(window.size(), RecordProbe::kReach) + 1;
+    for (; at < stop; ++at) {
+      if (probe_.records_begin(window.subspan(at), at_end_)) {
+        const Status skipped = skip_damaged(at);
+        if (!skipped) {
+          return skipped.error();
+        }
+        return Step::kGoOn;
+      }
+    }
+    const Status skipped = skip_damaged(std::min(at, window.size()));
+    if (!skipped) {
+      return skipped.error();
+    }
+    if (reader_.buffered().empty()) {
+      return Step::kEnd;
+    }
+    at = 0;
+  }
+}
+
+}  // namespace stackpack::perf

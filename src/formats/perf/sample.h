@@ -1,0 +1,64 @@
+// PERF_RECORD_SAMPLE: which fields it has is told by its attribute alone.
+//
+// Order of the fields, each only if its bit is set in sample_type: IDENTIFIER, IP, TID, TIME, ADDR,
+// ID, STREAM_ID, CPU, PERIOD, READ, CALLCHAIN, RAW, BRANCH_STACK, REGS_USER, STACK_USER, WEIGHT,
+// DATA_SRC, TRANSACTION, REGS_INTR, PHYS_ADDR, CGROUP, DATA_PAGE_SIZE, CODE_PAGE_SIZE, AUX.
+// READ lies before CALLCHAIN: a wrong length there would break every stack. Nothing is looked for
+// by its content; the fields must fill the record exactly, which tells damage.
+// Source: perf_event_open(2), "PERF_RECORD_SAMPLE"; kernel/events/core.c, perf_output_sample().
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "formats/perf/attr.h"
+#include "formats/perf/user_stack_dump.h"
+#include "io/byte_cursor.h"
+#include "stackpack/model.h"
+
+namespace stackpack::perf {
+
+/// What of an attribute decides how its samples are read, worked out once.
+struct SampleLayout {
+  std::uint64_t sample_type = 0;
+  bool read_group = false;
+  std::uint32_t read_fixed_words = 0;  ///< READ: words besides the values (or the whole of it)
+  std::uint32_t read_value_words = 0;  ///< READ of a group: words of each value
+  std::uint64_t branch_sample_type = 0;
+  std::uint64_t user_register_mask = 0;
+  std::uint32_t user_registers = 0;
+  std::uint32_t interrupt_registers = 0;
+  bool excludes_user_chain = false;  ///< the user part of the stack is dumped, not walked
+
+  [[nodiscard]] bool has(std::uint64_t bit) const { return (sample_type & bit) != 0; }
+  friend bool operator==(const SampleLayout&, const SampleLayout&) = default;
+};
+
+SampleLayout layout_of(const Attr& attr);
+
+/// The fields of a SAMPLE that we use. Cursors and spans point into the record.
+struct SampleFields {
+  std::uint64_t ip = 0;
+  std::uint64_t time = 0;
+  std::uint64_t period = 1;
+  std::uint32_t pid = kUnknownId;
+  std::uint32_t tid = kUnknownId;
+  std::uint32_t cpu = kUnknownId;
+  std::uint64_t chain_entries = 0;
+  io::ByteCursor chain{{}, 0};  ///< chain_entries u64, leaf first, with context markers
+  std::uint64_t branch_count = 0;
+  io::ByteCursor branches{{}, 0};  ///< branch_count times {u64 from, to, flags}, newest first
+  UserStackDump dump;
+};
+
+/// How the fields lie in the record.
+enum class SampleFit : std::uint8_t {
+  kExact,    ///< they fill it
+  kSlack,    ///< bytes are left: fields of a newer kernel, or damage
+  kOverrun,  ///< they need more bytes than there are; `fields` is of no use
+};
+
+/// Reads a sample. `payload` is what follows the record header.
+SampleFit read_sample(io::ByteCursor payload, const SampleLayout& layout, SampleFields& fields);
+
+}  // namespace stackpack::perf

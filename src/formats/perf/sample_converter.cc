@@ -1,0 +1,181 @@
+#include "formats/perf/sample_converter.h"
+
+#include <span>
+
+#include "formats/perf/attr_table.h"
+#include "formats/perf/perf_losses.h"
+#include "formats/perf/record_trailer.h"
+
+namespace stackpack::perf {
+
+namespace {
+
+// A sample that leaves bytes of its record unread is believed if fields are announced which we do
+// not know, or if its stack begins at its instruction pointer, as stacks do. Anything else is
+// another record with a damaged type.
+bool believable(const SampleLayout& layout, const SampleFields& fields,
+                const capture::StackView& stack) {
+  return (layout.sample_type & ~sample_bit::kAllKnown) != 0 ||
+         (layout.has(sample_bit::kIp) && !stack.empty() && stack.addresses.front() == fields.ip);
+}
+
+}  // namespace
+
+Status SampleConverter::convert_sample(const Record& record) {
+  const AttrTable::Row* row = context_.attrs.of_sample(record.payload);
+  if (row == nullptr) {
+    context_.reject(record, loss::kUnknownEventId);
+    return {};
+  }
+  const SampleLayout& layout = row->layout;
+  const SampleFit fit = read_sample(record.payload, layout, fields_);
+  if (fit == SampleFit::kOverrun) {
+    context_.reject(record, loss::kBadSamples);
+    return {};
+  }
+  const FrameMode mode = mode_of_misc(record.misc);
+  chain_.decode(fields_.chain, fields_.chain_entries, mode);
+  if (fit == SampleFit::kSlack) {
+    if (!believable(layout, fields_, chain_.stack())) {
+      context_.reject(record, loss::kBadSamples);
+      return {};
+    }
+    context_.notice(loss::kUnreadSampleBytes, 1, record.offset);
+  }
+  if (chain_.unknown_contexts() != known_contexts_) [[unlikely]] {
+    first_context_offset_ = known_contexts_ == 0 ? record.offset : first_context_offset_;
+    known_contexts_ = chain_.unknown_contexts();
+  }
+  use_branch_stack(layout, fields_);
+
+  Sample sample;
+  sample.time_ns = fields_.time;
+  sample.pid = fields_.pid;
+  sample.tid = fields_.tid;
+  sample.cpu = fields_.cpu;
+  sample.event = row->event;
+  sample.weight = fields_.period;
+  if (fields_.pid == 0 && fields_.tid == 0) {
+    sample.flags |= kSampleIdle;
+  }
+  if (layout.has(sample_bit::kCallchain) && chain_.stack().empty()) {
+    sample.flags |= kSampleEmptyChain;
+  }
+  if (chain_.cookie()) [[unlikely]] {
+    return hold(sample, record, layout, fields_);
+  }
+  const bool has_dump = fields_.dump.usable();
+  return emit(sample, has_dump, layout.has(sample_bit::kIp), {mode, fields_.ip}, record.offset);
+}
+
+void SampleConverter::use_branch_stack(const SampleLayout& layout, const SampleFields& fields) {
+  // Plain branch history is no stack, and a sample without a user part has no user stack.
+  if ((layout.branch_sample_type & branch_bit::kCallStack) != 0 && fields.branch_count != 0 &&
+      layout.has(sample_bit::kCallchain) &&
+      (chain_.has_user_marker() || layout.excludes_user_chain)) {
+    chain_.replace_user_part(fields.branches, fields.branch_count);
+  }
+}
+
+Status SampleConverter::emit(Sample sample, bool has_dump, bool has_ip, const Frame& ip,
+                             std::uint64_t offset) {
+  const capture::StackView stack = chain_.stack();
+  if (has_dump && !chain_.has_user_frames()) {
+    sample.flags |= kSampleStackDump;
+    if (stack.empty()) {
+      first_dump_offset_ = dumps_without_chain_ == 0 ? offset : first_dump_offset_;
+      ++dumps_without_chain_;
+    }
+  }
+  if (!stack.empty()) {
+    sample.origin = StackOrigin::kRecorded;
+    return context_.sink.add_sample(sample, stack);
+  }
+  if (!has_ip) {
+    sample.origin = StackOrigin::kNone;
+    return context_.sink.add_sample(sample, {});
+  }
+  sample.origin = StackOrigin::kIpOnly;
+  const capture::ModeRun run{ip.mode, 1};
+  return context_.sink.add_sample(sample, {std::span(&ip.address, 1), std::span(&run, 1)});
+}
+
+Status SampleConverter::hold(const Sample& sample, const Record& record, const SampleLayout& layout,
+                             const SampleFields& fields) {
+  WaitingSample waiting;
+  waiting.cookie = *chain_.cookie();
+  waiting.offset = record.offset;
+  waiting.sample = sample;
+  waiting.has_ip = layout.has(sample_bit::kIp);
+  waiting.ip = {mode_of_misc(record.misc), fields.ip};
+  waiting.has_dump = fields.dump.usable();
+  const capture::StackView stack = chain_.stack();
+  waiting.addresses.assign(stack.addresses.begin(), stack.addresses.end());
+  waiting.runs.assign(stack.runs.begin(), stack.runs.end());
+  deferred_.hold(sample.tid, std::move(waiting));
+  while (const std::optional<WaitingSample> excess = deferred_.take_excess(sample.tid)) {
+    context_.notice(loss::kDeferredReleasedEarly, 1, excess->offset);
+    chain_.restore(excess->stack());
+    Status released = release(*excess, false);
+    if (!released) {
+      return released;
+    }
+  }
+  return {};
+}
+
+Status SampleConverter::release(const WaitingSample& waiting, bool merged) {
+  Sample sample = waiting.sample;
+  if (!merged) {
+    context_.sink.losses().add(loss::kDeferredUnmatched, LossKind::kRecorder, 1, waiting.offset);
+    sample.flags |= kSampleIncomplete;
+  }
+  if (!chain_.stack().empty()) {
+    sample.flags &= static_cast<std::uint8_t>(~kSampleEmptyChain);
+  }
+  return emit(sample, waiting.has_dump, waiting.has_ip, waiting.ip, waiting.offset);
+}
+
+Status SampleConverter::convert_deferred(const Record& record) {
+  const AttrTable::Row* row = context_.attrs.of_other(record.payload);
+  const auto trailer = row != nullptr ? read_trailer(record.payload, row->attr) : std::nullopt;
+  io::ByteCursor body = record.payload;
+  const auto cookie = body.read<std::uint64_t>();
+  const auto count = body.read<std::uint64_t>();
+  if (!trailer || !body.ok() || body.remaining() < trailer->bytes ||
+      count > (body.remaining() - trailer->bytes) / 8) {
+    context_.reject(record, loss::kBadRecords);
+    return {};
+  }
+  for (const WaitingSample& waiting : deferred_.take_thread(trailer->tid)) {
+    const bool merged = waiting.cookie == cookie;
+    chain_.restore(waiting.stack());
+    if (merged) {
+      chain_.append(body, count, FrameMode::kUser);
+    }
+    Status released = release(waiting, merged);
+    if (!released) {
+      return released;
+    }
+  }
+  return {};
+}
+
+Status SampleConverter::finish() {
+  while (const std::optional<WaitingSample> waiting = deferred_.take_oldest()) {
+    chain_.restore(waiting->stack());
+    Status released = release(*waiting, false);
+    if (!released) {
+      return released;
+    }
+  }
+  if (chain_.unknown_contexts() != 0) {
+    context_.notice(loss::kUnknownContexts, chain_.unknown_contexts(), first_context_offset_);
+  }
+  if (dumps_without_chain_ != 0) {
+    context_.notice(loss::kDumpWithoutChain, dumps_without_chain_, first_dump_offset_);
+  }
+  return {};
+}
+
+}  // namespace stackpack::perf

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+
+#include "capture/stack_view.h"
+#include "formats/perf/callchain.h"
+#include "formats/perf/capture_context.h"
+#include "formats/perf/deferred_chains.h"
+#include "formats/perf/record.h"
+#include "formats/perf/sample.h"
+#include "stackpack/result.h"
+
+namespace stackpack::perf {
+
+/// Turns SAMPLE and CALLCHAIN_DEFERRED records into samples with callstacks, and hands them to the
+/// sink. The hot path: nothing is allocated for a sample, apart from those that wait for the user
+/// part of their stacks.
+///
+/// Errors: only those of the sink. A record that cannot be understood is counted and passed over.
+class SampleConverter {
+ public:
+  explicit SampleConverter(CaptureContext& context) : context_(context) {}
+
+  Status convert_sample(const Record& record);
+
+  /// Releases the waiting samples of a thread.
+  Status convert_deferred(const Record& record);
+
+  /// Releases all waiting samples and reports the totals. Call once, at the end of the capture.
+  Status finish();
+
+ private:
+  void use_branch_stack(const SampleLayout& layout, const SampleFields& fields);
+  Status hold(const Sample& sample, const Record& record, const SampleLayout& layout,
+              const SampleFields& fields);
+  Status release(const WaitingSample& waiting, bool merged);
+  Status emit(Sample sample, bool has_dump, bool has_ip, const Frame& ip, std::uint64_t offset);
+
+  CaptureContext& context_;
+  ChainDecoder chain_;
+  DeferredChains deferred_;
+  SampleFields fields_;
+  std::uint64_t dumps_without_chain_ = 0;
+  std::uint64_t first_dump_offset_ = 0;
+  std::uint64_t first_context_offset_ = 0;
+  std::uint64_t known_contexts_ = 0;
+};
+
+}  // namespace stackpack::perf

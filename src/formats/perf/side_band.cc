@@ -1,0 +1,229 @@
+#include "formats/perf/side_band.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/perf/perf_losses.h"
+#include "formats/perf/record_trailer.h"
+
+namespace stackpack::perf {
+
+namespace {
+
+constexpr std::size_t kBuildIdBytes = 20;
+
+std::uint64_t known_time(std::uint64_t time) {
+  return time != 0 ? time : kUnknownTime;
+}
+
+std::vector<std::uint8_t> read_build_id(io::ByteCursor& in, std::uint64_t size) {
+  const std::span<const std::byte> raw = in.read_bytes(kBuildIdBytes);
+  std::vector<std::uint8_t> id;
+  for (const std::byte byte :
+       raw.first(static_cast<std::size_t>(std::min<std::uint64_t>(size, raw.size())))) {
+    id.push_back(static_cast<std::uint8_t>(byte));
+  }
+  const bool blank = std::all_of(id.begin(), id.end(), [](std::uint8_t byte) { return byte == 0; });
+  return blank ? std::vector<std::uint8_t>() : id;
+}
+
+// The kernel's own mapping is called after the symbol that its file offset refers to.
+bool is_kernel_image(std::string_view name) {
+  return name.starts_with("[kernel.kallsyms]") || name.starts_with("[guest.kernel.kallsyms");
+}
+
+std::string_view image_name(std::string_view name) {
+  return is_kernel_image(name) ? name.substr(0, name.find(']') + 1) : name;
+}
+
+}  // namespace
+
+void SideBand::convert(const Record& record) {
+  const AttrTable::Row* row = context_.attrs.of_other(record.payload);
+  if (row == nullptr) {
+    context_.reject(record, loss::kUnknownEventId);
+    return;
+  }
+  const std::optional<RecordTrailer> trailer = read_trailer(record.payload, row->attr);
+  io::ByteCursor body = record.payload;
+  if (!trailer ||
+      !convert_body(record, body.sub(record.payload.size() - trailer->bytes), trailer->time_ns)) {
+    context_.reject(record, loss::kBadRecords);
+  }
+}
+
+bool SideBand::convert_body(const Record& record, io::ByteCursor body, std::uint64_t time_ns) {
+  switch (static_cast<RecordType>(record.type)) {
+    case RecordType::kComm:
+      return convert_comm(body, record.misc, time_ns);
+    case RecordType::kFork:
+      return convert_fork(body);
+    case RecordType::kExit:
+      return convert_exit(body);
+    case RecordType::kMmap:
+    case RecordType::kMmap2:
+      return convert_mmap(record, body, time_ns);
+    case RecordType::kKsymbol:
+      return convert_ksymbol(body, time_ns);
+    case RecordType::kLost:
+    case RecordType::kLostSamples:
+    case RecordType::kThrottle:
+    case RecordType::kUnthrottle:
+      return convert_losses(record, body);
+    default:
+      return true;  // understood, and of no use to stacks
+  }
+}
+
+bool SideBand::convert_comm(io::ByteCursor body, std::uint16_t misc, std::uint64_t time_ns) {
+  const auto pid = body.read<std::uint32_t>();
+  const auto tid = body.read<std::uint32_t>();
+  const std::string_view name = body.read_c_string();
+  if (!body.ok()) {
+    return false;
+  }
+  capture::SystemRecorder& system = context_.sink.system();
+  if (pid == tid) {
+    system.process_named(pid, time_ns, name, (misc & kMiscCommExec) != 0);
+  }
+  system.thread_named(pid, tid, time_ns, name);
+  return true;
+}
+
+bool SideBand::convert_fork(io::ByteCursor body) {
+  const auto pid = body.read<std::uint32_t>();
+  const auto parent_pid = body.read<std::uint32_t>();
+  const auto tid = body.read<std::uint32_t>();
+  const auto parent_tid = body.read<std::uint32_t>();
+  const std::uint64_t time_ns = known_time(body.read<std::uint64_t>());
+  if (!body.ok()) {
+    return false;
+  }
+  capture::SystemRecorder& system = context_.sink.system();
+  if (pid == tid && pid != parent_pid) {
+    system.process_started(pid, parent_pid, time_ns, true);
+  }
+  system.thread_started(pid, tid, time_ns, {parent_pid, parent_tid});
+  return true;
+}
+
+bool SideBand::convert_exit(io::ByteCursor body) {
+  const auto pid = body.read<std::uint32_t>();
+  body.skip(4);  // parent
+  const auto tid = body.read<std::uint32_t>();
+  body.skip(4);  // parent's thread
+  const std::uint64_t time_ns = known_time(body.read<std::uint64_t>());
+  if (!body.ok()) {
+    return false;
+  }
+  if (time_ns != kUnknownTime) {
+    context_.sink.system().thread_ended(pid, tid, time_ns);
+    if (pid == tid) {
+      context_.sink.system().process_ended(pid, time_ns);
+    }
+  }
+  return true;
+}
+
+bool SideBand::convert_mmap(const Record& record, io::ByteCursor body, std::uint64_t time_ns) {
+  Module module;
+  module.pid = body.read<std::uint32_t>();  // kKernelPid is -1, as in the record
+  body.skip(4);                             // tid
+  module.base = body.read<std::uint64_t>();
+  module.size = body.read<std::uint64_t>();
+  module.file_offset = body.read<std::uint64_t>();
+  if (static_cast<RecordType>(record.type) == RecordType::kMmap2) {
+    if ((record.misc & kMiscMmapBuildId) != 0) {
+      const auto size = body.read<std::uint8_t>();
+      body.skip(3);
+      module.build_id = read_build_id(body, size);
+      module.build_id_kind = module.build_id.empty() ? BuildIdKind::kNone : BuildIdKind::kGnu;
+    } else {
+      body.skip(24);  // device, inode, generation
+    }
+    body.skip(8);  // protection, flags
+  }
+  const std::string_view name = body.read_c_string();
+  if (!body.ok()) {
+    return false;
+  }
+  if ((record.misc & kMiscMmapData) != 0) {
+    return true;  // holds no code
+  }
+  module.start_ns = time_ns;
+  module.path = std::string(image_name(name));
+  if (is_kernel_image(name)) {
+    module.file_offset = 0;  // the record has the address of a symbol there
+  }
+  context_.sink.system().module_mapped(module);
+  return true;
+}
+
+bool SideBand::convert_ksymbol(io::ByteCursor body, std::uint64_t time_ns) {
+  constexpr std::uint16_t kUnregister = 1;
+  Module module;
+  module.pid = kKernelPid;
+  module.base = body.read<std::uint64_t>();
+  module.size = body.read<std::uint32_t>();
+  body.skip(2);  // BPF program, or other code
+  const auto flags = body.read<std::uint16_t>();
+  const std::string_view name = body.read_c_string();
+  if (!body.ok()) {
+    return false;
+  }
+  if ((flags & kUnregister) != 0) {
+    context_.sink.system().module_unmapped(kKernelPid, module.base, time_ns);
+    return true;
+  }
+  module.start_ns = time_ns;
+  module.path = std::string(name);
+  context_.sink.system().module_mapped(module);
+  return true;
+}
+
+bool SideBand::convert_losses(const Record& record, io::ByteCursor body) {
+  capture::LossCounters& losses = context_.sink.losses();
+  switch (static_cast<RecordType>(record.type)) {
+    case RecordType::kLost: {
+      body.skip(8);  // event id
+      const auto lost = body.read<std::uint64_t>();
+      losses.add(capture::kRecorderLostEvents, LossKind::kRecorder, lost, record.offset);
+      break;
+    }
+    case RecordType::kLostSamples:
+      losses.add(capture::kRecorderLostSamples, LossKind::kRecorder, body.read<std::uint64_t>(),
+                 record.offset);
+      break;
+    case RecordType::kThrottle:
+      context_.notice(loss::kThrottle, 1, record.offset);
+      break;
+    default:
+      context_.notice(loss::kUnthrottle, 1, record.offset);
+      break;
+  }
+  return body.ok();
+}
+
+bool SideBand::convert_build_id(io::ByteCursor body, std::uint16_t misc) {
+  body.skip(4);  // pid: -1, or that of the virtual machine
+  const std::size_t start = body.position();
+  body.skip(kBuildIdBytes);
+  const auto size = body.read<std::uint8_t>();
+  body.skip(3);
+  const std::string_view name = body.read_c_string();
+  if (!body.ok()) {
+    return false;
+  }
+  io::ByteCursor id = body;
+  id.seek(start);
+  const std::vector<std::uint8_t> build_id =
+      read_build_id(id, (misc & kMiscBuildIdSize) != 0 ? size : kBuildIdBytes);
+  if (!build_id.empty()) {
+    context_.sink.system().build_id_of_path(image_name(name), BuildIdKind::kGnu, build_id);
+  }
+  return true;
+}
+
+}  // namespace stackpack::perf

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "formats/perf/capture_context.h"
+#include "formats/perf/record.h"
+
+namespace stackpack::perf {
+
+/// Records about processes, threads and mapped images, and about losses: all of the kernel's
+/// records but SAMPLE and CALLCHAIN_DEFERRED, and the perf tool's BUILD_ID.
+///
+/// A record without a time (the perf tool writes such ones for what was there before) is a fact of
+/// before the capture.
+class SideBand {
+ public:
+  explicit SideBand(CaptureContext& context) : context_(context) {}
+
+  /// `record` has a known kernel type. Records that carry nothing of use are passed over.
+  void convert(const Record& record);
+
+  /// The content of a BUILD_ID record, from the stream or from the build-id feature: s32 pid,
+  /// 24 bytes, file name. False: it is too short.
+  bool convert_build_id(io::ByteCursor body, std::uint16_t misc);
+
+ private:
+  bool convert_body(const Record& record, io::ByteCursor body, std::uint64_t time_ns);
+  bool convert_comm(io::ByteCursor body, std::uint16_t misc, std::uint64_t time_ns);
+  bool convert_fork(io::ByteCursor body);
+  bool convert_exit(io::ByteCursor body);
+  bool convert_mmap(const Record& record, io::ByteCursor body, std::uint64_t time_ns);
+  bool convert_ksymbol(io::ByteCursor body, std::uint64_t time_ns);
+  bool convert_losses(const Record& record, io::ByteCursor body);
+
+  CaptureContext& context_;
+};
+
+}  // namespace stackpack::perf

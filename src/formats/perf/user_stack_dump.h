@@ -1,0 +1,34 @@
+// The seam for an unwinder of user stacks.
+//
+// `perf record --call-graph dwarf` records no user frames. It copies the registers and the top of
+// the user stack into every sample (REGS_USER, STACK_USER), to be unwound later with the unwind
+// tables of the binaries. stackpack has no unwinder: it counts such samples and says so.
+//
+// An unwinder would plug in between SampleConverter and the sink: SampleConverter has a
+// UserStackDump in its hands for every sample that carries one, before it hands the stack on, and
+// knows pid and time for finding the mappings. The frames an unwinder returns would follow those
+// of the recorded chain as one run of mode kUser. Nothing else would change.
+//
+// The dump is raw memory of the recorded process and can hold passwords or keys. It must never
+// reach an output, a message or a log.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "io/byte_cursor.h"
+
+namespace stackpack::perf {
+
+/// Registers and stack memory of one thread at the moment of a sample. Points into the record.
+struct UserStackDump {
+  std::uint64_t abi = 0;             ///< 0: no registers; 1: a 32-bit, 2: a 64-bit process
+  std::uint64_t register_mask = 0;   ///< which registers: perf's numbering for the architecture
+  io::ByteCursor registers{{}, 0};   ///< one u64 for each bit of the mask, lowest bit first
+  std::span<const std::byte> stack;  ///< memory from the stack pointer upwards
+
+  /// Whether there is something to unwind.
+  [[nodiscard]] bool usable() const { return abi != 0 && !stack.empty(); }
+};
+
+}  // namespace stackpack::perf

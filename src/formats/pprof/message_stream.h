@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "io/byte_source.h"
+#include "io/gzip_codec.h"
+#include "stackpack/result.h"
+
+namespace stackpack::pprof {
+
+/// One field of a message: a number, or bytes.
+struct Field {
+  std::uint32_t number = 0;
+  bool has_bytes = false;
+  std::uint64_t value = 0;           ///< when it has no bytes
+  std::span<const std::byte> bytes;  ///< valid until the next call of next()
+};
+
+/// The fields of the outermost message of a protobuf file, one after another; the file may be
+/// compressed with gzip.
+///
+/// Memory: one field and a window. Errors: those of the source; kCorrupt, kTruncated where the
+/// sequence of fields or the compressed stream breaks; kLimit for a field larger than allowed.
+class MessageStream {
+ public:
+  /// `source` must be seekable and outlive the stream.
+  MessageStream(io::ByteSource& source, std::size_t max_field_bytes);
+
+  /// Reads the next field; false at the end.
+  Result<bool> next(Field& field);
+
+  /// Bytes of the source read so far.
+  [[nodiscard]] std::uint64_t offset() const { return offset_; }
+
+ private:
+  [[nodiscard]] std::span<const std::byte> window() const {
+    return std::span<const std::byte>(plain_).subspan(begin_);
+  }
+  Status fill(std::size_t size);
+  Status read_more();
+
+  io::ByteSource& source_;
+  std::size_t max_field_bytes_;
+  std::unique_ptr<io::GzipDecompressor> gzip_;
+  std::vector<std::byte> input_;  // compressed, not yet decoded
+  std::size_t input_begin_ = 0;
+  std::vector<std::byte> plain_;
+  std::size_t begin_ = 0;  // of what is not yet consumed in plain_
+  std::uint64_t offset_ = 0;
+  bool at_end_ = false;
+  bool started_ = false;
+};
+
+}  // namespace stackpack::pprof

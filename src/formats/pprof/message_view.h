@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "io/byte_text.h"
+#include <protozero/data_view.hpp>
+#include <protozero/pbf_reader.hpp>
+
+namespace stackpack::pprof {
+
+/// protozero's reader over the bytes of one message. It throws protozero::exception for bytes that
+/// make no sense; catch that where a message is taken.
+inline protozero::pbf_reader message_of(std::span<const std::byte> content) {
+  const std::string_view text = io::text_of(content);
+  return protozero::pbf_reader(protozero::data_view(text.data(), text.size()));
+}
+
+/// For a switch over tag_and_type(): a field with a number, or with bytes. A field of another kind
+/// than expected is skipped as an unknown one is, since reading it as what it is not is an error.
+constexpr std::uint32_t number(std::uint32_t tag) {
+  return protozero::tag_and_type(tag, protozero::pbf_wire_type::varint);
+}
+constexpr std::uint32_t bytes(std::uint32_t tag) {
+  return protozero::tag_and_type(tag, protozero::pbf_wire_type::length_delimited);
+}
+
+}  // namespace stackpack::pprof

@@ -1,0 +1,305 @@
+#include "formats/pprof/pprof_source.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/pprof/message_stream.h"
+#include "formats/pprof/message_view.h"
+#include "formats/pprof/profile_fields.h"
+#include "formats/pprof/profile_tables.h"
+#include <protozero/exception.hpp>
+
+namespace stackpack::pprof {
+
+namespace {
+
+struct Label {
+  std::uint64_t key = 0;
+  std::uint64_t text = 0;
+  std::int64_t number = 0;
+};
+
+// Every number of a field which may be packed.
+template <typename Take>
+void each_number(protozero::pbf_reader& message, Take take) {
+  if (message.wire_type() == protozero::pbf_wire_type::length_delimited) {
+    for (const std::uint64_t value : message.get_packed_uint64()) {
+      take(value);
+    }
+  } else {
+    take(message.get_uint64());
+  }
+}
+
+Label label_of(protozero::pbf_reader message) {
+  Label label;
+  while (message.next()) {
+    switch (message.tag_and_type()) {
+      case number(kLabelKey):
+        label.key = message.get_uint64();
+        break;
+      case number(kLabelText):
+        label.text = message.get_uint64();
+        break;
+      case number(kLabelNumber):
+        label.number = message.get_int64();
+        break;
+      default:
+        message.skip();
+    }
+  }
+  return label;
+}
+
+// Where reading ended early: the file breaks there, and what was read counts.
+bool is_damage(const Error& error) {
+  return error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kTruncated;
+}
+
+class ProfileReader {
+ public:
+  ProfileReader(io::ByteSource& source, capture::CallstackSink& sink, const ReadOptions& options)
+      : source_(source),
+        sink_(sink),
+        options_(options),
+        tables_(sink.system(), sink.losses(), options.max_table_bytes) {}
+
+  Result<capture::ByteAccount> run() {
+    const Status tables = for_each_field(
+        [this](const Field& field, std::uint64_t offset) { return tables_.take(field, offset); });
+    if (!tables) {
+      return tables.error();
+    }
+    if (const Status finished = tables_.finish(); !finished) {
+      return finished.error();
+    }
+    if (tables_.sample_types().empty()) {
+      return Error{ErrorCode::kCorrupt, 0, "pprof: the profile has no sample type"};
+    }
+    describe();
+    second_pass_ = true;
+    const Status samples = for_each_field([this](const Field& field, std::uint64_t offset) {
+      return field.number == kSample && field.has_bytes ? take_sample(field.bytes, offset)
+                                                        : Status{};
+    });
+    if (!samples) {
+      return samples.error();
+    }
+    capture::ByteAccount account;
+    account.total = source_.size().value_or(bytes_read_);
+    account.parsed = std::min(account.total, bytes_read_);
+    account.skipped = account.total - account.parsed;
+    return account;
+  }
+
+ private:
+  // Damage ends the pass; both passes end at the same place, and the first one counts it.
+  template <typename Take>
+  Status for_each_field(Take take) {
+    MessageStream stream(source_, options_.max_message_bytes);
+    Field field;
+    while (true) {
+      if (options_.control.stop_requested()) {
+        return Error{ErrorCode::kCancelled, stream.offset(), "pprof: cancelled"};
+      }
+      const Result<bool> more = stream.next(field);
+      bytes_read_ = stream.offset();
+      if (!more && !is_damage(more.error())) {
+        return more.error();
+      }
+      if (!more && !second_pass_) {
+        sink_.losses().add("pprof_damaged_stream", LossKind::kDamage, 1, stream.offset());
+      }
+      if (!more || !*more) {
+        return {};
+      }
+      if (const Status status = take(field, stream.offset()); !status) {
+        return status;
+      }
+      if (second_pass_) {
+        options_.control.advance_to(stream.offset());
+      }
+    }
+  }
+
+  // Events, and facts about the whole profile.
+  void describe() {
+    std::set<std::string> names;
+    for (const ProfileTables::ValueType& type : tables_.sample_types()) {
+      std::string name = type.type.empty() ? "[unnamed]" : type.type;
+      if (!names.insert(name).second) {
+        name += "/" + type.unit;
+      }
+      events_.push_back(sink_.add_event({name, true}));
+      sink_.system().metadata("pprof.unit." + name, type.unit);
+    }
+    sink_.system().metadata("samples.aggregated", "1");
+    if (tables_.time_ns() > 0) {
+      sink_.system().metadata("clock.wall_offset_ns", "0");
+    }
+    if (tables_.duration_ns() > 0) {
+      sink_.system().metadata("pprof.duration_ns", std::to_string(tables_.duration_ns()));
+    }
+  }
+
+  Status take_sample(std::span<const std::byte> content, std::uint64_t offset) {
+    Sample sample;
+    sample.time_ns = tables_.time_ns() > 0 ? static_cast<std::uint64_t>(tables_.time_ns()) : 0;
+    addresses_.clear();
+    runs_.clear();
+    values_.clear();
+    comm_.reset();
+    try {
+      for (auto message = message_of(content); message.next();) {
+        switch (message.tag_and_type()) {
+          case number(kSampleLocation):
+          case bytes(kSampleLocation):
+            each_number(message, [&](std::uint64_t id) { add_location(id, offset); });
+            break;
+          case number(kSampleValue):
+          case bytes(kSampleValue):
+            each_number(message, [&](std::uint64_t value) { values_.push_back(value); });
+            break;
+          case bytes(kSampleLabel):
+            take_label(label_of(message.get_message()), sample);
+            break;
+          default:
+            message.skip();
+        }
+      }
+    } catch (const protozero::exception&) {
+      sink_.losses().add("pprof_damaged_sample", LossKind::kDamage, 1, offset);
+      return {};
+    }
+    if (values_.size() != events_.size()) {
+      sink_.losses().add("pprof_sample_of_other_width", LossKind::kDamage, 1, offset);
+      return {};
+    }
+    name_thread(sample);
+    return add(sample, offset);
+  }
+
+  void add_location(std::uint64_t id, std::uint64_t offset) {
+    const std::span<const Frame> frames = tables_.frames_of(id);
+    if (frames.empty()) {
+      sink_.losses().add("pprof_unknown_location", LossKind::kDamage, 1, offset);
+    }
+    for (const Frame& frame : frames) {
+      addresses_.push_back(frame.address);
+      if (runs_.empty() || runs_.back().mode != frame.mode) {
+        runs_.push_back({frame.mode, 0});
+      }
+      ++runs_.back().count;
+    }
+  }
+
+  void take_label(const Label& label, Sample& sample) {
+    const std::string& key = tables_.text(label.key);
+    const bool is_id = label.number >= 0 && label.number < std::int64_t{kUnknownId};
+    if (key == "pid" && label.text == 0 && is_id) {
+      sample.pid = static_cast<std::uint32_t>(label.number);
+    } else if (key == "tid" && label.text == 0 && is_id) {
+      sample.tid = static_cast<std::uint32_t>(label.number);
+    } else if (key == "comm" && label.text != 0) {
+      comm_ = label.text;
+    } else {
+      sink_.losses().add("pprof_labels_not_kept", LossKind::kNotice, 1);
+    }
+  }
+
+  void name_thread(const Sample& sample) {
+    if (sample.pid == kUnknownId || !comm_ || threads_.size() >= kMostThreads ||
+        !threads_.insert({sample.pid, sample.tid}).second) {
+      return;
+    }
+    const std::string& name = tables_.text(*comm_);
+    if (sample.tid == kUnknownId || sample.tid == sample.pid) {
+      sink_.system().process_named(sample.pid, kUnknownTime, name, false);
+    }
+    if (sample.tid != kUnknownId) {
+      sink_.system().thread_named(sample.pid, sample.tid, kUnknownTime, name);
+    }
+  }
+
+  Status add(Sample& sample, std::uint64_t offset) {
+    sample.origin = addresses_.empty() ? StackOrigin::kNone : StackOrigin::kRecorded;
+    bool any = false;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (static_cast<std::int64_t>(values_[i]) < 0) {
+        sink_.losses().add("pprof_negative_value", LossKind::kDamage, 1, offset);
+        any = true;
+        continue;
+      }
+      if (values_[i] == 0) {
+        continue;
+      }
+      any = true;
+      sample.event = events_[i];
+      sample.weight = values_[i];
+      if (const Status status = sink_.add_sample(sample, {addresses_, runs_}); !status) {
+        return status;
+      }
+    }
+    if (!any) {
+      sink_.losses().add("pprof_sample_of_zeros", LossKind::kNotice, 1);
+    }
+    return {};
+  }
+
+  static constexpr std::size_t kMostThreads = std::size_t{1} << 20;
+
+  io::ByteSource& source_;
+  capture::CallstackSink& sink_;
+  ReadOptions options_;
+  ProfileTables tables_;
+  bool second_pass_ = false;
+  std::uint64_t bytes_read_ = 0;
+  std::vector<std::uint32_t> events_;  // by column
+  std::vector<std::uint64_t> addresses_;
+  std::vector<capture::ModeRun> runs_;
+  std::vector<std::uint64_t> values_;
+  std::optional<std::uint64_t> comm_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> threads_;
+};
+
+}  // namespace
+
+bool looks_like_pprof(std::span<const std::byte> head) {
+  const auto source = io::source_of_memory(head);
+  MessageStream stream(*source, kDetectBytes * 64);
+  Field field;
+  const Result<bool> more = stream.next(field);
+  if (!more || !*more || field.number != kSampleType || !field.has_bytes) {
+    return false;
+  }
+  constexpr std::size_t kLargestType = 24;  // two numbers
+  if (field.bytes.size() > kLargestType) {
+    return false;
+  }
+  try {
+    for (auto message = message_of(field.bytes); message.next();) {
+      if (message.tag_and_type() != number(kTypeText) &&
+          message.tag_and_type() != number(kTypeUnit)) {
+        return false;
+      }
+      message.get_uint64();
+    }
+  } catch (const protozero::exception&) {
+    return false;
+  }
+  return true;
+}
+
+Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,
+                                          const ReadOptions& options) {
+  if (!source.seekable()) {
+    return Error{ErrorCode::kUsage, kNoOffset, "pprof: the source must be seekable"};
+  }
+  return ProfileReader(source, sink, options).run();
+}
+
+}  // namespace stackpack::pprof

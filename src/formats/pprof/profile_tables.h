@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/loss_counters.h"
+#include "capture/synthetic_frames.h"
+#include "capture/system_recorder.h"
+#include "formats/pprof/message_stream.h"
+#include "stackpack/model.h"
+#include "stackpack/result.h"
+
+namespace stackpack::pprof {
+
+/// What the samples of a profile name by number: strings, mappings, functions, locations.
+///
+/// Use: take() every field of the file, then finish(), then frames_of().
+class ProfileTables {
+ public:
+  ProfileTables(capture::SystemRecorder& system, capture::LossCounters& losses,
+                std::uint64_t max_bytes);
+
+  /// Keeps the field when it belongs to a table. Errors: kLimit.
+  Status take(const Field& field, std::uint64_t offset);
+
+  /// Registers modules and works out the frames of every location. Errors: kLimit.
+  Status finish();
+
+  /// Frames of a location, leaf first; nothing when there is no such location.
+  [[nodiscard]] std::span<const Frame> frames_of(std::uint64_t location) const;
+
+  /// The string of that number; empty, and counted as damage, when there is none.
+  const std::string& text(std::uint64_t number);
+
+  struct ValueType {
+    std::string type;
+    std::string unit;
+  };
+  /// Columns of the samples' values, with their texts. After finish().
+  [[nodiscard]] const std::vector<ValueType>& sample_types() const { return sample_types_; }
+  [[nodiscard]] std::int64_t time_ns() const { return time_ns_; }
+  [[nodiscard]] std::int64_t duration_ns() const { return duration_ns_; }
+
+ private:
+  struct Mapping {
+    std::uint64_t start = 0;
+    std::uint64_t limit = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t file_name = 0;
+    std::uint64_t build_id = 0;
+    bool placed = false;  ///< a module has been registered for it
+  };
+  struct Location {
+    std::uint64_t mapping = 0;
+    std::uint64_t address = 0;
+    std::vector<std::uint64_t> functions;  ///< innermost first
+    std::size_t first_frame = 0;
+    std::size_t frame_count = 0;
+  };
+
+  void read_value_type(std::span<const std::byte> content);
+  void read_mapping(std::span<const std::byte> content);
+  void read_location(std::span<const std::byte> content);
+  void read_function(std::span<const std::byte> content);
+  void place_mappings();
+  void place(Mapping& mapping);
+  Status make_frames(Location& location);
+  Status add_name(std::string_view name);
+  std::string name_in(const Mapping& mapping, std::uint64_t address);
+
+  capture::SystemRecorder& system_;
+  capture::LossCounters& losses_;
+  capture::SyntheticFrames names_;
+  std::uint64_t max_bytes_;
+  std::uint64_t bytes_ = 0;
+  std::vector<std::string> strings_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> type_numbers_;
+  std::vector<ValueType> sample_types_;
+  std::map<std::uint64_t, Mapping> mappings_;
+  std::map<std::uint64_t, std::uint64_t> placed_;                   // start to limit
+  std::unordered_map<std::uint64_t, std::uint64_t> function_name_;  // id to string
+  std::unordered_map<std::uint64_t, Location> locations_;
+  std::vector<Frame> frames_;
+  std::int64_t time_ns_ = 0;
+  std::int64_t duration_ns_ = 0;
+};
+
+}  // namespace stackpack::pprof

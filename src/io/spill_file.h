@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "stackpack/result.h"
+
+namespace stackpack::io {
+
+/// Scratch space on disk: append blocks, read them back at offsets. Nameless, so that nothing is
+/// left behind however the process ends.
+///
+/// Threads: append from one thread; read_at from any.
+class SpillFile {
+ public:
+  /// Opens the scratch file in `directory` at the first append, not before.
+  explicit SpillFile(std::string directory) : directory_(std::move(directory)) {}
+  SpillFile(const SpillFile&) = delete;
+  SpillFile& operator=(const SpillFile&) = delete;
+  ~SpillFile();
+
+  /// Writes `bytes` at the end; returns the offset where they begin.
+  Result<std::uint64_t> append(std::span<const std::byte> bytes);
+
+  /// Exactly into.size() bytes from `offset`.
+  Status read_at(std::uint64_t offset, std::span<std::byte> into) const;
+
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+
+ private:
+  std::string directory_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace stackpack::io

@@ -1,0 +1,319 @@
+#include "spk/column_codec.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "spk/bit_array.h"
+#include "spk/layout.h"
+
+namespace stackpack::spk {
+
+namespace {
+
+constexpr unsigned kPlanes = 8;
+
+// Shorter planes gain less from tables of their own than the tables cost.
+constexpr std::size_t kMinCutBytes = 2'048;
+
+// Bits after the leading one that are worth trying.
+constexpr std::array<unsigned, 3> kTriedBits{2, 3, 4};
+
+constexpr std::uint64_t plane_mask(unsigned plane) {
+  return std::uint64_t{0xFF} << (8 * plane);
+}
+
+// The planes in which not all values have the same byte.
+unsigned varying_planes(std::span<const std::uint64_t> values) {
+  std::uint64_t varying = 0;
+  for (const std::uint64_t value : values) {
+    varying |= value ^ values.front();
+  }
+  unsigned mask = 0;
+  for (unsigned plane = 0; plane < kPlanes; ++plane) {
+    mask |= (varying & plane_mask(plane)) != 0 ? 1U << plane : 0U;
+  }
+  return mask;
+}
+
+// log2(value) * 256 of a value > 0, the same on every machine.
+std::uint64_t log2_times_256(std::uint64_t value) {
+  const auto whole = static_cast<unsigned>(std::bit_width(value) - 1);
+  // The fraction, bit by bit: squaring a number doubles its logarithm.
+  std::uint64_t x = whole >= 31 ? value >> (whole - 31) : value << (31 - whole);
+  std::uint64_t result = whole;
+  for (unsigned bit = 0; bit < 8; ++bit) {
+    x = (x * x) >> 31;
+    const std::uint64_t carry = x >> 32;
+    result = result * 2 + carry;
+    x >>= carry;
+  }
+  return result;
+}
+
+// Bits of the bytes counted here when each takes its entropy.
+std::uint64_t entropy_bits(const std::array<std::uint32_t, 256>& counts, std::uint64_t total) {
+  std::uint64_t sum = 0;
+  for (const std::uint32_t count : counts) {
+    sum += count == 0 ? 0 : count * (log2_times_256(total) - log2_times_256(count));
+  }
+  return sum / 256;
+}
+
+std::uint64_t estimate_planes(std::span<const std::uint64_t> values) {
+  const unsigned mask = varying_planes(values);
+  std::uint64_t bits = 0;
+  for (unsigned plane = 0; plane < kPlanes; ++plane) {
+    if (((mask >> plane) & 1) != 0) {
+      std::array<std::uint32_t, 256> counts{};
+      for (const std::uint64_t value : values) {
+        ++counts[(value >> (8 * plane)) & 0xFF];
+      }
+      bits += entropy_bits(counts, values.size());
+    }
+  }
+  return bits;
+}
+
+struct Bucket {
+  std::uint64_t symbol;
+  unsigned low_bits;  // stored apart
+};
+
+Bucket bucket_of(std::uint64_t value, unsigned kept) {
+  const auto width = static_cast<unsigned>(std::bit_width(value));
+  if (width < kept + 2) {
+    return {value, 0};
+  }
+  const unsigned low = width - kept - 1;
+  return {(std::uint64_t{width - kept} << kept) + ((value >> low) & low_bits(kept)), low};
+}
+
+// ~0 when a symbol would not fit a byte.
+std::uint64_t estimate_buckets(std::span<const std::uint64_t> values, unsigned kept) {
+  std::array<std::uint32_t, 256> counts{};
+  std::uint64_t bits = 0;
+  for (const std::uint64_t value : values) {
+    const Bucket bucket = bucket_of(value, kept);
+    if (bucket.symbol > 0xFF) {
+      return ~std::uint64_t{0};
+    }
+    ++counts[bucket.symbol];
+    bits += bucket.low_bits;
+  }
+  return bits + entropy_bits(counts, values.size());
+}
+
+struct Choice {
+  std::uint64_t bits = 0;
+  bool buckets = false;
+  unsigned kept = 0;
+};
+
+Choice choose(std::span<const std::uint64_t> values) {
+  Choice best{estimate_planes(values)};
+  if (std::popcount(varying_planes(values)) < 2) {
+    return best;  // one plane of bytes: nothing mixed, nothing to part
+  }
+  for (const unsigned kept : kTriedBits) {
+    const std::uint64_t bits = estimate_buckets(values, kept);
+    if (bits < best.bits) {
+      best = {bits, true, kept};
+    }
+  }
+  return best;
+}
+
+void write_buckets(std::span<const std::uint64_t> values, unsigned kept, BlockContent& content) {
+  io::ByteWriter& out = content.bytes();
+  out.write(static_cast<std::uint8_t>(kBucketColumn + kept));
+  content.cut();
+  std::uint64_t total_bits = 0;
+  for (const std::uint64_t value : values) {
+    const Bucket bucket = bucket_of(value, kept);
+    out.write(static_cast<std::uint8_t>(bucket.symbol));
+    total_bits += bucket.low_bits;
+  }
+  content.cut();
+  std::vector<std::uint64_t> words(words_for_bits(static_cast<std::size_t>(total_bits)));
+  std::size_t bit = 0;
+  for (const std::uint64_t value : values) {
+    const unsigned width = bucket_of(value, kept).low_bits;
+    write_bits(words, bit, width, value & low_bits(width));
+    bit += width;
+  }
+  out.write_bytes(std::as_bytes(std::span(words)).first((bit + 7) / 8));
+  content.cut();
+}
+
+void fail(io::ByteCursor& in) {
+  in.skip(~std::uint64_t{0});
+}
+
+void read_planes(io::ByteCursor& in, std::size_t count, std::vector<std::uint64_t>& values) {
+  const unsigned mask = in.read<std::uint8_t>();
+  const std::uint64_t constant = read_varint(in);
+  if (!in.ok()) {
+    return;
+  }
+  values.assign(count, constant);
+  for (unsigned plane = 0; plane < kPlanes; ++plane) {
+    if (((mask >> plane) & 1) == 0) {
+      continue;
+    }
+    const std::span<const std::byte> bytes = in.read_bytes(count);
+    if ((constant & plane_mask(plane)) != 0) {  // a stored plane has no constant
+      fail(in);
+    }
+    if (!in.ok()) {
+      return;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      values[i] |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * plane);
+    }
+  }
+}
+
+void read_buckets(io::ByteCursor& in, unsigned kept, std::size_t count,
+                  std::vector<std::uint64_t>& values) {
+  const std::span<const std::byte> symbols = in.read_bytes(count);
+  // Width and leading bits per value, then the bits below.
+  std::uint64_t total_bits = 0;
+  for (const std::byte symbol : symbols) {
+    const auto code = std::to_integer<unsigned>(symbol);
+    const unsigned width = (code >> kept) + kept;
+    if (code >= 2U << kept && width > 64) {
+      fail(in);
+      return;
+    }
+    total_bits += code >= 2U << kept ? width - kept - 1 : 0;
+  }
+  const std::span<const std::byte> stored = in.read_bytes((total_bits + 7) / 8);
+  if (!in.ok()) {
+    return;
+  }
+  std::vector<std::uint64_t> words(words_for_bits(static_cast<std::size_t>(total_bits)));
+  if (!stored.empty()) {
+    std::copy(stored.begin(), stored.end(), std::as_writable_bytes(std::span(words)).begin());
+  }
+  values.resize(count);
+  std::size_t bit = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto code = std::to_integer<std::uint64_t>(symbols[i]);
+    if (code < std::uint64_t{2} << kept) {
+      values[i] = code;
+      continue;
+    }
+    const auto low = static_cast<unsigned>((code >> kept) - 1);
+    const std::uint64_t leading = (code & low_bits(kept)) | std::uint64_t{1} << kept;
+    values[i] = leading << low | read_bits(words, bit, low);
+    bit += low;
+  }
+  if (read_bits(words, bit, 8) != 0) {  // the rest of the last byte
+    fail(in);
+  }
+}
+
+}  // namespace
+
+void BlockContent::cut() {
+  const std::size_t at = bytes_.size();
+  if (at - (cuts_.empty() ? 0 : cuts_.back()) >= kMinCutBytes) {
+    cuts_.push_back(at);
+  }
+}
+
+std::vector<std::span<const std::byte>> BlockContent::parts() const {
+  std::vector<std::span<const std::byte>> parts;
+  const std::span<const std::byte> all = bytes_.bytes();
+  std::size_t begin = 0;
+  for (const std::size_t end : cuts_) {
+    parts.push_back(all.subspan(begin, end - begin));
+    begin = end;
+  }
+  if (begin < all.size() || parts.empty()) {
+    parts.push_back(all.subspan(begin));
+  }
+  return parts;
+}
+
+void BlockContent::clear() {
+  bytes_.clear();
+  cuts_.clear();
+}
+
+void write_column(std::span<const std::uint64_t> values, BlockContent& content) {
+  const unsigned mask = varying_planes(values);
+  std::uint64_t constant = values.empty() ? 0 : values.front();
+  for (unsigned plane = 0; plane < kPlanes; ++plane) {
+    constant &= ((mask >> plane) & 1) != 0 ? ~plane_mask(plane) : ~std::uint64_t{0};
+  }
+  io::ByteWriter& out = content.bytes();
+  out.write(kPlaneColumn);
+  out.write(static_cast<std::uint8_t>(mask));
+  out.write_varint(constant);
+  std::vector<std::byte> bytes(values.size());
+  for (unsigned plane = 0; plane < kPlanes; ++plane) {
+    if (((mask >> plane) & 1) == 0) {
+      continue;
+    }
+    std::transform(values.begin(), values.end(), bytes.begin(), [plane](std::uint64_t value) {
+      return static_cast<std::byte>(value >> (8 * plane));
+    });
+    if (bytes.size() >= kMinCutBytes) {
+      content.cut();
+    }
+    out.write_bytes(bytes);
+    if (bytes.size() >= kMinCutBytes) {
+      content.cut();
+    }
+  }
+}
+
+void write_numbers(std::span<const std::uint64_t> values, BlockContent& content) {
+  const Choice choice = choose(values);
+  if (choice.buckets) {
+    write_buckets(values, choice.kept, content);
+  } else {
+    write_column(values, content);
+  }
+}
+
+std::uint64_t estimate_numbers(std::span<const std::uint64_t> values) {
+  return choose(values).bits;
+}
+
+void read_column(io::ByteCursor& in, std::size_t count, std::vector<std::uint64_t>& values) {
+  values.clear();
+  const unsigned form = in.read<std::uint8_t>();
+  if (form == kPlaneColumn) {
+    read_planes(in, count, values);
+  } else if (form >= kBucketColumn && form <= kBucketColumn + kMaxKeptBits) {
+    read_buckets(in, form - kBucketColumn, count, values);
+  } else {
+    fail(in);
+  }
+  if (!in.ok()) {
+    values.clear();
+  }
+}
+
+std::uint64_t read_varint(io::ByteCursor& in) {
+  constexpr unsigned kLastShift = 63;
+  std::uint64_t value = 0;
+  for (unsigned shift = 0; shift <= kLastShift; shift += 7) {
+    const std::uint64_t byte = in.read<std::uint8_t>();
+    const std::uint64_t payload = byte & 0x7F;
+    if (shift == kLastShift && byte > 1) {
+      break;
+    }
+    value |= payload << shift;
+    if ((byte & 0x80) == 0) {
+      return value;
+    }
+  }
+  fail(in);  // too long
+  return 0;
+}
+
+}  // namespace stackpack::spk

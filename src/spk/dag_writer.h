@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "spk/block_index.h"
+#include "spk/dag_node.h"
+#include "spk/edge_table.h"
+#include "spk/page_encoder.h"
+#include "spk/section_writer.h"
+#include "stackpack/model.h"
+#include "stackpack/result.h"
+#include "stackpack/stats.h"
+
+namespace stackpack::spk {
+
+/// Checks that nodes come in canonical order, and sums them up so that two passes can be compared.
+class NodeOrder {
+ public:
+  explicit NodeOrder(std::uint32_t frame_count) : frame_count_(frame_count) {}
+
+  /// False: not in canonical order, or an unknown frame.
+  bool add(const DagNode& node);
+
+  /// The frame above the latest node; frame_count (the root's edge row) when there is none.
+  [[nodiscard]] std::uint32_t parent_row() const;
+  /// The latest node is the first child of its parent.
+  [[nodiscard]] bool is_first_child() const { return first_child_; }
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  [[nodiscard]] std::uint64_t stacks() const { return stacks_; }
+
+  friend bool operator==(const NodeOrder& a, const NodeOrder& b) {
+    return a.count_ == b.count_ && a.digest_ == b.digest_;
+  }
+
+ private:
+  std::uint32_t frame_count_;
+  std::vector<std::uint32_t> path_;
+  bool first_child_ = false;
+  std::uint64_t count_ = 0;
+  std::uint64_t stacks_ = 0;
+  std::uint64_t digest_ = 0;
+};
+
+/// Writes the sections frames, edges, pages and page index. See Writer for the order of calls.
+class DagWriter {
+ public:
+  explicit DagWriter(SectionWriter& out) : out_(out) {}
+
+  Status begin(std::span<const Frame> dictionary);
+  Status survey(std::span<const DagNode> nodes);
+  Status begin_pages();
+  Status add(std::span<const DagNode> nodes);
+  Status end();
+
+  [[nodiscard]] bool done() const { return stage_ == Stage::kDone; }
+  /// Once done: callstacks in the file.
+  [[nodiscard]] std::uint64_t stack_count() const { return survey_->stacks(); }
+  /// Once done: fills in statistics.dag but for stored_bytes.
+  void fill(Statistics& statistics) const;
+
+ private:
+  enum class Stage : std::uint8_t { kNone, kSurvey, kPages, kDone };
+
+  Status write_frames(std::span<const Frame> dictionary);
+  Status write_edges();
+  Status write_page();
+  Status write_index();
+
+  SectionWriter& out_;
+  Stage stage_ = Stage::kNone;
+  std::uint32_t frame_count_ = 0;
+  std::uint64_t resident_bytes_ = 0;
+  std::optional<NodeOrder> survey_;
+  std::optional<NodeOrder> written_;
+  EdgeCounter counter_;
+  EdgeTable edges_;
+  std::optional<PageEncoder> encoder_;
+  std::vector<PageEntry> pages_;
+  BlockContent content_;
+};
+
+}  // namespace stackpack::spk

@@ -1,0 +1,124 @@
+// Every constant of the .spk format, version 1. docs/format.md is the specification; a test
+// compares its tables with this file.
+//
+// A file is: header, sections, directory, trailer. Sections are blocks, each one zstd frame;
+// header, directory and trailer are zstd skippable frames. The parts touch: every byte belongs to
+// one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace stackpack::spk {
+
+inline constexpr std::uint16_t kFormatMajor = 1;
+inline constexpr std::uint16_t kFormatMinor = 0;
+
+// Header, directory and trailer: zstd skippable frames 0x184D2A50 + nibble.
+inline constexpr std::uint32_t kSkippableMagic = 0x184D2A50;
+inline constexpr unsigned kHeaderNibble = 0xA;
+inline constexpr unsigned kDirectoryNibble = 0xB;
+inline constexpr unsigned kTrailerNibble = 0xC;
+inline constexpr std::size_t kSkippableHeaderBytes = 8;
+
+inline constexpr std::string_view kHeaderMagic = "STACKPAK";
+inline constexpr std::string_view kTrailerMagic = "STACKEND";
+inline constexpr std::size_t kHeaderBytes = 32;
+inline constexpr std::size_t kTrailerBytes = 64;
+inline constexpr std::size_t kDirectoryFixedBytes = 16;  ///< before the first section record
+inline constexpr std::size_t kSectionRecordBytes = 64;
+inline constexpr std::size_t kBlockRecordBytes = 16;
+inline constexpr std::uint32_t kMaxSections = 1024;
+
+enum class SectionKind : std::uint32_t {
+  kSummary = 1,
+  kFrames = 2,
+  kEdges = 3,
+  kPages = 4,
+  kPageIndex = 5,
+  kSamples = 6,
+  kSampleIndex = 7,
+  kStackCounts = 8,
+  kEvents = 9,
+  kProcesses = 10,
+  kThreads = 11,
+  kModules = 12,
+  kMetadata = 13,
+};
+
+/// Bits of a section record's flags. Others must be zero.
+inline constexpr std::uint32_t kSectionRequired =
+    1;                                               ///< a reader that does not know it must refuse
+inline constexpr std::uint32_t kSectionIndexed = 2;  ///< blocks listed in an index section instead
+inline constexpr std::uint32_t kSectionFlagMask = 3;
+
+struct SectionName {
+  SectionKind kind;
+  std::string_view name;
+  bool required;
+  bool indexed;
+};
+inline constexpr std::array<SectionName, 13> kSectionNames{{
+    {SectionKind::kSummary, "summary", true, false},
+    {SectionKind::kFrames, "frames", true, false},
+    {SectionKind::kEdges, "edges", true, false},
+    {SectionKind::kPages, "pages", true, true},
+    {SectionKind::kPageIndex, "page_index", true, false},
+    {SectionKind::kSamples, "samples", true, true},
+    {SectionKind::kSampleIndex, "sample_index", true, false},
+    {SectionKind::kStackCounts, "stack_counts", true, false},
+    {SectionKind::kEvents, "events", true, false},
+    {SectionKind::kProcesses, "processes", true, false},
+    {SectionKind::kThreads, "threads", true, false},
+    {SectionKind::kModules, "modules", true, false},
+    {SectionKind::kMetadata, "metadata", false, false},
+}};
+
+// Items per block. All blocks of a section but the last are full, edge and table blocks excepted.
+inline constexpr std::uint32_t kFramesPerBlock = 65'536;
+inline constexpr std::uint32_t kEdgesPerBlock = 65'536;  ///< at most; rows as well
+inline constexpr std::uint32_t kNodesPerPage = 4'096;
+inline constexpr std::uint32_t kPagesPerIndexBlock = 4'096;
+inline constexpr std::uint32_t kSamplesPerBlock = 65'536;
+inline constexpr std::uint32_t kSampleBlocksPerIndexBlock = 4'096;
+inline constexpr std::uint32_t kStackCountsPerBlock = 65'536;
+// Tables: at most this many rows, fewer when the texts are long.
+inline constexpr std::uint32_t kRowsPerTableBlock = 4'096;
+
+/// Largest content of a block, whatever its section.
+inline constexpr std::uint32_t kMaxBlockBytes = std::uint32_t{16} << 20;
+/// A table block is closed when its texts pass this size.
+inline constexpr std::uint32_t kTableTextTarget = std::uint32_t{1} << 20;
+/// Largest content of the summary, and most events and losses in it.
+inline constexpr std::uint32_t kMaxSummaryBytes = std::uint32_t{4} << 20;
+inline constexpr std::uint32_t kMaxSummaryRows = 65'536;
+/// Largest content of a page.
+inline constexpr std::uint32_t kMaxPageBytes = std::uint32_t{1} << 20;
+/// Largest content of a sample block, head and body each.
+inline constexpr std::uint32_t kMaxSampleBlockBytes = std::uint32_t{4} << 20;
+
+/// Deepest callstack, in frames.
+inline constexpr std::uint32_t kMaxStackDepth = 65'535;
+/// Frames in a dictionary.
+inline constexpr std::uint64_t kMaxFrames = (std::uint64_t{1} << 28) - 1;
+
+// First byte of a column.
+inline constexpr std::uint8_t kPlaneColumn = 0;
+inline constexpr std::uint8_t kBucketColumn = 0x10;  ///< + the bits kept beside the leading one
+inline constexpr unsigned kMaxKeptBits = 7;
+
+// Callstack code of a sample.
+inline constexpr std::uint32_t kNoStackCode = 0;
+inline constexpr std::uint32_t kDifferenceCode = 1;
+inline constexpr std::uint32_t kFirstGuessCode = 2;
+/// Successors of a callstack that a sample can name by a code.
+inline constexpr std::uint32_t kStackGuesses = 16;
+
+// Codes of a page: of these values or more, the rest follows as a varint.
+inline constexpr std::uint32_t kSpineEscape = 255;
+inline constexpr std::uint32_t kPopsEscape = 3;
+inline constexpr std::uint32_t kChildEscape = 63;
+
+}  // namespace stackpack::spk

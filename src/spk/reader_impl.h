@@ -1,0 +1,55 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "spk/block_reader.h"
+#include "spk/dag_store.h"
+#include "spk/file_opener.h"
+#include "spk/layout.h"
+#include "spk/sample_store.h"
+#include "spk/table_codec.h"
+#include "stackpack/reader.h"
+
+namespace stackpack {
+
+/// The parts of an open file.
+struct Reader::Impl {
+  Impl(std::unique_ptr<io::ByteSource> source, const ReaderOptions& options)
+      : blocks(std::move(source)),
+        dag(blocks, file.directory, options.cache_bytes),
+        samples(blocks, file.directory) {}
+
+  /// The rows of a table; none when the section is optional and not there.
+  template <typename Row>
+  Result<std::vector<Row>> table(spk::SectionKind kind) {
+    std::vector<Row> rows;
+    const spk::SectionRecord* const section = file.directory.find(kind);
+    if (section == nullptr) {
+      return rows;
+    }
+    spk::BlockReader::Lease scratch = blocks.borrow();
+    if (const Status done = spk::for_each_block(
+            blocks, *section, *scratch,
+            [&](const io::ByteCursor& in) { return spk::decode_rows(in, rows); });
+        !done) {
+      return done.error();
+    }
+    if (rows.size() != section->items) {
+      return Error{ErrorCode::kCorrupt, section->offset, "spk: table: number of rows"};
+    }
+    return rows;
+  }
+
+  [[nodiscard]] bool has_samples() const {
+    return file.directory.find(spk::SectionKind::kSamples) != nullptr;
+  }
+
+  spk::BlockReader blocks;
+  spk::OpenedFile file;
+  spk::DagStore dag;
+  spk::SampleStore samples;
+};
+
+}  // namespace stackpack

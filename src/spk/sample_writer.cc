@@ -1,0 +1,130 @@
+#include "spk/sample_writer.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "spk/table_codec.h"
+
+namespace stackpack::spk {
+
+std::size_t SampleWriter::HashKey::operator()(const CountKey& key) const {
+  constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15;
+  std::uint64_t hash = (std::uint64_t{key.pid} << 32 | key.stack) * kMultiplier;
+  hash ^= hash >> 29;
+  hash += std::uint64_t{key.event} << 2 | static_cast<std::uint64_t>(key.origin);
+  hash *= kMultiplier;
+  return hash ^ (hash >> 32);
+}
+
+void SampleWriter::begin(std::uint64_t stack_count) {
+  stack_count_ = stack_count;
+  out_.begin_section(keep_samples_ ? SectionKind::kSamples : SectionKind::kStackCounts);
+}
+
+Status SampleWriter::add(std::span<const StoredSample> samples) {
+  for (const StoredSample& sample : samples) {
+    if (sample.stack >= stack_count_ && sample.stack != kNoStack) {
+      return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: sample of an unknown callstack"};
+    }
+    events_used_ = std::max(events_used_, std::uint64_t{sample.event} + 1);
+    ++total_;
+    if (!keep_samples_) {
+      count(sample);
+      continue;
+    }
+    block_.push_back(sample);
+    if (block_.size() == kSamplesPerBlock) {
+      if (const Status flushed = flush_block(); !flushed) {
+        return flushed;
+      }
+    }
+  }
+  return {};
+}
+
+void SampleWriter::count(const StoredSample& sample) {
+  Count& count = counts_[{sample.stack, sample.event, sample.pid, sample.origin}];
+  ++count.samples;
+  if (__builtin_add_overflow(count.weight, sample.weight, &count.weight)) {
+    count.weight = ~std::uint64_t{0};
+  }
+}
+
+Status SampleWriter::flush_block() {
+  head_.clear();
+  body_.clear();
+  encoder_.encode(block_, head_, body_);
+  const auto head = out_.add_block(head_);
+  if (!head) {
+    return head.error();
+  }
+  const auto body = out_.add_block(body_);
+  if (!body) {
+    return body.error();
+  }
+  const auto [first, last] =
+      std::minmax_element(block_.begin(), block_.end(),
+                          [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
+  entries_.push_back({head.value(), body.value(), static_cast<std::uint32_t>(block_.size()),
+                      first->time_ns, last->time_ns});
+  block_.clear();
+  return {};
+}
+
+Status SampleWriter::end(std::uint64_t event_count) {
+  if (events_used_ > event_count) {
+    return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: sample of an unknown event"};
+  }
+  if (!keep_samples_) {
+    return write_counts();
+  }
+  if (!block_.empty()) {
+    if (const Status flushed = flush_block(); !flushed) {
+      return flushed;
+    }
+  }
+  out_.end_section(total_);
+  return write_index();
+}
+
+Status SampleWriter::write_index() {
+  out_.begin_section(SectionKind::kSampleIndex);
+  const std::span<const SampleBlockEntry> entries(entries_);
+  for (std::size_t begin = 0; begin < entries.size(); begin += kSampleBlocksPerIndexBlock) {
+    body_.clear();
+    encode_sample_index(entries.subspan(begin, std::min<std::size_t>(kSampleBlocksPerIndexBlock,
+                                                                     entries.size() - begin)),
+                        body_);
+    if (const auto record = out_.add_block(body_); !record) {
+      return record.error();
+    }
+  }
+  out_.end_section(entries.size());
+  return {};
+}
+
+Status SampleWriter::write_counts() {
+  std::vector<Reader::StackCount> rows;
+  rows.reserve(counts_.size());
+  for (const auto& [key, count] : counts_) {
+    rows.push_back({key.stack, key.event, key.pid, key.origin, count.samples, count.weight});
+  }
+  counts_.clear();
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.stack, a.event, a.pid, a.origin) <
+           std::tie(b.stack, b.event, b.pid, b.origin);
+  });
+  const std::span<const Reader::StackCount> all(rows);
+  for (std::size_t begin = 0; begin < all.size(); begin += kStackCountsPerBlock) {
+    body_.clear();
+    encode_rows(all.subspan(begin, std::min<std::size_t>(kStackCountsPerBlock, all.size() - begin)),
+                body_);
+    if (const auto record = out_.add_block(body_); !record) {
+      return record.error();
+    }
+  }
+  out_.end_section(all.size());
+  return {};
+}
+
+}  // namespace stackpack::spk

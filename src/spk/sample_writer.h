@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "spk/block_index.h"
+#include "spk/sample_block.h"
+#include "spk/section_writer.h"
+#include "stackpack/model.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+
+namespace stackpack::spk {
+
+/// Writes the sections samples and sample index, or, without samples, the section stack counts.
+class SampleWriter {
+ public:
+  SampleWriter(SectionWriter& out, bool keep_samples) : out_(out), keep_samples_(keep_samples) {}
+
+  /// Call first, when no other section is open.
+  void begin(std::uint64_t stack_count);
+  /// Errors: kUsage: a callstack id at or above the stack count.
+  Status add(std::span<const StoredSample> samples);
+  /// Errors: kUsage: an event of the samples is not below `event_count`.
+  Status end(std::uint64_t event_count);
+
+ private:
+  struct CountKey {
+    StackId stack;
+    std::uint32_t event;
+    std::uint32_t pid;
+    StackOrigin origin;
+
+    friend bool operator==(const CountKey&, const CountKey&) = default;
+  };
+  struct HashKey {
+    std::size_t operator()(const CountKey& key) const;
+  };
+  struct Count {
+    std::uint64_t samples = 0;
+    std::uint64_t weight = 0;
+  };
+
+  void count(const StoredSample& sample);
+  Status flush_block();
+  Status write_index();
+  Status write_counts();
+
+  SectionWriter& out_;
+  bool keep_samples_;
+  std::uint64_t stack_count_ = 0;
+  std::uint64_t events_used_ = 0;  // 1 + highest event
+  std::uint64_t total_ = 0;
+  std::vector<StoredSample> block_;
+  SampleBlockEncoder encoder_;
+  std::vector<SampleBlockEntry> entries_;
+  std::unordered_map<CountKey, Count, HashKey> counts_;
+  BlockContent head_;
+  BlockContent body_;
+};
+
+}  // namespace stackpack::spk

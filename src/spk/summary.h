@@ -1,0 +1,30 @@
+// The summary section: the statistics of the conversion and its fingerprint, in one block.
+//
+//   varint  numbers
+//   u64[]   the numbers of Statistics in the order of docs/format.md. A reader takes those it
+//   knows;
+//           those that an older writer did not write are 0.
+//   text    source kind            text: varint length, bytes
+//   text    fingerprint
+//   varint  events;   per event: text name, varint samples
+//   varint  losses;   per loss: text name, u8 kind, varint count, varint first offset + 1 (0: none)
+// What follows belongs to later minor versions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "io/byte_cursor.h"
+#include "spk/column_codec.h"
+#include "stackpack/result.h"
+#include "stackpack/stats.h"
+
+namespace stackpack::spk {
+
+void encode_summary(const Statistics& statistics, std::string_view fingerprint,
+                    BlockContent& content);
+
+/// Errors: kCorrupt.
+Status decode_summary(io::ByteCursor in, Statistics& statistics, std::string& fingerprint);
+
+}  // namespace stackpack::spk

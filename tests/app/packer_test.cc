@@ -1,0 +1,192 @@
+#include "app/packer.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "stackpack/reader.h"
+#include "support/collecting_sink.h"
+
+using stackpack::Frame;
+using stackpack::FrameMode;
+using stackpack::Reader;
+using stackpack::Sample;
+using stackpack::StackOrigin;
+using stackpack::Statistics;
+using stackpack::Status;
+using stackpack::StoredSample;
+using stackpack::app::Packer;
+using stackpack::capture::CallstackSink;
+using stackpack::capture::ModeRun;
+using stackpack::capture::PendingStack;
+using stackpack::capture::StackView;
+using stackpack::test::CollectingSink;
+
+namespace {
+
+void add_random_samples(CallstackSink& sink, std::uint32_t seed, std::size_t count) {
+  std::mt19937_64 random(seed);
+  sink.add_event({"cpu-clock", true});
+  sink.add_event({"faults", false});
+  std::vector<PendingStack> promises;
+  for (std::size_t i = 0; i < count; ++i) {
+    Sample sample;
+    sample.time_ns = 1'000'000 + 10 * i - random() % 200;
+    sample.pid = static_cast<std::uint32_t>(random() % 3);
+    sample.tid = sample.pid + static_cast<std::uint32_t>(random() % 2);
+    sample.cpu = static_cast<std::uint32_t>(random() % 4);
+    sample.event = static_cast<std::uint32_t>(random() % 2);
+    sample.weight = sample.event == 0 ? random() % 1000 : 1;
+    std::vector<std::uint64_t> addresses(1 + random() % 20);
+    for (std::size_t k = 0; k < addresses.size(); ++k) {
+      addresses[k] = 0x1000 * k + random() % 3;
+    }
+    const auto depth = static_cast<std::uint32_t>(addresses.size());
+    const ModeRun user{FrameMode::kUser, depth};
+    const ModeRun one{FrameMode::kKernel, 1};
+    const StackView stack{addresses, {&user, 1}};
+    const StackView ip{std::span(addresses).first(1), {&one, 1}};
+    switch (random() % 8) {
+      case 0:
+        sample.origin = StackOrigin::kIpOnly;
+        REQUIRE(sink.add_sample(sample, ip).has_value());
+        break;
+      case 1:
+        sample.origin = StackOrigin::kNone;
+        sample.flags = stackpack::kSampleEmptyChain;
+        REQUIRE(sink.add_sample(sample, {}).has_value());
+        break;
+      case 2:
+        promises.push_back(sink.open_pending());
+        REQUIRE(sink.add_pending_sample(sample, promises.back(), ip).has_value());
+        REQUIRE(sink.add_pending_sample(sample, promises.back(), {}).has_value());
+        break;
+      case 3:
+        if (promises.size() > 1) {  // the first one is never kept
+          const StackView kept = random() % 3 == 0 ? StackView{} : stack;
+          REQUIRE(sink.resolve_pending(promises.back(), kept).has_value());
+          promises.pop_back();
+        }
+        break;
+      default:
+        sample.origin = StackOrigin::kRecorded;
+        REQUIRE(sink.add_sample(sample, stack).has_value());
+    }
+  }
+}
+
+struct PackedFile {
+  explicit PackedFile(std::uint64_t memory_limit = 0) {
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "stackpack-packer-XXXXXX").string();
+    directory = ::mkdtemp(pattern.data());
+    path = directory + "/out.spk";
+    options.scratch_directory = directory;
+    options.memory_limit = memory_limit;
+  }
+  ~PackedFile() { std::filesystem::remove_all(directory); }
+
+  Statistics write(Packer& packer) const {
+    auto out = stackpack::io::OutputFile::create(path);
+    REQUIRE(out.has_value());
+    const auto statistics = packer.write(**out, {}, {"perf", 1000, "fingerprint"});
+    REQUIRE(statistics.has_value());
+    REQUIRE((*out)->commit().has_value());
+    return *statistics;
+  }
+
+  std::string directory;
+  std::string path;
+  Packer::Options options;
+};
+
+std::string text_of(const std::vector<Frame>& frames) {
+  std::string line;
+  for (const Frame& frame : frames) {
+    const ModeRun run{frame.mode, 1};
+    line += (line.empty() ? "" : " ") +
+            stackpack::test::text_of(StackView{{&frame.address, 1}, {&run, 1}});
+  }
+  return line;
+}
+
+}  // namespace
+
+TEST_CASE("packer: what a source emits comes back from the file, in time order") {
+  const std::uint32_t seed = 21;
+  CAPTURE(seed);
+  constexpr std::size_t kCount = 20'000;
+  CollectingSink expected_sink;
+  add_random_samples(expected_sink, seed, kCount);
+  std::vector<CollectingSink::Row> expected = expected_sink.settled();
+  std::stable_sort(expected.begin(), expected.end(), [](const auto& a, const auto& b) {
+    return a.sample.time_ns < b.sample.time_ns;
+  });
+
+  const PackedFile file;
+  Packer packer(file.options);
+  add_random_samples(packer, seed, kCount);
+  const Statistics statistics = file.write(packer);
+
+  const auto reader = Reader::open(file.path);
+  REQUIRE(reader.has_value());
+  CHECK((*reader)->verify().has_value());
+  std::size_t at = 0;
+  std::vector<Frame> frames;
+  const Status read = (*reader)->samples({}, [&](std::span<const StoredSample> block) {
+    for (const StoredSample& sample : block) {
+      REQUIRE(at < expected.size());
+      REQUIRE(static_cast<const Sample&>(sample) == expected[at].sample);
+      frames.clear();
+      if (sample.stack != stackpack::kNoStack) {
+        REQUIRE((*reader)->callstack(sample.stack, frames).has_value());
+      }
+      REQUIRE(text_of(frames) == expected[at].stack);
+      ++at;
+    }
+    return true;
+  });
+  REQUIRE(read.has_value());
+  CHECK(at == expected.size());
+
+  std::uint64_t recorded = 0;
+  std::uint64_t raw_frames = 0;
+  std::map<std::string, std::uint64_t> unique;
+  for (const CollectingSink::Row& row : expected) {
+    if (row.sample.origin == StackOrigin::kRecorded) {
+      ++recorded;
+      const auto depth =
+          static_cast<std::uint64_t>(1 + std::count(row.stack.begin(), row.stack.end(), ' '));
+      raw_frames += depth;
+      unique[row.stack] = depth;
+    }
+  }
+  std::uint64_t unique_frames = 0;
+  for (const auto& [stack, depth] : unique) {
+    unique_frames += depth;
+  }
+  CHECK(statistics.samples.total == expected.size());
+  CHECK(statistics.samples.recorded == recorded);
+  CHECK(statistics.callstacks.raw_frames == raw_frames);
+  CHECK(statistics.callstacks.unique == unique.size());
+  CHECK(statistics.callstacks.unique_frames == unique_frames);
+  CHECK(statistics.callstacks.max_depth == 20);
+  CHECK(statistics.events.size() == 2);
+  CHECK(statistics.events[0].samples + statistics.events[1].samples == expected.size());
+}
+
+TEST_CASE("packer: a capture without samples is a file without stacks") {
+  const PackedFile file;
+  Packer packer(file.options);
+  const Statistics statistics = file.write(packer);
+  CHECK(statistics.samples.total == 0);
+  const auto reader = Reader::open(file.path);
+  REQUIRE(reader.has_value());
+  CHECK((*reader)->stack_count() == 0);
+  CHECK((*reader)->verify().has_value());
+}

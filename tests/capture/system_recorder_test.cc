@@ -1,0 +1,196 @@
+#include "capture/system_recorder.h"
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "capture/module_map.h"
+
+using stackpack::BuildIdKind;
+using stackpack::Frame;
+using stackpack::FrameMode;
+using stackpack::kKernelPid;
+using stackpack::kUnknownTime;
+using stackpack::Module;
+using stackpack::capture::ModuleMap;
+using stackpack::capture::SystemRecorder;
+using stackpack::capture::SystemTables;
+
+namespace {
+
+Module module_at(std::uint32_t pid, std::uint64_t base, std::uint64_t size, std::uint64_t start,
+                 const std::string& path) {
+  Module module;
+  module.pid = pid;
+  module.base = base;
+  module.size = size;
+  module.start_ns = start;
+  module.path = path;
+  return module;
+}
+
+std::string path_at(const SystemTables& tables, std::uint32_t pid, std::uint64_t time,
+                    std::uint64_t address, FrameMode mode = FrameMode::kUser) {
+  const ModuleMap map(tables.processes, tables.modules);
+  const auto hit = map.find(pid, time, Frame{mode, address});
+  return hit ? tables.modules[hit->module].path + "+" + std::to_string(hit->offset) : "";
+}
+
+}  // namespace
+
+TEST_CASE("system recorder: a fork inherits name and mappings, an exec drops them") {
+  SystemRecorder recorder;
+  recorder.process_named(10, kUnknownTime, "shell", false);
+  recorder.thread_named(10, 10, kUnknownTime, "shell");
+  recorder.module_mapped(module_at(10, 0x1000, 0x1000, kUnknownTime, "/bin/sh"));
+  recorder.process_started(11, 10, 100, true);
+  recorder.thread_started(11, 11, 100, {10, 10});
+  recorder.process_named(11, 200, "tool", true);
+  recorder.thread_named(11, 11, 200, "tool");
+  recorder.module_mapped(module_at(11, 0x1000, 0x800, 201, "/bin/tool"));
+  recorder.process_ended(11, 300);
+  recorder.thread_ended(11, 11, 300);
+  const SystemTables tables = recorder.finish();
+
+  REQUIRE(tables.processes.size() == 3);
+  CHECK(tables.processes[1].name == "shell");
+  CHECK(tables.processes[1].start_ns == 100);
+  CHECK(tables.processes[1].end_ns == 200);
+  CHECK(tables.processes[1].inherits_mappings);
+  CHECK(tables.processes[2].name == "tool");
+  CHECK(tables.processes[2].parent_pid == 10);
+  CHECK(tables.processes[2].end_ns == 300);
+  CHECK_FALSE(tables.processes[2].inherits_mappings);
+  REQUIRE(tables.threads.size() == 3);
+  CHECK(tables.threads[1].name == "shell");
+  CHECK(tables.threads[2].name == "tool");
+  CHECK(tables.threads[2].end_ns == 300);
+
+  CHECK(path_at(tables, 11, 150, 0x1010) == "/bin/sh+16");
+  CHECK(path_at(tables, 11, 250, 0x1010) == "/bin/tool+16");
+  CHECK(path_at(tables, 11, 250, 0x1900) == "");
+  CHECK(path_at(tables, 10, 250, 0x1900) == "/bin/sh+2304");
+}
+
+TEST_CASE("system recorder: facts told twice become one entry, in whatever order they come") {
+  const auto tell = [](SystemRecorder& recorder, std::vector<int> order) {
+    for (const int step : order) {
+      switch (step) {
+        case 0:
+          recorder.process_started(7, 1, 50, false);
+          break;
+        case 1:
+          recorder.process_named(7, 60, "a.exe", false);
+          break;
+        case 2:
+          recorder.module_mapped(module_at(7, 0x4000, 0x100, 70, "a.dll"));
+          break;
+        case 3:
+          recorder.module_unmapped(7, 0x4000, 90);
+          break;
+        case 4:
+          recorder.module_mapped(module_at(7, 0x4000, 0x100, 95, "b.dll"));
+          break;
+        default:
+          recorder.process_ended(7, 120);
+          break;
+      }
+    }
+  };
+  SystemRecorder plain;
+  tell(plain, {0, 1, 2, 3, 4, 5});
+  const SystemTables expected = plain.finish();
+  REQUIRE(expected.modules.size() == 2);
+  CHECK(expected.modules[0].end_ns == 90);
+  CHECK(expected.modules[1].end_ns == 120);
+
+  std::mt19937 random(7);
+  std::vector<int> order = {0, 0, 1, 1, 2, 2, 3, 4, 4, 5};
+  for (int round = 0; round < 50; ++round) {
+    CAPTURE(round);
+    std::shuffle(order.begin(), order.end(), random);
+    SystemRecorder shuffled;
+    tell(shuffled, order);
+    const SystemTables tables = shuffled.finish();
+    CHECK(tables.processes == expected.processes);
+    CHECK(tables.modules == expected.modules);
+  }
+}
+
+TEST_CASE("system recorder: another name begins another entry of the thread table") {
+  SystemRecorder recorder;
+  recorder.thread_named(5, 6, kUnknownTime, "main");
+  recorder.thread_named(5, 6, 10, "main");
+  recorder.thread_named(5, 6, 20, "worker");
+  const SystemTables tables = recorder.finish();
+  REQUIRE(tables.threads.size() == 2);
+  CHECK(tables.threads[0].end_ns == 20);
+  CHECK(tables.threads[1].name == "worker");
+  CHECK(tables.threads[1].start_ns == 20);
+}
+
+TEST_CASE("system recorder: a reused pid has the mappings of its own life only") {
+  SystemRecorder recorder;
+  recorder.module_mapped(module_at(9, 0x1000, 0x1000, 10, "old"));
+  recorder.process_started(9, 1, 50, false);
+  recorder.module_mapped(module_at(9, 0x3000, 0x1000, 60, "new"));
+  const SystemTables tables = recorder.finish();
+  CHECK(path_at(tables, 9, 20, 0x1000) == "old+0");
+  CHECK(path_at(tables, 9, 70, 0x1000) == "");
+  CHECK(path_at(tables, 9, 70, 0x3001) == "new+1");
+}
+
+TEST_CASE("system recorder: a mapping on top of another wins where both are") {
+  SystemRecorder recorder;
+  recorder.module_mapped(module_at(3, 0x1000, 0x4000, 10, "large"));
+  recorder.module_mapped(module_at(3, 0x2000, 0x1000, 20, "small"));
+  const SystemTables tables = recorder.finish();
+  CHECK(path_at(tables, 3, 15, 0x2800) == "large+6144");
+  CHECK(path_at(tables, 3, 25, 0x2800) == "small+2048");
+  CHECK(path_at(tables, 3, 25, 0x3000) == "large+8192");
+  CHECK(path_at(tables, 3, 25, 0x5000) == "");
+}
+
+TEST_CASE("system recorder: kernel frames look among kernel images only") {
+  SystemRecorder recorder;
+  recorder.module_mapped(module_at(kKernelPid, 0xffff000000000000, 0x1000, kUnknownTime, "[k]"));
+  recorder.module_mapped(module_at(4, 0x1000, 0x1000, kUnknownTime, "app"));
+  const SystemTables tables = recorder.finish();
+  CHECK(path_at(tables, 4, 1, 0xffff000000000010, FrameMode::kKernel) == "[k]+16");
+  CHECK(path_at(tables, 4, 1, 0xffff000000000010, FrameMode::kUser) == "");
+  CHECK(path_at(tables, 4, 1, 0x1000, FrameMode::kKernel) == "");
+}
+
+TEST_CASE("system recorder: build ids find their modules by path or by base") {
+  SystemRecorder recorder;
+  recorder.module_mapped(module_at(4, 0x1000, 0x1000, 1, "libc.so"));
+  recorder.module_mapped(module_at(4, 0x9000, 0x1000, 1, "app.dll"));
+  recorder.build_id_of_path("libc.so", BuildIdKind::kGnu, {1, 2, 3});
+  recorder.build_id_of_base(4, 0x9000, BuildIdKind::kPdb, {9, 9}, "app.pdb");
+  const SystemTables tables = recorder.finish();
+  CHECK(tables.modules[0].build_id == std::vector<std::uint8_t>{1, 2, 3});
+  CHECK(tables.modules[1].debug_name == "app.pdb");
+  CHECK(tables.modules[1].build_id_kind == BuildIdKind::kPdb);
+}
+
+TEST_CASE("system recorder: facts beyond the memory limit are counted, not kept") {
+  SystemRecorder recorder;
+  recorder.set_memory_limit(4096);
+  for (std::uint32_t pid = 0; pid < 1000; ++pid) {
+    recorder.process_named(pid, 1, "name" + std::to_string(pid), false);
+  }
+  CHECK(recorder.forgotten_facts() > 900);
+  CHECK(recorder.memory_bytes() <= 4096);
+  CHECK(recorder.finish().processes.size() + recorder.forgotten_facts() == 1000);
+}
+
+TEST_CASE("module map: an image at the top of the address space does not wrap") {
+  SystemRecorder recorder;
+  recorder.module_mapped(module_at(kKernelPid, ~std::uint64_t{0} - 15, 0x1000, 0, "top"));
+  const SystemTables tables = recorder.finish();
+  CHECK(path_at(tables, 1, 1, ~std::uint64_t{0}, FrameMode::kKernel) == "top+15");
+  CHECK(path_at(tables, 1, 1, 0x10, FrameMode::kKernel) == "");
+}

@@ -1,0 +1,14 @@
+# stats --check: what holds, what does not, and what is no condition.
+capture demo.perf.data
+run convert demo.perf.data -o demo.spk
+check() {
+  run stats demo.spk "$@" | grep -v '^  '
+}
+check --check 'samples.total==12' --check 'events.cpu-clock.samples == 12' --check 'losses.bad_samples==0'
+check --check 'samples.total>=100' --check 'losses.recorder_lost_events==0'
+check --check 'samples.total>=100' --check 'callstacks.unique<3'
+check --check 'samples.totle>=100'
+check --check 'nonsense'
+echo 'straight on a capture'
+run stats demo.perf.data --check 'samples.total!=12' | grep -v '^  '
+ls

@@ -1,0 +1,23 @@
+# An interrupted run leaves no partial file, keeps what was there, says what was done, and ends by the
+# signal.
+capture a.perf.data 5
+capture b.perf.data 6
+mkfifo endless
+mkdir out
+echo 'the old one' >out/endless.spk
+sleep 100 >endless &
+feeder=$!
+# A shell lets its background jobs ignore SIGINT; SIGTERM is handled alike.
+"$program" convert a.perf.data endless b.perf.data --out-dir out -j 1 --skip-existing 2>err >out.txt &
+job=$!
+while ! [[ -e out/a.perf.data.spk ]]; do sleep 0.05; done
+sleep 0.2
+kill -TERM $job
+wait $job
+echo "= $?"
+kill $feeder
+sed -E 's/ to .*//' err
+cat out.txt
+ls -A out
+cat out/endless.spk
+run verify out/a.perf.data.spk --quiet

@@ -1,0 +1,13 @@
+# Losses and damage are told, and --strict turns them into an exit code.
+capture lost.perf.data 6 --lost 41
+run convert lost.perf.data -o lost.spk
+run convert lost.perf.data -o lost.spk --quiet
+run convert lost.perf.data -o lost.spk --strict
+run dump lost.spk --losses
+run dump lost.spk --losses --json
+capture whole.perf.data 12
+head -c 1500 whole.perf.data >cut.perf.data
+run convert cut.perf.data -o cut.spk --strict
+run dump cut.spk --losses
+run dump cut.spk --stacks
+run_unsized verify cut.spk

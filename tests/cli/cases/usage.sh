@@ -1,0 +1,28 @@
+# The command line itself: what is refused, and what is suggested.
+run
+run convrt
+run --help
+run help topics
+run help format
+run help losses
+run help exit-codes
+run help formt
+run stats
+run dump --stacks
+run dump x.spk
+run dump x.spk --stacks --samples
+run dump x.spk --stakcs
+run convert
+run convert in.data
+run convert a b -o out.spk
+run convert a -o out.spk --out-dir d
+run convert a -o - --json
+run convert a -o out.spk --level 23
+run convert a -o out.spk --level high
+run convert a -o out.spk --format pref
+run convert a -o out.spk --memory-limit lots
+run convert a -o out.spk --memory-limit 1MiB
+run convert a -o out.spk --recursive
+run show x.spk
+run show x.spk abc
+run help completions tcsh

@@ -1,0 +1,96 @@
+#include "cli/command_line.h"
+
+#include <set>
+
+#include <doctest/doctest.h>
+
+namespace stackpack::cli {
+
+TEST_SUITE_BEGIN("cli.command_line");
+
+TEST_CASE("options reach their arguments") {
+  CommandLine line;
+  const Parsed parsed = line.parse({"convert", "a", "b", "--out-dir", "d", "-j", "3", "--level",
+                                    "19", "--memory-limit", "64MiB", "--no-samples", "--strict",
+                                    "--format", "etl", "--progress", "never", "--names", "path"});
+  REQUIRE(parsed.kind == Parsed::Kind::kRun);
+  CHECK(line.invocation().command == Command::kConvert);
+  const ConvertArguments& arguments = line.invocation().convert;
+  CHECK(arguments.inputs == std::vector<std::string>{"a", "b"});
+  CHECK(arguments.out_dir == "d");
+  CHECK(arguments.jobs == 3);
+  CHECK(arguments.options.level == 19);
+  CHECK(arguments.options.memory_limit == std::uint64_t{64} << 20);
+  CHECK_FALSE(arguments.options.samples);
+  CHECK(arguments.strict);
+  CHECK(arguments.options.format == CaptureFormat::kEtl);
+  CHECK(arguments.progress == ProgressMode::kNever);
+  CHECK(arguments.keep_paths);
+}
+
+TEST_CASE("an option that may be repeated takes one value each time") {
+  CommandLine line;
+  REQUIRE(line.parse({"stats", "--check", "a>1", "--check", "b>2", "x.spk", "y.spk"}).kind ==
+          Parsed::Kind::kRun);
+  CHECK(line.invocation().stats.checks == std::vector<std::string>{"a>1", "b>2"});
+  CHECK(line.invocation().stats.files == std::vector<std::string>{"x.spk", "y.spk"});
+}
+
+TEST_CASE("a dash is a file name") {
+  CommandLine line;
+  REQUIRE(line.parse({"convert", "-", "-o", "-"}).kind == Parsed::Kind::kRun);
+  CHECK(line.invocation().convert.inputs == std::vector<std::string>{"-"});
+  CHECK(line.invocation().convert.output == "-");
+}
+
+// The help, the man page and the completions come from here: a missing text would be missing there.
+TEST_CASE("every command and option is explained") {
+  const std::vector<CommandText> commands = CommandLine().describe();
+  CHECK(commands.size() >= 6);
+  for (const CommandText& command : commands) {
+    CAPTURE(command.name);
+    CHECK_FALSE(command.summary.empty());
+    CHECK_FALSE(command.usage.empty());
+    CHECK_FALSE(command.examples.empty());
+    std::set<std::string> names;
+    for (const OptionText& option : command.options) {
+      CAPTURE(option.value);
+      CHECK_FALSE(option.text.empty());
+      CHECK((option.positional() || !option.group.empty()));
+      for (const std::string& name : option.names) {
+        CHECK(names.insert(name).second);
+      }
+    }
+    const std::string help = command_help(command);
+    const std::string page = man_page(commands);
+    for (const OptionText& option : command.options) {
+      for (const std::string& name : option.names) {
+        CAPTURE(name);
+        CHECK(help.find(name) != std::string::npos);
+        CHECK(bash_completions(commands).find(name) != std::string::npos);
+        CHECK(zsh_completions(commands).find(name) != std::string::npos);
+      }
+    }
+    CHECK(page.find("stackpack " + command.name) != std::string::npos);
+    CHECK(fish_completions(commands).find("-a " + command.name) != std::string::npos);
+  }
+}
+
+TEST_CASE("fixed values of an option are known") {
+  for (const CommandText& command : CommandLine().describe()) {
+    for (const OptionText& option : command.options) {
+      if (option.names == std::vector<std::string>{"--progress"}) {
+        CHECK(option.choices() == std::vector<std::string>{"auto", "always", "never"});
+        CHECK(option.preset == "auto");
+      }
+      if (option.names == std::vector<std::string>{"-j", "--jobs"}) {
+        CHECK(option.choices().empty());
+        CHECK(option.value == "N");
+      }
+    }
+  }
+}
+
+TEST_SUITE_END();
+
+}  // namespace stackpack::cli

@@ -1,0 +1,53 @@
+#!/bin/bash
+# Runs one golden case and compares its transcript with the stored one, byte for byte.
+#   golden_test.sh PROGRAM cases/NAME.sh
+# STACKPACK_REWRITE=1 stores what the program says now instead (see scripts/update-golden).
+#
+# A case is a script that calls `run ARGUMENTS...`. A transcript has, per call, the command, its
+# standard output, its standard error and its exit code.
+set -uo pipefail
+program=$(realpath "$1")
+case=$(realpath "$2")
+expected=${case%.sh}.expected
+folder=$(dirname "$case")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+# What a test may not depend on.
+export LC_ALL=C TZ=UTC NO_COLOR= HOME=$work TMPDIR=$work
+unset STACKPACK_CORPUS
+
+capture() {
+  python3 "$folder/../make_capture.py" "$@"
+}
+
+transcript() {
+  sed "s/^/$1/"
+}
+
+run() {
+  printf '$ stackpack %s\n' "$*"
+  "$program" "$@" >.out 2>.err
+  local code=$?
+  transcript '  ' <.out
+  transcript '! ' <.err
+  printf '= %d\n' "$code"
+}
+
+# What differs from run to run, or with every change of how things are packed, is left out: seconds,
+# sizes of .spk files and the ratios with them. cases/packed_sizes.sh has the sizes.
+run_unsized() {
+  run "$@" | sed -E 's/ to [0-9.]+ [KMi]*B \([0-9.]+x\)/ to SIZE/; s/, [0-9.]+ s$/, TIME/
+    s/"seconds":[0-9.e-]+/"seconds":0/g; s/"output_bytes":[0-9]+/"output_bytes":0/g
+    s/"(dag|total|file)":[0-9.]+/"\1":0/g; s/, [0-9,]+ bytes\)/, SIZE)/'
+}
+
+# shellcheck source=/dev/null
+source "$case" >transcript.txt 2>&1
+if [[ -n ${STACKPACK_REWRITE:-} ]]; then
+  cp transcript.txt "$expected"
+elif ! diff -u --label expected --label now "$expected" transcript.txt; then
+  echo "if the change is wanted: scripts/update-golden"
+  exit 1
+fi

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Writes a small perf.data file, the same on every run: make_capture.py OUT [SAMPLES] [--lost N]
+
+One process `demo` (pid 100, threads 100 and 101), one event (cpu-clock), one mapped image and a
+kernel, and SAMPLES samples over three callstacks.
+"""
+import struct
+import sys
+
+SAMPLE_IP, SAMPLE_TID, SAMPLE_TIME, SAMPLE_CALLCHAIN, SAMPLE_CPU, SAMPLE_PERIOD = 1, 2, 4, 32, 128, 256
+SAMPLE_TYPE = SAMPLE_IP | SAMPLE_TID | SAMPLE_TIME | SAMPLE_CALLCHAIN | SAMPLE_CPU | SAMPLE_PERIOD
+CONTEXT_KERNEL, CONTEXT_USER = 2**64 - 128, 2**64 - 512
+MISC_KERNEL, MISC_USER = 1, 2
+STACKS = [
+    [CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81000200, CONTEXT_USER, 0x401030, 0x401010, 0x401000],
+    [CONTEXT_USER, 0x401020, 0x401010, 0x401000],
+    [CONTEXT_USER, 0x401010, 0x401000],
+]
+START = 5_000_000_000
+SAMPLE_ID_ALL = 1 << 18
+FREQ = 1 << 10
+
+
+def record(kind, misc, body):
+    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+
+def text(value, size):
+    return value.encode().ljust(size, b"\0")
+
+
+def sample_id(pid, tid, time, cpu):
+    return struct.pack("<IIQII", pid, tid, time, cpu, 0)
+
+
+def mmap(pid, address, size, offset, path, misc):
+    body = struct.pack("<IIQQQ", pid & 0xffffffff, 0, address, size, offset) + text(path, 24)
+    return record(1, misc, body + sample_id(0, 0, 0, 0))
+
+
+def comm(pid, tid, name, time):
+    return record(3, 0, struct.pack("<II", pid, tid) + text(name, 16) + sample_id(pid, tid, time, 0))
+
+
+def sample(index):
+    chain = STACKS[index % len(STACKS)]
+    ip = next(address for address in chain if address < 2**64 - 4095)
+    misc = MISC_KERNEL if ip >> 63 else MISC_USER
+    body = struct.pack("<QIIQIIQ", ip, 100, 100 + index % 2, START + index * 250_000, index % 2, 0, 1_000_000)
+    body += struct.pack(f"<{1 + len(chain)}Q", len(chain), *chain)
+    return record(9, misc, body)
+
+
+def lost(count):
+    return record(2, 0, struct.pack("<QQ", 1, count) + sample_id(100, 100, START, 0))
+
+
+def main():
+    out, *rest = sys.argv[1:]
+    lost_events = int(rest.pop(rest.index("--lost") + 1)) if "--lost" in rest else 0
+    samples = int(rest[0]) if rest and rest[0].isdigit() else 12
+    data = mmap(-1, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text", MISC_KERNEL)
+    data += comm(100, 100, "demo", 0) + comm(100, 101, "worker", START)
+    data += mmap(100, 0x401000, 0x1000, 0x1000, "/usr/bin/demo", MISC_USER)
+    data += b"".join(sample(index) for index in range(samples))
+    if lost_events:
+        data += lost(lost_events)
+
+    attr = struct.pack("<IIQQQQQ", 1, 128, 0, 4000, SAMPLE_TYPE, 0, SAMPLE_ID_ALL | FREQ).ljust(128, b"\0")
+    attrs_at = 104
+    ids_at = attrs_at + len(attr) + 16
+    data_at = ids_at + 8
+    header = struct.pack("<8sQQQQQQQ", b"PERFILE2", 104, len(attr) + 16, attrs_at, len(attr) + 16,
+                         data_at, len(data), 0) + bytes(40)
+    content = header + attr + struct.pack("<QQQ", ids_at, 8, 1) + data
+    with open(out, "wb") as file:
+        file.write(content)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""Converts real captures and compares every figure with a reference reader's answer.
+
+    corpus_test.py PROGRAM MANIFEST [NAME...]
+
+MANIFEST lists one capture per line, `perf/NAME` or `etl/NAME`. The captures are not part of the
+project: they are looked for in $STACKPACK_CORPUS, or else in ../shared/corpus beside the source
+tree. Without them the test is skipped (exit code 77). Each NAME has a NAME.expected.json.
+"""
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+WORKERS = 2
+
+
+class Mismatch(Exception):
+    """What differs, for one capture."""
+
+
+def run(arguments, **options):
+    return subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **options)
+
+
+def checked(arguments, **options):
+    done = run(arguments, **options)
+    if done.returncode != 0:
+        raise Mismatch(f"{arguments[1]} ended with {done.returncode}: {done.stderr.decode()[:300].strip()}")
+    return done.stdout
+
+
+def listing_digest(program, packed):
+    """Digest of the canonical listing: lines in byte order."""
+    lines = sorted(checked([program, "dump", "--stacks", packed]).splitlines())
+    return hashlib.sha256(b"".join(line + b"\n" for line in lines)).hexdigest()
+
+
+def perf_figures(expected):
+    """The reference's figures under the names of stats --json."""
+    events = [attribute["samples"] for attribute in expected["attrs"]]
+    return {
+        "samples.total": expected["samples"],
+        "samples.recorded": expected["samples_with_frames"],
+        "samples.empty_chains": expected["samples_with_empty_chain"],
+        "callstacks.raw_frames": expected["frames"],
+        "callstacks.unique": expected["unique_stacks"],
+        "callstacks.max_depth": expected["max_depth"],
+        "losses.recorder_lost_events": expected["lost_events"],
+        "losses.recorder_lost_samples": expected["lost_samples"],
+        "events": sorted(count for count in events if count),
+    }
+
+
+def etl_figures(expected):
+    stacks = expected["all_stacks"]
+    return {
+        "samples.recorded": stacks["count"],
+        "callstacks.raw_frames": stacks["total_frames"],
+        "callstacks.unique": stacks["unique_stacks"],
+        "losses.recorder_lost_events": expected["events_lost"],
+        "losses.recorder_lost_buffers": expected["buffers_lost"],
+        "samples of SampledProfile": expected["samples"]["timer"],
+        "ip only": expected["samples"]["without_stack"],
+    }
+
+
+def figures_of(statistics, expected):
+    """The same figures as `expected` has, out of stats --json."""
+    found = {}
+    for name in expected:
+        if name == "events":
+            found[name] = sorted(event["samples"] for event in statistics["events"] if event["samples"])
+        elif name == "samples of SampledProfile":
+            found[name] = sum(event["samples"] for event in statistics["events"]
+                              if event["name"] == "PerfInfo/SampledProfile")
+        elif name == "ip only":
+            found[name] = statistics["samples"]["ip_only"]
+        else:
+            group, key = name.split(".")
+            found[name] = statistics[group][key]
+    return found
+
+
+def trace_totals(expected):
+    """The reference's totals over a whole trace, under their names in the metadata."""
+    walk, extended, clr = expected["stackwalk"], expected["extended_data_stacks"], expected["clr_stacks"]
+    samples, buffers = expected["samples"], expected["buffers"]
+    totals = {
+        "events": expected["events_total"], "wpp_messages": expected["wpp_messages"],
+        "buffers": buffers["count"], "buffers_declared": buffers["declared"],
+        "buffers_compressed": buffers["compressed"], "decoded_bytes": buffers["decoded_payload_bytes"],
+        "fragments_inline": walk["fragments_inline"], "key_references": walk["key_references"],
+        "key_definitions": walk["key_definitions"], "undefined_references": walk["undefined_references"],
+        "joined_stacks": walk["joined_stacks"], "kernel_only": walk["kernel_only"],
+        "user_only": walk["user_only"], "kernel_and_user": walk["kernel_and_user"],
+        "user_half_of_another_event": walk["user_half_taken_from_other_event"],
+        "kernel_half_without_user_half": walk["kernel_half_without_user_half"],
+        "late_user_halves": walk["late_user_halves_ignored"], "joined_frames": walk["total_frames"],
+        "extended_items": extended["items"], "extended_stacks": extended["joined"],
+        "extended_frames": extended["total_frames"],
+        "clr_stacks": clr["count"], "clr_frames": clr["total_frames"],
+        "clr_stacks_without_event": clr["without_preceding_event"],
+        "timer_samples": samples["timer"], "counter_samples": samples["pmc"],
+        "samples_with_stack": samples["with_stack"], "samples_without_stack": samples["without_stack"],
+        "samples_not_idle": samples["not_idle"], "context_switches": expected["context_switches"],
+        "ready_thread": expected["ready_thread"], "processes": expected["processes"],
+        "threads": expected["threads"], "image_events": expected["image_events"],
+        "images": expected["images"], "pdb_records": expected["pdb_records"],
+    }
+    wanted = {"etl.total." + name: str(count) for name, count in totals.items()}
+    wanted.update({"etl.event." + name: str(count) for name, count in expected["counts"].items()})
+    return wanted
+
+
+def compare_totals(program, packed, expected):
+    rows = json.loads(checked([program, "dump", "--metadata", "--json", packed]))
+    found = {row["key"]: row["value"] for row in rows if row["key"].startswith(("etl.total.", "etl.event."))}
+    wanted = trace_totals(expected)
+    return [f"{name} is {found.get(name)}, not {wanted.get(name)}"
+            for name in sorted(found.keys() | wanted.keys()) if found.get(name) != wanted.get(name)]
+
+
+def compare(program, packed, expected, kind):
+    statistics = json.loads(checked([program, "stats", "--json", packed]))
+    wanted = perf_figures(expected) if kind == "perf" else etl_figures(expected)
+    found = figures_of(statistics, wanted)
+    problems = [f"{name} is {found[name]}, not {wanted[name]}" for name in wanted if found[name] != wanted[name]]
+    if kind == "etl":
+        problems += compare_totals(program, packed, expected)
+    digest = listing_digest(program, packed)
+    wanted_digest = expected["listing_sha256"] if kind == "perf" else expected["all_stacks"]["listing_sha256"]
+    if digest != wanted_digest:
+        problems.append(f"listing is {digest[:12]}, not {wanted_digest[:12]}")
+    if sum(section["stored_bytes"] for section in statistics["sections"]) != statistics["file_bytes"]:
+        problems.append("the sections do not add up to the file")
+    checked([program, "verify", packed])
+    if problems:
+        raise Mismatch("; ".join(problems))
+    return statistics
+
+
+def test_capture(program, corpus, entry):
+    """One line about one capture, and whether it is as expected."""
+    kind, name = entry.split("/", 1)
+    capture = corpus / kind / (name + (".perf.data" if kind == "perf" else ".etl"))
+    expected = json.loads((corpus / kind / (name + ".expected.json")).read_text())
+    with tempfile.TemporaryDirectory() as folder:
+        packed = str(pathlib.Path(folder) / "out.spk")
+        try:
+            checked([program, "convert", str(capture), "-o", packed])
+            statistics = compare(program, packed, expected, kind)
+            how = "file"
+            if expected.get("layout") == "pipe":
+                piped = str(pathlib.Path(folder) / "piped.spk")
+                with open(capture, "rb") as stream:
+                    source = subprocess.Popen(["cat"], stdin=stream, stdout=subprocess.PIPE)
+                    checked([program, "convert", "-", "-o", piped], stdin=source.stdout)
+                    source.stdout.close()
+                    source.wait()
+                compare(program, piped, expected, kind)
+                how = "file and pipe"
+        except Mismatch as problem:
+            return False, f"{entry}: {problem}"
+    return True, (f"{entry}: {statistics['samples']['total']} samples, "
+                  f"{statistics['callstacks']['unique']} callstacks, {how}: as expected")
+
+
+def main():
+    program, manifest, *names = sys.argv[1:]
+    program = str(pathlib.Path(program).resolve())
+    source = pathlib.Path(manifest).resolve().parents[2]
+    corpus = pathlib.Path(os.environ.get("STACKPACK_CORPUS") or source.parent / "shared" / "corpus")
+    if not corpus.is_dir():
+        print(f"SKIPPED: no captures in {corpus}; set STACKPACK_CORPUS to the folder that has them")
+        return SKIPPED
+    lines = (line.split("#")[0].strip() for line in pathlib.Path(manifest).read_text().splitlines())
+    entries = [line for line in lines if line and (not names or line in names)]
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+        for good, line in pool.map(lambda entry: test_capture(program, corpus, entry), entries):
+            print(line if good else "FAILED " + line, flush=True)
+            failed += not good
+    print(f"{len(entries)} captures, {failed} not as expected")
+    return 1 if failed or not entries else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,217 @@
+// speedscope and firefox: the JSON is parsed, and every number in it followed.
+#include <map>
+
+#include <doctest/doctest.h>
+#include <rapidjson/document.h>
+
+#include "export/hand_made_capture.h"
+
+using namespace stackpack;
+using test::HandMadeCapture;
+
+namespace {
+
+rapidjson::Document parsed(const std::string& text) {
+  rapidjson::Document document;
+  document.Parse<rapidjson::kParseValidateEncodingFlag>(text.c_str());
+  REQUIRE_FALSE(document.HasParseError());
+  return document;
+}
+
+rapidjson::Document exported(test::Encoder encoder, const HandMadeCapture& capture,
+                             const ExportOptions& options) {
+  const test::Exported result = test::export_with(encoder, capture, options);
+  REQUIRE(result.status.has_value());
+  return parsed(result.content);
+}
+
+// Of each profile: "frame;frame" to weight, by name; "" is a gap or a sample without a callstack.
+using Weights = std::map<std::string, std::map<std::string, std::uint64_t>>;
+
+Weights speedscope_weights(const rapidjson::Document& file) {
+  Weights result;
+  const auto& frames = file["shared"]["frames"];
+  for (const auto& profile : file["profiles"].GetArray()) {
+    auto& weights = result[profile["name"].GetString()];
+    REQUIRE(profile["samples"].Size() == profile["weights"].Size());
+    std::uint64_t total = 0;
+    for (rapidjson::SizeType i = 0; i < profile["samples"].Size(); ++i) {
+      std::string stack;
+      for (const auto& frame : profile["samples"][i].GetArray()) {
+        stack +=
+            std::string(stack.empty() ? "" : ";") + frames[frame.GetUint()]["name"].GetString();
+      }
+      weights[stack] += profile["weights"][i].GetUint64();
+      total += profile["weights"][i].GetUint64();
+    }
+    CHECK(profile["endValue"].GetUint64() - profile["startValue"].GetUint64() == total);
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("speedscope: aggregated, a thread's callstacks have their counts") {
+  ExportOptions options;
+  options.event = "cycles";
+  options.aggregate = true;
+  const Weights expected = {
+      {"alpha pid 10 tid 10",
+       {{"alpha+0x10", 2},
+        {"alpha+0x10;libc.so.6+0x20", 1},
+        {"alpha+0x10;libc.so.6+0x20;[kernel.kallsyms]+0x100", 1}}},
+      {"worker pid 10 tid 11", {{"alpha+0x10;libc.so.6+0x20", 1}}},
+      {"beta pid 20 tid 20", {{"", 1}, {"beta+0x10", 1}, {"beta+0x10;libc.so.6+0x20", 1}}}};
+  CHECK(speedscope_weights(exported(exporting::write_speedscope, test::small_capture(), options)) ==
+        expected);
+  options.memory_limit = 0;  // every lane is streamed
+  CHECK(speedscope_weights(exported(exporting::write_speedscope, test::small_capture(), options)) ==
+        expected);
+}
+
+TEST_CASE("speedscope: a timeline has real times, and gaps") {
+  ExportOptions options;
+  options.event = "cycles";
+  options.pid = 10;
+  options.tid = 10;
+  for (const std::uint64_t limit : {std::uint64_t{0}, options.memory_limit}) {
+    CAPTURE(limit);
+    options.memory_limit = limit;
+    const rapidjson::Document file =
+        exported(exporting::write_speedscope, test::small_capture(), options);
+    CHECK(std::string(file["$schema"].GetString()) ==
+          "https://www.speedscope.app/file-format-schema.json");
+    REQUIRE(file["profiles"].Size() == 1);
+    const auto& profile = file["profiles"][0];
+    CHECK(std::string(profile["unit"].GetString()) == "nanoseconds");
+    CHECK(profile["startValue"].GetUint64() == 0);
+    // Times 1000, 2000, 4000, 90000: the median interval is 2000.
+    std::vector<std::uint64_t> weights;
+    std::vector<std::size_t> depths;
+    for (rapidjson::SizeType i = 0; i < profile["weights"].Size(); ++i) {
+      weights.push_back(profile["weights"][i].GetUint64());
+      depths.push_back(profile["samples"][i].Size());
+    }
+    CHECK(weights == std::vector<std::uint64_t>{1000, 2000, 4000, 82'000, 2000});
+    CHECK(depths == std::vector<std::size_t>{1, 2, 3, 0, 1});
+  }
+}
+
+TEST_CASE("speedscope: several events of a thread are several profiles") {
+  const rapidjson::Document file = exported(exporting::write_speedscope, test::small_capture(), {});
+  std::vector<std::string> names;
+  for (const auto& profile : file["profiles"].GetArray()) {
+    names.emplace_back(profile["name"].GetString());
+  }
+  CHECK(names == std::vector<std::string>{
+                     "alpha pid 10 tid 10 [cycles]", "alpha pid 10 tid 10 [sched:sched_switch]",
+                     "worker pid 10 tid 11 [cycles]", "beta pid 20 tid 20 [cycles]"});
+  CHECK(file["activeProfileIndex"].GetUint() == 0);
+}
+
+TEST_CASE("speedscope, firefox: a file of counts has no times to show") {
+  HandMadeCapture capture = test::small_capture();
+  capture.tables.has_samples = false;
+  capture.tables.stack_counts = {{0, 0, 10, StackOrigin::kRecorded, 4, 400},
+                                 {1, 0, 10, StackOrigin::kRecorded, 2, 30}};
+  for (const test::Encoder encoder : {exporting::write_speedscope, exporting::write_firefox}) {
+    const test::Exported result = test::export_with(encoder, capture, {});
+    REQUIRE_FALSE(result.status.has_value());
+    CHECK(result.status.error().code == ErrorCode::kUsage);
+  }
+  ExportOptions options;
+  options.aggregate = true;
+  CHECK(speedscope_weights(exported(exporting::write_speedscope, capture, options)) ==
+        Weights{{"alpha pid 10", {{"alpha+0x10", 4}, {"alpha+0x10;libc.so.6+0x20", 2}}}});
+}
+
+namespace {
+
+struct FirefoxSample {
+  double time = 0;
+  std::string stack;  // "name category lib address" of each frame, root first
+
+  bool operator==(const FirefoxSample&) const = default;
+};
+
+std::string firefox_stack(const rapidjson::Document& file, const rapidjson::Value& stack) {
+  if (stack.IsNull()) {
+    return "";
+  }
+  const auto& shared = file["shared"];
+  const auto index = stack.GetUint();
+  REQUIRE(index < shared["stackTable"]["length"].GetUint());
+  const auto frame = shared["stackTable"]["frame"][index].GetUint();
+  REQUIRE(frame < shared["frameTable"]["length"].GetUint());
+  const auto func = shared["frameTable"]["func"][frame].GetUint();
+  const auto resource = shared["funcTable"]["resource"][func].GetInt();
+  const auto& strings = shared["stringArray"];
+  std::string text = strings[shared["funcTable"]["name"][func].GetUint()].GetString();
+  const auto category = shared["frameTable"]["category"][frame].GetUint();
+  text += std::string(" ") + file["meta"]["categories"][category]["name"].GetString();
+  if (resource >= 0) {
+    const auto lib = shared["resourceTable"]["lib"][static_cast<unsigned>(resource)].GetUint();
+    text += std::string(" ") + file["libs"][lib]["path"].GetString();
+    CHECK(std::string(
+              strings[shared["resourceTable"]["name"][static_cast<unsigned>(resource)].GetUint()]
+                  .GetString()) == file["libs"][lib]["name"].GetString());
+  }
+  text += " " + std::to_string(shared["frameTable"]["address"][frame].GetInt64());
+  const auto& prefix = shared["stackTable"]["prefix"][index];
+  CHECK((prefix.IsNull() || prefix.GetUint() < index));
+  const std::string above = firefox_stack(file, prefix);
+  return above.empty() ? text : above + ";" + text;
+}
+
+std::vector<FirefoxSample> firefox_samples(const rapidjson::Document& file,
+                                           const rapidjson::Value& thread) {
+  std::vector<FirefoxSample> samples;
+  const auto& table = thread["samples"];
+  REQUIRE(table["stack"].Size() == table["length"].GetUint());
+  REQUIRE(table["time"].Size() == table["length"].GetUint());
+  for (rapidjson::SizeType i = 0; i < table["stack"].Size(); ++i) {
+    samples.push_back({table["time"][i].GetDouble(), firefox_stack(file, table["stack"][i])});
+  }
+  return samples;
+}
+
+}  // namespace
+
+TEST_CASE("firefox: threads, times, frames, libraries and categories") {
+  HandMadeCapture capture = test::small_capture();
+  capture.tables.metadata = {{"clock.wall_offset_ns", "1700000000000000000"}};
+  capture.tables.modules[0].build_id_kind = BuildIdKind::kGnu;
+  capture.tables.modules[0].build_id = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17};
+  ExportOptions options;
+  options.event = "cycles";
+  for (const std::uint64_t limit : {std::uint64_t{0}, options.memory_limit}) {
+    CAPTURE(limit);
+    options.memory_limit = limit;
+    const rapidjson::Document file = exported(exporting::write_firefox, capture, options);
+    CHECK(file["meta"]["preprocessedProfileVersion"].GetInt() == 60);
+    CHECK(file["meta"]["startTime"].GetDouble() == doctest::Approx(1'700'000'000'000.001));
+    REQUIRE(file["threads"].Size() == 3);
+    const auto& thread = file["threads"][0];
+    CHECK(std::string(thread["name"].GetString()) == "alpha");
+    CHECK(std::string(thread["pid"].GetString()) == "10");
+    CHECK(thread["tid"].GetUint() == 10);
+    CHECK(thread["isMainThread"].GetBool());
+    CHECK_FALSE(file["threads"][1]["isMainThread"].GetBool());
+    const std::string alpha = "0x10 User /bin/alpha 16";
+    const std::string libc = "0x20 User /lib/libc.so.6 32";
+    const std::string kernel = "0x100 Kernel [kernel.kallsyms] 256";
+    CHECK(firefox_samples(file, thread) ==
+          std::vector<FirefoxSample>{{0, alpha},
+                                     {0.001, alpha + ";" + libc},
+                                     {0.003, alpha + ";" + libc + ";" + kernel},
+                                     {0.089, alpha}});
+    CHECK(firefox_samples(file, file["threads"][2]).at(2) == FirefoxSample{0.004, ""});
+    for (const auto& lib : file["libs"].GetArray()) {
+      const bool is_alpha = std::string(lib["name"].GetString()) == "alpha";
+      CHECK(std::string(lib["breakpadId"].GetString()) ==
+            (is_alpha ? "0403020106050807090A0B0C0D0E0F100" : std::string(33, '0')));
+      CHECK(lib["codeId"].IsNull() == !is_alpha);
+    }
+    CHECK(file["libs"].Size() == 4);
+  }
+}

@@ -1,0 +1,153 @@
+#include "formats/folded/folded_source.h"
+
+#include <doctest/doctest.h>
+
+#include "support/collecting_sink.h"
+#include "support/test_bytes.h"
+
+using namespace stackpack;
+using test::CollectingSink;
+using test::TestBytes;
+
+namespace {
+
+Result<capture::ByteAccount> read(const std::string& text, CollectingSink& sink,
+                                  folded::ReadOptions options = {}) {
+  const std::vector<std::byte> bytes = TestBytes().text(text).bytes;
+  const auto source = io::source_of_memory(bytes);
+  return folded::read_capture(*source, sink, options);
+}
+
+// "leaf;...;root weight", with names in place of the addresses that stand for them.
+std::vector<std::string> lines_of(const CollectingSink& sink) {
+  const capture::SystemTables tables = sink.system_facts.finish();
+  std::map<std::string, std::string> names;
+  for (const Module& module : tables.modules) {
+    CHECK(module.size == 1);
+    CHECK(module.pid == kKernelPid);
+    char text[24];
+    std::snprintf(text, sizeof text, "?%llx", static_cast<unsigned long long>(module.base));
+    names[text] = module.path;
+  }
+  std::vector<std::string> lines;
+  for (const CollectingSink::Row& row : sink.rows) {
+    std::string line;
+    std::string stack = row.stack + " ";
+    for (std::size_t begin = 0; begin < stack.size();) {
+      const std::size_t end = stack.find(' ', begin);
+      line += (begin == 0 ? "" : ";") + names.at(stack.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    lines.push_back(line + " " + std::to_string(row.sample.weight));
+  }
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("folded source: lines become samples, names become frames, leaf first") {
+  CollectingSink sink;
+  const std::string text =
+      "main;work;spin 12\n"
+      "main;std::pair<a, b>::f(int) 3\r\n"
+      "\n"
+      "main 1\n"
+      "a;;b 18446744073709551615";
+  const auto account = read(text, sink);
+  REQUIRE(account.has_value());
+  CHECK(lines_of(sink) == std::vector<std::string>{"spin;work;main 12",
+                                                   "std::pair<a, b>::f(int);main 3", "main 1",
+                                                   "b;;a 18446744073709551615"});
+  CHECK(account->total == text.size());
+  CHECK(account->padding == 1);
+  CHECK(account->parsed == text.size() - 1);
+  CHECK(sink.events == std::vector<Event>{{"samples", true}});
+  CHECK(sink.rows[0].sample.pid == kUnknownId);
+  CHECK(sink.rows[0].sample.origin == StackOrigin::kRecorded);
+  const capture::SystemTables tables = sink.system_facts.finish();
+  CHECK(tables.metadata ==
+        std::vector<MetadataEntry>{{"frames.synthetic", "1"}, {"samples.aggregated", "1"}});
+}
+
+TEST_CASE("folded source: a line that is none is counted where it is, the others are read") {
+  CollectingSink sink;
+  const std::string text = std::string("a;b 1\nno count\nc 2x\nd 99999999999999999999\ne -1\n") +
+                           "f" + '\0' + "g 1\n" + "h 5\n";
+  const auto account = read(text, sink);
+  REQUIRE(account.has_value());
+  CHECK(lines_of(sink) == std::vector<std::string>{"b;a 1", "h 5"});
+  CHECK(sink.counters.count("folded_line_without_count") == 4);
+  CHECK(sink.counters.count("folded_binary_line") == 1);
+  CHECK(sink.counters.sorted()[1].first_offset == 6);
+  CHECK(account->parsed + account->skipped + account->padding == account->total);
+  CHECK(account->skipped == text.size() - 6 - 4);
+}
+
+TEST_CASE("folded source: nothing readable, too long a line, a stop") {
+  CollectingSink sink;
+  const auto nothing = read("neither\nof these\n", sink);
+  REQUIRE_FALSE(nothing.has_value());
+  CHECK(nothing.error().code == ErrorCode::kCorrupt);
+
+  for (const std::size_t length : {std::size_t{5000}, std::size_t{20'000}, std::size_t{3} << 20}) {
+    CAPTURE(length);
+    folded::ReadOptions options;
+    options.max_line_bytes = 5000;
+    CollectingSink long_sink;
+    const std::string text = "a 1\n" + std::string(length, 'x') + " 1\nb 2\n";
+    const auto account = read(text, long_sink, options);
+    REQUIRE(account.has_value());
+    CHECK(account->total == text.size());
+    CHECK(account->parsed == 8);
+    CHECK(account->skipped == text.size() - 8);
+    CHECK(lines_of(long_sink) == std::vector<std::string>{"a 1", "b 2"});
+    CHECK(long_sink.counters.count("folded_line_too_long") == 1);
+    CHECK(long_sink.counters.sorted().size() == 1);
+  }
+
+  const std::atomic<bool> stop{true};
+  folded::ReadOptions stopped;
+  stopped.control.cancelled = &stop;
+  CollectingSink none;
+  const auto cancelled = read("a 1\n", none, stopped);
+  REQUIRE_FALSE(cancelled.has_value());
+  CHECK(cancelled.error().code == ErrorCode::kCancelled);
+}
+
+TEST_CASE("folded source: every prefix of a text gives its whole lines, or an error") {
+  const std::string text = "main;work 12\nmain;rest 34\n";
+  for (std::size_t size = 0; size <= text.size(); ++size) {
+    CAPTURE(size);
+    CollectingSink sink;
+    const auto account = read(text.substr(0, size), sink);
+    for (const std::string& line : lines_of(sink)) {
+      const bool known = line == "work;main 12" || line == "rest;main 34" ||
+                         line == "work;main 1" || line == "rest;main 3";  // cut in the count
+      CHECK(known);
+    }
+    if (account) {
+      CHECK(account->total == size);
+    }
+  }
+}
+
+TEST_CASE("folded source: what is folded text, and what is not") {
+  struct Case {
+    const char* name;
+    std::string head;
+    bool expected;
+  };
+  for (const Case& c : std::vector<Case>{{"a callstack", "a;b 1\nc;d 2\n", true},
+                                         {"a single frame", "main 7\n", true},
+                                         {"a first line longer than the head", "a;b;c", true},
+                                         {"empty", "", false},
+                                         {"prose", "Hello there\nworld\n", false},
+                                         {"perf.data", "PERFILE2", false},
+                                         {"a NUL", std::string("a;b 1\n\0", 7), false},
+                                         {"a control character", "a\x01;b 1\n", false},
+                                         {"json", "{\"a\": 1}\n", false},
+                                         {"gzip", "\x1f\x8b\x08 1\n", false}}) {
+    CAPTURE(c.name);
+    CHECK(folded::looks_like_folded(TestBytes().text(c.head).bytes) == c.expected);
+  }
+}

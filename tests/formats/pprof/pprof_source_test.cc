@@ -1,0 +1,328 @@
+#include "formats/pprof/pprof_source.h"
+
+#include <doctest/doctest.h>
+
+#include "capture/synthetic_frames.h"
+#include "io/gzip_codec.h"
+#include "support/collecting_sink.h"
+#include "support/test_bytes.h"
+#include <protozero/pbf_writer.hpp>
+
+using namespace stackpack;
+using protozero::pbf_writer;
+using test::CollectingSink;
+using test::TestBytes;
+
+namespace {
+
+std::vector<std::byte> bytes_of(const std::string& text) {
+  return TestBytes().text(text).bytes;
+}
+
+std::vector<std::byte> gzip_of(const std::string& text) {
+  io::GzipCompressor gzip;
+  std::vector<std::byte> out;
+  gzip.append(bytes_of(text), out);
+  gzip.finish(out);
+  return out;
+}
+
+// Writes a profile.proto as others do: samples first, strings last.
+class ProfileText {
+ public:
+  std::int64_t string(const std::string& text) {
+    for (std::size_t i = 0; i < strings_.size(); ++i) {
+      if (strings_[i] == text) {
+        return static_cast<std::int64_t>(i);
+      }
+    }
+    strings_.push_back(text);
+    return static_cast<std::int64_t>(strings_.size() - 1);
+  }
+  ProfileText& type(const std::string& name, const std::string& unit) {
+    pbf_writer message(top_, 1);
+    message.add_int64(1, string(name));
+    message.add_int64(2, string(unit));
+    return *this;
+  }
+  ProfileText& sample(const std::vector<std::uint64_t>& locations,
+                      const std::vector<std::int64_t>& values, std::int64_t pid = -1,
+                      const std::string& comm = "") {
+    pbf_writer message(top_, 2);
+    message.add_packed_uint64(1, locations.begin(), locations.end());
+    message.add_packed_int64(2, values.begin(), values.end());
+    if (pid >= 0) {
+      for (const char* key : {"pid", "tid"}) {
+        pbf_writer label(message, 3);
+        label.add_int64(1, string(key));
+        label.add_int64(3, pid);
+      }
+    }
+    if (!comm.empty()) {
+      pbf_writer label(message, 3);
+      label.add_int64(1, string("comm"));
+      label.add_int64(2, string(comm));
+    }
+    return *this;
+  }
+  ProfileText& mapping(std::uint64_t id, std::uint64_t start, std::uint64_t limit,
+                       const std::string& file, const std::string& build_id) {
+    pbf_writer message(top_, 3);
+    message.add_uint64(1, id);
+    message.add_uint64(2, start);
+    message.add_uint64(3, limit);
+    message.add_uint64(4, 0x400);
+    message.add_int64(5, string(file));
+    message.add_int64(6, string(build_id));
+    return *this;
+  }
+  ProfileText& location(std::uint64_t id, std::uint64_t mapping, std::uint64_t address,
+                        const std::vector<std::uint64_t>& functions = {}) {
+    pbf_writer message(top_, 4);
+    message.add_uint64(1, id);
+    message.add_uint64(2, mapping);
+    message.add_uint64(3, address);
+    for (const std::uint64_t function : functions) {
+      pbf_writer line(message, 4);
+      line.add_uint64(1, function);
+      line.add_int64(2, 17);
+    }
+    return *this;
+  }
+  ProfileText& function(std::uint64_t id, const std::string& name) {
+    pbf_writer message(top_, 5);
+    message.add_uint64(1, id);
+    message.add_int64(2, string(name));
+    return *this;
+  }
+  ProfileText& time(std::int64_t ns) {
+    top_.add_int64(9, ns);
+    return *this;
+  }
+  [[nodiscard]] std::string done() const {
+    std::string result = text_;
+    pbf_writer top(result);
+    for (const std::string& text : strings_) {
+      top.add_string(6, text);
+    }
+    return result;
+  }
+
+ private:
+  std::vector<std::string> strings_{""};
+  std::string text_;
+  pbf_writer top_{text_};
+};
+
+Result<capture::ByteAccount> read(const std::vector<std::byte>& bytes, CollectingSink& sink,
+                                  const pprof::ReadOptions& options = {}) {
+  const auto source = io::source_of_memory(bytes);
+  return pprof::read_capture(*source, sink, options);
+}
+
+std::string synthetic(unsigned index) {
+  char text[24];
+  std::snprintf(text, sizeof text, "?%llx",
+                static_cast<unsigned long long>(capture::SyntheticFrames::kFirstAddress + index));
+  return text;
+}
+
+std::string two_process_profile() {
+  return ProfileText()
+      .type("samples", "count")
+      .type("cpu", "nanoseconds")
+      .sample({1, 2}, {3, 300}, 42, "alpha")
+      .sample({3, 2}, {1, 0})
+      .sample({}, {5, 0})
+      .mapping(1, 0x1000, 0x2000, "/bin/alpha", "abcd")
+      .mapping(2, 0xffff0000, 0xfffff000, "[kernel.kallsyms]", "")
+      .location(1, 2, 0xffff0100)
+      .location(2, 1, 0x1010)
+      .location(3, 0, 0x99)
+      .time(1'700'000'000'000'000'000)
+      .done();
+}
+
+}  // namespace
+
+TEST_CASE("pprof source: values become events, locations addresses, labels threads") {
+  for (const bool compressed : {false, true}) {
+    CAPTURE(compressed);
+    const std::string text = two_process_profile();
+    const std::vector<std::byte> file = compressed ? gzip_of(text) : bytes_of(text);
+    CHECK(pprof::looks_like_pprof(file));
+    CollectingSink sink;
+    const auto account = read(file, sink);
+    REQUIRE(account.has_value());
+    CHECK(account->total == file.size());
+    CHECK(account->parsed == file.size());
+    CHECK(sink.events == std::vector<Event>{{"samples", true}, {"cpu", true}});
+    REQUIRE(sink.rows.size() == 4);
+    CHECK(sink.rows[0].stack == "kffff0100 ?1010");
+    CHECK(sink.rows[0].sample.weight == 3);
+    CHECK(sink.rows[0].sample.pid == 42);
+    CHECK(sink.rows[0].sample.tid == 42);
+    CHECK(sink.rows[0].sample.time_ns == 1'700'000'000'000'000'000U);
+    CHECK(sink.rows[1].sample.event == 1);
+    CHECK(sink.rows[1].sample.weight == 300);
+    CHECK(sink.rows[2].stack == "?99 ?1010");
+    CHECK(sink.rows[2].sample.pid == kUnknownId);
+    CHECK(sink.rows[3].stack.empty());
+    CHECK(sink.rows[3].sample.origin == StackOrigin::kNone);
+    const capture::SystemTables tables = sink.system_facts.finish();
+    REQUIRE(tables.modules.size() == 2);
+    CHECK(tables.modules[0].path == "/bin/alpha");
+    CHECK(tables.modules[0].file_offset == 0x400);
+    CHECK(tables.modules[0].build_id == std::vector<std::uint8_t>{0xab, 0xcd});
+    REQUIRE(tables.processes.size() == 1);
+    CHECK(tables.processes[0].name == "alpha");
+    CHECK_FALSE(sink.counters.any_loss());
+  }
+}
+
+TEST_CASE("pprof source: function names are frames, inlined ones first") {
+  const std::string text = ProfileText()
+                               .type("samples", "count")
+                               .sample({7, 8}, {1})
+                               .mapping(1, 0x1000, 0x2000, "/bin/go", "")
+                               .location(7, 1, 0x1010, {2, 1})
+                               .location(8, 1, 0x1020, {3})
+                               .function(1, "outer")
+                               .function(2, "inlined")
+                               .function(3, "main.main")
+                               .done();
+  CollectingSink sink;
+  REQUIRE(read(bytes_of(text), sink).has_value());
+  REQUIRE(sink.rows.size() == 1);
+  CHECK(sink.rows[0].stack == synthetic(0) + " " + synthetic(1) + " " + synthetic(2));
+  const capture::SystemTables tables = sink.system_facts.finish();
+  std::vector<std::string> names;
+  for (const Module& module : tables.modules) {
+    names.push_back(module.path);
+  }
+  CHECK(names == std::vector<std::string>{"/bin/go", "inlined", "outer", "main.main"});
+  CHECK(sink.counters.count("pprof_addresses_told_by_name") == 2);
+}
+
+TEST_CASE("pprof source: where addresses would mean two things, names are kept") {
+  const std::string text = ProfileText()
+                               .type("samples", "count")
+                               .sample({1, 2, 3}, {1})
+                               .mapping(1, 0x1000, 0x3000, "/bin/a", "")
+                               .mapping(2, 0x2000, 0x4000, "/bin/b", "")
+                               .location(1, 1, 0x1010)
+                               .location(2, 2, 0x2020)
+                               .location(3, 1, 0x9000)  // outside of its mapping
+                               .done();
+  CollectingSink sink;
+  REQUIRE(read(bytes_of(text), sink).has_value());
+  CHECK(sink.rows[0].stack == "?1010 " + synthetic(0) + " " + synthetic(1));
+  const capture::SystemTables tables = sink.system_facts.finish();
+  REQUIRE(tables.modules.size() == 3);
+  CHECK(tables.modules[1].path == "b+0x420");
+  CHECK(tables.modules[2].path == "a+0x8400");
+  CHECK(sink.counters.count("pprof_overlapping_mappings") == 1);
+}
+
+TEST_CASE("pprof source: damage is counted, the rest is read") {
+  struct Case {
+    const char* name;
+    std::string text;
+    const char* counter;
+    std::size_t rows;
+  };
+  const auto with = [](const auto& change) {
+    ProfileText text;
+    text.type("samples", "count").location(1, 0, 0x10);
+    change(text);
+    text.sample({1}, {7});
+    return text.done();
+  };
+  const std::string cut_sample("\x12\x03\x0a\x7f\x01",
+                               5);  // a packed field longer than its message
+  const std::string wrong_kind("\x12\x04\x08\x01\x0d\x00", 6);
+  for (const Case& c : std::vector<Case>{
+           {"a location that is not there", with([](ProfileText& t) { t.sample({9}, {1}); }),
+            "pprof_unknown_location", 2},
+           {"a value too many", with([](ProfileText& t) {
+              t.sample({1}, {1, 2});
+            }),
+            "pprof_sample_of_other_width", 1},
+           {"a negative value", with([](ProfileText& t) { t.sample({1}, {-1}); }),
+            "pprof_negative_value", 1},
+           {"a sample whose fields are cut", cut_sample + with([](ProfileText&) {}),
+            "pprof_damaged_sample", 1},
+           {"a sample with a field cut", wrong_kind + with([](ProfileText&) {}),
+            "pprof_damaged_sample", 1},
+           {"the sequence of fields breaks", with([](ProfileText&) {}) + std::string("\x07garbage"),
+            "pprof_damaged_stream", 1}}) {
+    CAPTURE(c.name);
+    CollectingSink sink;
+    const auto account = read(bytes_of(c.text), sink);
+    REQUIRE(account.has_value());
+    CHECK(sink.counters.count(c.counter) == 1);
+    CHECK(sink.counters.any_loss());
+    CHECK(sink.rows.size() == c.rows);
+    CHECK(sink.rows.back().sample.weight == 7);
+  }
+}
+
+TEST_CASE("pprof source: limits, and profiles that are none") {
+  pprof::ReadOptions small_tables;
+  small_tables.max_table_bytes = 1000;
+  CollectingSink sink;
+  auto account = read(bytes_of(two_process_profile()), sink, small_tables);
+  REQUIRE_FALSE(account.has_value());
+  CHECK(account.error().code == ErrorCode::kLimit);
+
+  pprof::ReadOptions small_messages;
+  small_messages.max_message_bytes = 10;
+  account = read(bytes_of(two_process_profile()), sink, small_messages);
+  REQUIRE_FALSE(account.has_value());
+  CHECK(account.error().code == ErrorCode::kLimit);
+
+  account = read(bytes_of(ProfileText().sample({}, {1}).done()), sink);
+  REQUIRE_FALSE(account.has_value());
+  CHECK(account.error().code == ErrorCode::kCorrupt);
+
+  for (const char* text : {"", "PERFILE2", "main;work 12\n", "\x0a\x02zz"}) {
+    CHECK_FALSE(pprof::looks_like_pprof(bytes_of(text)));
+  }
+  CHECK_FALSE(pprof::looks_like_pprof(gzip_of("main;work 12\n")));
+}
+
+TEST_CASE("pprof source: every prefix and every changed byte ends well") {
+  for (const bool compressed : {false, true}) {
+    const std::string text = two_process_profile();
+    const std::vector<std::byte> file = compressed ? gzip_of(text) : bytes_of(text);
+    std::map<std::string, std::uint64_t> whole;
+    {
+      CollectingSink sink;
+      REQUIRE(read(file, sink).has_value());
+      whole = sink.listing();
+    }
+    for (std::size_t size = 0; size < file.size(); ++size) {
+      CAPTURE(size);
+      CollectingSink sink;
+      const std::vector<std::byte> prefix(file.begin(),
+                                          file.begin() + static_cast<std::ptrdiff_t>(size));
+      const auto account = read(prefix, sink);
+      if (account) {
+        CHECK(account->total == size);
+        CHECK(account->parsed + account->skipped == size);
+      }
+      for (const auto& [stack, count] : sink.listing()) {
+        // Without its mapping an address is an address: the mode may be less known, no more.
+        CHECK((whole.count(stack) != 0 || sink.counters.any_loss()));
+      }
+    }
+    for (std::size_t at = 0; at < file.size(); ++at) {
+      std::vector<std::byte> changed = file;
+      changed[at] ^= std::byte{0x41};
+      CollectingSink sink;
+      const auto account = read(changed, sink);
+      CHECK((account.has_value() || account.error().what.starts_with("pprof:") ||
+             account.error().what.starts_with("gzip:")));
+    }
+  }
+}

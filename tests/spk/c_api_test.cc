@@ -1,0 +1,138 @@
+#include "stackpack/c_api.h"
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "support/spk_reading.h"
+
+namespace stackpack::test {
+namespace {
+
+struct Visit {
+  std::vector<stackpack_sample> samples;
+  bool stop = false;
+};
+
+int collect(void* context, const stackpack_sample* samples, std::size_t count) {
+  auto* const visit = static_cast<Visit*>(context);
+  visit->samples.insert(visit->samples.end(), samples, samples + count);
+  return visit->stop ? 1 : 0;
+}
+
+int throwing(void* /*context*/, const stackpack_sample* /*samples*/, std::size_t /*count*/) {
+  throw 7;
+}
+
+TEST_SUITE("c api") {
+  TEST_CASE("c api: gives what the C++ reader gives") {
+    const SpkContent content = random_content(51, 200, 70'000);
+    const std::vector<std::byte> file = spk_bytes(content);
+    stackpack_reader* reader = nullptr;
+    REQUIRE(stackpack_open_memory(file.data(), file.size(), 0, &reader, nullptr) == STACKPACK_OK);
+
+    stackpack_summary summary{};
+    REQUIRE(stackpack_get_summary(reader, &summary) == STACKPACK_OK);
+    CHECK(summary.file_bytes == file.size());
+    CHECK(summary.samples == content.samples.size());
+    CHECK(summary.stacks == content.stacks.size());
+    CHECK(summary.has_samples == 1);
+    CHECK(stackpack_verify(reader) == STACKPACK_OK);
+
+    std::uint32_t id = 0;
+    for (const RootFirstStack& stack : content.stacks) {
+      std::array<stackpack_frame, 64> frames{};
+      std::size_t depth = 0;
+      REQUIRE(stackpack_get_callstack(reader, id, frames.data(), frames.size(), &depth) ==
+              STACKPACK_OK);
+      REQUIRE(depth == stack.size());
+      for (std::size_t i = 0; i < depth; ++i) {
+        const Frame& expected = stack[depth - 1 - i];
+        REQUIRE(frames[i].address == expected.address);
+        REQUIRE(frames[i].mode == static_cast<std::uint32_t>(expected.mode));
+      }
+      ++id;
+    }
+
+    Visit all;
+    REQUIRE(stackpack_visit_samples(reader, 0, UINT64_MAX, nullptr, nullptr, collect, &all) ==
+            STACKPACK_OK);
+    REQUIRE(all.samples.size() == content.samples.size());
+    for (std::size_t i = 0; i < all.samples.size(); ++i) {
+      const stackpack_sample& sample = all.samples[i];
+      const StoredSample& expected = content.samples[i];
+      REQUIRE(sample.time_ns == expected.time_ns);
+      REQUIRE(sample.weight == expected.weight);
+      REQUIRE(sample.pid == expected.pid);
+      REQUIRE(sample.tid == expected.tid);
+      REQUIRE(sample.cpu == expected.cpu);
+      REQUIRE(sample.event == expected.event);
+      REQUIRE(sample.stack == expected.stack);
+      REQUIRE(sample.origin == static_cast<std::uint8_t>(expected.origin));
+      REQUIRE(sample.flags == expected.flags);
+    }
+
+    Visit some;
+    some.stop = true;
+    const std::uint32_t tid = 105;
+    REQUIRE(stackpack_visit_samples(reader, 0, UINT64_MAX, nullptr, &tid, collect, &some) ==
+            STACKPACK_OK);
+    CHECK(!some.samples.empty());
+    CHECK(some.samples.size() < content.samples.size() / 10);
+    CHECK(some.samples.front().tid == tid);
+
+    const char* name = nullptr;
+    REQUIRE(stackpack_get_event_name(reader, 1, &name) == STACKPACK_OK);
+    CHECK(std::string(name) == "sched:sched_switch");
+    stackpack_close(reader);
+  }
+
+  TEST_CASE("c api: what makes no sense is refused") {
+    const std::vector<std::byte> file = spk_bytes(random_content(52, 20, 20));
+    stackpack_reader* reader = nullptr;
+    CHECK(stackpack_open(nullptr, 0, &reader, nullptr) == STACKPACK_USAGE);
+    CHECK(stackpack_open("x", 0, nullptr, nullptr) == STACKPACK_USAGE);
+    CHECK(stackpack_open_memory(nullptr, 1, 0, &reader, nullptr) == STACKPACK_USAGE);
+    REQUIRE(stackpack_open_memory(file.data(), file.size(), 1, &reader, nullptr) == STACKPACK_OK);
+    std::size_t depth = 99;
+    CHECK(stackpack_get_callstack(reader, 20, nullptr, 0, &depth) == STACKPACK_USAGE);
+    CHECK(stackpack_get_callstack(reader, 0, nullptr, 5, &depth) == STACKPACK_USAGE);
+    CHECK(stackpack_get_callstack(reader, 0, nullptr, 0, nullptr) == STACKPACK_USAGE);
+    CHECK(depth == 99);
+    CHECK(stackpack_get_callstack(reader, 0, nullptr, 0, &depth) == STACKPACK_OK);
+    CHECK(depth > 0);
+    CHECK(depth != 99);
+    CHECK(stackpack_get_callstack(nullptr, 0, nullptr, 0, &depth) == STACKPACK_USAGE);
+    CHECK(stackpack_get_summary(reader, nullptr) == STACKPACK_USAGE);
+    CHECK(stackpack_verify(nullptr) == STACKPACK_USAGE);
+    CHECK(stackpack_visit_samples(reader, 0, 1, nullptr, nullptr, nullptr, nullptr) ==
+          STACKPACK_USAGE);
+    CHECK(stackpack_visit_samples(reader, 0, UINT64_MAX, nullptr, nullptr, throwing, nullptr) ==
+          STACKPACK_USAGE);
+    const char* name = nullptr;
+    CHECK(stackpack_get_event_name(reader, 2, &name) == STACKPACK_USAGE);
+    stackpack_close(reader);
+    stackpack_close(nullptr);
+  }
+
+  TEST_CASE("c api: failures to open say why") {
+    const char* problem = nullptr;
+    auto* reader = static_cast<stackpack_reader*>(nullptr);
+    CHECK(stackpack_open("/nonexistent/file.spk", 0, &reader, &problem) == STACKPACK_NOT_FOUND);
+    CHECK(problem != nullptr);
+    CHECK(reader == nullptr);
+    const std::array<char, 100> zeros{};
+    CHECK(stackpack_open_memory(zeros.data(), zeros.size(), 0, &reader, &problem) ==
+          STACKPACK_CORRUPT);
+    CHECK(std::string(problem) == "spk: not a .spk file");
+    for (int status = STACKPACK_OK; status <= STACKPACK_OUT_OF_MEMORY + 1; ++status) {
+      CHECK(std::strlen(stackpack_status_text(static_cast<stackpack_status>(status))) > 3);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stackpack::test

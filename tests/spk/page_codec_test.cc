@@ -1,0 +1,159 @@
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "spk/page_decoder.h"
+#include "spk/page_encoder.h"
+#include "support/spk_reading.h"
+
+namespace stackpack::spk {
+namespace {
+
+/// The pages of a DAG, with what is needed to decode them.
+struct Pages {
+  EdgeTable edges;
+  FrameDictionary dictionary;
+  std::vector<std::vector<std::byte>> contents;
+  std::vector<PageDecoder::Expected> expected;
+  std::vector<PageShape> shapes;
+};
+
+EdgeTable edges_of(const dag::FrozenDag& dag) {
+  const auto frames = static_cast<std::uint32_t>(dag.dictionary.size());
+  EdgeCounter counter;
+  std::vector<std::uint32_t> path;
+  for (std::size_t i = 0; i < dag.node_count(); ++i) {
+    const bool first = dag.depth[i] == path.size() + 1;
+    path.resize(dag.depth[i] - 1U);
+    counter.add(path.empty() ? frames : path.back(), dag.frame[i], first);
+    path.push_back(dag.frame[i]);
+  }
+  const std::vector<CountedEdge> edges = counter.take();
+  EdgeBlockEncoder encoder(edges, frames + 1);
+  EdgeTableBuilder builder(frames);
+  while (!encoder.done()) {
+    BlockContent content;
+    encoder.encode(content);
+    REQUIRE(builder.add_block(io::ByteCursor(content.bytes().bytes(), 0)));
+  }
+  return builder.finish().value();
+}
+
+Pages pages_of(const test::StackSet& stacks) {
+  const dag::FrozenDag dag = test::frozen_dag_of(stacks);
+  Pages pages;
+  pages.edges = edges_of(dag);
+  pages.dictionary.append(dag.dictionary);
+  pages.dictionary.seal();
+  PageEncoder encoder(pages.edges);
+  std::uint64_t first_node = 0;
+  std::uint64_t first_stack = 0;
+  for (std::size_t i = 0; i < dag.node_count(); ++i) {
+    encoder.add({dag.frame[i], dag.depth[i], dag.ends(i)});
+    if (!encoder.full() && i + 1 < dag.node_count()) {
+      continue;
+    }
+    BlockContent content;
+    const PageEncoder::Page page = encoder.encode(content);
+    const auto bytes = content.bytes().bytes();
+    pages.contents.emplace_back(bytes.begin(), bytes.end());
+    pages.expected.push_back({first_node, first_stack, page.shape.nodes, page.stacks, 0});
+    pages.shapes.push_back(page.shape);
+    first_node += page.shape.nodes;
+    first_stack += page.stacks;
+  }
+  return pages;
+}
+
+Result<ResidentPage> decode(const Pages& pages, std::size_t number,
+                            std::span<const std::byte> content) {
+  PageDecoder decoder;
+  return decoder.decode(content, pages.edges, pages.expected[number]);
+}
+
+TEST_SUITE("spk pages") {
+  TEST_CASE("page: each decodes alone, in any order, and takes the bytes that were announced") {
+    test::Random random(41);
+    const test::StackSet stacks = test::random_stacks(random, 9'000, 60, 500);
+    const std::vector<test::RootFirstStack> expected = test::list_of(stacks);
+    const Pages pages = pages_of(stacks);
+    REQUIRE(pages.contents.size() >= 3);
+    for (std::size_t number = pages.contents.size(); number-- > 0;) {
+      const Result<ResidentPage> page = decode(pages, number, pages.contents[number]);
+      REQUIRE(page.has_value());
+      CHECK(page->memory_bytes() == ResidentPage::bytes_of(pages.shapes[number]));
+      CHECK(page->node_count() == pages.shapes[number].nodes);
+      for (std::uint32_t stack = 0; stack < page->stack_count(); ++stack) {
+        std::vector<Frame> frames;
+        page->append_stack(stack, pages.dictionary, frames);
+        const auto id = static_cast<std::size_t>(pages.expected[number].first_stack) + stack;
+        REQUIRE(test::RootFirstStack(frames.rbegin(), frames.rend()) == expected[id]);
+      }
+    }
+  }
+
+  TEST_CASE("page: what the index says must be so") {
+    test::Random random(42);
+    const Pages pages = pages_of(test::random_stacks(random, 5'000, 30, 300));
+    const std::vector<std::byte>& content = pages.contents[1];
+    const PageDecoder::Expected good = pages.expected[1];
+    PageDecoder decoder;
+    CHECK(decoder.decode(content, pages.edges, good).has_value());
+    for (int field = 0; field < 4; ++field) {
+      CAPTURE(field);
+      PageDecoder::Expected bad = good;
+      bad.first_node += field == 0 ? 1U : 0U;
+      bad.first_stack += field == 1 ? 1U : 0U;
+      bad.nodes -= field == 2 ? 1U : 0U;
+      bad.stacks += field == 3 ? 1U : 0U;
+      CHECK_FALSE(decoder.decode(content, pages.edges, bad).has_value());
+    }
+    CHECK_FALSE(decoder.decode(pages.contents[0], pages.edges, good).has_value());
+  }
+
+  TEST_CASE(
+      "page: every prefix is refused; changed bytes give an error or stacks of known frames") {
+    test::Random random(43);
+    const Pages pages = pages_of(test::random_stacks(random, 400, 30, 100));
+    const std::vector<std::byte>& content = pages.contents.front();
+    for (std::size_t size = 0; size < content.size(); ++size) {
+      REQUIRE_FALSE(decode(pages, 0, std::span(content).first(size)).has_value());
+    }
+    std::size_t decoded = 0;
+    for (std::size_t at = 0; at < content.size(); ++at) {
+      for (const unsigned flip : {1U, 0x40U, 0xFFU}) {
+        std::vector<std::byte> bad = content;
+        bad[at] ^= static_cast<std::byte>(flip);
+        const Result<ResidentPage> page = decode(pages, 0, bad);
+        if (!page) {
+          continue;
+        }
+        ++decoded;
+        std::vector<Frame> frames;
+        for (std::uint32_t stack = 0; stack < page->stack_count(); ++stack) {
+          page->append_stack(stack, pages.dictionary, frames);
+        }
+        REQUIRE(!frames.empty());
+      }
+    }
+    CHECK(decoded > 0);  // pages have no checksum of their own
+  }
+
+  TEST_CASE("page: a spine of the greatest depth") {
+    test::StackSet stacks;
+    test::RootFirstStack stack(kMaxStackDepth, Frame{FrameMode::kUser, 5});
+    stacks.insert(stack);
+    const Pages pages = pages_of(stacks);
+    CHECK(pages.contents.size() == 16);
+    CHECK(pages.shapes.back().spine == 15 * kNodesPerPage);
+    std::vector<Frame> frames;
+    const Result<ResidentPage> page = decode(pages, 15, pages.contents[15]);
+    REQUIRE(page.has_value());
+    page->append_stack(0, pages.dictionary, frames);
+    CHECK(frames == stack);
+  }
+}
+
+}  // namespace
+}  // namespace stackpack::spk

@@ -1,0 +1,97 @@
+// A CallstackSink that keeps everything, in plain containers, for tests of the sources.
+#pragma once
+
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "capture/callstack_sink.h"
+
+namespace stackpack::test {
+
+/// Leaf first, `mode letter + hex address`, joined by spaces: a line of the stack listing.
+inline std::string text_of(const capture::StackView& stack) {
+  std::string line;
+  std::size_t at = 0;
+  for (const capture::ModeRun& run : stack.runs) {
+    for (std::uint32_t i = 0; i < run.count; ++i, ++at) {
+      char frame[24];
+      std::snprintf(frame, sizeof frame, "%s%c%llx", at == 0 ? "" : " ", mode_letter(run.mode),
+                    static_cast<unsigned long long>(stack.addresses[at]));
+      line += frame;
+    }
+  }
+  return line;
+}
+
+class CollectingSink final : public capture::CallstackSink {
+ public:
+  struct Row {
+    Sample sample;
+    std::string stack;  // text of the callstack, or of the fallback
+    int pending = -1;
+  };
+
+  std::uint32_t add_event(const Event& event) override {
+    events.push_back(event);
+    return static_cast<std::uint32_t>(events.size() - 1);
+  }
+  void rename_event(std::uint32_t index, std::string_view name) override {
+    events.at(index).name = std::string(name);
+  }
+  Status add_sample(const Sample& sample, const capture::StackView& stack) override {
+    rows.push_back({sample, text_of(stack), -1});
+    return {};
+  }
+  capture::PendingStack open_pending() override {
+    promises.emplace_back();
+    return static_cast<capture::PendingStack>(promises.size() - 1);
+  }
+  Status add_pending_sample(const Sample& sample, capture::PendingStack pending,
+                            const capture::StackView& fallback) override {
+    rows.push_back({sample, text_of(fallback), static_cast<int>(pending)});
+    return {};
+  }
+  Status resolve_pending(capture::PendingStack pending, const capture::StackView& stack) override {
+    promises.at(static_cast<std::size_t>(pending)) = text_of(stack);
+    return {};
+  }
+  capture::SystemRecorder& system() override { return system_facts; }
+  capture::LossCounters& losses() override { return counters; }
+
+  /// Rows with every promise kept.
+  [[nodiscard]] std::vector<Row> settled() const {
+    std::vector<Row> result = rows;
+    for (Row& row : result) {
+      if (row.pending < 0) {
+        continue;
+      }
+      const std::string& promised = promises.at(static_cast<std::size_t>(row.pending));
+      row.sample.origin = !promised.empty()   ? StackOrigin::kRecorded
+                          : row.stack.empty() ? StackOrigin::kNone
+                                              : StackOrigin::kIpOnly;
+      row.stack = promised.empty() ? row.stack : promised;
+    }
+    return result;
+  }
+
+  /// The canonical stack listing: recorded callstacks with their number of samples.
+  [[nodiscard]] std::map<std::string, std::uint64_t> listing() const {
+    std::map<std::string, std::uint64_t> counts;
+    for (const Row& row : settled()) {
+      if (row.sample.origin == StackOrigin::kRecorded) {
+        ++counts[row.stack];
+      }
+    }
+    return counts;
+  }
+
+  std::vector<Event> events;
+  std::vector<Row> rows;
+  std::vector<std::string> promises;
+  capture::SystemRecorder system_facts;
+  capture::LossCounters counters;
+};
+
+}  // namespace stackpack::test

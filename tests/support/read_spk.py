@@ -1,0 +1,401 @@
+#!/usr/bin/env python3
+"""read_spk.py - lists the callstacks of a .spk file; written from docs/format.md alone.
+
+usage: read_spk.py FILE.spk
+
+Prints the canonical stack listing: one line per recorded callstack, `COUNT frame frame ...`, leaf first.
+Needs the standard library and the zstd command. It shares nothing with the C++ reader but the document,
+so that the two check each other and the document. It checks what it needs, not the XXH3 hashes, for which
+the standard library has no function.
+"""
+import collections
+import struct
+import subprocess
+import sys
+
+SUMMARY, FRAMES, EDGES, PAGES, PAGE_INDEX, SAMPLES, SAMPLE_INDEX, STACK_COUNTS, EVENTS = range(1, 10)
+INDEXED = 2
+NONE = 0xFFFFFFFF
+RECORDED = 2
+GUESSES = 16
+MODE_LETTERS = "?kuhgGU"
+MASK = (1 << 64) - 1
+
+
+class Bad(Exception):
+    """The file is not what the document says."""
+
+
+def need(condition, what):
+    if not condition:
+        raise Bad(what)
+
+
+class Bytes:
+    """Reads the content of a block from the front."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, size):
+        need(size <= len(self.data) - self.at, "block too short")
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+    def u8(self):
+        return self.take(1)[0]
+
+    def varint(self):
+        value = shift = 0
+        while True:
+            byte = self.u8()
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                need(value <= MASK, "varint too long")
+                return value
+            need(shift < 70, "varint too long")
+
+    def column(self, count):
+        form = self.u8()
+        if form == 0:
+            return self.planes(count)
+        need(16 <= form <= 23, "form of a column")
+        return self.buckets(count, form - 16)
+
+    def planes(self, count):
+        mask, constant = self.u8(), self.varint()
+        values = [constant] * count
+        for plane in range(8):
+            if mask >> plane & 1:
+                need(constant >> 8 * plane & 0xFF == 0, "constant of a stored plane")
+                values = [v | b << 8 * plane for v, b in zip(values, self.take(count))]
+        return values
+
+    def buckets(self, count, kept):
+        symbols = self.take(count)
+        small = 1 << kept + 1
+        low = [(s >> kept) - 1 if s >= small else 0 for s in symbols]
+        need(all(k + kept + 1 <= 64 for k in low), "bucket too wide")
+        stream = iter(self.take((sum(low) + 7) // 8))
+        values, piece, piece_bits = [], 0, 0
+        for symbol, k in zip(symbols, low):
+            while piece_bits < k:
+                piece |= next(stream) << piece_bits
+                piece_bits += 8
+            if symbol < small:
+                values.append(symbol)
+            else:
+                values.append((1 << kept | symbol & (1 << kept) - 1) << k | piece & (1 << k) - 1)
+            piece >>= k
+            piece_bits -= k
+        need(piece == 0, "bits after the last")
+        return values
+
+    def end(self):
+        need(self.at == len(self.data), "bytes left over in a block")
+
+
+def signed(code):
+    """The number of a zigzag code."""
+    return code >> 1 if code & 1 == 0 else -(code >> 1) - 1
+
+
+Section = collections.namedtuple("Section", "kind flags offset stored raw items blocks")
+
+
+class File:
+    """Directory and contents of the blocks, by section."""
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            data = file.read()
+        need(data[8:16] == b"STACKPAK" and data[16:18] == b"\1\0", "header")
+        trailer = data[-64:]
+        need(trailer[56:] == b"STACKEND", "trailer")
+        offset, size, _, file_size = struct.unpack_from("<4Q", trailer, 8)
+        need(file_size == len(data) and offset + size == len(data) - 64, "trailer sizes")
+        directory = data[offset:offset + size]
+        count, = struct.unpack_from("<I", directory, 8)
+        self.sections = [Section(*struct.unpack_from("<2I5Q", directory, 16 + 64 * i)) for i in range(count)]
+        records = list(struct.iter_unpack("<2IQ", directory[16 + 64 * count:]))
+        need(sum(s.blocks for s in self.sections if not s.flags & INDEXED) == len(records), "block records")
+
+        # Skippable frames decompress to nothing: what comes out are the contents of all blocks.
+        content = subprocess.run(["zstd", "-dc", path], check=True, stdout=subprocess.PIPE).stdout
+        need(len(content) == sum(s.raw for s in self.sections), "raw sizes")
+        self.contents, self.listed = {}, {}
+        at = 0
+        records = iter(records)
+        for section in self.sections:
+            self.contents[section.kind] = content[at:at + section.raw]
+            at += section.raw
+            if not section.flags & INDEXED:
+                sizes = [next(records)[1] for _ in range(section.blocks)]
+                self.listed[section.kind] = sizes
+
+    def items(self, kind):
+        return next(s.items for s in self.sections if s.kind == kind)
+
+    def has(self, kind):
+        return kind in self.contents
+
+    def blocks(self, kind, sizes=None):
+        """The contents of the blocks of a section as Bytes, each read to its end."""
+        content, at = self.contents[kind], 0
+        for size in self.listed[kind] if sizes is None else sizes:
+            block = Bytes(content[at:at + size])
+            yield block
+            block.end()
+            at += size
+        need(at == len(content), "blocks do not fill their section")
+
+
+def read_frames(file):
+    frames, left = [], file.items(FRAMES)
+    for block in file.blocks(FRAMES):
+        count = min(left, 65536)
+        left -= count
+        runs = [(block.u8(), block.varint(), block.varint()) for _ in range(block.varint())]
+        need(sum(length for _, length, _ in runs) == count, "runs of frames")
+        distances = iter(block.column(count - len(runs)))
+        for mode, length, address in runs:
+            frames.append((mode, address))
+            for _ in range(length - 1):
+                address += next(distances)
+                frames.append((mode, address))
+    need(left == 0 and all(a < b for a, b in zip(frames, frames[1:])), "dictionary")
+    return frames
+
+
+def read_edges(file, frame_count):
+    """Rows of children by position, and rows of positions by rank."""
+    rows, classes = [], []
+    for block in file.blocks(EDGES):
+        first_row = block.varint()
+        lengths = block.column(block.varint())
+        firsts = iter(block.column(sum(1 for n in lengths if n > 0)))
+        others = iter(block.column(sum(n - 1 for n in lengths if n > 0)))
+        block_classes = iter(block.column(sum(n for n in lengths if n > 1)))
+        need(first_row == len(rows) or first_row == len(rows) - 1, "first row of edges")
+        for i, length in enumerate(lengths):
+            row = first_row + i
+            if row == len(rows):
+                rows.append([])
+                classes.append([])
+            child = None
+            for _ in range(length):
+                child = row + signed(next(firsts)) if child is None else child + next(others) + 1
+                rows[row].append(child)
+                classes[row].append(next(block_classes) if length > 1 else 0)
+    need(len(rows) == frame_count + 1, "rows of edges")
+    for row in rows:
+        need(all(a < b for a, b in zip(row, row[1:])) and (not row or row[-1] < frame_count), "row of edges")
+    ranked = [sorted(range(len(row)), key=lambda p, c=c: (-c[p], p)) for row, c in zip(rows, classes)]
+    return rows, ranked
+
+
+def read_page_sizes(file):
+    sizes, stacks = [], []
+    for block in file.blocks(PAGE_INDEX):
+        count = block.varint()
+        block.column(count)
+        sizes += block.column(count)
+        stacks += block.column(count)
+        block.take(8 * count)
+    return sizes, stacks
+
+
+class Level:
+    """A level of the path from the root to the latest node."""
+
+    def __init__(self, row, callstack):
+        self.row, self.callstack, self.next = row, callstack, 0
+
+
+def read_page(block, first_node, first_stack, rows, ranked):
+    """The callstacks that end in a page, as tuples (frame, rest of the callstack), leaf first."""
+    need(block.varint() == first_node and block.varint() == first_stack, "page in the wrong place")
+    count, spine_length, exception_count = block.varint(), block.varint(), block.varint()
+    spine, codes = block.take(spine_length), block.take(count)
+    exceptions, node = set(), 0
+    for _ in range(exception_count):
+        node += block.varint()
+        exceptions.add(node)
+    ranks = [code if code < 255 else 255 + block.varint() for code in spine]
+    path = [Level(len(rows) - 1, None)]
+    for rank in ranks:
+        parent = path[-1]
+        need(rank < len(rows[parent.row]), "rank of the spine")
+        position = ranked[parent.row][rank]
+        parent.next = position + 1
+        frame = rows[parent.row][position]
+        path.append(Level(frame, (frame, parent.callstack)))
+    nodes, inner = [], set()
+    is_open = lambda level: level.next < len(rows[level.row])
+    need(codes[0] < 64 and is_open(path[-1]), "first node")
+    for i, code in enumerate(codes):
+        pops, child = divmod(code, 64)
+        pops += block.varint() if pops == 3 else 0
+        child += block.varint() if child == 63 else 0
+        while True:
+            need(path, "pops past the root")
+            if not is_open(path[-1]):
+                path.pop()
+            elif pops > 0:
+                pops -= 1
+                path.pop()
+            else:
+                break
+        parent = path[-1]
+        row = rows[parent.row]
+        if parent.next == 0:
+            need(child < len(row), "rank of a child")
+            position = ranked[parent.row][child]
+        else:
+            position = parent.next + child
+        need(position < len(row), "position of a child")
+        parent.next = position + 1
+        frame = row[position]
+        if nodes and parent.callstack is nodes[-1]:
+            inner.add(i - 1)
+        nodes.append((frame, parent.callstack))
+        path.append(Level(frame, nodes[-1]))
+    need(all(i in inner or i == count - 1 for i in exceptions), "leaf that ends no callstack")
+    return [n for i, n in enumerate(nodes) if (i in inner) == (i in exceptions)]
+
+
+def read_callstacks(file, frame_count):
+    rows, ranked = read_edges(file, frame_count)
+    sizes, expected = read_page_sizes(file)
+    stacks = []
+    for i, block in enumerate(file.blocks(PAGES, sizes)):
+        page = read_page(block, 4096 * i, len(stacks), rows, ranked)
+        need(len(page) == expected[i], "callstacks of a page")
+        stacks += page
+    return stacks
+
+
+def sample_order(groups, times, corrections):
+    """Stored positions in the order of the capture."""
+    begins, at = [], 0
+    for size in groups:
+        begins.append(at)
+        at += size
+    left = [[begin, begin + size] for begin, size in zip(begins, groups)]
+    order = []
+    for correction in corrections:
+        _, earliest = min((times[a], g) for g, (a, b) in enumerate(left) if a < b)
+        group = left[(earliest + correction) % len(groups)]
+        need(group[0] < group[1], "sample of an empty group")
+        order.append(group[0])
+        group[0] += 1
+    return order
+
+
+def read_sample_head(head):
+    """Number of samples. The threads are not needed."""
+    count, threads = head.varint(), head.varint()
+    head.column(threads), head.column(threads)
+    return count
+
+
+def read_sample_body(body, count):
+    """(stack id, origin) per sample, in any order."""
+    groups = body.varint()
+    body.column(groups)
+    sizes = body.column(groups)
+    base, unit, form = body.varint(), body.varint(), body.u8()
+    nominal = body.varint() if form == 1 else 0
+    numbers, times = iter(body.column(count)), []
+    for size in sizes:
+        time = base
+        for _ in range(size):
+            number = next(numbers)
+            time = (time + unit * (nominal + signed(number) if form == 1 else number)) & MASK
+            times.append(time)
+    order = sample_order(sizes, times, body.column(count))
+    thread_codes, thread_of, at = body.column(count), [], 0
+    for size in sizes:
+        for i in range(size):
+            code = thread_codes[at + i]
+            need(code > 0 or i > 0, "thread of a group's first sample")
+            thread_of.append(code - 1 if code > 0 else thread_of[-1])
+        at += size
+    body.column(count), body.column(count)  # events, weights
+    origins = body.column(count)
+    body.column(count)  # flags
+    codes = body.column(count)
+    differences = iter(body.column(codes.count(1)))
+    by_thread = sorted(order, key=lambda position: thread_of[position])  # stable
+    result, thread, latest, followers = [], None, None, {}
+    for position, code in zip(by_thread, codes):
+        if thread_of[position] != thread:
+            thread, latest, followers = thread_of[position], None, {}
+        if code == 0:
+            result.append((NONE, origins[position]))
+            continue
+        seen = followers.setdefault(latest, [])
+        if code == 1:
+            stack = ((latest or 0) + signed(next(differences))) & MASK
+        else:
+            need(latest is not None and code - 2 < len(seen), "guess")
+            stack = seen[code - 2]
+        if latest is not None:
+            if stack in seen:
+                seen.remove(stack)
+            seen.insert(0, stack)
+            del seen[GUESSES:]
+        latest = stack
+        result.append((stack, origins[position]))
+    return result
+
+
+def count_samples(file):
+    """Recorded samples per stack id."""
+    counts = collections.Counter()
+    if not file.has(SAMPLES):
+        for block in file.blocks(STACK_COUNTS):
+            rows = block.varint()
+            stack, _, _, origin, samples, _ = [block.column(rows) for _ in range(6)]
+            for s, o, n in zip(stack, origin, samples):
+                counts[s] += n if o == RECORDED else 0
+        return counts
+    sizes = []
+    for block in file.blocks(SAMPLE_INDEX):
+        count = block.varint()
+        columns = [block.column(count) for _ in range(7)]
+        block.take(16 * count)
+        for head, body in zip(columns[1], columns[3]):
+            sizes += [head, body]
+    blocks = file.blocks(SAMPLES, sizes)
+    for head in blocks:
+        count = read_sample_head(head)
+        for stack, origin in read_sample_body(next(blocks), count):
+            counts[stack] += 1 if origin == RECORDED else 0
+    return counts
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    file = File(sys.argv[1])
+    frames = read_frames(file)
+    stacks = read_callstacks(file, len(frames))
+    texts = [f"{MODE_LETTERS[mode]}{address:x}" for mode, address in frames]
+    for stack, count in sorted(count_samples(file).items()):
+        if count == 0:
+            continue
+        need(stack < len(stacks), "stack id")
+        line, node = [str(count)], stacks[stack]
+        while node is not None:
+            line.append(texts[node[0]])
+            node = node[1]
+        print(*line)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Bad as error:
+        sys.exit(f"read_spk.py: {sys.argv[1]}: {error}")
