@@ -16,6 +16,7 @@
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
+#include "stackpack/convert.h"
 
 namespace stackpack::cli {
 
@@ -208,7 +209,25 @@ class ConvertRun {
                     : output == "-"           ? "(standard output)"
                                               : output,
                     error);
+    if (error.code == ErrorCode::kUsage) {
+      tell_members(batch_.jobs()[job].input);
+    }
     return exit_code_of(error);
+  }
+
+  // Which member of an archive is meant was not clear: these are there.
+  void tell_members(const std::string& input) {
+    constexpr std::size_t kMostNames = 20;
+    const Result<std::vector<std::string>> members = captures_in_archive(input);
+    if (!members) {
+      return;
+    }
+    for (std::size_t i = 0; i < std::min(members->size(), kMostNames); ++i) {
+      messages_.note(input, "holds " + (*members)[i]);
+    }
+    if (members->size() > kMostNames) {
+      messages_.note(input, fmt::format("and {} more", members->size() - kMostNames));
+    }
   }
 
   [[nodiscard]] std::string summary() const {

@@ -18,6 +18,15 @@ std::uint32_t SampleWriter::event_index(std::uint32_t number) {
   return kind.sink_event;
 }
 
+void SampleWriter::rename_counters() {
+  for (std::uint32_t number = 0; number < kinds_.size(); ++number) {
+    const EventKind& kind = kinds_.at(number);
+    if (kind.one_source && kind.known_to_sink && !kind.counter.empty()) {
+      sink_.rename_event(kind.sink_event, name_of(kind, number));
+    }
+  }
+}
+
 Sample SampleWriter::sample_of(const EventFacts& event, StackOrigin origin) {
   Sample sample;
   sample.time_ns = clock_.unix_ns(event.clock);

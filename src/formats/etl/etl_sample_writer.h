@@ -36,6 +36,9 @@ class SampleWriter {
   /// A profile sample without a callstack.
   Status ip_only(const EventFacts& event);
 
+  /// Gives the rows of counters the names that the trace told after their first samples.
+  void rename_counters();
+
   capture::PendingStack promise() { return sink_.open_pending(); }
   Status promised(const EventFacts& event, capture::PendingStack pending);
   Status keep_promise(capture::PendingStack pending, std::span<const std::uint64_t> frames);

@@ -199,10 +199,44 @@ std::uint32_t EventKinds::add(const EventView& event, std::uint64_t hash) {
   return number;
 }
 
+std::uint32_t EventKinds::of_counter(std::uint32_t kind, std::uint16_t source) {
+  const auto found = kind_of_source_.find(source);
+  if (found != kind_of_source_.end()) {
+    return found->second;
+  }
+  if (kind == kOtherKind || kinds_.size() == kMaxKinds) {
+    return kind;
+  }
+  EventKind one = kinds_[kind];
+  one.id = source;
+  one.one_source = true;
+  one.count = 0;  // `kind` has counted them
+  one.known_to_sink = false;
+  if (const auto name = counter_names_.find(source); name != counter_names_.end()) {
+    one.counter = name->second;
+  }
+  const auto number = static_cast<std::uint32_t>(kinds_.size());
+  kinds_.push_back(std::move(one));
+  kind_of_source_.emplace(source, number);
+  return number;
+}
+
+void EventKinds::name_counter(std::uint16_t source, std::string name) {
+  if (const auto kind = kind_of_source_.find(source); kind != kind_of_source_.end()) {
+    kinds_[kind->second].counter = name;
+  }
+  if (counter_names_.size() < kMaxKinds || counter_names_.contains(source)) {
+    counter_names_[source] = std::move(name);
+  }
+}
+
 std::map<std::string, std::uint64_t> EventKinds::counts() const {
   std::map<std::string, std::uint64_t> result;
   for (std::size_t i = kOtherKind; i < kinds_.size(); ++i) {
     const EventKind& kind = kinds_[i];
+    if (kind.one_source) {
+      continue;
+    }
     if (i == kOtherKind) {
       if (kind.count != 0) {
         result["other"] = kind.count;
@@ -236,8 +270,14 @@ std::string name_of(const EventKind& kind, std::uint32_t number) {
     return "other";
   }
   switch (kind.cls) {
-    case EventClass::kKernel:
-      return kernel_event_name(kind.group, kind.type);
+    case EventClass::kKernel: {
+      std::string name = kernel_event_name(kind.group, kind.type);
+      if (kind.one_source) {
+        name += '/';
+        name += kind.counter.empty() ? "source " + std::to_string(kind.id) : kind.counter;
+      }
+      return name;
+    }
     case EventClass::kProvider:
       return text_of(kind.guid) + "/id" + std::to_string(kind.id);
     case EventClass::kClass:

@@ -47,7 +47,9 @@ struct EventKind {
   std::uint8_t group = 0;
   std::uint8_t type = 0;  ///< type, or opcode
   std::uint16_t version = 0;
-  std::uint16_t id = 0;
+  std::uint16_t id = 0;     ///< of a provider's event; or the source of counter samples
+  bool one_source = false;  ///< samples of one performance counter, see EventKinds::of_counter
+  std::string counter;      ///< the name of that counter, if the trace tells it
   Guid guid;
   std::uint64_t count = 0;
   std::uint32_t sink_event = 0;  ///< index in the sink's event table
@@ -69,6 +71,13 @@ class EventKinds {
   /// are right for events of kOtherKind, too.
   std::uint32_t classify(const EventView& event, EventRole& role, std::uint8_t& runtime);
 
+  /// Samples of performance counters are one kind of event, whichever counter ran over. This gives
+  /// the kind for `source` alone; `kind` itself when there are too many.
+  std::uint32_t of_counter(std::uint32_t kind, std::uint16_t source);
+
+  /// The trace tells the name of a counter, before its samples or after them.
+  void name_counter(std::uint16_t source, std::string name);
+
   [[nodiscard]] EventKind& at(std::uint32_t kind) { return kinds_[kind]; }
   [[nodiscard]] std::size_t size() const { return kinds_.size(); }
 
@@ -80,10 +89,13 @@ class EventKinds {
 
   std::vector<EventKind> kinds_;
   IndexTable table_;
+  std::map<std::uint16_t, std::uint32_t> kind_of_source_;
+  std::map<std::uint16_t, std::string> counter_names_;
   std::uint32_t last_ = kUnknownKind;
 };
 
-/// The name of a kind in the event table: "PerfInfo/SampledProfile", "guid/idN", "guid/opN".
+/// The name of a kind in the event table: "PerfInfo/SampledProfile", "guid/idN", "guid/opN",
+/// "PerfInfo/PMCSample/NAME" (without a name: "PerfInfo/PMCSample/source N").
 std::string name_of(const EventKind& kind, std::uint32_t number);
 
 }  // namespace stackpack::etl

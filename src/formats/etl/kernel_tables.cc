@@ -183,7 +183,7 @@ void KernelTables::config_event(const EventView& event) {
   }
 }
 
-void KernelTables::interval_event(const EventView& event) {
+void KernelTables::interval_event(const EventView& event, EventKinds& kinds) {
   io::ByteCursor in(event.payload, event.position);
   const auto source = in.read<std::uint32_t>();
   const auto interval = in.read<std::uint32_t>();
@@ -193,6 +193,14 @@ void KernelTables::interval_event(const EventView& event) {
   }
   if (source == 0) {  // the timer; others are counters with names of their own
     system_.metadata("etl.sample_interval_100ns", std::to_string(interval));
+    return;
+  }
+  in.skip(4);  // the interval before
+  if (event.version < 3 || !in.ok() || source > 0xFFFF) {
+    return;
+  }
+  if (std::string name = read_wide_text(in); !name.empty()) {
+    kinds.name_counter(static_cast<std::uint16_t>(source), std::move(name));
   }
 }
 

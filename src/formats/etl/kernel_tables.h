@@ -7,6 +7,7 @@
 #include "capture/system_recorder.h"
 #include "formats/etl/etl_clock.h"
 #include "formats/etl/event_header.h"
+#include "formats/etl/event_kinds.h"
 #include "io/byte_cursor.h"
 
 namespace stackpack::etl {
@@ -37,8 +38,8 @@ class KernelTables {
   /// Group Config: type 10 tells of the machine.
   void config_event(const EventView& event);
 
-  /// PerfInfo 73: the interval of a profile source.
-  void interval_event(const EventView& event);
+  /// PerfInfo 73: the interval of a profile source and, of a counter, its name.
+  void interval_event(const EventView& event, EventKinds& kinds);
 
   [[nodiscard]] std::uint64_t damaged() const { return damaged_; }
   [[nodiscard]] std::uint64_t distinct_processes() const { return process_ids_.size(); }

@@ -169,7 +169,7 @@ void TraceReader::table_event(const EventView& event, EventRole role) {
       tables_.config_event(event);
       break;
     case EventRole::kInterval:
-      tables_.interval_event(event);
+      tables_.interval_event(event, kinds_);
       break;
     default:
       break;
@@ -228,6 +228,10 @@ Status TraceReader::profile_event(const EventView& event, const EventPlace& plac
     ++counts_.timer_samples;
   } else {
     ++counts_.counter_samples;
+    const auto source = in.read<std::uint16_t>();
+    if (in.ok()) {
+      facts.kind = kinds_.of_counter(facts.kind, source);
+    }
   }
   facts.flags = kEventIsSample;
   if (facts.tid == 0 && interrupt == 0) {
@@ -359,6 +363,7 @@ Status TraceReader::finish() {
       return done;
     }
   }
+  samples_.rename_counters();
   images_.finish();
   const std::uint64_t damaged = tables_.damaged() + images_.damaged();
   if (damaged != 0) {

@@ -268,6 +268,33 @@ TEST_CASE("events that bring their callstack along") {
   });
 }
 
+TEST_CASE(
+    "samples of performance counters are events of their own, named if the trace names them") {
+  const auto sample = [](EtlWriter& out, std::uint64_t clock, std::uint16_t source) {
+    out.perf_info(0, clock, 15, 47, 2, TestBytes().u64(kK + 1).u32(7).u16(source).u16(0));
+  };
+  const auto name = [](EtlWriter& out, std::uint32_t source, std::string_view text) {
+    TestBytes payload;
+    payload.u32(source).u32(65536).u32(65536);
+    put_wide(payload, text);
+    out.system(0, 50, 15, 73, 3, 1, 1, payload);
+  };
+  check({
+      {"the name comes before, after, or never; a stack belongs to its counter",
+       [&](EtlWriter& out) {
+         name(out, 2, "TotalIssues");
+         sample(out, 100, 2);
+         sample(out, 110, 6);
+         out.stack(0, 115, 110, 5, 7, {kK + 1, kK + 2});
+         sample(out, 120, 2);
+         sample(out, 130, 11);
+         name(out, 6, "BranchMispredictions");
+       },
+       {"PMCSample/TotalIssues t7 ip k001", "PMCSample/BranchMispredictions t7: k001 k002",
+        "PMCSample/TotalIssues t7 ip k001", "PMCSample/source 11 t7 ip k001"}},
+  });
+}
+
 TEST_CASE("halves that wait by the thousand go to disk and come back") {
   constexpr std::uint32_t kEvents = etl::WaitingHalves::kMostInMemory * 2 + 1000;
   constexpr std::uint32_t kFirstJoined = kEvents / 3 * 3 - 3000;

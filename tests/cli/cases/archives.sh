@@ -1,0 +1,35 @@
+# Captures inside zip files, as they are shared: read without unpacking them first.
+cp "$folder/../../../testdata/sampled.x64.keys.xpress.etl" one.etl
+cp "$folder/../../../testdata/sampled.x86.etl" two.etl
+python3 - <<'MAKE'
+import zipfile
+
+with zipfile.ZipFile("one.etl.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+    archive.write("one.etl")
+    archive.writestr("one.etl.NGENPDB/readme.txt", "no capture")
+with zipfile.ZipFile("session.diagsession", "w", zipfile.ZIP_DEFLATED) as archive:
+    archive.writestr("[Content_Types].xml", "<Types/>")
+    archive.write("one.etl", "AB12/sc.user_aux.etl")
+    archive.write("two.etl", "CD34/two.etl")
+with zipfile.ZipFile("empty.etl.zip", "w") as archive:
+    archive.writestr("readme.txt", "no capture")
+with zipfile.ZipFile("bomb.etl.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+    archive.writestr("bomb.etl", bytes(64 << 20))
+with open("one.etl.zip", "rb") as whole, open("cut.etl.zip", "wb") as cut:
+    cut.write(whole.read()[:-40])
+MAKE
+run_unsized convert one.etl.zip -o zipped.spk
+run_unsized convert one.etl -o plain.spk
+run verify zipped.spk | sed 's/, [0-9,]* bytes//'
+"$program" dump --samples plain.spk >plain.txt && "$program" dump --samples zipped.spk | cmp - plain.txt && echo same
+# Several members: the user names one, or gets one file each.
+run convert session.diagsession -o out.spk
+run_unsized convert session.diagsession --member CD34/two.etl -o out.spk
+run convert session.diagsession --member nothing.etl -o out.spk
+run_unsized convert session.diagsession --out-dir all -j 1
+(cd all && find . -type f | LC_ALL=C sort)
+# What is no capture, or not what it says.
+run convert empty.etl.zip -o none.spk
+run convert bomb.etl.zip -o none.spk
+run convert cut.etl.zip -o none.spk
+ls none.spk
