@@ -18,7 +18,11 @@ struct ConvertOptions {
   int level = 9;                   ///< zstd level, 1..22
   std::uint64_t memory_limit = 0;  ///< bytes for builder and scratch; 0: no limit but the machine
   bool samples = true;             ///< false: counts per (stack, event, process, origin) only
-  std::string member;              ///< of a zip archive: which of its captures; may be empty
+  /// Threads that encode samples, besides the one that converts; the file does not depend on it.
+  /// kAutoEncoders: two, or as many as there are processors if that is less.
+  unsigned encoders = kAutoEncoders;
+  static constexpr unsigned kAutoEncoders = ~0U;
+  std::string member;  ///< of a zip archive: which of its captures; may be empty
 };
 
 /// Shared with the thread that watches a conversion.

@@ -17,6 +17,13 @@ Batch::Batch(std::vector<BatchJob> jobs, const BatchOptions& options)
     workers = std::clamp<std::uint64_t>(limit / kLeastMemoryLimit, 1, workers);
     options_.convert.memory_limit = limit / workers;
   }
+  unsigned& encoders = options_.convert.encoders;
+  if (encoders == ConvertOptions::kAutoEncoders && workers > 1) {
+    // Conversions side by side keep the processors busy by themselves.
+    constexpr std::uint64_t kMost = 2;
+    const std::uint64_t share = std::thread::hardware_concurrency() / workers;
+    encoders = static_cast<unsigned>(std::clamp<std::uint64_t>(share, 1, kMost + 1) - 1);
+  }
   slots_.resize(static_cast<std::size_t>(workers));
 }
 

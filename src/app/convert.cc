@@ -1,7 +1,9 @@
 #include "stackpack/convert.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
+#include <thread>
 
 #include "app/capture_input.h"
 #include "app/fingerprint.h"
@@ -30,6 +32,13 @@ class StageClock {
 
 std::string scratch_directory_for(const std::string& output) {
   return output == "-" ? "/tmp" : io::directory_of(output);
+}
+
+unsigned encoders_of(const ConvertOptions& options) {
+  constexpr unsigned kMost = 2;  // of more, the thread that feeds them cannot keep busy
+  return options.encoders != ConvertOptions::kAutoEncoders
+             ? options.encoders
+             : std::clamp(std::thread::hardware_concurrency(), 1U, kMost);
 }
 
 // One line for each counter that a user should hear of.
@@ -94,7 +103,7 @@ Result<ConvertReport> convert(const std::string& input, const std::string& outpu
     return out.error();
   }
   Result<Statistics> statistics =
-      packer.write(**out, {options.level, options.samples},
+      packer.write(**out, {options.level, options.samples, encoders_of(options)},
                    {opened->kind(), account->total, app::fingerprint_of(*content, options)});
   if (!statistics) {
     return statistics.error();

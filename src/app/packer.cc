@@ -8,7 +8,7 @@ namespace stackpack::app {
 
 namespace {
 
-constexpr std::uint64_t kSpoolBytes = std::uint64_t{8} << 20;
+constexpr std::uint32_t kMostSegments = 1U << 16;  // as NodeRef can tell apart
 
 // Which of the builder's last callstacks a sample is compared with: that of its thread. All idle
 // threads are thread 0, one per processor.
@@ -21,8 +21,14 @@ std::uint64_t thread_key(const Sample& sample) {
 
 Packer::Packer(const Options& options)
     : options_(options),
-      builder_(std::make_unique<dag::Builder>(dag::Builder::Options{options.memory_limit})),
-      spool_(options.scratch_directory, kSpoolBytes) {}
+      plan_(MemoryPlan::of_limit(options.memory_limit)),
+      builder_(std::make_unique<dag::Builder>(dag::Builder::Options{
+          options.builder_bytes != 0 ? options.builder_bytes : plan_.builder_bytes})),
+      segments_(options.scratch_directory),
+      spool_(options.scratch_directory, plan_.spool_bytes),
+      promises_(options.scratch_directory, plan_.promise_bytes) {
+  system_.set_memory_limit(plan_.fact_bytes);
+}
 
 std::uint32_t Packer::add_event(const Event& event) {
   events_.push_back(event);
@@ -33,15 +39,31 @@ void Packer::rename_event(std::uint32_t index, std::string_view name) {
   events_[index].name = std::string(name);
 }
 
-Result<Packer::NodeRef> Packer::intern(const Sample& sample, const capture::StackView& stack) {
+Result<NodeRef> Packer::intern(const Sample& sample, const capture::StackView& stack) {
   if (stack.empty()) {
     return NodeRef{};
   }
-  const Result<dag::NodeIndex> node = builder_->intern(stack, thread_key(sample));
+  Result<dag::NodeIndex> node = builder_->intern(stack, thread_key(sample));
+  if (!node && node.error().code == ErrorCode::kLimit && builder_->node_count() > 1) {
+    if (const Status closed = close_segment(); !closed) {
+      return closed.error();
+    }
+    node = builder_->intern(stack, thread_key(sample));
+  }
   if (!node) {
     return node.error();
   }
-  return NodeRef{0, static_cast<std::uint32_t>(*node)};
+  return NodeRef{static_cast<std::uint16_t>(segments_.segments().size()),
+                 static_cast<std::uint16_t>(stack.depth()), static_cast<std::uint32_t>(*node)};
+}
+
+// The builder's DAG goes to disk; the builder is empty after.
+Status Packer::close_segment() {
+  if (segments_.segments().size() + 1 == kMostSegments) {
+    return Error{ErrorCode::kLimit, kNoOffset, "too many callstacks for this memory limit"};
+  }
+  map_bytes_ = std::max(map_bytes_, builder_->map_bytes());
+  return segments_.add(builder_->freeze());
 }
 
 Status Packer::spool(const Sample& sample, const NodeRef& node, std::uint32_t promise) {
@@ -58,12 +80,15 @@ Status Packer::spool(const Sample& sample, const NodeRef& node, std::uint32_t pr
 
 Status Packer::add_sample(const Sample& sample, const capture::StackView& stack) {
   const Result<NodeRef> node = intern(sample, stack);
-  return node ? spool(sample, *node, SpooledSample::kNoPromise) : Status(node.error());
+  if (!node) {
+    return node.error();
+  }
+  raw_frames_ += sample.origin == StackOrigin::kRecorded ? stack.depth() : 0;
+  return spool(sample, *node, SpooledSample::kNoPromise);
 }
 
 capture::PendingStack Packer::open_pending() {
-  promises_.emplace_back();
-  return static_cast<capture::PendingStack>(promises_.size() - 1);
+  return static_cast<capture::PendingStack>(promises_.open());
 }
 
 Status Packer::add_pending_sample(const Sample& sample, capture::PendingStack pending,
@@ -77,57 +102,86 @@ Status Packer::resolve_pending(capture::PendingStack pending, const capture::Sta
   if (!node) {
     return node.error();
   }
-  promises_[static_cast<std::size_t>(pending)] = *node;
-  return {};
+  return promises_.keep(static_cast<std::uint32_t>(pending), *node);
 }
 
-StoredSample Packer::settle(const SpooledSample& spooled,
-                            const std::vector<StackId>& stack_of_node) const {
-  StoredSample sample;
+// The sample as it is stored, and counted.
+Status Packer::settle(const SpooledSample& spooled, PackedStacks& stacks, StackTally& tally,
+                      StoredSample& sample) {
   static_cast<Sample&>(sample) = static_cast<const Sample&>(spooled);
-  std::uint32_t node = spooled.node;
+  NodeRef stack{spooled.segment, 0, spooled.node};
   if (spooled.promise != SpooledSample::kNoPromise) {
-    const NodeRef& kept = promises_[spooled.promise];
-    sample.origin = kept.node != 0      ? StackOrigin::kRecorded
-                    : spooled.node != 0 ? StackOrigin::kIpOnly
-                                        : StackOrigin::kNone;
-    node = kept.node != 0 ? kept.node : spooled.node;
+    const Result<NodeRef> kept = promises_.kept(spooled.promise);
+    if (!kept) {
+      return kept.error();
+    }
+    sample.origin = kept->node != 0   ? StackOrigin::kRecorded
+                    : stack.node != 0 ? StackOrigin::kIpOnly
+                                      : StackOrigin::kNone;
+    stack = kept->node != 0 ? *kept : stack;
   }
-  sample.stack = node == 0 ? kNoStack : stack_of_node[node];
-  return sample;
+  sample.stack = kNoStack;
+  if (stack.node != 0) {
+    const Result<StackId> id = stacks.id_of(stack);
+    if (!id) {
+      return id.error();
+    }
+    sample.stack = *id;
+  }
+  // The frames of callstacks that came with their samples were counted then.
+  return tally.add(sample, stack.depth);
 }
 
-Result<Statistics> Packer::write(io::OutputFile& out, const spk::WriterOptions& options,
-                                 const Source& source) {
-  Statistics statistics;
+void Packer::report_builder(Statistics& statistics) const {
   const dag::BuilderCounters& counters = builder_->counters();
   statistics.builder.lookups = counters.lookups;
   statistics.builder.probes = counters.probes;
   statistics.builder.frames = counters.frames;
   statistics.builder.prefix_frames = counters.prefix_frames;
-  statistics.builder.map_bytes = builder_->map_bytes();
-  statistics.builder.segments = 1;
+  statistics.builder.map_bytes = std::max(map_bytes_, builder_->map_bytes());
+  statistics.builder.segments = segments_.segments().size() + 1;
+}
 
-  dag::Builder::Frozen frozen = builder_->freeze();
+Result<std::unique_ptr<PackedStacks>> Packer::pack_stacks() {
+  // In memory, the DAG shares the limit with what the writer needs besides.
+  const bool in_memory = segments_.segments().empty() &&
+                         (plan_.limit == 0 || builder_->memory_bytes() <= plan_.limit / 2);
+  if (in_memory) {
+    std::unique_ptr<PackedStacks> stacks = PackedStacks::of_builder(builder_->freeze());
+    builder_.reset();
+    return stacks;
+  }
+  if (const Status closed = close_segment(); !closed) {
+    return closed.error();
+  }
   builder_.reset();
+  return PackedStacks::of_segments(segments_, options_.scratch_directory, plan_.id_bytes);
+}
 
+Result<Statistics> Packer::write(io::OutputFile& out, const spk::WriterOptions& options,
+                                 const Source& source) {
+  Statistics statistics;
+  report_builder(statistics);
+  const Result<std::unique_ptr<PackedStacks>> stacks = pack_stacks();
+  if (!stacks) {
+    return stacks.error();
+  }
   Result<std::unique_ptr<spk::Writer>> writer = spk::Writer::create(out, options);
   if (!writer) {
     return writer.error();
   }
-  if (const Status written = (*writer)->write_dag(frozen.dag); !written) {
+  if (const Status written = (*stacks)->write(**writer); !written) {
     return written.error();
   }
-  StackTally tally(events_.size());
-  tally.learn_stacks(frozen.dag);
-  frozen.dag = {};
 
+  StackTally tally(events_.size(), raw_frames_, options_.scratch_directory, plan_.tally_bytes);
   std::vector<StoredSample> batch;
   const Status merged = spool_.merge([&](std::span<const SpooledSample> rows) -> Status {
-    batch.clear();
-    for (const SpooledSample& row : rows) {
-      batch.push_back(settle(row, frozen.stack_of_node));
-      tally.add(batch.back());
+    batch.resize(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (const Status settled = settle(rows[i], **stacks, tally, batch[i]); !settled) {
+        return settled;
+      }
     }
     return (*writer)->add_samples(batch);
   });
@@ -144,7 +198,9 @@ Result<Statistics> Packer::write(io::OutputFile& out, const spk::WriterOptions& 
   for (const Event& event : events_) {
     statistics.events.push_back({event.name, 0});
   }
-  tally.report(statistics);
+  if (const Status reported = tally.report(**stacks, statistics); !reported) {
+    return reported.error();
+  }
   statistics.processes = tables.processes.size();
   statistics.threads = tables.threads.size();
   statistics.modules = tables.modules.size();

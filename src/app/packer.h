@@ -7,9 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "app/memory_plan.h"
+#include "app/packed_stacks.h"
+#include "app/promise_table.h"
 #include "app/sample_spool.h"
 #include "capture/callstack_sink.h"
 #include "dag/builder.h"
+#include "dag/segment_spill.h"
 #include "io/output_file.h"
 #include "spk/writer.h"
 #include "stackpack/model.h"
@@ -18,17 +22,24 @@
 
 namespace stackpack::app {
 
+class StackTally;
+
 /// The sink at the end of the capture phase, and the driver of the write phase: interns
 /// callstacks, spools samples, collects facts; then freezes, renumbers and writes.
 ///
+/// When the builder has no room left, its DAG becomes a segment on disk and the builder begins
+/// anew; in the end the segments are merged. The file is the same as without a limit but for the
+/// builder's own figures.
+///
 /// Use: hand it to a source as its sink, then call write() once.
-/// Memory: builder, spool buffer, promises (8 bytes each) and system facts.
+/// Memory: MemoryPlan tells who gets how much.
 class Packer final : public capture::CallstackSink {
  public:
   struct Options {
     std::string scratch_directory = ".";
     std::uint64_t memory_limit = 0;                        ///< 0: none but the machine
     std::atomic<std::uint64_t>* sample_counter = nullptr;  ///< for progress; may be null
+    std::uint64_t builder_bytes = 0;  ///< for tests: the builder's share; 0: as planned
   };
 
   explicit Packer(const Options& options);
@@ -55,20 +66,22 @@ class Packer final : public capture::CallstackSink {
                            const Source& source);
 
  private:
-  struct NodeRef {
-    std::uint32_t segment = 0;
-    std::uint32_t node = 0;
-  };
-
   Result<NodeRef> intern(const Sample& sample, const capture::StackView& stack);
   Status spool(const Sample& sample, const NodeRef& node, std::uint32_t promise);
-  [[nodiscard]] StoredSample settle(const SpooledSample& spooled,
-                                    const std::vector<StackId>& stack_of_node) const;
+  Status close_segment();
+  Result<std::unique_ptr<PackedStacks>> pack_stacks();
+  Status settle(const SpooledSample& spooled, PackedStacks& stacks, StackTally& tally,
+                StoredSample& sample);
+  void report_builder(Statistics& statistics) const;
 
   Options options_;
+  MemoryPlan plan_;
   std::unique_ptr<dag::Builder> builder_;
+  std::uint64_t map_bytes_ = 0;  // the most that a builder's map had
+  dag::SegmentSpill segments_;
   SampleSpool spool_;
-  std::vector<NodeRef> promises_;
+  PromiseTable promises_;
+  std::uint64_t raw_frames_ = 0;  // of recorded samples without a promise
   std::vector<Event> events_;
   capture::SystemRecorder system_;
   capture::LossCounters losses_;

@@ -90,6 +90,8 @@ Status SinkQueue::finish() {
   }
   changed_.notify_all();
   thread_.join();
+  filling_ = {};
+  empty_.clear();
   return status_;
 }
 

@@ -21,7 +21,7 @@ namespace stackpack::app {
 /// sees is the order of the source's calls, so the result is the same as without the queue.
 /// Facts and loss counters go straight to the sink's recorders: only the source's thread uses them
 /// until finish().
-/// Memory: kBatches batches of about kBatchBytes.
+/// Memory: kBatches batches of about kBatchBytes, until finish().
 /// Errors: an error of the sink comes back from one of the next calls, or from finish().
 class SinkQueue final : public capture::CallstackSink {
  public:

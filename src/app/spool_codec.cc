@@ -86,7 +86,7 @@ SpooledSample decode_spooled(io::ByteCursor& in, const SpooledSample& last) {
     sample.weight = in.read_varint();
   }
   if ((bits & kChangedSegment) != 0) {
-    sample.segment = varint32();
+    sample.segment = static_cast<std::uint16_t>(in.read_varint());
   }
   sample.promise = (bits & kHasPromise) != 0 ? varint32() : SpooledSample::kNoPromise;
   return sample;

@@ -13,7 +13,7 @@ namespace stackpack::app {
 struct SpooledSample : Sample {
   static constexpr std::uint32_t kNoPromise = ~std::uint32_t{0};
 
-  std::uint32_t segment = 0;           ///< which builder `node` belongs to
+  std::uint16_t segment = 0;           ///< which builder `node` belongs to
   std::uint32_t node = 0;              ///< 0 (the root): no stack; or the fallback of a promise
   std::uint32_t promise = kNoPromise;  ///< number of a pending stack, which replaces `node`
 

@@ -1,41 +1,52 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <string>
 #include <vector>
 
-#include "dag/frozen_dag.h"
+#include "app/packed_stacks.h"
+#include "io/spill_file.h"
+#include "io/spill_pages.h"
 #include "stackpack/model.h"
+#include "stackpack/result.h"
 #include "stackpack/stats.h"
 
 namespace stackpack::app {
 
 /// Counts samples and callstacks for the summary of a file.
 ///
-/// Memory: 6 bytes per callstack, a bit per callstack and per distinct frame.
+/// Memory: a bit per callstack, up to a budget and in a scratch file beyond; a bit per distinct
+///         frame during report().
 class StackTally {
  public:
-  explicit StackTally(std::size_t event_count) : samples_of_event_(event_count) {}
+  /// `raw_frames`: frames of recorded samples that were counted before.
+  StackTally(std::size_t event_count, std::uint64_t raw_frames, std::string scratch_directory,
+             std::uint64_t budget_bytes)
+      : raw_frames_(raw_frames),
+        samples_of_event_(event_count),
+        recorded_file_(std::move(scratch_directory)),
+        recorded_(recorded_file_, budget_bytes) {}
 
-  /// Takes depth and leaf of every callstack; call once, before the first add.
-  void learn_stacks(const dag::FrozenDag& dag);
-
-  void add(const StoredSample& sample);
+  /// `depth`: frames of the sample's callstack, if it was recorded and they were not counted
+  /// before. Errors: kIo.
+  Status add(const StoredSample& sample, std::uint32_t depth);
 
   /// Fills in the parts about samples, callstacks and events (their counts, not their names).
-  void report(Statistics& statistics) const;
+  /// Errors: kIo.
+  Status report(const PackedStacks& stacks, Statistics& statistics);
 
  private:
-  std::vector<std::uint32_t> leaf_of_;
-  std::vector<std::uint16_t> depth_of_;
-  std::vector<bool> recorded_;
-  std::size_t distinct_frames_ = 0;
+  Status mark_recorded(StackId stack);
+  Status count_stacks(const PackedStacks& stacks, Statistics& statistics);
+
+  std::uint64_t raw_frames_;
   std::uint64_t total_ = 0;
   std::uint64_t by_origin_[3] = {0, 0, 0};
   std::uint64_t empty_chains_ = 0;
   std::uint64_t stack_dump_only_ = 0;
-  std::uint64_t raw_frames_ = 0;
   std::vector<std::uint64_t> samples_of_event_;
+  io::SpillFile recorded_file_;
+  io::SpillPages recorded_;  // by callstack: a bit
 };
 
 }  // namespace stackpack::app

@@ -194,6 +194,12 @@ void CommandDefinitions::define_convert() {
       ->check(CLI::Range(1, 1024))
       ->default_str("one per processor")
       ->group(group(kPacking));
+  sub.add_option("--encoders", options.encoders,
+                 "threads that encode samples, besides the one that converts")
+      ->type_name("N")
+      ->check(CLI::Range(0, 64))
+      ->default_str("2, or fewer where captures share the processors")
+      ->group(group(kPacking));
   define_convert_reports(sub);
 }
 

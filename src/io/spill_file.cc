@@ -1,5 +1,6 @@
 #include "io/spill_file.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include <unistd.h>
@@ -14,7 +15,7 @@ SpillFile::~SpillFile() {
   }
 }
 
-Result<std::uint64_t> SpillFile::append(std::span<const std::byte> bytes) {
+Status SpillFile::open() {
   if (descriptor_ < 0) {
     const Result<int> opened = open_nameless_file(directory_);
     if (!opened) {
@@ -22,19 +23,31 @@ Result<std::uint64_t> SpillFile::append(std::span<const std::byte> bytes) {
     }
     descriptor_ = *opened;
   }
+  return {};
+}
+
+Result<std::uint64_t> SpillFile::append(std::span<const std::byte> bytes) {
   const std::uint64_t start = size_;
+  const Status written = write_at(start, bytes);
+  return written ? Result<std::uint64_t>(start) : written.error();
+}
+
+Status SpillFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (const Status opened = open(); !opened) {
+    return opened;
+  }
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t count = ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done,
-                                   static_cast<off_t>(start + done));
+                                   static_cast<off_t>(offset + done));
     if (count >= 0) {
       done += static_cast<std::size_t>(count);
     } else if (errno != EINTR) {
       return Error{ErrorCode::kIo, kNoOffset, "cannot write to the temporary file", errno};
     }
   }
-  size_ += bytes.size();
-  return start;
+  size_ = std::max<std::uint64_t>(size_, offset + bytes.size());
+  return {};
 }
 
 Status SpillFile::read_at(std::uint64_t offset, std::span<std::byte> into) const {

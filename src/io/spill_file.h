@@ -13,7 +13,7 @@ namespace stackpack::io {
 /// Scratch space on disk: append blocks, read them back at offsets. Nameless, so that nothing is
 /// left behind however the process ends.
 ///
-/// Threads: append from one thread; read_at from any.
+/// Threads: append and write_at from one thread; read_at from any.
 class SpillFile {
  public:
   /// Opens the scratch file in `directory` at the first append, not before.
@@ -25,12 +25,17 @@ class SpillFile {
   /// Writes `bytes` at the end; returns the offset where they begin.
   Result<std::uint64_t> append(std::span<const std::byte> bytes);
 
+  /// Writes `bytes` at `offset`, which may lie beyond the end: what is between reads as zero.
+  Status write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+
   /// Exactly into.size() bytes from `offset`.
   Status read_at(std::uint64_t offset, std::span<std::byte> into) const;
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
  private:
+  Status open();
+
   std::string directory_;
   int descriptor_ = -1;
   std::uint64_t size_ = 0;

@@ -58,7 +58,7 @@ class BitAppender {
  public:
   explicit BitAppender(std::span<std::uint64_t> words) : words_(words) {}
 
-  /// `width` <= 57, `value` has no more bits.
+  /// `width` <= 63, `value` has no more bits.
   void append(std::uint64_t value, unsigned width) {
     open_ |= value << used_;
     used_ += width;

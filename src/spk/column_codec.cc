@@ -65,11 +65,18 @@ std::uint64_t estimate_planes(std::span<const std::uint64_t> values) {
   std::uint64_t bits = 0;
   for (unsigned plane = 0; plane < kPlanes; ++plane) {
     if (((mask >> plane) & 1) != 0) {
-      std::array<std::uint32_t, 256> counts{};
+      // Two tables in turn: equal bytes in a row would wait for each other's count.
+      std::array<std::array<std::uint32_t, 256>, 2> counts{};
+      const unsigned shift = 8 * plane;
+      unsigned turn = 0;
       for (const std::uint64_t value : values) {
-        ++counts[(value >> (8 * plane)) & 0xFF];
+        ++counts[turn][(value >> shift) & 0xFF];
+        turn ^= 1;
       }
-      bits += entropy_bits(counts, values.size());
+      for (std::size_t byte = 0; byte < counts[0].size(); ++byte) {
+        counts[0][byte] += counts[1][byte];
+      }
+      bits += entropy_bits(counts[0], values.size());
     }
   }
   return bits;
@@ -89,60 +96,61 @@ Bucket bucket_of(std::uint64_t value, unsigned kept) {
   return {(std::uint64_t{width - kept} << kept) + ((value >> low) & low_bits(kept)), low};
 }
 
+// How many values fall into each bucket of the finest kind that is tried; the buckets of the others
+// follow from these.
+constexpr unsigned kFinest = kTriedBits.back();
+using BucketCounts = std::array<std::uint32_t, std::size_t{64 - kFinest + 1} << kFinest>;
+
+// The least of the values in a bucket of the finest kind.
+std::uint64_t least_value_of(std::size_t symbol) {
+  if (symbol < std::size_t{2} << kFinest) {
+    return symbol;
+  }
+  const std::uint64_t leading = (symbol & low_bits(kFinest)) | std::uint64_t{1} << kFinest;
+  return leading << ((symbol >> kFinest) - 1);
+}
+
 // ~0 when a symbol would not fit a byte.
-std::uint64_t estimate_buckets(std::span<const std::uint64_t> values, unsigned kept) {
+std::uint64_t estimate_buckets(const BucketCounts& finest, std::uint64_t total, unsigned kept) {
   std::array<std::uint32_t, 256> counts{};
   std::uint64_t bits = 0;
-  for (const std::uint64_t value : values) {
-    const Bucket bucket = bucket_of(value, kept);
+  for (std::size_t symbol = 0; symbol < finest.size(); ++symbol) {
+    if (finest[symbol] == 0) {
+      continue;
+    }
+    const Bucket bucket = bucket_of(least_value_of(symbol), kept);
     if (bucket.symbol > 0xFF) {
       return ~std::uint64_t{0};
     }
-    ++counts[bucket.symbol];
-    bits += bucket.low_bits;
+    counts[bucket.symbol] += finest[symbol];
+    bits += std::uint64_t{bucket.low_bits} * finest[symbol];
   }
-  return bits + entropy_bits(counts, values.size());
-}
-
-struct Choice {
-  std::uint64_t bits = 0;
-  bool buckets = false;
-  unsigned kept = 0;
-};
-
-Choice choose(std::span<const std::uint64_t> values) {
-  Choice best{estimate_planes(values)};
-  if (std::popcount(varying_planes(values)) < 2) {
-    return best;  // one plane of bytes: nothing mixed, nothing to part
-  }
-  for (const unsigned kept : kTriedBits) {
-    const std::uint64_t bits = estimate_buckets(values, kept);
-    if (bits < best.bits) {
-      best = {bits, true, kept};
-    }
-  }
-  return best;
+  return bits + entropy_bits(counts, total);
 }
 
 void write_buckets(std::span<const std::uint64_t> values, unsigned kept, BlockContent& content) {
   io::ByteWriter& out = content.bytes();
   out.write(static_cast<std::uint8_t>(kBucketColumn + kept));
   content.cut();
+  std::vector<std::byte> symbols;
+  symbols.reserve(values.size());
   std::uint64_t total_bits = 0;
   for (const std::uint64_t value : values) {
     const Bucket bucket = bucket_of(value, kept);
-    out.write(static_cast<std::uint8_t>(bucket.symbol));
+    symbols.push_back(static_cast<std::byte>(bucket.symbol));
     total_bits += bucket.low_bits;
   }
+  out.write_bytes(symbols);
   content.cut();
   std::vector<std::uint64_t> words(words_for_bits(static_cast<std::size_t>(total_bits)));
-  std::size_t bit = 0;
+  BitAppender bits(words);
   for (const std::uint64_t value : values) {
     const unsigned width = bucket_of(value, kept).low_bits;
-    write_bits(words, bit, width, value & low_bits(width));
-    bit += width;
+    bits.append(value & low_bits(width), width);
   }
-  out.write_bytes(std::as_bytes(std::span(words)).first((bit + 7) / 8));
+  bits.finish();
+  out.write_bytes(
+      std::as_bytes(std::span(words)).first(static_cast<std::size_t>(total_bits + 7) / 8));
   content.cut();
 }
 
@@ -270,17 +278,35 @@ void write_column(std::span<const std::uint64_t> values, BlockContent& content) 
   }
 }
 
-void write_numbers(std::span<const std::uint64_t> values, BlockContent& content) {
-  const Choice choice = choose(values);
-  if (choice.buckets) {
-    write_buckets(values, choice.kept, content);
+NumberForm choose_form(std::span<const std::uint64_t> values) {
+  NumberForm best{estimate_planes(values)};
+  if (std::popcount(varying_planes(values)) < 2) {
+    return best;  // one plane of bytes: nothing mixed, nothing to part
+  }
+  BucketCounts counts{};
+  for (const std::uint64_t value : values) {
+    ++counts[bucket_of(value, kFinest).symbol];
+  }
+  for (const unsigned kept : kTriedBits) {
+    const std::uint64_t bits = estimate_buckets(counts, values.size(), kept);
+    if (bits < best.bits) {
+      best = {bits, true, kept};
+    }
+  }
+  return best;
+}
+
+void write_numbers(std::span<const std::uint64_t> values, const NumberForm& form,
+                   BlockContent& content) {
+  if (form.buckets) {
+    write_buckets(values, form.kept, content);
   } else {
     write_column(values, content);
   }
 }
 
-std::uint64_t estimate_numbers(std::span<const std::uint64_t> values) {
-  return choose(values).bits;
+void write_numbers(std::span<const std::uint64_t> values, BlockContent& content) {
+  write_numbers(values, choose_form(values), content);
 }
 
 void read_column(io::ByteCursor& in, std::size_t count, std::vector<std::uint64_t>& values) {

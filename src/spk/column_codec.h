@@ -57,12 +57,23 @@ class BlockContent {
 /// Appends a column in planes. Long planes are cut off from their neighbours.
 void write_column(std::span<const std::uint64_t> values, BlockContent& content);
 
-/// Appends a column of differences or other numbers without structure in the form that is likely to
-/// be smaller. The choice depends on the values alone.
-void write_numbers(std::span<const std::uint64_t> values, BlockContent& content);
+/// The form of a column of numbers that is likely to be smaller.
+struct NumberForm {
+  std::uint64_t bits = 0;  ///< about how many it takes, entropy coded
+  bool buckets = false;
+  unsigned kept = 0;  ///< bits after the leading one, of buckets
+};
 
-/// About how many bits write_numbers would take, entropy coded.
-std::uint64_t estimate_numbers(std::span<const std::uint64_t> values);
+/// Chooses the form of a column of differences or other numbers without structure. Depends on the
+/// values alone.
+NumberForm choose_form(std::span<const std::uint64_t> values);
+
+/// Appends a column in a form.
+void write_numbers(std::span<const std::uint64_t> values, const NumberForm& form,
+                   BlockContent& content);
+
+/// Appends a column in the form that choose_form() chooses.
+void write_numbers(std::span<const std::uint64_t> values, BlockContent& content);
 
 /// Reads a column of `count` values into `values` (replaced). Sticky failure in `in`.
 /// The caller has bounded `count`: a constant column needs no bytes for its values.

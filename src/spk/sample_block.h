@@ -48,6 +48,7 @@
 #include "spk/column_codec.h"
 #include "spk/layout.h"
 #include "spk/stack_predictor.h"
+#include "spk/value_ranks.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
 
@@ -56,7 +57,8 @@ namespace stackpack::spk {
 /// A thread of a sample block: pid, tid.
 using ThreadKey = std::pair<std::uint32_t, std::uint32_t>;
 
-/// Encodes one block. `samples`: 1 .. kSamplesPerBlock, any values in any order.
+/// Encodes blocks. `samples`: 1 .. kSamplesPerBlock, any values in any order; a block whose times
+/// ascend is done faster. Keeps its scratch between calls. Threads: one at a time.
 class SampleBlockEncoder {
  public:
   void encode(std::span<const StoredSample> samples, BlockContent& head, BlockContent& body);
@@ -69,17 +71,25 @@ class SampleBlockEncoder {
   void encode_times(std::span<const StoredSample> samples, BlockContent& body);
   void encode_order(std::span<const StoredSample> samples, BlockContent& body);
   void encode_threads(BlockContent& body);
+  void order_of_ascending(std::span<const StoredSample> samples);
+  void order_of_any(std::span<const StoredSample> samples);
   void encode_weights(std::span<const StoredSample> samples, BlockContent& body);
+  void sort_by_thread();
   void encode_stacks(std::span<const StoredSample> samples, BlockContent& body);
   template <typename Get>
   void encode_plain(std::span<const StoredSample> samples, Get get, BlockContent& body);
 
-  std::vector<ThreadKey> threads_;
-  std::vector<std::uint32_t> cpus_;
+  ValueRanks threads_;  // (pid, tid) as one number
+  ValueRanks cpus_;     // each is a group
+  ValueRanks events_;
   std::vector<std::uint32_t> thread_of_;  // per sample, order of the capture
   std::vector<std::uint32_t> group_of_;   // per sample, order of the capture
+  std::vector<std::uint32_t> event_of_;   // per sample, order of the capture
   std::vector<std::uint32_t> stored_;     // per stored position: the sample
-  std::vector<std::size_t> group_begin_;  // per group and one past: stored position
+  std::vector<std::uint32_t>
+      by_thread_;  // samples thread by thread, each in the order of the capture
+  std::vector<std::size_t> thread_begin_;  // per thread and one past: position in by_thread_
+  std::vector<std::size_t> group_begin_;   // per group and one past: stored position
   StackPredictor predictor_;
   std::vector<std::uint64_t> column_;
   std::vector<std::uint64_t> numbers_;

@@ -222,12 +222,15 @@ bool SampleBlockDecoder::decode_stacks(io::ByteCursor& in, std::uint64_t stack_c
   if (!in.ok()) {
     return false;
   }
-  predictor_.begin_block(rows_.size());
   std::size_t next = 0;
+  std::size_t end = 0;  // of the thread's samples
   for (std::size_t i = 0; i < by_thread_.size(); ++i) {
     const std::uint32_t at = by_thread_[i];
-    if (i > 0 && thread_of_[at] != thread_of_[by_thread_[i - 1]]) {
-      predictor_.begin_thread();
+    if (i == end) {
+      while (end < by_thread_.size() && thread_of_[by_thread_[end]] == thread_of_[at]) {
+        ++end;
+      }
+      predictor_.begin_thread(end - i);
     }
     const std::uint64_t code = column_[i];
     if (code == kNoStackCode) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "io/byte_writer.h"
@@ -13,16 +14,74 @@ std::uint64_t zigzag_difference(std::uint64_t value, std::uint64_t before) {
   return io::zigzag_encode(static_cast<std::int64_t>(value - before));
 }
 
-template <typename T>
-void sort_unique(std::vector<T>& values) {
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
+constexpr std::uint64_t thread_number(std::uint32_t pid, std::uint32_t tid) {
+  return std::uint64_t{pid} << 32 | tid;
 }
 
-template <typename T>
-std::uint32_t index_in(const std::vector<T>& sorted, const T& value) {
-  return static_cast<std::uint32_t>(std::lower_bound(sorted.begin(), sorted.end(), value) -
-                                    sorted.begin());
+// The greatest number that divides all values; 1 when all are 0.
+std::uint64_t common_divisor(std::span<const std::uint64_t> values) {
+  std::uint64_t divisor = 0;
+  for (const std::uint64_t value : values) {
+    divisor = std::gcd(divisor, value);
+    if (divisor == 1) {
+      break;
+    }
+  }
+  return std::max<std::uint64_t>(divisor, 1);
+}
+
+// The value that stands in the middle when all are sorted. `scratch` is overwritten. Counting first
+// leaves the search few values to look among.
+std::uint64_t middle_of(std::span<const std::uint64_t> values,
+                        std::vector<std::uint64_t>& scratch) {
+  constexpr unsigned kBits = 10;
+  std::uint64_t any = 0;
+  for (const std::uint64_t value : values) {
+    any |= value;
+  }
+  const auto width = static_cast<unsigned>(std::bit_width(any));
+  const unsigned shift = width > kBits ? width - kBits : 0;
+  std::vector<std::uint32_t> counts(std::size_t{1} << kBits);
+  for (const std::uint64_t value : values) {
+    ++counts[value >> shift];
+  }
+  std::size_t rank = values.size() / 2;
+  std::size_t bucket = 0;
+  while (rank >= counts[bucket]) {
+    rank -= counts[bucket++];
+  }
+  scratch.clear();
+  for (const std::uint64_t value : values) {
+    if (value >> shift == bucket) {
+      scratch.push_back(value);
+    }
+  }
+  const auto middle = scratch.begin() + static_cast<std::ptrdiff_t>(rank);
+  std::nth_element(scratch.begin(), middle, scratch.end());
+  return *middle;
+}
+
+// Where the items of each of `classes` classes begin when they are sorted by class.
+void count_classes(std::span<const std::uint32_t> class_of, std::size_t classes,
+                   std::vector<std::size_t>& begin) {
+  begin.assign(classes + 1, 0);
+  std::size_t* const counts = begin.data() + 1;
+  for (const std::uint32_t item_class : class_of) {
+    ++counts[item_class];
+  }
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+}
+
+// The items sorted by class, those of a class in their order.
+void sort_by_class(std::span<const std::uint32_t> class_of, const std::vector<std::size_t>& begin,
+                   std::vector<std::uint32_t>& sorted) {
+  std::vector<std::size_t> next = begin;
+  sorted.resize(class_of.size());
+  std::size_t* const at = next.data();
+  std::uint32_t* const out = sorted.data();
+  for (std::uint32_t item = 0; item < class_of.size(); ++item) {
+    out[at[class_of[item]]++] = item;
+  }
 }
 
 }  // namespace
@@ -47,50 +106,38 @@ void SampleBlockEncoder::encode(std::span<const StoredSample> samples, BlockCont
 
 // Threads, groups and the stored order.
 void SampleBlockEncoder::sort_out(std::span<const StoredSample> samples) {
-  threads_.clear();
-  cpus_.clear();
-  for (const StoredSample& sample : samples) {
-    threads_.emplace_back(sample.pid, sample.tid);
-    cpus_.push_back(sample.cpu);
-  }
-  sort_unique(threads_);
-  sort_unique(cpus_);
-  thread_of_.resize(samples.size());
-  group_of_.resize(samples.size());
-  group_begin_.assign(cpus_.size() + 1, 0);
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    thread_of_[i] = index_in(threads_, ThreadKey{samples[i].pid, samples[i].tid});
-    group_of_[i] = index_in(cpus_, samples[i].cpu);
-    ++group_begin_[group_of_[i] + 1];
-  }
-  std::partial_sum(group_begin_.begin(), group_begin_.end(), group_begin_.begin());
-  stored_.resize(samples.size());
-  std::vector<std::size_t> next = group_begin_;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    stored_[next[group_of_[i]]++] = static_cast<std::uint32_t>(i);
-  }
+  const StoredSample* const all = samples.data();
+  threads_.rank(
+      samples.size(), [all](std::size_t i) { return thread_number(all[i].pid, all[i].tid); },
+      thread_of_);
+  cpus_.rank(
+      samples.size(), [all](std::size_t i) { return all[i].cpu; }, group_of_);
+  count_classes(group_of_, cpus_.values().size(), group_begin_);
+  sort_by_class(group_of_, group_begin_, stored_);
+  count_classes(thread_of_, threads_.values().size(), thread_begin_);
+  sort_by_class(thread_of_, thread_begin_, by_thread_);
 }
 
 void SampleBlockEncoder::encode_head(std::size_t samples, BlockContent& head) const {
   head.bytes().write_varint(samples);
-  head.bytes().write_varint(threads_.size());
+  head.bytes().write_varint(threads_.values().size());
   std::vector<std::uint64_t> pids;
   std::vector<std::uint64_t> tids;
-  std::uint32_t before = 0;
-  for (const ThreadKey& thread : threads_) {
-    pids.push_back(thread.first - before);
-    tids.push_back(thread.second);
-    before = thread.first;
+  std::uint64_t before = 0;
+  for (const std::uint64_t thread : threads_.values()) {
+    pids.push_back((thread >> 32) - before);
+    tids.push_back(thread & 0xFFFF'FFFF);
+    before = thread >> 32;
   }
   write_column(pids, head);
   write_column(tids, head);
 }
 
 void SampleBlockEncoder::encode_groups(BlockContent& body) const {
-  body.bytes().write_varint(cpus_.size());
-  write_column(std::vector<std::uint64_t>(cpus_.begin(), cpus_.end()), body);
+  body.bytes().write_varint(cpus_.values().size());
+  write_column(cpus_.values(), body);
   std::vector<std::uint64_t> sizes;
-  for (std::size_t group = 0; group < cpus_.size(); ++group) {
+  for (std::size_t group = 0; group < cpus_.values().size(); ++group) {
     sizes.push_back(group_begin_[group + 1] - group_begin_[group]);
   }
   write_column(sizes, body);
@@ -100,7 +147,7 @@ void SampleBlockEncoder::encode_groups(BlockContent& body) const {
 void SampleBlockEncoder::take_time_differences(std::span<const StoredSample> samples,
                                                std::uint64_t base) {
   column_.clear();
-  for (std::size_t group = 0; group < cpus_.size(); ++group) {
+  for (std::size_t group = 0; group < cpus_.values().size(); ++group) {
     std::uint64_t before = base;
     for (std::size_t at = group_begin_[group]; at < group_begin_[group + 1]; ++at) {
       const std::uint64_t time = samples[stored_[at]].time_ns;
@@ -111,10 +158,10 @@ void SampleBlockEncoder::take_time_differences(std::span<const StoredSample> sam
 }
 
 void SampleBlockEncoder::encode_times(std::span<const StoredSample> samples, BlockContent& body) {
-  const std::uint64_t base =
-      std::min_element(samples.begin(), samples.end(), [](const auto& a, const auto& b) {
-        return a.time_ns < b.time_ns;
-      })->time_ns;
+  std::uint64_t base = samples.front().time_ns;
+  for (const StoredSample& sample : samples) {
+    base = std::min(base, sample.time_ns);
+  }
   take_time_differences(samples, base);
   // A difference is negative when times go back within a group: as a number it is above any that
   // could be added to the base.
@@ -123,35 +170,59 @@ void SampleBlockEncoder::encode_times(std::span<const StoredSample> samples, Blo
   std::uint64_t unit = 1;
   std::uint64_t nominal = 0;
   if (ascending) {
-    unit = 0;
-    for (const std::uint64_t difference : column_) {
-      unit = std::gcd(unit, difference);
+    unit = common_divisor(column_);
+    if (unit != 1) {
+      for (std::uint64_t& difference : column_) {
+        difference /= unit;
+      }
     }
-    unit = std::max<std::uint64_t>(unit, 1);
-    for (std::uint64_t& difference : column_) {
-      difference /= unit;
-    }
-    numbers_ = column_;
-    const auto middle = numbers_.begin() + static_cast<std::ptrdiff_t>(numbers_.size() / 2);
-    std::nth_element(numbers_.begin(), middle, numbers_.end());
-    nominal = *middle;
+    nominal = middle_of(column_, numbers_);
   }
   numbers_.clear();
   for (const std::uint64_t difference : column_) {
     numbers_.push_back(zigzag_difference(difference, nominal));
   }
-  const bool centered = !ascending || estimate_numbers(numbers_) < estimate_numbers(column_);
+  const NumberForm plain_form = choose_form(column_);
+  const NumberForm centered_form = choose_form(numbers_);
+  const bool centered = !ascending || centered_form.bits < plain_form.bits;
   body.bytes().write_varint(base);
   body.bytes().write_varint(unit);
   body.bytes().write(static_cast<std::uint8_t>(centered ? 1 : 0));
   if (centered) {
     body.bytes().write_varint(nominal);
   }
-  write_numbers(centered ? numbers_ : column_, body);
+  write_numbers(centered ? numbers_ : column_, centered ? centered_form : plain_form, body);
 }
 
 void SampleBlockEncoder::encode_order(std::span<const StoredSample> samples, BlockContent& body) {
-  EarliestQueue queue(cpus_.size());
+  const bool ascending =
+      std::is_sorted(samples.begin(), samples.end(),
+                     [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
+  if (ascending) {
+    order_of_ascending(samples);
+  } else {
+    order_of_any(samples);
+  }
+  write_column(column_, body);
+}
+
+// Where times ascend, the groups with the earliest sample left are those of the samples from here
+// on that have the same time.
+void SampleBlockEncoder::order_of_ascending(std::span<const StoredSample> samples) {
+  column_.resize(samples.size());
+  const std::size_t groups = cpus_.values().size();
+  std::size_t lowest = 0;
+  for (std::size_t i = samples.size(); i-- > 0;) {
+    const std::size_t group = group_of_[i];
+    const bool alone = i + 1 == samples.size() || samples[i + 1].time_ns != samples[i].time_ns;
+    lowest = alone ? group : std::min(lowest, group);
+    column_[i] = (group + groups - lowest) % groups;
+  }
+}
+
+void SampleBlockEncoder::order_of_any(std::span<const StoredSample> samples) {
+  const std::size_t groups = cpus_.values().size();
+  EarliestQueue queue(groups);
   std::vector<std::size_t> next = group_begin_;
   const auto show_front = [&](std::size_t group) {
     if (next[group] == group_begin_[group + 1]) {
@@ -160,22 +231,21 @@ void SampleBlockEncoder::encode_order(std::span<const StoredSample> samples, Blo
       queue.set(group, samples[stored_[next[group]]].time_ns);
     }
   };
-  for (std::size_t group = 0; group < cpus_.size(); ++group) {
+  for (std::size_t group = 0; group < groups; ++group) {
     show_front(group);
   }
   column_.clear();
   for (const std::uint32_t group : group_of_) {
-    column_.push_back((group + cpus_.size() - queue.earliest()) % cpus_.size());
+    column_.push_back((group + groups - queue.earliest()) % groups);
     ++next[group];
     show_front(group);
   }
-  write_column(column_, body);
 }
 
 void SampleBlockEncoder::encode_threads(BlockContent& body) {
   column_.clear();
-  for (std::size_t group = 0; group < cpus_.size(); ++group) {
-    std::size_t before = threads_.size();
+  for (std::size_t group = 0; group < cpus_.values().size(); ++group) {
+    std::size_t before = threads_.values().size();
     for (std::size_t at = group_begin_[group]; at < group_begin_[group + 1]; ++at) {
       const std::size_t thread = thread_of_[stored_[at]];
       column_.push_back(thread == before ? 0 : 1 + thread);
@@ -186,15 +256,13 @@ void SampleBlockEncoder::encode_threads(BlockContent& body) {
 }
 
 void SampleBlockEncoder::encode_weights(std::span<const StoredSample> samples, BlockContent& body) {
-  std::vector<std::uint32_t> events;
-  for (const StoredSample& sample : samples) {
-    events.push_back(sample.event);
-  }
-  sort_unique(events);
-  std::vector<std::uint64_t> before(events.size(), 0);
+  const StoredSample* const all = samples.data();
+  events_.rank(
+      samples.size(), [all](std::size_t i) { return all[i].event; }, event_of_);
+  std::vector<std::uint64_t> before(events_.values().size(), 0);
   column_.clear();
   for (const std::uint32_t at : stored_) {
-    std::uint64_t& latest = before[index_in(events, samples[at].event)];
+    std::uint64_t& latest = before[event_of_[at]];
     column_.push_back(zigzag_difference(samples[at].weight, latest));
     latest = samples[at].weight;
   }
@@ -212,33 +280,27 @@ void SampleBlockEncoder::encode_plain(std::span<const StoredSample> samples, Get
 }
 
 void SampleBlockEncoder::encode_stacks(std::span<const StoredSample> samples, BlockContent& body) {
-  std::vector<std::uint32_t> by_thread(samples.size());
-  std::iota(by_thread.begin(), by_thread.end(), 0U);
-  std::stable_sort(by_thread.begin(), by_thread.end(), [this](std::uint32_t a, std::uint32_t b) {
-    return thread_of_[a] < thread_of_[b];
-  });
-  predictor_.begin_block(samples.size());
   column_.clear();
   numbers_.clear();
-  for (std::size_t i = 0; i < by_thread.size(); ++i) {
-    if (i > 0 && thread_of_[by_thread[i]] != thread_of_[by_thread[i - 1]]) {
-      predictor_.begin_thread();
+  for (std::size_t thread = 0; thread < threads_.values().size(); ++thread) {
+    predictor_.begin_thread(thread_begin_[thread + 1] - thread_begin_[thread]);
+    for (std::size_t at = thread_begin_[thread]; at < thread_begin_[thread + 1]; ++at) {
+      const StackId stack = samples[by_thread_[at]].stack;
+      if (stack == kNoStack) {
+        column_.push_back(kNoStackCode);
+        continue;
+      }
+      const StackPredictor::Guesses& guesses = predictor_.guesses();
+      const auto guess = std::find(guesses.begin(), guesses.end(), stack);
+      if (guess != guesses.end()) {
+        column_.push_back(kFirstGuessCode + static_cast<std::uint64_t>(guess - guesses.begin()));
+      } else {
+        const StackId latest = predictor_.latest();
+        column_.push_back(kDifferenceCode);
+        numbers_.push_back(zigzag_difference(stack, latest == kNoStack ? 0 : latest));
+      }
+      predictor_.update(stack);
     }
-    const StackId stack = samples[by_thread[i]].stack;
-    if (stack == kNoStack) {
-      column_.push_back(kNoStackCode);
-      continue;
-    }
-    const StackPredictor::Guesses& guesses = predictor_.guesses();
-    const auto guess = std::find(guesses.begin(), guesses.end(), stack);
-    if (guess != guesses.end()) {
-      column_.push_back(kFirstGuessCode + static_cast<std::uint64_t>(guess - guesses.begin()));
-    } else {
-      const StackId latest = predictor_.latest();
-      column_.push_back(kDifferenceCode);
-      numbers_.push_back(zigzag_difference(stack, latest == kNoStack ? 0 : latest));
-    }
-    predictor_.update(stack);
   }
   write_column(column_, body);
   write_numbers(numbers_, body);

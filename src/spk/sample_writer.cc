@@ -19,6 +19,11 @@ std::size_t SampleWriter::HashKey::operator()(const CountKey& key) const {
 void SampleWriter::begin(std::uint64_t stack_count) {
   stack_count_ = stack_count;
   out_.begin_section(keep_samples_ ? SectionKind::kSamples : SectionKind::kStackCounts);
+  if (keep_samples_) {
+    pool_ = std::make_unique<SampleBlockPool>(
+        out_.level(), threads_,
+        [this](const PackedSampleBlock& block) { return write_block(block); });
+  }
 }
 
 Status SampleWriter::add(std::span<const StoredSample> samples) {
@@ -32,10 +37,11 @@ Status SampleWriter::add(std::span<const StoredSample> samples) {
       count(sample);
       continue;
     }
-    block_.push_back(sample);
-    if (block_.size() == kSamplesPerBlock) {
-      if (const Status flushed = flush_block(); !flushed) {
-        return flushed;
+    std::vector<StoredSample>& block = pool_->filling();
+    block.push_back(sample);
+    if (block.size() == kSamplesPerBlock) {
+      if (const Status submitted = pool_->submit(); !submitted) {
+        return submitted;
       }
     }
   }
@@ -50,24 +56,16 @@ void SampleWriter::count(const StoredSample& sample) {
   }
 }
 
-Status SampleWriter::flush_block() {
-  head_.clear();
-  body_.clear();
-  encoder_.encode(block_, head_, body_);
-  const auto head = out_.add_block(head_);
+Status SampleWriter::write_block(const PackedSampleBlock& block) {
+  const auto head = out_.add_frame(block.head, block.head_bytes);
   if (!head) {
     return head.error();
   }
-  const auto body = out_.add_block(body_);
+  const auto body = out_.add_frame(block.body, block.body_bytes);
   if (!body) {
     return body.error();
   }
-  const auto [first, last] =
-      std::minmax_element(block_.begin(), block_.end(),
-                          [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
-  entries_.push_back({head.value(), body.value(), static_cast<std::uint32_t>(block_.size()),
-                      first->time_ns, last->time_ns});
-  block_.clear();
+  entries_.push_back({head.value(), body.value(), block.samples, block.first_ns, block.last_ns});
   return {};
 }
 
@@ -78,11 +76,10 @@ Status SampleWriter::end(std::uint64_t event_count) {
   if (!keep_samples_) {
     return write_counts();
   }
-  if (!block_.empty()) {
-    if (const Status flushed = flush_block(); !flushed) {
-      return flushed;
-    }
+  if (const Status flushed = pool_->flush(); !flushed) {
+    return flushed;
   }
+  pool_.reset();
   out_.end_section(total_);
   return write_index();
 }

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "spk/block_index.h"
-#include "spk/sample_block.h"
+#include "spk/sample_block_pool.h"
 #include "spk/section_writer.h"
 #include "stackpack/model.h"
 #include "stackpack/reader.h"
@@ -17,7 +18,9 @@ namespace stackpack::spk {
 /// Writes the sections samples and sample index, or, without samples, the section stack counts.
 class SampleWriter {
  public:
-  SampleWriter(SectionWriter& out, bool keep_samples) : out_(out), keep_samples_(keep_samples) {}
+  /// `threads`: that encode blocks besides the calling one.
+  SampleWriter(SectionWriter& out, bool keep_samples, unsigned threads)
+      : out_(out), keep_samples_(keep_samples), threads_(threads) {}
 
   /// Call first, when no other section is open.
   void begin(std::uint64_t stack_count);
@@ -44,21 +47,21 @@ class SampleWriter {
   };
 
   void count(const StoredSample& sample);
-  Status flush_block();
+  Status write_block(const PackedSampleBlock& block);
   Status write_index();
   Status write_counts();
 
   SectionWriter& out_;
   bool keep_samples_;
+  unsigned threads_;
   std::uint64_t stack_count_ = 0;
   std::uint64_t events_used_ = 0;  // 1 + highest event
   std::uint64_t total_ = 0;
-  std::vector<StoredSample> block_;
-  SampleBlockEncoder encoder_;
   std::vector<SampleBlockEntry> entries_;
   std::unordered_map<CountKey, Count, HashKey> counts_;
-  BlockContent head_;
   BlockContent body_;
+  std::unique_ptr<SampleBlockPool>
+      pool_;  // while blocks come; its threads use nothing of the above
 };
 
 }  // namespace stackpack::spk

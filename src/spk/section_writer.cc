@@ -7,7 +7,7 @@
 namespace stackpack::spk {
 
 SectionWriter::SectionWriter(io::OutputFile& out, int level)
-    : out_(out), begin_(out.offset()), zstd_(level) {}
+    : out_(out), begin_(out.offset()), level_(level), zstd_(level) {}
 
 Status SectionWriter::begin_file() {
   return out_.write(encode_header());
@@ -31,11 +31,15 @@ Result<BlockRecord> SectionWriter::add_block(const BlockContent& content) {
   if (const Status done = zstd_.compress_parts(parts, frame_); !done) {
     return done.error();
   }
-  if (const Status done = out_.write(frame_); !done) {
+  return add_frame(frame_, static_cast<std::uint32_t>(content.size()));
+}
+
+Result<BlockRecord> SectionWriter::add_frame(std::span<const std::byte> frame,
+                                             std::uint32_t raw_bytes) {
+  if (const Status done = out_.write(frame); !done) {
     return done.error();
   }
-  const BlockRecord record{static_cast<std::uint32_t>(frame_.size()),
-                           static_cast<std::uint32_t>(content.size()), io::xxh3_64(frame_)};
+  const BlockRecord record{static_cast<std::uint32_t>(frame.size()), raw_bytes, io::xxh3_64(frame)};
   SectionRecord& section = directory_.sections.back();
   section.stored_bytes += record.stored_bytes;
   section.raw_bytes += record.raw_bytes;

@@ -30,8 +30,13 @@ class SectionWriter {
   /// blocks are listed in an index section keeps them there, all others in the directory.
   Result<BlockRecord> add_block(const BlockContent& content);
 
+  /// Writes a block that was compressed elsewhere, at level() and in the parts of its content.
+  Result<BlockRecord> add_frame(std::span<const std::byte> frame, std::uint32_t raw_bytes);
+
   void end_section(std::uint64_t items);
   Status finish_file();
+
+  [[nodiscard]] int level() const { return level_; }
 
   /// Records of the sections ended so far.
   [[nodiscard]] const std::vector<SectionRecord>& sections() const { return directory_.sections; }
@@ -39,6 +44,7 @@ class SectionWriter {
  private:
   io::OutputFile& out_;
   std::uint64_t begin_;  // output offset of the first byte of the file
+  int level_;
   io::ZstdCompressor zstd_;
   std::vector<std::byte> frame_;
   Directory directory_;

@@ -5,39 +5,38 @@
 
 namespace stackpack::spk {
 
-void StackPredictor::begin_block(std::size_t samples) {
-  slots_.assign(std::bit_ceil(2 * samples + 2), {});
+void StackPredictor::begin_thread(std::size_t samples) {
+  ++thread_;
+  const std::size_t slots = std::bit_ceil(2 * samples + 2);
+  if (thread_ == 0 || slots > slots_.size()) {
+    slots_.assign(std::max(slots, slots_.size()), {});
+    thread_ = 1;
+  }
+  mask_ = slots - 1;
   Guesses none{};
   none.fill(kNoStack);
   lists_.assign(1, none);
-  thread_ = 0;
-  begin_thread();
-}
-
-void StackPredictor::begin_thread() {
-  ++thread_;
   latest_ = kNoStack;
 }
 
 std::size_t StackPredictor::slot_of(StackId latest) const {
-  constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15;
-  const std::uint64_t hash = (std::uint64_t{thread_} << 32 | latest) * kMultiplier;
-  std::size_t slot = (hash >> 24) & (slots_.size() - 1);
-  while (slots_[slot].thread != 0 &&
-         (slots_[slot].thread != thread_ || slots_[slot].latest != latest)) {
-    slot = (slot + 1) & (slots_.size() - 1);
+  const Slot* const slots = slots_.data();
+  std::size_t slot = (latest * 0x9E3779B97F4A7C15 >> 40) & mask_;
+  while (slots[slot].thread == thread_ && slots[slot].latest != latest) {
+    slot = (slot + 1) & mask_;
   }
   return slot;
 }
 
 const StackPredictor::Guesses& StackPredictor::guesses() const {
-  return lists_[latest_ == kNoStack ? 0 : slots_[slot_].list];
+  const bool known = latest_ != kNoStack && slots_[slot_].thread == thread_;
+  return lists_[known ? slots_[slot_].list : 0];
 }
 
 void StackPredictor::update(StackId stack) {
   if (latest_ != kNoStack) {
     Slot& slot = slots_[slot_];
-    if (slot.list == 0) {
+    if (slot.thread != thread_) {
       slot = {thread_, latest_, static_cast<std::uint32_t>(lists_.size())};
       lists_.push_back(lists_.front());
     }

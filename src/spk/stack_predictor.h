@@ -17,10 +17,8 @@ class StackPredictor {
  public:
   using Guesses = std::array<StackId, kStackGuesses>;  ///< kNoStack: no more guesses
 
-  /// Forgets everything. `samples`: at most so many follow.
-  void begin_block(std::size_t samples);
-  /// The samples that follow are another thread's.
-  void begin_thread();
+  /// Forgets everything: the samples that follow are another thread's, at most so many.
+  void begin_thread(std::size_t samples);
 
   /// The thread's latest callstack; kNoStack at first.
   [[nodiscard]] StackId latest() const { return latest_; }
@@ -32,8 +30,10 @@ class StackPredictor {
   void update(StackId stack);
 
  private:
+  // Slots of other threads are free ones: nothing needs to be cleared between threads, and a thread
+  // of few samples stays within few slots.
   struct Slot {
-    std::uint32_t thread = 0;  // 0: free
+    std::uint32_t thread = 0;
     StackId latest = 0;
     std::uint32_t list = 0;
   };
@@ -42,6 +42,7 @@ class StackPredictor {
   std::uint32_t thread_ = 0;
   StackId latest_ = kNoStack;
   std::size_t slot_ = 0;  // of latest_
+  std::size_t mask_ = 0;  // slots in use - 1
   std::vector<Slot> slots_;
   std::vector<Guesses> lists_;  // the first is empty
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <random>
 #include <string>
@@ -105,6 +107,11 @@ struct PackedFile {
   Packer::Options options;
 };
 
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 std::string text_of(const std::vector<Frame>& frames) {
   std::string line;
   for (const Frame& frame : frames) {
@@ -189,4 +196,53 @@ TEST_CASE("packer: a capture without samples is a file without stacks") {
   REQUIRE(reader.has_value());
   CHECK((*reader)->stack_count() == 0);
   CHECK((*reader)->verify().has_value());
+}
+
+TEST_CASE("packer: segments do not show in the file") {
+  const std::uint32_t seed = 77;
+  CAPTURE(seed);
+  constexpr std::size_t kCount = 30'000;
+  const PackedFile whole_file;
+  Packer whole(whole_file.options);
+  add_random_samples(whole, seed, kCount);
+  const Statistics expected = whole_file.write(whole);
+  REQUIRE(expected.builder.segments == 1);
+  const auto reader = Reader::open(whole_file.path);
+  REQUIRE(reader.has_value());
+
+  for (const std::uint64_t builder_bytes : {4U << 20, 7U << 19, 3U << 20}) {
+    CAPTURE(builder_bytes);
+    PackedFile file(std::uint64_t{16} << 20);
+    file.options.builder_bytes = builder_bytes;
+    Packer packer(file.options);
+    add_random_samples(packer, seed, kCount);
+    const Statistics statistics = file.write(packer);
+    CHECK(statistics.builder.segments > 1);
+    CHECK(statistics.samples.total == expected.samples.total);
+    CHECK(statistics.samples.recorded == expected.samples.recorded);
+    CHECK(statistics.callstacks.raw_frames == expected.callstacks.raw_frames);
+    CHECK(statistics.callstacks.unique == expected.callstacks.unique);
+    CHECK(statistics.callstacks.unique_frames == expected.callstacks.unique_frames);
+    CHECK(statistics.callstacks.unique_leaf_frames == expected.callstacks.unique_leaf_frames);
+    CHECK(statistics.callstacks.max_depth == expected.callstacks.max_depth);
+    CHECK(statistics.dag.nodes == expected.dag.nodes);
+    CHECK(statistics.dag.resident_bytes == expected.dag.resident_bytes);
+
+    // Everything before the summary is the same, byte for byte.
+    const std::string bytes = bytes_of(file.path);
+    const std::string whole_bytes = bytes_of(whole_file.path);
+    std::uint64_t common = 0;
+    for (const stackpack::SectionInfo& section : (*reader)->sections()) {
+      if (section.name == "summary") {
+        break;
+      }
+      common += section.stored_bytes;
+    }
+    REQUIRE(common > whole_bytes.size() / 2);
+    REQUIRE(common < bytes.size());
+    CHECK(bytes.substr(0, common) == whole_bytes.substr(0, common));
+    const auto limited = Reader::open(file.path);
+    REQUIRE(limited.has_value());
+    CHECK((*limited)->verify().has_value());
+  }
 }

@@ -30,7 +30,7 @@ std::vector<SpooledSample> random_samples(std::uint32_t seed, std::size_t count,
     sample.flags = static_cast<std::uint8_t>(random() % 32);
     sample.origin = static_cast<stackpack::StackOrigin>(random() % 3);
     sample.node = static_cast<std::uint32_t>(random());
-    sample.segment = static_cast<std::uint32_t>(i / 1000);
+    sample.segment = static_cast<std::uint16_t>(i / 1000);
     sample.promise = random() % 11 == 0 ? static_cast<std::uint32_t>(random() % 1000)
                                         : SpooledSample::kNoPromise;
   }

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace stackpack::app {
+
+/// Who gets how much of --memory-limit, in bytes.
+///
+/// The phases follow each other: while the capture is read, builder, promises and facts share the
+/// limit; while the file is written, the builder is gone and ids, tally and the writer's tables of
+/// frames and edges take its place. What has a fixed size lies outside, in the kFixedBytes that a
+/// conversion may take besides: buffers of the spool, the queue, the source, the sample blocks
+/// under way, and the program itself.
+struct MemoryPlan {
+  static constexpr std::uint64_t kLeastLimit = std::uint64_t{16} << 20;
+  static constexpr std::uint64_t kFixedBytes = std::uint64_t{64} << 20;
+  static constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
+  std::uint64_t limit = 0;                  ///< 0: none but the machine
+  std::uint64_t builder_bytes = 0;          ///< 0: as much as there is
+  std::uint64_t fact_bytes = 256 * kMiB;    ///< processes, threads, modules
+  std::uint64_t promise_bytes = 16 * kMiB;  ///< pending callstacks in memory
+  std::uint64_t id_bytes = 64 * kMiB;       ///< pages of node to stack id
+  std::uint64_t tally_bytes = 16 * kMiB;    ///< a bit per callstack
+  std::uint64_t spool_bytes = 8 * kMiB;     ///< samples on their way to disk
+
+  static MemoryPlan of_limit(std::uint64_t limit) {
+    MemoryPlan plan;
+    if (limit != 0) {
+      plan.limit = limit;
+      plan.promise_bytes = std::min(plan.promise_bytes, limit / 16);
+      plan.builder_bytes = limit - plan.promise_bytes;
+      plan.id_bytes = limit / 4;
+      plan.tally_bytes = std::min(plan.tally_bytes, limit / 16);
+      plan.fact_bytes = std::min(plan.fact_bytes, 12 * kMiB + limit / 8);
+    }
+    return plan;
+  }
+};
+
+}  // namespace stackpack::app

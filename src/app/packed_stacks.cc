@@ -1,0 +1,80 @@
+#include "app/packed_stacks.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace stackpack::app {
+
+namespace {
+
+constexpr std::size_t kBlockNodes = 4096;
+
+}  // namespace
+
+std::unique_ptr<PackedStacks> PackedStacks::of_builder(dag::Builder::Frozen frozen) {
+  std::unique_ptr<PackedStacks> stacks(new PackedStacks);
+  stacks->frozen_ = std::move(frozen);
+  return stacks;
+}
+
+Result<std::unique_ptr<PackedStacks>> PackedStacks::of_segments(
+    const dag::SegmentSpill& spill, const std::string& scratch_directory,
+    std::uint64_t budget_bytes) {
+  constexpr std::uint64_t kMostMergeBytes = std::uint64_t{4} << 20;
+  std::unique_ptr<PackedStacks> stacks(new PackedStacks);
+  stacks->merge_ = std::make_unique<dag::SegmentMerge>(
+      spill,
+      dag::SegmentMerge::Options{scratch_directory, std::min(kMostMergeBytes, budget_bytes)});
+  if (const Status merged = stacks->merge_->run(); !merged) {
+    return merged.error();
+  }
+  stacks->ids_.emplace(stacks->merge_->id_file(), budget_bytes);
+  return stacks;
+}
+
+Status PackedStacks::write(spk::Writer& writer) const {
+  if (const Status begun = writer.begin_dag(dictionary()); !begun) {
+    return begun;
+  }
+  if (const Status surveyed = for_each_block(
+          [&](std::span<const spk::DagNode> nodes) { return writer.survey_nodes(nodes); });
+      !surveyed) {
+    return surveyed;
+  }
+  if (const Status begun = writer.begin_pages(); !begun) {
+    return begun;
+  }
+  if (const Status added = for_each_block(
+          [&](std::span<const spk::DagNode> nodes) { return writer.add_nodes(nodes); });
+      !added) {
+    return added;
+  }
+  return writer.end_dag();
+}
+
+Status PackedStacks::for_each_block(
+    const std::function<Status(std::span<const spk::DagNode>)>& visit) const {
+  std::vector<spk::DagNode> block;
+  if (merge_ != nullptr) {
+    return merge_->for_each_block([&](std::span<const dag::MergedNode> nodes) {
+      block.clear();
+      for (const dag::MergedNode& node : nodes) {
+        block.push_back({node.frame, node.depth, node.ends_stack});
+      }
+      return visit(block);
+    });
+  }
+  const dag::FrozenDag& dag = frozen_.dag;
+  for (std::size_t begin = 0; begin < dag.node_count(); begin += kBlockNodes) {
+    block.clear();
+    for (std::size_t i = begin; i < std::min(begin + kBlockNodes, dag.node_count()); ++i) {
+      block.push_back({dag.frame[i], dag.depth[i], dag.ends(i)});
+    }
+    if (const Status visited = visit(block); !visited) {
+      return visited;
+    }
+  }
+  return {};
+}
+
+}  // namespace stackpack::app

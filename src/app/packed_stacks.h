@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "app/promise_table.h"
+#include "dag/builder.h"
+#include "dag/segment_merge.h"
+#include "dag/segment_spill.h"
+#include "io/spill_pages.h"
+#include "spk/dag_node.h"
+#include "spk/writer.h"
+#include "stackpack/model.h"
+#include "stackpack/result.h"
+
+namespace stackpack::app {
+
+/// All callstacks of a capture in canonical order, once nothing is added any more: either the DAG
+/// of one builder, in memory, or the merged segments of several, in scratch files.
+class PackedStacks {
+ public:
+  /// Takes over the only DAG there is.
+  static std::unique_ptr<PackedStacks> of_builder(dag::Builder::Frozen frozen);
+
+  /// Merges the segments of `spill`, which must outlive this.
+  /// Memory: `budget_bytes` for the buffers of the merge and afterwards for the ids of nodes;
+  ///         besides, what SegmentMerge::run() needs for the frame dictionary.
+  /// Errors: those of SegmentMerge::run().
+  static Result<std::unique_ptr<PackedStacks>> of_segments(const dag::SegmentSpill& spill,
+                                                           const std::string& scratch_directory,
+                                                           std::uint64_t budget_bytes);
+
+  /// Writes the callstacks of a file.
+  Status write(spk::Writer& writer) const;
+
+  /// The id of the callstack that ends at a node where one does. Errors: kIo.
+  Result<StackId> id_of(const NodeRef& stack) {
+    if (ids_.has_value()) {
+      return ids_->get<StackId>(merge_->stack_of_node_offset(stack.segment) +
+                                std::uint64_t{stack.node} * sizeof(StackId));
+    }
+    return frozen_.stack_of_node[stack.node];
+  }
+
+  /// Visits all nodes in canonical order, in blocks. The span is valid during the visit.
+  /// Errors: kIo, and whatever `visit` returns.
+  Status for_each_block(const std::function<Status(std::span<const spk::DagNode>)>& visit) const;
+
+  [[nodiscard]] std::span<const Frame> dictionary() const {
+    return merge_ != nullptr ? merge_->dictionary() : frozen_.dag.dictionary;
+  }
+
+ private:
+  PackedStacks() = default;
+
+  dag::Builder::Frozen frozen_;
+  std::unique_ptr<dag::SegmentMerge> merge_;  // null: frozen_ is all
+  std::optional<io::SpillPages> ids_;         // of merge_
+};
+
+}  // namespace stackpack::app
