@@ -11,6 +11,7 @@ namespace stackpack::bench {
 struct Settings {
   WorkloadOptions workload{0.25, 1};
   std::string perf_path;  ///< read this capture instead of the workload, unless empty
+  std::string spk_path;   ///< or this .spk file
   unsigned repeat = 5;
 };
 
@@ -29,5 +30,10 @@ bool bench_workload(const Settings& settings);
 bool bench_builder(const Settings& settings);
 bool bench_freeze(const Settings& settings);
 bool bench_segments(const Settings& settings);
+bool bench_pages(const Settings& settings);
+bool bench_encodings(const Settings& settings);
+bool bench_samples(const Settings& settings);
+bool bench_decode(const Settings& settings);
+bool bench_stats(const Settings& settings);
 
 }  // namespace stackpack::bench

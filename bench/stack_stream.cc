@@ -8,19 +8,21 @@
 #include "capture/callstack_sink.h"
 #include "formats/perf/perf_source.h"
 #include "io/byte_source.h"
+#include "stackpack/reader.h"
 
 namespace stackpack::bench {
 
-void StackStream::add(const capture::StackView& stack, std::uint32_t thread, std::uint32_t cpu) {
+void StackStream::add(const capture::StackView& stack, const Sample& sample) {
   Entry entry{addresses_.size(),
               static_cast<std::uint32_t>(runs_.size()),
               static_cast<std::uint32_t>(stack.runs.size()),
               static_cast<std::uint32_t>(stack.depth()),
-              thread,
-              cpu};
+              sample.tid,
+              sample.cpu};
   addresses_.insert(addresses_.end(), stack.addresses.begin(), stack.addresses.end());
   runs_.insert(runs_.end(), stack.runs.begin(), stack.runs.end());
   entries_.push_back(entry);
+  samples_.push_back(sample);
 }
 
 StackStream workload_stream(const WorkloadOptions& options) {
@@ -35,7 +37,14 @@ StackStream workload_stream(const WorkloadOptions& options) {
     if (depth > seen.kernel_frames) {
       runs[count++] = {FrameMode::kUser, depth - seen.kernel_frames};
     }
-    stream.add({seen.addresses, std::span(runs).first(count)}, seen.tid, seen.cpu);
+    Sample sample;
+    sample.time_ns = seen.time_ns;
+    sample.pid = kWorkloadPid;
+    sample.tid = seen.tid;
+    sample.cpu = seen.cpu;
+    sample.event = static_cast<std::uint32_t>(seen.cause);
+    sample.origin = StackOrigin::kRecorded;
+    stream.add({seen.addresses, std::span(runs).first(count)}, sample);
   });
   return stream;
 }
@@ -51,7 +60,7 @@ class StreamSink final : public capture::CallstackSink {
   void rename_event(std::uint32_t /*index*/, std::string_view /*name*/) override {}
   Status add_sample(const Sample& sample, const capture::StackView& stack) override {
     if (sample.origin == StackOrigin::kRecorded) {
-      stream_.add(stack, sample.tid, sample.cpu);
+      stream_.add(stack, sample);
     }
     return {};
   }
@@ -65,7 +74,7 @@ class StreamSink final : public capture::CallstackSink {
   Status resolve_pending(capture::PendingStack /*pending*/,
                          const capture::StackView& stack) override {
     if (!stack.empty()) {
-      stream_.add(stack, kUnknownId, kUnknownId);
+      stream_.add(stack, {});
     }
     return {};
   }
@@ -91,6 +100,46 @@ bool perf_stream(const std::string& path, StackStream& stream) {
   input.main = std::move(*source);
   StreamSink sink(stream);
   return perf::read_capture(input, sink, {}).has_value() && stream.size() > 0;
+}
+
+namespace {
+
+// Frames of a reader as a source gives them.
+void add_frames(std::span<const Frame> frames, const Sample& sample, StackStream& stream) {
+  std::vector<std::uint64_t> addresses;
+  std::vector<capture::ModeRun> runs;
+  for (const Frame& frame : frames) {
+    addresses.push_back(frame.address);
+    if (runs.empty() || runs.back().mode != frame.mode) {
+      runs.push_back({frame.mode, 0});
+    }
+    ++runs.back().count;
+  }
+  stream.add({addresses, runs}, sample);
+}
+
+}  // namespace
+
+bool spk_stream(const std::string& path, StackStream& stream) {
+  const auto reader = Reader::open(path, {std::uint64_t{1} << 30});
+  if (!reader) {
+    return false;
+  }
+  std::vector<Frame> frames;
+  Status status;
+  const Status read = (*reader)->samples({}, [&](std::span<const StoredSample> samples) {
+    for (const StoredSample& sample : samples) {
+      if (sample.origin != StackOrigin::kRecorded) {
+        continue;
+      }
+      if (status = (*reader)->callstack(sample.stack, frames); !status) {
+        return false;
+      }
+      add_frames(frames, sample, stream);
+    }
+    return true;
+  });
+  return read && status && stream.size() > 0;
 }
 
 }  // namespace stackpack::bench

@@ -1,6 +1,6 @@
 // stackpack_bench: named benchmarks.
 //
-//   stackpack_bench [NAME...] [--scale S] [--seed N] [--repeat N] [--perf FILE]
+//   stackpack_bench [NAME...] [--scale S] [--seed N] [--repeat N] [--perf FILE | --spk FILE]
 //
 // Each proves that its results are right before it prints a time, and runs all variants in turn,
 // again and again, so that a busy machine slows them alike. Read the ratios.
@@ -15,9 +15,11 @@
 namespace {
 
 constexpr std::string_view kUsage =
-    "usage: stackpack_bench [NAME...] [--scale S] [--seed N] [--repeat N] [--perf FILE]\n"
+    "usage: stackpack_bench [NAME...] [--scale S] [--seed N] [--repeat N] [--perf FILE | --spk "
+    "FILE]\n"
     "  --scale S   size of the reference workload, 1 = 21.1 million callstacks (default 0.25)\n"
     "  --perf FILE callstacks of a perf.data file instead of the workload\n"
+    "  --spk FILE  callstacks of a .spk file instead of the workload\n"
     "names:\n";
 
 int usage() {
@@ -49,6 +51,8 @@ int main(int argc, char** argv) {
       settings.workload.seed = std::strtoull(value, nullptr, 0);
     } else if (argument == "--perf") {
       settings.perf_path = value;
+    } else if (argument == "--spk") {
+      settings.spk_path = value;
     } else if (argument == "--repeat") {
       settings.repeat = static_cast<unsigned>(std::strtoul(value, nullptr, 0));
     } else {

@@ -4,7 +4,9 @@
 #pragma once
 
 #define XXH_INLINE_ALL
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -40,6 +42,30 @@ class PublishedBuilder {
       bytes += kPageNodes * (sizeof(std::uint64_t) + page.parent_bytes);
     }
     return bytes;
+  }
+
+  /// The frames of the callstack that ends at `node`, leaf first, into `words` (replaced).
+  void callstack(std::uint64_t node, std::vector<std::uint64_t>& words) const {
+    words.clear();
+    for (; node != 0; node = parent_of(node)) {
+      words.push_back(word_of(node));
+    }
+  }
+  /// Number of the page of a node.
+  [[nodiscard]] static std::uint64_t page_of(std::uint64_t node) { return node / kPageNodes; }
+  [[nodiscard]] std::uint64_t parent(std::uint64_t node) const { return parent_of(node); }
+  /// The pages as they would be written, the last one cut to its nodes.
+  [[nodiscard]] std::vector<std::vector<std::byte>> stored_pages() const {
+    std::vector<std::vector<std::byte>> stored;
+    for (std::size_t i = 0; i < pages_.size(); ++i) {
+      const std::uint64_t nodes = std::min<std::uint64_t>(kPageNodes, count_ - i * kPageNodes);
+      const std::uint64_t frame_bytes = nodes * sizeof(std::uint64_t);
+      const std::uint64_t parent_bytes = nodes * pages_[i].parent_bytes;
+      std::vector<std::byte>& page = stored.emplace_back(frame_bytes + parent_bytes);
+      std::memcpy(page.data(), pages_[i].frames.get(), frame_bytes);
+      std::memcpy(page.data() + frame_bytes, pages_[i].parents.get(), parent_bytes);
+    }
+    return stored;
   }
 
  private:
