@@ -13,7 +13,9 @@ namespace stackpack::spk {
 
 struct Writer::Impl {
   Impl(io::OutputFile& out, const WriterOptions& options)
-      : sections(out, options.level), dag(sections), samples(sections, options.samples, options.threads) {}
+      : sections(out, options.level),
+        dag(sections),
+        samples(sections, options.samples, options.threads) {}
 
   /// Writes a table in blocks that hold few rows when the rows' texts are long.
   template <typename Row>

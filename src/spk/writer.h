@@ -16,8 +16,8 @@
 namespace stackpack::spk {
 
 struct WriterOptions {
-  int level = 9;        ///< zstd level, 1..22
-  bool samples = true;  ///< false: keep counts per (stack, event, process, origin) instead
+  int level = 9;         ///< zstd level, 1..22
+  bool samples = true;   ///< false: keep counts per (stack, event, process, origin) instead
   unsigned threads = 0;  ///< that encode samples besides the calling one; not seen in the file
 };
 
@@ -35,10 +35,10 @@ struct WriterOptions {
 /// The survey finds which frames follow which; the pages need to know that from their first node
 /// on. Nothing of the file depends on anything but these arguments and the version of libzstd.
 /// Memory: proportional to the frame dictionary and the distinct (parent frame, frame) pairs, plus
-/// the blocks of samples under way (SampleBlockPool) and some 50 bytes per page and per block of samples; without samples,
-/// proportional to the distinct counts.
-/// Errors: those of the output file; kLimit; kUsage: calls out of order, nodes not in canonical
-/// order or not the same twice, samples of unknown callstacks or events.
+/// the blocks of samples under way (SampleBlockPool) and some 50 bytes per page and per block of
+/// samples; without samples, proportional to the distinct counts. Errors: those of the output file;
+/// kLimit; kUsage: calls out of order, nodes not in canonical order or not the same twice, samples
+/// of unknown callstacks or events.
 class Writer {
  public:
   static Result<std::unique_ptr<Writer>> create(io::OutputFile& out, const WriterOptions& options);
