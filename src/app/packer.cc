@@ -155,7 +155,7 @@ Result<std::unique_ptr<PackedStacks>> Packer::pack_stacks() {
     return closed.error();
   }
   builder_.reset();
-  return PackedStacks::of_segments(segments_, options_.scratch_directory, plan_.id_bytes);
+  return PackedStacks::of_segments(segments_, options_.scratch_directory, plan_);
 }
 
 Result<Statistics> Packer::write(io::OutputFile& out, const spk::WriterOptions& options,
@@ -166,7 +166,9 @@ Result<Statistics> Packer::write(io::OutputFile& out, const spk::WriterOptions& 
   if (!stacks) {
     return stacks.error();
   }
-  Result<std::unique_ptr<spk::Writer>> writer = spk::Writer::create(out, options);
+  spk::WriterOptions writer_options = options;
+  writer_options.table_bytes = plan_.table_bytes;
+  Result<std::unique_ptr<spk::Writer>> writer = spk::Writer::create(out, writer_options);
   if (!writer) {
     return writer.error();
   }

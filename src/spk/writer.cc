@@ -14,7 +14,7 @@ namespace stackpack::spk {
 struct Writer::Impl {
   Impl(io::OutputFile& out, const WriterOptions& options)
       : sections(out, options.level),
-        dag(sections),
+        dag(sections, options.table_bytes),
         samples(sections, options.samples, options.threads) {}
 
   /// Writes a table in blocks that hold few rows when the rows' texts are long.

@@ -16,8 +16,10 @@
 namespace stackpack::spk {
 
 struct WriterOptions {
-  int level = 9;         ///< zstd level, 1..22
-  bool samples = true;   ///< false: keep counts per (stack, event, process, origin) instead
+  int level = 9;        ///< zstd level, 1..22
+  bool samples = true;  ///< false: keep counts per (stack, event, process, origin) instead
+  /// Most bytes for the tables of frames and edges while the callstacks are written; 0: no limit.
+  std::uint64_t table_bytes = 0;
   unsigned threads = 0;  ///< that encode samples besides the calling one; not seen in the file
 };
 
