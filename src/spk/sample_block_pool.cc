@@ -22,6 +22,10 @@ SampleBlockPool::SampleBlockPool(int level, unsigned workers, Write write)
 }
 
 SampleBlockPool::~SampleBlockPool() {
+  stop();
+}
+
+void SampleBlockPool::stop() {
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
@@ -31,6 +35,7 @@ SampleBlockPool::~SampleBlockPool() {
   for (std::thread& thread : threads_) {
     thread.join();
   }
+  threads_.clear();
 }
 
 Status SampleBlockPool::pack(Worker& worker, Block& block) {

@@ -60,7 +60,11 @@ class SampleBlockPool {
   /// Waits for all blocks and writes them.
   Status flush();
 
-  /// How often the calling thread waited for a block, and a worker for work: for --timings.
+  /// Ends the threads; no submit() may follow.
+  void stop();
+
+  /// After stop(): how often the calling thread waited for a block, and a worker for work: for
+  /// --timings.
   [[nodiscard]] std::uint64_t waits_for_workers() const { return waits_for_workers_; }
   [[nodiscard]] std::uint64_t waits_for_work() const { return waits_for_work_; }
 

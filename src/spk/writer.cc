@@ -147,6 +147,17 @@ Status Writer::add_samples(std::span<const StoredSample> samples) {
   return impl_->samples.add(samples);
 }
 
+Status Writer::end_samples() {
+  if (!impl_->dag.done() || impl_->finished) {
+    return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: calls out of order"};
+  }
+  return impl_->samples.flush();
+}
+
+Writer::Stalls Writer::stalls() const {
+  return {impl_->samples.waits_for_encoders(), impl_->samples.waits_of_encoders()};
+}
+
 Result<Statistics> Writer::finish(const capture::SystemTables& tables,
                                   std::span<const Event> events, const Statistics& statistics,
                                   std::string_view fingerprint) {

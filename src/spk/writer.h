@@ -61,6 +61,17 @@ class Writer {
   /// Samples in time order; StoredSample::stack is an id of the DAG written before, or kNoStack.
   Status add_samples(std::span<const StoredSample> samples);
 
+  /// Waits until all samples are written; finish() does it, too.
+  Status end_samples();
+
+  /// How often add_samples and end_samples waited for a thread that encodes, and such a thread for
+  /// samples. After end_samples().
+  struct Stalls {
+    std::uint64_t caller = 0;
+    std::uint64_t encoders = 0;
+  };
+  [[nodiscard]] Stalls stalls() const;
+
   /// Tables, summary, directory and trailer. Of `statistics` the writer fills in what only it
   /// knows (dag.*, callstacks.stored, sample_stream_bytes); the caller gives the rest. The
   /// completed statistics are returned. Does not commit the output.
