@@ -33,10 +33,18 @@ struct ConvertProgress {
   std::atomic<bool> cancelled{false};  ///< set it to stop with kCancelled
 };
 
-/// Seconds and stalls of one stage, for --timings.
+/// Seconds of one stage, for --timings.
 struct StageTime {
-  std::string name;
+  std::string name;  ///< "read", "callstacks", "samples", "finish"
   double seconds = 0;
+};
+
+/// How often one stage of a conversion waited for another, for --timings.
+struct StageStalls {
+  std::uint64_t parser = 0;    ///< all batches of samples were full
+  std::uint64_t interner = 0;  ///< there was no batch to intern
+  std::uint64_t merger = 0;    ///< all blocks of samples were with the encoders
+  std::uint64_t encoders = 0;  ///< there was no block to encode
 };
 
 struct ConvertReport {
@@ -46,6 +54,7 @@ struct ConvertReport {
   std::vector<std::string> warnings;  ///< one line each, for a person
   bool lossy = false;                 ///< a recorder or damage counter is above zero
   std::vector<StageTime> stages;
+  StageStalls stalls;
 };
 
 /// Names of the captures in a zip archive (.etl.zip, .diagsession), in the archive's order; empty

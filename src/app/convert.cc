@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <string_view>
 #include <thread>
 
 #include "app/capture_input.h"
@@ -19,9 +20,9 @@ class StageClock {
  public:
   explicit StageClock(std::vector<StageTime>& stages) : stages_(stages) {}
 
-  void finish_stage(std::string name) {
+  void finish_stage(std::string_view name) {
     const auto now = std::chrono::steady_clock::now();
-    stages_.push_back({std::move(name), std::chrono::duration<double>(now - start_).count()});
+    stages_.push_back({std::string(name), std::chrono::duration<double>(now - start_).count()});
     start_ = now;
   }
 
@@ -76,7 +77,8 @@ Result<ConvertReport> convert(const std::string& input, const std::string& outpu
   ConvertProgress& watched = progress != nullptr ? *progress : unwatched;
   watched.bytes_total = opened->size().value_or(0);
 
-  app::Packer packer({scratch, options.memory_limit, &watched.samples});
+  app::Packer packer({scratch, options.memory_limit, &watched.samples,
+                      [&clock](std::string_view stage) { clock.finish_stage(stage); }});
   app::SinkQueue queue(packer);
   const Result<capture::ByteAccount> account =
       opened->read(queue, {&watched.bytes_done, &watched.cancelled});
@@ -111,7 +113,9 @@ Result<ConvertReport> convert(const std::string& input, const std::string& outpu
   if (const Status committed = (*out)->commit(); !committed) {
     return committed.error();
   }
-  clock.finish_stage("write");
+  clock.finish_stage("finish");
+  report.stalls = {queue.stalls().source_waited, queue.stalls().sink_waited, packer.stalls().caller,
+                   packer.stalls().encoders};
 
   report.input_bytes = account->total;
   report.output_bytes = (*out)->offset();

@@ -18,17 +18,21 @@ std::unique_ptr<PackedStacks> PackedStacks::of_builder(dag::Builder::Frozen froz
 }
 
 Result<std::unique_ptr<PackedStacks>> PackedStacks::of_segments(
-    const dag::SegmentSpill& spill, const std::string& scratch_directory,
-    std::uint64_t budget_bytes) {
+    const dag::SegmentSpill& spill, const std::string& scratch_directory, const MemoryPlan& plan) {
   constexpr std::uint64_t kMostMergeBytes = std::uint64_t{4} << 20;
   std::unique_ptr<PackedStacks> stacks(new PackedStacks);
-  stacks->merge_ = std::make_unique<dag::SegmentMerge>(
-      spill,
-      dag::SegmentMerge::Options{scratch_directory, std::min(kMostMergeBytes, budget_bytes)});
+  dag::SegmentMerge::Options options;
+  options.directory = scratch_directory;
+  options.buffer_bytes = std::min(kMostMergeBytes, plan.id_bytes);
+  if (plan.table_bytes != 0) {
+    constexpr std::uint64_t kFrameBytes = 48;  // while the dictionary is moved to a larger place
+    options.most_frames = plan.table_bytes / kFrameBytes;
+  }
+  stacks->merge_ = std::make_unique<dag::SegmentMerge>(spill, options);
   if (const Status merged = stacks->merge_->run(); !merged) {
     return merged.error();
   }
-  stacks->ids_.emplace(stacks->merge_->id_file(), budget_bytes);
+  stacks->ids_.emplace(stacks->merge_->id_file(), plan.id_bytes);
   return stacks;
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "app/memory_plan.h"
 #include "app/promise_table.h"
 #include "dag/builder.h"
 #include "dag/segment_merge.h"
@@ -27,12 +28,12 @@ class PackedStacks {
   static std::unique_ptr<PackedStacks> of_builder(dag::Builder::Frozen frozen);
 
   /// Merges the segments of `spill`, which must outlive this.
-  /// Memory: `budget_bytes` for the buffers of the merge and afterwards for the ids of nodes;
-  ///         besides, what SegmentMerge::run() needs for the frame dictionary.
+  /// Memory: plan.id_bytes for the buffers of the merge and afterwards for the ids of nodes;
+  ///         plan.table_bytes for what SegmentMerge::run() needs besides.
   /// Errors: those of SegmentMerge::run().
   static Result<std::unique_ptr<PackedStacks>> of_segments(const dag::SegmentSpill& spill,
                                                            const std::string& scratch_directory,
-                                                           std::uint64_t budget_bytes);
+                                                           const MemoryPlan& plan);
 
   /// Writes the callstacks of a file.
   Status write(spk::Writer& writer) const;

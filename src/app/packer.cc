@@ -142,6 +142,12 @@ void Packer::report_builder(Statistics& statistics) const {
   statistics.builder.segments = segments_.segments().size() + 1;
 }
 
+void Packer::tell_done(std::string_view stage) const {
+  if (options_.stage_done) {
+    options_.stage_done(stage);
+  }
+}
+
 Result<std::unique_ptr<PackedStacks>> Packer::pack_stacks() {
   // In memory, the DAG shares the limit with what the writer needs besides.
   const bool in_memory = segments_.segments().empty() &&
@@ -155,7 +161,7 @@ Result<std::unique_ptr<PackedStacks>> Packer::pack_stacks() {
     return closed.error();
   }
   builder_.reset();
-  return PackedStacks::of_segments(segments_, options_.scratch_directory, plan_.id_bytes);
+  return PackedStacks::of_segments(segments_, options_.scratch_directory, plan_);
 }
 
 Result<Statistics> Packer::write(io::OutputFile& out, const spk::WriterOptions& options,
@@ -166,13 +172,16 @@ Result<Statistics> Packer::write(io::OutputFile& out, const spk::WriterOptions& 
   if (!stacks) {
     return stacks.error();
   }
-  Result<std::unique_ptr<spk::Writer>> writer = spk::Writer::create(out, options);
+  spk::WriterOptions writer_options = options;
+  writer_options.table_bytes = plan_.table_bytes;
+  Result<std::unique_ptr<spk::Writer>> writer = spk::Writer::create(out, writer_options);
   if (!writer) {
     return writer.error();
   }
   if (const Status written = (*stacks)->write(**writer); !written) {
     return written.error();
   }
+  tell_done("callstacks");
 
   StackTally tally(events_.size(), raw_frames_, options_.scratch_directory, plan_.tally_bytes);
   std::vector<StoredSample> batch;
@@ -188,6 +197,11 @@ Result<Statistics> Packer::write(io::OutputFile& out, const spk::WriterOptions& 
   if (!merged) {
     return merged.error();
   }
+  if (const Status ended = (*writer)->end_samples(); !ended) {
+    return ended.error();
+  }
+  stalls_ = (*writer)->stalls();
+  tell_done("samples");
 
   if (system_.forgotten_facts() != 0) {
     losses_.add("system_facts_over_memory_limit", LossKind::kDamage, system_.forgotten_facts());

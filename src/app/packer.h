@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -39,6 +40,7 @@ class Packer final : public capture::CallstackSink {
     std::string scratch_directory = ".";
     std::uint64_t memory_limit = 0;                        ///< 0: none but the machine
     std::atomic<std::uint64_t>* sample_counter = nullptr;  ///< for progress; may be null
+    std::function<void(std::string_view)> stage_done;  ///< told what write() has done; may be empty
     std::uint64_t builder_bytes = 0;  ///< for tests: the builder's share; 0: as planned
   };
 
@@ -65,6 +67,10 @@ class Packer final : public capture::CallstackSink {
   Result<Statistics> write(io::OutputFile& out, const spk::WriterOptions& options,
                            const Source& source);
 
+  /// After write(): how often samples had to wait for the threads that encode them, and those for
+  /// samples.
+  [[nodiscard]] spk::Writer::Stalls stalls() const { return stalls_; }
+
  private:
   Result<NodeRef> intern(const Sample& sample, const capture::StackView& stack);
   Status spool(const Sample& sample, const NodeRef& node, std::uint32_t promise);
@@ -73,6 +79,7 @@ class Packer final : public capture::CallstackSink {
   Status settle(const SpooledSample& spooled, PackedStacks& stacks, StackTally& tally,
                 StoredSample& sample);
   void report_builder(Statistics& statistics) const;
+  void tell_done(std::string_view stage) const;
 
   Options options_;
   MemoryPlan plan_;
@@ -85,6 +92,7 @@ class Packer final : public capture::CallstackSink {
   std::vector<Event> events_;
   capture::SystemRecorder system_;
   capture::LossCounters losses_;
+  spk::Writer::Stalls stalls_;
 };
 
 }  // namespace stackpack::app

@@ -116,34 +116,35 @@ class SampleSpool::RunReader {
 SampleSpool::SampleSpool(std::string scratch_directory, std::uint64_t buffer_bytes)
     : scratch_(std::move(scratch_directory)),
       capacity_(std::max<std::size_t>(
-          16, static_cast<std::size_t>(buffer_bytes / sizeof(SpooledSample)))),
+          16, static_cast<std::size_t>(buffer_bytes / 2 / sizeof(SpooledSample)))),
       buffer_bytes_(buffer_bytes) {}
 
 Status SampleSpool::add(const SpooledSample& sample) {
-  if (buffer_.size() == capacity_) {
-    if (const Status spilled = spill_buffer(); !spilled) {
-      return spilled;
+  std::vector<SpooledSample>& samples = filling_.samples;
+  if (samples.size() == capacity_) {
+    if (const Status begun = begin_run(); !begun) {
+      return begun;
     }
   }
-  if (buffer_.empty()) {
-    buffer_.reserve(std::min<std::size_t>(capacity_, 4096));
-  } else if (sample.time_ns < buffer_.back().time_ns) {
-    in_order_ = false;
+  if (samples.empty()) {
+    samples.reserve(std::min<std::size_t>(capacity_, 4096));
+  } else if (sample.time_ns < samples.back().time_ns) {
+    filling_.in_order = false;
   }
-  if (buffer_.size() == buffer_.capacity()) {
-    buffer_.reserve(std::min(capacity_, 2 * buffer_.capacity()));
+  if (samples.size() == samples.capacity()) {
+    samples.reserve(std::min(capacity_, 2 * samples.capacity()));
   }
-  buffer_.push_back(sample);
+  samples.push_back(sample);
   ++count_;
   return {};
 }
 
-Status SampleSpool::visit_buffer(
-    const std::function<Status(std::span<const SpooledSample>)>& visit) {
-  if (in_order_) {
-    for (std::size_t at = 0; at < buffer_.size(); at += kBatch) {
-      const auto batch = std::span<const SpooledSample>(buffer_).subspan(
-          at, std::min(kBatch, buffer_.size() - at));
+Status SampleSpool::Buffer::visit(
+    const std::function<Status(std::span<const SpooledSample>)>& visit) const {
+  if (in_order) {
+    for (std::size_t at = 0; at < samples.size(); at += kBatch) {
+      const auto batch = std::span<const SpooledSample>(samples).subspan(
+          at, std::min(kBatch, samples.size() - at));
       if (const Status visited = visit(batch); !visited) {
         return visited;
       }
@@ -152,12 +153,12 @@ Status SampleSpool::visit_buffer(
   }
   std::vector<TimeKey> keys;
   std::vector<TimeKey> scratch;
-  order_by_time(buffer_, keys, scratch);
+  order_by_time(samples, keys, scratch);
   std::vector<SpooledSample> batch;
   for (std::size_t at = 0; at < keys.size(); at += kBatch) {
     batch.clear();
     for (std::size_t i = at; i < std::min(at + kBatch, keys.size()); ++i) {
-      batch.push_back(buffer_[keys[i].index]);
+      batch.push_back(samples[keys[i].index]);
     }
     if (const Status visited = visit(batch); !visited) {
       return visited;
@@ -166,14 +167,29 @@ Status SampleSpool::visit_buffer(
   return {};
 }
 
-Status SampleSpool::spill_buffer() {
+Status SampleSpool::begin_run() {
+  if (const Status finished = finish_run(); !finished) {
+    return finished;
+  }
+  std::swap(filling_, leaving_);
+  filling_.samples.clear();
+  filling_.in_order = true;
+  spill_ = std::async(std::launch::async, [this] { return write_run(leaving_); });
+  return {};
+}
+
+Status SampleSpool::finish_run() {
+  return spill_.valid() ? spill_.get() : Status{};
+}
+
+Status SampleSpool::write_run(const Buffer& buffer) {
   Run run;
   run.offset = scratch_.size();
-  run.count = buffer_.size();
+  run.count = buffer.samples.size();
   SpooledSample last;
   bool first = true;
   io::ByteWriter block;
-  const Status written = visit_buffer([&](std::span<const SpooledSample> batch) -> Status {
+  const Status written = buffer.visit([&](std::span<const SpooledSample> batch) -> Status {
     run.first_time_ns = first ? batch.front().time_ns : run.first_time_ns;
     first = false;
     block.clear();
@@ -189,8 +205,6 @@ Status SampleSpool::spill_buffer() {
   }
   run.bytes = scratch_.size() - run.offset;
   runs_.push_back(run);
-  buffer_.clear();
-  in_order_ = true;
   return {};
 }
 
@@ -286,17 +300,21 @@ class SampleSpool::RunMerge {
 };
 
 Status SampleSpool::merge(const std::function<Status(std::span<const SpooledSample>)>& visit) {
+  if (const Status finished = finish_run(); !finished) {
+    return finished;
+  }
+  leaving_ = {};
   if (runs_.empty()) {
-    const Status visited = visit_buffer(visit);
-    buffer_ = {};
+    const Status visited = filling_.visit(visit);
+    filling_ = {};
     return visited;
   }
-  if (!buffer_.empty()) {
-    if (const Status spilled = spill_buffer(); !spilled) {
-      return spilled;
+  if (!filling_.samples.empty()) {
+    if (const Status written = write_run(filling_); !written) {
+      return written;
     }
   }
-  buffer_ = {};
+  filling_ = {};
   const std::size_t block_bytes = std::clamp(static_cast<std::size_t>(buffer_bytes_) / runs_.size(),
                                              kSmallestReadBlock, kLargestReadBlock);
   RunMerge merge(scratch_, std::move(runs_), block_bytes);

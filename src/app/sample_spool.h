@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,13 +17,15 @@ namespace stackpack::app {
 /// Sorts samples by time in bounded memory: an external merge sort.
 ///
 /// Samples collect in a buffer; a full buffer is sorted and goes to a nameless scratch file as a
-/// run. The merge opens a run when its first time comes up, so captures that are nearly in order
-/// (all of them, in practice: rings, parts, backward buffers) hold a few runs at a time. The sort
-/// is stable: equal times keep their order of arrival, so the buffer's size does not show in the
-/// result. Nothing is spilled when all samples fit the buffer.
+/// run, on a thread of its own while the next buffer fills. The merge opens a run when its first
+/// time comes up, so captures that are nearly in order (all of them, in practice: rings, parts,
+/// backward buffers) hold a few runs at a time. The sort is stable: equal times keep their order of
+/// arrival, so the buffer's size does not show in the result. Nothing is spilled when all samples
+/// fit the buffer.
 ///
-/// Memory: `buffer_bytes` while collecting; while merging, one read block per open run, together
-/// at most about `buffer_bytes` (the blocks shrink when many runs overlap, down to 4 KiB each).
+/// Memory: `buffer_bytes` while collecting, in two buffers, and half as much for sorting; while
+/// merging, one read block per open run, together at most about `buffer_bytes` (the blocks shrink
+/// when many runs overlap, down to 4 KiB each).
 class SampleSpool {
  public:
   SampleSpool(std::string scratch_directory, std::uint64_t buffer_bytes);
@@ -45,17 +48,27 @@ class SampleSpool {
   class RunReader;
   class RunMerge;
 
-  /// The buffer's samples in time order, in batches.
-  Status visit_buffer(const std::function<Status(std::span<const SpooledSample>)>& visit);
-  Status spill_buffer();
+  struct Buffer {
+    std::vector<SpooledSample> samples;
+    bool in_order = true;
+
+    /// The samples in time order, in batches.
+    Status visit(const std::function<Status(std::span<const SpooledSample>)>& visit) const;
+  };
+
+  /// Begins to write the buffer as a run, once the one before is written, whose errors it returns.
+  Status begin_run();
+  Status finish_run();
+  Status write_run(const Buffer& buffer);
 
   io::SpillFile scratch_;
   std::size_t capacity_;
   std::uint64_t buffer_bytes_;
-  std::vector<SpooledSample> buffer_;
-  bool in_order_ = true;
-  std::vector<Run> runs_;
+  Buffer filling_;
+  Buffer leaving_;         // while a run is being written, that thread's
+  std::vector<Run> runs_;  // likewise
   std::uint64_t count_ = 0;
+  std::future<Status> spill_;  // valid while there may be such a thread; last: it uses the others
 };
 
 }  // namespace stackpack::app

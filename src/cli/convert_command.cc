@@ -187,11 +187,14 @@ class ConvertRun {
 
   void tell_counters(const std::string& name, const ConvertReport& report) {
     const auto& builder = report.statistics.builder;
+    messages_.note(name, fmt::format("{} bytes in, {} bytes out, {} segments", report.input_bytes,
+                                     report.output_bytes, builder.segments));
     messages_.note(
-        name, fmt::format("{} bytes in, {} bytes out, {} lookups, {} probes, {} of {} "
-                          "frames saved by prefixes, {} segments",
-                          report.input_bytes, report.output_bytes, builder.lookups, builder.probes,
-                          builder.prefix_frames, builder.frames, builder.segments));
+        name, fmt::format("{} lookups, {} probes, {} of {} frames saved by prefixes",
+                          builder.lookups, builder.probes, builder.prefix_frames, builder.frames));
+    messages_.note(name, fmt::format("waits: parser {}, interner {}, merger {}, encoders {}",
+                                     report.stalls.parser, report.stalls.interner,
+                                     report.stalls.merger, report.stalls.encoders));
   }
 
   int tell_failed(std::size_t job, const std::string& name) {

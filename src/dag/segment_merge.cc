@@ -218,6 +218,10 @@ Status SegmentMerge::merge_dictionaries() {
   while (!heap.empty()) {
     const std::size_t segment = heap.pop();
     if (dictionary_.empty() || dictionary_.back() != heads[segment]) {
+      if (dictionary_.size() == options_.most_frames) {
+        return Error{ErrorCode::kLimit, kNoOffset,
+                     "too many distinct addresses for this memory limit"};
+      }
       dictionary_.push_back(heads[segment]);
     }
     if (const Status advanced = advance(segment); !advanced) {

@@ -43,6 +43,7 @@ class SegmentMerge {
     std::string directory;  ///< for scratch
     /// For the buffers of all segments together; each gets at least 4 KiB.
     std::uint64_t buffer_bytes = std::uint64_t{4} << 20;
+    std::uint64_t most_frames = ~std::uint64_t{0};  ///< distinct ones, in all segments
   };
 
   /// `spill` must outlive the merge and not change.
@@ -51,7 +52,8 @@ class SegmentMerge {
   /// Does the merging; once, before everything else.
   /// Memory: the buffers and 4 KiB more per segment; 32 bytes per distinct frame; 8 bytes per 1,024
   ///         callstacks of all segments; 4 bytes per callstack of the largest one.
-  /// Errors: kIo; kLimit when there are more callstacks than stack ids.
+  /// Errors: kIo; kLimit when there are more callstacks than stack ids, or more frames than
+  ///         options.most_frames.
   Status run();
 
   /// Every distinct frame once, ascending.

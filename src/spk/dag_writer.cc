@@ -15,6 +15,10 @@ Error out_of_order() {
   return {ErrorCode::kUsage, kNoOffset, "spk: writer: calls out of order"};
 }
 
+Error too_many_frames() {
+  return {ErrorCode::kLimit, kNoOffset, "too many distinct addresses for this memory limit"};
+}
+
 Error not_canonical() {
   return {ErrorCode::kUsage, kNoOffset, "spk: writer: nodes are not in canonical order"};
 }
@@ -93,6 +97,9 @@ Status DagWriter::survey(std::span<const DagNode> nodes) {
     }
     counter_.add(survey_->parent_row(), node.frame, survey_->is_first_child());
   }
+  if (!tables_fit()) {
+    return too_many_frames();
+  }
   if (counter_.size() > kMaxEdges || survey_->stacks() >= kNoStack) {
     return Error{ErrorCode::kLimit, kNoOffset, "spk: too many callstacks"};
   }
@@ -111,6 +118,15 @@ Status DagWriter::begin_pages() {
   encoder_.emplace(edges_);
   out_.begin_section(SectionKind::kPages);
   return {};
+}
+
+// What frames and edges take at the worst moments: the dictionary of the caller and its index, the
+// resident one; the slots of the counter while they grow, or the table that is made of them.
+bool DagWriter::tables_fit() const {
+  constexpr std::uint64_t kFrameBytes = 40;
+  constexpr std::uint64_t kEdgeBytes = 64;
+  return table_bytes_ == 0 ||
+         frame_count_ * kFrameBytes + counter_.size() * kEdgeBytes <= table_bytes_;
 }
 
 // The writer makes its own table of the blocks that it writes: what a reader will see.

@@ -47,7 +47,8 @@ class NodeOrder {
 /// Writes the sections frames, edges, pages and page index. See Writer for the order of calls.
 class DagWriter {
  public:
-  explicit DagWriter(SectionWriter& out) : out_(out) {}
+  /// `table_bytes`: most bytes for the tables of frames and edges; 0: no limit.
+  DagWriter(SectionWriter& out, std::uint64_t table_bytes) : out_(out), table_bytes_(table_bytes) {}
 
   Status begin(std::span<const Frame> dictionary);
   Status survey(std::span<const DagNode> nodes);
@@ -69,7 +70,10 @@ class DagWriter {
   Status write_page();
   Status write_index();
 
+  [[nodiscard]] bool tables_fit() const;
+
   SectionWriter& out_;
+  std::uint64_t table_bytes_;
   Stage stage_ = Stage::kNone;
   std::uint32_t frame_count_ = 0;
   std::uint64_t resident_bytes_ = 0;

@@ -247,7 +247,7 @@ bool SampleBlockDecoder::decode_stacks(io::ByteCursor& in, std::uint64_t stack_c
       return false;
     }
     rows_[at].stack = static_cast<StackId>(stack);
-    predictor_.update(rows_[at].stack);
+    predictor_.update(rows_[at].stack, predictor_.find(rows_[at].stack));
   }
   return true;
 }

@@ -290,16 +290,15 @@ void SampleBlockEncoder::encode_stacks(std::span<const StoredSample> samples, Bl
         column_.push_back(kNoStackCode);
         continue;
       }
-      const StackPredictor::Guesses& guesses = predictor_.guesses();
-      const auto guess = std::find(guesses.begin(), guesses.end(), stack);
-      if (guess != guesses.end()) {
-        column_.push_back(kFirstGuessCode + static_cast<std::uint64_t>(guess - guesses.begin()));
+      const unsigned guess = predictor_.find(stack);
+      if (guess < kStackGuesses) {
+        column_.push_back(kFirstGuessCode + guess);
       } else {
         const StackId latest = predictor_.latest();
         column_.push_back(kDifferenceCode);
         numbers_.push_back(zigzag_difference(stack, latest == kNoStack ? 0 : latest));
       }
-      predictor_.update(stack);
+      predictor_.update(stack, guess);
     }
   }
   write_column(column_, body);

@@ -22,6 +22,10 @@ SampleBlockPool::SampleBlockPool(int level, unsigned workers, Write write)
 }
 
 SampleBlockPool::~SampleBlockPool() {
+  stop();
+}
+
+void SampleBlockPool::stop() {
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
@@ -31,6 +35,7 @@ SampleBlockPool::~SampleBlockPool() {
   for (std::thread& thread : threads_) {
     thread.join();
   }
+  threads_.clear();
 }
 
 Status SampleBlockPool::pack(Worker& worker, Block& block) {
@@ -51,8 +56,15 @@ Status SampleBlockPool::pack(Worker& worker, Block& block) {
   }
   packed.head_bytes = static_cast<std::uint32_t>(head.size());
   packed.body_bytes = static_cast<std::uint32_t>(body.size());
-  const Status done = worker.zstd.compress_parts(head.parts(), packed.head);
-  return done ? worker.zstd.compress_parts(body.parts(), packed.body) : done;
+  const auto compress = [&](io::ZstdCompressor& zstd) {
+    const Status done = zstd.compress_parts(head.parts(), packed.head);
+    return done ? zstd.compress_parts(body.parts(), packed.body) : done;
+  };
+  if (block.samples.size() == kSamplesPerBlock) {
+    return compress(worker.zstd);
+  }
+  io::ZstdCompressor as_asked(worker.asked_level);
+  return compress(as_asked);
 }
 
 void SampleBlockPool::run(Worker& worker) {

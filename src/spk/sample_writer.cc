@@ -69,6 +69,18 @@ Status SampleWriter::write_block(const PackedSampleBlock& block) {
   return {};
 }
 
+Status SampleWriter::flush() {
+  if (pool_ == nullptr) {
+    return {};
+  }
+  const Status flushed = pool_->flush();
+  pool_->stop();
+  waits_for_encoders_ = pool_->waits_for_workers();
+  waits_of_encoders_ = pool_->waits_for_work();
+  pool_.reset();
+  return flushed;
+}
+
 Status SampleWriter::end(std::uint64_t event_count) {
   if (events_used_ > event_count) {
     return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: sample of an unknown event"};
@@ -76,10 +88,9 @@ Status SampleWriter::end(std::uint64_t event_count) {
   if (!keep_samples_) {
     return write_counts();
   }
-  if (const Status flushed = pool_->flush(); !flushed) {
+  if (const Status flushed = flush(); !flushed) {
     return flushed;
   }
-  pool_.reset();
   out_.end_section(total_);
   return write_index();
 }

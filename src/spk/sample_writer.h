@@ -26,8 +26,14 @@ class SampleWriter {
   void begin(std::uint64_t stack_count);
   /// Errors: kUsage: a callstack id at or above the stack count.
   Status add(std::span<const StoredSample> samples);
+  /// Waits until all samples are written. No add() may follow.
+  Status flush();
   /// Errors: kUsage: an event of the samples is not below `event_count`.
   Status end(std::uint64_t event_count);
+
+  /// After flush(): how often add() waited for an encoder, and an encoder for samples.
+  [[nodiscard]] std::uint64_t waits_for_encoders() const { return waits_for_encoders_; }
+  [[nodiscard]] std::uint64_t waits_of_encoders() const { return waits_of_encoders_; }
 
  private:
   struct CountKey {
@@ -60,6 +66,8 @@ class SampleWriter {
   std::vector<SampleBlockEntry> entries_;
   std::unordered_map<CountKey, Count, HashKey> counts_;
   BlockContent body_;
+  std::uint64_t waits_for_encoders_ = 0;
+  std::uint64_t waits_of_encoders_ = 0;
   std::unique_ptr<SampleBlockPool>
       pool_;  // while blocks come; its threads use nothing of the above
 };

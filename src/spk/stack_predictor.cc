@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 namespace stackpack::spk {
 
@@ -33,7 +34,16 @@ const StackPredictor::Guesses& StackPredictor::guesses() const {
   return lists_[known ? slots_[slot_].list : 0];
 }
 
-void StackPredictor::update(StackId stack) {
+unsigned StackPredictor::find(StackId stack) const {
+  const Guesses& list = guesses();
+  unsigned found = 0;  // a bit for each guess
+  for (unsigned i = 0; i < kStackGuesses; ++i) {
+    found |= (list[i] == stack ? 1U : 0U) << i;
+  }
+  return found == 0 ? kStackGuesses : static_cast<unsigned>(std::countr_zero(found));
+}
+
+void StackPredictor::update(StackId stack, unsigned guess) {
   if (latest_ != kNoStack) {
     Slot& slot = slots_[slot_];
     if (slot.thread != thread_) {
@@ -42,8 +52,8 @@ void StackPredictor::update(StackId stack) {
     }
     // Move to the front: the last guess falls off when the stack is not among them.
     Guesses& guesses = lists_[slot.list];
-    const auto found = std::find(guesses.begin(), guesses.end() - 1, stack);
-    std::move_backward(guesses.begin(), found, found + 1);
+    StackId* const first = guesses.data();
+    std::memmove(first + 1, first, std::min(guess, kStackGuesses - 1) * sizeof(StackId));
     guesses.front() = stack;
   }
   latest_ = stack;

@@ -26,8 +26,12 @@ class StackPredictor {
   /// Valid until the next call.
   [[nodiscard]] const Guesses& guesses() const;
 
-  /// The thread was seen with `stack`, which is not kNoStack.
-  void update(StackId stack);
+  /// Which guess `stack` is; kStackGuesses when it is none of them.
+  [[nodiscard]] unsigned find(StackId stack) const;
+
+  /// The thread was seen with `stack`, which is not kNoStack and was guess `guess`, or none of them
+  /// if that is kStackGuesses.
+  void update(StackId stack, unsigned guess);
 
  private:
   // Slots of other threads are free ones: nothing needs to be cleared between threads, and a thread

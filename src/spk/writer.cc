@@ -13,7 +13,9 @@ namespace stackpack::spk {
 
 struct Writer::Impl {
   Impl(io::OutputFile& out, const WriterOptions& options)
-      : sections(out, options.level), dag(sections), samples(sections, options.samples, options.threads) {}
+      : sections(out, options.level),
+        dag(sections, options.table_bytes),
+        samples(sections, options.samples, options.threads) {}
 
   /// Writes a table in blocks that hold few rows when the rows' texts are long.
   template <typename Row>
@@ -143,6 +145,17 @@ Status Writer::add_samples(std::span<const StoredSample> samples) {
     return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: calls out of order"};
   }
   return impl_->samples.add(samples);
+}
+
+Status Writer::end_samples() {
+  if (!impl_->dag.done() || impl_->finished) {
+    return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: calls out of order"};
+  }
+  return impl_->samples.flush();
+}
+
+Writer::Stalls Writer::stalls() const {
+  return {impl_->samples.waits_for_encoders(), impl_->samples.waits_of_encoders()};
 }
 
 Result<Statistics> Writer::finish(const capture::SystemTables& tables,

@@ -18,6 +18,8 @@ namespace stackpack::spk {
 struct WriterOptions {
   int level = 9;        ///< zstd level, 1..22
   bool samples = true;  ///< false: keep counts per (stack, event, process, origin) instead
+  /// Most bytes for the tables of frames and edges while the callstacks are written; 0: no limit.
+  std::uint64_t table_bytes = 0;
   unsigned threads = 0;  ///< that encode samples besides the calling one; not seen in the file
 };
 
@@ -35,10 +37,10 @@ struct WriterOptions {
 /// The survey finds which frames follow which; the pages need to know that from their first node
 /// on. Nothing of the file depends on anything but these arguments and the version of libzstd.
 /// Memory: proportional to the frame dictionary and the distinct (parent frame, frame) pairs, plus
-/// the blocks of samples under way (SampleBlockPool) and some 50 bytes per page and per block of samples; without samples,
-/// proportional to the distinct counts.
-/// Errors: those of the output file; kLimit; kUsage: calls out of order, nodes not in canonical
-/// order or not the same twice, samples of unknown callstacks or events.
+/// the blocks of samples under way (SampleBlockPool) and some 50 bytes per page and per block of
+/// samples; without samples, proportional to the distinct counts. Errors: those of the output file;
+/// kLimit; kUsage: calls out of order, nodes not in canonical order or not the same twice, samples
+/// of unknown callstacks or events.
 class Writer {
  public:
   static Result<std::unique_ptr<Writer>> create(io::OutputFile& out, const WriterOptions& options);
@@ -58,6 +60,17 @@ class Writer {
 
   /// Samples in time order; StoredSample::stack is an id of the DAG written before, or kNoStack.
   Status add_samples(std::span<const StoredSample> samples);
+
+  /// Waits until all samples are written; finish() does it, too.
+  Status end_samples();
+
+  /// How often add_samples and end_samples waited for a thread that encodes, and such a thread for
+  /// samples. After end_samples().
+  struct Stalls {
+    std::uint64_t caller = 0;
+    std::uint64_t encoders = 0;
+  };
+  [[nodiscard]] Stalls stalls() const;
 
   /// Tables, summary, directory and trailer. Of `statistics` the writer fills in what only it
   /// knows (dag.*, callstacks.stored, sample_stream_bytes); the caller gives the rest. The

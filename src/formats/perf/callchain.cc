@@ -1,5 +1,7 @@
 #include "formats/perf/callchain.h"
 
+#include <algorithm>
+
 namespace stackpack::perf {
 
 namespace {
@@ -34,6 +36,21 @@ std::optional<FrameMode> mode_of_marker(std::uint64_t value) {
     default:
       return std::nullopt;
   }
+}
+
+// The first entry from `at` on that lies in the range of the context markers; `end` when none does.
+const std::uint64_t* find_marker(const std::uint64_t* at, const std::uint64_t* end) {
+  constexpr std::ptrdiff_t kBlock = 4;
+  // Of an entry whose upper 52 bits are all set, and of no other, this has its highest bit set.
+  const auto suspicion = [](std::uint64_t entry) { return (~entry >> 12) - 1; };
+  for (; end - at >= kBlock; at += kBlock) {
+    const std::uint64_t any =
+        suspicion(at[0]) | suspicion(at[1]) | suspicion(at[2]) | suspicion(at[3]);
+    if ((any >> 63) != 0) {
+      break;
+    }
+  }
+  return std::find_if(at, end, is_context_marker);
 }
 
 }  // namespace
@@ -87,33 +104,31 @@ void ChainDecoder::append(io::ByteCursor entries, std::uint64_t count, FrameMode
   if (addresses_.size() < depth_ + entries_.size()) {
     addresses_.resize(depth_ + entries_.size());
   }
-  // Copies of the members: the compiler cannot keep those in registers across the stores.
-  const std::span<const std::uint64_t> in = entries_;
-  const std::span<std::uint64_t> out = addresses_;
-  std::size_t depth = depth_;
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    const std::uint64_t value = in[i];
-    if (!is_context_marker(value)) [[likely]] {
-      out[depth++] = value;
-      continue;
+  const std::uint64_t* at = entries_.data();
+  const std::uint64_t* const end = at + entries_.size();
+  while (true) {
+    const std::uint64_t* const found = find_marker(at, end);
+    std::copy(at, found, addresses_.data() + depth_);
+    depth_ += static_cast<std::size_t>(found - at);
+    if (found == end) {
+      break;
     }
-    const std::optional<FrameMode> next = mode_of_marker(value);
+    at = found + 1;
+    const std::optional<FrameMode> next = mode_of_marker(*found);
     if (!next) {
       ++unknown_contexts_;
       continue;
     }
-    depth_ = depth;
     close_run(mode);
     mode = *next;
-    has_user_marker_ = has_user_marker_ || value == kUser;
-    if (value == kUserDeferred) {
-      ++i;  // the cookie
-      if (i + 1 == in.size()) {
-        cookie_ = in[i];
+    has_user_marker_ = has_user_marker_ || *found == kUser;
+    if (*found == kUserDeferred && at != end) {
+      if (at + 1 == end) {
+        cookie_ = *at;
       }
+      ++at;  // the cookie
     }
   }
-  depth_ = depth;
   close_run(mode);
 }
 
