@@ -18,6 +18,7 @@ struct ConvertOptions {
   int level = 9;                   ///< zstd level, 1..22
   std::uint64_t memory_limit = 0;  ///< bytes for builder and scratch; 0: no limit but the machine
   bool samples = true;             ///< false: counts per (stack, event, process, origin) only
+  bool redact = false;             ///< leave out command lines, host name, user names in paths
   std::string member;              ///< of a zip archive: which of its captures; may be empty
 };
 

@@ -68,6 +68,7 @@ Result<ConvertReport> convert(const std::string& input, const std::string& outpu
   watched.bytes_total = opened->size().value_or(0);
 
   app::Packer packer({scratch, options.memory_limit, &watched.samples});
+  packer.system().set_redaction(options.redact);
   app::SinkQueue queue(packer);
   const Result<capture::ByteAccount> account =
       opened->read(queue, {&watched.bytes_done, &watched.cancelled});
@@ -84,8 +85,11 @@ Result<ConvertReport> convert(const std::string& input, const std::string& outpu
   if (!content) {
     return content.error();
   }
-  if (content->empty()) {
+  if (content->empty() && input != "-") {
     content = app::content_of(input);
+    if (!content) {
+      return content.error();
+    }
   }
 
   // Only now: an input of which nothing can be read leaves no trace.
@@ -93,9 +97,9 @@ Result<ConvertReport> convert(const std::string& input, const std::string& outpu
   if (!out) {
     return out.error();
   }
-  Result<Statistics> statistics =
-      packer.write(**out, {options.level, options.samples},
-                   {opened->kind(), account->total, app::fingerprint_of(*content, options)});
+  Result<Statistics> statistics = packer.write(
+      **out, {options.level, options.samples},
+      {opened->kind(), account->total, app::fingerprint_of(*content, options), *account});
   if (!statistics) {
     return statistics.error();
   }
