@@ -1,16 +1,28 @@
 # Names of all fuzz targets: for each NAME a fuzz/NAME_target.cc with
 # stackpack::fuzz::NAME(std::span<const std::byte>) and seeds in fuzz/corpus/NAME.
 set(STACKPACK_FUZZ_TARGETS
+  builder_round_trip
   etl_file
   export_all
+  export_spk
   import_folded
   import_pprof
   lznt1
   perf_compressed
   perf_file
   perf_pipe
+  spk_page
+  spk_samples
+  spk_walk
   xpress_huffman
   xpress_plain)
 # Sources that targets share, relative to fuzz/; the tests have them already.
 set(STACKPACK_FUZZ_SUPPORT
   ../tests/support/naive_decoders.cc)
+# Mutators that know the format, for the programs alone.
+set(STACKPACK_FUZZ_MUTATOR_export_spk spk_mutator.cc ../tests/support/spk_recipe.cc)
+set(STACKPACK_FUZZ_MUTATOR_spk_walk spk_mutator.cc ../tests/support/spk_recipe.cc)
+set(STACKPACK_FUZZ_MUTATOR_perf_compressed perf_mutator.cc)
+set(STACKPACK_FUZZ_MUTATOR_perf_file perf_mutator.cc)
+set(STACKPACK_FUZZ_MUTATOR_perf_pipe perf_mutator.cc)
+set(STACKPACK_FUZZ_MUTATOR_etl_file etl_mutator.cc)

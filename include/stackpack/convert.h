@@ -22,7 +22,8 @@ struct ConvertOptions {
   /// kAutoEncoders: two, or as many as there are processors if that is less.
   unsigned encoders = kAutoEncoders;
   static constexpr unsigned kAutoEncoders = ~0U;
-  std::string member;  ///< of a zip archive: which of its captures; may be empty
+  bool redact = false;  ///< leave out command lines, host name, user names in paths
+  std::string member;   ///< of a zip archive: which of its captures; may be empty
 };
 
 /// Shared with the thread that watches a conversion.

@@ -25,6 +25,10 @@ struct EventCount {
 struct Statistics {
   std::string source_kind;  ///< "perf", "etl", ...
   std::uint64_t source_bytes = 0;
+  // Where they went; the three add up to source_bytes. 0 in files of older writers.
+  std::uint64_t source_parsed_bytes = 0;   ///< headers and records that were understood
+  std::uint64_t source_padding_bytes = 0;  ///< unused space which the format provides for
+  std::uint64_t source_skipped_bytes = 0;  ///< not understood, or of no use; see losses
 
   struct {
     std::uint64_t total = 0;

@@ -70,9 +70,9 @@ BatchResult Batch::run(const BatchJob& job, ConvertProgress& progress) const {
       options.member = job.member;
     }
     if (options_.skip_existing) {
-      const std::string content = content_of(job.input);
-      if (!content.empty() &&
-          is_up_to_date(job.input, job.output, fingerprint_of(content, options))) {
+      const Result<std::string> content = content_of(job.input);  // convert() tells what is wrong
+      if (content && !content->empty() &&
+          is_up_to_date(job.input, job.output, fingerprint_of(*content, options))) {
         result.outcome = BatchOutcome::kSkipped;
         return result;
       }

@@ -79,6 +79,7 @@ Result<ConvertReport> convert(const std::string& input, const std::string& outpu
 
   app::Packer packer({scratch, options.memory_limit, &watched.samples,
                       [&clock](std::string_view stage) { clock.finish_stage(stage); }});
+  packer.system().set_redaction(options.redact);
   app::SinkQueue queue(packer);
   const Result<capture::ByteAccount> account =
       opened->read(queue, {&watched.bytes_done, &watched.cancelled});
@@ -95,8 +96,11 @@ Result<ConvertReport> convert(const std::string& input, const std::string& outpu
   if (!content) {
     return content.error();
   }
-  if (content->empty()) {
+  if (content->empty() && input != "-") {
     content = app::content_of(input);
+    if (!content) {
+      return content.error();
+    }
   }
 
   // Only now: an input of which nothing can be read leaves no trace.
@@ -104,9 +108,9 @@ Result<ConvertReport> convert(const std::string& input, const std::string& outpu
   if (!out) {
     return out.error();
   }
-  Result<Statistics> statistics =
-      packer.write(**out, {options.level, options.samples, encoders_of(options)},
-                   {opened->kind(), account->total, app::fingerprint_of(*content, options)});
+  Result<Statistics> statistics = packer.write(
+      **out, {options.level, options.samples, encoders_of(options)},
+      {opened->kind(), account->total, app::fingerprint_of(*content, options), *account});
   if (!statistics) {
     return statistics.error();
   }

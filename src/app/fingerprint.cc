@@ -20,26 +20,44 @@ namespace fs = std::filesystem;
 
 namespace {
 
+Error unreadable(const std::error_code& failed) {
+  return {ErrorCode::kIo, kNoOffset, "cannot read the input a second time", failed.value()};
+}
+
 // The files of a capture, in an order that does not depend on the file system.
-std::vector<fs::path> files_of(const std::string& input) {
+Result<std::vector<fs::path>> files_of(const std::string& input) {
   std::error_code failed;
-  if (!fs::is_directory(input, failed)) {
-    return {fs::path(input)};
+  const bool directory = fs::is_directory(input, failed);
+  if (failed) {
+    return unreadable(failed);
+  }
+  if (!directory) {
+    return std::vector<fs::path>{fs::path(input)};
   }
   std::vector<fs::path> files;
   for (fs::directory_iterator entry(input, failed), end; !failed && entry != end;
        entry.increment(failed)) {
-    if (entry->is_regular_file(failed)) {
+    if (entry->is_regular_file(failed) && !failed) {
       files.push_back(entry->path());
     }
+    if (failed) {
+      break;
+    }
+  }
+  if (failed) {
+    return unreadable(failed);
   }
   std::sort(files.begin(), files.end());
   return files;
 }
 
 std::optional<fs::file_time_type> newest_change(const std::string& input) {
+  const Result<std::vector<fs::path>> files = files_of(input);
+  if (!files) {
+    return std::nullopt;
+  }
   std::optional<fs::file_time_type> newest;
-  for (const fs::path& file : files_of(input)) {
+  for (const fs::path& file : *files) {
     std::error_code failed;
     const fs::file_time_type time = fs::last_write_time(file, failed);
     if (failed) {
@@ -52,20 +70,28 @@ std::optional<fs::file_time_type> newest_change(const std::string& input) {
 
 }  // namespace
 
-std::string content_of(const std::string& input) {
+Result<std::string> content_of(const std::string& input) {
+  const Result<std::vector<fs::path>> files = files_of(input);
+  if (!files) {
+    return files.error();
+  }
   std::string content;
-  for (const fs::path& file : files_of(input)) {
+  for (const fs::path& file : *files) {
     std::error_code failed;
-    if (!fs::is_regular_file(file, failed)) {
-      return {};
+    const bool regular = fs::is_regular_file(file, failed);
+    if (failed) {
+      return unreadable(failed);
+    }
+    if (!regular) {
+      return std::string();
     }
     Result<std::unique_ptr<io::ByteSource>> source = io::open_source(file.string());
     if (!source) {
-      return {};
+      return source.error();
     }
     const Result<std::string> digest = ContentDigest::of(**source);
     if (!digest) {
-      return {};
+      return digest.error();
     }
     // Names inside a directory tell the parts apart; the name of the capture itself is not part.
     content += file == fs::path(input) ? *digest : file.filename().string() + ' ' + *digest + ' ';
@@ -78,6 +104,7 @@ std::string fingerprint_of(std::string_view content, const ConvertOptions& optio
   text += " format " + std::to_string(static_cast<unsigned>(options.format));
   text += " level " + std::to_string(options.level);
   text += options.samples ? " samples" : " counts";
+  text += options.redact ? " redacted" : "";
   text += " member " + options.member + " content ";
   text += content;
   return std::to_string(io::xxh3_64(std::as_bytes(std::span(text))));

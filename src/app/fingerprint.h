@@ -16,7 +16,9 @@ namespace stackpack::app {
 
 /// The content of a file, or of the files of a directory. Empty when it cannot be read at offsets;
 /// a pipe is not touched.
-std::string content_of(const std::string& input);
+/// Errors: kNotFound, kIo. The output carries the content's digest: without it, it would be
+/// another.
+Result<std::string> content_of(const std::string& input);
 
 /// The fingerprint of converting a capture of this content with these options.
 std::string fingerprint_of(std::string_view content, const ConvertOptions& options);

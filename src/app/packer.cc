@@ -209,6 +209,9 @@ Result<Statistics> Packer::write(io::OutputFile& out, const spk::WriterOptions& 
   const capture::SystemTables tables = system_.finish();
   statistics.source_kind = source.kind;
   statistics.source_bytes = source.bytes;
+  statistics.source_parsed_bytes = source.account.parsed;
+  statistics.source_padding_bytes = source.account.padding;
+  statistics.source_skipped_bytes = source.account.skipped;
   for (const Event& event : events_) {
     statistics.events.push_back({event.name, 0});
   }

@@ -13,6 +13,7 @@
 #include "app/promise_table.h"
 #include "app/sample_spool.h"
 #include "capture/callstack_sink.h"
+#include "capture/read_control.h"
 #include "dag/builder.h"
 #include "dag/segment_spill.h"
 #include "io/output_file.h"
@@ -61,6 +62,7 @@ class Packer final : public capture::CallstackSink {
     std::string kind;
     std::uint64_t bytes = 0;
     std::string fingerprint;
+    capture::ByteAccount account{};  ///< where the bytes went
   };
 
   /// Writes everything to `out`, which the caller commits. The statistics are those in the file.

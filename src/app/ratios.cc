@@ -42,6 +42,9 @@ void add_statistics(Statistics& sum, const Statistics& more) {
     sum.source_kind = "mixed";
   }
   sum.source_bytes += more.source_bytes;
+  sum.source_parsed_bytes += more.source_parsed_bytes;
+  sum.source_padding_bytes += more.source_padding_bytes;
+  sum.source_skipped_bytes += more.source_skipped_bytes;
   sum.samples.total += more.samples.total;
   sum.samples.recorded += more.samples.recorded;
   sum.samples.ip_only += more.samples.ip_only;

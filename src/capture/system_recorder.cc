@@ -1,5 +1,6 @@
 #include "capture/system_recorder.h"
 
+#include "capture/redaction.h"
 #include "capture/system_replay.h"
 
 namespace stackpack::capture {
@@ -117,7 +118,11 @@ std::uint64_t SystemRecorder::memory_bytes() const {
 }
 
 SystemTables SystemRecorder::finish() const {
-  return SystemReplay(*this).run();
+  SystemTables tables = SystemReplay(*this).run();
+  if (redacts_) {
+    redact(tables);
+  }
+  return tables;
 }
 
 }  // namespace stackpack::capture

@@ -31,6 +31,9 @@ class SystemRecorder {
 
   void set_memory_limit(std::uint64_t bytes) { memory_limit_ = bytes; }
 
+  /// Whether finish() leaves out what tells who recorded the capture and where (redaction.h).
+  void set_redaction(bool redacts) { redacts_ = redacts; }
+
   /// Facts that came after the memory limit was reached.
   [[nodiscard]] std::uint64_t forgotten_facts() const { return forgotten_facts_; }
 
@@ -120,6 +123,7 @@ class SystemRecorder {
   std::uint64_t memory_limit_ = kDefaultMemoryLimit;
   std::uint64_t memory_bytes_ = 0;
   std::uint64_t forgotten_facts_ = 0;
+  bool redacts_ = false;
 };
 
 }  // namespace stackpack::capture

@@ -184,6 +184,9 @@ void CommandDefinitions::define_convert() {
          "--no-samples", [&options] { options.samples = false; },
          "keep counts per callstack, event and process instead of the samples")
       ->group(group(kPacking));
+  sub.add_flag("--redact", options.redact,
+               "leave out command lines, the host's name, and user names in paths")
+      ->group(group(kPacking));
   add_size(sub, "--memory-limit",
            "memory for packing, all workers together: 64MiB, 2GiB, ...; at least 16MiB",
            options.memory_limit, app::Batch::kLeastMemoryLimit)

@@ -15,6 +15,12 @@ void write_source(JsonText& json, const Statistics& statistics) {
   json.begin_object();
   json.field("kind", statistics.source_kind);
   json.field("bytes", statistics.source_bytes);
+  json.key("bytes_by_kind");
+  json.begin_object();
+  json.field("parsed", statistics.source_parsed_bytes);
+  json.field("padding", statistics.source_padding_bytes);
+  json.field("skipped", statistics.source_skipped_bytes);
+  json.end_object();
   json.end_object();
 }
 

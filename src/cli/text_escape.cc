@@ -3,8 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <fmt/format.h>
-
 namespace stackpack::cli {
 
 namespace {
@@ -51,6 +49,7 @@ std::size_t sequence_size(std::string_view text) {
 
 void append_escaped(std::string& out, std::string_view text) {
   constexpr std::uint8_t kDelete = 0x7F;
+  constexpr std::string_view kHexDigits = "0123456789abcdef";
   for (const char letter : text) {
     const auto byte = static_cast<std::uint8_t>(letter);
     if (letter == '\\') {
@@ -60,7 +59,9 @@ void append_escaped(std::string& out, std::string_view text) {
     } else if (letter == '\n') {
       out += "\\n";
     } else if (byte < ' ' || byte == kDelete) {
-      out += fmt::format("\\x{:02x}", byte);
+      out += "\\x";
+      out += kHexDigits[byte >> 4];
+      out += kHexDigits[byte & 0xF];
     } else {
       out += letter;
     }

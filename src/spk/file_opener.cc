@@ -86,6 +86,19 @@ Status read_summary(Tail& tail, io::ZstdDecompressor& zstd, OpenedFile& file) {
   return {};
 }
 
+// Who reads a file reserves memory by the number of callstacks that the summary tells: it must be
+// one that the file has the bytes for. (That it is the right one is seen when the pages are
+// indexed.)
+Status check_counts(const OpenedFile& file) {
+  const SectionRecord* const pages = file.directory.find(SectionKind::kPages);
+  const bool possible = pages != nullptr && pages->block_count <= pages->stored_bytes &&
+                        pages->items / kNodesPerPage <= pages->block_count &&
+                        file.statistics.callstacks.stored <= pages->items;
+  return possible ? Status{}
+                  : Status{Error{ErrorCode::kCorrupt, kNoOffset,
+                                 "spk: summary: more callstacks than the file has room for"}};
+}
+
 }  // namespace
 
 Status open_file(BlockReader& blocks, OpenedFile& file) {
@@ -126,7 +139,8 @@ Status open_file(BlockReader& blocks, OpenedFile& file) {
   file.directory = std::move(directory).value();
   list_sections(trailer.value(), file);
   BlockReader::Lease scratch = blocks.borrow();
-  return read_summary(tail, scratch->zstd, file);
+  const Status summary = read_summary(tail, scratch->zstd, file);
+  return summary ? check_counts(file) : summary;
 }
 
 }  // namespace stackpack::spk

@@ -94,7 +94,7 @@ StackId Reader::stack_count() const {
 }
 
 Status Reader::callstack(StackId id, std::vector<Frame>& frames) const {
-  if (const Status loaded = impl_->dag.load(); !loaded) {
+  if (const Status loaded = impl_->load_dag(); !loaded) {
     return loaded;
   }
   if (id >= impl_->dag.stack_count()) {
@@ -115,7 +115,7 @@ Status Reader::callstack(StackId id, std::vector<Frame>& frames) const {
 Status Reader::callstacks(
     std::span<const StackId> ids,
     const std::function<void(std::size_t, std::span<const Frame>)>& visit) const {
-  if (const Status loaded = impl_->dag.load(); !loaded) {
+  if (const Status loaded = impl_->load_dag(); !loaded) {
     return loaded;
   }
   const std::uint64_t stack_count = impl_->dag.stack_count();
@@ -187,7 +187,18 @@ Result<std::vector<Reader::StackCount>> Reader::stack_counts() const {
   if (has_samples()) {
     return Error{ErrorCode::kUsage, kNoOffset, "the file has the samples themselves"};
   }
-  return impl_->table<StackCount>(spk::SectionKind::kStackCounts);
+  Result<std::vector<StackCount>> rows = impl_->table<StackCount>(spk::SectionKind::kStackCounts);
+  const Result<std::vector<Event>> table = events();
+  if (!table) {
+    return table.error();
+  }
+  const auto known = [&](const StackCount& row) {
+    return row.event < table->size() && (row.stack == kNoStack || row.stack < stack_count());
+  };
+  if (rows && !std::all_of(rows->begin(), rows->end(), known)) {
+    return Error{ErrorCode::kCorrupt, kNoOffset, "spk: count of an unknown callstack or event"};
+  }
+  return rows;
 }
 
 Result<std::vector<Event>> Reader::events() const {

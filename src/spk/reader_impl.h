@@ -42,6 +42,15 @@ struct Reader::Impl {
     return rows;
   }
 
+  /// Loads what callstacks need, and sees that the summary told their number.
+  Status load_dag() {
+    const Status loaded = dag.load();
+    if (loaded && dag.stack_count() != file.statistics.callstacks.stored) {
+      return Error{ErrorCode::kCorrupt, kNoOffset, "spk: summary: number of callstacks"};
+    }
+    return loaded;
+  }
+
   [[nodiscard]] bool has_samples() const {
     return file.directory.find(spk::SectionKind::kSamples) != nullptr;
   }

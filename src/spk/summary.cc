@@ -8,7 +8,7 @@ namespace stackpack::spk {
 
 namespace {
 
-constexpr std::size_t kNumbers = 28;
+constexpr std::size_t kNumbers = 31;
 
 // The numbers of the summary, in the order of the file.
 template <typename Stats>
@@ -42,6 +42,9 @@ auto numbers_of(Stats& s) {
       &s.processes,
       &s.threads,
       &s.modules,
+      &s.source_parsed_bytes,
+      &s.source_padding_bytes,
+      &s.source_skipped_bytes,
   };
 }
 

@@ -137,6 +137,9 @@ def compare(program, packed, expected, kind):
     wanted_digest = expected["listing_sha256"] if kind == "perf" else expected["all_stacks"]["listing_sha256"]
     if digest != wanted_digest:
         problems.append(f"listing is {digest[:12]}, not {wanted_digest[:12]}")
+    source = statistics["source"]
+    if sum(source["bytes_by_kind"].values()) != source["bytes"]:
+        problems.append(f"{source['bytes_by_kind']} do not add up to {source['bytes']} bytes of the capture")
     if sum(section["stored_bytes"] for section in statistics["sections"]) != statistics["file_bytes"]:
         problems.append("the sections do not add up to the file")
     checked([program, "verify", packed])
@@ -155,6 +158,9 @@ def test_capture(program, corpus, entry):
         try:
             checked([program, "convert", str(capture), "-o", packed])
             statistics = compare(program, packed, expected, kind)
+            size = sum(part.stat().st_size for part in ([capture] if capture.is_file() else capture.iterdir()))
+            if statistics["source"]["bytes"] != size:
+                raise Mismatch(f"{statistics['source']['bytes']} bytes are accounted for, not {size}")
             how = "file"
             if expected.get("layout") == "pipe":
                 piped = str(pathlib.Path(folder) / "piped.spk")

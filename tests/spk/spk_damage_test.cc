@@ -1,6 +1,7 @@
 // Files that are damaged, cut, forged or from another version.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "io/zstd_codec.h"
 #include "spk/layout.h"
 #include "support/spk_reading.h"
+#include "support/spk_recipe.h"
 #include "support/spk_surgery.h"
 
 namespace stackpack::test {
@@ -136,6 +138,70 @@ TEST_SUITE("spk damage") {
     CHECK(open_error(with_unknown_section(parts, spk::kSectionIndexed).join()) ==
           ErrorCode::kCorrupt);
     CHECK(open_error(with_unknown_section(parts, 8).join()) == ErrorCode::kCorrupt);
+  }
+
+  // Readers reserve memory by this number, and index arrays by stack ids below it.
+  TEST_CASE("spk damage: a summary that tells another number of callstacks") {
+    constexpr std::size_t kStackIds =
+        1 + 12 * 8;  // place in the summary: behind its count, number 12
+    const Bytes good = spk_bytes(small_content());
+    const auto count = static_cast<std::uint64_t>(small_content().stacks.size());
+    for (const std::uint64_t told :
+         {count - 1, count + 1, std::uint64_t{0xFFFF'FFFE}, ~std::uint64_t{0}}) {
+      CAPTURE(told);
+      std::optional<SpkRecipe> recipe = take_recipe(good);
+      REQUIRE(recipe.has_value());
+      for (SpkRecipe::Section& section : recipe->sections) {
+        if (section.record.kind == static_cast<std::uint32_t>(spk::SectionKind::kSummary)) {
+          for (std::size_t i = 0; i < 8; ++i) {
+            section.blocks.at(0).at(kStackIds + i) = static_cast<std::byte>(told >> (8 * i));
+          }
+        }
+      }
+      const Bytes file = cook(std::move(*recipe));
+      const auto reader = Reader::open_memory(file);
+      if (told > count + 1) {
+        CHECK_FALSE(reader.has_value());
+        continue;
+      }
+      REQUIRE(reader.has_value());
+      std::vector<Frame> frames;
+      CHECK_FALSE(reader.value()->callstack(0, frames).has_value());
+      CHECK_FALSE(reader.value()->verify().has_value());
+    }
+  }
+
+  TEST_CASE("spk damage: counts of callstacks and events that are not there") {
+    SpkContent content = small_content();
+    spk::WriterOptions options;
+    options.samples = false;
+    const Bytes good = spk_bytes(content, options);
+    std::size_t refused = 0;
+    std::optional<SpkRecipe> recipe = take_recipe(good);
+    REQUIRE(recipe.has_value());
+    for (SpkRecipe::Section& section : recipe->sections) {
+      if (section.record.kind != static_cast<std::uint32_t>(spk::SectionKind::kStackCounts)) {
+        continue;
+      }
+      const std::size_t size = section.blocks.at(0).size();
+      for (std::size_t at = 1; at < size; ++at) {
+        SpkRecipe changed = *recipe;
+        for (SpkRecipe::Section& other : changed.sections) {
+          if (other.record.kind == section.record.kind) {
+            other.blocks.at(0).at(at) ^= std::byte{0x40};
+          }
+        }
+        const Bytes file = cook(std::move(changed));
+        const auto reader = open_spk(file);
+        const auto rows = reader->stack_counts();
+        refused += rows.has_value() ? 0U : 1U;
+        for (const Reader::StackCount& row : rows ? *rows : std::vector<Reader::StackCount>{}) {
+          CHECK((row.stack == kNoStack || row.stack < reader->stack_count()));
+          CHECK(row.event < content.events.size());
+        }
+      }
+    }
+    CHECK(refused > 0);
   }
 
   // Directories with right checksums whose numbers lie.

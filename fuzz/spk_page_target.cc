@@ -1,0 +1,84 @@
+// The input is a block of edges and a page made for it: whatever is decoded stays within both.
+//
+//   u8 frames, u16 bytes of the edge block, the edge block,
+//   u16 nodes, u16 stacks, u16 first node, u16 first stack, the page
+#include <cstddef>
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+#include "io/byte_cursor.h"
+#include "spk/edge_table.h"
+#include "spk/frame_dictionary.h"
+#include "spk/layout.h"
+#include "spk/page_decoder.h"
+
+namespace stackpack::fuzz {
+
+void spk_page(std::span<const std::byte> data);
+
+namespace {
+
+void require(bool condition) {
+  if (!condition) {
+    std::abort();
+  }
+}
+
+spk::FrameDictionary dictionary_of(std::uint32_t frames) {
+  std::vector<Frame> all;
+  for (std::uint32_t i = 0; i < frames; ++i) {
+    all.push_back({FrameMode::kUser, 0x1000 + i * std::uint64_t{i}});
+  }
+  spk::FrameDictionary dictionary;
+  dictionary.append(all);
+  dictionary.seal();
+  return dictionary;
+}
+
+}  // namespace
+
+void spk_page(std::span<const std::byte> data) {
+  io::ByteCursor in(data, 0);
+  const std::uint32_t frames = in.read<std::uint8_t>() + 1U;
+  const io::ByteCursor edge_block = in.sub(in.read<std::uint16_t>());
+  spk::PageDecoder::Expected expected;
+  expected.nodes = in.read<std::uint16_t>() % spk::kNodesPerPage + 1U;
+  expected.stacks = in.read<std::uint16_t>();
+  expected.first_node = in.read<std::uint16_t>();
+  expected.first_stack = in.read<std::uint16_t>();
+  if (!in.ok()) {
+    return;
+  }
+  spk::EdgeTableBuilder builder(frames);
+  if (!builder.add_block(edge_block)) {
+    return;
+  }
+  const Result<spk::EdgeTable> edges = builder.finish();
+  if (!edges) {
+    return;
+  }
+  spk::PageDecoder decoder;
+  const Result<spk::ResidentPage> page = decoder.decode(in.rest(), *edges, expected);
+  if (!page) {
+    return;
+  }
+  const spk::FrameDictionary dictionary = dictionary_of(frames);
+  require(page->node_count() == expected.nodes && page->stack_count() == expected.stacks);
+  std::uint64_t total = 0;
+  std::vector<Frame> stack;
+  for (std::uint32_t i = 0; i < page->stack_count() && total < 100'000; ++i) {
+    stack.clear();
+    page->append_stack(i, dictionary, stack);
+    require(!stack.empty() && stack.size() <= spk::kMaxStackDepth);
+    total += stack.size();
+    for (const Frame& frame : stack) {
+      require(frame.mode == FrameMode::kUser && frame.address <= dictionary[frames - 1].address);
+    }
+  }
+  std::vector<std::uint32_t> path;
+  decoder.last_path(path);
+  require(!path.empty() && path.back() < frames);
+}
+
+}  // namespace stackpack::fuzz

@@ -1,0 +1,55 @@
+// The input is a sample block; what decodes must come back from an encoder.
+//
+//   u16 samples, u16 bytes of the head, the head, the body
+#include <cstddef>
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+#include "io/byte_cursor.h"
+#include "spk/sample_block.h"
+
+namespace stackpack::fuzz {
+
+void spk_samples(std::span<const std::byte> data);
+
+namespace {
+
+constexpr std::uint64_t kStacks = 1'000;
+constexpr std::uint64_t kEvents = 3;
+
+using Samples = std::vector<StoredSample>;
+
+bool decode(io::ByteCursor head_bytes, io::ByteCursor body, std::uint32_t count, Samples& samples) {
+  spk::SampleHead head;
+  if (!spk::decode_sample_head(head_bytes, count, head)) {
+    return false;
+  }
+  spk::SampleBlockDecoder decoder;
+  return decoder.decode(body, head, kStacks, kEvents, samples).has_value();
+}
+
+}  // namespace
+
+void spk_samples(std::span<const std::byte> data) {
+  io::ByteCursor in(data, 0);
+  const std::uint32_t count = in.read<std::uint16_t>();
+  const io::ByteCursor head = in.sub(in.read<std::uint16_t>());
+  Samples samples;
+  if (count == 0 || !in.ok() || !decode(head, io::ByteCursor(in.rest(), 0), count, samples)) {
+    return;
+  }
+  spk::SampleBlockEncoder encoder;
+  spk::BlockContent new_head;
+  spk::BlockContent new_body;
+  encoder.encode(samples, new_head, new_body);
+  Samples again;
+  if (samples.size() != count ||
+      !decode(io::ByteCursor(new_head.bytes().bytes(), 0),
+              io::ByteCursor(new_body.bytes().bytes(), 0), count, again) ||
+      samples != again) {
+    std::abort();
+  }
+}
+
+}  // namespace stackpack::fuzz
