@@ -146,7 +146,7 @@ struct Row {
 bool bench_decode(const Settings& settings) {
   const StackStream& stream = input_stream(settings);
   const StoredInput& input = stored_input(settings);
-  const SpkFile file = write_file(input, spk::WriterOptions{}.level);
+  const SpkFile file = write_file(input, spk::WriterOptions{}.level, Samples::kLeftOut);
   if (file.bytes.empty()) {
     return false;
   }

@@ -89,7 +89,7 @@ bool bench_pages(const Settings& settings) {
   SpkFile file;
   std::array<double, kLevels.size()> ours{};
   for (std::size_t i = 0; i < kLevels.size(); ++i) {
-    SpkFile at_level = write_file(input, kLevels[i]);
+    SpkFile at_level = write_file(input, kLevels[i], Samples::kLeftOut);
     if (at_level.bytes.empty() || !ours_is_right(stream, input, at_level)) {
       return false;
     }
