@@ -304,7 +304,7 @@ bool print_ours(const StoredInput& input, std::uint64_t expected) {
   std::array<double, kLevels.size()> packed{};
   double raw = 0;
   for (std::size_t i = 0; i < kLevels.size(); ++i) {
-    const SpkFile file = write_file(input, kLevels[i]);
+    const SpkFile file = write_file(input, kLevels[i], Samples::kLeftOut);
     if (file.bytes.empty()) {
       return false;
     }

@@ -22,19 +22,10 @@ bool same_frames(std::span<const Frame> frames, const capture::StackView& stack)
 }
 
 bool published_is_right(const StackStream& stream, const StoredInput& input,
-                        const PublishedBuilder& published,
-                        const std::vector<std::uint32_t>& nodes) {
-  WordMaker maker;
-  std::vector<std::uint64_t> expected;
-  std::vector<std::uint64_t> words;
-  for (const std::size_t entry : input.by_id) {
-    maker.make(stream.stack(entry), expected);
-    published.callstack(nodes[entry], words);
-    if (!std::equal(words.begin(), words.end(), expected.rbegin(), expected.rend())) {
-      return false;
-    }
-  }
-  return true;
+                        PublishedBuilder& published, const std::vector<std::uint32_t>& nodes) {
+  return std::all_of(input.by_id.begin(), input.by_id.end(), [&](std::size_t entry) {
+    return published.holds(nodes[entry], stream.stack(entry));
+  });
 }
 
 bool ours_is_right(const StackStream& stream, const StoredInput& input, const SpkFile& file) {
@@ -89,7 +80,7 @@ bool bench_pages(const Settings& settings) {
   SpkFile file;
   std::array<double, kLevels.size()> ours{};
   for (std::size_t i = 0; i < kLevels.size(); ++i) {
-    SpkFile at_level = write_file(input, kLevels[i]);
+    SpkFile at_level = write_file(input, kLevels[i], Samples::kLeftOut);
     if (at_level.bytes.empty() || !ours_is_right(stream, input, at_level)) {
       return false;
     }

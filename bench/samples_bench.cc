@@ -231,7 +231,7 @@ bool run_coding(Coding& coding, const std::vector<StoredSample>& all) {
 }
 
 bool run_ours(Coding& coding, const StoredInput& input) {
-  const SpkFile file = write_file(input, kLevel);
+  const SpkFile file = write_file(input, kLevel, Samples::kWritten);
   if (file.bytes.empty()) {
     return false;
   }

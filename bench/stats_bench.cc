@@ -54,7 +54,8 @@ bool bench_stats(const Settings& settings) {
   if (!settings.spk_path.empty()) {
     return measure(settings.spk_path, 0, settings.repeat);
   }
-  const SpkFile file = write_file(stored_input(settings), spk::WriterOptions{}.level);
+  const SpkFile file =
+      write_file(stored_input(settings), spk::WriterOptions{}.level, Samples::kWritten);
   const std::string path = (std::filesystem::temp_directory_path() /
                             ("stackpack-stats-" + std::to_string(::getpid()) + ".spk"))
                                .string();

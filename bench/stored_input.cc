@@ -56,7 +56,8 @@ std::vector<Event> events_of(const StoredInput& input) {
   return events;
 }
 
-bool write_to(const StoredInput& input, int level, const std::string& path, SpkFile& file) {
+bool write_to(const StoredInput& input, int level, Samples samples, const std::string& path,
+              SpkFile& file) {
   auto out = io::OutputFile::create(path);
   if (!out) {
     return false;
@@ -69,7 +70,7 @@ bool write_to(const StoredInput& input, int level, const std::string& path, SpkF
   }
   const std::vector<Event> events = events_of(input);
   const ProcessStopwatch watch;
-  if (!(*writer)->add_samples(input.samples)) {
+  if (samples == Samples::kWritten && !(*writer)->add_samples(input.samples)) {
     return false;
   }
   Statistics statistics;
@@ -92,12 +93,12 @@ const StoredInput& stored_input(const Settings& settings) {
   return kInput;
 }
 
-SpkFile write_file(const StoredInput& input, int level) {
+SpkFile write_file(const StoredInput& input, int level, Samples samples) {
   SpkFile file;
   const std::string path = (std::filesystem::temp_directory_path() /
                             ("stackpack-bench-" + std::to_string(::getpid()) + ".spk"))
                                .string();
-  if (write_to(input, level, path, file)) {
+  if (write_to(input, level, samples, path, file)) {
     file.bytes.resize(std::filesystem::file_size(path));
     std::ifstream in(path, std::ios::binary);
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): that is how streams read bytes

@@ -41,7 +41,9 @@ struct SpkFile {
   [[nodiscard]] std::unique_ptr<Reader> open(std::uint64_t cache_bytes) const;
 };
 
+enum class Samples : std::uint8_t { kWritten, kLeftOut };
+
 /// Writes the input with our writer; no bytes when that fails.
-SpkFile write_file(const StoredInput& input, int level);
+SpkFile write_file(const StoredInput& input, int level, Samples samples);
 
 }  // namespace stackpack::bench

@@ -69,7 +69,7 @@ void spk_page(std::span<const std::byte> data) {
   std::vector<Frame> stack;
   for (std::uint32_t i = 0; i < page->stack_count() && total < 100'000; ++i) {
     stack.clear();
-    page->append_stack(i, dictionary, stack);
+    page->append_stack(i, dictionary, *edges, stack);
     require(!stack.empty() && stack.size() <= spk::kMaxStackDepth);
     total += stack.size();
     for (const Frame& frame : stack) {

@@ -51,6 +51,16 @@ class PublishedBuilder {
       words.push_back(word_of(node));
     }
   }
+  /// Whether that is `stack`.
+  [[nodiscard]] bool holds(std::uint64_t node, const capture::StackView& stack) {
+    word_maker_.make(stack, words_);
+    for (std::size_t i = words_.size(); i-- > 0; node = parent_of(node)) {
+      if (node == 0 || word_of(node) != words_[i]) {
+        return false;
+      }
+    }
+    return node == 0;
+  }
   /// Number of the page of a node.
   [[nodiscard]] static std::uint64_t page_of(std::uint64_t node) { return node / kPageNodes; }
   [[nodiscard]] std::uint64_t parent(std::uint64_t node) const { return parent_of(node); }

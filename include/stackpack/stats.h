@@ -63,7 +63,7 @@ struct Statistics {
     std::uint64_t lookups = 0;
     std::uint64_t probes = 0;
     std::uint64_t frames = 0;
-    std::uint64_t prefix_frames = 0;
+    std::uint64_t prefix_frames = 0;  ///< found without a look-up, in a recent callstack
     std::uint64_t map_bytes = 0;
     std::uint64_t segments = 0;
   } builder;

@@ -1,5 +1,6 @@
 // How a callstack is interned.
 //
+// 0. It may be among the callstacks that came lately, as a whole: done.
 // 1. Turn its frames into words and compare them with those of the thread's last callstack, from
 //    the root on. Equal: done.
 // 2. Hash the paths of the other frames; prefetch all their slots.
@@ -25,6 +26,7 @@
 #include "dag/node_map.h"
 #include "dag/node_store.h"
 #include "dag/prefix_cache.h"
+#include "dag/recent_stacks.h"
 
 namespace stackpack::dag {
 namespace {
@@ -32,6 +34,11 @@ namespace {
 constexpr std::size_t kUsualDepth = 1024;
 constexpr std::uint64_t kMaxNodes = 0xffff'ffff;
 constexpr std::uint64_t kCacheBudget = std::uint64_t{16} << 20;
+
+// Whole callstacks are kept where they take no more than a sixteenth of the limit.
+bool keeps_recent(std::uint64_t limit) {
+  return limit == 0 || limit / 16 >= RecentStacks::bytes_of(true);
+}
 
 // Nodes for which the memory limit is checked in one go.
 constexpr std::uint64_t kGrant = 4096;
@@ -90,6 +97,7 @@ Error full_error() {
 struct Builder::Impl {
   explicit Impl(const Options& options)
       : limit(options.memory_limit),
+        recent(keeps_recent(limit)),
         cache(limit == 0 ? kCacheBudget : std::min(kCacheBudget, limit / 16)) {
     incoming.resize(kUsualDepth + kBlock);
     if (!store.reserve(1)) {
@@ -117,6 +125,7 @@ struct Builder::Impl {
   std::uint64_t granted = 0;  // node count up to which there is room
   NodeStore store;
   NodeMap map;
+  RecentStacks recent;
   PrefixCache cache;
   EscapeTable escapes;
   std::vector<FrameWord> incoming;  // the stack at hand: its words, the root at the end
@@ -234,7 +243,8 @@ bool Builder::Impl::fits(std::uint64_t nodes, std::uint64_t map_capacity,
   const std::uint64_t scratch =
       map_capacity == map.capacity() ? 0 : NodeMap::rebuild_scratch_bytes(nodes);
   const std::uint64_t building = NodeStore::bytes_for(nodes) + NodeMap::bytes_of(map_capacity) +
-                                 scratch + cache.most_bytes() + escape_bytes + sizeof(Impl) +
+                                 scratch + cache.most_bytes() + recent.memory_bytes() +
+                                 escape_bytes + sizeof(Impl) +
                                  (kMaxDepth + kBlock) * sizeof(FrameWord);
   const std::uint64_t more = nodes - store.size();
   const std::uint64_t frames = std::min(nodes, distinct.estimate(store.size()) + more);
@@ -290,7 +300,8 @@ Status Builder::Impl::make_room_for_escape() {
 
 std::uint64_t Builder::Impl::memory_bytes() const {
   return NodeStore::bytes_for(store.size()) + map.memory_bytes() + cache.memory_bytes() +
-         escapes.memory_bytes() + incoming.size() * sizeof(FrameWord) + sizeof(Impl);
+         recent.memory_bytes() + escapes.memory_bytes() + incoming.size() * sizeof(FrameWord) +
+         sizeof(Impl);
 }
 
 Builder::Builder(const Options& options) : impl_(std::make_unique<Impl>(options)) {}
@@ -305,6 +316,12 @@ Result<NodeIndex> Builder::intern(const capture::StackView& stack, std::uint64_t
   if (depth == 0) {
     ++impl.counters.stacks;
     return kRoot;
+  }
+  if (const std::uint32_t node = impl.recent.find(stack); node != 0) {
+    ++impl.counters.stacks;
+    impl.counters.frames += depth;
+    impl.counters.prefix_frames += depth;
+    return static_cast<NodeIndex>(node);
   }
   if (const Status made = impl.make_stack(stack); !made) {
     return made.error();
@@ -325,6 +342,7 @@ Result<NodeIndex> Builder::intern(const capture::StackView& stack, std::uint64_t
   }
   const std::uint32_t leaf = last.nodes[last.slot(depth - 1)];
   impl.store.mark_end(leaf);
+  impl.recent.keep(stack, leaf);
   ++impl.counters.stacks;
   impl.counters.frames += depth;
   impl.counters.prefix_frames += shared;

@@ -42,6 +42,28 @@ constexpr std::uint64_t low_bits(unsigned width) {
   return width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
 }
 
+/// Fields of one width, at most kShortBits, one after the other. Not bounds-checked, not even by a
+/// hardened standard library: for the innermost loops, over indices that were checked before.
+class FieldArray {
+ public:
+  FieldArray() = default;
+  /// `words` outlive this; they have words_for_bits() of the fields, or more.
+  FieldArray(std::span<const std::uint64_t> words, unsigned width)
+      : bytes_(std::as_bytes(words).data()), width_(width), mask_(low_bits(width)) {}
+
+  std::uint64_t operator[](std::size_t index) const {
+    const std::size_t bit = index * width_;
+    std::uint64_t value = 0;
+    std::memcpy(&value, bytes_ + bit / 8, sizeof value);
+    return (value >> (bit % 8)) & mask_;
+  }
+
+ private:
+  const std::byte* bytes_ = nullptr;
+  std::size_t width_ = 0;
+  std::uint64_t mask_ = 0;
+};
+
 /// Sets bits of zeroed words.
 inline void write_bits(std::span<std::uint64_t> words, std::size_t bit, unsigned width,
                        std::uint64_t value) {

@@ -19,7 +19,8 @@ std::uint64_t key_of(std::uint32_t row, std::uint32_t child) {
 }  // namespace
 
 std::uint64_t EdgeTable::memory_bytes() const {
-  return sizeof *this + (starts_.capacity() + fields_.capacity()) * sizeof(std::uint64_t);
+  return sizeof *this +
+         (tops_.capacity() + starts_.capacity() + fields_.capacity()) * sizeof(std::uint64_t);
 }
 
 Status EdgeTableBuilder::add_block(io::ByteCursor in) {
@@ -94,11 +95,20 @@ bool EdgeTableBuilder::add_part(std::uint64_t row, std::size_t length) {
 void EdgeTableBuilder::close_row() {
   const std::size_t first = children_.size() - classes_.size();
   starts_.push_back(static_cast<std::uint32_t>(first));
+  if (classes_.size() <= 1) {
+    tops_.push_back(classes_.empty() ? frame_count_ : children_.back());
+    children_.resize(first);
+    classes_.clear();
+    open_ = false;
+    ++next_row_;
+    return;
+  }
   positions_.resize(children_.size());
   const auto ranked = positions_.begin() + static_cast<std::ptrdiff_t>(first);
   std::iota(ranked, positions_.end(), 0U);
   std::stable_sort(ranked, positions_.end(),
                    [this](std::uint32_t a, std::uint32_t b) { return classes_[a] > classes_[b]; });
+  tops_.push_back(children_[first + *ranked]);
   longest_ = std::max(longest_, static_cast<std::uint32_t>(classes_.size()));
   classes_.clear();
   open_ = false;
@@ -115,11 +125,13 @@ Result<EdgeTable> EdgeTableBuilder::finish() {
   EdgeTable table;
   table.row_count_ = static_cast<std::uint32_t>(next_row_);
   table.start_bits_ = bit_width_of(children_.size());
-  table.start_mask_ = low_bits(table.start_bits_);
   table.child_bits_ = bit_width_of(frame_count_);
   table.child_mask_ = low_bits(table.child_bits_);
   table.field_bits_ = table.child_bits_ + bit_width_of(longest_);
-  table.field_mask_ = low_bits(table.field_bits_);
+  table.tops_.resize(words_for_bits(tops_.size() * table.child_bits_));
+  for (std::size_t i = 0; i < tops_.size(); ++i) {
+    write_bits(table.tops_, i * table.child_bits_, table.child_bits_, tops_[i]);
+  }
   table.starts_.resize(words_for_bits((starts_.size() + 1) * table.start_bits_));
   starts_.push_back(static_cast<std::uint32_t>(children_.size()));
   for (std::size_t i = 0; i < starts_.size(); ++i) {

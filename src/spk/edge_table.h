@@ -36,26 +36,36 @@ namespace stackpack::spk {
 struct EdgeRow {
   std::uint64_t first = 0;
   std::uint32_t size = 0;
+  std::uint32_t top = 0;  ///< the child of rank 0; when there is none, the number of frames
 };
 
-/// The rows in memory, packed: per row its start, per child its frame and, in the place of rank k,
-/// the position of the child of rank k. Looking up takes no branch that a processor could guess
-/// wrong; loading a page does it for every node.
+/// The rows in memory, packed. Per row its child of rank 0, which alone most pages need once they
+/// are loaded (resident_page.h), and its start; per child of the rows with two or more its frame
+/// and, in the place of rank k, the position of the child of rank k. Looking up takes no branch
+/// that a processor could guess wrong; loading a page does it for every node.
 class EdgeTable {
  public:
   [[nodiscard]] std::uint32_t row_count() const { return row_count_; }
 
   [[nodiscard]] EdgeRow operator[](std::uint32_t row) const {
     const std::uint64_t first = start(row);
-    return {first, static_cast<std::uint32_t>(start(std::size_t{row} + 1) - first)};
+    const auto listed = static_cast<std::uint32_t>(start(std::size_t{row} + 1) - first);
+    const auto top = static_cast<std::uint32_t>(tops()[row]);
+    const bool single = (listed == 0) & (top != row_count_ - 1);
+    return {first, listed + (single ? 1U : 0U), top};
   }
+  /// Per row the child of rank 0, where there is one.
+  [[nodiscard]] FieldArray tops() const { return {tops_, child_bits_}; }
+
   /// The child at a position < row.size.
   [[nodiscard]] std::uint32_t child(const EdgeRow& row, std::uint32_t position) const {
-    return static_cast<std::uint32_t>(field(row.first + position) & child_mask_);
+    const std::uint64_t listed = field(row.first + position) & child_mask_;
+    return row.size == 1 ? row.top : static_cast<std::uint32_t>(listed);
   }
   /// The position of the child of a rank < row.size.
   [[nodiscard]] std::uint32_t position(const EdgeRow& row, std::uint32_t rank) const {
-    return static_cast<std::uint32_t>(field(row.first + rank) >> child_bits_);
+    const std::uint64_t listed = field(row.first + rank) >> child_bits_;
+    return row.size == 1 ? 0 : static_cast<std::uint32_t>(listed);
   }
 
   [[nodiscard]] std::uint64_t memory_bytes() const;
@@ -64,21 +74,20 @@ class EdgeTable {
   friend class EdgeTableBuilder;
 
   [[nodiscard]] std::uint64_t start(std::size_t row) const {
-    return read_short_bits(std::as_bytes(std::span(starts_)), row * start_bits_, start_mask_);
+    return FieldArray(starts_, start_bits_)[row];
   }
   [[nodiscard]] std::uint64_t field(std::size_t index) const {
-    return read_short_bits(std::as_bytes(std::span(fields_)), index * field_bits_, field_mask_);
+    return FieldArray(fields_, field_bits_)[index];
   }
 
   std::uint32_t row_count_ = 0;
   unsigned start_bits_ = 0;
   unsigned field_bits_ = 0;
   unsigned child_bits_ = 0;
-  std::uint64_t start_mask_ = 0;
-  std::uint64_t field_mask_ = 0;
   std::uint64_t child_mask_ = 0;
+  std::vector<std::uint64_t> tops_;    // child_bits_ each
   std::vector<std::uint64_t> starts_;  // start_bits_ each, one more than there are rows
-  std::vector<std::uint64_t> fields_;  // per edge: child, and above it a position
+  std::vector<std::uint64_t> fields_;  // per edge of a row with several: child, above it a position
 };
 
 /// Makes an EdgeTable of the blocks of a file.
@@ -102,8 +111,9 @@ class EdgeTableBuilder {
   std::uint32_t frame_count_;
   std::uint64_t next_row_ = 0;  // the row that is open, or that comes next
   bool open_ = false;
+  std::vector<std::uint32_t> tops_;
   std::vector<std::uint32_t> starts_;
-  std::vector<std::uint32_t> children_;
+  std::vector<std::uint32_t> children_;   // of the rows with several, and of the open row
   std::vector<std::uint32_t> positions_;  // by rank
   std::vector<std::uint8_t> classes_;     // of the open row
   std::uint32_t longest_ = 0;

@@ -45,13 +45,14 @@ class FrameDictionary {
 
   /// The frame at `index` < size(), once sealed.
   [[nodiscard]] Frame operator[](std::uint32_t index) const {
-    const Group& group = groups_[index / kGroupFrames];
+    // Past the containers: a hardened standard library would check every subscript, and this is
+    // the innermost step of decoding. The index was checked when the page was loaded.
+    const Group& group = groups_.data()[index / kGroupFrames];
+    const std::size_t place = group.place + std::size_t{group.width} * (index % kGroupFrames);
     std::uint64_t distance = 0;
-    std::memcpy(&distance,
-                &distances_[group.place + std::size_t{group.width} * (index % kGroupFrames)],
-                sizeof distance);
+    std::memcpy(&distance, distances_.data() + place, sizeof distance);
     const auto mode = group.mode != kMixed ? static_cast<FrameMode>(group.mode) : mode_of(index);
-    return {mode, group.base + (distance & kWidthMask[group.width])};
+    return {mode, group.base + (distance & kWidthMask.data()[group.width])};
   }
 
   [[nodiscard]] std::uint64_t memory_bytes() const;

@@ -5,7 +5,9 @@ namespace stackpack::spk {
 // Under the mutex: pins go up only here, so that a page without pins can be evicted safely.
 PageCache::Pin PageCache::pin(Entry& entry) {
   entry.pins.fetch_add(1, std::memory_order_relaxed);
-  recent_.splice(recent_.begin(), recent_, entry.place);
+  if (entry.place != recent_.begin()) {
+    recent_.splice(recent_.begin(), recent_, entry.place);
+  }
   return Pin(&entry);
 }
 

@@ -119,7 +119,7 @@ bool PageDecoder::walk_nodes(const EdgeTable& edges) {
     const std::uint32_t position =
         parent.next == 0 ? edges.position(parent.row, child) : parent.next + child;
     const std::uint32_t frame = edges.child(parent.row, position);
-    nodes_[i] = {frame, parent.node};
+    nodes_[i] = {frame, parent.node, static_cast<bool>((parent.next == 0) & (child == 0))};
     parent.next = position + 1;
     path_[depth++] = {{edges[frame], frame, 0}, i};
   }

@@ -21,8 +21,8 @@ std::uint8_t split_code(std::uint32_t value, std::uint32_t escape, io::ByteWrite
 PageEncoder::PageEncoder(const EdgeTable& edges) : edges_(edges) {
   for (std::uint32_t frame = 0; frame < edges_.row_count(); ++frame) {
     const EdgeRow row = edges_[frame];
-    ranks_.resize(static_cast<std::size_t>(row.first) + row.size);
-    for (std::uint32_t rank = 0; rank < row.size; ++rank) {
+    ranks_.resize(static_cast<std::size_t>(row.first) + (row.size > 1 ? row.size : 0));
+    for (std::uint32_t rank = 0; row.size > 1 && rank < row.size; ++rank) {
       ranks_[static_cast<std::size_t>(row.first) + edges_.position(row, rank)] = rank;
     }
   }
@@ -74,6 +74,7 @@ void PageEncoder::add(const DagNode& node) {
   codes_.write(static_cast<std::uint8_t>(high * (kChildEscape + 1) + low));
   depths_.push_back(node.depth);
   ends_.push_back(node.ends_stack);
+  tops_.push_back(parent.next == 0 && child == 0);
   parent.next = position + 1;
   path_.push_back({edges_[node.frame], node.frame, 0});
 }
@@ -91,6 +92,7 @@ PageEncoder::Page PageEncoder::encode(BlockContent& content) {
     const bool child = i > 0 && depths_[i] == depths_[i - 1] + 1;
     const bool sibling = i > 0 && depths_[i] == depths_[i - 1];
     page.shape.parents += child || sibling ? 0U : 1U;
+    page.shape.named += child && ResidentPage::may_be_unnamed(i) && tops_[i] ? 0U : 1U;
   }
   page.shape.nodes = count;
   page.shape.stacks = page.stacks;
@@ -120,6 +122,7 @@ PageEncoder::Page PageEncoder::encode(BlockContent& content) {
   }
   depths_.clear();
   ends_.clear();
+  tops_.clear();
   return page;
 }
 

@@ -70,11 +70,11 @@ class PageEncoder {
   void begin_page(std::uint32_t depth);
   [[nodiscard]] std::uint32_t position_of(const EdgeRow& row, std::uint32_t child) const;
   [[nodiscard]] std::uint32_t rank_of(const EdgeRow& row, std::uint32_t position) const {
-    return ranks_[static_cast<std::size_t>(row.first) + position];
+    return row.size == 1 ? 0 : ranks_[static_cast<std::size_t>(row.first) + position];
   }
 
   const EdgeTable& edges_;
-  std::vector<std::uint32_t> ranks_;  // per edge: its rank
+  std::vector<std::uint32_t> ranks_;  // per edge of a row with several: its rank
   std::vector<PathLevel> path_;       // the root and the frames down to the latest node
   io::ByteWriter spine_;              // codes of the page under construction
   io::ByteWriter spine_rests_;
@@ -83,6 +83,7 @@ class PageEncoder {
   std::uint32_t spine_length_ = 0;
   std::vector<std::uint16_t> depths_;
   std::vector<bool> ends_;
+  std::vector<bool> tops_;  // first children of rank 0
   std::uint64_t first_node_ = 0;
   std::uint64_t first_stack_ = 0;
 };

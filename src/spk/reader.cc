@@ -108,7 +108,7 @@ Status Reader::callstack(StackId id, std::vector<Frame>& frames) const {
   const std::uint64_t first = impl_->dag.pages()[static_cast<std::size_t>(number)].first_stack;
   frames.clear();
   page.value()->append_stack(static_cast<std::uint32_t>(id - first), impl_->dag.dictionary(),
-                             frames);
+                             impl_->dag.edges(), frames);
   return {};
 }
 
@@ -133,7 +133,7 @@ Status Reader::callstacks(
     for (const std::size_t at : run.positions) {
       frames.clear();
       page.value()->append_stack(static_cast<std::uint32_t>(ids[at] - first),
-                                 impl_->dag.dictionary(), frames);
+                                 impl_->dag.dictionary(), impl_->dag.edges(), frames);
       visit(at, frames);
     }
   }

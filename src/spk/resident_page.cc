@@ -1,6 +1,7 @@
 #include "spk/resident_page.h"
 
 #include <algorithm>
+#include <array>
 
 #include "spk/layout.h"
 
@@ -9,6 +10,8 @@ namespace stackpack::spk {
 namespace {
 
 static_assert(kNodesPerPage <= 64 * 64, "exception_words_ has a bit per 64 nodes");
+
+constexpr std::size_t kIndexBuffer = 256;
 
 constexpr std::size_t words_for_halves(std::size_t count) {
   return (count + 3) / 4;
@@ -19,6 +22,9 @@ constexpr std::size_t words_for_halves(std::size_t count) {
 bool is_child(std::span<const ResidentPage::Node> nodes, std::size_t node) {
   return nodes[node].parent + 1 == node;
 }
+bool is_named(std::span<const ResidentPage::Node> nodes, std::size_t node) {
+  return !(is_child(nodes, node) & nodes[node].top & ResidentPage::may_be_unnamed(node));
+}
 bool is_sibling(std::span<const ResidentPage::Node> nodes, std::size_t node) {
   return (nodes[node].parent == nodes[node - (node > 0 ? 1 : 0)].parent) & (node > 0);
 }
@@ -28,18 +34,16 @@ bool is_sibling(std::span<const ResidentPage::Node> nodes, std::size_t node) {
 ResidentPage::Places ResidentPage::places_of(const PageShape& shape) {
   const std::size_t bit_words = (std::size_t{shape.nodes} + 63) / 64;
   const std::size_t samples = (std::size_t{shape.stacks} + kStacksPerSample - 1) / kStacksPerSample;
-  std::size_t at = bit_words;
+  std::size_t at = bit_words * kWordsPerRow;
   const auto place = [&at](std::size_t words) {
     const std::size_t begin = at;
     at += words;
     return static_cast<std::uint32_t>(begin);
   };
   Places places{};
-  places.siblings = place(bit_words);
-  places.parent_rank = place(words_for_halves(bit_words));
   places.stack_sample = place(words_for_halves(samples));
   places.exceptions = place(words_for_halves(shape.exceptions));
-  places.frames = place(words_for_bits(std::size_t{shape.nodes} * shape.frame_bits));
+  places.frames = place(words_for_bits(std::size_t{shape.named} * shape.frame_bits));
   places.parents = place(words_for_bits(std::size_t{shape.parents} * parent_bits_of(shape)));
   places.spine = place(words_for_bits(std::size_t{shape.spine} * shape.frame_bits));
   places.total = static_cast<std::uint32_t>(at);
@@ -61,6 +65,7 @@ ResidentPage::ResidentPage(std::span<const Node> nodes, std::span<const std::uin
   for (std::size_t node = 0; node < nodes.size(); ++node) {
     children += is_child(nodes, node) ? 1U : 0U;
     siblings += is_sibling(nodes, node) ? 1U : 0U;
+    shape_.named += is_named(nodes, node) ? 1U : 0U;
   }
   shape_.parents = shape_.nodes - children - siblings;
   shape_.stacks = shape_.nodes - children;  // the leaves
@@ -82,27 +87,37 @@ ResidentPage::ResidentPage(std::span<const Node> nodes, std::span<const std::uin
 }
 
 void ResidentPage::pack_nodes(std::span<const Node> nodes) {
-  BitAppender frames{std::span(words_).subspan(places_.frames)};
-  std::vector<std::uint32_t> parents(std::size_t{shape_.parents} + 1);  // one to overwrite
+  std::vector<std::uint32_t> frames(std::size_t{shape_.named} + 1);  // one to overwrite
+  std::uint32_t frame_count = 0;
+  std::vector<std::uint32_t> parents(std::size_t{shape_.parents} + 1);
   std::uint32_t parent_count = 0;
   for (std::size_t word = 0; word < bit_words(); ++word) {
-    set_half_word(places_.parent_rank, word, parent_count);
+    bits(word, kRanks) = frame_count | std::uint64_t{parent_count} << kParentRankShift;
     std::uint64_t continues = 0;
+    std::uint64_t names = 0;
     std::uint64_t siblings = 0;
     const std::size_t end = std::min(nodes.size(), 64 * word + 64);
     for (std::size_t node = 64 * word; node < end; ++node) {
-      frames.append(nodes[node].frame, shape_.frame_bits);
       const bool child = is_child(nodes, node);
       const bool sibling = is_sibling(nodes, node);
       continues |= std::uint64_t{child} << (node % 64);
       siblings |= std::uint64_t{sibling} << (node % 64);
+      const bool named = is_named(nodes, node);
+      names |= std::uint64_t{named} << (node % 64);
+      frames[frame_count] = nodes[node].frame;
+      frame_count += named ? 1U : 0U;
       parents[parent_count] = nodes[node].parent;
       parent_count += child || sibling ? 0U : 1U;
     }
-    words_[word] = continues;
-    words_[places_.siblings + word] = siblings;
+    bits(word, kContinues) = continues;
+    bits(word, kSiblings) = siblings;
+    bits(word, kNames) = names;
   }
-  frames.finish();
+  BitAppender packed_frames{std::span(words_).subspan(places_.frames)};
+  for (std::uint32_t i = 0; i < frame_count; ++i) {
+    packed_frames.append(frames[i], shape_.frame_bits);
+  }
+  packed_frames.finish();
   BitAppender packed_parents{std::span(words_).subspan(places_.parents)};
   for (std::uint32_t i = 0; i < parent_count; ++i) {
     packed_parents.append(parents[i], parent_bits_);
@@ -136,8 +151,8 @@ void ResidentPage::sample_stacks() {
 std::uint64_t ResidentPage::end_word(std::size_t word) const {
   // A node has a child here when the next node continues it. Bits past the last node are 0, so the
   // last node counts as a leaf.
-  const std::uint64_t next = word + 1 < bit_words() ? words_[word + 1] << 63 : 0;
-  std::uint64_t ends = ~((words_[word] >> 1) | next);
+  const std::uint64_t next = word + 1 < bit_words() ? bits(word + 1, kContinues) << 63 : 0;
+  std::uint64_t ends = ~((bits(word, kContinues) >> 1) | next);
   if (word + 1 == bit_words() && shape_.nodes % 64 != 0) {
     ends &= low_bits(shape_.nodes % 64);
   }
@@ -188,7 +203,7 @@ std::uint32_t ResidentPage::node_of_stack(std::uint32_t stack) const {
 std::uint32_t ResidentPage::parent_of(std::uint32_t node) const {
   // Back over siblings to the first of them.
   while (true) {
-    const std::uint64_t others = ~words_[places_.siblings + node / 64] << (63 - node % 64);
+    const std::uint64_t others = ~bits(node / 64, kSiblings) << (63 - node % 64);
     if (others != 0) {
       node -= static_cast<std::uint32_t>(std::countl_zero(others));
       break;
@@ -196,42 +211,62 @@ std::uint32_t ResidentPage::parent_of(std::uint32_t node) const {
     node -= node % 64 + 1;  // node 0 is no sibling, so there is a word before
   }
   const std::size_t word = node / 64;
-  if (((words_[word] >> (node % 64)) & 1) != 0) {
+  if (((bits(word, kContinues) >> (node % 64)) & 1) != 0) {
     return node - 1;
   }
-  const std::uint64_t with_parent = ~(words_[word] | words_[places_.siblings + word]);
+  const std::uint64_t with_parent = ~(bits(word, kContinues) | bits(word, kSiblings));
   const std::size_t rank =
-      half_word(places_.parent_rank, word) + count_bits(with_parent & low_bits(node % 64));
-  return static_cast<std::uint32_t>(
-      read_short_bits(bytes_from(places_.parents), rank * parent_bits_, low_bits(parent_bits_)));
+      (bits(word, kRanks) >> kParentRankShift) + count_bits(with_parent & low_bits(node % 64));
+  return static_cast<std::uint32_t>(fields_from(places_.parents, parent_bits_)[rank]);
 }
 
+// Two passes over a few frames at a time: one follows the nodes, at the pace of its guesses about
+// the next branch; the other fetches the frames, which do not depend on each other.
 void ResidentPage::append_stack(std::uint32_t stack, const FrameDictionary& dictionary,
-                                std::vector<Frame>& frames) const {
-  const std::uint64_t mask = low_bits(shape_.frame_bits);
-  // Appends `count` frames, from place `last` of an array of dictionary indices downwards.
-  const auto append = [&](std::span<const std::byte> array, std::size_t last, std::size_t count) {
-    std::size_t bit = last * shape_.frame_bits;
-    std::size_t at = frames.size();
+                                const EdgeTable& edges, std::vector<Frame>& frames) const {
+  const FieldArray tops = edges.tops();
+  const FieldArray named = fields_from(places_.frames, shape_.frame_bits);
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): filled from the front
+  std::array<std::uint32_t, kIndexBuffer> indices;
+  std::size_t count = 0;
+  const auto flush = [&] {
+    const std::size_t at = frames.size();
     frames.resize(at + count);
-    for (const std::size_t end = at + count; at < end; ++at, bit -= shape_.frame_bits) {
-      frames[at] = dictionary[static_cast<std::uint32_t>(read_short_bits(array, bit, mask))];
+    Frame* const out = frames.data() + at;
+    for (std::size_t i = 0; i < count; ++i) {
+      out[i] = dictionary[indices.data()[i]];
     }
+    count = 0;
   };
-  const std::span<const std::byte> node_frames = bytes_from(places_.frames);
   std::uint32_t node = node_of_stack(stack);
   while (node < shape_.nodes) {
-    // Down to the nearest node that does not continue the one before it, or to the word's first.
-    const std::uint64_t branches = ~words_[node / 64] << (63 - node % 64);
-    const std::uint32_t steps =
-        branches == 0 ? node % 64 : static_cast<std::uint32_t>(std::countl_zero(branches));
-    append(node_frames, node, steps + 1);
+    // Back to the nearest node that names its frame, in this word of bits; from there on each frame
+    // is the top child of the one before.
+    const std::size_t word = node / 64;
+    const std::uint64_t names = bits(word, kNames) << (63 - node % 64);
+    const auto steps = static_cast<std::uint32_t>(std::countl_zero(names));
+    const std::size_t rank =
+        (bits(word, kRanks) & low_bits(kParentRankShift)) + count_bits(names) - 1;
+    if (count + 64 > kIndexBuffer) {
+      flush();
+    }
+    std::uint32_t* at = indices.data() + count + steps;
+    count += steps + 1;
+    auto frame = static_cast<std::uint32_t>(named[rank]);
+    *at = frame;
+    for (std::uint32_t step = 0; step < steps; ++step) {
+      frame = static_cast<std::uint32_t>(tops[frame]);
+      *--at = frame;
+    }
     node -= steps;
-    node = branches == 0 ? node - 1 : parent_of(node);
+    node = ((bits(word, kContinues) >> (node % 64)) & 1) != 0 ? node - 1 : parent_of(node);
   }
+  flush();
   if (node > shape_.nodes) {
-    const std::size_t level = node - shape_.nodes;
-    append(bytes_from(places_.spine), level - 1, level);
+    const FieldArray spine = fields_from(places_.spine, shape_.frame_bits);
+    for (std::size_t level = node - shape_.nodes; level-- > 0;) {
+      frames.push_back(dictionary[static_cast<std::uint32_t>(spine[level])]);
+    }
   }
 }
 

@@ -103,6 +103,36 @@ TEST_SUITE("spk tables") {
       for (std::uint32_t position = 0; position < row.size; ++position) {
         REQUIRE(table->child(row, position) == position);
       }
+      REQUIRE(row.top == (row.size == 0 ? frames : table->child(row, table->position(row, 0))));
+      REQUIRE(table->tops()[number] == row.top);
+    }
+  }
+
+  TEST_CASE("edge table: numbers of frames around every power of two") {
+    for (const std::uint32_t frames : {1U, 2U, 3U, 4U, 255U, 256U, 257U, 65'535U, 65'536U}) {
+      CAPTURE(frames);
+      // The root has all frames, the last frame the first and the last one, frame 0 itself.
+      std::vector<CountedEdge> edges;
+      for (const std::uint32_t row : {0U, frames - 1}) {
+        if (edges.empty() || row != edges.back().row) {
+          edges.push_back({row, 0, 1});
+        }
+      }
+      if (frames > 1) {
+        edges.push_back({frames - 1, frames - 1, 2});
+      }
+      for (std::uint32_t child = 0; child < frames; ++child) {
+        edges.push_back({frames, child, child});
+      }
+      const Result<EdgeTable> table = table_of(edges, frames);
+      REQUIRE(table.has_value());
+      const EdgeRow root = table.value()[frames];
+      REQUIRE(root.size == frames);
+      for (std::uint32_t child = 0; child < frames; ++child) {
+        REQUIRE(table->child(root, child) == child);
+      }
+      CHECK(table.value()[frames - 1].top == frames - 1);
+      CHECK(table.value()[frames - 1].size == (frames > 1 ? 2 : 1));
     }
   }
 

@@ -86,11 +86,27 @@ TEST_SUITE("spk pages") {
       CHECK(page->node_count() == pages.shapes[number].nodes);
       for (std::uint32_t stack = 0; stack < page->stack_count(); ++stack) {
         std::vector<Frame> frames;
-        page->append_stack(stack, pages.dictionary, frames);
+        page->append_stack(stack, pages.dictionary, pages.edges, frames);
         const auto id = static_cast<std::size_t>(pages.expected[number].first_stack) + stack;
         REQUIRE(test::RootFirstStack(frames.rbegin(), frames.rend()) == expected[id]);
       }
     }
+  }
+
+  TEST_CASE("page: frames are named where they must be, once per word of bits at least") {
+    // A chain of one frame: each node is the top child of the one before.
+    test::StackSet chain;
+    chain.insert(test::RootFirstStack(200, Frame{FrameMode::kUser, 5}));
+    CHECK(pages_of(chain).shapes.front().named == 4);  // nodes 0, 64, 128, 192
+    // Two children of one frame: the one that comes first most often is the top child.
+    test::StackSet forks;
+    for (std::uint64_t i = 0; i < 10; ++i) {
+      const std::uint64_t child = i < 7 ? 100 : 50;
+      forks.insert({{FrameMode::kUser, 200 + i}, {FrameMode::kUser, 1}, {FrameMode::kUser, child}});
+    }
+    // 30 nodes: 10 under the root, of which one is the first of the page; below each the only
+    // child, which needs no name; below that 7 top children and 3 others.
+    CHECK(pages_of(forks).shapes.front().named == 10 + 3);
   }
 
   TEST_CASE("page: what the index says must be so") {
@@ -132,7 +148,7 @@ TEST_SUITE("spk pages") {
         ++decoded;
         std::vector<Frame> frames;
         for (std::uint32_t stack = 0; stack < page->stack_count(); ++stack) {
-          page->append_stack(stack, pages.dictionary, frames);
+          page->append_stack(stack, pages.dictionary, pages.edges, frames);
         }
         REQUIRE(!frames.empty());
       }
@@ -150,7 +166,7 @@ TEST_SUITE("spk pages") {
     std::vector<Frame> frames;
     const Result<ResidentPage> page = decode(pages, 15, pages.contents[15]);
     REQUIRE(page.has_value());
-    page->append_stack(0, pages.dictionary, frames);
+    page->append_stack(0, pages.dictionary, pages.edges, frames);
     CHECK(frames == stack);
   }
 }

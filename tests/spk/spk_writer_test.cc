@@ -1,9 +1,12 @@
+#include <algorithm>
 #include <map>
+#include <random>
 #include <tuple>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "dag/builder.h"
 #include "io/zstd_codec.h"
 #include "spk/layout.h"
 #include "spk/writer.h"
@@ -51,7 +54,50 @@ ErrorCode code(const Status& status) {
   return status.error().code;
 }
 
+/// The node of a callstack in a builder.
+std::uint32_t intern(dag::Builder& builder, const RootFirstStack& stack, std::uint64_t thread) {
+  std::vector<std::uint64_t> addresses;
+  std::vector<capture::ModeRun> runs;
+  for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame) {
+    addresses.push_back(frame->address);
+    runs.push_back({frame->mode, 1});
+  }
+  const auto node = builder.intern({addresses, runs}, thread);
+  REQUIRE(node);
+  return static_cast<std::uint32_t>(*node);
+}
+
 TEST_SUITE("spk writer") {
+  TEST_CASE("spk writer: the bytes do not tell in which order the callstacks arrived") {
+    const SpkContent content = random_content(24, 3'000, 5'000);
+    const std::vector<std::byte> expected = spk_bytes(content);
+    const std::vector<RootFirstStack> stacks = list_of(content.stacks);
+    std::vector<std::size_t> arrivals(stacks.size());
+    for (std::size_t i = 0; i < arrivals.size(); ++i) {
+      arrivals[i] = i;
+    }
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      CAPTURE(seed);
+      std::mt19937_64 random(seed);
+      std::shuffle(arrivals.begin(), arrivals.end(), random);
+      dag::Builder builder({});
+      std::vector<std::uint32_t> nodes(stacks.size());
+      for (const std::size_t stack : arrivals) {
+        nodes[stack] = intern(builder, stacks[stack], random() % 5);
+      }
+      const dag::Builder::Frozen frozen = builder.freeze();
+      WriterFixture writer;
+      REQUIRE(writer->write_dag(frozen.dag));
+      for (StoredSample sample : content.samples) {
+        if (sample.stack != kNoStack) {
+          sample.stack = frozen.stack_of_node[nodes[sample.stack]];
+        }
+        REQUIRE(writer->add_samples(std::span(&sample, 1)));
+      }
+      CHECK(writer.finish(content) == expected);
+    }
+  }
+
   TEST_CASE("spk writer: the same input gives the same bytes, in pieces or as a whole") {
     const SpkContent content = random_content(21, 3'000, 5'000);
     const std::vector<std::byte> whole = spk_bytes(content);

@@ -1,0 +1,118 @@
+#include "dag/recent_stacks.h"
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "dag/builder.h"
+
+namespace stackpack::dag {
+namespace {
+
+/// Leaf first, in one mode.
+struct OneModeStack {
+  explicit OneModeStack(std::vector<std::uint64_t> from, FrameMode mode = FrameMode::kUser)
+      : addresses(std::move(from)), run{mode, static_cast<std::uint32_t>(addresses.size())} {}
+  [[nodiscard]] capture::StackView view() const { return {addresses, std::span(&run, 1)}; }
+
+  std::vector<std::uint64_t> addresses;
+  capture::ModeRun run;
+};
+
+/// Looks up and keeps on failure; what was found.
+std::uint32_t visit(RecentStacks& recent, const OneModeStack& stack, std::uint32_t node) {
+  const std::uint32_t found = recent.find(stack.view());
+  if (found == 0) {
+    recent.keep(stack.view(), node);
+  }
+  return found;
+}
+
+TEST_SUITE("recent stacks") {
+  TEST_CASE("a kept callstack is found again; another depth, frame or mode is another one") {
+    RecentStacks recent(true);
+    const OneModeStack stack({1, 2, 3, 4, 5});
+    CHECK(visit(recent, stack, 7) == 0);
+    CHECK(visit(recent, stack, 8) == 7);
+    CHECK(visit(recent, OneModeStack({1, 2, 3, 4}), 9) == 0);
+    CHECK(visit(recent, OneModeStack({1, 2, 3, 4, 6}), 10) == 0);
+    CHECK(visit(recent, OneModeStack({1, 2, 3, 4, 5}, FrameMode::kKernel), 11) == 0);
+    CHECK(visit(recent, OneModeStack({1, 2, 3, 4, 5}, FrameMode::kKernel), 12) == 11);
+  }
+
+  TEST_CASE("the deepest that is kept, and one frame more") {
+    RecentStacks recent(true);
+    const OneModeStack deepest(std::vector<std::uint64_t>(RecentStacks::kDeepest, 5));
+    const OneModeStack deeper(std::vector<std::uint64_t>(RecentStacks::kDeepest + 1, 5));
+    CHECK(visit(recent, deepest, 1) == 0);
+    CHECK(visit(recent, deepest, 2) == 1);
+    CHECK(visit(recent, deeper, 3) == 0);
+    CHECK(visit(recent, deeper, 4) == 0);
+    CHECK(visit(recent, deepest, 5) == 1);
+  }
+
+  TEST_CASE("switched off it finds nothing and takes nothing") {
+    RecentStacks recent(false);
+    const OneModeStack stack({1, 2, 3});
+    CHECK(visit(recent, stack, 1) == 0);
+    CHECK(visit(recent, stack, 2) == 0);
+    CHECK(recent.memory_bytes() == 0);
+    CHECK(RecentStacks(true).memory_bytes() == RecentStacks::bytes_of(true));
+  }
+
+  TEST_CASE("where callstacks are new it rests, and tries again later") {
+    RecentStacks recent(true);
+    const OneModeStack known({1, 2, 3});
+    CHECK(visit(recent, known, 7) == 0);
+    std::uint64_t next = 1'000;
+    bool rested = false;
+    // Half of the look-ups succeed: no rest.
+    for (int i = 0; i < 20'000; ++i, next += 2) {
+      visit(recent, OneModeStack({next, next + 1}), 9);
+      rested = rested || (visit(recent, known, 7) == 0 && visit(recent, known, 7) == 0);
+    }
+    CHECK_FALSE(rested);
+    // One in fifty succeeds.
+    for (int i = 0; i < 20'000 && !rested; ++i, next += 2) {
+      visit(recent, OneModeStack({next, next + 1}), 9);
+      rested = i % 100 == 0 && visit(recent, known, 7) == 0 && visit(recent, known, 7) == 0;
+    }
+    CHECK(rested);
+    bool back = false;
+    for (int i = 0; i < 200'000 && !back; ++i) {
+      back = visit(recent, known, 7) == 7;
+    }
+    CHECK(back);
+  }
+
+  TEST_CASE("callstacks of one hash keep nodes of their own") {
+    // The hash of two frames is a chain ((depth ^ x0) * m ^ x1) * m: x1 can make up for any x0.
+    constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15;
+    const std::uint64_t x0 = 0x1000;
+    const std::uint64_t y0 = 0x2000;
+    const std::uint64_t x1 = 0x3000;
+    const std::uint64_t y1 = x1 ^ ((2 ^ x0) * kMultiplier) ^ ((2 ^ y0) * kMultiplier);
+    const OneModeStack a({x0, x1});
+    const OneModeStack b({y0, y1});
+    RecentStacks recent(true);
+    CHECK(visit(recent, a, 1) == 0);
+    CHECK(visit(recent, b, 2) == 0);  // in the same place, with the same tag
+    CHECK(visit(recent, a, 3) == 0);  // so a was replaced
+    CHECK(visit(recent, a, 4) == 3);
+
+    Builder builder({});
+    for (int round = 0; round < 3; ++round) {
+      const auto of_a = builder.intern(a.view(), 1);
+      const auto of_b = builder.intern(b.view(), 1);
+      REQUIRE(of_a);
+      REQUIRE(of_b);
+      CHECK(builder.frame(*of_a) == Frame{FrameMode::kUser, x0});
+      CHECK(builder.frame(*of_b) == Frame{FrameMode::kUser, y0});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stackpack::dag
