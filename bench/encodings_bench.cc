@@ -75,36 +75,41 @@ void put(std::string& bytes, std::uint64_t value, std::size_t width) {
   bytes.append(reinterpret_cast<const char*>(&value), width);
 }
 
-// The addresses of each callstack, leaf first, after their number. Modes stand in the top byte,
-// which costs nothing.
-constexpr unsigned kModeShift = 56;
-std::uint64_t plain_word(const Frame& frame) {
-  return frame.address ^ static_cast<std::uint64_t>(frame.mode) << kModeShift;
-}
-
+// Per callstack the number of frames, stretches of one mode, and the addresses, leaf first.
 std::string encode_plain(const dag::FrozenDag& dag) {
   std::string bytes;
   for_each_stack(dag, [&](const Path& path) {
-    put(bytes, path.size(), 4);
+    put(bytes, path.size(), 2);
+    std::size_t run = 0;
+    for (auto index = path.rbegin(); index != path.rend(); ++index) {
+      ++run;
+      const FrameMode mode = dag.dictionary[*index].mode;
+      if (index + 1 == path.rend() || dag.dictionary[index[1]].mode != mode) {
+        put(bytes, static_cast<std::uint64_t>(mode), 1);
+        put(bytes, run, 2);
+        run = 0;
+      }
+    }
     std::for_each(path.rbegin(), path.rend(),
-                  [&](std::uint32_t index) { put(bytes, plain_word(dag.dictionary[index]), 8); });
+                  [&](std::uint32_t index) { put(bytes, dag.dictionary[index].address, 8); });
   });
   return bytes;
 }
 
-Frame frame_of_word(std::uint64_t word) {
-  const std::uint64_t half = (word >> 47 & 1) != 0 ? std::uint64_t{0xFF} << kModeShift : 0;
-  const std::uint64_t mode = (word ^ half) >> kModeShift;
-  return {static_cast<FrameMode>(mode), word ^ mode << kModeShift};
-}
-
 std::uint64_t decode_plain(std::string_view bytes, const dag::FrozenDag& /*dag*/) {
   Digest digest;
+  std::vector<FrameMode> modes;
   for (std::size_t at = 0; at < bytes.size();) {
-    const std::uint64_t depth = number_at(bytes, at, 4);
-    at += 4;
-    for (std::uint64_t i = 0; i < depth; ++i, at += 8) {
-      digest.add(frame_of_word(number_at(bytes, at, 8)));
+    const std::uint64_t depth = number_at(bytes, at, 2);
+    at += 2;
+    modes.clear();
+    for (; modes.size() < depth; at += 3) {
+      const auto mode = static_cast<FrameMode>(number_at(bytes, at, 1));
+      modes.insert(modes.end(), number_at(bytes, at + 1, 2), mode);
+    }
+    for (const FrameMode mode : modes) {
+      digest.add({mode, number_at(bytes, at, 8)});
+      at += 8;
     }
     digest.end_stack();
   }
