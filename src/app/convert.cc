@@ -104,9 +104,9 @@ Result<ConvertReport> convert(const std::string& input, const std::string& outpu
   if (!out) {
     return out.error();
   }
-  Result<Statistics> statistics =
-      packer.write(**out, {options.level, options.samples, encoders_of(options)},
-                   {opened->kind(), account->total, app::fingerprint_of(*content, options)});
+  Result<Statistics> statistics = packer.write(
+      **out, {.level = options.level, .samples = options.samples, .threads = encoders_of(options)},
+      {opened->kind(), account->total, app::fingerprint_of(*content, options)});
   if (!statistics) {
     return statistics.error();
   }
