@@ -68,6 +68,7 @@ def main():
                     missing.add(name)
                     print(f"{name}: not there, or failed", file=sys.stderr)
                     continue
+                print(f"{name}: {result[0]:.2f} s", file=sys.stderr)
                 best[name] = tuple(map(min, best.get(name, result), result))
     ours = best.get("stackpack convert")
     if ours is None:

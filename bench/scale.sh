@@ -38,7 +38,7 @@ while ((bytes <= most)); do
   size=$(stat -c %s "$work/capture")
   awk -v b="$size" -v w="$wall" -v u="$user" -v s="$system" -v p="$peak" \
     -v o="$(stat -c %s "$work/out.spk")" \
-    'BEGIN { printf "%12d %9.2f %9.2f %8.0f %10.1f %12d\n", b, w, u + s, b / w / 1e6, p / 1024, o }' |
+    'BEGIN { printf "%12s %9.2f %9.2f %8.0f %10.1f %12d\n", b, w, u + s, b / w / 1e6, p / 1024, o }' |
     tee -a "$work/table"
   rm "$work/capture" "$work/out.spk"
   bytes=$((2 * bytes))

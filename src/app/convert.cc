@@ -109,7 +109,7 @@ Result<ConvertReport> convert(const std::string& input, const std::string& outpu
     return out.error();
   }
   Result<Statistics> statistics = packer.write(
-      **out, {options.level, options.samples, encoders_of(options)},
+      **out, {.level = options.level, .samples = options.samples, .threads = encoders_of(options)},
       {opened->kind(), account->total, app::fingerprint_of(*content, options), *account});
   if (!statistics) {
     return statistics.error();

@@ -246,3 +246,26 @@ TEST_CASE("packer: segments do not show in the file") {
     CHECK((*limited)->verify().has_value());
   }
 }
+
+TEST_CASE("packer: more distinct addresses than the limit has room for is an error") {
+  PackedFile file(std::uint64_t{16} << 20);
+  file.options.builder_bytes = 4U << 20;
+  Packer packer(file.options);
+  packer.add_event({"cpu-clock", false});
+  std::mt19937_64 random(5);
+  std::vector<std::uint64_t> addresses(40);
+  const ModeRun user{FrameMode::kUser, 40};
+  Sample sample;
+  sample.origin = StackOrigin::kRecorded;
+  for (int i = 0; i < 25'000; ++i) {
+    for (std::uint64_t& address : addresses) {
+      address = random() >> 20;
+    }
+    REQUIRE(packer.add_sample(sample, {addresses, {&user, 1}}).has_value());
+  }
+  auto out = stackpack::io::OutputFile::create(file.path);
+  REQUIRE(out.has_value());
+  const auto statistics = packer.write(**out, {}, {"perf", 1000, "fingerprint"});
+  REQUIRE(!statistics.has_value());
+  CHECK(statistics.error().code == stackpack::ErrorCode::kLimit);
+}
