@@ -30,7 +30,7 @@ def main():
                 report.unlink()
     rows = []
     for name, known in lines.items():
-        if any(name.startswith(folder.rstrip("/") + "/") for folder in folders):
+        if known and any(name.startswith(folder.rstrip("/") + "/") for folder in folders):
             run = sum(count > 0 for count in known.values())
             rows.append((100 * run / len(known), len(known), run, name))
     for percent, total, run, name in sorted(rows):

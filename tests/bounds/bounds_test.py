@@ -47,11 +47,11 @@ def perf_file(records=b"", attrs=None, entry=144, ids=(0, 0), data_size=None, fe
     return header + struct.pack("<QQQQ", features, 0, 0, 0) + attrs + records + tail
 
 
-def zstd_zeros(blocks, window_log):
-    """A zstd frame of RLE blocks of 128 KiB: four bytes each."""
+def zstd_bomb(blocks, window_log):
+    """A zstd frame of RLE blocks of 128 KiB, four bytes each; a run of eights is unknown records."""
     frame = struct.pack("<IBB", 0xFD2FB528, 0, (window_log - 10) << 3)
     for i in range(blocks):
-        frame += struct.pack("<I", (i + 1 == blocks) | 1 << 1 | (1 << 17) << 3)[:3] + b"\0"
+        frame += struct.pack("<I", (i + 1 == blocks) | 1 << 1 | (1 << 17) << 3)[:3] + b"\x08"
     return frame
 
 
@@ -59,19 +59,22 @@ def perf_captures():
     chain = struct.pack("<QIIQ", 1, 1, 1, 5)
     yield "perf-chain-huge", perf_pipe(record(9, chain + struct.pack("<Q", MAX64)))
     yield "perf-chain-2^61", perf_pipe(record(9, chain + struct.pack("<Q", 1 << 61)))
-    yield "perf-ids-huge", perf_file(ids=(0, MAX64 & ~7))
-    yield "perf-ids-large", perf_file(ids=(104, 1 << 40))
+    yield "perf-ids-huge", perf_file(records=record(9, chain), ids=(0, MAX64 & ~7))
+    yield "perf-ids-large", perf_file(records=record(9, chain), ids=(104, 1 << 40))
     yield "perf-attrs-huge", (b"PERFILE2" + struct.pack("<QQQQQQQQ", 104, 16, 104, MAX64 - 200, 500, 0, 0, 0)
                               + bytes(400))
     yield "perf-data-huge", perf_file(records=record(9, chain) * 4, data_size=MAX64 - 300)
-    yield "perf-features-all", perf_file(features=MAX64, tail=struct.pack("<QQ", 300, MAX64 - 300) * 64)
-    yield "perf-feature-text-huge", perf_file(features=1 << 3, tail=struct.pack("<QQ", 264, 600)
+    yield "perf-features-all", perf_file(records=record(9, chain), features=MAX64,
+                                         tail=struct.pack("<QQ", 300, MAX64 - 300) * 64)
+    yield "perf-feature-text-huge", perf_file(records=record(9, chain), features=1 << 3,
+                                             tail=struct.pack("<QQ", 248 + 32 + 16, 604)
                                               + struct.pack("<I", 0xFFFFFFFF) + bytes(600))
-    yield "perf-feature-count-huge", perf_file(features=1 << 12, tail=struct.pack("<QQ", 264, 600)
+    yield "perf-feature-count-huge", perf_file(records=record(9, chain), features=1 << 12,
+                                               tail=struct.pack("<QQ", 248 + 32 + 16, 612)
                                                + struct.pack("<III", 0xFFFFFFFF, 128, 0xFFFFFFFF) + bytes(600))
     for kind in (81, 83):
         for window in (17, 27, 30):
-            frame = zstd_zeros(230, window)
+            frame = zstd_bomb(230, window)
             body = struct.pack("<Q", len(frame)) + frame if kind == 83 else frame
             yield f"perf-compressed-{kind}-window-{window}", perf_pipe(record(kind, body + bytes(-len(body) % 8)))
     yield "perf-id-index-huge", perf_pipe(record(69, struct.pack("<Q", MAX64) + bytes(64)))
@@ -164,7 +167,7 @@ def zip_captures():
 
 
 def folded_captures():
-    yield "folded-weight-huge", b"main;leaf 99999999999999999999999\nmain;leaf 18446744073709551615\n" * 10
+    yield "folded-weight-huge", b"main;leaf 1\n" * 20 + b"main;leaf 99999999999999999999999\nmain;leaf 18446744073709551615\n" * 10
     yield "folded-deep", b"a;" * 2000 + b"b 1\n"
 
 
