@@ -36,7 +36,8 @@ constexpr std::uint64_t kMaxNodes = 0xffff'ffff;
 constexpr std::uint64_t kCacheBudget = std::uint64_t{16} << 20;
 
 // Whole callstacks are kept where they take no more than a quarter of the limit: wherever a
-// conversion may have one, so that what the builder counts depends on the limit as little as can be.
+// conversion may have one, so that what the builder counts depends on the limit as little as can
+// be.
 bool keeps_recent(std::uint64_t limit) {
   return limit == 0 || limit / 4 >= RecentStacks::bytes_of(true);
 }

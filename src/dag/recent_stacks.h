@@ -1,8 +1,8 @@
 // Whole callstacks that came lately, and their nodes.
 //
 // Many samples repeat a callstack that another thread, or the same one some time ago, was in. What
-// such a callstack costs is a hash of its addresses and a comparison with those kept: it is found by
-// its frames, never by the hash alone.
+// such a callstack costs is a hash of its addresses and a comparison with those kept: it is found
+// by its frames, never by the hash alone.
 //
 // Where callstacks are new as a rule, keeping them costs more than it saves. So the share of
 // callstacks that were found is watched, and below one in four the cache rests for a while.

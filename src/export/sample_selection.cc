@@ -62,7 +62,8 @@ Status SampleSelection::choose_events() {
     event_wanted_[i] = view_.events[i].name == options_.event;
     any = any || event_wanted_[i];
   }
-  return any ? Status{} : usage("export: the file has no event of this name; dump --events lists them");
+  return any ? Status{}
+             : usage("export: the file has no event of this name; dump --events lists them");
 }
 
 Status SampleSelection::find_start() {
