@@ -36,6 +36,7 @@ class SampleSpool {
   Status merge(const std::function<Status(std::span<const SpooledSample>)>& visit);
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
+  /// Bytes of scratch; after merge(), as a thread may be writing before.
   [[nodiscard]] std::uint64_t spilled_bytes() const { return scratch_.size(); }
 
  private:
