@@ -38,7 +38,7 @@ unsigned varying_planes(std::span<const std::uint64_t> values) {
 
 // log2(value) * 256 of a value > 0, the same on every machine.
 std::uint64_t log2_times_256(std::uint64_t value) {
-  const auto whole = static_cast<unsigned>(std::bit_width(value) - 1);
+  const unsigned whole = static_cast<unsigned>(std::bit_width(value) - 1) & 63U;
   // The fraction, bit by bit: squaring a number doubles its logarithm.
   std::uint64_t x = whole >= 31 ? value >> (whole - 31) : value << (31 - whole);
   std::uint64_t result = whole;

@@ -221,7 +221,11 @@ void SampleBlockEncoder::order_of_ascending(std::span<const StoredSample> sample
 }
 
 void SampleBlockEncoder::order_of_any(std::span<const StoredSample> samples) {
+  column_.clear();
   const std::size_t groups = cpus_.values().size();
+  if (groups == 0) {
+    return;  // no samples
+  }
   EarliestQueue queue(groups);
   std::vector<std::size_t> next = group_begin_;
   const auto show_front = [&](std::size_t group) {
@@ -234,7 +238,6 @@ void SampleBlockEncoder::order_of_any(std::span<const StoredSample> samples) {
   for (std::size_t group = 0; group < groups; ++group) {
     show_front(group);
   }
-  column_.clear();
   for (const std::uint32_t group : group_of_) {
     column_.push_back((group + groups - queue.earliest()) % groups);
     ++next[group];
