@@ -49,6 +49,17 @@ std::string_view text_of(const rapidjson::Value& value) {
   return {value.GetString(), value.GetStringLength()};
 }
 
+// An array's element goes by its member "name".
+std::optional<std::string_view> name_of(const rapidjson::Value& element) {
+  if (!element.IsObject()) {
+    return std::nullopt;
+  }
+  const auto member = element.FindMember("name");
+  return member != element.MemberEnd() && member->value.IsString()
+             ? std::optional(text_of(member->value))
+             : std::nullopt;
+}
+
 // What is left of `key` behind `name`, which is its first part or several of them; names may hold
 // dots themselves.
 std::optional<std::string_view> behind(std::string_view key, std::string_view name) {
@@ -76,10 +87,11 @@ std::optional<double> find_in(const rapidjson::Value& value, std::string_view ke
     }
   } else if (value.IsArray()) {
     for (const rapidjson::Value& element : value.GetArray()) {
-      if (!element.IsObject() || !element.HasMember("name")) {
+      const std::optional<std::string_view> name = name_of(element);
+      if (!name) {
         continue;
       }
-      if (const auto rest = behind(key, text_of(element["name"]))) {
+      if (const auto rest = behind(key, *name)) {
         if (const auto found = find_in(element, *rest)) {
           return found;
         }
