@@ -461,37 +461,6 @@ TEST_CASE("perf source: bytes behind the last section are told") {
   CHECK(outcome.balanced());
 }
 
-TEST_CASE("perf source: the parts of a directory are read in the order of their numbers") {
-  namespace fs = std::filesystem;
-  const PerfWriter w;
-  const fs::path folder = fs::temp_directory_path() / "stackpack-perf-directory-test";
-  fs::remove_all(folder);
-  fs::create_directories(folder);
-  const auto write = [&](const char* name, const std::vector<std::byte>& bytes) {
-    std::ofstream file(folder / name, std::ios::binary);
-    for (const std::byte byte : bytes) {
-      file.put(static_cast<char>(byte));
-    }
-  };
-  CHECK(perf::open_directory(folder.string()).error().code == ErrorCode::kNotFound);
-  write("data", w.file({test::TestAttr{}}, {}));
-  write("data.10", w.sample(1, 1, 3, {kContextUser, 0x10}).bytes);
-  write("data.2", w.sample(1, 1, 9, {kContextUser, 0x2}).bytes);
-  write("data.0", {});
-  write("data.old", {});
-  write("data.1x", {});
-  auto input = perf::open_directory(folder.string());
-  REQUIRE(input.has_value());
-  REQUIRE(input->parts.size() == 3);
-  CHECK(input->parts[2].number == 10);
-  const auto outcome = test::read_perf(*input);
-  fs::remove_all(folder);
-  REQUIRE(outcome.sink->rows.size() == 2);
-  CHECK(outcome.sink->rows[0].stack == "u2");
-  CHECK(outcome.sink->rows[1].stack == "u10");
-  CHECK(outcome.balanced());
-}
-
 TEST_CASE("perf source: progress is told, and a wish to stop is heard") {
   const auto bytes = test::testdata("file.perf.data");
   std::atomic<std::uint64_t> done{0};
