@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include <zip.h>
 
@@ -22,6 +23,9 @@ class SourceAdapter {
   static zip_int64_t callback(void* self, void* data, zip_uint64_t size, zip_source_cmd_t command) {
     return static_cast<SourceAdapter*>(self)->handle(data, size, command);
   }
+
+  // What a failure of libzip is: `damage`, unless the source failed before.
+  [[nodiscard]] Error cause(const Error& damage) const { return failed_.value_or(damage); }
 
  private:
   zip_int64_t handle(void* data, zip_uint64_t size, zip_source_cmd_t command) {
@@ -61,6 +65,7 @@ class SourceAdapter {
     const Result<std::size_t> count =
         source_.read_at(position_, std::span(data, static_cast<std::size_t>(size)));
     if (!count) {
+      failed_ = count.error();
       zip_error_set(&error_, ZIP_ER_READ, count.error().os_error);
       return -1;
     }
@@ -81,12 +86,13 @@ class SourceAdapter {
   ByteSource& source_;
   std::uint64_t position_ = 0;
   zip_error_t error_{};
+  std::optional<Error> failed_;
 };
 
 // One member as a stream.
 class MemberSource final : public ByteSource {
  public:
-  explicit MemberSource(zip_file_t* file) : file_(file) {}
+  MemberSource(zip_file_t* file, const SourceAdapter& archive) : file_(file), archive_(archive) {}
   MemberSource(const MemberSource&) = delete;
   MemberSource& operator=(const MemberSource&) = delete;
   ~MemberSource() override { zip_fclose(file_); }
@@ -94,7 +100,7 @@ class MemberSource final : public ByteSource {
   Result<std::size_t> read(std::span<std::byte> into) override {
     const zip_int64_t count = zip_fread(file_, into.data(), into.size());
     if (count < 0) {
-      return Error{ErrorCode::kCorrupt, kNoOffset, "zip: member is damaged"};
+      return archive_.cause({ErrorCode::kCorrupt, kNoOffset, "zip: member is damaged"});
     }
     return static_cast<std::size_t>(count);
   }
@@ -106,6 +112,7 @@ class MemberSource final : public ByteSource {
 
  private:
   zip_file_t* file_;
+  const SourceAdapter& archive_;
 };
 
 }  // namespace
@@ -147,7 +154,7 @@ Result<std::unique_ptr<ZipArchive>> ZipArchive::open(ByteSource& source) {
   if (handle->zip == nullptr) {
     zip_source_free(adapted);
     zip_error_fini(&error);
-    return Error{ErrorCode::kCorrupt, kNoOffset, "zip: not a readable archive"};
+    return handle->adapter.cause({ErrorCode::kCorrupt, kNoOffset, "zip: not a readable archive"});
   }
   std::unique_ptr<ZipArchive> archive(new ZipArchive(std::move(handle)));
   const zip_int64_t count = zip_get_num_entries(archive->handle_->zip, 0);
@@ -171,9 +178,10 @@ Result<std::unique_ptr<ByteSource>> ZipArchive::extract(std::size_t member,
   }
   zip_file_t* file = zip_fopen_index(handle_->zip, member, 0);
   if (file == nullptr) {
-    return Error{ErrorCode::kUnsupported, kNoOffset, "zip: member cannot be unpacked"};
+    return handle_->adapter.cause(
+        {ErrorCode::kUnsupported, kNoOffset, "zip: member cannot be unpacked"});
   }
-  MemberSource stream(file);
+  MemberSource stream(file, handle_->adapter);
   return spool_to_temporary(stream, directory, claims.size);
 }
 

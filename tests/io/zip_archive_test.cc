@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <zlib.h>
 
+#include "support/failing_source.h"
 #include "support/test_bytes.h"
 
 using stackpack::ErrorCode;
@@ -109,4 +110,37 @@ TEST_CASE("zip archive: limits, lies and damage are errors") {
   const auto archive = ZipArchive::open(*source);
   REQUIRE(archive.has_value());
   CHECK_FALSE((*archive)->extract(0, "/tmp", 1 << 20).has_value());
+}
+
+TEST_CASE("zip archive: an error of any read is that error, not damage") {
+  const TestBytes content = TestBytes().text("trace bytes").zeros(50'000);
+  const TestBytes zip =
+      stored_zip("t.etl", content.bytes, static_cast<std::uint32_t>(content.bytes.size()));
+  bool whole = false;
+  std::uint64_t at_open = 0;
+  std::uint64_t at_extract = 0;
+  for (std::uint64_t fail_at = 0; !whole; ++fail_at) {
+    REQUIRE(fail_at < 1000);
+    CAPTURE(fail_at);
+    stackpack::test::FailingSource source(zip.bytes, fail_at);
+    const auto archive = ZipArchive::open(source);
+    if (!archive) {
+      CHECK(archive.error().code == ErrorCode::kIo);
+      CHECK(archive.error().os_error == EIO);
+      ++at_open;
+      continue;
+    }
+    const auto member = (*archive)->extract(0, "/tmp", 1 << 20);
+    whole = member.has_value();
+    if (!whole) {
+      CHECK(member.error().code == ErrorCode::kIo);
+      CHECK(member.error().os_error == EIO);
+      ++at_extract;
+    }
+  }
+  CHECK(at_open > 0);
+  CHECK(at_extract > 0);
+
+  stackpack::test::FailingSource pipe(zip.bytes, 99, /*seekable=*/false);
+  CHECK(ZipArchive::open(pipe).error().code == ErrorCode::kUnsupported);
 }
