@@ -1,10 +1,10 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <span>
 
 #include "formats/etl/etl_source.h"
+#include "fuzz/require.h"
 #include "io/byte_source.h"
 
 namespace stackpack::fuzz {
@@ -49,11 +49,6 @@ class StrictSink final : public capture::CallstackSink {
   capture::LossCounters& losses() override { return losses_; }
 
  private:
-  static void require(bool condition) {
-    if (!condition) {
-      std::abort();
-    }
-  }
   static void check_runs(const capture::StackView& stack) {
     std::uint64_t frames = 0;
     for (const capture::ModeRun& run : stack.runs) {
@@ -88,10 +83,8 @@ void etl_file(std::span<const std::byte> data) {
   options.max_open_bytes = std::uint64_t{1} << 20;
   options.event_window = 64;
   const auto account = etl::read_capture(*source, sink, options);
-  if (account && account->parsed + account->padding + account->skipped != account->total) {
-    std::abort();
-  }
   if (account) {
+    require(account->parsed + account->padding + account->skipped == account->total);
     (void)sink.system().finish();
   }
 }

@@ -2,21 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <span>
 
 #include "capture/callstack_sink.h"
 #include "formats/perf/perf_source.h"
+#include "fuzz/require.h"
 #include "io/byte_source.h"
 
 namespace stackpack::fuzz {
-
-inline void require(bool condition) {
-  if (!condition) {
-    std::abort();
-  }
-}
 
 /// Keeps counts only; checks what CallstackSink says about every call.
 class PerfFuzzSink final : public capture::CallstackSink {
