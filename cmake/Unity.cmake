@@ -3,7 +3,8 @@
 # A folder rather than a number of files, so that a new source meets the names of its neighbours
 # only. The other presets compile file by file, which shows that each file includes what it uses.
 
-# Groups the sources of a target by folder, where CMAKE_UNITY_BUILD is on.
+# Groups the sources of a target by folder, where CMAKE_UNITY_BUILD is on. clang's analyzer passes
+# over what is included, unless it is a source and the path it is included from says UnifiedSource.
 function(stackpack_unite target)
   if(NOT CMAKE_UNITY_BUILD)
     return()
@@ -19,6 +20,6 @@ function(stackpack_unite target)
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
     string(REPLACE "/" "_" group ${folder})
-    set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
+    set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP UnifiedSource_${group})
   endforeach()
 endfunction()

@@ -20,7 +20,8 @@ void check_every_prefix(const std::vector<std::byte>& capture, std::size_t step)
   const auto listing = whole.listing();
   std::size_t errors = 0;
   std::size_t most = 0;
-  for (std::size_t size = 0; size < capture.size(); size += step) {
+  // The last prefix is one of them: a compressed capture may give its samples with the last bytes.
+  for (std::size_t size = (capture.size() - 1) % step; size < capture.size(); size += step) {
     const auto cut = test::read_perf(std::span(capture).first(size));
     if (!cut.status) {
       ++errors;
