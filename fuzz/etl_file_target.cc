@@ -21,7 +21,8 @@ class StrictSink final : public capture::CallstackSink {
   void rename_event(std::uint32_t index, std::string_view /*name*/) override {
     require(index < events_);
   }
-  Status add_sample(const Sample& sample, const capture::StackView& stack) override {
+  Status add_sample(const Sample& sample, const capture::StackView& stack,
+                    capture::StackMemo /*memo*/) override {
     check(sample, stack);
     require(sample.origin == StackOrigin::kRecorded ? stack.depth() >= 1
             : sample.origin == StackOrigin::kIpOnly ? stack.depth() == 1

@@ -26,7 +26,8 @@ Packer::Packer(const Options& options)
           options.builder_bytes != 0 ? options.builder_bytes : plan_.builder_bytes})),
       segments_(options.scratch_directory),
       spool_(options.scratch_directory, plan_.spool_bytes),
-      promises_(options.scratch_directory, plan_.promise_bytes) {
+      promises_(options.scratch_directory, plan_.promise_bytes),
+      remembered_(capture::StackMemo::kSlots) {
   system_.set_memory_limit(plan_.fact_bytes);
 }
 
@@ -73,15 +74,28 @@ Status Packer::spool(const Sample& sample, const NodeRef& node, std::uint32_t pr
   row.node = node.node;
   row.promise = promise;
   if (options_.sample_counter != nullptr) {
-    options_.sample_counter->fetch_add(1, std::memory_order_relaxed);
+    // This thread alone counts.
+    options_.sample_counter->store(options_.sample_counter->load(std::memory_order_relaxed) + 1,
+                                   std::memory_order_relaxed);
   }
   return spool_.add(row);
 }
 
-Status Packer::add_sample(const Sample& sample, const capture::StackView& stack) {
+Status Packer::add_sample(const Sample& sample, const capture::StackView& stack,
+                          capture::StackMemo memo) {
+  if (memo.known) {
+    // Nodes of a segment that was closed since are as good as any.
+    const NodeRef node = remembered_[memo.slot];
+    known_frames_ += node.depth;
+    raw_frames_ += node.depth;
+    return spool(sample, node, SpooledSample::kNoPromise);
+  }
   const Result<NodeRef> node = intern(sample, stack);
   if (!node) {
     return node.error();
+  }
+  if (memo.slot != capture::StackMemo::kNone) {
+    remembered_[memo.slot] = *node;
   }
   raw_frames_ += sample.origin == StackOrigin::kRecorded ? stack.depth() : 0;
   return spool(sample, *node, SpooledSample::kNoPromise);
@@ -136,8 +150,8 @@ void Packer::report_builder(Statistics& statistics) const {
   const dag::BuilderCounters& counters = builder_->counters();
   statistics.builder.lookups = counters.lookups;
   statistics.builder.probes = counters.probes;
-  statistics.builder.frames = counters.frames;
-  statistics.builder.prefix_frames = counters.prefix_frames;
+  statistics.builder.frames = counters.frames + known_frames_;
+  statistics.builder.prefix_frames = counters.prefix_frames + known_frames_;
   statistics.builder.map_bytes = std::max(map_bytes_, builder_->map_bytes());
   statistics.builder.segments = segments_.segments().size() + 1;
 }
