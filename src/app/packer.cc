@@ -8,6 +8,7 @@ namespace stackpack::app {
 
 namespace {
 
+constexpr std::size_t kAhead = 12;  // samples between fetching a stack id and using it
 constexpr std::uint32_t kMostSegments = 1U << 16;  // as NodeRef can tell apart
 
 // Which of the builder's last callstacks a sample is compared with: that of its thread. All idle
@@ -202,6 +203,10 @@ Result<Statistics> Packer::write(io::OutputFile& out, const spk::WriterOptions& 
   const Status merged = spool_.merge([&](std::span<const SpooledSample> rows) -> Status {
     batch.resize(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (i + kAhead < rows.size()) {
+        const SpooledSample& later = rows[i + kAhead];
+        (*stacks)->prefetch_id_of({later.segment, 0, later.node});
+      }
       if (const Status settled = settle(rows[i], **stacks, tally, batch[i]); !settled) {
         return settled;
       }
