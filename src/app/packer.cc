@@ -189,6 +189,8 @@ Result<Statistics> Packer::write(io::OutputFile& out, const spk::WriterOptions& 
   }
   spk::WriterOptions writer_options = options;
   writer_options.table_bytes = plan_.table_bytes;
+  writer_options.count_bytes = plan_.count_bytes;
+  writer_options.scratch_directory = options_.scratch_directory;
   Result<std::unique_ptr<spk::Writer>> writer = spk::Writer::create(out, writer_options);
   if (!writer) {
     return writer.error();
