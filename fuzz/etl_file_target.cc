@@ -89,7 +89,7 @@ void etl_file(std::span<const std::byte> data) {
   options.max_open_bytes = std::uint64_t{1} << 20;
   options.event_window = 64;
   const auto account = etl::read_capture(*source, sink, options);
-  if (account && account->parsed + account->padding + account->skipped != account->total) {
+  if (account && !account->balanced()) {
     std::abort();
   }
   if (account) {

@@ -97,7 +97,7 @@ inline void read_perf(std::unique_ptr<io::ByteSource> source, std::uint64_t byte
   const Result<capture::ByteAccount> account = perf::read_capture(input, sink, {});
   if (account) {
     require(account->total == bytes);
-    require(account->parsed + account->padding + account->skipped == bytes);
+    require(account->balanced());
   }
 }
 

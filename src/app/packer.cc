@@ -232,7 +232,8 @@ Result<Statistics> Packer::write(io::OutputFile& out, const spk::WriterOptions& 
   statistics.source_bytes = source.bytes;
   statistics.source_parsed_bytes = source.account.parsed;
   statistics.source_padding_bytes = source.account.padding;
-  statistics.source_skipped_bytes = source.account.skipped;
+  statistics.source_skipped_bytes = source.account.skipped.total();
+  statistics.source_skipped_by_reason = source.account.skipped.sorted();
   for (const Event& event : events_) {
     statistics.events.push_back({event.name, 0});
   }

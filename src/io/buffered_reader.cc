@@ -22,7 +22,12 @@ BufferedReader::BufferedReader(ByteSource& source, std::uint64_t start, std::siz
 
 BufferedReader::BufferedReader(ByteSource& source, std::uint64_t start, std::uint64_t end,
                                std::size_t capacity)
-    : source_(source), buffer_(capacity), base_(start), limit_(end), random_access_(true) {}
+    : source_(source),
+      buffer_(
+          static_cast<std::size_t>(std::min<std::uint64_t>(capacity, end - std::min(start, end)))),
+      base_(start),
+      limit_(end),
+      random_access_(true) {}
 
 Status BufferedReader::fill(std::size_t size) {
   if (buffer_.size() - begin_ < size + kStep) {
