@@ -1,10 +1,10 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <span>
 
 #include "formats/etl/etl_source.h"
+#include "fuzz/require.h"
 #include "io/byte_source.h"
 
 namespace stackpack::fuzz {
@@ -50,11 +50,6 @@ class StrictSink final : public capture::CallstackSink {
   capture::LossCounters& losses() override { return losses_; }
 
  private:
-  static void require(bool condition) {
-    if (!condition) {
-      std::abort();
-    }
-  }
   static void check_runs(const capture::StackView& stack) {
     std::uint64_t frames = 0;
     for (const capture::ModeRun& run : stack.runs) {
@@ -89,10 +84,8 @@ void etl_file(std::span<const std::byte> data) {
   options.max_open_bytes = std::uint64_t{1} << 20;
   options.event_window = 64;
   const auto account = etl::read_capture(*source, sink, options);
-  if (account && !account->balanced()) {
-    std::abort();
-  }
   if (account) {
+    require(account->balanced());
     (void)sink.system().finish();
   }
 }

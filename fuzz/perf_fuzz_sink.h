@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <span>
@@ -10,15 +9,10 @@
 
 #include "capture/callstack_sink.h"
 #include "formats/perf/perf_source.h"
+#include "fuzz/require.h"
 #include "io/byte_source.h"
 
 namespace stackpack::fuzz {
-
-inline void require(bool condition) {
-  if (!condition) {
-    std::abort();
-  }
-}
 
 /// Keeps counts only; checks what CallstackSink says about every call.
 class PerfFuzzSink final : public capture::CallstackSink {

@@ -13,7 +13,7 @@ constexpr std::uint32_t kMostSegments = 1U << 16;  // as NodeRef can tell apart
 
 // Which of the builder's last callstacks a sample is compared with: that of its thread. All idle
 // threads are thread 0, one per processor.
-std::uint64_t thread_key(const Sample& sample) {
+std::uint64_t comparison_key(const Sample& sample) {
   constexpr std::uint64_t kProcessor = std::uint64_t{1} << 32;
   return sample.tid == 0 || sample.tid == kUnknownId ? kProcessor | sample.cpu : sample.tid;
 }
@@ -45,12 +45,12 @@ Result<NodeRef> Packer::intern(const Sample& sample, const capture::StackView& s
   if (stack.empty()) {
     return NodeRef{};
   }
-  Result<dag::NodeIndex> node = builder_->intern(stack, thread_key(sample));
+  Result<dag::NodeIndex> node = builder_->intern(stack, comparison_key(sample));
   if (!node && node.error().code == ErrorCode::kLimit && builder_->node_count() > 1) {
     if (const Status closed = close_segment(); !closed) {
       return closed.error();
     }
-    node = builder_->intern(stack, thread_key(sample));
+    node = builder_->intern(stack, comparison_key(sample));
   }
   if (!node) {
     return node.error();

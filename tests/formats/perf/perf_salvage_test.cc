@@ -7,6 +7,7 @@
 #include "formats/perf/perf_losses.h"
 #include "perf_outcome.h"
 #include "support/perf_writer.h"
+#include "support/sanitizer.h"
 
 using namespace stackpack;
 
@@ -41,15 +42,15 @@ void check_every_prefix(const std::vector<std::byte>& capture, std::size_t step)
 }  // namespace
 
 TEST_CASE("perf salvage: a file cut at every byte") {
-  check_every_prefix(test::testdata("tiny.perf.data"), 1);
+  check_every_prefix(test::testdata("tiny.perf.data"), test::kByteStep);
 }
 
 TEST_CASE("perf salvage: a pipe cut at every byte") {
-  check_every_prefix(test::testdata("tiny-pipe.perf.data"), 1);
+  check_every_prefix(test::testdata("tiny-pipe.perf.data"), test::kByteStep);
 }
 
 TEST_CASE("perf salvage: a compressed pipe cut at every byte") {
-  check_every_prefix(test::testdata("tiny-zstd.perf.data"), 1);
+  check_every_prefix(test::testdata("tiny-zstd.perf.data"), test::kByteStep);
 }
 
 TEST_CASE("perf salvage: larger captures cut here and there") {
