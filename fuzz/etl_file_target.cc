@@ -21,7 +21,8 @@ class StrictSink final : public capture::CallstackSink {
   void rename_event(std::uint32_t index, std::string_view /*name*/) override {
     require(index < events_);
   }
-  Status add_sample(const Sample& sample, const capture::StackView& stack) override {
+  Status add_sample(const Sample& sample, const capture::StackView& stack,
+                    capture::StackMemo /*memo*/) override {
     check(sample, stack);
     require(sample.origin == StackOrigin::kRecorded ? stack.depth() >= 1
             : sample.origin == StackOrigin::kIpOnly ? stack.depth() == 1
@@ -84,7 +85,7 @@ void etl_file(std::span<const std::byte> data) {
   options.event_window = 64;
   const auto account = etl::read_capture(*source, sink, options);
   if (account) {
-    require(account->parsed + account->padding + account->skipped == account->total);
+    require(account->balanced());
     (void)sink.system().finish();
   }
 }

@@ -14,8 +14,7 @@ void import_folded(std::span<const std::byte> data) {
   folded::ReadOptions options;
   options.max_line_bytes = 4096;
   const auto account = folded::read_capture(*source, sink, options);
-  if (account && (account->total != data.size() ||
-                  account->parsed + account->padding + account->skipped != account->total)) {
+  if (account && (account->total != data.size() || !account->balanced())) {
     std::abort();
   }
 }

@@ -22,13 +22,22 @@ struct EventCount {
   std::uint64_t samples = 0;
 };
 
+/// Bytes of a capture that were passed over for one reason.
+struct SkippedBytesCount {
+  std::string reason;
+  std::uint64_t bytes = 0;
+};
+
 struct Statistics {
   std::string source_kind;  ///< "perf", "etl", ...
   std::uint64_t source_bytes = 0;
   // Where they went; the three add up to source_bytes. 0 in files of older writers.
   std::uint64_t source_parsed_bytes = 0;   ///< headers and records that were understood
   std::uint64_t source_padding_bytes = 0;  ///< unused space which the format provides for
-  std::uint64_t source_skipped_bytes = 0;  ///< not understood, or of no use; see losses
+  std::uint64_t source_skipped_bytes = 0;  ///< not understood, or of no use
+  /// source_skipped_bytes by reason, by name; only reasons that apply. Empty in files of older
+  /// writers.
+  std::vector<SkippedBytesCount> source_skipped_by_reason;
 
   struct {
     std::uint64_t total = 0;

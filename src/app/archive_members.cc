@@ -15,6 +15,10 @@ namespace {
 // Traces of days grow to tens of gigabytes; beyond this it is no trace.
 constexpr std::uint64_t kMaxMemberBytes = std::uint64_t{1} << 40;
 
+// Each member that is converted opens its archive anew: their number times that of all members is
+// the work that an archive makes.
+constexpr std::size_t kMaxCaptures = 1024;
+
 bool is_capture_name(std::string_view name) {
   constexpr std::string_view kEnding = ".etl";
   return name.size() >= kEnding.size() &&
@@ -22,6 +26,9 @@ bool is_capture_name(std::string_view name) {
            return a == std::tolower(static_cast<unsigned char>(b));
          });
 }
+
+constexpr Error kTooManyCaptures{ErrorCode::kLimit, kNoOffset,
+                                 "zip: holds more than 1,024 captures"};
 
 Result<bool> is_zip(io::ByteSource& source) {
   std::array<std::byte, 4> head{};
@@ -52,6 +59,9 @@ Result<std::vector<std::string>> list_members(io::ByteSource& archive) {
       names.push_back(member.name);
     }
   }
+  if (names.size() > kMaxCaptures) {
+    return kTooManyCaptures;
+  }
   return names;
 }
 
@@ -71,15 +81,20 @@ Result<std::unique_ptr<io::ByteSource>> open_member(io::ByteSource& archive,
   }
   const std::vector<io::ZipArchive::Member>& members = (*opened)->members();
   std::size_t chosen = members.size();
+  std::size_t found = 0;
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (member.empty() ? !is_capture_name(members[i].name) : members[i].name != member) {
       continue;
     }
-    if (chosen != members.size()) {
-      return Error{ErrorCode::kUsage, kNoOffset,
-                   "zip: holds several captures; choose one with --member, or all with --out-dir"};
-    }
     chosen = i;
+    ++found;
+  }
+  if (found > kMaxCaptures) {
+    return kTooManyCaptures;
+  }
+  if (found > 1) {
+    return Error{ErrorCode::kUsage, kNoOffset,
+                 "zip: holds several captures; choose one with --member, or all with --out-dir"};
   }
   if (chosen == members.size()) {
     return Error{member.empty() ? ErrorCode::kUnsupported : ErrorCode::kUsage, kNoOffset,

@@ -33,6 +33,19 @@ void add_losses(std::vector<LossCounter>& sum, const std::vector<LossCounter>& m
   }
 }
 
+void add_skips(std::vector<SkippedBytesCount>& sum, const std::vector<SkippedBytesCount>& more) {
+  for (const SkippedBytesCount& skip : more) {
+    const auto place = std::lower_bound(
+        sum.begin(), sum.end(), skip,
+        [](const auto& left, const auto& right) { return left.reason < right.reason; });
+    if (place == sum.end() || place->reason != skip.reason) {
+      sum.insert(place, skip);
+    } else {
+      place->bytes += skip.bytes;
+    }
+  }
+}
+
 }  // namespace
 
 void add_statistics(Statistics& sum, const Statistics& more) {
@@ -45,6 +58,7 @@ void add_statistics(Statistics& sum, const Statistics& more) {
   sum.source_parsed_bytes += more.source_parsed_bytes;
   sum.source_padding_bytes += more.source_padding_bytes;
   sum.source_skipped_bytes += more.source_skipped_bytes;
+  add_skips(sum.source_skipped_by_reason, more.source_skipped_by_reason);
   sum.samples.total += more.samples.total;
   sum.samples.recorded += more.samples.recorded;
   sum.samples.ip_only += more.samples.ip_only;

@@ -21,12 +21,4 @@ struct ReadControl {
   }
 };
 
-/// Where every byte of a capture went. parsed + padding + the skips = bytes of the capture.
-struct ByteAccount {
-  std::uint64_t total = 0;    ///< bytes of the capture, all parts
-  std::uint64_t parsed = 0;   ///< headers and records that were understood
-  std::uint64_t padding = 0;  ///< unused space which the format provides for
-  std::uint64_t skipped = 0;  ///< not understood, or understood and of no use; reasons in losses
-};
-
 }  // namespace stackpack::capture

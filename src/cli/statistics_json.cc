@@ -21,6 +21,12 @@ void write_source(JsonText& json, const Statistics& statistics) {
   json.field("padding", statistics.source_padding_bytes);
   json.field("skipped", statistics.source_skipped_bytes);
   json.end_object();
+  json.key("skipped_by_reason");
+  json.begin_object();
+  for (const SkippedBytesCount& skip : statistics.source_skipped_by_reason) {
+    json.field(skip.reason, skip.bytes);
+  }
+  json.end_object();
   json.end_object();
 }
 

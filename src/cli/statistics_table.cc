@@ -92,10 +92,25 @@ void append_losses(std::string& out, const std::vector<LossCounter>& losses) {
     }
     out += first ? "\nlosses and remarks\n" : "";
     first = false;
-    append(out, "{:>14}  {}", grouped(loss.count), loss.name);
+    append(out, "{:>14}  ", grouped(loss.count));
+    append_escaped(out, loss.name);
     if (loss.first_offset != ~std::uint64_t{0}) {
       append(out, " (first at offset {})", loss.first_offset);
     }
+    out += '\n';
+  }
+}
+
+void append_skips(std::string& out, const Statistics& statistics) {
+  if (statistics.source_skipped_by_reason.empty()) {
+    return;
+  }
+  append(out, "\nbytes of the capture that were passed over ({} of {})\n",
+         human_share(statistics.source_skipped_bytes, statistics.source_bytes),
+         human_bytes(statistics.source_bytes));
+  for (const SkippedBytesCount& skip : statistics.source_skipped_by_reason) {
+    append(out, "{:>14}  ", grouped(skip.bytes));
+    append_escaped(out, skip.reason);
     out += '\n';
   }
 }
@@ -122,6 +137,7 @@ void append_statistics_table(std::string& out, const app::Measurement& measureme
   append_facts(out, measurement, figures);
   append_events(out, measurement.statistics.events);
   append_losses(out, measurement.statistics.losses);
+  append_skips(out, measurement.statistics);
   append_sections(out, measurement.sections, measurement.file_bytes);
 }
 

@@ -56,7 +56,8 @@ int apply_checks(const app::Measurement& measurement, const std::vector<CheckExp
   int exit_code = kExitSuccess;
   for (const CheckExpression& check : checks) {
     std::optional<double> value = figures.find(check.key);
-    if (!value && check.key.starts_with("losses.")) {
+    if (!value &&
+        (check.key.starts_with("losses.") || check.key.starts_with("source.skipped_by_reason."))) {
       value = 0;  // what never happened has no counter
     }
     if (!value) {

@@ -12,7 +12,7 @@ namespace stackpack::io {
 
 /// A window that slides forward over a ByteSource: look at bytes, then consume them.
 ///
-/// Memory:  one buffer of `capacity` bytes, allocated once.
+/// Memory:  one buffer of `capacity` bytes, fewer for a shorter range, allocated once.
 /// Range:   reads [start, end) of a seekable source, or a source that is not seekable from its
 ///          read position to its end.
 class BufferedReader {

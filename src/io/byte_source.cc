@@ -137,10 +137,8 @@ class HeadedSource final : public ByteSource {
   std::unique_ptr<ByteSource> rest_;
 };
 
-}  // namespace
-
-Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+Result<std::unique_ptr<DescriptorSource>> open_path(const std::string& path, int more_flags) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | more_flags);
   if (descriptor < 0) {
     const bool missing = errno == ENOENT || errno == ENOTDIR;
     return Error{missing ? ErrorCode::kNotFound : ErrorCode::kIo, kNoOffset, "cannot open", errno};
@@ -155,8 +153,26 @@ Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
     ::close(descriptor);
     return Error{ErrorCode::kUnsupported, kNoOffset, "is a directory", EISDIR};
   }
-  return std::unique_ptr<ByteSource>(std::make_unique<DescriptorSource>(
-      descriptor, true, S_ISREG(status.st_mode), static_cast<std::uint64_t>(status.st_size)));
+  return std::make_unique<DescriptorSource>(descriptor, true, S_ISREG(status.st_mode),
+                                            static_cast<std::uint64_t>(status.st_size));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
+  Result<std::unique_ptr<DescriptorSource>> opened = open_path(path, 0);
+  return opened ? Result<std::unique_ptr<ByteSource>>(std::move(*opened)) : opened.error();
+}
+
+Result<std::unique_ptr<ByteSource>> open_regular_file(const std::string& path) {
+  Result<std::unique_ptr<DescriptorSource>> opened = open_path(path, O_NONBLOCK);
+  if (!opened) {
+    return opened.error();
+  }
+  if (!(*opened)->seekable()) {
+    return Error{ErrorCode::kUnsupported, kNoOffset, "is not a file"};
+  }
+  return std::unique_ptr<ByteSource>(std::move(*opened));
 }
 
 std::unique_ptr<ByteSource> source_of_descriptor(int descriptor) {

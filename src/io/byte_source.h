@@ -41,6 +41,11 @@ class ByteSource {
 /// Errors: kNotFound, kIo (errno); a directory is kUnsupported.
 Result<std::unique_ptr<ByteSource>> open_source(const std::string& path);
 
+/// The same for a path that nobody named, such as one found in a directory: regular files only, and
+/// no waiting for a FIFO's other end.
+/// Errors: as open_source; whatever is no regular file is kUnsupported.
+Result<std::unique_ptr<ByteSource>> open_regular_file(const std::string& path);
+
 /// Reads from an open descriptor, which stays the caller's. Seekable when it is a regular file at
 /// offset 0 (a shell redirection), else not.
 std::unique_ptr<ByteSource> source_of_descriptor(int descriptor);

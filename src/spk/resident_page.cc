@@ -23,7 +23,9 @@ bool is_child(std::span<const ResidentPage::Node> nodes, std::size_t node) {
   return nodes[node].parent + 1 == node;
 }
 bool is_named(std::span<const ResidentPage::Node> nodes, std::size_t node) {
-  return !(is_child(nodes, node) & nodes[node].top & ResidentPage::may_be_unnamed(node));
+  const int unnamed =
+      int{is_child(nodes, node)} & int{nodes[node].top} & int{ResidentPage::may_be_unnamed(node)};
+  return unnamed == 0;
 }
 bool is_sibling(std::span<const ResidentPage::Node> nodes, std::size_t node) {
   return (nodes[node].parent == nodes[node - (node > 0 ? 1 : 0)].parent) & (node > 0);

@@ -97,6 +97,17 @@ void read_losses(io::ByteCursor& in, Statistics& statistics) {
   }
 }
 
+void read_skips(io::ByteCursor& in, Statistics& statistics) {
+  const std::uint64_t count = in.remaining() == 0 ? 0 : read_varint(in);
+  check_count(count, in);
+  for (std::uint64_t i = 0; in.ok() && i < count; ++i) {
+    SkippedBytesCount skip;
+    skip.reason = read_text(in);
+    skip.bytes = read_varint(in);
+    statistics.source_skipped_by_reason.push_back(std::move(skip));
+  }
+}
+
 }  // namespace
 
 void encode_summary(const Statistics& statistics, std::string_view fingerprint,
@@ -122,6 +133,11 @@ void encode_summary(const Statistics& statistics, std::string_view fingerprint,
     out.write_varint(loss.count);
     out.write_varint(loss.first_offset + 1);
   }
+  out.write_varint(statistics.source_skipped_by_reason.size());
+  for (const SkippedBytesCount& skip : statistics.source_skipped_by_reason) {
+    write_text(skip.reason, out);
+    out.write_varint(skip.bytes);
+  }
 }
 
 Status decode_summary(io::ByteCursor in, Statistics& statistics, std::string& fingerprint) {
@@ -141,6 +157,7 @@ Status decode_summary(io::ByteCursor in, Statistics& statistics, std::string& fi
   fingerprint = read_text(in);
   read_events(in, statistics);
   read_losses(in, statistics);
+  read_skips(in, statistics);
   return in.ok() ? Status{} : in.corrupt("spk: summary");
 }
 

@@ -8,6 +8,8 @@
 //   text    fingerprint
 //   varint  events;   per event: text name, varint samples
 //   varint  losses;   per loss: text name, u8 kind, varint count, varint first offset + 1 (0: none)
+//   varint  reasons;  per reason: text name, varint bytes of the capture that were skipped for it;
+//           summaries of older writers end before
 // What follows belongs to later minor versions.
 #pragma once
 

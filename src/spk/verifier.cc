@@ -167,6 +167,15 @@ Status check_tables(const Reader& reader, Totals& totals) {
   return same ? Status{} : mismatch("spk: statistics do not fit the tables");
 }
 
+// Summaries of older writers have no reasons.
+bool skips_add_up(const Statistics& statistics) {
+  std::uint64_t sum = 0;
+  for (const SkippedBytesCount& skip : statistics.source_skipped_by_reason) {
+    sum += skip.bytes;
+  }
+  return statistics.source_skipped_by_reason.empty() || sum == statistics.source_skipped_bytes;
+}
+
 Status compare(const Reader& reader, const VerifiedParts& parts, const Totals& totals) {
   const Statistics& statistics = reader.statistics();
   std::uint64_t unique = 0;
@@ -200,6 +209,9 @@ Status compare(const Reader& reader, const VerifiedParts& parts, const Totals& t
   }
   if (!stacks) {
     return mismatch("spk: statistics do not fit the callstacks");
+  }
+  if (!skips_add_up(statistics)) {
+    return mismatch("spk: skipped bytes do not add up");
   }
   return samples && events ? Status{} : mismatch("spk: statistics do not fit the samples");
 }

@@ -42,12 +42,14 @@ TEST_CASE("totals add what can be added") {
   first.callstacks.max_depth = 9;
   first.events = {{"cpu-clock", 3}};
   first.losses = {{"b", LossKind::kDamage, 1, 77}};
+  first.source_skipped_by_reason = {{"d", 5}};
   Statistics second;
   second.source_kind = "etl";
   second.samples.total = 4;
   second.callstacks.max_depth = 5;
   second.events = {{"faults", 1}, {"cpu-clock", 3}};
   second.losses = {{"a", LossKind::kRecorder, 5, 1}, {"b", LossKind::kDamage, 2, 3}};
+  second.source_skipped_by_reason = {{"c", 7}, {"d", 1}};
 
   Statistics sum;
   add_statistics(sum, first);
@@ -56,6 +58,10 @@ TEST_CASE("totals add what can be added") {
   CHECK(sum.source_kind == "mixed");
   CHECK(sum.samples.total == 7);
   CHECK(sum.callstacks.max_depth == 9);
+  REQUIRE(sum.source_skipped_by_reason.size() == 2);
+  CHECK(sum.source_skipped_by_reason[0].reason == "c");
+  CHECK(sum.source_skipped_by_reason[0].bytes == 7);
+  CHECK(sum.source_skipped_by_reason[1].bytes == 6);
   REQUIRE(sum.events.size() == 2);
   CHECK(sum.events[0].name == "cpu-clock");
   CHECK(sum.events[0].samples == 6);

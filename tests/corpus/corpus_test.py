@@ -140,6 +140,9 @@ def compare(program, packed, expected, kind):
     source = statistics["source"]
     if sum(source["bytes_by_kind"].values()) != source["bytes"]:
         problems.append(f"{source['bytes_by_kind']} do not add up to {source['bytes']} bytes of the capture")
+    if sum(source["skipped_by_reason"].values()) != source["bytes_by_kind"]["skipped"]:
+        problems.append(f"{source['skipped_by_reason']} do not add up to "
+                        f"{source['bytes_by_kind']['skipped']} skipped bytes")
     if sum(section["stored_bytes"] for section in statistics["sections"]) != statistics["file_bytes"]:
         problems.append("the sections do not add up to the file")
     checked([program, "verify", packed])

@@ -33,9 +33,7 @@ struct EtlReading {
   [[nodiscard]] std::uint64_t loss(std::string_view name) const {
     return sink.counters.count(name);
   }
-  [[nodiscard]] bool accounted() const {
-    return account.parsed + account.padding + account.skipped == account.total;
-  }
+  [[nodiscard]] bool accounted() const { return account.balanced(); }
 };
 
 inline std::unique_ptr<EtlReading> read_etl(std::span<const std::byte> file,

@@ -2,12 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <unistd.h>
 
 #include "capture/system_recorder.h"
 #include "io/output_file.h"
@@ -15,6 +12,7 @@
 #include "stackpack/model.h"
 #include "stackpack/stats.h"
 #include "support/frozen_dag_maker.h"
+#include "support/temporary_folder.h"
 #include "support/test_bytes.h"
 
 namespace stackpack::test {
@@ -70,22 +68,6 @@ inline Statistics statistics_of(const SpkContent& content) {
   statistics.losses = content.losses;
   return statistics;
 }
-
-/// A directory that is gone at the end of the test.
-class ScratchDirectory {
- public:
-  ScratchDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "stackpack-test-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ScratchDirectory(const ScratchDirectory&) = delete;
-  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-  ~ScratchDirectory() { std::filesystem::remove_all(path_); }
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// Writes a file; the completed statistics.
 inline Result<Statistics> write_spk(const SpkContent& content, const spk::WriterOptions& options,

@@ -9,6 +9,8 @@
 
 namespace stackpack::etl {
 
+using capture::SkipReason;
+
 namespace {
 
 constexpr std::uint64_t kResyncSequences = 1024;  // how far ahead a resumed walk may be
@@ -36,8 +38,8 @@ class IndexWalk {
         return Error{ErrorCode::kCancelled, offset_, "etl: cancelled"};
       }
       if (file_size_ - offset_ < kBufferHeaderBytes) {
-        losses_.add("cut_buffers", LossKind::kDamage, 1, offset_);
-        account_.skipped += file_size_ - offset_;
+        losses_.add(name_of(SkipReason::kCutBuffers), LossKind::kDamage, 1, offset_);
+        account_.skipped.add(SkipReason::kCutBuffers, file_size_ - offset_);
         return {};
       }
       HeaderBytes bytes{};
@@ -105,8 +107,7 @@ class IndexWalk {
       return found.error();
     }
     if (!*found) {
-      account_.skipped += file_size_ - offset_;
-      losses_.add("skipped_tail_bytes", LossKind::kDamage, file_size_ - offset_, offset_);
+      skip(SkipReason::kSkippedTailBytes, file_size_ - offset_);
       return false;
     }
     resume_at(**found, buffer);
@@ -125,9 +126,13 @@ class IndexWalk {
       take(buffer, static_cast<std::uint32_t>(gap));
       return;
     }
-    account_.skipped += gap;
-    losses_.add("skipped_buffer_bytes", LossKind::kDamage, gap, offset_);
+    skip(SkipReason::kSkippedBufferBytes, gap);
     offset_ = next;
+  }
+
+  void skip(SkipReason reason, std::uint64_t bytes) {
+    account_.skipped.add(reason, bytes);
+    losses_.add(name_of(reason), LossKind::kDamage, bytes, offset_);
   }
 
   // Everything of a header but its size.

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "capture/byte_account.h"
 #include "capture/loss_counters.h"
 #include "capture/read_control.h"
 #include "formats/etl/log_file_header.h"

@@ -1,9 +1,60 @@
 #include "formats/etl/buffer_merge.h"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 namespace stackpack::etl {
+
+using capture::SkipReason;
+
+namespace {
+
+// Why nothing of a buffer was read. Nothing: there was nothing to read.
+std::optional<SkipReason> reason_of(BufferDamage damage) {
+  switch (damage) {
+    case BufferDamage::kTooLarge:
+      return SkipReason::kOversizedBuffers;
+    case BufferDamage::kCutByFileEnd:
+      return SkipReason::kCutBuffers;
+    case BufferDamage::kBadCompression:
+      return SkipReason::kUndecodableBuffers;
+    case BufferDamage::kNotEvents:
+      return SkipReason::kBuffersWithoutEvents;
+    case BufferDamage::kNone:
+    case BufferDamage::kNoSize:
+    case BufferDamage::kSizeExceedsDisk:
+    case BufferDamage::kUnusedPartCut:
+      break;
+  }
+  return std::nullopt;
+}
+
+// Why the walk over a buffer ended before its end. Nothing: there was nothing more.
+std::optional<SkipReason> reason_of(WalkEnd end, BufferDamage damage) {
+  switch (end) {
+    case WalkEnd::kBadMarker:
+      return SkipReason::kBadEventMarkers;
+    case WalkEnd::kOldHeader:
+      return SkipReason::kObsoleteEventHeaders;
+    case WalkEnd::kBadSize:
+      // In a buffer that the file cuts off, the last event is cut, too.
+      return damage == BufferDamage::kCutByFileEnd ? SkipReason::kCutBuffers
+                                                   : SkipReason::kBadEventSizes;
+    case WalkEnd::kBadExtended:
+      return SkipReason::kBadExtendedItems;
+    case WalkEnd::kClean:  // or all but the start of an event's first field
+      return damage == BufferDamage::kCutByFileEnd ? std::optional(SkipReason::kCutBuffers)
+                                                   : std::nullopt;
+    case WalkEnd::kNotYet:
+    case WalkEnd::kUnusedRest:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 BufferMerge::BufferMerge(const BufferIndex& index, const BufferDecoder& decoder,
                          const MergeLimits& limits, capture::LossCounters& losses,
@@ -205,29 +256,32 @@ void BufferMerge::place_buffer(Stream& stream) {
 
 void BufferMerge::count_damage(const DecodedBuffer& buffer) {
   const std::uint64_t offset = buffer.where.offset;
+  const auto damage = [&](std::string_view name) {
+    losses_.add(name, LossKind::kDamage, 1, offset);
+  };
   switch (buffer.damage) {
     case BufferDamage::kNone:
       break;
     case BufferDamage::kNoSize:
-      losses_.add("buffers_without_size", LossKind::kDamage, 1, offset);
+      damage("buffers_without_size");
       break;
     case BufferDamage::kTooLarge:
-      losses_.add("oversized_buffers", LossKind::kDamage, 1, offset);
+      damage(name_of(SkipReason::kOversizedBuffers));
       break;
     case BufferDamage::kSizeExceedsDisk:
-      losses_.add("buffers_beyond_their_space", LossKind::kDamage, 1, offset);
+      damage("buffers_beyond_their_space");
       break;
     case BufferDamage::kCutByFileEnd:
-      losses_.add("cut_buffers", LossKind::kDamage, 1, offset);
+      damage(name_of(SkipReason::kCutBuffers));
       break;
     case BufferDamage::kUnusedPartCut:
       losses_.add("cut_unused_space", LossKind::kNotice, 1, offset);
       break;
     case BufferDamage::kBadCompression:
-      losses_.add("undecodable_buffers", LossKind::kDamage, 1, offset);
+      damage(name_of(SkipReason::kUndecodableBuffers));
       break;
     case BufferDamage::kNotEvents:
-      losses_.add("buffers_without_events", LossKind::kNotice, 1, offset);
+      losses_.add(name_of(SkipReason::kBuffersWithoutEvents), LossKind::kNotice, 1, offset);
       break;
   }
 }
@@ -237,28 +291,13 @@ void BufferMerge::count_walk_end(const Stream& stream) {
   const std::uint64_t offset = stream.buffer->header.compressed()
                                    ? base
                                    : base + kBufferHeaderBytes + stream.walker.position();
-  switch (stream.walker.end()) {
-    case WalkEnd::kNotYet:
-    case WalkEnd::kClean:
-      break;
-    case WalkEnd::kUnusedRest:
-      losses_.add("buffers_ended_early", LossKind::kNotice, 1, offset);
-      break;
-    case WalkEnd::kBadMarker:
-      losses_.add("bad_event_markers", LossKind::kDamage, 1, offset);
-      break;
-    case WalkEnd::kOldHeader:
-      losses_.add("obsolete_event_headers", LossKind::kDamage, 1, offset);
-      break;
-    case WalkEnd::kBadSize:
-      // In a buffer that the file cuts off, the last event is cut, too: counted already.
-      if (stream.buffer->damage != BufferDamage::kCutByFileEnd) {
-        losses_.add("bad_event_sizes", LossKind::kDamage, 1, offset);
-      }
-      break;
-    case WalkEnd::kBadExtended:
-      losses_.add("bad_extended_items", LossKind::kDamage, 1, offset);
-      break;
+  if (stream.walker.end() == WalkEnd::kUnusedRest) {
+    losses_.add("buffers_ended_early", LossKind::kNotice, 1, offset);
+  }
+  const std::optional<SkipReason> reason = reason_of(stream.walker.end(), stream.buffer->damage);
+  // A buffer that the file cuts off was counted when it was opened.
+  if (reason && *reason != SkipReason::kCutBuffers) {
+    losses_.add(name_of(*reason), LossKind::kDamage, 1, offset);
   }
 }
 
@@ -271,18 +310,21 @@ void BufferMerge::close_buffer(Stream& stream) {
   const std::uint64_t body = buffer.disk_bytes - kBufferHeaderBytes;
   const std::uint64_t walked = stream.walker.position();
   account_.parsed += kBufferHeaderBytes;
-  if (buffer.event_bytes == 0) {
-    const bool space = buffer.damage == BufferDamage::kNoSize;
-    (space ? account_.padding : account_.skipped) += body;
-  } else {
+  std::uint64_t unread = body;  // of the part that holds events
+  std::optional<SkipReason> reason = reason_of(buffer.damage);
+  if (buffer.event_bytes != 0) {
     const std::uint64_t used =
         buffer.header.compressed() ? body : std::min<std::uint64_t>(body, buffer.event_bytes);
     const std::uint64_t parsed = used * walked / buffer.event_bytes;
-    const bool clean =
-        stream.walker.end() == WalkEnd::kClean || stream.walker.end() == WalkEnd::kUnusedRest;
     account_.parsed += parsed;
-    (clean ? account_.padding : account_.skipped) += used - parsed;
     account_.padding += body - used;
+    unread = used - parsed;
+    reason = reason_of(stream.walker.end(), buffer.damage);
+  }
+  if (reason) {
+    account_.skipped.add(*reason, unread);
+  } else {
+    account_.padding += unread;
   }
   done_bytes_ += buffer.disk_bytes;
   limits_.control.advance_to(done_bytes_);

@@ -20,6 +20,7 @@
 #include <memory>
 #include <vector>
 
+#include "capture/byte_account.h"
 #include "capture/loss_counters.h"
 #include "capture/read_control.h"
 #include "formats/etl/buffer_index.h"

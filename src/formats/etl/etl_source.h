@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "capture/byte_account.h"
 #include "capture/callstack_sink.h"
 #include "capture/read_control.h"
 #include "io/byte_source.h"

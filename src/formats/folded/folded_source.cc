@@ -13,6 +13,8 @@
 
 namespace stackpack::folded {
 
+using capture::SkipReason;
+
 namespace {
 
 constexpr char kSeparator = ';';
@@ -101,7 +103,7 @@ class FoldedReader {
     const bool too_long =
         size > options_.max_line_bytes || (!ended && size == options_.max_line_bytes);
     if (in_long_line_ || too_long) {
-      skip(size, in_long_line_ ? "" : "folded_line_too_long");
+      skip(SkipReason::kFoldedLineTooLong, size, !in_long_line_);
       in_long_line_ = !ended;
       reader_.consume(size);
       return true;
@@ -117,16 +119,17 @@ class FoldedReader {
       }
       account_.parsed += size;
     } else {
-      skip(size, is_text ? "folded_line_without_count" : "folded_binary_line");
+      skip(is_text ? SkipReason::kFoldedLineWithoutCount : SkipReason::kFoldedBinaryLine, size,
+           true);
     }
     reader_.consume(size);
     return true;
   }
 
-  void skip(std::size_t size, std::string_view counter) {
-    account_.skipped += size;
-    if (!counter.empty()) {
-      sink_.losses().add(counter, LossKind::kDamage, 1, reader_.offset());
+  void skip(SkipReason reason, std::size_t size, bool line_begins) {
+    account_.skipped.add(reason, size);
+    if (line_begins) {
+      sink_.losses().add(name_of(reason), LossKind::kDamage, 1, reader_.offset());
     }
   }
 

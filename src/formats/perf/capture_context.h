@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "capture/byte_account.h"
 #include "capture/callstack_sink.h"
 #include "capture/read_control.h"
 #include "formats/perf/attr_table.h"
@@ -27,12 +28,12 @@ struct CaptureContext {
   }
 
   /// Counts a record that says nothing sensible: its bytes, counted as parsed before, are skipped.
-  void reject(const Record& record, std::string_view name) {
-    damage(name, 1, record.offset);
+  void reject(const Record& record, capture::SkipReason reason) {
+    damage(name_of(reason), 1, record.offset);
     if (!record.compressed) {
       const std::uint64_t bytes = kRecordHeaderBytes + record.payload.size();
       account.parsed -= bytes;
-      account.skipped += bytes;
+      account.skipped.add(reason, bytes);
     }
   }
 };

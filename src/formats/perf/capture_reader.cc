@@ -11,6 +11,8 @@
 
 namespace stackpack::perf {
 
+using capture::SkipReason;
+
 namespace {
 
 constexpr std::uint64_t kSectionEntryBytes = 16;
@@ -115,14 +117,14 @@ Status CaptureReader::read_file(io::ByteSource& source, const FileMagic& magic) 
   } else {
     done = read_features(source, *header);
   }
-  sections_.skipped(header->event_types);
+  sections_.skipped(header->event_types, SkipReason::kUnreadSections);
   data = clip(data, file_bytes_);
   if (done) {
     done = read_section(source, data, whole);
   }
   const std::uint64_t unreferenced = sections_.finish(file_bytes_, data, context_.account);
   if (unreferenced != 0) {
-    context_.notice(loss::kUnreferencedBytes, unreferenced, kNoOffset);
+    context_.notice(name_of(SkipReason::kUnreferenced), unreferenced, kNoOffset);
   }
   return done;
 }
@@ -201,7 +203,7 @@ Status CaptureReader::read_features(io::ByteSource& source, const FileHeader& he
   const FileSection present = clip(table, file_bytes_);
   sections_.parsed(present);
   if (present.size < table.size) {
-    context_.damage(loss::kFeaturesDamaged, 1, file_bytes_);
+    context_.damage(name_of(SkipReason::kFeaturesDamaged), 1, file_bytes_);
   }
   std::vector<std::byte> bytes(static_cast<std::size_t>(present.size));
   const Status read = io::read_exactly_at(source, present.offset, bytes,
@@ -228,17 +230,17 @@ Status CaptureReader::read_features(io::ByteSource& source, const FileHeader& he
 Status CaptureReader::read_feature(io::ByteSource& source, std::uint32_t feature,
                                    const FileSection& section) {
   if (!lies_within(section, file_bytes_)) {
-    context_.damage(loss::kFeaturesDamaged, 1, section.offset);
-    sections_.skipped(clip(section, file_bytes_));
+    context_.damage(name_of(SkipReason::kFeaturesDamaged), 1, section.offset);
+    sections_.skipped(clip(section, file_bytes_), SkipReason::kFeaturesDamaged);
     return {};
   }
   if (!is_used_feature(feature) || section.size == 0) {
-    sections_.skipped(section);
+    sections_.skipped(section, SkipReason::kUnreadSections);
     return {};
   }
   if (section.size > kMaxFeatureBytes) {
-    context_.damage(loss::kFeaturesDamaged, 1, section.offset);
-    sections_.skipped(section);
+    context_.damage(name_of(SkipReason::kFeaturesDamaged), 1, section.offset);
+    sections_.skipped(section, SkipReason::kFeaturesDamaged);
     return {};
   }
   std::vector<std::byte> bytes(static_cast<std::size_t>(section.size));
@@ -247,9 +249,11 @@ Status CaptureReader::read_feature(io::ByteSource& source, std::uint32_t feature
   if (!read) {
     return read;
   }
-  sections_.parsed(section);
-  if (!converter_.convert_feature(feature, io::ByteCursor(bytes, section.offset, context_.order))) {
-    context_.damage(loss::kFeaturesDamaged, 1, section.offset);
+  if (converter_.convert_feature(feature, io::ByteCursor(bytes, section.offset, context_.order))) {
+    sections_.parsed(section);
+  } else {
+    context_.damage(name_of(SkipReason::kFeaturesDamaged), 1, section.offset);
+    sections_.skipped(section, SkipReason::kFeaturesDamaged);
   }
   return {};
 }

@@ -4,27 +4,30 @@
 
 namespace stackpack::perf {
 
-Result<bool> CompressedStream::feed(std::span<const std::byte> piece, std::uint64_t offset) {
+using capture::SkipReason;
+
+Result<std::optional<SkipReason>> CompressedStream::feed(std::span<const std::byte> piece,
+                                                         std::uint64_t offset) {
   used_ = true;
   last_offset_ = offset;
   if (broken_) {
-    context_.damage(loss::kCompressedRecordsUnread, 1, offset);
-    return false;
+    context_.damage(name_of(SkipReason::kCompressedRecordsUnread), 1, offset);
+    return std::optional(SkipReason::kCompressedRecordsUnread);
   }
   for (;;) {
     const Result<std::size_t> count = zstd_.decode(piece, kStepBytes, decoded_);
     const Result<bool> converted = convert_records(offset);
     if (!converted) {
-      return converted;
+      return converted.error();
     }
     if (!count || !*converted) {
-      context_.damage(loss::kCompressedDataDamaged, 1, offset);
+      context_.damage(name_of(SkipReason::kCompressedDataDamaged), 1, offset);
       broken_ = true;
       decoded_.clear();
-      return false;
+      return std::optional(SkipReason::kCompressedDataDamaged);
     }
     if (*count < kStepBytes) {
-      return true;
+      return std::optional<SkipReason>();
     }
   }
 }
@@ -58,7 +61,7 @@ Result<bool> CompressedStream::convert_records(std::uint64_t offset) {
 
 void CompressedStream::finish() {
   if (!decoded_.empty()) {
-    context_.damage(loss::kRecordCut, 1, last_offset_);
+    context_.damage(name_of(SkipReason::kRecordCut), 1, last_offset_);
   }
 }
 

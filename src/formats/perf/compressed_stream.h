@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,8 +31,9 @@ class CompressedStream {
 
   /// Decodes the next piece and converts the records in it. `offset` is that of the compressed
   /// record, for messages.
-  /// Result: whether the piece was decoded; an error only from the sink.
-  Result<bool> feed(std::span<const std::byte> piece, std::uint64_t offset);
+  /// Result: nothing when the piece was decoded, else why it was not; an error only from the sink.
+  Result<std::optional<capture::SkipReason>> feed(std::span<const std::byte> piece,
+                                                  std::uint64_t offset);
 
   /// The last piece was fed: counts a record of which only a part came.
   void finish();

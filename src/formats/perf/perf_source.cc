@@ -22,6 +22,9 @@ std::optional<std::uint32_t> part_number(std::string_view name) {
     return std::nullopt;
   }
   name.remove_prefix(kPrefix.size());
+  if (name.size() > 1 && name.front() == '0') {
+    return std::nullopt;  // perf writes no such name, and a number should name one file
+  }
   std::uint32_t number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
   const bool whole = error == std::errc() && end == name.data() + name.size();
@@ -42,7 +45,7 @@ class PartSource final : public io::ByteSource {
   }
 
   Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) override {
-    const Result<std::unique_ptr<io::ByteSource>> file = io::open_source(path_);
+    const Result<std::unique_ptr<io::ByteSource>> file = io::open_regular_file(path_);
     return file ? (*file)->read_at(offset, into) : file.error();
   }
 
@@ -56,16 +59,12 @@ class PartSource final : public io::ByteSource {
 };
 
 Result<std::unique_ptr<io::ByteSource>> open_part(const std::filesystem::path& path) {
-  const Result<std::unique_ptr<io::ByteSource>> file = io::open_source(path.string());
+  const Result<std::unique_ptr<io::ByteSource>> file = io::open_regular_file(path.string());
   if (!file) {
     return file.error();
   }
-  const std::optional<std::uint64_t> size = (*file)->size();
-  if (!(*file)->seekable() || !size) {
-    return Error{ErrorCode::kUnsupported, kNoOffset, "perf: directory: a part is not a file"};
-  }
   return Result<std::unique_ptr<io::ByteSource>>(
-      std::make_unique<PartSource>(path.string(), *size));
+      std::make_unique<PartSource>(path.string(), (*file)->size().value_or(0)));
 }
 
 }  // namespace
@@ -78,7 +77,7 @@ Result<Input> open_directory(const std::string& path) {
   namespace fs = std::filesystem;
   Input input;
   Result<std::unique_ptr<io::ByteSource>> main =
-      io::open_source((fs::path(path) / "data").string());
+      io::open_regular_file((fs::path(path) / "data").string());
   if (!main) {
     return main.error().code == ErrorCode::kNotFound
                ? Error{ErrorCode::kNotFound, kNoOffset, "perf: directory: no file 'data' in it"}

@@ -8,6 +8,8 @@
 
 namespace stackpack::perf {
 
+using capture::SkipReason;
+
 Status RecordConverter::convert_other(const Record& record) {
   bool understood = true;
   switch (static_cast<RecordType>(record.type)) {
@@ -25,7 +27,7 @@ Status RecordConverter::convert_other(const Record& record) {
            convert_feature(static_cast<std::uint32_t>(feature),
                            io::ByteCursor(content.rest(), content.offset(), content.order())));
       if (!understood) {
-        context_.reject(record, loss::kFeaturesDamaged);
+        context_.reject(record, SkipReason::kFeaturesDamaged);
         return {};
       }
       break;
@@ -44,12 +46,12 @@ Status RecordConverter::convert_other(const Record& record) {
       if (is_known_kernel_record(record.type)) {
         side_band_.convert(record);
       } else if (!is_known_tool_record(record.type)) {
-        context_.reject(record, loss::kUnknownRecordTypes);
+        context_.reject(record, SkipReason::kUnknownRecordTypes);
       }
       return {};
   }
   if (!understood) {
-    context_.reject(record, loss::kBadRecords);
+    context_.reject(record, SkipReason::kBadRecords);
   }
   return {};
 }

@@ -6,6 +6,8 @@
 
 namespace stackpack::perf {
 
+using capture::SkipReason;
+
 namespace {
 
 constexpr std::uint64_t kCompressed2HeaderBytes = 16;
@@ -96,22 +98,25 @@ Result<RecordStream::Step> RecordStream::take_record(const RecordHeader& header,
   }
   io::ByteCursor payload = record.payload;
   std::uint64_t outside = 0;
+  auto reason = SkipReason::kAuxtraceData;
   if (static_cast<RecordType>(header.type) == RecordType::kAuxtrace) {
     outside = payload.read<std::uint64_t>();
   } else if (static_cast<RecordType>(header.type) == RecordType::kHeaderTracingData) {
     outside = payload.read<std::uint32_t>();
+    reason = SkipReason::kTracingData;
   }
   reader_.consume(header.size);
-  return outside == 0 ? Step::kGoOn : take_outside_payload(record, outside);
+  return outside == 0 ? Step::kGoOn : take_outside_payload(record, outside, reason);
 }
 
 Result<RecordStream::Step> RecordStream::take_outside_payload(const Record& record,
-                                                              std::uint64_t payload_bytes) {
+                                                              std::uint64_t payload_bytes,
+                                                              SkipReason reason) {
   const Result<std::uint64_t> passed = reader_.skip(payload_bytes);
   if (!passed) {
     return passed.error();
   }
-  context_.account.skipped += *passed;
+  context_.account.skipped.add(reason, *passed);
   at_end_ = false;
   if (*passed < payload_bytes) {
     context_.damage(loss::kOutsidePayloadCut, 1, record.offset);
@@ -120,11 +125,15 @@ Result<RecordStream::Step> RecordStream::take_outside_payload(const Record& reco
 }
 
 Status RecordStream::feed_compressed(std::span<const std::byte> piece, std::size_t record_bytes) {
-  const Result<bool> fed = compressed_.feed(piece, reader_.offset());
+  const Result<std::optional<SkipReason>> fed = compressed_.feed(piece, reader_.offset());
   if (!fed) {
     return fed.error();
   }
-  (*fed ? context_.account.parsed : context_.account.skipped) += record_bytes;
+  if (const std::optional<SkipReason> unread = *fed) {
+    context_.account.skipped.add(*unread, record_bytes);
+  } else {
+    context_.account.parsed += record_bytes;
+  }
   reader_.consume(record_bytes);
   return {};
 }
@@ -215,8 +224,7 @@ Result<RecordStream::Step> RecordStream::take_overflown(std::uint64_t total,
 Result<RecordStream::Step> RecordStream::take_unknown(const RecordHeader& header,
                                                       std::span<const std::byte> window) {
   if (kind_ == StreamKind::kPipe && at_end_ && is_text(window)) {
-    context_.notice(loss::kTrailingText, window.size(), reader_.offset());
-    return skip_rest();
+    return take_text(window);
   }
   if (probe_.may_pass(header, window, at_end_)) {
     return take_record(header, window);
@@ -232,25 +240,29 @@ Result<RecordStream::Step> RecordStream::take_cut_record(std::span<const std::by
     return find_records();  // the end is known: it is the size that is wrong
   }
   if (kind_ == StreamKind::kPipe && is_text(window)) {
-    context_.notice(loss::kTrailingText, window.size(), reader_.offset());
-  } else {
-    context_.damage(loss::kRecordCut, 1, reader_.offset());
+    return take_text(window);
   }
-  return skip_rest();
+  context_.damage(name_of(SkipReason::kRecordCut), 1, reader_.offset());
+  return skip_rest(SkipReason::kRecordCut);
 }
 
-Result<RecordStream::Step> RecordStream::skip_rest() {
+Result<RecordStream::Step> RecordStream::take_text(std::span<const std::byte> window) {
+  context_.notice(name_of(SkipReason::kTrailingText), window.size(), reader_.offset());
+  return skip_rest(SkipReason::kTrailingText);
+}
+
+Result<RecordStream::Step> RecordStream::skip_rest(SkipReason reason) {
   const Result<std::uint64_t> passed = reader_.skip(~std::uint64_t{0});
   if (!passed) {
     return passed.error();
   }
-  context_.account.skipped += *passed;
+  context_.account.skipped.add(reason, *passed);
   return Step::kEnd;
 }
 
 Status RecordStream::skip_damaged(std::size_t bytes) {
-  context_.damage(loss::kDamagedBytes, bytes, reader_.offset());
-  context_.account.skipped += bytes;
+  context_.damage(name_of(SkipReason::kDamagedBytes), bytes, reader_.offset());
+  context_.account.skipped.add(SkipReason::kDamagedBytes, bytes);
   reader_.consume(bytes);
   return refill(kLookAhead);
 }
@@ -260,10 +272,9 @@ Result<RecordStream::Step> RecordStream::find_records() {
   context_.damage(loss::kRecordHeaderDamaged, 1, reader_.offset());
   if (kind_ == StreamKind::kPipe || compressed_.used()) {
     compressed_.break_off();
-    const std::uint64_t before = context_.account.skipped;
     const std::uint64_t offset = reader_.offset();
-    const Result<Step> rest = skip_rest();
-    context_.damage(loss::kDamagedBytes, context_.account.skipped - before, offset);
+    const Result<Step> rest = skip_rest(SkipReason::kDamagedBytes);
+    context_.damage(name_of(SkipReason::kDamagedBytes), reader_.offset() - offset, offset);
     return rest;
   }
   std::size_t at = 1;

@@ -51,16 +51,17 @@ class RecordStream {
   Result<Step> step();
   Result<Step> take_record(const RecordHeader& header, std::span<const std::byte> window);
   Result<Step> take_unknown(const RecordHeader& header, std::span<const std::byte> window);
-  Result<Step> take_compressed(const Record& record, std::size_t bytes);
   Result<Step> take_compressed2(const RecordHeader& header, std::span<const std::byte> window);
   Result<Step> take_overflown(std::uint64_t total, std::span<const std::byte> window);
   [[nodiscard]] bool overflow_fits(std::uint64_t total, std::span<const std::byte> window) const;
   Status feed_compressed(std::span<const std::byte> piece, std::size_t record_bytes);
-  Result<Step> take_outside_payload(const Record& record, std::uint64_t payload_bytes);
+  Result<Step> take_outside_payload(const Record& record, std::uint64_t payload_bytes,
+                                    capture::SkipReason reason);
 
   Result<Step> find_records();
   Result<Step> take_cut_record(std::span<const std::byte> window);
-  Result<Step> skip_rest();
+  Result<Step> take_text(std::span<const std::byte> window);
+  Result<Step> skip_rest(capture::SkipReason reason);
   Status skip_damaged(std::size_t bytes);
 
   // Enough to see a record of the largest size and the header of the next.

@@ -32,13 +32,17 @@ std::uint64_t SectionAccount::finish(std::uint64_t file_bytes, const FileSection
         continue;
       }
       account.padding += begin - at;
-      (range.parsed ? account.parsed : account.skipped) += stop - begin;
+      if (range.skipped) {
+        account.skipped.add(*range.skipped, stop - begin);
+      } else {
+        account.parsed += stop - begin;
+      }
       at = stop;
     }
     // What lies before the data is a gap in any case.
     (side.offset == 0 && data.size != 0 ? account.padding : unreferenced) += end - at;
   }
-  account.skipped += unreferenced;
+  account.skipped.add(capture::SkipReason::kUnreferenced, unreferenced);
   return unreferenced;
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "capture/read_control.h"
+#include "capture/byte_account.h"
 #include "formats/perf/file_header.h"
 
 namespace stackpack::perf {
@@ -12,8 +13,10 @@ namespace stackpack::perf {
 /// they are read. Sections may lie anywhere and overlap, in a hostile file; each byte counts once.
 class SectionAccount {
  public:
-  void parsed(const FileSection& section) { ranges_.push_back({section, true}); }
-  void skipped(const FileSection& section) { ranges_.push_back({section, false}); }
+  void parsed(const FileSection& section) { ranges_.push_back({section, std::nullopt}); }
+  void skipped(const FileSection& section, capture::SkipReason reason) {
+    ranges_.push_back({section, reason});
+  }
 
   /// Adds the bytes of [0, file_bytes) outside of `data`, which lies within, to `account`.
   /// Gaps between sections are padding: the recorder reserves room in the feature table for
@@ -25,7 +28,7 @@ class SectionAccount {
  private:
   struct Range {
     FileSection section;
-    bool parsed;
+    std::optional<capture::SkipReason> skipped;
   };
 
   std::vector<Range> ranges_;

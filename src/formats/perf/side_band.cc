@@ -10,6 +10,8 @@
 
 namespace stackpack::perf {
 
+using capture::SkipReason;
+
 namespace {
 
 constexpr std::size_t kBuildIdBytes = 20;
@@ -43,14 +45,14 @@ std::string_view image_name(std::string_view name) {
 void SideBand::convert(const Record& record) {
   const AttrTable::Row* row = context_.attrs.of_other(record.payload);
   if (row == nullptr) {
-    context_.reject(record, loss::kUnknownEventId);
+    context_.reject(record, SkipReason::kUnknownEventId);
     return;
   }
   const std::optional<RecordTrailer> trailer = read_trailer(record.payload, row->attr);
   io::ByteCursor body = record.payload;
   if (!trailer ||
       !convert_body(record, body.sub(record.payload.size() - trailer->bytes), trailer->time_ns)) {
-    context_.reject(record, loss::kBadRecords);
+    context_.reject(record, SkipReason::kBadRecords);
   }
 }
 

@@ -81,6 +81,14 @@ Status MessageStream::fill(std::size_t size) {
 }
 
 Result<bool> MessageStream::next(Field& field) {
+  const Result<bool> more = read_field(field);
+  if (more) {
+    consumed_ = offset_ - (gzip_ ? input_.size() - input_begin_ : window().size());
+  }
+  return more;
+}
+
+Result<bool> MessageStream::read_field(Field& field) {
   if (const Status status = fill(kHeadBytes); !status) {
     return status.error();
   }

@@ -36,10 +36,15 @@ class MessageStream {
   /// Bytes of the source read so far.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
 
+  /// Bytes of the source up to the end of the last whole field, or of the last part of a compressed
+  /// stream that was decoded for it.
+  [[nodiscard]] std::uint64_t consumed() const { return consumed_; }
+
  private:
   [[nodiscard]] std::span<const std::byte> window() const {
     return std::span<const std::byte>(plain_).subspan(begin_);
   }
+  Result<bool> read_field(Field& field);
   Status fill(std::size_t size);
   Status read_more();
 
@@ -51,6 +56,7 @@ class MessageStream {
   std::vector<std::byte> plain_;
   std::size_t begin_ = 0;  // of what is not yet consumed in plain_
   std::uint64_t offset_ = 0;
+  std::uint64_t consumed_ = 0;
   bool at_end_ = false;
   bool started_ = false;
 };

@@ -15,6 +15,8 @@
 
 namespace stackpack::pprof {
 
+using capture::SkipReason;
+
 namespace {
 
 struct Label {
@@ -90,9 +92,9 @@ class ProfileReader {
       return samples.error();
     }
     capture::ByteAccount account;
-    account.total = source_.size().value_or(bytes_read_);
-    account.parsed = std::min(account.total, bytes_read_);
-    account.skipped = account.total - account.parsed;
+    account.total = source_.size().value_or(bytes_parsed_);
+    account.parsed = std::min(account.total, bytes_parsed_);
+    account.skipped.add(SkipReason::kPprofDamagedStream, account.total - account.parsed);
     return account;
   }
 
@@ -107,12 +109,13 @@ class ProfileReader {
         return Error{ErrorCode::kCancelled, stream.offset(), "pprof: cancelled"};
       }
       const Result<bool> more = stream.next(field);
-      bytes_read_ = stream.offset();
+      bytes_parsed_ = stream.consumed();
       if (!more && !is_damage(more.error())) {
         return more.error();
       }
       if (!more && !second_pass_) {
-        sink_.losses().add("pprof_damaged_stream", LossKind::kDamage, 1, stream.offset());
+        sink_.losses().add(name_of(SkipReason::kPprofDamagedStream), LossKind::kDamage, 1,
+                           stream.offset());
       }
       if (!more || !*more) {
         return {};
@@ -257,7 +260,7 @@ class ProfileReader {
   ReadOptions options_;
   ProfileTables tables_;
   bool second_pass_ = false;
-  std::uint64_t bytes_read_ = 0;
+  std::uint64_t bytes_parsed_ = 0;
   std::vector<std::uint32_t> events_;  // by column
   std::vector<std::uint64_t> addresses_;
   std::vector<capture::ModeRun> runs_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "capture/byte_account.h"
 #include "capture/callstack_sink.h"
 #include "capture/read_control.h"
 #include "io/byte_source.h"

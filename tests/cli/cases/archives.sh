@@ -33,3 +33,12 @@ run convert empty.etl.zip -o none.spk
 run convert bomb.etl.zip -o none.spk
 run convert cut.etl.zip -o none.spk
 ls none.spk
+# Every capture of an archive opens it anew: there is a bound to how many there may be.
+python3 - <<'PYTHON'
+import zipfile
+with zipfile.ZipFile("crowd.etl.zip", "w") as archive:
+    for number in range(1025):
+        archive.writestr(f"{number}.etl", "")
+PYTHON
+run convert crowd.etl.zip -o crowd.spk
+run convert crowd.etl.zip --out-dir crowd

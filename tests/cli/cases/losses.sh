@@ -11,3 +11,6 @@ run convert cut.perf.data -o cut.spk --strict
 run dump cut.spk --losses
 run dump cut.spk --stacks
 run_unsized verify cut.spk
+run stats cut.spk | sed -n '1p; /passed over/,/^  $/p'
+run stats cut.spk --check source.skipped_by_reason.record_cut==4 --check source.skipped_by_reason.bad_samples==0 |
+  grep -v '^  '

@@ -59,9 +59,7 @@ struct PerfOutcome {
     return false;
   }
   /// Every byte is accounted for.
-  [[nodiscard]] bool balanced() const {
-    return account.parsed + account.padding + account.skipped == account.total;
-  }
+  [[nodiscard]] bool balanced() const { return account.balanced(); }
 };
 
 inline PerfOutcome read_perf(perf::Input& input, const perf::ReadOptions& options = {}) {
