@@ -54,11 +54,4 @@ bool NodeMap::rebuild(std::uint64_t capacity, const NodeStore& store) {
   return true;
 }
 
-void NodeMap::release() {
-  memory_.release();
-  slots_ = nullptr;
-  capacity_ = 0;
-  node_limit_ = 0;
-}
-
 }  // namespace stackpack::dag

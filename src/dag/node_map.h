@@ -62,8 +62,6 @@ class NodeMap {
   /// Result: false when the system has no memory left; the map is as it was then.
   [[nodiscard]] bool rebuild(std::uint64_t capacity, const NodeStore& store);
 
-  void release();
-
   void prefetch(PathHash hash) const { __builtin_prefetch(slots_ + home(hash)); }
 
   /// The node whose hash is `hash` and that verify(node) accepts, or 0.

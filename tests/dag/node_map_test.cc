@@ -89,6 +89,20 @@ TEST_SUITE("dag node map") {
     CHECK(probes == 5050);
   }
 
+  TEST_CASE("a map that cannot grow stays as it is") {
+    const Tree tree(700, 6);
+    NodeMap map;
+    REQUIRE(map.rebuild(NodeMap::next_capacity(0, 700, NodeMap::Growth::kUsual), tree.store));
+    const std::uint64_t capacity = map.capacity();
+    CHECK_FALSE(map.rebuild(std::uint64_t{1} << 60, tree.store));
+    CHECK(map.capacity() == capacity);
+    std::uint64_t probes = 0;
+    for (std::uint32_t node = 1; node < tree.store.size(); ++node) {
+      const auto same = [&](std::uint32_t candidate) { return candidate == node; };
+      REQUIRE(map.find(tree.hashes[node], probes, same) == node);
+    }
+  }
+
   TEST_CASE("a large map takes at most 8 bytes a node, 6.7 when memory is tight") {
     struct Case {
       const char* name;

@@ -1,5 +1,6 @@
 #include "io/buffered_reader.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <vector>
 
@@ -117,4 +118,25 @@ TEST_CASE("spill file: blocks come back from their offsets") {
   CHECK(spill.read_at(300, back).has_value());
   CHECK(std::equal(back.begin(), back.end(), bytes.begin()));
   CHECK_FALSE(spill.read_at(301, back).has_value());
+}
+
+TEST_CASE("spill file: without a place, or beyond the end, it is an I/O error") {
+  stackpack::io::SpillFile nowhere("/nonexistent-directory");
+  const auto refused = nowhere.append(counting_bytes(3));
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == ErrorCode::kIo);
+  CHECK(refused.error().os_error == ENOENT);
+  CHECK(nowhere.size() == 0);
+
+  stackpack::io::SpillFile spill("/tmp");
+  REQUIRE(spill.write_at(100, counting_bytes(10)).has_value());  // a gap reads as zero
+  CHECK(spill.size() == 110);
+  std::vector<std::byte> back(20);
+  REQUIRE(spill.read_at(90, back).has_value());
+  CHECK(
+      std::all_of(back.begin(), back.begin() + 10, [](std::byte b) { return b == std::byte{0}; }));
+  CHECK(std::equal(back.begin() + 10, back.end(), counting_bytes(10).begin()));
+  const stackpack::Status beyond = spill.read_at(100, back);
+  REQUIRE_FALSE(beyond.has_value());
+  CHECK(beyond.error().code == ErrorCode::kIo);
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -108,4 +109,87 @@ TEST_CASE("output file: errors of the system come with their number") {
   const auto directory = OutputFile::create("/tmp");
   REQUIRE_FALSE(directory.has_value());
   CHECK(directory.error().os_error == EISDIR);
+}
+
+TEST_CASE("output file: names that others took are left alone") {
+  const TemporaryDirectory folder;
+  const std::string target = (folder.path / "out").string();
+  const auto taken = [&](unsigned attempt) {
+    return target + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
+  };
+  std::ofstream(taken(0)) << "another's";
+  auto out = OutputFile::create(target);
+  REQUIRE(out.has_value());
+  REQUIRE((*out)->write(TestBytes().u64(1).bytes).has_value());
+  CHECK((*out)->commit().has_value());
+  CHECK(fs::file_size(target) == 8);
+  CHECK(fs::file_size(taken(0)) == 9);
+  CHECK(folder.entries() == 2);
+
+  for (unsigned attempt = 1; attempt < 100; ++attempt) {
+    std::ofstream(taken(attempt)) << "another's";
+  }
+  out = OutputFile::create(target);
+  REQUIRE(out.has_value());
+  REQUIRE((*out)->write(TestBytes().u64(1).u64(2).bytes).has_value());
+  const stackpack::Status unnamed = (*out)->commit();
+  REQUIRE_FALSE(unnamed.has_value());
+  CHECK(unnamed.error().os_error == EEXIST);
+  out->reset();
+  CHECK(fs::file_size(target) == 8);  // the old one
+  CHECK(folder.entries() == 101);
+}
+
+TEST_CASE("output file: a place that goes away, or becomes a directory, is an error at commit") {
+  {
+    const TemporaryDirectory folder;
+    fs::create_directory(folder.path / "place");
+    const auto out = OutputFile::create((folder.path / "place" / "out").string());
+    REQUIRE(out.has_value());
+    REQUIRE((*out)->write(TestBytes().u64(1).bytes).has_value());
+    fs::remove(folder.path / "place");
+    const stackpack::Status committed = (*out)->commit();
+    REQUIRE_FALSE(committed.has_value());
+    CHECK(committed.error().code == ErrorCode::kIo);
+    CHECK(committed.error().os_error == ENOENT);
+    CHECK(folder.entries() == 0);
+  }
+  const TemporaryDirectory folder;
+  const fs::path target = folder.path / "out";
+  auto out = OutputFile::create(target.string());
+  REQUIRE(out.has_value());
+  fs::create_directory(target);
+  const stackpack::Status committed = (*out)->commit();
+  REQUIRE_FALSE(committed.has_value());
+  CHECK(committed.error().os_error == EISDIR);
+  out->reset();
+  CHECK(folder.entries() == 1);  // the directory; the temporary name is gone
+}
+
+TEST_CASE("output file: after the commit, or an error, nothing is written any more") {
+  const TemporaryDirectory folder;
+  const std::string target = (folder.path / "out").string();
+  const auto out = OutputFile::create(target);
+  REQUIRE(out.has_value());
+  REQUIRE((*out)->write(TestBytes().u64(1).bytes).has_value());
+  REQUIRE((*out)->commit().has_value());
+  const stackpack::Status late = (*out)->write(TestBytes().u64(2).bytes);
+  REQUIRE_FALSE(late.has_value());
+  CHECK(late.error().code == ErrorCode::kUsage);
+  CHECK((*out)->commit().error().code == ErrorCode::kUsage);
+  CHECK(fs::file_size(target) == 8);
+
+  const auto full = OutputFile::create("/dev/full");
+  REQUIRE(full.has_value());
+  const stackpack::Status written = (*full)->write(TestBytes().zeros(1 << 20).bytes);
+  REQUIRE_FALSE(written.has_value());  // more than is held back
+  CHECK(written.error().os_error == ENOSPC);
+  CHECK((*full)->write(TestBytes().u64(1).bytes).error().os_error == ENOSPC);
+  CHECK((*full)->commit().error().os_error == ENOSPC);
+}
+
+TEST_CASE("output file: the directory of a path") {
+  CHECK(stackpack::io::directory_of("a/b/c") == "a/b");
+  CHECK(stackpack::io::directory_of("/c") == "/");
+  CHECK(stackpack::io::directory_of("c") == ".");
 }
