@@ -58,7 +58,8 @@ class StreamSink final : public capture::CallstackSink {
 
   std::uint32_t add_event(const Event& /*event*/) override { return events_++; }
   void rename_event(std::uint32_t /*index*/, std::string_view /*name*/) override {}
-  Status add_sample(const Sample& sample, const capture::StackView& stack) override {
+  Status add_sample(const Sample& sample, const capture::StackView& stack,
+                    capture::StackMemo /*memo*/) override {
     if (sample.origin == StackOrigin::kRecorded) {
       stream_.add(stack, sample);
     }

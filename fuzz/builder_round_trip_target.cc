@@ -4,7 +4,6 @@
 //   u8 options, u8 memory limit in units of 4 KiB above 256 KiB, then operations
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <map>
 #include <span>
 #include <string>
@@ -15,6 +14,7 @@
 #include "dag/builder.h"
 #include "dag/segment_merge.h"
 #include "dag/segment_spill.h"
+#include "fuzz/require.h"
 #include "io/byte_cursor.h"
 #include "io/byte_source.h"
 #include "io/output_file.h"
@@ -31,12 +31,6 @@ using Stack = std::vector<Frame>;  // root first
 
 constexpr std::size_t kMostFrames = 20'000;
 constexpr std::size_t kMostStacks = 1'000;
-
-void require(bool condition) {
-  if (!condition) {
-    std::abort();
-  }
-}
 
 std::string scratch() {
   return ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";

@@ -1,10 +1,10 @@
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <span>
 
 #include "formats/etl/etl_source.h"
+#include "fuzz/require.h"
 #include "io/byte_source.h"
 
 namespace stackpack::fuzz {
@@ -21,7 +21,8 @@ class StrictSink final : public capture::CallstackSink {
   void rename_event(std::uint32_t index, std::string_view /*name*/) override {
     require(index < events_);
   }
-  Status add_sample(const Sample& sample, const capture::StackView& stack) override {
+  Status add_sample(const Sample& sample, const capture::StackView& stack,
+                    capture::StackMemo /*memo*/) override {
     check(sample, stack);
     require(sample.origin == StackOrigin::kRecorded ? stack.depth() >= 1
             : sample.origin == StackOrigin::kIpOnly ? stack.depth() == 1
@@ -49,11 +50,6 @@ class StrictSink final : public capture::CallstackSink {
   capture::LossCounters& losses() override { return losses_; }
 
  private:
-  static void require(bool condition) {
-    if (!condition) {
-      std::abort();
-    }
-  }
   static void check_runs(const capture::StackView& stack) {
     std::uint64_t frames = 0;
     for (const capture::ModeRun& run : stack.runs) {
@@ -88,10 +84,8 @@ void etl_file(std::span<const std::byte> data) {
   options.max_open_bytes = std::uint64_t{1} << 20;
   options.event_window = 64;
   const auto account = etl::read_capture(*source, sink, options);
-  if (account && !account->balanced()) {
-    std::abort();
-  }
   if (account) {
+    require(account->balanced());
     (void)sink.system().finish();
   }
 }

@@ -2,21 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
+#include <map>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "capture/callstack_sink.h"
 #include "formats/perf/perf_source.h"
+#include "fuzz/require.h"
 #include "io/byte_source.h"
 
 namespace stackpack::fuzz {
-
-inline void require(bool condition) {
-  if (!condition) {
-    std::abort();
-  }
-}
 
 /// Keeps counts only; checks what CallstackSink says about every call.
 class PerfFuzzSink final : public capture::CallstackSink {
@@ -25,8 +21,15 @@ class PerfFuzzSink final : public capture::CallstackSink {
   void rename_event(std::uint32_t index, std::string_view /*name*/) override {
     require(index < events_);
   }
-  Status add_sample(const Sample& sample, const capture::StackView& stack) override {
+  Status add_sample(const Sample& sample, const capture::StackView& stack,
+                    capture::StackMemo memo) override {
     require(sample.event < events_);
+    if (memo.known) {
+      require(sample.origin == StackOrigin::kRecorded && stack.empty());
+      require(!remembered_.at(memo.slot).empty());
+      count(remembered_[memo.slot]);
+      return {};
+    }
     std::size_t frames = 0;
     for (const capture::ModeRun& run : stack.runs) {
       require(run.count > 0);
@@ -44,12 +47,13 @@ class PerfFuzzSink final : public capture::CallstackSink {
         require(frames >= 1);
         break;
     }
-    ++samples;
-    for (const std::uint64_t address : stack.addresses) {
-      digest = digest * 0x9E3779B97F4A7C15U + address;
+    count(stack.addresses);
+    if (memo.slot != capture::StackMemo::kNone) {
+      remembered_[memo.slot].assign(stack.addresses.begin(), stack.addresses.end());
     }
     return {};
   }
+  [[nodiscard]] bool remembers_stacks() const override { return true; }
   capture::PendingStack open_pending() override { return {}; }
   Status add_pending_sample(const Sample& /*sample*/, capture::PendingStack /*pending*/,
                             const capture::StackView& /*fallback*/) override {
@@ -66,6 +70,14 @@ class PerfFuzzSink final : public capture::CallstackSink {
   std::uint64_t digest = 0;
 
  private:
+  void count(std::span<const std::uint64_t> addresses) {
+    ++samples;
+    for (const std::uint64_t address : addresses) {
+      digest = digest * 0x9E3779B97F4A7C15U + address;
+    }
+  }
+
+  std::map<std::uint32_t, std::vector<std::uint64_t>> remembered_;
   std::uint32_t events_ = 0;
   capture::SystemRecorder system_;
   capture::LossCounters losses_;

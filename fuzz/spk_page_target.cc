@@ -3,10 +3,10 @@
 //   u8 frames, u16 bytes of the edge block, the edge block,
 //   u16 nodes, u16 stacks, u16 first node, u16 first stack, the page
 #include <cstddef>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
+#include "fuzz/require.h"
 #include "io/byte_cursor.h"
 #include "spk/edge_table.h"
 #include "spk/frame_dictionary.h"
@@ -18,12 +18,6 @@ namespace stackpack::fuzz {
 void spk_page(std::span<const std::byte> data);
 
 namespace {
-
-void require(bool condition) {
-  if (!condition) {
-    std::abort();
-  }
-}
 
 spk::FrameDictionary dictionary_of(std::uint32_t frames) {
   std::vector<Frame> all;

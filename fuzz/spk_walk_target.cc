@@ -1,10 +1,10 @@
 // The input is a .spk file. Everything in it is read; a file that verifies must be readable in
 // every way, and the ways must agree.
 #include <cstddef>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
+#include "fuzz/require.h"
 #include "stackpack/reader.h"
 
 namespace stackpack::fuzz {
@@ -13,22 +13,16 @@ void spk_walk(std::span<const std::byte> data);
 
 namespace {
 
-constexpr StackId kMostStacks = 2'000;
-constexpr std::uint64_t kMostFrames = 200'000;
-constexpr std::size_t kMostSamples = 200'000;
-
-void require(bool condition) {
-  if (!condition) {
-    std::abort();
-  }
-}
+constexpr StackId kMostWalkedStacks = 2'000;
+constexpr std::uint64_t kMostWalkedFrames = 200'000;
+constexpr std::size_t kMostWalkedSamples = 200'000;
 
 // The frames of the first callstacks, one after the other, while they can be read.
 bool walk_stacks(const Reader& reader, std::vector<std::vector<Frame>>& stacks) {
-  const StackId count = std::min(reader.stack_count(), kMostStacks);
+  const StackId count = std::min(reader.stack_count(), kMostWalkedStacks);
   std::vector<Frame> frames;
   std::uint64_t total = 0;
-  for (StackId id = 0; id < count && total < kMostFrames; ++id) {
+  for (StackId id = 0; id < count && total < kMostWalkedFrames; ++id) {
     if (!reader.callstack(id, frames)) {
       return false;
     }
@@ -65,7 +59,7 @@ bool walk_samples(const Reader& reader, const SampleQuery& query, std::size_t ev
       require(sample.time_ns >= query.from_ns && sample.time_ns <= query.to_ns);
     }
     count += samples.size();
-    return count < kMostSamples;
+    return count < kMostWalkedSamples;
   });
   return read.has_value();
 }

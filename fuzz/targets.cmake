@@ -16,13 +16,14 @@ set(STACKPACK_FUZZ_TARGETS
   spk_walk
   xpress_huffman
   xpress_plain)
-# Sources that targets share, relative to fuzz/; the tests have them already.
+# Sources that targets and mutators share, relative to fuzz/; the tests have them already.
 set(STACKPACK_FUZZ_SUPPORT
-  ../tests/support/naive_decoders.cc)
-# Mutators that know the format, for the programs alone.
-set(STACKPACK_FUZZ_MUTATOR_export_spk spk_mutator.cc ../tests/support/spk_recipe.cc)
-set(STACKPACK_FUZZ_MUTATOR_spk_walk spk_mutator.cc ../tests/support/spk_recipe.cc)
-set(STACKPACK_FUZZ_MUTATOR_perf_compressed perf_mutator.cc)
-set(STACKPACK_FUZZ_MUTATOR_perf_file perf_mutator.cc)
-set(STACKPACK_FUZZ_MUTATOR_perf_pipe perf_mutator.cc)
-set(STACKPACK_FUZZ_MUTATOR_etl_file etl_mutator.cc)
+  ../tests/support/naive_decoders.cc
+  ../tests/support/spk_recipe.cc)
+# Mutators that know the format, for the programs alone: fuzz/NAME.cc.
+set(STACKPACK_FUZZ_MUTATOR_export_spk spk_mutator)
+set(STACKPACK_FUZZ_MUTATOR_spk_walk spk_mutator)
+set(STACKPACK_FUZZ_MUTATOR_perf_compressed perf_mutator)
+set(STACKPACK_FUZZ_MUTATOR_perf_file perf_mutator)
+set(STACKPACK_FUZZ_MUTATOR_perf_pipe perf_mutator)
+set(STACKPACK_FUZZ_MUTATOR_etl_file etl_mutator)

@@ -23,6 +23,7 @@ struct MemoryPlan {
   std::uint64_t promise_bytes = 16 * kMiB;  ///< pending callstacks in memory
   std::uint64_t id_bytes = 64 * kMiB;       ///< pages of node to stack id
   std::uint64_t tally_bytes = 16 * kMiB;    ///< a bit per callstack
+  std::uint64_t count_bytes = 64 * kMiB;    ///< counts in place of samples
   std::uint64_t table_bytes = 0;            ///< the writer's frames and edges; 0: what they take
   std::uint64_t spool_bytes = 8 * kMiB;     ///< samples on their way to disk
 
@@ -33,6 +34,7 @@ struct MemoryPlan {
       plan.promise_bytes = std::min(plan.promise_bytes, limit / 16);
       plan.builder_bytes = limit - plan.promise_bytes;
       plan.id_bytes = limit / 4;
+      plan.count_bytes = std::min(plan.count_bytes, limit / 4);
       plan.tally_bytes = std::min(plan.tally_bytes, limit / 16);
       // While these are in use, no sample block is under way: a part of the fixed bytes is free.
       plan.table_bytes = 28 * kMiB + limit / 4 * 3;

@@ -47,6 +47,13 @@ class PackedStacks {
     return frozen_.stack_of_node[stack.node];
   }
 
+  /// Fetches what id_of() will look at; changes nothing.
+  void prefetch_id_of(const NodeRef& stack) const {
+    if (stack.node < frozen_.stack_of_node.size()) {
+      __builtin_prefetch(frozen_.stack_of_node.data() + stack.node);
+    }
+  }
+
   /// Visits all nodes in canonical order, in blocks. The span is valid during the visit.
   /// Errors: kIo, and whatever `visit` returns.
   Status for_each_block(const std::function<Status(std::span<const spk::DagNode>)>& visit) const;

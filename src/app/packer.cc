@@ -8,11 +8,12 @@ namespace stackpack::app {
 
 namespace {
 
+constexpr std::size_t kAhead = 12;  // samples between fetching a stack id and using it
 constexpr std::uint32_t kMostSegments = 1U << 16;  // as NodeRef can tell apart
 
 // Which of the builder's last callstacks a sample is compared with: that of its thread. All idle
 // threads are thread 0, one per processor.
-std::uint64_t thread_key(const Sample& sample) {
+std::uint64_t comparison_key(const Sample& sample) {
   constexpr std::uint64_t kProcessor = std::uint64_t{1} << 32;
   return sample.tid == 0 || sample.tid == kUnknownId ? kProcessor | sample.cpu : sample.tid;
 }
@@ -26,7 +27,8 @@ Packer::Packer(const Options& options)
           options.builder_bytes != 0 ? options.builder_bytes : plan_.builder_bytes})),
       segments_(options.scratch_directory),
       spool_(options.scratch_directory, plan_.spool_bytes),
-      promises_(options.scratch_directory, plan_.promise_bytes) {
+      promises_(options.scratch_directory, plan_.promise_bytes),
+      remembered_(capture::StackMemo::kSlots) {
   system_.set_memory_limit(plan_.fact_bytes);
 }
 
@@ -43,12 +45,12 @@ Result<NodeRef> Packer::intern(const Sample& sample, const capture::StackView& s
   if (stack.empty()) {
     return NodeRef{};
   }
-  Result<dag::NodeIndex> node = builder_->intern(stack, thread_key(sample));
+  Result<dag::NodeIndex> node = builder_->intern(stack, comparison_key(sample));
   if (!node && node.error().code == ErrorCode::kLimit && builder_->node_count() > 1) {
     if (const Status closed = close_segment(); !closed) {
       return closed.error();
     }
-    node = builder_->intern(stack, thread_key(sample));
+    node = builder_->intern(stack, comparison_key(sample));
   }
   if (!node) {
     return node.error();
@@ -73,15 +75,28 @@ Status Packer::spool(const Sample& sample, const NodeRef& node, std::uint32_t pr
   row.node = node.node;
   row.promise = promise;
   if (options_.sample_counter != nullptr) {
-    options_.sample_counter->fetch_add(1, std::memory_order_relaxed);
+    // This thread alone counts.
+    options_.sample_counter->store(options_.sample_counter->load(std::memory_order_relaxed) + 1,
+                                   std::memory_order_relaxed);
   }
   return spool_.add(row);
 }
 
-Status Packer::add_sample(const Sample& sample, const capture::StackView& stack) {
+Status Packer::add_sample(const Sample& sample, const capture::StackView& stack,
+                          capture::StackMemo memo) {
+  if (memo.known) {
+    // Nodes of a segment that was closed since are as good as any.
+    const NodeRef node = remembered_[memo.slot];
+    known_frames_ += node.depth;
+    raw_frames_ += node.depth;
+    return spool(sample, node, SpooledSample::kNoPromise);
+  }
   const Result<NodeRef> node = intern(sample, stack);
   if (!node) {
     return node.error();
+  }
+  if (memo.slot != capture::StackMemo::kNone) {
+    remembered_[memo.slot] = *node;
   }
   raw_frames_ += sample.origin == StackOrigin::kRecorded ? stack.depth() : 0;
   return spool(sample, *node, SpooledSample::kNoPromise);
@@ -136,8 +151,8 @@ void Packer::report_builder(Statistics& statistics) const {
   const dag::BuilderCounters& counters = builder_->counters();
   statistics.builder.lookups = counters.lookups;
   statistics.builder.probes = counters.probes;
-  statistics.builder.frames = counters.frames;
-  statistics.builder.prefix_frames = counters.prefix_frames;
+  statistics.builder.frames = counters.frames + known_frames_;
+  statistics.builder.prefix_frames = counters.prefix_frames + known_frames_;
   statistics.builder.map_bytes = std::max(map_bytes_, builder_->map_bytes());
   statistics.builder.segments = segments_.segments().size() + 1;
 }
@@ -174,6 +189,8 @@ Result<Statistics> Packer::write(io::OutputFile& out, const spk::WriterOptions& 
   }
   spk::WriterOptions writer_options = options;
   writer_options.table_bytes = plan_.table_bytes;
+  writer_options.count_bytes = plan_.count_bytes;
+  writer_options.scratch_directory = options_.scratch_directory;
   Result<std::unique_ptr<spk::Writer>> writer = spk::Writer::create(out, writer_options);
   if (!writer) {
     return writer.error();
@@ -188,6 +205,10 @@ Result<Statistics> Packer::write(io::OutputFile& out, const spk::WriterOptions& 
   const Status merged = spool_.merge([&](std::span<const SpooledSample> rows) -> Status {
     batch.resize(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (i + kAhead < rows.size()) {
+        const SpooledSample& later = rows[i + kAhead];
+        (*stacks)->prefetch_id_of({later.segment, 0, later.node});
+      }
       if (const Status settled = settle(rows[i], **stacks, tally, batch[i]); !settled) {
         return settled;
       }

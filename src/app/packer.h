@@ -49,7 +49,10 @@ class Packer final : public capture::CallstackSink {
 
   std::uint32_t add_event(const Event& event) override;
   void rename_event(std::uint32_t index, std::string_view name) override;
-  Status add_sample(const Sample& sample, const capture::StackView& stack) override;
+  using capture::CallstackSink::add_sample;
+  Status add_sample(const Sample& sample, const capture::StackView& stack,
+                    capture::StackMemo memo) override;
+  [[nodiscard]] bool remembers_stacks() const override { return true; }
   capture::PendingStack open_pending() override;
   Status add_pending_sample(const Sample& sample, capture::PendingStack pending,
                             const capture::StackView& fallback) override;
@@ -90,7 +93,9 @@ class Packer final : public capture::CallstackSink {
   dag::SegmentSpill segments_;
   SampleSpool spool_;
   PromiseTable promises_;
-  std::uint64_t raw_frames_ = 0;  // of recorded samples without a promise
+  std::vector<NodeRef> remembered_;  // by the slot of a StackMemo
+  std::uint64_t known_frames_ = 0;   // of samples whose callstacks the source knew again
+  std::uint64_t raw_frames_ = 0;     // of recorded samples without a promise
   std::vector<Event> events_;
   capture::SystemRecorder system_;
   capture::LossCounters losses_;

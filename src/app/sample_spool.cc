@@ -7,14 +7,12 @@
 #include <tuple>
 
 #include "app/spool_codec.h"
-#include "io/byte_cursor.h"
-#include "io/byte_writer.h"
 
 namespace stackpack::app {
 
 namespace {
 
-constexpr std::size_t kBatch = 8192;
+constexpr std::size_t kBatch = 1024;
 constexpr std::size_t kSmallestReadBlock = 4096;
 constexpr std::size_t kLargestReadBlock = std::size_t{256} * 1024;
 
@@ -66,51 +64,67 @@ class SampleSpool::RunReader {
 
   /// False at the end of the run.
   Result<bool> advance() {
-    if (done_ == run_.count) {
-      return false;
+    if (++at_ < decoded_) {
+      return true;
     }
-    if (begin_ + kMaxSpooledBytes > block_.size() && read_ < run_.bytes) {
-      const Status filled = fill();
-      if (!filled) {
-        return filled.error();
-      }
-    }
-    io::ByteCursor in(std::span<const std::byte>(block_).subspan(begin_), run_.offset);
-    current_ = decode_spooled(in, current_);
-    if (!in.ok()) {
-      return Error{ErrorCode::kIo, kNoOffset, "temporary file does not say what was written to it"};
-    }
-    begin_ += in.position();
-    ++done_;
-    return true;
+    return decode_more();
   }
 
-  [[nodiscard]] const SpooledSample& current() const { return current_; }
+  [[nodiscard]] const SpooledSample& current() const { return samples_[at_]; }
   [[nodiscard]] std::uint32_t number() const { return number_; }
 
  private:
+  Result<bool> decode_more() {
+    at_ = 0;
+    decoded_ = 0;
+    while (decoded_ < kDecoded && done_ < run_.count) {
+      if (end_ - begin_ < kMaxSpooledBytes && read_ < run_.bytes) {
+        const Status filled = fill();
+        if (!filled) {
+          return filled.error();
+        }
+      }
+      // Behind the last sample there are zeros enough to look at.
+      begin_ += decode_spooled(block_.data() + begin_, last_);
+      if (begin_ > end_) {
+        return Error{ErrorCode::kIo, kNoOffset,
+                     "temporary file does not say what was written to it"};
+      }
+      samples_[decoded_++] = last_;
+      ++done_;
+    }
+    return decoded_ != 0;
+  }
+
   Status fill() {
     block_.erase(block_.begin(), block_.begin() + static_cast<std::ptrdiff_t>(begin_));
+    end_ -= begin_;
     begin_ = 0;
-    const std::size_t old_size = block_.size();
     const auto more = static_cast<std::size_t>(
         std::min<std::uint64_t>(std::max(block_bytes_, kMaxSpooledBytes), run_.bytes - read_));
-    block_.resize(old_size + more);
-    const Status status =
-        scratch_.read_at(run_.offset + read_, std::span(block_).subspan(old_size));
+    block_.resize(end_ + more);
+    const Status status = scratch_.read_at(run_.offset + read_, std::span(block_).subspan(end_));
+    end_ += more;
     read_ += more;
+    block_.resize(end_ + kMaxSpooledBytes);
     return status;
   }
+
+  static constexpr std::size_t kDecoded = 32;
 
   const io::SpillFile& scratch_;
   Run run_;
   std::uint32_t number_;
   std::size_t block_bytes_;
-  std::vector<std::byte> block_;
+  std::vector<std::byte> block_;  // [begin_, end_) is left to decode, zeros follow
   std::size_t begin_ = 0;
+  std::size_t end_ = 0;
   std::uint64_t read_ = 0;
   std::uint64_t done_ = 0;
-  SpooledSample current_;
+  SpooledSample last_;
+  std::array<SpooledSample, kDecoded> samples_;
+  std::size_t at_ = 0;
+  std::size_t decoded_ = 0;
 };
 
 SampleSpool::SampleSpool(std::string scratch_directory, std::uint64_t buffer_bytes)
@@ -188,16 +202,16 @@ Status SampleSpool::write_run(const Buffer& buffer) {
   run.count = buffer.samples.size();
   SpooledSample last;
   bool first = true;
-  io::ByteWriter block;
+  std::vector<std::byte> block(kBatch * kMaxSpooledBytes);
   const Status written = buffer.visit([&](std::span<const SpooledSample> batch) -> Status {
     run.first_time_ns = first ? batch.front().time_ns : run.first_time_ns;
     first = false;
-    block.clear();
+    std::size_t size = 0;
     for (const SpooledSample& sample : batch) {
-      encode_spooled(sample, last, block);
+      size += encode_spooled(sample, last, block.data() + size);
       last = sample;
     }
-    const Result<std::uint64_t> appended = scratch_.append(block.bytes());
+    const Result<std::uint64_t> appended = scratch_.append(std::span(block).first(size));
     return appended ? Status{} : Status(appended.error());
   });
   if (!written) {

@@ -37,8 +37,9 @@ void SinkQueue::rename_event(std::uint32_t index, std::string_view name) {
   filling_.entries.push_back({Kind::kRename, {}, index, 0, 0});
 }
 
-Status SinkQueue::add_sample(const Sample& sample, const capture::StackView& stack) {
-  return push(Kind::kSample, sample, 0, stack);
+Status SinkQueue::add_sample(const Sample& sample, const capture::StackView& stack,
+                             capture::StackMemo memo) {
+  return push(memo.known ? Kind::kKnownSample : Kind::kSample, sample, memo.slot, stack);
 }
 
 capture::PendingStack SinkQueue::open_pending() {
@@ -132,7 +133,10 @@ Status SinkQueue::deliver(const Batch& batch) {
     Status status;
     switch (entry.kind) {
       case Kind::kSample:
-        status = sink_.add_sample(entry.sample, stack);
+        status = sink_.add_sample(entry.sample, stack, {entry.number, false});
+        break;
+      case Kind::kKnownSample:
+        status = sink_.add_sample(entry.sample, stack, {entry.number, true});
         break;
       case Kind::kPendingSample:
         status = sink_.add_pending_sample(entry.sample, promise, stack);

@@ -26,7 +26,7 @@ namespace stackpack::app {
 class SinkQueue final : public capture::CallstackSink {
  public:
   static constexpr std::size_t kBatches = 4;
-  static constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
+  static constexpr std::size_t kBatchBytes = std::size_t{256} << 10;
 
   /// `sink` must outlive the queue and is used by the queue's thread until finish() returns.
   explicit SinkQueue(capture::CallstackSink& sink);
@@ -34,7 +34,10 @@ class SinkQueue final : public capture::CallstackSink {
 
   std::uint32_t add_event(const Event& event) override;
   void rename_event(std::uint32_t index, std::string_view name) override;
-  Status add_sample(const Sample& sample, const capture::StackView& stack) override;
+  using capture::CallstackSink::add_sample;
+  Status add_sample(const Sample& sample, const capture::StackView& stack,
+                    capture::StackMemo memo) override;
+  [[nodiscard]] bool remembers_stacks() const override { return sink_.remembers_stacks(); }
   capture::PendingStack open_pending() override;
   Status add_pending_sample(const Sample& sample, capture::PendingStack pending,
                             const capture::StackView& fallback) override;
@@ -55,6 +58,7 @@ class SinkQueue final : public capture::CallstackSink {
  private:
   enum class Kind : std::uint8_t {
     kSample,
+    kKnownSample,
     kPendingSample,
     kOpenPending,
     kResolve,
@@ -65,7 +69,7 @@ class SinkQueue final : public capture::CallstackSink {
   struct Entry {
     Kind kind = Kind::kSample;
     Sample sample;
-    std::uint32_t number = 0;  // of the promise, or index of the event
+    std::uint32_t number = 0;  // of the promise or slot, or index of the event
     std::uint32_t addresses = 0;
     std::uint32_t runs = 0;
   };

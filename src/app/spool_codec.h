@@ -3,8 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "io/byte_cursor.h"
-#include "io/byte_writer.h"
 #include "stackpack/model.h"
 
 namespace stackpack::app {
@@ -20,15 +18,17 @@ struct SpooledSample : Sample {
   friend bool operator==(const SpooledSample&, const SpooledSample&) = default;
 };
 
-/// Most bytes that encode_spooled() writes for a sample.
-inline constexpr std::size_t kMaxSpooledBytes = 3 + 10 + 5 + 5 * 6 + 10;
+/// Most bytes that encode_spooled() writes for a sample, and that decode_spooled() looks at.
+inline constexpr std::size_t kMaxSpooledBytes = 48;
 
-/// Appends `sample` as it differs from `last`, the one before it in the same run (a fresh
+/// Writes `sample` as it differs from `last`, the one before it in the same run (a fresh
 /// SpooledSample for the first). Times within a run do not go back. A form for scratch files: it
 /// is read by the process that wrote it and promises nothing to anyone else.
-void encode_spooled(const SpooledSample& sample, const SpooledSample& last, io::ByteWriter& out);
+/// `out`: room for kMaxSpooledBytes, all of which may be touched. Result: how many count.
+std::size_t encode_spooled(const SpooledSample& sample, const SpooledSample& last, std::byte* out);
 
-/// The inverse. A short window leaves `in` failed.
-SpooledSample decode_spooled(io::ByteCursor& in, const SpooledSample& last);
+/// The inverse: turns `sample`, the one before, into the next one.
+/// `in`: kMaxSpooledBytes, whatever they are. Result: how many were the sample's.
+std::size_t decode_spooled(const std::byte* in, SpooledSample& sample);
 
 }  // namespace stackpack::app

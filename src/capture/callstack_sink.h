@@ -14,6 +14,15 @@ namespace stackpack::capture {
 /// A callstack that is promised now and told later (ETW stack keys, deferred perf chains).
 enum class PendingStack : std::uint32_t {};
 
+/// Under which number a source knows a callstack again that it gave before, without decoding it.
+struct StackMemo {
+  static constexpr std::uint32_t kSlots = 1U << 14;
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  std::uint32_t slot = kNone;  ///< below kSlots, or kNone: the source does not know it again
+  bool known = false;          ///< the callstack is the one that was given last with this slot
+};
+
 /// Takes everything that a source finds in a capture. One of the two virtual interfaces.
 ///
 /// Order:   calls may come in any time order; whoever stores samples sorts them (stable by time).
@@ -37,8 +46,15 @@ class CallstackSink {
   /// One sample and its callstack, leaf first.
   ///
   /// origin kRecorded: `stack` has at least one frame. kIpOnly: exactly one. kNone: none.
-  /// `stack` is valid during the call only.
-  virtual Status add_sample(const Sample& sample, const StackView& stack) = 0;
+  /// `stack` is valid during the call only. Where `memo` says that it is known, a sink that
+  /// remembers stacks is given no frames; any other sink gets them all and may ignore `memo`.
+  virtual Status add_sample(const Sample& sample, const StackView& stack, StackMemo memo) = 0;
+  Status add_sample(const Sample& sample, const StackView& stack) {
+    return add_sample(sample, stack, {});
+  }
+
+  /// Whether this sink keeps what was added with each slot of a StackMemo. Always the same answer.
+  [[nodiscard]] virtual bool remembers_stacks() const { return false; }
 
   /// A new promise. Numbers are dense, counted from 0.
   virtual PendingStack open_pending() = 0;

@@ -37,8 +37,6 @@ constexpr std::array kFormats = {
     Choice{"etl", static_cast<int>(CaptureFormat::kEtl)},
     Choice{"folded", static_cast<int>(CaptureFormat::kFolded)},
     Choice{"pprof", static_cast<int>(CaptureFormat::kPprof)},
-    Choice{"folded", static_cast<int>(CaptureFormat::kFolded)},
-    Choice{"pprof", static_cast<int>(CaptureFormat::kPprof)},
 };
 constexpr std::array kProgressModes = {
     Choice{"auto", static_cast<int>(ProgressMode::kAuto)},

@@ -31,7 +31,7 @@ std::string roff(std::string_view text) {
   return out;
 }
 
-void append_option(std::string& out, const OptionText& option) {
+void append_roff_option(std::string& out, const OptionText& option) {
   out += ".TP\n";
   if (option.positional()) {
     out += fmt::format(".I {}\n", roff(option.value));
@@ -49,7 +49,7 @@ void append_command(std::string& out, const CommandText& command) {
     out += fmt::format(".PP\n.B stackpack {}\n", roff(usage));
   }
   for (const OptionText& option : command.options) {
-    append_option(out, option);
+    append_roff_option(out, option);
   }
   for (const ExampleText& example : command.examples) {
     out += fmt::format(".PP\n{}:\n.PP\n.RS\n.nf\n{}\n.fi\n.RE\n", roff(example.text),

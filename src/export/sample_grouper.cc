@@ -7,7 +7,7 @@ namespace stackpack::exporting {
 
 namespace {
 
-constexpr std::size_t kFirstSlots = 1024;
+constexpr std::size_t kFirstGroupSlots = 1024;
 
 std::uint64_t hash_of(const GroupKey& key) {
   std::uint64_t hash = (std::uint64_t{key.stack} << 32) | key.context;
@@ -74,7 +74,7 @@ void SampleGrouper::throw_out_upper_half() {
 void SampleGrouper::add(const SelectedSample& sample) {
   const GroupKey key = key_of(sample);
   if (groups_.size() * 2 >= slots_.size()) {
-    index_groups(std::max(kFirstSlots, slots_.size() * 2));
+    index_groups(std::max(kFirstGroupSlots, slots_.size() * 2));
   }
   const std::size_t slot = slot_of(key);
   if (slots_[slot] == 0) {

@@ -6,7 +6,7 @@ namespace stackpack::exporting {
 
 namespace {
 
-constexpr std::size_t kFirstSlots = 1024;
+constexpr std::size_t kFirstTreeSlots = 1024;
 
 std::size_t hash_of(std::uint32_t parent, std::uint32_t location) {
   std::uint64_t hash = (std::uint64_t{parent} << 32) | location;
@@ -19,7 +19,7 @@ std::size_t hash_of(std::uint32_t parent, std::uint32_t location) {
 
 }  // namespace
 
-StackTree::StackTree() : nodes_(1), slots_(kFirstSlots) {}
+StackTree::StackTree() : nodes_(1), slots_(kFirstTreeSlots) {}
 
 void StackTree::grow() {
   const std::size_t count = slots_.size() * 2;

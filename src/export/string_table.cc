@@ -7,12 +7,12 @@ namespace stackpack::exporting {
 
 namespace {
 
-constexpr std::size_t kFirstSlots = 256;
+constexpr std::size_t kFirstStringSlots = 256;
 
 }  // namespace
 
 void StringTable::grow() {
-  const std::size_t count = std::max(kFirstSlots, slots_.size() * 2);
+  const std::size_t count = std::max(kFirstStringSlots, slots_.size() * 2);
   slots_.assign(count, 0);
   for (std::uint32_t i = 0; i < size(); ++i) {
     std::size_t slot = std::hash<std::string_view>()(text(i)) & (count - 1);

@@ -5,6 +5,14 @@
 
 namespace stackpack::io {
 
+namespace {
+
+// Bytes that are read at a time: few enough that they are still in the processor's own cache when
+// they are looked at.
+constexpr std::size_t kStep = std::size_t{256} << 10;
+
+}  // namespace
+
 BufferedReader::BufferedReader(ByteSource& source, std::uint64_t start, std::size_t capacity)
     : source_(source),
       buffer_(capacity),
@@ -22,12 +30,15 @@ BufferedReader::BufferedReader(ByteSource& source, std::uint64_t start, std::uin
       random_access_(true) {}
 
 Status BufferedReader::fill(std::size_t size) {
-  std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
-  base_ += begin_;
-  end_ -= begin_;
-  begin_ = 0;
-  while (end_ < size && !at_end_) {
+  if (buffer_.size() - begin_ < size + kStep) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    base_ += begin_;
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  while (end_ - begin_ < size && !at_end_) {
     std::span<std::byte> space = std::span(buffer_).subspan(end_);
+    space = space.first(std::min(space.size(), kStep));
     const std::uint64_t position = base_ + end_;
     if (position >= limit_) {
       at_end_ = true;

@@ -16,6 +16,9 @@ constexpr unsigned kPlanes = 8;
 // Shorter planes gain less from tables of their own than the tables cost.
 constexpr std::size_t kMinCutBytes = 2'048;
 
+// Of longer columns, as many values stand for all when forms are compared.
+constexpr std::size_t kJudged = 8'192;
+
 // Bits after the leading one that are worth trying.
 constexpr std::array<unsigned, 3> kTriedBits{2, 3, 4};
 
@@ -60,8 +63,8 @@ std::uint64_t entropy_bits(const std::array<std::uint32_t, 256>& counts, std::ui
   return sum / 256;
 }
 
-std::uint64_t estimate_planes(std::span<const std::uint64_t> values) {
-  const unsigned mask = varying_planes(values);
+// `mask`: the planes in which not all values have the same byte.
+std::uint64_t estimate_planes(std::span<const std::uint64_t> values, unsigned mask) {
   std::uint64_t bits = 0;
   for (unsigned plane = 0; plane < kPlanes; ++plane) {
     if (((mask >> plane) & 1) != 0) {
@@ -110,8 +113,12 @@ std::uint64_t least_value_of(std::size_t symbol) {
   return leading << ((symbol >> kFinest) - 1);
 }
 
-// ~0 when a symbol would not fit a byte.
-std::uint64_t estimate_buckets(const BucketCounts& finest, std::uint64_t total, unsigned kept) {
+// ~0 when the symbol of a value of `width` bits would not fit a byte.
+std::uint64_t estimate_buckets(const BucketCounts& finest, std::uint64_t total, unsigned kept,
+                               unsigned width) {
+  if (bucket_of(low_bits(width), kept).symbol > 0xFF) {
+    return ~std::uint64_t{0};
+  }
   std::array<std::uint32_t, 256> counts{};
   std::uint64_t bits = 0;
   for (std::size_t symbol = 0; symbol < finest.size(); ++symbol) {
@@ -119,9 +126,6 @@ std::uint64_t estimate_buckets(const BucketCounts& finest, std::uint64_t total, 
       continue;
     }
     const Bucket bucket = bucket_of(least_value_of(symbol), kept);
-    if (bucket.symbol > 0xFF) {
-      return ~std::uint64_t{0};
-    }
     counts[bucket.symbol] += finest[symbol];
     bits += std::uint64_t{bucket.low_bits} * finest[symbol];
   }
@@ -279,19 +283,36 @@ void write_column(std::span<const std::uint64_t> values, BlockContent& content) 
 }
 
 NumberForm choose_form(std::span<const std::uint64_t> values) {
-  NumberForm best{estimate_planes(values)};
-  if (std::popcount(varying_planes(values)) < 2) {
-    return best;  // one plane of bytes: nothing mixed, nothing to part
-  }
-  BucketCounts counts{};
-  for (const std::uint64_t value : values) {
-    ++counts[bucket_of(value, kFinest).symbol];
-  }
-  for (const unsigned kept : kTriedBits) {
-    const std::uint64_t bits = estimate_buckets(counts, values.size(), kept);
-    if (bits < best.bits) {
-      best = {bits, true, kept};
+  const unsigned mask = varying_planes(values);
+  std::array<std::uint64_t, kJudged> some;  // filled before it is read
+  std::span<const std::uint64_t> judged = values;
+  if (values.size() > kJudged) {
+    for (std::size_t i = 0; i < kJudged; ++i) {
+      some[i] = values[i * values.size() / kJudged];
     }
+    judged = some;
+  }
+  NumberForm best{estimate_planes(judged, mask)};
+  // In one plane of bytes nothing is mixed, nothing to part.
+  if (std::popcount(mask) > 1) {
+    std::uint64_t any = 0;
+    for (const std::uint64_t value : values) {
+      any |= value;
+    }
+    const auto width = static_cast<unsigned>(std::bit_width(any));
+    BucketCounts counts{};
+    for (const std::uint64_t value : judged) {
+      ++counts[bucket_of(value, kFinest).symbol];
+    }
+    for (const unsigned kept : kTriedBits) {
+      const std::uint64_t bits = estimate_buckets(counts, judged.size(), kept, width);
+      if (bits < best.bits) {
+        best = {bits, true, kept};
+      }
+    }
+  }
+  if (!judged.empty()) {
+    best.bits = best.bits * values.size() / judged.size();
   }
   return best;
 }

@@ -64,20 +64,29 @@ class SampleBlockEncoder {
   void encode(std::span<const StoredSample> samples, BlockContent& head, BlockContent& body);
 
  private:
+  void take_columns(std::span<const StoredSample> samples);
   void sort_out(std::span<const StoredSample> samples);
-  void take_time_differences(std::span<const StoredSample> samples, std::uint64_t base);
+  void take_time_differences(std::uint64_t base);
   void encode_head(std::size_t samples, BlockContent& head) const;
   void encode_groups(BlockContent& body) const;
-  void encode_times(std::span<const StoredSample> samples, BlockContent& body);
-  void encode_order(std::span<const StoredSample> samples, BlockContent& body);
+  void encode_times(BlockContent& body);
+  void encode_order(BlockContent& body);
   void encode_threads(BlockContent& body);
-  void order_of_ascending(std::span<const StoredSample> samples);
-  void order_of_any(std::span<const StoredSample> samples);
-  void encode_weights(std::span<const StoredSample> samples, BlockContent& body);
-  void sort_by_thread();
-  void encode_stacks(std::span<const StoredSample> samples, BlockContent& body);
-  template <typename Get>
-  void encode_plain(std::span<const StoredSample> samples, Get get, BlockContent& body);
+  void order_of_ascending();
+  void order_of_any();
+  void encode_weights(BlockContent& body);
+  void encode_stacks(BlockContent& body);
+  template <typename Value>
+  void encode_plain(const std::vector<Value>& values, BlockContent& body);
+
+  // The fields of the samples, each in the order of the capture. The columns are made out of order,
+  // and a sample as a whole is most of a cache line.
+  std::vector<std::uint64_t> times_;
+  std::vector<std::uint64_t> weights_;
+  std::vector<StackId> stacks_;
+  std::vector<std::uint32_t> event_ids_;
+  std::vector<std::uint8_t> origins_;
+  std::vector<std::uint8_t> flags_;
 
   ValueRanks threads_;  // (pid, tid) as one number
   ValueRanks cpus_;     // each is a group

@@ -88,20 +88,37 @@ void sort_by_class(std::span<const std::uint32_t> class_of, const std::vector<st
 
 void SampleBlockEncoder::encode(std::span<const StoredSample> samples, BlockContent& head,
                                 BlockContent& body) {
+  take_columns(samples);
   sort_out(samples);
   encode_head(samples.size(), head);
   encode_groups(body);
-  encode_times(samples, body);
-  encode_order(samples, body);
+  encode_times(body);
+  encode_order(body);
   encode_threads(body);
-  encode_plain(
-      samples, [](const StoredSample& s) { return s.event; }, body);
-  encode_weights(samples, body);
-  encode_plain(
-      samples, [](const StoredSample& s) { return static_cast<unsigned>(s.origin); }, body);
-  encode_plain(
-      samples, [](const StoredSample& s) { return s.flags; }, body);
-  encode_stacks(samples, body);
+  encode_plain(event_ids_, body);
+  encode_weights(body);
+  encode_plain(origins_, body);
+  encode_plain(flags_, body);
+  encode_stacks(body);
+}
+
+void SampleBlockEncoder::take_columns(std::span<const StoredSample> samples) {
+  times_.resize(samples.size());
+  weights_.resize(samples.size());
+  stacks_.resize(samples.size());
+  event_ids_.resize(samples.size());
+  origins_.resize(samples.size());
+  flags_.resize(samples.size());
+  std::size_t at = 0;
+  for (const StoredSample& sample : samples) {
+    times_[at] = sample.time_ns;
+    weights_[at] = sample.weight;
+    stacks_[at] = sample.stack;
+    event_ids_[at] = sample.event;
+    origins_[at] = static_cast<std::uint8_t>(sample.origin);
+    flags_[at] = sample.flags;
+    ++at;
+  }
 }
 
 // Threads, groups and the stored order.
@@ -144,25 +161,21 @@ void SampleBlockEncoder::encode_groups(BlockContent& body) const {
 }
 
 // Differences modulo 2^64 in stored order, into column_.
-void SampleBlockEncoder::take_time_differences(std::span<const StoredSample> samples,
-                                               std::uint64_t base) {
+void SampleBlockEncoder::take_time_differences(std::uint64_t base) {
   column_.clear();
   for (std::size_t group = 0; group < cpus_.values().size(); ++group) {
     std::uint64_t before = base;
     for (std::size_t at = group_begin_[group]; at < group_begin_[group + 1]; ++at) {
-      const std::uint64_t time = samples[stored_[at]].time_ns;
+      const std::uint64_t time = times_[stored_[at]];
       column_.push_back(time - before);
       before = time;
     }
   }
 }
 
-void SampleBlockEncoder::encode_times(std::span<const StoredSample> samples, BlockContent& body) {
-  std::uint64_t base = samples.front().time_ns;
-  for (const StoredSample& sample : samples) {
-    base = std::min(base, sample.time_ns);
-  }
-  take_time_differences(samples, base);
+void SampleBlockEncoder::encode_times(BlockContent& body) {
+  const std::uint64_t base = *std::min_element(times_.begin(), times_.end());
+  take_time_differences(base);
   // A difference is negative when times go back within a group: as a number it is above any that
   // could be added to the base.
   const bool ascending = std::all_of(column_.begin(), column_.end(),
@@ -194,33 +207,30 @@ void SampleBlockEncoder::encode_times(std::span<const StoredSample> samples, Blo
   write_numbers(centered ? numbers_ : column_, centered ? centered_form : plain_form, body);
 }
 
-void SampleBlockEncoder::encode_order(std::span<const StoredSample> samples, BlockContent& body) {
-  const bool ascending =
-      std::is_sorted(samples.begin(), samples.end(),
-                     [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
-  if (ascending) {
-    order_of_ascending(samples);
+void SampleBlockEncoder::encode_order(BlockContent& body) {
+  if (std::is_sorted(times_.begin(), times_.end())) {
+    order_of_ascending();
   } else {
-    order_of_any(samples);
+    order_of_any();
   }
   write_column(column_, body);
 }
 
 // Where times ascend, the groups with the earliest sample left are those of the samples from here
 // on that have the same time.
-void SampleBlockEncoder::order_of_ascending(std::span<const StoredSample> samples) {
-  column_.resize(samples.size());
+void SampleBlockEncoder::order_of_ascending() {
+  column_.resize(times_.size());
   const std::size_t groups = cpus_.values().size();
   std::size_t lowest = 0;
-  for (std::size_t i = samples.size(); i-- > 0;) {
+  for (std::size_t i = times_.size(); i-- > 0;) {
     const std::size_t group = group_of_[i];
-    const bool alone = i + 1 == samples.size() || samples[i + 1].time_ns != samples[i].time_ns;
+    const bool alone = i + 1 == times_.size() || times_[i + 1] != times_[i];
     lowest = alone ? group : std::min(lowest, group);
     column_[i] = (group + groups - lowest) % groups;
   }
 }
 
-void SampleBlockEncoder::order_of_any(std::span<const StoredSample> samples) {
+void SampleBlockEncoder::order_of_any() {
   column_.clear();
   const std::size_t groups = cpus_.values().size();
   if (groups == 0) {
@@ -232,7 +242,7 @@ void SampleBlockEncoder::order_of_any(std::span<const StoredSample> samples) {
     if (next[group] == group_begin_[group + 1]) {
       queue.set_empty(group);
     } else {
-      queue.set(group, samples[stored_[next[group]]].time_ns);
+      queue.set(group, times_[stored_[next[group]]]);
     }
   };
   for (std::size_t group = 0; group < groups; ++group) {
@@ -258,37 +268,35 @@ void SampleBlockEncoder::encode_threads(BlockContent& body) {
   write_column(column_, body);
 }
 
-void SampleBlockEncoder::encode_weights(std::span<const StoredSample> samples, BlockContent& body) {
-  const StoredSample* const all = samples.data();
+void SampleBlockEncoder::encode_weights(BlockContent& body) {
+  const std::uint32_t* const all = event_ids_.data();
   events_.rank(
-      samples.size(), [all](std::size_t i) { return all[i].event; }, event_of_);
+      event_ids_.size(), [all](std::size_t i) { return all[i]; }, event_of_);
   std::vector<std::uint64_t> before(events_.values().size(), 0);
   column_.clear();
   for (const std::uint32_t at : stored_) {
     std::uint64_t& latest = before[event_of_[at]];
-    column_.push_back(zigzag_difference(samples[at].weight, latest));
-    latest = samples[at].weight;
+    column_.push_back(zigzag_difference(weights_[at], latest));
+    latest = weights_[at];
   }
   write_numbers(column_, body);
 }
 
-template <typename Get>
-void SampleBlockEncoder::encode_plain(std::span<const StoredSample> samples, Get get,
-                                      BlockContent& body) {
-  column_.clear();
-  for (const std::uint32_t at : stored_) {
-    column_.push_back(get(samples[at]));
-  }
+template <typename Value>
+void SampleBlockEncoder::encode_plain(const std::vector<Value>& values, BlockContent& body) {
+  column_.resize(values.size());
+  std::transform(stored_.begin(), stored_.end(), column_.begin(),
+                 [all = values.data()](std::uint32_t at) { return all[at]; });
   write_column(column_, body);
 }
 
-void SampleBlockEncoder::encode_stacks(std::span<const StoredSample> samples, BlockContent& body) {
+void SampleBlockEncoder::encode_stacks(BlockContent& body) {
   column_.clear();
   numbers_.clear();
   for (std::size_t thread = 0; thread < threads_.values().size(); ++thread) {
     predictor_.begin_thread(thread_begin_[thread + 1] - thread_begin_[thread]);
     for (std::size_t at = thread_begin_[thread]; at < thread_begin_[thread + 1]; ++at) {
-      const StackId stack = samples[by_thread_[at]].stack;
+      const StackId stack = stacks_[by_thread_[at]];
       if (stack == kNoStack) {
         column_.push_back(kNoStackCode);
         continue;

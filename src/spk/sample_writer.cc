@@ -1,20 +1,10 @@
 #include "spk/sample_writer.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "spk/table_codec.h"
 
 namespace stackpack::spk {
-
-std::size_t SampleWriter::HashKey::operator()(const CountKey& key) const {
-  constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15;
-  std::uint64_t hash = (std::uint64_t{key.pid} << 32 | key.stack) * kMultiplier;
-  hash ^= hash >> 29;
-  hash += std::uint64_t{key.event} << 2 | static_cast<std::uint64_t>(key.origin);
-  hash *= kMultiplier;
-  return hash ^ (hash >> 32);
-}
 
 void SampleWriter::begin(std::uint64_t stack_count) {
   stack_count_ = stack_count;
@@ -34,7 +24,9 @@ Status SampleWriter::add(std::span<const StoredSample> samples) {
     events_used_ = std::max(events_used_, std::uint64_t{sample.event} + 1);
     ++total_;
     if (!keep_samples_) {
-      count(sample);
+      if (const Status counted = counts_.add(sample); !counted) {
+        return counted;
+      }
       continue;
     }
     std::vector<StoredSample>& block = pool_->filling();
@@ -46,14 +38,6 @@ Status SampleWriter::add(std::span<const StoredSample> samples) {
     }
   }
   return {};
-}
-
-void SampleWriter::count(const StoredSample& sample) {
-  Count& count = counts_[{sample.stack, sample.event, sample.pid, sample.origin}];
-  ++count.samples;
-  if (__builtin_add_overflow(count.weight, sample.weight, &count.weight)) {
-    count.weight = ~std::uint64_t{0};
-  }
 }
 
 Status SampleWriter::write_block(const PackedSampleBlock& block) {
@@ -112,27 +96,19 @@ Status SampleWriter::write_index() {
 }
 
 Status SampleWriter::write_counts() {
-  std::vector<Reader::StackCount> rows;
-  rows.reserve(counts_.size());
-  for (const auto& [key, count] : counts_) {
-    rows.push_back({key.stack, key.event, key.pid, key.origin, count.samples, count.weight});
+  std::uint64_t rows = 0;
+  const Status written =
+      counts_.for_each_block(kStackCountsPerBlock, [&](std::span<const Reader::StackCount> block) {
+        rows += block.size();
+        body_.clear();
+        encode_rows(block, body_);
+        const auto record = out_.add_block(body_);
+        return record ? Status{} : Status(record.error());
+      });
+  if (written) {
+    out_.end_section(rows);
   }
-  counts_.clear();
-  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.stack, a.event, a.pid, a.origin) <
-           std::tie(b.stack, b.event, b.pid, b.origin);
-  });
-  const std::span<const Reader::StackCount> all(rows);
-  for (std::size_t begin = 0; begin < all.size(); begin += kStackCountsPerBlock) {
-    body_.clear();
-    encode_rows(all.subspan(begin, std::min<std::size_t>(kStackCountsPerBlock, all.size() - begin)),
-                body_);
-    if (const auto record = out_.add_block(body_); !record) {
-      return record.error();
-    }
-  }
-  out_.end_section(all.size());
-  return {};
+  return written;
 }
 
 }  // namespace stackpack::spk

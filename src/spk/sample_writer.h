@@ -3,12 +3,13 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "spk/block_index.h"
 #include "spk/sample_block_pool.h"
 #include "spk/section_writer.h"
+#include "spk/stack_count_table.h"
+#include "spk/writer.h"
 #include "stackpack/model.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
@@ -18,9 +19,11 @@ namespace stackpack::spk {
 /// Writes the sections samples and sample index, or, without samples, the section stack counts.
 class SampleWriter {
  public:
-  /// `threads`: that encode blocks besides the calling one.
-  SampleWriter(SectionWriter& out, bool keep_samples, unsigned threads)
-      : out_(out), keep_samples_(keep_samples), threads_(threads) {}
+  SampleWriter(SectionWriter& out, const WriterOptions& options)
+      : out_(out),
+        keep_samples_(options.samples),
+        threads_(options.threads),
+        counts_(options.scratch_directory, options.count_bytes) {}
 
   /// Call first, when no other section is open.
   void begin(std::uint64_t stack_count);
@@ -36,23 +39,6 @@ class SampleWriter {
   [[nodiscard]] std::uint64_t waits_of_encoders() const { return waits_of_encoders_; }
 
  private:
-  struct CountKey {
-    StackId stack;
-    std::uint32_t event;
-    std::uint32_t pid;
-    StackOrigin origin;
-
-    friend bool operator==(const CountKey&, const CountKey&) = default;
-  };
-  struct HashKey {
-    std::size_t operator()(const CountKey& key) const;
-  };
-  struct Count {
-    std::uint64_t samples = 0;
-    std::uint64_t weight = 0;
-  };
-
-  void count(const StoredSample& sample);
   Status write_block(const PackedSampleBlock& block);
   Status write_index();
   Status write_counts();
@@ -64,7 +50,7 @@ class SampleWriter {
   std::uint64_t events_used_ = 0;  // 1 + highest event
   std::uint64_t total_ = 0;
   std::vector<SampleBlockEntry> entries_;
-  std::unordered_map<CountKey, Count, HashKey> counts_;
+  StackCountTable counts_;
   BlockContent body_;
   std::uint64_t waits_for_encoders_ = 0;
   std::uint64_t waits_of_encoders_ = 0;

@@ -15,7 +15,7 @@ struct Writer::Impl {
   Impl(io::OutputFile& out, const WriterOptions& options)
       : sections(out, options.level),
         dag(sections, options.table_bytes),
-        samples(sections, options.samples, options.threads) {}
+        samples(sections, options) {}
 
   /// Writes a table in blocks that hold few rows when the rows' texts are long.
   template <typename Row>

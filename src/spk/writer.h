@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "capture/system_recorder.h"
@@ -20,6 +21,10 @@ struct WriterOptions {
   bool samples = true;  ///< false: keep counts per (stack, event, process, origin) instead
   /// Most bytes for the tables of frames and edges while the callstacks are written; 0: no limit.
   std::uint64_t table_bytes = 0;
+  /// Most bytes for the counts that are kept in place of samples; 0: no limit. Beyond, they go to a
+  /// scratch file in `scratch_directory`.
+  std::uint64_t count_bytes = 0;
+  std::string scratch_directory = ".";
   unsigned threads = 0;  ///< that encode samples besides the calling one; not seen in the file
 };
 
@@ -38,9 +43,9 @@ struct WriterOptions {
 /// on. Nothing of the file depends on anything but these arguments and the version of libzstd.
 /// Memory: proportional to the frame dictionary and the distinct (parent frame, frame) pairs, plus
 /// the blocks of samples under way (SampleBlockPool) and some 50 bytes per page and per block of
-/// samples; without samples, proportional to the distinct counts. Errors: those of the output file;
-/// kLimit; kUsage: calls out of order, nodes not in canonical order or not the same twice, samples
-/// of unknown callstacks or events.
+/// samples; without samples, proportional to the distinct counts, up to count_bytes. Errors: those
+/// of the output file; kLimit; kUsage: calls out of order, nodes not in canonical order or not the
+/// same twice, samples of unknown callstacks or events.
 class Writer {
  public:
   static Result<std::unique_ptr<Writer>> create(io::OutputFile& out, const WriterOptions& options);

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ void add_random_samples(CallstackSink& sink, std::uint32_t seed, std::size_t cou
   sink.add_event({"cpu-clock", true});
   sink.add_event({"faults", false});
   std::vector<PendingStack> promises;
+  std::set<std::uint32_t> known;  // slots
   for (std::size_t i = 0; i < count; ++i) {
     Sample sample;
     sample.time_ns = 1'000'000 + 10 * i - random() % 200;
@@ -53,7 +55,7 @@ void add_random_samples(CallstackSink& sink, std::uint32_t seed, std::size_t cou
     const ModeRun one{FrameMode::kKernel, 1};
     const StackView stack{addresses, {&user, 1}};
     const StackView ip{std::span(addresses).first(1), {&one, 1}};
-    switch (random() % 8) {
+    switch (random() % 10) {
       case 0:
         sample.origin = StackOrigin::kIpOnly;
         REQUIRE(sink.add_sample(sample, ip).has_value());
@@ -73,6 +75,21 @@ void add_random_samples(CallstackSink& sink, std::uint32_t seed, std::size_t cou
           const StackView kept = random() % 3 == 0 ? StackView{} : stack;
           REQUIRE(sink.resolve_pending(promises.back(), kept).has_value());
           promises.pop_back();
+        }
+        break;
+      case 4: {
+        const auto slot = static_cast<std::uint32_t>(random() % 50);
+        known.insert(slot);
+        sample.origin = StackOrigin::kRecorded;
+        REQUIRE(sink.add_sample(sample, stack, {slot, false}).has_value());
+        break;
+      }
+      case 5:
+        if (const auto found = known.find(static_cast<std::uint32_t>(random() % 50));
+            found != known.end()) {
+          sample.origin = StackOrigin::kRecorded;
+          REQUIRE(sink.remembers_stacks());
+          REQUIRE(sink.add_sample(sample, {}, {*found, true}).has_value());
         }
         break;
       default:

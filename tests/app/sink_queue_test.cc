@@ -25,6 +25,7 @@ namespace {
 void feed(CallstackSink& sink, std::size_t count) {
   std::mt19937_64 random(5);
   std::vector<PendingStack> promises;
+  std::uint32_t known = 0;  // slots
   sink.add_event({"first", false});
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<std::uint64_t> addresses(random() % 40);
@@ -41,7 +42,7 @@ void feed(CallstackSink& sink, std::size_t count) {
     Sample sample;
     sample.time_ns = i;
     const StackView stack{addresses, runs};
-    switch (random() % 10) {
+    switch (random() % 12) {
       case 0:
         promises.push_back(sink.open_pending());
         REQUIRE(sink.add_pending_sample(sample, promises.back(), {}).has_value());
@@ -55,7 +56,17 @@ void feed(CallstackSink& sink, std::size_t count) {
       case 2:
         sample.event = sink.add_event({"event " + std::to_string(i), true});
         sink.rename_event(sample.event, "named " + std::to_string(i));
-        [[fallthrough]];
+        REQUIRE(sink.add_sample(sample, stack).has_value());
+        break;
+      case 3:
+        REQUIRE(sink.add_sample(sample, stack, {known++, false}).has_value());
+        break;
+      case 4:
+        if (known > 0) {
+          const auto slot = static_cast<std::uint32_t>(random() % known);
+          REQUIRE(sink.add_sample(sample, {}, {slot, true}).has_value());
+        }
+        break;
       default:
         REQUIRE(sink.add_sample(sample, stack).has_value());
     }
@@ -67,7 +78,7 @@ class FailingSink final : public stackpack::capture::CallstackSink {
   explicit FailingSink(std::uint64_t good) : good_(good) {}
   std::uint32_t add_event(const stackpack::Event&) override { return 0; }
   void rename_event(std::uint32_t, std::string_view) override {}
-  Status add_sample(const Sample&, const StackView&) override {
+  Status add_sample(const Sample&, const StackView&, stackpack::capture::StackMemo) override {
     ++calls;
     return calls > good_ ? Status(Error{ErrorCode::kLimit, 7, "full"}) : Status{};
   }
@@ -97,12 +108,22 @@ TEST_CASE("sink queue: the sink sees the same calls in the same order") {
   REQUIRE(queue.finish().has_value());
   CHECK(behind_queue.events == direct.events);
   CHECK(behind_queue.promises == direct.promises);
+  CHECK(behind_queue.known_samples == direct.known_samples);
+  CHECK(direct.known_samples > 1000);
   REQUIRE(behind_queue.rows.size() == direct.rows.size());
   for (std::size_t i = 0; i < direct.rows.size(); ++i) {
     REQUIRE(behind_queue.rows[i].sample == direct.rows[i].sample);
     REQUIRE(behind_queue.rows[i].stack == direct.rows[i].stack);
     REQUIRE(behind_queue.rows[i].pending == direct.rows[i].pending);
   }
+}
+
+TEST_CASE("sink queue: it remembers stacks where its sink does") {
+  CollectingSink sink;
+  sink.remembers = false;
+  CHECK_FALSE(SinkQueue(sink).remembers_stacks());
+  sink.remembers = true;
+  CHECK(SinkQueue(sink).remembers_stacks());
 }
 
 TEST_CASE(

@@ -18,8 +18,8 @@ rapidjson::Document parsed(const std::string& text) {
   return document;
 }
 
-rapidjson::Document exported(test::Encoder encoder, const HandMadeCapture& capture,
-                             const ExportOptions& options) {
+rapidjson::Document exported_json(test::Encoder encoder, const HandMadeCapture& capture,
+                                  const ExportOptions& options) {
   const test::Exported result = test::export_with(encoder, capture, options);
   REQUIRE(result.status.has_value());
   return parsed(result.content);
@@ -62,11 +62,11 @@ TEST_CASE("speedscope: aggregated, a thread's callstacks have their counts") {
         {"alpha+0x10;libc.so.6+0x20;[kernel.kallsyms]+0x100", 1}}},
       {"worker pid 10 tid 11", {{"alpha+0x10;libc.so.6+0x20", 1}}},
       {"beta pid 20 tid 20", {{"", 1}, {"beta+0x10", 1}, {"beta+0x10;libc.so.6+0x20", 1}}}};
-  CHECK(speedscope_weights(exported(exporting::write_speedscope, test::small_capture(), options)) ==
-        expected);
+  CHECK(speedscope_weights(exported_json(exporting::write_speedscope, test::small_capture(),
+                                         options)) == expected);
   options.memory_limit = 0;  // every lane is streamed
-  CHECK(speedscope_weights(exported(exporting::write_speedscope, test::small_capture(), options)) ==
-        expected);
+  CHECK(speedscope_weights(exported_json(exporting::write_speedscope, test::small_capture(),
+                                         options)) == expected);
 }
 
 TEST_CASE("speedscope: a timeline has real times, and gaps") {
@@ -78,7 +78,7 @@ TEST_CASE("speedscope: a timeline has real times, and gaps") {
     CAPTURE(limit);
     options.memory_limit = limit;
     const rapidjson::Document file =
-        exported(exporting::write_speedscope, test::small_capture(), options);
+        exported_json(exporting::write_speedscope, test::small_capture(), options);
     CHECK(std::string(file["$schema"].GetString()) ==
           "https://www.speedscope.app/file-format-schema.json");
     REQUIRE(file["profiles"].Size() == 1);
@@ -98,7 +98,8 @@ TEST_CASE("speedscope: a timeline has real times, and gaps") {
 }
 
 TEST_CASE("speedscope: several events of a thread are several profiles") {
-  const rapidjson::Document file = exported(exporting::write_speedscope, test::small_capture(), {});
+  const rapidjson::Document file =
+      exported_json(exporting::write_speedscope, test::small_capture(), {});
   std::vector<std::string> names;
   for (const auto& profile : file["profiles"].GetArray()) {
     names.emplace_back(profile["name"].GetString());
@@ -121,7 +122,7 @@ TEST_CASE("speedscope, firefox: a file of counts has no times to show") {
   }
   ExportOptions options;
   options.aggregate = true;
-  CHECK(speedscope_weights(exported(exporting::write_speedscope, capture, options)) ==
+  CHECK(speedscope_weights(exported_json(exporting::write_speedscope, capture, options)) ==
         Weights{{"alpha pid 10", {{"alpha+0x10", 4}, {"alpha+0x10;libc.so.6+0x20", 2}}}});
 }
 
@@ -187,7 +188,7 @@ TEST_CASE("firefox: threads, times, frames, libraries and categories") {
   for (const std::uint64_t limit : {std::uint64_t{0}, options.memory_limit}) {
     CAPTURE(limit);
     options.memory_limit = limit;
-    const rapidjson::Document file = exported(exporting::write_firefox, capture, options);
+    const rapidjson::Document file = exported_json(exporting::write_firefox, capture, options);
     CHECK(file["meta"]["preprocessedProfileVersion"].GetInt() == 60);
     CHECK(file["meta"]["startTime"].GetDouble() == doctest::Approx(1'700'000'000'000.001));
     REQUIRE(file["threads"].Size() == 3);

@@ -22,7 +22,7 @@ struct DecodedProfile {
   std::int64_t duration = 0;
 };
 
-std::string hex(std::uint64_t value) {
+std::string prefixed_hex(std::uint64_t value) {
   char text[24];
   std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
   return text;
@@ -60,7 +60,7 @@ void decode_tables(const std::string& content, DecodedProfile& profile) {
         } else if (mapping.tag() == 5 || mapping.tag() == 6) {
           text += profile.strings.at(mapping.get_uint64()) + "|";
         } else {
-          text += hex(mapping.get_uint64()) + "|";
+          text += prefixed_hex(mapping.get_uint64()) + "|";
         }
       }
       CHECK(profile.mappings.emplace(id, text).second);
@@ -81,7 +81,7 @@ void decode_tables(const std::string& content, DecodedProfile& profile) {
       } else if (location.tag() == 2) {
         text += profile.mappings.at(location.get_uint64());
       } else if (location.tag() == 3) {
-        text += hex(location.get_uint64());
+        text += prefixed_hex(location.get_uint64());
       } else {
         auto line = location.get_message();
         REQUIRE(line.next(1));
@@ -107,7 +107,7 @@ std::string decode_label(protozero::pbf_reader label, const DecodedProfile& prof
   return text;
 }
 
-DecodedProfile decode(const std::string& content) {
+DecodedProfile decode_profile(const std::string& content) {
   DecodedProfile profile;
   decode_tables(content, profile);
   for (protozero::pbf_reader top(content); top.next();) {
@@ -145,10 +145,10 @@ DecodedProfile decode(const std::string& content) {
   return profile;
 }
 
-DecodedProfile exported(const HandMadeCapture& capture, const ExportOptions& options) {
+DecodedProfile exported_profile(const HandMadeCapture& capture, const ExportOptions& options) {
   const test::Exported result = test::export_with(exporting::write_pprof, capture, options, true);
   REQUIRE(result.status.has_value());
-  return decode(result.content);
+  return decode_profile(result.content);
 }
 
 }  // namespace
@@ -158,7 +158,7 @@ TEST_CASE("pprof: mappings, addresses, values and labels of every sample") {
   capture.tables.modules[1].build_id_kind = BuildIdKind::kGnu;
   capture.tables.modules[1].build_id = {0xab, 0xcd};
   capture.tables.modules[1].file_offset = 0x400;
-  const DecodedProfile profile = exported(capture, {});
+  const DecodedProfile profile = exported_profile(capture, {});
   CHECK(profile.strings.at(0).empty());
   CHECK(profile.types == std::vector<std::string>{"samples/count", "cycles/count"});
   CHECK(profile.duration == 89'000);
@@ -182,8 +182,8 @@ TEST_CASE("pprof: mappings, addresses, values and labels of every sample") {
 TEST_CASE("pprof: little memory gives the same profile") {
   ExportOptions tight;
   tight.memory_limit = 0;
-  const DecodedProfile small = exported(test::small_capture(), tight);
-  const DecodedProfile whole = exported(test::small_capture(), {});
+  const DecodedProfile small = exported_profile(test::small_capture(), tight);
+  const DecodedProfile whole = exported_profile(test::small_capture(), {});
   CHECK(small.lines == whole.lines);
   CHECK(small.mappings.size() == whole.mappings.size());
 }
@@ -193,7 +193,7 @@ TEST_CASE("pprof: epochs that change nothing for a stack do not split its sample
   for (std::uint64_t time = 1500; time < 5000; time += 500) {
     capture.add_module(kKernelPid, 0x7000'0000 + time, 1, "driver", time);
   }
-  CHECK(exported(capture, {}).samples == 8);
+  CHECK(exported_profile(capture, {}).samples == 8);
 }
 
 TEST_CASE("pprof: names without addresses become functions") {
@@ -206,7 +206,7 @@ TEST_CASE("pprof: names without addresses become functions") {
       .add_sample(7, kUnknownId, kUnknownId,
                   capture.add_stack({{FrameMode::kUnknown, 0x5001}, {FrameMode::kUnknown, 0x5000}}))
       .weight = 3;
-  const DecodedProfile profile = exported(capture, {});
+  const DecodedProfile profile = exported_profile(capture, {});
   CHECK(profile.mappings.empty());
   CHECK(profile.types.at(1) == "cpu-clock:u/nanoseconds");
   CHECK(profile.lines ==
@@ -222,7 +222,7 @@ TEST_CASE("pprof: more weighted events than columns share one") {
     sample.event = i;
     sample.weight = i;
   }
-  const DecodedProfile profile = exported(capture, {});
+  const DecodedProfile profile = exported_profile(capture, {});
   CHECK(profile.types == std::vector<std::string>{"samples/count", "period/count"});
   CHECK(profile.lines.at("0x1; pid=1 tid=1 event=e16") == std::vector<std::int64_t>{1, 16});
 }
@@ -233,5 +233,5 @@ TEST_CASE("pprof: an imported profile whose events have no weights has the sampl
   for (Event& event : capture.tables.events) {
     event.has_weight = false;
   }
-  CHECK(exported(capture, {}).types == std::vector<std::string>{"samples/count"});
+  CHECK(exported_profile(capture, {}).types == std::vector<std::string>{"samples/count"});
 }

@@ -40,10 +40,21 @@ class CollectingSink final : public capture::CallstackSink {
   void rename_event(std::uint32_t index, std::string_view name) override {
     events.at(index).name = std::string(name);
   }
-  Status add_sample(const Sample& sample, const capture::StackView& stack) override {
+  using capture::CallstackSink::add_sample;
+  Status add_sample(const Sample& sample, const capture::StackView& stack,
+                    capture::StackMemo memo) override {
+    if (memo.known) {
+      ++known_samples;
+      rows.push_back({sample, remembered.at(memo.slot), -1});
+      return {};
+    }
     rows.push_back({sample, text_of(stack), -1});
+    if (memo.slot != capture::StackMemo::kNone) {
+      remembered[memo.slot] = rows.back().stack;
+    }
     return {};
   }
+  [[nodiscard]] bool remembers_stacks() const override { return remembers; }
   capture::PendingStack open_pending() override {
     promises.emplace_back();
     return static_cast<capture::PendingStack>(promises.size() - 1);
@@ -90,6 +101,9 @@ class CollectingSink final : public capture::CallstackSink {
   std::vector<Event> events;
   std::vector<Row> rows;
   std::vector<std::string> promises;
+  bool remembers = true;
+  std::map<std::uint32_t, std::string> remembered;  // by the slot of a StackMemo
+  std::uint64_t known_samples = 0;
   capture::SystemRecorder system_facts;
   capture::LossCounters counters;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,6 +17,10 @@
 #include "support/etl_writer.h"
 
 namespace stackpack::test {
+
+// Where the kernel and the modules of a process are in the traces that the tests make.
+inline constexpr std::uint64_t kK = 0xFFFFF80000000000;
+inline constexpr std::uint64_t kU = 0x7FF600000000;
 
 struct EtlReading {
   CollectingSink sink;

@@ -12,7 +12,12 @@ namespace stackpack::etl {
 
 namespace {
 
-enum ImageTypes : std::uint8_t { kUnload = 2, kDcStart = 3, kDcEnd = 4, kLoad = 10 };
+enum ImageTypes : std::uint8_t {
+  kImageUnload = 2,
+  kImageDcStart = 3,
+  kImageDcEnd = 4,
+  kImageLoad = 10
+};
 enum ImageIdTypes : std::uint8_t { kRsds = 36 };
 enum SystemConfigTypes : std::uint8_t { kBuildInfo = 32, kSystemPaths = 33, kVolume = 35 };
 
@@ -76,7 +81,7 @@ void ImageTables::image_event(const EventView& event) {
   const std::uint32_t owner = owner_of(facts.pid, facts.base);
   const ImageKey key{facts.base, owner};
   const std::uint64_t now = clock_.unix_ns(event.clock);
-  if (event.type == kUnload) {
+  if (event.type == kImageUnload) {
     if (mapped_.erase(key) == 0) {  // it was there before the trace, and nothing said so
       images_.push_back({facts.base, facts.size, kUnknownTime, owner, intern(facts.path)});
     }
@@ -84,8 +89,8 @@ void ImageTables::image_event(const EventView& event) {
     return;
   }
   const bool fresh = mapped_.insert(key).second;
-  if (fresh || event.type == kLoad) {
-    const std::uint64_t since = event.type == kLoad ? now : kUnknownTime;
+  if (fresh || event.type == kImageLoad) {
+    const std::uint64_t since = event.type == kImageLoad ? now : kUnknownTime;
     images_.push_back({facts.base, facts.size, since, owner, intern(facts.path)});
   }
 }

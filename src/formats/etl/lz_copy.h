@@ -6,6 +6,14 @@
 
 namespace stackpack::etl {
 
+/// A little-endian number at any address; the caller knows that its bytes are there.
+template <typename T>
+T load(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
 /// Copies `length` bytes from `distance` behind `to` to `to`, byte by byte in effect: a distance
 /// shorter than the length repeats the pattern. distance >= 1.
 ///

@@ -10,7 +10,7 @@ namespace stackpack::etl {
 
 namespace {
 
-constexpr std::uint16_t kClrStackWalk = 82;
+constexpr std::uint16_t kClrStackWalkId = 82;
 
 // Rundown events describe the past; nobody asks for a stack at them.
 bool is_rundown(const EventView& event) {
@@ -104,7 +104,7 @@ Status TraceReader::event(const EventView& event, const EventPlace& place) {
     case EventRole::kCounterProfile:
       return profile_event(event, place, facts, role);
     case EventRole::kClr:
-      return clr_event(event, place, facts, runtime, event.id == kClrStackWalk);
+      return clr_event(event, place, facts, runtime, event.id == kClrStackWalkId);
     case EventRole::kClassicClrStack:
       return clr_event(event, place, facts, runtime, true);
     case EventRole::kContextSwitch: {

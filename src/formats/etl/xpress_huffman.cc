@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "formats/etl/lz_copy.h"
 
@@ -28,13 +27,6 @@ constexpr std::size_t kBlockBytes = 65536;
 constexpr unsigned kLongest = 15;
 constexpr unsigned kTableBits = 11;
 constexpr std::uint32_t kWholeSpace = 1U << kLongest;
-
-template <typename T>
-T load(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
 
 // Number of codes of each length, and the sum of their shares of the code space.
 struct LengthCounts {

@@ -28,13 +28,6 @@ constexpr std::uint64_t kNoFlags = std::uint64_t{1} << 63;
 constexpr std::size_t kFastInput = 64;
 constexpr std::size_t kFastOutput = 64;
 
-template <typename T>
-T load(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
 class PlainDecoder {
  public:
   PlainDecoder(std::span<const std::byte> in, std::span<std::byte> out, std::size_t wanted)

@@ -6,7 +6,7 @@ namespace stackpack::perf {
 
 namespace {
 
-constexpr std::size_t kWordBytes = 8;
+constexpr std::size_t kIdBytes = 8;
 
 std::uint64_t word_at(io::ByteCursor payload, std::size_t position) {
   payload.seek(position);
@@ -68,15 +68,15 @@ const AttrTable::Row* AttrTable::by_id_from_start(const io::ByteCursor& payload)
   if (!id_from_start_) {
     return without_id();
   }
-  const std::size_t position = *id_from_start_ * kWordBytes;
-  return payload.size() < position + kWordBytes ? nullptr : by_id(word_at(payload, position));
+  const std::size_t position = *id_from_start_ * kIdBytes;
+  return payload.size() < position + kIdBytes ? nullptr : by_id(word_at(payload, position));
 }
 
 const AttrTable::Row* AttrTable::of_other(const io::ByteCursor& payload) const {
   if (rows_.size() <= 1 || !id_from_end_ || !rows_.front().attr.has_flag(attr_flag::kSampleIdAll)) {
     return rows_.empty() ? nullptr : rows_.data();
   }
-  const std::size_t distance = *id_from_end_ * kWordBytes;
+  const std::size_t distance = *id_from_end_ * kIdBytes;
   return payload.size() < distance ? nullptr : by_id(word_at(payload, payload.size() - distance));
 }
 

@@ -42,7 +42,7 @@ struct WaitingSample {
 class DeferredChains {
  public:
   static constexpr std::size_t kMaxPerThread = 4096;
-  static constexpr std::size_t kMaxBytes = std::size_t{32} << 20;
+  static constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
 
   /// Keeps `waiting`, a sample of thread `tid`.
   void hold(std::uint32_t tid, WaitingSample waiting);

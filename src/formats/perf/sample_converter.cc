@@ -21,6 +21,12 @@ bool believable(const SampleLayout& layout, const SampleFields& fields,
          (layout.has(sample_bit::kIp) && !stack.empty() && stack.addresses.front() == fields.ip);
 }
 
+// Whether the user part of the stacks comes from branch records. Plain branch history is no stack.
+bool uses_branch_stack(const SampleLayout& layout) {
+  return (layout.branch_sample_type & branch_bit::kCallStack) != 0 &&
+         layout.has(sample_bit::kCallchain);
+}
+
 }  // namespace
 
 Status SampleConverter::convert_sample(const Record& record) {
@@ -36,6 +42,22 @@ Status SampleConverter::convert_sample(const Record& record) {
     return {};
   }
   const FrameMode mode = mode_of_misc(record.misc);
+  Sample sample;
+  sample.time_ns = fields_.time;
+  sample.pid = fields_.pid;
+  sample.tid = fields_.tid;
+  sample.cpu = fields_.cpu;
+  sample.event = row->event;
+  sample.weight = fields_.period;
+  if (fields_.pid == 0 && fields_.tid == 0) {
+    sample.flags |= kSampleIdle;
+  }
+  const bool may_know = knows_stacks_ && fit == SampleFit::kExact && !uses_branch_stack(layout);
+  capture::StackMemo memo =
+      may_know ? recent_.find(fields_.chain.rest(), mode) : capture::StackMemo{};
+  if (memo.known) {
+    return emit_known(sample, memo);
+  }
   chain_.decode(fields_.chain, fields_.chain_entries, mode);
   if (fit == SampleFit::kSlack) {
     if (!believable(layout, fields_, chain_.stack())) {
@@ -47,40 +69,44 @@ Status SampleConverter::convert_sample(const Record& record) {
   if (chain_.unknown_contexts() != known_contexts_) [[unlikely]] {
     first_context_offset_ = known_contexts_ == 0 ? record.offset : first_context_offset_;
     known_contexts_ = chain_.unknown_contexts();
+    memo = {};  // every such entry counts
   }
   use_branch_stack(layout, fields_);
-
-  Sample sample;
-  sample.time_ns = fields_.time;
-  sample.pid = fields_.pid;
-  sample.tid = fields_.tid;
-  sample.cpu = fields_.cpu;
-  sample.event = row->event;
-  sample.weight = fields_.period;
-  if (fields_.pid == 0 && fields_.tid == 0) {
-    sample.flags |= kSampleIdle;
-  }
   if (layout.has(sample_bit::kCallchain) && chain_.stack().empty()) {
     sample.flags |= kSampleEmptyChain;
   }
   if (chain_.cookie()) [[unlikely]] {
     return hold(sample, record, layout, fields_);
   }
+  if (chain_.stack().empty()) {
+    memo = {};
+  } else if (memo.slot != capture::StackMemo::kNone) {
+    recent_.keep(fields_.chain.rest(), mode, memo, chain_.has_user_frames());
+  }
   const bool has_dump = fields_.dump.usable();
-  return emit(sample, has_dump, layout.has(sample_bit::kIp), {mode, fields_.ip}, record.offset);
+  return emit(sample, memo, has_dump, layout.has(sample_bit::kIp), {mode, fields_.ip},
+              record.offset);
+}
+
+// The chain is one that was decoded and given to the sink before; it has frames.
+Status SampleConverter::emit_known(Sample sample, capture::StackMemo memo) {
+  if (fields_.dump.usable() && !recent_.fact(memo)) {
+    sample.flags |= kSampleStackDump;
+  }
+  sample.origin = StackOrigin::kRecorded;
+  return context_.sink.add_sample(sample, {}, memo);
 }
 
 void SampleConverter::use_branch_stack(const SampleLayout& layout, const SampleFields& fields) {
-  // Plain branch history is no stack, and a sample without a user part has no user stack.
-  if ((layout.branch_sample_type & branch_bit::kCallStack) != 0 && fields.branch_count != 0 &&
-      layout.has(sample_bit::kCallchain) &&
+  // A sample without a user part has no user stack.
+  if (uses_branch_stack(layout) && fields.branch_count != 0 &&
       (chain_.has_user_marker() || layout.excludes_user_chain)) {
     chain_.replace_user_part(fields.branches, fields.branch_count);
   }
 }
 
-Status SampleConverter::emit(Sample sample, bool has_dump, bool has_ip, const Frame& ip,
-                             std::uint64_t offset) {
+Status SampleConverter::emit(Sample sample, capture::StackMemo memo, bool has_dump, bool has_ip,
+                             const Frame& ip, std::uint64_t offset) {
   const capture::StackView stack = chain_.stack();
   if (has_dump && !chain_.has_user_frames()) {
     sample.flags |= kSampleStackDump;
@@ -91,7 +117,7 @@ Status SampleConverter::emit(Sample sample, bool has_dump, bool has_ip, const Fr
   }
   if (!stack.empty()) {
     sample.origin = StackOrigin::kRecorded;
-    return context_.sink.add_sample(sample, stack);
+    return context_.sink.add_sample(sample, stack, memo);
   }
   if (!has_ip) {
     sample.origin = StackOrigin::kNone;
@@ -135,7 +161,7 @@ Status SampleConverter::release(const WaitingSample& waiting, bool merged) {
   if (!chain_.stack().empty()) {
     sample.flags &= static_cast<std::uint8_t>(~kSampleEmptyChain);
   }
-  return emit(sample, waiting.has_dump, waiting.has_ip, waiting.ip, waiting.offset);
+  return emit(sample, {}, waiting.has_dump, waiting.has_ip, waiting.ip, waiting.offset);
 }
 
 Status SampleConverter::convert_deferred(const Record& record) {

@@ -6,6 +6,7 @@
 #include "formats/perf/callchain.h"
 #include "formats/perf/capture_context.h"
 #include "formats/perf/deferred_chains.h"
+#include "formats/perf/recent_chains.h"
 #include "formats/perf/record.h"
 #include "formats/perf/sample.h"
 #include "stackpack/result.h"
@@ -19,7 +20,8 @@ namespace stackpack::perf {
 /// Errors: only those of the sink. A record that cannot be understood is counted and passed over.
 class SampleConverter {
  public:
-  explicit SampleConverter(CaptureContext& context) : context_(context) {}
+  explicit SampleConverter(CaptureContext& context)
+      : context_(context), knows_stacks_(context.sink.remembers_stacks()) {}
 
   Status convert_sample(const Record& record);
 
@@ -30,13 +32,17 @@ class SampleConverter {
   Status finish();
 
  private:
+  Status emit_known(Sample sample, capture::StackMemo memo);
   void use_branch_stack(const SampleLayout& layout, const SampleFields& fields);
   Status hold(const Sample& sample, const Record& record, const SampleLayout& layout,
               const SampleFields& fields);
   Status release(const WaitingSample& waiting, bool merged);
-  Status emit(Sample sample, bool has_dump, bool has_ip, const Frame& ip, std::uint64_t offset);
+  Status emit(Sample sample, capture::StackMemo memo, bool has_dump, bool has_ip, const Frame& ip,
+              std::uint64_t offset);
 
   CaptureContext& context_;
+  bool knows_stacks_;  // the sink remembers: a known chain need not be decoded
+  RecentChains recent_;
   ChainDecoder chain_;
   DeferredChains deferred_;
   SampleFields fields_;

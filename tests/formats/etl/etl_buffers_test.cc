@@ -14,8 +14,6 @@
 namespace stackpack::test {
 namespace {
 
-constexpr std::uint64_t kK = 0xFFFFF80000000000;
-constexpr std::uint64_t kU = 0x7FF600000000;
 constexpr std::uint32_t kBuffer = 1096;
 constexpr std::size_t kSampleBytes = 32 + 48 + 40;  // with the two halves of its callstack
 

@@ -8,12 +8,10 @@
 #include <doctest/doctest.h>
 
 #include "support/etl_reading.h"
+#include "support/sanitizer.h"
 
 namespace stackpack::test {
 namespace {
-
-constexpr std::uint64_t kK = 0xFFFFF80000000000;
-constexpr std::uint64_t kU = 0x7FF600000000;
 
 // A small trace with everything in it that is read in detail.
 std::vector<std::byte> rich_file(etl::CompressionFormat compression, unsigned pointer_size) {
@@ -102,6 +100,7 @@ TEST_CASE("a file with a wrong byte anywhere is read to its end") {
   constexpr unsigned kSeed = 4242;
   CAPTURE(kSeed);
   std::mt19937 random(kSeed);
+  constexpr std::size_t kRounds = 500 / kByteStep;
   struct Form {
     etl::CompressionFormat compression;
     unsigned pointer_size;
@@ -111,7 +110,7 @@ TEST_CASE("a file with a wrong byte anywhere is read to its end") {
                           {etl::CompressionFormat::kXpress, 8},
                           {etl::CompressionFormat::kLznt1, 8}}) {
     const auto intact = rich_file(form.compression, form.pointer_size);
-    for (int round = 0; round < 500; ++round) {
+    for (std::size_t round = 0; round < kRounds; ++round) {
       CAPTURE(round);
       auto file = intact;
       const std::size_t at = random() % file.size();

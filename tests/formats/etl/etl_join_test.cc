@@ -15,8 +15,6 @@ namespace {
 
 using Frames = EtlWriter::Frames;
 
-constexpr std::uint64_t kK = 0xFFFFF80000000000;
-constexpr std::uint64_t kU = 0x7FF600000000;
 constexpr etl::Guid kRuntime = etl::make_guid(0xe13c0d23, 0xccbc, 0x4e12, 0x931b, 0xd9cc2eee27e4);
 constexpr etl::Guid kOther = etl::make_guid(0x11111111, 0x2222, 0x3333, 0x4444, 0x555555555555);
 
@@ -46,14 +44,14 @@ std::vector<std::string> told(const EtlReading& reading) {
   return lines;
 }
 
-struct Case {
+struct JoinCase {
   std::string_view name;
   std::function<void(EtlWriter&)> write;
   std::vector<std::string> expected;
 };
 
-void check(const std::vector<Case>& cases) {
-  for (const Case& example : cases) {
+void check(const std::vector<JoinCase>& cases) {
+  for (const JoinCase& example : cases) {
     CAPTURE(example.name);
     const auto reading = read_etl(make_etl({}, example.write));
     REQUIRE_FALSE(reading->failed);

@@ -7,6 +7,7 @@
 #include "formats/perf/perf_losses.h"
 #include "perf_outcome.h"
 #include "support/perf_writer.h"
+#include "support/sanitizer.h"
 
 using namespace stackpack;
 
@@ -19,7 +20,8 @@ void check_every_prefix(const std::vector<std::byte>& capture, std::size_t step)
   const auto listing = whole.listing();
   std::size_t errors = 0;
   std::size_t most = 0;
-  for (std::size_t size = 0; size < capture.size(); size += step) {
+  // The last prefix is one of them: a compressed capture may give its samples with the last bytes.
+  for (std::size_t size = (capture.size() - 1) % step; size < capture.size(); size += step) {
     const auto cut = test::read_perf(std::span(capture).first(size));
     if (!cut.status) {
       ++errors;
@@ -41,15 +43,15 @@ void check_every_prefix(const std::vector<std::byte>& capture, std::size_t step)
 }  // namespace
 
 TEST_CASE("perf salvage: a file cut at every byte") {
-  check_every_prefix(test::testdata("tiny.perf.data"), 1);
+  check_every_prefix(test::testdata("tiny.perf.data"), test::kByteStep);
 }
 
 TEST_CASE("perf salvage: a pipe cut at every byte") {
-  check_every_prefix(test::testdata("tiny-pipe.perf.data"), 1);
+  check_every_prefix(test::testdata("tiny-pipe.perf.data"), test::kByteStep);
 }
 
 TEST_CASE("perf salvage: a compressed pipe cut at every byte") {
-  check_every_prefix(test::testdata("tiny-zstd.perf.data"), 1);
+  check_every_prefix(test::testdata("tiny-zstd.perf.data"), test::kByteStep);
 }
 
 TEST_CASE("perf salvage: larger captures cut here and there") {

@@ -110,6 +110,32 @@ TEST_CASE("perf source: every stack is the one that perf finds in the record") {
   }
 }
 
+TEST_CASE("perf source: a sink that remembers stacks and one that does not see the same") {
+  std::uint64_t known = 0;
+  for (const char* name : {"file", "pipe", "zstd", "threads", "group", "dwarf", "events"}) {
+    CAPTURE(name);
+    const test::PerfOutcome remembering = read_testdata(name);
+    test::PerfOutcome forgetful;
+    forgetful.sink->remembers = false;
+    const std::string path = std::string(kTestdata) + name + ".perf.data";
+    auto input = std::filesystem::is_directory(path) ? *perf::open_directory(path) : perf::Input{};
+    const auto bytes =
+        input.main ? std::vector<std::byte>{} : test::testdata(std::string(name) + ".perf.data");
+    if (!input.main) {
+      input.main = io::source_of_memory(bytes);
+    }
+    REQUIRE(perf::read_capture(input, *forgetful.sink, {}).has_value());
+    CHECK(forgetful.sink->known_samples == 0);
+    known += remembering.sink->known_samples;
+    REQUIRE(forgetful.sink->rows.size() == remembering.sink->rows.size());
+    for (std::size_t i = 0; i < forgetful.sink->rows.size(); ++i) {
+      REQUIRE(forgetful.sink->rows[i].sample == remembering.sink->rows[i].sample);
+      REQUIRE(forgetful.sink->rows[i].stack == remembering.sink->rows[i].stack);
+    }
+  }
+  CHECK(known > 100);
+}
+
 TEST_CASE("perf source: dumps without a chain are counted, and no byte of them comes out") {
   const auto outcome = read_testdata("dwarf");
   CHECK(outcome.count(perf::loss::kDumpWithoutChain) == 16);

@@ -57,7 +57,7 @@ const std::vector<FieldCase>& all_fields() {
   return fields;
 }
 
-Attr attr_of(std::uint64_t sample_type) {
+Attr sample_attr(std::uint64_t sample_type) {
   Attr attr;
   attr.sample_type = sample_type;
   attr.sample_regs_user = 0b10101;
@@ -106,7 +106,7 @@ TEST_CASE("perf sample: each field alone, and all but it, in both byte orders") 
       for (const io::ByteOrder order : {io::ByteOrder::kLittle, io::ByteOrder::kBig}) {
         const TestBytes bytes = sample_of(type, order);
         SampleFields fields;
-        const auto layout = layout_of(attr_of(type));
+        const auto layout = layout_of(sample_attr(type));
         const auto fit = read_sample(io::ByteCursor(bytes.bytes, 0, order), layout, fields);
         CHECK(fit == SampleFit::kExact);
         check_fields(fields, type);
@@ -127,7 +127,7 @@ TEST_CASE("perf sample: WEIGHT_STRUCT takes the place of WEIGHT") {
   TestBytes bytes;
   bytes.u64(kIp).u64(24);
   SampleFields fields;
-  const Attr attr = attr_of(sample_bit::kIp | sample_bit::kWeightStruct);
+  const Attr attr = sample_attr(sample_bit::kIp | sample_bit::kWeightStruct);
   CHECK(read_sample(io::ByteCursor(bytes.bytes, 0), layout_of(attr), fields) == SampleFit::kExact);
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("perf sample: READ of every form stands before the chain") {
   };
   for (const Case& c : cases) {
     CAPTURE(c.name);
-    Attr attr = attr_of(sample_bit::kIp | sample_bit::kRead | sample_bit::kCallchain);
+    Attr attr = sample_attr(sample_bit::kIp | sample_bit::kRead | sample_bit::kCallchain);
     attr.read_format = c.format;
     TestBytes bytes;
     bytes.u64(kIp).u64(c.members).zeros(8 * (c.words - 1)).u64(1).u64(kIp);
@@ -180,7 +180,8 @@ TEST_CASE("perf sample: branch stacks with hardware index and counters, and empt
   };
   for (const Case& c : cases) {
     CAPTURE(c.name);
-    Attr attr = attr_of(sample_bit::kBranchStack | sample_bit::kStackUser | sample_bit::kWeight);
+    Attr attr =
+        sample_attr(sample_bit::kBranchStack | sample_bit::kStackUser | sample_bit::kWeight);
     attr.branch_sample_type = c.branch_type;
     TestBytes bytes;
     bytes.u64(c.count).zeros(8 * c.words).u64(8).u64(0xabcd).u64(8).u64(5);
@@ -211,7 +212,7 @@ TEST_CASE("perf sample: a dump is usable with registers and memory only") {
       bytes.zeros(c.size).u64(c.used);
     }
     SampleFields fields;
-    const Attr attr = attr_of(sample_bit::kRegsUser | sample_bit::kStackUser);
+    const Attr attr = sample_attr(sample_bit::kRegsUser | sample_bit::kStackUser);
     CHECK(read_sample(io::ByteCursor(bytes.bytes, 0), layout_of(attr), fields) ==
           SampleFit::kExact);
     CHECK(fields.dump.usable() == c.usable);
@@ -241,7 +242,7 @@ TEST_CASE("perf sample: counts and sizes that lie are overruns, not reads") {
     for (const std::uint64_t lie : lies) {
       CAPTURE(c.name);
       CAPTURE(lie);
-      Attr attr = attr_of(c.bit);
+      Attr attr = sample_attr(c.bit);
       attr.read_format = c.read_format;
       TestBytes bytes;
       bytes.u64(c.bit == sample_bit::kRaw ? lie | 0x10000 : lie).zeros(64);  // RAW has a u32

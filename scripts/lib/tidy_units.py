@@ -1,0 +1,34 @@
+"""Prints what clang-tidy is to be run on, one a line: tidy_units.py COMPILE_COMMANDS SOURCE...
+
+These are the sources of sources that CMake makes (CMAKE_UNITY_BUILD), those with most lines first.
+Fails when a SOURCE is in none of them: nothing may go unchecked because no target lists it.
+"""
+import json
+import pathlib
+import re
+import sys
+
+INCLUDE = re.compile(r'^#include "(.*)"$', re.MULTILINE)
+
+
+def main():
+    commands, *sources = sys.argv[1:]
+    wanted = {pathlib.Path(source).resolve() for source in sources}
+    units = {}
+    for command in json.loads(pathlib.Path(commands).read_text()):
+        unit = (pathlib.Path(command["directory"]) / command["file"]).resolve()
+        parts = {unit}
+        if "Unity" in unit.parts:
+            parts |= {pathlib.Path(name) for name in INCLUDE.findall(unit.read_text())}
+        if parts & wanted:
+            units[unit] = sum(len(part.read_text().splitlines()) for part in parts)
+            wanted -= parts
+    for source in sorted(wanted):
+        print(f"no target has {source}", file=sys.stderr)
+    for unit in sorted(units, key=lambda unit: -units[unit]):
+        print(unit)
+    return 1 if wanted or not units else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+#include "formats/perf/recent_chains.h"
+
+#include <cstring>
+#include <new>
+
+namespace stackpack::perf {
+
+namespace {
+
+constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15;
+constexpr std::size_t kWord = sizeof(std::uint64_t);
+static_assert(RecentChains::kLongest / kWord <= 0xffff);
+
+std::uint64_t word_at(const std::byte* at) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, at, kWord);
+  return word;
+}
+
+// Every entry counts: chains of one wait or one fault share all frames near the leaf. Four lanes,
+// since a chain of multiplications would take four times as long. `chain` has whole words.
+std::uint64_t hash_of(std::span<const std::byte> chain, FrameMode mode) {
+  const std::byte* at = chain.data();
+  std::size_t words = chain.size() / kWord;
+  std::uint64_t a = words;
+  std::uint64_t b = static_cast<std::uint64_t>(mode);
+  std::uint64_t c = 1;
+  std::uint64_t d = 2;
+  for (; words >= 4; words -= 4, at += 4 * kWord) {
+    a = (a ^ word_at(at)) * kMultiplier;
+    b = (b ^ word_at(at + kWord)) * kMultiplier;
+    c = (c ^ word_at(at + 2 * kWord)) * kMultiplier;
+    d = (d ^ word_at(at + 3 * kWord)) * kMultiplier;
+  }
+  for (; words > 0; --words, at += kWord) {
+    a = (a ^ word_at(at)) * kMultiplier;
+  }
+  const std::uint64_t sum = a ^ (b << 16 | b >> 48) ^ (c << 32 | c >> 32) ^ (d << 48 | d >> 16);
+  return (sum ^ (sum >> 32)) * kMultiplier;
+}
+
+}  // namespace
+
+capture::StackMemo RecentChains::find(std::span<const std::byte> chain, FrameMode mode) {
+  if (resting_ > 0) {
+    --resting_;
+    return {};
+  }
+  if (chain.empty() || chain.size() > kLongest) {
+    return {};
+  }
+  if (++seen_ > kWindow) {
+    resting_ = found_ < kWindow / 8 ? kRest : 0;
+    seen_ = 0;
+    found_ = 0;
+  }
+  if (sets_.empty()) {
+    sets_.resize(kSets);
+    if (!ring_.reserve(kBytes)) {
+      throw std::bad_alloc();
+    }
+  }
+  const std::uint64_t hash = hash_of(chain, mode);
+  const auto set = static_cast<std::uint32_t>(hash >> 32) % kSets;
+  tag_ = static_cast<std::uint32_t>(hash);
+  const Entry* const entries = sets_[set].entries.data();
+  std::uint32_t oldest = 0;
+  for (std::uint32_t way = 0; way < kWays; ++way) {
+    const Entry& entry = entries[way];
+    if (entry.tag == tag_ && entry.words == chain.size() / kWord && entry.mode == mode &&
+        end_ - entry.position <= kBytes &&
+        std::memcmp(ring_.data() + entry.position % kBytes, chain.data(), chain.size()) == 0) {
+      ++found_;
+      return {set * kWays + way, true};
+    }
+    oldest = entry.position < entries[oldest].position ? way : oldest;
+  }
+  return {set * kWays + oldest, false};
+}
+
+void RecentChains::keep(std::span<const std::byte> chain, FrameMode mode, capture::StackMemo memo,
+                        bool fact) {
+  std::size_t at = end_ % kBytes;
+  if (kBytes - at < chain.size()) {
+    end_ += kBytes - at;  // chains lie in one piece
+    at = 0;
+  }
+  std::memcpy(ring_.data() + at, chain.data(), chain.size());
+  entry(memo.slot) = {end_, tag_, static_cast<std::uint16_t>(chain.size() / kWord), mode, fact};
+  end_ += chain.size();
+}
+
+}  // namespace stackpack::perf
