@@ -60,7 +60,9 @@ class FailingSink final : public capture::CallstackSink {
   void rename_event(std::uint32_t index, std::string_view name) override {
     into_.rename_event(index, name);
   }
-  Status add_sample(const Sample& sample, const capture::StackView& stack) override {
+  using capture::CallstackSink::add_sample;
+  Status add_sample(const Sample& sample, const capture::StackView& stack,
+                    capture::StackMemo /*memo*/) override {
     return fails() ? injected() : into_.add_sample(sample, stack);
   }
   capture::PendingStack open_pending() override { return into_.open_pending(); }

@@ -20,18 +20,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const PerfWriter kWriter;
+const PerfWriter kPartWriter;
 
-void write(const test::ScratchDirectory& folder, const char* name,
-           const std::vector<std::byte>& bytes) {
+void write_part(const test::ScratchDirectory& folder, const char* name,
+                const std::vector<std::byte>& bytes) {
   std::ofstream file(folder.file(name), std::ios::binary);
   for (const std::byte byte : bytes) {
     file.put(static_cast<char>(byte));
   }
 }
 
-std::vector<std::byte> sample(std::uint64_t time, std::uint64_t address) {
-  return kWriter.sample(1, 1, time, {kContextUser, address}).bytes;
+std::vector<std::byte> part_sample(std::uint64_t time, std::uint64_t address) {
+  return kPartWriter.sample(1, 1, time, {kContextUser, address}).bytes;
 }
 
 // What open_directory says of a folder in which `make` has made the file at the path it is given.
@@ -39,7 +39,7 @@ template <typename Make>
 Error refusal(const char* name, Make make) {
   const test::ScratchDirectory folder;
   if (std::string_view(name) != "data") {
-    write(folder, "data", kWriter.file({test::TestAttr{}}, {}));
+    write_part(folder, "data", kPartWriter.file({test::TestAttr{}}, {}));
   }
   make(folder.file(name));
   const auto input = perf::open_directory(folder.file(""));
@@ -52,13 +52,13 @@ Error refusal(const char* name, Make make) {
 TEST_CASE("perf directory: the parts are read in the order of their numbers") {
   const test::ScratchDirectory folder;
   CHECK(perf::open_directory(folder.file("")).error().code == ErrorCode::kNotFound);
-  write(folder, "data", kWriter.file({test::TestAttr{}}, {}));
-  write(folder, "data.10", sample(3, 0x10));
-  write(folder, "data.2", sample(9, 0x2));
-  write(folder, "data.0", {});
+  write_part(folder, "data", kPartWriter.file({test::TestAttr{}}, {}));
+  write_part(folder, "data.10", part_sample(3, 0x10));
+  write_part(folder, "data.2", part_sample(9, 0x2));
+  write_part(folder, "data.0", {});
   for (const char* other : {"data.old", "data.1x", "data.", "data.00", "data.02", "data.-1",
                             "data.4294967296", "xdata.1"}) {
-    write(folder, other, sample(1, 0x3));
+    write_part(folder, other, part_sample(1, 0x3));
   }
   auto input = perf::open_directory(folder.file(""));
   REQUIRE(input.has_value());
@@ -98,9 +98,9 @@ TEST_CASE("perf directory: what is no file is refused, and nobody waits for it")
 
 TEST_CASE("perf directory: an error while a part is read names the part") {
   const test::ScratchDirectory folder;
-  write(folder, "data", kWriter.file({test::TestAttr{}}, {}));
-  write(folder, "data.0", sample(1, 0x1));
-  write(folder, "data.7", sample(2, 0x2));
+  write_part(folder, "data", kPartWriter.file({test::TestAttr{}}, {}));
+  write_part(folder, "data.0", part_sample(1, 0x1));
+  write_part(folder, "data.7", part_sample(2, 0x2));
   auto input = perf::open_directory(folder.file(""));
   REQUIRE(input.has_value());
   REQUIRE(input->parts.size() == 2);
@@ -114,8 +114,8 @@ TEST_CASE("perf directory: an error while a part is read names the part") {
 
 TEST_CASE("perf directory: a part is read from start to end, or at an offset") {
   const test::ScratchDirectory folder;
-  write(folder, "data", kWriter.file({test::TestAttr{}}, {}));
-  write(folder, "data.5", test::TestBytes().text("0123456789").bytes);
+  write_part(folder, "data", kPartWriter.file({test::TestAttr{}}, {}));
+  write_part(folder, "data.5", test::TestBytes().text("0123456789").bytes);
   const auto input = perf::open_directory(folder.file(""));
   REQUIRE(input.has_value());
   REQUIRE(input->parts.size() == 1);

@@ -19,11 +19,11 @@ using test::TestBytes;
 
 namespace {
 
-const PerfWriter kWriter;
+const PerfWriter kSkipWriter;
 constexpr std::uint64_t kSampleBytes = 8 + 32 + 2 * 8;
 
 TestBytes good_sample() {
-  return kWriter.sample(1, 2, 3, {kContextUser, 0x10});
+  return kSkipWriter.sample(1, 2, 3, {kContextUser, 0x10});
 }
 
 TestBytes zeros(std::size_t size) {
@@ -34,20 +34,20 @@ TestBytes zeros(std::size_t size) {
 TestBytes announced(RecordType type, std::uint64_t behind, std::size_t size) {
   TestBytes payload;
   payload.u64(behind).zeros(size - 8);
-  return kWriter.record(type, 0, payload);
+  return kSkipWriter.record(type, 0, payload);
 }
 
 // A sample whose chain claims to be longer than its record.
 TestBytes bad_sample() {
   TestBytes payload;
   payload.u64(0x10).u32(1).u32(2).u64(3).u64(1000);
-  return kWriter.record(RecordType::kSample, 2, payload);
+  return kSkipWriter.record(RecordType::kSample, 2, payload);
 }
 
 TestBytes piece_record(std::span<const std::byte> piece) {
   TestBytes payload;
   payload.append(piece);
-  return kWriter.record(RecordType::kCompressed, 0, payload);
+  return kSkipWriter.record(RecordType::kCompressed, 0, payload);
 }
 
 void check_skips(std::span<const std::byte> capture, const SkippedMap& expected,
@@ -78,16 +78,16 @@ TEST_CASE("perf skips: records, in a file and in a pipe") {
        {{"tracing_data", 300}}},
       {"a bad sample", {bad_sample()}, {{"bad_samples", 8 + 32}}},
       {"a COMM record too short for its trailer",
-       {kWriter.record(RecordType::kComm, 0, zeros(8))},
+       {kSkipWriter.record(RecordType::kComm, 0, zeros(8))},
        {{"bad_records", 16}}},
       {"an unknown type",
-       {kWriter.record(static_cast<RecordType>(200), 0, zeros(24))},
+       {kSkipWriter.record(static_cast<RecordType>(200), 0, zeros(24))},
        {{"unknown_record_types", 32}}},
       {"a feature record that says nothing",
-       {kWriter.record(RecordType::kHeaderFeature, 0, TestBytes().u64(3).zeros(2))},
+       {kSkipWriter.record(RecordType::kHeaderFeature, 0, TestBytes().u64(3).zeros(2))},
        {{"feature_sections_damaged", 18}}},
       {"two reasons, one of them twice",
-       {bad_sample(), kWriter.record(RecordType::kComm, 0, zeros(8)), bad_sample()},
+       {bad_sample(), kSkipWriter.record(RecordType::kComm, 0, zeros(8)), bad_sample()},
        {{"bad_records", 16}, {"bad_samples", 2 * (8 + 32)}}},
   };
   for (const Case& c : cases) {
@@ -95,8 +95,8 @@ TEST_CASE("perf skips: records, in a file and in a pipe") {
     std::vector<TestBytes> records = {good_sample()};
     records.insert(records.end(), c.records.begin(), c.records.end());
     records.push_back(good_sample());
-    check_skips(kWriter.file({test::TestAttr{}}, records), c.expected, 2);
-    check_skips(kWriter.pipe({test::TestAttr{}}, records), c.expected, 2);
+    check_skips(kSkipWriter.file({test::TestAttr{}}, records), c.expected, 2);
+    check_skips(kSkipWriter.pipe({test::TestAttr{}}, records), c.expected, 2);
   }
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("perf skips: records of an event that was never described") {
   TestBytes payload;
   payload.u64(99).u64(0x10).u32(1).u32(2).u64(3).u64(0);
   const auto capture =
-      kWriter.file({first, second}, {kWriter.record(RecordType::kSample, 2, payload)});
+      kSkipWriter.file({first, second}, {kSkipWriter.record(RecordType::kSample, 2, payload)});
   check_skips(capture, {{"unknown_event_id", 8 + 40}}, 0);
 }
 
@@ -126,18 +126,18 @@ TEST_CASE("perf skips: compressed records, from the damaged one on") {
     records.push_back(piece_record(piece));
   }
   check_skips(
-      kWriter.pipe({test::TestAttr{}}, records),
+      kSkipWriter.pipe({test::TestAttr{}}, records),
       {{"compressed_data_damaged", sizes[2]}, {"compressed_records_unread", sizes[3] + sizes[4]}},
       2);
 }
 
 TEST_CASE("perf skips: what a damaged header or the end of the capture costs") {
   std::vector<TestBytes> records(20, good_sample());
-  auto file = kWriter.file({test::TestAttr{}}, records);
+  auto file = kSkipWriter.file({test::TestAttr{}}, records);
   file[104 + 128 + 5 * kSampleBytes + 6] = std::byte{0};  // the sixth record has no size
   check_skips(file, {{"damaged_bytes", kSampleBytes}}, 19);
 
-  auto pipe = kWriter.pipe({test::TestAttr{}}, records);
+  auto pipe = kSkipWriter.pipe({test::TestAttr{}}, records);
   const std::size_t start = 16 + 8 + 112;
   auto cut = pipe;
   cut.resize(start + 5 * kSampleBytes + 13);
@@ -146,7 +146,7 @@ TEST_CASE("perf skips: what a damaged header or the end of the capture costs") {
   check_skips(pipe, {{"damaged_bytes", 15 * kSampleBytes}}, 5);
 
   records.push_back(TestBytes().text("[ perf record: Captured ]\n"));
-  check_skips(kWriter.pipe({test::TestAttr{}}, records), {{"trailing_text_bytes", 26}}, 20);
+  check_skips(kSkipWriter.pipe({test::TestAttr{}}, records), {{"trailing_text_bytes", 26}}, 20);
 }
 
 TEST_CASE("perf skips: sections of a file") {
@@ -154,7 +154,7 @@ TEST_CASE("perf skips: sections of a file") {
   TestBytes host;
   host.u32(4).text("box").zeros(1);
   shape.features = {{3, host}, {4, zeros(2)}, {13, zeros(24)}};
-  auto capture = kWriter.file({test::TestAttr{}}, {good_sample()}, shape);
+  auto capture = kSkipWriter.file({test::TestAttr{}}, {good_sample()}, shape);
   capture.resize(capture.size() + 33);
   check_skips(
       capture,
