@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const PerfWriter kWriter;
+const PerfWriter kPartWriter;
 
 void write(const test::ScratchDirectory& folder, const char* name,
            const std::vector<std::byte>& bytes) {
@@ -31,7 +31,7 @@ void write(const test::ScratchDirectory& folder, const char* name,
 }
 
 std::vector<std::byte> sample(std::uint64_t time, std::uint64_t address) {
-  return kWriter.sample(1, 1, time, {kContextUser, address}).bytes;
+  return kPartWriter.sample(1, 1, time, {kContextUser, address}).bytes;
 }
 
 // What open_directory says of a folder in which `make` has made the file at the path it is given.
@@ -39,7 +39,7 @@ template <typename Make>
 Error refusal(const char* name, Make make) {
   const test::ScratchDirectory folder;
   if (std::string_view(name) != "data") {
-    write(folder, "data", kWriter.file({test::TestAttr{}}, {}));
+    write(folder, "data", kPartWriter.file({test::TestAttr{}}, {}));
   }
   make(folder.file(name));
   const auto input = perf::open_directory(folder.file(""));
@@ -52,7 +52,7 @@ Error refusal(const char* name, Make make) {
 TEST_CASE("perf directory: the parts are read in the order of their numbers") {
   const test::ScratchDirectory folder;
   CHECK(perf::open_directory(folder.file("")).error().code == ErrorCode::kNotFound);
-  write(folder, "data", kWriter.file({test::TestAttr{}}, {}));
+  write(folder, "data", kPartWriter.file({test::TestAttr{}}, {}));
   write(folder, "data.10", sample(3, 0x10));
   write(folder, "data.2", sample(9, 0x2));
   write(folder, "data.0", {});
@@ -98,7 +98,7 @@ TEST_CASE("perf directory: what is no file is refused, and nobody waits for it")
 
 TEST_CASE("perf directory: an error while a part is read names the part") {
   const test::ScratchDirectory folder;
-  write(folder, "data", kWriter.file({test::TestAttr{}}, {}));
+  write(folder, "data", kPartWriter.file({test::TestAttr{}}, {}));
   write(folder, "data.0", sample(1, 0x1));
   write(folder, "data.7", sample(2, 0x2));
   auto input = perf::open_directory(folder.file(""));
@@ -114,7 +114,7 @@ TEST_CASE("perf directory: an error while a part is read names the part") {
 
 TEST_CASE("perf directory: a part is read from start to end, or at an offset") {
   const test::ScratchDirectory folder;
-  write(folder, "data", kWriter.file({test::TestAttr{}}, {}));
+  write(folder, "data", kPartWriter.file({test::TestAttr{}}, {}));
   write(folder, "data.5", test::TestBytes().text("0123456789").bytes);
   const auto input = perf::open_directory(folder.file(""));
   REQUIRE(input.has_value());
