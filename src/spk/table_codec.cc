@@ -65,13 +65,13 @@ void visit_fields(Visitor& visit, const MetadataEntry* /*table*/) {
 
 template <typename Visitor>
 void visit_fields(Visitor& visit, const Reader::StackCount* /*table*/) {
-  using Row = Reader::StackCount;
-  visit.number(&Row::stack, kMax32);
-  visit.number(&Row::event, kMax32);
-  visit.number(&Row::pid, kMax32);
-  visit.number(&Row::origin, static_cast<std::uint64_t>(StackOrigin::kRecorded));
-  visit.number(&Row::samples, kMax64);
-  visit.number(&Row::weight, kMax64);
+  using Count = Reader::StackCount;
+  visit.number(&Count::stack, kMax32);
+  visit.number(&Count::event, kMax32);
+  visit.number(&Count::pid, kMax32);
+  visit.number(&Count::origin, static_cast<std::uint64_t>(StackOrigin::kRecorded));
+  visit.number(&Count::samples, kMax64);
+  visit.number(&Count::weight, kMax64);
 }
 
 template <typename Row>

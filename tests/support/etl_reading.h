@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -49,6 +50,11 @@ inline std::unique_ptr<EtlReading> read_etl(std::span<const std::byte> file,
     reading->error = result.error();
   }
   return reading;
+}
+
+/// Writes a field of a file; the file is that long.
+inline void put_u32(std::vector<std::byte>& bytes, std::size_t at, std::uint32_t value) {
+  std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
 /// The bytes of the file that `write` makes.

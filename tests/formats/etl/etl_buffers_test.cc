@@ -42,10 +42,6 @@ std::vector<std::byte> intact_file() {
   return make_etl(small_buffers(), write_buffers);
 }
 
-void put_u32(std::vector<std::byte>& bytes, std::size_t at, std::uint32_t value) {
-  std::memcpy(bytes.data() + at, &value, sizeof value);
-}
-
 TEST_SUITE_BEGIN("etl buffers");
 
 TEST_CASE("the log file header is read in both forms") {

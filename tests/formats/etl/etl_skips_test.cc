@@ -12,7 +12,7 @@
 namespace stackpack::test {
 namespace {
 
-constexpr std::uint32_t kBuffer = 1024;
+constexpr std::uint32_t kSmallBuffer = 1024;
 constexpr std::size_t kHeader = 0x48;
 constexpr std::size_t kEvent = 32;  // one sample
 constexpr std::size_t kEvents = 10;
@@ -21,7 +21,7 @@ constexpr std::size_t kUsed = kEvents * kEvent;
 // The header buffer and four of ten samples.
 std::vector<std::byte> trace(etl::CompressionFormat compression = etl::CompressionFormat::kNone) {
   EtlOptions options;
-  options.buffer_size = kBuffer;
+  options.buffer_size = kSmallBuffer;
   options.compression = compression;
   return make_etl(options, [](EtlWriter& out) {
     for (std::uint32_t buffer = 0; buffer < 4; ++buffer) {
@@ -31,10 +31,6 @@ std::vector<std::byte> trace(etl::CompressionFormat compression = etl::Compressi
       out.flush(0);
     }
   });
-}
-
-void put_u32(std::vector<std::byte>& bytes, std::size_t at, std::uint32_t value) {
-  std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
 TEST_SUITE_BEGIN("etl skips");
@@ -47,15 +43,15 @@ TEST_CASE("bytes that are passed over have their reasons") {
     std::uint64_t samples;  // of 40
   };
   const auto intact = trace();
-  REQUIRE(intact.size() == 5 * kBuffer);
-  constexpr std::size_t kThird = 2 * std::size_t{kBuffer};
+  REQUIRE(intact.size() == 5 * kSmallBuffer);
+  constexpr std::size_t kThird = 2 * std::size_t{kSmallBuffer};
   constexpr std::size_t kFifthEvent = kThird + kHeader + 4 * kEvent;
-  constexpr std::size_t kLast = 4 * std::size_t{kBuffer};
+  constexpr std::size_t kLast = 4 * std::size_t{kSmallBuffer};
   const Case cases[] = {
       {"nothing", [](auto&) {}, {}, 40},
       {"a type without events",
        [](auto& file) { file[kThird + 0x36] = std::byte{2}; },
-       {{"buffers_without_events", kBuffer - kHeader}},
+       {{"buffers_without_events", kSmallBuffer - kHeader}},
        30},
       {"a marker of nonsense",
        [](auto& file) { put_u32(file, kFifthEvent, 0x12345678); },
@@ -79,8 +75,8 @@ TEST_CASE("bytes that are passed over have their reasons") {
        {{"skipped_tail_bytes", 500}},
        40},
       {"nonsense in place of a buffer",
-       [](auto& file) { std::fill_n(file.begin() + kThird, kBuffer, std::byte{0xEE}); },
-       {{"skipped_buffer_bytes", kBuffer}},
+       [](auto& file) { std::fill_n(file.begin() + kThird, kSmallBuffer, std::byte{0xEE}); },
+       {{"skipped_buffer_bytes", kSmallBuffer}},
        30},
   };
   for (const Case& example : cases) {
