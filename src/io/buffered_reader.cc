@@ -30,7 +30,7 @@ BufferedReader::BufferedReader(ByteSource& source, std::uint64_t start, std::uin
       random_access_(true) {}
 
 Status BufferedReader::fill(std::size_t size) {
-  if (buffer_.size() - begin_ < size + kStep) {
+  if (begin_ > 0 && buffer_.size() - begin_ < size + kStep) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     base_ += begin_;
     end_ -= begin_;

@@ -75,6 +75,19 @@ TEST_CASE("buffered reader: every step size sees the same bytes, from memory and
   }
 }
 
+TEST_CASE("buffered reader: a range without bytes has none, and takes no memory for them") {
+  const std::vector<std::byte> bytes = counting_bytes(100);
+  const auto source = stackpack::io::source_of_memory(bytes);
+  BufferedReader reader(*source, 40, 40, BufferedReader::kDefaultCapacity);
+  const auto window = reader.peek(1000);
+  REQUIRE(window.has_value());
+  CHECK(window->empty());
+  const auto passed = reader.skip(10);
+  REQUIRE(passed.has_value());
+  CHECK(*passed == 0);
+  CHECK(reader.offset() == 40);
+}
+
 TEST_CASE("buffered reader: skipping goes past the window and stops at the end") {
   const std::vector<std::byte> bytes = counting_bytes(100);
   const auto memory = stackpack::io::source_of_memory(bytes);
