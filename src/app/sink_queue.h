@@ -26,7 +26,7 @@ namespace stackpack::app {
 class SinkQueue final : public capture::CallstackSink {
  public:
   static constexpr std::size_t kBatches = 4;
-  static constexpr std::size_t kBatchBytes = std::size_t{256} << 10;
+  static constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
 
   /// `sink` must outlive the queue and is used by the queue's thread until finish() returns.
   explicit SinkQueue(capture::CallstackSink& sink);
