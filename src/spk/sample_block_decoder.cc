@@ -120,7 +120,7 @@ bool SampleBlockDecoder::decode_times(io::ByteCursor& in) {
 bool SampleBlockDecoder::decode_order(io::ByteCursor& in) {
   read_column(in, rows_.size(), column_);
   const std::size_t groups = cpus_.size();
-  if (!in.ok() || !all_at_most(column_, groups - 1)) {
+  if (!in.ok() || groups == 0 || !all_at_most(column_, groups - 1)) {
     return false;
   }
   EarliestQueue queue(groups);
