@@ -10,18 +10,18 @@
 namespace stackpack::test {
 namespace {
 
-constexpr std::uint64_t kK = 0xFFFFF80000000000;
-constexpr std::uint32_t kEvents = etl::WaitingHalves::kMostInMemory + 100;
+constexpr std::uint64_t kKernelHalf = 0xFFFFF80000000000;
+constexpr std::uint32_t kHalves = etl::WaitingHalves::kMostInMemory + 100;
 
 // More kernel halves of one thread than wait in memory; its user half comes at the end.
 std::vector<std::byte> crowded_trace() {
   return make_etl({}, [](EtlWriter& out) {
-    for (std::uint32_t i = 0; i < kEvents; ++i) {
+    for (std::uint32_t i = 0; i < kHalves; ++i) {
       const std::uint64_t clock = 100 + 10 * std::uint64_t{i};
-      out.sample(0, clock, 7, kK + 1);
-      out.stack(0, clock + 1, clock, 5, 7, {kK + 1, kK + 2 + i % 5});
+      out.sample(0, clock, 7, kKernelHalf + 1);
+      out.stack(0, clock + 1, clock, 5, 7, {kKernelHalf + 1, kKernelHalf + 2 + i % 5});
     }
-    const std::uint64_t last = 100 + 10 * std::uint64_t{kEvents - 1};
+    const std::uint64_t last = 100 + 10 * std::uint64_t{kHalves - 1};
     out.stack(0, last + 5, last, 5, 7, {0x7FF600000001});
   });
 }
@@ -42,10 +42,10 @@ TEST_CASE("a sink that refuses a callstack which waited, on disk or in memory, e
   const auto source = io::source_of_memory(file);
   FailingSink endless(FailingSource::kNever);
   REQUIRE(etl::read_capture(*source, endless, {}).has_value());
-  REQUIRE(endless.calls() >= kEvents);
+  REQUIRE(endless.calls() >= kHalves);
   // A sample goes when its callstack is complete.
   for (const std::uint64_t before_end :
-       {std::uint64_t{1}, std::uint64_t{50}, std::uint64_t{kEvents}}) {
+       {std::uint64_t{1}, std::uint64_t{50}, std::uint64_t{kHalves}}) {
     CAPTURE(before_end);
     FailingSink sink(endless.calls() - before_end);
     const auto account = etl::read_capture(*io::source_of_memory(file), sink, {});
