@@ -122,7 +122,7 @@ class IndexWalk {
       return;
     }
     const std::uint64_t gap = next - offset_;
-    if (plausible(buffer) && gap <= limits_.max_buffer_bytes) {
+    if (plausible(buffer) && gap >= kBufferHeaderBytes && gap <= limits_.max_buffer_bytes) {
       take(buffer, static_cast<std::uint32_t>(gap));
       return;
     }

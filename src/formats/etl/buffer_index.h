@@ -27,7 +27,8 @@ namespace stackpack::etl {
 struct IndexedBuffer {
   std::uint64_t offset = 0;
   std::uint64_t sequence = 0;
-  std::uint32_t size = 0;  ///< on disk, header included; it may reach past the end of the file
+  /// On disk, header included: never less than the header. It may reach past the end of the file.
+  std::uint32_t size = 0;
   std::uint16_t processor = 0;
   /// Twice the number of sessions before its own (an appended file holds several), plus 1 for all
   /// but the header buffer: sessions follow each other, whatever their clocks say.

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "formats/etl/buffer_header.h"
+#include "formats/etl/buffer_index.h"
 #include "formats/etl/log_file_header.h"
 #include "support/etl_reading.h"
 
@@ -220,6 +221,24 @@ TEST_CASE("a few bytes cannot become many megabytes") {
   const auto reading = read_etl(file);
   CHECK(reading->loss("oversized_buffers") == 1);
   CHECK(reading->summary.kernel_and_user == 152);
+}
+
+TEST_CASE("a buffer that begins inside a damaged header makes no buffer smaller than a header") {
+  const auto file =
+      read_test_file(STACKPACK_SOURCE_DIR "/fuzz/corpus/etl_file/next-buffer-inside-a-header");
+  REQUIRE_FALSE(file.empty());
+  const auto source = io::source_of_memory(file);
+  const auto header = etl::parse_log_file_header(file);
+  REQUIRE(header.has_value());
+  capture::LossCounters losses;
+  capture::ByteAccount account;
+  const auto index =
+      etl::index_buffers(*source, *header, {std::uint64_t{1} << 18, {}}, losses, account);
+  REQUIRE(index.has_value());
+  REQUIRE(index->buffers.size() > 1);
+  for (const etl::IndexedBuffer& buffer : index->buffers) {
+    CHECK(buffer.size >= etl::kBufferHeaderBytes);
+  }
 }
 
 TEST_CASE("a circular file that wrapped is read from its oldest buffer on") {
