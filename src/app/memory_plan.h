@@ -8,10 +8,10 @@ namespace stackpack::app {
 /// Who gets how much of --memory-limit, in bytes.
 ///
 /// The phases follow each other: while the capture is read, builder, promises and facts share the
-/// limit; while the file is written, the builder is gone and ids, tally and the writer's tables of
-/// frames and edges take its place. What has a fixed size lies outside, in the kFixedBytes that a
-/// conversion may take besides: buffers of the spool, the queue, the source, the sample blocks
-/// under way, and the program itself.
+/// limit; while the file is written, the builder is gone and ids, tally, counts and the writer's
+/// tables of frames and edges take its place. What has a fixed size lies outside, in the
+/// kFixedBytes that a conversion may take besides: buffers of the spool, the queue, the source and
+/// its recent chains, the sample blocks under way, and the program itself.
 struct MemoryPlan {
   static constexpr std::uint64_t kLeastLimit = std::uint64_t{16} << 20;
   static constexpr std::uint64_t kFixedBytes = std::uint64_t{64} << 20;

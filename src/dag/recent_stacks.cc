@@ -2,37 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
+
+#include "capture/word_hash.h"
 
 namespace stackpack::dag {
-
-namespace {
-
-constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15;
-
-// Every frame counts: callstacks of one wait or one fault share all frames near the leaf. Four
-// lanes, since a chain of multiplications would take four times as long.
-std::uint64_t hash_of(const capture::StackView& stack) {
-  const std::size_t depth = stack.depth();
-  const std::uint64_t* const addresses = stack.addresses.data();
-  std::uint64_t a = depth;
-  std::uint64_t b = 1;
-  std::uint64_t c = 2;
-  std::uint64_t d = 3;
-  std::size_t i = 0;
-  for (; i + 4 <= depth; i += 4) {
-    a = (a ^ addresses[i]) * kMultiplier;
-    b = (b ^ addresses[i + 1]) * kMultiplier;
-    c = (c ^ addresses[i + 2]) * kMultiplier;
-    d = (d ^ addresses[i + 3]) * kMultiplier;
-  }
-  for (; i < depth; ++i) {
-    a = (a ^ addresses[i]) * kMultiplier;
-  }
-  const std::uint64_t sum = a ^ (b << 16 | b >> 48) ^ (c << 32 | c >> 32) ^ (d << 48 | d >> 16);
-  return (sum ^ (sum >> 32)) * kMultiplier;
-}
-
-}  // namespace
 
 RecentStacks::RecentStacks(bool enabled)
     : entries_(enabled ? kEntries : 0), tags_(enabled ? kEntries : 0) {}
@@ -51,7 +25,7 @@ std::uint32_t RecentStacks::find(const capture::StackView& stack) {
     seen_ = 0;
     found_ = 0;
   }
-  const std::uint64_t hash = hash_of(stack);
+  const std::uint64_t hash = capture::hash_words(std::as_bytes(stack.addresses), 1);
   looked_ = true;
   slot_ = static_cast<std::uint32_t>(hash >> 32) % kEntries;
   tag_ = static_cast<std::uint32_t>(hash);

@@ -51,8 +51,6 @@ bool read_hashes(io::ByteCursor& in, std::span<Entry> entries, Set set) {
   return in.ok();
 }
 
-constexpr std::uint64_t kMaxNumber = ~std::uint32_t{0};
-
 std::uint32_t narrow(std::uint64_t value) {
   return static_cast<std::uint32_t>(value);
 }
@@ -87,7 +85,7 @@ Status decode_page_index(io::ByteCursor in, std::vector<PageEntry>& entries) {
   const std::span<PageEntry> fresh = extend(in, kPagesPerIndexBlock, entries);
   const bool good =
       !fresh.empty() &&
-      read_field(in, fresh, kMaxNumber,
+      read_field(in, fresh, kMax32,
                  [](PageEntry& e, std::uint64_t v) { e.block.stored_bytes = narrow(v); }) &&
       read_field(in, fresh, kMaxPageBytes,
                  [](PageEntry& e, std::uint64_t v) { e.block.raw_bytes = narrow(v); }) &&
@@ -123,23 +121,23 @@ void encode_sample_index(std::span<const SampleBlockEntry> entries, BlockContent
 Status decode_sample_index(io::ByteCursor in, std::vector<SampleBlockEntry>& entries) {
   using Entry = SampleBlockEntry;
   const std::span<Entry> fresh = extend(in, kSampleBlocksPerIndexBlock, entries);
-  const bool good =
-      !fresh.empty() &&
-      read_field(in, fresh, kMaxNumber,
-                 [](Entry& e, std::uint64_t v) { e.head.stored_bytes = narrow(v); }) &&
-      read_field(in, fresh, kMaxSampleBlockBytes,
-                 [](Entry& e, std::uint64_t v) { e.head.raw_bytes = narrow(v); }) &&
-      read_field(in, fresh, kMaxNumber,
-                 [](Entry& e, std::uint64_t v) { e.body.stored_bytes = narrow(v); }) &&
-      read_field(in, fresh, kMaxSampleBlockBytes,
-                 [](Entry& e, std::uint64_t v) { e.body.raw_bytes = narrow(v); }) &&
-      read_field(in, fresh, kSamplesPerBlock,
-                 [](Entry& e, std::uint64_t v) { e.samples = narrow(v); }) &&
-      read_field(in, fresh, ~std::uint64_t{0}, [](Entry& e, std::uint64_t v) { e.from_ns = v; }) &&
-      read_field(in, fresh, ~std::uint64_t{0},
-                 [](Entry& e, std::uint64_t v) { e.to_ns = e.from_ns + v; }) &&
-      read_hashes(in, fresh, [](Entry& e, std::uint64_t v) { e.head.hash = v; }) &&
-      read_hashes(in, fresh, [](Entry& e, std::uint64_t v) { e.body.hash = v; });
+  const bool good = !fresh.empty() && read_field(in, fresh, kMax32, [](Entry& e, std::uint64_t v) {
+    e.head.stored_bytes = narrow(v);
+  }) && read_field(in, fresh, kMaxSampleBlockBytes, [](Entry& e, std::uint64_t v) {
+    e.head.raw_bytes = narrow(v);
+  }) && read_field(in, fresh, kMax32, [](Entry& e, std::uint64_t v) {
+    e.body.stored_bytes = narrow(v);
+  }) && read_field(in, fresh, kMaxSampleBlockBytes, [](Entry& e, std::uint64_t v) {
+    e.body.raw_bytes = narrow(v);
+  }) && read_field(in, fresh, kSamplesPerBlock, [](Entry& e, std::uint64_t v) {
+    e.samples = narrow(v);
+  }) && read_field(in, fresh, ~std::uint64_t{0}, [](Entry& e, std::uint64_t v) {
+    e.from_ns = v;
+  }) && read_field(in, fresh, ~std::uint64_t{0}, [](Entry& e, std::uint64_t v) {
+    e.to_ns = e.from_ns + v;
+  }) && read_hashes(in, fresh, [](Entry& e, std::uint64_t v) {
+    e.head.hash = v;
+  }) && read_hashes(in, fresh, [](Entry& e, std::uint64_t v) { e.body.hash = v; });
   const bool sane = std::all_of(fresh.begin(), fresh.end(), [](const Entry& entry) {
     return entry.samples > 0 && entry.from_ns <= entry.to_ns;
   });

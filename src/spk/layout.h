@@ -13,6 +13,9 @@
 
 namespace stackpack::spk {
 
+/// The largest number in a column whose values have 32 bits.
+inline constexpr std::uint64_t kMax32 = ~std::uint32_t{0};
+
 inline constexpr std::uint16_t kFormatMajor = 1;
 inline constexpr std::uint16_t kFormatMinor = 0;
 

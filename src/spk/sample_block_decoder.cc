@@ -9,8 +9,6 @@ namespace stackpack::spk {
 
 namespace {
 
-constexpr std::uint64_t kMaxId = ~std::uint32_t{0};
-
 std::uint64_t add_zigzag(std::uint64_t before, std::uint64_t code) {
   return before + static_cast<std::uint64_t>(io::zigzag_decode(code));
 }
@@ -34,14 +32,14 @@ Status decode_sample_head(io::ByteCursor in, std::uint32_t samples, SampleHead& 
   std::vector<std::uint64_t> tids;
   read_column(in, static_cast<std::size_t>(threads), pids);
   read_column(in, static_cast<std::size_t>(threads), tids);
-  if (!in.ok() || in.remaining() != 0 || !all_at_most(pids, kMaxId) || !all_at_most(tids, kMaxId)) {
+  if (!in.ok() || in.remaining() != 0 || !all_at_most(pids, kMax32) || !all_at_most(tids, kMax32)) {
     return in.corrupt("spk: samples: threads");
   }
   std::uint64_t pid = 0;
   for (std::size_t i = 0; i < pids.size(); ++i) {
     pid += pids[i];
     const ThreadKey thread{static_cast<std::uint32_t>(pid), static_cast<std::uint32_t>(tids[i])};
-    if (pid > kMaxId || (i > 0 && thread <= head.threads.back())) {
+    if (pid > kMax32 || (i > 0 && thread <= head.threads.back())) {
       return in.corrupt("spk: samples: threads do not ascend");
     }
     head.threads.push_back(thread);
@@ -76,7 +74,7 @@ bool SampleBlockDecoder::decode_groups(io::ByteCursor& in, std::size_t count) {
   }
   read_column(in, static_cast<std::size_t>(groups), cpus_);
   read_column(in, static_cast<std::size_t>(groups), column_);
-  if (!in.ok() || !all_at_most(cpus_, kMaxId) ||
+  if (!in.ok() || !all_at_most(cpus_, kMax32) ||
       std::adjacent_find(cpus_.begin(), cpus_.end(), std::greater_equal<>()) != cpus_.end()) {
     return false;
   }

@@ -20,7 +20,6 @@ void visit_fields(Visitor& visit, const Event* /*table*/) {
   visit.number(&Event::has_weight, 1);
 }
 
-constexpr std::uint64_t kMax32 = ~std::uint32_t{0};
 constexpr std::uint64_t kMax64 = ~std::uint64_t{0};
 
 template <typename Visitor>

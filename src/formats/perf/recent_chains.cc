@@ -3,41 +3,14 @@
 #include <cstring>
 #include <new>
 
+#include "capture/word_hash.h"
+
 namespace stackpack::perf {
 
 namespace {
 
-constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15;
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 static_assert(RecentChains::kLongest / kWord <= 0xffff);
-
-std::uint64_t word_at(const std::byte* at) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, at, kWord);
-  return word;
-}
-
-// Every entry counts: chains of one wait or one fault share all frames near the leaf. Four lanes,
-// since a chain of multiplications would take four times as long. `chain` has whole words.
-std::uint64_t hash_of(std::span<const std::byte> chain, FrameMode mode) {
-  const std::byte* at = chain.data();
-  std::size_t words = chain.size() / kWord;
-  std::uint64_t a = words;
-  std::uint64_t b = static_cast<std::uint64_t>(mode);
-  std::uint64_t c = 1;
-  std::uint64_t d = 2;
-  for (; words >= 4; words -= 4, at += 4 * kWord) {
-    a = (a ^ word_at(at)) * kMultiplier;
-    b = (b ^ word_at(at + kWord)) * kMultiplier;
-    c = (c ^ word_at(at + 2 * kWord)) * kMultiplier;
-    d = (d ^ word_at(at + 3 * kWord)) * kMultiplier;
-  }
-  for (; words > 0; --words, at += kWord) {
-    a = (a ^ word_at(at)) * kMultiplier;
-  }
-  const std::uint64_t sum = a ^ (b << 16 | b >> 48) ^ (c << 32 | c >> 32) ^ (d << 48 | d >> 16);
-  return (sum ^ (sum >> 32)) * kMultiplier;
-}
 
 }  // namespace
 
@@ -60,7 +33,7 @@ capture::StackMemo RecentChains::find(std::span<const std::byte> chain, FrameMod
       throw std::bad_alloc();
     }
   }
-  const std::uint64_t hash = hash_of(chain, mode);
+  const std::uint64_t hash = capture::hash_words(chain, static_cast<std::uint64_t>(mode));
   const auto set = static_cast<std::uint32_t>(hash >> 32) % kSets;
   tag_ = static_cast<std::uint32_t>(hash);
   const Entry* const entries = sets_[set].entries.data();
