@@ -51,9 +51,21 @@ Status intern_all(const StackStream& stream, dag::Builder& builder, dag::Segment
   return spill_segment(builder, spill, run);
 }
 
+bool same_frames(const dag::SegmentMerge& merge, const dag::FrozenDag& whole) {
+  bool same = merge.frame_count() == whole.dictionary.size();
+  std::size_t at = 0;
+  const Status visited = merge.for_each_frame_block([&](std::span<const Frame> frames) {
+    for (const Frame& frame : frames) {
+      same = same && frame == whole.dictionary[at++];
+    }
+    return Status();
+  });
+  return visited && same;
+}
+
 // Whether the merged nodes are those of `whole`.
 bool same_nodes(const dag::SegmentMerge& merge, const dag::FrozenDag& whole) {
-  bool same = merge.dictionary() == whole.dictionary && merge.node_count() == whole.node_count() &&
+  bool same = same_frames(merge, whole) && merge.node_count() == whole.node_count() &&
               merge.stack_count() == whole.stack_count;
   std::size_t at = 0;
   const Status visited = merge.for_each_block([&](std::span<const dag::MergedNode> nodes) {

@@ -155,7 +155,9 @@ void write_file(const dag::SegmentMerge& merge, const std::string& path) {
   const auto writer = spk::Writer::create(**out, {1, true});
   require(writer.has_value());
   spk::Writer& w = **writer;
-  require(w.begin_dag(merge.dictionary()).has_value());
+  require(w.begin_dag().has_value());
+  const auto add_frames = [&](std::span<const Frame> frames) { return w.add_frames(frames); };
+  require(merge.for_each_frame_block(add_frames).has_value());
   require(write_nodes(merge, w, &spk::Writer::survey_nodes).has_value());
   require(w.begin_pages().has_value());
   require(write_nodes(merge, w, &spk::Writer::add_nodes).has_value());

@@ -58,36 +58,40 @@ void write_files(const std::filesystem::path& folder) {
 Bytes page_seed(const StackSet& stacks) {
   const dag::FrozenDag dag = frozen_dag_of(stacks);
   const auto frames = static_cast<std::uint32_t>(dag.dictionary.size());
-  spk::EdgeCounter counter;
+  spk::EdgeCounter counter(".", 0);
   std::vector<std::uint32_t> path;
   for (std::size_t i = 0; i < dag.node_count(); ++i) {
     const bool first = dag.depth[i] == path.size() + 1;
     path.resize(dag.depth[i] - std::size_t{1});
-    counter.add(path.empty() ? frames : path.back(), dag.frame[i], first);
+    if (!counter.add(path.empty() ? frames : path.back(), dag.frame[i], first)) {
+      return {};
+    }
     path.push_back(dag.frame[i]);
   }
-  const std::vector<spk::CountedEdge> edges = counter.take();
-  spk::EdgeBlockEncoder edge_encoder(edges, frames + 1);
-  spk::BlockContent edge_block;
-  edge_encoder.encode(edge_block);
-  spk::EdgeTableBuilder builder(frames);
-  if (!builder.add_block(io::ByteCursor(edge_block.bytes().bytes(), 0))) {
+  Bytes edge_block;  // so few edges are one
+  spk::EdgeRanks ranks(frames, {});
+  spk::EdgeBlockEncoder edge_encoder(frames + 1, [&](spk::BlockContent& block) {
+    const auto bytes = block.bytes().bytes();
+    edge_block.assign(bytes.begin(), bytes.end());
+    return ranks.add_block(io::ByteCursor(bytes, 0));
+  });
+  const Status added =
+      counter.for_each([&](const spk::CountedEdge& edge) { return edge_encoder.add(edge); });
+  if (!added || !edge_encoder.finish() || !ranks.finish()) {
     return {};
   }
-  const Result<spk::EdgeTable> table = builder.finish();
-  if (!table) {
-    return {};
-  }
-  spk::PageEncoder encoder(*table);
+  spk::PageEncoder encoder(ranks);
   for (std::size_t i = 0; i < dag.node_count() && !encoder.full(); ++i) {
-    encoder.add({dag.frame[i], dag.depth[i], dag.ends(i)});
+    if (!encoder.add({dag.frame[i], dag.depth[i], dag.ends(i)})) {
+      return {};
+    }
   }
   spk::BlockContent content;
   const spk::PageEncoder::Page page = encoder.encode(content);
   TestBytes seed;
   seed.u8(static_cast<std::uint8_t>(frames - 1))
       .u16(static_cast<std::uint16_t>(edge_block.size()))
-      .append(edge_block.bytes().bytes())
+      .append(edge_block)
       .u16(static_cast<std::uint16_t>(page.shape.nodes - 1))
       .u16(static_cast<std::uint16_t>(page.stacks))
       .u16(0)

@@ -19,7 +19,7 @@ LAYERS = {
     "spk": (["public", "io", "capture", "dag"], []),
     "export": (["public", "io", "capture"], ["protozero/", "rapidjson/", "fmt/"]),
     "app": (["public", "io", "capture", "formats", "dag", "spk", "export"], ["rapidjson/", "fmt/"]),
-    "cli": (["public", "app"], ["CLI/", "fmt/", "rapidjson/"]),
+    "cli": (["public", "app"], ["CLI/", "fmt/", "rapidjson/", "malloc.h"]),
 }
 SOURCE_FOLDERS = ["include", "src", "tests", "bench", "fuzz"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')

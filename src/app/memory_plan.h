@@ -9,7 +9,7 @@ namespace stackpack::app {
 ///
 /// The phases follow each other: while the capture is read, builder, promises and facts share the
 /// limit; while the file is written, the builder is gone and ids, tally, counts and the writer's
-/// tables of frames and edges take its place. What has a fixed size lies outside, in the
+/// table of edges take its place. What has a fixed size lies outside, in the
 /// kFixedBytes that a conversion may take besides: buffers of the spool, the queue, the source and
 /// its recent chains, the sample blocks under way, and the program itself.
 struct MemoryPlan {
@@ -24,8 +24,8 @@ struct MemoryPlan {
   std::uint64_t id_bytes = 64 * kMiB;       ///< pages of node to stack id
   std::uint64_t tally_bytes = 16 * kMiB;    ///< a bit per callstack
   std::uint64_t count_bytes = 64 * kMiB;    ///< counts in place of samples
-  std::uint64_t table_bytes = 0;            ///< the writer's frames and edges; 0: what they take
-  std::uint64_t spool_bytes = 8 * kMiB;     ///< samples on their way to disk
+  std::uint64_t table_bytes = 0;  ///< frame indices, then the writer's edges; 0: what they take
+  std::uint64_t spool_bytes = 8 * kMiB;  ///< samples on their way to disk
 
   static MemoryPlan of_limit(std::uint64_t limit) {
     MemoryPlan plan;

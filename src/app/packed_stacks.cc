@@ -25,8 +25,7 @@ Result<std::unique_ptr<PackedStacks>> PackedStacks::of_segments(
   options.directory = scratch_directory;
   options.buffer_bytes = std::min(kMostMergeBytes, plan.id_bytes);
   if (plan.table_bytes != 0) {
-    constexpr std::uint64_t kFrameBytes = 48;  // while the dictionary is moved to a larger place
-    options.most_frames = plan.table_bytes / kFrameBytes;
+    options.index_bytes = plan.table_bytes;
   }
   stacks->merge_ = std::make_unique<dag::SegmentMerge>(spill, options);
   if (const Status merged = stacks->merge_->run(); !merged) {
@@ -37,8 +36,14 @@ Result<std::unique_ptr<PackedStacks>> PackedStacks::of_segments(
 }
 
 Status PackedStacks::write(spk::Writer& writer) const {
-  if (const Status begun = writer.begin_dag(dictionary()); !begun) {
+  if (const Status begun = writer.begin_dag(); !begun) {
     return begun;
+  }
+  const auto add_frames = [&](std::span<const Frame> frames) { return writer.add_frames(frames); };
+  if (const Status added = merge_ != nullptr ? merge_->for_each_frame_block(add_frames)
+                                             : add_frames(frozen_.dag.dictionary);
+      !added) {
+    return added;
   }
   if (const Status surveyed = for_each_block(
           [&](std::span<const spk::DagNode> nodes) { return writer.survey_nodes(nodes); });

@@ -29,7 +29,7 @@ class PackedStacks {
 
   /// Merges the segments of `spill`, which must outlive this.
   /// Memory: plan.id_bytes for the buffers of the merge and afterwards for the ids of nodes;
-  ///         plan.table_bytes for what SegmentMerge::run() needs besides.
+  ///         plan.table_bytes for the frame indices of SegmentMerge::run().
   /// Errors: those of SegmentMerge::run().
   static Result<std::unique_ptr<PackedStacks>> of_segments(const dag::SegmentSpill& spill,
                                                            const std::string& scratch_directory,
@@ -57,10 +57,6 @@ class PackedStacks {
   /// Visits all nodes in canonical order, in blocks. The span is valid during the visit.
   /// Errors: kIo, and whatever `visit` returns.
   Status for_each_block(const std::function<Status(std::span<const spk::DagNode>)>& visit) const;
-
-  [[nodiscard]] std::span<const Frame> dictionary() const {
-    return merge_ != nullptr ? merge_->dictionary() : frozen_.dag.dictionary;
-  }
 
  private:
   PackedStacks() = default;

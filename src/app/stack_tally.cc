@@ -10,19 +10,33 @@ namespace {
 using Word = std::uint64_t;
 constexpr unsigned kWordBits = 64;
 
-std::uint64_t word_offset(std::uint64_t stack) {
-  return stack / kWordBits * sizeof(Word);
+std::uint64_t word_offset(std::uint64_t number) {
+  return number / kWordBits * sizeof(Word);
 }
 
 }  // namespace
 
-Status StackTally::mark_recorded(StackId stack) {
-  const Result<Word> word = recorded_.get<Word>(word_offset(stack));
+Result<bool> StackTally::BitSet::contains(std::uint64_t number) {
+  const Result<Word> word = pages_.get<Word>(word_offset(number));
   if (!word) {
     return word.error();
   }
-  const Word bit = Word{1} << (stack % kWordBits);
-  return (*word & bit) != 0 ? Status() : recorded_.set(word_offset(stack), *word | bit);
+  return ((*word >> (number % kWordBits)) & 1) != 0;
+}
+
+Result<bool> StackTally::BitSet::insert(std::uint64_t number) {
+  const Result<Word> word = pages_.get<Word>(word_offset(number));
+  if (!word) {
+    return word.error();
+  }
+  const Word bit = Word{1} << (number % kWordBits);
+  if ((*word & bit) != 0) {
+    return false;
+  }
+  if (const Status set = pages_.set(word_offset(number), *word | bit); !set) {
+    return set.error();
+  }
+  return true;
 }
 
 Status StackTally::add(const StoredSample& sample, std::uint32_t depth) {
@@ -36,7 +50,8 @@ Status StackTally::add(const StoredSample& sample, std::uint32_t depth) {
     return {};
   }
   raw_frames_ += depth;
-  return mark_recorded(sample.stack);
+  const Result<bool> marked = recorded_.insert(sample.stack);
+  return marked ? Status() : Status(marked.error());
 }
 
 Status StackTally::report(const PackedStacks& stacks, Statistics& statistics) {
@@ -56,29 +71,26 @@ Status StackTally::count_stacks(const PackedStacks& stacks, Statistics& statisti
   auto& counts = statistics.callstacks;
   counts = {};
   counts.raw_frames = raw_frames_;
-  std::vector<bool> leaf_seen(stacks.dictionary().size());
-  Word word = 0;
   return stacks.for_each_block([&](std::span<const spk::DagNode> nodes) -> Status {
     for (const spk::DagNode& node : nodes) {
       if (!node.ends_stack) {
         continue;
       }
-      const std::uint64_t stack = counts.stored++;
-      if (stack % kWordBits == 0) {
-        const Result<Word> next = recorded_.get<Word>(word_offset(stack));
-        if (!next) {
-          return next.error();
-        }
-        word = *next;
+      const Result<bool> recorded = recorded_.contains(counts.stored++);
+      if (!recorded) {
+        return recorded.error();
       }
-      if (((word >> (stack % kWordBits)) & 1) == 0) {
+      if (!*recorded) {
         continue;
       }
       ++counts.unique;
       counts.unique_frames += node.depth;
       counts.max_depth = std::max<std::uint64_t>(counts.max_depth, node.depth);
-      counts.unique_leaf_frames += leaf_seen[node.frame] ? 0U : 1U;
-      leaf_seen[node.frame] = true;
+      const Result<bool> new_leaf = leaves_.insert(node.frame);
+      if (!new_leaf) {
+        return new_leaf.error();
+      }
+      counts.unique_leaf_frames += *new_leaf ? 1U : 0U;
     }
     return {};
   });

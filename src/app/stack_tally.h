@@ -15,17 +15,17 @@ namespace stackpack::app {
 
 /// Counts samples and callstacks for the summary of a file.
 ///
-/// Memory: a bit per callstack, up to a budget and in a scratch file beyond; a bit per distinct
-///         frame during report().
+/// Memory: a bit per callstack and per distinct leaf frame, each up to a budget and in a scratch
+///         file beyond.
 class StackTally {
  public:
   /// `raw_frames`: frames of recorded samples that were counted before.
-  StackTally(std::size_t event_count, std::uint64_t raw_frames, std::string scratch_directory,
-             std::uint64_t budget_bytes)
+  StackTally(std::size_t event_count, std::uint64_t raw_frames,
+             const std::string& scratch_directory, std::uint64_t budget_bytes)
       : raw_frames_(raw_frames),
         samples_of_event_(event_count),
-        recorded_file_(std::move(scratch_directory)),
-        recorded_(recorded_file_, budget_bytes) {}
+        recorded_(scratch_directory, budget_bytes),
+        leaves_(scratch_directory, budget_bytes) {}
 
   /// `depth`: frames of the sample's callstack, if it was recorded and they were not counted
   /// before. Errors: kIo.
@@ -36,7 +36,21 @@ class StackTally {
   Status report(const PackedStacks& stacks, Statistics& statistics);
 
  private:
-  Status mark_recorded(StackId stack);
+  /// A set of numbers: a bit each.
+  class BitSet {
+   public:
+    BitSet(std::string scratch_directory, std::uint64_t budget_bytes)
+        : file_(std::move(scratch_directory)), pages_(file_, budget_bytes) {}
+
+    Result<bool> contains(std::uint64_t number);
+    /// Whether the number is new.
+    Result<bool> insert(std::uint64_t number);
+
+   private:
+    io::SpillFile file_;
+    io::SpillPages pages_;
+  };
+
   Status count_stacks(const PackedStacks& stacks, Statistics& statistics);
 
   std::uint64_t raw_frames_;
@@ -45,8 +59,8 @@ class StackTally {
   std::uint64_t empty_chains_ = 0;
   std::uint64_t stack_dump_only_ = 0;
   std::vector<std::uint64_t> samples_of_event_;
-  io::SpillFile recorded_file_;
-  io::SpillPages recorded_;  // by callstack: a bit
+  BitSet recorded_;  // callstacks
+  BitSet leaves_;    // frames at their leaves
 };
 
 }  // namespace stackpack::app

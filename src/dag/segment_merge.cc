@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cassert>
 #include <memory>
 #include <utility>
 
 #include "io/byte_writer.h"
+#include "io/spill_pages.h"
 
 namespace stackpack::dag {
 namespace {
@@ -16,42 +15,9 @@ constexpr std::uint64_t kLeastBuffer = 4096;
 constexpr std::size_t kChunkIds = 1024;    // stack ids that a segment collects before they go out
 constexpr std::size_t kBlockNodes = 4096;  // of for_each_block
 constexpr std::size_t kBlockBytes = 64 << 10;
+constexpr std::size_t kBlockFrames = 4096;  // of for_each_frame_block
+constexpr std::uint64_t kMostFrames = 0xffff'ffff;
 constexpr std::size_t kLongestMerged = 10;  // bytes: two numbers of at most 5
-
-// The index of a frame in a sorted dictionary, by a hash of 32-bit slots at most half full.
-class FrameIndex {
- public:
-  explicit FrameIndex(const std::vector<Frame>& dictionary)
-      : dictionary_(dictionary), slots_(std::bit_ceil(2 * dictionary.size() + 1)) {
-    for (std::uint32_t i = 0; i < dictionary.size(); ++i) {
-      std::size_t slot = home(dictionary[i]);
-      while (slots_[slot] != 0) {
-        slot = (slot + 1) & (slots_.size() - 1);
-      }
-      slots_[slot] = i + 1;
-    }
-  }
-
-  // The frame must be in the dictionary.
-  [[nodiscard]] std::uint32_t of(const Frame& frame) const {
-    std::size_t slot = home(frame);
-    while (dictionary_[slots_[slot] - 1] != frame) {
-      slot = (slot + 1) & (slots_.size() - 1);
-      assert(slots_[slot] != 0);
-    }
-    return slots_[slot] - 1;
-  }
-
- private:
-  [[nodiscard]] std::size_t home(const Frame& frame) const {
-    const std::uint64_t key = frame.address + (static_cast<std::uint64_t>(frame.mode) << 56);
-    const std::uint64_t product = key * 0x9e3779b97f4a7c15ULL;
-    return static_cast<std::size_t>(product ^ (product >> 32)) & (slots_.size() - 1);
-  }
-
-  const std::vector<Frame>& dictionary_;
-  std::vector<std::uint32_t> slots_;  // index + 1; 0 = empty
-};
 
 // A heap of segments; the one whose head comes first is on top.
 template <typename Before>
@@ -78,6 +44,37 @@ class SegmentHeap {
 };
 
 }  // namespace
+
+// What becomes of the frame indices of every segment: 4 bytes each, one segment after the other.
+class SegmentMerge::FrameIndices {
+ public:
+  FrameIndices(const SegmentSpill& spill, const Options& options)
+      : file_(options.directory), pages_(file_, options.index_bytes) {
+    std::uint64_t at = 0;
+    for (const Segment& segment : spill.segments()) {
+      begins_.push_back(at);
+      at += segment.frames.count * sizeof(std::uint32_t);
+    }
+    next_ = begins_;
+  }
+
+  // The next frame of the segment has this index among all.
+  Status add(std::size_t segment, std::uint32_t merged) {
+    const std::uint64_t at = next_[segment];
+    next_[segment] += sizeof merged;
+    return pages_.set(at, merged);
+  }
+
+  Result<std::uint32_t> merged(std::size_t segment, std::uint32_t frame) {
+    return pages_.get<std::uint32_t>(begins_[segment] + frame * sizeof(std::uint32_t));
+  }
+
+ private:
+  io::SpillFile file_;
+  io::SpillPages pages_;
+  std::vector<std::uint64_t> begins_;  // by segment
+  std::vector<std::uint64_t> next_;
+};
 
 // What the merge writes: the encoded nodes, and the new ids of every segment's callstacks.
 class SegmentMerge::Books {
@@ -171,7 +168,8 @@ SegmentMerge::SegmentMerge(const SegmentSpill& spill, const Options& options)
     : spill_(spill),
       options_(options),
       node_file_(options.directory),
-      id_file_(options.directory) {}
+      id_file_(options.directory),
+      dictionary_file_(options.directory) {}
 
 std::uint64_t SegmentMerge::buffer_share() const {
   const std::uint64_t segments = std::max<std::uint64_t>(1, spill_.segments().size());
@@ -179,12 +177,15 @@ std::uint64_t SegmentMerge::buffer_share() const {
 }
 
 Status SegmentMerge::run() {
-  if (const Status merged = merge_dictionaries(); !merged) {
-    return merged.error();
-  }
   Books books(*this, spill_.segments().size());
-  if (const Status merged = merge_nodes(books); !merged) {
-    return merged.error();
+  {
+    FrameIndices indices(spill_, options_);
+    if (const Status merged = merge_dictionaries(indices); !merged) {
+      return merged.error();
+    }
+    if (const Status merged = merge_nodes(indices, books); !merged) {
+      return merged.error();
+    }
   }
   for (std::size_t segment = 0; segment < spill_.segments().size(); ++segment) {
     if (const Status written = write_maps(segment, books); !written) {
@@ -194,9 +195,9 @@ Status SegmentMerge::run() {
   return {};
 }
 
-Status SegmentMerge::merge_dictionaries() {
+Status SegmentMerge::merge_dictionaries(FrameIndices& indices) {
   const std::size_t count = spill_.segments().size();
-  std::vector<SegmentFrameReader> readers;
+  std::vector<SpilledFrameReader> readers;
   std::vector<Frame> heads(count);
   SegmentHeap heap([&](std::size_t a, std::size_t b) { return heads[b] < heads[a]; });
   const auto advance = [&](std::size_t segment) -> Status {
@@ -210,29 +211,42 @@ Status SegmentMerge::merge_dictionaries() {
     return {};
   };
   for (const Segment& segment : spill_.segments()) {
-    readers.emplace_back(spill_, segment, buffer_share());
+    readers.emplace_back(spill_.file(), segment.frames, buffer_share());
     if (const Status advanced = advance(readers.size() - 1); !advanced) {
       return advanced.error();
     }
   }
+  SpilledFrameWriter writer(dictionary_file_);
+  Frame last;
+  std::uint64_t merged = 0;
   while (!heap.empty()) {
     const std::size_t segment = heap.pop();
-    if (dictionary_.empty() || dictionary_.back() != heads[segment]) {
-      if (dictionary_.size() == options_.most_frames) {
-        return Error{ErrorCode::kLimit, kNoOffset,
-                     "too many distinct addresses for this memory limit"};
+    if (merged == 0 || last != heads[segment]) {
+      if (merged == kMostFrames) {
+        return Error{ErrorCode::kLimit, kNoOffset, "more than 2^32 - 1 distinct frames"};
       }
-      dictionary_.push_back(heads[segment]);
+      last = heads[segment];
+      ++merged;
+      if (const Status added = writer.add(last); !added) {
+        return added.error();
+      }
+    }
+    if (const Status noted = indices.add(segment, static_cast<std::uint32_t>(merged - 1)); !noted) {
+      return noted.error();
     }
     if (const Status advanced = advance(segment); !advanced) {
       return advanced.error();
     }
   }
+  const Result<SpilledFrames> dictionary = writer.finish();
+  if (!dictionary) {
+    return dictionary.error();
+  }
+  dictionary_ = *dictionary;
   return {};
 }
 
-Status SegmentMerge::merge_nodes(Books& books) {
-  const FrameIndex index(dictionary_);
+Status SegmentMerge::merge_nodes(FrameIndices& indices, Books& books) {
   const std::size_t count = spill_.segments().size();
   std::vector<SegmentNodeReader> readers;
   std::vector<SegmentNode> heads(count);
@@ -245,9 +259,15 @@ Status SegmentMerge::merge_nodes(Books& books) {
     if (!more) {
       return more.error();
     }
-    if (*more) {
-      heap.push(segment);
+    if (!*more) {
+      return {};
     }
+    const Result<std::uint32_t> merged = indices.merged(segment, heads[segment].frame);
+    if (!merged) {
+      return merged.error();
+    }
+    heads[segment].frame = *merged;
+    heap.push(segment);
     return {};
   };
   for (const Segment& segment : spill_.segments()) {
@@ -270,7 +290,7 @@ Status SegmentMerge::merge_nodes(Books& books) {
         ending.push_back(segment);
       }
     }
-    if (const Status added = books.add(index.of(node.frame), node.depth, ending); !added) {
+    if (const Status added = books.add(node.frame, node.depth, ending); !added) {
       return added.error();
     }
     for (const std::size_t segment : equal) {
@@ -310,6 +330,24 @@ Status SegmentMerge::write_maps(std::size_t segment, const Books& books) {
     }
     if (const Result<std::uint64_t> at = id_file_.append(std::as_bytes(nodes)); !at) {
       return at.error();
+    }
+  }
+  return {};
+}
+
+Status SegmentMerge::for_each_frame_block(
+    const std::function<Status(std::span<const Frame>)>& visit) const {
+  SpilledFrameReader reader(dictionary_file_, dictionary_, kBlockBytes);
+  std::vector<Frame> block;
+  for (std::uint64_t done = 0; done < dictionary_.count; done += block.size()) {
+    block.resize(std::min<std::uint64_t>(kBlockFrames, dictionary_.count - done));
+    for (Frame& frame : block) {
+      if (const Result<bool> more = reader.next(frame); !more) {
+        return more.error();
+      }
+    }
+    if (const Status visited = visit(block); !visited) {
+      return visited;
     }
   }
   return {};

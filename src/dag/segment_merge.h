@@ -13,6 +13,10 @@
 // replaced by indices in the merged dictionary, are written to scratch once and can then be read
 // any number of times. Beside them: for every segment, what became of its stack ids and of the
 // nodes of its builder.
+//
+// Frames are compared by their indices in the merged dictionary. The dictionaries are merged first,
+// from sorted stream to sorted stream; what becomes of each index of each segment is kept in
+// scratch, too, and looked at through a bounded number of pages.
 #pragma once
 
 #include <cstdint>
@@ -43,23 +47,27 @@ class SegmentMerge {
     std::string directory;  ///< for scratch
     /// For the buffers of all segments together; each gets at least 4 KiB.
     std::uint64_t buffer_bytes = std::uint64_t{4} << 20;
-    std::uint64_t most_frames = ~std::uint64_t{0};  ///< distinct ones, in all segments
+    /// For what becomes of the segments' frame indices, during run(); 4 bytes per distinct frame
+    /// of every segment, on disk beyond the budget.
+    std::uint64_t index_bytes = std::uint64_t{64} << 20;
   };
 
   /// `spill` must outlive the merge and not change.
   SegmentMerge(const SegmentSpill& spill, const Options& options);
 
   /// Does the merging; once, before everything else.
-  /// Memory: the buffers and 4 KiB more per segment; 32 bytes per distinct frame; 8 bytes per 1,024
+  /// Memory: the buffers and 4 KiB more per segment; options.index_bytes; 8 bytes per 1,024
   ///         callstacks of all segments; 4 bytes per callstack of the largest one.
-  /// Errors: kIo; kLimit when there are more callstacks than stack ids, or more frames than
-  ///         options.most_frames.
+  /// Errors: kIo; kLimit when there are more callstacks or frames than 32 bits can number.
   Status run();
 
-  /// Every distinct frame once, ascending.
-  [[nodiscard]] const std::vector<Frame>& dictionary() const { return dictionary_; }
+  [[nodiscard]] std::uint64_t frame_count() const { return dictionary_.count; }
   [[nodiscard]] std::uint64_t node_count() const { return node_count_; }
   [[nodiscard]] std::uint32_t stack_count() const { return stack_count_; }
+
+  /// Visits the dictionary, every distinct frame once, ascending, in blocks. The span is valid
+  /// during the visit. Errors: kIo, and whatever `visit` returns.
+  Status for_each_frame_block(const std::function<Status(std::span<const Frame>)>& visit) const;
 
   /// Visits all nodes in canonical order, in blocks. The span is valid during the visit.
   /// Errors: kIo, and whatever `visit` returns.
@@ -81,17 +89,19 @@ class SegmentMerge {
 
  private:
   class Books;
+  class FrameIndices;
 
   [[nodiscard]] std::uint64_t buffer_share() const;
-  Status merge_dictionaries();
-  Status merge_nodes(Books& books);
+  Status merge_dictionaries(FrameIndices& indices);
+  Status merge_nodes(FrameIndices& indices, Books& books);
   Status write_maps(std::size_t segment, const Books& books);
 
   const SegmentSpill& spill_;
   Options options_;
   io::SpillFile node_file_;
   io::SpillFile id_file_;
-  std::vector<Frame> dictionary_;
+  io::SpillFile dictionary_file_;
+  SpilledFrames dictionary_;
   std::uint64_t node_count_ = 0;
   std::uint32_t stack_count_ = 0;
   std::vector<std::uint64_t> stack_ids_at_;      // per segment, in id_file_

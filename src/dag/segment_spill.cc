@@ -3,86 +3,42 @@
 #include <algorithm>
 #include <utility>
 
-#include "io/byte_writer.h"
-
 namespace stackpack::dag {
 namespace {
 
-constexpr std::size_t kWriteBytes = std::size_t{64} << 10;
-
 // A node begins with one byte.
-constexpr unsigned kModeMask = 7;
-constexpr unsigned kEndsBit = 8;
-constexpr unsigned kPopsShift = 4;
-constexpr std::uint64_t kManyPops = 15;  // and more: the rest follows as a number
+constexpr unsigned kEndsBit = 1;
+constexpr unsigned kPopsShift = 1;
+constexpr std::uint64_t kManyPops = 127;  // and more: the rest follows as a number
 
-// One byte, two numbers of at most 3 and 10 bytes.
-constexpr std::size_t kLongestNode = 14;
+// A frame: one byte, a number of at most 10. A node: one byte, numbers of at most 3 and 5.
+constexpr std::size_t kLongest = 11;
 
-// Collects bytes and appends them to the file as one region.
-class RegionWriter {
- public:
-  explicit RegionWriter(io::SpillFile& file) : file_(file), region_{file.size(), 0} {}
-
-  io::ByteWriter& bytes() { return bytes_; }
-
-  // To be called after every few bytes.
-  Status flush_if_full() { return bytes_.size() >= kWriteBytes ? flush() : Status(); }
-
-  Result<SpillRegion> finish() {
-    if (const Status flushed = flush(); !flushed) {
-      return flushed.error();
-    }
-    return region_;
-  }
-
- private:
-  Status flush() {
-    const Result<std::uint64_t> at = file_.append(bytes_.bytes());
-    if (!at) {
-      return at.error();
-    }
-    region_.bytes += bytes_.size();
-    bytes_.clear();
-    return {};
-  }
-
-  io::SpillFile& file_;
-  SpillRegion region_;
-  io::ByteWriter bytes_;
-};
-
-Result<SpillRegion> write_frames(io::SpillFile& file, const std::vector<Frame>& dictionary) {
-  RegionWriter writer(file);
-  Frame last;
+Result<SpilledFrames> write_frames(io::SpillFile& file, const std::vector<Frame>& dictionary) {
+  SpilledFrameWriter writer(file);
   for (const Frame& frame : dictionary) {
-    const std::uint64_t base = frame.mode == last.mode ? last.address : 0;
-    writer.bytes().write(static_cast<std::uint8_t>(frame.mode));
-    writer.bytes().write_varint(frame.address - base);
-    last = frame;
-    if (const Status flushed = writer.flush_if_full(); !flushed) {
-      return flushed.error();
+    if (const Status added = writer.add(frame); !added) {
+      return added.error();
     }
   }
   return writer.finish();
 }
 
 Result<SpillRegion> write_nodes(io::SpillFile& file, const FrozenDag& dag) {
-  RegionWriter writer(file);
-  std::uint64_t last_address = 0;
+  SpillWriter writer(file);
+  std::int64_t last_frame = 0;
   std::uint64_t last_depth = 0;
   for (std::size_t i = 0; i < dag.node_count(); ++i) {
-    const Frame& frame = dag.dictionary[dag.frame[i]];
     const std::uint64_t pops = last_depth + 1 - dag.depth[i];
-    const auto head = static_cast<unsigned>(frame.mode) | (dag.ends(i) ? kEndsBit : 0) |
+    const auto head = (dag.ends(i) ? kEndsBit : 0) |
                       static_cast<unsigned>(std::min(pops, kManyPops)) << kPopsShift;
     writer.bytes().write(static_cast<std::uint8_t>(head));
     if (pops >= kManyPops) {
       writer.bytes().write_varint(pops - kManyPops);
     }
-    const auto distance = static_cast<std::int64_t>(frame.address - last_address);
-    writer.bytes().write_varint(io::zigzag_encode(distance));
-    last_address = frame.address;
+    const std::int64_t frame = dag.frame[i];
+    writer.bytes().write_varint(io::zigzag_encode(frame - last_frame));
+    last_frame = frame;
     last_depth = dag.depth[i];
     if (const Status flushed = writer.flush_if_full(); !flushed) {
       return flushed.error();
@@ -93,9 +49,43 @@ Result<SpillRegion> write_nodes(io::SpillFile& file, const FrozenDag& dag) {
 
 }  // namespace
 
+Status SpillWriter::flush() {
+  const Result<std::uint64_t> at = file_.append(bytes_.bytes());
+  if (!at) {
+    return at.error();
+  }
+  region_.bytes += bytes_.size();
+  bytes_.clear();
+  return {};
+}
+
+Result<SpillRegion> SpillWriter::finish() {
+  if (const Status flushed = flush(); !flushed) {
+    return flushed.error();
+  }
+  return region_;
+}
+
+Status SpilledFrameWriter::add(const Frame& frame) {
+  const std::uint64_t base = frame.mode == last_.mode ? last_.address : 0;
+  writer_.bytes().write(static_cast<std::uint8_t>(frame.mode));
+  writer_.bytes().write_varint(frame.address - base);
+  last_ = frame;
+  ++count_;
+  return writer_.flush_if_full();
+}
+
+Result<SpilledFrames> SpilledFrameWriter::finish() {
+  const Result<SpillRegion> region = writer_.finish();
+  if (!region) {
+    return region.error();
+  }
+  return SpilledFrames{*region, count_};
+}
+
 Status SegmentSpill::add(const Builder::Frozen& segment) {
   Segment entry;
-  const Result<SpillRegion> frames = write_frames(file_, segment.dag.dictionary);
+  const Result<SpilledFrames> frames = write_frames(file_, segment.dag.dictionary);
   if (!frames) {
     return frames.error();
   }
@@ -111,7 +101,6 @@ Status SegmentSpill::add(const Builder::Frozen& segment) {
   entry.frames = *frames;
   entry.nodes = *nodes;
   entry.stack_of_node = {*at, stack_of_node.size()};
-  entry.frame_count = segment.dag.dictionary.size();
   entry.node_count = segment.dag.node_count();
   entry.stack_count = segment.dag.stack_count;
   entry.builder_node_count = static_cast<std::uint32_t>(segment.stack_of_node.size());
@@ -125,7 +114,7 @@ SpillReader::SpillReader(const io::SpillFile& file, const SpillRegion& region,
       offset_(region.offset),
       left_(region.bytes),
       buffer_(static_cast<std::size_t>(
-          std::min(region.bytes, std::max<std::uint64_t>(buffer_bytes, kLongestNode)))) {}
+          std::min(region.bytes, std::max<std::uint64_t>(buffer_bytes, kLongest)))) {}
 
 Result<io::ByteCursor*> SpillReader::next(std::size_t bytes) {
   if (cursor_.remaining() < bytes && left_ > 0) {
@@ -146,15 +135,15 @@ Result<io::ByteCursor*> SpillReader::next(std::size_t bytes) {
   return &cursor_;
 }
 
-SegmentFrameReader::SegmentFrameReader(const SegmentSpill& spill, const Segment& segment,
+SpilledFrameReader::SpilledFrameReader(const io::SpillFile& file, const SpilledFrames& frames,
                                        std::uint64_t buffer_bytes)
-    : reader_(spill.file(), segment.frames, buffer_bytes), left_(segment.frame_count) {}
+    : reader_(file, frames.region, buffer_bytes), left_(frames.count) {}
 
-Result<bool> SegmentFrameReader::next(Frame& frame) {
+Result<bool> SpilledFrameReader::next(Frame& frame) {
   if (left_ == 0) {
     return false;
   }
-  const Result<io::ByteCursor*> cursor = reader_.next(kLongestNode);
+  const Result<io::ByteCursor*> cursor = reader_.next(kLongest);
   if (!cursor) {
     return cursor.error();
   }
@@ -174,7 +163,7 @@ Result<bool> SegmentNodeReader::next(SegmentNode& node) {
   if (left_ == 0) {
     return false;
   }
-  const Result<io::ByteCursor*> cursor = reader_.next(kLongestNode);
+  const Result<io::ByteCursor*> cursor = reader_.next(kLongest);
   if (!cursor) {
     return cursor.error();
   }
@@ -184,9 +173,9 @@ Result<bool> SegmentNodeReader::next(SegmentNode& node) {
   if (pops == kManyPops) {
     pops += in.read_varint();
   }
-  last_address_ += static_cast<std::uint64_t>(io::zigzag_decode(in.read_varint()));
+  last_frame_ = static_cast<std::uint32_t>(last_frame_ + io::zigzag_decode(in.read_varint()));
   last_depth_ = static_cast<std::uint16_t>(last_depth_ + 1 - pops);
-  node.frame = {static_cast<FrameMode>(head & kModeMask), last_address_};
+  node.frame = last_frame_;
   node.depth = last_depth_;
   node.ends_stack = (head & kEndsBit) != 0;
   --left_;

@@ -4,8 +4,8 @@
 // written is a stream in canonical order, made for reading once from front to back:
 //
 //   frames          the dictionary, ascending: mode, address (or its distance to the one before)
-//   nodes           canonical order: mode, whether a callstack ends, levels to leave before the
-//                   node is attached, address as distance to the node before; 5 bytes or so each
+//   nodes           canonical order: whether a callstack ends, levels to leave before the node is
+//                   attached, index in the dictionary as distance to the node before; 3 bytes or so
 //   stack of node   the stack id of each node of the builder, 4 bytes each
 //
 // It is scratch: no version, no checksum, gone with the process.
@@ -18,6 +18,7 @@
 
 #include "dag/builder.h"
 #include "io/byte_cursor.h"
+#include "io/byte_writer.h"
 #include "io/spill_file.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
@@ -30,14 +31,58 @@ struct SpillRegion {
   std::uint64_t bytes = 0;
 };
 
+/// Frames in ascending order, each once.
+struct SpilledFrames {
+  SpillRegion region;
+  std::uint64_t count = 0;
+};
+
 struct Segment {
-  SpillRegion frames;
+  SpilledFrames frames;
   SpillRegion nodes;
   SpillRegion stack_of_node;
-  std::uint64_t frame_count = 0;
   std::uint64_t node_count = 0;          ///< of the frozen DAG
   std::uint32_t stack_count = 0;         ///< callstacks: ids 0 .. stack_count - 1
   std::uint32_t builder_node_count = 0;  ///< root included: entries of stack_of_node
+};
+
+/// Collects bytes and appends them to a scratch file as one region, in which nothing else may be
+/// written meanwhile.
+class SpillWriter {
+ public:
+  explicit SpillWriter(io::SpillFile& file) : file_(file), region_{file.size(), 0} {}
+
+  io::ByteWriter& bytes() { return bytes_; }
+
+  /// To be called after every few bytes. Errors: kIo.
+  Status flush_if_full() { return bytes_.size() >= kWriteBytes ? flush() : Status(); }
+
+  /// Errors: kIo.
+  Result<SpillRegion> finish();
+
+ private:
+  static constexpr std::size_t kWriteBytes = std::size_t{64} << 10;
+
+  Status flush();
+
+  io::SpillFile& file_;
+  SpillRegion region_;
+  io::ByteWriter bytes_;
+};
+
+/// Writes ascending frames, to be read by SpilledFrameReader.
+class SpilledFrameWriter {
+ public:
+  explicit SpilledFrameWriter(io::SpillFile& file) : writer_(file) {}
+
+  /// Errors: kIo.
+  Status add(const Frame& frame);
+  Result<SpilledFrames> finish();
+
+ private:
+  SpillWriter writer_;
+  Frame last_;
+  std::uint64_t count_ = 0;
 };
 
 /// Keeps segments in one scratch file. Threads: one at a time; readers may share the const object.
@@ -81,10 +126,11 @@ class SpillReader {
   io::ByteCursor cursor_{{}, 0};
 };
 
-/// Reads the dictionary of a segment.
-class SegmentFrameReader {
+/// Reads frames that were written by SpilledFrameWriter.
+class SpilledFrameReader {
  public:
-  SegmentFrameReader(const SegmentSpill& spill, const Segment& segment, std::uint64_t buffer_bytes);
+  SpilledFrameReader(const io::SpillFile& file, const SpilledFrames& frames,
+                     std::uint64_t buffer_bytes);
 
   /// The next frame; false at the end. Errors: kIo.
   Result<bool> next(Frame& frame);
@@ -97,7 +143,7 @@ class SegmentFrameReader {
 
 /// A node as its segment tells it.
 struct SegmentNode {
-  Frame frame;
+  std::uint32_t frame = 0;  ///< index in the segment's dictionary
   std::uint16_t depth = 0;  ///< 1 = child of the root
   bool ends_stack = false;
 };
@@ -113,7 +159,7 @@ class SegmentNodeReader {
  private:
   SpillReader reader_;
   std::uint64_t left_;
-  std::uint64_t last_address_ = 0;
+  std::uint32_t last_frame_ = 0;
   std::uint16_t last_depth_ = 0;
 };
 

@@ -1,22 +1,21 @@
 #include "spk/dag_writer.h"
 
-#include <algorithm>
+#include <utility>
 
-#include "spk/frame_dictionary.h"
 #include "spk/resident_page.h"
 
 namespace stackpack::spk {
 
 namespace {
 
-constexpr std::size_t kMaxEdges = std::size_t{1} << 30;
+constexpr std::uint64_t kMaxEdges = std::uint64_t{1} << 30;
 
 Error out_of_order() {
   return {ErrorCode::kUsage, kNoOffset, "spk: writer: calls out of order"};
 }
 
-Error too_many_frames() {
-  return {ErrorCode::kLimit, kNoOffset, "too many distinct addresses for this memory limit"};
+Error too_many_stacks() {
+  return {ErrorCode::kLimit, kNoOffset, "spk: too many callstacks"};
 }
 
 Error not_canonical() {
@@ -50,44 +49,72 @@ std::uint32_t NodeOrder::parent_row() const {
   return path_.size() < 2 ? frame_count_ : path_[path_.size() - 2];
 }
 
-Status DagWriter::begin(std::span<const Frame> dictionary) {
+DagWriter::DagWriter(SectionWriter& out, std::string scratch_directory, std::uint64_t table_bytes)
+    : out_(out), scratch_directory_(std::move(scratch_directory)), edge_bytes_(table_bytes / 2) {}
+
+Status DagWriter::begin() {
   if (stage_ != Stage::kNone) {
     return out_of_order();
   }
-  if (dictionary.size() > kMaxFrames) {
-    return Error{ErrorCode::kLimit, kNoOffset, "spk: too many distinct frames"};
-  }
-  if (std::adjacent_find(dictionary.begin(), dictionary.end(), std::greater_equal<>()) !=
-      dictionary.end()) {
-    return not_canonical();
-  }
-  stage_ = Stage::kSurvey;
-  frame_count_ = static_cast<std::uint32_t>(dictionary.size());
-  survey_.emplace(frame_count_);
-  written_.emplace(frame_count_);
-  return write_frames(dictionary);
+  stage_ = Stage::kFrames;
+  out_.begin_section(SectionKind::kFrames);
+  return {};
 }
 
-Status DagWriter::write_frames(std::span<const Frame> dictionary) {
-  FrameDictionary resident;
-  out_.begin_section(SectionKind::kFrames);
-  for (std::size_t begin = 0; begin < dictionary.size(); begin += kFramesPerBlock) {
-    const auto block = dictionary.subspan(
-        begin, std::min<std::size_t>(kFramesPerBlock, dictionary.size() - begin));
-    content_.clear();
-    encode_frame_block(block, content_);
-    if (const auto record = out_.add_block(content_); !record) {
-      return record.error();
-    }
-    resident.append(block);
+Status DagWriter::add_frames(std::span<const Frame> frames) {
+  if (stage_ != Stage::kFrames) {
+    return out_of_order();
   }
-  resident.seal();
-  resident_bytes_ += resident.memory_bytes();
-  out_.end_section(dictionary.size());
+  if (frames.size() > kMaxFrames - frame_count_) {
+    return Error{ErrorCode::kLimit, kNoOffset, "spk: too many distinct frames"};
+  }
+  for (const Frame& frame : frames) {
+    if (frame_count_ > 0 && !(last_frame_ < frame)) {
+      return not_canonical();
+    }
+    last_frame_ = frame;
+    ++frame_count_;
+    frames_.push_back(frame);
+    if (frames_.size() == kFramesPerBlock) {
+      if (const Status written = write_frames(); !written) {
+        return written;
+      }
+    }
+  }
+  return {};
+}
+
+Status DagWriter::write_frames() {
+  content_.clear();
+  encode_frame_block(frames_, content_);
+  dictionary_size_.append(frames_);
+  frames_.clear();
+  const auto record = out_.add_block(content_);
+  return record ? Status() : Status(record.error());
+}
+
+Status DagWriter::end_frames() {
+  if (!frames_.empty()) {
+    if (const Status written = write_frames(); !written) {
+      return written;
+    }
+  }
+  frames_ = {};
+  out_.end_section(frame_count_);
+  resident_bytes_ += dictionary_size_.bytes();
+  stage_ = Stage::kSurvey;
+  survey_.emplace(frame_count_);
+  written_.emplace(frame_count_);
+  counter_.emplace(scratch_directory_, edge_bytes_);
   return {};
 }
 
 Status DagWriter::survey(std::span<const DagNode> nodes) {
+  if (stage_ == Stage::kFrames) {
+    if (const Status ended = end_frames(); !ended) {
+      return ended;
+    }
+  }
   if (stage_ != Stage::kSurvey) {
     return out_of_order();
   }
@@ -95,18 +122,21 @@ Status DagWriter::survey(std::span<const DagNode> nodes) {
     if (!survey_->add(node)) {
       return not_canonical();
     }
-    counter_.add(survey_->parent_row(), node.frame, survey_->is_first_child());
+    if (const Status counted =
+            counter_->add(survey_->parent_row(), node.frame, survey_->is_first_child());
+        !counted) {
+      return counted;
+    }
   }
-  if (!tables_fit()) {
-    return too_many_frames();
-  }
-  if (counter_.size() > kMaxEdges || survey_->stacks() >= kNoStack) {
-    return Error{ErrorCode::kLimit, kNoOffset, "spk: too many callstacks"};
-  }
-  return {};
+  return survey_->stacks() < kNoStack ? Status() : Status(too_many_stacks());
 }
 
 Status DagWriter::begin_pages() {
+  if (stage_ == Stage::kFrames) {  // not a node
+    if (const Status ended = end_frames(); !ended) {
+      return ended;
+    }
+  }
   if (stage_ != Stage::kSurvey) {
     return out_of_order();
   }
@@ -114,45 +144,37 @@ Status DagWriter::begin_pages() {
   if (const Status written = write_edges(); !written) {
     return written;
   }
-  resident_bytes_ += edges_.memory_bytes();
-  encoder_.emplace(edges_);
+  resident_bytes_ += edges_->resident_bytes();
+  encoder_.emplace(*edges_);
   out_.begin_section(SectionKind::kPages);
   return {};
 }
 
-// What frames and edges take at the worst moments: the dictionary of the caller and its index, the
-// resident one; the slots of the counter while they grow, or the table that is made of them.
-bool DagWriter::tables_fit() const {
-  constexpr std::uint64_t kFrameBytes = 40;
-  constexpr std::uint64_t kEdgeBytes = 64;
-  return table_bytes_ == 0 ||
-         frame_count_ * kFrameBytes + counter_.size() * kEdgeBytes <= table_bytes_;
-}
-
 // The writer makes its own table of the blocks that it writes: what a reader will see.
 Status DagWriter::write_edges() {
-  const std::vector<CountedEdge> edges = counter_.take();
+  edges_.emplace(frame_count_,
+                 EdgeRanks::Options{scratch_directory_, counter_->most_edges(), edge_bytes_});
   out_.begin_section(SectionKind::kEdges);
-  EdgeBlockEncoder encoder(edges, frame_count_ + 1);
-  EdgeTableBuilder builder(frame_count_);
-  while (!encoder.done()) {
-    content_.clear();
-    encoder.encode(content_);
-    if (const Status added = builder.add_block(io::ByteCursor(content_.bytes().bytes(), 0));
-        !added) {
+  EdgeBlockEncoder encoder(frame_count_ + 1, [this](BlockContent& block) -> Status {
+    if (const Status added = edges_->add_block(io::ByteCursor(block.bytes().bytes(), 0)); !added) {
       return added;
     }
-    if (const auto record = out_.add_block(content_); !record) {
-      return record.error();
-    }
+    const auto record = out_.add_block(block);
+    return record ? Status() : Status(record.error());
+  });
+  std::uint64_t count = 0;
+  const Status added = counter_->for_each([&](const CountedEdge& edge) -> Status {
+    return ++count > kMaxEdges ? Status(too_many_stacks()) : encoder.add(edge);
+  });
+  if (!added) {
+    return added;
   }
-  out_.end_section(edges.size());
-  Result<EdgeTable> table = builder.finish();
-  if (!table) {
-    return table.error();
+  counter_.reset();
+  if (const Status ended = encoder.finish(); !ended) {
+    return ended;
   }
-  edges_ = std::move(table).value();
-  return {};
+  out_.end_section(count);
+  return edges_->finish();
 }
 
 Status DagWriter::add(std::span<const DagNode> nodes) {
@@ -163,7 +185,9 @@ Status DagWriter::add(std::span<const DagNode> nodes) {
     if (!written_->add(node) || written_->count() > survey_->count()) {
       return not_canonical();
     }
-    encoder_->add(node);
+    if (const Status added = encoder_->add(node); !added) {
+      return added;
+    }
     if (encoder_->full()) {
       if (const Status written = write_page(); !written) {
         return written;
@@ -203,8 +227,7 @@ Status DagWriter::end() {
   stage_ = Stage::kDone;
   out_.end_section(survey_->count());
   encoder_.reset();
-  edges_ = EdgeTable();
-  counter_ = {};
+  edges_.reset();
   return write_index();
 }
 

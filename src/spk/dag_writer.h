@@ -3,11 +3,14 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "spk/block_index.h"
 #include "spk/dag_node.h"
-#include "spk/edge_table.h"
+#include "spk/edge_counter.h"
+#include "spk/edge_ranks.h"
+#include "spk/frame_dictionary.h"
 #include "spk/page_encoder.h"
 #include "spk/section_writer.h"
 #include "stackpack/model.h"
@@ -47,10 +50,12 @@ class NodeOrder {
 /// Writes the sections frames, edges, pages and page index. See Writer for the order of calls.
 class DagWriter {
  public:
-  /// `table_bytes`: most bytes for the tables of frames and edges; 0: no limit.
-  DagWriter(SectionWriter& out, std::uint64_t table_bytes) : out_(out), table_bytes_(table_bytes) {}
+  /// `table_bytes`: most bytes for the table of edges, which beyond them goes to scratch files in
+  /// `scratch_directory`; 0: no limit.
+  DagWriter(SectionWriter& out, std::string scratch_directory, std::uint64_t table_bytes);
 
-  Status begin(std::span<const Frame> dictionary);
+  Status begin();
+  Status add_frames(std::span<const Frame> frames);
   Status survey(std::span<const DagNode> nodes);
   Status begin_pages();
   Status add(std::span<const DagNode> nodes);
@@ -63,24 +68,27 @@ class DagWriter {
   void fill(Statistics& statistics) const;
 
  private:
-  enum class Stage : std::uint8_t { kNone, kSurvey, kPages, kDone };
+  enum class Stage : std::uint8_t { kNone, kFrames, kSurvey, kPages, kDone };
 
-  Status write_frames(std::span<const Frame> dictionary);
+  Status write_frames();
+  Status end_frames();
   Status write_edges();
   Status write_page();
   Status write_index();
 
-  [[nodiscard]] bool tables_fit() const;
-
   SectionWriter& out_;
-  std::uint64_t table_bytes_;
+  std::string scratch_directory_;
+  std::uint64_t edge_bytes_;  // most for collecting edges, and for looking them up; 0: no limit
   Stage stage_ = Stage::kNone;
+  std::vector<Frame> frames_;  // of the block under construction
+  Frame last_frame_;
   std::uint32_t frame_count_ = 0;
+  FrameDictionarySize dictionary_size_;
   std::uint64_t resident_bytes_ = 0;
   std::optional<NodeOrder> survey_;
   std::optional<NodeOrder> written_;
-  EdgeCounter counter_;
-  EdgeTable edges_;
+  std::optional<EdgeCounter> counter_;
+  std::optional<EdgeRanks> edges_;
   std::optional<PageEncoder> encoder_;
   std::vector<PageEntry> pages_;
   BlockContent content_;

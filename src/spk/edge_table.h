@@ -7,27 +7,16 @@
 // child before for its siblings, which ascend. Ranks order the children by class, highest first,
 // then by position; the class is about the logarithm of how often the child came first.
 //
-// On disk (section edges): blocks of at most kEdgesPerBlock rows and as many edges.
-//
-//   varint  first row, varint rows
-//   column  number of children per row
-//   column  first child of each row that has one: zigzag(child - row)
-//   column  the other children: child - child before it - 1
-//   column  class of each child of the rows with two or more (else it is 0)
-//
-// A row too long for the block goes on in the next one, whose first row has the same number; each
-// part counts as a row for the columns.
+// On disk: edge_blocks.h.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "io/byte_cursor.h"
 #include "spk/bit_array.h"
-#include "spk/column_codec.h"
-#include "spk/layout.h"
+#include "spk/edge_blocks.h"
 #include "stackpack/result.h"
 
 namespace stackpack::spk {
@@ -70,8 +59,20 @@ class EdgeTable {
 
   [[nodiscard]] std::uint64_t memory_bytes() const;
 
+  /// memory_bytes() of a table. `listed`: children of the rows with two or more; `longest`:
+  /// children of the longest of those rows, 0 when there is none.
+  static std::uint64_t bytes_of(std::uint32_t frame_count, std::uint64_t listed,
+                                std::uint32_t longest);
+
  private:
   friend class EdgeTableBuilder;
+
+  struct Widths {
+    unsigned start = 0;
+    unsigned child = 0;
+    unsigned field = 0;
+  };
+  static Widths widths_of(std::uint32_t frame_count, std::uint64_t listed, std::uint32_t longest);
 
   [[nodiscard]] std::uint64_t start(std::size_t row) const {
     return FieldArray(starts_, start_bits_)[row];
@@ -93,10 +94,10 @@ class EdgeTable {
 /// Makes an EdgeTable of the blocks of a file.
 class EdgeTableBuilder {
  public:
-  explicit EdgeTableBuilder(std::uint32_t frame_count) : frame_count_(frame_count) {}
+  explicit EdgeTableBuilder(std::uint32_t frame_count)
+      : frame_count_(frame_count), decoder_(frame_count) {}
 
-  /// Adds the rows of the next block.
-  /// Errors: kCorrupt: rows out of order, children that are no frames or do not ascend.
+  /// Adds the rows of the next block. Errors: those of EdgeBlockDecoder.
   Status add_block(io::ByteCursor in);
 
   /// After the last block.
@@ -104,83 +105,16 @@ class EdgeTableBuilder {
   Result<EdgeTable> finish();
 
  private:
-  bool read_block(io::ByteCursor& in);
-  bool add_part(std::uint64_t row, std::size_t length);
   void close_row();
 
   std::uint32_t frame_count_;
-  std::uint64_t next_row_ = 0;  // the row that is open, or that comes next
-  bool open_ = false;
+  EdgeBlockDecoder decoder_;
   std::vector<std::uint32_t> tops_;
   std::vector<std::uint32_t> starts_;
   std::vector<std::uint32_t> children_;   // of the rows with several, and of the open row
   std::vector<std::uint32_t> positions_;  // by rank
   std::vector<std::uint8_t> classes_;     // of the open row
   std::uint32_t longest_ = 0;
-
-  std::vector<std::uint64_t> lengths_;  // columns of the block, and how far they are used up
-  std::vector<std::uint64_t> firsts_;
-  std::vector<std::uint64_t> others_;
-  std::vector<std::uint64_t> block_classes_;
-  std::size_t first_at_ = 0;
-  std::size_t other_at_ = 0;
-  std::size_t class_at_ = 0;
-};
-
-/// One edge, for the writer.
-struct CountedEdge {
-  std::uint32_t row = 0;
-  std::uint32_t child = 0;
-  std::uint64_t first_count =
-      0;  ///< how often `child` was the first child of a node of frame `row`
-};
-
-/// Collects which edges there are.
-/// Memory: about 24 bytes per edge.
-class EdgeCounter {
- public:
-  EdgeCounter();
-
-  void add(std::uint32_t row, std::uint32_t child, bool first);
-
-  [[nodiscard]] std::size_t size() const { return used_; }
-
-  /// All edges by row, then child. The counter is empty after that.
-  std::vector<CountedEdge> take();
-
- private:
-  struct Slot {
-    std::uint64_t key = 0;  // row + 1 in the high half, so that no pair is 0
-    std::uint64_t count = 0;
-  };
-  [[nodiscard]] std::size_t slot_of(std::uint64_t key) const;
-  void grow();
-
-  std::vector<Slot> slots_;
-  std::size_t used_ = 0;
-};
-
-/// Encodes the edges of a file in blocks: edges in, blocks out.
-class EdgeBlockEncoder {
- public:
-  /// `edges`: by row, then child. Not copied.
-  EdgeBlockEncoder(std::span<const CountedEdge> edges, std::uint32_t row_count)
-      : edges_(edges), row_count_(row_count) {}
-
-  [[nodiscard]] bool done() const { return row_ == row_count_; }
-  /// Appends the next block. Not when done().
-  void encode(BlockContent& content);
-
- private:
-  void add_part(std::span<const CountedEdge> part);
-
-  std::span<const CountedEdge> edges_;  // those left
-  std::uint32_t row_count_;
-  std::uint32_t row_ = 0;  // the next one
-  std::vector<std::uint64_t> lengths_;
-  std::vector<std::uint64_t> firsts_;
-  std::vector<std::uint64_t> others_;
-  std::vector<std::uint64_t> classes_;
 };
 
 }  // namespace stackpack::spk

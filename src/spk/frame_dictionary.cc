@@ -23,6 +23,11 @@ std::vector<ModeStretch> stretches_of(std::span<const Frame> frames) {
   return runs;
 }
 
+// Bytes for the distance of an address from the lowest of its group.
+unsigned distance_bytes(std::uint64_t low, std::uint64_t high) {
+  return (bit_width_of(high - low) + 7) / 8;
+}
+
 // Reads the stretches of a block; their counts add up to `count`, their modes ascend.
 bool read_stretches(io::ByteCursor& in, std::uint32_t count, std::vector<ModeStretch>& runs) {
   const std::uint64_t run_count = read_varint(in);
@@ -121,7 +126,7 @@ void FrameDictionary::close_group() {
   Group group{};
   group.base = *low;
   group.place = distances_.size() & 0xFFFFFFFFFFFF;
-  group.width = ((bit_width_of(*high - *low) + 7) / 8) & 0xFF;
+  group.width = distance_bytes(*low, *high) & 0xFF;
   group.mode = first == last ? static_cast<std::uint8_t>(first) : kMixed;
   groups_.push_back(group);
   for (const std::uint64_t address : open_) {
@@ -134,6 +139,25 @@ void FrameDictionary::close_group() {
 
 std::uint64_t FrameDictionary::memory_bytes() const {
   return sizeof *this + groups_.capacity() * sizeof(Group) + distances_.capacity();
+}
+
+std::uint64_t FrameDictionarySize::open_bytes() const {
+  return open_ == 0 ? 0 : sizeof(FrameDictionary::Group) + open_ * distance_bytes(low_, high_);
+}
+
+void FrameDictionarySize::append(std::span<const Frame> frames) {
+  for (const Frame& frame : frames) {
+    low_ = open_ == 0 ? frame.address : std::min(low_, frame.address);
+    high_ = open_ == 0 ? frame.address : std::max(high_, frame.address);
+    if (++open_ == FrameDictionary::kGroupFrames) {
+      groups_bytes_ += open_bytes();
+      open_ = 0;
+    }
+  }
+}
+
+std::uint64_t FrameDictionarySize::bytes() const {
+  return sizeof(FrameDictionary) + groups_bytes_ + open_bytes() + sizeof(std::uint64_t);
 }
 
 }  // namespace stackpack::spk

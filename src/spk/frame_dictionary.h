@@ -58,6 +58,8 @@ class FrameDictionary {
   [[nodiscard]] std::uint64_t memory_bytes() const;
 
  private:
+  friend class FrameDictionarySize;
+
   static constexpr std::uint32_t kGroupFrames = 32;
   static constexpr std::uint8_t kMixed = 0xFF;
   static constexpr std::array<std::uint64_t, 9> kWidthMask{
@@ -84,6 +86,24 @@ class FrameDictionary {
   std::vector<std::uint64_t> open_;  // addresses of the group under construction
   std::uint32_t size_ = 0;
   std::array<std::uint32_t, kFrameModeCount> mode_end_{};  // index after the mode's last frame
+};
+
+/// What a FrameDictionary takes in memory, found without one.
+class FrameDictionarySize {
+ public:
+  /// Adds frames, each above all frames before it.
+  void append(std::span<const Frame> frames);
+
+  /// FrameDictionary::memory_bytes() of these frames, once sealed.
+  [[nodiscard]] std::uint64_t bytes() const;
+
+ private:
+  [[nodiscard]] std::uint64_t open_bytes() const;
+
+  std::uint64_t groups_bytes_ = 0;  // of the full groups
+  std::uint32_t open_ = 0;          // frames of the group under construction
+  std::uint64_t low_ = 0;           // its addresses
+  std::uint64_t high_ = 0;
 };
 
 }  // namespace stackpack::spk

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "spk/layout.h"
+
 namespace stackpack::spk {
 
 namespace {

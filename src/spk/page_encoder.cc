@@ -18,65 +18,63 @@ std::uint8_t split_code(std::uint32_t value, std::uint32_t escape, io::ByteWrite
 
 }  // namespace
 
-PageEncoder::PageEncoder(const EdgeTable& edges) : edges_(edges) {
-  for (std::uint32_t frame = 0; frame < edges_.row_count(); ++frame) {
-    const EdgeRow row = edges_[frame];
-    ranks_.resize(static_cast<std::size_t>(row.first) + (row.size > 1 ? row.size : 0));
-    for (std::uint32_t rank = 0; row.size > 1 && rank < row.size; ++rank) {
-      ranks_[static_cast<std::size_t>(row.first) + edges_.position(row, rank)] = rank;
-    }
+// The path grows by a node of this frame, or by the root.
+Status PageEncoder::enter(std::uint32_t frame) {
+  const Result<EdgeRow> row = edges_.row(frame);
+  if (!row) {
+    return row.error();
   }
-  const std::uint32_t root = edges_.row_count() - 1;
-  path_.push_back({edges_[root], root, 0});
+  path_.push_back({*row, frame, 0});
+  return {};
 }
 
-std::uint32_t PageEncoder::position_of(const EdgeRow& row, std::uint32_t child) const {
-  std::uint32_t low = 0;
-  std::uint32_t high = row.size;
-  while (low < high) {
-    const std::uint32_t middle = (low + high) / 2;
-    if (edges_.child(row, middle) < child) {
-      low = middle + 1;
-    } else {
-      high = middle;
+Status PageEncoder::begin_page(std::uint32_t depth) {
+  if (path_.empty()) {
+    if (const Status entered = enter(edges_.row_count() - 1); !entered) {
+      return entered;
     }
   }
-  return low;
-}
-
-void PageEncoder::begin_page(std::uint32_t depth) {
   path_.resize(depth);
   path_.back().next = 0;
   spine_length_ = depth - 1;
   for (std::size_t level = 1; level < path_.size(); ++level) {
     const EdgeRow& row = path_[level - 1].row;
-    const std::uint32_t rank = rank_of(row, position_of(row, path_[level].frame));
-    spine_.write(split_code(rank, kSpineEscape, spine_rests_));
+    const Result<EdgePlace> place = edges_.place_of(row, path_[level].frame);
+    if (!place) {
+      return place.error();
+    }
+    spine_.write(split_code(place->rank, kSpineEscape, spine_rests_));
   }
+  return {};
 }
 
-void PageEncoder::add(const DagNode& node) {
-  assert(!full() && node.depth >= 1 && node.depth <= path_.size());
+Status PageEncoder::add(const DagNode& node) {
+  assert(!full() && node.depth >= 1);
   if (empty()) {
-    begin_page(node.depth);
+    if (const Status begun = begin_page(node.depth); !begun) {
+      return begun;
+    }
   }
+  assert(node.depth <= path_.size());
   std::uint32_t pops = 0;
   while (path_.size() > node.depth) {
     pops += path_.back().can_have_child() ? 1U : 0U;
     path_.pop_back();
   }
   PathLevel& parent = path_.back();
-  const std::uint32_t position = position_of(parent.row, node.frame);
-  const std::uint32_t child =
-      parent.next == 0 ? rank_of(parent.row, position) : position - parent.next;
+  const Result<EdgePlace> place = edges_.place_of(parent.row, node.frame);
+  if (!place) {
+    return place.error();
+  }
+  const std::uint32_t child = parent.next == 0 ? place->rank : place->position - parent.next;
   const unsigned high = split_code(pops, kPopsEscape, rests_);
   const unsigned low = split_code(child, kChildEscape, rests_);
   codes_.write(static_cast<std::uint8_t>(high * (kChildEscape + 1) + low));
   depths_.push_back(node.depth);
   ends_.push_back(node.ends_stack);
   tops_.push_back(parent.next == 0 && child == 0);
-  parent.next = position + 1;
-  path_.push_back({edges_[node.frame], node.frame, 0});
+  parent.next = place->position + 1;
+  return enter(node.frame);
 }
 
 PageEncoder::Page PageEncoder::encode(BlockContent& content) {

@@ -33,8 +33,10 @@
 
 #include "spk/column_codec.h"
 #include "spk/dag_node.h"
-#include "spk/edge_table.h"
+#include "spk/edge_ranks.h"
+#include "spk/layout.h"
 #include "spk/resident_page.h"
+#include "stackpack/result.h"
 
 namespace stackpack::spk {
 
@@ -51,10 +53,10 @@ struct PathLevel {
 class PageEncoder {
  public:
   /// `edges` holds every pair of the DAG and outlives the encoder.
-  explicit PageEncoder(const EdgeTable& edges);
+  explicit PageEncoder(EdgeRanks& edges) : edges_(edges) {}
 
-  /// Adds the next node in canonical order. Not when full().
-  void add(const DagNode& node);
+  /// Adds the next node in canonical order. Not when full(). Errors: kIo, of the edges.
+  Status add(const DagNode& node);
   [[nodiscard]] bool full() const { return codes_.size() == kNodesPerPage; }
   [[nodiscard]] bool empty() const { return codes_.size() == 0; }
 
@@ -67,16 +69,12 @@ class PageEncoder {
   Page encode(BlockContent& content);
 
  private:
-  void begin_page(std::uint32_t depth);
-  [[nodiscard]] std::uint32_t position_of(const EdgeRow& row, std::uint32_t child) const;
-  [[nodiscard]] std::uint32_t rank_of(const EdgeRow& row, std::uint32_t position) const {
-    return row.size == 1 ? 0 : ranks_[static_cast<std::size_t>(row.first) + position];
-  }
+  Status begin_page(std::uint32_t depth);
+  Status enter(std::uint32_t frame);
 
-  const EdgeTable& edges_;
-  std::vector<std::uint32_t> ranks_;  // per edge of a row with several: its rank
-  std::vector<PathLevel> path_;       // the root and the frames down to the latest node
-  io::ByteWriter spine_;              // codes of the page under construction
+  EdgeRanks& edges_;
+  std::vector<PathLevel> path_;  // the root and the frames down to the latest node
+  io::ByteWriter spine_;         // codes of the page under construction
   io::ByteWriter spine_rests_;
   io::ByteWriter codes_;
   io::ByteWriter rests_;

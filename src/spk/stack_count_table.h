@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "io/spill_file.h"
+#include "io/sorted_runs.h"
 #include "stackpack/model.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
@@ -52,15 +52,8 @@ class StackCountTable {
     std::uint64_t samples = 0;
     std::uint64_t weight = 0;
   };
-  struct Run {
-    std::uint64_t offset = 0;
-    std::uint64_t rows = 0;
-  };
-  class RunReader;
 
   std::vector<Row> take_sorted();
-  Status spill();
-  Status merge(const std::function<Status(const Row&)>& visit);
 
   // What a count takes in the hash (node, its allocation's overhead, its share of the buckets) and
   // as a row of the sorted run beside it.
@@ -68,9 +61,7 @@ class StackCountTable {
 
   std::unordered_map<Key, Count, HashKey> counts_;
   std::uint64_t most_counts_;  // in the hash
-  std::uint64_t memory_bytes_;
-  io::SpillFile scratch_;
-  std::vector<Run> runs_;
+  io::SortedRuns<Row> runs_;
 };
 
 }  // namespace stackpack::spk

@@ -14,7 +14,7 @@ namespace stackpack::spk {
 struct Writer::Impl {
   Impl(io::OutputFile& out, const WriterOptions& options)
       : sections(out, options.level),
-        dag(sections, options.table_bytes),
+        dag(sections, options.scratch_directory, options.table_bytes),
         samples(sections, options) {}
 
   /// Writes a table in blocks that hold few rows when the rows' texts are long.
@@ -92,8 +92,11 @@ Result<std::unique_ptr<Writer>> Writer::create(io::OutputFile& out, const Writer
 }
 
 Status Writer::write_dag(const dag::FrozenDag& dag) {
-  if (const Status begun = begin_dag(dag.dictionary); !begun) {
+  if (const Status begun = begin_dag(); !begun) {
     return begun;
+  }
+  if (const Status added = add_frames(dag.dictionary); !added) {
+    return added;
   }
   constexpr std::size_t kBatch = 4'096;
   std::vector<DagNode> nodes;
@@ -116,8 +119,12 @@ Status Writer::write_dag(const dag::FrozenDag& dag) {
   return end_dag();
 }
 
-Status Writer::begin_dag(std::span<const Frame> dictionary) {
-  return impl_->dag.begin(dictionary);
+Status Writer::begin_dag() {
+  return impl_->dag.begin();
+}
+
+Status Writer::add_frames(std::span<const Frame> frames) {
+  return impl_->dag.add_frames(frames);
 }
 
 Status Writer::survey_nodes(std::span<const DagNode> nodes) {

@@ -19,7 +19,8 @@ namespace stackpack::spk {
 struct WriterOptions {
   int level = 9;        ///< zstd level, 1..22
   bool samples = true;  ///< false: keep counts per (stack, event, process, origin) instead
-  /// Most bytes for the tables of frames and edges while the callstacks are written; 0: no limit.
+  /// Most bytes for the table of edges while the callstacks are written; 0: no limit. Beyond, it
+  /// goes to scratch files in `scratch_directory`.
   std::uint64_t table_bytes = 0;
   /// Most bytes for the counts that are kept in place of samples; 0: no limit. Beyond, they go to a
   /// scratch file in `scratch_directory`.
@@ -33,7 +34,8 @@ struct WriterOptions {
 /// Order of calls: create, the callstacks, then add_samples any number of times (time order), then
 /// finish. The callstacks come either as a whole with write_dag, or as a stream, twice:
 ///
-///   begin_dag(dictionary)
+///   begin_dag()
+///   add_frames(...)     any number of times: every distinct frame once, ascending
 ///   survey_nodes(...)   any number of times: all nodes in canonical order
 ///   begin_pages()
 ///   add_nodes(...)      any number of times: the same nodes again
@@ -41,11 +43,11 @@ struct WriterOptions {
 ///
 /// The survey finds which frames follow which; the pages need to know that from their first node
 /// on. Nothing of the file depends on anything but these arguments and the version of libzstd.
-/// Memory: proportional to the frame dictionary and the distinct (parent frame, frame) pairs, plus
-/// the blocks of samples under way (SampleBlockPool) and some 50 bytes per page and per block of
-/// samples; without samples, proportional to the distinct counts, up to count_bytes. Errors: those
-/// of the output file; kLimit; kUsage: calls out of order, nodes not in canonical order or not the
-/// same twice, samples of unknown callstacks or events.
+/// Memory: proportional to the distinct frames and (parent frame, frame) pairs, up to table_bytes
+/// in both passes, plus the blocks of samples under way (SampleBlockPool) and some 50 bytes per
+/// page and per block of samples; without samples, proportional to the distinct counts, up to
+/// count_bytes. Errors: those of the output file; kLimit; kUsage: calls out of order, nodes not in
+/// canonical order or not the same twice, samples of unknown callstacks or events.
 class Writer {
  public:
   static Result<std::unique_ptr<Writer>> create(io::OutputFile& out, const WriterOptions& options);
@@ -56,8 +58,9 @@ class Writer {
   /// The callstacks. `dag` is not kept.
   Status write_dag(const dag::FrozenDag& dag);
 
-  /// The callstacks as a stream. `dictionary`: every distinct frame once, ascending; not kept.
-  Status begin_dag(std::span<const Frame> dictionary);
+  /// The callstacks as a stream.
+  Status begin_dag();
+  Status add_frames(std::span<const Frame> frames);
   Status survey_nodes(std::span<const DagNode> nodes);
   Status begin_pages();
   Status add_nodes(std::span<const DagNode> nodes);

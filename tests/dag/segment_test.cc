@@ -24,7 +24,11 @@ std::string scratch() {
 // The merged DAG as a whole, to compare it with that of one builder.
 FrozenDag collect(const SegmentMerge& merge) {
   FrozenDag dag;
-  dag.dictionary = merge.dictionary();
+  REQUIRE(merge.for_each_frame_block([&](std::span<const Frame> frames) -> Status {
+    dag.dictionary.insert(dag.dictionary.end(), frames.begin(), frames.end());
+    return {};
+  }));
+  REQUIRE(dag.dictionary.size() == merge.frame_count());
   dag.stack_count = merge.stack_count();
   dag.ends_stack.resize((merge.node_count() + 63) / 64);
   const Status visited = merge.for_each_block([&](std::span<const MergedNode> nodes) -> Status {
@@ -84,6 +88,7 @@ TEST_SUITE("dag segments") {
         {"a segment per stack or two", {10, 6, 3, 5}, 150, 2},
         {"few frames", {4, 6, 3, 5}, 500, 40},
         {"many frames, most not canonical", {2000, 15, 5, 80}, 600, 100},
+        {"more frames than find room", {30'000, 8, 3, 5}, 6'000, 1'500},
         {"deep: more levels to leave than fit the first byte", {6, 120, 4, 5}, 300, 60},
     };
     for (const Case& c : cases) {
@@ -91,7 +96,7 @@ TEST_SUITE("dag segments") {
       for (std::uint64_t seed = 21; seed <= 26; ++seed) {
         CAPTURE(seed);
         BothWays both(c.stacks.make(seed, c.count), seed, c.one_cut_in);
-        SegmentMerge merge(both.spill, {scratch(), 0});  // buffers as small as they get
+        SegmentMerge merge(both.spill, {scratch(), 0, 0});  // buffers as small as they get
         REQUIRE(merge.run());
         const FrozenDag merged = collect(merge);
         const FrozenDag whole = both.whole.freeze().dag;

@@ -1,17 +1,25 @@
 // Frame dictionary and edge table.
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
+#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "spk/edge_counter.h"
+#include "spk/edge_ranks.h"
 #include "spk/edge_table.h"
 #include "spk/frame_dictionary.h"
 #include "support/random_stacks.h"
 
 namespace stackpack::spk {
 namespace {
+
+std::string scratch() {
+  return std::filesystem::temp_directory_path().string();
+}
 
 std::vector<Frame> random_frames(test::Random& random, std::size_t count, unsigned width) {
   std::vector<Frame> frames;
@@ -26,18 +34,67 @@ std::vector<Frame> random_frames(test::Random& random, std::size_t count, unsign
   return frames;
 }
 
+using Blocks = std::vector<std::vector<std::byte>>;
+
+Blocks blocks_of(const std::vector<CountedEdge>& edges, std::uint32_t frames) {
+  Blocks blocks;
+  EdgeBlockEncoder encoder(frames + 1, [&](BlockContent& content) -> Status {
+    const auto bytes = content.bytes().bytes();
+    blocks.emplace_back(bytes.begin(), bytes.end());
+    return {};
+  });
+  for (const CountedEdge& edge : edges) {
+    REQUIRE(encoder.add(edge));
+  }
+  REQUIRE(encoder.finish());
+  return blocks;
+}
+
 Result<EdgeTable> table_of(const std::vector<CountedEdge>& edges, std::uint32_t frames) {
-  EdgeBlockEncoder encoder(edges, frames + 1);
   EdgeTableBuilder builder(frames);
-  while (!encoder.done()) {
-    BlockContent content;
-    encoder.encode(content);
-    if (const Status added = builder.add_block(io::ByteCursor(content.bytes().bytes(), 0));
-        !added) {
+  for (const std::vector<std::byte>& block : blocks_of(edges, frames)) {
+    if (const Status added = builder.add_block(io::ByteCursor(block, 0)); !added) {
       return added.error();
     }
   }
   return builder.finish();
+}
+
+// The writer's table of the same edges, in so much memory (0: as much as it takes).
+struct Ranks {
+  EdgeRanks table;
+
+  Ranks(const std::vector<CountedEdge>& edges, std::uint32_t frames, std::uint64_t memory_bytes)
+      : table(frames, {scratch(), edges.size(), memory_bytes}) {
+    for (const std::vector<std::byte>& block : blocks_of(edges, frames)) {
+      REQUIRE(table.add_block(io::ByteCursor(block, 0)));
+    }
+    REQUIRE(table.finish());
+  }
+};
+
+// Both tables tell the same of every row, and the writer's knows what the reader's takes.
+void check_ranks(const std::vector<CountedEdge>& edges, std::uint32_t frames) {
+  const Result<EdgeTable> table = table_of(edges, frames);
+  REQUIRE(table.has_value());
+  for (const std::uint64_t memory : {std::uint64_t{0}, std::uint64_t{1}}) {
+    CAPTURE(memory);
+    Ranks ranks(edges, frames, memory);
+    CHECK(ranks.table.resident_bytes() == table->memory_bytes());
+    for (std::uint32_t number = 0; number <= frames; ++number) {
+      const EdgeRow expected = table.value()[number];
+      const Result<EdgeRow> row = ranks.table.row(number);
+      REQUIRE(row.has_value());
+      REQUIRE(row->size == expected.size);
+      for (std::uint32_t rank = 0; rank < expected.size; ++rank) {
+        const std::uint32_t position = table->position(expected, rank);
+        const auto place = ranks.table.place_of(*row, table->child(expected, position));
+        REQUIRE(place.has_value());
+        REQUIRE(place->position == position);
+        REQUIRE(place->rank == rank);
+      }
+    }
+  }
 }
 
 TEST_SUITE("spk tables") {
@@ -59,6 +116,10 @@ TEST_SUITE("spk tables") {
         dictionary.append(std::span(frames).subspan(count / 2));
         dictionary.seal();
         REQUIRE(dictionary.size() == count);
+        FrameDictionarySize size;
+        size.append(std::span(frames).first(count / 3));
+        size.append(std::span(frames).subspan(count / 3));
+        CHECK(size.bytes() == dictionary.memory_bytes());
         for (std::uint32_t i = 0; i < count; ++i) {
           REQUIRE(dictionary[i] == frames[i]);
         }
@@ -106,6 +167,7 @@ TEST_SUITE("spk tables") {
       REQUIRE(row.top == (row.size == 0 ? frames : table->child(row, table->position(row, 0))));
       REQUIRE(table->tops()[number] == row.top);
     }
+    check_ranks(edges, frames);
   }
 
   TEST_CASE("edge table: numbers of frames around every power of two") {
@@ -133,6 +195,7 @@ TEST_SUITE("spk tables") {
       }
       CHECK(table.value()[frames - 1].top == frames - 1);
       CHECK(table.value()[frames - 1].size == (frames > 1 ? 2 : 1));
+      check_ranks(edges, frames);
     }
   }
 
@@ -150,10 +213,9 @@ TEST_SUITE("spk tables") {
 
   TEST_CASE("edge table: blocks that do not fit are refused") {
     const std::vector<CountedEdge> edges{{0, 1, 1}, {0, 2, 1}, {2, 0, 1}, {3, 1, 4}};
-    EdgeBlockEncoder encoder(edges, 4);
-    BlockContent content;
-    encoder.encode(content);
-    const std::span<const std::byte> bytes = content.bytes().bytes();
+    const Blocks blocks = blocks_of(edges, 3);
+    REQUIRE(blocks.size() == 1);
+    const std::span<const std::byte> bytes = blocks.front();
     for (const std::uint32_t frames : {0U, 1U, 2U, 4U}) {
       CAPTURE(frames);
       EdgeTableBuilder builder(frames);
@@ -169,25 +231,38 @@ TEST_SUITE("spk tables") {
     }
   }
 
-  TEST_CASE("edge counter: against a map") {
-    test::Random random(8);
-    EdgeCounter counter;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> model;
-    for (int i = 0; i < 50'000; ++i) {
-      const auto row = static_cast<std::uint32_t>(random.below(300));
-      const auto child = static_cast<std::uint32_t>(random.below(60));
-      const bool first = random.below(2) == 0;
-      counter.add(row, child, first);
-      model[{row, child}] += first ? 1 : 0;
-    }
-    CHECK(counter.size() == model.size());
-    const std::vector<CountedEdge> edges = counter.take();
-    REQUIRE(edges.size() == model.size());
-    auto expected = model.begin();
-    for (const CountedEdge& edge : edges) {
-      CHECK(std::pair(edge.row, edge.child) == expected->first);
-      CHECK(edge.first_count == expected->second);
-      ++expected;
+  TEST_CASE("edge ranks: nothing can be looked up before all rows came") {
+    const std::vector<CountedEdge> edges{{0, 1, 1}, {2, 0, 1}};
+    EdgeRanks ranks(2, {scratch(), edges.size(), 0});
+    CHECK(ranks.finish().error().code == ErrorCode::kCorrupt);
+  }
+
+  TEST_CASE("edge counter: against a map, in memory and in runs") {
+    for (const std::uint64_t memory : {0U, 1U, 100'000U, 100'000'000U}) {
+      CAPTURE(memory);
+      test::Random random(8);
+      EdgeCounter counter(scratch(), memory);
+      std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> model;
+      for (int i = 0; i < 50'000; ++i) {
+        const auto row = static_cast<std::uint32_t>(random.below(300));
+        const auto child = static_cast<std::uint32_t>(random.below(60));
+        const bool first = random.below(2) == 0;
+        REQUIRE(counter.add(row, child, first));
+        model[{row, child}] += first ? 1 : 0;
+      }
+      const bool in_memory = memory == 0 || memory > 10'000'000;
+      CHECK((counter.most_edges() == model.size()) == in_memory);
+      CHECK(counter.most_edges() >= model.size());
+      auto expected = model.begin();
+      const Status visited = counter.for_each([&](const CountedEdge& edge) -> Status {
+        REQUIRE(expected != model.end());
+        CHECK(std::pair(edge.row, edge.child) == expected->first);
+        CHECK(edge.first_count == expected->second);
+        ++expected;
+        return {};
+      });
+      REQUIRE(visited);
+      CHECK(expected == model.end());
     }
   }
 }

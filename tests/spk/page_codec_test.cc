@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "spk/edge_counter.h"
 #include "spk/page_decoder.h"
 #include "spk/page_encoder.h"
 #include "support/sanitizer.h"
@@ -20,38 +21,47 @@ struct Pages {
   std::vector<PageShape> shapes;
 };
 
-EdgeTable edges_of(const dag::FrozenDag& dag) {
+// The edges of a DAG in blocks.
+std::vector<std::vector<std::byte>> edge_blocks_of(const dag::FrozenDag& dag) {
   const auto frames = static_cast<std::uint32_t>(dag.dictionary.size());
-  EdgeCounter counter;
+  EdgeCounter counter(".", 0);
   std::vector<std::uint32_t> path;
   for (std::size_t i = 0; i < dag.node_count(); ++i) {
     const bool first = dag.depth[i] == path.size() + 1;
     path.resize(dag.depth[i] - 1U);
-    counter.add(path.empty() ? frames : path.back(), dag.frame[i], first);
+    REQUIRE(counter.add(path.empty() ? frames : path.back(), dag.frame[i], first));
     path.push_back(dag.frame[i]);
   }
-  const std::vector<CountedEdge> edges = counter.take();
-  EdgeBlockEncoder encoder(edges, frames + 1);
-  EdgeTableBuilder builder(frames);
-  while (!encoder.done()) {
-    BlockContent content;
-    encoder.encode(content);
-    REQUIRE(builder.add_block(io::ByteCursor(content.bytes().bytes(), 0)));
-  }
-  return builder.finish().value();
+  std::vector<std::vector<std::byte>> blocks;
+  EdgeBlockEncoder encoder(frames + 1, [&](BlockContent& content) -> Status {
+    const auto bytes = content.bytes().bytes();
+    blocks.emplace_back(bytes.begin(), bytes.end());
+    return {};
+  });
+  REQUIRE(counter.for_each([&](const CountedEdge& edge) { return encoder.add(edge); }));
+  REQUIRE(encoder.finish());
+  return blocks;
 }
 
 Pages pages_of(const test::StackSet& stacks) {
   const dag::FrozenDag dag = test::frozen_dag_of(stacks);
   Pages pages;
-  pages.edges = edges_of(dag);
+  const auto frames = static_cast<std::uint32_t>(dag.dictionary.size());
+  EdgeTableBuilder builder(frames);
+  EdgeRanks ranks(frames, {});
+  for (const std::vector<std::byte>& block : edge_blocks_of(dag)) {
+    REQUIRE(builder.add_block(io::ByteCursor(block, 0)));
+    REQUIRE(ranks.add_block(io::ByteCursor(block, 0)));
+  }
+  REQUIRE(ranks.finish());
+  pages.edges = builder.finish().value();
   pages.dictionary.append(dag.dictionary);
   pages.dictionary.seal();
-  PageEncoder encoder(pages.edges);
+  PageEncoder encoder(ranks);
   std::uint64_t first_node = 0;
   std::uint64_t first_stack = 0;
   for (std::size_t i = 0; i < dag.node_count(); ++i) {
-    encoder.add({dag.frame[i], dag.depth[i], dag.ends(i)});
+    REQUIRE(encoder.add({dag.frame[i], dag.depth[i], dag.ends(i)}));
     if (!encoder.full() && i + 1 < dag.node_count()) {
       continue;
     }

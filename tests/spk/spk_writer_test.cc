@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <random>
 #include <tuple>
@@ -106,7 +107,10 @@ TEST_SUITE("spk writer") {
     const dag::FrozenDag dag = frozen_dag_of(content.stacks);
     const std::vector<DagNode> nodes = nodes_of(dag);
     WriterFixture writer;
-    REQUIRE(writer->begin_dag(dag.dictionary));
+    REQUIRE(writer->begin_dag());
+    for (const Frame& frame : dag.dictionary) {
+      REQUIRE(writer->add_frames(std::span(&frame, 1)));
+    }
     for (const DagNode& node : nodes) {
       REQUIRE(writer->survey_nodes(std::span(&node, 1)));
     }
@@ -118,6 +122,17 @@ TEST_SUITE("spk writer") {
       REQUIRE(writer->add_samples(std::span(&sample, 1)));
     }
     CHECK(writer.finish(content) == whole);
+  }
+
+  TEST_CASE("spk writer: the same bytes however little memory the table of edges may take") {
+    const SpkContent content = random_content(24, 20'000, 100);
+    const std::vector<std::byte> whole = spk_bytes(content);
+    for (const std::uint64_t table_bytes : {1U, 1U << 18}) {
+      spk::WriterOptions options;
+      options.table_bytes = table_bytes;
+      options.scratch_directory = std::filesystem::temp_directory_path().string();
+      CHECK(spk_bytes(content, options) == whole);
+    }
   }
 
   TEST_CASE("spk writer: levels change the size, not the content") {
@@ -149,6 +164,7 @@ TEST_SUITE("spk writer") {
     const std::vector<DagNode> nodes = nodes_of(dag);
     const std::vector<StoredSample> samples(1);
     WriterFixture writer;
+    CHECK(code(writer->add_frames(dag.dictionary)) == ErrorCode::kUsage);
     CHECK(code(writer->survey_nodes(nodes)) == ErrorCode::kUsage);
     CHECK(code(writer->begin_pages()) == ErrorCode::kUsage);
     CHECK(code(writer->add_nodes(nodes)) == ErrorCode::kUsage);
@@ -157,6 +173,7 @@ TEST_SUITE("spk writer") {
     CHECK_FALSE(writer->finish({}, {}, {}, "").has_value());
     REQUIRE(writer->write_dag(dag));
     CHECK(code(writer->write_dag(dag)) == ErrorCode::kUsage);
+    CHECK(code(writer->add_frames(dag.dictionary)) == ErrorCode::kUsage);
     CHECK(code(writer->survey_nodes(nodes)) == ErrorCode::kUsage);
     REQUIRE(writer->finish({}, {}, {}, "").has_value());
     CHECK(code(writer->add_samples(samples)) == ErrorCode::kUsage);
@@ -175,16 +192,19 @@ TEST_SUITE("spk writer") {
     };
     for (const std::vector<DagNode>& nodes : bad) {
       WriterFixture writer;
-      REQUIRE(writer->begin_dag(dictionary));
+      REQUIRE(writer->begin_dag());
+      REQUIRE(writer->add_frames(dictionary));
       CHECK(code(writer->survey_nodes(nodes)) == ErrorCode::kUsage);
     }
     WriterFixture unsorted;
-    CHECK(code(unsorted->begin_dag(std::vector<Frame>{dictionary[1], dictionary[0]})) ==
-          ErrorCode::kUsage);
+    REQUIRE(unsorted->begin_dag());
+    REQUIRE(unsorted->add_frames(std::span(dictionary).last(1)));
+    CHECK(code(unsorted->add_frames(std::span(dictionary).first(1))) == ErrorCode::kUsage);
     WriterFixture changed;  // other nodes the second time
     const std::vector<DagNode> first{{0, 1, true}, {1, 1, true}};
     const std::vector<DagNode> second{{0, 1, true}, {1, 1, false}};
-    REQUIRE(changed->begin_dag(dictionary));
+    REQUIRE(changed->begin_dag());
+    REQUIRE(changed->add_frames(dictionary));
     REQUIRE(changed->survey_nodes(first));
     REQUIRE(changed->begin_pages());
     REQUIRE(changed->add_nodes(second));
