@@ -42,6 +42,9 @@ bool keeps_recent(std::uint64_t limit) {
   return limit == 0 || limit / 4 >= RecentStacks::bytes_of(true);
 }
 
+// Nodes from which on a second thread pays for itself when they are frozen.
+constexpr std::uint32_t kManyNodes = 65'536;
+
 // Nodes for which the memory limit is checked in one go.
 constexpr std::uint64_t kGrant = 4096;
 
@@ -375,7 +378,10 @@ Builder::Frozen Builder::freeze() {
   impl_ = std::make_unique<Impl>(Options{impl_->limit});
   impl_->counters = counters;
   Frozen frozen;
-  freeze_nodes(std::move(nodes), escapes, frozen.dag, frozen.stack_of_node);
+  const bool side_by_side = impl_->limit == 0 && nodes.size >= kManyNodes;
+  freeze_nodes(std::move(nodes), escapes,
+               side_by_side ? FreezeSteps::kSideBySide : FreezeSteps::kOneByOne, frozen.dag,
+               frozen.stack_of_node);
   return frozen;
 }
 

@@ -116,6 +116,10 @@ Status DagWriter::begin_pages() {
   }
   resident_bytes_ += edges_.memory_bytes();
   encoder_.emplace(edges_);
+  compressor_.emplace(out_.level(), threaded_,
+                      [this](std::span<const std::byte> frame, std::uint32_t raw_bytes) {
+                        return write_page(frame, raw_bytes);
+                      });
   out_.begin_section(SectionKind::kPages);
   return {};
 }
@@ -165,26 +169,35 @@ Status DagWriter::add(std::span<const DagNode> nodes) {
     }
     encoder_->add(node);
     if (encoder_->full()) {
-      if (const Status written = write_page(); !written) {
-        return written;
+      if (const Status made = make_page(); !made) {
+        return made;
+      }
+      if (const Status submitted = compressor_->submit(); !submitted) {
+        return submitted;
       }
     }
   }
   return {};
 }
 
-Status DagWriter::write_page() {
-  content_.clear();
-  const PageEncoder::Page page = encoder_->encode(content_);
-  if (content_.size() > kMaxPageBytes) {
+// Makes the next page; its record comes when it is written.
+Status DagWriter::make_page() {
+  BlockContent& content = compressor_->filling();
+  const PageEncoder::Page page = encoder_->encode(content);
+  if (content.size() > kMaxPageBytes) {
     return Error{ErrorCode::kLimit, kNoOffset, "spk: page is too large"};
   }
-  const auto record = out_.add_block(content_);
+  pages_.push_back({{}, page.stacks});
+  resident_bytes_ += ResidentPage::bytes_of(page.shape);
+  return {};
+}
+
+Status DagWriter::write_page(std::span<const std::byte> frame, std::uint32_t raw_bytes) {
+  const auto record = out_.add_frame(frame, raw_bytes);
   if (!record) {
     return record.error();
   }
-  pages_.push_back({record.value(), page.stacks});
-  resident_bytes_ += ResidentPage::bytes_of(page.shape);
+  pages_[written_pages_++].block = record.value();
   return {};
 }
 
@@ -196,10 +209,14 @@ Status DagWriter::end() {
     return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: the nodes were not the same twice"};
   }
   if (!encoder_->empty()) {
-    if (const Status written = write_page(); !written) {
-      return written;
+    if (const Status made = make_page(); !made) {
+      return made;
     }
   }
+  if (const Status flushed = compressor_->flush(); !flushed) {
+    return flushed;
+  }
+  compressor_.reset();
   stage_ = Stage::kDone;
   out_.end_section(survey_->count());
   encoder_.reset();

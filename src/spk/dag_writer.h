@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "spk/block_compressor.h"
 #include "spk/block_index.h"
 #include "spk/dag_node.h"
 #include "spk/edge_table.h"
@@ -48,7 +49,9 @@ class NodeOrder {
 class DagWriter {
  public:
   /// `table_bytes`: most bytes for the tables of frames and edges; 0: no limit.
-  DagWriter(SectionWriter& out, std::uint64_t table_bytes) : out_(out), table_bytes_(table_bytes) {}
+  /// `threaded`: pages are compressed on a thread of their own.
+  DagWriter(SectionWriter& out, std::uint64_t table_bytes, bool threaded)
+      : out_(out), table_bytes_(table_bytes), threaded_(threaded) {}
 
   Status begin(std::span<const Frame> dictionary);
   Status survey(std::span<const DagNode> nodes);
@@ -67,13 +70,15 @@ class DagWriter {
 
   Status write_frames(std::span<const Frame> dictionary);
   Status write_edges();
-  Status write_page();
+  Status make_page();
+  Status write_page(std::span<const std::byte> frame, std::uint32_t raw_bytes);
   Status write_index();
 
   [[nodiscard]] bool tables_fit() const;
 
   SectionWriter& out_;
   std::uint64_t table_bytes_;
+  bool threaded_;
   Stage stage_ = Stage::kNone;
   std::uint32_t frame_count_ = 0;
   std::uint64_t resident_bytes_ = 0;
@@ -82,7 +87,9 @@ class DagWriter {
   EdgeCounter counter_;
   EdgeTable edges_;
   std::optional<PageEncoder> encoder_;
+  std::optional<BlockCompressor> compressor_;  // of pages
   std::vector<PageEntry> pages_;
+  std::size_t written_pages_ = 0;
   BlockContent content_;
 };
 

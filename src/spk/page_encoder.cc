@@ -30,11 +30,18 @@ PageEncoder::PageEncoder(const EdgeTable& edges) : edges_(edges) {
   path_.push_back({edges_[root], root, 0});
 }
 
-std::uint32_t PageEncoder::position_of(const EdgeRow& row, std::uint32_t child) const {
-  std::uint32_t low = 0;
-  std::uint32_t high = row.size;
+// Siblings ascend and often follow each other; so the search begins at the next position and goes
+// on in growing steps.
+std::uint32_t PageEncoder::position_of(const EdgeRow& row, std::uint32_t child,
+                                       std::uint32_t next) const {
+  std::uint32_t low = next;
+  std::uint32_t high = next;
+  for (std::uint32_t step = 1; high < row.size && edges_.child(row, high) < child; step *= 2) {
+    low = high + 1;
+    high += std::min(step, row.size - high);
+  }
   while (low < high) {
-    const std::uint32_t middle = (low + high) / 2;
+    const std::uint32_t middle = low + (high - low) / 2;
     if (edges_.child(row, middle) < child) {
       low = middle + 1;
     } else {
@@ -50,7 +57,7 @@ void PageEncoder::begin_page(std::uint32_t depth) {
   spine_length_ = depth - 1;
   for (std::size_t level = 1; level < path_.size(); ++level) {
     const EdgeRow& row = path_[level - 1].row;
-    const std::uint32_t rank = rank_of(row, position_of(row, path_[level].frame));
+    const std::uint32_t rank = rank_of(row, position_of(row, path_[level].frame, 0));
     spine_.write(split_code(rank, kSpineEscape, spine_rests_));
   }
 }
@@ -66,15 +73,19 @@ void PageEncoder::add(const DagNode& node) {
     path_.pop_back();
   }
   PathLevel& parent = path_.back();
-  const std::uint32_t position = position_of(parent.row, node.frame);
-  const std::uint32_t child =
-      parent.next == 0 ? rank_of(parent.row, position) : position - parent.next;
+  // Most nodes are the child of rank 0: its position stands in the table.
+  const bool top = parent.next == 0 && parent.row.top == node.frame;
+  const std::uint32_t position =
+      top ? edges_.position(parent.row, 0) : position_of(parent.row, node.frame, parent.next);
+  const std::uint32_t child = top                ? 0
+                              : parent.next == 0 ? rank_of(parent.row, position)
+                                                 : position - parent.next;
   const unsigned high = split_code(pops, kPopsEscape, rests_);
   const unsigned low = split_code(child, kChildEscape, rests_);
   codes_.write(static_cast<std::uint8_t>(high * (kChildEscape + 1) + low));
   depths_.push_back(node.depth);
   ends_.push_back(node.ends_stack);
-  tops_.push_back(parent.next == 0 && child == 0);
+  tops_.push_back(top);
   parent.next = position + 1;
   path_.push_back({edges_[node.frame], node.frame, 0});
 }

@@ -68,7 +68,9 @@ class PageEncoder {
 
  private:
   void begin_page(std::uint32_t depth);
-  [[nodiscard]] std::uint32_t position_of(const EdgeRow& row, std::uint32_t child) const;
+  /// The position of a child that is not in front of position `next`.
+  [[nodiscard]] std::uint32_t position_of(const EdgeRow& row, std::uint32_t child,
+                                          std::uint32_t next) const;
   [[nodiscard]] std::uint32_t rank_of(const EdgeRow& row, std::uint32_t position) const {
     return row.size == 1 ? 0 : ranks_[static_cast<std::size_t>(row.first) + position];
   }
