@@ -170,6 +170,10 @@ void sort_by_rank(ChildLists& lists, std::uint32_t node_count, const Array<std::
   const std::uint32_t* const offsets = lists.offsets.data();
   std::uint32_t* const children = lists.children.data();
   for (std::uint32_t node = 0; node < node_count; ++node) {
+    const std::uint32_t ahead = offsets[node] + kAhead;
+    if (ahead < offsets[node_count]) {
+      __builtin_prefetch(ranks.data() + children[ahead]);
+    }
     if (offsets[node + 1] - offsets[node] > 1) {
       std::sort(children + offsets[node], children + offsets[node + 1],
                 [&](std::uint32_t a, std::uint32_t b) { return ranks[a] < ranks[b]; });
@@ -194,6 +198,9 @@ void walk(const ChildLists& lists, std::uint32_t node_count, FrozenDag& dag) {
       continue;
     }
     const std::uint32_t node = lists.children[top.next++];
+    if (top.next != top.end) {
+      __builtin_prefetch(lists.offsets.data() + lists.children[top.next]);
+    }
     dag.frame[visited] = node;
     dag.depth[visited] = static_cast<std::uint16_t>(path.size());
     ++visited;

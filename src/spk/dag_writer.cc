@@ -9,6 +9,9 @@ namespace stackpack::spk {
 
 namespace {
 
+// Nodes between fetching what belongs to one and using it.
+constexpr std::size_t kAhead = 32;
+
 constexpr std::size_t kMaxEdges = std::size_t{1} << 30;
 
 Error out_of_order() {
@@ -163,9 +166,13 @@ Status DagWriter::add(std::span<const DagNode> nodes) {
   if (stage_ != Stage::kPages) {
     return out_of_order();
   }
-  for (const DagNode& node : nodes) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const DagNode& node = nodes[i];
     if (!written_->add(node) || written_->count() > survey_->count()) {
       return not_canonical();
+    }
+    if (i + kAhead < nodes.size() && nodes[i + kAhead].frame < frame_count_) {
+      encoder_->prefetch(nodes[i + kAhead]);
     }
     encoder_->add(node);
     if (encoder_->full()) {

@@ -54,6 +54,11 @@ class EdgeTable {
     const bool single = (listed == 0) & (top != row_count_ - 1);
     return {first, listed + (single ? 1U : 0U), top};
   }
+  /// Fetches what [row] will look at.
+  void prefetch(std::uint32_t row) const {
+    __builtin_prefetch(tops_.data() + std::uint64_t{row} * child_bits_ / 64);
+    __builtin_prefetch(starts_.data() + std::uint64_t{row} * start_bits_ / 64);
+  }
   /// Per row the child of rank 0, where there is one.
   [[nodiscard]] FieldArray tops() const { return {tops_, child_bits_}; }
 
