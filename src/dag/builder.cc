@@ -89,6 +89,7 @@ struct Builder::Impl {
   PrefixCache cache;
   EscapeTable escapes;
   IncomingGroup group;
+  PathSearch search;
   std::uint32_t searched = 0;  // nodes that there were at the last search
   DistinctEstimate distinct;
   BuilderCounters counters;
@@ -314,7 +315,7 @@ Result<std::size_t> Builder::intern_some(std::span<const Arrival> arrivals,
     return count;
   }
   const std::span<IncomingStack> group = impl.group.stacks();
-  find_known_paths(impl.map, impl.store, group, impl.counters);
+  impl.search.run(impl.map, impl.store, group, impl.counters);
   impl.searched = impl.store.size();
   std::uint64_t new_frames = 0;
   for (IncomingStack& stack : group) {

@@ -25,7 +25,7 @@ template <typename T>
 using Array = io::GrowableArray<T>;
 
 // Nodes between fetching what belongs to one and using it.
-constexpr std::uint32_t kAhead = 16;
+constexpr std::uint32_t kNodesAhead = 16;
 
 // Like the containers that the output is made of: there is nothing to go on with without memory.
 template <typename T>
@@ -110,7 +110,7 @@ NumberedFrames number_frames(Array<FrameWord>& words, std::uint32_t node_count,
   WordNumbers numbers;
   Array<std::uint32_t> ranks = allocate<std::uint32_t>(node_count);
   for (std::uint32_t node = 1; node < node_count; ++node) {
-    numbers.prefetch(words[std::min(node + kAhead, node_count - 1)]);
+    numbers.prefetch(words[std::min(node + kNodesAhead, node_count - 1)]);
     ranks[node] = numbers.number(words[node]);
   }
   words.release();
@@ -170,7 +170,7 @@ void sort_by_rank(ChildLists& lists, std::uint32_t node_count, const Array<std::
   const std::uint32_t* const offsets = lists.offsets.data();
   std::uint32_t* const children = lists.children.data();
   for (std::uint32_t node = 0; node < node_count; ++node) {
-    const std::uint32_t ahead = offsets[node] + kAhead;
+    const std::uint32_t ahead = offsets[node] + kNodesAhead;
     if (ahead < offsets[node_count]) {
       __builtin_prefetch(ranks.data() + children[ahead]);
     }
@@ -216,8 +216,8 @@ void rank_stacks(const Array<std::uint64_t>& ends, const Array<std::uint32_t>& r
                  FrozenDag& dag, std::vector<StackId>& stack_of_node) {
   dag.ends_stack.assign((dag.frame.size() + 63) / 64, 0);
   for (std::size_t i = 0; i < dag.frame.size(); ++i) {
-    if (i + kAhead < dag.frame.size()) {
-      const std::uint32_t later = dag.frame[i + kAhead];
+    if (i + kNodesAhead < dag.frame.size()) {
+      const std::uint32_t later = dag.frame[i + kNodesAhead];
       __builtin_prefetch(ranks.data() + later);
       __builtin_prefetch(stack_of_node.data() + later, 1);
     }

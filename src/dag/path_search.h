@@ -12,6 +12,9 @@
 // one, and at the root it stays. Both do no harm.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "dag/builder.h"
@@ -24,12 +27,48 @@ namespace stackpack::dag {
 /// Fetches the slots of the paths that are looked up first.
 void prefetch_slots(const NodeMap& map, const IncomingStack& stack);
 
-/// Finds how many frames of each callstack have nodes: fills in `known`, the nodes of the frames
-/// from `shared` on, and the node that the first of these hangs on.
-///
-/// Frames in front of `shared` have the nodes of the thread's callstack before. Where the last of
-/// these is not node_above(shared), what was found is another path of the same hash.
-void find_known_paths(const NodeMap& map, const NodeStore& store, std::span<IncomingStack> stacks,
-                      BuilderCounters& counters);
+/// Looks callstacks up. Kept between look-ups, since making one takes as long as a short walk.
+class PathSearch {
+ public:
+  /// Finds how many frames of each callstack have nodes: fills in `known`, the nodes of the frames
+  /// from `shared` on, and the node that the first of these hangs on.
+  ///
+  /// Frames in front of `shared` have the nodes of the thread's callstack before. Where the last of
+  /// these is not node_above(shared), what was found is another path of the same hash.
+  void run(const NodeMap& map, const NodeStore& store, std::span<IncomingStack> stacks,
+           BuilderCounters& counters);
+
+ private:
+  static constexpr std::size_t kWalks = 16;  // side by side
+
+  /// A walk up from a candidate: what every step needs.
+  struct Walk {
+    std::uint32_t node = 0;
+    const FrameWord* word = nullptr;  // of the frame that is next
+    std::uint32_t* noted = nullptr;   // its place for the node
+    FrameWord different = 0;          // bits in which words differed
+  };
+  /// The rest of it.
+  struct LookUp {
+    IncomingStack* stack = nullptr;
+    NodeMap::Probe probe;
+    std::uint32_t left = 0;  // nodes, that above the frames included
+  };
+
+  bool start(std::size_t i);
+  void begin_look_up(LookUp& look_up);
+  bool find_candidate(std::size_t i);
+  void go_up(Walk& walk) const;
+  bool goes_on(std::size_t i);
+  bool walk_alone();
+
+  const NodeMap* map_ = nullptr;
+  const NodeStore* store_ = nullptr;
+  BuilderCounters* counters_ = nullptr;
+  std::span<IncomingStack> waiting_;
+  std::array<Walk, kWalks> walks_;
+  std::array<LookUp, kWalks> look_ups_;
+  std::size_t count_ = 0;  // of walks
+};
 
 }  // namespace stackpack::dag

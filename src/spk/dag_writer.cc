@@ -10,7 +10,7 @@ namespace stackpack::spk {
 namespace {
 
 // Nodes between fetching what belongs to one and using it.
-constexpr std::size_t kAhead = 32;
+constexpr std::size_t kNodesAhead = 32;
 
 constexpr std::size_t kMaxEdges = std::size_t{1} << 30;
 
@@ -171,8 +171,8 @@ Status DagWriter::add(std::span<const DagNode> nodes) {
     if (!written_->add(node) || written_->count() > survey_->count()) {
       return not_canonical();
     }
-    if (i + kAhead < nodes.size() && nodes[i + kAhead].frame < frame_count_) {
-      encoder_->prefetch(nodes[i + kAhead]);
+    if (i + kNodesAhead < nodes.size() && nodes[i + kNodesAhead].frame < frame_count_) {
+      encoder_->prefetch(nodes[i + kNodesAhead]);
     }
     encoder_->add(node);
     if (encoder_->full()) {
