@@ -97,14 +97,6 @@ bool PathSearch::find_candidate(std::size_t i) {
   }
 }
 
-void PathSearch::go_up(Walk& walk) const {
-  const std::uint32_t node = walk.node;
-  walk.node = store_->parent(node);
-  store_->prefetch(walk.node);
-  walk.different |= store_->word(node) ^ *walk.word++;
-  *walk.noted++ = node;
-}
-
 bool PathSearch::goes_on(std::size_t i) {
   LookUp& look_up = look_ups_[i];
   counters_->node_reads += std::min(look_up.left, kSteps);

@@ -58,9 +58,15 @@ class PathSearch {
   bool start(std::size_t i);
   void begin_look_up(LookUp& look_up);
   bool find_candidate(std::size_t i);
-  void go_up(Walk& walk) const;
   bool goes_on(std::size_t i);
   bool walk_alone();
+  void go_up(Walk& walk) const {
+    const std::uint32_t node = walk.node;
+    walk.node = store_->parent(node);
+    store_->prefetch(walk.node);
+    walk.different |= store_->word(node) ^ *walk.word++;
+    *walk.noted++ = node;
+  }
 
   const NodeMap* map_ = nullptr;
   const NodeStore* store_ = nullptr;
