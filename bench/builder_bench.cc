@@ -1,6 +1,7 @@
 // Benchmark "builder": our builder against the published design, ordinary hash maps, and itself
 // behind a cache of whole callstacks. All of them number nodes in the order of first appearance,
 // root first, so that equal results mean equal node numbers for every callstack of the stream.
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <vector>
@@ -42,17 +43,41 @@ void prefetch_stack(const StackStream& stream, std::size_t i) {
 }
 
 template <typename BuilderType>
-double intern_all(BuilderType& builder, const StackStream& stream, Ids& ids, bool by_cpu = false) {
+double intern_all(BuilderType& builder, const StackStream& stream, Ids& ids) {
   const Stopwatch watch;
   for (std::size_t i = 0; i < stream.size(); ++i) {
     const StackStream::Entry& entry = stream.entry(i);
     prefetch_stack(stream, i + 6);
-    ids[i] = builder.intern(stream.stack(i), by_cpu ? entry.cpu : entry.thread);
+    ids[i] = builder.intern(stream.stack(i), entry.thread);
   }
   return watch.nanoseconds();
 }
 
-// The interface of the others over ours.
+// The same for ours, which is given as many callstacks at once as in a conversion.
+double intern_together(dag::Builder& builder, const StackStream& stream, Ids& ids, bool by_cpu) {
+  constexpr std::size_t kTogether = 256;
+  const Stopwatch watch;
+  std::vector<dag::Builder::Arrival> arrivals;
+  std::vector<dag::NodeIndex> nodes(kTogether);
+  std::size_t offered = 0;
+  std::size_t done = 0;
+  while (done < stream.size()) {
+    for (; offered < std::min(done + kTogether, stream.size()); ++offered) {
+      const StackStream::Entry& entry = stream.entry(offered);
+      prefetch_stack(stream, offered);
+      arrivals.push_back({stream.stack(offered), by_cpu ? entry.cpu : entry.thread});
+    }
+    const std::size_t count = builder.intern_some(arrivals, nodes).value();
+    for (std::size_t i = 0; i < count; ++i) {
+      ids[done + i] = static_cast<std::uint32_t>(nodes[i]);
+    }
+    arrivals.erase(arrivals.begin(), arrivals.begin() + static_cast<std::ptrdiff_t>(count));
+    done += count;
+  }
+  return watch.nanoseconds();
+}
+
+// The interface of the others over ours: one at a time.
 class OurBuilder {
  public:
   OurBuilder() : builder_({}) {}
@@ -71,14 +96,20 @@ Run describe(const dag::Builder& builder, double nanoseconds) {
 }
 
 Run run_ours(const StackStream& stream, Ids& ids) {
-  OurBuilder builder;
-  const double time = intern_all(builder, stream, ids);
-  return describe(builder.builder(), time);
+  dag::Builder builder({});
+  const double time = intern_together(builder, stream, ids, false);
+  return describe(builder, time);
 }
 
 Run run_ours_by_cpu(const StackStream& stream, Ids& ids) {
+  dag::Builder builder({});
+  const double time = intern_together(builder, stream, ids, true);
+  return describe(builder, time);
+}
+
+Run run_ours_one_by_one(const StackStream& stream, Ids& ids) {
   OurBuilder builder;
-  const double time = intern_all(builder, stream, ids, true);
+  const double time = intern_all(builder, stream, ids);
   return describe(builder.builder(), time);
 }
 
@@ -129,6 +160,7 @@ bool bench_builder(const Settings& settings) {
       {"published design", run_published, {}, {}},
       {"ours", run_ours, {}, {}},
       {"ours, last stack by cpu", run_ours_by_cpu, {}, {}},
+      {"ours, one at a time", run_ours_one_by_one, {}, {}},
       {"ours + stack cache, 4,096", run_ours_with_stack_cache<4096>, {}, {}},
       {"ours + stack cache, 65,536", run_ours_with_stack_cache<65'536>, {}, {}},
       {"ours + stack cache, 1 Mi", run_ours_with_stack_cache<1 << 20>, {}, {}},

@@ -41,22 +41,42 @@ void Packer::rename_event(std::uint32_t index, std::string_view name) {
   events_[index].name = std::string(name);
 }
 
+// Fills arrived_ with the nodes of arrivals_.
+Status Packer::intern_arrivals() {
+  arrived_.clear();
+  nodes_.resize(arrivals_.size());
+  std::span<const dag::Builder::Arrival> left = arrivals_;
+  bool again = false;
+  while (!left.empty()) {
+    const Result<std::size_t> done = builder_->intern_some(left, nodes_);
+    if (!done) {
+      if (again || done.error().code != ErrorCode::kLimit || builder_->node_count() <= 1) {
+        return done.error();
+      }
+      if (const Status closed = close_segment(); !closed) {
+        return closed;
+      }
+      again = true;
+      continue;
+    }
+    again = false;
+    for (std::size_t i = 0; i < *done; ++i) {
+      arrived_.push_back({static_cast<std::uint16_t>(segments_.segments().size()),
+                          static_cast<std::uint16_t>(left[i].stack.depth()),
+                          static_cast<std::uint32_t>(nodes_[i])});
+    }
+    left = left.subspan(*done);
+  }
+  return {};
+}
+
 Result<NodeRef> Packer::intern(const Sample& sample, const capture::StackView& stack) {
   if (stack.empty()) {
     return NodeRef{};
   }
-  Result<dag::NodeIndex> node = builder_->intern(stack, comparison_key(sample));
-  if (!node && node.error().code == ErrorCode::kLimit && builder_->node_count() > 1) {
-    if (const Status closed = close_segment(); !closed) {
-      return closed.error();
-    }
-    node = builder_->intern(stack, comparison_key(sample));
-  }
-  if (!node) {
-    return node.error();
-  }
-  return NodeRef{static_cast<std::uint16_t>(segments_.segments().size()),
-                 static_cast<std::uint16_t>(stack.depth()), static_cast<std::uint32_t>(*node)};
+  arrivals_.assign(1, {stack, comparison_key(sample)});
+  const Status interned = intern_arrivals();
+  return interned ? Result<NodeRef>(arrived_.front()) : Result<NodeRef>(interned.error());
 }
 
 // The builder's DAG goes to disk; the builder is empty after.
@@ -84,22 +104,40 @@ Status Packer::spool(const Sample& sample, const NodeRef& node, std::uint32_t pr
 
 Status Packer::add_sample(const Sample& sample, const capture::StackView& stack,
                           capture::StackMemo memo) {
-  if (memo.known) {
-    // Nodes of a segment that was closed since are as good as any.
-    const NodeRef node = remembered_[memo.slot];
-    known_frames_ += node.depth;
-    raw_frames_ += node.depth;
-    return spool(sample, node, SpooledSample::kNoPromise);
+  const StackedSample single{&sample, stack, memo};
+  return add_samples({&single, 1});
+}
+
+Status Packer::add_samples(std::span<const StackedSample> samples) {
+  arrivals_.clear();
+  for (const StackedSample& entry : samples) {
+    if (!entry.memo.known && !entry.stack.empty()) {
+      arrivals_.push_back({entry.stack, comparison_key(*entry.sample)});
+    }
   }
-  const Result<NodeRef> node = intern(sample, stack);
-  if (!node) {
-    return node.error();
+  if (const Status interned = intern_arrivals(); !interned) {
+    return interned;
   }
-  if (memo.slot != capture::StackMemo::kNone) {
-    remembered_[memo.slot] = *node;
+  auto next = arrived_.begin();
+  for (const StackedSample& entry : samples) {
+    NodeRef node;
+    if (entry.memo.known) {
+      // Nodes of a segment that was closed since are as good as any.
+      node = remembered_[entry.memo.slot];
+      known_frames_ += node.depth;
+      raw_frames_ += node.depth;
+    } else {
+      node = entry.stack.empty() ? NodeRef{} : *next++;
+      raw_frames_ += entry.sample->origin == StackOrigin::kRecorded ? node.depth : 0U;
+      if (entry.memo.slot != capture::StackMemo::kNone) {
+        remembered_[entry.memo.slot] = node;
+      }
+    }
+    if (const Status spooled = spool(*entry.sample, node, SpooledSample::kNoPromise); !spooled) {
+      return spooled;
+    }
   }
-  raw_frames_ += sample.origin == StackOrigin::kRecorded ? stack.depth() : 0;
-  return spool(sample, *node, SpooledSample::kNoPromise);
+  return {};
 }
 
 capture::PendingStack Packer::open_pending() {

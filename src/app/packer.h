@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,7 @@ class Packer final : public capture::CallstackSink {
   using capture::CallstackSink::add_sample;
   Status add_sample(const Sample& sample, const capture::StackView& stack,
                     capture::StackMemo memo) override;
+  Status add_samples(std::span<const StackedSample> samples) override;
   [[nodiscard]] bool remembers_stacks() const override { return true; }
   capture::PendingStack open_pending() override;
   Status add_pending_sample(const Sample& sample, capture::PendingStack pending,
@@ -78,6 +80,7 @@ class Packer final : public capture::CallstackSink {
 
  private:
   Result<NodeRef> intern(const Sample& sample, const capture::StackView& stack);
+  Status intern_arrivals();
   Status spool(const Sample& sample, const NodeRef& node, std::uint32_t promise);
   Status close_segment();
   Result<std::unique_ptr<PackedStacks>> pack_stacks();
@@ -89,7 +92,10 @@ class Packer final : public capture::CallstackSink {
   Options options_;
   MemoryPlan plan_;
   std::unique_ptr<dag::Builder> builder_;
-  std::uint64_t map_bytes_ = 0;  // the most that a builder's map had
+  std::vector<dag::Builder::Arrival> arrivals_;  // callstacks to intern together
+  std::vector<dag::NodeIndex> nodes_;
+  std::vector<NodeRef> arrived_;  // where they ended
+  std::uint64_t map_bytes_ = 0;   // the most that a builder's map had
   dag::SegmentSpill segments_;
   SampleSpool spool_;
   PromiseTable promises_;

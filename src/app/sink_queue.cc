@@ -129,14 +129,20 @@ Status SinkQueue::deliver(const Batch& batch) {
     const capture::StackView stack{addresses.first(entry.addresses), runs.first(entry.runs)};
     addresses = addresses.subspan(entry.addresses);
     runs = runs.subspan(entry.runs);
+    if (entry.kind == Kind::kSample || entry.kind == Kind::kKnownSample) {
+      together_.push_back({&entry.sample, stack, {entry.number, entry.kind == Kind::kKnownSample}});
+      if (together_.size() < kTogether) {
+        continue;
+      }
+    }
+    if (const Status added = deliver_samples(); !added) {
+      return added;
+    }
     const auto promise = static_cast<capture::PendingStack>(entry.number);
     Status status;
     switch (entry.kind) {
       case Kind::kSample:
-        status = sink_.add_sample(entry.sample, stack, {entry.number, false});
-        break;
       case Kind::kKnownSample:
-        status = sink_.add_sample(entry.sample, stack, {entry.number, true});
         break;
       case Kind::kPendingSample:
         status = sink_.add_pending_sample(entry.sample, promise, stack);
@@ -158,7 +164,13 @@ Status SinkQueue::deliver(const Batch& batch) {
       return status;
     }
   }
-  return {};
+  return deliver_samples();
+}
+
+Status SinkQueue::deliver_samples() {
+  const Status added = sink_.add_samples(together_);
+  together_.clear();
+  return added;
 }
 
 }  // namespace stackpack::app

@@ -27,6 +27,8 @@ class SinkQueue final : public capture::CallstackSink {
  public:
   static constexpr std::size_t kBatches = 4;
   static constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
+  static constexpr std::size_t kTogether =
+      256;  ///< samples that the sink is given at once, at most
 
   /// `sink` must outlive the queue and is used by the queue's thread until finish() returns.
   explicit SinkQueue(capture::CallstackSink& sink);
@@ -89,12 +91,15 @@ class SinkQueue final : public capture::CallstackSink {
   Status hand_over();
   void run();
   Status deliver(const Batch& batch);
+  Status deliver_samples();
 
   capture::CallstackSink& sink_;
   Batch filling_;
   std::uint32_t event_count_ = 0;
   std::uint32_t promise_count_ = 0;
   bool finished_ = false;
+  /// The queue's thread alone: samples of the batch at hand that are to be delivered together.
+  std::vector<capture::CallstackSink::StackedSample> together_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

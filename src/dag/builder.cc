@@ -1,20 +1,19 @@
-// How a callstack is interned.
+// How callstacks are interned: some at a time, in three steps.
 //
-// 0. It may be among the callstacks that came lately, as a whole: done.
-// 1. Turn its frames into words and compare them with those of the thread's last callstack, from
-//    the root on. Equal: done.
-// 2. Hash the paths of the other frames; prefetch all their slots.
-// 3. Look the leaf up. Most callstacks exist already, and then its path is verified frame by frame
-//    up to the shared part, which is the only proof that counts.
-// 4. Not there: look up its ancestors, one after the other towards the root, until one is found.
-//    What is below it is new (a node is never in the map without its ancestors), and each look-up
-//    that failed has read the very slots which the insertion needs.
+// 1. Take in, each in its turn: it may be among the callstacks that came lately, as a whole: done.
+//    Else turn its frames into words, compare them with those of the thread's callstack before,
+//    from the root on, hash the paths of the other frames and fetch their slots.
+// 2. Search, all side by side (path_search.h): how much of each path has nodes. Most callstacks
+//    exist already or are new near the leaf only.
+// 3. Settle, each in its turn: follow what the ones before it have added since the search, add what
+//    is new, and put it into the prefix cache.
+//
+// Only the last step changes store, map and prefix cache. A node is never in the map without its
+// ancestors, so that one look-up tells whether anything was added to a path since the search.
 #include "dag/builder.h"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
-#include <cstring>
 #include <new>
 #include <span>
 #include <utility>
@@ -23,15 +22,16 @@
 #include "dag/distinct_estimate.h"
 #include "dag/frame_word.h"
 #include "dag/freeze.h"
+#include "dag/incoming_group.h"
 #include "dag/node_map.h"
 #include "dag/node_store.h"
+#include "dag/path_search.h"
 #include "dag/prefix_cache.h"
 #include "dag/recent_stacks.h"
 
 namespace stackpack::dag {
 namespace {
 
-constexpr std::size_t kUsualDepth = 1024;
 constexpr std::uint64_t kMaxNodes = 0xffff'ffff;
 constexpr std::uint64_t kCacheBudget = std::uint64_t{16} << 20;
 
@@ -42,53 +42,11 @@ bool keeps_recent(std::uint64_t limit) {
   return limit == 0 || limit / 4 >= RecentStacks::bytes_of(true);
 }
 
+// Nodes from which on a second thread pays for itself when they are frozen.
+constexpr std::uint32_t kManyNodes = 65'536;
+
 // Nodes for which the memory limit is checked in one go.
 constexpr std::uint64_t kGrant = 4096;
-
-// Words of callstacks are compared kBlock at a time; arrays of words have kBlock spare ones in
-// front (below the leaf), so that a block may reach beyond the last frame.
-constexpr std::size_t kBlock = LastStack::kSpare;
-
-// Two words at a time, in the vector registers that every x86-64 has.
-using Pair = std::uint64_t __attribute__((vector_size(16)));
-
-Pair load_pair(const std::uint64_t* from) {
-  Pair pair;
-  std::memcpy(&pair, from, sizeof pair);
-  return pair;
-}
-
-// Combines addresses of one mode with its key. Result: nonzero when some need an escape.
-std::uint64_t make_words(std::span<const std::uint64_t> addresses, FrameWord key,
-                         FrameWord* words) {
-  std::uint64_t escapes = 0;
-  for (std::size_t i = 0; i < addresses.size(); ++i) {
-    words[i] = addresses[i] ^ key;
-    escapes |= escape_bits(addresses[i]);
-  }
-  return escapes;
-}
-
-// How many of `count` words are equal, from the end (the root) on.
-std::size_t equal_from_end(const FrameWord* a_end, const FrameWord* b_end, std::size_t count) {
-  for (std::size_t equal = 0; equal < count; equal += kBlock) {
-    const FrameWord* const a = a_end - equal - kBlock;
-    const FrameWord* const b = b_end - equal - kBlock;
-    Pair different = {0, 0};
-    for (std::size_t i = 0; i < kBlock; i += 2) {
-      different |= load_pair(a + i) ^ load_pair(b + i);
-    }
-    if ((different[0] | different[1]) != 0) {
-      unsigned mask = 0;  // of different words; the one nearest to the root is the highest bit
-      for (std::size_t i = 0; i < kBlock; ++i) {
-        mask |= (a[i] != b[i] ? 1U : 0U) << i;
-      }
-      const auto below = static_cast<std::size_t>(std::countl_zero(mask << (32 - kBlock)));
-      return std::min(count, equal + below);
-    }
-  }
-  return count;
-}
 
 Error full_error() {
   return {ErrorCode::kLimit, kNoOffset, "the memory limit for callstacks is reached"};
@@ -101,7 +59,6 @@ struct Builder::Impl {
       : limit(options.memory_limit),
         recent(keeps_recent(limit)),
         cache(limit == 0 ? kCacheBudget : std::min(kCacheBudget, limit / 16)) {
-    incoming.resize(kUsualDepth + kBlock);
     if (!store.reserve(1)) {
       throw std::bad_alloc();
     }
@@ -111,12 +68,13 @@ struct Builder::Impl {
     }
   }
 
-  Status make_stack(const capture::StackView& stack);
+  Result<std::size_t> take_in(std::span<const Arrival> arrivals, std::span<NodeIndex> nodes);
+  Status make_path(const capture::StackView& stack, FrameWord* words);
   Status make_escape(const Frame& frame, FrameWord& word);
-  void hash_rest(std::uint32_t depth, std::uint32_t shared, LastStack& last);
-  bool verify(std::uint32_t candidate, std::uint32_t frame, std::uint32_t shared, LastStack& last);
-  std::uint32_t find_known(std::uint32_t depth, std::uint32_t shared, LastStack& last);
-  Status add_nodes(std::uint32_t depth, std::uint32_t known, LastStack& last);
+
+  Result<std::uint32_t> settle(IncomingStack& stack);
+  std::uint32_t follow(IncomingStack& stack, std::uint32_t node);
+  Status add_nodes(IncomingStack& stack, std::uint32_t node);
 
   Status make_room(std::uint64_t more);
   Status make_room_for_escape();
@@ -130,25 +88,61 @@ struct Builder::Impl {
   RecentStacks recent;
   PrefixCache cache;
   EscapeTable escapes;
-  std::vector<FrameWord> incoming;  // the stack at hand: its words, the root at the end
+  IncomingGroup group;
+  PathSearch search;
+  std::uint32_t searched = 0;  // nodes that there were at the last search
   DistinctEstimate distinct;
   BuilderCounters counters;
 };
 
-// Puts the words of the stack at the end of `incoming`.
-Status Builder::Impl::make_stack(const capture::StackView& stack) {
-  if (incoming.size() < stack.depth() + kBlock) {
-    incoming.resize(kMaxDepth + kBlock);
+// Step 1. Result: how many arrivals; those that are not in the group have their nodes already.
+// Errors: those of the first. What fails later is offered again, as the first.
+Result<std::size_t> Builder::Impl::take_in(std::span<const Arrival> arrivals,
+                                           std::span<NodeIndex> nodes) {
+  group.clear();
+  for (std::size_t i = 0; i < arrivals.size(); ++i) {
+    const capture::StackView& view = arrivals[i].stack;
+    if (view.depth() > kMaxDepth) {
+      const Error error{ErrorCode::kUnsupported, kNoOffset, "callstack deeper than 65,535 frames"};
+      return i == 0 ? Result<std::size_t>(error) : Result<std::size_t>(i);
+    }
+    nodes[i] = kRoot;
+    if (view.empty()) {
+      continue;
+    }
+    RecentStacks::Place place;
+    nodes[i] = static_cast<NodeIndex>(recent.find(view, place));
+    if (nodes[i] != kRoot) {
+      continue;
+    }
+    IncomingStack* const stack = group.add(static_cast<std::uint32_t>(view.depth()));
+    if (stack == nullptr) {
+      return i;
+    }
+    if (const Status made = make_path(view, stack->words); !made) {
+      group.drop_last();
+      return i == 0 ? Result<std::size_t>(made.error()) : Result<std::size_t>(i);
+    }
+    stack->arrival = i;
+    stack->thread = arrivals[i].thread;
+    stack->place = place;
+    group.compare_last(cache);
+    prefetch_slots(map, *stack);
   }
+  return arrivals.size();
+}
+
+// The words of the frames, leaf first.
+Status Builder::Impl::make_path(const capture::StackView& stack, FrameWord* words) {
   std::size_t done = 0;
   for (const capture::ModeRun& run : stack.runs) {
     const auto addresses = stack.addresses.subspan(done, run.count);
-    FrameWord* const words = incoming.data() + incoming.size() - stack.depth() + done;
-    if (make_words(addresses, mode_key(run.mode), words) != 0) {
+    FrameWord* const made = words + done;
+    if (make_words(addresses, mode_key(run.mode), made) != 0) {
       for (std::size_t i = 0; i < addresses.size(); ++i) {
         if (escape_bits(addresses[i]) != 0) {
-          if (const Status made = make_escape({run.mode, addresses[i]}, words[i]); !made) {
-            return made.error();
+          if (const Status room = make_escape({run.mode, addresses[i]}, made[i]); !room) {
+            return room;
           }
         }
       }
@@ -168,70 +162,76 @@ Status Builder::Impl::make_escape(const Frame& frame, FrameWord& word) {
   return {};
 }
 
-// Takes over the words of the frames from `shared` on and hashes their paths.
-void Builder::Impl::hash_rest(std::uint32_t depth, std::uint32_t shared, LastStack& last) {
-  const FrameWord* const from = incoming.data() + incoming.size() - 1;
-  FrameWord* const words = last.words.data() + last.words.size() - 1;
-  PathHash* const hashes = last.hashes.data() + last.hashes.size() - 1;
-  PathHash hash = shared == 0 ? kRootHash : *(hashes - (shared - 1));
-  for (std::size_t k = shared; k < depth; ++k) {
-    const FrameWord word = *(from - k);
-    hash = extend_path(hash, word);
-    map.prefetch(hash);
-    *(words - k) = word;
-    *(hashes - k) = hash;
+// Step 3. Result: the node of the leaf.
+Result<std::uint32_t> Builder::Impl::settle(IncomingStack& stack) {
+  LastStack& last = cache.entry(stack.thread, stack.depth);
+  bool all_known = store.size() == searched;  // nothing to follow
+  if (last.depth < stack.shared) {
+    // Another thread has taken its place since it was compared with.
+    assert(last.depth == 0);
+    stack.shared = 0;
+    stack.known = 0;
+    all_known = false;
+    hash_paths(stack);
   }
-  last.depth = shared;  // what follows is not interned yet
-}
-
-// Whether the path of `candidate` is the path of frame `frame`, up to the shared frames. Notes the
-// nodes on the way.
-bool Builder::Impl::verify(std::uint32_t candidate, std::uint32_t frame, std::uint32_t shared,
-                           LastStack& last) {
-  const std::uint32_t base = shared == 0 ? 0 : last.nodes[last.slot(shared - 1)];
-  const std::size_t size = last.words.size();
-  std::uint32_t node = candidate;
-  for (std::size_t at = size - 1 - frame; at < size - shared; ++at) {
-    ++counters.node_reads;
-    if (store.word(node) != last.words[at]) {
-      return false;
+  std::uint32_t node = stack.shared == 0 ? 0 : last.nodes[last.slot(stack.shared - 1)];
+  if (stack.known > stack.shared) {
+    if (stack.node_above(stack.shared) == node) {
+      node = stack.node_above(stack.known);
+    } else {
+      stack.known = stack.shared;  // another path of the same hash
+      all_known = false;
     }
-    last.nodes[at] = node;
-    node = store.parent(node);
   }
-  return node == base;
+  if (stack.known < stack.depth) {
+    node = all_known ? node : follow(stack, node);
+    if (const Status added = add_nodes(stack, node); !added) {
+      return added.error();
+    }
+  }
+  const std::size_t from = last.slot(stack.depth - 1);
+  std::copy_n(stack.words, stack.unshared(), last.words.data() + from);
+  std::copy_n(stack.hashes, stack.unshared(), last.hashes.data() + from);
+  std::copy_n(stack.nodes, stack.unshared(), last.nodes.data() + from);
+  last.depth = stack.depth;
+  return last.nodes[from];
 }
 
-// How many frames of the stack have nodes already; their nodes are noted in `last`.
-std::uint32_t Builder::Impl::find_known(std::uint32_t depth, std::uint32_t shared,
-                                        LastStack& last) {
-  for (std::uint32_t known = depth; known > shared; --known) {
-    const std::uint32_t frame = known - 1;
+// Goes on from `node`, the last known one of the path, as long as the map knows the next. Result:
+// the last known one then.
+std::uint32_t Builder::Impl::follow(IncomingStack& stack, std::uint32_t node) {
+  for (; stack.known < stack.depth; ++stack.known) {
+    const std::size_t at = stack.slot(stack.known);
     ++counters.lookups;
-    const std::uint32_t node =
-        map.find(last.hashes[last.slot(frame)], counters.probes,
-                 [&](std::uint32_t candidate) { return verify(candidate, frame, shared, last); });
-    if (node != 0) {
-      return known;
+    const std::uint32_t next =
+        map.find(stack.hashes[at], counters.probes, [&](std::uint32_t candidate) {
+          ++counters.node_reads;
+          return store.word(candidate) == stack.words[at] && store.parent(candidate) == node;
+        });
+    if (next == 0) {
+      break;
     }
+    stack.nodes[at] = next;
+    node = next;
   }
-  return shared;
+  return node;
 }
 
-Status Builder::Impl::add_nodes(std::uint32_t depth, std::uint32_t known, LastStack& last) {
-  if (store.size() + std::uint64_t{depth - known} > granted) {
-    if (const Status room = make_room(depth - known); !room) {
+// Adds what the path lacks below `node`.
+Status Builder::Impl::add_nodes(IncomingStack& stack, std::uint32_t node) {
+  const std::uint32_t more = stack.depth - stack.known;
+  if (store.size() + std::uint64_t{more} > granted) {
+    if (const Status room = make_room(more); !room) {
       return room.error();
     }
   }
-  std::uint32_t node = known == 0 ? 0 : last.nodes[last.slot(known - 1)];
-  for (std::uint32_t frame = known; frame < depth; ++frame) {
-    const std::size_t at = last.slot(frame);
-    node = store.append(last.words[at], node);
-    map.insert(last.hashes[at], node);
-    last.nodes[at] = node;
+  for (std::size_t at = more; at > 0; --at) {
+    const FrameWord word = stack.words[at - 1];
+    node = store.append(word, node);
+    map.insert(stack.hashes[at - 1], node);
+    stack.nodes[at - 1] = node;
     if (limit != 0) {
-      distinct.add(last.words[at]);
+      distinct.add(word);
     }
   }
   return {};
@@ -246,8 +246,7 @@ bool Builder::Impl::fits(std::uint64_t nodes, std::uint64_t map_capacity,
       map_capacity == map.capacity() ? 0 : NodeMap::rebuild_scratch_bytes(nodes);
   const std::uint64_t building = NodeStore::bytes_for(nodes) + NodeMap::bytes_of(map_capacity) +
                                  scratch + cache.most_bytes() + recent.memory_bytes() +
-                                 escape_bytes + sizeof(Impl) +
-                                 (kMaxDepth + kBlock) * sizeof(FrameWord);
+                                 escape_bytes + sizeof(Impl) + IncomingGroup::most_bytes();
   const std::uint64_t more = nodes - store.size();
   const std::uint64_t frames = std::min(nodes, distinct.estimate(store.size()) + more);
   const std::uint64_t freezing = freeze_peak_bytes(nodes, frames) + escape_bytes;
@@ -302,53 +301,52 @@ Status Builder::Impl::make_room_for_escape() {
 
 std::uint64_t Builder::Impl::memory_bytes() const {
   return NodeStore::bytes_for(store.size()) + map.memory_bytes() + cache.memory_bytes() +
-         recent.memory_bytes() + escapes.memory_bytes() + incoming.size() * sizeof(FrameWord) +
-         sizeof(Impl);
+         recent.memory_bytes() + escapes.memory_bytes() + sizeof(Impl) + group.memory_bytes();
 }
 
 Builder::Builder(const Options& options) : impl_(std::make_unique<Impl>(options)) {}
 Builder::~Builder() = default;
 
-Result<NodeIndex> Builder::intern(const capture::StackView& stack, std::uint64_t thread) {
-  if (stack.depth() > kMaxDepth) {
-    return Error{ErrorCode::kUnsupported, kNoOffset, "callstack deeper than 65,535 frames"};
-  }
+Result<std::size_t> Builder::intern_some(std::span<const Arrival> arrivals,
+                                         std::span<NodeIndex> nodes) {
   Impl& impl = *impl_;
-  const auto depth = static_cast<std::uint32_t>(stack.depth());
-  if (depth == 0) {
-    ++impl.counters.stacks;
-    return kRoot;
+  Result<std::size_t> count = impl.take_in(arrivals, nodes);
+  if (!count) {
+    return count;
   }
-  if (const std::uint32_t node = impl.recent.find(stack); node != 0) {
-    ++impl.counters.stacks;
-    impl.counters.frames += depth;
-    impl.counters.prefix_frames += depth;
-    return static_cast<NodeIndex>(node);
-  }
-  if (const Status made = impl.make_stack(stack); !made) {
-    return made.error();
-  }
-  LastStack& last = impl.cache.entry(thread, depth);
-  const auto shared = static_cast<std::uint32_t>(
-      equal_from_end(impl.incoming.data() + impl.incoming.size(),
-                     last.words.data() + last.words.size(), std::min(depth, last.depth)));
-  if (shared < depth) {
-    impl.hash_rest(depth, shared, last);
-    const std::uint32_t known = impl.find_known(depth, shared, last);
-    if (known < depth) {
-      if (const Status added = impl.add_nodes(depth, known, last); !added) {
-        return added.error();
+  const std::span<IncomingStack> group = impl.group.stacks();
+  impl.search.run(impl.map, impl.store, group, impl.counters);
+  impl.searched = impl.store.size();
+  std::uint64_t new_frames = 0;
+  for (IncomingStack& stack : group) {
+    const Result<std::uint32_t> leaf = impl.settle(stack);
+    if (!leaf) {
+      if (stack.arrival == 0) {
+        return leaf.error();
       }
+      count = stack.arrival;
+      break;
     }
-    last.depth = depth;
+    impl.store.mark_end(*leaf);
+    impl.recent.keep(arrivals[stack.arrival].stack, stack.place, *leaf);
+    nodes[stack.arrival] = static_cast<NodeIndex>(*leaf);
+    new_frames += stack.unshared();
   }
-  const std::uint32_t leaf = last.nodes[last.slot(depth - 1)];
-  impl.store.mark_end(leaf);
-  impl.recent.keep(stack, leaf);
-  ++impl.counters.stacks;
-  impl.counters.frames += depth;
-  impl.counters.prefix_frames += shared;
-  return static_cast<NodeIndex>(leaf);
+  std::uint64_t frames = 0;
+  for (const Arrival& arrival : arrivals.first(*count)) {
+    frames += arrival.stack.depth();
+  }
+  impl.counters.stacks += *count;
+  impl.counters.frames += frames;
+  impl.counters.prefix_frames += frames - new_frames;
+  return count;
+}
+
+Result<NodeIndex> Builder::intern(const capture::StackView& stack, std::uint64_t thread) {
+  const Arrival arrival{stack, thread};
+  NodeIndex node = kRoot;
+  const Result<std::size_t> done = intern_some({&arrival, 1}, {&node, 1});
+  return done ? Result<NodeIndex>(node) : Result<NodeIndex>(done.error());
 }
 
 std::uint32_t Builder::node_count() const {
@@ -381,7 +379,10 @@ Builder::Frozen Builder::freeze() {
   impl_ = std::make_unique<Impl>(Options{impl_->limit});
   impl_->counters = counters;
   Frozen frozen;
-  freeze_nodes(std::move(nodes), escapes, frozen.dag, frozen.stack_of_node);
+  const bool side_by_side = impl_->limit == 0 && nodes.size >= kManyNodes;
+  freeze_nodes(std::move(nodes), escapes,
+               side_by_side ? FreezeSteps::kSideBySide : FreezeSteps::kOneByOne, frozen.dag,
+               frozen.stack_of_node);
   return frozen;
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "capture/stack_view.h"
@@ -43,10 +44,22 @@ class Builder {
   Builder& operator=(const Builder&) = delete;
   ~Builder();
 
-  /// Interns a callstack and returns the node of its leaf; kRoot for an empty one.
-  /// `thread` selects the cache of the last callstack; any number will do.
-  /// Errors: kLimit when the next nodes would pass the memory limit or the node count; nothing was
-  ///         added then and the builder can still be frozen. kUnsupported: deeper than kMaxDepth.
+  /// A callstack to intern. `thread` selects the cache of the last callstack; any number will do.
+  struct Arrival {
+    capture::StackView stack;
+    std::uint64_t thread = 0;
+  };
+
+  /// Interns the first ones of `arrivals` (not empty), in their order, and puts the nodes of their
+  /// leaves into `nodes`, which is as long; kRoot for an empty callstack. The nodes are those that
+  /// one at a time would get; several take less time, since their waits for memory overlap.
+  /// Result: how many were interned, at least one; offer the others again.
+  /// Errors: those of the first one, and nothing was added then. kLimit when the next nodes would
+  /// pass the memory limit or the node count; the
+  ///         builder can still be frozen. kUnsupported: deeper than kMaxDepth.
+  Result<std::size_t> intern_some(std::span<const Arrival> arrivals, std::span<NodeIndex> nodes);
+
+  /// The same for a single one.
   Result<NodeIndex> intern(const capture::StackView& stack, std::uint64_t thread);
 
   [[nodiscard]] std::uint32_t node_count() const;  ///< root included

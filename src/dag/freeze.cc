@@ -6,13 +6,15 @@
 //
 //   number frames   words (8) -> ranks (4): numbered in order of appearance, the distinct words
 //                   sorted as frames, the numbers replaced by their ranks
-//   list children   parents (4) -> offsets (4) + children (4), each node's children by rank
+//   list children   parents (4) -> offsets (4) + children (4), each node's children by rank; where
+//                   memory does not matter, this goes on while frames are numbered
 //   walk            offsets + children -> the nodes in canonical order (4), their depths (2)
 //   rank stacks     -> stack ids by node (4); the nodes in order are replaced by their frames
 #include "dag/freeze.h"
 
 #include <algorithm>
 #include <cstddef>
+#include <future>
 #include <new>
 #include <utility>
 
@@ -21,6 +23,9 @@ namespace {
 
 template <typename T>
 using Array = io::GrowableArray<T>;
+
+// Nodes between fetching what belongs to one and using it.
+constexpr std::uint32_t kNodesAhead = 16;
 
 // Like the containers that the output is made of: there is nothing to go on with without memory.
 template <typename T>
@@ -56,6 +61,9 @@ class WordNumbers {
     }
     return result;
   }
+
+  /// Fetches what number() will look at first.
+  void prefetch(FrameWord word) const { __builtin_prefetch(slots_.data() + home(word)); }
 
   [[nodiscard]] std::uint32_t size() const { return count_; }
 
@@ -102,6 +110,7 @@ NumberedFrames number_frames(Array<FrameWord>& words, std::uint32_t node_count,
   WordNumbers numbers;
   Array<std::uint32_t> ranks = allocate<std::uint32_t>(node_count);
   for (std::uint32_t node = 1; node < node_count; ++node) {
+    numbers.prefetch(words[std::min(node + kNodesAhead, node_count - 1)]);
     ranks[node] = numbers.number(words[node]);
   }
   words.release();
@@ -129,14 +138,13 @@ NumberedFrames number_frames(Array<FrameWord>& words, std::uint32_t node_count,
   return result;
 }
 
-// The children of node n are children[offsets[n]] .. children[offsets[n + 1] - 1], by rank.
+// The children of node n are children[offsets[n]] .. children[offsets[n + 1] - 1].
 struct ChildLists {
   Array<std::uint32_t> offsets;
   Array<std::uint32_t> children;
 };
 
-ChildLists list_children(Array<std::uint32_t>& parents, std::uint32_t node_count,
-                         const Array<std::uint32_t>& ranks) {
+ChildLists list_children(Array<std::uint32_t>& parents, std::uint32_t node_count) {
   ChildLists lists;
   lists.offsets = allocate<std::uint32_t>(std::uint64_t{node_count} + 1);
   lists.children = allocate<std::uint32_t>(node_count);
@@ -155,13 +163,22 @@ ChildLists list_children(Array<std::uint32_t>& parents, std::uint32_t node_count
     children[--offsets[parents[node]]] = node;
   }
   parents.release();
+  return lists;
+}
+
+void sort_by_rank(ChildLists& lists, std::uint32_t node_count, const Array<std::uint32_t>& ranks) {
+  const std::uint32_t* const offsets = lists.offsets.data();
+  std::uint32_t* const children = lists.children.data();
   for (std::uint32_t node = 0; node < node_count; ++node) {
+    const std::uint32_t ahead = offsets[node] + kNodesAhead;
+    if (ahead < offsets[node_count]) {
+      __builtin_prefetch(ranks.data() + children[ahead]);
+    }
     if (offsets[node + 1] - offsets[node] > 1) {
       std::sort(children + offsets[node], children + offsets[node + 1],
                 [&](std::uint32_t a, std::uint32_t b) { return ranks[a] < ranks[b]; });
     }
   }
-  return lists;
 }
 
 // Fills dag.frame with the store's node indices in canonical order, and dag.depth.
@@ -181,6 +198,9 @@ void walk(const ChildLists& lists, std::uint32_t node_count, FrozenDag& dag) {
       continue;
     }
     const std::uint32_t node = lists.children[top.next++];
+    if (top.next != top.end) {
+      __builtin_prefetch(lists.offsets.data() + lists.children[top.next]);
+    }
     dag.frame[visited] = node;
     dag.depth[visited] = static_cast<std::uint16_t>(path.size());
     ++visited;
@@ -196,6 +216,11 @@ void rank_stacks(const Array<std::uint64_t>& ends, const Array<std::uint32_t>& r
                  FrozenDag& dag, std::vector<StackId>& stack_of_node) {
   dag.ends_stack.assign((dag.frame.size() + 63) / 64, 0);
   for (std::size_t i = 0; i < dag.frame.size(); ++i) {
+    if (i + kNodesAhead < dag.frame.size()) {
+      const std::uint32_t later = dag.frame[i + kNodesAhead];
+      __builtin_prefetch(ranks.data() + later);
+      __builtin_prefetch(stack_of_node.data() + later, 1);
+    }
     const std::uint32_t node = dag.frame[i];
     if (((ends[node / 64] >> (node % 64)) & 1) != 0) {
       stack_of_node[node] = dag.stack_count++;
@@ -207,12 +232,17 @@ void rank_stacks(const Array<std::uint64_t>& ends, const Array<std::uint32_t>& r
 
 }  // namespace
 
-void freeze_nodes(NodeStore::Arrays nodes, const EscapeTable& escapes, FrozenDag& dag,
-                  std::vector<StackId>& stack_of_node) {
+void freeze_nodes(NodeStore::Arrays nodes, const EscapeTable& escapes, FreezeSteps steps,
+                  FrozenDag& dag, std::vector<StackId>& stack_of_node) {
+  // A deferred one runs where its result is asked for.
+  std::future<ChildLists> listing =
+      std::async(steps == FreezeSteps::kSideBySide ? std::launch::async : std::launch::deferred,
+                 [&nodes] { return list_children(nodes.parents, nodes.size); });
   NumberedFrames frames = number_frames(nodes.words, nodes.size, escapes);
   dag.dictionary = std::move(frames.dictionary);
   {
-    const ChildLists lists = list_children(nodes.parents, nodes.size, frames.ranks);
+    ChildLists lists = listing.get();
+    sort_by_rank(lists, nodes.size, frames.ranks);
     walk(lists, nodes.size, dag);
   }
   stack_of_node.assign(nodes.size, kNoStack);

@@ -64,22 +64,39 @@ class NodeMap {
 
   void prefetch(PathHash hash) const { __builtin_prefetch(slots_ + home(hash)); }
 
-  /// The node whose hash is `hash` and that verify(node) accepts, or 0.
-  /// `probes` is raised by the number of slots read.
-  template <typename Verify>
-  [[nodiscard]] std::uint32_t find(PathHash hash, std::uint64_t& probes,
-                                   const Verify& verify) const {
-    const std::uint32_t tag = tag_of(hash);
-    for (std::uint64_t slot = home(hash);; slot = slot + 1 == capacity_ ? 0 : slot + 1) {
-      const std::uint32_t value = slots_[slot];
-      ++probes;
+  /// Where a look-up stands.
+  struct Probe {
+    std::uint64_t slot = 0;
+    std::uint32_t tag = 0;
+  };
+  [[nodiscard]] Probe probe(PathHash hash) const { return {home(hash), tag_of(hash)}; }
+
+  /// The next node whose hash may be the one that is looked up, or 0 when there is no other. The
+  /// map must not have changed since probe(). `slots_read` is raised by the number of slots read.
+  [[nodiscard]] std::uint32_t next_candidate(Probe& probe, std::uint64_t& slots_read) const {
+    while (true) {
+      const std::uint32_t value = slots_[probe.slot];
+      ++slots_read;
       if (value == 0) {
         return 0;
       }
-      if (((value ^ tag) & tag_mask_) == 0 && verify(value & ~tag_mask_)) {
+      probe.slot = probe.slot + 1 == capacity_ ? 0 : probe.slot + 1;
+      if (((value ^ probe.tag) & tag_mask_) == 0) {
         return value & ~tag_mask_;
       }
     }
+  }
+
+  /// The node whose hash is `hash` and that verify(node) accepts, or 0.
+  template <typename Verify>
+  [[nodiscard]] std::uint32_t find(PathHash hash, std::uint64_t& slots_read,
+                                   const Verify& verify) const {
+    Probe look_up = probe(hash);
+    std::uint32_t node = next_candidate(look_up, slots_read);
+    while (node != 0 && !verify(node)) {
+      node = next_candidate(look_up, slots_read);
+    }
+    return node;
   }
 
   /// Enters a node that is not in the map. The caller keeps to node_limit().

@@ -31,6 +31,11 @@ class NodeStore {
     return size_++;
   }
 
+  /// Fetches a node that will be read soon.
+  void prefetch(std::uint32_t node) const {
+    __builtin_prefetch(&words_[node]);
+    __builtin_prefetch(&parents_[node]);
+  }
   void mark_end(std::uint32_t node) { ends_[node / 64] |= std::uint64_t{1} << (node % 64); }
 
   [[nodiscard]] FrameWord word(std::uint32_t node) const { return words_[node]; }

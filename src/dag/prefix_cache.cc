@@ -25,12 +25,29 @@ PrefixCache::PrefixCache(std::uint64_t budget)
       used_(std::size_t{kSets} * kWays),
       stacks_(std::size_t{kSets} * kWays) {}
 
+std::size_t PrefixCache::first_way(std::uint64_t thread) {
+  const std::uint64_t mixed = thread * 0x9e3779b97f4a7c15ULL;
+  return static_cast<std::size_t>(mixed >> 32) % kSets * kWays;
+}
+
+const LastStack* PrefixCache::find(std::uint64_t thread, std::uint32_t depth) const {
+  if (depth > kDeepest) {
+    return &deep_;
+  }
+  const std::size_t first = first_way(thread);
+  for (std::size_t way = first; way < first + kWays; ++way) {
+    if (threads_[way] == thread && used_[way] != 0) {
+      return &stacks_[way];
+    }
+  }
+  return nullptr;
+}
+
 LastStack& PrefixCache::entry(std::uint64_t thread, std::uint32_t depth) {
   if (depth > kDeepest) {
     return grow(deep_, depth);
   }
-  const std::uint64_t mixed = thread * 0x9e3779b97f4a7c15ULL;
-  const std::size_t first = static_cast<std::size_t>(mixed >> 32) % kSets * kWays;
+  const std::size_t first = first_way(thread);
   ++clock_;
   std::size_t oldest = first;
   for (std::size_t way = first; way < first + kWays; ++way) {

@@ -46,6 +46,10 @@ class PrefixCache {
   /// `budget`: bytes for the frames of all entries but the shared deep one.
   explicit PrefixCache(std::uint64_t budget);
 
+  /// The callstack that entry() would give, or null when there is none. Changes nothing; valid
+  /// until the next entry().
+  [[nodiscard]] const LastStack* find(std::uint64_t thread, std::uint32_t depth) const;
+
   /// The last callstack of `thread`, with room for `depth` frames; depth 0 inside when there is
   /// none. Valid until the next call.
   LastStack& entry(std::uint64_t thread, std::uint32_t depth);
@@ -58,6 +62,7 @@ class PrefixCache {
   static constexpr std::uint64_t kTableBytes =
       std::uint64_t{kSets} * kWays * (sizeof(LastStack) + sizeof(std::uint64_t) * 2);
 
+  [[nodiscard]] static std::size_t first_way(std::uint64_t thread);
   LastStack& grow(LastStack& stack, std::uint32_t depth);
   void clear();
 

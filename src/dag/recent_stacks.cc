@@ -11,8 +11,8 @@ namespace stackpack::dag {
 RecentStacks::RecentStacks(bool enabled)
     : entries_(enabled ? kEntries : 0), tags_(enabled ? kEntries : 0) {}
 
-std::uint32_t RecentStacks::find(const capture::StackView& stack) {
-  looked_ = false;
+std::uint32_t RecentStacks::find(const capture::StackView& stack, Place& place) {
+  place.keep = false;
   if (resting_ > 0) {
     --resting_;
     return 0;
@@ -26,13 +26,13 @@ std::uint32_t RecentStacks::find(const capture::StackView& stack) {
     found_ = 0;
   }
   const std::uint64_t hash = capture::hash_words(std::as_bytes(stack.addresses), 1);
-  looked_ = true;
-  slot_ = static_cast<std::uint32_t>(hash >> 32) % kEntries;
-  tag_ = static_cast<std::uint32_t>(hash);
-  if (tags_[slot_] != tag_) {
+  place.keep = true;
+  place.slot = static_cast<std::uint32_t>(hash >> 32) % kEntries;
+  place.tag = static_cast<std::uint32_t>(hash);
+  if (tags_[place.slot] != place.tag) {
     return 0;
   }
-  const Entry& entry = entries_[slot_];
+  const Entry& entry = entries_[place.slot];
   const bool same = entry.depth == stack.depth() &&
                     std::equal(stack.runs.begin(), stack.runs.end(), entry.runs.begin(),
                                [](const capture::ModeRun& a, const capture::ModeRun& b) {
@@ -44,12 +44,12 @@ std::uint32_t RecentStacks::find(const capture::StackView& stack) {
   return same ? entry.node : 0;
 }
 
-void RecentStacks::keep(const capture::StackView& stack, std::uint32_t node) {
-  if (!looked_) {
+void RecentStacks::keep(const capture::StackView& stack, const Place& place, std::uint32_t node) {
+  if (!place.keep) {
     return;
   }
-  Entry& entry = entries_[slot_];
-  tags_[slot_] = tag_;
+  Entry& entry = entries_[place.slot];
+  tags_[place.slot] = place.tag;
   entry.node = node;
   entry.depth = static_cast<std::uint32_t>(stack.depth());
   std::copy(stack.runs.begin(), stack.runs.end(), entry.runs.begin());

@@ -27,11 +27,18 @@ class RecentStacks {
   /// `enabled` false: finds nothing, keeps nothing, takes no memory.
   explicit RecentStacks(bool enabled);
 
-  /// The node of a callstack that is kept, or 0. `stack` is not empty.
-  [[nodiscard]] std::uint32_t find(const capture::StackView& stack);
+  /// Where a callstack would be kept, if it is one to keep.
+  struct Place {
+    std::uint32_t slot = 0;
+    std::uint32_t tag = 0;
+    bool keep = false;
+  };
 
-  /// Keeps the callstack for which find() failed just now, in the place of another one.
-  void keep(const capture::StackView& stack, std::uint32_t node);
+  /// The node of a callstack that is kept, or 0. `stack` is not empty. `place` is for keep().
+  [[nodiscard]] std::uint32_t find(const capture::StackView& stack, Place& place);
+
+  /// Keeps a callstack for which find() failed, in the place of another one.
+  void keep(const capture::StackView& stack, const Place& place, std::uint32_t node);
 
   static constexpr std::uint64_t bytes_of(bool enabled) {
     return enabled ? std::uint64_t{kEntries} * (sizeof(Entry) + sizeof(std::uint32_t)) : 0;
@@ -50,10 +57,7 @@ class RecentStacks {
 
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> tags_;  // per entry, from the hash; most misses end here
-  std::uint32_t slot_ = 0;           // where find() looked
-  std::uint32_t tag_ = 0;
-  bool looked_ = false;
-  std::uint32_t seen_ = 0;  // in this window
+  std::uint32_t seen_ = 0;           // in this window
   std::uint32_t found_ = 0;
   std::uint32_t resting_ = 0;  // callstacks left to rest
 };

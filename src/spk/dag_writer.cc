@@ -9,6 +9,8 @@ namespace stackpack::spk {
 namespace {
 
 constexpr std::uint64_t kMaxEdges = std::uint64_t{1} << 30;
+// Nodes between fetching what belongs to one and using it.
+constexpr std::size_t kNodesAhead = 32;
 
 Error out_of_order() {
   return {ErrorCode::kUsage, kNoOffset, "spk: writer: calls out of order"};
@@ -49,8 +51,12 @@ std::uint32_t NodeOrder::parent_row() const {
   return path_.size() < 2 ? frame_count_ : path_[path_.size() - 2];
 }
 
-DagWriter::DagWriter(SectionWriter& out, std::string scratch_directory, std::uint64_t table_bytes)
-    : out_(out), scratch_directory_(std::move(scratch_directory)), edge_bytes_(table_bytes / 2) {}
+DagWriter::DagWriter(SectionWriter& out, std::string scratch_directory, std::uint64_t table_bytes,
+                     bool threaded)
+    : out_(out),
+      scratch_directory_(std::move(scratch_directory)),
+      edge_bytes_(table_bytes / 2),
+      threaded_(threaded) {}
 
 Status DagWriter::begin() {
   if (stage_ != Stage::kNone) {
@@ -146,6 +152,10 @@ Status DagWriter::begin_pages() {
   }
   resident_bytes_ += edges_->resident_bytes();
   encoder_.emplace(*edges_);
+  compressor_.emplace(out_.level(), threaded_,
+                      [this](std::span<const std::byte> frame, std::uint32_t raw_bytes) {
+                        return write_page(frame, raw_bytes);
+                      });
   out_.begin_section(SectionKind::kPages);
   return {};
 }
@@ -181,34 +191,47 @@ Status DagWriter::add(std::span<const DagNode> nodes) {
   if (stage_ != Stage::kPages) {
     return out_of_order();
   }
-  for (const DagNode& node : nodes) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const DagNode& node = nodes[i];
     if (!written_->add(node) || written_->count() > survey_->count()) {
       return not_canonical();
+    }
+    if (i + kNodesAhead < nodes.size() && nodes[i + kNodesAhead].frame < frame_count_) {
+      encoder_->prefetch(nodes[i + kNodesAhead]);
     }
     if (const Status added = encoder_->add(node); !added) {
       return added;
     }
     if (encoder_->full()) {
-      if (const Status written = write_page(); !written) {
-        return written;
+      if (const Status made = make_page(); !made) {
+        return made;
+      }
+      if (const Status submitted = compressor_->submit(); !submitted) {
+        return submitted;
       }
     }
   }
   return {};
 }
 
-Status DagWriter::write_page() {
-  content_.clear();
-  const PageEncoder::Page page = encoder_->encode(content_);
-  if (content_.size() > kMaxPageBytes) {
+// Makes the next page; its record comes when it is written.
+Status DagWriter::make_page() {
+  BlockContent& content = compressor_->filling();
+  const PageEncoder::Page page = encoder_->encode(content);
+  if (content.size() > kMaxPageBytes) {
     return Error{ErrorCode::kLimit, kNoOffset, "spk: page is too large"};
   }
-  const auto record = out_.add_block(content_);
+  pages_.push_back({{}, page.stacks});
+  resident_bytes_ += ResidentPage::bytes_of(page.shape);
+  return {};
+}
+
+Status DagWriter::write_page(std::span<const std::byte> frame, std::uint32_t raw_bytes) {
+  const auto record = out_.add_frame(frame, raw_bytes);
   if (!record) {
     return record.error();
   }
-  pages_.push_back({record.value(), page.stacks});
-  resident_bytes_ += ResidentPage::bytes_of(page.shape);
+  pages_[written_pages_++].block = record.value();
   return {};
 }
 
@@ -220,10 +243,14 @@ Status DagWriter::end() {
     return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: the nodes were not the same twice"};
   }
   if (!encoder_->empty()) {
-    if (const Status written = write_page(); !written) {
-      return written;
+    if (const Status made = make_page(); !made) {
+      return made;
     }
   }
+  if (const Status flushed = compressor_->flush(); !flushed) {
+    return flushed;
+  }
+  compressor_.reset();
   stage_ = Stage::kDone;
   out_.end_section(survey_->count());
   encoder_.reset();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "spk/block_compressor.h"
 #include "spk/block_index.h"
 #include "spk/dag_node.h"
 #include "spk/edge_counter.h"
@@ -51,8 +52,9 @@ class NodeOrder {
 class DagWriter {
  public:
   /// `table_bytes`: most bytes for the table of edges, which beyond them goes to scratch files in
-  /// `scratch_directory`; 0: no limit.
-  DagWriter(SectionWriter& out, std::string scratch_directory, std::uint64_t table_bytes);
+  /// `scratch_directory`; 0: no limit. `threaded`: pages are compressed on a thread of their own.
+  DagWriter(SectionWriter& out, std::string scratch_directory, std::uint64_t table_bytes,
+            bool threaded);
 
   Status begin();
   Status add_frames(std::span<const Frame> frames);
@@ -73,12 +75,14 @@ class DagWriter {
   Status write_frames();
   Status end_frames();
   Status write_edges();
-  Status write_page();
+  Status make_page();
+  Status write_page(std::span<const std::byte> frame, std::uint32_t raw_bytes);
   Status write_index();
 
   SectionWriter& out_;
   std::string scratch_directory_;
   std::uint64_t edge_bytes_;  // most for collecting edges, and for looking them up; 0: no limit
+  bool threaded_;
   Stage stage_ = Stage::kNone;
   std::vector<Frame> frames_;  // of the block under construction
   Frame last_frame_;
@@ -90,7 +94,9 @@ class DagWriter {
   std::optional<EdgeCounter> counter_;
   std::optional<EdgeRanks> edges_;
   std::optional<PageEncoder> encoder_;
+  std::optional<BlockCompressor> compressor_;  // of pages
   std::vector<PageEntry> pages_;
+  std::size_t written_pages_ = 0;
   BlockContent content_;
 };
 

@@ -112,15 +112,25 @@ Result<EdgeRow> EdgeRanks::row(std::uint32_t number) {
   return EdgeRow{*begin, *end - *begin, 0};
 }
 
-Result<EdgePlace> EdgeRanks::place_of(const EdgeRow& row, std::uint32_t child) {
-  if (const auto edges = edges_.in_memory(); !edges.empty()) {
-    const auto begin = edges.begin() + static_cast<std::ptrdiff_t>(row.first);
-    const auto found = std::lower_bound(begin, begin + row.size, edge_of(child, 0));
-    return EdgePlace{static_cast<std::uint32_t>(found - begin), static_cast<std::uint32_t>(*found)};
-  }
-  std::uint32_t low = 0;
+// Siblings ascend and often follow each other; so the search goes on from the position at hand in
+// growing steps.
+Result<EdgePlace> EdgeRanks::place_of(const EdgeRow& row, std::uint32_t child, std::uint32_t from) {
+  std::uint32_t low = from;
   std::uint32_t high = row.size;
+  if (const auto edges = edges_.in_memory(); !edges.empty()) {
+    const std::uint64_t* const children = edges.data() + row.first;
+    const std::uint64_t sought = edge_of(child, 0);
+    high = low;
+    for (std::uint32_t step = 1; high < row.size && children[high] < sought; step *= 2) {
+      low = high + 1;
+      high += std::min(step, row.size - high);
+    }
+    const std::uint64_t* const found = std::lower_bound(children + low, children + high, sought);
+    return EdgePlace{static_cast<std::uint32_t>(found - children),
+                     static_cast<std::uint32_t>(*found)};
+  }
   while (true) {
+    assert(low < high);
     const std::uint32_t middle = low + (high - low) / 2;
     const Result<std::uint64_t> edge = edges_.get(row.first + middle);
     if (!edge) {
@@ -130,7 +140,6 @@ Result<EdgePlace> EdgeRanks::place_of(const EdgeRow& row, std::uint32_t child) {
     if (found == child) {
       return EdgePlace{middle, static_cast<std::uint32_t>(*edge)};
     }
-    assert(low < high);
     (found < child ? low : high) = found < child ? middle + 1 : middle;
   }
 }

@@ -48,8 +48,16 @@ class EdgeRanks {
 
   /// A row, once finished; its top is not told. Errors: kIo.
   Result<EdgeRow> row(std::uint32_t number);
-  /// Where a child stands in its row, which has it. Errors: kIo.
-  Result<EdgePlace> place_of(const EdgeRow& row, std::uint32_t child);
+  /// Where a child stands in its row, which has it, and not in front of position `from`.
+  /// Errors: kIo.
+  Result<EdgePlace> place_of(const EdgeRow& row, std::uint32_t child, std::uint32_t from);
+
+  /// Fetches what row() will look at, where it is in memory.
+  void prefetch(std::uint32_t number) const {
+    if (const auto starts = starts_.in_memory(); !starts.empty()) {
+      __builtin_prefetch(&starts[number]);
+    }
+  }
 
  private:
   Status rank_row(std::uint32_t size);

@@ -39,7 +39,7 @@ Status PageEncoder::begin_page(std::uint32_t depth) {
   spine_length_ = depth - 1;
   for (std::size_t level = 1; level < path_.size(); ++level) {
     const EdgeRow& row = path_[level - 1].row;
-    const Result<EdgePlace> place = edges_.place_of(row, path_[level].frame);
+    const Result<EdgePlace> place = edges_.place_of(row, path_[level].frame, 0);
     if (!place) {
       return place.error();
     }
@@ -62,7 +62,7 @@ Status PageEncoder::add(const DagNode& node) {
     path_.pop_back();
   }
   PathLevel& parent = path_.back();
-  const Result<EdgePlace> place = edges_.place_of(parent.row, node.frame);
+  const Result<EdgePlace> place = edges_.place_of(parent.row, node.frame, parent.next);
   if (!place) {
     return place.error();
   }

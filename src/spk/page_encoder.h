@@ -57,6 +57,8 @@ class PageEncoder {
 
   /// Adds the next node in canonical order. Not when full(). Errors: kIo, of the edges.
   Status add(const DagNode& node);
+  /// Fetches what add() will look at for a node that comes soon.
+  void prefetch(const DagNode& node) const { edges_.prefetch(node.frame); }
   [[nodiscard]] bool full() const { return codes_.size() == kNodesPerPage; }
   [[nodiscard]] bool empty() const { return codes_.size() == 0; }
 

@@ -14,7 +14,7 @@ namespace stackpack::spk {
 struct Writer::Impl {
   Impl(io::OutputFile& out, const WriterOptions& options)
       : sections(out, options.level),
-        dag(sections, options.scratch_directory, options.table_bytes),
+        dag(sections, options.scratch_directory, options.table_bytes, options.threads > 0),
         samples(sections, options) {}
 
   /// Writes a table in blocks that hold few rows when the rows' texts are long.

@@ -26,7 +26,9 @@ struct WriterOptions {
   /// scratch file in `scratch_directory`.
   std::uint64_t count_bytes = 0;
   std::string scratch_directory = ".";
-  unsigned threads = 0;  ///< that encode samples besides the calling one; not seen in the file
+  /// Threads besides the calling one, not seen in the file: this many encode samples and, with one
+  /// or more, another one compresses pages before.
+  unsigned threads = 0;
 };
 
 /// Phase 2: writes one .spk file through an io::OutputFile, section after section.

@@ -1,6 +1,8 @@
 #include "dag/builder.h"
 
+#include <algorithm>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,34 @@ RootFirst path_of(const Builder& builder, NodeIndex node) {
     path.push_back(builder.frame(node));
   }
   return {path.rbegin(), path.rend()};
+}
+
+// Interns everything, some at a time, and says what each one got. Stops at an error.
+std::vector<NodeIndex> intern_groups(Builder& builder,
+                                     const std::vector<RandomStacks::Arrival>& arrivals,
+                                     std::size_t at_once) {
+  std::vector<OwnedStack> stacks;
+  std::vector<Builder::Arrival> offered;
+  stacks.reserve(arrivals.size());
+  for (const auto& [thread, frames] : arrivals) {
+    stacks.emplace_back(frames);
+    offered.push_back({stacks.back().view(), thread});
+  }
+  std::vector<NodeIndex> nodes(offered.size());
+  std::size_t done = 0;
+  while (done < offered.size()) {
+    const std::size_t count = std::min(at_once, offered.size() - done);
+    const Result<std::size_t> interned = builder.intern_some(
+        std::span(offered).subspan(done, count), std::span(nodes).subspan(done, count));
+    if (!interned) {
+      break;
+    }
+    REQUIRE(*interned > 0);
+    REQUIRE(*interned <= count);
+    done += *interned;
+  }
+  nodes.resize(done);
+  return nodes;
 }
 
 // Interns everything and compares each answer with the model.
@@ -78,9 +108,89 @@ TEST_SUITE("dag builder") {
       for (std::uint64_t seed = 1; seed <= 2; ++seed) {
         CAPTURE(seed);
         Builder builder({});
-        compare_with_map(builder, c.stacks.make(seed, c.count));
+        const std::vector<RandomStacks::Arrival> arrivals = c.stacks.make(seed, c.count);
+        compare_with_map(builder, arrivals);
+
+        std::vector<NodeIndex> expected;
+        Builder alone({});
+        for (const auto& [thread, stack] : arrivals) {
+          expected.push_back(*intern(alone, stack, thread));
+        }
+        for (const std::size_t at_once : {2U, 7U, 300U}) {
+          CAPTURE(at_once);
+          Builder together({});
+          REQUIRE(intern_groups(together, arrivals, at_once) == expected);
+          CHECK(together.node_count() == alone.node_count());
+          CHECK(together.counters().stacks == alone.counters().stacks);
+          CHECK(together.counters().frames == alone.counters().frames);
+          CHECK(together.counters().prefix_frames <= together.counters().frames);
+        }
       }
     }
+  }
+
+  TEST_CASE("callstacks of one group see what those before them have added") {
+    // All of one thread or all of different ones, growing or shrinking, each of them twice.
+    for (const bool one_thread : {false, true}) {
+      for (const bool growing : {false, true}) {
+        CAPTURE(one_thread);
+        CAPTURE(growing);
+        std::vector<RandomStacks::Arrival> arrivals;
+        for (std::uint64_t i = 0; i < 40; ++i) {
+          RootFirst frames;
+          for (std::uint64_t k = 0; k < (growing ? i / 2 + 1 : 20 - i / 2); ++k) {
+            frames.push_back({FrameMode::kUser, 0x1000 + k});
+          }
+          arrivals.push_back({one_thread ? 1 : i, frames});
+        }
+        Builder builder({});
+        const std::vector<NodeIndex> nodes = intern_groups(builder, arrivals, arrivals.size());
+        REQUIRE(nodes.size() == arrivals.size());
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+          CHECK(path_of(builder, nodes[i]) == arrivals[i].frames);
+        }
+        CHECK(builder.node_count() == 21);
+        CHECK(builder.freeze().dag.stack_count == 20);
+      }
+    }
+  }
+
+  TEST_CASE("a group ends before a callstack that cannot be interned") {
+    Builder builder({});
+    const RootFirst deepest(kMaxDepth, {FrameMode::kUser, 0x400000});
+    RootFirst too_deep = deepest;
+    too_deep.push_back({FrameMode::kUser, 0x400000});
+    const RootFirst small{{FrameMode::kUser, 0x500000}};
+    const std::vector<NodeIndex> nodes =
+        intern_groups(builder, {{1, small}, {1, {}}, {1, deepest}, {2, small}, {1, too_deep}}, 5);
+    REQUIRE(nodes.size() == 4);
+    CHECK(path_of(builder, nodes[0]) == small);
+    CHECK(nodes[1] == kRoot);
+    CHECK(path_of(builder, nodes[2]) == deepest);
+    CHECK(nodes[3] == nodes[0]);
+    CHECK(builder.counters().stacks == 4);
+    CHECK(builder.counters().frames == kMaxDepth + 2);
+  }
+
+  TEST_CASE("a group that passes the memory limit keeps what came before") {
+    const std::vector<RandomStacks::Arrival> arrivals =
+        RandomStacks{200'000, 30, 20, 1}.make(3, 5000);
+    const Builder::Options limited{std::uint64_t{6} << 19};
+    Builder alone(limited);
+    std::vector<NodeIndex> expected;
+    for (const auto& [thread, stack] : arrivals) {
+      const Result<NodeIndex> node = intern(alone, stack, thread);
+      if (!node) {
+        CHECK(node.error().code == ErrorCode::kLimit);
+        break;
+      }
+      expected.push_back(*node);
+    }
+    REQUIRE(expected.size() < arrivals.size());
+    Builder together(limited);
+    CHECK(intern_groups(together, arrivals, 64) == expected);
+    CHECK(together.memory_bytes() <= limited.memory_limit);
+    CHECK(together.node_count() == alone.node_count());
   }
 
   TEST_CASE("frames that differ in the mode alone are different") {
@@ -167,6 +277,34 @@ TEST_SUITE("dag builder") {
         }
       }
       CHECK(builder.node_count() == 7);
+
+      // The same in one group, behind a callstack that gives both threads something to share.
+      std::vector<RandomStacks::Arrival> arrivals;
+      for (const std::uint64_t thread : {1U, 2U, 1U}) {
+        for (const std::uint64_t root : {other->second, address}) {
+          arrivals.push_back({thread, {{FrameMode::kUser, root}, below}});
+          arrivals.push_back({thread, {{FrameMode::kUser, root}, below, below}});
+        }
+      }
+      Builder together({});
+      const std::vector<NodeIndex> nodes = intern_groups(together, arrivals, arrivals.size());
+      REQUIRE(nodes.size() == arrivals.size());
+      for (std::size_t i = 0; i < nodes.size(); ++i) {
+        CHECK(path_of(together, nodes[i]) == arrivals[i].frames);
+      }
+      CHECK(together.node_count() == 7);
+
+      // Everything that is compared is equal: the difference is in what both threads share with
+      // their callstacks before.
+      for (std::size_t more = 1; more <= 20; ++more) {
+        Builder sharing({});
+        for (const std::uint64_t root : {other->second, address}) {
+          RootFirst stack{{FrameMode::kUser, root}, below};
+          CHECK(path_of(sharing, *intern(sharing, stack, root)) == stack);
+          stack.resize(2 + more, {FrameMode::kKernel, kKernelHalf | 0x20});
+          CHECK(path_of(sharing, *intern(sharing, stack, root)) == stack);
+        }
+      }
     }
     CHECK(collisions > 3);
   }
@@ -225,13 +363,13 @@ TEST_SUITE("dag builder") {
       std::uint64_t limit;
       RandomStacks stacks;
       std::size_t arrivals;
-      std::uint64_t bytes_per_node;  // at most, after the fixed part of 1.5 MiB
+      std::uint64_t bytes_per_node;  // at most, after the fixed part of 2 MiB
     };
     const std::vector<Case> cases = {
-        {"few distinct frames", std::uint64_t{5} << 19, {2000, 30, 20, 1}, 5000, 30},
-        {"all frames distinct", std::uint64_t{5} << 19, {200'000, 30, 20, 0}, 5000, 48},
+        {"few distinct frames", std::uint64_t{6} << 19, {2000, 30, 20, 1}, 5000, 30},
+        {"all frames distinct", std::uint64_t{6} << 19, {200'000, 30, 20, 0}, 5000, 48},
         {"all frames distinct, all escape",
-         std::uint64_t{5} << 19,
+         std::uint64_t{6} << 19,
          {200'000, 30, 20, 100},
          3000,
          64}};
@@ -255,7 +393,7 @@ TEST_SUITE("dag builder") {
       }
       CHECK(refused);
       // The limit was used, not merely kept.
-      CHECK(builder.node_count() > (c.limit - (std::uint64_t{2} << 20)) / c.bytes_per_node);
+      CHECK(builder.node_count() > (c.limit - (std::uint64_t{5} << 19)) / c.bytes_per_node);
       CHECK(test::same_dag(builder.freeze().dag, model.frozen()));
     }
   }

@@ -99,6 +99,22 @@ TEST_SUITE("dag freeze") {
       CHECK(test::same_dag(in_order.freeze().dag, shuffled.freeze().dag));
     }
   }
+
+  TEST_CASE("with a memory limit, which means one thread, it is the same") {
+    for (const Case& c : cases()) {
+      CAPTURE(c.name);
+      Builder unlimited({});
+      Builder limited({std::uint64_t{1} << 30});
+      for (const auto& [thread, stack] : c.stacks.make(19, c.count)) {
+        REQUIRE(intern(unlimited, stack, thread));
+        REQUIRE(intern(limited, stack, thread));
+      }
+      const Builder::Frozen expected = unlimited.freeze();
+      const Builder::Frozen frozen = limited.freeze();
+      CHECK(test::same_dag(frozen.dag, expected.dag));
+      CHECK(frozen.stack_of_node == expected.stack_of_node);
+    }
+  }
 }
 
 }  // namespace

@@ -23,9 +23,10 @@ struct OneModeStack {
 
 /// Looks up and keeps on failure; what was found.
 std::uint32_t visit(RecentStacks& recent, const OneModeStack& stack, std::uint32_t node) {
-  const std::uint32_t found = recent.find(stack.view());
+  RecentStacks::Place place;
+  const std::uint32_t found = recent.find(stack.view(), place);
   if (found == 0) {
-    recent.keep(stack.view(), node);
+    recent.keep(stack.view(), place, node);
   }
   return found;
 }

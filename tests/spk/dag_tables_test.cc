@@ -88,7 +88,8 @@ void check_ranks(const std::vector<CountedEdge>& edges, std::uint32_t frames) {
       REQUIRE(row->size == expected.size);
       for (std::uint32_t rank = 0; rank < expected.size; ++rank) {
         const std::uint32_t position = table->position(expected, rank);
-        const auto place = ranks.table.place_of(*row, table->child(expected, position));
+        const auto place =
+            ranks.table.place_of(*row, table->child(expected, position), position / 2);
         REQUIRE(place.has_value());
         REQUIRE(place->position == position);
         REQUIRE(place->rank == rank);

@@ -1,0 +1,80 @@
+// Which nodes the paths of some callstacks have already.
+//
+// A callstack is looked up from its leaf on: the leaf's path first, then the one of the frame above
+// it, until the map names a candidate. Whether that is the node of the path, a walk up the store
+// tells, which compares frame by frame: a hash is never trusted. Most of the time goes into waiting
+// for memory: the slot of the map, the candidate, the nodes above it, each of which tells only
+// where the next one is. So several callstacks are looked up side by side, a step of each in turn,
+// and their waits overlap. When one is done, the next callstack takes its place.
+//
+// A walk goes on for some steps before anybody looks how it went. It may so pass the node of the
+// last frame that is to be compared: it then compares frames that the callstack shares with another
+// one, and at the root it stays. Both do no harm.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "dag/builder.h"
+#include "dag/incoming_group.h"
+#include "dag/node_map.h"
+#include "dag/node_store.h"
+
+namespace stackpack::dag {
+
+/// Fetches the slots of the paths that are looked up first.
+void prefetch_slots(const NodeMap& map, const IncomingStack& stack);
+
+/// Looks callstacks up. Kept between look-ups, since making one takes as long as a short walk.
+class PathSearch {
+ public:
+  /// Finds how many frames of each callstack have nodes: fills in `known`, the nodes of the frames
+  /// from `shared` on, and the node that the first of these hangs on.
+  ///
+  /// Frames in front of `shared` have the nodes of the thread's callstack before. Where the last of
+  /// these is not node_above(shared), what was found is another path of the same hash.
+  void run(const NodeMap& map, const NodeStore& store, std::span<IncomingStack> stacks,
+           BuilderCounters& counters);
+
+ private:
+  static constexpr std::size_t kWalks = 16;  // side by side
+
+  /// A walk up from a candidate: what every step needs.
+  struct Walk {
+    std::uint32_t node = 0;
+    const FrameWord* word = nullptr;  // of the frame that is next
+    std::uint32_t* noted = nullptr;   // its place for the node
+    FrameWord different = 0;          // bits in which words differed
+  };
+  /// The rest of it.
+  struct LookUp {
+    IncomingStack* stack = nullptr;
+    NodeMap::Probe probe;
+    std::uint32_t left = 0;  // nodes, that above the frames included
+  };
+
+  bool start(std::size_t i);
+  void begin_look_up(LookUp& look_up);
+  bool find_candidate(std::size_t i);
+  bool goes_on(std::size_t i);
+  bool walk_alone();
+  void go_up(Walk& walk) const {
+    const std::uint32_t node = walk.node;
+    walk.node = store_->parent(node);
+    store_->prefetch(walk.node);
+    walk.different |= store_->word(node) ^ *walk.word++;
+    *walk.noted++ = node;
+  }
+
+  const NodeMap* map_ = nullptr;
+  const NodeStore* store_ = nullptr;
+  BuilderCounters* counters_ = nullptr;
+  std::span<IncomingStack> waiting_;
+  std::array<Walk, kWalks> walks_;
+  std::array<LookUp, kWalks> look_ups_;
+  std::size_t count_ = 0;  // of walks
+};
+
+}  // namespace stackpack::dag
