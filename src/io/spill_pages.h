@@ -32,7 +32,7 @@ class SpillPages {
   Result<T> get(std::uint64_t offset) {
     static_assert(std::is_trivially_copyable_v<T> && kPageBytes % sizeof(T) == 0);
     assert(offset % sizeof(T) == 0);
-    const Result<std::byte*> at = find(offset, false);
+    const Result<std::byte*> at = bytes_at(offset, false);
     if (!at) {
       return at.error();
     }
@@ -45,7 +45,7 @@ class SpillPages {
   Status set(std::uint64_t offset, const T& value) {
     static_assert(std::is_trivially_copyable_v<T> && kPageBytes % sizeof(T) == 0);
     assert(offset % sizeof(T) == 0);
-    const Result<std::byte*> at = find(offset, true);
+    const Result<std::byte*> at = bytes_at(offset, true);
     if (!at) {
       return at.error();
     }
@@ -53,18 +53,9 @@ class SpillPages {
     return {};
   }
 
-  /// Pages read from the file so far.
-  [[nodiscard]] std::uint64_t reads() const { return reads_; }
-
- private:
-  struct Frame {
-    std::uint64_t page = 0;
-    bool used = false;  // since the hand passed
-    bool changed = false;
-  };
-
-  // The byte at `offset`, whose page is in memory until the next call.
-  Result<std::byte*> find(std::uint64_t offset, bool change) {
+  /// The byte at `offset` and those behind it in its page, which stays in memory until the next
+  /// call of any of these. `change`: whether they will be written.
+  Result<std::byte*> bytes_at(std::uint64_t offset, bool change) {
     const std::uint64_t page = offset / kPageBytes;
     if (page >= frame_of_.size() || frame_of_[page] == 0) {
       if (const Status loaded = load(page); !loaded) {
@@ -76,6 +67,16 @@ class SpillPages {
     frame.changed |= change;
     return bytes_.data() + (frame_of_[page] - 1) * kPageBytes + offset % kPageBytes;
   }
+
+  /// Pages read from the file so far.
+  [[nodiscard]] std::uint64_t reads() const { return reads_; }
+
+ private:
+  struct Frame {
+    std::uint64_t page = 0;
+    bool used = false;  // since the hand passed
+    bool changed = false;
+  };
 
   Status load(std::uint64_t page);
   Result<std::uint32_t> free_frame();

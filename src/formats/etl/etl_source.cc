@@ -10,6 +10,7 @@
 #include "formats/etl/buffer_order.h"
 #include "formats/etl/log_file_header.h"
 #include "formats/etl/trace_reader.h"
+#include "io/spill_space.h"
 
 namespace stackpack::etl {
 
@@ -41,7 +42,8 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& input, capture::Callst
     return header.error();
   }
   capture::LossCounters& losses = sink.losses();
-  TraceReader reader(*header, sink, options);
+  io::SpillSpace space(options.scratch_directory, options.table_bytes);
+  TraceReader reader(*header, sink, space, options);
   Result<BufferIndex> index =
       index_buffers(input, *header, {options.max_buffer_bytes, options.control}, losses, account);
   if (!index) {

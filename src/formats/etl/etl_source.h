@@ -80,12 +80,12 @@ struct ReadOptions {
   std::uint64_t max_open_bytes = std::uint64_t{256} << 20;
   /// Events that are remembered in case a stack comes for them.
   std::size_t event_window = std::size_t{1} << 17;
-  /// Threads that are remembered. Beyond, those are forgotten for which nothing waits; no real
-  /// trace has as many.
-  std::size_t max_threads = std::size_t{1} << 18;
+  /// Memory for what the trace may name as much of as it likes: threads, stack keys, halves of
+  /// callstacks that wait. Beyond, these tables go to a scratch file.
+  std::uint64_t table_bytes = std::uint64_t{12} << 20;
   /// Decompress on a second thread. The result is the same.
   bool read_ahead = true;
-  /// Where kernel stacks go that wait for their user half in great numbers.
+  /// Where the scratch file is made when it is needed.
   std::string scratch_directory = "/tmp";
 };
 

@@ -79,26 +79,25 @@ void KernelTables::process_event(const EventView& event) {
     return;
   }
   if (event.type == kStart || event.type == kDcStart) {
-    process_ids_.insert(facts.pid);
+    processes_ += keep(facts.pid, kProcessEvents, 0) ? 1U : 0U;
   }
   const std::uint64_t now = clock_.unix_ns(event.clock);
-  const auto known = alive_.find(facts.pid);
-  const bool is_alive = known != alive_.end() && known->second;
+  const Known life = known(facts.pid, kLife);
   switch (event.type) {
     case kStart:
       system_.process_started(facts.pid, facts.parent, now, false);
       break;
     case kEnd:
-      if (known == alive_.end()) {
+      if (!life.used()) {
         system_.process_started(facts.pid, facts.parent, kUnknownTime, false);
         system_.process_named(facts.pid, kUnknownTime, facts.name, false);
         system_.process_command_line(facts.pid, kUnknownTime, facts.command_line);
       }
       system_.process_ended(facts.pid, now);
-      alive_[facts.pid] = false;
+      keep(facts.pid, kLife, kEnded);
       return;
     default:
-      if (is_alive || (known != alive_.end() && event.type == kDefunct)) {
+      if (life.used() && (life.value == kAlive || event.type == kDefunct)) {
         return;
       }
       system_.process_started(facts.pid, facts.parent, kUnknownTime, false);
@@ -111,7 +110,7 @@ void KernelTables::process_event(const EventView& event) {
   if (!facts.command_line.empty()) {
     system_.process_command_line(facts.pid, since, facts.command_line);
   }
-  alive_[facts.pid] = true;
+  keep(facts.pid, kLife, kAlive);
 }
 
 ThreadFacts KernelTables::thread_event(const EventView& event) {
@@ -126,20 +125,19 @@ ThreadFacts KernelTables::thread_event(const EventView& event) {
   facts.pid = event.version == 0 ? second : first;
   facts.tid = event.version == 0 ? first : second;
   if (event.type == kStart || event.type == kDcStart) {
-    thread_ids_.insert(second);
+    threads_ += keep(second, kThreadEvents, 0) ? 1U : 0U;
   }
   const std::uint64_t now = clock_.unix_ns(event.clock);
-  const auto owner = owner_.find(facts.tid);
-  const bool known = owner != owner_.end() && owner->second == facts.pid;
+  const Known owner = known(facts.tid, kOwner);
   if (event.type == kEnd) {
     system_.thread_ended(facts.pid, facts.tid, now);
-    owner_.erase(facts.tid);
+    known_.take({facts.tid, kOwner, 0, 0});
     return facts;
   }
   const std::uint64_t since = event.type == kStart ? now : kUnknownTime;
-  if (event.type == kStart || !known) {
+  if (event.type == kStart || !owner.used() || owner.value != facts.pid) {
     system_.thread_started(facts.pid, facts.tid, since);
-    owner_[facts.tid] = facts.pid;
+    keep(facts.tid, kOwner, facts.pid);
     if (event.version >= 3) {
       in.skip(std::uint64_t{7} * event.pointer_size + 8);
       const std::string name = read_wide_text(in);

@@ -1,14 +1,15 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "capture/system_recorder.h"
 #include "formats/etl/etl_clock.h"
 #include "formats/etl/event_header.h"
 #include "formats/etl/event_kinds.h"
+#include "formats/etl/index_table.h"
 #include "io/byte_cursor.h"
+#include "io/spill_space.h"
+#include "io/spill_table.h"
 
 namespace stackpack::etl {
 
@@ -25,8 +26,9 @@ struct ThreadFacts {
 /// Payloads which are too short are passed over; damaged() counts them.
 class KernelTables {
  public:
-  KernelTables(capture::SystemRecorder& system, const EtlClock& clock)
-      : system_(system), clock_(clock) {}
+  /// All references must outlive this. What fails in `space` is told by its status().
+  KernelTables(io::SpillSpace& space, capture::SystemRecorder& system, const EtlClock& clock)
+      : system_(system), clock_(clock), known_(space) {}
 
   /// Process 1 start, 2 end, 3 and 4 rundown, 39 defunct.
   void process_event(const EventView& event);
@@ -42,16 +44,42 @@ class KernelTables {
   void interval_event(const EventView& event, EventKinds& kinds);
 
   [[nodiscard]] std::uint64_t damaged() const { return damaged_; }
-  [[nodiscard]] std::uint64_t distinct_processes() const { return process_ids_.size(); }
-  [[nodiscard]] std::uint64_t distinct_threads() const { return thread_ids_.size(); }
+  [[nodiscard]] std::uint64_t distinct_processes() const { return processes_; }
+  [[nodiscard]] std::uint64_t distinct_threads() const { return threads_; }
 
  private:
+  enum KnownKinds : std::uint32_t {
+    kLife = 1,       ///< of a process: kAlive or kEnded
+    kOwner,          ///< of a living thread: its process
+    kProcessEvents,  ///< a process with start or DCStart events
+    kThreadEvents,   ///< a thread with such events
+  };
+  enum LifeValues : std::uint32_t { kEnded, kAlive };
+  struct Known {
+    std::uint32_t id = 0;
+    std::uint32_t kind = 0;
+    std::uint32_t value = 0;
+    std::uint32_t unused = 0;
+    [[nodiscard]] bool used() const { return kind != 0; }
+    [[nodiscard]] std::uint64_t hash() const { return mix_bits((std::uint64_t{kind} << 32) | id); }
+    [[nodiscard]] bool same_key(const Known& other) const {
+      return id == other.id && kind == other.kind;
+    }
+  };
+
+  [[nodiscard]] Known known(std::uint32_t id, KnownKinds kind) const {
+    return known_.find({id, kind, 0, 0});
+  }
+  /// True: nothing was known of it.
+  bool keep(std::uint32_t id, KnownKinds kind, std::uint32_t value) {
+    return known_.put({id, kind, value, 0});
+  }
+
   capture::SystemRecorder& system_;
   const EtlClock& clock_;
-  std::unordered_map<std::uint32_t, bool> alive_;           // by pid
-  std::unordered_map<std::uint32_t, std::uint32_t> owner_;  // pid by tid of living threads
-  std::unordered_set<std::uint32_t> process_ids_;           // of start and DCStart events
-  std::unordered_set<std::uint32_t> thread_ids_;
+  io::SpillTable<Known> known_;
+  std::uint64_t processes_ = 0;
+  std::uint64_t threads_ = 0;
   std::uint64_t damaged_ = 0;
 };
 

@@ -1,15 +1,6 @@
 #include "formats/etl/stack_pairs.h"
 
-#include <algorithm>
-
-#include "formats/etl/index_table.h"
-
 namespace stackpack::etl {
-
-std::size_t StackPairs::KeyHash::operator()(const Key& key) const {
-  return static_cast<std::size_t>(mix_bits((std::uint64_t{key.kernel} << 32) | key.user) +
-                                  (key.borrowed ? 1 : 0));
-}
 
 bool StackPairs::ready(const Pair& pair) const {
   return (pair.kernel == kNoPart || keys_.defined(pair.kernel)) &&
@@ -17,55 +8,73 @@ bool StackPairs::ready(const Pair& pair) const {
 }
 
 Status StackPairs::add(const EventFacts& event, StackPart kernel, StackPart user, bool borrowed) {
-  const Key key{kernel, user, borrowed};
-  const auto found = by_parts_.find(key);
-  if (found != by_parts_.end()) {
-    Pair& pair = pairs_[found->second];
-    ++pair.samples;
-    return samples_.promised(event, pair.promise);
-  }
-  std::uint32_t number = 0;
-  if (free_.empty()) {
-    number = static_cast<std::uint32_t>(pairs_.size());
-    pairs_.emplace_back();
-  } else {
-    number = free_.back();
-    free_.pop_back();
+  ByParts place{kernel, user, borrowed ? 1U : 0U, 0};
+  place.pair = by_parts_.find(place).pair;
+  if (place.used()) {
+    Pair known = pairs_.get(place.pair);
+    ++known.samples;
+    pairs_.set(place.pair, known);
+    return samples_.promised(event, static_cast<capture::PendingStack>(known.promise));
   }
   const capture::PendingStack promise = samples_.promise();
-  pairs_[number] = {promise, kernel, user, borrowed, 1};
-  by_parts_.emplace(key, number);
-  for (const StackPart part : {kernel, user}) {
-    if (part != kNoPart) {
-      keys_.add_use(part);
-      if (!keys_.defined(part)) {
-        by_open_part_.emplace(part, number);
-      }
+  Pair pair;
+  pair.promise = static_cast<std::uint32_t>(promise);
+  pair.kernel = kernel;
+  pair.user = user;
+  pair.borrowed = borrowed;
+  pair.live = true;
+  pair.samples = 1;
+  place.pair = pairs_.add(pair);
+  by_parts_.put(place);
+  if (kernel != kNoPart) {
+    keys_.add_use(kernel);
+    list(place.pair, kernel);
+  }
+  if (user != kNoPart) {
+    keys_.add_use(user);
+    if (user != kernel) {
+      list(place.pair, user);
     }
   }
   return samples_.promised(event, promise);
 }
 
-Status StackPairs::part_defined(StackPart part) {
-  const auto [begin, end] = by_open_part_.equal_range(part);
-  std::vector<std::uint32_t> numbers;
-  for (auto it = begin; it != end; ++it) {
-    numbers.push_back(it->second);
+// Puts the pair at the end of the part's list.
+void StackPairs::list(std::uint32_t number, StackPart part) {
+  if (keys_.defined(part)) {
+    return;
   }
-  by_open_part_.erase(begin, end);
-  std::sort(numbers.begin(), numbers.end());
-  for (const std::uint32_t number : numbers) {
-    const Pair pair = pairs_[number];
-    if (!ready(pair)) {
-      continue;
+  List list = lists_.get(part);
+  if (list.last == 0) {
+    list.first = number;
+  } else {
+    pairs_.change(list.last, [part, number](Pair& last) {
+      (last.kernel == part ? last.after_kernel : last.after_user) = number;
+    });
+  }
+  list.last = number;
+  lists_.set(part, list);
+}
+
+Status StackPairs::part_defined(StackPart part) {
+  std::uint32_t number = lists_.get(part).first;
+  if (number == 0) {
+    return {};
+  }
+  lists_.set(part, {});
+  while (number != 0) {
+    const Pair pair = pairs_.get(number);
+    const std::uint32_t next = pair.kernel == part ? pair.after_kernel : pair.after_user;
+    if (ready(pair)) {
+      if (const Status settled = settle(pair); !settled) {
+        return settled;
+      }
+      by_parts_.take({pair.kernel, pair.user, pair.borrowed ? 1U : 0U, 0});
+      pairs_.remove(number);
+      keys_.release(pair.kernel);
+      keys_.release(pair.user);
     }
-    if (const Status settled = settle(pair); !settled) {
-      return settled;
-    }
-    by_parts_.erase({pair.kernel, pair.user, pair.borrowed});
-    keys_.release(pair.kernel);
-    keys_.release(pair.user);
-    free_.push_back(number);
+    number = next;
   }
   return {};
 }
@@ -79,28 +88,24 @@ Status StackPairs::settle(const Pair& pair) {
   }
   scratch_.clear();
   if (kernel) {
-    const auto frames = keys_.frames(pair.kernel);
-    scratch_.insert(scratch_.end(), frames.begin(), frames.end());
+    keys_.append_frames(pair.kernel, scratch_);
   }
   if (user) {
-    const auto frames = keys_.frames(pair.user);
-    scratch_.insert(scratch_.end(), frames.begin(), frames.end());
+    keys_.append_frames(pair.user, scratch_);
   }
   counts_.add(kernel, user, pair.samples);
   counts_.borrowed += kernel && user && pair.borrowed ? pair.samples : 0;
   counts_.frames += scratch_.size() * pair.samples;
-  return samples_.keep_promise(pair.promise, scratch_);
+  return samples_.keep_promise(static_cast<capture::PendingStack>(pair.promise), scratch_);
 }
 
 Status StackPairs::finish() {
-  std::vector<std::uint32_t> numbers;
-  numbers.reserve(by_parts_.size());
-  for (const auto& [key, number] : by_parts_) {
-    numbers.push_back(number);
-  }
-  std::sort(numbers.begin(), numbers.end());
-  for (const std::uint32_t number : numbers) {
-    if (const Status settled = settle(pairs_[number]); !settled) {
+  for (std::uint64_t number = 1; number <= pairs_.last(); ++number) {
+    const Pair pair = pairs_.get(static_cast<std::uint32_t>(number));
+    if (!pair.live) {
+      continue;
+    }
+    if (const Status settled = settle(pair); !settled) {
       return settled;
     }
   }
