@@ -18,14 +18,14 @@ namespace stackpack::io {
 ///
 /// Numbers lie at multiples of their size. What lies beyond the end of the file reads as zero and
 /// comes into being when it is written. While all pages fit the budget, nothing is written to disk.
-/// Memory: `budget_bytes` (at least kLeastPages pages) and 4 bytes per page of the file.
+/// Memory: `budget_bytes` (at least kLeastPages pages) and 33 bits per page of the file.
 /// Threads: one at a time. Errors: kIo.
 class SpillPages {
  public:
   static constexpr std::uint64_t kPageBytes = 4096;
   static constexpr std::uint64_t kLeastPages = 16;
 
-  /// `file` must outlive this, and nobody else may change it.
+  /// `file` must outlive this, and nobody else may change it from now on.
   SpillPages(SpillFile& file, std::uint64_t budget_bytes);
 
   template <typename T>
@@ -87,6 +87,7 @@ class SpillPages {
   SpillFile& file_;
   std::uint64_t most_frames_;
   std::vector<std::uint32_t> frame_of_;  // by page: frame + 1; 0 = not in memory
+  std::vector<bool> on_disk_;            // by page: it was written, or there before
   std::vector<Frame> frames_;
   GrowableArray<std::byte> bytes_;  // kPageBytes for each frame
   std::size_t hand_ = 0;            // of the clock that tells which page goes next

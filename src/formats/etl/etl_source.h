@@ -82,7 +82,7 @@ struct ReadOptions {
   std::size_t event_window = std::size_t{1} << 17;
   /// Memory for what the trace may name as much of as it likes: threads, stack keys, halves of
   /// callstacks that wait. Beyond, these tables go to a scratch file.
-  std::uint64_t table_bytes = std::uint64_t{12} << 20;
+  std::uint64_t table_bytes = std::uint64_t{14} << 20;
   /// Decompress on a second thread. The result is the same.
   bool read_ahead = true;
   /// Where the scratch file is made when it is needed.

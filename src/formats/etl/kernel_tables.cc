@@ -78,26 +78,34 @@ void KernelTables::process_event(const EventView& event) {
     ++damaged_;
     return;
   }
-  if (event.type == kStart || event.type == kDcStart) {
-    processes_ += keep(facts.pid, kProcessEvents, 0) ? 1U : 0U;
-  }
   const std::uint64_t now = clock_.unix_ns(event.clock);
-  const Known life = known(facts.pid, kLife);
+  Known process = known(facts.pid, kIsProcess);
+  const bool mentioned = process.has(kMentioned);
+  const bool alive = process.has(kAlive);
+  if (event.type == kStart || event.type == kDcStart) {
+    count(process, processes_);
+  }
+  process.flags |= kMentioned | kAlive;
+  if (event.type == kEnd) {
+    process.flags &= ~std::uint32_t{kAlive};
+  }
   switch (event.type) {
     case kStart:
       system_.process_started(facts.pid, facts.parent, now, false);
       break;
     case kEnd:
-      if (!life.used()) {
+      if (!mentioned) {
         system_.process_started(facts.pid, facts.parent, kUnknownTime, false);
         system_.process_named(facts.pid, kUnknownTime, facts.name, false);
         system_.process_command_line(facts.pid, kUnknownTime, facts.command_line);
       }
       system_.process_ended(facts.pid, now);
-      keep(facts.pid, kLife, kEnded);
+      known_.put(process);
       return;
     default:
-      if (life.used() && (life.value == kAlive || event.type == kDefunct)) {
+      if (alive || (mentioned && event.type == kDefunct)) {
+        process.flags = alive ? process.flags : process.flags & ~std::uint32_t{kAlive};
+        known_.put(process);
         return;
       }
       system_.process_started(facts.pid, facts.parent, kUnknownTime, false);
@@ -110,7 +118,7 @@ void KernelTables::process_event(const EventView& event) {
   if (!facts.command_line.empty()) {
     system_.process_command_line(facts.pid, since, facts.command_line);
   }
-  keep(facts.pid, kLife, kAlive);
+  known_.put(process);
 }
 
 ThreadFacts KernelTables::thread_event(const EventView& event) {
@@ -125,19 +133,24 @@ ThreadFacts KernelTables::thread_event(const EventView& event) {
   facts.pid = event.version == 0 ? second : first;
   facts.tid = event.version == 0 ? first : second;
   if (event.type == kStart || event.type == kDcStart) {
-    threads_ += keep(second, kThreadEvents, 0) ? 1U : 0U;
+    Known counted = known(second, kIsThread);
+    count(counted, threads_);
+    known_.put(counted);
   }
   const std::uint64_t now = clock_.unix_ns(event.clock);
-  const Known owner = known(facts.tid, kOwner);
+  Known thread = known(facts.tid, kIsThread);
   if (event.type == kEnd) {
     system_.thread_ended(facts.pid, facts.tid, now);
-    known_.take({facts.tid, kOwner, 0, 0});
+    thread.flags &= ~std::uint32_t{kAlive};
+    known_.put(thread);
     return facts;
   }
   const std::uint64_t since = event.type == kStart ? now : kUnknownTime;
-  if (event.type == kStart || !owner.used() || owner.value != facts.pid) {
+  if (event.type == kStart || !thread.has(kAlive) || thread.pid != facts.pid) {
     system_.thread_started(facts.pid, facts.tid, since);
-    keep(facts.tid, kOwner, facts.pid);
+    thread.flags |= kAlive;
+    thread.pid = facts.pid;
+    known_.put(thread);
     if (event.version >= 3) {
       in.skip(std::uint64_t{7} * event.pointer_size + 8);
       const std::string name = read_wide_text(in);

@@ -48,31 +48,36 @@ class KernelTables {
   [[nodiscard]] std::uint64_t distinct_threads() const { return threads_; }
 
  private:
-  enum KnownKinds : std::uint32_t {
-    kLife = 1,       ///< of a process: kAlive or kEnded
-    kOwner,          ///< of a living thread: its process
-    kProcessEvents,  ///< a process with start or DCStart events
-    kThreadEvents,   ///< a thread with such events
+  enum KnownFlags : std::uint32_t {
+    kIsProcess = 1,
+    kIsThread = 2,
+    kCounted = 4,     ///< there was a start or DCStart event
+    kAlive = 8,       ///< of a process; of a thread: `pid` is its process
+    kMentioned = 16,  ///< of a process: it is known whether it is alive
   };
-  enum LifeValues : std::uint32_t { kEnded, kAlive };
   struct Known {
     std::uint32_t id = 0;
-    std::uint32_t kind = 0;
-    std::uint32_t value = 0;
+    std::uint32_t flags = 0;
+    std::uint32_t pid = 0;
     std::uint32_t unused = 0;
-    [[nodiscard]] bool used() const { return kind != 0; }
-    [[nodiscard]] std::uint64_t hash() const { return mix_bits((std::uint64_t{kind} << 32) | id); }
+    [[nodiscard]] bool used() const { return flags != 0; }
+    [[nodiscard]] std::uint64_t kind() const { return flags & (kIsProcess | kIsThread); }
+    [[nodiscard]] std::uint64_t hash() const { return mix_bits((kind() << 32) | id); }
     [[nodiscard]] bool same_key(const Known& other) const {
-      return id == other.id && kind == other.kind;
+      return id == other.id && kind() == other.kind();
     }
+    [[nodiscard]] bool has(KnownFlags flag) const { return (flags & flag) != 0; }
   };
 
-  [[nodiscard]] Known known(std::uint32_t id, KnownKinds kind) const {
-    return known_.find({id, kind, 0, 0});
+  /// What is known of a process or thread.
+  [[nodiscard]] Known known(std::uint32_t id, KnownFlags kind) const {
+    const Known fresh{id, kind, 0, 0};
+    const Known found = known_.find(fresh);
+    return found.used() ? found : fresh;
   }
-  /// True: nothing was known of it.
-  bool keep(std::uint32_t id, KnownKinds kind, std::uint32_t value) {
-    return known_.put({id, kind, value, 0});
+  static void count(Known& known, std::uint64_t& counter) {
+    counter += known.has(kCounted) ? 0U : 1U;
+    known.flags |= kCounted;
   }
 
   capture::SystemRecorder& system_;

@@ -1,5 +1,7 @@
 #include "formats/etl/stack_pairs.h"
 
+#include <utility>
+
 namespace stackpack::etl {
 
 bool StackPairs::ready(const Pair& pair) const {
@@ -7,33 +9,60 @@ bool StackPairs::ready(const Pair& pair) const {
          (pair.user == kNoPart || keys_.defined(pair.user));
 }
 
-Status StackPairs::add(const EventFacts& event, StackPart kernel, StackPart user, bool borrowed) {
-  ByParts place{kernel, user, borrowed ? 1U : 0U, 0};
-  place.pair = by_parts_.find(place).pair;
-  if (place.used()) {
-    Pair known = pairs_.get(place.pair);
-    ++known.samples;
-    pairs_.set(place.pair, known);
-    return samples_.promised(event, static_cast<capture::PendingStack>(known.promise));
+std::uint32_t StackPairs::find(const Pair& pair) const {
+  if (pair.user == kNoPart) {
+    return of_part_.get(pair.kernel).as_kernel;
   }
-  const capture::PendingStack promise = samples_.promise();
+  if (pair.kernel == kNoPart) {
+    return of_part_.get(pair.user).as_user;
+  }
+  return by_parts_.find({pair.kernel, pair.user, pair.borrowed ? 1U : 0U, 0}).pair;
+}
+
+void StackPairs::place(std::uint32_t number, const Pair& pair) {
+  if (pair.user == kNoPart) {
+    of_part_.change(pair.kernel, [number](OfPart& of) { of.as_kernel = number; });
+  } else if (pair.kernel == kNoPart) {
+    of_part_.change(pair.user, [number](OfPart& of) { of.as_user = number; });
+  } else {
+    by_parts_.put({pair.kernel, pair.user, pair.borrowed ? 1U : 0U, number});
+  }
+}
+
+void StackPairs::displace(const Pair& pair) {
+  if (pair.kernel != kNoPart && pair.user != kNoPart) {
+    by_parts_.take({pair.kernel, pair.user, pair.borrowed ? 1U : 0U, 0});
+  } else {
+    place(0, pair);
+  }
+}
+
+Status StackPairs::add(const EventFacts& event, StackPart kernel, StackPart user, bool borrowed) {
   Pair pair;
-  pair.promise = static_cast<std::uint32_t>(promise);
   pair.kernel = kernel;
   pair.user = user;
-  pair.borrowed = borrowed;
+  pair.borrowed = borrowed && kernel != kNoPart;
+  if (const std::uint32_t known = find(pair); known != 0) {
+    pairs_.change(known, [&pair](Pair& of) {
+      ++of.samples;
+      pair.promise = of.promise;
+    });
+    return samples_.promised(event, static_cast<capture::PendingStack>(pair.promise));
+  }
+  const capture::PendingStack promise = samples_.promise();
+  pair.promise = static_cast<std::uint32_t>(promise);
   pair.live = true;
   pair.samples = 1;
-  place.pair = pairs_.add(pair);
-  by_parts_.put(place);
+  const std::uint32_t number = pairs_.add(pair);
+  place(number, pair);
   if (kernel != kNoPart) {
     keys_.add_use(kernel);
-    list(place.pair, kernel);
+    list(number, kernel);
   }
   if (user != kNoPart) {
     keys_.add_use(user);
     if (user != kernel) {
-      list(place.pair, user);
+      list(number, user);
     }
   }
   return samples_.promised(event, promise);
@@ -44,24 +73,24 @@ void StackPairs::list(std::uint32_t number, StackPart part) {
   if (keys_.defined(part)) {
     return;
   }
-  List list = lists_.get(part);
-  if (list.last == 0) {
-    list.first = number;
-  } else {
-    pairs_.change(list.last, [part, number](Pair& last) {
-      (last.kernel == part ? last.after_kernel : last.after_user) = number;
+  std::uint32_t last = 0;
+  of_part_.change(part, [number, &last](OfPart& of) {
+    last = std::exchange(of.last, number);
+    of.first = last == 0 ? number : of.first;
+  });
+  if (last != 0) {
+    pairs_.change(last, [part, number](Pair& before) {
+      (before.kernel == part ? before.after_kernel : before.after_user) = number;
     });
   }
-  list.last = number;
-  lists_.set(part, list);
 }
 
 Status StackPairs::part_defined(StackPart part) {
-  std::uint32_t number = lists_.get(part).first;
-  if (number == 0) {
-    return {};
-  }
-  lists_.set(part, {});
+  std::uint32_t number = 0;
+  of_part_.change(part, [&number](OfPart& of) {
+    number = std::exchange(of.first, 0);
+    of.last = 0;
+  });
   while (number != 0) {
     const Pair pair = pairs_.get(number);
     const std::uint32_t next = pair.kernel == part ? pair.after_kernel : pair.after_user;
@@ -69,7 +98,7 @@ Status StackPairs::part_defined(StackPart part) {
       if (const Status settled = settle(pair); !settled) {
         return settled;
       }
-      by_parts_.take({pair.kernel, pair.user, pair.borrowed ? 1U : 0U, 0});
+      displace(pair);
       pairs_.remove(number);
       keys_.release(pair.kernel);
       keys_.release(pair.user);

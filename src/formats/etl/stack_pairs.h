@@ -28,7 +28,7 @@ class StackPairs {
         counts_(counts),
         pairs_(space),
         by_parts_(space),
-        lists_(space) {}
+        of_part_(space) {}
 
   /// A sample whose callstack is `kernel` and then `user`; either may be kNoPart. Takes uses of its
   /// own on both.
@@ -52,9 +52,11 @@ class StackPairs {
     bool live = false;
     std::uint64_t samples = 0;
   };
-  struct List {
-    std::uint32_t first = 0;
+  struct OfPart {
+    std::uint32_t first = 0;  // of the list
     std::uint32_t last = 0;
+    std::uint32_t as_kernel = 0;  // the pair of this part and nothing else
+    std::uint32_t as_user = 0;
   };
   struct ByParts {
     StackPart kernel = kNoPart;
@@ -70,6 +72,9 @@ class StackPairs {
     }
   };
 
+  [[nodiscard]] std::uint32_t find(const Pair& pair) const;
+  void place(std::uint32_t number, const Pair& pair);
+  void displace(const Pair& pair);
   void list(std::uint32_t number, StackPart part);
   [[nodiscard]] bool ready(const Pair& pair) const;
   Status settle(const Pair& pair);
@@ -78,8 +83,8 @@ class StackPairs {
   SampleWriter& samples_;
   JoinCounts& counts_;
   io::SpillRecords<Pair> pairs_;
-  io::SpillTable<ByParts> by_parts_;
-  io::SpillArray<List> lists_;  // by part
+  io::SpillTable<ByParts> by_parts_;  // those of two parts
+  io::SpillArray<OfPart> of_part_;
   std::vector<std::uint64_t> scratch_;
 };
 
