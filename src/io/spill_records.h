@@ -51,6 +51,14 @@ class SpillArray {
     std::memcpy(bytes, &value, sizeof value);
   }
 
+  /// Forgets all elements, and gives their memory back.
+  void clear() {
+    for (const std::uint32_t page : pages_) {
+      space_->give_back(page);
+    }
+    pages_.clear();
+  }
+
   /// Gives the memory of the page with this element back; its elements are zeros only by luck then.
   void give_back_page_of(std::uint64_t index) { space_->give_back(pages_[index / kPerPage]); }
 

@@ -136,6 +136,28 @@ void append_small_buffers(std::ostream& out) {
   }
 }
 
+// Much of everything at a time.
+void everything(EtlWriter& out) {
+  Frames frames(300, kKernel + 1);
+  for (std::uint32_t i = 0; i < 250'000; ++i) {
+    const std::uint64_t clock = clock_of(i);
+    const auto processor = static_cast<std::uint16_t>(i % 64);
+    const std::uint32_t tid = 100 + i;
+    out.thread(processor, clock, 1, 5 + i % 1000, tid);
+    frames[0] = kKernel + i;
+    if (i % 8 == 0) {
+      out.stack(processor, clock + 1, clock, 5, tid, frames);
+    } else {
+      out.key_reference(processor, clock + 1, clock, 5, tid, i, true);
+    }
+    out.key_reference(processor, clock + 2, clock, 5, tid, i % 5000, false);
+    out.provider(processor, clock + 3, kProvider, 12, 1, 0, 7, 5, TestBytes(),
+                 {out.stack_item(1 + i, {kUser + i % 50})});
+    out.image(processor, clock + 4, 10, 1000 + i, kUser, 4096, "\\\\?\\f\\" + std::to_string(i));
+    out.sample(processor, clock + 5, tid, kUser + i);
+  }
+}
+
 struct Flood {
   std::string_view name;
   std::function<void(EtlWriter&)> write;
@@ -156,6 +178,7 @@ const std::vector<Flood>& floods() {
        append_small_buffers},
       {"many-processors", many_processors, 512},
       {"large-buffers", large_buffers, 1 << 20},
+      {"everything", everything, 1 << 20},
   };
   return all;
 }

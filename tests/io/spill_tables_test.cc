@@ -10,6 +10,7 @@
 
 #include "io/spill_chains.h"
 #include "io/spill_records.h"
+#include "io/spill_sort.h"
 #include "io/spill_space.h"
 #include "io/spill_table.h"
 
@@ -121,6 +122,37 @@ TEST_CASE("numbers of records begin at 1 and are given again, the last one first
   CHECK(records.add({2, 1}) == 5);
   CHECK(records.add({3, 1}) == 100'001);
   CHECK(records.last() == 100'001);
+}
+
+TEST_CASE("a part of an array is sorted, stably, and the rest stays") {
+  struct Item {
+    std::uint32_t key = 0;
+    std::uint32_t order = 0;
+  };
+  io::SpillSpace space(scratch(), 0);
+  std::mt19937 random(5);
+  for (const std::uint32_t count : {0U, 1U, 7U, 8U, 9U, 1000U, 50'000U}) {
+    CAPTURE(count);
+    io::SpillArray<Item> items(space);
+    for (std::uint32_t i = 0; i < count + 6; ++i) {
+      items.set(i, {static_cast<std::uint32_t>(random() % (count / 3 + 1)), i});
+    }
+    io::spill_sort(
+        items, 3, count, [](const Item& a, const Item& b) { return a.key < b.key; }, 8);
+    std::vector<bool> seen(count + 6);
+    for (std::uint32_t i = 0; i < count + 6; ++i) {
+      const Item item = items.get(i);
+      REQUIRE_FALSE(seen[item.order]);
+      seen[item.order] = true;
+      if (i < 3 || i >= count + 3) {
+        REQUIRE(item.order == i);
+      } else if (i > 3) {
+        const Item before = items.get(i - 1);
+        REQUIRE((before.key < item.key || (before.key == item.key && before.order < item.order)));
+      }
+    }
+    items.clear();
+  }
 }
 
 TEST_CASE("byte strings of any length come back, and their blocks are used again") {

@@ -54,7 +54,7 @@ void BufferPrefetch::work() {
     }
     Slot& slot = slots_[queue_.front()];
     queue_.pop_front();
-    if (slot.state != SlotState::kQueued) {
+    if (slot.state != SlotState::kQueued || ready_bytes_ > kMostReadyBytes) {
       continue;
     }
     slot.state = SlotState::kRunning;
@@ -63,8 +63,9 @@ void BufferPrefetch::work() {
     lock.unlock();
     const Status status = decoder_.decode(what, *buffer);
     lock.lock();
+    ready_bytes_ += buffer->memory_bytes();
     slot.buffer = std::move(buffer);
-    slot.status = status;
+    slot.error = status ? nullptr : std::make_unique<Error>(status.error());
     slot.state = SlotState::kReady;
     buffer_ready_.notify_one();
   }
@@ -85,8 +86,9 @@ Result<std::unique_ptr<DecodedBuffer>> BufferPrefetch::take(std::size_t stream) 
   }
   buffer_ready_.wait(lock, [&slot] { return slot.state == SlotState::kReady; });
   slot.state = SlotState::kIdle;
-  if (!slot.status) {
-    return slot.status.error();
+  ready_bytes_ -= slot.buffer->memory_bytes();
+  if (slot.error != nullptr) {
+    return *slot.error;
   }
   return std::move(slot.buffer);
 }

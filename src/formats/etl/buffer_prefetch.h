@@ -21,6 +21,9 @@ namespace stackpack::etl {
 /// Threads: one owner calls request(), take() and recycle().
 class BufferPrefetch {
  public:
+  /// Bytes of buffers that wait to be taken. Those beyond are decoded in take().
+  static constexpr std::size_t kMostReadyBytes = std::size_t{8} << 20;
+
   /// `background` false: everything is decoded in take(), and no thread is started.
   BufferPrefetch(const BufferDecoder& decoder, std::size_t streams, bool background);
   BufferPrefetch(const BufferPrefetch&) = delete;
@@ -41,7 +44,7 @@ class BufferPrefetch {
     SlotState state = SlotState::kIdle;
     IndexedBuffer what;
     std::unique_ptr<DecodedBuffer> buffer;
-    Status status;
+    std::unique_ptr<Error> error;
   };
 
   void work();
@@ -53,6 +56,7 @@ class BufferPrefetch {
   std::condition_variable work_ready_;
   std::condition_variable buffer_ready_;
   std::vector<Slot> slots_;        // guarded by mutex_
+  std::size_t ready_bytes_ = 0;    // guarded by mutex_
   std::deque<std::size_t> queue_;  // guarded by mutex_; may name slots that were taken since
   std::vector<std::unique_ptr<DecodedBuffer>> free_;  // guarded by mutex_
   bool stopping_ = false;                             // guarded by mutex_

@@ -44,8 +44,8 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& input, capture::Callst
   capture::LossCounters& losses = sink.losses();
   io::SpillSpace space(options.scratch_directory, options.table_bytes);
   TraceReader reader(*header, sink, space, options);
-  Result<BufferIndex> index =
-      index_buffers(input, *header, {options.max_buffer_bytes, options.control}, losses, account);
+  Result<BufferIndex> index = index_buffers(
+      input, *header, {options.max_buffer_bytes, options.control}, space, losses, account);
   if (!index) {
     return index.error();
   }
@@ -59,8 +59,14 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& input, capture::Callst
   }
   sink.system().metadata("etl.compression", name_of(decoder.format()));
 
-  BufferMerge merge(*index, decoder, {options.max_open_bytes, options.read_ahead, options.control},
-                    losses, account);
+  MergeLimits limits;
+  limits.max_open_bytes = options.max_open_bytes;
+  limits.read_ahead = options.read_ahead;
+  limits.control = options.control;
+  limits.max_whole_bytes = options.max_whole_bytes;
+  limits.window_bytes = options.window_bytes;
+  limits.scratch_directory = options.scratch_directory;
+  BufferMerge merge(*index, input, decoder, limits, losses, account);
   std::uint64_t part = 0;
   for (;;) {
     const Result<bool> more = merge.next();

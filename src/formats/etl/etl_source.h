@@ -78,6 +78,10 @@ struct ReadOptions {
   std::uint64_t max_buffer_bytes = std::uint64_t{16} << 20;
   /// Upper bound for the decompressed buffers that are open at a time, one per processor.
   std::uint64_t max_open_bytes = std::uint64_t{256} << 20;
+  /// Bytes of decompressed buffers that are in memory as a whole; of others that are open there is
+  /// a window.
+  std::uint64_t max_whole_bytes = std::uint64_t{8} << 20;
+  std::uint64_t window_bytes = std::uint64_t{6} << 20;  ///< of all windows together
   /// Events that are remembered in case a stack comes for them.
   std::size_t event_window = std::size_t{1} << 17;
   /// Memory for what the trace may name as much of as it likes: threads, stack keys, halves of
