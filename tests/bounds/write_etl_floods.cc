@@ -26,7 +26,7 @@ std::uint64_t clock_of(std::uint64_t event) {
 
 // Keys that are never defined, in each of the three spaces.
 void open_keys(EtlWriter& out) {
-  constexpr std::uint64_t kKeys = 600'000;
+  constexpr std::uint64_t kKeys = 500'000;
   for (std::uint64_t i = 0; i < kKeys; ++i) {
     const std::uint64_t clock = clock_of(3 * i);
     out.key_reference(0, clock, clock, kSystem, 7, i, true);
@@ -126,7 +126,7 @@ void large_buffers(EtlWriter& out) {
 
 // Buffers that are nothing but headers, behind the others.
 void append_small_buffers(std::ostream& out) {
-  for (std::uint64_t i = 0; i < 2'000'000; ++i) {
+  for (std::uint64_t i = 0; i < 1'000'000; ++i) {
     TestBytes head;
     head.u32(72).u32(72).u32(72).u32(0).u64(0).u64(1000 + i).u64(0);
     head.u16(static_cast<std::uint16_t>(i % 4)).u16(0).u32(0).u32(72).u16(0x20).u16(0).zeros(16);
@@ -136,14 +136,13 @@ void append_small_buffers(std::ostream& out) {
   }
 }
 
-// Much of everything at a time.
+// Threads, keys, pairs, halves with frames and matches on many processors with large buffers.
 void everything(EtlWriter& out) {
   Frames frames(300, kKernel + 1);
   for (std::uint32_t i = 0; i < 250'000; ++i) {
     const std::uint64_t clock = clock_of(i);
     const auto processor = static_cast<std::uint16_t>(i % 64);
     const std::uint32_t tid = 100 + i;
-    out.thread(processor, clock, 1, 5 + i % 1000, tid);
     frames[0] = kKernel + i;
     if (i % 8 == 0) {
       out.stack(processor, clock + 1, clock, 5, tid, frames);
@@ -153,7 +152,6 @@ void everything(EtlWriter& out) {
     out.key_reference(processor, clock + 2, clock, 5, tid, i % 5000, false);
     out.provider(processor, clock + 3, kProvider, 12, 1, 0, 7, 5, TestBytes(),
                  {out.stack_item(1 + i, {kUser + i % 50})});
-    out.image(processor, clock + 4, 10, 1000 + i, kUser, 4096, "\\\\?\\f\\" + std::to_string(i));
     out.sample(processor, clock + 5, tid, kUser + i);
   }
 }

@@ -296,11 +296,14 @@ Result<bool> BufferMerge::move_window(Stream& stream) {
   stream.window_begin += walked;
   stream.window_bytes = std::min(walked == 0 ? kMostEventBytes : window_bytes_,
                                  buffer.event_bytes - stream.window_begin);
-  std::vector<std::byte> window(stream.window_bytes);
+  std::vector<std::byte>& window = stream.buffer->memory;
+  if (window.capacity() > 2 * stream.window_bytes) {  // after an event larger than windows are
+    std::vector<std::byte>().swap(window);
+  }
+  window.resize(stream.window_bytes);
   if (const Status read = parked_.read(number_of(stream), stream.window_begin, window); !read) {
     return read.error();
   }
-  stream.buffer->memory = std::move(window);
   stream.walker = EventWalker(stream.buffer->memory);
   open_bytes_ += buffer.memory_bytes();
   return true;

@@ -48,13 +48,13 @@ void BufferPrefetch::request(std::size_t stream, const IndexedBuffer& buffer) {
 void BufferPrefetch::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    work_ready_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    work_ready_.wait(lock, [this] { return stopping_ || may_begin(); });
     if (stopping_) {
       return;
     }
     Slot& slot = slots_[queue_.front()];
     queue_.pop_front();
-    if (slot.state != SlotState::kQueued || ready_bytes_ > kMostReadyBytes) {
+    if (slot.state != SlotState::kQueued) {
       continue;
     }
     slot.state = SlotState::kRunning;
@@ -86,7 +86,11 @@ Result<std::unique_ptr<DecodedBuffer>> BufferPrefetch::take(std::size_t stream) 
   }
   buffer_ready_.wait(lock, [&slot] { return slot.state == SlotState::kReady; });
   slot.state = SlotState::kIdle;
+  const bool was_full = ready_bytes_ >= kMostReadyBytes;
   ready_bytes_ -= slot.buffer->memory_bytes();
+  if (was_full) {
+    work_ready_.notify_one();
+  }
   if (slot.error != nullptr) {
     return *slot.error;
   }

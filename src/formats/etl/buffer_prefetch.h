@@ -21,8 +21,8 @@ namespace stackpack::etl {
 /// Threads: one owner calls request(), take() and recycle().
 class BufferPrefetch {
  public:
-  /// Bytes of buffers that wait to be taken. Those beyond are decoded in take().
-  static constexpr std::size_t kMostReadyBytes = std::size_t{8} << 20;
+  /// With as many bytes of buffers waiting to be taken, no other one is begun.
+  static constexpr std::size_t kMostReadyBytes = std::size_t{3} << 20;
 
   /// `background` false: everything is decoded in take(), and no thread is started.
   BufferPrefetch(const BufferDecoder& decoder, std::size_t streams, bool background);
@@ -49,6 +49,7 @@ class BufferPrefetch {
 
   void work();
   std::unique_ptr<DecodedBuffer> blank();
+  [[nodiscard]] bool may_begin() const { return !queue_.empty() && ready_bytes_ < kMostReadyBytes; }
 
   const BufferDecoder& decoder_;
   const bool background_;
