@@ -96,9 +96,10 @@ struct ReadOptions {
 /// Streams a whole trace into `sink`, in clock order.
 ///
 /// `input` must be seekable: pass 1 reads the buffer headers, pass 2 merges one open buffer per
-/// processor. Memory: bounded, as the options say; what the trace names without end goes to
-/// scratch. Damage: what can be read is read, the rest is counted in sink.losses(). Result: where
-/// the bytes went; an Error only when nothing can be read (no log file header), when
+/// processor.
+/// Memory: bounded, as the options say; what the trace names without end goes to scratch.
+/// Damage: what can be read is read, the rest is counted in sink.losses().
+/// Result: where the bytes went; an Error only when nothing can be read (no log file header), when
 ///         the sink fails, or when reading fails.
 Result<capture::ByteAccount> read_capture(io::ByteSource& input, capture::CallstackSink& sink,
                                           const ReadOptions& options);
