@@ -7,7 +7,9 @@
 namespace stackpack::io {
 
 SpillPages::SpillPages(SpillFile& file, std::uint64_t budget_bytes)
-    : file_(file), most_frames_(std::max(kLeastPages, budget_bytes / kPageBytes)) {}
+    : file_(file),
+      most_frames_(std::max(kLeastPages, budget_bytes / kPageBytes)),
+      on_disk_(static_cast<std::size_t>((file.size() + kPageBytes - 1) / kPageBytes), true) {}
 
 // A frame for another page: a new one while there may be more, else the one whose page was not used
 // for the longest time, more or less.
@@ -31,6 +33,10 @@ Result<std::uint32_t> SpillPages::free_frame() {
       return written.error();
     }
     frame.changed = false;
+    if (frame.page >= on_disk_.size()) {
+      on_disk_.resize(static_cast<std::size_t>(frame.page) + 1);
+    }
+    on_disk_[static_cast<std::size_t>(frame.page)] = true;
   }
   frame_of_[frame.page] = 0;
   return static_cast<std::uint32_t>(found);
@@ -46,8 +52,10 @@ Status SpillPages::load(std::uint64_t page) {
   }
   const std::span<std::byte> bytes = bytes_of(*frame);
   const std::uint64_t offset = page * kPageBytes;
-  const std::uint64_t present =
-      file_.size() <= offset ? 0 : std::min(kPageBytes, file_.size() - offset);
+  // A page that was never written is not looked for, though there may be others behind it.
+  const std::uint64_t present = page >= on_disk_.size() || !on_disk_[static_cast<std::size_t>(page)]
+                                    ? 0
+                                    : std::min(kPageBytes, file_.size() - offset);
   std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(present), bytes.end(), std::byte{0});
   if (present != 0) {
     ++reads_;

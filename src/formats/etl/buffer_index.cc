@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "formats/etl/buffer_header.h"
+#include "io/spill_sort.h"
 
 namespace stackpack::etl {
 
@@ -24,15 +25,25 @@ using HeaderBytes = std::array<std::byte, kBufferHeaderBytes>;
 class IndexWalk {
  public:
   IndexWalk(io::ByteSource& input, const LogFileHeader& header, const IndexLimits& limits,
-            capture::LossCounters& losses, capture::ByteAccount& account)
+            BufferIndex& index, capture::LossCounters& losses, capture::ByteAccount& account)
       : input_(input),
         header_(header),
         limits_(limits),
+        index_(index),
         losses_(losses),
         account_(account),
         file_size_(input.size().value_or(0)) {}
 
   Status run() {
+    const Status walked = walk();
+    if (index_.count != 0) {
+      index_.buffers.set(index_.count - 1, last_);
+    }
+    return walked;
+  }
+
+ private:
+  Status walk() {
     while (offset_ < file_size_) {
       if (limits_.control.stop_requested()) {
         return Error{ErrorCode::kCancelled, offset_, "etl: cancelled"};
@@ -63,15 +74,9 @@ class IndexWalk {
     return {};
   }
 
-  void give(BufferIndex& index) {
-    index.buffers = std::move(buffers_);
-    index.first_compressed = std::move(first_compressed_);
-  }
-
- private:
   void take(const BufferHeader& buffer, std::uint32_t size) {
-    const bool is_header = buffer.type == kBufferLogHeader || buffers_.empty();
-    if (is_header && !buffers_.empty()) {
+    const bool is_header = buffer.type == kBufferLogHeader || index_.count == 0;
+    if (is_header && index_.count != 0) {
       sessions_ = std::min(static_cast<std::uint16_t>(sessions_ + 1), kMostSessions);
       losses_.add("appended_sessions", LossKind::kNotice, 1, offset_);
     }
@@ -82,9 +87,13 @@ class IndexWalk {
     if ((buffer.flags & kBufferBufferLost) != 0) {
       losses_.add("buffers_flagged_buffer_lost", LossKind::kRecorder, 1, offset_);
     }
-    buffers_.push_back({offset_, buffer.sequence, size, buffer.processor, session});
-    if (buffer.compressed() && first_compressed_.size() < kCompressedKept) {
-      first_compressed_.push_back(buffers_.back());
+    if (index_.count != 0) {
+      index_.buffers.set(index_.count - 1, last_);
+    }
+    last_ = {offset_, buffer.sequence, size, buffer.processor, session};
+    ++index_.count;
+    if (buffer.compressed() && index_.first_compressed.size() < kCompressedKept) {
+      index_.first_compressed.push_back(last_);
     }
     previous_sequence_ = buffer.sequence;
     offset_ += size;
@@ -100,8 +109,7 @@ class IndexWalk {
       return false;
     }
     losses_.add("bad_buffer_sizes", LossKind::kDamage, 1, offset_);
-    const std::uint64_t from =
-        (buffers_.empty() ? offset_ : buffers_.back().offset) + kBufferHeaderBytes;
+    const std::uint64_t from = (index_.count == 0 ? offset_ : last_.offset) + kBufferHeaderBytes;
     const Result<std::optional<std::uint64_t>> found = find_next_buffer(from);
     if (!found) {
       return found.error();
@@ -117,7 +125,7 @@ class IndexWalk {
   // The size of the last buffer was wrong (it led past `next`), or that of the buffer at offset_.
   void resume_at(std::uint64_t next, const BufferHeader& buffer) {
     if (next < offset_) {
-      buffers_.back().size = static_cast<std::uint32_t>(next - buffers_.back().offset);
+      last_.size = static_cast<std::uint32_t>(next - last_.offset);
       offset_ = next;
       return;
     }
@@ -170,24 +178,26 @@ class IndexWalk {
   io::ByteSource& input_;
   const LogFileHeader& header_;
   const IndexLimits& limits_;
+  BufferIndex& index_;
   capture::LossCounters& losses_;
   capture::ByteAccount& account_;
   std::uint64_t file_size_;
   std::uint64_t offset_ = 0;
   std::uint64_t previous_sequence_ = 0;
   std::uint16_t sessions_ = 0;
-  std::vector<IndexedBuffer> buffers_;
-  std::vector<IndexedBuffer> first_compressed_;
+  IndexedBuffer last_;  // of the index: its size may change yet
 };
 
 // Numbers without a buffer, between the first and the last one of a session.
-void count_missing(std::vector<IndexedBuffer> buffers, capture::LossCounters& losses) {
-  std::sort(buffers.begin(), buffers.end(), [](const IndexedBuffer& a, const IndexedBuffer& b) {
-    return std::tie(a.session, a.sequence, a.offset) < std::tie(b.session, b.sequence, b.offset);
-  });
-  for (std::size_t i = 1; i < buffers.size(); ++i) {
-    const IndexedBuffer& before = buffers[i - 1];
-    const IndexedBuffer& here = buffers[i];
+void count_missing(BufferIndex& index, capture::LossCounters& losses) {
+  io::spill_sort(index.buffers, 0, index.count, sequence_less);
+  IndexedBuffer before;
+  IndexedBuffer here;
+  for (std::uint64_t i = 0; i < index.count; ++i, before = here) {
+    here = index.buffers.get(i);
+    if (i == 0) {
+      continue;
+    }
     // The header buffer has number 0, and some sessions of old begin behind 1.
     if (before.session != here.session) {
       continue;
@@ -205,7 +215,7 @@ void count_missing(std::vector<IndexedBuffer> buffers, capture::LossCounters& lo
 
 void count_declared(const BufferIndex& index, const LogFileHeader& header,
                     capture::LossCounters& losses) {
-  const std::uint64_t found = index.buffers.size();
+  const std::uint64_t found = index.count;
   const std::uint64_t declared = header.buffers_written;
   // A session that was cut off never came to write its totals: there is nothing to compare with.
   if (header.end_filetime == 0) {
@@ -218,50 +228,43 @@ void count_declared(const BufferIndex& index, const LogFileHeader& header,
 }
 
 void split_by_processor(BufferIndex& index) {
-  std::stable_sort(index.buffers.begin(), index.buffers.end(),
-                   [](const IndexedBuffer& a, const IndexedBuffer& b) {
-                     return std::tie(a.processor, a.session, a.offset) <
-                            std::tie(b.processor, b.session, b.offset);
-                   });
-  for (std::size_t i = 0; i < index.buffers.size(); ++i) {
-    const IndexedBuffer& buffer = index.buffers[i];
+  io::spill_sort(index.buffers, 0, index.count, [](const IndexedBuffer& a, const IndexedBuffer& b) {
+    return std::tie(a.processor, a.session, a.offset) < std::tie(b.processor, b.session, b.offset);
+  });
+  IndexedBuffer before;
+  for (std::uint64_t i = 0; i < index.count; ++i) {
+    const IndexedBuffer buffer = index.buffers.get(i);
     if (index.processors.empty() || index.processors.back().processor != buffer.processor) {
       index.processors.push_back({buffer.processor, i, i, false});
-    } else {
-      const IndexedBuffer& before = index.buffers[i - 1];
-      if (before.session == buffer.session && before.sequence > buffer.sequence) {
-        index.processors.back().disputed = true;
-      }
+    } else if (before.session == buffer.session && before.sequence > buffer.sequence) {
+      index.processors.back().disputed = true;
     }
     index.processors.back().end = i + 1;
+    before = buffer;
   }
 }
 
 }  // namespace
 
 Result<BufferIndex> index_buffers(io::ByteSource& input, const LogFileHeader& header,
-                                  const IndexLimits& limits, capture::LossCounters& losses,
-                                  capture::ByteAccount& account) {
-  IndexWalk walk(input, header, limits, losses, account);
+                                  const IndexLimits& limits, io::SpillSpace& space,
+                                  capture::LossCounters& losses, capture::ByteAccount& account) {
+  BufferIndex index(space);
+  IndexWalk walk(input, header, limits, index, losses, account);
   if (const Status done = walk.run(); !done) {
     return done.error();
   }
-  BufferIndex index;
-  walk.give(index);
-  count_missing(index.buffers, losses);
+  count_missing(index, losses);
   count_declared(index, header, losses);
   split_by_processor(index);
+  if (!space.status()) {
+    return space.status().error();
+  }
   return index;
 }
 
-void sort_by_sequence(BufferIndex& index, const ProcessorRange& range) {
-  const auto begin = index.buffers.begin();
-  std::sort(begin + static_cast<std::ptrdiff_t>(range.begin),
-            begin + static_cast<std::ptrdiff_t>(range.end),
-            [](const IndexedBuffer& a, const IndexedBuffer& b) {
-              return std::tie(a.session, a.sequence, a.offset) <
-                     std::tie(b.session, b.sequence, b.offset);
-            });
+bool sequence_less(const IndexedBuffer& a, const IndexedBuffer& b) {
+  return std::tie(a.session, a.sequence, a.offset) < std::tie(b.session, b.sequence, b.offset);
 }
 
 }  // namespace stackpack::etl

@@ -11,6 +11,14 @@ using capture::SkipReason;
 
 namespace {
 
+// Windows of parked buffers begin and end at multiples of eight bytes, as events do.
+// No machine has as many processors. More of them wait, as those do for which there is no memory.
+constexpr std::size_t kMostStreams = std::size_t{1} << 14;
+constexpr std::size_t kMostProcessorsAhead = 2048;
+constexpr std::uint64_t kStreamBytes = 256;  // what a stream takes besides its buffer
+constexpr std::size_t kLeastWindowBytes = 96;
+constexpr std::size_t kMostEventBytes = std::size_t{64} << 10;
+
 // Why nothing of a buffer was read. Nothing: there was nothing to read.
 std::optional<SkipReason> reason_of(BufferDamage damage) {
   switch (damage) {
@@ -56,15 +64,24 @@ std::optional<SkipReason> reason_of(WalkEnd end, BufferDamage damage) {
 
 }  // namespace
 
-BufferMerge::BufferMerge(const BufferIndex& index, const BufferDecoder& decoder,
-                         const MergeLimits& limits, capture::LossCounters& losses,
-                         capture::ByteAccount& account)
+BufferMerge::BufferMerge(const BufferIndex& index, io::ByteSource& input,
+                         const BufferDecoder& decoder, const MergeLimits& limits,
+                         capture::LossCounters& losses, capture::ByteAccount& account)
     : index_(index),
       limits_(limits),
       losses_(losses),
       account_(account),
-      // With fewer buffers than this, a thread costs more than it saves.
-      prefetch_(decoder, index.processors.size(), limits.read_ahead && index.buffers.size() >= 8) {
+      // With fewer buffers than this, a thread costs more than it saves; with more processors, what
+      // it has at hand for each is too much.
+      prefetch_(
+          decoder, index.processors.size(),
+          limits.read_ahead && index.count >= 8 && index.processors.size() <= kMostProcessorsAhead),
+      parked_(input, index.processors.size(), limits.scratch_directory),
+      window_bytes_(kMostEventBytes) {
+  if (!index.processors.empty()) {
+    window_bytes_ = static_cast<std::size_t>(std::clamp<std::uint64_t>(
+        limits.window_bytes / index.processors.size() / 8 * 8, kLeastWindowBytes, kMostEventBytes));
+  }
   streams_.resize(index.processors.size());
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     const ProcessorRange& range = index.processors[i];
@@ -111,13 +128,14 @@ std::size_t BufferMerge::number_of(const Stream& stream) const {
 std::uint64_t BufferMerge::file_offset() const {
   const Stream& stream = streams_[current_];
   const std::uint64_t base = stream.buffer->where.offset;
-  return stream.buffer->header.compressed() ? base
-                                            : base + kBufferHeaderBytes + stream.event.position;
+  return stream.buffer->header.compressed()
+             ? base
+             : base + kBufferHeaderBytes + stream.window_begin + stream.event.position;
 }
 
 Status BufferMerge::open_waiting_streams() {
   while (waiting_ < streams_.size()) {
-    if (open_bytes_ > limits_.max_open_bytes) {
+    if (open_bytes_ > limits_.max_open_bytes || heap_.size() >= kMostStreams) {
       losses_.set("processors_merged_late", LossKind::kNotice,
                   losses_.count("processors_merged_late") + 1);
       break;
@@ -187,6 +205,13 @@ Result<bool> BufferMerge::advance(Stream& stream) {
         stream.last_clock = stream.event.clock;
         return true;
       }
+      const Result<bool> goes_on = move_window(stream);
+      if (!goes_on) {
+        return goes_on.error();
+      }
+      if (*goes_on) {
+        continue;
+      }
       close_buffer(stream);
     }
     const Result<bool> opened = open_next_buffer(stream);
@@ -198,7 +223,7 @@ Result<bool> BufferMerge::advance(Stream& stream) {
 
 void BufferMerge::request_ahead(Stream& stream) {
   if (stream.next_buffer < stream.end_buffer) {
-    prefetch_.request(number_of(stream), index_.buffers[stream.next_buffer]);
+    prefetch_.request(number_of(stream), index_.buffers.get(stream.next_buffer));
   }
 }
 
@@ -216,13 +241,71 @@ Result<bool> BufferMerge::open_next_buffer(Stream& stream) {
   stream.buffer = std::move(*taken);
   ++stream.next_buffer;
   request_ahead(stream);
-  open_bytes_ += stream.buffer->memory_bytes();
   stream.walker = EventWalker(stream.buffer->events());
+  stream.window_begin = 0;
+  stream.window_bytes = stream.buffer->event_bytes;
   ++totals_.buffers;
   totals_.compressed_buffers += stream.buffer->header.compressed() ? 1U : 0U;
   totals_.decoded_bytes += stream.buffer->event_bytes;
   count_damage(*stream.buffer);
   place_buffer(stream);
+  const std::uint64_t memory = stream.buffer->memory_bytes() + streams_.size() * kStreamBytes;
+  if (open_bytes_ + memory > limits_.max_whole_bytes) {
+    if (const Status parked = park(stream); !parked) {
+      return parked.error();
+    }
+  }
+  open_bytes_ += stream.buffer->memory_bytes();
+  return true;
+}
+
+// Leaves a window of the buffer's events in memory.
+Status BufferMerge::park(Stream& stream) {
+  if (stream.buffer->event_bytes <= window_bytes_) {
+    return {};
+  }
+  std::unique_ptr<DecodedBuffer> whole = std::move(stream.buffer);
+  stream.buffer = std::make_unique<DecodedBuffer>();
+  stream.buffer->where = whole->where;
+  stream.buffer->header = whole->header;
+  stream.buffer->damage = whole->damage;
+  stream.buffer->disk_bytes = whole->disk_bytes;
+  stream.buffer->event_bytes = whole->event_bytes;
+  const std::span<const std::byte> window = whole->events().first(window_bytes_);
+  stream.buffer->memory.assign(window.begin(), window.end());
+  stream.window_bytes = window_bytes_;
+  stream.walker = EventWalker(stream.buffer->memory);
+  const Status parked = parked_.park(number_of(stream), *whole);
+  prefetch_.recycle(std::move(whole));
+  return parked;
+}
+
+// Where the walk has come to the end of the window, not to that of the buffer, it goes on with the
+// next window, which begins with the event that was not whole. False: the walk is over.
+Result<bool> BufferMerge::move_window(Stream& stream) {
+  const DecodedBuffer& buffer = *stream.buffer;
+  const bool at_window_end =
+      stream.walker.end() == WalkEnd::kClean || stream.walker.end() == WalkEnd::kBadSize;
+  const std::size_t walked = stream.walker.position();
+  if (!at_window_end || stream.window_begin + stream.window_bytes == buffer.event_bytes ||
+      (walked == 0 && stream.window_bytes >= kMostEventBytes)) {
+    return false;
+  }
+  totals_.messages += stream.walker.messages();
+  open_bytes_ -= buffer.memory_bytes();
+  stream.window_begin += walked;
+  stream.window_bytes = std::min(walked == 0 ? kMostEventBytes : window_bytes_,
+                                 buffer.event_bytes - stream.window_begin);
+  std::vector<std::byte>& window = stream.buffer->memory;
+  if (window.capacity() > 2 * stream.window_bytes) {  // after an event larger than windows are
+    std::vector<std::byte>().swap(window);
+  }
+  window.resize(stream.window_bytes);
+  if (const Status read = parked_.read(number_of(stream), stream.window_begin, window); !read) {
+    return read.error();
+  }
+  stream.walker = EventWalker(stream.buffer->memory);
+  open_bytes_ += buffer.memory_bytes();
   return true;
 }
 
@@ -288,9 +371,10 @@ void BufferMerge::count_damage(const DecodedBuffer& buffer) {
 
 void BufferMerge::count_walk_end(const Stream& stream) {
   const std::uint64_t base = stream.buffer->where.offset;
-  const std::uint64_t offset = stream.buffer->header.compressed()
-                                   ? base
-                                   : base + kBufferHeaderBytes + stream.walker.position();
+  const std::uint64_t offset =
+      stream.buffer->header.compressed()
+          ? base
+          : base + kBufferHeaderBytes + stream.window_begin + stream.walker.position();
   if (stream.walker.end() == WalkEnd::kUnusedRest) {
     losses_.add("buffers_ended_early", LossKind::kNotice, 1, offset);
   }
@@ -308,7 +392,7 @@ void BufferMerge::close_buffer(Stream& stream) {
   count_walk_end(stream);
   totals_.messages += stream.walker.messages();
   const std::uint64_t body = buffer.disk_bytes - kBufferHeaderBytes;
-  const std::uint64_t walked = stream.walker.position();
+  const std::uint64_t walked = stream.window_begin + stream.walker.position();
   account_.parsed += kBufferHeaderBytes;
   std::uint64_t unread = body;  // of the part that holds events
   std::optional<SkipReason> reason = reason_of(buffer.damage);
@@ -329,7 +413,9 @@ void BufferMerge::close_buffer(Stream& stream) {
   done_bytes_ += buffer.disk_bytes;
   limits_.control.advance_to(done_bytes_);
   open_bytes_ -= std::min<std::uint64_t>(open_bytes_, buffer.memory_bytes());
-  prefetch_.recycle(std::move(stream.buffer));
+  if (stream.window_bytes == buffer.event_bytes) {
+    prefetch_.recycle(std::move(stream.buffer));
+  }
   stream.buffer = nullptr;
 }
 

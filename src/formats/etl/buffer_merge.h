@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "capture/byte_account.h"
@@ -26,6 +27,8 @@
 #include "formats/etl/buffer_index.h"
 #include "formats/etl/buffer_prefetch.h"
 #include "formats/etl/event_header.h"
+#include "formats/etl/parked_buffers.h"
+#include "io/byte_source.h"
 #include "stackpack/result.h"
 
 namespace stackpack::etl {
@@ -36,6 +39,11 @@ struct MergeLimits {
   std::uint64_t max_open_bytes = 0;
   bool read_ahead = true;
   capture::ReadControl control;
+  /// Bytes of decoded buffers that are in memory as a whole; of others that are open there is a
+  /// window.
+  std::uint64_t max_whole_bytes = 0;
+  std::uint64_t window_bytes = 0;  ///< of all windows together
+  std::string scratch_directory = "/tmp";
 };
 
 /// Totals over all buffers that were read.
@@ -49,8 +57,9 @@ struct MergeTotals {
 class BufferMerge {
  public:
   /// All references must outlive the merge.
-  BufferMerge(const BufferIndex& index, const BufferDecoder& decoder, const MergeLimits& limits,
-              capture::LossCounters& losses, capture::ByteAccount& account);
+  BufferMerge(const BufferIndex& index, io::ByteSource& input, const BufferDecoder& decoder,
+              const MergeLimits& limits, capture::LossCounters& losses,
+              capture::ByteAccount& account);
 
   /// Goes to the next event; false at the end of the trace.
   /// Errors: kIo, kCancelled.
@@ -70,11 +79,13 @@ class BufferMerge {
 
  private:
   struct Stream {
-    std::size_t next_buffer = 0;
-    std::size_t end_buffer = 0;
+    std::uint64_t next_buffer = 0;
+    std::uint64_t end_buffer = 0;
     std::uint16_t processor = 0;
     std::unique_ptr<DecodedBuffer> buffer;
-    EventWalker walker;
+    EventWalker walker;            // over the window
+    std::size_t window_begin = 0;  // in the events of the buffer
+    std::size_t window_bytes = 0;
     EventView event;
     std::uint64_t last_clock = 0;
     std::uint16_t session = 0;  // of the open buffer
@@ -99,6 +110,8 @@ class BufferMerge {
   Status open_waiting_streams();
   Result<bool> advance(Stream& stream);
   Result<bool> open_next_buffer(Stream& stream);
+  Status park(Stream& stream);
+  Result<bool> move_window(Stream& stream);
   void place_buffer(Stream& stream);
   void close_buffer(Stream& stream);
   void count_damage(const DecodedBuffer& buffer);
@@ -111,6 +124,8 @@ class BufferMerge {
   capture::LossCounters& losses_;
   capture::ByteAccount& account_;
   BufferPrefetch prefetch_;
+  ParkedBuffers parked_;
+  std::size_t window_bytes_;
   std::vector<Stream> streams_;
   std::vector<HeapEntry> heap_;  // streams with an event, apart from the current one
   std::size_t waiting_ = 0;      // streams from here on have not been opened

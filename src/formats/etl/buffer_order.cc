@@ -1,29 +1,27 @@
 #include "formats/etl/buffer_order.h"
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <unordered_map>
-#include <vector>
 
 #include "formats/etl/event_header.h"
+#include "io/spill_records.h"
+#include "io/spill_sort.h"
 
 namespace stackpack::etl {
 
 namespace {
 
-using ClockByOffset = std::unordered_map<std::uint64_t, std::uint64_t>;
-
-std::size_t count_inversions(const std::vector<IndexedBuffer>& buffers,
-                             const ClockByOffset& clocks) {
+std::size_t count_inversions(const io::SpillArray<IndexedBuffer>& buffers, std::uint64_t begin,
+                             std::uint64_t end) {
   std::size_t inversions = 0;
   std::uint64_t last = 0;
-  for (const IndexedBuffer& buffer : buffers) {
-    const auto found = clocks.find(buffer.offset);
-    if (found == clocks.end()) {
+  for (std::uint64_t i = begin; i < end; ++i) {
+    const std::uint64_t clock = buffers.get(i).first_clock;
+    if (clock == IndexedBuffer::kNoClock) {
       continue;
     }
-    inversions += found->second < last ? 1U : 0U;
-    last = found->second;
+    inversions += clock < last ? 1U : 0U;
+    last = clock;
   }
   return inversions;
 }
@@ -37,11 +35,10 @@ Status settle_buffer_order(BufferIndex& index, const BufferDecoder& decoder,
     if (!range.disputed) {
       continue;
     }
-    const auto begin = index.buffers.begin() + static_cast<std::ptrdiff_t>(range.begin);
-    const auto end = index.buffers.begin() + static_cast<std::ptrdiff_t>(range.end);
-    const std::vector<IndexedBuffer> by_position(begin, end);
-    ClockByOffset clocks;
-    for (const IndexedBuffer& buffer : by_position) {
+    io::SpillArray<IndexedBuffer> by_sequence(index.buffers.space());
+    const std::uint64_t count = range.end - range.begin;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      IndexedBuffer buffer = index.buffers.get(range.begin + i);
       if (control.stop_requested()) {
         return Error{ErrorCode::kCancelled, buffer.offset, "etl: cancelled"};
       }
@@ -51,17 +48,23 @@ Status settle_buffer_order(BufferIndex& index, const BufferDecoder& decoder,
       EventWalker walker(decoded.events());
       EventView event;
       if (walker.next(event)) {
-        clocks.emplace(buffer.offset, event.clock);
+        buffer.first_clock = event.clock;
+      }
+      index.buffers.set(range.begin + i, buffer);
+      by_sequence.set(i, buffer);
+    }
+    losses.add("processors_out_of_sequence", LossKind::kNotice, 1,
+               index.buffers.get(range.begin).offset);
+    io::spill_sort(by_sequence, 0, count, sequence_less);
+    if (count_inversions(index.buffers, range.begin, range.end) >=
+        count_inversions(by_sequence, 0, count)) {
+      for (std::uint64_t i = 0; i < count; ++i) {
+        index.buffers.set(range.begin + i, by_sequence.get(i));
       }
     }
-    sort_by_sequence(index, range);
-    const std::vector<IndexedBuffer> by_sequence(begin, end);
-    losses.add("processors_out_of_sequence", LossKind::kNotice, 1, by_position.front().offset);
-    if (count_inversions(by_position, clocks) < count_inversions(by_sequence, clocks)) {
-      std::copy(by_position.begin(), by_position.end(), begin);
-    }
+    by_sequence.clear();
   }
-  return {};
+  return index.buffers.space().status();
 }
 
 }  // namespace stackpack::etl

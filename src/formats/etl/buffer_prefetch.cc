@@ -48,7 +48,7 @@ void BufferPrefetch::request(std::size_t stream, const IndexedBuffer& buffer) {
 void BufferPrefetch::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    work_ready_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    work_ready_.wait(lock, [this] { return stopping_ || may_begin(); });
     if (stopping_) {
       return;
     }
@@ -63,8 +63,9 @@ void BufferPrefetch::work() {
     lock.unlock();
     const Status status = decoder_.decode(what, *buffer);
     lock.lock();
+    ready_bytes_ += buffer->memory_bytes();
     slot.buffer = std::move(buffer);
-    slot.status = status;
+    slot.error = status ? nullptr : std::make_unique<Error>(status.error());
     slot.state = SlotState::kReady;
     buffer_ready_.notify_one();
   }
@@ -85,8 +86,13 @@ Result<std::unique_ptr<DecodedBuffer>> BufferPrefetch::take(std::size_t stream) 
   }
   buffer_ready_.wait(lock, [&slot] { return slot.state == SlotState::kReady; });
   slot.state = SlotState::kIdle;
-  if (!slot.status) {
-    return slot.status.error();
+  const bool was_full = ready_bytes_ >= kMostReadyBytes;
+  ready_bytes_ -= slot.buffer->memory_bytes();
+  if (was_full) {
+    work_ready_.notify_one();
+  }
+  if (slot.error != nullptr) {
+    return *slot.error;
   }
   return std::move(slot.buffer);
 }

@@ -21,6 +21,9 @@ namespace stackpack::etl {
 /// Threads: one owner calls request(), take() and recycle().
 class BufferPrefetch {
  public:
+  /// With as many bytes of buffers waiting to be taken, no other one is begun.
+  static constexpr std::size_t kMostReadyBytes = std::size_t{3} << 20;
+
   /// `background` false: everything is decoded in take(), and no thread is started.
   BufferPrefetch(const BufferDecoder& decoder, std::size_t streams, bool background);
   BufferPrefetch(const BufferPrefetch&) = delete;
@@ -41,11 +44,12 @@ class BufferPrefetch {
     SlotState state = SlotState::kIdle;
     IndexedBuffer what;
     std::unique_ptr<DecodedBuffer> buffer;
-    Status status;
+    std::unique_ptr<Error> error;
   };
 
   void work();
   std::unique_ptr<DecodedBuffer> blank();
+  [[nodiscard]] bool may_begin() const { return !queue_.empty() && ready_bytes_ < kMostReadyBytes; }
 
   const BufferDecoder& decoder_;
   const bool background_;
@@ -53,6 +57,7 @@ class BufferPrefetch {
   std::condition_variable work_ready_;
   std::condition_variable buffer_ready_;
   std::vector<Slot> slots_;        // guarded by mutex_
+  std::size_t ready_bytes_ = 0;    // guarded by mutex_
   std::deque<std::size_t> queue_;  // guarded by mutex_; may name slots that were taken since
   std::vector<std::unique_ptr<DecodedBuffer>> free_;  // guarded by mutex_
   bool stopping_ = false;                             // guarded by mutex_

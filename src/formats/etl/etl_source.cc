@@ -10,6 +10,7 @@
 #include "formats/etl/buffer_order.h"
 #include "formats/etl/log_file_header.h"
 #include "formats/etl/trace_reader.h"
+#include "io/spill_space.h"
 
 namespace stackpack::etl {
 
@@ -41,9 +42,10 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& input, capture::Callst
     return header.error();
   }
   capture::LossCounters& losses = sink.losses();
-  TraceReader reader(*header, sink, options);
-  Result<BufferIndex> index =
-      index_buffers(input, *header, {options.max_buffer_bytes, options.control}, losses, account);
+  io::SpillSpace space(options.scratch_directory, options.table_bytes);
+  TraceReader reader(*header, sink, space, options);
+  Result<BufferIndex> index = index_buffers(
+      input, *header, {options.max_buffer_bytes, options.control}, space, losses, account);
   if (!index) {
     return index.error();
   }
@@ -57,8 +59,14 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& input, capture::Callst
   }
   sink.system().metadata("etl.compression", name_of(decoder.format()));
 
-  BufferMerge merge(*index, decoder, {options.max_open_bytes, options.read_ahead, options.control},
-                    losses, account);
+  MergeLimits limits;
+  limits.max_open_bytes = options.max_open_bytes;
+  limits.read_ahead = options.read_ahead;
+  limits.control = options.control;
+  limits.max_whole_bytes = options.max_whole_bytes;
+  limits.window_bytes = options.window_bytes;
+  limits.scratch_directory = options.scratch_directory;
+  BufferMerge merge(*index, input, decoder, limits, losses, account);
   std::uint64_t part = 0;
   for (;;) {
     const Result<bool> more = merge.next();

@@ -78,21 +78,26 @@ struct ReadOptions {
   std::uint64_t max_buffer_bytes = std::uint64_t{16} << 20;
   /// Upper bound for the decompressed buffers that are open at a time, one per processor.
   std::uint64_t max_open_bytes = std::uint64_t{256} << 20;
+  /// Bytes of decompressed buffers that are in memory as a whole; of others that are open there is
+  /// a window.
+  std::uint64_t max_whole_bytes = std::uint64_t{4} << 20;
+  std::uint64_t window_bytes = std::uint64_t{3} << 20;  ///< of all windows together
   /// Events that are remembered in case a stack comes for them.
   std::size_t event_window = std::size_t{1} << 17;
-  /// Threads that are remembered. Beyond, those are forgotten for which nothing waits; no real
-  /// trace has as many.
-  std::size_t max_threads = std::size_t{1} << 18;
+  /// Memory for what the trace may name as much of as it likes: threads, stack keys, halves of
+  /// callstacks that wait. Beyond, these tables go to a scratch file.
+  std::uint64_t table_bytes = std::uint64_t{8} << 20;
   /// Decompress on a second thread. The result is the same.
   bool read_ahead = true;
-  /// Where kernel stacks go that wait for their user half in great numbers.
+  /// Where the scratch file is made when it is needed.
   std::string scratch_directory = "/tmp";
 };
 
 /// Streams a whole trace into `sink`, in clock order.
 ///
 /// `input` must be seekable: pass 1 reads the buffer headers, pass 2 merges one open buffer per
-/// processor. Memory: processors x buffer size, 24 bytes per buffer, and the open stack keys.
+/// processor.
+/// Memory: bounded, as the options say; what the trace names without end goes to scratch.
 /// Damage: what can be read is read, the rest is counted in sink.losses().
 /// Result: where the bytes went; an Error only when nothing can be read (no log file header), when
 ///         the sink fails, or when reading fails.

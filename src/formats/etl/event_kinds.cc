@@ -222,10 +222,18 @@ std::uint32_t EventKinds::of_counter(std::uint32_t kind, std::uint16_t source) {
 }
 
 void EventKinds::name_counter(std::uint16_t source, std::string name) {
+  if (const auto known = counter_names_.find(source); known != counter_names_.end()) {
+    name_bytes_ -= known->second.size();
+    counter_names_.erase(known);
+  }
+  if (name_bytes_ + name.size() > kMaxNameBytes) {
+    return;
+  }
   if (const auto kind = kind_of_source_.find(source); kind != kind_of_source_.end()) {
     kinds_[kind->second].counter = name;
   }
-  if (counter_names_.size() < kMaxKinds || counter_names_.contains(source)) {
+  if (counter_names_.size() < kMaxKinds) {
+    name_bytes_ += name.size();
     counter_names_[source] = std::move(name);
   }
 }

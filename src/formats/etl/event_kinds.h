@@ -64,6 +64,8 @@ class EventKinds {
   static constexpr std::uint32_t kUnknownKind = 0;  ///< for stacks whose event is not found
   static constexpr std::uint32_t kOtherKind = 1;
   static constexpr std::size_t kMaxKinds = 16384;
+  /// Bytes of the names of counters. The others go by their numbers.
+  static constexpr std::size_t kMaxNameBytes = std::size_t{1} << 20;
 
   EventKinds();
 
@@ -91,6 +93,7 @@ class EventKinds {
   IndexTable table_;
   std::map<std::uint16_t, std::uint32_t> kind_of_source_;
   std::map<std::uint16_t, std::string> counter_names_;
+  std::size_t name_bytes_ = 0;
   std::uint32_t last_ = kUnknownKind;
 };
 

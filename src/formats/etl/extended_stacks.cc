@@ -44,22 +44,24 @@ Status ExtendedStacks::stack_item(const ExtendedItem& item, const EventFacts& fa
     return emit(facts, scratch_);
   }
   ++items_with_match_id_;
-  const auto found = halves_.find({match_id, facts.tid});
-  if (found == halves_.end()) {
-    if (held_frames_ + scratch_.size() > kMostHeldFrames) {
-      if (const Status done = let_go(); !done) {
-        return done;
-      }
-    }
-    held_frames_ += scratch_.size() + 1;
-    halves_.emplace(HalfKey{match_id, facts.tid}, HeldHalf{facts, scratch_});
+  const ByMatch known = frames_by_match_.take({match_id, facts.tid, 0});
+  if (!known.used()) {
+    const std::uint32_t half = halves_.add({facts, keys_.hold(scratch_), false});
+    frames_by_match_.put({match_id, facts.tid, half});
     return {};
   }
-  HeldHalf held = std::move(found->second);
-  halves_.erase(found);
-  held_frames_ -= held.frames.size() + 1;
-  held.frames.insert(held.frames.end(), scratch_.begin(), scratch_.end());
-  return emit(held.event, held.frames);
+  const Half first = take(known);
+  whole_.clear();
+  keys_.append_frames(first.part, whole_);
+  keys_.release(first.part);
+  whole_.insert(whole_.end(), scratch_.begin(), scratch_.end());
+  return emit(first.event, whole_);
+}
+
+ExtendedStacks::Half ExtendedStacks::take(const ByMatch& known) {
+  const Half half = halves_.get(known.half);
+  halves_.remove(known.half);
+  return half;
 }
 
 Status ExtendedStacks::key_item(const ExtendedItem& item, const EventFacts& facts,
@@ -73,48 +75,40 @@ Status ExtendedStacks::key_item(const ExtendedItem& item, const EventFacts& fact
     return {};
   }
   const StackPart part = keys_.refer(KeySpace::kEither, key);
-  if (part == kNoPart) {
-    return {};
-  }
   Status done;
-  const auto found = key_halves_.find({match_id, facts.tid});
-  if (match_id != 0 && found != key_halves_.end()) {
-    const HeldKey held = found->second;
-    key_halves_.erase(found);
-    done = pairs_.add(held.event, held.part, part, false);
-    keys_.release(held.part);
-  } else if (match_id != 0 && key_halves_.size() < kMostHeldFrames / 16) {
-    key_halves_.emplace(HalfKey{match_id, facts.tid}, HeldKey{facts, part});
-    return {};
-  } else {
+  if (match_id == 0) {
     done = pairs_.add(facts, part, kNoPart, false);
+  } else if (const ByMatch known = keys_by_match_.take({match_id, facts.tid, 0}); known.used()) {
+    const Half first = take(known);
+    done = pairs_.add(first.event, first.part, part, false);
+    keys_.release(first.part);
+  } else {
+    keys_by_match_.put({match_id, facts.tid, halves_.add({facts, part, true})});
+    return {};
   }
   keys_.release(part);
   return done;
 }
 
-// Emits the halves that wait, as they are.
-Status ExtendedStacks::let_go() {
-  losses_.add("match_halves_let_go", LossKind::kNotice, halves_.size());
-  return finish();
-}
-
 Status ExtendedStacks::finish() {
-  for (const auto& [key, half] : halves_) {
-    if (const Status done = emit(half.event, half.frames); !done) {
-      return done;
+  for (const bool keyed : {false, true}) {
+    for (std::uint64_t number = 1; number <= halves_.last(); ++number) {
+      const Half half = halves_.get(static_cast<std::uint32_t>(number));
+      if (half.part == kNoPart || half.keyed != keyed) {
+        continue;
+      }
+      whole_.clear();
+      if (!keyed) {
+        keys_.append_frames(half.part, whole_);
+      }
+      const Status done =
+          keyed ? pairs_.add(half.event, half.part, kNoPart, false) : emit(half.event, whole_);
+      keys_.release(half.part);
+      if (!done) {
+        return done;
+      }
     }
   }
-  halves_.clear();
-  held_frames_ = 0;
-  for (const auto& [key, half] : key_halves_) {
-    const Status done = pairs_.add(half.event, half.part, kNoPart, false);
-    keys_.release(half.part);
-    if (!done) {
-      return done;
-    }
-  }
-  key_halves_.clear();
   return {};
 }
 

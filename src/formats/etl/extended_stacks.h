@@ -4,15 +4,18 @@
 #include <cstdint>
 #include <map>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "capture/loss_counters.h"
 #include "formats/etl/etl_sample_writer.h"
 #include "formats/etl/event_header.h"
 #include "formats/etl/event_window.h"
+#include "formats/etl/index_table.h"
 #include "formats/etl/stack_keys.h"
 #include "formats/etl/stack_pairs.h"
+#include "io/spill_records.h"
+#include "io/spill_space.h"
+#include "io/spill_table.h"
 
 namespace stackpack::etl {
 
@@ -23,9 +26,16 @@ namespace stackpack::etl {
 /// thread under the same MatchId. The callstack belongs to the first of the two events.
 class ExtendedStacks {
  public:
-  ExtendedStacks(StackKeys& keys, StackPairs& pairs, SampleWriter& samples,
+  /// All references must outlive this. What fails in `space` is told by its status().
+  ExtendedStacks(io::SpillSpace& space, StackKeys& keys, StackPairs& pairs, SampleWriter& samples,
                  capture::LossCounters& losses)
-      : keys_(keys), pairs_(pairs), samples_(samples), losses_(losses) {}
+      : keys_(keys),
+        pairs_(pairs),
+        samples_(samples),
+        losses_(losses),
+        halves_(space),
+        frames_by_match_(space),
+        keys_by_match_(space) {}
 
   /// Takes the stacks of one event.
   Status event(const EventView& event, const EventFacts& facts, std::uint64_t file_offset);
@@ -44,35 +54,41 @@ class ExtendedStacks {
   }
 
  private:
-  static constexpr std::size_t kMostHeldFrames = std::size_t{1} << 20;
-  using HalfKey = std::pair<std::uint64_t, std::uint32_t>;  // MatchId, thread
-  struct HeldHalf {
+  struct alignas(64) Half {
     EventFacts event;
-    std::vector<std::uint64_t> frames;
+    StackPart part = kNoPart;  // with one use
+    bool keyed = false;
   };
-  struct HeldKey {
-    EventFacts event;
-    StackPart part = kNoPart;
+  struct ByMatch {
+    std::uint64_t match_id = 0;
+    std::uint32_t tid = 0;
+    std::uint32_t half = 0;
+    [[nodiscard]] bool used() const { return half != 0; }
+    [[nodiscard]] std::uint64_t hash() const { return mix_bits(match_id) ^ mix_bits(~tid); }
+    [[nodiscard]] bool same_key(const ByMatch& other) const {
+      return match_id == other.match_id && tid == other.tid;
+    }
   };
 
   Status stack_item(const ExtendedItem& item, const EventFacts& facts, std::uint64_t file_offset);
   Status key_item(const ExtendedItem& item, const EventFacts& facts, std::uint64_t file_offset);
   Status emit(const EventFacts& facts, std::span<const std::uint64_t> frames);
-  Status let_go();
+  Half take(const ByMatch& known);
 
   StackKeys& keys_;
   StackPairs& pairs_;
   SampleWriter& samples_;
   capture::LossCounters& losses_;
-  std::map<HalfKey, HeldHalf> halves_;
-  std::map<HalfKey, HeldKey> key_halves_;
-  std::size_t held_frames_ = 0;
+  io::SpillRecords<Half> halves_;
+  io::SpillTable<ByMatch> frames_by_match_;
+  io::SpillTable<ByMatch> keys_by_match_;
   std::map<std::uint16_t, std::uint64_t> item_counts_;
   std::uint64_t items_ = 0;
   std::uint64_t items_with_match_id_ = 0;
   std::uint64_t joined_ = 0;
   std::uint64_t frames_ = 0;
   std::vector<std::uint64_t> scratch_;
+  std::vector<std::uint64_t> whole_;
 };
 
 }  // namespace stackpack::etl

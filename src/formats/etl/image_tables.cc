@@ -1,9 +1,10 @@
 #include "formats/etl/image_tables.h"
 
 #include <algorithm>
+#include <span>
+#include <vector>
 
 #include "formats/etl/etl_sample_writer.h"
-#include "formats/etl/index_table.h"
 #include "formats/etl/kernel_tables.h"
 #include "formats/etl/windows_text.h"
 #include "io/byte_cursor.h"
@@ -22,6 +23,7 @@ enum ImageIdTypes : std::uint8_t { kRsds = 36 };
 enum SystemConfigTypes : std::uint8_t { kBuildInfo = 32, kSystemPaths = 33, kVolume = 35 };
 
 constexpr std::size_t kMostVolumes = 256;
+constexpr std::size_t kMostVolumeBytes = std::size_t{1} << 20;
 
 struct ImageFacts {
   std::uint64_t base = 0;
@@ -50,24 +52,24 @@ bool read_image(const EventView& event, ImageFacts& facts) {
 
 }  // namespace
 
-ImageTables::ImageTables(capture::SystemRecorder& system, const EtlClock& clock,
-                         std::uint8_t pointer_size)
-    : system_(system), clock_(clock), pointer_size_(pointer_size) {}
-
-std::size_t ImageTables::ImageKeyHash::operator()(const ImageKey& key) const {
-  return static_cast<std::size_t>(mix_bits(key.base ^ (std::uint64_t{key.pid} << 40)));
-}
+ImageTables::ImageTables(io::SpillSpace& space, capture::SystemRecorder& system,
+                         const EtlClock& clock, std::uint8_t pointer_size)
+    : system_(system),
+      clock_(clock),
+      pointer_size_(pointer_size),
+      images_(space),
+      paths_(space),
+      known_(space) {}
 
 std::uint32_t ImageTables::owner_of(std::uint32_t pid, std::uint64_t base) const {
   return pid == 0 || is_kernel_address(base, pointer_size_) ? kKernelPid : pid;
 }
 
-std::uint32_t ImageTables::intern(const std::string& path) {
-  const auto [at, fresh] = path_index_.emplace(path, static_cast<std::uint32_t>(paths_.size()));
-  if (fresh) {
-    paths_.push_back(path);
-  }
-  return at->second;
+void ImageTables::keep(const KeptImage& image, const std::string& path) {
+  KeptImage kept = image;
+  kept.path = paths_.add(std::as_bytes(std::span(path)));
+  kept.path_bytes = static_cast<std::uint32_t>(path.size());
+  images_.set(image_count_++, kept);
 }
 
 void ImageTables::image_event(const EventView& event) {
@@ -77,21 +79,21 @@ void ImageTables::image_event(const EventView& event) {
     ++damaged_;
     return;
   }
-  images_seen_.insert({facts.base, event.version == 0 ? 0 : facts.pid});
+  distinct_images_ += known_.put({facts.base, event.version == 0 ? 0 : facts.pid, kSeen}) ? 1U : 0U;
   const std::uint32_t owner = owner_of(facts.pid, facts.base);
-  const ImageKey key{facts.base, owner};
+  const Known mapped{facts.base, owner, kMapped};
   const std::uint64_t now = clock_.unix_ns(event.clock);
   if (event.type == kImageUnload) {
-    if (mapped_.erase(key) == 0) {  // it was there before the trace, and nothing said so
-      images_.push_back({facts.base, facts.size, kUnknownTime, owner, intern(facts.path)});
+    if (!known_.take(mapped).used()) {  // it was there before the trace, and nothing said so
+      keep({facts.base, facts.size, kUnknownTime, owner}, facts.path);
     }
     system_.module_unmapped(owner, facts.base, now);
     return;
   }
-  const bool fresh = mapped_.insert(key).second;
+  const bool fresh = known_.put(mapped);
   if (fresh || event.type == kImageLoad) {
     const std::uint64_t since = event.type == kImageLoad ? now : kUnknownTime;
-    images_.push_back({facts.base, facts.size, since, owner, intern(facts.path)});
+    keep({facts.base, facts.size, since, owner}, facts.path);
   }
 }
 
@@ -141,7 +143,8 @@ void ImageTables::system_config_event(const EventView& event) {
     case kVolume: {
       const std::string device = read_wide_text(in);
       const std::string drive = read_wide_text(in);
-      if (!device.empty() && volumes_.size() < kMostVolumes) {
+      volume_bytes_ += device.size() + drive.size();
+      if (!device.empty() && volumes_.size() < kMostVolumes && volume_bytes_ < kMostVolumeBytes) {
         volumes_[device] = drive;
       }
       break;
@@ -164,19 +167,21 @@ std::string ImageTables::dos_path(const std::string& path) const {
   return best == nullptr ? path : *drive + path.substr(best->size());
 }
 
-void ImageTables::finish() {
-  for (std::string& path : paths_) {
-    path = dos_path(path);
-  }
+Status ImageTables::finish() {
   Module module;
-  for (const KeptImage& image : images_) {
+  std::string path;
+  for (std::uint64_t i = 0; i < image_count_; ++i) {
+    const KeptImage image = images_.get(i);
+    path.resize(image.path_bytes);
+    paths_.read(image.path, std::as_writable_bytes(std::span(path)));
     module.pid = image.pid;
     module.base = image.base;
     module.size = image.size;
     module.start_ns = image.start_ns;
-    module.path = paths_[image.path];
+    module.path = dos_path(path);
     system_.module_mapped(module);
   }
+  return images_.space().status();
 }
 
 }  // namespace stackpack::etl

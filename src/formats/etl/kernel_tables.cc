@@ -78,27 +78,34 @@ void KernelTables::process_event(const EventView& event) {
     ++damaged_;
     return;
   }
-  if (event.type == kStart || event.type == kDcStart) {
-    process_ids_.insert(facts.pid);
-  }
   const std::uint64_t now = clock_.unix_ns(event.clock);
-  const auto known = alive_.find(facts.pid);
-  const bool is_alive = known != alive_.end() && known->second;
+  Known process = known(facts.pid, kIsProcess);
+  const bool mentioned = process.has(kMentioned);
+  const bool alive = process.has(kAlive);
+  if (event.type == kStart || event.type == kDcStart) {
+    count(process, processes_);
+  }
+  process.flags |= kMentioned | kAlive;
+  if (event.type == kEnd) {
+    process.flags &= ~std::uint32_t{kAlive};
+  }
   switch (event.type) {
     case kStart:
       system_.process_started(facts.pid, facts.parent, now, false);
       break;
     case kEnd:
-      if (known == alive_.end()) {
+      if (!mentioned) {
         system_.process_started(facts.pid, facts.parent, kUnknownTime, false);
         system_.process_named(facts.pid, kUnknownTime, facts.name, false);
         system_.process_command_line(facts.pid, kUnknownTime, facts.command_line);
       }
       system_.process_ended(facts.pid, now);
-      alive_[facts.pid] = false;
+      known_.put(process);
       return;
     default:
-      if (is_alive || (known != alive_.end() && event.type == kDefunct)) {
+      if (alive || (mentioned && event.type == kDefunct)) {
+        process.flags = alive ? process.flags : process.flags & ~std::uint32_t{kAlive};
+        known_.put(process);
         return;
       }
       system_.process_started(facts.pid, facts.parent, kUnknownTime, false);
@@ -111,7 +118,7 @@ void KernelTables::process_event(const EventView& event) {
   if (!facts.command_line.empty()) {
     system_.process_command_line(facts.pid, since, facts.command_line);
   }
-  alive_[facts.pid] = true;
+  known_.put(process);
 }
 
 ThreadFacts KernelTables::thread_event(const EventView& event) {
@@ -126,20 +133,24 @@ ThreadFacts KernelTables::thread_event(const EventView& event) {
   facts.pid = event.version == 0 ? second : first;
   facts.tid = event.version == 0 ? first : second;
   if (event.type == kStart || event.type == kDcStart) {
-    thread_ids_.insert(second);
+    Known counted = known(second, kIsThread);
+    count(counted, threads_);
+    known_.put(counted);
   }
   const std::uint64_t now = clock_.unix_ns(event.clock);
-  const auto owner = owner_.find(facts.tid);
-  const bool known = owner != owner_.end() && owner->second == facts.pid;
+  Known thread = known(facts.tid, kIsThread);
   if (event.type == kEnd) {
     system_.thread_ended(facts.pid, facts.tid, now);
-    owner_.erase(facts.tid);
+    thread.flags &= ~std::uint32_t{kAlive};
+    known_.put(thread);
     return facts;
   }
   const std::uint64_t since = event.type == kStart ? now : kUnknownTime;
-  if (event.type == kStart || !known) {
+  if (event.type == kStart || !thread.has(kAlive) || thread.pid != facts.pid) {
     system_.thread_started(facts.pid, facts.tid, since);
-    owner_[facts.tid] = facts.pid;
+    thread.flags |= kAlive;
+    thread.pid = facts.pid;
+    known_.put(thread);
     if (event.version >= 3) {
       in.skip(std::uint64_t{7} * event.pointer_size + 8);
       const std::string name = read_wide_text(in);

@@ -1,14 +1,15 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "capture/system_recorder.h"
 #include "formats/etl/etl_clock.h"
 #include "formats/etl/event_header.h"
 #include "formats/etl/event_kinds.h"
+#include "formats/etl/index_table.h"
 #include "io/byte_cursor.h"
+#include "io/spill_space.h"
+#include "io/spill_table.h"
 
 namespace stackpack::etl {
 
@@ -25,8 +26,9 @@ struct ThreadFacts {
 /// Payloads which are too short are passed over; damaged() counts them.
 class KernelTables {
  public:
-  KernelTables(capture::SystemRecorder& system, const EtlClock& clock)
-      : system_(system), clock_(clock) {}
+  /// All references must outlive this. What fails in `space` is told by its status().
+  KernelTables(io::SpillSpace& space, capture::SystemRecorder& system, const EtlClock& clock)
+      : system_(system), clock_(clock), known_(space) {}
 
   /// Process 1 start, 2 end, 3 and 4 rundown, 39 defunct.
   void process_event(const EventView& event);
@@ -42,16 +44,47 @@ class KernelTables {
   void interval_event(const EventView& event, EventKinds& kinds);
 
   [[nodiscard]] std::uint64_t damaged() const { return damaged_; }
-  [[nodiscard]] std::uint64_t distinct_processes() const { return process_ids_.size(); }
-  [[nodiscard]] std::uint64_t distinct_threads() const { return thread_ids_.size(); }
+  [[nodiscard]] std::uint64_t distinct_processes() const { return processes_; }
+  [[nodiscard]] std::uint64_t distinct_threads() const { return threads_; }
 
  private:
+  enum KnownFlags : std::uint32_t {
+    kIsProcess = 1,
+    kIsThread = 2,
+    kCounted = 4,     ///< there was a start or DCStart event
+    kAlive = 8,       ///< of a process; of a thread: `pid` is its process
+    kMentioned = 16,  ///< of a process: it is known whether it is alive
+  };
+  struct Known {
+    std::uint32_t id = 0;
+    std::uint32_t flags = 0;
+    std::uint32_t pid = 0;
+    std::uint32_t unused = 0;
+    [[nodiscard]] bool used() const { return flags != 0; }
+    [[nodiscard]] std::uint64_t kind() const { return flags & (kIsProcess | kIsThread); }
+    [[nodiscard]] std::uint64_t hash() const { return mix_bits((kind() << 32) | id); }
+    [[nodiscard]] bool same_key(const Known& other) const {
+      return id == other.id && kind() == other.kind();
+    }
+    [[nodiscard]] bool has(KnownFlags flag) const { return (flags & flag) != 0; }
+  };
+
+  /// What is known of a process or thread.
+  [[nodiscard]] Known known(std::uint32_t id, KnownFlags kind) const {
+    const Known fresh{id, kind, 0, 0};
+    const Known found = known_.find(fresh);
+    return found.used() ? found : fresh;
+  }
+  static void count(Known& known, std::uint64_t& counter) {
+    counter += known.has(kCounted) ? 0U : 1U;
+    known.flags |= kCounted;
+  }
+
   capture::SystemRecorder& system_;
   const EtlClock& clock_;
-  std::unordered_map<std::uint32_t, bool> alive_;           // by pid
-  std::unordered_map<std::uint32_t, std::uint32_t> owner_;  // pid by tid of living threads
-  std::unordered_set<std::uint32_t> process_ids_;           // of start and DCStart events
-  std::unordered_set<std::uint32_t> thread_ids_;
+  io::SpillTable<Known> known_;
+  std::uint64_t processes_ = 0;
+  std::uint64_t threads_ = 0;
   std::uint64_t damaged_ = 0;
 };
 

@@ -12,17 +12,18 @@ bool lives_in_kernel(std::uint32_t pid) {
 }  // namespace
 
 // The event that the fragment names. Without one, what the fragment tells of it.
-EventFacts StackJoin::claim_event(const Fragment& fragment, ThreadState& thread,
+EventFacts StackJoin::claim_event(const Fragment& fragment, ThreadNumber thread,
                                   bool any_processor) {
-  RecentEvent* event = window_.find_free(thread.last_event, fragment.event_clock);
+  const auto find_event_of = [&](ThreadNumber owner) {
+    return window_.find_free(threads_.at(owner).last_event, fragment.event_clock);
+  };
+  RecentEvent* event = find_event_of(thread);
   if (event == nullptr) {  // an event whose header names no thread
-    const ThreadState& nobody = threads_.of(kNoId, fragment.processor);
-    event = window_.find_free(nobody.last_event, fragment.event_clock);
+    event = find_event_of(threads_.of(kNoId, fragment.processor));
   }
   if (event == nullptr && any_processor) {
     for (const std::uint16_t processor : threads_.processors_without_threads()) {
-      const ThreadState& nobody = threads_.of(kNoId, processor);
-      event = window_.find_free(nobody.last_event, fragment.event_clock);
+      event = find_event_of(threads_.of(kNoId, processor));
       if (event != nullptr) {
         break;
       }
@@ -59,32 +60,30 @@ Status StackJoin::emit(const EventFacts& event, StackPart kernel, StackPart user
   }
   counts_.add(kernel != kNoPart, user != kNoPart, 1);
   counts_.borrowed += borrowed ? 1U : 0U;
-  if (kernel == kNoPart || user == kNoPart) {
-    const auto frames = keys_.frames(kernel == kNoPart ? user : kernel);
-    counts_.frames += frames.size();
-    return samples_.recorded(event, frames);
+  scratch_.clear();
+  for (const StackPart part : {kernel, user}) {
+    if (part != kNoPart) {
+      keys_.append_frames(part, scratch_);
+    }
   }
-  const auto leaf_half = keys_.frames(kernel);
-  const auto root_half = keys_.frames(user);
-  scratch_.assign(leaf_half.begin(), leaf_half.end());
-  scratch_.insert(scratch_.end(), root_half.begin(), root_half.end());
   counts_.frames += scratch_.size();
   return samples_.recorded(event, scratch_);
 }
 
 Status StackJoin::kernel_half(const Fragment& fragment, StackPart part) {
-  ThreadState& thread = threads_.of(fragment.tid, fragment.processor);
+  const ThreadNumber thread = threads_.of(fragment.tid, fragment.processor);
   const EventFacts event = claim_event(fragment, thread, false);
   if (lives_in_kernel(fragment.pid)) {
     const Status done = emit(event, part, kNoPart, false);
     keys_.release(part);
     return done;
   }
-  return waiting_.add(thread, {event, part});
+  waiting_.add(thread, {event, part});
+  return {};
 }
 
 Status StackJoin::user_half(const Fragment& fragment, StackPart part) {
-  ThreadState& thread = threads_.of(fragment.tid, fragment.processor);
+  const ThreadNumber thread = threads_.of(fragment.tid, fragment.processor);
   bool own_kernel_half = false;
   Status done = waiting_.take_all(thread, [&](const WaitingHalf& half) {
     Status emitted;
@@ -100,15 +99,17 @@ Status StackJoin::user_half(const Fragment& fragment, StackPart part) {
     return emitted;
   });
   if (done && !own_kernel_half) {
-    if (thread.closed && fragment.event_clock < thread.closed_clock) {
+    const ThreadState& state = threads_.at(thread);
+    if (state.closed_in == threads_.part() && fragment.event_clock < state.closed_clock) {
       ++counts_.late;
       losses_.add("late_user_halves", LossKind::kDamage, 1, fragment.file_offset);
     } else {
       done = emit(claim_event(fragment, thread, true), kNoPart, part, false);
     }
   }
-  thread.closed = true;
-  thread.closed_clock = fragment.own_clock;
+  ThreadState& state = threads_.at(thread);
+  state.closed_in = threads_.part();
+  state.closed_clock = fragment.own_clock;
   keys_.release(part);
   return done;
 }
@@ -120,26 +121,20 @@ Status StackJoin::inline_fragment(const Fragment& fragment, std::span<const std:
     losses_.add("empty_stack_fragments", LossKind::kNotice, 1, fragment.file_offset);
     return {};
   }
+  const bool both = !kernel && is_kernel_address(frames.front(), pointer_size_);
+  if (both || (kernel && lives_in_kernel(fragment.pid))) {  // complete as it is
+    const ThreadNumber thread = threads_.of(fragment.tid, fragment.processor);
+    counts_.add(true, both, 1);
+    counts_.frames += frames.size();
+    return samples_.recorded(claim_event(fragment, thread, both), frames);
+  }
   const StackPart part = keys_.hold(frames);
-  if (kernel) {
-    return kernel_half(fragment, part);
-  }
-  if (!is_kernel_address(frames.front(), pointer_size_)) {
-    return user_half(fragment, part);
-  }
-  ThreadState& thread = threads_.of(fragment.tid, fragment.processor);
-  counts_.add(true, true, 1);
-  counts_.frames += frames.size();
-  keys_.release(part);
-  return samples_.recorded(claim_event(fragment, thread, true), frames);
+  return kernel ? kernel_half(fragment, part) : user_half(fragment, part);
 }
 
 Status StackJoin::keyed_fragment(const Fragment& fragment, std::uint64_t key, bool kernel) {
   ++counts_.key_references;
   const StackPart part = keys_.refer(kernel ? KeySpace::kKernel : KeySpace::kUser, key);
-  if (part == kNoPart) {
-    return {};
-  }
   return kernel ? kernel_half(fragment, part) : user_half(fragment, part);
 }
 
@@ -171,17 +166,11 @@ Status StackJoin::definition(std::uint64_t key, std::span<const std::uint64_t> f
 }
 
 Status StackJoin::let_go() {
-  for (ThreadState& thread : threads_.all()) {
-    const Status done = waiting_.take_all(thread, [&](const WaitingHalf& half) {
-      const Status emitted = emit(half.event, half.kernel, kNoPart, false);
-      keys_.release(half.kernel);
-      return emitted;
-    });
-    if (!done) {
-      return done;
-    }
-  }
-  return {};
+  return waiting_.take_every([&](const WaitingHalf& half) {
+    const Status emitted = emit(half.event, half.kernel, kNoPart, false);
+    keys_.release(half.kernel);
+    return emitted;
+  });
 }
 
 Status StackJoin::finish() {

@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "capture/loss_counters.h"
@@ -21,6 +20,7 @@
 #include "formats/etl/stack_pairs.h"
 #include "formats/etl/thread_states.h"
 #include "formats/etl/waiting_halves.h"
+#include "io/spill_space.h"
 
 namespace stackpack::etl {
 
@@ -36,16 +36,16 @@ struct Fragment {
 
 class StackJoin {
  public:
-  /// All references must outlive the join. `scratch`: directory for halves that wait for long.
-  StackJoin(ThreadStates& threads, EventWindow& window, StackKeys& keys, SampleWriter& samples,
-            capture::LossCounters& losses, const std::string& scratch, std::uint8_t pointer_size)
+  /// All references must outlive the join. What fails in `space` is told by its status().
+  StackJoin(io::SpillSpace& space, ThreadStates& threads, EventWindow& window, StackKeys& keys,
+            SampleWriter& samples, capture::LossCounters& losses, std::uint8_t pointer_size)
       : threads_(threads),
         window_(window),
         keys_(keys),
         samples_(samples),
         losses_(losses),
-        pairs_(keys, samples, counts_),
-        waiting_(threads, keys, scratch),
+        pairs_(space, keys, samples, counts_),
+        waiting_(space, threads),
         pointer_size_(pointer_size) {}
 
   /// A fragment with its frames, leaf first. `kernel`: its last frame is a kernel address.
@@ -72,7 +72,7 @@ class StackJoin {
   [[nodiscard]] std::uint64_t samples_with_stack() const { return samples_with_stack_; }
 
  private:
-  EventFacts claim_event(const Fragment& fragment, ThreadState& thread, bool any_processor);
+  EventFacts claim_event(const Fragment& fragment, ThreadNumber thread, bool any_processor);
   Status kernel_half(const Fragment& fragment, StackPart part);
   Status user_half(const Fragment& fragment, StackPart part);
   Status emit(const EventFacts& event, StackPart kernel, StackPart user, bool borrowed);

@@ -2,84 +2,75 @@
 
 namespace stackpack::etl {
 
-StackPart StackKeys::new_part() {
-  if (free_.empty()) {
-    parts_.emplace_back();
-    return static_cast<StackPart>(parts_.size() - 1);
-  }
-  const StackPart part = free_.back();
-  free_.pop_back();
-  return part;
-}
-
 StackPart StackKeys::refer(KeySpace space, std::uint64_t key) {
-  OpenKeys& open = open_[static_cast<std::size_t>(space)];
-  const auto found = open.find(key);
-  if (found != open.end()) {
-    Part& part = parts_[found->second];
-    ++part.uses;
-    ++part.references;
-    return found->second;
+  ++undefined_references_;
+  OpenKey open{key, kNoPart, static_cast<std::uint32_t>(space)};
+  if (const StackPart known = open_.find(open).part; known != kNoPart) {
+    parts_.change(known, [](Part& part) {
+      ++part.uses;
+      ++part.references;
+    });
+    return known;
   }
-  if (open.size() >= kMaxOpen) {
-    ++refused_;
-    return kNoPart;
-  }
-  const StackPart fresh = new_part();
   // An open generation is itself a use: later references must find it, whatever became of the
   // earlier ones.
-  parts_[fresh].uses = 2;
-  parts_[fresh].references = 1;
-  open.emplace(key, fresh);
-  return fresh;
+  Part fresh;
+  fresh.uses = 2;
+  fresh.references = 1;
+  open.part = parts_.add(fresh);
+  open_.put(open);
+  return open.part;
+}
+
+void StackKeys::give_frames(Part& part, std::span<const std::uint64_t> frames) {
+  part.frames = frames_.add(std::as_bytes(frames));
+  part.frame_count = static_cast<std::uint32_t>(frames.size());
+  part.defined = 1;
 }
 
 StackPart StackKeys::hold(std::span<const std::uint64_t> frames) {
-  const StackPart fresh = new_part();
-  Part& part = parts_[fresh];
-  part.frames.assign(frames.begin(), frames.end());
+  Part part;
   part.uses = 1;
-  part.defined = true;
-  return fresh;
+  give_frames(part, frames);
+  return parts_.add(part);
 }
 
 StackPart StackKeys::define(KeySpace space, std::uint64_t key,
                             std::span<const std::uint64_t> frames) {
-  OpenKeys& open = open_[static_cast<std::size_t>(space)];
-  const auto found = open.find(key);
-  if (found == open.end()) {
+  const OpenKey open = open_.take({key, kNoPart, static_cast<std::uint32_t>(space)});
+  if (!open.used()) {
     return kNoPart;
   }
-  const StackPart number = found->second;
-  open.erase(found);
-  Part& part = parts_[number];
-  part.frames.assign(frames.begin(), frames.end());
-  part.defined = true;
+  Part part = parts_.get(open.part);
+  undefined_references_ -= part.references;
   part.references = 0;
-  return number;  // with the use that the open generation had
+  give_frames(part, frames);
+  parts_.set(open.part, part);
+  return open.part;  // with the use that the open generation had
+}
+
+void StackKeys::add_use(StackPart number) {
+  parts_.change(number, [](Part& part) { ++part.uses; });
 }
 
 void StackKeys::release(StackPart number) {
   if (number == kNoPart) {
     return;
   }
-  Part& part = parts_[number];
-  if (--part.uses == 0) {
-    part.frames.clear();
-    part.defined = false;
-    part.references = 0;
-    free_.push_back(number);
+  Part part = parts_.get(number);
+  if (--part.uses != 0) {
+    parts_.set(number, part);
+    return;
   }
+  frames_.remove(part.frames);
+  parts_.remove(number);
 }
 
-std::uint64_t StackKeys::undefined_references() const {
-  std::uint64_t count = refused_;
-  for (const OpenKeys& open : open_) {
-    for (const auto& [key, part] : open) {
-      count += parts_[part].references;
-    }
-  }
-  return count;
+void StackKeys::append_frames(StackPart number, std::vector<std::uint64_t>& frames) const {
+  const Part part = parts_.get(number);
+  const std::size_t before = frames.size();
+  frames.resize(before + part.frame_count);
+  frames_.read(part.frames, std::as_writable_bytes(std::span(frames).subspan(before)));
 }
 
 }  // namespace stackpack::etl

@@ -9,30 +9,36 @@
 // ends with its definition. A generation is one kind of StackPart; the other is a fragment whose
 // frames are known but must wait for its counterpart. What uses a part holds a use of it; the
 // frames of a defined part live as long as it has uses.
+//
+// How many keys are open and how many parts are in use is up to the trace: everything is kept in a
+// SpillSpace, so that it costs disk, not memory.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
-#include <unordered_map>
 #include <vector>
+
+#include "formats/etl/index_table.h"
+#include "io/spill_chains.h"
+#include "io/spill_records.h"
+#include "io/spill_space.h"
+#include "io/spill_table.h"
 
 namespace stackpack::etl {
 
 /// A kernel or user half whose frames may not be known yet.
 using StackPart = std::uint32_t;
-inline constexpr StackPart kNoPart = ~StackPart{0};
+inline constexpr StackPart kNoPart = 0;
 
 /// Which space of keys a reference is in. kEither: an extended data item, which does not tell.
 enum class KeySpace : std::uint8_t { kKernel, kUser, kEither };
 
 class StackKeys {
  public:
-  /// Generations that may be open at a time; references to further keys count as undefined.
-  static constexpr std::size_t kMaxOpen = std::size_t{1} << 19;
+  /// `space` must outlive this; its status() tells of what fails here.
+  explicit StackKeys(io::SpillSpace& space) : parts_(space), frames_(space), open_(space) {}
 
-  /// The open generation of the key, with one more use; kNoPart when there are too many.
+  /// The open generation of the key, with one more use.
   StackPart refer(KeySpace space, std::uint64_t key);
 
   /// A part with these frames, with one use.
@@ -42,32 +48,43 @@ class StackKeys {
   /// caller, or kNoPart when nothing refers to the key.
   StackPart define(KeySpace space, std::uint64_t key, std::span<const std::uint64_t> frames);
 
-  void add_use(StackPart part) { ++parts_[part].uses; }
+  void add_use(StackPart part);
   void release(StackPart part);
 
-  [[nodiscard]] bool defined(StackPart part) const { return parts_[part].defined; }
-  [[nodiscard]] std::span<const std::uint64_t> frames(StackPart part) const {
-    return parts_[part].frames;
-  }
+  [[nodiscard]] bool defined(StackPart part) const { return parts_.get(part).defined != 0; }
+
+  /// Appends the frames of a defined part to `frames`.
+  void append_frames(StackPart part, std::vector<std::uint64_t>& frames) const;
 
   /// References that no definition has served so far.
-  [[nodiscard]] std::uint64_t undefined_references() const;
+  [[nodiscard]] std::uint64_t undefined_references() const { return undefined_references_; }
 
  private:
   struct Part {
-    std::vector<std::uint64_t> frames;
     std::uint32_t uses = 0;
     std::uint32_t references = 0;
-    bool defined = false;
+    std::uint32_t frames = 0;  // their chain
+    std::uint32_t frame_count = 0;
+    std::uint64_t defined = 0;
+    std::uint64_t unused = 0;
   };
-  using OpenKeys = std::unordered_map<std::uint64_t, StackPart>;
+  struct OpenKey {
+    std::uint64_t key = 0;
+    StackPart part = kNoPart;
+    std::uint32_t space = 0;
+    [[nodiscard]] bool used() const { return part != kNoPart; }
+    [[nodiscard]] std::uint64_t hash() const { return mix_bits(key) ^ mix_bits(space); }
+    [[nodiscard]] bool same_key(const OpenKey& other) const {
+      return key == other.key && space == other.space;
+    }
+  };
 
-  StackPart new_part();
+  void give_frames(Part& part, std::span<const std::uint64_t> frames);
 
-  std::vector<Part> parts_;
-  std::vector<StackPart> free_;
-  OpenKeys open_[3];  // by KeySpace
-  std::uint64_t refused_ = 0;
+  io::SpillRecords<Part> parts_;
+  io::SpillChains frames_;
+  io::SpillTable<OpenKey> open_;
+  std::uint64_t undefined_references_ = 0;
 };
 
 }  // namespace stackpack::etl

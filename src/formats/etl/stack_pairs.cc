@@ -1,71 +1,109 @@
 #include "formats/etl/stack_pairs.h"
 
-#include <algorithm>
-
-#include "formats/etl/index_table.h"
+#include <utility>
 
 namespace stackpack::etl {
-
-std::size_t StackPairs::KeyHash::operator()(const Key& key) const {
-  return static_cast<std::size_t>(mix_bits((std::uint64_t{key.kernel} << 32) | key.user) +
-                                  (key.borrowed ? 1 : 0));
-}
 
 bool StackPairs::ready(const Pair& pair) const {
   return (pair.kernel == kNoPart || keys_.defined(pair.kernel)) &&
          (pair.user == kNoPart || keys_.defined(pair.user));
 }
 
-Status StackPairs::add(const EventFacts& event, StackPart kernel, StackPart user, bool borrowed) {
-  const Key key{kernel, user, borrowed};
-  const auto found = by_parts_.find(key);
-  if (found != by_parts_.end()) {
-    Pair& pair = pairs_[found->second];
-    ++pair.samples;
-    return samples_.promised(event, pair.promise);
+std::uint32_t StackPairs::find(const Pair& pair) const {
+  if (pair.user == kNoPart) {
+    return of_part_.get(pair.kernel).as_kernel;
   }
-  std::uint32_t number = 0;
-  if (free_.empty()) {
-    number = static_cast<std::uint32_t>(pairs_.size());
-    pairs_.emplace_back();
+  if (pair.kernel == kNoPart) {
+    return of_part_.get(pair.user).as_user;
+  }
+  return by_parts_.find({pair.kernel, pair.user, pair.borrowed ? 1U : 0U, 0}).pair;
+}
+
+void StackPairs::place(std::uint32_t number, const Pair& pair) {
+  if (pair.user == kNoPart) {
+    of_part_.change(pair.kernel, [number](OfPart& of) { of.as_kernel = number; });
+  } else if (pair.kernel == kNoPart) {
+    of_part_.change(pair.user, [number](OfPart& of) { of.as_user = number; });
   } else {
-    number = free_.back();
-    free_.pop_back();
+    by_parts_.put({pair.kernel, pair.user, pair.borrowed ? 1U : 0U, number});
+  }
+}
+
+void StackPairs::displace(const Pair& pair) {
+  if (pair.kernel != kNoPart && pair.user != kNoPart) {
+    by_parts_.take({pair.kernel, pair.user, pair.borrowed ? 1U : 0U, 0});
+  } else {
+    place(0, pair);
+  }
+}
+
+Status StackPairs::add(const EventFacts& event, StackPart kernel, StackPart user, bool borrowed) {
+  Pair pair;
+  pair.kernel = kernel;
+  pair.user = user;
+  pair.borrowed = borrowed && kernel != kNoPart;
+  if (const std::uint32_t known = find(pair); known != 0) {
+    pairs_.change(known, [&pair](Pair& of) {
+      ++of.samples;
+      pair.promise = of.promise;
+    });
+    return samples_.promised(event, static_cast<capture::PendingStack>(pair.promise));
   }
   const capture::PendingStack promise = samples_.promise();
-  pairs_[number] = {promise, kernel, user, borrowed, 1};
-  by_parts_.emplace(key, number);
-  for (const StackPart part : {kernel, user}) {
-    if (part != kNoPart) {
-      keys_.add_use(part);
-      if (!keys_.defined(part)) {
-        by_open_part_.emplace(part, number);
-      }
+  pair.promise = static_cast<std::uint32_t>(promise);
+  pair.live = true;
+  pair.samples = 1;
+  const std::uint32_t number = pairs_.add(pair);
+  place(number, pair);
+  if (kernel != kNoPart) {
+    keys_.add_use(kernel);
+    list(number, kernel);
+  }
+  if (user != kNoPart) {
+    keys_.add_use(user);
+    if (user != kernel) {
+      list(number, user);
     }
   }
   return samples_.promised(event, promise);
 }
 
-Status StackPairs::part_defined(StackPart part) {
-  const auto [begin, end] = by_open_part_.equal_range(part);
-  std::vector<std::uint32_t> numbers;
-  for (auto it = begin; it != end; ++it) {
-    numbers.push_back(it->second);
+// Puts the pair at the end of the part's list.
+void StackPairs::list(std::uint32_t number, StackPart part) {
+  if (keys_.defined(part)) {
+    return;
   }
-  by_open_part_.erase(begin, end);
-  std::sort(numbers.begin(), numbers.end());
-  for (const std::uint32_t number : numbers) {
-    const Pair pair = pairs_[number];
-    if (!ready(pair)) {
-      continue;
+  std::uint32_t last = 0;
+  of_part_.change(part, [number, &last](OfPart& of) {
+    last = std::exchange(of.last, number);
+    of.first = last == 0 ? number : of.first;
+  });
+  if (last != 0) {
+    pairs_.change(last, [part, number](Pair& before) {
+      (before.kernel == part ? before.after_kernel : before.after_user) = number;
+    });
+  }
+}
+
+Status StackPairs::part_defined(StackPart part) {
+  std::uint32_t number = 0;
+  of_part_.change(part, [&number](OfPart& of) {
+    number = std::exchange(of.first, 0);
+    of.last = 0;
+  });
+  while (number != 0) {
+    const Pair pair = pairs_.get(number);
+    const std::uint32_t next = pair.kernel == part ? pair.after_kernel : pair.after_user;
+    if (ready(pair)) {
+      if (const Status settled = settle(pair); !settled) {
+        return settled;
+      }
+      displace(pair);
+      pairs_.remove(number);
+      keys_.release(pair.kernel);
+      keys_.release(pair.user);
     }
-    if (const Status settled = settle(pair); !settled) {
-      return settled;
-    }
-    by_parts_.erase({pair.kernel, pair.user, pair.borrowed});
-    keys_.release(pair.kernel);
-    keys_.release(pair.user);
-    free_.push_back(number);
+    number = next;
   }
   return {};
 }
@@ -79,28 +117,24 @@ Status StackPairs::settle(const Pair& pair) {
   }
   scratch_.clear();
   if (kernel) {
-    const auto frames = keys_.frames(pair.kernel);
-    scratch_.insert(scratch_.end(), frames.begin(), frames.end());
+    keys_.append_frames(pair.kernel, scratch_);
   }
   if (user) {
-    const auto frames = keys_.frames(pair.user);
-    scratch_.insert(scratch_.end(), frames.begin(), frames.end());
+    keys_.append_frames(pair.user, scratch_);
   }
   counts_.add(kernel, user, pair.samples);
   counts_.borrowed += kernel && user && pair.borrowed ? pair.samples : 0;
   counts_.frames += scratch_.size() * pair.samples;
-  return samples_.keep_promise(pair.promise, scratch_);
+  return samples_.keep_promise(static_cast<capture::PendingStack>(pair.promise), scratch_);
 }
 
 Status StackPairs::finish() {
-  std::vector<std::uint32_t> numbers;
-  numbers.reserve(by_parts_.size());
-  for (const auto& [key, number] : by_parts_) {
-    numbers.push_back(number);
-  }
-  std::sort(numbers.begin(), numbers.end());
-  for (const std::uint32_t number : numbers) {
-    if (const Status settled = settle(pairs_[number]); !settled) {
+  for (std::uint64_t number = 1; number <= pairs_.last(); ++number) {
+    const Pair pair = pairs_.get(static_cast<std::uint32_t>(number));
+    if (!pair.live) {
+      continue;
+    }
+    if (const Status settled = settle(pair); !settled) {
       return settled;
     }
   }

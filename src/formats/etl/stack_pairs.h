@@ -1,14 +1,16 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "capture/callstack_sink.h"
 #include "formats/etl/etl_sample_writer.h"
+#include "formats/etl/index_table.h"
 #include "formats/etl/join_counts.h"
 #include "formats/etl/stack_keys.h"
+#include "io/spill_records.h"
+#include "io/spill_space.h"
+#include "io/spill_table.h"
 
 namespace stackpack::etl {
 
@@ -19,8 +21,14 @@ namespace stackpack::etl {
 /// nothing without its kernel half.
 class StackPairs {
  public:
-  StackPairs(StackKeys& keys, SampleWriter& samples, JoinCounts& counts)
-      : keys_(keys), samples_(samples), counts_(counts) {}
+  /// All references must outlive this. What fails in `space` is told by its status().
+  StackPairs(io::SpillSpace& space, StackKeys& keys, SampleWriter& samples, JoinCounts& counts)
+      : keys_(keys),
+        samples_(samples),
+        counts_(counts),
+        pairs_(space),
+        by_parts_(space),
+        of_part_(space) {}
 
   /// A sample whose callstack is `kernel` and then `user`; either may be kNoPart. Takes uses of its
   /// own on both.
@@ -32,36 +40,51 @@ class StackPairs {
   /// Keeps what can be kept: half a callstack is one, too.
   Status finish();
 
-  [[nodiscard]] std::size_t open() const { return by_parts_.size(); }
-
  private:
+  // A pair is in the list of each part that is open, in the order of their coming.
   struct Pair {
-    capture::PendingStack promise{};
+    std::uint32_t promise = 0;
     StackPart kernel = kNoPart;
     StackPart user = kNoPart;
+    std::uint32_t after_kernel = 0;  // the next pair in the list of `kernel`
+    std::uint32_t after_user = 0;
     bool borrowed = false;
+    bool live = false;
     std::uint64_t samples = 0;
   };
-  struct Key {
-    StackPart kernel;
-    StackPart user;
-    bool borrowed;
-    friend bool operator==(const Key&, const Key&) = default;
+  struct OfPart {
+    std::uint32_t first = 0;  // of the list
+    std::uint32_t last = 0;
+    std::uint32_t as_kernel = 0;  // the pair of this part and nothing else
+    std::uint32_t as_user = 0;
   };
-  struct KeyHash {
-    std::size_t operator()(const Key& key) const;
+  struct ByParts {
+    StackPart kernel = kNoPart;
+    StackPart user = kNoPart;
+    std::uint32_t borrowed = 0;
+    std::uint32_t pair = 0;
+    [[nodiscard]] bool used() const { return pair != 0; }
+    [[nodiscard]] std::uint64_t hash() const {
+      return mix_bits((std::uint64_t{kernel} << 32) | user) ^ mix_bits(borrowed);
+    }
+    [[nodiscard]] bool same_key(const ByParts& other) const {
+      return kernel == other.kernel && user == other.user && borrowed == other.borrowed;
+    }
   };
 
+  [[nodiscard]] std::uint32_t find(const Pair& pair) const;
+  void place(std::uint32_t number, const Pair& pair);
+  void displace(const Pair& pair);
+  void list(std::uint32_t number, StackPart part);
   [[nodiscard]] bool ready(const Pair& pair) const;
   Status settle(const Pair& pair);
 
   StackKeys& keys_;
   SampleWriter& samples_;
   JoinCounts& counts_;
-  std::unordered_map<Key, std::uint32_t, KeyHash> by_parts_;
-  std::vector<Pair> pairs_;
-  std::vector<std::uint32_t> free_;
-  std::unordered_multimap<StackPart, std::uint32_t> by_open_part_;
+  io::SpillRecords<Pair> pairs_;
+  io::SpillTable<ByParts> by_parts_;  // those of two parts
+  io::SpillArray<OfPart> of_part_;
   std::vector<std::uint64_t> scratch_;
 };
 

@@ -1,91 +1,69 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <utility>
 #include <vector>
 
+#include "formats/etl/event_header.h"
 #include "formats/etl/event_kinds.h"
 #include "formats/etl/event_window.h"
 #include "formats/etl/index_table.h"
-#include "formats/etl/stack_keys.h"
+#include "io/spill_records.h"
+#include "io/spill_space.h"
+#include "io/spill_table.h"
 
 namespace stackpack::etl {
-
-/// A kernel half that waits for the user half of its thread.
-struct WaitingHalf {
-  EventFacts event;
-  StackPart kernel = kNoPart;
-};
-
-/// Kernel halves of a thread that went to the scratch file.
-struct SpilledHalves {
-  std::uint64_t offset = 0;
-  std::size_t size = 0;
-};
 
 /// What is remembered of a thread. Thread 0 exists once per processor; events without a thread are
 /// kept under kNoId, also per processor.
 struct ThreadState {
-  std::uint64_t key = 0;
   WindowIndex last_event = kNotInWindow;
   std::uint64_t closed_clock = 0;  ///< own clock of the last user half
-  bool closed = false;
-  std::uint32_t pid = kNoId;  ///< from the Thread events
   WindowIndex runtime_event[kRuntimeCount] = {kNotInWindow, kNotInWindow, kNotInWindow};
-  std::vector<SpilledHalves> spilled;  ///< older than those of `waiting`
-  std::vector<WaitingHalf> waiting;
+  std::uint32_t pid = kNoId;        ///< from the Thread events
+  std::uint32_t closed_in = 0;      ///< part of the trace with the last user half, from 1 on
+  std::uint32_t first_waiting = 0;  ///< see WaitingHalves
+  std::uint32_t last_waiting = 0;   ///< likewise
+  bool counted_as_waiting = false;  ///< likewise
 };
 
+/// The number of a thread, from 1 on.
+using ThreadNumber = std::uint32_t;
+
+/// The threads of a trace. It names as many as it likes: they are kept in a SpillSpace.
 class ThreadStates {
  public:
-  /// The state of a thread; made when it is new. References stay valid.
-  ThreadState& of(std::uint32_t tid, std::uint16_t processor) {
-    const std::uint64_t key = key_of(tid, processor);
-    if (last_ != nullptr && last_->key == key) {
-      return *last_;
+  /// `space` must outlive this; its status() tells of what fails here.
+  explicit ThreadStates(io::SpillSpace& space) : states_(space), table_(space) {}
+
+  /// The number of a thread, which begins with a fresh state when it is new.
+  ThreadNumber of(std::uint32_t tid, std::uint16_t processor) {
+    const Place wanted{key_of(tid, processor), 0, 0};
+    Place& recent = recent_[wanted.hash() % kRecent];
+    if (recent.key != wanted.key || !recent.used()) {
+      recent = find(wanted, tid, processor);
     }
-    const std::uint64_t hash = mix_bits(key);
-    const std::uint32_t found =
-        table_.find(hash, [&](std::uint32_t index) { return states_[index].key == key; });
-    if (found != IndexTable::kNone) {
-      last_ = &states_[found];
-      return *last_;
-    }
-    const auto index = static_cast<std::uint32_t>(states_.size());
-    states_.emplace_back();
-    if (tid == kNoId) {
-      nobody_.push_back(processor);
-    }
-    states_.back().key = key;
-    table_.insert(hash, index,
-                  [this](std::uint32_t other) { return mix_bits(states_[other].key); });
-    last_ = &states_.back();
-    return *last_;
+    return recent.number;
   }
 
-  [[nodiscard]] std::deque<ThreadState>& all() { return states_; }
-  [[nodiscard]] std::size_t size() const { return states_.size(); }
-
-  /// Forgets the threads for which `keep(state)` is false. All references become invalid.
-  template <typename Keep>
-  void compact(Keep keep) {
-    std::deque<ThreadState> kept;
-    for (ThreadState& state : states_) {
-      const bool nobody = static_cast<std::uint32_t>(state.key) == kNoId;
-      if (nobody || keep(std::as_const(state))) {
-        kept.push_back(std::move(state));
-      }
+  /// The state of a thread, to be changed at will until the next call for another thread.
+  ThreadState& at(ThreadNumber thread) {
+    AtHand& at_hand = at_hand_[thread % kRecent];
+    if (at_hand.thread != thread) {
+      exchange(at_hand, thread);
     }
-    states_ = std::move(kept);
-    last_ = nullptr;
-    table_.clear();
-    for (std::size_t i = 0; i < states_.size(); ++i) {
-      table_.insert(mix_bits(states_[i].key), static_cast<std::uint32_t>(i),
-                    [this](std::uint32_t other) { return mix_bits(states_[other].key); });
-    }
+    return at_hand.state;
   }
+
+  /// The highest number of a thread: there is one for each up to it.
+  [[nodiscard]] ThreadNumber last() const { return states_.last(); }
+
+  /// Another part of the trace begins, with clocks of its own.
+  void next_part() { ++part_; }
+
+  /// The number of the part of the trace, from 1 on.
+  [[nodiscard]] std::uint32_t part() const { return part_; }
 
   /// Processors which logged events without a thread.
   [[nodiscard]] const std::vector<std::uint16_t>& processors_without_threads() const {
@@ -93,16 +71,54 @@ class ThreadStates {
   }
 
  private:
+  struct Place {
+    std::uint64_t key = 0;
+    ThreadNumber number = 0;
+    std::uint32_t unused = 0;
+    [[nodiscard]] bool used() const { return number != 0; }
+    [[nodiscard]] std::uint64_t hash() const { return mix_bits(key); }
+    [[nodiscard]] bool same_key(const Place& other) const { return key == other.key; }
+  };
+
+  struct AtHand {
+    ThreadNumber thread = 0;
+    ThreadState state;
+  };
+
   static std::uint64_t key_of(std::uint32_t tid, std::uint16_t processor) {
     const bool per_processor = tid == 0 || tid == kNoId;
     return per_processor ? (std::uint64_t{1} << 48) | (std::uint64_t{processor} << 32) | tid
                          : std::uint64_t{tid};
   }
 
-  std::deque<ThreadState> states_;
+  Place find(Place place, std::uint32_t tid, std::uint16_t processor) {
+    const Place known = table_.find(place);
+    if (known.used()) {
+      return known;
+    }
+    if (tid == kNoId) {
+      nobody_.push_back(processor);
+    }
+    place.number = states_.add({});
+    table_.put(place);
+    return place;
+  }
+
+  void exchange(AtHand& at_hand, ThreadNumber thread) {
+    if (at_hand.thread != 0) {
+      states_.set(at_hand.thread, at_hand.state);
+    }
+    at_hand = {thread, states_.get(thread)};
+  }
+
+  static constexpr std::size_t kRecent = 64;
+
+  io::SpillRecords<ThreadState> states_;
+  io::SpillTable<Place> table_;
   std::vector<std::uint16_t> nobody_;
-  IndexTable table_;
-  ThreadState* last_ = nullptr;
+  std::array<Place, kRecent> recent_{};    // by hash
+  std::array<AtHand, kRecent> at_hand_{};  // by number: theirs are newer than those in states_
+  std::uint32_t part_ = 1;
 };
 
 }  // namespace stackpack::etl

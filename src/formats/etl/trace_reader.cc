@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "formats/etl/frame_list.h"
 #include "io/byte_cursor.h"
@@ -20,19 +21,20 @@ bool is_rundown(const EventView& event) {
 }  // namespace
 
 TraceReader::TraceReader(const LogFileHeader& header, capture::CallstackSink& sink,
-                         const ReadOptions& options)
+                         io::SpillSpace& space, const ReadOptions& options)
     : header_(header),
       sink_(sink),
       losses_(sink.losses()),
       clock_(header),
-      max_threads_(std::max<std::size_t>(options.max_threads, 16)),
+      space_(space),
+      threads_(space),
       window_(std::max<std::size_t>(options.event_window, 1)),
+      keys_(space),
       samples_(sink, kinds_, clock_, header.pointer_size),
-      join_(threads_, window_, keys_, samples_, losses_, options.scratch_directory,
-            header.pointer_size),
-      extended_(keys_, join_.pairs(), samples_, losses_),
-      tables_(sink.system(), clock_),
-      images_(sink.system(), clock_, header.pointer_size) {
+      join_(space, threads_, window_, keys_, samples_, losses_, header.pointer_size),
+      extended_(space, keys_, join_.pairs(), samples_, losses_),
+      tables_(space, sink.system(), clock_),
+      images_(space, sink.system(), clock_, header.pointer_size) {
   tell_session();
 }
 
@@ -74,7 +76,7 @@ void TraceReader::bad_payload(std::string_view counter, const EventPlace& place)
   losses_.add(counter, LossKind::kDamage, 1, place.file_offset);
 }
 
-Status TraceReader::event(const EventView& event, const EventPlace& place) {
+Status TraceReader::take(const EventView& event, const EventPlace& place) {
   EventRole role = EventRole::kPlain;
   std::uint8_t runtime = kNoRuntime;
   EventFacts facts;
@@ -84,11 +86,6 @@ Status TraceReader::event(const EventView& event, const EventPlace& place) {
   facts.tid = event.tid;
   facts.cpu = place.processor;
   ++counts_.events;
-  if (threads_.size() >= max_threads_) {
-    if (const Status done = forget_threads(); !done) {
-      return done;
-    }
-  }
   if (!event.extended.empty()) {
     if (const Status done = extended_.event(event, facts, place.file_offset); !done) {
       return done;
@@ -149,7 +146,7 @@ void TraceReader::table_event(const EventView& event, EventRole role) {
     case EventRole::kThread: {
       const ThreadFacts thread = tables_.thread_event(event);
       if (thread.tid != kNoId && thread.tid != 0) {
-        threads_.of(thread.tid, 0).pid = thread.pid;
+        threads_.at(threads_.of(thread.tid, 0)).pid = thread.pid;
       }
       break;
     }
@@ -239,26 +236,27 @@ Status TraceReader::profile_event(const EventView& event, const EventPlace& plac
   } else {
     ++counts_.samples_not_idle;
   }
-  ThreadState& thread = threads_.of(facts.tid, place.processor);
-  facts.pid = facts.tid == 0 ? 0 : thread.pid;
+  const ThreadNumber thread = threads_.of(facts.tid, place.processor);
+  facts.pid = facts.tid == 0 ? 0 : threads_.at(thread).pid;
   return remember(facts, thread);
 }
 
 Status TraceReader::clr_event(const EventView& event, const EventPlace& place,
                               const EventFacts& facts, std::uint8_t runtime, bool stack_walk) {
-  ThreadState& thread = threads_.of(facts.tid, place.processor);
+  const ThreadNumber thread = threads_.of(facts.tid, place.processor);
   if (stack_walk && event.payload.size() >= 8) {
     return clr_stack(event, place, thread, runtime);
   }
   if (const Status done = remember(facts, thread); !done) {
     return done;
   }
-  thread.runtime_event[runtime] = thread.last_event;
+  ThreadState& state = threads_.at(thread);
+  state.runtime_event[runtime] = state.last_event;
   return {};
 }
 
 // The runtime walks the stack itself and logs it behind the event it belongs to.
-Status TraceReader::clr_stack(const EventView& event, const EventPlace& place, ThreadState& thread,
+Status TraceReader::clr_stack(const EventView& event, const EventPlace& place, ThreadNumber thread,
                               std::uint8_t runtime) {
   io::ByteCursor in(event.payload, place.file_offset);
   in.skip(4);  // runtime instance, two reserved bytes
@@ -270,8 +268,7 @@ Status TraceReader::clr_stack(const EventView& event, const EventPlace& place, T
   counts_.clr_frames += frames_.size();
 
   EventFacts facts;
-  const WindowIndex owner = thread.runtime_event[runtime];
-  thread.runtime_event[runtime] = kNotInWindow;
+  const WindowIndex owner = std::exchange(threads_.at(thread).runtime_event[runtime], kNotInWindow);
   if (window_.holds(owner)) {
     facts = window_.at(owner).facts;
   } else {
@@ -291,13 +288,14 @@ Status TraceReader::clr_stack(const EventView& event, const EventPlace& place, T
   return samples_.recorded_user(facts, frames_);
 }
 
-Status TraceReader::remember(const EventFacts& facts, ThreadState& thread) {
+Status TraceReader::remember(const EventFacts& facts, ThreadNumber thread) {
   if (window_.full()) {
     if (const Status done = forget_oldest(); !done) {
       return done;
     }
   }
-  thread.last_event = window_.add(facts, thread.last_event);
+  ThreadState& state = threads_.at(thread);
+  state.last_event = window_.add(facts, state.last_event);
   return {};
 }
 
@@ -309,7 +307,7 @@ Status TraceReader::forget_oldest() {
   }
   EventFacts facts = oldest.facts;
   if (facts.pid == kNoId) {  // the thread may have been introduced since
-    facts.pid = threads_.of(facts.tid, facts.cpu).pid;
+    facts.pid = threads_.at(threads_.of(facts.tid, facts.cpu)).pid;
   }
   return samples_.ip_only(facts);
 }
@@ -323,32 +321,8 @@ Status TraceReader::next_part() {
       return done;
     }
   }
-  for (ThreadState& thread : threads_.all()) {
-    thread.closed = false;
-  }
-  return {};
-}
-
-// Keeps the threads for which something waits; if those alone are too many, nothing may wait.
-Status TraceReader::forget_threads() {
-  const auto in_use = [this](const ThreadState& thread) {
-    return window_.holds(thread.last_event) || !thread.waiting.empty() || !thread.spilled.empty();
-  };
-  losses_.add("thread_tables_emptied", LossKind::kNotice, 1);
-  threads_.compact(in_use);
-  if (threads_.size() <= max_threads_ / 2) {
-    return {};
-  }
-  if (const Status done = join_.let_go(); !done) {
-    return done;
-  }
-  while (!window_.empty()) {
-    if (const Status done = forget_oldest(); !done) {
-      return done;
-    }
-  }
-  threads_.compact(in_use);
-  return {};
+  threads_.next_part();
+  return space_.status();
 }
 
 Status TraceReader::finish() {
@@ -364,7 +338,9 @@ Status TraceReader::finish() {
     }
   }
   samples_.rename_counters();
-  images_.finish();
+  if (const Status done = images_.finish(); !done) {
+    return done;
+  }
   const std::uint64_t damaged = tables_.damaged() + images_.damaged();
   if (damaged != 0) {
     losses_.add("bad_system_events", LossKind::kDamage, damaged);
@@ -373,7 +349,7 @@ Status TraceReader::finish() {
     losses_.add("events_of_uncounted_kinds", LossKind::kNotice,
                 kinds_.at(EventKinds::kOtherKind).count);
   }
-  return {};
+  return space_.status();
 }
 
 void TraceReader::summarize(TraceSummary& summary) const {

@@ -18,6 +18,7 @@
 #include "formats/etl/stack_join.h"
 #include "formats/etl/stack_keys.h"
 #include "formats/etl/thread_states.h"
+#include "io/spill_space.h"
 
 namespace stackpack::etl {
 
@@ -30,11 +31,14 @@ struct EventPlace {
 /// Takes the events of a trace in clock order and hands each to those whom it concerns.
 class TraceReader {
  public:
-  /// `header` and `sink` must outlive the reader.
-  TraceReader(const LogFileHeader& header, capture::CallstackSink& sink,
+  /// `header`, `sink` and `space` must outlive the reader. All tables whose size is up to the trace
+  /// are kept in `space`, whose failures the reader returns.
+  TraceReader(const LogFileHeader& header, capture::CallstackSink& sink, io::SpillSpace& space,
               const ReadOptions& options);
 
-  Status event(const EventView& event, const EventPlace& place);
+  Status event(const EventView& event, const EventPlace& place) {
+    return space_.status() ? take(event, place) : space_.status();
+  }
 
   /// Another session or lap begins: its clocks have nothing to do with those before.
   Status next_part();
@@ -46,16 +50,16 @@ class TraceReader {
   void summarize(TraceSummary& summary) const;
 
  private:
+  Status take(const EventView& event, const EventPlace& place);
   Status stack_event(const EventView& event, const EventPlace& place, EventRole role);
   Status profile_event(const EventView& event, const EventPlace& place, EventFacts& facts,
                        EventRole role);
   Status clr_event(const EventView& event, const EventPlace& place, const EventFacts& facts,
                    std::uint8_t runtime, bool stack_walk);
-  Status clr_stack(const EventView& event, const EventPlace& place, ThreadState& thread,
+  Status clr_stack(const EventView& event, const EventPlace& place, ThreadNumber thread,
                    std::uint8_t runtime);
-  Status remember(const EventFacts& facts, ThreadState& thread);
+  Status remember(const EventFacts& facts, ThreadNumber thread);
   Status forget_oldest();
-  Status forget_threads();
   void table_event(const EventView& event, EventRole role);
   void tell_session();
   void bad_payload(std::string_view counter, const EventPlace& place);
@@ -65,7 +69,7 @@ class TraceReader {
   capture::LossCounters& losses_;
   EtlClock clock_;
   EventKinds kinds_;
-  std::size_t max_threads_;
+  io::SpillSpace& space_;
   ThreadStates threads_;
   EventWindow window_;
   StackKeys keys_;

@@ -1,71 +1,91 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "formats/etl/event_window.h"
 #include "formats/etl/stack_keys.h"
 #include "formats/etl/thread_states.h"
-#include "io/spill_file.h"
+#include "io/spill_records.h"
+#include "io/spill_space.h"
 #include "stackpack/result.h"
 
 namespace stackpack::etl {
 
-/// The kernel halves that wait, of all threads.
+/// A kernel half that waits for the user half of its thread.
+struct WaitingHalf {
+  EventFacts event;
+  StackPart kernel = kNoPart;
+};
+
+/// The kernel halves that wait, of all threads: a list for each.
 ///
 /// Most wait for microseconds. A thread that never leaves the kernel keeps its halves waiting to
-/// the end of the trace, and there can be millions: beyond kMostInMemory the longest queues go to a
-/// scratch file, so that waiting costs disk, not memory, and no stack is decided early.
+/// the end of the trace, and there can be millions: they are kept in a SpillSpace, so that waiting
+/// costs disk, not memory, and no stack is decided early.
 class WaitingHalves {
  public:
-  static constexpr std::size_t kMostInMemory = std::size_t{1} << 15;
-
-  WaitingHalves(ThreadStates& threads, StackKeys& keys, const std::string& scratch_directory)
-      : threads_(threads), keys_(keys), scratch_(scratch_directory) {}
+  /// Both must outlive this. What fails in `space` is told by its status().
+  WaitingHalves(io::SpillSpace& space, ThreadStates& threads) : threads_(threads), halves_(space) {}
 
   /// Takes over one use of `half.kernel`.
-  Status add(ThreadState& thread, const WaitingHalf& half);
+  void add(ThreadNumber thread, const WaitingHalf& half);
 
   /// Gives everything that waits for the thread to `visit(const WaitingHalf&)`, oldest first, and
-  /// forgets it. The visitor takes over the uses.
+  /// forgets it. The visitor takes over the uses, and adds nothing.
   template <typename Visit>
-  Status take_all(ThreadState& thread, Visit visit) {
-    const std::vector<SpilledHalves> blocks = std::move(thread.spilled);
-    thread.spilled.clear();
-    for (const SpilledHalves& block : blocks) {
-      std::vector<WaitingHalf> halves;
-      if (const Status read = read_back(block, halves); !read) {
-        return read;
-      }
-      for (const WaitingHalf& half : halves) {
-        if (const Status done = visit(half); !done) {
-          return done;
-        }
-      }
-    }
-    // The visitor may not add to the list, so that its memory can be used again.
-    in_memory_ -= thread.waiting.size();
-    for (const WaitingHalf& half : thread.waiting) {
-      if (const Status done = visit(half); !done) {
+  Status take_all(ThreadNumber thread, Visit visit) {
+    std::uint32_t number = begin_to_take(thread);
+    while (number != 0) {
+      const Listed listed = halves_.get(number);
+      halves_.remove(number);
+      number = listed.next;
+      if (const Status done = visit(std::as_const(listed.half)); !done) {
         return done;
       }
     }
-    thread.waiting.clear();
+    return {};
+  }
+
+  /// The same with the halves of every thread, in the order of the threads' numbers.
+  template <typename Visit>
+  Status take_every(Visit visit) {
+    if (many_threads_) {
+      threads_that_wait_.clear();
+    }
+    std::sort(threads_that_wait_.begin(), threads_that_wait_.end());
+    const std::size_t count = many_threads_ ? threads_.last() : threads_that_wait_.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const ThreadNumber thread =
+          many_threads_ ? static_cast<ThreadNumber>(i + 1) : threads_that_wait_[i];
+      if (const Status done = take_all(thread, visit); !done) {
+        return done;
+      }
+      threads_.at(thread).counted_as_waiting = false;
+    }
+    threads_that_wait_.clear();
+    many_threads_ = false;
     return {};
   }
 
  private:
-  Status spill_longest();
-  Status spill(ThreadState& thread);
-  Status read_back(const SpilledHalves& block, std::vector<WaitingHalf>& halves);
+  static constexpr std::size_t kMostThreads = std::size_t{1} << 16;
+
+  struct alignas(64) Listed {
+    WaitingHalf half;
+    std::uint32_t next = 0;
+  };
+
+  std::uint32_t begin_to_take(ThreadNumber thread);
 
   ThreadStates& threads_;
-  StackKeys& keys_;
-  io::SpillFile scratch_;
-  std::size_t in_memory_ = 0;
+  io::SpillRecords<Listed> halves_;
+  // Those with counted_as_waiting, unless they are many.
+  std::vector<ThreadNumber> threads_that_wait_;
+  bool many_threads_ = false;
 };
 
 }  // namespace stackpack::etl

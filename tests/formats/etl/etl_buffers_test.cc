@@ -232,12 +232,13 @@ TEST_CASE("a buffer that begins inside a damaged header makes no buffer smaller 
   REQUIRE(header.has_value());
   capture::LossCounters losses;
   capture::ByteAccount account;
+  io::SpillSpace space("/tmp", 0);
   const auto index =
-      etl::index_buffers(*source, *header, {std::uint64_t{1} << 18, {}}, losses, account);
+      etl::index_buffers(*source, *header, {std::uint64_t{1} << 18, {}}, space, losses, account);
   REQUIRE(index.has_value());
-  REQUIRE(index->buffers.size() > 1);
-  for (const etl::IndexedBuffer& buffer : index->buffers) {
-    CHECK(buffer.size >= etl::kBufferHeaderBytes);
+  REQUIRE(index->count > 1);
+  for (std::uint64_t i = 0; i < index->count; ++i) {
+    CHECK(index->buffers.get(i).size >= etl::kBufferHeaderBytes);
   }
 }
 

@@ -67,7 +67,7 @@ TEST_CASE("items too short for their match id or key are damage, each where it i
   CHECK(reading->accounted());
 }
 
-TEST_CASE("halves that wait in great number are let go, and none is lost") {
+TEST_CASE("halves may wait in great number, and none is lost") {
   constexpr std::uint32_t kItems = 6000;
   constexpr std::size_t kFrames = 190;
   const auto reading = read_etl(make_etl({}, [](EtlWriter& out) {
@@ -77,13 +77,12 @@ TEST_CASE("halves that wait in great number are let go, and none is lost") {
       item_event(out, 100 + 10 * std::uint64_t{i}, 7, {out.stack_item(1 + i, frames)});
     }
   }));
-  CHECK(reading->loss("match_halves_let_go") == (std::size_t{1} << 20) / (kFrames + 1));
   CHECK(reading->summary.extended_stacks == kItems);
   CHECK(reading->listing().size() == kItems);
   CHECK_FALSE(reading->sink.counters.any_loss());
 }
 
-TEST_CASE("keys that wait in great number do not, and none is lost") {
+TEST_CASE("keys may wait in great number, and none is lost") {
   constexpr std::uint32_t kItems = (1U << 16) + 500;
   const auto reading = read_etl(make_etl({}, [](EtlWriter& out) {
     for (std::uint32_t i = 0; i < kItems; ++i) {

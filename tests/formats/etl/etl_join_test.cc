@@ -7,7 +7,6 @@
 
 #include <doctest/doctest.h>
 
-#include "formats/etl/waiting_halves.h"
 #include "support/etl_reading.h"
 
 namespace stackpack::test {
@@ -294,7 +293,7 @@ TEST_CASE(
 }
 
 TEST_CASE("halves that wait by the thousand go to disk and come back") {
-  constexpr std::uint32_t kEvents = etl::WaitingHalves::kMostInMemory * 2 + 1000;
+  constexpr std::uint32_t kEvents = (1U << 16) + 1000;
   constexpr std::uint32_t kFirstJoined = kEvents / 3 * 3 - 3000;
   const auto file = make_etl({}, [](EtlWriter& out) {
     for (std::uint32_t i = 0; i < kEvents; ++i) {
@@ -311,7 +310,9 @@ TEST_CASE("halves that wait by the thousand go to disk and come back") {
     out.key_definition(0, end, 0x99, {kK + 8});
     out.stack(0, end + 1, 100 + 10 * std::uint64_t{kFirstJoined}, 5, 7, {kU + 1});
   });
-  const auto reading = read_etl(file);
+  etl::ReadOptions options;
+  options.table_bytes = 0;
+  const auto reading = read_etl(file, options);
   CHECK(reading->summary.joined_stacks == kEvents);
   CHECK(reading->loss("orphan_stacks") == 0);
   CHECK_FALSE(reading->sink.counters.any_loss());
@@ -325,30 +326,21 @@ TEST_CASE("halves that wait by the thousand go to disk and come back") {
   CHECK(keyed == (kEvents + 4) / 5);
 }
 
-TEST_CASE("threads are forgotten when there are too many, callstacks are not") {
-  const auto file = make_etl({}, [](EtlWriter& out) {
-    for (std::uint32_t i = 0; i < 3000; ++i) {
-      const std::uint64_t clock = 100 + 10 * std::uint64_t{i};
-      out.sample(0, clock, 1000 + i, kK + 1);
-      out.stack(0, clock + 1, clock, 5, 1000 + i, {kK + 1});
-      out.stack(0, clock + 2, clock, 5, 1000 + i, {kU + i % 7});
-      out.sample(0, clock + 3, 1000 + i, kU);
+TEST_CASE("a pair whose halves are the same key is kept once, and so are its uses") {
+  const auto reading = read_etl(make_etl({}, [](EtlWriter& out) {
+    out.provider(0, 100, kOther, 12, 1, 0, 7, 5, TestBytes(), {out.key_item(5, 0x98)});
+    out.provider(0, 110, kOther, 13, 1, 0, 7, 5, TestBytes(), {out.key_item(5, 0x98)});
+    out.key_definition(0, 200, 0x98, {kU + 1});
+    for (std::uint32_t key = 0; key < 3; ++key) {  // what was free is used again
+      out.provider(0, 300 + key, kOther, 12, 1, 0, 8, 5, TestBytes(), {out.key_item(0, key)});
     }
-  });
-  etl::ReadOptions options;
-  const auto plenty = read_etl(file, options);
-  CHECK(plenty->loss("thread_tables_emptied") == 0);
-  for (const std::size_t window : {std::size_t{8}, std::size_t{1} << 17}) {
-    CAPTURE(window);
-    options.max_threads = 100;
-    options.event_window = window;
-    const auto few = read_etl(file, options);
-    CHECK(few->loss("thread_tables_emptied") > 10);
-    CHECK(few->listing() == plenty->listing());
-    // With a window of more events than threads may be, the window has to give way.
-    CHECK(few->loss("orphan_stacks") == (window == 8 ? 0U : 30U));
-    CHECK(few->sink.rows.size() == plenty->sink.rows.size() + few->loss("orphan_stacks"));
-  }
+    for (std::uint32_t key = 0; key < 3; ++key) {
+      out.key_definition(0, 400 + key, key, {kU + 2 + key});
+    }
+  }));
+  CHECK(told(*reading) == std::vector<std::string>{"id12 t7: u001 u001", "id12 t8: u002",
+                                                   "id12 t8: u003", "id12 t8: u004"});
+  CHECK(reading->summary.joined_stacks == 4);
 }
 
 TEST_SUITE_END();

@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "formats/etl/waiting_halves.h"
 #include "support/etl_reading.h"
 #include "support/failing_source.h"
 
@@ -11,7 +10,13 @@ namespace stackpack::test {
 namespace {
 
 constexpr std::uint64_t kKernelHalf = 0xFFFFF80000000000;
-constexpr std::uint32_t kHalves = etl::WaitingHalves::kMostInMemory + 100;
+constexpr std::uint32_t kHalves = 40'000;
+
+etl::ReadOptions with_little_memory() {
+  etl::ReadOptions options;
+  options.table_bytes = 0;
+  return options;
+}
 
 // More kernel halves of one thread than wait in memory; its user half comes at the end.
 std::vector<std::byte> crowded_trace() {
@@ -29,7 +34,7 @@ std::vector<std::byte> crowded_trace() {
 TEST_SUITE_BEGIN("etl waiting halves");
 
 TEST_CASE("without a place for the scratch file the conversion ends with that error") {
-  etl::ReadOptions options;
+  etl::ReadOptions options = with_little_memory();
   options.scratch_directory = "/nonexistent-directory";
   const auto reading = read_etl(crowded_trace(), options);
   REQUIRE(reading->failed);
@@ -41,14 +46,14 @@ TEST_CASE("a sink that refuses a callstack which waited, on disk or in memory, e
   const auto file = crowded_trace();
   const auto source = io::source_of_memory(file);
   FailingSink endless(FailingSource::kNever);
-  REQUIRE(etl::read_capture(*source, endless, {}).has_value());
+  REQUIRE(etl::read_capture(*source, endless, with_little_memory()).has_value());
   REQUIRE(endless.calls() >= kHalves);
   // A sample goes when its callstack is complete.
   for (const std::uint64_t before_end :
        {std::uint64_t{1}, std::uint64_t{50}, std::uint64_t{kHalves}}) {
     CAPTURE(before_end);
     FailingSink sink(endless.calls() - before_end);
-    const auto account = etl::read_capture(*io::source_of_memory(file), sink, {});
+    const auto account = etl::read_capture(*io::source_of_memory(file), sink, with_little_memory());
     REQUIRE_FALSE(account.has_value());
     CHECK(account.error().code == ErrorCode::kLimit);
     CHECK(account.error().offset == 4711);
