@@ -19,8 +19,9 @@ namespace {
 void keep_no_freed_blocks() {
 #ifdef __GLIBC__
   constexpr int kLargeBlock = 2 << 20;
+  constexpr int kMostKept = 8 << 20;  // at the end of a heap
   ::mallopt(M_MMAP_THRESHOLD, kLargeBlock);
-  ::mallopt(M_TRIM_THRESHOLD, kLargeBlock);
+  ::mallopt(M_TRIM_THRESHOLD, kMostKept);
 #endif
 }
 

@@ -14,7 +14,7 @@
 namespace stackpack::test {
 namespace {
 
-constexpr etl::Guid kOther = etl::make_guid(0x11111111, 0x2222, 0x3333, 0x4444, 0x555555555555);
+constexpr etl::Guid kFloodGuid = etl::make_guid(0x11111111, 0x2222, 0x3333, 0x4444, 0x555555555555);
 
 // Thousands of threads, open keys, pairs of keys, waiting halves, processes and images, at random.
 std::vector<std::byte> busy_trace(std::uint64_t seed, std::uint32_t events) {
@@ -53,11 +53,11 @@ std::vector<std::byte> busy_trace(std::uint64_t seed, std::uint32_t events) {
           out.key_definition(cpu, clock + 1, key, frames_at(kernel ? kK : kU));
           break;
         case 7:
-          out.provider(cpu, clock + 1, kOther, 12, 1, 0, tid, pid, TestBytes(),
+          out.provider(cpu, clock + 1, kFloodGuid, 12, 1, 0, tid, pid, TestBytes(),
                        {out.stack_item(1 + random() % 3000, frames_at(kernel ? kK : kU))});
           break;
         case 8:
-          out.provider(cpu, clock + 1, kOther, 13, 1, 0, tid % 3, pid, TestBytes(),
+          out.provider(cpu, clock + 1, kFloodGuid, 13, 1, 0, tid % 3, pid, TestBytes(),
                        {out.key_item(random() % 3000, key)});
           break;
         default:
@@ -77,10 +77,11 @@ std::vector<std::byte> busy_trace(std::uint64_t seed, std::uint32_t events) {
   });
 }
 
-using Told = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t, std::string>;
+using FloodLine =
+    std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t, std::string>;
 
-std::vector<Told> told(const EtlReading& reading) {
-  std::vector<Told> lines;
+std::vector<FloodLine> lines_of(const EtlReading& reading) {
+  std::vector<FloodLine> lines;
   for (const CollectingSink::Row& row : reading.sink.settled()) {
     lines.emplace_back(row.sample.time_ns, row.sample.pid, row.sample.tid, row.sample.event,
                        row.stack);
@@ -109,7 +110,7 @@ TEST_CASE("a trace reads the same with next to no memory for its tables") {
     const auto little = read_etl(file, options);
     REQUIRE_FALSE(plenty->failed);
     REQUIRE_FALSE(little->failed);
-    CHECK(told(*little) == told(*plenty));
+    CHECK(lines_of(*little) == lines_of(*plenty));
     CHECK(modules_of(*little) == modules_of(*plenty));
     CHECK(little->summary.undefined_references == plenty->summary.undefined_references);
     CHECK(little->summary.undefined_references > 100);

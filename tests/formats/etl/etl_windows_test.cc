@@ -12,7 +12,8 @@
 namespace stackpack::test {
 namespace {
 
-constexpr etl::Guid kOther = etl::make_guid(0x11111111, 0x2222, 0x3333, 0x4444, 0x555555555555);
+constexpr etl::Guid kWindowGuid =
+    etl::make_guid(0x11111111, 0x2222, 0x3333, 0x4444, 0x555555555555);
 
 // Events of all sizes, trace messages between them, on several processors.
 std::vector<std::byte> mixed_trace(const EtlOptions& options, std::uint32_t events) {
@@ -26,21 +27,21 @@ std::vector<std::byte> mixed_trace(const EtlOptions& options, std::uint32_t even
                 EtlWriter::Frames(1 + random() % (i % 97 == 0 ? 7000 : 30), kK + 1 + i % 50));
       if (i % 5 == 0) {
         out.message(cpu, static_cast<std::uint16_t>(8 + random() % 200));
-        out.provider(cpu, clock + 2, kOther, 12, 1, 0, 7, 5, TestBytes().zeros(random() % 50),
+        out.provider(cpu, clock + 2, kWindowGuid, 12, 1, 0, 7, 5, TestBytes().zeros(random() % 50),
                      {out.stack_item(0, EtlWriter::Frames(1 + i % 20, kU + 1))});
       }
     }
   });
 }
 
-using Told = std::tuple<std::uint64_t, std::uint32_t, std::uint16_t, std::string>;
+using WindowLine = std::tuple<std::uint64_t, std::uint32_t, std::uint16_t, std::string>;
 
 void check_windows_read_alike(const std::vector<std::byte>& file) {
   etl::ReadOptions options;
   const auto whole = read_etl(file, options);
   options.max_whole_bytes = 0;
   const auto told = [](const EtlReading& reading) {
-    std::vector<Told> lines;
+    std::vector<WindowLine> lines;
     for (const CollectingSink::Row& row : reading.sink.settled()) {
       lines.emplace_back(row.sample.time_ns, row.sample.tid, row.sample.cpu, row.stack);
     }
