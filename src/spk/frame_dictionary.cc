@@ -142,7 +142,9 @@ std::uint64_t FrameDictionary::memory_bytes() const {
 }
 
 std::uint64_t FrameDictionarySize::open_bytes() const {
-  return open_ == 0 ? 0 : sizeof(FrameDictionary::Group) + open_ * distance_bytes(low_, high_);
+  return open_ == 0
+             ? 0
+             : sizeof(FrameDictionary::Group) + std::uint64_t{open_} * distance_bytes(low_, high_);
 }
 
 void FrameDictionarySize::append(std::span<const Frame> frames) {
