@@ -23,9 +23,27 @@ StackPart StackKeys::refer(KeySpace space, std::uint64_t key) {
 }
 
 void StackKeys::give_frames(Part& part, std::span<const std::uint64_t> frames) {
-  part.frames = frames_.add(std::as_bytes(frames));
   part.frame_count = static_cast<std::uint32_t>(frames.size());
   part.defined = 1;
+  if (frames.size() > kMostPooledFrames || (free_in_pool_.empty() && pool_.size() == kMostPooled)) {
+    part.frames = frames_.add(std::as_bytes(frames));
+    return;
+  }
+  if (free_in_pool_.empty()) {
+    pool_.emplace_back();
+    free_in_pool_.push_back(pool_.size());
+  }
+  part.pooled = free_in_pool_.back();
+  free_in_pool_.pop_back();
+  pool_[part.pooled - 1].assign(frames.begin(), frames.end());
+}
+
+void StackKeys::forget_frames(const Part& part) {
+  if (part.pooled != 0) {
+    free_in_pool_.push_back(part.pooled);
+  } else {
+    frames_.remove(part.frames);
+  }
 }
 
 StackPart StackKeys::hold(std::span<const std::uint64_t> frames) {
@@ -62,12 +80,17 @@ void StackKeys::release(StackPart number) {
     parts_.set(number, part);
     return;
   }
-  frames_.remove(part.frames);
+  forget_frames(part);
   parts_.remove(number);
 }
 
 void StackKeys::append_frames(StackPart number, std::vector<std::uint64_t>& frames) const {
   const Part part = parts_.get(number);
+  if (part.pooled != 0) {
+    const std::vector<std::uint64_t>& pooled = pool_[part.pooled - 1];
+    frames.insert(frames.end(), pooled.begin(), pooled.end());
+    return;
+  }
   const std::size_t before = frames.size();
   frames.resize(before + part.frame_count);
   frames_.read(part.frames, std::as_writable_bytes(std::span(frames).subspan(before)));

@@ -11,9 +11,11 @@
 // frames of a defined part live as long as it has uses.
 //
 // How many keys are open and how many parts are in use is up to the trace: everything is kept in a
-// SpillSpace, so that it costs disk, not memory.
+// SpillSpace, so that it costs disk, not memory. Most parts live for microseconds, though: the
+// frames of a thousand of usual length stand in a pool beside it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -66,7 +68,7 @@ class StackKeys {
     std::uint32_t frames = 0;  // their chain
     std::uint32_t frame_count = 0;
     std::uint64_t defined = 0;
-    std::uint64_t unused = 0;
+    std::uint64_t pooled = 0;  // where in the pool they stand, counted from 1; 0: they are a chain
   };
   struct OpenKey {
     std::uint64_t key = 0;
@@ -79,11 +81,17 @@ class StackKeys {
     }
   };
 
+  static constexpr std::size_t kMostPooled = 1024;       // parts, in 2 MiB
+  static constexpr std::size_t kMostPooledFrames = 256;  // of each
+
   void give_frames(Part& part, std::span<const std::uint64_t> frames);
+  void forget_frames(const Part& part);
 
   io::SpillRecords<Part> parts_;
   io::SpillChains frames_;
   io::SpillTable<OpenKey> open_;
+  std::vector<std::vector<std::uint64_t>> pool_;
+  std::vector<std::uint64_t> free_in_pool_;  // counted from 1
   std::uint64_t undefined_references_ = 0;
 };
 
