@@ -9,9 +9,9 @@ namespace stackpack::app {
 ///
 /// The phases follow each other: while the capture is read, builder, promises and facts share the
 /// limit; while the file is written, the builder is gone and ids, tally, counts and the writer's
-/// table of edges take its place. What has a fixed size lies outside, in the
-/// kFixedBytes that a conversion may take besides: buffers of the spool, the queue, the source and
-/// its recent chains, the sample blocks under way, and the program itself.
+/// table of edges take its place. What has a fixed size lies outside, in the kFixedBytes that a
+/// conversion may take besides: buffers of the spool, the queue, the source, its tables and recent
+/// chains, the sample blocks under way, and the program itself.
 struct MemoryPlan {
   static constexpr std::uint64_t kLeastLimit = std::uint64_t{16} << 20;
   static constexpr std::uint64_t kFixedBytes = std::uint64_t{64} << 20;

@@ -48,7 +48,8 @@ Status Packer::intern_arrivals() {
   std::span<const dag::Builder::Arrival> left = arrivals_;
   bool again = false;
   while (!left.empty()) {
-    const Result<std::size_t> done = builder_->intern_some(left, nodes_);
+    const Result<std::size_t> done =
+        builder_->intern_some(left, std::span(nodes_).first(left.size()));
     if (!done) {
       if (again || done.error().code != ErrorCode::kLimit || builder_->node_count() <= 1) {
         return done.error();

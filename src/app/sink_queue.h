@@ -27,8 +27,8 @@ class SinkQueue final : public capture::CallstackSink {
  public:
   static constexpr std::size_t kBatches = 4;
   static constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
-  static constexpr std::size_t kTogether =
-      256;  ///< samples that the sink is given at once, at most
+  /// Samples that the sink is given at once, at most.
+  static constexpr std::size_t kTogether = 256;
 
   /// `sink` must outlive the queue and is used by the queue's thread until finish() returns.
   explicit SinkQueue(capture::CallstackSink& sink);

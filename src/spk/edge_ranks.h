@@ -19,11 +19,14 @@
 
 namespace stackpack::spk {
 
+/// Where a child stands in its row.
 struct EdgePlace {
   std::uint32_t position = 0;
   std::uint32_t rank = 0;
 };
 
+/// Use: add_block() for every block of the file, finish(), then the look-ups.
+/// Memory: 4 bytes a row and 8 an edge, three times that while they come; or options.memory_bytes.
 class EdgeRanks {
  public:
   struct Options {

@@ -14,8 +14,9 @@
 
 namespace stackpack::spk {
 
-/// Numbers by index, in memory or in a scratch file that is looked at through a bounded
-/// number of pages. Errors: kIo where they are not in memory.
+/// Numbers by index, in memory or in a scratch file that is looked at through a bounded number of
+/// pages. Unlike io::SpillArray it can be searched as a span while it is in memory, and tells each
+/// error where it happens. Errors: kIo where they are not in memory.
 template <typename T>
 class SpillableArray {
  public:

@@ -11,11 +11,11 @@ using capture::SkipReason;
 
 namespace {
 
-// Windows of parked buffers begin and end at multiples of eight bytes, as events do.
 // No machine has as many processors. More of them wait, as those do for which there is no memory.
 constexpr std::size_t kMostStreams = std::size_t{1} << 14;
 constexpr std::size_t kMostProcessorsAhead = 2048;
 constexpr std::uint64_t kStreamBytes = 256;  // what a stream takes besides its buffer
+// Windows of parked buffers begin and end at multiples of eight bytes, as events do.
 constexpr std::size_t kLeastWindowBytes = 96;
 constexpr std::size_t kMostEventBytes = std::size_t{64} << 10;
 
