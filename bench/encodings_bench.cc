@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "benchmarks.h"
-#include "io/zstd_codec.h"
+#include "codec/zstd_codec.h"
 #include "stored_input.h"
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
@@ -274,11 +274,12 @@ struct Encoding {
 
 // Packed size, after a look at what comes out again; 0 when that is wrong.
 std::uint64_t packed_bytes(const std::string& bytes, int level) {
-  io::ZstdCompressor zstd(level);
+  codec::ZstdCompressor zstd(level);
   std::vector<std::byte> frame;
   std::vector<std::byte> content(bytes.size());
   const auto raw = std::as_bytes(std::span(bytes));
-  const bool right = zstd.compress(raw, frame) && io::ZstdDecompressor().decompress(frame, content);
+  const bool right =
+      zstd.compress(raw, frame) && codec::ZstdDecompressor().decompress(frame, content);
   return right && std::equal(content.begin(), content.end(), raw.begin()) ? frame.size() : 0;
 }
 

@@ -7,7 +7,7 @@
 
 #include "benchmarks.h"
 #include "builder/published_builder.h"
-#include "io/zstd_codec.h"
+#include "codec/zstd_codec.h"
 #include "stored_input.h"
 
 namespace stackpack::bench {
@@ -42,7 +42,7 @@ bool ours_is_right(const StackStream& stream, const StoredInput& input, const Sp
 }
 
 std::uint64_t packed_bytes(const std::vector<std::vector<std::byte>>& pages, int level) {
-  io::ZstdCompressor zstd(level);
+  codec::ZstdCompressor zstd(level);
   std::vector<std::byte> frame;
   std::uint64_t bytes = 0;
   for (const std::vector<std::byte>& page : pages) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "benchmarks.h"
-#include "io/zstd_codec.h"
+#include "codec/zstd_codec.h"
 #include "stopwatch.h"
 #include "stored_input.h"
 
@@ -191,7 +191,7 @@ bool run_coding(Coding& coding, const std::vector<StoredSample>& all) {
   std::vector<Block> blocks;
   coding.raw = 0;
   coding.packed = 0;
-  io::ZstdCompressor zstd(kLevel);
+  codec::ZstdCompressor zstd(kLevel);
   Bytes bytes;
   const ProcessStopwatch encoding;
   for (std::size_t begin = 0; begin < samples.size(); begin += kBlockSamples) {
@@ -207,7 +207,7 @@ bool run_coding(Coding& coding, const std::vector<StoredSample>& all) {
   }
   coding.encoding.add(encoding.nanoseconds());
 
-  io::ZstdDecompressor unzstd;
+  codec::ZstdDecompressor unzstd;
   std::vector<StoredSample> decoded;
   double decoding = 0;
   std::size_t at = 0;

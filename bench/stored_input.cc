@@ -10,7 +10,7 @@
 
 #include "dag/builder.h"
 #include "io/output_file.h"
-#include "spk/writer.h"
+#include "spk/write/writer.h"
 #include "stopwatch.h"
 
 namespace stackpack::bench {

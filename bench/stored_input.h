@@ -8,7 +8,7 @@
 
 #include "benchmarks.h"
 #include "dag/frozen_dag.h"
-#include "spk/writer.h"
+#include "spk/write/writer.h"
 #include "stackpack/model.h"
 #include "stackpack/reader.h"
 #include "stackpack/stats.h"

@@ -11,14 +11,14 @@
 
 #include <unistd.h>
 
+#include "bytes/byte_cursor.h"
 #include "dag/builder.h"
 #include "dag/segment_merge.h"
 #include "dag/segment_spill.h"
 #include "fuzz/require.h"
-#include "io/byte_cursor.h"
 #include "io/byte_source.h"
 #include "io/output_file.h"
-#include "spk/writer.h"
+#include "spk/write/writer.h"
 #include "stackpack/reader.h"
 
 namespace stackpack::fuzz {
@@ -90,7 +90,7 @@ class Segments {
   std::uint64_t empty_bytes_ = builder_->memory_bytes();
 };
 
-Frame frame_from(io::ByteCursor& in) {
+Frame frame_from(bytes::ByteCursor& in) {
   const auto byte = in.read<std::uint8_t>();
   const auto mode = static_cast<FrameMode>(byte % kFrameModeCount);
   switch (byte >> 6) {
@@ -105,7 +105,7 @@ Frame frame_from(io::ByteCursor& in) {
   }
 }
 
-void run_program(io::ByteCursor& in, Segments& segments) {
+void run_program(bytes::ByteCursor& in, Segments& segments) {
   std::vector<Stack> last(4);
   std::size_t frames = 0;
   std::size_t stacks = 0;
@@ -187,7 +187,7 @@ void compare(const Reader& reader, const Segments& segments) {
 }  // namespace
 
 void builder_round_trip(std::span<const std::byte> data) {
-  io::ByteCursor in(data, 0);
+  bytes::ByteCursor in(data, 0);
   const auto options = in.read<std::uint8_t>();
   const std::uint64_t limit = (in.read<std::uint8_t>() * std::uint64_t{4} + 256) << 10;
   Segments segments((options & 1) != 0 ? limit : 0);

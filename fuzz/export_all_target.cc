@@ -6,8 +6,8 @@
 
 #include <unistd.h>
 
+#include "bytes/byte_cursor.h"
 #include "export/export_job.h"
-#include "io/byte_cursor.h"
 #include "io/directories.h"
 #include "io/output_file.h"
 
@@ -23,7 +23,7 @@ struct MadeCapture {
   std::vector<StoredSample> samples;
 };
 
-std::string text_from(io::ByteCursor& in) {
+std::string text_from(bytes::ByteCursor& in) {
   const std::size_t size = in.read<std::uint8_t>() % 8;
   std::string text;
   for (std::size_t i = 0; i < size; ++i) {
@@ -32,17 +32,17 @@ std::string text_from(io::ByteCursor& in) {
   return text;
 }
 
-std::uint64_t time_from(io::ByteCursor& in) {
+std::uint64_t time_from(bytes::ByteCursor& in) {
   const auto byte = in.read<std::uint8_t>();
   return byte == 255 ? kUnknownTime : byte;
 }
 
-std::uint32_t id_from(io::ByteCursor& in) {
+std::uint32_t id_from(bytes::ByteCursor& in) {
   const auto byte = in.read<std::uint8_t>();
   return byte == 255 ? kUnknownId : byte % 4;
 }
 
-void read_tables(io::ByteCursor& in, CaptureView& view) {
+void read_tables(bytes::ByteCursor& in, CaptureView& view) {
   for (unsigned i = in.read<std::uint8_t>() % 3 + 1; i > 0; --i) {
     view.events.push_back({text_from(in), in.read<std::uint8_t>() % 2 == 0});
   }
@@ -77,7 +77,7 @@ void read_tables(io::ByteCursor& in, CaptureView& view) {
   }
 }
 
-void read_samples(io::ByteCursor& in, MadeCapture& capture) {
+void read_samples(bytes::ByteCursor& in, MadeCapture& capture) {
   for (unsigned i = in.read<std::uint8_t>() % 16; i > 0; --i) {
     std::vector<Frame>& frames = capture.stacks.emplace_back();
     for (unsigned depth = in.read<std::uint8_t>() % 6 + 1; depth > 0; --depth) {
@@ -159,7 +159,7 @@ Outcome run(const CaptureView& view, ExportOptions options, std::uint64_t memory
 }  // namespace
 
 void export_all(std::span<const std::byte> data) {
-  io::ByteCursor in(data, 0);
+  bytes::ByteCursor in(data, 0);
   ExportOptions options;
   const auto choice = in.read<std::uint8_t>();
   options.format = static_cast<ExportFormat>(choice % 5);

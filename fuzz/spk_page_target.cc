@@ -6,12 +6,12 @@
 #include <span>
 #include <vector>
 
+#include "bytes/byte_cursor.h"
 #include "fuzz/require.h"
-#include "io/byte_cursor.h"
-#include "spk/edge_table.h"
-#include "spk/frame_dictionary.h"
-#include "spk/layout.h"
-#include "spk/page_decoder.h"
+#include "spk/format/layout.h"
+#include "spk/read/edge_table.h"
+#include "spk/read/frame_dictionary.h"
+#include "spk/read/page_decoder.h"
 
 namespace stackpack::fuzz {
 
@@ -33,9 +33,9 @@ spk::FrameDictionary dictionary_of(std::uint32_t frames) {
 }  // namespace
 
 void spk_page(std::span<const std::byte> data) {
-  io::ByteCursor in(data, 0);
+  bytes::ByteCursor in(data, 0);
   const std::uint32_t frames = in.read<std::uint8_t>() + 1U;
-  const io::ByteCursor edge_block = in.sub(in.read<std::uint16_t>());
+  const bytes::ByteCursor edge_block = in.sub(in.read<std::uint16_t>());
   spk::PageDecoder::Expected expected;
   expected.nodes = in.read<std::uint16_t>() % spk::kNodesPerPage + 1U;
   expected.stacks = in.read<std::uint16_t>();

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "io/byte_cursor.h"
-#include "spk/sample_block.h"
+#include "bytes/byte_cursor.h"
+#include "spk/format/sample_block.h"
 
 namespace stackpack::fuzz {
 
@@ -20,7 +20,8 @@ constexpr std::uint64_t kEvents = 3;
 
 using Samples = std::vector<StoredSample>;
 
-bool decode(io::ByteCursor head_bytes, io::ByteCursor body, std::uint32_t count, Samples& samples) {
+bool decode(bytes::ByteCursor head_bytes, bytes::ByteCursor body, std::uint32_t count,
+            Samples& samples) {
   spk::SampleHead head;
   if (!spk::decode_sample_head(head_bytes, count, head)) {
     return false;
@@ -32,11 +33,11 @@ bool decode(io::ByteCursor head_bytes, io::ByteCursor body, std::uint32_t count,
 }  // namespace
 
 void spk_samples(std::span<const std::byte> data) {
-  io::ByteCursor in(data, 0);
+  bytes::ByteCursor in(data, 0);
   const std::uint32_t count = in.read<std::uint16_t>();
-  const io::ByteCursor head = in.sub(in.read<std::uint16_t>());
+  const bytes::ByteCursor head = in.sub(in.read<std::uint16_t>());
   Samples samples;
-  if (count == 0 || !in.ok() || !decode(head, io::ByteCursor(in.rest(), 0), count, samples)) {
+  if (count == 0 || !in.ok() || !decode(head, bytes::ByteCursor(in.rest(), 0), count, samples)) {
     return;
   }
   spk::SampleBlockEncoder encoder;
@@ -45,8 +46,8 @@ void spk_samples(std::span<const std::byte> data) {
   encoder.encode(samples, new_head, new_body);
   Samples again;
   if (samples.size() != count ||
-      !decode(io::ByteCursor(new_head.bytes().bytes(), 0),
-              io::ByteCursor(new_body.bytes().bytes(), 0), count, again) ||
+      !decode(bytes::ByteCursor(new_head.bytes().bytes(), 0),
+              bytes::ByteCursor(new_body.bytes().bytes(), 0), count, again) ||
       samples != again) {
     std::abort();
   }

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "spk/edge_table.h"
-#include "spk/page_encoder.h"
-#include "spk/sample_block.h"
+#include "spk/format/sample_block.h"
+#include "spk/read/edge_table.h"
+#include "spk/write/page_encoder.h"
 #include "support/random_stacks.h"
 #include "support/spk_reading.h"
 #include "support/test_bytes.h"
@@ -73,7 +73,7 @@ Bytes page_seed(const StackSet& stacks) {
   spk::EdgeBlockEncoder edge_encoder(frames + 1, [&](spk::BlockContent& block) {
     const auto bytes = block.bytes().bytes();
     edge_block.assign(bytes.begin(), bytes.end());
-    return ranks.add_block(io::ByteCursor(bytes, 0));
+    return ranks.add_block(bytes::ByteCursor(bytes, 0));
   });
   const Status added =
       counter.for_each([&](const spk::CountedEdge& edge) { return edge_encoder.add(edge); });

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "io/byte_writer.h"
+#include "bytes/byte_writer.h"
 #include "workload/capture_file.h"
 #include "workload/xpress_writer.h"
 
@@ -63,18 +63,18 @@ class EtlFile {
 
  private:
   struct Processor {
-    io::ByteWriter events;  // of the open buffer
+    bytes::ByteWriter events;  // of the open buffer
     std::uint64_t clock = kFirstClock;
   };
 
   void put_header_buffer();
   void put_thread(std::uint32_t tid);
-  io::ByteWriter& room(std::uint32_t cpu, std::size_t event_size);
+  bytes::ByteWriter& room(std::uint32_t cpu, std::size_t event_size);
   void flush(std::uint32_t cpu);
-  void put_buffer_header(io::ByteWriter& out, std::uint32_t size, std::uint32_t saved,
+  void put_buffer_header(bytes::ByteWriter& out, std::uint32_t size, std::uint32_t saved,
                          std::uint16_t cpu, std::uint16_t flags, std::uint16_t type,
                          std::uint32_t state);
-  void put_perf_info(io::ByteWriter& out, Kind kind, std::size_t payload, std::uint64_t clock);
+  void put_perf_info(bytes::ByteWriter& out, Kind kind, std::size_t payload, std::uint64_t clock);
   void put_stack(Processor& processor, std::uint32_t cpu, std::uint64_t event_clock,
                  std::uint32_t tid, std::span<const std::uint64_t> addresses);
 
@@ -87,7 +87,7 @@ class EtlFile {
   std::vector<std::byte> packed_;
 };
 
-void EtlFile::put_buffer_header(io::ByteWriter& out, std::uint32_t size, std::uint32_t saved,
+void EtlFile::put_buffer_header(bytes::ByteWriter& out, std::uint32_t size, std::uint32_t saved,
                                 std::uint16_t cpu, std::uint16_t flags, std::uint16_t type,
                                 std::uint32_t state) {
   out.write(size);
@@ -107,7 +107,7 @@ void EtlFile::put_buffer_header(io::ByteWriter& out, std::uint32_t size, std::ui
   out.write(std::uint64_t{0});
 }
 
-void put_system_event(io::ByteWriter& out, Kind kind, std::size_t payload, std::uint32_t tid,
+void put_system_event(bytes::ByteWriter& out, Kind kind, std::size_t payload, std::uint32_t tid,
                       std::uint64_t clock) {
   out.write(kSystem64);
   out.write(static_cast<std::uint16_t>(kSystemHeader + payload));
@@ -120,7 +120,7 @@ void put_system_event(io::ByteWriter& out, Kind kind, std::size_t payload, std::
 }
 
 void EtlFile::put_header_buffer() {
-  io::ByteWriter out;
+  bytes::ByteWriter out;
   const std::uint32_t size = compress_ ? kHeaderBufferPacked : kBufferSize;
   const auto saved =
       static_cast<std::uint32_t>(padded(kBufferHeader + kSystemHeader + kLogHeaderSize + 4));
@@ -159,7 +159,7 @@ void EtlFile::put_header_buffer() {
 }
 
 // Makes sure that an event fits the open buffer, and begins it.
-io::ByteWriter& EtlFile::room(std::uint32_t cpu, std::size_t event_size) {
+bytes::ByteWriter& EtlFile::room(std::uint32_t cpu, std::size_t event_size) {
   Processor& processor = processors_[cpu];
   if (kBufferHeader + processor.events.size() + padded(event_size) > kBufferSize) {
     flush(cpu);
@@ -168,13 +168,13 @@ io::ByteWriter& EtlFile::room(std::uint32_t cpu, std::size_t event_size) {
 }
 
 void EtlFile::flush(std::uint32_t cpu) {
-  io::ByteWriter& events = processors_[cpu].events;
+  bytes::ByteWriter& events = processors_[cpu].events;
   if (events.size() == 0) {
     return;
   }
   const auto saved = static_cast<std::uint32_t>(kBufferHeader + events.size());
   const auto processor = static_cast<std::uint16_t>(cpu);
-  io::ByteWriter out;
+  bytes::ByteWriter out;
   if (compress_) {
     xpress_compress(events.bytes(), packed_);
   }
@@ -195,7 +195,7 @@ void EtlFile::flush(std::uint32_t cpu) {
 
 void EtlFile::put_thread(std::uint32_t tid) {
   constexpr std::size_t kPayload = 72;
-  io::ByteWriter& out = room(0, kSystemHeader + kPayload);
+  bytes::ByteWriter& out = room(0, kSystemHeader + kPayload);
   put_system_event(out, kThreadDcStart, kPayload, tid, ++processors_[0].clock);
   out.write(kWorkloadPid);
   out.write(tid);
@@ -205,7 +205,7 @@ void EtlFile::put_thread(std::uint32_t tid) {
   out.pad_to_multiple_of(8);
 }
 
-void EtlFile::put_perf_info(io::ByteWriter& out, Kind kind, std::size_t payload,
+void EtlFile::put_perf_info(bytes::ByteWriter& out, Kind kind, std::size_t payload,
                             std::uint64_t clock) {
   out.write(kPerfInfo64);
   out.write(static_cast<std::uint16_t>(kPerfInfoHeader + payload));
@@ -220,7 +220,7 @@ void EtlFile::put_stack(Processor& processor, std::uint32_t cpu, std::uint64_t e
     return;
   }
   const std::size_t payload = 16 + addresses.size_bytes();
-  io::ByteWriter& out = room(cpu, kPerfInfoHeader + payload);
+  bytes::ByteWriter& out = room(cpu, kPerfInfoHeader + payload);
   put_perf_info(out, kStackWalk, payload, ++processor.clock);
   out.write(event_clock);
   out.write(kWorkloadPid);
@@ -241,7 +241,7 @@ void EtlFile::add(const Observation& seen) {
 
   switch (seen.cause) {
     case Cause::kClock: {
-      io::ByteWriter& out = room(seen.cpu, kPerfInfoHeader + 16);
+      bytes::ByteWriter& out = room(seen.cpu, kPerfInfoHeader + 16);
       put_perf_info(out, kSampledProfile, 16, clock);
       out.write(seen.addresses.front());
       out.write(seen.tid);
@@ -250,7 +250,7 @@ void EtlFile::add(const Observation& seen) {
       break;
     }
     case Cause::kSwitch: {
-      io::ByteWriter& out = room(seen.cpu, kPerfInfoHeader + 24);
+      bytes::ByteWriter& out = room(seen.cpu, kPerfInfoHeader + 24);
       put_perf_info(out, kContextSwitch, 24, clock);
       out.write(seen.tid);                              // new thread
       out.write(static_cast<std::uint32_t>(kIdleTid));  // old thread
@@ -259,7 +259,7 @@ void EtlFile::add(const Observation& seen) {
       break;
     }
     case Cause::kWakeUp: {
-      io::ByteWriter& out = room(seen.cpu, kPerfInfoHeader + 8);
+      bytes::ByteWriter& out = room(seen.cpu, kPerfInfoHeader + 8);
       put_perf_info(out, kReadyThread, 8, clock);
       out.write(seen.tid);
       out.write(std::uint32_t{0});
@@ -274,7 +274,7 @@ bool EtlFile::close() {
   for (std::uint32_t cpu = 0; cpu < kWorkloadCpus; ++cpu) {
     flush(cpu);
   }
-  io::ByteWriter count;
+  bytes::ByteWriter count;
   count.write(static_cast<std::uint32_t>(sequence_));
   file_.overwrite(kBuffersWrittenAt, count.bytes());
   return file_.close();

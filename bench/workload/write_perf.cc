@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "io/byte_writer.h"
+#include "bytes/byte_writer.h"
 #include "workload/capture_file.h"
 
 namespace stackpack::bench {
@@ -38,13 +38,13 @@ constexpr std::uint64_t kContextUser = ~std::uint64_t{511};    // -512
 constexpr std::uint64_t kRound = 4096;
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 
-void put_header(io::ByteWriter& out, std::uint32_t type, std::uint16_t misc, std::size_t size) {
+void put_header(bytes::ByteWriter& out, std::uint32_t type, std::uint16_t misc, std::size_t size) {
   out.write(type);
   out.write(misc);
   out.write(static_cast<std::uint16_t>(size));
 }
 
-void put_comm(io::ByteWriter& out, std::uint32_t tid) {
+void put_comm(bytes::ByteWriter& out, std::uint32_t tid) {
   put_header(out, kComm, 0, kRecordHeader + 8 + kCommText + kTrailer);
   out.write(kWorkloadPid);
   out.write(tid);
@@ -57,7 +57,7 @@ void put_comm(io::ByteWriter& out, std::uint32_t tid) {
   out.write(std::uint64_t{0});  // cpu
 }
 
-void put_sample(io::ByteWriter& out, const Observation& seen) {
+void put_sample(bytes::ByteWriter& out, const Observation& seen) {
   const std::size_t kernel = seen.kernel_frames;
   const std::size_t depth = seen.addresses.size();
   const std::size_t entries = depth + (kernel > 0 ? 1 : 0) + (kernel < depth ? 1 : 0);
@@ -80,7 +80,7 @@ void put_sample(io::ByteWriter& out, const Observation& seen) {
   }
 }
 
-void put_file_header(io::ByteWriter& out, std::uint64_t data_size) {
+void put_file_header(bytes::ByteWriter& out, std::uint64_t data_size) {
   out.write_text("PERFILE2");
   out.write(kHeaderSize);
   out.write(kAttrEntrySize);
@@ -107,7 +107,7 @@ void put_file_header(io::ByteWriter& out, std::uint64_t data_size) {
 
 bool write_perf(const WorkloadOptions& options, const std::string& path) {
   CaptureFile file(path);
-  io::ByteWriter out;
+  bytes::ByteWriter out;
   put_file_header(out, 0);
   for (const std::uint32_t tid : workload_threads()) {
     put_comm(out, tid);

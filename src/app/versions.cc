@@ -1,6 +1,6 @@
 #include "app/versions.h"
 
-#include "spk/layout.h"
+#include "spk/format/layout.h"
 #include "stackpack/version.h"
 
 namespace stackpack::app {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/library_versions.h"
+#include "codec/library_versions.h"
 
 namespace stackpack::app {
 
@@ -13,7 +13,7 @@ std::string_view program_version();
 /// major.minor of the .spk files that this program writes.
 std::string format_version();
 
-using io::library_versions;
-using io::LibraryVersion;
+using codec::library_versions;
+using codec::LibraryVersion;
 
 }  // namespace stackpack::app

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/console.h"
-#include "app/ratios.h"
+#include "app/listing/ratios.h"
 #include "cli/batch_report.h"
 #include "cli/human_text.h"
 #include "cli/text_escape.h"

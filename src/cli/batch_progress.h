@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "app/batch.h"
+#include "app/batch/batch.h"
 
 namespace stackpack::cli {
 

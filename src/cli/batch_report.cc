@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "app/ratios.h"
+#include "app/listing/ratios.h"
 #include "cli/human_text.h"
 #include "cli/messages.h"
 #include "cli/statistics_json.h"

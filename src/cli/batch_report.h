@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/batch.h"
+#include "app/batch/batch.h"
 #include "cli/json_text.h"
 
 namespace stackpack::cli {

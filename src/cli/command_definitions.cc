@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/batch.h"
+#include "app/batch/batch.h"
 #include "cli/human_text.h"
 #include "cli/suggestion.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/text_output.h"
+#include "app/listing/text_output.h"
 #include "cli/arguments.h"
 #include "cli/command_text.h"
 #include "cli/messages.h"

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "app/batch.h"
-#include "app/batch_plan.h"
+#include "app/batch/batch.h"
+#include "app/batch/batch_plan.h"
 #include "app/console.h"
 #include "cli/batch_progress.h"
 #include "cli/batch_report.h"

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "app/sample_listing.h"
-#include "app/stack_listing.h"
-#include "app/thread_names.h"
+#include "app/listing/sample_listing.h"
+#include "app/listing/stack_listing.h"
+#include "app/listing/thread_names.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/frame_text.h"

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "app/stack_places.h"
-#include "app/stack_symbols.h"
+#include "app/listing/stack_places.h"
+#include "app/listing/stack_symbols.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/frame_text.h"

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "app/ratios.h"
+#include "app/listing/ratios.h"
 
 namespace stackpack::cli {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/measure.h"
+#include "app/convert/measure.h"
 #include "cli/json_text.h"
 
 namespace stackpack::cli {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "app/measure.h"
+#include "app/convert/measure.h"
 
 namespace stackpack::cli {
 

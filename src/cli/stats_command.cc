@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "app/console.h"
-#include "app/measure.h"
-#include "app/ratios.h"
+#include "app/convert/measure.h"
+#include "app/listing/ratios.h"
 #include "cli/check_expression.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/text_output.h"
+#include "app/listing/text_output.h"
 #include "cli/arguments.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"

@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include "io/byte_writer.h"
-#include "io/spill_pages.h"
+#include "bytes/byte_writer.h"
+#include "scratch/spill_pages.h"
 
 namespace stackpack::dag {
 namespace {
@@ -71,7 +71,7 @@ class SegmentMerge::FrameIndices {
 
  private:
   io::SpillFile file_;
-  io::SpillPages pages_;
+  scratch::SpillPages pages_;
   std::vector<std::uint64_t> begins_;  // by segment
   std::vector<std::uint64_t> next_;
 };
@@ -86,7 +86,7 @@ class SegmentMerge::Books {
   Status add(std::uint32_t frame, std::uint16_t depth, std::span<const std::size_t> ending) {
     const std::uint64_t pops = std::uint64_t{last_depth_} + 1 - depth;
     nodes_.write_varint(pops << 1 | (ending.empty() ? 0 : 1));
-    nodes_.write_varint(io::zigzag_encode(std::int64_t{frame} - std::int64_t{last_frame_}));
+    nodes_.write_varint(bytes::zigzag_encode(std::int64_t{frame} - std::int64_t{last_frame_}));
     last_depth_ = depth;
     last_frame_ = frame;
     ++owner_.node_count_;
@@ -157,7 +157,7 @@ class SegmentMerge::Books {
   }
 
   SegmentMerge& owner_;
-  io::ByteWriter nodes_;
+  bytes::ByteWriter nodes_;
   std::uint16_t last_depth_ = 0;
   std::uint32_t last_frame_ = 0;
   std::vector<std::vector<StackId>> ids_;
@@ -362,13 +362,13 @@ Status SegmentMerge::for_each_block(
   for (std::uint64_t done = 0; done < node_count_; done += block.size()) {
     block.resize(std::min<std::uint64_t>(kBlockNodes, node_count_ - done));
     for (MergedNode& node : block) {
-      const Result<io::ByteCursor*> cursor = reader.next(kLongestMerged);
+      const Result<bytes::ByteCursor*> cursor = reader.next(kLongestMerged);
       if (!cursor) {
         return cursor.error();
       }
       const std::uint64_t head = (*cursor)->read_varint();
       last_depth = static_cast<std::uint16_t>(last_depth + 1U - (head >> 1));
-      last_frame += io::zigzag_decode((*cursor)->read_varint());
+      last_frame += bytes::zigzag_decode((*cursor)->read_varint());
       node = {static_cast<std::uint32_t>(last_frame), last_depth, (head & 1) != 0};
     }
     if (const Status visited = visit(block); !visited) {

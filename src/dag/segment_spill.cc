@@ -37,7 +37,7 @@ Result<SpillRegion> write_nodes(io::SpillFile& file, const FrozenDag& dag) {
       writer.bytes().write_varint(pops - kManyPops);
     }
     const std::int64_t frame = dag.frame[i];
-    writer.bytes().write_varint(io::zigzag_encode(frame - last_frame));
+    writer.bytes().write_varint(bytes::zigzag_encode(frame - last_frame));
     last_frame = frame;
     last_depth = dag.depth[i];
     if (const Status flushed = writer.flush_if_full(); !flushed) {
@@ -116,7 +116,7 @@ SpillReader::SpillReader(const io::SpillFile& file, const SpillRegion& region,
       buffer_(static_cast<std::size_t>(
           std::min(region.bytes, std::max<std::uint64_t>(buffer_bytes, kLongest)))) {}
 
-Result<io::ByteCursor*> SpillReader::next(std::size_t bytes) {
+Result<bytes::ByteCursor*> SpillReader::next(std::size_t bytes) {
   if (cursor_.remaining() < bytes && left_ > 0) {
     const std::span<const std::byte> rest = cursor_.rest();
     std::copy(rest.begin(), rest.end(), buffer_.begin());
@@ -129,8 +129,8 @@ Result<io::ByteCursor*> SpillReader::next(std::size_t bytes) {
     }
     offset_ += more;
     left_ -= more;
-    cursor_ = io::ByteCursor(std::span<const std::byte>(buffer_).first(kept + more),
-                             offset_ - kept - more);
+    cursor_ = bytes::ByteCursor(std::span<const std::byte>(buffer_).first(kept + more),
+                                offset_ - kept - more);
   }
   return &cursor_;
 }
@@ -143,7 +143,7 @@ Result<bool> SpilledFrameReader::next(Frame& frame) {
   if (left_ == 0) {
     return false;
   }
-  const Result<io::ByteCursor*> cursor = reader_.next(kLongest);
+  const Result<bytes::ByteCursor*> cursor = reader_.next(kLongest);
   if (!cursor) {
     return cursor.error();
   }
@@ -163,17 +163,17 @@ Result<bool> SegmentNodeReader::next(SegmentNode& node) {
   if (left_ == 0) {
     return false;
   }
-  const Result<io::ByteCursor*> cursor = reader_.next(kLongest);
+  const Result<bytes::ByteCursor*> cursor = reader_.next(kLongest);
   if (!cursor) {
     return cursor.error();
   }
-  io::ByteCursor& in = **cursor;
+  bytes::ByteCursor& in = **cursor;
   const auto head = in.read<std::uint8_t>();
   std::uint64_t pops = head >> kPopsShift;
   if (pops == kManyPops) {
     pops += in.read_varint();
   }
-  last_frame_ = static_cast<std::uint32_t>(last_frame_ + io::zigzag_decode(in.read_varint()));
+  last_frame_ = static_cast<std::uint32_t>(last_frame_ + bytes::zigzag_decode(in.read_varint()));
   last_depth_ = static_cast<std::uint16_t>(last_depth_ + 1 - pops);
   node.frame = last_frame_;
   node.depth = last_depth_;

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "bytes/byte_cursor.h"
+#include "bytes/byte_writer.h"
 #include "dag/builder.h"
-#include "io/byte_cursor.h"
-#include "io/byte_writer.h"
 #include "io/spill_file.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
@@ -52,7 +52,7 @@ class SpillWriter {
  public:
   explicit SpillWriter(io::SpillFile& file) : file_(file), region_{file.size(), 0} {}
 
-  io::ByteWriter& bytes() { return bytes_; }
+  bytes::ByteWriter& bytes() { return bytes_; }
 
   /// To be called after every few bytes. Errors: kIo.
   Status flush_if_full() { return bytes_.size() >= kWriteBytes ? flush() : Status(); }
@@ -67,7 +67,7 @@ class SpillWriter {
 
   io::SpillFile& file_;
   SpillRegion region_;
-  io::ByteWriter bytes_;
+  bytes::ByteWriter bytes_;
 };
 
 /// Writes ascending frames, to be read by SpilledFrameReader.
@@ -116,14 +116,14 @@ class SpillReader {
 
   /// A cursor that stands at the next byte and has the next `bytes`, or all that are left. What is
   /// read from it is consumed. Errors: kIo.
-  Result<io::ByteCursor*> next(std::size_t bytes);
+  Result<bytes::ByteCursor*> next(std::size_t bytes);
 
  private:
   const io::SpillFile* file_;
   std::uint64_t offset_;
   std::uint64_t left_;  // bytes of the region that are not in the buffer yet
   std::vector<std::byte> buffer_;
-  io::ByteCursor cursor_{{}, 0};
+  bytes::ByteCursor cursor_{{}, 0};
 };
 
 /// Reads frames that were written by SpilledFrameWriter.

@@ -1,5 +1,5 @@
-#include "export/capture_view.h"
 #include "export/export_job.h"
+#include "export/selection/capture_view.h"
 #include "io/directories.h"
 #include "io/output_file.h"
 #include "stackpack/export.h"

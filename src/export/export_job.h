@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "export/export_output.h"
-#include "export/sample_grouper.h"
-#include "export/sample_selection.h"
-#include "export/stack_resolver.h"
+#include "export/naming/stack_resolver.h"
+#include "export/output/export_output.h"
+#include "export/selection/sample_grouper.h"
+#include "export/selection/sample_selection.h"
 #include "stackpack/export.h"
 
 namespace stackpack::exporting {

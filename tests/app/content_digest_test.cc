@@ -1,4 +1,4 @@
-#include "app/content_digest.h"
+#include "app/convert/content_digest.h"
 
 #include <random>
 #include <set>

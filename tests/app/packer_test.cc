@@ -1,4 +1,4 @@
-#include "app/packer.h"
+#include "app/convert/packer.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "app/ratios.h"
+#include "app/listing/ratios.h"
 
 #include <doctest/doctest.h>
 

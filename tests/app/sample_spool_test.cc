@@ -1,4 +1,4 @@
-#include "app/sample_spool.h"
+#include "app/convert/sample_spool.h"
 
 #include <algorithm>
 #include <random>

@@ -1,4 +1,4 @@
-#include "app/sink_queue.h"
+#include "app/convert/sink_queue.h"
 
 #include <random>
 #include <vector>

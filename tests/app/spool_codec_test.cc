@@ -1,4 +1,4 @@
-#include "app/spool_codec.h"
+#include "app/convert/spool_codec.h"
 
 #include <array>
 #include <cstddef>

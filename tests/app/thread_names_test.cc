@@ -1,4 +1,4 @@
-#include "app/thread_names.h"
+#include "app/listing/thread_names.h"
 
 #include <doctest/doctest.h>
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "spk/layout.h"
+#include "spk/format/layout.h"
 #include "support/spk_file_maker.h"
 #include "support/spk_recipe.h"
 

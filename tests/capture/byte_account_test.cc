@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "support/skipped_map.h"
+#include "support/source_folder.h"
 #include "support/test_bytes.h"
 
 using namespace stackpack;
@@ -31,7 +32,7 @@ TEST_CASE("byte account: every reason has a name of its own, of small letters") 
 }
 
 TEST_CASE("byte account: the manual explains every reason") {
-  const std::vector<std::byte> bytes = test::read_test_file(STACKPACK_SOURCE_DIR "/docs/cli.md");
+  const std::vector<std::byte> bytes = test::read_test_file(test::source_folder() + "/docs/cli.md");
   std::string manual;
   for (const std::byte byte : bytes) {
     manual.push_back(static_cast<char>(byte));

@@ -4,13 +4,13 @@
 
 #include <doctest/doctest.h>
 
-#include "export/build_id_text.h"
-#include "export/csv_table.h"
+#include "bytes/utf8.h"
 #include "export/hand_made_capture.h"
-#include "export/lane_timeline.h"
-#include "export/stack_tree.h"
-#include "export/string_table.h"
-#include "export/utf8.h"
+#include "export/naming/build_id_text.h"
+#include "export/naming/stack_tree.h"
+#include "export/naming/string_table.h"
+#include "export/output/csv_table.h"
+#include "export/selection/lane_timeline.h"
 
 using namespace stackpack;
 
@@ -33,7 +33,7 @@ TEST_CASE("utf8: what is not valid becomes U+FFFD, byte by byte") {
                          {"cut at the end", "ok\xE2\x82", "ok" + bad + bad},
                          {"cut by a letter", "\xC3z", bad + "z"}}) {
     CAPTURE(c.name);
-    CHECK(exporting::valid_utf8(c.text) == c.expected);
+    CHECK(bytes::valid_utf8(c.text) == c.expected);
   }
 }
 

@@ -10,9 +10,9 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-#include "export/capture_view.h"
+#include "codec/gzip_codec.h"
 #include "export/export_job.h"
-#include "io/gzip_codec.h"
+#include "export/selection/capture_view.h"
 #include "io/output_file.h"
 #include "support/test_bytes.h"
 
@@ -157,9 +157,9 @@ struct Exported {
 inline std::string content_of(const std::string& path) {
   const std::vector<std::byte> bytes = read_test_file(path);
   std::vector<std::byte> plain = bytes;
-  if (io::looks_like_gzip(bytes)) {
+  if (codec::looks_like_gzip(bytes)) {
     plain.clear();
-    io::GzipDecompressor gzip;
+    codec::GzipDecompressor gzip;
     std::span<const std::byte> input = bytes;
     while (!input.empty()) {
       REQUIRE(gzip.decode(input, 1 << 20, plain).has_value());

@@ -1,4 +1,4 @@
-#include "export/sample_grouper.h"
+#include "export/selection/sample_grouper.h"
 
 #include <map>
 #include <random>

@@ -1,4 +1,4 @@
-#include "export/sample_selection.h"
+#include "export/selection/sample_selection.h"
 
 #include <random>
 

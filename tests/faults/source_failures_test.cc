@@ -14,6 +14,7 @@
 #include "support/etl_reading.h"
 #include "support/failing_source.h"
 #include "support/perf_writer.h"
+#include "support/source_folder.h"
 #include "support/test_bytes.h"
 
 using namespace stackpack;
@@ -34,7 +35,7 @@ struct Input {
 };
 
 std::vector<std::byte> testdata(const char* name) {
-  return test::read_test_file(std::string(STACKPACK_SOURCE_DIR "/testdata/") + name);
+  return test::read_test_file(test::source_folder() + "/testdata/" + name);
 }
 
 Result<capture::ByteAccount> read_perf(std::unique_ptr<FailingSource> source,

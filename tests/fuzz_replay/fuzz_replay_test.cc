@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "support/source_folder.h"
 #include "support/test_bytes.h"
 
 namespace fs = std::filesystem;
@@ -37,7 +38,8 @@ const std::vector<Target>& all_targets() {
 TEST_CASE("fuzz targets: every corpus replays, and no target is without one") {
   for (const Target& target : all_targets()) {
     CAPTURE(target.name);
-    const fs::path corpus = fs::path(STACKPACK_SOURCE_DIR) / "fuzz" / "corpus" / target.name;
+    const fs::path corpus =
+        fs::path(stackpack::test::source_folder()) / "fuzz" / "corpus" / target.name;
     REQUIRE(fs::is_directory(corpus));
     std::size_t inputs = 0;
     for (const fs::directory_entry& entry : fs::directory_iterator(corpus)) {

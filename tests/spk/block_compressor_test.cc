@@ -1,11 +1,11 @@
-#include "spk/block_compressor.h"
+#include "spk/write/block_compressor.h"
 
 #include <random>
 #include <vector>
 
 #include <doctest/doctest.h>
 
-#include "io/zstd_codec.h"
+#include "codec/zstd_codec.h"
 
 namespace stackpack::spk {
 namespace {
@@ -49,7 +49,7 @@ TEST_CASE("block compressor: the same frames in the same order with and without 
     const std::vector<Bytes> expected = frames_of(count, false);
     REQUIRE(expected.size() == (count == 1 ? 0 : count));  // the first one is empty
     CHECK(frames_of(count, true) == expected);
-    io::ZstdDecompressor zstd;
+    codec::ZstdDecompressor zstd;
     for (std::size_t i = 0; i < expected.size(); ++i) {
       BlockContent content;
       fill(i, content);

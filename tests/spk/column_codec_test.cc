@@ -1,11 +1,11 @@
-#include "spk/column_codec.h"
+#include "spk/format/column_codec.h"
 
 #include <vector>
 
 #include <doctest/doctest.h>
 
-#include "spk/bit_array.h"
-#include "spk/layout.h"
+#include "spk/format/bit_array.h"
+#include "spk/format/layout.h"
 #include "support/random_stacks.h"
 
 namespace stackpack::spk {
@@ -19,7 +19,7 @@ std::vector<std::byte> bytes_of(BlockContent& content) {
 }
 
 Values read_back(std::span<const std::byte> bytes, std::size_t count) {
-  io::ByteCursor in(bytes, 0);
+  bytes::ByteCursor in(bytes, 0);
   Values values;
   read_column(in, count, values);
   CHECK(in.ok());
@@ -32,7 +32,7 @@ bool reads(std::initializer_list<int> bytes, std::size_t count) {
   for (const int byte : bytes) {
     content.push_back(static_cast<std::byte>(byte));
   }
-  io::ByteCursor in(content, 0);
+  bytes::ByteCursor in(content, 0);
   Values values;
   read_column(in, count, values);
   return in.ok();
@@ -90,7 +90,7 @@ TEST_SUITE("spk column codec") {
     const std::vector<std::byte> bytes = bytes_of(content);
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       CAPTURE(size);
-      io::ByteCursor in{std::span(bytes).first(size), 0};
+      bytes::ByteCursor in{std::span(bytes).first(size), 0};
       read_column(in, values.size(), values);
       CHECK_FALSE(in.ok());
       CHECK(values.empty());
@@ -113,11 +113,11 @@ TEST_SUITE("spk column codec") {
   TEST_CASE("varint: the widest number, and one byte too many") {
     std::vector<std::byte> bytes(9, std::byte{0xFF});
     bytes.push_back(std::byte{1});
-    io::ByteCursor in(bytes, 0);
+    bytes::ByteCursor in(bytes, 0);
     CHECK(read_varint(in) == ~std::uint64_t{0});
     CHECK(in.ok());
     bytes.back() = std::byte{2};
-    io::ByteCursor wide(bytes, 0);
+    bytes::ByteCursor wide(bytes, 0);
     read_varint(wide);
     CHECK_FALSE(wide.ok());
   }

@@ -8,10 +8,10 @@
 
 #include <doctest/doctest.h>
 
-#include "spk/edge_counter.h"
-#include "spk/edge_ranks.h"
-#include "spk/edge_table.h"
-#include "spk/frame_dictionary.h"
+#include "spk/read/edge_table.h"
+#include "spk/read/frame_dictionary.h"
+#include "spk/write/edge_counter.h"
+#include "spk/write/edge_ranks.h"
 #include "support/random_stacks.h"
 
 namespace stackpack::spk {
@@ -53,7 +53,7 @@ Blocks blocks_of(const std::vector<CountedEdge>& edges, std::uint32_t frames) {
 Result<EdgeTable> table_of(const std::vector<CountedEdge>& edges, std::uint32_t frames) {
   EdgeTableBuilder builder(frames);
   for (const std::vector<std::byte>& block : blocks_of(edges, frames)) {
-    if (const Status added = builder.add_block(io::ByteCursor(block, 0)); !added) {
+    if (const Status added = builder.add_block(bytes::ByteCursor(block, 0)); !added) {
       return added.error();
     }
   }
@@ -67,7 +67,7 @@ struct Ranks {
   Ranks(const std::vector<CountedEdge>& edges, std::uint32_t frames, std::uint64_t memory_bytes)
       : table(frames, {scratch(), edges.size(), memory_bytes}) {
     for (const std::vector<std::byte>& block : blocks_of(edges, frames)) {
-      REQUIRE(table.add_block(io::ByteCursor(block, 0)));
+      REQUIRE(table.add_block(bytes::ByteCursor(block, 0)));
     }
     REQUIRE(table.finish());
   }
@@ -109,7 +109,7 @@ TEST_SUITE("spk tables") {
         BlockContent content;
         encode_frame_block(frames, content);
         std::vector<Frame> decoded;
-        REQUIRE(decode_frame_block(io::ByteCursor(content.bytes().bytes(), 0),
+        REQUIRE(decode_frame_block(bytes::ByteCursor(content.bytes().bytes(), 0),
                                    static_cast<std::uint32_t>(count), decoded));
         CHECK(decoded == frames);
         FrameDictionary dictionary;
@@ -136,11 +136,11 @@ TEST_SUITE("spk tables") {
     const std::span<const std::byte> bytes = content.bytes().bytes();
     std::vector<Frame> decoded;
     for (const std::uint32_t count : {49U, 51U}) {
-      CHECK_FALSE(decode_frame_block(io::ByteCursor(bytes, 0), count, decoded).has_value());
+      CHECK_FALSE(decode_frame_block(bytes::ByteCursor(bytes, 0), count, decoded).has_value());
     }
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       CHECK_FALSE(
-          decode_frame_block(io::ByteCursor(bytes.first(size), 0), 50, decoded).has_value());
+          decode_frame_block(bytes::ByteCursor(bytes.first(size), 0), 50, decoded).has_value());
     }
   }
 
@@ -220,15 +220,15 @@ TEST_SUITE("spk tables") {
     for (const std::uint32_t frames : {0U, 1U, 2U, 4U}) {
       CAPTURE(frames);
       EdgeTableBuilder builder(frames);
-      const bool added = builder.add_block(io::ByteCursor(bytes, 0)).has_value();
+      const bool added = builder.add_block(bytes::ByteCursor(bytes, 0)).has_value();
       CHECK_FALSE((added && builder.finish().has_value()));
     }
     EdgeTableBuilder twice(3);
-    CHECK(twice.add_block(io::ByteCursor(bytes, 0)).has_value());
-    CHECK_FALSE(twice.add_block(io::ByteCursor(bytes, 0)).has_value());
+    CHECK(twice.add_block(bytes::ByteCursor(bytes, 0)).has_value());
+    CHECK_FALSE(twice.add_block(bytes::ByteCursor(bytes, 0)).has_value());
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       EdgeTableBuilder builder(3);
-      CHECK_FALSE(builder.add_block(io::ByteCursor(bytes.first(size), 0)).has_value());
+      CHECK_FALSE(builder.add_block(bytes::ByteCursor(bytes.first(size), 0)).has_value());
     }
   }
 

@@ -15,15 +15,16 @@
 #include <doctest/doctest.h>
 #include <zstd.h>
 
-#include "io/zstd_codec.h"
-#include "spk/layout.h"
+#include "codec/zstd_codec.h"
+#include "spk/format/layout.h"
+#include "support/source_folder.h"
 #include "support/spk_reading.h"
 #include "support/spk_surgery.h"
 
 namespace stackpack::test {
 namespace {
 
-const std::string kDocument = std::string(STACKPACK_SOURCE_DIR) + "/docs/format.md";
+const std::string kDocument = test::source_folder() + "/docs/format.md";
 
 std::string read_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -99,7 +100,7 @@ std::string dump_of(const std::vector<std::byte>& file) {
   const std::span<const std::byte> bytes(file);
   std::string text = "header\n";
   dump_bytes(bytes.first(spk::kHeaderBytes), 0, true, text);
-  io::ZstdDecompressor zstd;
+  codec::ZstdDecompressor zstd;
   for (const spk::SectionRecord& section : parts.directory.sections) {
     std::size_t at = static_cast<std::size_t>(section.offset);
     const auto end = at + static_cast<std::size_t>(section.stored_bytes);

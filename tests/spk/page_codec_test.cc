@@ -3,9 +3,9 @@
 
 #include <doctest/doctest.h>
 
-#include "spk/edge_counter.h"
-#include "spk/page_decoder.h"
-#include "spk/page_encoder.h"
+#include "spk/read/page_decoder.h"
+#include "spk/write/edge_counter.h"
+#include "spk/write/page_encoder.h"
 #include "support/sanitizer.h"
 #include "support/spk_reading.h"
 
@@ -50,8 +50,8 @@ Pages pages_of(const test::StackSet& stacks) {
   EdgeTableBuilder builder(frames);
   EdgeRanks ranks(frames, {});
   for (const std::vector<std::byte>& block : edge_blocks_of(dag)) {
-    REQUIRE(builder.add_block(io::ByteCursor(block, 0)));
-    REQUIRE(ranks.add_block(io::ByteCursor(block, 0)));
+    REQUIRE(builder.add_block(bytes::ByteCursor(block, 0)));
+    REQUIRE(ranks.add_block(bytes::ByteCursor(block, 0)));
   }
   REQUIRE(ranks.finish());
   pages.edges = builder.finish().value();

@@ -1,4 +1,4 @@
-#include "spk/sample_block_pool.h"
+#include "spk/write/sample_block_pool.h"
 
 #include <algorithm>
 #include <random>
@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "spk/value_ranks.h"
+#include "spk/write/value_ranks.h"
 
 namespace stackpack::spk {
 namespace {

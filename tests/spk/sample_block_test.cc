@@ -1,11 +1,11 @@
-#include "spk/sample_block.h"
+#include "spk/format/sample_block.h"
 
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
-#include "io/zstd_codec.h"
+#include "codec/zstd_codec.h"
 #include "support/spk_reading.h"
 
 namespace stackpack::spk {
@@ -33,7 +33,7 @@ Block encode(const Samples& samples) {
 
 Result<Samples> decode(const Block& block, std::size_t count) {
   SampleHead head;
-  if (const Status read = decode_sample_head(io::ByteCursor(block.head, 0),
+  if (const Status read = decode_sample_head(bytes::ByteCursor(block.head, 0),
                                              static_cast<std::uint32_t>(count), head);
       !read) {
     return read.error();
@@ -41,7 +41,7 @@ Result<Samples> decode(const Block& block, std::size_t count) {
   SampleBlockDecoder decoder;
   Samples samples;
   if (const Status read =
-          decoder.decode(io::ByteCursor(block.body, 0), head, kStacks, kEvents, samples);
+          decoder.decode(bytes::ByteCursor(block.body, 0), head, kStacks, kEvents, samples);
       !read) {
     return read.error();
   }
@@ -117,7 +117,7 @@ TEST_SUITE("spk samples") {
       samples[i] = {{time += 100, 4, 5, 2, 0, 250'000, StackOrigin::kRecorded, 0}, 17};
     }
     std::vector<std::byte> frame;
-    REQUIRE(io::ZstdCompressor(9).compress(encode(samples).body, frame));
+    REQUIRE(codec::ZstdCompressor(9).compress(encode(samples).body, frame));
     CHECK(frame.size() < 150);
   }
 

@@ -12,7 +12,8 @@
 
 #include <doctest/doctest.h>
 
-#include "io/hash.h"
+#include "bytes/hash.h"
+#include "support/source_folder.h"
 #include "support/spk_reading.h"
 
 namespace stackpack::test {
@@ -30,7 +31,7 @@ class Digest {
   [[nodiscard]] std::string hex() const {
     char digits[20];
     std::snprintf(digits, sizeof digits, "%016" PRIx64,
-                  io::xxh3_64(std::as_bytes(std::span(text_))));
+                  bytes::xxh3_64(std::as_bytes(std::span(text_))));
     return digits;
   }
 
@@ -127,7 +128,7 @@ std::string digest_of(const Reader& reader) {
 
 TEST_SUITE("spk compatibility") {
   TEST_CASE("spk compatibility: files of every version say what they always said") {
-    const fs::path root = fs::path(STACKPACK_SOURCE_DIR) / "testdata" / "spk";
+    const fs::path root = fs::path(test::source_folder()) / "testdata" / "spk";
     std::size_t files = 0;
     for (const fs::directory_entry& version : fs::directory_iterator(root)) {
       std::ifstream list(version.path() / "expected.txt");

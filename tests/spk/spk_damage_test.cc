@@ -7,9 +7,9 @@
 
 #include <doctest/doctest.h>
 
-#include "io/hash.h"
-#include "io/zstd_codec.h"
-#include "spk/layout.h"
+#include "bytes/hash.h"
+#include "codec/zstd_codec.h"
+#include "spk/format/layout.h"
 #include "support/spk_reading.h"
 #include "support/spk_recipe.h"
 #include "support/spk_surgery.h"
@@ -29,7 +29,7 @@ SpkContent small_content() {
 
 /// Appends a block of zeros as a section that no reader of version 1.0 knows.
 SpkParts with_unknown_section(SpkParts parts, std::uint32_t flags) {
-  io::ZstdCompressor zstd(3);
+  codec::ZstdCompressor zstd(3);
   Bytes frame;
   const Bytes zeros(100);
   REQUIRE(zstd.compress(zeros, frame));
@@ -41,7 +41,7 @@ SpkParts with_unknown_section(SpkParts parts, std::uint32_t flags) {
   section.raw_bytes = zeros.size();
   section.block_count = 1;
   section.blocks.push_back({static_cast<std::uint32_t>(frame.size()),
-                            static_cast<std::uint32_t>(zeros.size()), io::xxh3_64(frame)});
+                            static_cast<std::uint32_t>(zeros.size()), bytes::xxh3_64(frame)});
   parts.head.insert(parts.head.end(), frame.begin(), frame.end());
   parts.directory.sections.push_back(section);
   return parts;
@@ -105,7 +105,7 @@ TEST_SUITE("spk damage") {
     const auto with_version = [&good](std::size_t at, std::uint8_t value) {
       Bytes file = good;
       const auto sign = [&file](std::size_t begin, std::size_t size) {
-        const std::uint64_t hash = io::xxh3_64(std::span(file).subspan(begin, size));
+        const std::uint64_t hash = bytes::xxh3_64(std::span(file).subspan(begin, size));
         for (std::size_t i = 0; i < 8; ++i) {
           file[begin + size + i] = static_cast<std::byte>(hash >> (8 * i));
         }

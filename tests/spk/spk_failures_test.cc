@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "spk/file_opener.h"
+#include "spk/read/file_opener.h"
 #include "support/failing_source.h"
 #include "support/spk_reading.h"
 #include "support/temporary_folder.h"

@@ -7,10 +7,10 @@
 
 #include <doctest/doctest.h>
 
-#include "io/hash.h"
-#include "io/zstd_codec.h"
-#include "spk/file_opener.h"
-#include "spk/layout.h"
+#include "bytes/hash.h"
+#include "codec/zstd_codec.h"
+#include "spk/format/layout.h"
+#include "spk/read/file_opener.h"
 #include "support/failing_source.h"
 #include "support/spk_reading.h"
 #include "support/spk_surgery.h"
@@ -29,7 +29,7 @@ Bytes with_section_behind(const Bytes& file, std::size_t bytes) {
     byte = static_cast<std::byte>(random());
   }
   Bytes frame;
-  io::ZstdCompressor zstd(1);
+  codec::ZstdCompressor zstd(1);
   REQUIRE(zstd.compress(content, frame));
   SpkParts parts = take_apart(file);
   spk::SectionRecord section;
@@ -39,7 +39,7 @@ Bytes with_section_behind(const Bytes& file, std::size_t bytes) {
   section.raw_bytes = content.size();
   section.block_count = 1;
   section.blocks.push_back({static_cast<std::uint32_t>(frame.size()),
-                            static_cast<std::uint32_t>(content.size()), io::xxh3_64(frame)});
+                            static_cast<std::uint32_t>(content.size()), bytes::xxh3_64(frame)});
   parts.head.insert(parts.head.end(), frame.begin(), frame.end());
   parts.directory.sections.push_back(section);
   return parts.join();

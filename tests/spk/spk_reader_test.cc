@@ -7,9 +7,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "spk/block_reader.h"
-#include "spk/file_opener.h"
-#include "spk/layout.h"
+#include "spk/format/layout.h"
+#include "spk/read/block_reader.h"
+#include "spk/read/file_opener.h"
 #include "stackpack/reader.h"
 #include "support/spk_reading.h"
 

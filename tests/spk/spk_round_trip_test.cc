@@ -7,8 +7,8 @@
 
 #include <doctest/doctest.h>
 
-#include "spk/dag_store.h"
-#include "spk/file_opener.h"
+#include "spk/read/dag_store.h"
+#include "spk/read/file_opener.h"
 #include "support/spk_reading.h"
 
 namespace stackpack::test {

@@ -5,8 +5,8 @@
 
 #include <doctest/doctest.h>
 
-#include "spk/layout.h"
-#include "spk/summary.h"
+#include "spk/format/layout.h"
+#include "spk/format/summary.h"
 #include "support/spk_reading.h"
 #include "support/spk_recipe.h"
 
@@ -46,7 +46,7 @@ struct Decoded {
 Decoded decoded(std::span<const std::byte> bytes) {
   Decoded result;
   result.status =
-      spk::decode_summary(io::ByteCursor(bytes, 0), result.statistics, result.fingerprint);
+      spk::decode_summary(bytes::ByteCursor(bytes, 0), result.statistics, result.fingerprint);
   return result;
 }
 
@@ -93,7 +93,7 @@ TEST_SUITE("spk summary") {
     statistics.source_skipped_by_reason.clear();
     Bytes bytes = encoded(statistics);
     bytes.pop_back();
-    io::ByteWriter count;
+    bytes::ByteWriter count;
     count.write_varint(spk::kMaxSummaryRows + 1);
     bytes.insert(bytes.end(), count.bytes().begin(), count.bytes().end());
     bytes.insert(bytes.end(), std::size_t{2} * (spk::kMaxSummaryRows + 1), std::byte{0});

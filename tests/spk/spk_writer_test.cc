@@ -7,10 +7,10 @@
 
 #include <doctest/doctest.h>
 
+#include "codec/zstd_codec.h"
 #include "dag/builder.h"
-#include "io/zstd_codec.h"
-#include "spk/layout.h"
-#include "spk/writer.h"
+#include "spk/format/layout.h"
+#include "spk/write/writer.h"
 #include "support/spk_reading.h"
 
 namespace stackpack::test {
@@ -147,7 +147,7 @@ TEST_SUITE("spk writer") {
 
   TEST_CASE("spk writer: every section is whole zstd frames") {
     const std::vector<std::byte> file = spk_bytes(random_content(23, 5'000, 3'000));
-    io::ZstdStream stream;
+    codec::ZstdStream stream;
     std::span<const std::byte> rest(file);
     std::vector<std::byte> content;
     while (!rest.empty()) {

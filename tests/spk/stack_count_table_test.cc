@@ -1,4 +1,4 @@
-#include "spk/stack_count_table.h"
+#include "spk/write/stack_count_table.h"
 
 #include <filesystem>
 #include <map>

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "formats/etl/lznt1.h"
-#include "formats/etl/xpress_huffman.h"
-#include "formats/etl/xpress_plain.h"
+#include "formats/etl/codec/lznt1.h"
+#include "formats/etl/codec/xpress_huffman.h"
+#include "formats/etl/codec/xpress_plain.h"
 #include "support/naive_decoders.h"
 
 namespace stackpack::fuzz {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "formats/etl/buffer_header.h"
+#include "formats/etl/file/buffer_header.h"
 #include "support/lz_compressors.h"
 
 namespace stackpack::test {

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "formats/etl/guid.h"
-#include "formats/etl/log_file_header.h"
+#include "formats/etl/event/guid.h"
+#include "formats/etl/file/log_file_header.h"
 #include "support/test_bytes.h"
 
 namespace stackpack::test {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "formats/etl/decompress.h"
+#include "formats/etl/codec/decompress.h"
 
 namespace stackpack::test {
 

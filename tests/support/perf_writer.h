@@ -38,14 +38,14 @@ constexpr std::uint64_t kContextUserDeferred = ~std::uint64_t{640} + 1;
 
 class PerfWriter {
  public:
-  explicit PerfWriter(io::ByteOrder order = io::ByteOrder::kLittle) : order_(order) {}
+  explicit PerfWriter(bytes::ByteOrder order = bytes::ByteOrder::kLittle) : order_(order) {}
 
   [[nodiscard]] TestBytes bytes() const { return TestBytes(order_); }
 
   /// perf_event_attr of attr.size bytes.
   [[nodiscard]] TestBytes attr(const TestAttr& a) const {
     std::uint64_t flags = a.flags;
-    if (order_ == io::ByteOrder::kBig) {  // bit-fields begin at the other end
+    if (order_ == bytes::ByteOrder::kBig) {  // bit-fields begin at the other end
       flags = 0;
       for (int bit = 0; bit < 64; ++bit) {
         flags |= ((a.flags >> bit) & 1) << (63 - bit);
@@ -93,7 +93,8 @@ class PerfWriter {
 
   [[nodiscard]] TestBytes magic(std::string_view version = "PERFILE2") const {
     TestBytes out(order_);
-    return out.text(order_ == io::ByteOrder::kBig && version == "PERFILE2" ? "2ELIFREP" : version);
+    return out.text(order_ == bytes::ByteOrder::kBig && version == "PERFILE2" ? "2ELIFREP"
+                                                                              : version);
   }
 
   /// A pipe: header, one HEADER_ATTR for each attribute, then `records`.
@@ -163,7 +164,7 @@ class PerfWriter {
   }
 
  private:
-  io::ByteOrder order_;
+  bytes::ByteOrder order_;
 };
 
 /// An endless zstd stream, flushed after each piece, as `perf record -z` writes it.

@@ -8,7 +8,7 @@
 
 #include "capture/system_recorder.h"
 #include "io/output_file.h"
-#include "spk/writer.h"
+#include "spk/write/writer.h"
 #include "stackpack/model.h"
 #include "stackpack/stats.h"
 #include "support/frozen_dag_maker.h"

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <random>
 
-#include "io/byte_cursor.h"
-#include "io/hash.h"
-#include "io/zstd_codec.h"
-#include "spk/layout.h"
+#include "bytes/byte_cursor.h"
+#include "bytes/hash.h"
+#include "codec/zstd_codec.h"
+#include "spk/format/layout.h"
 
 namespace stackpack::test {
 
@@ -40,7 +40,7 @@ class BlockTaker {
 
  private:
   std::span<const std::byte> file_;
-  io::ZstdDecompressor zstd_;
+  codec::ZstdDecompressor zstd_;
   std::uint64_t taken_ = 0;
 };
 
@@ -59,7 +59,7 @@ bool take_listed(BlockTaker& taker, SpkRecipe& recipe) {
 bool take_indices(SpkRecipe& recipe) {
   for (const SpkRecipe::Section& section : recipe.sections) {
     for (const auto& block : section.blocks) {
-      const io::ByteCursor in(block, 0);
+      const bytes::ByteCursor in(block, 0);
       if ((is(section.record, SectionKind::kPageIndex) &&
            !spk::decode_page_index(in, recipe.pages)) ||
           (is(section.record, SectionKind::kSampleIndex) &&
@@ -120,7 +120,8 @@ class Cook {
         frame_.clear();
       }
       const spk::BlockRecord block{static_cast<std::uint32_t>(frame_.size()),
-                                   static_cast<std::uint32_t>(content.size()), io::xxh3_64(frame_)};
+                                   static_cast<std::uint32_t>(content.size()),
+                                   bytes::xxh3_64(frame_)};
       file_.insert(file_.end(), frame_.begin(), frame_.end());
       record.stored_bytes += block.stored_bytes;
       record.raw_bytes += block.raw_bytes;
@@ -166,7 +167,7 @@ class Cook {
   SpkRecipe& recipe_;
   std::vector<std::byte> file_;
   std::vector<std::byte> frame_;
-  io::ZstdCompressor zstd_{1};
+  codec::ZstdCompressor zstd_{1};
   spk::Directory directory_;
 };
 

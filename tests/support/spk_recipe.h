@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "spk/block_index.h"
-#include "spk/directory.h"
+#include "spk/format/block_index.h"
+#include "spk/format/directory.h"
 
 namespace stackpack::test {
 

@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "spk/directory.h"
+#include "spk/format/directory.h"
 
 namespace stackpack::test {
 

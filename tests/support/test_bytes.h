@@ -11,19 +11,19 @@
 #include <string_view>
 #include <vector>
 
-#include "io/byte_cursor.h"
+#include "bytes/byte_cursor.h"
 
 namespace stackpack::test {
 
 /// Appends fields in one byte order.
 class TestBytes {
  public:
-  explicit TestBytes(io::ByteOrder order = io::ByteOrder::kLittle) : order_(order) {}
+  explicit TestBytes(bytes::ByteOrder order = bytes::ByteOrder::kLittle) : order_(order) {}
 
   template <std::unsigned_integral T>
   TestBytes& put(T value) {
     for (std::size_t i = 0; i < sizeof(T); ++i) {
-      const std::size_t shift = 8 * (order_ == io::ByteOrder::kLittle ? i : sizeof(T) - 1 - i);
+      const std::size_t shift = 8 * (order_ == bytes::ByteOrder::kLittle ? i : sizeof(T) - 1 - i);
       bytes.push_back(static_cast<std::byte>(value >> shift));
     }
     return *this;
@@ -56,7 +56,7 @@ class TestBytes {
   std::vector<std::byte> bytes;
 
  private:
-  io::ByteOrder order_;
+  bytes::ByteOrder order_;
 };
 
 /// The content of a file; empty when it cannot be read.

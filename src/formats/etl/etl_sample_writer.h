@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "capture/callstack_sink.h"
-#include "formats/etl/etl_clock.h"
-#include "formats/etl/event_kinds.h"
-#include "formats/etl/event_window.h"
+#include "formats/etl/event/etl_clock.h"
+#include "formats/etl/event/event_kinds.h"
+#include "formats/etl/event/event_window.h"
 
 namespace stackpack::etl {
 

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <vector>
 
-#include "formats/etl/buffer_decoder.h"
-#include "formats/etl/buffer_header.h"
-#include "formats/etl/buffer_index.h"
-#include "formats/etl/buffer_merge.h"
-#include "formats/etl/buffer_order.h"
-#include "formats/etl/log_file_header.h"
+#include "formats/etl/file/buffer_decoder.h"
+#include "formats/etl/file/buffer_header.h"
+#include "formats/etl/file/buffer_index.h"
+#include "formats/etl/file/buffer_merge.h"
+#include "formats/etl/file/buffer_order.h"
+#include "formats/etl/file/log_file_header.h"
 #include "formats/etl/trace_reader.h"
-#include "io/spill_space.h"
+#include "scratch/spill_space.h"
 
 namespace stackpack::etl {
 
@@ -42,7 +42,7 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& input, capture::Callst
     return header.error();
   }
   capture::LossCounters& losses = sink.losses();
-  io::SpillSpace space(options.scratch_directory, options.table_bytes);
+  scratch::SpillSpace space(options.scratch_directory, options.table_bytes);
   TraceReader reader(*header, sink, space, options);
   Result<BufferIndex> index = index_buffers(
       input, *header, {options.max_buffer_bytes, options.control}, space, losses, account);

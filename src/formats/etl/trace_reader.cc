@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "formats/etl/frame_list.h"
-#include "io/byte_cursor.h"
+#include "bytes/byte_cursor.h"
+#include "formats/etl/stacks/frame_list.h"
 
 namespace stackpack::etl {
 
@@ -21,7 +21,7 @@ bool is_rundown(const EventView& event) {
 }  // namespace
 
 TraceReader::TraceReader(const LogFileHeader& header, capture::CallstackSink& sink,
-                         io::SpillSpace& space, const ReadOptions& options)
+                         scratch::SpillSpace& space, const ReadOptions& options)
     : header_(header),
       sink_(sink),
       losses_(sink.losses()),
@@ -106,7 +106,7 @@ Status TraceReader::take(const EventView& event, const EventPlace& place) {
       return clr_event(event, place, facts, runtime, true);
     case EventRole::kContextSwitch: {
       ++counts_.context_switches;
-      io::ByteCursor in(event.payload, place.file_offset);
+      bytes::ByteCursor in(event.payload, place.file_offset);
       facts.tid = in.read<std::uint32_t>();  // the stack is that of the thread switched to
       facts.pid = kNoId;
       if (!in.ok()) {
@@ -174,7 +174,7 @@ void TraceReader::table_event(const EventView& event, EventRole role) {
 }
 
 Status TraceReader::stack_event(const EventView& event, const EventPlace& place, EventRole role) {
-  io::ByteCursor in(event.payload, place.file_offset);
+  bytes::ByteCursor in(event.payload, place.file_offset);
   if (role == EventRole::kStackDefinition) {
     const std::uint64_t key = read_pointer(in, event.pointer_size);
     if (!in.ok()) {
@@ -210,7 +210,7 @@ Status TraceReader::stack_event(const EventView& event, const EventPlace& place,
 
 Status TraceReader::profile_event(const EventView& event, const EventPlace& place,
                                   EventFacts& facts, EventRole role) {
-  io::ByteCursor in(event.payload, place.file_offset);
+  bytes::ByteCursor in(event.payload, place.file_offset);
   facts.ip = read_pointer(in, event.pointer_size);
   facts.tid = in.read<std::uint32_t>();
   if (!in.ok()) {
@@ -258,7 +258,7 @@ Status TraceReader::clr_event(const EventView& event, const EventPlace& place,
 // The runtime walks the stack itself and logs it behind the event it belongs to.
 Status TraceReader::clr_stack(const EventView& event, const EventPlace& place, ThreadNumber thread,
                               std::uint8_t runtime) {
-  io::ByteCursor in(event.payload, place.file_offset);
+  bytes::ByteCursor in(event.payload, place.file_offset);
   in.skip(4);  // runtime instance, two reserved bytes
   const auto count = in.read<std::uint32_t>();
   const std::uint64_t bytes =

@@ -5,20 +5,20 @@
 #include <vector>
 
 #include "capture/callstack_sink.h"
-#include "formats/etl/etl_clock.h"
 #include "formats/etl/etl_sample_writer.h"
 #include "formats/etl/etl_source.h"
-#include "formats/etl/event_header.h"
-#include "formats/etl/event_kinds.h"
-#include "formats/etl/event_window.h"
-#include "formats/etl/extended_stacks.h"
-#include "formats/etl/image_tables.h"
-#include "formats/etl/kernel_tables.h"
-#include "formats/etl/log_file_header.h"
-#include "formats/etl/stack_join.h"
-#include "formats/etl/stack_keys.h"
-#include "formats/etl/thread_states.h"
-#include "io/spill_space.h"
+#include "formats/etl/event/etl_clock.h"
+#include "formats/etl/event/event_header.h"
+#include "formats/etl/event/event_kinds.h"
+#include "formats/etl/event/event_window.h"
+#include "formats/etl/file/log_file_header.h"
+#include "formats/etl/stacks/extended_stacks.h"
+#include "formats/etl/stacks/stack_join.h"
+#include "formats/etl/stacks/stack_keys.h"
+#include "formats/etl/system/image_tables.h"
+#include "formats/etl/system/kernel_tables.h"
+#include "formats/etl/system/thread_states.h"
+#include "scratch/spill_space.h"
 
 namespace stackpack::etl {
 
@@ -33,7 +33,7 @@ class TraceReader {
  public:
   /// `header`, `sink` and `space` must outlive the reader. All tables whose size is up to the trace
   /// are kept in `space`, whose failures the reader returns.
-  TraceReader(const LogFileHeader& header, capture::CallstackSink& sink, io::SpillSpace& space,
+  TraceReader(const LogFileHeader& header, capture::CallstackSink& sink, scratch::SpillSpace& space,
               const ReadOptions& options);
 
   Status event(const EventView& event, const EventPlace& place) {
@@ -69,7 +69,7 @@ class TraceReader {
   capture::LossCounters& losses_;
   EtlClock clock_;
   EventKinds kinds_;
-  io::SpillSpace& space_;
+  scratch::SpillSpace& space_;
   ThreadStates threads_;
   EventWindow window_;
   StackKeys keys_;

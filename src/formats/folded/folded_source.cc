@@ -7,9 +7,9 @@
 #include <system_error>
 #include <vector>
 
+#include "bytes/byte_text.h"
 #include "capture/synthetic_frames.h"
 #include "io/buffered_reader.h"
-#include "io/byte_text.h"
 
 namespace stackpack::folded {
 
@@ -108,7 +108,7 @@ class FoldedReader {
       reader_.consume(size);
       return true;
     }
-    const std::string_view text = io::text_of(ended ? bytes->first(size - 1) : *bytes);
+    const std::string_view text = bytes::text_of(ended ? bytes->first(size - 1) : *bytes);
     const std::string_view content = without_carriage_return(text);
     const bool is_text = text.find('\0') == std::string_view::npos;
     if (content.empty()) {
@@ -170,7 +170,7 @@ class FoldedReader {
 }  // namespace
 
 bool looks_like_folded(std::span<const std::byte> head) {
-  const std::string_view text = io::text_of(head);
+  const std::string_view text = bytes::text_of(head);
   if (text.empty() || text.find('\0') != std::string_view::npos) {
     return false;
   }

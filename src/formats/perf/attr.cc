@@ -19,11 +19,11 @@ unsigned two_bits(std::uint64_t high, std::uint64_t low) {
 
 }  // namespace
 
-Result<Attr> read_attr(io::ByteCursor bytes) {
+Result<Attr> read_attr(bytes::ByteCursor bytes) {
   if (bytes.size() < kAttrMinBytes) {
     return bytes.corrupt("perf: attribute: shorter than the oldest perf_event_attr");
   }
-  const bool big = bytes.order() == io::ByteOrder::kBig;
+  const bool big = bytes.order() == bytes::ByteOrder::kBig;
   Attr attr;
   attr.type = bytes.read<std::uint32_t>();
   bytes.skip(4);  // size

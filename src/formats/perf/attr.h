@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "io/byte_cursor.h"
+#include "bytes/byte_cursor.h"
 #include "stackpack/result.h"
 
 namespace stackpack::perf {
@@ -91,6 +91,6 @@ struct Attr {
 /// Input:  `bytes` is fenced to the structure: as many bytes as its writer knew. Fields behind its
 ///         end are zero; bytes behind the last field that we know are passed over.
 /// Result: kCorrupt when there are fewer bytes than the oldest structure has.
-Result<Attr> read_attr(io::ByteCursor bytes);
+Result<Attr> read_attr(bytes::ByteCursor bytes);
 
 }  // namespace stackpack::perf

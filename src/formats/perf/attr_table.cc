@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kIdBytes = 8;
 
-std::uint64_t word_at(io::ByteCursor payload, std::size_t position) {
+std::uint64_t word_at(bytes::ByteCursor payload, std::size_t position) {
   payload.seek(position);
   return payload.read<std::uint64_t>();
 }
@@ -61,7 +61,7 @@ const AttrTable::Row* AttrTable::by_id(std::uint64_t id) const {
   return ids_.empty() ? without_id() : nullptr;
 }
 
-const AttrTable::Row* AttrTable::by_id_from_start(const io::ByteCursor& payload) const {
+const AttrTable::Row* AttrTable::by_id_from_start(const bytes::ByteCursor& payload) const {
   if (rows_.empty()) {
     return nullptr;
   }
@@ -72,7 +72,7 @@ const AttrTable::Row* AttrTable::by_id_from_start(const io::ByteCursor& payload)
   return payload.size() < position + kIdBytes ? nullptr : by_id(word_at(payload, position));
 }
 
-const AttrTable::Row* AttrTable::of_other(const io::ByteCursor& payload) const {
+const AttrTable::Row* AttrTable::of_other(const bytes::ByteCursor& payload) const {
   if (rows_.size() <= 1 || !id_from_end_ || !rows_.front().attr.has_flag(attr_flag::kSampleIdAll)) {
     return rows_.empty() ? nullptr : rows_.data();
   }

@@ -11,10 +11,10 @@
 #include <optional>
 #include <vector>
 
+#include "bytes/byte_cursor.h"
 #include "formats/perf/attr.h"
 #include "formats/perf/id_map.h"
 #include "formats/perf/sample.h"
-#include "io/byte_cursor.h"
 
 namespace stackpack::perf {
 
@@ -41,12 +41,12 @@ class AttrTable {
   void forbid_guessing() { may_guess_ = false; }
 
   /// The attribute of a SAMPLE with this payload; null when none can be told.
-  [[nodiscard]] const Row* of_sample(const io::ByteCursor& payload) const {
+  [[nodiscard]] const Row* of_sample(const bytes::ByteCursor& payload) const {
     return rows_.size() == 1 ? rows_.data() : by_id_from_start(payload);
   }
 
   /// The attribute of another kernel record; null when none can be told.
-  [[nodiscard]] const Row* of_other(const io::ByteCursor& payload) const;
+  [[nodiscard]] const Row* of_other(const bytes::ByteCursor& payload) const;
 
   [[nodiscard]] std::optional<std::uint32_t> row_of_id(std::uint64_t id) const {
     return ids_.find(id);
@@ -58,7 +58,7 @@ class AttrTable {
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
 
  private:
-  [[nodiscard]] const Row* by_id_from_start(const io::ByteCursor& payload) const;
+  [[nodiscard]] const Row* by_id_from_start(const bytes::ByteCursor& payload) const;
   [[nodiscard]] const Row* by_id(std::uint64_t id) const;
   [[nodiscard]] const Row* without_id() const;
 

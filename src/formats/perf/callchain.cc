@@ -71,7 +71,7 @@ void ChainDecoder::clear() {
   has_user_marker_ = false;
 }
 
-void ChainDecoder::decode(io::ByteCursor entries, std::uint64_t count, FrameMode mode) {
+void ChainDecoder::decode(bytes::ByteCursor entries, std::uint64_t count, FrameMode mode) {
   clear();
   append(entries, count, mode);
 }
@@ -98,7 +98,7 @@ void ChainDecoder::close_run(FrameMode mode) {
   run_start_ = depth_;
 }
 
-void ChainDecoder::append(io::ByteCursor entries, std::uint64_t count, FrameMode mode) {
+void ChainDecoder::append(bytes::ByteCursor entries, std::uint64_t count, FrameMode mode) {
   entries_.clear();
   entries.read_u64_array(count, entries_);
   if (addresses_.size() < depth_ + entries_.size()) {
@@ -145,7 +145,7 @@ void ChainDecoder::push(std::uint64_t address) {
   ++depth_;
 }
 
-void ChainDecoder::replace_user_part(io::ByteCursor branches, std::uint64_t count) {
+void ChainDecoder::replace_user_part(bytes::ByteCursor branches, std::uint64_t count) {
   while (!runs_.empty() && runs_.back().mode == FrameMode::kUser) {
     depth_ -= runs_.back().count;
     runs_.pop_back();

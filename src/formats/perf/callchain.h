@@ -14,8 +14,8 @@
 #include <optional>
 #include <vector>
 
+#include "bytes/byte_cursor.h"
 #include "capture/stack_view.h"
-#include "io/byte_cursor.h"
 #include "stackpack/model.h"
 
 namespace stackpack::perf {
@@ -33,17 +33,17 @@ class ChainDecoder {
  public:
   /// Reads `count` entries of `entries`, which must hold them; `mode` is that of entries before
   /// the first marker. Replaces the stack.
-  void decode(io::ByteCursor entries, std::uint64_t count, FrameMode mode);
+  void decode(bytes::ByteCursor entries, std::uint64_t count, FrameMode mode);
 
   /// Appends entries to the stack, the first of them in `mode`.
-  void append(io::ByteCursor entries, std::uint64_t count, FrameMode mode);
+  void append(bytes::ByteCursor entries, std::uint64_t count, FrameMode mode);
 
   /// Replaces the stack by a copy of `stack`, which may be appended to.
   void restore(const capture::StackView& stack);
 
   /// Replaces the user part by the call stack that the processor recorded (LBR): the place where
   /// the newest branch arrived, then where each branch came from, newest first.
-  void replace_user_part(io::ByteCursor branches, std::uint64_t count);
+  void replace_user_part(bytes::ByteCursor branches, std::uint64_t count);
 
   /// The stack, until the next decode or append.
   [[nodiscard]] capture::StackView stack() const {

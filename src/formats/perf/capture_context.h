@@ -2,12 +2,12 @@
 
 #include <cstdint>
 
+#include "bytes/byte_cursor.h"
 #include "capture/byte_account.h"
 #include "capture/callstack_sink.h"
 #include "capture/read_control.h"
 #include "formats/perf/attr_table.h"
 #include "formats/perf/record.h"
-#include "io/byte_cursor.h"
 
 namespace stackpack::perf {
 
@@ -15,7 +15,7 @@ namespace stackpack::perf {
 struct CaptureContext {
   capture::CallstackSink& sink;
   capture::ReadControl control{};
-  io::ByteOrder order = io::ByteOrder::kLittle;
+  bytes::ByteOrder order = bytes::ByteOrder::kLittle;
   AttrTable attrs{};
   capture::ByteAccount account{};
   std::uint64_t bytes_before = 0;  // of the files and parts that are done

@@ -164,7 +164,7 @@ Status CaptureReader::read_attribute(io::ByteSource& source, const FileSection& 
   if (!read) {
     return read;
   }
-  io::ByteCursor in(bytes, entry.offset, context_.order);
+  bytes::ByteCursor in(bytes, entry.offset, context_.order);
   const Result<Attr> attr = read_attr(in.sub(entry.size - kSectionEntryBytes));
   FileSection section;
   section.offset = in.read<std::uint64_t>();
@@ -175,7 +175,7 @@ Status CaptureReader::read_attribute(io::ByteSource& source, const FileSection& 
   std::vector<std::byte> ids;
   Status done = read_ids(source, section, ids);
   if (done &&
-      !converter_.add_attribute(*attr, io::ByteCursor(ids, section.offset, context_.order))) {
+      !converter_.add_attribute(*attr, bytes::ByteCursor(ids, section.offset, context_.order))) {
     context_.damage(loss::kEventIdsMissing, 1, entry.offset);
   }
   return done;
@@ -211,7 +211,7 @@ Status CaptureReader::read_features(io::ByteSource& source, const FileHeader& he
   if (!read) {
     return read;
   }
-  io::ByteCursor in(bytes, present.offset, context_.order);
+  bytes::ByteCursor in(bytes, present.offset, context_.order);
   for (std::uint32_t feature = 0; feature < kFeatureBits; ++feature) {
     if (!header.features[feature] || in.remaining() < kSectionEntryBytes) {
       continue;
@@ -249,7 +249,8 @@ Status CaptureReader::read_feature(io::ByteSource& source, std::uint32_t feature
   if (!read) {
     return read;
   }
-  if (converter_.convert_feature(feature, io::ByteCursor(bytes, section.offset, context_.order))) {
+  if (converter_.convert_feature(feature,
+                                 bytes::ByteCursor(bytes, section.offset, context_.order))) {
     sections_.parsed(section);
   } else {
     context_.damage(name_of(SkipReason::kFeaturesDamaged), 1, section.offset);

@@ -38,7 +38,7 @@ Result<bool> CompressedStream::convert_records(std::uint64_t offset) {
   std::size_t done = 0;
   bool sound = true;
   while (decoded.size() - done >= kRecordHeaderBytes) {
-    io::ByteCursor in(decoded.subspan(done), offset, context_.order);
+    bytes::ByteCursor in(decoded.subspan(done), offset, context_.order);
     const RecordHeader header = read_record_header(in);
     if (header.size < kRecordHeaderBytes) {
       sound = false;

@@ -17,9 +17,9 @@
 #include <span>
 #include <vector>
 
+#include "codec/zstd_codec.h"
 #include "formats/perf/capture_context.h"
 #include "formats/perf/record_converter.h"
-#include "io/zstd_codec.h"
 #include "stackpack/result.h"
 
 namespace stackpack::perf {
@@ -52,7 +52,7 @@ class CompressedStream {
 
   CaptureContext& context_;
   RecordConverter& converter_;
-  io::ZstdStream zstd_;
+  codec::ZstdStream zstd_;
   std::vector<std::byte> decoded_;  // begins with the tail of the last piece
   std::uint64_t last_offset_ = 0;
   bool used_ = false;

@@ -10,12 +10,12 @@ namespace stackpack::perf {
 namespace {
 
 // u32 length, then that many bytes of text with NULs behind it.
-std::string_view read_text(io::ByteCursor& in) {
-  io::ByteCursor field = in.sub(in.read<std::uint32_t>());
+std::string_view read_text(bytes::ByteCursor& in) {
+  bytes::ByteCursor field = in.sub(in.read<std::uint32_t>());
   return field.read_c_string();
 }
 
-bool convert_text(io::ByteCursor in, std::string_view key, CaptureContext& context) {
+bool convert_text(bytes::ByteCursor in, std::string_view key, CaptureContext& context) {
   const std::string_view text = read_text(in);
   if (!in.ok()) {
     return false;
@@ -24,7 +24,7 @@ bool convert_text(io::ByteCursor in, std::string_view key, CaptureContext& conte
   return true;
 }
 
-bool convert_command_line(io::ByteCursor in, CaptureContext& context) {
+bool convert_command_line(bytes::ByteCursor in, CaptureContext& context) {
   const auto count = in.read<std::uint32_t>();
   std::string line;
   for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
@@ -38,7 +38,7 @@ bool convert_command_line(io::ByteCursor in, CaptureContext& context) {
   return true;
 }
 
-bool convert_cpu_count(io::ByteCursor in, CaptureContext& context) {
+bool convert_cpu_count(bytes::ByteCursor in, CaptureContext& context) {
   in.skip(4);  // configured
   const auto online = in.read<std::uint32_t>();
   if (!in.ok()) {
@@ -48,7 +48,7 @@ bool convert_cpu_count(io::ByteCursor in, CaptureContext& context) {
   return true;
 }
 
-bool convert_memory(io::ByteCursor in, CaptureContext& context) {
+bool convert_memory(bytes::ByteCursor in, CaptureContext& context) {
   const auto kilobytes = in.read<std::uint64_t>();
   if (!in.ok()) {
     return false;
@@ -57,7 +57,7 @@ bool convert_memory(io::ByteCursor in, CaptureContext& context) {
   return true;
 }
 
-bool convert_clock_data(io::ByteCursor in, CaptureContext& context) {
+bool convert_clock_data(bytes::ByteCursor in, CaptureContext& context) {
   in.skip(8);  // version, clock id
   const auto wall_ns = in.read<std::uint64_t>();
   const auto clock_ns = in.read<std::uint64_t>();
@@ -70,13 +70,13 @@ bool convert_clock_data(io::ByteCursor in, CaptureContext& context) {
 }
 
 // A sequence of BUILD_ID records, whose headers may have a type of 0.
-bool convert_build_ids(io::ByteCursor in, SideBand& side_band) {
+bool convert_build_ids(bytes::ByteCursor in, SideBand& side_band) {
   while (in.remaining() != 0) {
     const RecordHeader header = read_record_header(in);
     if (header.size < kRecordHeaderBytes) {
       return false;
     }
-    const io::ByteCursor body = in.sub(header.size - kRecordHeaderBytes);
+    const bytes::ByteCursor body = in.sub(header.size - kRecordHeaderBytes);
     if (!in.ok() || !side_band.convert_build_id(body, header.misc)) {
       return false;
     }
@@ -85,7 +85,7 @@ bool convert_build_ids(io::ByteCursor in, SideBand& side_band) {
 }
 
 // The events again, with names: {attribute, u32 number of ids, name, ids} for each.
-bool convert_event_names(io::ByteCursor in, CaptureContext& context) {
+bool convert_event_names(bytes::ByteCursor in, CaptureContext& context) {
   const auto count = in.read<std::uint32_t>();
   const auto attr_bytes = in.read<std::uint32_t>();
   const auto& rows = context.attrs.rows();
@@ -93,7 +93,7 @@ bool convert_event_names(io::ByteCursor in, CaptureContext& context) {
     const Result<Attr> attr = read_attr(in.sub(attr_bytes));
     const auto id_count = in.read<std::uint32_t>();
     const std::string_view name = read_text(in);
-    io::ByteCursor ids = in.sub(std::uint64_t{id_count} * 8);
+    bytes::ByteCursor ids = in.sub(std::uint64_t{id_count} * 8);
     if (!in.ok() || !attr) {
       return false;
     }
@@ -120,7 +120,7 @@ bool is_used_feature(std::uint32_t feature) {
          feature == static_cast<std::uint32_t>(Feature::kClockData);
 }
 
-bool convert_feature(std::uint32_t feature, io::ByteCursor content, CaptureContext& context,
+bool convert_feature(std::uint32_t feature, bytes::ByteCursor content, CaptureContext& context,
                      SideBand& side_band) {
   switch (static_cast<Feature>(feature)) {
     case Feature::kBuildId:

@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
+#include "bytes/byte_cursor.h"
 #include "formats/perf/capture_context.h"
 #include "formats/perf/side_band.h"
-#include "io/byte_cursor.h"
 
 namespace stackpack::perf {
 
@@ -35,7 +35,7 @@ bool is_used_feature(std::uint32_t feature);
 
 /// Turns one feature section into metadata, build ids or event names.
 /// Result: false when the section ends inside a field; what came before it is kept.
-bool convert_feature(std::uint32_t feature, io::ByteCursor content, CaptureContext& context,
+bool convert_feature(std::uint32_t feature, bytes::ByteCursor content, CaptureContext& context,
                      SideBand& side_band);
 
 /// The metadata that an attribute tells: which clock the times are of.

@@ -17,7 +17,7 @@ bool begins_with(std::span<const std::byte> bytes, std::string_view text) {
                     [](char a, std::byte b) { return static_cast<std::byte>(a) == b; });
 }
 
-FileSection read_section(io::ByteCursor& in) {
+FileSection read_section(bytes::ByteCursor& in) {
   FileSection section;
   section.offset = in.read<std::uint64_t>();
   section.size = in.read<std::uint64_t>();
@@ -25,7 +25,7 @@ FileSection read_section(io::ByteCursor& in) {
 }
 
 template <typename Word>
-std::bitset<256> read_bitmap(io::ByteCursor in) {
+std::bitset<256> read_bitmap(bytes::ByteCursor in) {
   std::bitset<256> bits;
   constexpr unsigned kBits = 8 * sizeof(Word);
   for (unsigned word = 0; word < 256 / kBits; ++word) {
@@ -39,9 +39,9 @@ std::bitset<256> read_bitmap(io::ByteCursor in) {
 
 // The bitmap is an array of unsigned long: a big-endian writer of 32 bits puts the words of a pair
 // the other way round. Every recorder tells its host name, so that bit shows which it was.
-std::bitset<256> read_features(const io::ByteCursor& in) {
+std::bitset<256> read_features(const bytes::ByteCursor& in) {
   const std::bitset<256> wide = read_bitmap<std::uint64_t>(in);
-  if (wide[kHostnameBit] || in.order() == io::ByteOrder::kLittle) {
+  if (wide[kHostnameBit] || in.order() == bytes::ByteOrder::kLittle) {
     return wide;
   }
   const std::bitset<256> narrow = read_bitmap<std::uint32_t>(in);
@@ -54,18 +54,18 @@ FileMagic read_magic(std::span<const std::byte> head) {
   FileMagic magic;
   const bool first_version = begins_with(head, "PERFFILE");
   if (begins_with(head, "2ELIFREP")) {
-    magic.order = io::ByteOrder::kBig;
+    magic.order = bytes::ByteOrder::kBig;
   } else if (!begins_with(head, "PERFILE2") && !first_version) {
     return magic;
   }
   magic.container = Container::kFile;
-  io::ByteCursor size(head, 0, magic.order);
+  bytes::ByteCursor size(head, 0, magic.order);
   size.skip(8);
   magic.header_size = size.read<std::uint64_t>();
   if (first_version && magic.header_size > 0xffff) {
     // The first version's magic is the same in both byte orders; the size is a small number.
-    magic.order = io::ByteOrder::kBig;
-    magic.header_size = io::byte_swap(magic.header_size);
+    magic.order = bytes::ByteOrder::kBig;
+    magic.header_size = bytes::byte_swap(magic.header_size);
   }
   if (magic.header_size == kPipeHeaderBytes) {
     magic.container = Container::kPipe;
@@ -87,7 +87,7 @@ Result<FileHeader> read_file_header(io::ByteSource& source, const FileMagic& mag
   if (!read) {
     return read.error();
   }
-  io::ByteCursor in(present, 0, magic.order);
+  bytes::ByteCursor in(present, 0, magic.order);
   in.skip(16);
   FileHeader header;
   header.header_size = magic.header_size;

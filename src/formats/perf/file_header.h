@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include "bytes/byte_cursor.h"
 #include "formats/perf/perf_source.h"
-#include "io/byte_cursor.h"
 #include "io/byte_source.h"
 #include "stackpack/result.h"
 
@@ -22,7 +22,7 @@ struct FileSection {
 /// The magic and the header size: all that a pipe has before its records.
 struct FileMagic {
   Container container = Container::kNotPerf;
-  io::ByteOrder order = io::ByteOrder::kLittle;
+  bytes::ByteOrder order = bytes::ByteOrder::kLittle;
   std::uint64_t header_size = 0;  ///< 0: not there
 };
 

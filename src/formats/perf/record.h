@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "io/byte_cursor.h"
+#include "bytes/byte_cursor.h"
 
 namespace stackpack::perf {
 
@@ -94,7 +94,7 @@ struct RecordHeader {
 };
 
 /// The next 8 bytes of `in` as a record header.
-inline RecordHeader read_record_header(io::ByteCursor& in) {
+inline RecordHeader read_record_header(bytes::ByteCursor& in) {
   RecordHeader header;
   header.type = in.read<std::uint32_t>();
   header.misc = in.read<std::uint16_t>();
@@ -110,7 +110,7 @@ struct Record {
   bool compressed =
       false;  ///< came out of a compressed record: has no bytes of its own in the file
   std::uint64_t offset = 0;
-  io::ByteCursor payload;
+  bytes::ByteCursor payload;
 };
 
 }  // namespace stackpack::perf

@@ -19,13 +19,13 @@ Status RecordConverter::convert_other(const Record& record) {
       understood = convert_attribute(record.payload);
       break;
     case RecordType::kHeaderFeature: {
-      io::ByteCursor content = record.payload;
+      bytes::ByteCursor content = record.payload;
       const auto feature = content.read<std::uint64_t>();
       understood =
           content.ok() &&
           (feature >= kFeatureBits ||
            convert_feature(static_cast<std::uint32_t>(feature),
-                           io::ByteCursor(content.rest(), content.offset(), content.order())));
+                           bytes::ByteCursor(content.rest(), content.offset(), content.order())));
       if (!understood) {
         context_.reject(record, SkipReason::kFeaturesDamaged);
         return {};
@@ -56,7 +56,7 @@ Status RecordConverter::convert_other(const Record& record) {
   return {};
 }
 
-bool RecordConverter::add_attribute(const Attr& attr, io::ByteCursor ids) {
+bool RecordConverter::add_attribute(const Attr& attr, bytes::ByteCursor ids) {
   const std::uint32_t event = static_cast<std::uint32_t>(context_.attrs.rows().size());
   if (event >= AttrTable::kMaxRows) {
     return false;
@@ -80,8 +80,8 @@ bool RecordConverter::add_attribute(const Attr& attr, io::ByteCursor ids) {
   return true;
 }
 
-bool RecordConverter::convert_attribute(io::ByteCursor payload) {
-  io::ByteCursor size_field = payload;
+bool RecordConverter::convert_attribute(bytes::ByteCursor payload) {
+  bytes::ByteCursor size_field = payload;
   size_field.skip(4);
   const auto written = size_field.read<std::uint32_t>();
   const Result<Attr> attr = read_attr(payload.sub(written != 0 ? written : kAttrMinBytes));
@@ -92,12 +92,12 @@ bool RecordConverter::convert_attribute(io::ByteCursor payload) {
   return add_attribute(*attr, payload);
 }
 
-bool RecordConverter::convert_feature(std::uint32_t feature, io::ByteCursor content) {
+bool RecordConverter::convert_feature(std::uint32_t feature, bytes::ByteCursor content) {
   return perf::convert_feature(feature, content, context_, side_band_);
 }
 
 // Facts about an event that came too late for its attribute: here, its name.
-bool RecordConverter::convert_event_update(io::ByteCursor payload) {
+bool RecordConverter::convert_event_update(bytes::ByteCursor payload) {
   constexpr std::uint64_t kName = 2;
   const auto kind = payload.read<std::uint64_t>();
   const auto id = payload.read<std::uint64_t>();

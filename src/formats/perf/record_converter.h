@@ -30,18 +30,18 @@ class RecordConverter {
 
   /// Adds an attribute as an event of the sink. `ids` holds its event ids, 8 bytes each.
   /// False: there are too many attributes or ids.
-  bool add_attribute(const Attr& attr, io::ByteCursor ids);
+  bool add_attribute(const Attr& attr, bytes::ByteCursor ids);
 
   /// One feature section, whatever it came in.
-  bool convert_feature(std::uint32_t feature, io::ByteCursor content);
+  bool convert_feature(std::uint32_t feature, bytes::ByteCursor content);
 
   /// Call once, after the last record.
   Status finish() { return samples_.finish(); }
 
  private:
   Status convert_other(const Record& record);
-  bool convert_attribute(io::ByteCursor payload);
-  bool convert_event_update(io::ByteCursor payload);
+  bool convert_attribute(bytes::ByteCursor payload);
+  bool convert_event_update(bytes::ByteCursor payload);
 
   CaptureContext& context_;
   SampleConverter samples_;

@@ -25,7 +25,7 @@ bool plausible_header(const RecordHeader& header) {
 // the first frame: more of them are garbage, and would take long to read at every byte of it.
 bool begins_at_ip(const SampleFields& fields) {
   constexpr std::uint64_t kMaxMarkers = 8;
-  io::ByteCursor chain = fields.chain;
+  bytes::ByteCursor chain = fields.chain;
   for (std::uint64_t i = 0; i < std::min(fields.chain_entries, kMaxMarkers); ++i) {
     const auto entry = chain.read<std::uint64_t>();
     if (!is_context_marker(entry)) {
@@ -37,7 +37,7 @@ bool begins_at_ip(const SampleFields& fields) {
 
 }  // namespace
 
-bool RecordProbe::plausible_sample(io::ByteCursor payload) const {
+bool RecordProbe::plausible_sample(bytes::ByteCursor payload) const {
   const AttrTable::Row* row = context_.attrs.of_sample(payload);
   SampleFields fields;
   if (row == nullptr || read_sample(payload, row->layout, fields) != SampleFit::kExact) {
@@ -46,14 +46,14 @@ bool RecordProbe::plausible_sample(io::ByteCursor payload) const {
   return !row->layout.has(sample_bit::kIp) || begins_at_ip(fields);
 }
 
-bool RecordProbe::plausible_other(io::ByteCursor payload) const {
+bool RecordProbe::plausible_other(bytes::ByteCursor payload) const {
   const AttrTable::Row* row = context_.attrs.of_other(payload);
   const auto trailer = row != nullptr ? read_trailer(payload, row->attr) : std::nullopt;
   return trailer.has_value() &&
          (trailer->id == 0 || !context_.attrs.has_ids() || context_.attrs.row_of_id(trailer->id));
 }
 
-bool RecordProbe::plausible(const RecordHeader& header, io::ByteCursor payload) const {
+bool RecordProbe::plausible(const RecordHeader& header, bytes::ByteCursor payload) const {
   if (!plausible_header(header)) {
     return false;
   }
@@ -69,12 +69,12 @@ bool RecordProbe::records_begin(std::span<const std::byte> window, bool is_end) 
     if (is_end && at == window.size()) {
       return i > 0;
     }
-    io::ByteCursor in(window.subspan(at), 0, context_.order);
+    bytes::ByteCursor in(window.subspan(at), 0, context_.order);
     const RecordHeader header = read_record_header(in);
     if (!in.ok() || !plausible_header(header)) {
       return false;
     }
-    const io::ByteCursor payload = in.sub(header.size - kRecordHeaderBytes);
+    const bytes::ByteCursor payload = in.sub(header.size - kRecordHeaderBytes);
     if (!in.ok() || !plausible(header, payload)) {
       return false;
     }
@@ -88,7 +88,7 @@ bool RecordProbe::may_pass(const RecordHeader& header, std::span<const std::byte
   if (header.size < kRecordHeaderBytes || header.size > window.size()) {
     return false;
   }
-  io::ByteCursor in(window.subspan(header.size), 0, context_.order);
+  bytes::ByteCursor in(window.subspan(header.size), 0, context_.order);
   if (in.remaining() == 0) {
     return is_end;
   }

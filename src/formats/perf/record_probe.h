@@ -37,9 +37,9 @@ class RecordProbe {
  private:
   static constexpr int kRecordsInRow = 8;
 
-  [[nodiscard]] bool plausible(const RecordHeader& header, io::ByteCursor payload) const;
-  [[nodiscard]] bool plausible_sample(io::ByteCursor payload) const;
-  [[nodiscard]] bool plausible_other(io::ByteCursor payload) const;
+  [[nodiscard]] bool plausible(const RecordHeader& header, bytes::ByteCursor payload) const;
+  [[nodiscard]] bool plausible_sample(bytes::ByteCursor payload) const;
+  [[nodiscard]] bool plausible_other(bytes::ByteCursor payload) const;
 
   const CaptureContext& context_;
 };

@@ -62,7 +62,7 @@ Result<RecordStream::Step> RecordStream::step() {
   if (window.size() < kRecordHeaderBytes) {
     return window.empty() ? Step::kEnd : take_cut_record(window);
   }
-  io::ByteCursor in(window, reader_.offset(), context_.order);
+  bytes::ByteCursor in(window, reader_.offset(), context_.order);
   const RecordHeader header = read_record_header(in);
   if (static_cast<RecordType>(header.type) == RecordType::kCompressed2) {
     return take_compressed2(header, window);
@@ -83,8 +83,8 @@ Result<RecordStream::Step> RecordStream::take_record(const RecordHeader& header,
   }
   const Record record{
       header.type, header.misc, false, reader_.offset(),
-      io::ByteCursor(window.subspan(kRecordHeaderBytes, header.size - kRecordHeaderBytes),
-                     reader_.offset() + kRecordHeaderBytes, context_.order)};
+      bytes::ByteCursor(window.subspan(kRecordHeaderBytes, header.size - kRecordHeaderBytes),
+                        reader_.offset() + kRecordHeaderBytes, context_.order)};
   if (static_cast<RecordType>(header.type) == RecordType::kCompressed) {
     const Status fed = feed_compressed(record.payload.rest(), header.size);
     if (!fed) {
@@ -96,7 +96,7 @@ Result<RecordStream::Step> RecordStream::take_record(const RecordHeader& header,
   if (!converted) {
     return converted.error();
   }
-  io::ByteCursor payload = record.payload;
+  bytes::ByteCursor payload = record.payload;
   std::uint64_t outside = 0;
   auto reason = SkipReason::kAuxtraceData;
   if (static_cast<RecordType>(header.type) == RecordType::kAuxtrace) {
@@ -140,7 +140,7 @@ Status RecordStream::feed_compressed(std::span<const std::byte> piece, std::size
 
 Result<RecordStream::Step> RecordStream::take_compressed2(const RecordHeader& header,
                                                           std::span<const std::byte> window) {
-  io::ByteCursor in(window, reader_.offset(), context_.order);
+  bytes::ByteCursor in(window, reader_.offset(), context_.order);
   in.skip(kRecordHeaderBytes);
   const auto data_size = in.read<std::uint64_t>();
   if (header.size >= kCompressed2HeaderBytes &&
@@ -156,7 +156,7 @@ Result<RecordStream::Step> RecordStream::take_compressed2(const RecordHeader& he
     return Step::kGoOn;
   }
   std::uint64_t total = 0;
-  if (in.ok() && io::checked_add(kCompressed2HeaderBytes, data_size, total) &&
+  if (in.ok() && bytes::checked_add(kCompressed2HeaderBytes, data_size, total) &&
       overflow_fits(total, window)) {
     context_.notice(loss::kCompressedSizeOverflow, 1, reader_.offset());
     return take_overflown(total, window);
@@ -175,7 +175,7 @@ bool RecordStream::overflow_fits(std::uint64_t total, std::span<const std::byte>
   if (first > window.size()) {
     return false;
   }
-  io::ByteCursor next(window.subspan(first), 0, context_.order);
+  bytes::ByteCursor next(window.subspan(first), 0, context_.order);
   if (total <= kMaxRecordBytes && next.remaining() == 0) {
     return at_end_;
   }
@@ -209,7 +209,7 @@ Result<RecordStream::Step> RecordStream::take_overflown(std::uint64_t total,
       return filled.error();
     }
     window = reader_.buffered();
-    io::ByteCursor in(window, reader_.offset(), context_.order);
+    bytes::ByteCursor in(window, reader_.offset(), context_.order);
     const RecordHeader header = read_record_header(in);
     if (!in.ok() || static_cast<RecordType>(header.type) != RecordType::kCompressed2 ||
         header.size <= kCompressed2HeaderBytes || header.size > left ||

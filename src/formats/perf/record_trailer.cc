@@ -4,7 +4,7 @@
 
 namespace stackpack::perf {
 
-std::optional<RecordTrailer> read_trailer(io::ByteCursor payload, const Attr& attr) {
+std::optional<RecordTrailer> read_trailer(bytes::ByteCursor payload, const Attr& attr) {
   RecordTrailer trailer;
   if (!attr.has_flag(attr_flag::kSampleIdAll)) {
     return trailer;

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "bytes/byte_cursor.h"
 #include "formats/perf/attr.h"
-#include "io/byte_cursor.h"
 #include "stackpack/model.h"
 
 namespace stackpack::perf {
@@ -21,6 +21,6 @@ struct RecordTrailer {
 /// Reads the trailer of a record with this payload and attribute.
 /// Result: nothing when the payload is shorter than its trailer.
 /// Source: perf_event_open(2), struct sample_id.
-std::optional<RecordTrailer> read_trailer(io::ByteCursor payload, const Attr& attr);
+std::optional<RecordTrailer> read_trailer(bytes::ByteCursor payload, const Attr& attr);
 
 }  // namespace stackpack::perf

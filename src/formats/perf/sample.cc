@@ -12,17 +12,17 @@ bool set(std::uint64_t bits, std::uint64_t bit) {
   return (bits & bit) != 0;
 }
 
-void skip_words(io::ByteCursor& in, std::uint64_t words) {
+void skip_words(bytes::ByteCursor& in, std::uint64_t words) {
   std::uint64_t bytes = 0;
-  in.skip(io::checked_mul(words, kWordBytes, bytes) ? bytes : ~std::uint64_t{0});
+  in.skip(bytes::checked_mul(words, kWordBytes, bytes) ? bytes : ~std::uint64_t{0});
 }
 
-io::ByteCursor take_words(io::ByteCursor& in, std::uint64_t words) {
+bytes::ByteCursor take_words(bytes::ByteCursor& in, std::uint64_t words) {
   std::uint64_t bytes = 0;
-  return in.sub(io::checked_mul(words, kWordBytes, bytes) ? bytes : ~std::uint64_t{0});
+  return in.sub(bytes::checked_mul(words, kWordBytes, bytes) ? bytes : ~std::uint64_t{0});
 }
 
-void skip_read(io::ByteCursor& in, const SampleLayout& layout) {
+void skip_read(bytes::ByteCursor& in, const SampleLayout& layout) {
   if (!layout.read_group) {
     skip_words(in, layout.read_fixed_words);
     return;
@@ -30,13 +30,13 @@ void skip_read(io::ByteCursor& in, const SampleLayout& layout) {
   const auto values = in.read<std::uint64_t>();
   skip_words(in, layout.read_fixed_words);
   std::uint64_t words = 0;
-  skip_words(in,
-             io::checked_mul(values, layout.read_value_words, words) ? words : ~std::uint64_t{0});
+  skip_words(
+      in, bytes::checked_mul(values, layout.read_value_words, words) ? words : ~std::uint64_t{0});
 }
 
 // `empty_has_index`: whether an empty branch stack has a hardware index all the same. The kernel
 // leaves it out, and the perf tool's own samples have it: the caller tries both.
-void read_branches(io::ByteCursor& in, const SampleLayout& layout, bool empty_has_index,
+void read_branches(bytes::ByteCursor& in, const SampleLayout& layout, bool empty_has_index,
                    SampleFields& fields) {
   fields.branch_count = in.read<std::uint64_t>();
   const bool has_index = set(layout.branch_sample_type, branch_bit::kHwIndex);
@@ -45,13 +45,13 @@ void read_branches(io::ByteCursor& in, const SampleLayout& layout, bool empty_ha
   }
   std::uint64_t words = 0;
   fields.branches =
-      take_words(in, io::checked_mul(fields.branch_count, 3, words) ? words : ~std::uint64_t{0});
+      take_words(in, bytes::checked_mul(fields.branch_count, 3, words) ? words : ~std::uint64_t{0});
   if (set(layout.branch_sample_type, branch_bit::kCounters)) {
     skip_words(in, fields.branch_count);
   }
 }
 
-void read_dump(io::ByteCursor& in, const SampleLayout& layout, UserStackDump& dump) {
+void read_dump(bytes::ByteCursor& in, const SampleLayout& layout, UserStackDump& dump) {
   if (layout.has(sample_bit::kRegsUser)) {
     dump.abi = in.read<std::uint64_t>();
     dump.register_mask = layout.user_register_mask;
@@ -67,7 +67,7 @@ void read_dump(io::ByteCursor& in, const SampleLayout& layout, UserStackDump& du
   }
 }
 
-void read_tail(io::ByteCursor& in, const SampleLayout& layout, bool empty_has_index,
+void read_tail(bytes::ByteCursor& in, const SampleLayout& layout, bool empty_has_index,
                SampleFields& fields) {
   if (layout.has(sample_bit::kRaw)) {
     in.skip(in.read<std::uint32_t>());
@@ -91,14 +91,14 @@ void read_tail(io::ByteCursor& in, const SampleLayout& layout, bool empty_has_in
   }
 }
 
-SampleFit fit_of(const io::ByteCursor& in) {
+SampleFit fit_of(const bytes::ByteCursor& in) {
   if (!in.ok()) {
     return SampleFit::kOverrun;
   }
   return in.remaining() == 0 ? SampleFit::kExact : SampleFit::kSlack;
 }
 
-void read_fixed_fields(io::ByteCursor& in, const SampleLayout& layout, SampleFields& fields) {
+void read_fixed_fields(bytes::ByteCursor& in, const SampleLayout& layout, SampleFields& fields) {
   if (layout.has(sample_bit::kIdentifier)) {
     in.skip(8);
   }
@@ -146,8 +146,8 @@ SampleLayout layout_of(const Attr& attr) {
   return layout;
 }
 
-SampleFit read_sample(io::ByteCursor payload, const SampleLayout& layout, SampleFields& fields) {
-  io::ByteCursor in = payload;
+SampleFit read_sample(bytes::ByteCursor payload, const SampleLayout& layout, SampleFields& fields) {
+  bytes::ByteCursor in = payload;
   fields = SampleFields{};
   read_fixed_fields(in, layout, fields);
   if (layout.has(sample_bit::kRead)) {
@@ -164,11 +164,11 @@ SampleFit read_sample(io::ByteCursor payload, const SampleLayout& layout, Sample
   if ((layout.sample_type & ~kUpToChain) == 0) {
     return fit_of(in);
   }
-  const io::ByteCursor tail = in;
+  const bytes::ByteCursor tail = in;
   read_tail(in, layout, false, fields);
   if (fit_of(in) != SampleFit::kExact && layout.has(sample_bit::kBranchStack) &&
       set(layout.branch_sample_type, branch_bit::kHwIndex) && fields.branch_count == 0) {
-    io::ByteCursor other = tail;
+    bytes::ByteCursor other = tail;
     fields.dump = {};
     read_tail(other, layout, true, fields);
     if (fit_of(other) != SampleFit::kExact) {

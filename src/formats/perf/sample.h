@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <span>
 
+#include "bytes/byte_cursor.h"
 #include "formats/perf/attr.h"
 #include "formats/perf/user_stack_dump.h"
-#include "io/byte_cursor.h"
 #include "stackpack/model.h"
 
 namespace stackpack::perf {
@@ -45,9 +45,9 @@ struct SampleFields {
   std::uint32_t tid = kUnknownId;
   std::uint32_t cpu = kUnknownId;
   std::uint64_t chain_entries = 0;
-  io::ByteCursor chain{{}, 0};  ///< chain_entries u64, leaf first, with context markers
+  bytes::ByteCursor chain{{}, 0};  ///< chain_entries u64, leaf first, with context markers
   std::uint64_t branch_count = 0;
-  io::ByteCursor branches{{}, 0};  ///< branch_count times {u64 from, to, flags}, newest first
+  bytes::ByteCursor branches{{}, 0};  ///< branch_count times {u64 from, to, flags}, newest first
   UserStackDump dump;
 };
 
@@ -59,6 +59,6 @@ enum class SampleFit : std::uint8_t {
 };
 
 /// Reads a sample. `payload` is what follows the record header.
-SampleFit read_sample(io::ByteCursor payload, const SampleLayout& layout, SampleFields& fields);
+SampleFit read_sample(bytes::ByteCursor payload, const SampleLayout& layout, SampleFields& fields);
 
 }  // namespace stackpack::perf

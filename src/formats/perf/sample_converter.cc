@@ -167,7 +167,7 @@ Status SampleConverter::release(const WaitingSample& waiting, bool merged) {
 Status SampleConverter::convert_deferred(const Record& record) {
   const AttrTable::Row* row = context_.attrs.of_other(record.payload);
   const auto trailer = row != nullptr ? read_trailer(record.payload, row->attr) : std::nullopt;
-  io::ByteCursor body = record.payload;
+  bytes::ByteCursor body = record.payload;
   const auto cookie = body.read<std::uint64_t>();
   const auto count = body.read<std::uint64_t>();
   if (!trailer || !body.ok() || body.remaining() < trailer->bytes ||

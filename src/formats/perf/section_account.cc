@@ -8,7 +8,7 @@ namespace {
 
 std::uint64_t end_of(const FileSection& section) {
   std::uint64_t end = 0;
-  return io::checked_add(section.offset, section.size, end) ? end : ~std::uint64_t{0};
+  return bytes::checked_add(section.offset, section.size, end) ? end : ~std::uint64_t{0};
 }
 
 }  // namespace

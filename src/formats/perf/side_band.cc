@@ -20,7 +20,7 @@ std::uint64_t known_time(std::uint64_t time) {
   return time != 0 ? time : kUnknownTime;
 }
 
-std::vector<std::uint8_t> read_build_id(io::ByteCursor& in, std::uint64_t size) {
+std::vector<std::uint8_t> read_build_id(bytes::ByteCursor& in, std::uint64_t size) {
   const std::span<const std::byte> raw = in.read_bytes(kBuildIdBytes);
   std::vector<std::uint8_t> id;
   for (const std::byte byte :
@@ -49,14 +49,14 @@ void SideBand::convert(const Record& record) {
     return;
   }
   const std::optional<RecordTrailer> trailer = read_trailer(record.payload, row->attr);
-  io::ByteCursor body = record.payload;
+  bytes::ByteCursor body = record.payload;
   if (!trailer ||
       !convert_body(record, body.sub(record.payload.size() - trailer->bytes), trailer->time_ns)) {
     context_.reject(record, SkipReason::kBadRecords);
   }
 }
 
-bool SideBand::convert_body(const Record& record, io::ByteCursor body, std::uint64_t time_ns) {
+bool SideBand::convert_body(const Record& record, bytes::ByteCursor body, std::uint64_t time_ns) {
   switch (static_cast<RecordType>(record.type)) {
     case RecordType::kComm:
       return convert_comm(body, record.misc, time_ns);
@@ -79,7 +79,7 @@ bool SideBand::convert_body(const Record& record, io::ByteCursor body, std::uint
   }
 }
 
-bool SideBand::convert_comm(io::ByteCursor body, std::uint16_t misc, std::uint64_t time_ns) {
+bool SideBand::convert_comm(bytes::ByteCursor body, std::uint16_t misc, std::uint64_t time_ns) {
   const auto pid = body.read<std::uint32_t>();
   const auto tid = body.read<std::uint32_t>();
   const std::string_view name = body.read_c_string();
@@ -94,7 +94,7 @@ bool SideBand::convert_comm(io::ByteCursor body, std::uint16_t misc, std::uint64
   return true;
 }
 
-bool SideBand::convert_fork(io::ByteCursor body) {
+bool SideBand::convert_fork(bytes::ByteCursor body) {
   const auto pid = body.read<std::uint32_t>();
   const auto parent_pid = body.read<std::uint32_t>();
   const auto tid = body.read<std::uint32_t>();
@@ -111,7 +111,7 @@ bool SideBand::convert_fork(io::ByteCursor body) {
   return true;
 }
 
-bool SideBand::convert_exit(io::ByteCursor body) {
+bool SideBand::convert_exit(bytes::ByteCursor body) {
   const auto pid = body.read<std::uint32_t>();
   body.skip(4);  // parent
   const auto tid = body.read<std::uint32_t>();
@@ -129,7 +129,7 @@ bool SideBand::convert_exit(io::ByteCursor body) {
   return true;
 }
 
-bool SideBand::convert_mmap(const Record& record, io::ByteCursor body, std::uint64_t time_ns) {
+bool SideBand::convert_mmap(const Record& record, bytes::ByteCursor body, std::uint64_t time_ns) {
   Module module;
   module.pid = body.read<std::uint32_t>();  // kKernelPid is -1, as in the record
   body.skip(4);                             // tid
@@ -163,7 +163,7 @@ bool SideBand::convert_mmap(const Record& record, io::ByteCursor body, std::uint
   return true;
 }
 
-bool SideBand::convert_ksymbol(io::ByteCursor body, std::uint64_t time_ns) {
+bool SideBand::convert_ksymbol(bytes::ByteCursor body, std::uint64_t time_ns) {
   constexpr std::uint16_t kUnregister = 1;
   Module module;
   module.pid = kKernelPid;
@@ -185,7 +185,7 @@ bool SideBand::convert_ksymbol(io::ByteCursor body, std::uint64_t time_ns) {
   return true;
 }
 
-bool SideBand::convert_losses(const Record& record, io::ByteCursor body) {
+bool SideBand::convert_losses(const Record& record, bytes::ByteCursor body) {
   capture::LossCounters& losses = context_.sink.losses();
   switch (static_cast<RecordType>(record.type)) {
     case RecordType::kLost: {
@@ -208,7 +208,7 @@ bool SideBand::convert_losses(const Record& record, io::ByteCursor body) {
   return body.ok();
 }
 
-bool SideBand::convert_build_id(io::ByteCursor body, std::uint16_t misc) {
+bool SideBand::convert_build_id(bytes::ByteCursor body, std::uint16_t misc) {
   body.skip(4);  // pid: -1, or that of the virtual machine
   const std::size_t start = body.position();
   body.skip(kBuildIdBytes);
@@ -218,7 +218,7 @@ bool SideBand::convert_build_id(io::ByteCursor body, std::uint16_t misc) {
   if (!body.ok()) {
     return false;
   }
-  io::ByteCursor id = body;
+  bytes::ByteCursor id = body;
   id.seek(start);
   const std::vector<std::uint8_t> build_id =
       read_build_id(id, (misc & kMiscBuildIdSize) != 0 ? size : kBuildIdBytes);

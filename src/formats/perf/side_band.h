@@ -19,16 +19,16 @@ class SideBand {
 
   /// The content of a BUILD_ID record, from the stream or from the build-id feature: s32 pid,
   /// 24 bytes, file name. False: it is too short.
-  bool convert_build_id(io::ByteCursor body, std::uint16_t misc);
+  bool convert_build_id(bytes::ByteCursor body, std::uint16_t misc);
 
  private:
-  bool convert_body(const Record& record, io::ByteCursor body, std::uint64_t time_ns);
-  bool convert_comm(io::ByteCursor body, std::uint16_t misc, std::uint64_t time_ns);
-  bool convert_fork(io::ByteCursor body);
-  bool convert_exit(io::ByteCursor body);
-  bool convert_mmap(const Record& record, io::ByteCursor body, std::uint64_t time_ns);
-  bool convert_ksymbol(io::ByteCursor body, std::uint64_t time_ns);
-  bool convert_losses(const Record& record, io::ByteCursor body);
+  bool convert_body(const Record& record, bytes::ByteCursor body, std::uint64_t time_ns);
+  bool convert_comm(bytes::ByteCursor body, std::uint16_t misc, std::uint64_t time_ns);
+  bool convert_fork(bytes::ByteCursor body);
+  bool convert_exit(bytes::ByteCursor body);
+  bool convert_mmap(const Record& record, bytes::ByteCursor body, std::uint64_t time_ns);
+  bool convert_ksymbol(bytes::ByteCursor body, std::uint64_t time_ns);
+  bool convert_losses(const Record& record, bytes::ByteCursor body);
 
   CaptureContext& context_;
 };

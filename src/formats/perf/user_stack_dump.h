@@ -16,16 +16,16 @@
 #include <cstdint>
 #include <span>
 
-#include "io/byte_cursor.h"
+#include "bytes/byte_cursor.h"
 
 namespace stackpack::perf {
 
 /// Registers and stack memory of one thread at the moment of a sample. Points into the record.
 struct UserStackDump {
-  std::uint64_t abi = 0;             ///< 0: no registers; 1: a 32-bit, 2: a 64-bit process
-  std::uint64_t register_mask = 0;   ///< which registers: perf's numbering for the architecture
-  io::ByteCursor registers{{}, 0};   ///< one u64 for each bit of the mask, lowest bit first
-  std::span<const std::byte> stack;  ///< memory from the stack pointer upwards
+  std::uint64_t abi = 0;               ///< 0: no registers; 1: a 32-bit, 2: a 64-bit process
+  std::uint64_t register_mask = 0;     ///< which registers: perf's numbering for the architecture
+  bytes::ByteCursor registers{{}, 0};  ///< one u64 for each bit of the mask, lowest bit first
+  std::span<const std::byte> stack;    ///< memory from the stack pointer upwards
 
   /// Whether there is something to unwind.
   [[nodiscard]] bool usable() const { return abi != 0 && !stack.empty(); }

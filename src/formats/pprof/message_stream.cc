@@ -1,6 +1,6 @@
 #include "formats/pprof/message_stream.h"
 
-#include "io/byte_cursor.h"
+#include "bytes/byte_cursor.h"
 
 namespace stackpack::pprof {
 
@@ -11,7 +11,7 @@ constexpr std::size_t kDecodeBytes = std::size_t{1} << 18;
 constexpr std::size_t kHeadBytes = 20;  // a tag and a length, or a tag and a number
 constexpr unsigned kVarintBits = 64;
 
-std::uint64_t read_varint(io::ByteCursor& in) {
+std::uint64_t read_varint(bytes::ByteCursor& in) {
   std::uint64_t value = 0;
   for (unsigned shift = 0; shift < kVarintBits; shift += 7) {
     const auto byte = in.read<std::uint8_t>();
@@ -42,8 +42,8 @@ Status MessageStream::read_more() {
   at_end_ = *count == 0;
   if (!started_) {
     started_ = true;
-    if (io::looks_like_gzip(plain_)) {
-      gzip_ = std::make_unique<io::GzipDecompressor>();
+    if (codec::looks_like_gzip(plain_)) {
+      gzip_ = std::make_unique<codec::GzipDecompressor>();
       input_.swap(plain_);
     }
   }
@@ -97,7 +97,7 @@ Result<bool> MessageStream::read_field(Field& field) {
     return whole ? Result<bool>(false)
                  : Result<bool>(Error{ErrorCode::kTruncated, offset_, "pprof: gzip stream is cut"});
   }
-  io::ByteCursor head(window().first(std::min(window().size(), kHeadBytes)), 0);
+  bytes::ByteCursor head(window().first(std::min(window().size(), kHeadBytes)), 0);
   const std::uint64_t tag = read_varint(head);
   const auto kind = static_cast<unsigned>(tag & 7);
   field = Field{};

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "codec/gzip_codec.h"
 #include "io/byte_source.h"
-#include "io/gzip_codec.h"
 #include "stackpack/result.h"
 
 namespace stackpack::pprof {
@@ -50,7 +50,7 @@ class MessageStream {
 
   io::ByteSource& source_;
   std::size_t max_field_bytes_;
-  std::unique_ptr<io::GzipDecompressor> gzip_;
+  std::unique_ptr<codec::GzipDecompressor> gzip_;
   std::vector<std::byte> input_;  // compressed, not yet decoded
   std::size_t input_begin_ = 0;
   std::vector<std::byte> plain_;

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "io/byte_text.h"
+#include "bytes/byte_text.h"
 #include <protozero/data_view.hpp>
 #include <protozero/pbf_reader.hpp>
 
@@ -14,7 +14,7 @@ namespace stackpack::pprof {
 /// protozero's reader over the bytes of one message. It throws protozero::exception for bytes that
 /// make no sense; catch that where a message is taken.
 inline protozero::pbf_reader message_of(std::span<const std::byte> content) {
-  const std::string_view text = io::text_of(content);
+  const std::string_view text = bytes::text_of(content);
   return protozero::pbf_reader(protozero::data_view(text.data(), text.size()));
 }
 

@@ -4,9 +4,9 @@
 #include <charconv>
 #include <string_view>
 
+#include "bytes/byte_text.h"
 #include "formats/pprof/message_view.h"
 #include "formats/pprof/profile_fields.h"
-#include "io/byte_text.h"
 #include <protozero/exception.hpp>
 
 namespace stackpack::pprof {
@@ -98,7 +98,7 @@ Status ProfileTables::take(const Field& field, std::uint64_t offset) {
         read_function(field.bytes);
         break;
       case kString:
-        strings_.emplace_back(io::text_of(field.bytes));
+        strings_.emplace_back(bytes::text_of(field.bytes));
         break;
       default:
         break;

@@ -7,10 +7,11 @@
 
 #include <doctest/doctest.h>
 
-#include "formats/etl/buffer_header.h"
-#include "formats/etl/buffer_index.h"
-#include "formats/etl/log_file_header.h"
+#include "formats/etl/file/buffer_header.h"
+#include "formats/etl/file/buffer_index.h"
+#include "formats/etl/file/log_file_header.h"
 #include "support/etl_reading.h"
+#include "support/source_folder.h"
 
 namespace stackpack::test {
 namespace {
@@ -225,14 +226,14 @@ TEST_CASE("a few bytes cannot become many megabytes") {
 
 TEST_CASE("a buffer that begins inside a damaged header makes no buffer smaller than a header") {
   const auto file =
-      read_test_file(STACKPACK_SOURCE_DIR "/fuzz/corpus/etl_file/next-buffer-inside-a-header");
+      read_test_file(test::source_folder() + "/fuzz/corpus/etl_file/next-buffer-inside-a-header");
   REQUIRE_FALSE(file.empty());
   const auto source = io::source_of_memory(file);
   const auto header = etl::parse_log_file_header(file);
   REQUIRE(header.has_value());
   capture::LossCounters losses;
   capture::ByteAccount account;
-  io::SpillSpace space("/tmp", 0);
+  scratch::SpillSpace space("/tmp", 0);
   const auto index =
       etl::index_buffers(*source, *header, {std::uint64_t{1} << 18, {}}, space, losses, account);
   REQUIRE(index.has_value());

@@ -1,4 +1,4 @@
-#include "formats/etl/etl_clock.h"
+#include "formats/etl/event/etl_clock.h"
 
 #include <string_view>
 

@@ -7,9 +7,9 @@
 
 #include <doctest/doctest.h>
 
-#include "formats/etl/lznt1.h"
-#include "formats/etl/xpress_huffman.h"
-#include "formats/etl/xpress_plain.h"
+#include "formats/etl/codec/lznt1.h"
+#include "formats/etl/codec/xpress_huffman.h"
+#include "formats/etl/codec/xpress_plain.h"
 #include "support/lz_compressors.h"
 #include "support/naive_decoders.h"
 #include "support/test_bytes.h"

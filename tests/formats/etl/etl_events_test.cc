@@ -6,9 +6,9 @@
 
 #include <doctest/doctest.h>
 
-#include "formats/etl/etl_event_names.h"
-#include "formats/etl/event_header.h"
-#include "formats/etl/event_kinds.h"
+#include "formats/etl/event/etl_event_names.h"
+#include "formats/etl/event/event_header.h"
+#include "formats/etl/event/event_kinds.h"
 #include "support/etl_reading.h"
 
 namespace stackpack::etl {
@@ -24,7 +24,7 @@ std::vector<std::byte> events_of(const test::EtlOptions& options,
   REQUIRE(file.size() >= 2 * std::size_t{options.buffer_size});
   const std::span<const std::byte> buffer =
       std::span(file).subspan(options.buffer_size, options.buffer_size);
-  const std::uint32_t saved = io::ByteCursor(buffer.subspan(4), 0).read<std::uint32_t>();
+  const std::uint32_t saved = bytes::ByteCursor(buffer.subspan(4), 0).read<std::uint32_t>();
   const auto events = buffer.subspan(0x48, saved - 0x48);
   return {events.begin(), events.end()};
 }
@@ -38,7 +38,7 @@ TEST_CASE("GUIDs are told as Windows tells them") {
   for (unsigned byte = 0x11; byte <= 0x88; byte += 0x11) {
     stored.u8(static_cast<std::uint8_t>(byte));
   }
-  io::ByteCursor in(stored.bytes, 0);
+  bytes::ByteCursor in(stored.bytes, 0);
   CHECK(read_guid(in) == kSome);
 }
 

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "support/etl_reading.h"
+#include "support/source_folder.h"
 
 namespace stackpack::test {
 namespace {
@@ -152,7 +153,7 @@ TEST_CASE("the stored files are what the writer makes, and read as they should")
       out.volume(0, 1'900'003, "\\Device\\HarddiskVolume2\\", "C:\\");
       write_trace(out, example.pointer_size, example.keyed, 60);
     });
-    const std::string path = STACKPACK_SOURCE_DIR "/testdata/" + example.name;
+    const std::string path = test::source_folder() + "/testdata/" + example.name;
     if (std::getenv("STACKPACK_REWRITE_TESTDATA") != nullptr) {
       std::ofstream file(path, std::ios::binary);
       for (const std::byte byte : made) {

@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-#include "formats/etl/stack_keys.h"
+#include "formats/etl/stacks/stack_keys.h"
 #include "support/etl_reading.h"
 
 namespace stackpack::test {
@@ -135,7 +135,7 @@ TEST_CASE("a trace reads the same with next to no memory for its tables") {
 }
 
 TEST_CASE("more keys may be open than fit the memory, and each finds its frames") {
-  io::SpillSpace space(std::filesystem::temp_directory_path().string(), 0);
+  scratch::SpillSpace space(std::filesystem::temp_directory_path().string(), 0);
   etl::StackKeys keys(space);
   constexpr std::uint32_t kKeys = 100'000;
   constexpr etl::KeySpace kSpaces[] = {etl::KeySpace::kKernel, etl::KeySpace::kUser,

@@ -6,8 +6,8 @@
 
 #include <doctest/doctest.h>
 
-#include "formats/etl/kernel_tables.h"
-#include "formats/etl/windows_text.h"
+#include "formats/etl/event/windows_text.h"
+#include "formats/etl/system/kernel_tables.h"
 #include "support/etl_reading.h"
 
 namespace stackpack::test {
@@ -312,7 +312,7 @@ TEST_CASE("UTF-16 becomes UTF-8") {
     for (const std::uint16_t unit : example.units) {
       bytes.u16(unit);
     }
-    io::ByteCursor in(bytes.bytes, 0);
+    bytes::ByteCursor in(bytes.bytes, 0);
     CHECK(etl::read_wide_text(in) == example.expected);
   }
   CHECK(etl::from_ansi("a\xE4") == "a\xC3\xA4");

@@ -62,13 +62,13 @@ TEST_CASE("perf attr table: with several attributes the id decides, wherever it 
     const auto second = words(8, c.from_start, 200);
     const auto made = words(8, c.from_start, 0);
     const auto unknown = words(8, c.from_start, 300);
-    CHECK(event_of(table.of_sample(io::ByteCursor(first.bytes, 0))) == 0);
-    CHECK(event_of(table.of_sample(io::ByteCursor(second.bytes, 0))) == 1);
-    CHECK(event_of(table.of_sample(io::ByteCursor(made.bytes, 0))) == 0);
-    CHECK(event_of(table.of_sample(io::ByteCursor(unknown.bytes, 0))) == std::nullopt);
+    CHECK(event_of(table.of_sample(bytes::ByteCursor(first.bytes, 0))) == 0);
+    CHECK(event_of(table.of_sample(bytes::ByteCursor(second.bytes, 0))) == 1);
+    CHECK(event_of(table.of_sample(bytes::ByteCursor(made.bytes, 0))) == 0);
+    CHECK(event_of(table.of_sample(bytes::ByteCursor(unknown.bytes, 0))) == std::nullopt);
     const auto other = words(8, c.from_end, 200);
-    CHECK(event_of(table.of_other(io::ByteCursor(other.bytes, 0))) == 1);
-    CHECK(table.of_sample(io::ByteCursor(std::span(first.bytes).first(7), 0)) == nullptr);
+    CHECK(event_of(table.of_other(bytes::ByteCursor(other.bytes, 0))) == 1);
+    CHECK(table.of_sample(bytes::ByteCursor(std::span(first.bytes).first(7), 0)) == nullptr);
   }
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("perf attr table: an unknown id is nobody's, even if all layouts are t
   table.add(attr_of(sample_bit::kIdentifier | sample_bit::kIp), 1);
   table.add_id(0, 100);
   const auto unknown = words(2, 0, 300);
-  CHECK(table.of_sample(io::ByteCursor(unknown.bytes, 0)) == nullptr);
+  CHECK(table.of_sample(bytes::ByteCursor(unknown.bytes, 0)) == nullptr);
 }
 
 TEST_CASE("perf attr table: ids are bounded, repeated ones included") {
@@ -96,12 +96,12 @@ TEST_CASE("perf attr table: ids are bounded, repeated ones included") {
 TEST_CASE("perf attr table: one attribute takes all; none takes nothing") {
   AttrTable table;
   const auto payload = words(4, 0, 999);
-  CHECK(table.of_sample(io::ByteCursor(payload.bytes, 0)) == nullptr);
-  CHECK(table.of_other(io::ByteCursor(payload.bytes, 0)) == nullptr);
+  CHECK(table.of_sample(bytes::ByteCursor(payload.bytes, 0)) == nullptr);
+  CHECK(table.of_other(bytes::ByteCursor(payload.bytes, 0)) == nullptr);
   table.add(attr_of(sample_bit::kIdentifier), 0);
   table.add_id(0, 1);
-  CHECK(table.of_sample(io::ByteCursor(payload.bytes, 0)) != nullptr);
-  CHECK(table.of_other(io::ByteCursor(payload.bytes, 0)) != nullptr);
+  CHECK(table.of_sample(bytes::ByteCursor(payload.bytes, 0)) != nullptr);
+  CHECK(table.of_other(bytes::ByteCursor(payload.bytes, 0)) != nullptr);
 }
 
 TEST_CASE("perf attr table: without ids, only attributes with the same fields are read") {
@@ -122,9 +122,9 @@ TEST_CASE("perf attr table: without ids, only attributes with the same fields ar
     table.add(attr_of(c.first), 0);
     table.add(attr_of(c.second), 1);
     const auto payload = words(4, 1, 999);
-    CHECK((table.of_sample(io::ByteCursor(payload.bytes, 0)) != nullptr) == c.readable);
+    CHECK((table.of_sample(bytes::ByteCursor(payload.bytes, 0)) != nullptr) == c.readable);
     table.forbid_guessing();
-    CHECK(table.of_sample(io::ByteCursor(payload.bytes, 0)) == nullptr);
+    CHECK(table.of_sample(bytes::ByteCursor(payload.bytes, 0)) == nullptr);
   }
 }
 

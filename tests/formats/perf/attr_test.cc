@@ -43,7 +43,7 @@ TEST_CASE("perf attr: every size from the oldest to one of the future; the missi
   for (const Case& c : cases) {
     CAPTURE(c.size);
     const auto bytes = test::PerfWriter().attr(rich_attr(c.size)).bytes;
-    const auto attr = perf::read_attr(io::ByteCursor(bytes, 0));
+    const auto attr = perf::read_attr(bytes::ByteCursor(bytes, 0));
     REQUIRE(attr.has_value());
     CHECK(attr->config == 0x1a8);
     CHECK(attr->read_format == 0x14);
@@ -55,7 +55,7 @@ TEST_CASE("perf attr: every size from the oldest to one of the future; the missi
 
 TEST_CASE("perf attr: shorter than the oldest is refused") {
   const std::vector<std::byte> bytes(63);
-  CHECK_FALSE(perf::read_attr(io::ByteCursor(bytes, 0)).has_value());
+  CHECK_FALSE(perf::read_attr(bytes::ByteCursor(bytes, 0)).has_value());
 }
 
 TEST_CASE("perf attr: a big-endian writer's attribute is the same, flags and precision included") {
@@ -63,9 +63,9 @@ TEST_CASE("perf attr: a big-endian writer's attribute is the same, flags and pre
   test::TestAttr swapped = rich_attr(112);
   // The two bits of precise_ip keep their order in a field that begins at the other end.
   swapped.flags = (swapped.flags & ~(std::uint64_t{3} << 15)) | (std::uint64_t{1} << 15);
-  const auto big = test::PerfWriter(io::ByteOrder::kBig).attr(swapped).bytes;
-  const auto a = perf::read_attr(io::ByteCursor(little, 0));
-  const auto b = perf::read_attr(io::ByteCursor(big, 0, io::ByteOrder::kBig));
+  const auto big = test::PerfWriter(bytes::ByteOrder::kBig).attr(swapped).bytes;
+  const auto a = perf::read_attr(bytes::ByteCursor(little, 0));
+  const auto b = perf::read_attr(bytes::ByteCursor(big, 0, bytes::ByteOrder::kBig));
   REQUIRE(a.has_value());
   REQUIRE(b.has_value());
   CHECK(a->precise_ip == 2);

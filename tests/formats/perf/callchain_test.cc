@@ -22,7 +22,7 @@ std::string decode(perf::ChainDecoder& decoder, const std::vector<std::uint64_t>
   for (const std::uint64_t entry : entries) {
     bytes.u64(entry);
   }
-  decoder.decode(io::ByteCursor(bytes.bytes, 0), entries.size(), mode);
+  decoder.decode(bytes::ByteCursor(bytes.bytes, 0), entries.size(), mode);
   std::size_t frames = 0;
   for (const capture::ModeRun& run : decoder.stack().runs) {
     CHECK(run.count > 0);
@@ -139,7 +139,7 @@ TEST_CASE("perf chain: the processor's call stack takes the place of the user pa
     perf::ChainDecoder decoder;
     decode(decoder, c.entries, FrameMode::kUser);
     CHECK(decoder.has_user_marker());
-    decoder.replace_user_part(io::ByteCursor(branches.bytes, 0), 3);
+    decoder.replace_user_part(bytes::ByteCursor(branches.bytes, 0), 3);
     CHECK(test::text_of(decoder.stack()) == c.stack);
     CHECK(decoder.has_user_frames());
   }
@@ -152,7 +152,7 @@ TEST_CASE("perf chain: a restored stack can be appended to") {
   user.u64(3).u64(minus(1)).u64(4);
   perf::ChainDecoder decoder;
   decoder.restore({addresses, runs});
-  decoder.append(io::ByteCursor(user.bytes, 0), 3, FrameMode::kUser);
+  decoder.append(bytes::ByteCursor(user.bytes, 0), 3, FrameMode::kUser);
   CHECK(test::text_of(decoder.stack()) == "k1 k2 u3 u4");
   CHECK(decoder.unknown_contexts() == 1);
 }

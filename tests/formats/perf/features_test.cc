@@ -78,15 +78,16 @@ std::map<std::string, std::string> metadata_of(const test::PerfOutcome& outcome)
 
 // The clock id lies behind the fields that TestAttr knows.
 std::vector<std::byte> with_clockid(std::vector<std::byte> capture, std::size_t attr_offset,
-                                    std::uint8_t clockid, io::ByteOrder order) {
-  capture[attr_offset + (order == io::ByteOrder::kBig ? 95 : 92)] = static_cast<std::byte>(clockid);
+                                    std::uint8_t clockid, bytes::ByteOrder order) {
+  capture[attr_offset + (order == bytes::ByteOrder::kBig ? 95 : 92)] =
+      static_cast<std::byte>(clockid);
   return capture;
 }
 
 }  // namespace
 
 TEST_CASE("perf features: metadata and names, from a file and from a pipe, in both orders") {
-  for (const io::ByteOrder order : {io::ByteOrder::kLittle, io::ByteOrder::kBig}) {
+  for (const bytes::ByteOrder order : {bytes::ByteOrder::kLittle, bytes::ByteOrder::kBig}) {
     const PerfWriter w(order);
     PerfWriter::FileShape shape;
     shape.features = features(w);
@@ -113,7 +114,7 @@ TEST_CASE("perf features: metadata and names, from a file and from a pipe, in bo
 }
 
 TEST_CASE("perf features: a 32-bit big-endian writer's bitmap has its words the other way round") {
-  const PerfWriter w(io::ByteOrder::kBig);
+  const PerfWriter w(bytes::ByteOrder::kBig);
   PerfWriter::FileShape shape;
   shape.features = {{3, text(w, "box")}};
   auto capture = w.file({test::TestAttr{}}, {round(w)}, shape);

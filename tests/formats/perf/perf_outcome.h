@@ -13,6 +13,7 @@
 #include "formats/perf/perf_source.h"
 #include "io/byte_source.h"
 #include "support/collecting_sink.h"
+#include "support/source_folder.h"
 #include "support/test_bytes.h"
 
 namespace stackpack::test {
@@ -86,7 +87,7 @@ inline PerfOutcome read_perf_pipe(std::span<const std::byte> bytes, std::size_t 
 }
 
 inline std::vector<std::byte> testdata(std::string_view name) {
-  return read_test_file(std::string(STACKPACK_SOURCE_DIR "/testdata/").append(name));
+  return read_test_file(source_folder() + "/testdata/" + std::string(name));
 }
 
 /// Whether `part` has no stack that `whole` has not, nor more of one.

@@ -72,11 +72,11 @@ TEST_CASE("perf salvage: damaged record headers lose stacks and invent none") {
     all += count;
   }
   // Where records begin, by walking over the data section.
-  io::ByteCursor header(intact, 0);
+  bytes::ByteCursor header(intact, 0);
   header.skip(40);
   const auto start = static_cast<std::size_t>(header.read<std::uint64_t>());
   const auto size = static_cast<std::size_t>(header.read<std::uint64_t>());
-  io::ByteCursor data(std::span<const std::byte>(intact).subspan(start, size), 0);
+  bytes::ByteCursor data(std::span<const std::byte>(intact).subspan(start, size), 0);
   std::vector<std::size_t> records;
   while (data.remaining() >= perf::kRecordHeaderBytes) {
     records.push_back(start + data.position());

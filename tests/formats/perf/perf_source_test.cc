@@ -10,6 +10,7 @@
 #include "formats/perf/perf_losses.h"
 #include "perf_outcome.h"
 #include "support/perf_writer.h"
+#include "support/source_folder.h"
 
 using namespace stackpack;
 using perf::Container;
@@ -20,7 +21,7 @@ using test::TestBytes;
 
 namespace {
 
-constexpr const char* kTestdata = STACKPACK_SOURCE_DIR "/testdata/";
+const std::string kTestdata = test::source_folder() + "/testdata/";
 
 test::PerfOutcome read_testdata(const std::string& name) {
   const std::string path = std::string(kTestdata).append(name).append(".perf.data");
@@ -196,11 +197,11 @@ TEST_CASE("perf source: the container is told by magic and header size") {
     std::string name;
     std::string_view magic;
     std::uint64_t size;
-    io::ByteOrder order;
+    bytes::ByteOrder order;
     Container container;
   };
-  const io::ByteOrder little = io::ByteOrder::kLittle;
-  const io::ByteOrder big = io::ByteOrder::kBig;
+  const bytes::ByteOrder little = bytes::ByteOrder::kLittle;
+  const bytes::ByteOrder big = bytes::ByteOrder::kBig;
   const Case cases[] = {
       {"file", "PERFILE2", 104, little, Container::kFile},
       {"old file", "PERFILE2", 72, little, Container::kFile},
@@ -229,7 +230,7 @@ TEST_CASE("perf source: twins in both byte orders, all header sizes and containe
         w.sample(1, 3, 11, {kContextUser, 0x401000, 0x402000}), w.sample(0, 0, 12, {})};
   };
   const PerfWriter little;
-  const PerfWriter big(io::ByteOrder::kBig);
+  const PerfWriter big(bytes::ByteOrder::kBig);
   const auto wanted = test::read_perf(little.file({test::TestAttr{}}, records(little)));
   REQUIRE(wanted.listing().size() == 2);
   std::vector<std::vector<std::byte>> captures;

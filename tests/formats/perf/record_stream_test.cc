@@ -228,7 +228,7 @@ TEST_CASE("perf stream: COMPRESSED2 records whose sizes wrapped around are taken
   constexpr unsigned kSeed = 7;
   CAPTURE(kSeed);
   std::mt19937_64 random(kSeed);
-  for (const io::ByteOrder order : {io::ByteOrder::kLittle, io::ByteOrder::kBig}) {
+  for (const bytes::ByteOrder order : {bytes::ByteOrder::kLittle, bytes::ByteOrder::kBig}) {
     const PerfWriter w(order);
     int fitting = 0;
     int wrapped = 0;

@@ -65,7 +65,7 @@ Attr sample_attr(std::uint64_t sample_type) {
   return attr;
 }
 
-TestBytes sample_of(std::uint64_t sample_type, io::ByteOrder order) {
+TestBytes sample_of(std::uint64_t sample_type, bytes::ByteOrder order) {
   TestBytes out(order);
   for (const FieldCase& field : all_fields()) {
     const bool weight_again = field.bit == sample_bit::kWeightStruct;
@@ -103,20 +103,20 @@ TEST_CASE("perf sample: each field alone, and all but it, in both byte orders") 
     }
     CAPTURE(field.name);
     for (const std::uint64_t type : {field.bit, all, all & ~field.bit}) {
-      for (const io::ByteOrder order : {io::ByteOrder::kLittle, io::ByteOrder::kBig}) {
+      for (const bytes::ByteOrder order : {bytes::ByteOrder::kLittle, bytes::ByteOrder::kBig}) {
         const TestBytes bytes = sample_of(type, order);
         SampleFields fields;
         const auto layout = layout_of(sample_attr(type));
-        const auto fit = read_sample(io::ByteCursor(bytes.bytes, 0, order), layout, fields);
+        const auto fit = read_sample(bytes::ByteCursor(bytes.bytes, 0, order), layout, fields);
         CHECK(fit == SampleFit::kExact);
         check_fields(fields, type);
         // One byte less never fits, and one more is noticed.
         const auto shorter = std::span(bytes.bytes).first(bytes.bytes.size() - 1);
-        CHECK(read_sample(io::ByteCursor(shorter, 0, order), layout, fields) ==
+        CHECK(read_sample(bytes::ByteCursor(shorter, 0, order), layout, fields) ==
               SampleFit::kOverrun);
         TestBytes longer = bytes;
         longer.zeros(8);
-        CHECK(read_sample(io::ByteCursor(longer.bytes, 0, order), layout, fields) ==
+        CHECK(read_sample(bytes::ByteCursor(longer.bytes, 0, order), layout, fields) ==
               SampleFit::kSlack);
       }
     }
@@ -128,7 +128,8 @@ TEST_CASE("perf sample: WEIGHT_STRUCT takes the place of WEIGHT") {
   bytes.u64(kIp).u64(24);
   SampleFields fields;
   const Attr attr = sample_attr(sample_bit::kIp | sample_bit::kWeightStruct);
-  CHECK(read_sample(io::ByteCursor(bytes.bytes, 0), layout_of(attr), fields) == SampleFit::kExact);
+  CHECK(read_sample(bytes::ByteCursor(bytes.bytes, 0), layout_of(attr), fields) ==
+        SampleFit::kExact);
 }
 
 TEST_CASE("perf sample: READ of every form stands before the chain") {
@@ -155,7 +156,7 @@ TEST_CASE("perf sample: READ of every form stands before the chain") {
     TestBytes bytes;
     bytes.u64(kIp).u64(c.members).zeros(8 * (c.words - 1)).u64(1).u64(kIp);
     SampleFields fields;
-    CHECK(read_sample(io::ByteCursor(bytes.bytes, 0), layout_of(attr), fields) ==
+    CHECK(read_sample(bytes::ByteCursor(bytes.bytes, 0), layout_of(attr), fields) ==
           SampleFit::kExact);
     CHECK(fields.chain_entries == 1);
   }
@@ -186,7 +187,7 @@ TEST_CASE("perf sample: branch stacks with hardware index and counters, and empt
     TestBytes bytes;
     bytes.u64(c.count).zeros(8 * c.words).u64(8).u64(0xabcd).u64(8).u64(5);
     SampleFields fields;
-    CHECK(read_sample(io::ByteCursor(bytes.bytes, 0), layout_of(attr), fields) ==
+    CHECK(read_sample(bytes::ByteCursor(bytes.bytes, 0), layout_of(attr), fields) ==
           SampleFit::kExact);
     CHECK(fields.branch_count == c.count);
     CHECK(fields.dump.stack.size() == 8);
@@ -213,7 +214,7 @@ TEST_CASE("perf sample: a dump is usable with registers and memory only") {
     }
     SampleFields fields;
     const Attr attr = sample_attr(sample_bit::kRegsUser | sample_bit::kStackUser);
-    CHECK(read_sample(io::ByteCursor(bytes.bytes, 0), layout_of(attr), fields) ==
+    CHECK(read_sample(bytes::ByteCursor(bytes.bytes, 0), layout_of(attr), fields) ==
           SampleFit::kExact);
     CHECK(fields.dump.usable() == c.usable);
     CHECK(fields.dump.stack.size() <= c.size);
@@ -247,7 +248,7 @@ TEST_CASE("perf sample: counts and sizes that lie are overruns, not reads") {
       TestBytes bytes;
       bytes.u64(c.bit == sample_bit::kRaw ? lie | 0x10000 : lie).zeros(64);  // RAW has a u32
       SampleFields fields;
-      CHECK(read_sample(io::ByteCursor(bytes.bytes, 0), layout_of(attr), fields) ==
+      CHECK(read_sample(bytes::ByteCursor(bytes.bytes, 0), layout_of(attr), fields) ==
             SampleFit::kOverrun);
     }
   }

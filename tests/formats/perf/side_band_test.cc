@@ -56,7 +56,7 @@ TestBytes mmap2(const PerfWriter& w, std::uint32_t pid, std::uint64_t base, std:
 }
 
 capture::SystemTables tables_of(const std::vector<TestBytes>& records,
-                                io::ByteOrder order = io::ByteOrder::kLittle) {
+                                bytes::ByteOrder order = bytes::ByteOrder::kLittle) {
   const PerfWriter writer(order);
   const auto outcome = test::read_perf(writer.pipe({test::TestAttr{}}, records));
   REQUIRE(outcome.status.has_value());
@@ -68,7 +68,7 @@ capture::SystemTables tables_of(const std::vector<TestBytes>& records,
 }  // namespace
 
 TEST_CASE("perf side band: forks inherit, execs begin anew, threads have names, in both orders") {
-  for (const io::ByteOrder order : {io::ByteOrder::kLittle, io::ByteOrder::kBig}) {
+  for (const bytes::ByteOrder order : {bytes::ByteOrder::kLittle, bytes::ByteOrder::kBig}) {
     const PerfWriter w(order);
     const auto tables = tables_of(
         {comm(w, 10, 10, "shell", 0), life(w, RecordType::kFork, 11, 10, 11, 10, 100),

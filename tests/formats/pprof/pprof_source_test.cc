@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "capture/synthetic_frames.h"
-#include "io/gzip_codec.h"
+#include "codec/gzip_codec.h"
 #include "support/collecting_sink.h"
 #include "support/test_bytes.h"
 #include <protozero/pbf_writer.hpp>
@@ -20,7 +20,7 @@ std::vector<std::byte> bytes_of(const std::string& text) {
 }
 
 std::vector<std::byte> gzip_of(const std::string& text) {
-  io::GzipCompressor gzip;
+  codec::GzipCompressor gzip;
   std::vector<std::byte> out;
   gzip.append(bytes_of(text), out);
   gzip.finish(out);

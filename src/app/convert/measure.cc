@@ -1,0 +1,52 @@
+#include "app/convert/measure.h"
+
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "app/convert/capture_probe.h"
+#include "io/scratch_directory.h"
+#include "stackpack/reader.h"
+
+namespace stackpack::app {
+
+namespace {
+
+Result<Measurement> measure_spk(const std::string& path) {
+  const Result<std::unique_ptr<Reader>> reader = Reader::open(path);
+  if (!reader) {
+    return reader.error();
+  }
+  return Measurement{path, (*reader)->file_bytes(), (*reader)->statistics(), (*reader)->sections()};
+}
+
+}  // namespace
+
+Result<Measurement> measure(const std::string& path, const ConvertOptions& options,
+                            ConvertProgress* progress) {
+  // What neither is told to be a capture nor looks like one is taken for a .spk file, so that its
+  // errors are those of a .spk file. A pipe must not be looked into: what was read is gone.
+  std::error_code failed;
+  const bool is_capture = path == "-" || options.format != CaptureFormat::kAuto ||
+                          std::filesystem::is_fifo(path, failed) || looks_like_capture(path);
+  if (!is_capture) {
+    return measure_spk(path);
+  }
+  const Result<std::unique_ptr<io::ScratchDirectory>> scratch = io::ScratchDirectory::create();
+  if (!scratch) {
+    return scratch.error();
+  }
+  const std::string packed = (*scratch)->path() + "/capture.spk";
+  const Result<ConvertReport> report = convert(path, packed, options, progress);
+  if (!report) {
+    return report.error();
+  }
+  Result<Measurement> measurement = measure_spk(packed);
+  if (measurement) {
+    measurement->file = path;
+  }
+  return measurement;
+}
+
+}  // namespace stackpack::app

@@ -1,0 +1,346 @@
+#include "app/convert/sample_spool.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <numeric>
+#include <tuple>
+
+#include "app/convert/spool_codec.h"
+
+namespace stackpack::app {
+
+namespace {
+
+constexpr std::size_t kBatch = 1024;
+constexpr std::size_t kSmallestReadBlock = 4096;
+constexpr std::size_t kLargestReadBlock = std::size_t{256} * 1024;
+
+struct TimeKey {
+  std::uint64_t time_ns;
+  std::uint32_t index;
+};
+
+// The order of `samples` by time, equal times as they are. A radix sort over the bits in which the
+// times differ: a run spans seconds, so two or three passes do, and each is stable.
+void order_by_time(std::span<const SpooledSample> samples, std::vector<TimeKey>& keys,
+                   std::vector<TimeKey>& scratch) {
+  constexpr unsigned kBits = 11;
+  constexpr std::size_t kBuckets = std::size_t{1} << kBits;
+  std::uint64_t lowest = ~std::uint64_t{0};
+  std::uint64_t highest = 0;
+  keys.resize(samples.size());
+  for (std::uint32_t i = 0; i < samples.size(); ++i) {
+    keys[i] = {samples[i].time_ns, i};
+    lowest = std::min(lowest, samples[i].time_ns);
+    highest = std::max(highest, samples[i].time_ns);
+  }
+  scratch.resize(keys.size());
+  const std::uint64_t span = keys.empty() ? 0 : highest - lowest;
+  for (unsigned shift = 0; shift < 64 && (span >> shift) != 0; shift += kBits) {
+    std::array<std::uint32_t, kBuckets> next{};
+    const auto bucket_of = [&](const TimeKey& key) {
+      return ((key.time_ns - lowest) >> shift) & (kBuckets - 1);
+    };
+    for (const TimeKey& key : keys) {
+      ++next[bucket_of(key)];
+    }
+    std::exclusive_scan(next.begin(), next.end(), next.begin(), 0U);
+    for (const TimeKey& key : keys) {
+      scratch[next[bucket_of(key)]++] = key;
+    }
+    keys.swap(scratch);
+  }
+}
+
+}  // namespace
+
+// Decodes one run, a block at a time.
+class SampleSpool::RunReader {
+ public:
+  RunReader(const io::SpillFile& scratch, const Run& run, std::uint32_t number,
+            std::size_t block_bytes)
+      : scratch_(scratch), run_(run), number_(number), block_bytes_(block_bytes) {}
+
+  /// False at the end of the run.
+  Result<bool> advance() {
+    if (++at_ < decoded_) {
+      return true;
+    }
+    return decode_more();
+  }
+
+  [[nodiscard]] const SpooledSample& current() const { return samples_[at_]; }
+  [[nodiscard]] std::uint32_t number() const { return number_; }
+
+ private:
+  Result<bool> decode_more() {
+    at_ = 0;
+    decoded_ = 0;
+    while (decoded_ < kDecoded && done_ < run_.count) {
+      if (end_ - begin_ < kMaxSpooledBytes && read_ < run_.bytes) {
+        const Status filled = fill();
+        if (!filled) {
+          return filled.error();
+        }
+      }
+      // Behind the last sample there are zeros enough to look at.
+      begin_ += decode_spooled(block_.data() + begin_, last_);
+      if (begin_ > end_) {
+        return Error{ErrorCode::kIo, kNoOffset,
+                     "temporary file does not say what was written to it"};
+      }
+      samples_[decoded_++] = last_;
+      ++done_;
+    }
+    return decoded_ != 0;
+  }
+
+  Status fill() {
+    block_.erase(block_.begin(), block_.begin() + static_cast<std::ptrdiff_t>(begin_));
+    end_ -= begin_;
+    begin_ = 0;
+    const auto more = static_cast<std::size_t>(
+        std::min<std::uint64_t>(std::max(block_bytes_, kMaxSpooledBytes), run_.bytes - read_));
+    block_.resize(end_ + more);
+    const Status status = scratch_.read_at(run_.offset + read_, std::span(block_).subspan(end_));
+    end_ += more;
+    read_ += more;
+    block_.resize(end_ + kMaxSpooledBytes);
+    return status;
+  }
+
+  static constexpr std::size_t kDecoded = 32;
+
+  const io::SpillFile& scratch_;
+  Run run_;
+  std::uint32_t number_;
+  std::size_t block_bytes_;
+  std::vector<std::byte> block_;  // [begin_, end_) is left to decode, zeros follow
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  std::uint64_t read_ = 0;
+  std::uint64_t done_ = 0;
+  SpooledSample last_;
+  std::array<SpooledSample, kDecoded> samples_;
+  std::size_t at_ = 0;
+  std::size_t decoded_ = 0;
+};
+
+SampleSpool::SampleSpool(std::string scratch_directory, std::uint64_t buffer_bytes)
+    : scratch_(std::move(scratch_directory)),
+      capacity_(std::max<std::size_t>(
+          16, static_cast<std::size_t>(buffer_bytes / 2 / sizeof(SpooledSample)))),
+      buffer_bytes_(buffer_bytes) {}
+
+Status SampleSpool::add(const SpooledSample& sample) {
+  std::vector<SpooledSample>& samples = filling_.samples;
+  if (samples.size() == capacity_) {
+    if (const Status begun = begin_run(); !begun) {
+      return begun;
+    }
+  }
+  if (samples.empty()) {
+    samples.reserve(std::min<std::size_t>(capacity_, 4096));
+  } else if (sample.time_ns < samples.back().time_ns) {
+    filling_.in_order = false;
+  }
+  if (samples.size() == samples.capacity()) {
+    samples.reserve(std::min(capacity_, 2 * samples.capacity()));
+  }
+  samples.push_back(sample);
+  ++count_;
+  return {};
+}
+
+Status SampleSpool::Buffer::visit(
+    const std::function<Status(std::span<const SpooledSample>)>& visit) const {
+  if (in_order) {
+    for (std::size_t at = 0; at < samples.size(); at += kBatch) {
+      const auto batch = std::span<const SpooledSample>(samples).subspan(
+          at, std::min(kBatch, samples.size() - at));
+      if (const Status visited = visit(batch); !visited) {
+        return visited;
+      }
+    }
+    return {};
+  }
+  std::vector<TimeKey> keys;
+  std::vector<TimeKey> scratch;
+  order_by_time(samples, keys, scratch);
+  std::vector<SpooledSample> batch;
+  for (std::size_t at = 0; at < keys.size(); at += kBatch) {
+    batch.clear();
+    for (std::size_t i = at; i < std::min(at + kBatch, keys.size()); ++i) {
+      batch.push_back(samples[keys[i].index]);
+    }
+    if (const Status visited = visit(batch); !visited) {
+      return visited;
+    }
+  }
+  return {};
+}
+
+Status SampleSpool::begin_run() {
+  if (const Status finished = finish_run(); !finished) {
+    return finished;
+  }
+  std::swap(filling_, leaving_);
+  filling_.samples.clear();
+  filling_.in_order = true;
+  spill_ = std::async(std::launch::async, [this] { return write_run(leaving_); });
+  return {};
+}
+
+Status SampleSpool::finish_run() {
+  return spill_.valid() ? spill_.get() : Status{};
+}
+
+Status SampleSpool::write_run(const Buffer& buffer) {
+  Run run;
+  run.offset = scratch_.size();
+  run.count = buffer.samples.size();
+  SpooledSample last;
+  bool first = true;
+  std::vector<std::byte> block(kBatch * kMaxSpooledBytes);
+  const Status written = buffer.visit([&](std::span<const SpooledSample> batch) -> Status {
+    run.first_time_ns = first ? batch.front().time_ns : run.first_time_ns;
+    first = false;
+    std::size_t size = 0;
+    for (const SpooledSample& sample : batch) {
+      size += encode_spooled(sample, last, block.data() + size);
+      last = sample;
+    }
+    const Result<std::uint64_t> appended = scratch_.append(std::span(block).first(size));
+    return appended ? Status{} : Status(appended.error());
+  });
+  if (!written) {
+    return written;
+  }
+  run.bytes = scratch_.size() - run.offset;
+  runs_.push_back(run);
+  return {};
+}
+
+// Draws samples from all runs in order of (time, number of the run).
+class SampleSpool::RunMerge {
+ public:
+  RunMerge(const io::SpillFile& scratch, std::vector<Run> runs, std::size_t block_bytes)
+      : scratch_(scratch), runs_(std::move(runs)), block_bytes_(block_bytes) {
+    unopened_.resize(runs_.size());
+    for (std::uint32_t i = 0; i < runs_.size(); ++i) {
+      unopened_[i] = i;
+    }
+    // Last first, so that opening one is pop_back.
+    std::stable_sort(unopened_.begin(), unopened_.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return std::tuple(runs_[a].first_time_ns, a) > std::tuple(runs_[b].first_time_ns, b);
+    });
+  }
+
+  /// Replaces `batch` with the next samples, at most kBatch; none at the end.
+  Status next(std::vector<SpooledSample>& batch) {
+    batch.clear();
+    while (batch.size() < kBatch) {
+      if (const Status opened = open_due_runs(); !opened) {
+        return opened;
+      }
+      if (open_.empty()) {
+        break;
+      }
+      std::pop_heap(open_.begin(), open_.end(), later);
+      const Result<bool> more = drain(*open_.back(), batch);
+      if (!more) {
+        return more.error();
+      }
+      if (*more) {
+        std::push_heap(open_.begin(), open_.end(), later);
+      } else {
+        open_.pop_back();
+      }
+    }
+    return {};
+  }
+
+ private:
+  using Reader = std::unique_ptr<RunReader>;
+
+  static bool later(const Reader& a, const Reader& b) {
+    return std::tuple(a->current().time_ns, a->number()) >
+           std::tuple(b->current().time_ns, b->number());
+  }
+
+  // Takes from the reader, which has the earliest sample of all, while that stays so. False: its
+  // run is at the end.
+  Result<bool> drain(RunReader& reader, std::vector<SpooledSample>& batch) {
+    std::tuple limit(~std::uint64_t{0}, ~std::uint32_t{0});
+    if (open_.size() > 1) {
+      limit = std::tuple(open_.front()->current().time_ns, open_.front()->number());
+    }
+    if (!unopened_.empty()) {
+      const std::uint32_t number = unopened_.back();
+      limit = std::min(limit, std::tuple(runs_[number].first_time_ns, number));
+    }
+    while (batch.size() < kBatch &&
+           std::tuple(reader.current().time_ns, reader.number()) <= limit) {
+      batch.push_back(reader.current());
+      const Result<bool> more = reader.advance();
+      if (!more || !*more) {
+        return more;
+      }
+    }
+    return true;
+  }
+
+  Status open_due_runs() {
+    while (!unopened_.empty() && (open_.empty() || runs_[unopened_.back()].first_time_ns <=
+                                                       open_.front()->current().time_ns)) {
+      const std::uint32_t number = unopened_.back();
+      unopened_.pop_back();
+      open_.push_back(std::make_unique<RunReader>(scratch_, runs_[number], number, block_bytes_));
+      const Result<bool> more = open_.back()->advance();
+      if (!more) {
+        return more.error();
+      }
+      std::push_heap(open_.begin(), open_.end(), later);
+    }
+    return {};
+  }
+
+  const io::SpillFile& scratch_;
+  std::vector<Run> runs_;
+  std::size_t block_bytes_;
+  std::vector<std::uint32_t> unopened_;
+  std::vector<Reader> open_;  // a heap, earliest in front
+};
+
+Status SampleSpool::merge(const std::function<Status(std::span<const SpooledSample>)>& visit) {
+  if (const Status finished = finish_run(); !finished) {
+    return finished;
+  }
+  leaving_ = {};
+  if (runs_.empty()) {
+    const Status visited = filling_.visit(visit);
+    filling_ = {};
+    return visited;
+  }
+  if (!filling_.samples.empty()) {
+    if (const Status written = write_run(filling_); !written) {
+      return written;
+    }
+  }
+  filling_ = {};
+  const std::size_t block_bytes = std::clamp(static_cast<std::size_t>(buffer_bytes_) / runs_.size(),
+                                             kSmallestReadBlock, kLargestReadBlock);
+  RunMerge merge(scratch_, std::move(runs_), block_bytes);
+  std::vector<SpooledSample> batch;
+  while (true) {
+    if (const Status merged = merge.next(batch); !merged || batch.empty()) {
+      return merged;
+    }
+    if (const Status visited = visit(batch); !visited) {
+      return visited;
+    }
+  }
+}
+
+}  // namespace stackpack::app

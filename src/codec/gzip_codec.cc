@@ -1,0 +1,140 @@
+#include "codec/gzip_codec.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+#define ZLIB_CONST
+#include <zlib.h>
+
+namespace stackpack::codec {
+
+namespace {
+
+constexpr int kGzipWindow = 15 + 16;  // largest window, gzip header and trailer
+constexpr std::size_t kOutputStep = std::size_t{1} << 16;
+
+const Bytef* input_bytes(const std::byte* bytes) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): zlib speaks of unsigned char
+  return reinterpret_cast<const Bytef*>(bytes);
+}
+
+Bytef* output_bytes(std::byte* bytes) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): zlib speaks of unsigned char
+  return reinterpret_cast<Bytef*>(bytes);
+}
+
+// zlib counts in 32 bits.
+uInt clamp(std::size_t size) {
+  return static_cast<uInt>(std::min<std::size_t>(size, std::numeric_limits<uInt>::max()));
+}
+
+}  // namespace
+
+struct GzipCompressor::Context {
+  Context() = default;
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  ~Context() { deflateEnd(&stream); }
+  z_stream stream{};
+};
+
+GzipCompressor::GzipCompressor(int level) : context_(std::make_unique<Context>()) {
+  [[maybe_unused]] const int code =
+      deflateInit2(&context_->stream, level, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY);
+  assert(code == Z_OK);
+}
+
+GzipCompressor::~GzipCompressor() = default;
+
+void GzipCompressor::run(std::span<const std::byte> content, int flush,
+                         std::vector<std::byte>& output) {
+  z_stream& stream = context_->stream;
+  int code = Z_OK;
+  do {
+    const std::size_t step = clamp(content.size());
+    stream.next_in = input_bytes(content.data());
+    stream.avail_in = static_cast<uInt>(step);
+    const std::size_t old_size = output.size();
+    output.resize(old_size + kOutputStep);
+    stream.next_out = output_bytes(output.data() + old_size);
+    stream.avail_out = static_cast<uInt>(kOutputStep);
+    code = deflate(&stream, step == content.size() ? flush : Z_NO_FLUSH);
+    content = content.subspan(step - stream.avail_in);
+    output.resize(output.size() - stream.avail_out);
+  } while (!content.empty() || (flush == Z_FINISH && code == Z_OK));
+}
+
+void GzipCompressor::append(std::span<const std::byte> content, std::vector<std::byte>& output) {
+  if (!content.empty()) {
+    run(content, Z_NO_FLUSH, output);
+  }
+}
+
+void GzipCompressor::finish(std::vector<std::byte>& output) {
+  run({}, Z_FINISH, output);
+}
+
+struct GzipDecompressor::Context {
+  Context() = default;
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  ~Context() { inflateEnd(&stream); }
+  z_stream stream{};
+  bool member_ended = false;
+};
+
+GzipDecompressor::GzipDecompressor() : context_(std::make_unique<Context>()) {
+  [[maybe_unused]] const int code = inflateInit2(&context_->stream, kGzipWindow);
+  assert(code == Z_OK);
+}
+
+GzipDecompressor::~GzipDecompressor() = default;
+
+bool GzipDecompressor::at_member_end() const {
+  return context_->member_ended;
+}
+
+Result<std::size_t> GzipDecompressor::decode(std::span<const std::byte>& input, std::size_t room,
+                                             std::vector<std::byte>& output) {
+  z_stream& stream = context_->stream;
+  const std::size_t old_size = output.size();
+  output.resize(old_size + room);
+  std::size_t done = 0;
+  int code = Z_OK;
+  while (done < room && code == Z_OK) {
+    if (context_->member_ended) {
+      if (input.empty()) {
+        break;
+      }
+      inflateReset(&stream);
+      context_->member_ended = false;
+    }
+    const uInt in_step = clamp(input.size());
+    const uInt out_step = clamp(room - done);
+    stream.next_in = input_bytes(input.data());
+    stream.avail_in = in_step;
+    stream.next_out = output_bytes(output.data() + old_size + done);
+    stream.avail_out = out_step;
+    code = inflate(&stream, Z_NO_FLUSH);
+    input = input.subspan(in_step - stream.avail_in);
+    done += out_step - stream.avail_out;
+    if (code == Z_STREAM_END) {
+      context_->member_ended = true;
+      code = Z_OK;
+    } else if (input.empty() && stream.avail_out != 0) {
+      break;
+    }
+  }
+  output.resize(old_size + done);
+  if (code != Z_OK && code != Z_BUF_ERROR) {
+    return Error{ErrorCode::kCorrupt, kNoOffset, "gzip: stream is damaged"};
+  }
+  return done;
+}
+
+bool looks_like_gzip(std::span<const std::byte> head) {
+  return head.size() >= 2 && head[0] == std::byte{0x1F} && head[1] == std::byte{0x8B};
+}
+
+}  // namespace stackpack::codec

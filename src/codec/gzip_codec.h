@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "stackpack/result.h"
+
+namespace stackpack::codec {
+
+/// Compresses one gzip member that arrives in pieces. The header has no time and no name: the same
+/// content gives the same bytes.
+class GzipCompressor {
+ public:
+  explicit GzipCompressor(int level = 6);
+  GzipCompressor(const GzipCompressor&) = delete;
+  GzipCompressor& operator=(const GzipCompressor&) = delete;
+  ~GzipCompressor();
+
+  /// Compresses `content`; what is ready is appended to `output`.
+  void append(std::span<const std::byte> content, std::vector<std::byte>& output);
+
+  /// Ends the member. Nothing may be appended after.
+  void finish(std::vector<std::byte>& output);
+
+ private:
+  struct Context;
+  void run(std::span<const std::byte> content, int flush, std::vector<std::byte>& output);
+  std::unique_ptr<Context> context_;
+};
+
+/// Decodes gzip that arrives in pieces, any number of members one after another.
+/// Memory: the window of deflate, 32 KiB; a caller bounds the output by `room`.
+class GzipDecompressor {
+ public:
+  GzipDecompressor();
+  GzipDecompressor(const GzipDecompressor&) = delete;
+  GzipDecompressor& operator=(const GzipDecompressor&) = delete;
+  ~GzipDecompressor();
+
+  /// Takes bytes from the front of `input` (which is advanced) and appends at most `room` decoded
+  /// bytes to `output`. Call again while `input` is not empty or the call filled the room.
+  /// Result: bytes appended; kCorrupt for a damaged stream (the decoder is of no more use then).
+  Result<std::size_t> decode(std::span<const std::byte>& input, std::size_t room,
+                             std::vector<std::byte>& output);
+
+  /// True when the input so far ends with a whole member.
+  [[nodiscard]] bool at_member_end() const;
+
+ private:
+  struct Context;
+  std::unique_ptr<Context> context_;
+};
+
+/// True when `head` begins as gzip does (2 bytes).
+bool looks_like_gzip(std::span<const std::byte> head);
+
+}  // namespace stackpack::codec

@@ -1,0 +1,20 @@
+#include "codec/library_versions.h"
+
+#include <xxhash.h>
+#include <zip.h>
+#include <zstd.h>
+
+namespace stackpack::codec {
+
+std::vector<LibraryVersion> library_versions() {
+  constexpr unsigned kPart = 100;  // xxHash: major * 10000 + minor * 100 + release
+  const unsigned xxhash = XXH_versionNumber();
+  return {
+      {"zstd", ZSTD_versionString()},
+      {"xxHash", std::to_string(xxhash / (kPart * kPart)) + '.' +
+                     std::to_string(xxhash / kPart % kPart) + '.' + std::to_string(xxhash % kPart)},
+      {"libzip", zip_libzip_version()},
+  };
+}
+
+}  // namespace stackpack::codec

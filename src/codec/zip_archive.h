@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/byte_source.h"
+#include "stackpack/result.h"
+
+namespace stackpack::codec {
+
+/// Reads members of a zip archive (libzip does the work). Threads: one at a time.
+class ZipArchive {
+ public:
+  struct Member {
+    std::string name;
+    std::uint64_t size = 0;             ///< uncompressed, as the archive claims
+    std::uint64_t compressed_size = 0;  ///< as the archive claims
+  };
+
+  /// True when `head` (4 bytes or more) is how a zip archive begins.
+  static bool looks_like_zip(std::span<const std::byte> head);
+
+  /// `source` must be seekable and outlive the archive. Errors: kCorrupt, kIo.
+  static Result<std::unique_ptr<ZipArchive>> open(io::ByteSource& source);
+
+  ZipArchive(const ZipArchive&) = delete;
+  ZipArchive& operator=(const ZipArchive&) = delete;
+  ~ZipArchive();
+
+  [[nodiscard]] const std::vector<Member>& members() const { return members_; }
+
+  /// Unpacks a member into a nameless file in `directory` and returns a source over it.
+  /// Errors: kLimit when it is larger than `limit`, or claims to grow more than deflate can;
+  ///         kCorrupt for damaged data; kUnsupported for encryption or an unknown method.
+  Result<std::unique_ptr<io::ByteSource>> extract(std::size_t member, const std::string& directory,
+                                                  std::uint64_t limit);
+
+ private:
+  struct Handle;
+  explicit ZipArchive(std::unique_ptr<Handle> handle);
+
+  std::unique_ptr<Handle> handle_;
+  std::vector<Member> members_;
+};
+
+}  // namespace stackpack::codec

@@ -1,0 +1,224 @@
+#include "export/formats/otlp_dictionary.h"
+
+#include "export/formats/otlp_fields.h"
+#include "export/naming/build_id_text.h"
+#include <protozero/pbf_writer.hpp>
+
+namespace stackpack::exporting {
+
+namespace {
+
+std::string_view frame_type_of(FrameMode mode) {
+  return mode == FrameMode::kKernel || mode == FrameMode::kGuestKernel ? "kernel" : "native";
+}
+
+std::int32_t index(std::uint64_t value) {
+  return static_cast<std::int32_t>(value);
+}
+
+}  // namespace
+
+OtlpDictionary::OtlpDictionary(const SampleSelection& selection, const LocationTable& locations,
+                               const StackTree& tree, bool stack_tree)
+    : selection_(selection),
+      locations_(locations),
+      tree_(tree),
+      stack_tree_(stack_tree),
+      attributes_(1),
+      stacks_(1) {
+  strings_.intern("");
+  attribute_identities_.intern("");
+}
+
+std::uint32_t OtlpDictionary::add(std::string_view key, Attribute attribute) {
+  std::string identity(key);
+  identity += attribute.is_text ? '=' : '#';
+  identity += attribute.is_text ? attribute.text : std::to_string(attribute.number);
+  const std::uint32_t number = attribute_identities_.intern(identity);
+  if (number == attributes_.size()) {
+    attribute.key = string(key);
+    attributes_.push_back(std::move(attribute));
+  }
+  return number;
+}
+
+std::uint32_t OtlpDictionary::text_attribute(std::string_view key, std::string_view value) {
+  return add(key, {0, true, 0, std::string(value)});
+}
+
+std::uint32_t OtlpDictionary::number_attribute(std::string_view key, std::uint64_t value) {
+  return add(key, {0, false, value, {}});
+}
+
+const std::vector<std::uint32_t>& OtlpDictionary::attributes_of(std::uint32_t number) {
+  const auto [found, fresh] = attributes_of_track_.try_emplace(number);
+  if (fresh) {
+    const Track& track = selection_.tracks()[number];
+    std::vector<std::uint32_t>& attributes = found->second;
+    if (track.pid != kUnknownId) {
+      attributes.push_back(number_attribute("process.pid", track.pid));
+    }
+    if (const std::string_view name = selection_.process_name(track); !name.empty()) {
+      attributes.push_back(text_attribute("process.executable.name", name));
+    }
+    if (track.tid != kUnknownId) {
+      attributes.push_back(number_attribute("thread.id", track.tid));
+    }
+    if (const std::string_view name = selection_.thread_name(track); !name.empty()) {
+      attributes.push_back(text_attribute("thread.name", name));
+    }
+  }
+  return found->second;
+}
+
+std::uint32_t OtlpDictionary::stack(std::uint32_t node) {
+  if (node == StackTree::kRoot) {
+    return 0;
+  }
+  if (index_of_node_.size() <= node) {
+    index_of_node_.resize(tree_.node_count());
+  }
+  if (index_of_node_[node] == 0) {
+    index_of_node_[node] = static_cast<std::uint32_t>(stacks_.size());
+    stacks_.push_back(node);
+  }
+  return stack_tree_ ? node : index_of_node_[node];
+}
+
+void OtlpDictionary::write_mappings(SpilledMessage& out) {
+  protozero::pbf_writer top(out.buffer());
+  top.add_message(otlp::dictionary::kMappingTable, std::string());
+  mapping_of_image_.assign(locations_.image_count(), 0);
+  std::uint32_t count = 0;
+  for (std::uint32_t i = 0; i < locations_.size(); ++i) {
+    const std::uint32_t image = locations_.location(i).image;
+    if (image == kNoImage || mapping_of_image_[image] != 0 ||
+        locations_.is_synthetic(locations_.module_of_image(image))) {
+      continue;
+    }
+    mapping_of_image_[image] = ++count;
+    const Module& module = locations_.module_of_image(image);
+    {
+      protozero::pbf_writer mapping(top, otlp::dictionary::kMappingTable);
+      mapping.add_uint64(otlp::mapping::kMemoryStart, module.base);
+      mapping.add_uint64(otlp::mapping::kMemoryLimit, module.base + module.size);
+      mapping.add_uint64(otlp::mapping::kFileOffset, module.file_offset);
+      mapping.add_int32(otlp::mapping::kFilename, index(string(module.path)));
+      if (module.build_id_kind != BuildIdKind::kNone) {
+        const bool gnu = module.build_id_kind == BuildIdKind::kGnu;
+        const std::int32_t id =
+            index(text_attribute(gnu ? "process.executable.build_id.gnu" : "stackpack.build_id.pdb",
+                                 build_id_text(module)));
+        mapping.add_packed_int32(otlp::mapping::kAttributeIndices, &id, &id + 1);
+      }
+    }
+    out.flush_if_full();
+  }
+}
+
+void OtlpDictionary::write_locations(SpilledMessage& out) {
+  protozero::pbf_writer top(out.buffer());
+  top.add_message(otlp::dictionary::kLocationTable, std::string());
+  top.add_message(otlp::dictionary::kFunctionTable, std::string());
+  for (std::uint32_t i = 0; i < locations_.size(); ++i) {
+    const Location& place = locations_.location(i);
+    const bool named = place.image != kNoImage && mapping_of_image_[place.image] == 0;
+    {
+      protozero::pbf_writer location(top, otlp::dictionary::kLocationTable);
+      if (named) {
+        protozero::pbf_writer line(location, otlp::location::kLines);
+        line.add_int32(otlp::line::kFunctionIndex, index(++function_count_));
+      } else {
+        if (place.image != kNoImage) {
+          location.add_int32(otlp::location::kMappingIndex, index(mapping_of_image_[place.image]));
+        }
+        location.add_uint64(otlp::location::kAddress, place.address);
+        const std::int32_t type =
+            index(text_attribute("profile.frame.type", frame_type_of(place.mode)));
+        location.add_packed_int32(otlp::location::kAttributeIndices, &type, &type + 1);
+      }
+    }
+    if (named) {
+      protozero::pbf_writer function(top, otlp::dictionary::kFunctionTable);
+      function.add_int32(otlp::function::kName,
+                         index(string(locations_.module_of_image(place.image).path)));
+    }
+    out.flush_if_full();
+  }
+}
+
+void OtlpDictionary::write_stacks(SpilledMessage& out) {
+  std::vector<std::uint32_t> path;
+  protozero::pbf_writer top(out.buffer());
+  top.add_message(otlp::dictionary::kStackTable, std::string());
+  for (std::size_t i = 1; i < stacks_.size(); ++i) {
+    tree_.path_to_root(stacks_[i], path);
+    for (std::uint32_t& location : path) {
+      ++location;
+    }
+    {
+      protozero::pbf_writer stack(top, otlp::dictionary::kStackTable);
+      stack.add_packed_int32(otlp::stack::kLocationIndices, path.begin(), path.end());
+    }
+    out.flush_if_full();
+  }
+}
+
+void OtlpDictionary::write_tree(SpilledMessage& out) {
+  std::vector<std::uint32_t> parents(tree_.node_count());
+  std::vector<std::uint32_t> places(tree_.node_count());
+  for (std::uint32_t node = 1; node < tree_.node_count(); ++node) {
+    parents[node] = tree_.parent(node);
+    places[node] = tree_.location(node) + 1;
+  }
+  {
+    protozero::pbf_writer top(out.buffer());
+    protozero::pbf_writer tree(top, otlp::dictionary::kStackTree);
+    tree.add_packed_uint32(otlp::stack_tree::kParentIndices, parents.begin(), parents.end());
+    tree.add_packed_uint32(otlp::stack_tree::kLocationIndices, places.begin(), places.end());
+  }
+  out.flush_if_full();
+}
+
+void OtlpDictionary::write_attributes(SpilledMessage& out) {
+  protozero::pbf_writer top(out.buffer());
+  top.add_message(otlp::dictionary::kAttributeTable, std::string());
+  for (std::size_t i = 1; i < attributes_.size(); ++i) {
+    {
+      protozero::pbf_writer attribute(top, otlp::dictionary::kAttributeTable);
+      attribute.add_int32(otlp::attribute::kKey, index(attributes_[i].key));
+      protozero::pbf_writer value(attribute, otlp::attribute::kValue);
+      if (attributes_[i].is_text) {
+        value.add_string(otlp::any_value::kText, attributes_[i].text);
+      } else {
+        value.add_int64(otlp::any_value::kInteger,
+                        static_cast<std::int64_t>(attributes_[i].number));
+      }
+    }
+    out.flush_if_full();
+  }
+}
+
+void OtlpDictionary::write_strings(SpilledMessage& out) {
+  protozero::pbf_writer top(out.buffer());
+  for (std::uint32_t i = 0; i < strings_.size(); ++i) {
+    const std::string_view text = strings_.text(i);
+    top.add_string(otlp::dictionary::kStringTable, text.data(), text.size());
+    out.flush_if_full();
+  }
+}
+
+void OtlpDictionary::write(SpilledMessage& out) {
+  write_mappings(out);
+  write_locations(out);
+  if (stack_tree_) {
+    write_tree(out);
+  } else {
+    write_stacks(out);
+  }
+  protozero::pbf_writer(out.buffer()).add_message(otlp::dictionary::kLinkTable, std::string());
+  write_attributes(out);
+  write_strings(out);
+}
+
+}  // namespace stackpack::exporting

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "export/naming/location_table.h"
+#include "export/naming/stack_tree.h"
+#include "export/naming/string_table.h"
+#include "export/output/export_output.h"
+#include "export/output/spilled_message.h"
+#include "export/selection/sample_selection.h"
+
+namespace stackpack::exporting {
+
+/// The tables of an OTLP message, to which everything else refers by index. Entry 0 of each table
+/// means «none».
+class OtlpDictionary {
+ public:
+  OtlpDictionary(const SampleSelection& selection, const LocationTable& locations,
+                 const StackTree& tree, bool stack_tree);
+
+  std::uint32_t string(std::string_view text) { return strings_.intern(text); }
+  std::uint32_t text_attribute(std::string_view key, std::string_view value);
+  std::uint32_t number_attribute(std::string_view key, std::uint64_t value);
+  /// The attributes of the samples of a track. Valid until the next call.
+  const std::vector<std::uint32_t>& attributes_of(std::uint32_t track);
+
+  /// Index of the callstack that ends at `node`.
+  std::uint32_t stack(std::uint32_t node);
+  /// Callstacks that were asked for.
+  [[nodiscard]] std::uint64_t stack_count() const { return stacks_.size(); }
+
+  /// Writes all tables. Call it once, at the end.
+  void write(SpilledMessage& out);
+
+ private:
+  struct Attribute {
+    std::uint32_t key = 0;
+    bool is_text = false;
+    std::uint64_t number = 0;
+    std::string text;
+  };
+
+  std::uint32_t add(std::string_view key, Attribute attribute);
+  void write_mappings(SpilledMessage& out);
+  void write_locations(SpilledMessage& out);
+  void write_stacks(SpilledMessage& out);
+  void write_tree(SpilledMessage& out);
+  void write_attributes(SpilledMessage& out);
+  void write_strings(SpilledMessage& out);
+
+  const SampleSelection& selection_;
+  const LocationTable& locations_;
+  const StackTree& tree_;
+  bool stack_tree_;
+  StringTable strings_;
+  StringTable attribute_identities_;
+  std::vector<Attribute> attributes_;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> attributes_of_track_;
+  std::vector<std::uint32_t> index_of_node_;  // 0: not asked for
+  std::vector<std::uint32_t> stacks_;         // nodes, in the order of their indices
+  std::vector<std::uint32_t> mapping_of_image_;
+  std::uint32_t function_count_ = 0;
+};
+
+}  // namespace stackpack::exporting

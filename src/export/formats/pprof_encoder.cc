@@ -1,0 +1,337 @@
+// pprof's profile.proto.
+//
+// The fields of a message may come in any order, so that samples are written as they are added up
+// and the tables which they name by number follow: locations by (mapping, address), mappings with
+// build ids, and strings. Numbers are given on the way. Two mappings are one when file, addresses
+// and build id agree, whatever the process.
+//
+// Values of a sample: samples/count, then what each event with a recorded weight counted; an
+// imported profile has the latter alone, since its samples are sums. Labels: pid, tid, comm, event.
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "export/export_job.h"
+#include "export/formats/pprof_fields.h"
+#include "export/naming/build_id_text.h"
+#include "export/naming/string_table.h"
+#include <protozero/pbf_writer.hpp>
+
+namespace stackpack::exporting {
+
+namespace {
+
+constexpr std::size_t kMaxEventColumns = 16;
+constexpr std::uint32_t kNoColumn = ~std::uint32_t{0};
+
+std::int64_t clamp_signed(std::uint64_t value) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(std::min(value, kMost));
+}
+
+// An imported profile tells its units; perf records the clocks' periods in nanoseconds; the others
+// count events.
+std::string_view unit_of(const CaptureView& view, std::string_view event) {
+  const std::string_view told = view.fact(std::string(kUnitKey) + std::string(event));
+  if (!told.empty()) {
+    return told;
+  }
+  return event.substr(0, event.find(':')) == "cpu-clock" ||
+                 event.substr(0, event.find(':')) == "task-clock"
+             ? "nanoseconds"
+             : "count";
+}
+
+class PprofEncoder {
+ public:
+  PprofEncoder(ExportJob& job, ExportOutput& out)
+      : job_(job),
+        out_(out),
+        locations_(job.view(), {.identity = ImageIdentity::kMapping}),
+        resolver_(job.selection, locations_, tree_) {
+    strings_.intern("");
+    key_pid_ = string("pid");
+    key_tid_ = string("tid");
+    key_comm_ = string("comm");
+    key_event_ = string("event");
+    choose_columns();
+  }
+
+  Status write() {
+    write_sample_types();
+    SampleGrouper grouper(job_.selection, {.event = true, .context = true, .track = true},
+                          job_.group_limit());
+    const Status status = for_each_resolved(
+        grouper, resolver_, kResolvedBlock,
+        [](const GroupKey&) -> Result<std::uint32_t> { return StackTree::kRoot; },
+        [this](std::span<const Group> groups, std::span<const std::uint32_t> nodes) {
+          write_samples(groups, nodes);
+          return out_.status();
+        });
+    if (!status) {
+      return status;
+    }
+    job_.report.stacks = distinct_.count();
+    write_locations();
+    write_mappings();
+    write_times();
+    write_strings();
+    flush();
+    return out_.status();
+  }
+
+ private:
+  struct Line {
+    std::uint32_t event;
+    std::uint32_t node;
+    std::uint32_t track;
+    std::uint32_t group;
+  };
+
+  std::int64_t string(std::string_view text) { return strings_.intern(text); }
+
+  // One column for each weighted event; one for all of them when there are too many.
+  void choose_columns() {
+    const auto& events = job_.view().events;
+    column_of_event_.assign(events.size(), kNoColumn);
+    bool any = false;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      any = any || is_column(i);
+    }
+    first_event_column_ = job_.selection.aggregated() && any ? 0 : 1;
+    column_count_ = first_event_column_;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      if (is_column(i)) {
+        column_of_event_[i] = column_count_++;
+      }
+    }
+    if (column_count_ - first_event_column_ > kMaxEventColumns) {
+      for (std::uint32_t& column : column_of_event_) {
+        column = column == kNoColumn ? column : first_event_column_;
+      }
+      column_count_ = first_event_column_ + 1;
+      shared_column_ = true;
+    }
+  }
+
+  [[nodiscard]] bool is_column(std::size_t event) const {
+    return job_.view().events[event].has_weight &&
+           job_.selection.wants_event(static_cast<std::uint32_t>(event));
+  }
+
+  void write_value_type(std::string_view type, std::string_view unit) {
+    protozero::pbf_writer value_type(top_, pprof::profile::kSampleType);
+    value_type.add_int64(pprof::value_type::kType, string(type));
+    value_type.add_int64(pprof::value_type::kUnit, string(unit));
+  }
+
+  void write_sample_types() {
+    if (first_event_column_ != 0) {
+      write_value_type("samples", "count");
+    }
+    const auto& events = job_.view().events;
+    for (std::size_t i = 0; i < events.size() && !shared_column_; ++i) {
+      if (column_of_event_[i] != kNoColumn) {
+        write_value_type(events[i].name, unit_of(job_.view(), events[i].name));
+      }
+    }
+    if (shared_column_) {
+      write_value_type("period", "count");
+    }
+    top_.add_int64(pprof::profile::kDefaultSampleType, string(default_type()));
+  }
+
+  // Without a word pprof takes the last column, which may be an event without samples.
+  std::string_view default_type() {
+    if (first_event_column_ == 1 && (!job_.selection.weighted() || column_count_ == 1)) {
+      return "samples";
+    }
+    if (shared_column_) {
+      return "period";
+    }
+    const auto first =
+        std::find(column_of_event_.begin(), column_of_event_.end(), first_event_column_);
+    return job_.view().events[static_cast<std::size_t>(first - column_of_event_.begin())].name;
+  }
+
+  // Groups that differ in nothing but the mapping context may have become one.
+  void write_samples(std::span<const Group> groups, std::span<const std::uint32_t> nodes) {
+    lines_.clear();
+    for (std::uint32_t i = 0; i < groups.size(); ++i) {
+      lines_.push_back({groups[i].key.event, nodes[i], groups[i].key.track, i});
+      distinct_.add(nodes[i]);
+    }
+    const auto place = [](const Line& line) {
+      return std::tuple(line.event, line.node, line.track);
+    };
+    std::sort(lines_.begin(), lines_.end(), [&](const Line& a, const Line& b) {
+      return std::tuple(place(a), a.group) < std::tuple(place(b), b.group);
+    });
+    for (std::size_t begin = 0; begin < lines_.size();) {
+      std::uint64_t count = 0;
+      std::uint64_t weight = 0;
+      std::size_t end = begin;
+      for (; end < lines_.size() && place(lines_[end]) == place(lines_[begin]); ++end) {
+        count += groups[lines_[end].group].count;
+        weight += groups[lines_[end].group].weight;
+      }
+      write_sample(lines_[begin], count, weight);
+      job_.report.samples += count;
+      job_.report.weight += job_.selection.weighted() ? weight : count;
+      begin = end;
+    }
+  }
+
+  void write_sample(const Line& line, std::uint64_t count, std::uint64_t weight) {
+    {
+      protozero::pbf_writer sample(top_, pprof::profile::kSample);
+      tree_.path_to_root(line.node, path_);
+      for (std::uint32_t& location : path_) {
+        ++location;  // 0 is no id
+      }
+      sample.add_packed_uint64(pprof::sample::kLocationId, path_.begin(), path_.end());
+      values_.assign(column_count_, 0);
+      if (first_event_column_ != 0) {
+        values_[0] = clamp_signed(count);
+      }
+      if (column_of_event_[line.event] != kNoColumn) {
+        values_[column_of_event_[line.event]] = clamp_signed(weight);
+      }
+      sample.add_packed_int64(pprof::sample::kValue, values_.begin(), values_.end());
+      write_labels(sample, line);
+    }
+    if (buffer_.size() >= kFlushBytes) {
+      flush();
+    }
+  }
+
+  void write_labels(protozero::pbf_writer& sample, const Line& line) {
+    const Track& track = job_.selection.tracks()[line.track];
+    const auto number = [&](std::int64_t key, std::uint32_t value) {
+      if (value != kUnknownId) {
+        protozero::pbf_writer label(sample, pprof::sample::kLabel);
+        label.add_int64(pprof::label::kKey, key);
+        label.add_int64(pprof::label::kNumber, value);
+      }
+    };
+    const auto text = [&](std::int64_t key, std::string_view value) {
+      if (!value.empty()) {
+        protozero::pbf_writer label(sample, pprof::sample::kLabel);
+        label.add_int64(pprof::label::kKey, key);
+        label.add_int64(pprof::label::kText, string(value));
+      }
+    };
+    number(key_pid_, track.pid);
+    number(key_tid_, track.tid);
+    text(key_comm_, job_.selection.thread_name(track));
+    text(key_event_, job_.view().events[line.event].name);
+  }
+
+  void write_locations() {
+    for (std::uint32_t i = 0; i < locations_.size(); ++i) {
+      const Location& place = locations_.location(i);
+      const bool named = place.image != kNoImage &&
+                         locations_.is_synthetic(locations_.module_of_image(place.image));
+      {
+        protozero::pbf_writer location(top_, pprof::profile::kLocation);
+        location.add_uint64(pprof::location::kId, std::uint64_t{i} + 1);
+        if (named) {
+          protozero::pbf_writer line(location, pprof::location::kLine);
+          line.add_uint64(pprof::line::kFunctionId, std::uint64_t{i} + 1);
+        } else {
+          if (place.image != kNoImage) {
+            location.add_uint64(pprof::location::kMappingId, std::uint64_t{place.image} + 1);
+            image_used_.resize(locations_.image_count());
+            image_used_[place.image] = true;
+          }
+          location.add_uint64(pprof::location::kAddress, place.address);
+        }
+      }
+      if (named) {
+        protozero::pbf_writer function(top_, pprof::profile::kFunction);
+        function.add_uint64(pprof::function::kId, std::uint64_t{i} + 1);
+        function.add_int64(pprof::function::kName,
+                           string(locations_.module_of_image(place.image).path));
+      }
+      flush_if_full();
+    }
+  }
+
+  void write_mappings() {
+    for (std::uint32_t image = 0; image < image_used_.size(); ++image) {
+      if (!image_used_[image]) {
+        continue;
+      }
+      const Module& module = locations_.module_of_image(image);
+      protozero::pbf_writer mapping(top_, pprof::profile::kMapping);
+      mapping.add_uint64(pprof::mapping::kId, std::uint64_t{image} + 1);
+      mapping.add_uint64(pprof::mapping::kMemoryStart, module.base);
+      mapping.add_uint64(pprof::mapping::kMemoryLimit, module.base + module.size);
+      mapping.add_uint64(pprof::mapping::kFileOffset, module.file_offset);
+      mapping.add_int64(pprof::mapping::kFilename, string(module.path));
+      mapping.add_int64(pprof::mapping::kBuildId, string(build_id_text(module)));
+    }
+  }
+
+  void write_times() {
+    if (!job_.view().has_samples) {
+      return;
+    }
+    const TimeRange range = job_.selection.time_range();
+    if (const auto wall = job_.selection.wall_ns(range.first_ns)) {
+      top_.add_int64(pprof::profile::kTimeNanos, clamp_signed(*wall));
+    }
+    top_.add_int64(pprof::profile::kDurationNanos, clamp_signed(range.last_ns - range.first_ns));
+  }
+
+  void write_strings() {
+    for (std::uint32_t i = 0; i < strings_.size(); ++i) {
+      const std::string_view text = strings_.text(i);
+      top_.add_string(pprof::profile::kStringTable, text.data(), text.size());
+      flush_if_full();
+    }
+  }
+
+  void flush_if_full() {
+    if (buffer_.size() >= kFlushBytes) {
+      flush();
+    }
+  }
+  void flush() {
+    out_.write(std::string_view(buffer_));
+    buffer_.clear();
+  }
+
+  static constexpr std::size_t kFlushBytes = std::size_t{1} << 16;
+
+  ExportJob& job_;
+  ExportOutput& out_;
+  LocationTable locations_;
+  StackTree tree_;
+  StackResolver resolver_;
+  StringTable strings_;
+  DistinctCounter distinct_;
+  std::int64_t key_pid_ = 0;
+  std::int64_t key_tid_ = 0;
+  std::int64_t key_comm_ = 0;
+  std::int64_t key_event_ = 0;
+  std::vector<std::uint32_t> column_of_event_;
+  std::uint32_t first_event_column_ = 1;  // behind that of the samples, where there is one
+  std::uint32_t column_count_ = 1;
+  bool shared_column_ = false;
+  std::vector<bool> image_used_;
+  std::vector<Line> lines_;
+  std::vector<std::uint32_t> path_;
+  std::vector<std::int64_t> values_;
+  std::string buffer_;
+  protozero::pbf_writer top_{buffer_};
+};
+
+}  // namespace
+
+Status write_pprof(ExportJob& job, ExportOutput& out) {
+  return PprofEncoder(job, out).write();
+}
+
+}  // namespace stackpack::exporting

@@ -1,0 +1,215 @@
+// speedscope's JSON file format: a profile per thread (and event, when there are several), which
+// is either a timeline or, aggregated, a weight per callstack.
+// Source: https://www.speedscope.app/file-format-schema.json
+
+#include <map>
+
+#include "export/export_job.h"
+#include "export/output/json_output.h"
+#include "export/selection/lane_samples.h"
+#include "export/selection/lane_timeline.h"
+
+namespace stackpack::exporting {
+
+namespace {
+
+class SpeedscopeEncoder {
+ public:
+  SpeedscopeEncoder(ExportJob& job, ExportOutput& out)
+      : job_(job),
+        out_(out),
+        stream_(out),
+        json_(stream_),
+        locations_(job.view(), {.identity = ImageIdentity::kFile, .style = job.options.frames}),
+        resolver_(job.selection, locations_, tree_),
+        lanes_(job.selection, resolver_,
+               static_cast<std::size_t>(job.options.memory_limit / LaneSamples::kBytesPerSample)) {}
+
+  Status write() {
+    if (const Status status = lanes_.find_lanes(); !status) {
+      return status;
+    }
+    count_events();
+    json_.StartObject();
+    write_key(json_, "$schema");
+    write_text(json_, "https://www.speedscope.app/file-format-schema.json");
+    write_key(json_, "exporter");
+    write_text(json_, "stackpack");
+    write_key(json_, "name");
+    write_text(json_, "stackpack export");
+    write_key(json_, "activeProfileIndex");
+    json_.Uint64(largest_lane());
+    write_key(json_, "profiles");
+    json_.StartArray();
+    const Status status = lanes_.for_each([this](const Lane& lane, const LaneReplay& replay) {
+      return job_.options.aggregate ? write_weights(lane, replay) : write_timeline(lane, replay);
+    });
+    if (!status) {
+      return status;
+    }
+    json_.EndArray();
+    write_frames();
+    json_.EndObject();
+    job_.report.stacks = distinct_.count();
+    return out_.status();
+  }
+
+ private:
+  void count_events() {
+    for (const Lane& lane : lanes_.lanes()) {
+      several_events_ = several_events_ || lane.event != lanes_.lanes().front().event;
+    }
+  }
+
+  [[nodiscard]] std::uint64_t largest_lane() const {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < lanes_.lanes().size(); ++i) {
+      if (lanes_.lanes()[i].samples > lanes_.lanes()[best].samples) {
+        best = i;
+      }
+    }
+    return best;
+  }
+
+  void begin_profile(const Lane& lane, std::string_view unit, std::uint64_t first,
+                     std::uint64_t last) {
+    const Track& track = job_.selection.tracks()[lane.track];
+    std::string name(job_.selection.thread_name(track));
+    if (track.pid != kUnknownId) {
+      name += " pid " + std::to_string(track.pid);
+    }
+    if (track.tid != kUnknownId) {
+      name += " tid " + std::to_string(track.tid);
+    }
+    if (several_events_) {
+      name += " [" + job_.view().events[lane.event].name + "]";
+    }
+    json_.StartObject();
+    write_key(json_, "type");
+    write_text(json_, "sampled");
+    write_key(json_, "name");
+    write_text(json_, name);
+    write_key(json_, "unit");
+    write_text(json_, unit);
+    write_key(json_, "startValue");
+    json_.Uint64(first);
+    write_key(json_, "endValue");
+    json_.Uint64(last);
+  }
+
+  // The locations of a callstack, root first.
+  void write_stack(std::uint32_t node) {
+    tree_.path_to_root(node, path_);
+    json_.StartArray();
+    for (std::size_t i = path_.size(); i-- > 0;) {
+      json_.Uint(path_[i]);
+    }
+    json_.EndArray();
+  }
+
+  void count(const LaneSample& sample) {
+    job_.report.samples += sample.count;
+    job_.report.weight += sample.value;
+    distinct_.add(sample.node);
+  }
+
+  Status write_timeline(const Lane& lane, const LaneReplay& replay) {
+    const Result<LaneTimeline> timeline = LaneTimeline::create(replay);
+    if (!timeline) {
+      return timeline.error();
+    }
+    const std::uint64_t zero = job_.selection.time_range().first_ns;
+    begin_profile(lane, "nanoseconds", timeline->first_ns() - zero, timeline->last_ns() - zero);
+    write_key(json_, "samples");
+    json_.StartArray();
+    Status status = timeline->for_each(replay, [this](const LaneTimeline::Part& part) {
+      if (part.sample != nullptr) {
+        count(*part.sample);
+      }
+      write_stack(part.sample == nullptr ? StackTree::kRoot : part.sample->node);
+    });
+    json_.EndArray();
+    write_key(json_, "weights");
+    json_.StartArray();
+    if (status) {
+      status = timeline->for_each(
+          replay, [this](const LaneTimeline::Part& part) { json_.Uint64(part.duration_ns); });
+    }
+    json_.EndArray();
+    json_.EndObject();
+    return status ? out_.status() : status;
+  }
+
+  Status write_weights(const Lane& lane, const LaneReplay& replay) {
+    std::map<std::uint32_t, std::uint64_t> weights;
+    std::uint64_t total = 0;
+    const Status status = replay([&](const LaneSample& sample) {
+      count(sample);
+      weights[sample.node] += sample.value;
+      total += sample.value;
+    });
+    begin_profile(lane, "none", 0, total);
+    write_key(json_, "samples");
+    json_.StartArray();
+    for (const auto& [node, weight] : weights) {
+      write_stack(node);
+    }
+    json_.EndArray();
+    write_key(json_, "weights");
+    json_.StartArray();
+    for (const auto& [node, weight] : weights) {
+      json_.Uint64(weight);
+    }
+    json_.EndArray();
+    json_.EndObject();
+    return status ? out_.status() : status;
+  }
+
+  void write_frames() {
+    write_key(json_, "shared");
+    json_.StartObject();
+    write_key(json_, "frames");
+    json_.StartArray();
+    std::string text;
+    for (std::uint32_t i = 0; i < locations_.size(); ++i) {
+      text.clear();
+      locations_.append_text(i, text);
+      json_.StartObject();
+      write_key(json_, "name");
+      write_text(json_, text);
+      const Location& location = locations_.location(i);
+      if (location.image != kNoImage &&
+          !locations_.is_synthetic(locations_.module_of_image(location.image))) {
+        write_key(json_, "file");
+        write_text(json_, locations_.module_of_image(location.image).path);
+      }
+      json_.EndObject();
+    }
+    json_.EndArray();
+    json_.EndObject();
+  }
+
+  ExportJob& job_;
+  ExportOutput& out_;
+  JsonStream stream_;
+  JsonWriter json_;
+  LocationTable locations_;
+  StackTree tree_;
+  StackResolver resolver_;
+  LaneSamples lanes_;
+  DistinctCounter distinct_;
+  bool several_events_ = false;
+  std::vector<std::uint32_t> path_;
+};
+
+}  // namespace
+
+Status write_speedscope(ExportJob& job, ExportOutput& out) {
+  if (!job.view().has_samples && !job.options.aggregate) {
+    return Error{ErrorCode::kUsage, kNoOffset,
+                 "export: the file keeps counts and no times; speedscope needs --aggregate"};
+  }
+  return SpeedscopeEncoder(job, out).write();
+}
+
+}  // namespace stackpack::exporting

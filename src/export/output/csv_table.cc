@@ -1,0 +1,65 @@
+#include "export/output/csv_table.h"
+
+#include <array>
+#include <charconv>
+
+namespace stackpack::exporting {
+
+CsvTable::CsvTable(std::unique_ptr<io::OutputFile> file)
+    : file_(std::move(file)), out_(*file_, ExportOutput::Coding::kPlain) {}
+
+Result<std::unique_ptr<CsvTable>> CsvTable::create(const std::string& path,
+                                                   std::string_view columns) {
+  auto file = io::OutputFile::create(path);
+  if (!file) {
+    return file.error();
+  }
+  std::unique_ptr<CsvTable> table(new CsvTable(std::move(*file)));
+  table->out_.write(columns);
+  table->out_.put('\n');
+  return table;
+}
+
+void CsvTable::separate() {
+  if (row_begun_) {
+    out_.put(',');
+  }
+  row_begun_ = true;
+}
+
+CsvTable& CsvTable::nothing() {
+  separate();
+  return *this;
+}
+
+CsvTable& CsvTable::number(std::uint64_t value) {
+  separate();
+  std::array<char, 20> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  out_.write(std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data())));
+  return *this;
+}
+
+CsvTable& CsvTable::text(std::string_view value) {
+  separate();
+  if (value.find_first_of(",\"\r\n") == std::string_view::npos) {
+    out_.write(value);
+    return *this;
+  }
+  out_.put('"');
+  for (const char c : value) {
+    if (c == '"') {
+      out_.put('"');
+    }
+    out_.put(c);
+  }
+  out_.put('"');
+  return *this;
+}
+
+void CsvTable::end_row() {
+  out_.put('\n');
+  row_begun_ = false;
+}
+
+}  // namespace stackpack::exporting

@@ -1,0 +1,14 @@
+#include "export/selection/capture_view.h"
+
+namespace stackpack::exporting {
+
+std::string_view CaptureView::fact(std::string_view key) const {
+  for (const MetadataEntry& entry : metadata) {
+    if (entry.key == key) {
+      return entry.value;
+    }
+  }
+  return {};
+}
+
+}  // namespace stackpack::exporting

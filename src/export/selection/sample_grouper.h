@@ -1,0 +1,82 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "export/selection/sample_selection.h"
+
+namespace stackpack::exporting {
+
+/// What samples of one group have in common. The order of groups is the order of the members.
+struct GroupKey {
+  std::uint32_t event = 0;
+  StackId stack = kNoStack;
+  std::uint32_t context = 0;
+  std::uint32_t track = 0;
+
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the comparison with 0 for a pointer
+  friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
+};
+
+struct Group {
+  GroupKey key;
+  std::uint64_t count = 0;   ///< samples
+  std::uint64_t weight = 0;  ///< their weights; saturates
+};
+
+/// Which members of the key matter; the others are 0 in every group.
+struct GroupBy {
+  bool event = false;
+  bool context = false;
+  bool track = false;
+};
+
+/// Adds samples up by group, with bounded memory, in as many passes over the samples as it takes.
+///
+/// A pass collects groups in a hash table. When the table is full, the upper half of the groups (by
+/// key) is thrown out, and the pass goes on for the lower half alone: the lowest key thrown out is
+/// where the next pass begins. So every group is complete when it is handed out, and one pass is
+/// enough as long as the groups fit. The work is proportional to samples x (1 + groups / limit).
+class SampleGrouper {
+ public:
+  /// `limit`: groups held at once, at least 2.
+  SampleGrouper(SampleSelection& selection, GroupBy by, std::size_t limit);
+
+  /// All groups, ascending by key, in blocks (one per pass). An error from `visit` ends it.
+  Status for_each(const std::function<Status(std::span<const Group>)>& visit);
+
+  /// While a block is visited: where the group of a sample is in it, if it is there.
+  [[nodiscard]] std::optional<std::size_t> find(const SelectedSample& sample) const;
+
+  /// The key under which a sample is counted.
+  [[nodiscard]] GroupKey key_of(const SelectedSample& sample) const;
+
+  [[nodiscard]] std::size_t limit() const { return limit_; }
+  [[nodiscard]] std::size_t passes() const { return passes_; }
+
+  /// Bytes that one group takes in the table, for choosing a limit.
+  static constexpr std::size_t kBytesPerGroup = sizeof(Group) + 4 * sizeof(std::uint32_t);
+
+ private:
+  Status collect(const GroupKey& from);
+  void add(const SelectedSample& sample);
+  void throw_out_upper_half();
+  [[nodiscard]] std::size_t slot_of(const GroupKey& key) const;
+  void index_groups(std::size_t slot_count);
+
+  SampleSelection& selection_;
+  GroupBy by_;
+  std::size_t limit_;
+  std::size_t passes_ = 0;
+  std::vector<Group> groups_;
+  std::vector<std::uint32_t> slots_;  // index in groups_ plus 1; 0: free
+  GroupKey end_;                      // keys from here on are left to a later pass
+  bool has_end_ = false;
+};
+
+}  // namespace stackpack::exporting

@@ -1,0 +1,144 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "export/selection/capture_view.h"
+#include "export/selection/life_index.h"
+#include "export/selection/mapping_epochs.h"
+#include "stackpack/export.h"
+
+namespace stackpack::exporting {
+
+/// One life of a thread within one life of its process: what labels of samples are made of.
+struct Track {
+  std::uint32_t pid = kUnknownId;
+  std::uint32_t tid = kUnknownId;
+  std::uint32_t process = kNoRow;  ///< row of the process table
+  std::uint32_t thread = kNoRow;   ///< row of the thread table
+};
+
+/// A process in one epoch of its mappings: all that naming a frame depends on.
+struct MappingContext {
+  std::uint32_t pid = kUnknownId;
+  std::uint64_t time_ns = 0;  ///< any time in the epoch
+};
+
+/// A sample that passed the filters. It stands for `count` samples with `weight` in all: one, but
+/// in files which keep no single samples.
+struct SelectedSample : StoredSample {
+  std::uint64_t count = 1;
+  std::uint32_t track = 0;
+  std::uint32_t context = 0;
+};
+
+/// Times of the first and the last sample selected.
+struct TimeRange {
+  std::uint64_t first_ns = 0;
+  std::uint64_t last_ns = 0;
+};
+
+/// The samples that an export is about, as often as it wants to see them.
+///
+/// Tracks and contexts are numbered densely in the order in which they first turn up; the numbers
+/// stay the same from pass to pass.
+/// Memory: tracks and contexts that occur, one block of samples.
+class SampleSelection {
+ public:
+  /// Errors: kUsage when options ask for what the capture cannot have.
+  static Result<std::unique_ptr<SampleSelection>> create(const CaptureView& view,
+                                                         const ExportOptions& options);
+
+  /// The samples in time order, in blocks. An error from `visit` ends the pass.
+  /// Errors: those of the reader, of `visit`; kCorrupt when a sample names what is not there.
+  Status for_each(const std::function<Status(std::span<const SelectedSample>)>& visit);
+
+  [[nodiscard]] const std::vector<Track>& tracks() const { return tracks_; }
+  [[nodiscard]] const std::vector<MappingContext>& contexts() const { return contexts_; }
+  [[nodiscard]] const CaptureView& view() const { return view_; }
+
+  /// Name of the process, or empty.
+  [[nodiscard]] std::string_view process_name(const Track& track) const;
+  /// Name of the thread; that of the process when the thread has none of its own.
+  [[nodiscard]] std::string_view thread_name(const Track& track) const;
+
+  /// Time of the first sample of the capture, selected or not.
+  [[nodiscard]] std::uint64_t start_ns() const { return start_ns_; }
+
+  /// Of the samples which the passes so far have shown.
+  [[nodiscard]] TimeRange time_range() const { return range_; }
+
+  /// Nanoseconds since 1970 at a time of the capture's clock, when the capture tells.
+  [[nodiscard]] std::optional<std::uint64_t> wall_ns(std::uint64_t time_ns) const;
+
+  /// What a sample counts for under the options.
+  [[nodiscard]] std::uint64_t value_of(const SelectedSample& sample) const {
+    return weighted_ ? sample.weight : sample.count;
+  }
+  [[nodiscard]] bool weighted() const { return weighted_; }
+
+  /// True for an imported profile: one sample stands for as many as its weight says.
+  [[nodiscard]] bool aggregated() const { return view_.fact(kAggregatedKey) == "1"; }
+
+  /// Whether samples of that row of the event table are wanted.
+  [[nodiscard]] bool wants_event(std::uint32_t event) const { return event_wanted_[event]; }
+
+ private:
+  struct ProcessKey {
+    std::uint32_t operator()(const Process& process) const { return process.pid; }
+  };
+  struct ThreadKey {
+    std::tuple<std::uint32_t, std::uint32_t> operator()(const Thread& thread) const {
+      return {thread.pid, thread.tid};
+    }
+  };
+  // What is known of a thread in the time from valid_from on.
+  struct ThreadState {
+    std::uint64_t valid_from = 1;
+    std::uint64_t valid_until = 0;
+    std::uint32_t track = 0;
+    std::uint32_t context = 0;
+    bool wanted = false;
+  };
+
+  SampleSelection(const CaptureView& view, const ExportOptions& options);
+  Status find_start();
+  Status choose_events();
+  Status choose_times();
+  Status for_each_count(const std::function<Status(std::span<const SelectedSample>)>& visit);
+  Status check(const StoredSample& sample) const;
+  const ThreadState& state_of(std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns);
+  void refresh(ThreadState& state, std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns);
+  bool select(SelectedSample& sample);
+
+  const CaptureView& view_;
+  const ExportOptions& options_;
+  LifeIndex<Process, ProcessKey> process_lives_;
+  LifeIndex<Thread, ThreadKey> thread_lives_;
+  MappingEpochs epochs_;
+  SampleQuery query_;
+  std::uint64_t start_ns_ = 0;
+  bool range_known_ = false;
+  TimeRange range_;
+  bool weighted_ = false;
+  std::vector<bool> event_wanted_;
+  std::vector<Track> tracks_;
+  std::vector<MappingContext> contexts_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t>
+      track_numbers_;
+  std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>, std::uint32_t> context_numbers_;
+  std::unordered_map<std::uint64_t, ThreadState> states_;
+  std::uint64_t last_key_ = 0;
+  ThreadState* last_state_ = nullptr;
+};
+
+}  // namespace stackpack::exporting

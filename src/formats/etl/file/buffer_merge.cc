@@ -1,0 +1,422 @@
+#include "formats/etl/file/buffer_merge.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace stackpack::etl {
+
+using capture::SkipReason;
+
+namespace {
+
+// No machine has as many processors. More of them wait, as those do for which there is no memory.
+constexpr std::size_t kMostStreams = std::size_t{1} << 14;
+constexpr std::size_t kMostProcessorsAhead = 2048;
+constexpr std::uint64_t kStreamBytes = 256;  // what a stream takes besides its buffer
+// Windows of parked buffers begin and end at multiples of eight bytes, as events do.
+constexpr std::size_t kLeastWindowBytes = 96;
+constexpr std::size_t kMostEventBytes = std::size_t{64} << 10;
+
+// Why nothing of a buffer was read. Nothing: there was nothing to read.
+std::optional<SkipReason> reason_of(BufferDamage damage) {
+  switch (damage) {
+    case BufferDamage::kTooLarge:
+      return SkipReason::kOversizedBuffers;
+    case BufferDamage::kCutByFileEnd:
+      return SkipReason::kCutBuffers;
+    case BufferDamage::kBadCompression:
+      return SkipReason::kUndecodableBuffers;
+    case BufferDamage::kNotEvents:
+      return SkipReason::kBuffersWithoutEvents;
+    case BufferDamage::kNone:
+    case BufferDamage::kNoSize:
+    case BufferDamage::kSizeExceedsDisk:
+    case BufferDamage::kUnusedPartCut:
+      break;
+  }
+  return std::nullopt;
+}
+
+// Why the walk over a buffer ended before its end. Nothing: there was nothing more.
+std::optional<SkipReason> reason_of(WalkEnd end, BufferDamage damage) {
+  switch (end) {
+    case WalkEnd::kBadMarker:
+      return SkipReason::kBadEventMarkers;
+    case WalkEnd::kOldHeader:
+      return SkipReason::kObsoleteEventHeaders;
+    case WalkEnd::kBadSize:
+      // In a buffer that the file cuts off, the last event is cut, too.
+      return damage == BufferDamage::kCutByFileEnd ? SkipReason::kCutBuffers
+                                                   : SkipReason::kBadEventSizes;
+    case WalkEnd::kBadExtended:
+      return SkipReason::kBadExtendedItems;
+    case WalkEnd::kClean:  // or all but the start of an event's first field
+      return damage == BufferDamage::kCutByFileEnd ? std::optional(SkipReason::kCutBuffers)
+                                                   : std::nullopt;
+    case WalkEnd::kNotYet:
+    case WalkEnd::kUnusedRest:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+BufferMerge::BufferMerge(const BufferIndex& index, io::ByteSource& input,
+                         const BufferDecoder& decoder, const MergeLimits& limits,
+                         capture::LossCounters& losses, capture::ByteAccount& account)
+    : index_(index),
+      limits_(limits),
+      losses_(losses),
+      account_(account),
+      // With fewer buffers than this, a thread costs more than it saves; with more processors, what
+      // it has at hand for each is too much.
+      prefetch_(
+          decoder, index.processors.size(),
+          limits.read_ahead && index.count >= 8 && index.processors.size() <= kMostProcessorsAhead),
+      parked_(input, index.processors.size(), limits.scratch_directory),
+      window_bytes_(kMostEventBytes) {
+  if (!index.processors.empty()) {
+    window_bytes_ = static_cast<std::size_t>(std::clamp<std::uint64_t>(
+        limits.window_bytes / index.processors.size() / 8 * 8, kLeastWindowBytes, kMostEventBytes));
+  }
+  streams_.resize(index.processors.size());
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const ProcessorRange& range = index.processors[i];
+    streams_[i].next_buffer = range.begin;
+    streams_[i].end_buffer = range.end;
+    streams_[i].processor = range.processor;
+  }
+}
+
+bool BufferMerge::later(const HeapEntry& a, const HeapEntry& b) {
+  if (a.part != b.part) {
+    return a.part > b.part;
+  }
+  return a.clock != b.clock ? a.clock > b.clock : a.offset > b.offset;
+}
+
+// Takes the first entry out and puts `entry` in, in one descent.
+BufferMerge::HeapEntry BufferMerge::replace_first(const HeapEntry& entry) {
+  const HeapEntry first = heap_.front();
+  const std::size_t size = heap_.size();
+  std::size_t hole = 0;
+  for (std::size_t child = 1; child < size; child = 2 * hole + 1) {
+    if (child + 1 < size && later(heap_[child], heap_[child + 1])) {
+      ++child;
+    }
+    if (!later(entry, heap_[child])) {
+      break;
+    }
+    heap_[hole] = heap_[child];
+    hole = child;
+  }
+  heap_[hole] = entry;
+  return first;
+}
+
+BufferMerge::HeapEntry BufferMerge::entry_of(const Stream& stream) const {
+  return {part_of(stream), stream.event.clock, stream.buffer->where.offset, number_of(stream)};
+}
+
+std::size_t BufferMerge::number_of(const Stream& stream) const {
+  return static_cast<std::size_t>(&stream - streams_.data());
+}
+
+std::uint64_t BufferMerge::file_offset() const {
+  const Stream& stream = streams_[current_];
+  const std::uint64_t base = stream.buffer->where.offset;
+  return stream.buffer->header.compressed()
+             ? base
+             : base + kBufferHeaderBytes + stream.window_begin + stream.event.position;
+}
+
+Status BufferMerge::open_waiting_streams() {
+  while (waiting_ < streams_.size()) {
+    if (open_bytes_ > limits_.max_open_bytes || heap_.size() >= kMostStreams) {
+      losses_.set("processors_merged_late", LossKind::kNotice,
+                  losses_.count("processors_merged_late") + 1);
+      break;
+    }
+    Stream& stream = streams_[waiting_++];
+    request_ahead(stream);
+    const Result<bool> more = advance(stream);
+    if (!more) {
+      return more.error();
+    }
+    if (*more) {
+      heap_.push_back(entry_of(stream));
+      std::push_heap(heap_.begin(), heap_.end(), later);
+    }
+  }
+  return {};
+}
+
+Result<bool> BufferMerge::next() {
+  if (!has_current_) {
+    if (started_ && heap_.empty() && waiting_ == streams_.size()) {
+      return false;
+    }
+    started_ = true;
+  } else {
+    Stream& stream = streams_[current_];
+    const Result<bool> more = advance(stream);
+    if (!more) {
+      return more.error();
+    }
+    if (*more) {
+      const HeapEntry here = entry_of(stream);
+      if (heap_.empty() || !later(here, heap_.front())) {
+        return true;
+      }
+      if (waiting_ == streams_.size()) {
+        current_ = replace_first(here).stream;
+        return true;
+      }
+      heap_.push_back(here);
+      std::push_heap(heap_.begin(), heap_.end(), later);
+    }
+    has_current_ = false;
+  }
+  if (waiting_ < streams_.size()) {
+    if (const Status opened = open_waiting_streams(); !opened) {
+      return opened.error();
+    }
+  }
+  if (heap_.empty()) {
+    return false;
+  }
+  std::pop_heap(heap_.begin(), heap_.end(), later);
+  current_ = heap_.back().stream;
+  heap_.pop_back();
+  has_current_ = true;
+  return true;
+}
+
+Result<bool> BufferMerge::advance(Stream& stream) {
+  for (;;) {
+    if (stream.buffer != nullptr) {
+      if (stream.walker.next(stream.event)) {
+        if (stream.event.clock < stream.last_clock) {
+          losses_.add("clock_went_back", LossKind::kNotice, 1, stream.buffer->where.offset);
+        }
+        stream.last_clock = stream.event.clock;
+        return true;
+      }
+      const Result<bool> goes_on = move_window(stream);
+      if (!goes_on) {
+        return goes_on.error();
+      }
+      if (*goes_on) {
+        continue;
+      }
+      close_buffer(stream);
+    }
+    const Result<bool> opened = open_next_buffer(stream);
+    if (!opened || !*opened) {
+      return opened;
+    }
+  }
+}
+
+void BufferMerge::request_ahead(Stream& stream) {
+  if (stream.next_buffer < stream.end_buffer) {
+    prefetch_.request(number_of(stream), index_.buffers.get(stream.next_buffer));
+  }
+}
+
+Result<bool> BufferMerge::open_next_buffer(Stream& stream) {
+  if (limits_.control.stop_requested()) {
+    return Error{ErrorCode::kCancelled, kNoOffset, "etl: cancelled"};
+  }
+  if (stream.next_buffer == stream.end_buffer) {
+    return false;
+  }
+  Result<std::unique_ptr<DecodedBuffer>> taken = prefetch_.take(number_of(stream));
+  if (!taken) {
+    return taken.error();
+  }
+  stream.buffer = std::move(*taken);
+  ++stream.next_buffer;
+  request_ahead(stream);
+  stream.walker = EventWalker(stream.buffer->events());
+  stream.window_begin = 0;
+  stream.window_bytes = stream.buffer->event_bytes;
+  ++totals_.buffers;
+  totals_.compressed_buffers += stream.buffer->header.compressed() ? 1U : 0U;
+  totals_.decoded_bytes += stream.buffer->event_bytes;
+  count_damage(*stream.buffer);
+  place_buffer(stream);
+  const std::uint64_t memory = stream.buffer->memory_bytes() + streams_.size() * kStreamBytes;
+  if (open_bytes_ + memory > limits_.max_whole_bytes) {
+    if (const Status parked = park(stream); !parked) {
+      return parked.error();
+    }
+  }
+  open_bytes_ += stream.buffer->memory_bytes();
+  return true;
+}
+
+// Leaves a window of the buffer's events in memory.
+Status BufferMerge::park(Stream& stream) {
+  if (stream.buffer->event_bytes <= window_bytes_) {
+    return {};
+  }
+  std::unique_ptr<DecodedBuffer> whole = std::move(stream.buffer);
+  stream.buffer = std::make_unique<DecodedBuffer>();
+  stream.buffer->where = whole->where;
+  stream.buffer->header = whole->header;
+  stream.buffer->damage = whole->damage;
+  stream.buffer->disk_bytes = whole->disk_bytes;
+  stream.buffer->event_bytes = whole->event_bytes;
+  const std::span<const std::byte> window = whole->events().first(window_bytes_);
+  stream.buffer->memory.assign(window.begin(), window.end());
+  stream.window_bytes = window_bytes_;
+  stream.walker = EventWalker(stream.buffer->memory);
+  const Status parked = parked_.park(number_of(stream), *whole);
+  prefetch_.recycle(std::move(whole));
+  return parked;
+}
+
+// Where the walk has come to the end of the window, not to that of the buffer, it goes on with the
+// next window, which begins with the event that was not whole. False: the walk is over.
+Result<bool> BufferMerge::move_window(Stream& stream) {
+  const DecodedBuffer& buffer = *stream.buffer;
+  const bool at_window_end =
+      stream.walker.end() == WalkEnd::kClean || stream.walker.end() == WalkEnd::kBadSize;
+  const std::size_t walked = stream.walker.position();
+  if (!at_window_end || stream.window_begin + stream.window_bytes == buffer.event_bytes ||
+      (walked == 0 && stream.window_bytes >= kMostEventBytes)) {
+    return false;
+  }
+  totals_.messages += stream.walker.messages();
+  open_bytes_ -= buffer.memory_bytes();
+  stream.window_begin += walked;
+  stream.window_bytes = std::min(walked == 0 ? kMostEventBytes : window_bytes_,
+                                 buffer.event_bytes - stream.window_begin);
+  std::vector<std::byte>& window = stream.buffer->memory;
+  if (window.capacity() > 2 * stream.window_bytes) {  // after an event larger than windows are
+    std::vector<std::byte>().swap(window);
+  }
+  window.resize(stream.window_bytes);
+  if (const Status read = parked_.read(number_of(stream), stream.window_begin, window); !read) {
+    return read.error();
+  }
+  stream.walker = EventWalker(stream.buffer->memory);
+  open_bytes_ += buffer.memory_bytes();
+  return true;
+}
+
+// Finds out to which part of the trace the buffer belongs. Two events are asked for their clocks,
+// so that a single damaged one cannot tell a lap.
+void BufferMerge::place_buffer(Stream& stream) {
+  EventWalker probe(stream.buffer->events());
+  EventView event;
+  std::uint64_t clock = 0;
+  for (int i = 0; i < 2 && probe.next(event); ++i) {
+    clock = std::max(clock, event.clock);
+  }
+  const std::uint16_t session = stream.buffer->where.session;
+  const bool other_session = session != stream.session;
+  if (clock == 0 && !other_session) {
+    return;  // no events
+  }
+  const bool lap = clock < stream.before && (stream.long_before == 0 || clock < stream.long_before);
+  if (lap && !other_session) {
+    ++stream.lap;
+    losses_.add("clock_laps", LossKind::kNotice, 1, stream.buffer->where.offset);
+  }
+  if (lap || other_session) {
+    stream.last_clock = 0;
+    stream.before = 0;
+  }
+  stream.session = session;
+  stream.long_before = stream.before;
+  stream.before = clock;
+}
+
+void BufferMerge::count_damage(const DecodedBuffer& buffer) {
+  const std::uint64_t offset = buffer.where.offset;
+  const auto damage = [&](std::string_view name) {
+    losses_.add(name, LossKind::kDamage, 1, offset);
+  };
+  switch (buffer.damage) {
+    case BufferDamage::kNone:
+      break;
+    case BufferDamage::kNoSize:
+      damage("buffers_without_size");
+      break;
+    case BufferDamage::kTooLarge:
+      damage(name_of(SkipReason::kOversizedBuffers));
+      break;
+    case BufferDamage::kSizeExceedsDisk:
+      damage("buffers_beyond_their_space");
+      break;
+    case BufferDamage::kCutByFileEnd:
+      damage(name_of(SkipReason::kCutBuffers));
+      break;
+    case BufferDamage::kUnusedPartCut:
+      losses_.add("cut_unused_space", LossKind::kNotice, 1, offset);
+      break;
+    case BufferDamage::kBadCompression:
+      damage(name_of(SkipReason::kUndecodableBuffers));
+      break;
+    case BufferDamage::kNotEvents:
+      losses_.add(name_of(SkipReason::kBuffersWithoutEvents), LossKind::kNotice, 1, offset);
+      break;
+  }
+}
+
+void BufferMerge::count_walk_end(const Stream& stream) {
+  const std::uint64_t base = stream.buffer->where.offset;
+  const std::uint64_t offset =
+      stream.buffer->header.compressed()
+          ? base
+          : base + kBufferHeaderBytes + stream.window_begin + stream.walker.position();
+  if (stream.walker.end() == WalkEnd::kUnusedRest) {
+    losses_.add("buffers_ended_early", LossKind::kNotice, 1, offset);
+  }
+  const std::optional<SkipReason> reason = reason_of(stream.walker.end(), stream.buffer->damage);
+  // A buffer that the file cuts off was counted when it was opened.
+  if (reason && *reason != SkipReason::kCutBuffers) {
+    losses_.add(name_of(*reason), LossKind::kDamage, 1, offset);
+  }
+}
+
+// Says where the bytes of the buffer went. In a compressed buffer the share of the body that was
+// understood is told in proportion to the decompressed bytes.
+void BufferMerge::close_buffer(Stream& stream) {
+  const DecodedBuffer& buffer = *stream.buffer;
+  count_walk_end(stream);
+  totals_.messages += stream.walker.messages();
+  const std::uint64_t body = buffer.disk_bytes - kBufferHeaderBytes;
+  const std::uint64_t walked = stream.window_begin + stream.walker.position();
+  account_.parsed += kBufferHeaderBytes;
+  std::uint64_t unread = body;  // of the part that holds events
+  std::optional<SkipReason> reason = reason_of(buffer.damage);
+  if (buffer.event_bytes != 0) {
+    const std::uint64_t used =
+        buffer.header.compressed() ? body : std::min<std::uint64_t>(body, buffer.event_bytes);
+    const std::uint64_t parsed = used * walked / buffer.event_bytes;
+    account_.parsed += parsed;
+    account_.padding += body - used;
+    unread = used - parsed;
+    reason = reason_of(stream.walker.end(), buffer.damage);
+  }
+  if (reason) {
+    account_.skipped.add(*reason, unread);
+  } else {
+    account_.padding += unread;
+  }
+  done_bytes_ += buffer.disk_bytes;
+  limits_.control.advance_to(done_bytes_);
+  open_bytes_ -= std::min<std::uint64_t>(open_bytes_, buffer.memory_bytes());
+  if (stream.window_bytes == buffer.event_bytes) {
+    prefetch_.recycle(std::move(stream.buffer));
+  }
+  stream.buffer = nullptr;
+}
+
+}  // namespace stackpack::etl

@@ -1,0 +1,140 @@
+// Pass 2: the events of all processors in the order of their clocks.
+//
+// One buffer per processor is open; the event with the smallest clock goes first, and between equal
+// clocks the one whose buffer stands earlier in the file. While one processor's events stay below
+// the next clock of all others, no comparison but one is made.
+//
+// Sessions in an appended file follow each other: their clocks have nothing to do with each other.
+// The header buffer comes before all others of its session, since the clock of the log file header
+// may be later than the first events. Should a clock go back inside one processor's stream (damage,
+// several sessions glued together), it is counted and the events are given in the order in which
+// they were found.
+//
+// A whole buffer whose clocks lie before those of the two before it begins another lap of its
+// processor: traces glued together, one after the other. Laps follow each other like sessions, so
+// that the processors of each part are merged among themselves.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "capture/byte_account.h"
+#include "capture/loss_counters.h"
+#include "capture/read_control.h"
+#include "formats/etl/event/event_header.h"
+#include "formats/etl/file/buffer_index.h"
+#include "formats/etl/file/buffer_prefetch.h"
+#include "formats/etl/file/parked_buffers.h"
+#include "io/byte_source.h"
+#include "stackpack/result.h"
+
+namespace stackpack::etl {
+
+struct MergeLimits {
+  /// Bytes of decoded buffers that may be open at a time. Processors beyond wait until others are
+  /// through, and are counted.
+  std::uint64_t max_open_bytes = 0;
+  bool read_ahead = true;
+  capture::ReadControl control;
+  /// Bytes of decoded buffers that are in memory as a whole; of others that are open there is a
+  /// window.
+  std::uint64_t max_whole_bytes = 0;
+  std::uint64_t window_bytes = 0;  ///< of all windows together
+  std::string scratch_directory = "/tmp";
+};
+
+/// Totals over all buffers that were read.
+struct MergeTotals {
+  std::uint64_t buffers = 0;
+  std::uint64_t compressed_buffers = 0;
+  std::uint64_t decoded_bytes = 0;
+  std::uint64_t messages = 0;
+};
+
+class BufferMerge {
+ public:
+  /// All references must outlive the merge.
+  BufferMerge(const BufferIndex& index, io::ByteSource& input, const BufferDecoder& decoder,
+              const MergeLimits& limits, capture::LossCounters& losses,
+              capture::ByteAccount& account);
+
+  /// Goes to the next event; false at the end of the trace.
+  /// Errors: kIo, kCancelled.
+  Result<bool> next();
+
+  /// The event and the buffer it stands in, valid until the next call of next().
+  [[nodiscard]] const EventView& event() const { return streams_[current_].event; }
+  [[nodiscard]] std::uint16_t processor() const { return streams_[current_].processor; }
+
+  /// Changes where one part of the trace (session or lap) ends and the next begins.
+  [[nodiscard]] std::uint64_t part() const { return part_of(streams_[current_]); }
+
+  /// Offset in the file: of the event itself, or of its buffer when that is compressed.
+  [[nodiscard]] std::uint64_t file_offset() const;
+
+  [[nodiscard]] const MergeTotals& totals() const { return totals_; }
+
+ private:
+  struct Stream {
+    std::uint64_t next_buffer = 0;
+    std::uint64_t end_buffer = 0;
+    std::uint16_t processor = 0;
+    std::unique_ptr<DecodedBuffer> buffer;
+    EventWalker walker;            // over the window
+    std::size_t window_begin = 0;  // in the events of the buffer
+    std::size_t window_bytes = 0;
+    EventView event;
+    std::uint64_t last_clock = 0;
+    std::uint16_t session = 0;  // of the open buffer
+    std::uint32_t lap = 0;
+    std::uint64_t before = 0;       // clock at the start of the open buffer, and
+    std::uint64_t long_before = 0;  // of the one before it; 0: none in this lap
+  };
+  struct HeapEntry {
+    std::uint64_t part;  // session and lap
+    std::uint64_t clock;
+    std::uint64_t offset;
+    std::size_t stream;
+  };
+  [[nodiscard]] HeapEntry entry_of(const Stream& stream) const;
+  static std::uint64_t part_of(const Stream& stream) {
+    return (std::uint64_t{stream.session} << 32) | stream.lap;
+  }
+  static bool later(const HeapEntry& a, const HeapEntry& b);
+  HeapEntry replace_first(const HeapEntry& entry);
+
+  Status start();
+  Status open_waiting_streams();
+  Result<bool> advance(Stream& stream);
+  Result<bool> open_next_buffer(Stream& stream);
+  Status park(Stream& stream);
+  Result<bool> move_window(Stream& stream);
+  void place_buffer(Stream& stream);
+  void close_buffer(Stream& stream);
+  void count_damage(const DecodedBuffer& buffer);
+  void count_walk_end(const Stream& stream);
+  void request_ahead(Stream& stream);
+  [[nodiscard]] std::size_t number_of(const Stream& stream) const;
+
+  const BufferIndex& index_;
+  const MergeLimits limits_;
+  capture::LossCounters& losses_;
+  capture::ByteAccount& account_;
+  BufferPrefetch prefetch_;
+  ParkedBuffers parked_;
+  std::size_t window_bytes_;
+  std::vector<Stream> streams_;
+  std::vector<HeapEntry> heap_;  // streams with an event, apart from the current one
+  std::size_t waiting_ = 0;      // streams from here on have not been opened
+  std::size_t current_ = 0;
+  bool started_ = false;
+  bool has_current_ = false;
+  std::uint64_t open_bytes_ = 0;
+  std::uint64_t done_bytes_ = 0;
+  MergeTotals totals_;
+};
+
+}  // namespace stackpack::etl

@@ -1,0 +1,187 @@
+#include "formats/etl/stacks/stack_join.h"
+
+namespace stackpack::etl {
+
+namespace {
+
+// The idle process and System: their threads have no user half, ever.
+bool lives_in_kernel(std::uint32_t pid) {
+  return pid == 0 || pid == 4;
+}
+
+}  // namespace
+
+// The event that the fragment names. Without one, what the fragment tells of it.
+EventFacts StackJoin::claim_event(const Fragment& fragment, ThreadNumber thread,
+                                  bool any_processor) {
+  const auto find_event_of = [&](ThreadNumber owner) {
+    return window_.find_free(threads_.at(owner).last_event, fragment.event_clock);
+  };
+  RecentEvent* event = find_event_of(thread);
+  if (event == nullptr) {  // an event whose header names no thread
+    event = find_event_of(threads_.of(kNoId, fragment.processor));
+  }
+  if (event == nullptr && any_processor) {
+    for (const std::uint16_t processor : threads_.processors_without_threads()) {
+      event = find_event_of(threads_.of(kNoId, processor));
+      if (event != nullptr) {
+        break;
+      }
+    }
+  }
+  if (event == nullptr) {
+    losses_.add("orphan_stacks", LossKind::kNotice, 1, fragment.file_offset);
+    EventFacts facts;
+    facts.clock = fragment.event_clock;
+    facts.pid = fragment.pid;
+    facts.tid = fragment.tid;
+    facts.cpu = fragment.processor;
+    facts.kind = EventKinds::kUnknownKind;
+    facts.flags = kEventOrphan;
+    return facts;
+  }
+  event->taken = true;
+  samples_with_stack_ += (event->facts.flags & kEventIsSample) != 0 ? 1U : 0U;
+  EventFacts facts = event->facts;
+  if (facts.tid == kNoId) {
+    facts.tid = fragment.tid;
+  }
+  if (fragment.pid != kNoId) {
+    facts.pid = fragment.pid;
+  }
+  return facts;
+}
+
+Status StackJoin::emit(const EventFacts& event, StackPart kernel, StackPart user, bool borrowed) {
+  const bool ready =
+      (kernel == kNoPart || keys_.defined(kernel)) && (user == kNoPart || keys_.defined(user));
+  if (!ready) {
+    return pairs_.add(event, kernel, user, borrowed);
+  }
+  counts_.add(kernel != kNoPart, user != kNoPart, 1);
+  counts_.borrowed += borrowed ? 1U : 0U;
+  scratch_.clear();
+  for (const StackPart part : {kernel, user}) {
+    if (part != kNoPart) {
+      keys_.append_frames(part, scratch_);
+    }
+  }
+  counts_.frames += scratch_.size();
+  return samples_.recorded(event, scratch_);
+}
+
+Status StackJoin::kernel_half(const Fragment& fragment, StackPart part) {
+  const ThreadNumber thread = threads_.of(fragment.tid, fragment.processor);
+  const EventFacts event = claim_event(fragment, thread, false);
+  if (lives_in_kernel(fragment.pid)) {
+    const Status done = emit(event, part, kNoPart, false);
+    keys_.release(part);
+    return done;
+  }
+  waiting_.add(thread, {event, part});
+  return {};
+}
+
+Status StackJoin::user_half(const Fragment& fragment, StackPart part) {
+  const ThreadNumber thread = threads_.of(fragment.tid, fragment.processor);
+  bool own_kernel_half = false;
+  Status done = waiting_.take_all(thread, [&](const WaitingHalf& half) {
+    Status emitted;
+    if (half.event.clock < fragment.event_clock) {
+      ++counts_.stale;
+      emitted = emit(half.event, half.kernel, kNoPart, false);
+    } else {
+      const bool own = half.event.clock == fragment.event_clock;
+      own_kernel_half |= own;
+      emitted = emit(half.event, half.kernel, part, !own);
+    }
+    keys_.release(half.kernel);
+    return emitted;
+  });
+  if (done && !own_kernel_half) {
+    const ThreadState& state = threads_.at(thread);
+    if (state.closed_in == threads_.part() && fragment.event_clock < state.closed_clock) {
+      ++counts_.late;
+      losses_.add("late_user_halves", LossKind::kDamage, 1, fragment.file_offset);
+    } else {
+      done = emit(claim_event(fragment, thread, true), kNoPart, part, false);
+    }
+  }
+  ThreadState& state = threads_.at(thread);
+  state.closed_in = threads_.part();
+  state.closed_clock = fragment.own_clock;
+  keys_.release(part);
+  return done;
+}
+
+Status StackJoin::inline_fragment(const Fragment& fragment, std::span<const std::uint64_t> frames,
+                                  bool kernel) {
+  ++counts_.fragments_inline;
+  if (frames.empty()) {
+    losses_.add("empty_stack_fragments", LossKind::kNotice, 1, fragment.file_offset);
+    return {};
+  }
+  const bool both = !kernel && is_kernel_address(frames.front(), pointer_size_);
+  if (both || (kernel && lives_in_kernel(fragment.pid))) {  // complete as it is
+    const ThreadNumber thread = threads_.of(fragment.tid, fragment.processor);
+    counts_.add(true, both, 1);
+    counts_.frames += frames.size();
+    return samples_.recorded(claim_event(fragment, thread, both), frames);
+  }
+  const StackPart part = keys_.hold(frames);
+  return kernel ? kernel_half(fragment, part) : user_half(fragment, part);
+}
+
+Status StackJoin::keyed_fragment(const Fragment& fragment, std::uint64_t key, bool kernel) {
+  ++counts_.key_references;
+  const StackPart part = keys_.refer(kernel ? KeySpace::kKernel : KeySpace::kUser, key);
+  return kernel ? kernel_half(fragment, part) : user_half(fragment, part);
+}
+
+Status StackJoin::definition(std::uint64_t key, std::span<const std::uint64_t> frames,
+                             std::uint64_t file_offset) {
+  ++counts_.key_definitions;
+  if (frames.empty()) {
+    losses_.add("empty_stack_definitions", LossKind::kNotice, 1, file_offset);
+    return {};
+  }
+  const KeySpace own_space =
+      is_kernel_address(frames.back(), pointer_size_) ? KeySpace::kKernel : KeySpace::kUser;
+  bool used = false;
+  for (const KeySpace space : {own_space, KeySpace::kEither}) {
+    const StackPart part = keys_.define(space, key, frames);
+    if (part == kNoPart) {
+      continue;
+    }
+    used = true;
+    if (const Status kept = pairs_.part_defined(part); !kept) {
+      return kept;
+    }
+    keys_.release(part);
+  }
+  if (!used) {
+    losses_.add("unused_stack_definitions", LossKind::kNotice, 1, file_offset);
+  }
+  return {};
+}
+
+Status StackJoin::let_go() {
+  return waiting_.take_every([&](const WaitingHalf& half) {
+    const Status emitted = emit(half.event, half.kernel, kNoPart, false);
+    keys_.release(half.kernel);
+    return emitted;
+  });
+}
+
+Status StackJoin::finish() {
+  if (const Status done = let_go(); !done) {
+    return done;
+  }
+  counts_.undefined_references = keys_.undefined_references();
+  if (counts_.undefined_references != 0) {
+    losses_.add("undefined_stack_keys", LossKind::kDamage, counts_.undefined_references);
+  }
+  return pairs_.finish();
+}
+
+}  // namespace stackpack::etl

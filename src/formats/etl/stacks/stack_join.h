@@ -1,0 +1,93 @@
+// Puts the halves of callstacks together, and callstacks and events.
+//
+// A thread's kernel stack is logged at once, its user stack only when the thread leaves the kernel,
+// and only once for all the events of that stay, with the clock of the first of them. So kernel
+// halves wait, per thread, and a user half with event clock f closes them: those with clock >= f
+// get it; those before f belong to an earlier stay whose user half was never logged, and remain
+// kernel stacks. Fragments that begin in kernel mode and end in user mode are complete and concern
+// nobody else. The idle threads of all processors share id 0; they are told apart by processor.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "capture/loss_counters.h"
+#include "formats/etl/etl_sample_writer.h"
+#include "formats/etl/event/event_window.h"
+#include "formats/etl/stacks/join_counts.h"
+#include "formats/etl/stacks/stack_keys.h"
+#include "formats/etl/stacks/stack_pairs.h"
+#include "formats/etl/stacks/waiting_halves.h"
+#include "formats/etl/system/thread_states.h"
+#include "scratch/spill_space.h"
+
+namespace stackpack::etl {
+
+/// One StackWalk event that belongs to an event.
+struct Fragment {
+  std::uint64_t event_clock = 0;
+  std::uint64_t own_clock = 0;
+  std::uint32_t pid = kNoId;
+  std::uint32_t tid = kNoId;
+  std::uint16_t processor = 0;
+  std::uint64_t file_offset = 0;
+};
+
+class StackJoin {
+ public:
+  /// All references must outlive the join. What fails in `space` is told by its status().
+  StackJoin(scratch::SpillSpace& space, ThreadStates& threads, EventWindow& window, StackKeys& keys,
+            SampleWriter& samples, capture::LossCounters& losses, std::uint8_t pointer_size)
+      : threads_(threads),
+        window_(window),
+        keys_(keys),
+        samples_(samples),
+        losses_(losses),
+        pairs_(space, keys, samples, counts_),
+        waiting_(space, threads),
+        pointer_size_(pointer_size) {}
+
+  /// A fragment with its frames, leaf first. `kernel`: its last frame is a kernel address.
+  Status inline_fragment(const Fragment& fragment, std::span<const std::uint64_t> frames,
+                         bool kernel);
+
+  /// A fragment that names a key.
+  Status keyed_fragment(const Fragment& fragment, std::uint64_t key, bool kernel);
+
+  /// The frames of a key.
+  Status definition(std::uint64_t key, std::span<const std::uint64_t> frames,
+                    std::uint64_t file_offset);
+
+  /// Turns all that waits into kernel stacks.
+  Status let_go();
+
+  /// The end of the trace: what still waits remains a kernel stack.
+  Status finish();
+
+  [[nodiscard]] StackPairs& pairs() { return pairs_; }
+  [[nodiscard]] const JoinCounts& counts() const { return counts_; }
+
+  /// Profile samples for which at least one fragment came.
+  [[nodiscard]] std::uint64_t samples_with_stack() const { return samples_with_stack_; }
+
+ private:
+  EventFacts claim_event(const Fragment& fragment, ThreadNumber thread, bool any_processor);
+  Status kernel_half(const Fragment& fragment, StackPart part);
+  Status user_half(const Fragment& fragment, StackPart part);
+  Status emit(const EventFacts& event, StackPart kernel, StackPart user, bool borrowed);
+
+  ThreadStates& threads_;
+  EventWindow& window_;
+  StackKeys& keys_;
+  SampleWriter& samples_;
+  capture::LossCounters& losses_;
+  JoinCounts counts_;
+  StackPairs pairs_;
+  WaitingHalves waiting_;
+  std::uint8_t pointer_size_;
+  std::uint64_t samples_with_stack_ = 0;
+  std::vector<std::uint64_t> scratch_;
+};
+
+}  // namespace stackpack::etl

@@ -1,0 +1,164 @@
+#include "spk/format/summary.h"
+
+#include <array>
+
+#include "spk/format/layout.h"
+
+namespace stackpack::spk {
+
+namespace {
+
+constexpr std::size_t kNumbers = 31;
+
+// The numbers of the summary, in the order of the file.
+template <typename Stats>
+auto numbers_of(Stats& s) {
+  return std::array{
+      &s.source_bytes,
+      &s.samples.total,
+      &s.samples.recorded,
+      &s.samples.ip_only,
+      &s.samples.none,
+      &s.samples.empty_chains,
+      &s.samples.stack_dump_only,
+      &s.callstacks.raw_frames,
+      &s.callstacks.unique,
+      &s.callstacks.unique_frames,
+      &s.callstacks.unique_leaf_frames,
+      &s.callstacks.max_depth,
+      &s.callstacks.stored,
+      &s.dag.nodes,
+      &s.dag.distinct_frames,
+      &s.dag.pages,
+      &s.dag.resident_bytes,
+      &s.dag.stored_bytes,
+      &s.sample_stream_bytes,
+      &s.builder.lookups,
+      &s.builder.probes,
+      &s.builder.frames,
+      &s.builder.prefix_frames,
+      &s.builder.map_bytes,
+      &s.builder.segments,
+      &s.processes,
+      &s.threads,
+      &s.modules,
+      &s.source_parsed_bytes,
+      &s.source_padding_bytes,
+      &s.source_skipped_bytes,
+  };
+}
+
+void write_text(std::string_view text, bytes::ByteWriter& out) {
+  out.write_varint(text.size());
+  out.write_text(text);
+}
+
+std::string read_text(bytes::ByteCursor& in) {
+  const std::span<const std::byte> bytes = in.read_bytes(read_varint(in));
+  std::string text;
+  text.reserve(bytes.size());
+  for (const std::byte byte : bytes) {
+    text.push_back(static_cast<char>(byte));
+  }
+  return text;
+}
+
+void check_count(std::uint64_t count, bytes::ByteCursor& in) {
+  if (count > kMaxSummaryRows) {
+    in.skip(~std::uint64_t{0});  // marks the cursor failed
+  }
+}
+
+void read_events(bytes::ByteCursor& in, Statistics& statistics) {
+  const std::uint64_t count = read_varint(in);
+  check_count(count, in);
+  for (std::uint64_t i = 0; in.ok() && i < count; ++i) {
+    EventCount event;
+    event.name = read_text(in);
+    event.samples = read_varint(in);
+    statistics.events.push_back(std::move(event));
+  }
+}
+
+void read_losses(bytes::ByteCursor& in, Statistics& statistics) {
+  const std::uint64_t count = read_varint(in);
+  check_count(count, in);
+  for (std::uint64_t i = 0; in.ok() && i < count; ++i) {
+    LossCounter loss;
+    loss.name = read_text(in);
+    const unsigned kind = in.read<std::uint8_t>();
+    loss.count = read_varint(in);
+    loss.first_offset = read_varint(in) - 1;
+    if (kind > static_cast<unsigned>(LossKind::kNotice)) {
+      in.skip(~std::uint64_t{0});  // marks the cursor failed
+    }
+    loss.kind = static_cast<LossKind>(kind);
+    statistics.losses.push_back(std::move(loss));
+  }
+}
+
+void read_skips(bytes::ByteCursor& in, Statistics& statistics) {
+  const std::uint64_t count = in.remaining() == 0 ? 0 : read_varint(in);
+  check_count(count, in);
+  for (std::uint64_t i = 0; in.ok() && i < count; ++i) {
+    SkippedBytesCount skip;
+    skip.reason = read_text(in);
+    skip.bytes = read_varint(in);
+    statistics.source_skipped_by_reason.push_back(std::move(skip));
+  }
+}
+
+}  // namespace
+
+void encode_summary(const Statistics& statistics, std::string_view fingerprint,
+                    BlockContent& content) {
+  bytes::ByteWriter& out = content.bytes();
+  const auto numbers = numbers_of(statistics);
+  static_assert(std::tuple_size_v<decltype(numbers)> == kNumbers);
+  out.write_varint(kNumbers);
+  for (const std::uint64_t* const number : numbers) {
+    out.write(*number);
+  }
+  write_text(statistics.source_kind, out);
+  write_text(fingerprint, out);
+  out.write_varint(statistics.events.size());
+  for (const EventCount& event : statistics.events) {
+    write_text(event.name, out);
+    out.write_varint(event.samples);
+  }
+  out.write_varint(statistics.losses.size());
+  for (const LossCounter& loss : statistics.losses) {
+    write_text(loss.name, out);
+    out.write(static_cast<std::uint8_t>(loss.kind));
+    out.write_varint(loss.count);
+    out.write_varint(loss.first_offset + 1);
+  }
+  out.write_varint(statistics.source_skipped_by_reason.size());
+  for (const SkippedBytesCount& skip : statistics.source_skipped_by_reason) {
+    write_text(skip.reason, out);
+    out.write_varint(skip.bytes);
+  }
+}
+
+Status decode_summary(bytes::ByteCursor in, Statistics& statistics, std::string& fingerprint) {
+  statistics = {};
+  const std::uint64_t count = read_varint(in);
+  if (count > in.remaining() / sizeof(std::uint64_t)) {
+    return in.corrupt("spk: summary: numbers");
+  }
+  const auto numbers = numbers_of(statistics);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto value = in.read<std::uint64_t>();
+    if (i < numbers.size()) {
+      *numbers[static_cast<std::size_t>(i)] = value;
+    }
+  }
+  statistics.source_kind = read_text(in);
+  fingerprint = read_text(in);
+  read_events(in, statistics);
+  read_losses(in, statistics);
+  read_skips(in, statistics);
+  return in.ok() ? Status{} : in.corrupt("spk: summary");
+}
+
+}  // namespace stackpack::spk

@@ -1,0 +1,46 @@
+// The tables of a file - events, processes, threads, modules, metadata, counts of stacks - as
+// blocks of rows, stored column by column:
+//
+//   varint  rows
+//   per field of the table, in the order of docs/format.md:
+//     number  column (column_codec.h)
+//     time    column of time + 1, so that "unknown" (all bits set) is 0
+//     text    column of lengths, then the bytes of all texts
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bytes/byte_cursor.h"
+#include "spk/format/column_codec.h"
+#include "stackpack/model.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+
+namespace stackpack::spk {
+
+// Append one block. At most kRowsPerTableBlock rows (counts of stacks: kStackCountsPerBlock).
+void encode_rows(std::span<const Event> rows, BlockContent& content);
+void encode_rows(std::span<const Process> rows, BlockContent& content);
+void encode_rows(std::span<const Thread> rows, BlockContent& content);
+void encode_rows(std::span<const Module> rows, BlockContent& content);
+void encode_rows(std::span<const MetadataEntry> rows, BlockContent& content);
+void encode_rows(std::span<const Reader::StackCount> rows, BlockContent& content);
+
+// Append the rows of one block to `rows`. Errors: kCorrupt.
+Status decode_rows(bytes::ByteCursor in, std::vector<Event>& rows);
+Status decode_rows(bytes::ByteCursor in, std::vector<Process>& rows);
+Status decode_rows(bytes::ByteCursor in, std::vector<Thread>& rows);
+Status decode_rows(bytes::ByteCursor in, std::vector<Module>& rows);
+Status decode_rows(bytes::ByteCursor in, std::vector<MetadataEntry>& rows);
+Status decode_rows(bytes::ByteCursor in, std::vector<Reader::StackCount>& rows);
+
+/// Bytes of the texts of a row: what makes it large.
+std::size_t text_bytes(const Event& row);
+std::size_t text_bytes(const Process& row);
+std::size_t text_bytes(const Thread& row);
+std::size_t text_bytes(const Module& row);
+std::size_t text_bytes(const MetadataEntry& row);
+
+}  // namespace stackpack::spk

@@ -1,0 +1,120 @@
+// The edge table: for each frame, which frames were ever called from it.
+//
+// A node of the DAG does not name its frame: it tells which child of its parent's frame it is. Row
+// r lists the children of frame r, ascending; the last row, r = number of frames, those of the
+// root. A node's position in its row is told in one of two ways (page_encoder.h): by its "rank" for
+// the first child of a node, which is small for frequent children, and as the distance from the
+// child before for its siblings, which ascend. Ranks order the children by class, highest first,
+// then by position; the class is about the logarithm of how often the child came first.
+//
+// On disk: edge_blocks.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bytes/byte_cursor.h"
+#include "spk/format/bit_array.h"
+#include "spk/format/edge_blocks.h"
+#include "stackpack/result.h"
+
+namespace stackpack::spk {
+
+/// Where the children of a row stand in the table.
+struct EdgeRow {
+  std::uint64_t first = 0;
+  std::uint32_t size = 0;
+  std::uint32_t top = 0;  ///< the child of rank 0; when there is none, the number of frames
+};
+
+/// The rows in memory, packed. Per row its child of rank 0, which alone most pages need once they
+/// are loaded (resident_page.h), and its start; per child of the rows with two or more its frame
+/// and, in the place of rank k, the position of the child of rank k. Looking up takes no branch
+/// that a processor could guess wrong; loading a page does it for every node.
+class EdgeTable {
+ public:
+  [[nodiscard]] std::uint32_t row_count() const { return row_count_; }
+
+  [[nodiscard]] EdgeRow operator[](std::uint32_t row) const {
+    const std::uint64_t first = start(row);
+    const auto listed = static_cast<std::uint32_t>(start(std::size_t{row} + 1) - first);
+    const auto top = static_cast<std::uint32_t>(tops()[row]);
+    const bool single = (listed == 0) & (top != row_count_ - 1);
+    return {first, listed + (single ? 1U : 0U), top};
+  }
+  /// Per row the child of rank 0, where there is one.
+  [[nodiscard]] FieldArray tops() const { return {tops_, child_bits_}; }
+
+  /// The child at a position < row.size.
+  [[nodiscard]] std::uint32_t child(const EdgeRow& row, std::uint32_t position) const {
+    const std::uint64_t listed = field(row.first + position) & child_mask_;
+    return row.size == 1 ? row.top : static_cast<std::uint32_t>(listed);
+  }
+  /// The position of the child of a rank < row.size.
+  [[nodiscard]] std::uint32_t position(const EdgeRow& row, std::uint32_t rank) const {
+    const std::uint64_t listed = field(row.first + rank) >> child_bits_;
+    return row.size == 1 ? 0 : static_cast<std::uint32_t>(listed);
+  }
+
+  [[nodiscard]] std::uint64_t memory_bytes() const;
+
+  /// memory_bytes() of a table. `listed`: children of the rows with two or more; `longest`:
+  /// children of the longest of those rows, 0 when there is none.
+  static std::uint64_t bytes_of(std::uint32_t frame_count, std::uint64_t listed,
+                                std::uint32_t longest);
+
+ private:
+  friend class EdgeTableBuilder;
+
+  struct Widths {
+    unsigned start = 0;
+    unsigned child = 0;
+    unsigned field = 0;
+  };
+  static Widths widths_of(std::uint32_t frame_count, std::uint64_t listed, std::uint32_t longest);
+
+  [[nodiscard]] std::uint64_t start(std::size_t row) const {
+    return FieldArray(starts_, start_bits_)[row];
+  }
+  [[nodiscard]] std::uint64_t field(std::size_t index) const {
+    return FieldArray(fields_, field_bits_)[index];
+  }
+
+  std::uint32_t row_count_ = 0;
+  unsigned start_bits_ = 0;
+  unsigned field_bits_ = 0;
+  unsigned child_bits_ = 0;
+  std::uint64_t child_mask_ = 0;
+  std::vector<std::uint64_t> tops_;    // child_bits_ each
+  std::vector<std::uint64_t> starts_;  // start_bits_ each, one more than there are rows
+  std::vector<std::uint64_t> fields_;  // per edge of a row with several: child, above it a position
+};
+
+/// Makes an EdgeTable of the blocks of a file.
+class EdgeTableBuilder {
+ public:
+  explicit EdgeTableBuilder(std::uint32_t frame_count)
+      : frame_count_(frame_count), decoder_(frame_count) {}
+
+  /// Adds the rows of the next block. Errors: those of EdgeBlockDecoder.
+  Status add_block(bytes::ByteCursor in);
+
+  /// After the last block.
+  /// Errors: kCorrupt: rows are missing.
+  Result<EdgeTable> finish();
+
+ private:
+  void close_row();
+
+  std::uint32_t frame_count_;
+  EdgeBlockDecoder decoder_;
+  std::vector<std::uint32_t> tops_;
+  std::vector<std::uint32_t> starts_;
+  std::vector<std::uint32_t> children_;   // of the rows with several, and of the open row
+  std::vector<std::uint32_t> positions_;  // by rank
+  std::vector<std::uint8_t> classes_;     // of the open row
+  std::uint32_t longest_ = 0;
+};
+
+}  // namespace stackpack::spk

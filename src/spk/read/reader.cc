@@ -1,0 +1,228 @@
+#include "stackpack/reader.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "spk/read/reader_impl.h"
+#include "spk/read/verifier.h"
+
+namespace stackpack {
+
+namespace {
+
+Error no_such_stack() {
+  return {ErrorCode::kUsage, kNoOffset, "no callstack of that id"};
+}
+
+// The positions of the ids that are in one page.
+struct PageRun {
+  std::uint64_t page = 0;
+  std::vector<std::size_t> positions;
+};
+
+// By page, each in the order of the ids.
+std::vector<PageRun> runs_by_page(const spk::DagStore& dag, std::span<const StackId> ids) {
+  std::vector<PageRun> runs;
+  std::unordered_map<std::uint64_t, std::size_t> run_of_page;
+  for (std::size_t at = 0; at < ids.size(); ++at) {
+    const std::uint64_t page = dag.page_of(ids[at]);
+    const auto [known, fresh] = run_of_page.try_emplace(page, runs.size());
+    if (fresh) {
+      runs.push_back({page, {}});
+    }
+    runs[known->second].positions.push_back(at);
+  }
+  std::sort(runs.begin(), runs.end(),
+            [](const PageRun& a, const PageRun& b) { return a.page < b.page; });
+  return runs;
+}
+
+// A block of samples outside the time range is not even looked at.
+bool overlaps(const spk::SampleBlockEntry& entry, const SampleQuery& query) {
+  return entry.from_ns <= query.to_ns && entry.to_ns >= query.from_ns;
+}
+
+}  // namespace
+
+Reader::Reader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Reader::~Reader() = default;
+
+Result<std::unique_ptr<Reader>> Reader::open_source(std::unique_ptr<io::ByteSource> source,
+                                                    const ReaderOptions& options) {
+  auto impl = std::make_unique<Impl>(std::move(source), options);
+  if (const Status opened = spk::open_file(impl->blocks, impl->file); !opened) {
+    return opened.error();
+  }
+  return std::unique_ptr<Reader>(new Reader(std::move(impl)));
+}
+
+Result<std::unique_ptr<Reader>> Reader::open(const std::string& path,
+                                             const ReaderOptions& options) {
+  Result<std::unique_ptr<io::ByteSource>> source = io::open_source(path);
+  if (!source) {
+    return source.error();
+  }
+  return open_source(std::move(source).value(), options);
+}
+
+Result<std::unique_ptr<Reader>> Reader::open_descriptor(int descriptor,
+                                                        const ReaderOptions& options) {
+  return open_source(io::source_of_descriptor(descriptor), options);
+}
+
+Result<std::unique_ptr<Reader>> Reader::open_memory(std::span<const std::byte> file,
+                                                    const ReaderOptions& options) {
+  return open_source(io::source_of_memory(file), options);
+}
+
+std::uint64_t Reader::file_bytes() const {
+  return impl_->file.file_bytes;
+}
+const Statistics& Reader::statistics() const {
+  return impl_->file.statistics;
+}
+std::string_view Reader::fingerprint() const {
+  return impl_->file.fingerprint;
+}
+const std::vector<SectionInfo>& Reader::sections() const {
+  return impl_->file.sections;
+}
+
+StackId Reader::stack_count() const {
+  return static_cast<StackId>(
+      std::min<std::uint64_t>(impl_->file.statistics.callstacks.stored, kNoStack));
+}
+
+Status Reader::callstack(StackId id, std::vector<Frame>& frames) const {
+  if (const Status loaded = impl_->load_dag(); !loaded) {
+    return loaded;
+  }
+  if (id >= impl_->dag.stack_count()) {
+    return no_such_stack();
+  }
+  const std::uint64_t number = impl_->dag.page_of(id);
+  const Result<spk::PageCache::Pin> page = impl_->dag.page(number);
+  if (!page) {
+    return page.error();
+  }
+  const std::uint64_t first = impl_->dag.pages()[static_cast<std::size_t>(number)].first_stack;
+  frames.clear();
+  page.value()->append_stack(static_cast<std::uint32_t>(id - first), impl_->dag.dictionary(),
+                             impl_->dag.edges(), frames);
+  return {};
+}
+
+Status Reader::callstacks(
+    std::span<const StackId> ids,
+    const std::function<void(std::size_t, std::span<const Frame>)>& visit) const {
+  if (const Status loaded = impl_->load_dag(); !loaded) {
+    return loaded;
+  }
+  const std::uint64_t stack_count = impl_->dag.stack_count();
+  if (std::any_of(ids.begin(), ids.end(),
+                  [stack_count](StackId id) { return id >= stack_count; })) {
+    return no_such_stack();
+  }
+  std::vector<Frame> frames;
+  for (const PageRun& run : runs_by_page(impl_->dag, ids)) {
+    const Result<spk::PageCache::Pin> page = impl_->dag.page(run.page);
+    if (!page) {
+      return page.error();
+    }
+    const std::uint64_t first = impl_->dag.pages()[static_cast<std::size_t>(run.page)].first_stack;
+    for (const std::size_t at : run.positions) {
+      frames.clear();
+      page.value()->append_stack(static_cast<std::uint32_t>(ids[at] - first),
+                                 impl_->dag.dictionary(), impl_->dag.edges(), frames);
+      visit(at, frames);
+    }
+  }
+  return {};
+}
+
+Status Reader::samples(const SampleQuery& query,
+                       const std::function<bool(std::span<const StoredSample>)>& visit) const {
+  if (!has_samples()) {
+    return Error{ErrorCode::kUsage, kNoOffset, "the file was written without samples"};
+  }
+  if (const Status loaded = impl_->samples.load(); !loaded) {
+    return loaded;
+  }
+  const Result<std::vector<Event>> table = events();
+  if (!table) {
+    return table.error();
+  }
+  spk::BlockReader::Lease scratch = impl_->blocks.borrow();
+  spk::SampleHead head;
+  std::vector<StoredSample> samples;
+  const bool by_thread = query.pid.has_value() || query.tid.has_value();
+  for (const spk::SampleStore::Block& block : impl_->samples.blocks()) {
+    if (!overlaps(block.entry, query)) {
+      continue;
+    }
+    if (const Status read = impl_->samples.read_head(block, *scratch, head); !read) {
+      return read;
+    }
+    if (by_thread && !spk::has_wanted_thread(head, query)) {
+      continue;
+    }
+    if (const Status read =
+            impl_->samples.read_body(block, head, stack_count(), table->size(), *scratch, samples);
+        !read) {
+      return read;
+    }
+    std::erase_if(samples, [&query](const auto& sample) { return !spk::matches(sample, query); });
+    if (!samples.empty() && !visit(samples)) {
+      return {};
+    }
+  }
+  return {};
+}
+
+bool Reader::has_samples() const {
+  return impl_->has_samples();
+}
+
+Result<std::vector<Reader::StackCount>> Reader::stack_counts() const {
+  if (has_samples()) {
+    return Error{ErrorCode::kUsage, kNoOffset, "the file has the samples themselves"};
+  }
+  Result<std::vector<StackCount>> rows = impl_->table<StackCount>(spk::SectionKind::kStackCounts);
+  const Result<std::vector<Event>> table = events();
+  if (!table) {
+    return table.error();
+  }
+  const auto known = [&](const StackCount& row) {
+    return row.event < table->size() && (row.stack == kNoStack || row.stack < stack_count());
+  };
+  if (rows && !std::all_of(rows->begin(), rows->end(), known)) {
+    return Error{ErrorCode::kCorrupt, kNoOffset, "spk: count of an unknown callstack or event"};
+  }
+  return rows;
+}
+
+Result<std::vector<Event>> Reader::events() const {
+  return impl_->table<Event>(spk::SectionKind::kEvents);
+}
+Result<std::vector<Process>> Reader::processes() const {
+  return impl_->table<Process>(spk::SectionKind::kProcesses);
+}
+Result<std::vector<Thread>> Reader::threads() const {
+  return impl_->table<Thread>(spk::SectionKind::kThreads);
+}
+Result<std::vector<Module>> Reader::modules() const {
+  return impl_->table<Module>(spk::SectionKind::kModules);
+}
+Result<std::vector<MetadataEntry>> Reader::metadata() const {
+  return impl_->table<MetadataEntry>(spk::SectionKind::kMetadata);
+}
+
+CacheCounters Reader::cache() const {
+  return impl_->dag.cache();
+}
+
+Status Reader::verify() const {
+  return spk::verify(*this, {impl_->blocks, impl_->file, impl_->dag, impl_->samples});
+}
+
+}  // namespace stackpack

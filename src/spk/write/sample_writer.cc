@@ -1,0 +1,114 @@
+#include "spk/write/sample_writer.h"
+
+#include <algorithm>
+
+#include "spk/format/table_codec.h"
+
+namespace stackpack::spk {
+
+void SampleWriter::begin(std::uint64_t stack_count) {
+  stack_count_ = stack_count;
+  out_.begin_section(keep_samples_ ? SectionKind::kSamples : SectionKind::kStackCounts);
+  if (keep_samples_) {
+    pool_ = std::make_unique<SampleBlockPool>(
+        out_.level(), threads_,
+        [this](const PackedSampleBlock& block) { return write_block(block); });
+  }
+}
+
+Status SampleWriter::add(std::span<const StoredSample> samples) {
+  for (const StoredSample& sample : samples) {
+    if (sample.stack >= stack_count_ && sample.stack != kNoStack) {
+      return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: sample of an unknown callstack"};
+    }
+    events_used_ = std::max(events_used_, std::uint64_t{sample.event} + 1);
+    ++total_;
+    if (!keep_samples_) {
+      if (const Status counted = counts_.add(sample); !counted) {
+        return counted;
+      }
+      continue;
+    }
+    std::vector<StoredSample>& block = pool_->filling();
+    block.push_back(sample);
+    if (block.size() == kSamplesPerBlock) {
+      if (const Status submitted = pool_->submit(); !submitted) {
+        return submitted;
+      }
+    }
+  }
+  return {};
+}
+
+Status SampleWriter::write_block(const PackedSampleBlock& block) {
+  const auto head = out_.add_frame(block.head, block.head_bytes);
+  if (!head) {
+    return head.error();
+  }
+  const auto body = out_.add_frame(block.body, block.body_bytes);
+  if (!body) {
+    return body.error();
+  }
+  entries_.push_back({head.value(), body.value(), block.samples, block.first_ns, block.last_ns});
+  return {};
+}
+
+Status SampleWriter::flush() {
+  if (pool_ == nullptr) {
+    return {};
+  }
+  const Status flushed = pool_->flush();
+  pool_->stop();
+  waits_for_encoders_ = pool_->waits_for_workers();
+  waits_of_encoders_ = pool_->waits_for_work();
+  pool_.reset();
+  return flushed;
+}
+
+Status SampleWriter::end(std::uint64_t event_count) {
+  if (events_used_ > event_count) {
+    return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: sample of an unknown event"};
+  }
+  if (!keep_samples_) {
+    return write_counts();
+  }
+  if (const Status flushed = flush(); !flushed) {
+    return flushed;
+  }
+  out_.end_section(total_);
+  return write_index();
+}
+
+Status SampleWriter::write_index() {
+  out_.begin_section(SectionKind::kSampleIndex);
+  const std::span<const SampleBlockEntry> entries(entries_);
+  for (std::size_t begin = 0; begin < entries.size(); begin += kSampleBlocksPerIndexBlock) {
+    body_.clear();
+    encode_sample_index(entries.subspan(begin, std::min<std::size_t>(kSampleBlocksPerIndexBlock,
+                                                                     entries.size() - begin)),
+                        body_);
+    if (const auto record = out_.add_block(body_); !record) {
+      return record.error();
+    }
+  }
+  out_.end_section(entries.size());
+  return {};
+}
+
+Status SampleWriter::write_counts() {
+  std::uint64_t rows = 0;
+  const Status written =
+      counts_.for_each_block(kStackCountsPerBlock, [&](std::span<const Reader::StackCount> block) {
+        rows += block.size();
+        body_.clear();
+        encode_rows(block, body_);
+        const auto record = out_.add_block(body_);
+        return record ? Status{} : Status(record.error());
+      });
+  if (written) {
+    out_.end_section(rows);
+  }
+  return written;
+}
+
+}  // namespace stackpack::spk

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "codec/zstd_codec.h"
+#include "io/output_file.h"
+#include "spk/format/column_codec.h"
+#include "spk/format/directory.h"
+#include "spk/format/layout.h"
+#include "stackpack/result.h"
+
+namespace stackpack::spk {
+
+/// Writes the frame of a file: header, sections as blocks of one zstd frame each, directory and
+/// trailer.
+///
+/// Order of calls: begin_file, then per section begin_section, add_block any number of times and
+/// end_section; then finish_file. Sections do not overlap.
+class SectionWriter {
+ public:
+  SectionWriter(io::OutputFile& out, int level);
+
+  Status begin_file();
+  void begin_section(SectionKind kind);
+
+  /// Compresses and writes one block. The record tells its size and checksum: a section whose
+  /// blocks are listed in an index section keeps them there, all others in the directory.
+  Result<BlockRecord> add_block(const BlockContent& content);
+
+  /// Writes a block that was compressed elsewhere, at level() and in the parts of its content.
+  Result<BlockRecord> add_frame(std::span<const std::byte> frame, std::uint32_t raw_bytes);
+
+  void end_section(std::uint64_t items);
+  Status finish_file();
+
+  [[nodiscard]] int level() const { return level_; }
+
+  /// Records of the sections ended so far.
+  [[nodiscard]] const std::vector<SectionRecord>& sections() const { return directory_.sections; }
+
+ private:
+  io::OutputFile& out_;
+  std::uint64_t begin_;  // output offset of the first byte of the file
+  int level_;
+  codec::ZstdCompressor zstd_;
+  std::vector<std::byte> frame_;
+  Directory directory_;
+};
+
+}  // namespace stackpack::spk

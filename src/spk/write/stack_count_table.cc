@@ -1,0 +1,96 @@
+#include "spk/write/stack_count_table.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace stackpack::spk {
+
+namespace {
+
+using Row = StackCountTable::Row;
+
+constexpr std::uint64_t kLeastCounts = 1024;
+
+auto key_of(const Row& row) {
+  return std::tie(row.stack, row.event, row.pid, row.origin);
+}
+
+void add_saturating(std::uint64_t& sum, std::uint64_t value) {
+  if (__builtin_add_overflow(sum, value, &sum)) {
+    sum = ~std::uint64_t{0};
+  }
+}
+
+}  // namespace
+
+StackCountTable::StackCountTable(std::string scratch_directory, std::uint64_t memory_bytes)
+    : most_counts_(memory_bytes == 0 ? ~std::uint64_t{0}
+                                     : std::max(kLeastCounts, memory_bytes / kBytesPerCount)),
+      runs_(std::move(scratch_directory), memory_bytes / 2) {}
+
+std::size_t StackCountTable::HashKey::operator()(const Key& key) const {
+  constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15;
+  std::uint64_t hash = (std::uint64_t{key.pid} << 32 | key.stack) * kMultiplier;
+  hash ^= hash >> 29;
+  hash += std::uint64_t{key.event} << 2 | static_cast<std::uint64_t>(key.origin);
+  hash *= kMultiplier;
+  return hash ^ (hash >> 32);
+}
+
+Status StackCountTable::add(const StoredSample& sample) {
+  Count& count = counts_[{sample.stack, sample.event, sample.pid, sample.origin}];
+  ++count.samples;
+  add_saturating(count.weight, sample.weight);
+  return counts_.size() < most_counts_ ? Status{} : runs_.add(take_sorted());
+}
+
+std::vector<Row> StackCountTable::take_sorted() {
+  std::vector<Row> rows;
+  rows.reserve(counts_.size());
+  for (const auto& [key, count] : counts_) {
+    rows.push_back({key.stack, key.event, key.pid, key.origin, count.samples, count.weight});
+  }
+  counts_.clear();
+  std::sort(rows.begin(), rows.end(),
+            [](const Row& a, const Row& b) { return key_of(a) < key_of(b); });
+  return rows;
+}
+
+Status StackCountTable::for_each_block(std::size_t block_rows,
+                                       const std::function<Status(std::span<const Row>)>& visit) {
+  if (runs_.empty()) {
+    const std::vector<Row> rows = take_sorted();
+    for (std::size_t at = 0; at < rows.size(); at += block_rows) {
+      const auto block =
+          std::span<const Row>(rows).subspan(at, std::min(block_rows, rows.size() - at));
+      if (const Status visited = visit(block); !visited) {
+        return visited;
+      }
+    }
+    return {};
+  }
+  if (!counts_.empty()) {
+    if (const Status spilled = runs_.add(take_sorted()); !spilled) {
+      return spilled;
+    }
+  }
+  std::vector<Row> block;
+  const auto before = [](const Row& a, const Row& b) { return key_of(a) < key_of(b); };
+  const auto add_up = [](Row& sum, const Row& row) {
+    sum.samples += row.samples;
+    add_saturating(sum.weight, row.weight);
+  };
+  const Status merged = runs_.merge(before, add_up, [&](const Row& row) -> Status {
+    block.push_back(row);
+    if (block.size() < block_rows) {
+      return {};
+    }
+    const Status visited = visit(block);
+    block.clear();
+    return visited;
+  });
+  return merged && !block.empty() ? visit(block) : merged;
+}
+
+}  // namespace stackpack::spk

@@ -1,0 +1,207 @@
+#include "spk/write/writer.h"
+
+#include <array>
+#include <vector>
+
+#include "spk/format/summary.h"
+#include "spk/format/table_codec.h"
+#include "spk/write/dag_writer.h"
+#include "spk/write/sample_writer.h"
+#include "spk/write/section_writer.h"
+
+namespace stackpack::spk {
+
+struct Writer::Impl {
+  Impl(io::OutputFile& out, const WriterOptions& options)
+      : sections(out, options.level),
+        dag(sections, options.scratch_directory, options.table_bytes, options.threads > 0),
+        samples(sections, options) {}
+
+  /// Writes a table in blocks that hold few rows when the rows' texts are long.
+  template <typename Row>
+  Status write_table(SectionKind kind, std::span<const Row> rows);
+  Status write_summary(const Statistics& statistics, std::string_view fingerprint);
+  /// Stored bytes of these sections, their share of the directory included.
+  [[nodiscard]] std::uint64_t stored_bytes(std::span<const SectionKind> kinds) const;
+
+  SectionWriter sections;
+  DagWriter dag;
+  SampleWriter samples;
+  bool finished = false;
+};
+
+template <typename Row>
+Status Writer::Impl::write_table(SectionKind kind, std::span<const Row> rows) {
+  sections.begin_section(kind);
+  BlockContent content;
+  std::size_t begin = 0;
+  while (begin < rows.size()) {
+    std::size_t end = begin;
+    std::size_t texts = 0;
+    while (end < rows.size() && end - begin < kRowsPerTableBlock && texts < kTableTextTarget) {
+      texts += text_bytes(rows[end++]);
+    }
+    content.clear();
+    encode_rows(rows.subspan(begin, end - begin), content);
+    if (const auto record = sections.add_block(content); !record) {
+      return record.error();
+    }
+    begin = end;
+  }
+  sections.end_section(rows.size());
+  return {};
+}
+
+Status Writer::Impl::write_summary(const Statistics& statistics, std::string_view fingerprint) {
+  BlockContent content;
+  encode_summary(statistics, fingerprint, content);
+  if (content.size() > kMaxSummaryBytes || statistics.events.size() > kMaxSummaryRows ||
+      statistics.losses.size() > kMaxSummaryRows) {
+    return Error{ErrorCode::kLimit, kNoOffset, "spk: too many events or losses"};
+  }
+  sections.begin_section(SectionKind::kSummary);
+  if (const auto record = sections.add_block(content); !record) {
+    return record.error();
+  }
+  sections.end_section(1);
+  return {};
+}
+
+std::uint64_t Writer::Impl::stored_bytes(std::span<const SectionKind> kinds) const {
+  std::uint64_t total = 0;
+  for (const SectionRecord& section : sections.sections()) {
+    for (const SectionKind kind : kinds) {
+      if (section.kind == static_cast<std::uint32_t>(kind)) {
+        total +=
+            section.stored_bytes + kSectionRecordBytes + section.blocks.size() * kBlockRecordBytes;
+      }
+    }
+  }
+  return total;
+}
+
+Writer::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Writer::~Writer() = default;
+
+Result<std::unique_ptr<Writer>> Writer::create(io::OutputFile& out, const WriterOptions& options) {
+  auto impl = std::make_unique<Impl>(out, options);
+  if (const Status begun = impl->sections.begin_file(); !begun) {
+    return begun.error();
+  }
+  return std::unique_ptr<Writer>(new Writer(std::move(impl)));
+}
+
+Status Writer::write_dag(const dag::FrozenDag& dag) {
+  if (const Status begun = begin_dag(); !begun) {
+    return begun;
+  }
+  if (const Status added = add_frames(dag.dictionary); !added) {
+    return added;
+  }
+  constexpr std::size_t kBatch = 4'096;
+  std::vector<DagNode> nodes;
+  for (const bool pages : {false, true}) {
+    if (pages) {
+      if (const Status begun = begin_pages(); !begun) {
+        return begun;
+      }
+    }
+    for (std::size_t begin = 0; begin < dag.node_count(); begin += kBatch) {
+      nodes.clear();
+      for (std::size_t i = begin; i < dag.node_count() && i < begin + kBatch; ++i) {
+        nodes.push_back({dag.frame[i], dag.depth[i], dag.ends(i)});
+      }
+      if (const Status added = pages ? add_nodes(nodes) : survey_nodes(nodes); !added) {
+        return added;
+      }
+    }
+  }
+  return end_dag();
+}
+
+Status Writer::begin_dag() {
+  return impl_->dag.begin();
+}
+
+Status Writer::add_frames(std::span<const Frame> frames) {
+  return impl_->dag.add_frames(frames);
+}
+
+Status Writer::survey_nodes(std::span<const DagNode> nodes) {
+  return impl_->dag.survey(nodes);
+}
+
+Status Writer::begin_pages() {
+  return impl_->dag.begin_pages();
+}
+
+Status Writer::add_nodes(std::span<const DagNode> nodes) {
+  return impl_->dag.add(nodes);
+}
+
+Status Writer::end_dag() {
+  const Status ended = impl_->dag.end();
+  if (ended) {
+    impl_->samples.begin(impl_->dag.stack_count());
+  }
+  return ended;
+}
+
+Status Writer::add_samples(std::span<const StoredSample> samples) {
+  if (!impl_->dag.done() || impl_->finished) {
+    return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: calls out of order"};
+  }
+  return impl_->samples.add(samples);
+}
+
+Status Writer::end_samples() {
+  if (!impl_->dag.done() || impl_->finished) {
+    return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: calls out of order"};
+  }
+  return impl_->samples.flush();
+}
+
+Writer::Stalls Writer::stalls() const {
+  return {impl_->samples.waits_for_encoders(), impl_->samples.waits_of_encoders()};
+}
+
+Result<Statistics> Writer::finish(const capture::SystemTables& tables,
+                                  std::span<const Event> events, const Statistics& statistics,
+                                  std::string_view fingerprint) {
+  if (!impl_->dag.done() || impl_->finished) {
+    return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: calls out of order"};
+  }
+  impl_->finished = true;
+  if (const Status ended = impl_->samples.end(events.size()); !ended) {
+    return ended.error();
+  }
+  const std::array written{
+      impl_->write_table(SectionKind::kEvents, events),
+      impl_->write_table(SectionKind::kProcesses, std::span(tables.processes)),
+      impl_->write_table(SectionKind::kThreads, std::span(tables.threads)),
+      impl_->write_table(SectionKind::kModules, std::span(tables.modules)),
+      impl_->write_table(SectionKind::kMetadata, std::span(tables.metadata)),
+  };
+  for (const Status& status : written) {
+    if (!status) {
+      return status.error();
+    }
+  }
+  Statistics complete = statistics;
+  impl_->dag.fill(complete);
+  constexpr std::array kDagSections{SectionKind::kFrames, SectionKind::kEdges, SectionKind::kPages,
+                                    SectionKind::kPageIndex};
+  constexpr std::array kSampleSections{SectionKind::kSamples, SectionKind::kSampleIndex,
+                                       SectionKind::kStackCounts};
+  complete.dag.stored_bytes = impl_->stored_bytes(kDagSections);
+  complete.sample_stream_bytes = impl_->stored_bytes(kSampleSections);
+  if (const Status summary = impl_->write_summary(complete, fingerprint); !summary) {
+    return summary.error();
+  }
+  if (const Status done = impl_->sections.finish_file(); !done) {
+    return done.error();
+  }
+  return complete;
+}
+
+}  // namespace stackpack::spk

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "capture/system_recorder.h"
+#include "dag/frozen_dag.h"
+#include "io/output_file.h"
+#include "spk/write/dag_node.h"
+#include "stackpack/model.h"
+#include "stackpack/result.h"
+#include "stackpack/stats.h"
+
+namespace stackpack::spk {
+
+struct WriterOptions {
+  int level = 9;        ///< zstd level, 1..22
+  bool samples = true;  ///< false: keep counts per (stack, event, process, origin) instead
+  /// Most bytes for the table of edges while the callstacks are written; 0: no limit. Beyond, it
+  /// goes to scratch files in `scratch_directory`.
+  std::uint64_t table_bytes = 0;
+  /// Most bytes for the counts that are kept in place of samples; 0: no limit. Beyond, they go to a
+  /// scratch file in `scratch_directory`.
+  std::uint64_t count_bytes = 0;
+  std::string scratch_directory = ".";
+  /// Threads besides the calling one, not seen in the file: this many encode samples and, with one
+  /// or more, another one compresses pages before.
+  unsigned threads = 0;
+};
+
+/// Phase 2: writes one .spk file through an io::OutputFile, section after section.
+///
+/// Order of calls: create, the callstacks, then add_samples any number of times (time order), then
+/// finish. The callstacks come either as a whole with write_dag, or as a stream, twice:
+///
+///   begin_dag()
+///   add_frames(...)     any number of times: every distinct frame once, ascending
+///   survey_nodes(...)   any number of times: all nodes in canonical order
+///   begin_pages()
+///   add_nodes(...)      any number of times: the same nodes again
+///   end_dag()
+///
+/// The survey finds which frames follow which; the pages need to know that from their first node
+/// on. Nothing of the file depends on anything but these arguments and the version of libzstd.
+/// Memory: proportional to the distinct frames and (parent frame, frame) pairs, up to table_bytes
+/// in both passes, plus the blocks of samples under way (SampleBlockPool) and some 50 bytes per
+/// page and per block of samples; without samples, proportional to the distinct counts, up to
+/// count_bytes. Errors: those of the output file; kLimit; kUsage: calls out of order, nodes not in
+/// canonical order or not the same twice, samples of unknown callstacks or events.
+class Writer {
+ public:
+  static Result<std::unique_ptr<Writer>> create(io::OutputFile& out, const WriterOptions& options);
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+  ~Writer();
+
+  /// The callstacks. `dag` is not kept.
+  Status write_dag(const dag::FrozenDag& dag);
+
+  /// The callstacks as a stream.
+  Status begin_dag();
+  Status add_frames(std::span<const Frame> frames);
+  Status survey_nodes(std::span<const DagNode> nodes);
+  Status begin_pages();
+  Status add_nodes(std::span<const DagNode> nodes);
+  Status end_dag();
+
+  /// Samples in time order; StoredSample::stack is an id of the DAG written before, or kNoStack.
+  Status add_samples(std::span<const StoredSample> samples);
+
+  /// Waits until all samples are written; finish() does it, too.
+  Status end_samples();
+
+  /// How often add_samples and end_samples waited for a thread that encodes, and such a thread for
+  /// samples. After end_samples().
+  struct Stalls {
+    std::uint64_t caller = 0;
+    std::uint64_t encoders = 0;
+  };
+  [[nodiscard]] Stalls stalls() const;
+
+  /// Tables, summary, directory and trailer. Of `statistics` the writer fills in what only it
+  /// knows (dag.*, callstacks.stored, sample_stream_bytes); the caller gives the rest. The
+  /// completed statistics are returned. Does not commit the output.
+  Result<Statistics> finish(const capture::SystemTables& tables, std::span<const Event> events,
+                            const Statistics& statistics, std::string_view fingerprint);
+
+ private:
+  struct Impl;
+  explicit Writer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace stackpack::spk
