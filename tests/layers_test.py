@@ -13,7 +13,7 @@ LAYERS = {
     "public": ([], ["stddef.h", "stdint.h"]),
     "io": (["public"], ["zstd", "xxhash", "zlib.h", "zip.h", "sys/", "fcntl.h", "unistd.h", "dirent.h",
                         "poll.h", "linux/", "pthread.h", "signal.h", "termios.h"]),
-    "capture": (["public"], []),
+    "capture": (["public", "io"], []),
     "formats": (["public", "io", "capture"], ["protozero/"]),
     "dag": (["public", "io", "capture"], []),
     "spk": (["public", "io", "capture", "dag"], []),
