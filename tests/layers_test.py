@@ -17,7 +17,7 @@ ROOMS = {
     "io": (["public"], SYSTEM),
     "codec": (["public", "bytes", "io"], ["zstd", "xxhash", "zlib.h", "zip.h"]),
     "scratch": (["public", "io"], []),
-    "capture": (["public"], []),
+    "capture": (["public", "bytes", "io", "scratch"], []),
     "formats/perf": (["public", "bytes", "io", "codec", "scratch", "capture"], []),
     "formats/etl": (["public", "bytes", "io", "scratch", "capture"], []),
     "formats/folded": (["public", "bytes", "io", "capture"], []),

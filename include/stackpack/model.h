@@ -142,6 +142,35 @@ struct Module {
   friend bool operator==(const Module&, const Module&) = default;
 };
 
+/// Who told the name of a function.
+enum class FunctionSource : std::uint8_t {
+  kUnknown = 0,
+  kClr = 1,         ///< method events of the .NET runtime
+  kJScript = 2,     ///< method events of JScript or V8
+  kKsymbol = 3,     ///< perf's records of kernel symbols
+  kBpf = 4,         ///< the kernel's names of BPF programs
+  kSimpleperf = 5,  ///< symbols in a capture of simpleperf
+  kFolded = 6,      ///< an imported folded text: frames are names
+  kPprof = 7,       ///< an imported pprof profile: frames are names
+  kSymtab = 8,      ///< .symtab of an ELF file
+  kDynsym = 9,      ///< .dynsym of an ELF file
+  kMiniDebug = 10,  ///< .gnu_debugdata of an ELF file
+  kDwarf = 11,
+  kPdb = 12,
+  kPeExport = 13,  ///< the export table of a PE file
+  kKallsyms = 14,
+  kPerfMap = 15,  ///< perf-PID.map
+  kJitdump = 16,
+};
+inline constexpr unsigned kFunctionSourceCount = 17;
+
+/// Whose addresses the start of a function is one of.
+enum class FunctionOwner : std::uint8_t {
+  kProcess = 0,  ///< one life of a process: code that was made at run time
+  kKernel = 1,   ///< every process: the kernel; names without addresses of imported profiles
+  kImage = 2,    ///< a file, wherever it is mapped: the start is an offset in it
+};
+
 /// Who is to blame for a counted loss, and whether it is one.
 enum class LossKind : std::uint8_t {
   kRecorder = 0,  ///< the recorder says that it lost data

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "capture/function_recorder.h"
 #include "stackpack/model.h"
 
 namespace stackpack::capture {
@@ -32,7 +33,10 @@ class SystemRecorder {
   void set_memory_limit(std::uint64_t bytes) { memory_limit_ = bytes; }
 
   /// Whether finish() leaves out what tells who recorded the capture and where (redaction.h).
-  void set_redaction(bool redacts) { redacts_ = redacts; }
+  void set_redaction(bool redacts) {
+    redacts_ = redacts;
+    functions_.set_redaction(redacts);
+  }
 
   /// Facts that came after the memory limit was reached.
   [[nodiscard]] std::uint64_t forgotten_facts() const { return forgotten_facts_; }
@@ -73,6 +77,9 @@ class SystemRecorder {
 
   /// Sets a fact about the capture; an existing key is replaced.
   void metadata(std::string_view key, std::string_view value);
+
+  /// Functions that the capture names itself. They have memory of their own.
+  [[nodiscard]] FunctionRecorder& functions() { return functions_; }
 
   [[nodiscard]] std::uint64_t memory_bytes() const;
 
@@ -124,6 +131,7 @@ class SystemRecorder {
   std::uint64_t memory_bytes_ = 0;
   std::uint64_t forgotten_facts_ = 0;
   bool redacts_ = false;
+  FunctionRecorder functions_;
 };
 
 }  // namespace stackpack::capture

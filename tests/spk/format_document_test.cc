@@ -1,4 +1,4 @@
-// docs/format.md against src/spk/layout.h and a real file.
+// docs/format.md against src/spk/format/layout.h and a real file.
 //
 // The dump in the document is what this test makes. To renew it, run the test with
 // STACKPACK_REWRITE=1 in the environment and look at the difference.

@@ -1,0 +1,278 @@
+#include "capture/function_recorder.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "bytes/byte_text.h"
+#include "capture/function_lives.h"
+#include "capture/redaction.h"
+#include "capture/system_recorder.h"
+#include "io/spill_file.h"
+#include "scratch/sorted_runs.h"
+
+namespace stackpack::capture {
+
+namespace {
+
+// By owner, pid or image, start; then in the order of time, and of the source.
+auto place_of(const FunctionRow& row) {
+  return std::tuple(row.owner, row.pid_or_image, row.start, order_of_time(row.time_ns),
+                    row.sequence);
+}
+
+bool before(const FunctionRow& a, const FunctionRow& b) {
+  return place_of(a) < place_of(b);
+}
+
+// Bytes one after the other: the last ones in memory, those before in a file.
+class TextStore {
+ public:
+  explicit TextStore(std::string directory) : file_(std::move(directory)) {}
+
+  // Where the texts begin, one after the other.
+  std::uint64_t add(std::initializer_list<std::string_view> texts) {
+    const std::uint64_t offset = file_.size() + recent_.size();
+    for (const std::string_view text : texts) {
+      recent_ += text;
+    }
+    if (recent_.size() >= FunctionRecorder::kTextBytes && status_) {
+      const Result<std::uint64_t> written = file_.append(std::as_bytes(std::span(recent_)));
+      status_ = written ? Status{} : Status{written.error()};
+      recent_.clear();
+    }
+    return offset;
+  }
+
+  Status read(std::uint64_t offset, std::string& text) const {
+    if (!status_) {
+      return status_;
+    }
+    if (offset >= file_.size()) {
+      recent_.copy(text.data(), text.size(), static_cast<std::size_t>(offset - file_.size()));
+      return {};
+    }
+    return file_.read_at(offset, std::as_writable_bytes(std::span(text)));
+  }
+
+ private:
+  io::SpillFile file_;
+  std::string recent_;
+  Status status_;
+};
+
+using Image = std::pair<std::string, std::vector<std::uint8_t>>;
+
+}  // namespace
+
+struct FunctionRecorder::Impl {
+  Impl(std::string directory, std::uint64_t limit)
+      : memory_limit(limit), texts(directory), runs(std::move(directory), limit / 4) {}
+
+  void add(const FunctionFact& fact);
+  void spill();
+  std::uint32_t image_of(const FunctionFact& fact);
+  Status each_row(const std::function<Status(const FunctionRow&)>& visit);
+  std::optional<std::uint32_t> module_of(std::uint32_t image, const SystemTables& tables) const;
+  Status visit_function(const FunctionLife& life, RecordedFunction function, const Visit& visit);
+
+  [[nodiscard]] std::size_t most_rows() const {
+    return std::max<std::size_t>(1024,
+                                 static_cast<std::size_t>(memory_limit / 2 / sizeof(FunctionRow)));
+  }
+
+  std::uint64_t memory_limit;
+  TextStore texts;
+  scratch::SortedRuns<FunctionRow> runs;
+  std::vector<FunctionRow> rows;
+  std::map<Image, std::uint32_t> images;
+  std::vector<const Image*> image_by_number;
+  std::uint64_t facts = 0;
+  std::uint64_t unsized_facts = 0;
+  bool redacts = false;
+  Status status;
+  std::string text;  // of the function that is visited
+};
+
+std::uint32_t FunctionRecorder::Impl::image_of(const FunctionFact& fact) {
+  Image image{std::string(fact.image_path), {fact.build_id.begin(), fact.build_id.end()}};
+  const auto [known, fresh] =
+      images.try_emplace(std::move(image), static_cast<std::uint32_t>(images.size()));
+  if (fresh) {
+    image_by_number.push_back(&known->first);
+  }
+  return known->second;
+}
+
+void FunctionRecorder::Impl::add(const FunctionFact& fact) {
+  ++facts;
+  if (fact.size == 0) {
+    ++unsized_facts;
+    return;
+  }
+  FunctionRow row;
+  row.start = fact.start;
+  row.size = std::min(fact.size, ~std::uint64_t{0} - fact.start);
+  row.time_ns = fact.time_ns;
+  row.id = fact.id;
+  row.sequence = facts;
+  row.name_bytes = static_cast<std::uint32_t>(fact.name.size());
+  row.linkage_bytes =
+      fact.linkage == fact.name ? 0 : static_cast<std::uint32_t>(fact.linkage.size());
+  row.file_bytes = static_cast<std::uint32_t>(fact.file.size());
+  row.line = fact.line;
+  row.owner = fact.owner;
+  row.news = fact.news;
+  row.source = fact.source;
+  row.pid_or_image = fact.owner == FunctionOwner::kProcess ? fact.pid
+                     : fact.owner == FunctionOwner::kImage ? image_of(fact)
+                                                           : kKernelPid;
+  row.text_offset =
+      texts.add({fact.name, row.linkage_bytes == 0 ? std::string_view() : fact.linkage, fact.file});
+  rows.push_back(row);
+  if (rows.size() >= most_rows()) {
+    spill();
+  }
+}
+
+void FunctionRecorder::Impl::spill() {
+  std::sort(rows.begin(), rows.end(), before);
+  if (status) {
+    status = runs.add(rows);
+  }
+  rows.clear();
+}
+
+Status FunctionRecorder::Impl::each_row(const std::function<Status(const FunctionRow&)>& visit) {
+  if (!runs.empty()) {
+    spill();
+    if (!status) {
+      return status;
+    }
+    return runs.merge(
+        before, [](FunctionRow&, const FunctionRow&) {}, visit);
+  }
+  std::sort(rows.begin(), rows.end(), before);
+  for (const FunctionRow& row : rows) {
+    if (const Status visited = visit(row); !visited) {
+      return visited;
+    }
+  }
+  return status;
+}
+
+std::optional<std::uint32_t> FunctionRecorder::Impl::module_of(std::uint32_t image,
+                                                               const SystemTables& tables) const {
+  const Image& wanted = *image_by_number[image];
+  for (std::uint32_t i = 0; i < tables.modules.size(); ++i) {
+    const Module& module = tables.modules[i];
+    if (module.path == wanted.first &&
+        (wanted.second.empty() || module.build_id.empty() || module.build_id == wanted.second)) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+Status FunctionRecorder::Impl::visit_function(const FunctionLife& life, RecordedFunction function,
+                                              const Visit& visit) {
+  const FunctionRow& row = life.row;
+  text.resize(std::size_t{row.name_bytes} + row.linkage_bytes + row.file_bytes);
+  if (const Status read = texts.read(row.text_offset, text); !read) {
+    return read;
+  }
+  const std::string_view all = text;
+  function.born_ns = life.born_ns;
+  function.source = row.source;
+  function.name = all.substr(0, row.name_bytes);
+  function.linkage = all.substr(row.name_bytes, row.linkage_bytes);
+  function.file = all.substr(std::size_t{row.name_bytes} + row.linkage_bytes);
+  function.line = row.line;
+  if (!redacts) {
+    return visit(function);
+  }
+  const std::string name = without_user_names(function.name);
+  const std::string linkage = without_user_names(function.linkage);
+  const std::string file = without_user_names(function.file);
+  function.name = name;
+  function.linkage = linkage;
+  function.file = file;
+  return visit(function);
+}
+
+FunctionRecorder::FunctionRecorder() : impl_(std::make_unique<Impl>(".", kDefaultMemoryLimit)) {}
+FunctionRecorder::~FunctionRecorder() = default;
+FunctionRecorder::FunctionRecorder(FunctionRecorder&&) noexcept = default;
+FunctionRecorder& FunctionRecorder::operator=(FunctionRecorder&&) noexcept = default;
+
+void FunctionRecorder::configure(std::string scratch_directory, std::uint64_t memory_limit) {
+  const bool redacts = impl_->redacts;
+  impl_ = std::make_unique<Impl>(std::move(scratch_directory), memory_limit);
+  impl_->redacts = redacts;
+}
+
+void FunctionRecorder::set_redaction(bool redacts) {
+  impl_->redacts = redacts;
+}
+
+void FunctionRecorder::add(const FunctionFact& fact) {
+  impl_->add(fact);
+}
+
+std::uint64_t FunctionRecorder::facts() const {
+  return impl_->facts;
+}
+
+std::uint64_t FunctionRecorder::unsized_facts() const {
+  return impl_->unsized_facts;
+}
+
+Status FunctionRecorder::finish(const SystemTables& tables, const Occurs& occurs,
+                                const Visit& visit) {
+  FunctionLives lives(tables);
+  // Ranges that touch each other are looked at together: one decides when another was born.
+  std::vector<FunctionRow> together;
+  std::uint64_t end = 0;
+  const auto settle = [&]() -> Status {
+    for (const FunctionLife& life : lives.of(together)) {
+      RecordedFunction function;
+      function.owner = life.row.owner;
+      function.life_ns = life.life_ns;
+      function.start = life.row.start;
+      function.size = life.row.size;
+      if (function.owner == FunctionOwner::kImage) {
+        const auto module = impl_->module_of(life.row.pid_or_image, tables);
+        if (!module) {
+          continue;
+        }
+        function.module = *module;
+      } else {
+        function.pid = life.row.pid_or_image;
+      }
+      if (occurs(function)) {
+        if (const Status visited = impl_->visit_function(life, function, visit); !visited) {
+          return visited;
+        }
+      }
+    }
+    together.clear();
+    return {};
+  };
+  const Status read = impl_->each_row([&](const FunctionRow& row) -> Status {
+    const bool same_owner = !together.empty() && together.front().owner == row.owner &&
+                            together.front().pid_or_image == row.pid_or_image;
+    const bool full = together.size() >= impl_->most_rows() && together.back().start != row.start;
+    if (!same_owner || row.start >= end || full) {
+      if (const Status settled = settle(); !settled) {
+        return settled;
+      }
+      end = 0;
+    }
+    together.push_back(row);
+    end = std::max(end, row.start + row.size);
+    return {};
+  });
+  return read ? settle() : read;
+}
+
+}  // namespace stackpack::capture
