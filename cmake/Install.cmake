@@ -1,23 +1,29 @@
 # cmake --install, the package config, the pkg-config file and the Debian package.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS stackpack EXPORT stackpackTargets
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT stackpackTargets NAMESPACE stackpack::
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/stackpack)
+# Components: program, library (what programs need that link the shared library), development.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
+set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/stackpack)
+install(TARGETS stackpack_shared EXPORT stackpackTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
+# Whoever links the static library needs what it uses, so it has an export of its own.
+install(TARGETS stackpack EXPORT stackpackStaticTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+  FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+foreach(export stackpackTargets stackpackStaticTargets)
+  install(EXPORT ${export} NAMESPACE stackpack:: DESTINATION ${config_folder} COMPONENT development)
+endforeach()
 
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/stackpackConfig.cmake.in
   ${PROJECT_BINARY_DIR}/stackpackConfig.cmake
-  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/stackpack)
+  INSTALL_DESTINATION ${config_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/stackpackConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES
   ${PROJECT_BINARY_DIR}/stackpackConfig.cmake
   ${PROJECT_BINARY_DIR}/stackpackConfigVersion.cmake
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/stackpack)
+  DESTINATION ${config_folder} COMPONENT development)
 
 # The prefix is known at install time only (cmake --install --prefix).
 install(CODE "
@@ -26,7 +32,8 @@ install(CODE "
   set(PROJECT_VERSION \"${PROJECT_VERSION}\")
   set(PROJECT_DESCRIPTION \"${PROJECT_DESCRIPTION}\")
   configure_file(\"${PROJECT_SOURCE_DIR}/cmake/stackpack.pc.in\"
-    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig/stackpack.pc\" @ONLY)")
+    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig/stackpack.pc\" @ONLY)"
+  COMPONENT development)
 
 # The man page and the completions are made by the program, from the definitions of its options.
 install(TARGETS stackpack_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -42,25 +49,11 @@ foreach(item "stackpack.1|man" "stackpack.bash|completions bash" "_stackpack|com
   list(APPEND made_files ${file})
 endforeach()
 add_custom_target(stackpack_made ALL DEPENDS ${made_files})
-install(FILES ${made}/stackpack.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${made}/stackpack.bash RENAME stackpack
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${made}/_stackpack DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
 install(FILES ${made}/stackpack.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
-install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE
-  DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# cpack in the build folder gives stackpack_X.Y.Z_amd64.deb.
-set(CPACK_GENERATOR DEB)
-set(CPACK_PACKAGE_NAME stackpack)
-set(CPACK_PACKAGE_CONTACT "The stackpack authors")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
-set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_STRIP_FILES ON)
-set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_RELEASE "")
-set(CPACK_DEBIAN_PACKAGE_SECTION devel)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libzstd-dev, libxxhash-dev, libzip-dev, zlib1g-dev")
-include(CPack)
+include(DebianPackages)

@@ -10,11 +10,10 @@ fail() {
   exit 70
 }
 
-# Tells a person at a terminal why it takes long; silent otherwise.
+# Says on standard error what takes long now, and how long it took so far: a log that stands still for
+# minutes looks like a hang. Nothing is said where nothing has to be installed or built.
 note() {
-  if [[ -t 2 ]]; then
-    printf '%s: %s\n' "${0##*/}" "$*" >&2
-  fi
+  printf '%s: %s (%d s)\n' "${0##*/}" "$*" "$SECONDS" >&2
 }
 
 # Runs a command; its output goes to a log, and to standard error only if the command fails.
@@ -56,7 +55,7 @@ ensure_packages() {
     fi
     as_root=(sudo)
   fi
-  note "installing ${#missing[@]} packages"
+  note "installing ${#missing[@]} packages: ${missing[*]}"
   mkdir -p "$root/build"
   quietly "$root/build/apt.log" "${as_root[@]}" apt-get -qq update
   quietly "$root/build/apt.log" "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
@@ -73,8 +72,11 @@ build_preset() {
   exec {build_lock}>"$folder/.lock"
   flock "$build_lock"
   if [[ ! -f $folder/build.ninja ]]; then
-    note "configuring and building; the first time takes some minutes"
+    note "configuring $preset"
     quietly "$folder/configure.log" cmake -S "$root" --preset "$preset"
+    note "building $preset; the first time takes some minutes"
+  elif [[ -t 2 ]]; then
+    note "bringing $preset up to date"
   fi
   quietly "$folder/build.log" cmake --build "$folder" --target "$@"
   exec {build_lock}>&-
@@ -83,6 +85,7 @@ build_preset() {
 # Runs every test of a preset and prints the closing lines of CTest; all of it when a test fails.
 test_preset() {
   local folder=$root/build/$1 log=$root/build/$1/test.log
+  note "running the tests of $1"
   if ctest --test-dir "$folder" --output-on-failure --parallel "$(nproc)" >"$log" 2>&1; then
     sed -n '/^[0-9]*% tests passed/,$p' "$log"
   else
