@@ -65,6 +65,9 @@ Result<std::vector<std::string>> captures_in_archive(const std::string& path);
 /// Reads the capture at `input` ("-": standard input; a directory: perf record --threads) and
 /// writes `output` ("-": standard output), which appears whole or not at all.
 /// A zip archive is read when it holds one capture, or options.member names one.
+/// The file's fingerprint is a text of the version of the program, the options that change the
+/// content, and a digest of parts of the input (its size, the first 4 KiB of every MiB, the last
+/// 4 KiB): equal fingerprints mean that converting again would give the same file.
 /// Errors: kNotFound, kIo, kCorrupt/kTruncated/kUnsupported when nothing of the input is readable,
 ///         kUsage when an archive leaves the choice open, kCancelled.
 Result<ConvertReport> convert(const std::string& input, const std::string& output,

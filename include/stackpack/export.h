@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stackpack/filter.h"
 #include "stackpack/model.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
@@ -27,18 +28,6 @@ enum class ExportFormat : std::uint8_t {
 std::span<const std::string_view> export_format_names();
 std::optional<ExportFormat> export_format_of(std::string_view name);
 
-/// A time of the capture's clock, or a distance from its first sample.
-struct ExportTime {
-  std::uint64_t ns = 0;
-  bool from_start = false;
-
-  friend bool operator==(const ExportTime&, const ExportTime&) = default;
-};
-
-/// `123456` is a time of the capture's clock in ns; `1.5s`, `20ms`, `7us`, `300ns` are distances
-/// from the first sample. Nothing when `text` is neither.
-std::optional<ExportTime> parse_export_time(std::string_view text);
-
 /// What a sample counts for.
 enum class ExportWeight : std::uint8_t {
   kAuto,    ///< kPeriod for an imported profile (whose samples stand for many), kCount otherwise
@@ -48,8 +37,11 @@ enum class ExportWeight : std::uint8_t {
 
 /// How a frame is written where the format has text for it.
 enum class FrameStyle : std::uint8_t {
-  kModule,   ///< `module+0xoffset`; `0xaddress` where no image is known
-  kAddress,  ///< `0xaddress`
+  /// `module+0xoffset`, the offset being that in the file; `0xaddress` where no image is known. Of
+  /// a
+  /// caller it is the byte before the return address: it lies in the instruction that called.
+  kModule,
+  kAddress,  ///< `0xaddress`, as recorded
 };
 
 /// What folded puts above the first frame.
@@ -62,19 +54,19 @@ enum class FoldedRoot : std::uint8_t {
 struct ExportOptions {
   ExportFormat format = ExportFormat::kFolded;
 
-  // Which samples; every condition that is set must hold.
-  std::string event;  ///< name of an event; empty: all
-  std::optional<std::uint32_t> pid;
-  std::optional<std::uint32_t> tid;
-  std::string comm;  ///< name of a process or of a thread; empty: all
-  std::optional<ExportTime> from;
-  std::optional<ExportTime> to;  ///< inclusive
+  SampleFilter filter;
+  /// Folded, pprof and speedscope's weights add samples up, and samples of different events do not
+  /// add up: unless filter.events names some, they take the event that samples where time goes, or
+  /// the first one. True: take all. (Each value of an imported pprof profile has a column of its
+  /// own: pprof takes all of them.)
+  bool all_events = false;
 
   ExportWeight weight = ExportWeight::kAuto;
-  FrameStyle frames = FrameStyle::kModule;   ///< folded, speedscope
-  FoldedRoot root = FoldedRoot::kNone;       ///< folded
-  bool annotate_kernel = false;              ///< folded: `_[k]` behind kernel frames
-  bool aggregate = false;                    ///< speedscope: weights instead of times
+  FrameStyle frames = FrameStyle::kModule;  ///< folded, speedscope
+  FoldedRoot root = FoldedRoot::kNone;      ///< folded
+  bool annotate_kernel = false;             ///< folded: `_[k]` behind kernel frames
+  /// speedscope: weights instead of times; always so when the samples have no times.
+  bool aggregate = false;
   bool otlp_stack_tree = false;              ///< otlp: stacks as a tree; an experiment
   std::uint64_t memory_limit = 96ULL << 20;  ///< bytes for what depends on samples; an aim
 };
@@ -84,6 +76,10 @@ struct ExportReport {
   std::uint64_t weight = 0;        ///< what they count for in all
   std::uint64_t stacks = 0;        ///< distinct callstacks (as the output names frames) among them
   std::uint64_t output_bytes = 0;  ///< all files
+  /// Name of the one event that was taken, when the options left the choice; else empty.
+  std::string event;
+  /// The events that were left out by that choice; without their numbers when nobody knows them.
+  std::vector<EventCount> other_events;
 };
 
 /// Writes `output` ("-": standard output; csv: a directory, made when it is not there), which

@@ -65,7 +65,7 @@ class Reader {
 
   [[nodiscard]] std::uint64_t file_bytes() const;
   [[nodiscard]] const Statistics& statistics() const;
-  /// What the writer was told to keep about the making of the file; see convert.h.
+  /// What the file was made of and with: see convert().
   [[nodiscard]] std::string_view fingerprint() const;
   /// All sections, headers and trailer included; their stored bytes add up to file_bytes().
   [[nodiscard]] const std::vector<SectionInfo>& sections() const;
@@ -103,6 +103,14 @@ class Reader {
   /// Errors: kUsage when the file has samples.
   [[nodiscard]] Result<std::vector<StackCount>> stack_counts() const;
 
+  /// Times of the first and the last sample, ns of the capture's clock.
+  struct TimeRange {
+    std::uint64_t from_ns = 0;
+    std::uint64_t to_ns = 0;
+  };
+  /// Nothing when the file has no samples, or none was taken. Cost: the index of the samples.
+  [[nodiscard]] Result<std::optional<TimeRange>> time_range() const;
+
   [[nodiscard]] Result<std::vector<Event>> events() const;
   [[nodiscard]] Result<std::vector<Process>> processes() const;
   [[nodiscard]] Result<std::vector<Thread>> threads() const;
@@ -111,8 +119,9 @@ class Reader {
 
   [[nodiscard]] CacheCounters cache() const;
 
-  /// Reads everything: every checksum, every page, every index, every sample block, the order of
-  /// the nodes, and that the statistics fit.
+  /// Reads everything: every checksum, every page, every index, every sample block, every table,
+  /// their order and keys, and that the statistics fit. docs/format.md, section 7, lists what is
+  /// not compared. Errors: as of opening, with the rule that is broken.
   [[nodiscard]] Status verify() const;
 
  private:

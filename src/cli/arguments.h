@@ -35,6 +35,7 @@ struct StatsArguments {
   bool json = false;
   std::vector<std::string> checks;
   ConvertOptions options;  // for files that are captures
+  SampleFilter filter;
 };
 
 enum class DumpKind {
@@ -51,6 +52,7 @@ enum class DumpKind {
 struct DumpArguments {
   std::string file;
   DumpKind kind = DumpKind::kStacks;
+  SampleFilter filter;
   bool json = false;
 };
 
@@ -58,13 +60,15 @@ struct ShowArguments {
   std::string file;
   std::vector<std::uint32_t> ids;
   std::optional<std::uint32_t> pid;
-  std::uint64_t from_ns = 0;  // of the capture's clock
+  std::optional<CaptureTime> from;
+  std::optional<CaptureTime> to;
   bool json = false;
 };
 
 struct ExportArguments {
   std::string file;
   std::string output;
+  bool has_format = false;
   ExportOptions options;
   bool quiet = false;
 };

@@ -1,6 +1,7 @@
 #include "cli/command_definitions.h"
 
 #include <array>
+#include <cctype>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -84,16 +85,19 @@ CLI::Option* add_size(CLI::App& command, const std::string& name, const std::str
   return command.add_option_function<std::string>(name, take, text)->type_name("SIZE");
 }
 
-CLI::Option* add_time(CLI::App& command, const std::string& name, const std::string& text,
-                      std::optional<ExportTime>& time) {
-  const auto take = [name, &time](const std::string& word) {
-    time = parse_export_time(word);
-    if (!time) {
-      refuse(name, fmt::format("'{}' is no time; write for example 1.5s (from the start) or "
-                               "123456789 (ns of the capture's clock)",
+CaptureTime take_time(const std::string& option, const std::string& word) {
+  const std::optional<CaptureTime> time = parse_capture_time(word);
+  if (!time) {
+    refuse(option, fmt::format("'{}' is no time; write for example +1.5s (from the start), or as "
+                               "listings do 1481.017314885 (s of the capture's clock)",
                                word));
-    }
-  };
+  }
+  return *time;
+}
+
+CLI::Option* add_time(CLI::App& command, const std::string& name, const std::string& text,
+                      std::optional<CaptureTime>& time) {
+  const auto take = [name, &time](const std::string& word) { time = take_time(name, word); };
   return command.add_option_function<std::string>(name, take, text)->type_name("TIME");
 }
 
@@ -106,6 +110,12 @@ CLI::Option* add_id(CLI::App& command, const std::string& name, const std::strin
       ->type_name("N");
 }
 
+// Patterns; the option may be given several times.
+CLI::Option* add_names(CLI::App& command, const std::string& name, const std::string& text,
+                       std::vector<std::string>& names) {
+  return command.add_option(name, names, text)->type_name("NAME")->allow_extra_args(false);
+}
+
 constexpr std::string_view kInputs = "Inputs";
 constexpr std::string_view kOutputs = "Outputs";
 constexpr std::string_view kPacking = "Packing";
@@ -115,6 +125,40 @@ constexpr std::string_view kForm = "Form";
 std::string group(std::string_view name) {
   return std::string(name);
 }
+
+void add_times(CLI::App& sub, std::optional<CaptureTime>& from, std::optional<CaptureTime>& to) {
+  add_time(sub, "--from", "from this time on: +1.5s from the start, or as listings write times",
+           from)
+      ->group(group(kFilters));
+  add_time(sub, "--to", "up to this time", to)->group(group(kFilters));
+}
+
+// All but the times. NAME is a pattern: * and ? stand for other characters.
+void add_filters(CLI::App& sub, SampleFilter& filter) {
+  add_names(sub, "--event", "samples of this event", filter.events)->group(group(kFilters));
+  add_names(sub, "--exclude-event", "without this event", filter.excluded_events)
+      ->group(group(kFilters));
+  add_id(sub, "--pid", "samples of this process", filter.pid)->group(group(kFilters));
+  add_id(sub, "--tid", "samples of this thread", filter.tid)->group(group(kFilters));
+  add_id(sub, "--cpu", "samples taken on this processor", filter.cpu)->group(group(kFilters));
+  add_names(sub, "--comm", "samples of processes or threads of this name", filter.comms)
+      ->group(group(kFilters));
+  add_names(sub, "--exclude-comm", "without processes and threads of this name",
+            filter.excluded_comms)
+      ->group(group(kFilters));
+  add_names(sub, "--module", "callstacks that run through this image (path or its last part)",
+            filter.modules)
+      ->group(group(kFilters));
+  add_names(sub, "--exclude-module", "without callstacks that run through this image",
+            filter.excluded_modules)
+      ->group(group(kFilters));
+  sub.add_flag("--no-idle", filter.no_idle, "without the idle threads of processors")
+      ->group(group(kFilters));
+}
+
+constexpr std::string_view kPatterns =
+    "NAME may have * and ?, and options with NAME may be repeated: one of them must fit. All "
+    "filters that are given must hold.";
 
 }  // namespace
 
@@ -248,7 +292,7 @@ void CommandDefinitions::define_convert_reports(CLI::App& sub) {
 void CommandDefinitions::define_stats() {
   CLI::App& sub = command(
       "stats", "tell what is in .spk files and how well they are packed", Command::kStats,
-      {{"stats FILE... [--json] [--check 'EXPR']..."},
+      {{"stats FILE... [--json] [--check 'EXPR']... [FILTERS]"},
        {{"a table for a person", "stackpack stats out.spk"},
         {"one figure for a program", "stackpack stats --json out.spk | jq .ratios.total"},
         {"a gate in a pipeline",
@@ -258,7 +302,11 @@ void CommandDefinitions::define_stats() {
        "EXPR is KEY OP NUMBER: KEY a path in the --json object such as ratios.total, "
        "samples.recorded or events.cpu-clock.samples; OP one of == != < <= > >=; NUMBER may have a "
        "unit (64MiB). It is checked for each file. A loss counter that a file does not have is 0.\n"
-       "Exit status: 3 when a check fails."});
+       "With filters only samples, callstacks and events are told: those of the samples "
+       "selected.\n" +
+           std::string(kPatterns) +
+           "\n"
+           "Exit status: 3 when a check fails."});
   StatsArguments& arguments = invocation.stats;
   sub.add_option("files", arguments.files, ".spk files, or captures")
       ->type_name("FILE...")
@@ -274,22 +322,28 @@ void CommandDefinitions::define_stats() {
   add_choice(sub, "--format", kFormats, "format of the captures", [&arguments](int value) {
     arguments.options.format = static_cast<CaptureFormat>(value);
   })->group(group(kInputs));
+  add_filters(sub, arguments.filter);
+  add_times(sub, arguments.filter.from, arguments.filter.to);
 }
 
 void CommandDefinitions::define_dump() {
   CLI::App& sub = command(
       "dump", "list what a .spk file holds, as text or JSON", Command::kDump,
       {{"dump FILE.spk --stacks|--samples|--processes|--threads|--modules|--events|--losses|"
-        "--metadata [--json]"},
+        "--metadata [--json] [FILTERS]"},
        {{"the ten hottest callstacks", "stackpack dump --stacks out.spk | sort -rn | head"},
-        {"samples of one thread", "stackpack dump --samples out.spk | awk -F'\\t' '$3 == 4711'"}},
+        {"samples of one thread in two seconds",
+         "stackpack dump --samples out.spk --tid 4711 --from +1s --to +3s"}},
        "--stacks: a line per distinct recorded callstack: COUNT frame frame ..., leaf first; a "
        "frame is a letter (k kernel, u user, h hypervisor, g guest, G guest kernel, U guest user, "
        "? "
        "unknown) and the address in hex.\n"
        "Other listings: a line of names that begins with '#', then a line per row, fields "
        "separated "
-       "by tabs; '-' is a value that was not recorded."});
+       "by tabs; '-' is a value that was not recorded.\n"
+       "Filters are for --stacks and --samples. Of an imported profile COUNT is what the samples "
+       "stand for. " +
+           std::string(kPatterns)});
   DumpArguments& arguments = invocation.dump;
   sub.add_option("file", arguments.file, "a .spk file")->type_name("FILE.spk")->required();
   const auto kind = [&](const std::string& name, DumpKind value, const std::string& text) {
@@ -305,6 +359,8 @@ void CommandDefinitions::define_dump() {
   kind("--events", DumpKind::kEvents, "what was counted or traced, with its number of samples");
   kind("--losses", DumpKind::kLosses, "what was lost, damaged or remarkable");
   kind("--metadata", DumpKind::kMetadata, "facts about the recording: host, system, command");
+  add_filters(sub, arguments.filter);
+  add_times(sub, arguments.filter.from, arguments.filter.to);
   sub.add_flag("--json", arguments.json, "a JSON array, an element a line")->group(group(kReports));
 }
 
@@ -316,72 +372,86 @@ void CommandDefinitions::define_show() {
          "stackpack show out.spk $(stackpack dump --samples out.spk | awk -F'\\t' '$9 != \"-\" && "
          "!/^#/ {print $9; exit}')"}},
        "An address means something in a process at a time only: those of the first sample with "
-       "that callstack are taken, or of the first one of --pid, or not before --from.\n"
+       "that callstack are taken, or of the first one of --pid, or not before --from. The offset "
+       "is "
+       "that in the file.\n"
        "IDs are those of `dump --samples`: 0 up to the number of callstacks less one."});
   ShowArguments& arguments = invocation.show;
   sub.add_option("file", arguments.file, "a .spk file")->type_name("FILE.spk")->required();
   sub.add_option("ids", arguments.ids, "ids of callstacks")->type_name("ID...")->required();
   add_id(sub, "--pid", "take the mappings of this process", arguments.pid)->group(group(kFilters));
-  sub.add_option("--from", arguments.from_ns,
-                 "take the first sample at or after this time, ns of the capture's clock")
-      ->type_name("NS")
-      ->group(group(kFilters));
+  add_times(sub, arguments.from, arguments.to);
   sub.add_flag("--json", arguments.json, "a JSON array, an element a line")->group(group(kReports));
 }
 
 void CommandDefinitions::define_export() {
-  std::vector<std::string> formats;
-  for (const std::string_view name : export_format_names()) {
-    formats.emplace_back(name);
-  }
   CLI::App& sub = command(
       "export", "write a .spk file in a format that a viewer opens", Command::kExport,
-      {{"export FILE.spk --to FORMAT -o OUT [FILTERS]"},
-       {{"a flame graph", "stackpack export out.spk --to folded -o - | flamegraph.pl > out.svg"},
+      {{"export FILE.spk --format FORMAT -o OUT [FILTERS]"},
+       {{"a flame graph",
+         "stackpack export out.spk --format folded -o - | flamegraph.pl > out.svg"},
         {"one process, the first two seconds",
-         "stackpack export out.spk --to pprof -o out.pb.gz --comm node --from 0s --to-time 2s"}},
-       ""});
+         "stackpack export out.spk --format pprof -o out.pb.gz --comm node --from +0s --to +2s"}},
+       "folded, pprof and speedscope --aggregate are about one event unless told otherwise, since "
+       "samples of different events do not add up: that which samples time, or the first.\n"
+       "module+0xoffset is an offset in the file; for ELF files it is not always the virtual "
+       "address that addr2line wants. Of a caller it is the byte before the return address.\n" +
+           std::string(kPatterns)});
   ExportArguments& arguments = invocation.exporting;
-  ExportOptions& options = arguments.options;
   sub.add_option("file", arguments.file, "a .spk file")->type_name("FILE.spk")->required();
-  sub.add_option_function<std::string>(
-         "--to",
-         [&options, formats](const std::string& word) {
-           const std::optional<ExportFormat> format = export_format_of(word);
-           if (!format) {
-             refuse("--to", fmt::format("'{}' is none of {}{}", word, fmt::join(formats, ", "),
-                                        did_you_mean(word, formats)));
-           }
-           options.format = *format;
-         },
-         "format of the output")
-      ->type_name(fmt::format("{}", fmt::join(formats, "|")))
-      ->required()
-      ->group(group(kOutputs));
+  define_export_format(sub);
   sub.add_option("-o,--output", arguments.output,
                  "write this file (csv: directory); '-' is standard output")
       ->type_name("FILE")
       ->required()
       ->group(group(kOutputs));
-  define_export_filters(sub);
   define_export_form(sub);
-  sub.add_flag("-q,--quiet", arguments.quiet, "no summary on a terminal")->group(group(kReports));
+  sub.add_flag("-q,--quiet", arguments.quiet, "no notes, and no summary on a terminal")
+      ->group(group(kReports));
 }
 
-void CommandDefinitions::define_export_filters(CLI::App& sub) {
-  ExportOptions& options = invocation.exporting.options;
-  sub.add_option("--event", options.event, "samples of this event")
-      ->type_name("NAME")
+// --to is a time, as in the other commands; a format it may name for the sake of older scripts.
+void CommandDefinitions::define_export_format(CLI::App& sub) {
+  std::vector<std::string> formats;
+  for (const std::string_view name : export_format_names()) {
+    formats.emplace_back(name);
+  }
+  ExportArguments& arguments = invocation.exporting;
+  ExportOptions& options = arguments.options;
+  const auto take_format = [&arguments, formats](const std::string& word) {
+    const std::optional<ExportFormat> format = export_format_of(word);
+    if (!format) {
+      refuse("--format", fmt::format("'{}' is none of {}{}", word, fmt::join(formats, ", "),
+                                     did_you_mean(word, formats)));
+    }
+    arguments.options.format = *format;
+    arguments.has_format = true;
+  };
+  sub.add_option_function<std::string>("--format", take_format, "format of the output")
+      ->type_name(fmt::format("{}", fmt::join(formats, "|")))
+      ->group(group(kOutputs));
+  add_filters(sub, options.filter);
+  sub.add_flag("--all-events", options.all_events, "all events at once, where the format adds up")
       ->group(group(kFilters));
-  add_id(sub, "--pid", "samples of this process", options.pid)->group(group(kFilters));
-  add_id(sub, "--tid", "samples of this thread", options.tid)->group(group(kFilters));
-  sub.add_option("--comm", options.comm, "samples of processes or threads of this name")
-      ->type_name("NAME")
+  add_time(sub, "--from", "from this time on: +1.5s from the start, or as listings write times",
+           options.filter.from)
       ->group(group(kFilters));
-  add_time(sub, "--from", "samples from this time on: 1.5s from the start, or ns of the clock",
-           options.from)
+  sub.add_option_function<std::vector<std::string>>(
+         "--to",
+         [&options, take_format](const std::vector<std::string>& words) {
+           for (const std::string& word : words) {
+             if (export_format_of(word) || std::isalpha(static_cast<unsigned char>(word[0])) != 0) {
+               take_format(word);
+             } else {
+               options.filter.to = take_time("--to", word);
+             }
+           }
+         },
+         "up to this time; or the format, as --format")
+      ->type_name("TIME")
+      ->allow_extra_args(false)
       ->group(group(kFilters));
-  add_time(sub, "--to-time", "samples up to this time", options.to)->group(group(kFilters));
+  add_time(sub, "--to-time", "same as --to TIME", options.filter.to)->group(group(kFilters));
 }
 
 void CommandDefinitions::define_export_form(CLI::App& sub) {
@@ -415,7 +485,8 @@ void CommandDefinitions::define_export_form(CLI::App& sub) {
       ->group(group(kForm));
   sub.add_flag("--annotate-kernel", options.annotate_kernel, "folded: mark kernel frames with _[k]")
       ->group(group(kForm));
-  sub.add_flag("--aggregate", options.aggregate, "speedscope: weights instead of times")
+  sub.add_flag("--aggregate", options.aggregate,
+               "speedscope: weights instead of times, which samples without times get always")
       ->group(group(kForm));
   sub.add_flag("--otlp-stack-tree", options.otlp_stack_tree,
                "otlp: callstacks as a tree, for comparing sizes")

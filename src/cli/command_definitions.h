@@ -40,7 +40,7 @@ struct CommandDefinitions {
   void define_dump();
   void define_show();
   void define_export();
-  void define_export_filters(CLI::App& sub);
+  void define_export_format(CLI::App& sub);
   void define_export_form(CLI::App& sub);
   void define_verify();
   void define_help();

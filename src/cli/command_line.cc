@@ -174,13 +174,21 @@ Parsed CommandLine::parse(std::vector<std::string> arguments) {
       return usage_error(fmt::format("convert: {}", problem));
     }
   }
+  if (definitions_->invocation.command == Command::kExport &&
+      !definitions_->invocation.exporting.has_format) {
+    return usage_error("export: no format; give --format FORMAT, see stackpack export --help");
+  }
   if (definitions_->invocation.command == Command::kDump) {
     if (definitions_->dump_kinds.size() != 1) {
       return usage_error(
           "dump: say what to list, one of --stacks, --samples, --processes, "
           "--threads, --modules, --events, --losses, --metadata");
     }
-    definitions_->invocation.dump.kind = definitions_->dump_kinds.front();
+    DumpArguments& dump = definitions_->invocation.dump;
+    dump.kind = definitions_->dump_kinds.front();
+    if (dump.kind != DumpKind::kStacks && dump.kind != DumpKind::kSamples && !dump.filter.empty()) {
+      return usage_error("dump: filters select samples: they go with --stacks and --samples");
+    }
   }
   return {};
 }

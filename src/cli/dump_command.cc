@@ -8,6 +8,7 @@
 #include "app/listing/stack_listing.h"
 #include "app/listing/thread_names.h"
 #include "cli/commands.h"
+#include "cli/event_note.h"
 #include "cli/exit_codes.h"
 #include "cli/frame_text.h"
 #include "cli/human_text.h"
@@ -61,18 +62,6 @@ void append_name(std::string& out, std::string_view name) {
   append_escaped(out, name.empty() ? std::string_view("-") : name);
 }
 
-Status dump_stacks_text(const Reader& reader, app::TextOutput& out) {
-  return app::visit_recorded_stacks(reader,
-                                    [&out](std::uint64_t samples, std::span<const Frame> frames) {
-                                      std::string& text = out.text();
-                                      text += std::to_string(samples);
-                                      text += ' ';
-                                      append_frames(text, frames);
-                                      text += '\n';
-                                      return out.checkpoint();
-                                    });
-}
-
 void write_frames(JsonText& json, std::span<const Frame> frames, std::string& scratch) {
   json.key("frames");
   json.begin_array();
@@ -84,19 +73,39 @@ void write_frames(JsonText& json, std::span<const Frame> frames, std::string& sc
   json.end_array();
 }
 
-Status dump_stacks_json(const Reader& reader, app::TextOutput& out) {
-  JsonLines lines(out.text());
+Status dump_stacks(const Reader& reader, const DumpArguments& arguments, const Messages& messages,
+                   app::TextOutput& out) {
+  const Result<app::StackCounts> stacks = app::count_recorded_stacks(reader, arguments.filter);
+  if (!stacks) {
+    return stacks.error();
+  }
+  note_event_choice(arguments.file, stacks->event, stacks->other_events, "--event NAME", messages);
+  std::optional<JsonLines> lines;
+  if (arguments.json) {
+    lines.emplace(out.text());
+  }
   std::string scratch;
-  const Status status =
-      app::visit_recorded_stacks(reader, [&](std::uint64_t samples, std::span<const Frame> frames) {
-        JsonText json = lines.element();
-        json.begin_object();
-        json.field("samples", samples);
-        write_frames(json, frames, scratch);
-        json.end_object();
+  const Status status = app::visit_counted_stacks(
+      reader, stacks->counts,
+      [&](StackId /*id*/, std::uint64_t count, std::span<const Frame> frames) {
+        if (lines) {
+          JsonText json = lines->element();
+          json.begin_object();
+          json.field("samples", count);
+          write_frames(json, frames, scratch);
+          json.end_object();
+        } else {
+          std::string& text = out.text();
+          text += std::to_string(count);
+          text += ' ';
+          append_frames(text, frames);
+          text += '\n';
+        }
         return out.checkpoint();
       });
-  lines.end();
+  if (lines) {
+    lines->end();
+  }
   return status;
 }
 
@@ -183,7 +192,7 @@ void write_sample(JsonText& json, const StoredSample& sample, std::string_view e
   json.end_object();
 }
 
-Status dump_samples(const Reader& reader, bool as_json, app::TextOutput& out) {
+Status dump_samples(const Reader& reader, const DumpArguments& arguments, app::TextOutput& out) {
   if (!reader.has_samples()) {
     return Error{ErrorCode::kUsage, kNoOffset,
                  "the file was written without its samples; --stacks has what is left"};
@@ -194,14 +203,14 @@ Status dump_samples(const Reader& reader, bool as_json, app::TextOutput& out) {
   }
   const app::ThreadNames names(context->processes, context->threads);
   std::optional<JsonLines> lines;
-  if (as_json) {
+  if (arguments.json) {
     lines.emplace(out.text());
   } else {
     out.text() += "#time\tpid\ttid\tcpu\tevent\tweight\torigin\tflags\tstack\tcomm\tframes\n";
   }
   std::string scratch;
   const Status status = app::visit_samples_with_frames(
-      reader, {}, [&](const StoredSample& sample, std::span<const Frame> frames) {
+      reader, arguments.filter, [&](const StoredSample& sample, std::span<const Frame> frames) {
         const std::string_view event = context->event_name(sample.event);
         const std::string_view name = names.name(sample.pid, sample.tid, sample.time_ns);
         if (lines) {
@@ -218,12 +227,13 @@ Status dump_samples(const Reader& reader, bool as_json, app::TextOutput& out) {
   return status;
 }
 
-Status dump(const Reader& reader, const DumpArguments& arguments, app::TextOutput& out) {
+Status dump(const Reader& reader, const DumpArguments& arguments, const Messages& messages,
+            app::TextOutput& out) {
   switch (arguments.kind) {
     case DumpKind::kStacks:
-      return arguments.json ? dump_stacks_json(reader, out) : dump_stacks_text(reader, out);
+      return dump_stacks(reader, arguments, messages, out);
     case DumpKind::kSamples:
-      return dump_samples(reader, arguments.json, out);
+      return dump_samples(reader, arguments, out);
     case DumpKind::kProcesses:
     case DumpKind::kThreads:
     case DumpKind::kModules:
@@ -248,7 +258,7 @@ int run_dump(const DumpArguments& arguments, const Messages& messages) {
     messages.error("(standard output)", out.error());
     return exit_code_of(out.error());
   }
-  return finish_output(**out, dump(*reader, arguments, **out), arguments.file, messages);
+  return finish_output(**out, dump(*reader, arguments, messages, **out), arguments.file, messages);
 }
 
 }  // namespace stackpack::cli

@@ -4,6 +4,7 @@
 
 #include "app/console.h"
 #include "cli/commands.h"
+#include "cli/event_note.h"
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
 #include "stackpack/export.h"
@@ -27,6 +28,10 @@ int run_export(const ExportArguments& arguments, const Messages& messages) {
                                              : arguments.output,
                    error);
     return exit_code_of(error);
+  }
+  if (!arguments.quiet) {
+    note_event_choice(arguments.file, report->event, report->other_events,
+                      "--event NAME, --all-events", messages);
   }
   if (!arguments.quiet && app::is_terminal(app::Stream::kStandardError)) {
     messages.plain(fmt::format("{}: {} samples, {} callstacks, {}", arguments.output,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -29,12 +30,12 @@ class JsonText {
   }
 
   void value(std::string_view text) {
-    if (is_utf8(text)) {
+    if (is_plain(text)) {
       writer_.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
-    } else {
-      const std::string clean = to_utf8(text);
-      writer_.String(clean.data(), static_cast<rapidjson::SizeType>(clean.size()));
+      return;
     }
+    const std::string quoted = is_utf8(text) ? quoted_of(text) : quoted_of(to_utf8(text));
+    writer_.RawValue(quoted.data(), quoted.size(), rapidjson::kStringType);
   }
   void value(const char* text) { value(std::string_view(text)); }
   void value(const std::string& text) { value(std::string_view(text)); }
@@ -63,6 +64,19 @@ class JsonText {
     void Put(char letter) { out->push_back(letter); }  // NOLINT(readability-identifier-naming)
     void Flush() {}                                    // NOLINT(readability-identifier-naming)
   };
+
+  // A text as a JSON string that is safe to show.
+  static std::string quoted_of(std::string_view text) {
+    std::string quoted;
+    Stream stream{&quoted};
+    rapidjson::Writer<Stream> writer(stream);
+    writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+    return escape_json_controls(quoted);
+  }
+  // Printable ASCII, as nearly all names are.
+  static bool is_plain(std::string_view text) {
+    return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  }
 
   Stream stream_;
   rapidjson::Writer<Stream> writer_;

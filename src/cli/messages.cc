@@ -52,7 +52,7 @@ void Messages::line(std::string_view file, std::string_view kind, std::string_vi
     message += kind;
     message += ": ";
   }
-  message += text;
+  append_message(message, text);
   if (colours_ && !colour.empty()) {
     message = fmt::format("{}{}{}", colour, message, kPlain);
   }

@@ -68,7 +68,7 @@ void write_json(JsonText json, StackId id, const std::optional<app::StackPlace>&
 
 // Shows the stacks one after the other, in the order asked for.
 Status show(const Reader& reader, const ShowArguments& arguments, app::TextOutput& out) {
-  const app::PlaceFilter filter{arguments.pid, arguments.from_ns};
+  const app::PlaceFilter filter{arguments.pid, arguments.from, arguments.to};
   const Result<Places> places = app::first_places(reader, arguments.ids, filter);
   if (!places) {
     return places.error();

@@ -30,7 +30,8 @@ void write_source(JsonText& json, const Statistics& statistics) {
   json.end_object();
 }
 
-void write_samples(JsonText& json, const Statistics& statistics) {
+void write_samples(JsonText& json, const app::Measurement& measurement) {
+  const Statistics& statistics = measurement.statistics;
   json.key("samples");
   json.begin_object();
   json.field("total", statistics.samples.total);
@@ -39,6 +40,9 @@ void write_samples(JsonText& json, const Statistics& statistics) {
   json.field("none", statistics.samples.none);
   json.field("empty_chains", statistics.samples.empty_chains);
   json.field("stack_dump_only", statistics.samples.stack_dump_only);
+  if (measurement.event_weights.size() == 1) {
+    json.field("weight", measurement.event_weights.front());
+  }
   json.end_object();
 }
 
@@ -115,12 +119,19 @@ void write_tables(JsonText& json, const Statistics& statistics) {
   json.field("processes", statistics.processes);
   json.field("threads", statistics.threads);
   json.field("modules", statistics.modules);
+}
+
+void write_events(JsonText& json, const app::Measurement& measurement) {
+  const std::vector<EventCount>& events = measurement.statistics.events;
   json.key("events");
   json.begin_array();
-  for (const EventCount& event : statistics.events) {
+  for (std::size_t i = 0; i < events.size(); ++i) {
     json.begin_object();
-    json.field("name", event.name);
-    json.field("samples", event.samples);
+    json.field("name", events[i].name);
+    json.field("samples", events[i].samples);
+    if (i < measurement.event_weights.size()) {
+      json.field("weight", measurement.event_weights[i]);
+    }
     json.end_object();
   }
   json.end_array();
@@ -151,14 +162,24 @@ void write_statistics(JsonText& json, const app::Measurement& measurement) {
   json.begin_object();
   json.field("file", measurement.file);
   json.field("file_bytes", measurement.file_bytes);
+  if (measurement.filtered) {  // what is left out is about the file, not about these samples
+    json.key("filtered");
+    json.value(true);
+    write_samples(json, measurement);
+    write_callstacks(json, statistics, figures);
+    write_events(json, measurement);
+    json.end_object();
+    return;
+  }
   write_source(json, statistics);
-  write_samples(json, statistics);
+  write_samples(json, measurement);
   write_callstacks(json, statistics, figures);
   write_dag(json, statistics, figures);
   write_sections(json, measurement.sections);
   write_ratios(json, figures);
   write_builder(json, statistics, figures);
   write_tables(json, statistics);
+  write_events(json, measurement);
   json.key("losses");
   write_losses(json, statistics.losses);
   json.end_object();

@@ -34,6 +34,17 @@ void append_forms(std::string& out, const Statistics& statistics,
          figures.total_ratio, figures.dedup_ratio, figures.dag_ratio, figures.file_ratio);
 }
 
+// Of a selection: what the file is like is another matter.
+void append_selection(std::string& out, const Statistics& statistics) {
+  append(out, "samples       {} ({} with a recorded callstack, {} ip only, {} none)\n",
+         grouped(statistics.samples.total), grouped(statistics.samples.recorded),
+         grouped(statistics.samples.ip_only), grouped(statistics.samples.none));
+  append(out, "callstacks    {} distinct; deepest {}\n", grouped(statistics.callstacks.unique),
+         grouped(statistics.callstacks.max_depth));
+  append(out, "frames        {} recorded, {} in distinct callstacks\n",
+         grouped(statistics.callstacks.raw_frames), grouped(statistics.callstacks.unique_frames));
+}
+
 void append_facts(std::string& out, const app::Measurement& measurement,
                   const app::DerivedFigures& figures) {
   const Statistics& statistics = measurement.statistics;
@@ -72,14 +83,15 @@ void append_facts(std::string& out, const app::Measurement& measurement,
                              grouped(statistics.threads), grouped(statistics.modules)));
 }
 
-void append_events(std::string& out, const std::vector<EventCount>& events) {
-  if (events.empty()) {
-    return;
-  }
-  out += "\nevents\n";
-  for (const EventCount& event : events) {
-    append(out, "{:>14}  ", grouped(event.samples));
-    append_escaped(out, event.name);
+void append_events(std::string& out, const app::Measurement& measurement) {
+  const std::vector<EventCount>& events = measurement.statistics.events;
+  out += events.empty() ? "" : "\nevents\n";
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    append(out, "{:>14}  ", grouped(events[i].samples));
+    append_escaped(out, events[i].name);
+    if (i < measurement.event_weights.size()) {
+      append(out, " (stands for {})", grouped(measurement.event_weights[i]));
+    }
     out += '\n';
   }
 }
@@ -133,9 +145,14 @@ void append_statistics_table(std::string& out, const app::Measurement& measureme
   const app::DerivedFigures figures = app::derive(measurement.statistics, measurement.file_bytes);
   append_escaped(out, measurement.file);
   out += '\n';
+  if (measurement.filtered) {
+    append_selection(out, measurement.statistics);
+    append_events(out, measurement);
+    return;
+  }
   append_forms(out, measurement.statistics, figures);
   append_facts(out, measurement, figures);
-  append_events(out, measurement.statistics.events);
+  append_events(out, measurement);
   append_losses(out, measurement.statistics.losses);
   append_skips(out, measurement.statistics);
   append_sections(out, measurement.sections, measurement.file_bytes);

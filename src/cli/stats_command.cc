@@ -91,6 +91,7 @@ class StatsReport {
   void add(const app::Measurement& measurement) {
     total_.file_bytes += measurement.file_bytes;
     app::add_statistics(total_.statistics, measurement.statistics);
+    total_.filtered = measurement.filtered;
     write(measurement);
   }
 
@@ -143,8 +144,9 @@ int run_stats(const StatsArguments& arguments, const Messages& messages) {
   StatsReport report((*out)->text(), arguments.json, arguments.files.size() > 1);
   for (const std::string& file : arguments.files) {
     ConvertProgress progress;
-    const Result<app::Measurement> measurement = run_interruptible(
-        progress, [&] { return app::measure(file, arguments.options, &progress); });
+    const Result<app::Measurement> measurement = run_interruptible(progress, [&] {
+      return app::measure(file, arguments.options, arguments.filter, &progress);
+    });
     if (!measurement) {
       if (app::interrupted_by() != 0) {
         app::end_by_signal(app::interrupted_by());

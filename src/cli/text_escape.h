@@ -6,8 +6,17 @@
 
 namespace stackpack::cli {
 
-/// Appends `text` with control characters and backslashes as \t, \n, \\, \xNN: one line, no tab.
+/// Appends `text` with backslashes, tabs and line ends as \\, \t, \n, and as \xNN each byte of what
+/// a terminal would obey instead of showing it: control characters (C0, DEL, C1), the marks that
+/// turn the direction of text, line separators, and all that is not UTF-8. One line, no tab.
 void append_escaped(std::string& out, std::string_view text);
+
+/// The same, but backslashes stay: for messages, parts of which may be escaped already.
+void append_message(std::string& out, std::string_view text);
+
+/// JSON with the control characters that JSON allows in strings (DEL, C1, marks of direction, line
+/// separators) as \uNNNN: the same values.
+std::string escape_json_controls(std::string_view json);
 
 /// Whether `text` is well-formed UTF-8.
 bool is_utf8(std::string_view text);

@@ -45,6 +45,9 @@ Status check_not_empty(exporting::SampleSelection& selection) {
   if (any) {
     return {};
   }
+  if (status && selection.choose_next_event()) {
+    return check_not_empty(selection);
+  }
   return status ? Status{Error{ErrorCode::kUsage, kNoOffset,
                                "export: no sample of the file is selected by these filters"}}
                 : status;
@@ -71,10 +74,15 @@ Status write_directory(ExportJob& job, const std::string& output) {
   if (output == "-") {
     return Error{ErrorCode::kUsage, kNoOffset, "export: csv is several files; name a directory"};
   }
-  if (const Status status = io::make_directories(output); !status) {
-    return status;
+  const std::vector<std::string> made = io::missing_directories(output);
+  Status status = io::make_directories(output);
+  if (status) {
+    status = exporting::write_csv(job, output);
   }
-  return exporting::write_csv(job, output);
+  if (!status) {
+    io::remove_empty_directories(made);
+  }
+  return status;
 }
 
 }  // namespace
@@ -100,6 +108,10 @@ Result<ExportReport> export_capture(const Reader& reader, const std::string& out
       options.format == ExportFormat::kCsv ? write_directory(job, output) : write_file(job, output);
   if (!status) {
     return status.error();
+  }
+  if ((*selection)->chose_event()) {
+    job.report.event = view->events[(*selection)->main_event()].name;
+    job.report.other_events = (*selection)->events_left_out();
   }
   return job.report;
 }

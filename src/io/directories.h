@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "stackpack/result.h"
 
@@ -8,6 +9,12 @@ namespace stackpack::io {
 
 /// Makes the directory and those above it, as far as they are not there.
 Status make_directories(const std::string& path);
+
+/// The directory and those above it which are not there, the innermost first.
+std::vector<std::string> missing_directories(const std::string& path);
+
+/// Removes those of `paths` which are empty, in their order; the others stay.
+void remove_empty_directories(const std::vector<std::string>& paths);
 
 /// Where files that nobody is to find may be made: TMPDIR, or /tmp.
 std::string temporary_directory();

@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include "app/convert/measure.h"
+#include "app/listing/selected_samples.h"
+#include "app/listing/stack_listing.h"
 #include "export/hand_made_capture.h"
 #include "stackpack/convert.h"
 #include "stackpack/export.h"
@@ -86,9 +89,9 @@ TEST_CASE("export: a refused or failed request leaves no output") {
     ErrorCode code;
   };
   ExportOptions no_match;
-  no_match.pid = 4711;
+  no_match.filter.pid = 4711;
   ExportOptions no_event;
-  no_event.event = "cycles";
+  no_event.filter.events = {"cycles"};
   ExportOptions csv;
   csv.format = ExportFormat::kCsv;
   for (const Case& c :
@@ -103,4 +106,70 @@ TEST_CASE("export: a refused or failed request leaves no output") {
     CHECK(report.error().code == c.code);
     CHECK_FALSE(std::filesystem::exists(directory.file("out")));
   }
+}
+
+TEST_CASE("export: an imported profile counts by its weights, with and without samples") {
+  const test::TemporaryDirectory directory;
+  write_file(directory.file("a.folded"), "main;work 10\nmain 5\nidle 100\n");
+  for (const bool samples : {true, false}) {
+    CAPTURE(samples);
+    ConvertOptions options;
+    options.samples = samples;
+    const auto reader = packed(directory, "a.folded", options);
+    const auto stacks = app::count_recorded_stacks(*reader, {});
+    REQUIRE(stacks.has_value());
+    std::vector<std::uint64_t> counts = stacks->counts;
+    std::sort(counts.begin(), counts.end());
+    CHECK(counts == std::vector<std::uint64_t>{5, 10, 100});
+    const auto measured = app::measure(directory.file("a.folded.spk"), {}, {}, nullptr);
+    REQUIRE(measured.has_value());
+    CHECK(measured->event_weights == std::vector<std::uint64_t>{115});
+    CHECK(measured->statistics.samples.total == 3);
+  }
+}
+
+TEST_CASE("stats: a filter that lets everything pass gives the figures of the file") {
+  const test::TemporaryDirectory directory;
+  write_file(directory.file("a.folded"), "main;work 10\nmain;rest 4\nmain 5\nidle 100\n");
+  const auto reader = packed(directory, "a.folded");
+  const Statistics whole = reader->statistics();
+  Statistics counted = whole;
+  SampleFilter everything;
+  everything.from = CaptureTime{0, false};
+  REQUIRE(app::recount(*reader, everything, counted).has_value());
+  CHECK(counted.samples.total == whole.samples.total);
+  CHECK(counted.samples.recorded == whole.samples.recorded);
+  CHECK(counted.callstacks.raw_frames == whole.callstacks.raw_frames);
+  CHECK(counted.callstacks.unique == whole.callstacks.unique);
+  CHECK(counted.callstacks.unique_frames == whole.callstacks.unique_frames);
+  CHECK(counted.callstacks.unique_leaf_frames == whole.callstacks.unique_leaf_frames);
+  CHECK(counted.callstacks.max_depth == whole.callstacks.max_depth);
+  SampleFilter some;
+  some.modules = {"main"};
+  REQUIRE(app::recount(*reader, some, counted).has_value());
+  CHECK(counted.samples.total == 3);
+  CHECK(counted.callstacks.unique == 3);
+  CHECK(counted.events.at(0).samples == 3);
+}
+
+TEST_CASE("export: csv that fails leaves no folder") {
+  const test::TemporaryDirectory directory;
+  write_file(directory.file("a.folded"), kFolded);
+  packed(directory, "a.folded");
+  const std::vector<std::byte> file = test::read_test_file(directory.file("a.folded.spk"));
+  ExportOptions options;
+  options.format = ExportFormat::kCsv;
+  int failed = 0;
+  for (std::size_t at = 0; at < file.size(); at += 3) {
+    std::vector<std::byte> damaged = file;
+    damaged[at] ^= std::byte{0x55};
+    const auto reader = Reader::open_memory(damaged);
+    const std::string output = directory.file("deep/tables");
+    if (reader && !export_capture(**reader, output, options)) {
+      ++failed;
+      CHECK_FALSE(std::filesystem::exists(directory.file("deep")));
+    }
+    std::filesystem::remove_all(directory.file("deep"));
+  }
+  CHECK(failed > 50);
 }

@@ -296,3 +296,28 @@ TEST_CASE("packer: distinct addresses without number do not show in the file, no
   CHECK(statistics.callstacks.unique_leaf_frames == expected.callstacks.unique_leaf_frames);
   check_same_before_summary(file.path, whole_file.path);
 }
+
+TEST_CASE("packer: system facts that do not fit the memory limit are counted in the file") {
+  const auto counted = [](const Statistics& statistics) {
+    for (const stackpack::LossCounter& loss : statistics.losses) {
+      if (loss.name == "system_facts_over_memory_limit") {
+        CHECK(loss.kind == stackpack::LossKind::kDamage);
+        return loss.count;
+      }
+    }
+    return std::uint64_t{0};
+  };
+  constexpr std::uint32_t kProcesses = 300;
+  const std::string long_name(100'000, 'n');
+  for (const std::uint64_t limit : {std::uint64_t{0}, std::uint64_t{16} << 20}) {
+    CAPTURE(limit);
+    const PackedFile file(limit);
+    Packer packer(file.options);
+    for (std::uint32_t pid = 1; pid <= kProcesses; ++pid) {
+      packer.system().process_named(pid, 1, long_name + std::to_string(pid), false);
+    }
+    const Statistics statistics = file.write(packer);
+    CHECK(counted(statistics) == kProcesses - statistics.processes);
+    CHECK((statistics.processes < kProcesses) == (limit != 0));
+  }
+}

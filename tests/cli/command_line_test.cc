@@ -36,6 +36,99 @@ TEST_CASE("an option that may be repeated takes one value each time") {
   CHECK(line.invocation().stats.files == std::vector<std::string>{"x.spk", "y.spk"});
 }
 
+TEST_CASE("export: --to is a time or, for older scripts, a format") {
+  struct Case {
+    std::vector<std::string> words;
+    ExportFormat format;
+    std::optional<CaptureTime> to;
+  };
+  for (const Case& c : std::vector<Case>{
+           {{"--format", "pprof"}, ExportFormat::kPprof, std::nullopt},
+           {{"--to", "otlp"}, ExportFormat::kOtlp, std::nullopt},
+           {{"--to", "csv", "--to", "+2s"}, ExportFormat::kCsv, CaptureTime{2'000'000'000, true}},
+           {{"--format", "folded", "--to", "1481.017314885"},
+            ExportFormat::kFolded,
+            CaptureTime{1'481'017'314'885, false}},
+           {{"--to", "folded", "--to-time", "7"}, ExportFormat::kFolded, CaptureTime{7, false}}}) {
+    CommandLine line;
+    std::vector<std::string> words = {"export", "x.spk", "-o", "y"};
+    words.insert(words.end(), c.words.begin(), c.words.end());
+    REQUIRE(line.parse(words).kind == Parsed::Kind::kRun);
+    CHECK(line.invocation().exporting.options.format == c.format);
+    CHECK(line.invocation().exporting.options.filter.to == c.to);
+  }
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"export", "x.spk", "-o", "y"},
+           {"export", "x.spk", "-o", "y", "--to", "+2s"},
+           {"export", "x.spk", "-o", "y", "--to", "foldde"},
+           {"export", "x.spk", "-o", "y", "--to", "pprof", "--to", "2q"}}) {
+    CHECK(CommandLine().parse(words).kind == Parsed::Kind::kUsageError);
+  }
+}
+
+TEST_CASE("export, dump and stats take the same filters") {
+  SampleFilter expected;
+  expected.events = {"cycles", "cpu*"};
+  expected.excluded_events = {"x"};
+  expected.pid = 1;
+  expected.tid = 2;
+  expected.cpu = 3;
+  expected.comms = {"a"};
+  expected.excluded_comms = {"b", "c"};
+  expected.modules = {"m"};
+  expected.excluded_modules = {"n"};
+  expected.no_idle = true;
+  expected.from = CaptureTime{5, true};
+  expected.to = CaptureTime{6'000'000'007, false};
+  const std::vector<std::string> filters = {"--event",
+                                            "cycles",
+                                            "--event",
+                                            "cpu*",
+                                            "--exclude-event",
+                                            "x",
+                                            "--pid",
+                                            "1",
+                                            "--tid",
+                                            "2",
+                                            "--cpu",
+                                            "3",
+                                            "--comm",
+                                            "a",
+                                            "--exclude-comm",
+                                            "b",
+                                            "--exclude-comm",
+                                            "c",
+                                            "--module",
+                                            "m",
+                                            "--exclude-module",
+                                            "n",
+                                            "--no-idle",
+                                            "--from",
+                                            "+5ns",
+                                            "--to",
+                                            "6.000000007"};
+  const auto parsed = [&filters](std::vector<std::string> words) {
+    words.insert(words.end(), filters.begin(), filters.end());
+    CommandLine line;
+    const Parsed result = line.parse(words);
+    CAPTURE(result.text);
+    REQUIRE(result.kind == Parsed::Kind::kRun);
+    return line.invocation();
+  };
+  CHECK(parsed({"export", "x.spk", "-o", "y", "--format", "csv"}).exporting.options.filter ==
+        expected);
+  CHECK(parsed({"dump", "x.spk", "--stacks"}).dump.filter == expected);
+  CHECK(parsed({"stats", "x.spk"}).stats.filter == expected);
+  // Tables are not samples.
+  CHECK(CommandLine().parse({"dump", "x.spk", "--modules", "--pid", "1"}).kind ==
+        Parsed::Kind::kUsageError);
+  CommandLine show;
+  REQUIRE(show.parse({"show", "x.spk", "1", "--from", "1.5", "--to", "+2s"}).kind ==
+          Parsed::Kind::kRun);
+  CHECK(show.invocation().show.from == CaptureTime{1'500'000'000, false});
+  CHECK(show.invocation().show.to == CaptureTime{2'000'000'000, true});
+}
+
 TEST_CASE("a dash is a file name") {
   CommandLine line;
   REQUIRE(line.parse({"convert", "-", "-o", "-"}).kind == Parsed::Kind::kRun);

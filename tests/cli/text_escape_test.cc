@@ -14,6 +14,60 @@ TEST_CASE("a name stays on one line and in one field") {
   CHECK(out == "a\\tb\\nc\\\\d\\x01\\x7f caf\xC3\xA9");
 }
 
+TEST_CASE("what a terminal would obey is shown by its bytes") {
+  struct Case {
+    const char* name;
+    std::string_view text;
+    std::string_view shown;
+  };
+  const Case cases[] = {
+      {"C1 as UTF-8: CSI",
+       "\xC2\x9B"
+       "31m",
+       "\\xc2\\x9b31m"},
+      {"the first of C1 and the last", "\xC2\x80\xC2\x9F", "\\xc2\\x80\\xc2\\x9f"},
+      {"behind C1", "\xC2\xA0", "\xC2\xA0"},
+      {"a raw byte of C1",
+       "\x9B"
+       "2J",
+       "\\x9b2J"},
+      {"a raw byte behind C1", "\xA9", "\\xa9"},
+      {"a cut sequence", "a\xE2\x80", "a\\xe2\\x80"},
+      {"right-to-left override", "\xE2\x80\xAE", "\\xe2\\x80\\xae"},
+      {"marks and isolates", "\xE2\x80\x8E\xE2\x80\x8F\xD8\x9C\xE2\x81\xA6\xE2\x81\xA9",
+       "\\xe2\\x80\\x8e\\xe2\\x80\\x8f\\xd8\\x9c\\xe2\\x81\\xa6\\xe2\\x81\\xa9"},
+      {"beside the marks", "\xE2\x80\x8D\xE2\x80\x90\xE2\x80\xAF\xE2\x81\xA5\xE2\x81\xAA",
+       "\xE2\x80\x8D\xE2\x80\x90\xE2\x80\xAF\xE2\x81\xA5\xE2\x81\xAA"},
+      {"a line separator", "\xE2\x80\xA8", "\\xe2\\x80\\xa8"},
+      {"other scripts", "\xD7\xA9\xE4\xB8\xAD\xF0\x9F\x98\x80",
+       "\xD7\xA9\xE4\xB8\xAD\xF0\x9F\x98\x80"},
+  };
+  for (const Case& test : cases) {
+    CAPTURE(test.name);
+    std::string listed;
+    append_escaped(listed, test.text);
+    CHECK(listed == test.shown);
+    std::string message;
+    append_message(message, test.text);
+    CHECK(message == test.shown);
+  }
+}
+
+TEST_CASE("messages keep backslashes, and what was escaped stays as it is") {
+  std::string out;
+  append_message(out, "C:\\x \x1B[31m\n");
+  CHECK(out == "C:\\x \\x1b[31m\\n");
+  std::string again;
+  append_message(again, out);
+  CHECK(again == out);
+}
+
+TEST_CASE("JSON keeps the values of control characters and shows none") {
+  std::string out;
+  JsonText(out).value("\xC2\x9B \x7F \xE2\x80\xAE caf\xC3\xA9 \x9B");
+  CHECK(out == "\"\\u009b \\u007f \\u202e caf\xC3\xA9 \xEF\xBF\xBD\"");
+}
+
 TEST_CASE("UTF-8 is told from other bytes") {
   struct Case {
     const char* name;

@@ -12,7 +12,7 @@ cd "$work"
 has() {
   local package
   package=$(compgen -G "$1_*.deb")
-  dpkg-deb --contents "$package" | grep -q "$2" || { echo "$1 lacks $2"; exit 1; }
+  grep -q "$2" <<<"$(dpkg-deb --contents "$package")" || { echo "$1 lacks $2"; exit 1; }
 }
 has stackpack ' ./usr/bin/stackpack$'
 has stackpack 'man1/stackpack.1.gz'

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "export/formats/csv_schema.h"
 #include "export/hand_made_capture.h"
 
 using namespace stackpack;
@@ -11,8 +12,9 @@ std::string table(const test::TemporaryDirectory& directory, const std::string& 
   return test::content_of(directory.file(name + ".csv"));
 }
 
-ExportReport write(const HandMadeCapture& capture, const ExportOptions& options,
+ExportReport write(const HandMadeCapture& capture, ExportOptions options,
                    const std::string& directory) {
+  options.format = ExportFormat::kCsv;
   const exporting::CaptureView view = capture.view();
   auto selection = exporting::SampleSelection::create(view, options);
   REQUIRE(selection.has_value());
@@ -23,50 +25,76 @@ ExportReport write(const HandMadeCapture& capture, const ExportOptions& options,
 
 }  // namespace
 
+constexpr const char* kStacks = "id,parent,frame,address,module_id,module,file_offset,name\n";
+constexpr const char* kSamples =
+    "time_ns,pid,tid,cpu,event,weight,origin,flags,stack,node,process,thread,comm\n";
+
 TEST_CASE("csv: the tree of callstacks, and samples that name its nodes") {
-  // In canonical order, as a .spk file has them: 1010; 1010 10020; 1010 10020 k; 1010 20020.
   HandMadeCapture capture = test::small_capture();
-  std::swap(capture.stacks[2], capture.stacks[3]);
+  capture.tables.modules[1].file_offset = 0x400;
+  capture.tables.modules[1].start_ns = 900;
+  capture.tables.modules[1].end_ns = 95'000;
+  capture.tables.processes[1].start_ns = 2400;
+  capture.tables.processes[1].end_ns = 6000;
+  capture.tables.threads[1].start_ns = 2600;
+  capture.tables.threads[1].end_ns = 3100;
   const test::TemporaryDirectory directory;
   const ExportReport report = write(capture, {}, directory.path());
   CHECK(report.samples == 9);
   CHECK(report.stacks == 4);
-  CHECK(table(directory, "stacks") ==
-        "id,parent,frame,address\n"
-        "1,,u1010,4112\n"
-        "2,1,u10020,65568\n"
-        "3,2,kffff0100,4294902016\n"
-        "4,1,u20020,131104\n");
-  CHECK(table(directory, "samples") ==
-        "time_ns,pid,tid,cpu,event,weight,origin,flags,stack\n"
-        "1000,10,10,0,0,5,recorded,0,1\n"
-        "2000,10,10,0,0,6,recorded,0,2\n"
-        "2500,20,20,0,0,7,recorded,0,1\n"
-        "3000,10,11,0,0,8,recorded,0,2\n"
-        "3500,20,20,0,0,9,recorded,0,3\n"
-        "4000,10,10,0,0,10,recorded,0,4\n"
-        "4500,10,10,0,1,1,recorded,0,4\n"
-        "5000,20,20,0,0,11,none,0,\n"
-        "90000,10,10,0,0,12,recorded,0,1\n");
+  // Callstack 0 is main() of alpha and of beta: two nodes, of which the first has its id. Other
+  // nodes count on from the four callstacks.
+  CHECK(test::sorted_lines(table(directory, "stacks")) ==
+        std::vector<std::string>{
+            "0,,u1010,0x0000000000001010,0,alpha,0x0000000000000010,alpha+0x10",
+            "1,4,u10020,0x0000000000010020,1,libc.so.6,0x0000000000000420,libc.so.6+0x420",
+            "2,6,u20020,0x0000000000020020,3,libc.so.6,0x0000000000000020,libc.so.6+0x20",
+            "3,1,kffff0100,0x00000000ffff0100,4,[kernel.kallsyms],0x0000000000000100,"
+            "[kernel.kallsyms]+0x100",
+            "4,,u1010,0x0000000000001010,0,alpha,0x000000000000000f,alpha+0xf",
+            "5,,u1010,0x0000000000001010,2,beta,0x0000000000000010,beta+0x10",
+            "6,,u1010,0x0000000000001010,2,beta,0x000000000000000f,beta+0xf",
+            "id,parent,frame,address,module_id,module,file_offset,name"});
+  CHECK(table(directory, "samples") == std::string(kSamples) +
+                                           "1000,10,10,0,0,5,recorded,0,0,0,0,0,alpha\n"
+                                           "2000,10,10,0,0,6,recorded,0,1,1,0,0,alpha\n"
+                                           "2500,20,20,0,0,7,recorded,0,0,5,1,2,beta\n"
+                                           "3000,10,11,0,0,8,recorded,0,1,1,0,1,worker\n"
+                                           "3500,20,20,0,0,9,recorded,0,2,2,1,2,beta\n"
+                                           "4000,10,10,0,0,10,recorded,0,3,3,0,0,alpha\n"
+                                           "4500,10,10,0,1,1,recorded,0,3,3,0,0,alpha\n"
+                                           "5000,20,20,0,0,11,none,0,,,1,2,beta\n"
+                                           "90000,10,10,0,0,12,recorded,0,0,0,0,0,alpha\n");
   CHECK(table(directory, "events") == "id,name,has_weight\n0,cycles,1\n1,sched:sched_switch,0\n");
   CHECK(table(directory, "processes") ==
-        "pid,parent_pid,start_ns,end_ns,name,command_line\n10,,,,alpha,\n20,,,,beta,\n");
+        "id,pid,parent_pid,start_ns,end_ns,name,command_line\n"
+        "0,10,,,,alpha,\n1,20,,2400,6000,beta,\n");
   CHECK(table(directory, "threads") ==
-        "pid,tid,start_ns,end_ns,name\n10,10,,,alpha\n10,11,,,worker\n20,20,,,beta\n");
-  CHECK(test::sorted_lines(table(directory, "modules")).size() == 6);
+        "id,pid,tid,start_ns,end_ns,name\n"
+        "0,10,10,,,alpha\n1,10,11,2600,3100,worker\n2,20,20,,,beta\n");
+  const auto modules = test::sorted_lines(table(directory, "modules"));
+  REQUIRE(modules.size() == 6);
+  CHECK(modules[1] ==
+        "1,10,0x0000000000010000,0x0000000000010fff,0x0000000000001000,0x0000000000000400,"
+        "900,95000,/lib/libc.so.6,,");
+  CHECK(modules[4] ==
+        "4,,0x00000000ffff0000,0x00000000ffffffff,0x0000000000010000,0x0000000000000000,"
+        ",,[kernel.kallsyms],,");
   CHECK(table(directory, "metadata") == "key,value\n");
 }
 
 TEST_CASE("csv: filters keep the stacks of the samples they keep") {
-  HandMadeCapture capture = test::small_capture();
-  std::swap(capture.stacks[2], capture.stacks[3]);
+  const HandMadeCapture capture = test::small_capture();
   ExportOptions options;
-  options.tid = 11;
+  options.filter.tid = 11;
   const test::TemporaryDirectory directory;
   write(capture, options, directory.path());
-  CHECK(table(directory, "stacks") == "id,parent,frame,address\n1,,u1010,4112\n2,1,u10020,65568\n");
+  CHECK(table(directory, "stacks") ==
+        std::string(kStacks) +
+            "4,,u1010,0x0000000000001010,0,alpha,0x000000000000000f,alpha+0xf\n"
+            "1,4,u10020,0x0000000000010020,1,libc.so.6,0x0000000000000020,libc.so.6+0x20\n");
   CHECK(table(directory, "samples") ==
-        "time_ns,pid,tid,cpu,event,weight,origin,flags,stack\n3000,10,11,0,0,8,recorded,0,2\n");
+        std::string(kSamples) + "3000,10,11,0,0,8,recorded,0,1,1,0,1,worker\n");
 }
 
 TEST_CASE("csv: a file of counts has them in place of samples") {
@@ -77,5 +105,29 @@ TEST_CASE("csv: a file of counts has them in place of samples") {
   const test::TemporaryDirectory directory;
   CHECK(write(capture, {}, directory.path()).samples == 5);
   CHECK(table(directory, "samples") ==
-        "pid,event,samples,weight,origin,stack\n10,0,4,400,ip_only,1\n,1,1,2,none,\n");
+        "pid,event,samples,weight,origin,stack,node,process,comm\n"
+        "10,0,4,400,ip_only,0,0,0,alpha\n,1,1,2,none,,,,\n");
+}
+
+TEST_CASE("csv: the scripts name every table and column") {
+  for (const bool samples : {true, false}) {
+    const std::string duckdb = exporting::duckdb_script(samples);
+    const std::string sqlite = exporting::sqlite_script(samples);
+    for (const char* name :
+         {"stacks", "samples", "events", "modules", "processes", "threads", "metadata"}) {
+      CAPTURE(name);
+      std::string header = exporting::csv_header(name, samples);
+      REQUIRE_FALSE(header.empty());
+      for (const std::string& script : {duckdb, sqlite}) {
+        const std::string create = std::string("CREATE TABLE ") + name + " (";
+        const std::size_t begin = script.find(create);
+        REQUIRE(begin != std::string::npos);
+        const std::string columns = script.substr(begin, script.find('\n', begin) - begin);
+        CHECK(std::count(columns.begin(), columns.end(), ',') ==
+              std::count(header.begin(), header.end(), ','));
+        CHECK(script.find(std::string(name) + ".csv") != std::string::npos);
+      }
+    }
+  }
+  CHECK(exporting::csv_header("stack", true).empty());
 }

@@ -37,20 +37,35 @@ TEST_CASE("utf8: what is not valid becomes U+FFFD, byte by byte") {
   }
 }
 
-TEST_CASE("export times: a number is a time of the clock, a unit makes a distance") {
+TEST_CASE("times: as listings write them, in ns, and as distances") {
   struct Case {
     const char* text;
-    std::optional<ExportTime> expected;
+    std::optional<CaptureTime> expected;
   };
   for (const Case& c :
-       std::vector<Case>{{"0", ExportTime{0, false}},
-                         {"18446744073709551615", ExportTime{~std::uint64_t{0}, false}},
-                         {"1.5s", ExportTime{1'500'000'000, true}},
-                         {"20ms", ExportTime{20'000'000, true}},
-                         {"0.3us", ExportTime{300, true}},
-                         {"7ns", ExportTime{7, true}},
+       std::vector<Case>{{"0", CaptureTime{0, false}},
+                         {"18446744073709551615", CaptureTime{~std::uint64_t{0}, false}},
+                         {"1.5s", CaptureTime{1'500'000'000, true}},
+                         {"20ms", CaptureTime{20'000'000, true}},
+                         {"0.3us", CaptureTime{300, true}},
+                         {"7ns", CaptureTime{7, true}},
                          {"", std::nullopt},
-                         {"1.5", std::nullopt},
+                         {"1.5", CaptureTime{1'500'000'000, false}},
+                         {"1481.017314885", CaptureTime{1'481'017'314'885, false}},
+                         {"9007199.254740993", CaptureTime{9'007'199'254'740'993, false}},
+                         {"0.0000000019", CaptureTime{1, false}},
+                         {"+1.5s", CaptureTime{1'500'000'000, true}},
+                         {"+1.5", CaptureTime{1'500'000'000, true}},
+                         {"+20ms", CaptureTime{20'000'000, true}},
+                         {"+0s", CaptureTime{0, true}},
+                         {"18446744073.709551615s", CaptureTime{~std::uint64_t{0}, true}},
+                         {"18446744073.709551616", std::nullopt},
+                         {"18446744074s", std::nullopt},
+                         {"+", std::nullopt},
+                         {"++1s", std::nullopt},
+                         {"1.", std::nullopt},
+                         {".5s", std::nullopt},
+                         {"1.s", std::nullopt},
                          {"-1s", std::nullopt},
                          {"1.5m", std::nullopt},
                          {"s", std::nullopt},
@@ -61,7 +76,7 @@ TEST_CASE("export times: a number is a time of the clock, a unit makes a distanc
                          {"18446744073709551616", std::nullopt},
                          {"1.5s ", std::nullopt}}) {
     CAPTURE(c.text);
-    CHECK(parse_export_time(c.text) == c.expected);
+    CHECK(parse_capture_time(c.text) == c.expected);
   }
 }
 
@@ -144,6 +159,18 @@ TEST_CASE("csv: fields are quoted where they must be, unknown ones are empty") {
   REQUIRE((*table)->commit().has_value());
   CHECK(test::content_of(directory.file("t.csv")) ==
         "a,b,c\nplain,,7\n\"a,\"\"b\"\"\n\",,18446744073709551615\n");
+}
+
+TEST_CASE("csv: addresses are text of one width; what a spreadsheet would run is quoted") {
+  const test::TemporaryDirectory directory;
+  auto table = exporting::CsvTable::create(directory.file("t.csv"), "a");
+  REQUIRE(table.has_value());
+  (*table)->hex(0xffff'ffff'8100'0123).hex(0).end_row();
+  (*table)->text("=1+1").text("+x").text("-x").text("@x").text("x=").end_row();
+  REQUIRE((*table)->finish().has_value());
+  REQUIRE((*table)->commit().has_value());
+  CHECK(test::content_of(directory.file("t.csv")) ==
+        "a\n0xffffffff81000123,0x0000000000000000\n\"=1+1\",\"+x\",\"-x\",\"@x\",x=\n");
 }
 
 TEST_CASE("timeline: samples last to the next one, but not over a gap") {

@@ -26,48 +26,46 @@ TEST_CASE("folded: samples are added up by what their frames are called") {
     Lines lines;
   };
   ExportOptions cycles;
-  cycles.event = "cycles";
+  cycles.filter.events = {"cycles"};
   ExportOptions by_period = cycles;
   by_period.weight = ExportWeight::kPeriod;
   ExportOptions addresses = cycles;
   addresses.frames = FrameStyle::kAddress;
   ExportOptions annotated;
-  annotated.event = "sched:sched_switch";
+  annotated.filter.events = {"sched:sched_switch"};
   annotated.annotate_kernel = true;
   ExportOptions of_thread = cycles;
-  of_thread.tid = 11;
+  of_thread.filter.tid = 11;
   of_thread.root = FoldedRoot::kThread;
   ExportOptions of_process = cycles;
-  of_process.comm = "beta";
+  of_process.filter.comms = {"beta"};
   of_process.root = FoldedRoot::kProcess;
   ExportOptions early = cycles;
-  early.from = ExportTime{1000, true};
-  early.to = ExportTime{2500, false};
+  early.filter.from = CaptureTime{1000, true};
+  early.filter.to = CaptureTime{2500, false};
   const std::vector<Case> cases = {
       {"module and offset, one library at two places",
        cycles,
-       {"[no callstack] 1", "alpha+0x10 2", "alpha+0x10;libc.so.6+0x20 2",
-        "alpha+0x10;libc.so.6+0x20;[kernel.kallsyms]+0x100 1", "beta+0x10 1",
-        "beta+0x10;libc.so.6+0x20 1"}},
+       {"[no callstack] 1", "alpha+0x10 2", "alpha+0xf;libc.so.6+0x20 2",
+        "alpha+0xf;libc.so.6+0x20;[kernel.kallsyms]+0x100 1", "beta+0x10 1",
+        "beta+0xf;libc.so.6+0x20 1"}},
       {"periods",
        by_period,
-       {"[no callstack] 11", "alpha+0x10 17", "alpha+0x10;libc.so.6+0x20 14",
-        "alpha+0x10;libc.so.6+0x20;[kernel.kallsyms]+0x100 10", "beta+0x10 7",
-        "beta+0x10;libc.so.6+0x20 9"}},
+       {"[no callstack] 11", "alpha+0x10 17", "alpha+0xf;libc.so.6+0x20 14",
+        "alpha+0xf;libc.so.6+0x20;[kernel.kallsyms]+0x100 10", "beta+0x10 7",
+        "beta+0xf;libc.so.6+0x20 9"}},
       {"addresses: processes do not matter",
        addresses,
        {"0x1010 3", "0x1010;0x10020 2", "0x1010;0x10020;0xffff0100 1", "0x1010;0x20020 1",
         "[no callstack] 1"}},
       {"kernel frames marked",
        annotated,
-       {"alpha+0x10;libc.so.6+0x20;[kernel.kallsyms]+0x100_[k] 1"}},
-      {"a thread, under its process",
-       of_thread,
-       {"alpha-10;worker-11;alpha+0x10;libc.so.6+0x20 1"}},
+       {"alpha+0xf;libc.so.6+0x20;[kernel.kallsyms]+0x100_[k] 1"}},
+      {"a thread, under its process", of_thread, {"alpha-10;worker-11;alpha+0xf;libc.so.6+0x20 1"}},
       {"a name, under its process",
        of_process,
-       {"beta-20;[no callstack] 1", "beta-20;beta+0x10 1", "beta-20;beta+0x10;libc.so.6+0x20 1"}},
-      {"times: 1 us from the start to 2500", early, {"alpha+0x10;libc.so.6+0x20 1", "beta+0x10 1"}},
+       {"beta-20;[no callstack] 1", "beta-20;beta+0x10 1", "beta-20;beta+0xf;libc.so.6+0x20 1"}},
+      {"times: 1 us from the start to 2500", early, {"alpha+0xf;libc.so.6+0x20 1", "beta+0x10 1"}},
   };
   for (const Case& c : cases) {
     CAPTURE(c.name);
@@ -98,7 +96,7 @@ TEST_CASE("folded: text that would break the line is replaced") {
   capture.add_module(10, 0x3000, 0x1000, "");
   capture.add_sample(1, 10, 10,
                      capture.add_stack({test::user(0x1000), test::user(0x3001), test::user(7)}));
-  CHECK(folded(capture, {}) == Lines{"0x7;[unknown]+0x1;odd:na?me.so+0x0 1"});
+  CHECK(folded(capture, {}) == Lines{"0x6;[unknown]+0x0;odd:na?me.so+0x0 1"});
 }
 
 TEST_CASE("folded: frames of an imported profile go by their names, and samples by their weights") {
@@ -117,12 +115,13 @@ TEST_CASE("folded: requests that make no sense are usage errors") {
     ExportOptions options;
   };
   ExportOptions no_event;
-  no_event.event = "cycle";
+  no_event.filter.events = {"cycle"};
   ExportOptions backwards;
-  backwards.from = ExportTime{100, false};
-  backwards.to = ExportTime{50, false};
+  backwards.filter.from = CaptureTime{100, false};
+  backwards.filter.to = CaptureTime{50, false};
   ExportOptions mixed;
   mixed.weight = ExportWeight::kPeriod;
+  mixed.all_events = true;
   for (const Case& c :
        {Case{"an event which the file lacks", no_event}, Case{"weights of several events", mixed},
         Case{"a range that ends before it begins", backwards}}) {
@@ -155,10 +154,75 @@ TEST_CASE("folded: a file of counts is exported, but not by thread or time") {
                                  {kNoStack, 0, 20, StackOrigin::kNone, 3, 30}};
   CHECK(folded(capture, {}) == Lines{"[no callstack] 3", "alpha+0x10 4", "beta+0x10 1"});
   ExportOptions of_pid;
-  of_pid.pid = 20;
+  of_pid.filter.pid = 20;
   of_pid.weight = ExportWeight::kPeriod;
   CHECK(folded(capture, of_pid) == Lines{"[no callstack] 30", "beta+0x10 100"});
   ExportOptions of_tid;
-  of_tid.tid = 20;
+  of_tid.filter.tid = 20;
   CHECK_FALSE(export_with(exporting::write_folded, capture, of_tid).status.has_value());
+}
+
+TEST_CASE("folded: without a word one event is shown") {
+  HandMadeCapture capture = test::small_capture();
+  std::swap(capture.tables.events[0], capture.tables.events[1]);  // cycles is the second one
+  CHECK(folded(capture, {}) == Lines{"alpha+0xf;libc.so.6+0x20;[kernel.kallsyms]+0x100 1"});
+  ExportOptions all;
+  all.all_events = true;
+  CHECK(folded(capture, all).size() == 6);
+}
+
+TEST_CASE(
+    "folded: callers are where they call, the leaf and the interrupted frame where they are") {
+  HandMadeCapture capture;
+  capture.tables.events = {{"cycles", true}};
+  capture.add_module(10, 0x1000, 0x1000, "/a");
+  capture.add_module(10, 0x2000, 0x1000, "/b");
+  capture.add_module(kKernelPid, 0xf000, 0x1000, "k");
+  // k: the leaf and its caller; a: interrupted at 2000, called by what ends at 2000, by an address
+  // that begins an image which nothing precedes, and by one that is in no image.
+  capture.add_sample(
+      1, 10, 10,
+      capture.add_stack({test::kernel(0xf100), test::kernel(0xf200), test::user(0x2000),
+                         test::user(0x2000), test::user(0x1000), test::user(0x10)}));
+  CHECK(folded(capture, {}) == Lines{"0xf;a+0x0;a+0xfff;b+0x0;k+0x1ff;k+0x100 1"});
+  ExportOptions as_recorded;
+  as_recorded.frames = FrameStyle::kAddress;
+  CHECK(folded(capture, as_recorded) == Lines{"0x10;0x1000;0x2000;0x2000;0xf200;0xf100 1"});
+  capture.tables.metadata = {{"samples.aggregated", "1"}};  // what another profiler exported
+  CHECK(folded(capture, {}) == Lines{"0x10;a+0x0;b+0x0;b+0x0;k+0x200;k+0x100 1"});
+}
+
+TEST_CASE("folded: a frame that is a leaf here and a caller there is two places") {
+  HandMadeCapture capture;
+  capture.tables.events = {{"cycles", true}};
+  capture.add_module(10, 0x1000, 0x1000, "/a");
+  capture.add_sample(1, 10, 10, capture.add_stack({test::user(0x1010)}));
+  capture.add_sample(2, 10, 10, capture.add_stack({test::user(0x1500), test::user(0x1010)}));
+  CHECK(folded(capture, {}) == Lines{"a+0x10 1", "a+0xf;a+0x500 1"});
+}
+
+TEST_CASE("folded: files of one name and different build ids are told apart") {
+  HandMadeCapture capture;
+  capture.tables.events = {{"cycles", true}};
+  const auto add = [&](std::uint32_t pid, const std::string& path, std::vector<std::uint8_t> id) {
+    capture.add_module(pid, 0x1000, 0x1000, path);
+    capture.tables.modules.back().build_id_kind =
+        id.empty() ? BuildIdKind::kNone : BuildIdKind::kGnu;
+    capture.tables.modules.back().build_id = std::move(id);
+    capture.add_sample(capture.samples.size(), pid, pid, 0);
+  };
+  capture.add_stack({test::user(0x1010)});
+  add(1, "/v1/lib.so", {1, 2, 3, 4, 5});
+  add(2, "/v2/lib.so", {9, 9, 9, 9, 9});
+  add(3, "/v3/lib.so", {9, 9, 9, 9, 9});
+  add(4, "/v4/lib.so", {});
+  CHECK(folded(capture, {}) ==
+        Lines{"lib.so+0x10 1", "lib.so[01020304]+0x10 1", "lib.so[09090909]+0x10 2"});
+  capture.tables.modules[2].build_id = {9, 9, 9, 9, 8};  // begins like another: in full
+  CHECK(folded(capture, {}) == Lines{"lib.so+0x10 1", "lib.so[01020304]+0x10 1",
+                                     "lib.so[0909090908]+0x10 1", "lib.so[0909090909]+0x10 1"});
+  capture.tables.modules[0].build_id.clear();
+  capture.tables.modules[0].build_id_kind = BuildIdKind::kNone;
+  capture.tables.modules[1].build_id = capture.tables.modules[2].build_id;
+  CHECK(folded(capture, {}) == Lines{"lib.so+0x10 4"});
 }

@@ -175,10 +175,20 @@ inline std::string content_of(const std::string& path) {
 
 using Encoder = Status (*)(exporting::ExportJob&, exporting::ExportOutput&);
 
+inline ExportFormat format_of(Encoder encoder) {
+  return encoder == exporting::write_pprof        ? ExportFormat::kPprof
+         : encoder == exporting::write_speedscope ? ExportFormat::kSpeedscope
+         : encoder == exporting::write_firefox    ? ExportFormat::kFirefox
+         : encoder == exporting::write_otlp       ? ExportFormat::kOtlp
+                                                  : ExportFormat::kFolded;
+}
+
 inline Exported export_with(Encoder encoder, const HandMadeCapture& capture,
-                            const ExportOptions& options, bool gzip = false) {
+                            const ExportOptions& asked, bool gzip = false) {
   Exported result;
   const exporting::CaptureView view = capture.view();
+  ExportOptions options = asked;
+  options.format = format_of(encoder);
   auto selection = exporting::SampleSelection::create(view, options);
   if (!selection) {
     result.status = selection.error();

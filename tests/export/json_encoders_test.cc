@@ -53,15 +53,15 @@ Weights speedscope_weights(const rapidjson::Document& file) {
 
 TEST_CASE("speedscope: aggregated, a thread's callstacks have their counts") {
   ExportOptions options;
-  options.event = "cycles";
+  options.filter.events = {"cycles"};
   options.aggregate = true;
   const Weights expected = {
       {"alpha pid 10 tid 10",
        {{"alpha+0x10", 2},
-        {"alpha+0x10;libc.so.6+0x20", 1},
-        {"alpha+0x10;libc.so.6+0x20;[kernel.kallsyms]+0x100", 1}}},
-      {"worker pid 10 tid 11", {{"alpha+0x10;libc.so.6+0x20", 1}}},
-      {"beta pid 20 tid 20", {{"", 1}, {"beta+0x10", 1}, {"beta+0x10;libc.so.6+0x20", 1}}}};
+        {"alpha+0xf;libc.so.6+0x20", 1},
+        {"alpha+0xf;libc.so.6+0x20;[kernel.kallsyms]+0x100", 1}}},
+      {"worker pid 10 tid 11", {{"alpha+0xf;libc.so.6+0x20", 1}}},
+      {"beta pid 20 tid 20", {{"", 1}, {"beta+0x10", 1}, {"beta+0xf;libc.so.6+0x20", 1}}}};
   CHECK(speedscope_weights(exported_json(exporting::write_speedscope, test::small_capture(),
                                          options)) == expected);
   options.memory_limit = 0;  // every lane is streamed
@@ -71,9 +71,9 @@ TEST_CASE("speedscope: aggregated, a thread's callstacks have their counts") {
 
 TEST_CASE("speedscope: a timeline has real times, and gaps") {
   ExportOptions options;
-  options.event = "cycles";
-  options.pid = 10;
-  options.tid = 10;
+  options.filter.events = {"cycles"};
+  options.filter.pid = 10;
+  options.filter.tid = 10;
   for (const std::uint64_t limit : {std::uint64_t{0}, options.memory_limit}) {
     CAPTURE(limit);
     options.memory_limit = limit;
@@ -110,20 +110,16 @@ TEST_CASE("speedscope: several events of a thread are several profiles") {
   CHECK(file["activeProfileIndex"].GetUint() == 0);
 }
 
-TEST_CASE("speedscope, firefox: a file of counts has no times to show") {
+TEST_CASE("speedscope, firefox: a file of counts has weights, and no times to show") {
   HandMadeCapture capture = test::small_capture();
   capture.tables.has_samples = false;
   capture.tables.stack_counts = {{0, 0, 10, StackOrigin::kRecorded, 4, 400},
                                  {1, 0, 10, StackOrigin::kRecorded, 2, 30}};
-  for (const test::Encoder encoder : {exporting::write_speedscope, exporting::write_firefox}) {
-    const test::Exported result = test::export_with(encoder, capture, {});
-    REQUIRE_FALSE(result.status.has_value());
-    CHECK(result.status.error().code == ErrorCode::kUsage);
-  }
-  ExportOptions options;
-  options.aggregate = true;
-  CHECK(speedscope_weights(exported_json(exporting::write_speedscope, capture, options)) ==
-        Weights{{"alpha pid 10", {{"alpha+0x10", 4}, {"alpha+0x10;libc.so.6+0x20", 2}}}});
+  const test::Exported result = test::export_with(exporting::write_firefox, capture, {});
+  REQUIRE_FALSE(result.status.has_value());
+  CHECK(result.status.error().code == ErrorCode::kUsage);
+  CHECK(speedscope_weights(exported_json(exporting::write_speedscope, capture, {})) ==
+        Weights{{"alpha pid 10", {{"alpha+0x10", 4}, {"alpha+0xf;libc.so.6+0x20", 2}}}});
 }
 
 namespace {
@@ -184,7 +180,7 @@ TEST_CASE("firefox: threads, times, frames, libraries and categories") {
   capture.tables.modules[0].build_id_kind = BuildIdKind::kGnu;
   capture.tables.modules[0].build_id = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17};
   ExportOptions options;
-  options.event = "cycles";
+  options.filter.events = {"cycles"};
   for (const std::uint64_t limit : {std::uint64_t{0}, options.memory_limit}) {
     CAPTURE(limit);
     options.memory_limit = limit;
@@ -199,12 +195,13 @@ TEST_CASE("firefox: threads, times, frames, libraries and categories") {
     CHECK(thread["isMainThread"].GetBool());
     CHECK_FALSE(file["threads"][1]["isMainThread"].GetBool());
     const std::string alpha = "0x10 User /bin/alpha 16";
+    const std::string caller = "0xf User /bin/alpha 15";
     const std::string libc = "0x20 User /lib/libc.so.6 32";
     const std::string kernel = "0x100 Kernel [kernel.kallsyms] 256";
     CHECK(firefox_samples(file, thread) ==
           std::vector<FirefoxSample>{{0, alpha},
-                                     {0.001, alpha + ";" + libc},
-                                     {0.003, alpha + ";" + libc + ";" + kernel},
+                                     {0.001, caller + ";" + libc},
+                                     {0.003, caller + ";" + libc + ";" + kernel},
                                      {0.089, alpha}});
     CHECK(firefox_samples(file, file["threads"][2]).at(2) == FirefoxSample{0.004, ""});
     for (const auto& lib : file["libs"].GetArray()) {
@@ -214,5 +211,87 @@ TEST_CASE("firefox: threads, times, frames, libraries and categories") {
       CHECK(lib["codeId"].IsNull() == !is_alpha);
     }
     CHECK(file["libs"].Size() == 4);
+  }
+}
+
+TEST_CASE("speedscope: samples without times have weights, imported ones what they stand for") {
+  HandMadeCapture capture;
+  capture.tables.events = {{"samples", true}};
+  const StackId stacks[] = {capture.add_stack({test::user(0x10)}),
+                            capture.add_stack({test::user(0x20)}),
+                            capture.add_stack({test::user(0x30)})};
+  const std::uint64_t weights[] = {10, 5, 100};
+  for (std::size_t i = 0; i < 3; ++i) {
+    capture.add_sample(0, kUnknownId, kUnknownId, stacks[i]).weight = weights[i];
+  }
+  struct Case {
+    const char* name;
+    std::vector<MetadataEntry> metadata;
+    std::map<std::string, std::uint64_t> expected;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"imported", {{"samples.aggregated", "1"}}, {{"0x10", 10}, {"0x20", 5}, {"0x30", 100}}},
+           {"recorded without times", {}, {{"0x10", 1}, {"0x20", 1}, {"0x30", 1}}}}) {
+    CAPTURE(c.name);
+    capture.tables.metadata = c.metadata;
+    const rapidjson::Document file = exported_json(exporting::write_speedscope, capture, {});
+    CHECK(std::string(file["profiles"][0]["unit"].GetString()) == "none");
+    CHECK(speedscope_weights(file) == Weights{{"", c.expected}});
+  }
+}
+
+TEST_CASE("speedscope: sums of weights stop at the largest number") {
+  HandMadeCapture capture;
+  capture.tables.events = {{"samples", true}};
+  capture.tables.metadata = {{"samples.aggregated", "1"}};
+  const StackId stack = capture.add_stack({test::user(0x10)});
+  for (int i = 0; i < 2; ++i) {
+    capture.add_sample(0, 1, 1, stack).weight = ~std::uint64_t{0} - 4;
+  }
+  const test::Exported result = test::export_with(exporting::write_speedscope, capture, {});
+  REQUIRE(result.status.has_value());
+  CHECK(result.report.weight == ~std::uint64_t{0});
+  const rapidjson::Document file = parsed(result.content);
+  CHECK(file["profiles"][0]["weights"][0].GetUint64() == ~std::uint64_t{0});
+  CHECK(file["profiles"][0]["endValue"].GetUint64() == ~std::uint64_t{0});
+}
+
+TEST_CASE("speedscope, firefox: the view opens on the event that samples time") {
+  HandMadeCapture capture;
+  capture.tables.events = {{"page-faults", true}, {"cpu-clock", true}};
+  const StackId stack = capture.add_stack({test::user(0x10)});
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    capture.add_sample(100 + i, 10, 10, stack).event = i < 4 ? 0 : 1;
+  }
+  const rapidjson::Document firefox = exported_json(exporting::write_firefox, capture, {});
+  REQUIRE(firefox["threads"].Size() == 2);
+  REQUIRE(firefox["meta"]["initialSelectedThreads"].Size() == 1);
+  const auto shown = firefox["meta"]["initialSelectedThreads"][0].GetUint();
+  CHECK(firefox["threads"][shown]["samples"]["length"].GetUint() == 2);
+  CHECK(std::string(firefox["threads"][shown]["name"].GetString()) == "[unknown]");
+  CHECK(std::string(firefox["threads"][1 - shown]["name"].GetString()) == " [page-faults]");
+  const rapidjson::Document speedscope = exported_json(exporting::write_speedscope, capture, {});
+  const auto active = speedscope["activeProfileIndex"].GetUint();
+  CHECK(speedscope["profiles"][active]["samples"].Size() == 2);
+}
+
+TEST_CASE("firefox: a Windows library has the path of its PDB and no code id") {
+  HandMadeCapture capture;
+  capture.tables.events = {{"PerfInfo/SampledProfile", true}};
+  capture.add_module(10, 0x1000, 0x1000, "C:\\Windows\\System32\\ntdll.dll");
+  capture.add_module(10, 0x3000, 0x1000, "C:\\app\\app.exe");
+  capture.tables.modules[0].build_id_kind = BuildIdKind::kPdb;
+  capture.tables.modules[0].build_id.assign(20, 1);
+  capture.tables.modules[0].debug_name = "d:\\build\\ntdll.pdb";
+  capture.add_sample(1, 10, 10, capture.add_stack({test::user(0x1004), test::user(0x3005)}));
+  const rapidjson::Document file = exported_json(exporting::write_firefox, capture, {});
+  REQUIRE(file["libs"].Size() == 2);
+  for (const auto& lib : file["libs"].GetArray()) {
+    const bool has_pdb = std::string(lib["name"].GetString()) == "ntdll.dll";
+    CHECK(std::string(lib["debugPath"].GetString()) ==
+          (has_pdb ? "d:\\build\\ntdll.pdb" : "C:\\app\\app.exe"));
+    CHECK(std::string(lib["debugName"].GetString()) ==
+          (has_pdb ? "d:\\build\\ntdll.pdb" : "app.exe"));
+    CHECK(lib["codeId"].IsNull());
   }
 }

@@ -231,6 +231,7 @@ TEST_CASE("otlp: profiles by event, samples with the times of each callstack and
   capture.tables.modules[0].build_id = {0xab, 0xcd};
   capture.tables.metadata = {{"clock.wall_offset_ns", "7000000"}};
   const std::string alpha = "1000|2000|0|/bin/alpha{process.executable.build_id.gnu=abcd}@1010;";
+  const std::string caller = "1000|2000|0|/bin/alpha{process.executable.build_id.gnu=abcd}@100f;";
   const std::string libc = "10000|11000|0|/lib/libc.so.6@10020;";
   const std::string kernel = "ffff0000|100000000|0|[kernel.kallsyms]@ffff0100;";
   const std::string main =
@@ -246,7 +247,7 @@ TEST_CASE("otlp: profiles by event, samples with the times of each callstack and
       const auto& cycles = data.profiles.at("stackpack.event=cycles");
       CHECK(cycles.size() == 7);
       CHECK(cycles.at(alpha + main) == DecodedSample{{7'001'000, 7'090'000}, {}});
-      CHECK(cycles.at(kernel + libc + alpha + main) == DecodedSample{{7'004'000}, {}});
+      CHECK(cycles.at(kernel + libc + caller + main) == DecodedSample{{7'004'000}, {}});
       CHECK(data.profiles.at("stackpack.event=sched:sched_switch").size() == 1);
       CHECK(data.sample_types.at(0) == "samples");
     }
@@ -257,7 +258,7 @@ TEST_CASE("otlp: weights are values, one for each time") {
   for (const std::uint64_t limit : {std::uint64_t{0}, std::uint64_t{1} << 20}) {
     CAPTURE(limit);
     ExportOptions options;
-    options.event = "cycles";
+    options.filter.events = {"cycles"};
     options.weight = ExportWeight::kPeriod;
     options.memory_limit = limit;
     const DecodedData data = exported(test::small_capture(), options);

@@ -158,7 +158,9 @@ TEST_CASE("pprof: mappings, addresses, values and labels of every sample") {
   capture.tables.modules[1].build_id_kind = BuildIdKind::kGnu;
   capture.tables.modules[1].build_id = {0xab, 0xcd};
   capture.tables.modules[1].file_offset = 0x400;
-  const DecodedProfile profile = exported_profile(capture, {});
+  ExportOptions options;
+  options.all_events = true;
+  const DecodedProfile profile = exported_profile(capture, options);
   CHECK(profile.strings.at(0).empty());
   CHECK(profile.types == std::vector<std::string>{"samples/count", "cycles/count"});
   CHECK(profile.duration == 89'000);
@@ -167,16 +169,34 @@ TEST_CASE("pprof: mappings, addresses, values and labels of every sample") {
   const std::string alpha = "0x1000|0x2000|0x0|/bin/alpha||0x1010;";
   const std::string kernel = "0xffff0000|0x100000000|0x0|[kernel.kallsyms]||0xffff0100;";
   const std::string main = " pid=10 tid=10 comm=alpha event=";
+  const std::string caller = "0x1000|0x2000|0x0|/bin/alpha||0x100f;";
   using Values = std::vector<std::int64_t>;
   CHECK(profile.lines.at(alpha + main + "cycles") == Values{2, 17});
-  CHECK(profile.lines.at(libc + alpha + main + "cycles") == Values{1, 6});
-  CHECK(profile.lines.at(libc + alpha + " pid=10 tid=11 comm=worker event=cycles") == Values{1, 8});
-  CHECK(profile.lines.at(kernel + libc + alpha + main + "cycles") == Values{1, 10});
-  CHECK(profile.lines.at(kernel + libc + alpha + main + "sched:sched_switch") == Values{1, 0});
+  CHECK(profile.lines.at(libc + caller + main + "cycles") == Values{1, 6});
+  CHECK(profile.lines.at(libc + caller + " pid=10 tid=11 comm=worker event=cycles") ==
+        Values{1, 8});
+  CHECK(profile.lines.at(kernel + libc + caller + main + "cycles") == Values{1, 10});
+  CHECK(profile.lines.at(kernel + libc + caller + main + "sched:sched_switch") == Values{1, 0});
   CHECK(profile.lines.at(" pid=20 tid=20 comm=beta event=cycles") == Values{1, 11});
   CHECK(profile.lines.size() == 8);
   CHECK(profile.samples == 8);
-  CHECK(profile.locations.size() == 5);
+  CHECK(profile.locations.size() == 7);
+}
+
+TEST_CASE("pprof: without a word the profile is about the event that samples time") {
+  HandMadeCapture capture = test::small_capture();
+  std::swap(capture.tables.events[0], capture.tables.events[1]);
+  for (StoredSample& sample : capture.samples) {
+    sample.event = 1 - sample.event;
+  }
+  const DecodedProfile profile = exported_profile(capture, {});
+  CHECK(profile.types == std::vector<std::string>{"samples/count", "cycles/count"});
+  std::int64_t samples = 0;
+  for (const auto& [line, values] : profile.lines) {
+    CHECK(line.ends_with("event=cycles"));
+    samples += values.at(0);
+  }
+  CHECK(samples == 8);
 }
 
 TEST_CASE("pprof: little memory gives the same profile") {
@@ -193,7 +213,7 @@ TEST_CASE("pprof: epochs that change nothing for a stack do not split its sample
   for (std::uint64_t time = 1500; time < 5000; time += 500) {
     capture.add_module(kKernelPid, 0x7000'0000 + time, 1, "driver", time);
   }
-  CHECK(exported_profile(capture, {}).samples == 8);
+  CHECK(exported_profile(capture, {}).samples == 7);
 }
 
 TEST_CASE("pprof: names without addresses become functions") {
@@ -222,7 +242,9 @@ TEST_CASE("pprof: more weighted events than columns share one") {
     sample.event = i;
     sample.weight = i;
   }
-  const DecodedProfile profile = exported_profile(capture, {});
+  ExportOptions options;
+  options.all_events = true;
+  const DecodedProfile profile = exported_profile(capture, options);
   CHECK(profile.types == std::vector<std::string>{"samples/count", "period/count"});
   CHECK(profile.lines.at("0x1; pid=1 tid=1 event=e16") == std::vector<std::int64_t>{1, 16});
 }

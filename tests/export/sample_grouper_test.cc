@@ -45,7 +45,8 @@ TEST_CASE("grouper: any limit gives the groups of a plain map, in order, each on
     CAPTURE(seed);
     const HandMadeCapture capture = random_capture(seed);
     const exporting::CaptureView view = capture.view();
-    const ExportOptions options;
+    ExportOptions options;
+    options.all_events = true;
     auto selection = SampleSelection::create(view, options);
     REQUIRE(selection.has_value());
     for (const exporting::GroupBy by :
@@ -93,7 +94,8 @@ TEST_CASE("grouper: any limit gives the groups of a plain map, in order, each on
 TEST_CASE("grouper: while a block is visited, a sample is found in it or not") {
   const HandMadeCapture capture = random_capture(7);
   const exporting::CaptureView view = capture.view();
-  const ExportOptions options;
+  ExportOptions options;
+  options.all_events = true;
   auto selection = SampleSelection::create(view, options);
   REQUIRE(selection.has_value());
   SampleGrouper grouper(**selection, {true, true, true}, 500);
@@ -119,7 +121,8 @@ TEST_CASE("grouper: while a block is visited, a sample is found in it or not") {
 TEST_CASE("grouper: an error of the visitor ends it") {
   const HandMadeCapture capture = test::small_capture();
   const exporting::CaptureView view = capture.view();
-  const ExportOptions options;
+  ExportOptions options;
+  options.all_events = true;
   auto selection = SampleSelection::create(view, options);
   REQUIRE(selection.has_value());
   SampleGrouper grouper(**selection, {true, true, true}, 2);

@@ -53,12 +53,16 @@ SpkContent content_with_tables() {
   content.tables.processes = {
       {1, kUnknownId, kUnknownTime, kUnknownTime, false, "init", ""},
       {7, 1, 0, 1, true, "sh", std::string("sh\0-c", 5)},
-      {kUnknownId, kUnknownId, ~std::uint64_t{0} - 1, 0, false, "", std::string(70'000, 'x')},
+      {kUnknownId, kUnknownId, ~std::uint64_t{0} - 1, ~std::uint64_t{0} - 1, false, "",
+       std::string(70'000, 'x')},
   };
   for (std::uint32_t i = 0; i < 5'000; ++i) {  // more than one block
     content.tables.threads.push_back({i / 3, i, i, kUnknownTime, "thread " + std::to_string(i)});
   }
   content.tables.modules = {
+      {7, 0, ~std::uint64_t{0}, 1, 5, 6, "a.dll", BuildIdKind::kPdb,
+       std::vector<std::uint8_t>(20, 9), "a.pdb"},
+      {7, 0x1000, 0, 0, 5, 6, "", BuildIdKind::kNone, {}, ""},
       {kKernelPid,
        ~std::uint64_t{0} - 4'095,
        4'096,
@@ -69,9 +73,6 @@ SpkContent content_with_tables() {
        BuildIdKind::kGnu,
        {1, 2, 0, 255},
        ""},
-      {7, 0, ~std::uint64_t{0}, 1, 5, 6, "a.dll", BuildIdKind::kPdb,
-       std::vector<std::uint8_t>(20, 9), "a.pdb"},
-      {7, 0x1000, 0, 0, 5, 6, "", BuildIdKind::kNone, {}, ""},
   };
   content.tables.metadata = {{"", ""}, {"host", "name"}, {"long", std::string(3'000'000, 'y')}};
   content.losses = {{"recorder_lost_events", LossKind::kRecorder, 5, ~std::uint64_t{0}},

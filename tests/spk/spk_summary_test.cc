@@ -118,8 +118,7 @@ TEST_SUITE("spk summary") {
       }
       const Bytes file = cook(std::move(*recipe));
       const auto reader = open_spk(file);
-      const Status verified = reader->verify();
-      CHECK(verified.has_value() == (told == 0));
+      CHECK((failure(reader->verify()) == "spk: skipped bytes do not add up") == (told != 0));
     }
   }
 }

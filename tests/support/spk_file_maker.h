@@ -42,6 +42,8 @@ inline Statistics statistics_of(const SpkContent& content) {
     ++statistics.events.at(sample.event).samples;
     statistics.samples.none += sample.origin == StackOrigin::kNone ? 1U : 0U;
     statistics.samples.ip_only += sample.origin == StackOrigin::kIpOnly ? 1U : 0U;
+    statistics.samples.stack_dump_only +=
+        sample.origin != StackOrigin::kRecorded && (sample.flags & kSampleStackDump) != 0 ? 1U : 0U;
     statistics.samples.empty_chains += (sample.flags & kSampleEmptyChain) != 0 ? 1U : 0U;
     if (sample.origin == StackOrigin::kRecorded) {
       ++statistics.samples.recorded;

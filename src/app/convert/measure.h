@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "stackpack/convert.h"
+#include "stackpack/filter.h"
 #include "stackpack/result.h"
 #include "stackpack/stats.h"
 
@@ -16,11 +17,16 @@ struct Measurement {
   std::uint64_t file_bytes = 0;
   Statistics statistics;
   std::vector<SectionInfo> sections;
+  /// What the samples of an imported profile stand for, by event; empty for a capture.
+  std::vector<std::uint64_t> event_weights;
+  /// True: samples, callstacks and events are those of a selection, and the rest means nothing.
+  bool filtered = false;
 };
 
 /// The statistics of a .spk file, from its summary: the time does not grow with the capture.
-/// A capture is packed into a temporary file first, which is gone afterwards.
+/// With a filter, and of an imported profile, all samples are read. A capture is packed into a
+/// temporary file first, which is gone afterwards.
 Result<Measurement> measure(const std::string& path, const ConvertOptions& options,
-                            ConvertProgress* progress);
+                            const SampleFilter& filter, ConvertProgress* progress);
 
 }  // namespace stackpack::app

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "app/listing/selected_samples.h"
+
 namespace stackpack::app {
 
 namespace {
@@ -71,19 +73,26 @@ class FrameGroup {
 
 }  // namespace
 
-Status visit_samples_with_frames(const Reader& reader, const SampleQuery& query,
+Status visit_samples_with_frames(const Reader& reader, const SampleFilter& filter,
                                  const Visit& visit) {
   FrameGroup group(reader);
+  std::vector<StoredSample> part;
   Status visited;
-  const Status read = reader.samples(query, [&](std::span<const StoredSample> block) {
-    while (!block.empty() && visited) {
-      const auto part = block.first(std::min(block.size(), kSamplesAtOnce));
-      visited = group.visit(part, visit);
-      block = block.subspan(part.size());
-    }
-    return visited.has_value();
+  if (filter.empty()) {
+    const Status read = reader.samples({}, [&](std::span<const StoredSample> block) {
+      while (!block.empty() && visited) {
+        const auto some = block.first(std::min(block.size(), kSamplesAtOnce));
+        visited = group.visit(some, visit);
+        block = block.subspan(some.size());
+      }
+      return visited.has_value();
+    });
+    return read ? visited : read;
+  }
+  return visit_selected(reader, filter, [&](std::span<const exporting::SelectedSample> block) {
+    part.assign(block.begin(), block.end());
+    return group.visit(part, visit);
   });
-  return read ? visited : read;
 }
 
 }  // namespace stackpack::app

@@ -1,7 +1,8 @@
 #include "app/listing/stack_listing.h"
 
-#include <algorithm>
-#include <utility>
+#include "app/listing/selected_samples.h"
+#include "export/selection/capture_view.h"
+#include "export/selection/saturating.h"
 
 namespace stackpack::app {
 
@@ -14,44 +15,79 @@ constexpr std::size_t kIdsAtOnce = 4096;
 void count(std::vector<std::uint64_t>& counts, StackId stack, StackOrigin origin,
            std::uint64_t samples) {
   if (origin == StackOrigin::kRecorded && stack < counts.size()) {
-    counts[stack] += samples;
+    counts[stack] = exporting::saturating_sum(counts[stack], samples);
   }
 }
 
-}  // namespace
-
-Result<std::vector<std::uint64_t>> count_recorded_samples(const Reader& reader) {
-  std::vector<std::uint64_t> counts(reader.stack_count());
+// All samples of a capture: nothing to ask about any of them.
+Result<StackCounts> count_all(const Reader& reader) {
+  StackCounts result;
+  result.counts.resize(reader.stack_count());
   if (!reader.has_samples()) {
     const Result<std::vector<Reader::StackCount>> rows = reader.stack_counts();
     if (!rows) {
       return rows.error();
     }
     for (const Reader::StackCount& row : *rows) {
-      count(counts, row.stack, row.origin, row.samples);
+      count(result.counts, row.stack, row.origin, row.samples);
     }
-    return counts;
+    return result;
   }
-  const Status read = reader.samples({}, [&counts](std::span<const StoredSample> samples) {
+  const Status read = reader.samples({}, [&result](std::span<const StoredSample> samples) {
     for (const StoredSample& sample : samples) {
-      count(counts, sample.stack, sample.origin, 1);
+      count(result.counts, sample.stack, sample.origin, 1);
     }
     return true;
   });
   if (!read) {
     return read.error();
   }
-  return counts;
+  return result;
 }
 
-Status visit_recorded_stacks(
-    const Reader& reader,
-    const std::function<Status(std::uint64_t samples, std::span<const Frame> frames)>& visit) {
-  const Result<std::vector<std::uint64_t>> counted = count_recorded_samples(reader);
-  if (!counted) {
-    return counted.error();
+}  // namespace
+
+Result<StackCounts> count_recorded_stacks(const Reader& reader, const SampleFilter& filter) {
+  const Result<bool> aggregated = is_aggregated(reader);
+  if (!aggregated) {
+    return aggregated.error();
   }
-  const std::vector<std::uint64_t>& counts = *counted;
+  if (!*aggregated && filter.empty()) {
+    return count_all(reader);
+  }
+  const auto view = exporting::view_of(reader);
+  if (!view) {
+    return view.error();
+  }
+  ExportOptions options;  // folded: of an imported profile one event
+  options.filter = filter;
+  options.all_events = !*aggregated;
+  const auto selection = exporting::SampleSelection::create(*view, options);
+  if (!selection) {
+    return selection.error();
+  }
+  StackCounts result;
+  result.counts.resize(reader.stack_count());
+  const Status status =
+      (*selection)->for_each([&](std::span<const exporting::SelectedSample> block) -> Status {
+        for (const exporting::SelectedSample& sample : block) {
+          count(result.counts, sample.stack, sample.origin, (*selection)->value_of(sample));
+        }
+        return {};
+      });
+  if (!status) {
+    return status.error();
+  }
+  if ((*selection)->chose_event()) {
+    result.event = view->events[(*selection)->main_event()].name;
+    result.other_events = (*selection)->events_left_out();
+  }
+  return result;
+}
+
+Status visit_counted_stacks(const Reader& reader, std::span<const std::uint64_t> counts,
+                            const std::function<Status(StackId id, std::uint64_t count,
+                                                       std::span<const Frame> frames)>& visit) {
   std::vector<StackId> ids;
   std::size_t next = 0;
   while (next < counts.size()) {
@@ -65,7 +101,7 @@ Status visit_recorded_stacks(
     const Status read =
         reader.callstacks(ids, [&](std::size_t position, std::span<const Frame> frames) {
           if (visited) {
-            visited = visit(counts[ids[position]], frames);
+            visited = visit(ids[position], counts[ids[position]], frames);
           }
         });
     if (!read || !visited) {

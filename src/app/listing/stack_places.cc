@@ -2,6 +2,9 @@
 
 #include <unordered_map>
 
+#include "app/listing/selected_samples.h"
+#include "export/selection/saturating.h"
+
 namespace stackpack::app {
 
 namespace {
@@ -12,7 +15,17 @@ Status places_of_samples(const Reader& reader, const PlaceFilter& filter, Places
   std::size_t open = places.size();
   SampleQuery query;
   query.pid = filter.pid;
-  query.from_ns = filter.from_ns;
+  if (filter.from || filter.to) {
+    const Result<std::uint64_t> first = first_time(reader);
+    if (!first) {
+      return first.error();
+    }
+    const auto absolute = [&first](const CaptureTime& time) {
+      return time.from_start ? exporting::saturating_sum(*first, time.ns) : time.ns;
+    };
+    query.from_ns = filter.from ? absolute(*filter.from) : query.from_ns;
+    query.to_ns = filter.to ? absolute(*filter.to) : query.to_ns;
+  }
   return reader.samples(query, [&](std::span<const StoredSample> samples) {
     for (const StoredSample& sample : samples) {
       const auto found = places.find(sample.stack);

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "stackpack/filter.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 
@@ -20,7 +21,8 @@ struct StackPlace {
 /// Which places to consider; unset: any.
 struct PlaceFilter {
   std::optional<std::uint32_t> pid;
-  std::uint64_t from_ns = 0;
+  std::optional<CaptureTime> from;
+  std::optional<CaptureTime> to;  ///< inclusive
 };
 
 /// For each id the place of the first sample which has that stack; none when no sample has it.

@@ -1,25 +1,27 @@
-// Tables for SQL: one CSV file each.
+// Tables for SQL: one CSV file each, and scripts that load them with their types.
 //
-// stacks is the tree of callstacks, a row per node: (id, parent, frame, address). A sample names
-// the node where its callstack ends; a recursive query climbs from there to the root. Nodes are
-// numbered on the way through the callstacks: these come in canonical order, where each shares its
-// beginning with the one before, so that what is not shared is new. Only one path is kept.
+// stacks is the tree of callstacks, a row per node: a frame, the node of its caller, and where the
+// frame lies. A sample names its callstack by the id that `show` takes, and the node where the
+// callstack ends; a recursive query climbs from there to the root. What an address means depends on
+// process and time, so that one callstack may have several nodes. The first one has the callstack's
+// id for its own; all other nodes count on from the number of callstacks.
 //
-// Frames are as recorded: which module an address belongs to is a join with modules on process,
-// time and address.
+// Addresses are text of fixed width: a number beyond 2^63 is a floating-point one to many readers,
+// which loses bits, and text of one width sorts as the numbers do.
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
 #include "export/export_job.h"
+#include "export/formats/csv_schema.h"
 #include "export/naming/build_id_text.h"
 #include "export/output/csv_table.h"
+#include "export/selection/saturating.h"
 
 namespace stackpack::exporting {
 
 namespace {
-
-constexpr std::size_t kIdBlock = std::size_t{1} << 15;
 
 std::string frame_text(const Frame& frame) {
   std::string text(1, mode_letter(frame.mode));
@@ -43,14 +45,18 @@ std::string_view origin_text(StackOrigin origin) {
 
 class CsvEncoder {
  public:
-  CsvEncoder(ExportJob& job, std::string directory) : job_(job), directory_(std::move(directory)) {}
+  CsvEncoder(ExportJob& job, std::string directory)
+      : job_(job),
+        directory_(std::move(directory)),
+        locations_(job.view(), {.identity = ImageIdentity::kMapping, .recorded = true}),
+        resolver_(job.selection, locations_, tree_) {}
 
   Status write() {
     using Step = Status (CsvEncoder::*)();
-    constexpr std::array<Step, 8> kSteps = {
-        &CsvEncoder::mark_used_stacks, &CsvEncoder::write_stacks,  &CsvEncoder::write_samples,
-        &CsvEncoder::write_events,     &CsvEncoder::write_modules, &CsvEncoder::write_processes,
-        &CsvEncoder::write_threads,    &CsvEncoder::write_metadata};
+    constexpr std::array<Step, 9> kSteps = {
+        &CsvEncoder::resolve_stacks, &CsvEncoder::write_stacks,   &CsvEncoder::write_samples,
+        &CsvEncoder::write_events,   &CsvEncoder::write_modules,  &CsvEncoder::write_processes,
+        &CsvEncoder::write_threads,  &CsvEncoder::write_metadata, &CsvEncoder::write_scripts};
     for (const Step step : kSteps) {
       if (const Status status = (this->*step)(); !status) {
         return status;
@@ -66,122 +72,149 @@ class CsvEncoder {
   }
 
  private:
-  Result<CsvTable*> begin_table(std::string_view name, std::string_view columns) {
-    auto table = CsvTable::create(directory_ + "/" + std::string(name) + ".csv", columns);
+  Result<CsvTable*> begin_table(std::string_view name) {
+    auto table = CsvTable::create(directory_ + "/" + std::string(name) + ".csv",
+                                  csv_header(name, job_.view().has_samples));
     if (!table) {
       return table.error();
     }
     return tables_.emplace_back(std::move(*table)).get();
   }
 
-  Status mark_used_stacks() {
-    node_of_stack_.assign(job_.view().stack_count, kUnused);
-    return job_.selection.for_each([this](std::span<const SelectedSample> block) {
-      for (const SelectedSample& sample : block) {
-        if (sample.stack != kNoStack) {
-          node_of_stack_[sample.stack] = kUsed;
-        }
+  // Finds the node of every (callstack, mapping context) that occurs. Groups come in that order.
+  Status resolve_stacks() {
+    SampleGrouper grouper(job_.selection, {.context = true}, job_.group_limit());
+    const Status status = for_each_resolved(
+        grouper, resolver_, kResolvedBlock,
+        [](const GroupKey&) -> Result<std::uint32_t> { return StackTree::kRoot; },
+        [this](std::span<const Group> groups, std::span<const std::uint32_t> nodes) {
+          for (std::size_t i = 0; i < groups.size(); ++i) {
+            if (groups[i].key.stack != kNoStack) {
+              ends_.push_back({groups[i].key.stack, groups[i].key.context, nodes[i]});
+            }
+          }
+          return Status{};
+        });
+    if (status) {
+      number_nodes();
+    }
+    return status;
+  }
+
+  void number_nodes() {
+    constexpr std::uint32_t kNoNumber = ~std::uint32_t{0};
+    number_of_node_.assign(tree_.node_count(), kNoNumber);
+    first_end_.assign(std::size_t{job_.view().stack_count} + 1, 0);
+    for (std::size_t i = 0; i < ends_.size(); ++i) {
+      const bool first = i == 0 || ends_[i - 1].stack != ends_[i].stack;
+      job_.report.stacks += first ? 1 : 0;
+      ++first_end_[std::size_t{ends_[i].stack} + 1];
+      if (first) {
+        number_of_node_[ends_[i].node] = ends_[i].stack;
       }
-      return Status{};
-    });
+    }
+    for (std::size_t stack = 1; stack < first_end_.size(); ++stack) {
+      first_end_[stack] += first_end_[stack - 1];
+    }
+    std::uint32_t next = job_.view().stack_count;
+    for (std::uint32_t node = 1; node < number_of_node_.size(); ++node) {
+      number_of_node_[node] = number_of_node_[node] == kNoNumber ? next++ : number_of_node_[node];
+    }
   }
 
   Status write_stacks() {
-    const auto table = begin_table("stacks", "id,parent,frame,address");
+    const auto table = begin_table("stacks");
     if (!table) {
       return table.error();
     }
-    std::vector<StackId> ids;
-    for (StackId id = 0; id < node_of_stack_.size(); ++id) {
-      if (node_of_stack_[id] == kUsed) {
-        ids.push_back(id);
-        ++job_.report.stacks;
+    std::string name;
+    for (std::uint32_t node = 1; node < tree_.node_count() && (*table)->status(); ++node) {
+      CsvTable& row = **table;
+      row.number(number_of_node_[node]);
+      if (tree_.parent(node) == StackTree::kRoot) {
+        row.nothing();
+      } else {
+        row.number(number_of_node_[tree_.parent(node)]);
       }
-      if (ids.size() == kIdBlock || (id + 1 == node_of_stack_.size() && !ids.empty())) {
-        if (const Status status = write_nodes(ids, **table); !status) {
-          return status;
-        }
-        ids.clear();
+      const std::uint32_t number = tree_.location(node);
+      const Location& place = locations_.location(number);
+      row.text(frame_text({place.mode, place.address})).hex(place.address);
+      const bool in_file = place.image != kNoImage &&
+                           !locations_.is_synthetic(locations_.module_of_image(place.image));
+      if (in_file) {
+        row.number(locations_.module_row_of_image(place.image));
+        row.text(locations_.image_name(place.image)).hex(locations_.file_offset(number));
+      } else {
+        row.nothing().nothing().nothing();
       }
+      name.clear();
+      locations_.append_text(number, name);
+      row.text(name).end_row();
     }
     return (*table)->finish();
   }
 
-  // Ascending ids: their pages, and so the visits, come in the same order.
-  Status write_nodes(std::span<const StackId> ids, CsvTable& table) {
-    const Status read =
-        job_.view().callstacks(ids, [&](std::size_t position, std::span<const Frame> leaf_first) {
-          const std::size_t depth = leaf_first.size();
-          std::size_t shared = 0;
-          while (shared < depth && shared < path_.size() &&
-                 path_[shared].frame == leaf_first[depth - 1 - shared]) {
-            ++shared;
-          }
-          path_.resize(shared);
-          for (std::size_t i = shared; i < depth; ++i) {
-            const Frame& frame = leaf_first[depth - 1 - i];
-            const std::uint64_t parent = path_.empty() ? 0 : path_.back().id;
-            path_.push_back({frame, ++node_count_});
-            table.number(node_count_).known(parent, std::uint64_t{0});
-            table.text(frame_text(frame)).number(frame.address).end_row();
-          }
-          node_of_stack_[ids[position]] = path_.empty() ? kUsed : path_.back().id;
-        });
-    return read ? table.status() : read;
+  // The columns of a sample about its callstack, process and thread.
+  void write_references(CsvTable& row, const SelectedSample& sample) {
+    row.known(sample.stack, kNoStack);
+    const std::uint32_t node = sample.stack == kNoStack ? StackTree::kRoot : node_of(sample);
+    if (node == StackTree::kRoot) {
+      row.nothing();
+    } else {
+      row.number(number_of_node_[node]);
+    }
+    const Track& track = job_.selection.tracks()[sample.track];
+    row.known(track.process, kNoRow);
+    if (job_.view().has_samples) {
+      row.known(track.thread, kNoRow);
+    }
+    row.text(job_.selection.thread_name(track)).end_row();
   }
 
-  CsvTable& stack_of(CsvTable& table, StackId stack) {
-    return stack == kNoStack || node_of_stack_[stack] == kUsed
-               ? table.nothing()
-               : table.number(node_of_stack_[stack]);
+  [[nodiscard]] std::uint32_t node_of(const SelectedSample& sample) const {
+    const auto begin = ends_.begin() + static_cast<std::ptrdiff_t>(first_end_[sample.stack]);
+    const auto end = ends_.begin() + static_cast<std::ptrdiff_t>(first_end_[sample.stack + 1]);
+    const auto found =
+        std::lower_bound(begin, end, sample.context,
+                         [](const End& a, std::uint32_t context) { return a.context < context; });
+    return found == end ? StackTree::kRoot : found->node;
   }
 
   Status write_samples() {
-    if (!job_.view().has_samples) {
-      return write_counts();
-    }
-    const auto table =
-        begin_table("samples", "time_ns,pid,tid,cpu,event,weight,origin,flags,stack");
+    const auto table = begin_table("samples");
     if (!table) {
       return table.error();
     }
     const Status status = job_.selection.for_each([&](std::span<const SelectedSample> block) {
       for (const SelectedSample& sample : block) {
-        CsvTable& row = **table;
-        row.number(sample.time_ns).known(sample.pid, kUnknownId).known(sample.tid, kUnknownId);
-        row.known(sample.cpu, kUnknownId).number(sample.event).number(sample.weight);
-        row.text(origin_text(sample.origin)).number(sample.flags);
-        stack_of(row, sample.stack).end_row();
-        ++job_.report.samples;
-        job_.report.weight += job_.selection.value_of(sample);
+        if (job_.view().has_samples) {
+          write_sample(**table, sample);
+        } else {
+          write_count(**table, sample);
+        }
+        write_references(**table, sample);
+        job_.report.samples += sample.count;
+        job_.report.weight = saturating_sum(job_.report.weight, job_.selection.value_of(sample));
       }
       return (*table)->status();
     });
     return status ? (*table)->finish() : status;
+  }
+
+  static void write_sample(CsvTable& row, const SelectedSample& sample) {
+    row.number(sample.time_ns).known(sample.pid, kUnknownId).known(sample.tid, kUnknownId);
+    row.known(sample.cpu, kUnknownId).number(sample.event).number(sample.weight);
+    row.text(origin_text(sample.origin)).number(sample.flags);
   }
 
   // Of a file which keeps counts only.
-  Status write_counts() {
-    const auto table = begin_table("samples", "pid,event,samples,weight,origin,stack");
-    if (!table) {
-      return table.error();
-    }
-    const Status status = job_.selection.for_each([&](std::span<const SelectedSample> block) {
-      for (const SelectedSample& sample : block) {
-        CsvTable& row = **table;
-        row.known(sample.pid, kUnknownId).number(sample.event).number(sample.count);
-        row.number(sample.weight).text(origin_text(sample.origin));
-        stack_of(row, sample.stack).end_row();
-        job_.report.samples += sample.count;
-        job_.report.weight += job_.selection.value_of(sample);
-      }
-      return (*table)->status();
-    });
-    return status ? (*table)->finish() : status;
+  static void write_count(CsvTable& row, const SelectedSample& sample) {
+    row.known(sample.pid, kUnknownId).number(sample.event).number(sample.count);
+    row.number(sample.weight).text(origin_text(sample.origin));
   }
 
   Status write_events() {
-    const auto table = begin_table("events", "id,name,has_weight");
+    const auto table = begin_table("events");
     if (!table) {
       return table.error();
     }
@@ -193,30 +226,34 @@ class CsvEncoder {
   }
 
   Status write_modules() {
-    const auto table = begin_table(
-        "modules", "id,pid,base,size,file_offset,start_ns,end_ns,path,build_id,debug_name");
+    const auto table = begin_table("modules");
     if (!table) {
       return table.error();
     }
     for (std::size_t i = 0; i < job_.view().modules.size(); ++i) {
       const Module& module = job_.view().modules[i];
       CsvTable& row = **table;
-      row.number(i).known(module.pid, kKernelPid).number(module.base).number(module.size);
-      row.number(module.file_offset).known(module.start_ns, kUnknownTime);
+      row.number(i).known(module.pid, kKernelPid).hex(module.base).hex(last_address(module));
+      row.hex(module.size).hex(module.file_offset).known(module.start_ns, kUnknownTime);
       row.known(module.end_ns, kUnknownTime).text(module.path);
       row.text(build_id_text(module)).text(module.debug_name).end_row();
     }
     return (*table)->finish();
   }
 
+  static std::uint64_t last_address(const Module& module) {
+    return module.size == 0 ? module.base : saturating_sum(module.base, module.size - 1);
+  }
+
   Status write_processes() {
-    const auto table = begin_table("processes", "pid,parent_pid,start_ns,end_ns,name,command_line");
+    const auto table = begin_table("processes");
     if (!table) {
       return table.error();
     }
+    std::uint64_t id = 0;
     for (const Process& process : job_.view().processes) {
       CsvTable& row = **table;
-      row.known(process.pid, kUnknownId).known(process.parent_pid, kUnknownId);
+      row.number(id++).known(process.pid, kUnknownId).known(process.parent_pid, kUnknownId);
       row.known(process.start_ns, kUnknownTime).known(process.end_ns, kUnknownTime);
       row.text(process.name).text(process.command_line).end_row();
     }
@@ -224,13 +261,14 @@ class CsvEncoder {
   }
 
   Status write_threads() {
-    const auto table = begin_table("threads", "pid,tid,start_ns,end_ns,name");
+    const auto table = begin_table("threads");
     if (!table) {
       return table.error();
     }
+    std::uint64_t id = 0;
     for (const Thread& thread : job_.view().threads) {
       CsvTable& row = **table;
-      row.known(thread.pid, kUnknownId).known(thread.tid, kUnknownId);
+      row.number(id++).known(thread.pid, kUnknownId).known(thread.tid, kUnknownId);
       row.known(thread.start_ns, kUnknownTime).known(thread.end_ns, kUnknownTime);
       row.text(thread.name).end_row();
     }
@@ -238,7 +276,7 @@ class CsvEncoder {
   }
 
   Status write_metadata() {
-    const auto table = begin_table("metadata", "key,value");
+    const auto table = begin_table("metadata");
     if (!table) {
       return table.error();
     }
@@ -248,19 +286,38 @@ class CsvEncoder {
     return (*table)->finish();
   }
 
-  struct PathNode {
-    Frame frame;
-    std::uint32_t id = 0;
+  Status write_scripts() {
+    const bool samples = job_.view().has_samples;
+    for (const auto& [name, text] : {std::pair("load.duckdb.sql", duckdb_script(samples)),
+                                     std::pair("load.sqlite.sql", sqlite_script(samples))}) {
+      auto script = CsvTable::create(directory_ + "/" + name, text);
+      if (!script) {
+        return script.error();
+      }
+      if (const Status status = (*script)->finish(); !status) {
+        return status;
+      }
+      tables_.push_back(std::move(*script));
+    }
+    return {};
+  }
+
+  // Where a callstack ends in a mapping context.
+  struct End {
+    StackId stack = kNoStack;
+    std::uint32_t context = 0;
+    std::uint32_t node = 0;
   };
-  static constexpr std::uint32_t kUnused = 0;
-  static constexpr std::uint32_t kUsed = ~std::uint32_t{0};
 
   ExportJob& job_;
   std::string directory_;
   std::vector<std::unique_ptr<CsvTable>> tables_;
-  std::vector<std::uint32_t> node_of_stack_;  // node ids count from 1
-  std::vector<PathNode> path_;                // root first
-  std::uint32_t node_count_ = 0;
+  LocationTable locations_;
+  StackTree tree_;
+  StackResolver resolver_;
+  std::vector<End> ends_;                      // by callstack, then context
+  std::vector<std::size_t> first_end_;         // by callstack
+  std::vector<std::uint32_t> number_of_node_;  // as the tables have it
 };
 
 }  // namespace

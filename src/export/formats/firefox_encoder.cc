@@ -13,6 +13,7 @@
 #include "export/output/json_output.h"
 #include "export/selection/lane_samples.h"
 #include "export/selection/lane_timeline.h"
+#include "export/selection/saturating.h"
 
 namespace stackpack::exporting {
 
@@ -104,6 +105,11 @@ class FirefoxEncoder {
     json_.EndArray();
   }
 
+  // The event whose threads have their plain names, and on which the viewer opens.
+  [[nodiscard]] std::uint32_t shown_event() const {
+    return lanes_.lanes()[lanes_.first_to_show()].event;
+  }
+
   Status write_thread(const Lane& lane, const LaneReplay& replay) {
     const Result<LaneTimeline> timeline = LaneTimeline::create(replay);
     if (!timeline) {
@@ -112,7 +118,7 @@ class FirefoxEncoder {
     interval_ns_ = std::min(interval_ns_, timeline->interval_ns());
     const Track& track = job_.selection.tracks()[lane.track];
     std::string name(job_.selection.thread_name(track));
-    if (lane.event != lanes_.lanes().front().event) {
+    if (lane.event != shown_event()) {
       name += " [" + job_.view().events[lane.event].name + "]";
     }
     json_.StartObject();
@@ -163,7 +169,7 @@ class FirefoxEncoder {
     json_.StartArray();
     Status status = replay([this](const LaneSample& sample) {
       job_.report.samples += sample.count;
-      job_.report.weight += sample.value;
+      job_.report.weight = saturating_sum(job_.report.weight, sample.value);
       distinct_.add(sample.node);
       if (sample.node == StackTree::kRoot) {
         json_.Null();
@@ -391,6 +397,10 @@ class FirefoxEncoder {
     member_bool("usesOnlyOneStackType", true);
     member_bool("sourceCodeIsNotOnSearchfox", true);
     empty_list("markerSchema");
+    write_key(json_, "initialSelectedThreads");
+    json_.StartArray();
+    json_.Uint64(lanes_.first_to_show());
+    json_.EndArray();
     write_categories();
     json_.EndObject();
   }

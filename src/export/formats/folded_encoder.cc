@@ -8,6 +8,7 @@
 #include <map>
 
 #include "export/export_job.h"
+#include "export/selection/saturating.h"
 
 namespace stackpack::exporting {
 
@@ -107,9 +108,9 @@ class FoldedEncoder {
         totals_.resize(tree_.node_count());
       }
       const std::uint64_t value = job_.selection.weighted() ? groups[i].weight : groups[i].count;
-      totals_[node] += value;
+      totals_[node] = saturating_sum(totals_[node], value);
       job_.report.samples += groups[i].count;
-      job_.report.weight += value;
+      job_.report.weight = saturating_sum(job_.report.weight, value);
     }
     return {};
   }

@@ -16,6 +16,7 @@
 #include "export/formats/otlp_dictionary.h"
 #include "export/formats/otlp_fields.h"
 #include "export/output/spilled_message.h"
+#include "export/selection/saturating.h"
 #include <protozero/pbf_writer.hpp>
 #include <protozero/varint.hpp>
 
@@ -86,7 +87,7 @@ class OtlpEncoder {
         entries_.push_back({group.key.event, nodes[order[i]], group.key.track, 0, 0});
       }
       entries_.back().count += group.count;
-      entries_.back().weight += group.weight;
+      entries_.back().weight = saturating_sum(entries_.back().weight, group.weight);
       entry_of_group_[order[i]] = static_cast<std::uint32_t>(entries_.size() - 1);
     }
   }
@@ -129,7 +130,8 @@ class OtlpEncoder {
       profiles_.push_back({entry.event, samples_.size(), 0});
     }
     job_.report.samples += entry.count;
-    job_.report.weight += job_.selection.weighted() ? entry.weight : entry.count;
+    job_.report.weight =
+        saturating_sum(job_.report.weight, job_.selection.weighted() ? entry.weight : entry.count);
   }
   void end_profile() {
     if (!profiles_.empty()) {

@@ -1,5 +1,6 @@
 // Field numbers of OpenTelemetry's ProfilesData, package
-// opentelemetry.proto.profiles.v1development, as released in 1.9 of its protocol. Source:
+// opentelemetry.proto.profiles.v1development, as released in 1.10 of its protocol, which gave
+// Sample the numbers below (1.11 changed none of them). Source:
 // https://github.com/open-telemetry/opentelemetry-proto
 #pragma once
 

@@ -16,6 +16,7 @@
 #include "export/formats/pprof_fields.h"
 #include "export/naming/build_id_text.h"
 #include "export/naming/string_table.h"
+#include "export/selection/saturating.h"
 #include <protozero/pbf_writer.hpp>
 
 namespace stackpack::exporting {
@@ -150,6 +151,9 @@ class PprofEncoder {
     if (shared_column_) {
       return "period";
     }
+    if (column_of_event_[job_.selection.main_event()] != kNoColumn) {
+      return job_.view().events[job_.selection.main_event()].name;
+    }
     const auto first =
         std::find(column_of_event_.begin(), column_of_event_.end(), first_event_column_);
     return job_.view().events[static_cast<std::size_t>(first - column_of_event_.begin())].name;
@@ -174,11 +178,12 @@ class PprofEncoder {
       std::size_t end = begin;
       for (; end < lines_.size() && place(lines_[end]) == place(lines_[begin]); ++end) {
         count += groups[lines_[end].group].count;
-        weight += groups[lines_[end].group].weight;
+        weight = saturating_sum(weight, groups[lines_[end].group].weight);
       }
       write_sample(lines_[begin], count, weight);
       job_.report.samples += count;
-      job_.report.weight += job_.selection.weighted() ? weight : count;
+      job_.report.weight =
+          saturating_sum(job_.report.weight, job_.selection.weighted() ? weight : count);
       begin = end;
     }
   }

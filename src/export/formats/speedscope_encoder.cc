@@ -8,6 +8,7 @@
 #include "export/output/json_output.h"
 #include "export/selection/lane_samples.h"
 #include "export/selection/lane_timeline.h"
+#include "export/selection/saturating.h"
 
 namespace stackpack::exporting {
 
@@ -30,6 +31,7 @@ class SpeedscopeEncoder {
       return status;
     }
     count_events();
+    const bool weights = job_.options.aggregate || !has_times();
     json_.StartObject();
     write_key(json_, "$schema");
     write_text(json_, "https://www.speedscope.app/file-format-schema.json");
@@ -38,11 +40,11 @@ class SpeedscopeEncoder {
     write_key(json_, "name");
     write_text(json_, "stackpack export");
     write_key(json_, "activeProfileIndex");
-    json_.Uint64(largest_lane());
+    json_.Uint64(lanes_.first_to_show());
     write_key(json_, "profiles");
     json_.StartArray();
-    const Status status = lanes_.for_each([this](const Lane& lane, const LaneReplay& replay) {
-      return job_.options.aggregate ? write_weights(lane, replay) : write_timeline(lane, replay);
+    const Status status = lanes_.for_each([&](const Lane& lane, const LaneReplay& replay) {
+      return weights ? write_weights(lane, replay) : write_timeline(lane, replay);
     });
     if (!status) {
       return status;
@@ -55,20 +57,21 @@ class SpeedscopeEncoder {
   }
 
  private:
+  // An imported profile has none, and a recorder may have left them out: all are the same then.
+  [[nodiscard]] bool has_times() const {
+    std::uint64_t samples = 0;
+    for (const Lane& lane : lanes_.lanes()) {
+      samples += lane.samples;
+    }
+    const TimeRange range = job_.selection.time_range();
+    return job_.view().has_samples && !job_.selection.aggregated() &&
+           (range.first_ns != range.last_ns || (samples == 1 && range.first_ns != 0));
+  }
+
   void count_events() {
     for (const Lane& lane : lanes_.lanes()) {
       several_events_ = several_events_ || lane.event != lanes_.lanes().front().event;
     }
-  }
-
-  [[nodiscard]] std::uint64_t largest_lane() const {
-    std::size_t best = 0;
-    for (std::size_t i = 1; i < lanes_.lanes().size(); ++i) {
-      if (lanes_.lanes()[i].samples > lanes_.lanes()[best].samples) {
-        best = i;
-      }
-    }
-    return best;
   }
 
   void begin_profile(const Lane& lane, std::string_view unit, std::uint64_t first,
@@ -109,7 +112,7 @@ class SpeedscopeEncoder {
 
   void count(const LaneSample& sample) {
     job_.report.samples += sample.count;
-    job_.report.weight += sample.value;
+    job_.report.weight = saturating_sum(job_.report.weight, sample.value);
     distinct_.add(sample.node);
   }
 
@@ -145,8 +148,9 @@ class SpeedscopeEncoder {
     std::uint64_t total = 0;
     const Status status = replay([&](const LaneSample& sample) {
       count(sample);
-      weights[sample.node] += sample.value;
-      total += sample.value;
+      std::uint64_t& weight = weights[sample.node];
+      weight = saturating_sum(weight, sample.value);
+      total = saturating_sum(total, sample.value);
     });
     begin_profile(lane, "none", 0, total);
     write_key(json_, "samples");
@@ -205,10 +209,6 @@ class SpeedscopeEncoder {
 }  // namespace
 
 Status write_speedscope(ExportJob& job, ExportOutput& out) {
-  if (!job.view().has_samples && !job.options.aggregate) {
-    return Error{ErrorCode::kUsage, kNoOffset,
-                 "export: the file keeps counts and no times; speedscope needs --aggregate"};
-  }
   return SpeedscopeEncoder(job, out).write();
 }
 

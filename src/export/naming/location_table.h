@@ -27,12 +27,22 @@ enum class ImageIdentity : std::uint8_t {
 struct Location {
   std::uint32_t image = kNoImage;  ///< number of an image
   FrameMode mode = FrameMode::kUnknown;
-  std::uint64_t address = 0;  ///< offset in the image (kFile) or address (kMapping, or no image)
+  /// Offset in the file of the image (kFile), or address (kMapping, or no image).
+  std::uint64_t address = 0;
+  /// `address` is a return address, kept as recorded (Naming::recorded).
+  bool returns = false;
 
   friend bool operator==(const Location&, const Location&) = default;
 };
 
-/// Numbers the locations of frames, and tells their names.
+/// Numbers the locations of frames, and tells their names: the one road by which a frame becomes
+/// text or a place in an image.
+///
+/// The place of a caller is the byte before its return address. Where no image has that byte, but
+/// one has the address itself, the frame was no return address, and that is its place. So is the
+/// address of a frame that is nothing but a name.
+///
+/// Images with one file name and different build ids are told apart: `name[1a2b3c4d]+0xoffset`.
 ///
 /// With Naming::kText two locations are one when their text is the same; otherwise when image, mode
 /// and address are.
@@ -44,12 +54,15 @@ class LocationTable {
     bool by_text = false;          ///< number by text
     bool annotate_kernel = false;  ///< `_[k]` behind the text of kernel frames
     char separator = '\0';         ///< a character that text must not have; it becomes ':'
+    bool recorded = false;         ///< keep return addresses apart, as Location::returns
   };
 
   LocationTable(const CaptureView& view, const Naming& naming);
 
-  /// The number of the frame's location in a mapping context.
-  std::uint32_t intern(std::uint32_t pid, std::uint64_t time_ns, const Frame& frame);
+  /// The number of the frame's location in a mapping context. `returns`: the frame is a return
+  /// address.
+  std::uint32_t intern(std::uint32_t pid, std::uint64_t time_ns, const Frame& frame,
+                       bool returns = false);
 
   /// The number of a location which is nothing but text. Only with Naming::by_text.
   std::uint32_t intern_text(std::string_view text);
@@ -68,6 +81,19 @@ class LocationTable {
   [[nodiscard]] const Module& module_of_image(std::uint32_t image) const {
     return view_.modules[module_of_image_[image]];
   }
+  /// The row of the module table of which an image is the first.
+  [[nodiscard]] std::uint32_t module_row_of_image(std::uint32_t image) const {
+    return module_of_image_[image];
+  }
+  /// Last part of the module's path, with a part of the build id where that name is ambiguous.
+  [[nodiscard]] const std::string& image_name(std::uint32_t image) const {
+    return name_of_image_[image];
+  }
+  /// The offset in the file of a location that has an image: where the instruction is, also with
+  /// Naming::recorded.
+  [[nodiscard]] std::uint64_t file_offset(std::uint32_t number) const {
+    return file_offset(locations_[number]);
+  }
   /// True for the module of a frame which has a name and no address (of an imported profile).
   [[nodiscard]] bool is_synthetic(const Module& module) const;
   /// Last part of the module's path.
@@ -78,9 +104,12 @@ class LocationTable {
     std::size_t operator()(const Location& location) const;
   };
 
-  [[nodiscard]] Location locate(std::uint32_t pid, std::uint64_t time_ns, const Frame& frame) const;
+  [[nodiscard]] Location locate(std::uint32_t pid, std::uint64_t time_ns, const Frame& frame,
+                                bool returns) const;
   void append_text(const Location& location, std::string& out) const;
+  [[nodiscard]] std::uint64_t file_offset(const Location& location) const;
   void number_images();
+  void name_images();
 
   const CaptureView& view_;
   Naming naming_;
@@ -88,6 +117,7 @@ class LocationTable {
   capture::ModuleMap modules_;
   std::vector<std::uint32_t> image_of_module_;
   std::vector<std::uint32_t> module_of_image_;
+  std::vector<std::string> name_of_image_;
   std::unordered_map<Location, std::uint32_t, LocationHash> numbers_;
   std::vector<Location> locations_;
   StringTable texts_;

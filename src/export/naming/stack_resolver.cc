@@ -4,6 +4,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "export/selection/caller_frames.h"
+
 namespace stackpack::exporting {
 
 namespace {
@@ -16,13 +18,15 @@ StackResolver::StackResolver(const SampleSelection& selection, LocationTable& lo
                              StackTree& tree)
     : selection_(selection), locations_(locations), tree_(tree), cache_(kCachedFrames) {}
 
-std::uint32_t StackResolver::location_of(std::uint32_t context, const Frame& frame) {
+std::uint32_t StackResolver::location_of(std::uint32_t context, const PlacedFrame& placed) {
+  const Frame& frame = placed.frame;
   std::uint64_t hash = (frame.address ^ (std::uint64_t{context} << 40)) * 0x9E37'79B9'7F4A'7C15ULL;
   hash ^= static_cast<std::uint64_t>(frame.mode);
   CachedFrame& cached = cache_[(hash >> 32) & (kCachedFrames - 1)];
-  if (cached.context != context || cached.frame != frame) {
+  if (cached.context != context || cached.frame != frame || cached.returns != placed.returns) {
     const MappingContext& mapping = selection_.contexts()[context];
-    cached = {context, locations_.intern(mapping.pid, mapping.time_ns, frame), frame};
+    cached = {context, locations_.intern(mapping.pid, mapping.time_ns, frame, placed.returns),
+              placed.returns, frame};
   }
   return cached.location;
 }
@@ -31,15 +35,19 @@ Result<std::uint32_t> StackResolver::place(std::span<const Frame> leaf_first, st
                                            std::uint32_t root) {
   std::size_t shared = 0;
   const std::size_t depth = leaf_first.size();
+  const auto frame_at = [leaf_first, depth](std::size_t from_root) {
+    const std::size_t i = depth - 1 - from_root;
+    return PlacedFrame{leaf_first[i], is_return_address(leaf_first, i)};
+  };
   while (shared < depth && shared < last_frames_.size() &&
-         last_frames_[shared] == leaf_first[depth - 1 - shared]) {
+         last_frames_[shared] == frame_at(shared)) {
     ++shared;
   }
   last_frames_.resize(shared);
   last_nodes_.resize(shared);
   std::uint32_t node = shared == 0 ? root : last_nodes_.back();
   for (std::size_t i = shared; i < depth; ++i) {
-    const Frame& frame = leaf_first[depth - 1 - i];
+    const PlacedFrame frame = frame_at(i);
     const Result<std::uint32_t> child = tree_.child(node, location_of(context, frame));
     if (!child) {
       return child;

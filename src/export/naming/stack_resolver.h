@@ -34,20 +34,27 @@ class StackResolver {
   struct CachedFrame {
     std::uint32_t context = ~std::uint32_t{0};
     std::uint32_t location = 0;
+    bool returns = false;
     Frame frame;
+  };
+  struct PlacedFrame {
+    Frame frame;
+    bool returns = false;  // is a return address
+
+    friend bool operator==(const PlacedFrame&, const PlacedFrame&) = default;
   };
 
   Status resolve_run(std::span<const Request> requests, std::span<const std::uint32_t> run,
                      std::vector<std::uint32_t>& nodes);
   Result<std::uint32_t> place(std::span<const Frame> leaf_first, std::uint32_t context,
                               std::uint32_t root);
-  std::uint32_t location_of(std::uint32_t context, const Frame& frame);
+  std::uint32_t location_of(std::uint32_t context, const PlacedFrame& placed);
 
   const SampleSelection& selection_;
   LocationTable& locations_;
   StackTree& tree_;
   std::vector<CachedFrame> cache_;
-  std::vector<Frame> last_frames_;         // root first
+  std::vector<PlacedFrame> last_frames_;   // root first
   std::vector<std::uint32_t> last_nodes_;  // node at each of them
   std::vector<StackId> ids_;               // ascending, each once
   std::vector<std::size_t> first_of_id_;   // in the run, where the requests for each id begin

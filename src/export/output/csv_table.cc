@@ -40,9 +40,22 @@ CsvTable& CsvTable::number(std::uint64_t value) {
   return *this;
 }
 
+CsvTable& CsvTable::hex(std::uint64_t value) {
+  separate();
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::array<char, 18> text{'0', 'x'};
+  for (std::size_t at = text.size(); at-- > 2; value >>= 4) {
+    text[at] = kDigits[value & 0xF];
+  }
+  out_.write(std::string_view(text.data(), text.size()));
+  return *this;
+}
+
 CsvTable& CsvTable::text(std::string_view value) {
   separate();
-  if (value.find_first_of(",\"\r\n") == std::string_view::npos) {
+  const bool like_formula =
+      !value.empty() && std::string_view("=+-@\t").find(value.front()) != std::string_view::npos;
+  if (!like_formula && value.find_first_of(",\"\r\n") == std::string_view::npos) {
     out_.write(value);
     return *this;
   }

@@ -13,7 +13,8 @@
 namespace stackpack::exporting {
 
 /// One table as comma-separated values (RFC 4180, lines end in \n, first line names the columns).
-/// A field that is not known is empty.
+/// A field that is not known is empty. Nothing is put in front of text which a spreadsheet would
+/// take for a formula (it begins with = + - @): it would be other text then. It is quoted.
 class CsvTable {
  public:
   static Result<std::unique_ptr<CsvTable>> create(const std::string& path,
@@ -21,6 +22,8 @@ class CsvTable {
 
   CsvTable& text(std::string_view value);
   CsvTable& number(std::uint64_t value);
+  /// 0x and sixteen digits.
+  CsvTable& hex(std::uint64_t value);
   /// A number, or nothing when it is the value that means «not known».
   template <std::unsigned_integral T>
   CsvTable& known(T value, T unknown) {

@@ -11,4 +11,8 @@ std::string_view CaptureView::fact(std::string_view key) const {
   return {};
 }
 
+bool CaptureView::aggregated() const {
+  return fact(kAggregatedKey) == "1";
+}
+
 }  // namespace stackpack::exporting

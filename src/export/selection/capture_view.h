@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string_view>
@@ -37,6 +38,19 @@ struct CaptureView {
   std::function<Status(std::span<const StackId>,
                        const std::function<void(std::size_t, std::span<const Frame>)>&)>
       callstacks;
+
+  /// Samples of each event; empty when nobody counted them.
+  std::vector<std::uint64_t> event_samples;
+  /// One where nobody counted.
+  [[nodiscard]] std::uint64_t samples_of_event(std::size_t event) const {
+    return event < event_samples.size() ? event_samples[event] : 1;
+  }
+
+  /// True for an imported profile: a sample stands for as many as its weight says.
+  [[nodiscard]] bool aggregated() const;
+  /// Whether callers are recorded as return addresses, as sampling kernels do. What other profilers
+  /// exported has addresses within the calling instruction already.
+  [[nodiscard]] bool has_return_addresses() const { return !aggregated(); }
 
   /// The value of a metadata key; empty when there is none.
   [[nodiscard]] std::string_view fact(std::string_view key) const;

@@ -47,6 +47,16 @@ Status LaneSamples::find_lanes() {
   return status;
 }
 
+std::size_t LaneSamples::first_to_show() const {
+  const auto place = [this](const Lane& lane) {
+    return std::tuple(lane.event == selection_.main_event(), lane.samples);
+  };
+  const auto best =
+      std::max_element(lanes_.begin(), lanes_.end(),
+                       [&](const Lane& a, const Lane& b) { return place(a) < place(b); });
+  return static_cast<std::size_t>(best - lanes_.begin());
+}
+
 Status LaneSamples::resolve() {
   if (const Status status = resolver_.resolve(requests_, nodes_); !status) {
     return status;

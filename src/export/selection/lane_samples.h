@@ -43,6 +43,9 @@ class LaneSamples {
   /// Finds the lanes: by pid, tid, then order of appearance.
   Status find_lanes();
   [[nodiscard]] const std::vector<Lane>& lanes() const { return lanes_; }
+  /// The lane which a viewer should open on: that with most samples of the main event, or of all
+  /// when that event has no lane.
+  [[nodiscard]] std::size_t first_to_show() const;
 
   /// All lanes in order. A replay is valid during the visit.
   Status for_each(const std::function<Status(const Lane&, const LaneReplay&)>& visit);

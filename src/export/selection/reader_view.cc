@@ -76,6 +76,9 @@ Result<CaptureView> view_of(const Reader& reader) {
     return status.error();
   }
   make_texts_valid(view);
+  for (const EventCount& event : reader.statistics().events) {
+    view.event_samples.push_back(event.samples);
+  }
   view.stack_count = reader.stack_count();
   view.has_samples = reader.has_samples();
   if (!view.has_samples) {

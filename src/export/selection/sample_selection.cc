@@ -4,6 +4,10 @@
 #include <charconv>
 #include <limits>
 
+#include "export/selection/event_choice.h"
+#include "export/selection/name_pattern.h"
+#include "export/selection/saturating.h"
+
 namespace stackpack::exporting {
 
 namespace {
@@ -14,11 +18,6 @@ Error usage(std::string_view what) {
   return {ErrorCode::kUsage, kNoOffset, what};
 }
 
-std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
-  const std::uint64_t sum = a + b;
-  return sum < a ? std::numeric_limits<std::uint64_t>::max() : sum;
-}
-
 }  // namespace
 
 SampleSelection::SampleSelection(const CaptureView& view, const ExportOptions& options)
@@ -26,9 +25,10 @@ SampleSelection::SampleSelection(const CaptureView& view, const ExportOptions& o
       options_(options),
       process_lives_(view.processes, ProcessKey{}),
       thread_lives_(view.threads, ThreadKey{}),
-      epochs_(view.processes, view.modules) {
-  query_.pid = options.pid;
-  query_.tid = options.tid;
+      epochs_(view.processes, view.modules),
+      module_filter_(view, options.filter) {
+  query_.pid = options.filter.pid;
+  query_.tid = options.filter.tid;
   weighted_ = options.weight == ExportWeight::kPeriod ||
               (options.weight == ExportWeight::kAuto && aggregated());
 }
@@ -40,11 +40,9 @@ Result<std::unique_ptr<SampleSelection>> SampleSelection::create(const CaptureVi
     return status.error();
   }
   if (!view.has_samples) {
-    return options.tid || options.from || options.to
-               ? Result<std::unique_ptr<SampleSelection>>(usage(
-                     "export: the file keeps counts and no samples; it cannot select by thread or "
-                     "time"))
-               : Result<std::unique_ptr<SampleSelection>>(std::move(selection));
+    const Status status = selection->check_counts();
+    return status ? Result<std::unique_ptr<SampleSelection>>(std::move(selection))
+                  : Result<std::unique_ptr<SampleSelection>>(status.error());
   }
   if (const Status status = selection->find_start(); !status) {
     return status.error();
@@ -55,15 +53,68 @@ Result<std::unique_ptr<SampleSelection>> SampleSelection::create(const CaptureVi
   return selection;
 }
 
+Status SampleSelection::check_counts() const {
+  const SampleFilter& filter = options_.filter;
+  return filter.tid || filter.cpu || filter.from || filter.to || filter.no_idle
+             ? usage(
+                   "the file keeps counts and no samples; it cannot select by thread, processor, "
+                   "idleness or time")
+             : Status{};
+}
+
 Status SampleSelection::choose_events() {
-  event_wanted_.assign(view_.events.size(), options_.event.empty());
-  bool any = options_.event.empty();
-  for (std::size_t i = 0; i < view_.events.size() && !options_.event.empty(); ++i) {
-    event_wanted_[i] = view_.events[i].name == options_.event;
-    any = any || event_wanted_[i];
+  const SampleFilter& filter = options_.filter;
+  event_wanted_.assign(view_.events.size(), false);
+  for (const std::string& pattern : filter.events) {
+    if (std::none_of(view_.events.begin(), view_.events.end(), [&pattern](const Event& event) {
+          return fits_pattern(event.name, pattern);
+        })) {
+      return usage("the file has no event of this name; dump --events lists them");
+    }
   }
-  return any ? Status{}
-             : usage("export: the file has no event of this name; dump --events lists them");
+  for (const std::uint32_t event : events_by_preference(view_)) {
+    const std::string& name = view_.events[event].name;
+    const bool named = filter.events.empty() || fits_any(name, filter.events);
+    event_wanted_[event] = named && !fits_any(name, filter.excluded_events);
+    if (event_wanted_[event]) {
+      candidates_.push_back(event);
+    }
+  }
+  if (candidates_.empty() && !view_.events.empty()) {
+    return usage("every event of the file is excluded");
+  }
+  chooses_event_ = shows_one_event(view_, options_) && candidates_.size() > 1;
+  if (chooses_event_) {
+    want_main_event();
+  }
+  return {};
+}
+
+void SampleSelection::want_main_event() {
+  event_wanted_.assign(view_.events.size(), false);
+  event_wanted_[main_event()] = true;
+}
+
+bool SampleSelection::choose_next_event() {
+  if (!chooses_event_ || candidate_ + 1 == candidates_.size()) {
+    return false;
+  }
+  ++candidate_;
+  want_main_event();
+  return true;
+}
+
+std::vector<EventCount> SampleSelection::events_left_out() const {
+  std::vector<EventCount> others;
+  for (std::uint32_t event = 0; event < view_.events.size() && chooses_event_; ++event) {
+    const bool allowed =
+        std::find(candidates_.begin(), candidates_.end(), event) != candidates_.end();
+    if (allowed && event != main_event() && view_.samples_of_event(event) != 0) {
+      others.push_back({view_.events[event].name,
+                        event < view_.event_samples.size() ? view_.event_samples[event] : 0});
+    }
+  }
+  return others;
 }
 
 Status SampleSelection::find_start() {
@@ -77,23 +128,22 @@ Status SampleSelection::find_start() {
 }
 
 Status SampleSelection::choose_times() {
-  const auto absolute = [this](const ExportTime& time) {
-    return time.from_start ? saturating_add(start_ns_, time.ns) : time.ns;
+  const auto absolute = [this](const CaptureTime& time) {
+    return time.from_start ? saturating_sum(start_ns_, time.ns) : time.ns;
   };
-  if (options_.from) {
-    query_.from_ns = absolute(*options_.from);
+  if (options_.filter.from) {
+    query_.from_ns = absolute(*options_.filter.from);
   }
-  if (options_.to) {
-    query_.to_ns = absolute(*options_.to);
+  if (options_.filter.to) {
+    query_.to_ns = absolute(*options_.filter.to);
   }
-  return query_.from_ns <= query_.to_ns ? Status{}
-                                        : usage("export: the time range ends before it begins");
+  return query_.from_ns <= query_.to_ns ? Status{} : usage("the time range ends before it begins");
 }
 
 Status SampleSelection::check(const StoredSample& sample) const {
   if (sample.event >= view_.events.size() ||
       (sample.stack != kNoStack && sample.stack >= view_.stack_count)) {
-    return Error{ErrorCode::kCorrupt, kNoOffset, "export: a sample names what is not in the file"};
+    return Error{ErrorCode::kCorrupt, kNoOffset, "a sample names what is not in the file"};
   }
   return {};
 }
@@ -142,8 +192,11 @@ void SampleSelection::refresh(ThreadState& state, std::uint32_t pid, std::uint32
   state.track = track->second;
   state.context = context->second;
   const Track& row = tracks_[state.track];
-  state.wanted = options_.comm.empty() || process_name(row) == options_.comm ||
-                 thread_name(row) == options_.comm;
+  const auto named = [&](const std::vector<std::string>& names) {
+    return fits_any(process_name(row), names) || fits_any(thread_name(row), names);
+  };
+  const SampleFilter& filter = options_.filter;
+  state.wanted = (filter.comms.empty() || named(filter.comms)) && !named(filter.excluded_comms);
 }
 
 const SampleSelection::ThreadState& SampleSelection::state_of(std::uint32_t pid, std::uint32_t tid,
@@ -160,13 +213,38 @@ const SampleSelection::ThreadState& SampleSelection::state_of(std::uint32_t pid,
 }
 
 bool SampleSelection::select(SelectedSample& sample) {
-  if (!event_wanted_[sample.event]) {
+  const SampleFilter& filter = options_.filter;
+  if (!event_wanted_[sample.event] || (filter.cpu && *filter.cpu != sample.cpu) ||
+      (filter.no_idle && (sample.flags & kSampleIdle) != 0)) {
     return false;
   }
   const ThreadState& state = state_of(sample.pid, sample.tid, sample.time_ns);
   sample.track = state.track;
   sample.context = state.context;
   return state.wanted;
+}
+
+Status SampleSelection::drop_unwanted(std::vector<SelectedSample>& block) {
+  if (!module_filter_.active()) {
+    return {};
+  }
+  std::vector<PlacedStack> places;
+  for (const SelectedSample& sample : block) {
+    const MappingContext& context = contexts_[sample.context];
+    places.push_back({sample.stack, sample.context, context.pid, context.time_ns});
+  }
+  std::vector<bool> wanted;
+  if (const Status status = module_filter_.judge(places, wanted); !status) {
+    return status;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    if (wanted[i]) {
+      block[kept++] = block[i];
+    }
+  }
+  block.resize(kept);
+  return {};
 }
 
 Status SampleSelection::for_each(
@@ -178,6 +256,10 @@ Status SampleSelection::for_each(
   block.reserve(kBlockSamples);
   Status status;
   const auto flush = [&] {
+    status = drop_unwanted(block);
+    if (!status) {
+      return false;
+    }
     if (!block.empty()) {
       range_.first_ns =
           range_known_ ? std::min(range_.first_ns, block.front().time_ns) : block.front().time_ns;
@@ -227,11 +309,15 @@ Status SampleSelection::for_each_count(
     if (const Status status = check(sample); !status) {
       return status;
     }
-    if ((!options_.pid || *options_.pid == row.pid) && select(sample)) {
+    const std::optional<std::uint32_t> pid = options_.filter.pid;
+    if ((!pid || *pid == row.pid) && select(sample)) {
       block.push_back(sample);
     }
-    if (block.size() == kBlockSamples || (i + 1 == view_.stack_counts.size() && !block.empty())) {
-      if (const Status status = visit(block); !status) {
+    if (block.size() == kBlockSamples || i + 1 == view_.stack_counts.size()) {
+      if (const Status status = drop_unwanted(block); !status) {
+        return status;
+      }
+      if (const Status status = block.empty() ? Status{} : visit(block); !status) {
         return status;
       }
       block.clear();

@@ -15,6 +15,7 @@
 #include "export/selection/capture_view.h"
 #include "export/selection/life_index.h"
 #include "export/selection/mapping_epochs.h"
+#include "export/selection/module_filter.h"
 #include "stackpack/export.h"
 
 namespace stackpack::exporting {
@@ -87,7 +88,19 @@ class SampleSelection {
   [[nodiscard]] bool weighted() const { return weighted_; }
 
   /// True for an imported profile: one sample stands for as many as its weight says.
-  [[nodiscard]] bool aggregated() const { return view_.fact(kAggregatedKey) == "1"; }
+  [[nodiscard]] bool aggregated() const { return view_.aggregated(); }
+
+  /// The event which a view that shows one shows first.
+  [[nodiscard]] std::uint32_t main_event() const {
+    return candidates_.empty() ? 0 : candidates_[candidate_];
+  }
+  /// True when the selection is about main_event() alone because the options left the choice.
+  [[nodiscard]] bool chose_event() const { return chooses_event_; }
+  /// Goes on to the next event that could be chosen, since the filters leave no sample of this one.
+  /// False when there is none.
+  bool choose_next_event();
+  /// The events which the choice left out.
+  [[nodiscard]] std::vector<EventCount> events_left_out() const;
 
   /// Whether samples of that row of the event table are wanted.
   [[nodiscard]] bool wants_event(std::uint32_t event) const { return event_wanted_[event]; }
@@ -112,7 +125,10 @@ class SampleSelection {
 
   SampleSelection(const CaptureView& view, const ExportOptions& options);
   Status find_start();
+  Status check_counts() const;
   Status choose_events();
+  void want_main_event();
+  Status drop_unwanted(std::vector<SelectedSample>& block);
   Status choose_times();
   Status for_each_count(const std::function<Status(std::span<const SelectedSample>)>& visit);
   Status check(const StoredSample& sample) const;
@@ -131,6 +147,10 @@ class SampleSelection {
   TimeRange range_;
   bool weighted_ = false;
   std::vector<bool> event_wanted_;
+  std::vector<std::uint32_t> candidates_;  // events that the filter allows, the best one first
+  std::size_t candidate_ = 0;
+  bool chooses_event_ = false;
+  ModuleFilter module_filter_;
   std::vector<Track> tracks_;
   std::vector<MappingContext> contexts_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t>

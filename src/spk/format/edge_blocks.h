@@ -38,8 +38,6 @@ struct ClassedEdge {
   std::uint8_t edge_class = 0;  ///< at most kMaxEdgeClass
 };
 
-inline constexpr unsigned kMaxEdgeClass = 64;
-
 /// Encodes the edges of a file in blocks: edges in, blocks out.
 class EdgeBlockEncoder {
  public:

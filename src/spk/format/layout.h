@@ -106,6 +106,9 @@ inline constexpr std::uint32_t kMaxSampleBlockBytes = std::uint32_t{4} << 20;
 inline constexpr std::uint32_t kMaxStackDepth = 65'535;
 /// Frames in a dictionary.
 inline constexpr std::uint64_t kMaxFrames = (std::uint64_t{1} << 28) - 1;
+/// Edges in the edge table, and the highest class of one.
+inline constexpr std::uint64_t kMaxEdges = std::uint64_t{1} << 30;
+inline constexpr unsigned kMaxEdgeClass = 64;
 
 // First byte of a column.
 inline constexpr std::uint8_t kPlaneColumn = 0;

@@ -78,12 +78,18 @@ Status DagStore::load_edges(ReadScratch& scratch) {
   if (section == nullptr) {
     return missing_section();
   }
+  if (section->items > kMaxEdges) {
+    return Error{ErrorCode::kUnsupported, section->offset, "spk: edges: too many"};
+  }
   EdgeTableBuilder builder(dictionary_.size());
   if (const Status done =
           for_each_block(blocks_, *section, scratch,
                          [&](const bytes::ByteCursor& in) { return builder.add_block(in); });
       !done) {
     return done;
+  }
+  if (builder.edge_count() != section->items) {
+    return section_error(*section, "spk: edges: number of edges");
   }
   Result<EdgeTable> table = builder.finish();
   if (!table) {

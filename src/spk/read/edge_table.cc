@@ -31,6 +31,7 @@ Status EdgeTableBuilder::add_block(bytes::ByteCursor in) {
   if (!edges) {
     return edges.error();
   }
+  edge_count_ += edges->size();
   for (const ClassedEdge& edge : *edges) {
     while (tops_.size() < edge.row) {
       close_row();

@@ -100,6 +100,9 @@ class EdgeTableBuilder {
   /// Adds the rows of the next block. Errors: those of EdgeBlockDecoder.
   Status add_block(bytes::ByteCursor in);
 
+  /// Edges of the blocks so far.
+  [[nodiscard]] std::uint64_t edge_count() const { return edge_count_; }
+
   /// After the last block.
   /// Errors: kCorrupt: rows are missing.
   Result<EdgeTable> finish();
@@ -115,6 +118,7 @@ class EdgeTableBuilder {
   std::vector<std::uint32_t> positions_;  // by rank
   std::vector<std::uint8_t> classes_;     // of the open row
   std::uint32_t longest_ = 0;
+  std::uint64_t edge_count_ = 0;
 };
 
 }  // namespace stackpack::spk

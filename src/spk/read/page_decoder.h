@@ -34,6 +34,7 @@ class PageDecoder {
   /// The frames above the first node, from the root on.
   [[nodiscard]] std::span<const std::uint32_t> spine() const { return spine_; }
   [[nodiscard]] std::uint32_t first_frame() const { return nodes_.front().frame; }
+  [[nodiscard]] std::span<const ResidentPage::Node> nodes() const { return nodes_; }
   /// The frames of the last node and those above it, from the root on, into `path` (replaced).
   void last_path(std::vector<std::uint32_t>& path) const;
 

@@ -201,6 +201,22 @@ Result<std::vector<Reader::StackCount>> Reader::stack_counts() const {
   return rows;
 }
 
+Result<std::optional<Reader::TimeRange>> Reader::time_range() const {
+  if (!has_samples()) {
+    return std::optional<TimeRange>{};
+  }
+  if (const Status loaded = impl_->samples.load(); !loaded) {
+    return loaded.error();
+  }
+  std::optional<TimeRange> range;
+  for (const spk::SampleStore::Block& block : impl_->samples.blocks()) {
+    range = range ? TimeRange{std::min(range->from_ns, block.entry.from_ns),
+                              std::max(range->to_ns, block.entry.to_ns)}
+                  : TimeRange{block.entry.from_ns, block.entry.to_ns};
+  }
+  return range;
+}
+
 Result<std::vector<Event>> Reader::events() const {
   return impl_->table<Event>(spk::SectionKind::kEvents);
 }

@@ -222,6 +222,19 @@ std::uint32_t ResidentPage::parent_of(std::uint32_t node) const {
   return static_cast<std::uint32_t>(fields_from(places_.parents, parent_bits_)[rank]);
 }
 
+std::uint32_t ResidentPage::leaf_of(std::uint32_t stack, const EdgeTable& edges) const {
+  const std::uint32_t node = node_of_stack(stack);
+  const std::size_t word = node / 64;
+  const std::uint64_t names = bits(word, kNames) << (63 - node % 64);
+  const std::size_t rank =
+      (bits(word, kRanks) & low_bits(kParentRankShift)) + count_bits(names) - 1;
+  auto frame = static_cast<std::uint32_t>(fields_from(places_.frames, shape_.frame_bits)[rank]);
+  for (int steps = std::countl_zero(names); steps > 0; --steps) {
+    frame = static_cast<std::uint32_t>(edges.tops()[frame]);
+  }
+  return frame;
+}
+
 // Two passes over a few frames at a time: one follows the nodes, at the pace of its guesses about
 // the next branch; the other fetches the frames, which do not depend on each other.
 void ResidentPage::append_stack(std::uint32_t stack, const FrameDictionary& dictionary,

@@ -69,6 +69,8 @@ class ResidentPage {
   /// `edges`: those that the page was decoded with.
   void append_stack(std::uint32_t stack, const FrameDictionary& dictionary, const EdgeTable& edges,
                     std::vector<Frame>& frames) const;
+  /// The dictionary index of the leaf of that callstack.
+  [[nodiscard]] std::uint32_t leaf_of(std::uint32_t stack, const EdgeTable& edges) const;
 
  private:
   static constexpr std::uint32_t kStacksPerSample = 16;

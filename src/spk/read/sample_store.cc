@@ -86,12 +86,11 @@ Status SampleStore::read_body(const Block& block, const SampleHead& head, std::u
     error.offset = offset;
     return error;
   }
-  const bool in_range =
-      std::all_of(samples.begin(), samples.end(), [&block](const StoredSample& sample) {
-        return sample.time_ns >= block.entry.from_ns && sample.time_ns <= block.entry.to_ns;
-      });
-  if (!in_range) {
-    return Error{ErrorCode::kCorrupt, offset, "spk: samples: time outside the block's range"};
+  const auto [first, last] = std::minmax_element(
+      samples.begin(), samples.end(),
+      [](const StoredSample& a, const StoredSample& b) { return a.time_ns < b.time_ns; });
+  if (first->time_ns != block.entry.from_ns || last->time_ns != block.entry.to_ns) {
+    return Error{ErrorCode::kCorrupt, offset, "spk: samples: times are not those of the index"};
   }
   return {};
 }

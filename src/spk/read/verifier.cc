@@ -1,9 +1,11 @@
 #include "spk/read/verifier.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "spk/format/layout.h"
+#include "spk/read/table_rules.h"
 
 namespace stackpack::spk {
 
@@ -16,6 +18,7 @@ Error mismatch(std::string_view what) {
 // What the samples, or the counts of a file without them, add up to.
 struct Totals {
   std::vector<std::uint16_t> depth_of_stack;
+  std::vector<std::uint32_t> leaf_of_stack;  // dictionary index
   std::vector<bool> recorded_stack;
   std::vector<std::uint64_t> samples_of_event;
   std::uint64_t total = 0;
@@ -23,6 +26,7 @@ struct Totals {
   std::uint64_t ip_only = 0;
   std::uint64_t none = 0;
   std::uint64_t empty_chains = 0;
+  std::uint64_t stack_dump_only = 0;
   std::uint64_t raw_frames = 0;
 };
 
@@ -57,6 +61,7 @@ Status check_pages(const VerifiedParts& parts, Totals& totals) {
   BlockReader::Lease scratch = parts.blocks.borrow();
   std::vector<std::uint32_t> path;
   std::vector<Frame> frames;
+  std::vector<bool> used(parts.dag.dictionary().size());
   bool last_ends = true;
   for (std::uint64_t number = 0; number < parts.dag.pages().size(); ++number) {
     const Result<ResidentPage> page = parts.dag.read_page(number, *scratch);
@@ -76,9 +81,18 @@ Status check_pages(const VerifiedParts& parts, Totals& totals) {
       frames.clear();
       page->append_stack(stack, parts.dag.dictionary(), parts.dag.edges(), frames);
       totals.depth_of_stack.push_back(static_cast<std::uint16_t>(frames.size()));
+      totals.leaf_of_stack.push_back(page->leaf_of(stack, parts.dag.edges()));
+    }
+    for (const ResidentPage::Node& node : scratch->pages.nodes()) {
+      used[node.frame] = true;
     }
   }
-  return last_ends ? Status{} : mismatch("spk: the last leaf ends no callstack");
+  if (!last_ends) {
+    return mismatch("spk: the last leaf ends no callstack");
+  }
+  return std::find(used.begin(), used.end(), false) == used.end()
+             ? Status{}
+             : mismatch("spk: frame of the dictionary that is in no callstack");
 }
 
 Status add_sample(const StoredSample& sample, std::uint64_t count, Totals& totals) {
@@ -86,14 +100,16 @@ Status add_sample(const StoredSample& sample, std::uint64_t count, Totals& total
   totals.samples_of_event[sample.event] += count;
   totals.none += sample.origin == StackOrigin::kNone ? count : 0;
   totals.ip_only += sample.origin == StackOrigin::kIpOnly ? count : 0;
+  const bool recorded = sample.origin == StackOrigin::kRecorded;
   totals.empty_chains += (sample.flags & kSampleEmptyChain) != 0 ? count : 0;
+  totals.stack_dump_only += !recorded && (sample.flags & kSampleStackDump) != 0 ? count : 0;
   if ((sample.origin == StackOrigin::kNone) != (sample.stack == kNoStack)) {
     return mismatch("spk: sample whose origin does not fit its callstack");
   }
   if (sample.stack == kNoStack) {
     return {};
   }
-  if (sample.origin == StackOrigin::kRecorded) {
+  if (recorded) {
     totals.recorded += count;
     totals.raw_frames += count * totals.depth_of_stack[sample.stack];
     totals.recorded_stack[sample.stack] = true;
@@ -101,21 +117,20 @@ Status add_sample(const StoredSample& sample, std::uint64_t count, Totals& total
   return {};
 }
 
-Status check_samples(const Reader& reader, const VerifiedParts& parts, Totals& totals) {
+Status check_samples(const Reader& reader, Totals& totals) {
   if (!reader.has_samples()) {
     const Result<std::vector<Reader::StackCount>> counts = reader.stack_counts();
     if (!counts) {
       return counts.error();
+    }
+    if (const Status rows = check_stack_counts(counts.value()); !rows) {
+      return rows;
     }
     for (const Reader::StackCount& row : counts.value()) {
       StoredSample sample;
       sample.event = row.event;
       sample.origin = row.origin;
       sample.stack = row.stack;
-      if ((row.stack != kNoStack && row.stack >= parts.dag.stack_count()) ||
-          row.event >= totals.samples_of_event.size()) {
-        return mismatch("spk: count of an unknown callstack or event");
-      }
       if (const Status added = add_sample(sample, row.samples, totals); !added) {
         return added;
       }
@@ -123,18 +138,22 @@ Status check_samples(const Reader& reader, const VerifiedParts& parts, Totals& t
     return {};
   }
   Status status;
+  std::uint64_t before = 0;
   const Status read = reader.samples({}, [&](std::span<const StoredSample> samples) {
     for (const StoredSample& sample : samples) {
-      if (status = add_sample(sample, 1, totals); !status) {
+      status = sample.time_ns < before ? Status{mismatch("spk: samples are not in order of time")}
+                                       : add_sample(sample, 1, totals);
+      if (!status) {
         return false;
       }
+      before = sample.time_ns;
     }
     return true;
   });
   return read ? status : read;
 }
 
-// The tables decode, and the statistics tell their lengths.
+// The tables decode and follow their rules, and the statistics tell their lengths.
 Status check_tables(const Reader& reader, Totals& totals) {
   const Statistics& statistics = reader.statistics();
   const auto events = reader.events();
@@ -164,16 +183,79 @@ Status check_tables(const Reader& reader, Totals& totals) {
       std::equal(
           events->begin(), events->end(), statistics.events.begin(), statistics.events.end(),
           [](const Event& event, const EventCount& count) { return event.name == count.name; });
-  return same ? Status{} : mismatch("spk: statistics do not fit the tables");
+  if (!same) {
+    return mismatch("spk: statistics do not fit the tables");
+  }
+  for (const Status& rules :
+       {check_processes(*processes), check_threads(*threads), check_modules(*modules),
+        check_metadata(*metadata), check_losses(statistics.losses),
+        check_skips(statistics.source_skipped_by_reason)}) {
+    if (!rules) {
+      return rules;
+    }
+  }
+  return {};
 }
 
-// Summaries of older writers have no reasons.
-bool skips_add_up(const Statistics& statistics) {
-  std::uint64_t sum = 0;
-  for (const SkippedBytesCount& skip : statistics.source_skipped_by_reason) {
-    sum += skip.bytes;
+// Whether the parts are the whole; a sum past 2^64 is not.
+bool adds_up(std::span<const std::uint64_t> parts, std::uint64_t whole) {
+  for (const std::uint64_t part : parts) {
+    if (part > whole) {
+      return false;
+    }
+    whole -= part;
   }
-  return statistics.source_skipped_by_reason.empty() || sum == statistics.source_skipped_bytes;
+  return whole == 0;
+}
+
+// Where the bytes of the capture went. Summaries of older writers do not tell, or not the reasons.
+Status check_source_bytes(const Statistics& statistics) {
+  const std::array parts{statistics.source_parsed_bytes, statistics.source_padding_bytes,
+                         statistics.source_skipped_bytes};
+  const bool told = std::any_of(parts.begin(), parts.end(), [](auto part) { return part != 0; });
+  if (told && !adds_up(parts, statistics.source_bytes)) {
+    return mismatch("spk: parsed, padding and skipped bytes are not those of the capture");
+  }
+  std::vector<std::uint64_t> reasons;
+  for (const SkippedBytesCount& skip : statistics.source_skipped_by_reason) {
+    reasons.push_back(skip.bytes);
+  }
+  return reasons.empty() || adds_up(reasons, statistics.source_skipped_bytes)
+             ? Status{}
+             : mismatch("spk: skipped bytes do not add up");
+}
+
+// Sections with their share of the directory.
+std::uint64_t stored_bytes(const Directory& directory, std::span<const SectionKind> kinds) {
+  std::uint64_t sum = 0;
+  for (const SectionKind kind : kinds) {
+    if (const SectionRecord* const section = directory.find(kind); section != nullptr) {
+      sum +=
+          section->stored_bytes + kSectionRecordBytes + section->blocks.size() * kBlockRecordBytes;
+    }
+  }
+  return sum;
+}
+
+Status check_stored_bytes(const Statistics& statistics, const Directory& directory) {
+  constexpr std::array kDag{SectionKind::kFrames, SectionKind::kEdges, SectionKind::kPages,
+                            SectionKind::kPageIndex};
+  constexpr std::array kSamples{SectionKind::kSamples, SectionKind::kSampleIndex,
+                                SectionKind::kStackCounts};
+  return statistics.dag.stored_bytes == stored_bytes(directory, kDag) &&
+                 statistics.sample_stream_bytes == stored_bytes(directory, kSamples)
+             ? Status{}
+             : mismatch("spk: statistics do not fit the sections");
+}
+
+// What a file without samples cannot show exactly has bounds. Older writers did not count dumps.
+bool fits_flags(const Statistics& statistics, const Totals& totals, bool exact) {
+  const std::uint64_t not_recorded = totals.ip_only + totals.none;
+  return exact ? statistics.samples.empty_chains == totals.empty_chains &&
+                     (statistics.samples.stack_dump_only == totals.stack_dump_only ||
+                      statistics.samples.stack_dump_only == 0)
+               : statistics.samples.empty_chains <= totals.total &&
+                     statistics.samples.stack_dump_only <= not_recorded;
 }
 
 Status compare(const Reader& reader, const VerifiedParts& parts, const Totals& totals) {
@@ -181,11 +263,13 @@ Status compare(const Reader& reader, const VerifiedParts& parts, const Totals& t
   std::uint64_t unique = 0;
   std::uint64_t unique_frames = 0;
   std::uint64_t max_depth = 0;
+  std::vector<bool> leaf(parts.dag.dictionary().size());
   for (std::size_t stack = 0; stack < totals.depth_of_stack.size(); ++stack) {
     if (totals.recorded_stack[stack]) {
       ++unique;
       unique_frames += totals.depth_of_stack[stack];
       max_depth = std::max<std::uint64_t>(max_depth, totals.depth_of_stack[stack]);
+      leaf[totals.leaf_of_stack[stack]] = true;
     }
   }
   const bool dag = statistics.dag.nodes == parts.dag.node_count() &&
@@ -194,12 +278,14 @@ Status compare(const Reader& reader, const VerifiedParts& parts, const Totals& t
                    statistics.callstacks.stored == parts.dag.stack_count();
   const bool stacks = statistics.callstacks.unique == unique &&
                       statistics.callstacks.unique_frames == unique_frames &&
+                      statistics.callstacks.unique_leaf_frames ==
+                          static_cast<std::uint64_t>(std::count(leaf.begin(), leaf.end(), true)) &&
                       statistics.callstacks.max_depth == max_depth &&
                       statistics.callstacks.raw_frames == totals.raw_frames;
   const bool samples =
       statistics.samples.total == totals.total && statistics.samples.recorded == totals.recorded &&
       statistics.samples.ip_only == totals.ip_only && statistics.samples.none == totals.none &&
-      (!reader.has_samples() || statistics.samples.empty_chains == totals.empty_chains);
+      fits_flags(statistics, totals, reader.has_samples());
   const bool events = std::equal(
       statistics.events.begin(), statistics.events.end(), totals.samples_of_event.begin(),
       totals.samples_of_event.end(),
@@ -210,10 +296,13 @@ Status compare(const Reader& reader, const VerifiedParts& parts, const Totals& t
   if (!stacks) {
     return mismatch("spk: statistics do not fit the callstacks");
   }
-  if (!skips_add_up(statistics)) {
-    return mismatch("spk: skipped bytes do not add up");
+  if (!samples || !events) {
+    return mismatch("spk: statistics do not fit the samples");
   }
-  return samples && events ? Status{} : mismatch("spk: statistics do not fit the samples");
+  if (const Status source = check_source_bytes(statistics); !source) {
+    return source;
+  }
+  return check_stored_bytes(statistics, parts.file.directory);
 }
 
 }  // namespace
@@ -233,7 +322,7 @@ Status verify(const Reader& reader, const VerifiedParts& parts) {
     return pages;
   }
   totals.recorded_stack.resize(totals.depth_of_stack.size());
-  if (const Status samples = check_samples(reader, parts, totals); !samples) {
+  if (const Status samples = check_samples(reader, totals); !samples) {
     return samples;
   }
   return compare(reader, parts, totals);

@@ -18,7 +18,7 @@ struct VerifiedParts {
 };
 
 /// Reads everything: see Reader::verify().
-/// Memory: three bytes per callstack, besides what the parts hold.
+/// Memory: seven bytes per callstack, besides what the parts hold.
 Status verify(const Reader& reader, const VerifiedParts& parts);
 
 }  // namespace stackpack::spk

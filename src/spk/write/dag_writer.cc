@@ -8,7 +8,6 @@ namespace stackpack::spk {
 
 namespace {
 
-constexpr std::uint64_t kMaxEdges = std::uint64_t{1} << 30;
 // Nodes between fetching what belongs to one and using it.
 constexpr std::size_t kNodesAhead = 32;
 

@@ -14,6 +14,7 @@
 #include "bytes/byte_cursor.h"
 #include "scratch/spillable_array.h"
 #include "spk/format/edge_blocks.h"
+#include "spk/format/layout.h"
 #include "spk/read/edge_table.h"
 #include "stackpack/result.h"
 

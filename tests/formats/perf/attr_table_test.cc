@@ -93,6 +93,15 @@ TEST_CASE("perf attr table: ids are bounded, repeated ones included") {
   CHECK_FALSE(table.add_id(0, 5));
 }
 
+TEST_CASE("perf attr table: attributes are bounded") {
+  AttrTable table;
+  for (std::size_t i = 0; i < AttrTable::kMaxRows; ++i) {
+    REQUIRE(table.add(attr_of(sample_bit::kIdentifier), 0) == i);
+  }
+  CHECK_FALSE(table.add(attr_of(sample_bit::kIdentifier), 0).has_value());
+  CHECK(table.rows().size() == AttrTable::kMaxRows);
+}
+
 TEST_CASE("perf attr table: one attribute takes all; none takes nothing") {
   AttrTable table;
   const auto payload = words(4, 0, 999);

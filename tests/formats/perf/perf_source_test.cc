@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "formats/perf/attr_table.h"
 #include "formats/perf/perf_losses.h"
 #include "perf_outcome.h"
 #include "support/perf_writer.h"
@@ -268,10 +269,12 @@ TEST_CASE("perf source: twins in both byte orders, all header sizes and containe
 TEST_CASE("perf source: origin and flags of samples") {
   const PerfWriter w;
   const auto outcome = test::read_perf(
-      w.file({test::TestAttr{}}, {w.sample(0, 0, 1, {kContextKernel, 0xf1}), w.sample(5, 5, 2, {}),
-                                  w.sample(5, 5, 3, {kContextUser})}));
+      w.file({test::TestAttr{}},
+             {w.sample(0, 0, 1, {kContextKernel, 0xf1}), w.sample(5, 5, 2, {}),
+              w.sample(5, 5, 3, {kContextUser}), w.sample(0, 7, 4, {kContextKernel, 0xf1})}));
   const auto& rows = outcome.sink->rows;
-  REQUIRE(rows.size() == 3);
+  REQUIRE(rows.size() == 4);
+  CHECK(rows[3].sample.flags == 0);  // a thread of its own, though the process is 0
   CHECK(rows[0].sample.origin == StackOrigin::kRecorded);
   CHECK(rows[0].sample.flags == kSampleIdle);
   for (const std::size_t i : {1U, 2U}) {
@@ -381,6 +384,15 @@ TEST_CASE("perf source: in a pipe, attributes may come late, but not after their
       test::read_perf(w.pipe({}, {sample, w.attr_record(test::TestAttr{}), sample}));
   CHECK(outcome.listing() == test::PerfOutcome::Listing{{"u10", 1}});
   CHECK(outcome.count(name_of(capture::SkipReason::kUnknownEventId)) == 1);
+}
+
+TEST_CASE("perf source: attributes beyond the limit are not events, and are told") {
+  const PerfWriter w;
+  const std::vector<test::TestAttr> attrs(perf::AttrTable::kMaxRows + 2);
+  const auto outcome = test::read_perf(w.file(attrs, {w.sample(5, 5, 1, {kContextUser, 0x1})}));
+  CHECK(outcome.sink->events.size() == perf::AttrTable::kMaxRows);
+  CHECK(outcome.balanced());
+  CHECK(outcome.count(perf::loss::kBadAttributes) != 0);
 }
 
 TEST_CASE("perf source: input of which nothing can be read is an error that says where") {

@@ -1,0 +1,48 @@
+// Which samples of a capture are wanted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stackpack {
+
+/// A time of the capture's clock, or a distance from its first sample.
+struct CaptureTime {
+  std::uint64_t ns = 0;
+  bool from_start = false;
+
+  friend bool operator==(const CaptureTime&, const CaptureTime&) = default;
+};
+
+/// A time as listings write it and as a person would: `1481.017314885` is seconds of the capture's
+/// clock, `1481017314885` the same in ns; `+1.5s`, `+20ms`, `+7us`, `+300ns`, also without the
+/// plus, are distances from the first sample, and so is `+1.5` in seconds. Digits below a
+/// nanosecond are dropped. Nothing when `text` is none of these, or does not fit 64 bits of ns.
+std::optional<CaptureTime> parse_capture_time(std::string_view text);
+
+/// Conditions on samples; all that are set must hold. Where there are several names, one of them is
+/// enough. Names are patterns: `*` stands for any characters, `?` for any one.
+struct SampleFilter {
+  std::vector<std::string> events;
+  std::vector<std::string> excluded_events;
+  std::optional<std::uint32_t> pid;
+  std::optional<std::uint32_t> tid;
+  std::optional<std::uint32_t> cpu;
+  std::vector<std::string> comms;  ///< of the process or of the thread
+  std::vector<std::string> excluded_comms;
+  /// An image in which a frame of the callstack lies: its path, or the last part of it.
+  std::vector<std::string> modules;
+  std::vector<std::string> excluded_modules;
+  std::optional<CaptureTime> from;
+  std::optional<CaptureTime> to;  ///< inclusive
+  bool no_idle = false;           ///< without samples of the idle thread of a processor
+
+  friend bool operator==(const SampleFilter&, const SampleFilter&) = default;
+  /// True when every sample is wanted.
+  [[nodiscard]] bool empty() const { return *this == SampleFilter{}; }
+};
+
+}  // namespace stackpack

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/messages.h"
+#include "stackpack/stats.h"
+
+namespace stackpack::cli {
+
+/// Says which event was taken because the user named none, and which ones were left out. Nothing
+/// when nothing was left out. `remedy`: the options that take the others.
+void note_event_choice(std::string_view file, std::string_view event,
+                       const std::vector<EventCount>& others, std::string_view remedy,
+                       const Messages& messages);
+
+}  // namespace stackpack::cli

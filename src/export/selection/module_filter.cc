@@ -1,0 +1,82 @@
+#include "export/selection/module_filter.h"
+
+#include <algorithm>
+
+#include "export/naming/location_table.h"
+#include "export/selection/caller_frames.h"
+#include "export/selection/name_pattern.h"
+
+namespace stackpack::exporting {
+
+namespace {
+
+constexpr std::size_t kMostVerdicts = std::size_t{1} << 20;
+
+std::uint64_t key_of(const PlacedStack& place) {
+  return (std::uint64_t{place.stack} << 32) | place.context;
+}
+
+}  // namespace
+
+ModuleFilter::ModuleFilter(const CaptureView& view, const SampleFilter& filter)
+    : view_(view),
+      active_(!filter.modules.empty() || !filter.excluded_modules.empty()),
+      some_needed_(!filter.modules.empty()),
+      modules_(view.processes, view.modules) {
+  const auto fits = [](const Module& module, const std::vector<std::string>& patterns) {
+    return fits_any(module.path, patterns) || fits_any(LocationTable::file_name(module), patterns);
+  };
+  for (std::size_t i = 0; active_ && i < view.modules.size(); ++i) {
+    needed_.push_back(fits(view.modules[i], filter.modules));
+    excluded_.push_back(fits(view.modules[i], filter.excluded_modules));
+  }
+}
+
+bool ModuleFilter::runs_through(const PlacedStack& place, std::span<const Frame> leaf_first) const {
+  bool wanted = !some_needed_;
+  for (std::size_t i = 0; i < leaf_first.size(); ++i) {
+    Frame frame = leaf_first[i];
+    if (view_.has_return_addresses() && is_return_address(leaf_first, i)) {
+      --frame.address;
+    }
+    if (const auto hit = modules_.find(place.pid, place.time_ns, frame)) {
+      if (excluded_[hit->module]) {
+        return false;
+      }
+      wanted = wanted || needed_[hit->module];
+    }
+  }
+  return wanted;
+}
+
+Status ModuleFilter::judge(std::span<const PlacedStack> stacks, std::vector<bool>& wanted) {
+  if (verdicts_.size() > kMostVerdicts) {
+    verdicts_.clear();
+  }
+  std::vector<PlacedStack> open;
+  for (const PlacedStack& place : stacks) {
+    if (place.stack != kNoStack && verdicts_.try_emplace(key_of(place), false).second) {
+      open.push_back(place);
+    }
+  }
+  std::sort(open.begin(), open.end(),
+            [](const PlacedStack& a, const PlacedStack& b) { return key_of(a) < key_of(b); });
+  std::vector<StackId> ids;
+  for (const PlacedStack& place : open) {
+    ids.push_back(place.stack);
+  }
+  const Status read =
+      view_.callstacks(ids, [&](std::size_t position, std::span<const Frame> frames) {
+        verdicts_[key_of(open[position])] = runs_through(open[position], frames);
+      });
+  if (!read) {
+    return read;
+  }
+  wanted.clear();
+  for (const PlacedStack& place : stacks) {
+    wanted.push_back(place.stack == kNoStack ? !some_needed_ : verdicts_[key_of(place)]);
+  }
+  return {};
+}
+
+}  // namespace stackpack::exporting

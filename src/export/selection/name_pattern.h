@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stackpack::exporting {
+
+/// Whether `name` fits `pattern`, in which `*` stands for any characters and `?` for any one byte.
+/// Other characters stand for themselves, brackets included: names such as [vdso] have them.
+/// Cost: at most the product of the lengths.
+bool fits_pattern(std::string_view name, std::string_view pattern);
+
+/// Whether `name` fits one of the patterns.
+bool fits_any(std::string_view name, const std::vector<std::string>& patterns);
+
+}  // namespace stackpack::exporting

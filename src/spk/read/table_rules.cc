@@ -1,0 +1,139 @@
+#include "spk/read/table_rules.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace stackpack::spk {
+
+namespace {
+
+constexpr std::size_t kPdbIdBytes = 20;  // GUID and age
+
+Error broken(std::string_view rule) {
+  return {ErrorCode::kCorrupt, kNoOffset, rule};
+}
+
+// Alive when the capture began: before everything with a known time.
+std::uint64_t order_of(std::uint64_t start_ns) {
+  return start_ns == kUnknownTime ? 0 : start_ns;
+}
+
+template <typename Row>
+bool ends_before_start(const Row& row) {
+  return row.start_ns != kUnknownTime && row.end_ns < row.start_ns;
+}
+
+// Whether no two neighbours stand in `relation`.
+template <typename Row, typename Relation>
+bool none_adjacent(std::span<const Row> rows, Relation relation) {
+  return std::adjacent_find(rows.begin(), rows.end(), relation) == rows.end();
+}
+
+// Keys in ascending order, each once.
+template <typename Row, typename Key>
+bool ascending(std::span<const Row> rows, Key key) {
+  return none_adjacent(rows, [&key](const Row& a, const Row& b) {
+    return std::invoke(key, a) >= std::invoke(key, b);
+  });
+}
+
+bool has_fitting_build_id(const Module& module) {
+  switch (module.build_id_kind) {
+    case BuildIdKind::kNone:
+      return module.build_id.empty();
+    case BuildIdKind::kPdb:
+      return module.build_id.size() == kPdbIdBytes;
+    case BuildIdKind::kGnu:
+      break;
+  }
+  return true;
+}
+
+// Of a table of lives: what to say when it breaks a rule.
+struct LifeRules {
+  std::string_view order;
+  std::string_view once;
+  std::string_view time;
+};
+
+// By key, then start; key and start come once; no life ends before it begins.
+template <typename Row, typename Key>
+Status check_lives(std::span<const Row> rows, Key key, const LifeRules& rules) {
+  const auto rank = [&key](const Row& row) { return std::tuple(key(row), order_of(row.start_ns)); };
+  if (!none_adjacent(rows, [&](const Row& a, const Row& b) { return rank(a) > rank(b); })) {
+    return broken(rules.order);
+  }
+  const auto same = [&key](const Row& a, const Row& b) {
+    return key(a) == key(b) && a.start_ns == b.start_ns;
+  };
+  if (!rules.once.empty() && !none_adjacent(rows, same)) {
+    return broken(rules.once);
+  }
+  return std::none_of(rows.begin(), rows.end(), ends_before_start<Row>)
+             ? Status{}
+             : Status{broken(rules.time)};
+}
+
+}  // namespace
+
+Status check_processes(std::span<const Process> rows) {
+  return check_lives(
+      rows, [](const Process& row) { return row.pid; },
+      {"spk: processes are not in order", "spk: two processes have the same id and start",
+       "spk: a process ends before it starts"});
+}
+
+Status check_threads(std::span<const Thread> rows) {
+  return check_lives(
+      rows, [](const Thread& row) { return std::pair(row.pid, row.tid); },
+      {"spk: threads are not in order", "spk: two threads have the same ids and start",
+       "spk: a thread ends before it starts"});
+}
+
+// One base may be mapped twice at a time: the later row is the one that is found.
+Status check_modules(std::span<const Module> rows) {
+  if (const Status lives =
+          check_lives(rows, [](const Module& row) { return std::pair(row.pid, row.base); },
+                      {"spk: modules are not in order", "", "spk: a module ends before it starts"});
+      !lives) {
+    return lives;
+  }
+  return std::all_of(rows.begin(), rows.end(), has_fitting_build_id)
+             ? Status{}
+             : Status{broken("spk: a module's build id is not of its kind")};
+}
+
+Status check_metadata(std::span<const MetadataEntry> rows) {
+  return ascending(rows, &MetadataEntry::key) ? Status{}
+                                              : Status{broken("spk: metadata keys do not ascend")};
+}
+
+Status check_stack_counts(std::span<const Reader::StackCount> rows) {
+  const auto key = [](const Reader::StackCount& row) {
+    return std::tuple(row.stack, row.event, row.pid, row.origin);
+  };
+  if (!ascending(rows, key)) {
+    return broken("spk: counts of callstacks do not ascend");
+  }
+  return std::none_of(rows.begin(), rows.end(),
+                      [](const Reader::StackCount& row) { return row.samples == 0; })
+             ? Status{}
+             : Status{broken("spk: count of no samples")};
+}
+
+Status check_losses(std::span<const LossCounter> rows) {
+  return ascending(rows, &LossCounter::name) ? Status{}
+                                             : Status{broken("spk: names of losses do not ascend")};
+}
+
+Status check_skips(std::span<const SkippedBytesCount> rows) {
+  return ascending(rows, &SkippedBytesCount::reason)
+             ? Status{}
+             : Status{broken("spk: reasons of skipped bytes do not ascend")};
+}
+
+}  // namespace stackpack::spk

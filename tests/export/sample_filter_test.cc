@@ -1,0 +1,193 @@
+// Which samples an export takes: names, processors, images, times, and the event when none is
+// named.
+#include <doctest/doctest.h>
+
+#include "export/hand_made_capture.h"
+#include "export/selection/name_pattern.h"
+
+using namespace stackpack;
+using exporting::SampleSelection;
+using test::HandMadeCapture;
+
+namespace {
+
+using Times = std::vector<std::uint64_t>;
+
+// Times of the samples that pass; small_capture has each time once.
+Times times_of(const HandMadeCapture& capture, const SampleFilter& filter) {
+  const exporting::CaptureView view = capture.view();
+  ExportOptions options;
+  options.filter = filter;
+  options.all_events = true;
+  auto selection = SampleSelection::create(view, options);
+  REQUIRE(selection.has_value());
+  Times times;
+  REQUIRE((*selection)
+              ->for_each([&](std::span<const exporting::SelectedSample> block) {
+                for (const exporting::SelectedSample& sample : block) {
+                  times.push_back(sample.time_ns);
+                }
+                return Status{};
+              })
+              .has_value());
+  return times;
+}
+
+}  // namespace
+
+TEST_CASE("patterns: stars and question marks, and brackets are letters") {
+  struct Case {
+    const char* name;
+    const char* pattern;
+    bool fits;
+  };
+  for (const Case& c : std::vector<Case>{{"node", "node", true},
+                                         {"node", "nod", false},
+                                         {"node", "n*", true},
+                                         {"node", "*e", true},
+                                         {"node", "n?de", true},
+                                         {"node", "n?e", false},
+                                         {"", "", true},
+                                         {"", "*", true},
+                                         {"", "?", false},
+                                         {"abcbcd", "a*bcd", true},
+                                         {"abcbce", "a*bcd", false},
+                                         {"[vdso]", "[vdso]", true},
+                                         {"v", "[vdso]", false},
+                                         {"a*b", "a*b", true},
+                                         {"aaaaaaaaaaaaaaaaaaaaaaaaab", "*a*a*a*a*a*a*c", false},
+                                         {"sched:sched_switch", "sched:*", true}}) {
+    CAPTURE(c.name);
+    CAPTURE(c.pattern);
+    CHECK(exporting::fits_pattern(c.name, c.pattern) == c.fits);
+  }
+}
+
+TEST_CASE("filters: each condition keeps the samples that it names") {
+  HandMadeCapture capture = test::small_capture();
+  capture.samples[1].cpu = 3;
+  capture.samples[2].flags = kSampleIdle;
+  struct Case {
+    const char* name;
+    SampleFilter filter;
+    Times times;
+  };
+  std::vector<Case> cases(15);
+  cases[0] = {"nothing asked", {}, {1000, 2000, 2500, 3000, 3500, 4000, 4500, 5000, 90'000}};
+  cases[1] = {"processor", {}, {2000}};
+  cases[1].filter.cpu = 3;
+  cases[2] = {"not idle", {}, {1000, 2000, 3000, 3500, 4000, 4500, 5000, 90'000}};
+  cases[2].filter.no_idle = true;
+  // 3000 is of thread `worker` in process `alpha`.
+  cases[3] = {"name of the process", {}, {1000, 2000, 3000, 4000, 4500, 90'000}};
+  cases[3].filter.comms = {"alpha"};
+  cases[4] = {"name of the thread", {}, {3000}};
+  cases[4].filter.comms = {"work*"};
+  cases[5] = {"two names", {}, {2500, 3000, 3500, 5000}};
+  cases[5].filter.comms = {"beta", "worker"};
+  cases[6] = {"without a name", {}, {2500, 3500, 5000}};
+  cases[6].filter.excluded_comms = {"a*"};
+  cases[7] = {"an image by its file name", {}, {4000, 4500}};
+  cases[7].filter.modules = {"[kernel*"};
+  cases[8] = {"an image by its path", {}, {2000, 3000, 3500, 4000, 4500}};
+  cases[8].filter.modules = {"/lib/*"};
+  cases[9] = {"without an image", {}, {1000, 2500, 5000, 90'000}};
+  cases[9].filter.excluded_modules = {"libc.so.?"};
+  cases[10] = {"one image without another", {}, {1000, 90'000}};
+  cases[10].filter.modules = {"alpha"};
+  cases[10].filter.excluded_modules = {"libc*"};
+  cases[11] = {"events by pattern", {}, {4500}};
+  cases[11].filter.events = {"sched:*"};
+  cases[12] = {"without an event", {}, {4500}};
+  cases[12].filter.excluded_events = {"cycles"};
+  cases[13] = {"from the start on, both ends included", {}, {2000, 2500}};
+  cases[13].filter.from = CaptureTime{1000, true};
+  cases[13].filter.to = CaptureTime{1500, true};
+  cases[14] = {"the clock's times", {}, {2500, 3000}};
+  cases[14].filter.from = CaptureTime{2001, false};
+  cases[14].filter.to = CaptureTime{3000, false};
+  for (const Case& c : cases) {
+    CAPTURE(c.name);
+    CHECK(times_of(capture, c.filter) == c.times);
+  }
+}
+
+TEST_CASE("filters: a distance beyond the end of the clock selects nothing, not all") {
+  SampleFilter filter;
+  filter.from = CaptureTime{~std::uint64_t{0} - 10, true};
+  CHECK(times_of(test::small_capture(), filter).empty());
+  filter.from.reset();
+  filter.to = CaptureTime{~std::uint64_t{0} - 10, true};
+  CHECK(times_of(test::small_capture(), filter).size() == 9);
+}
+
+TEST_CASE("filters: the caller before an image's end is in that image") {
+  HandMadeCapture capture;
+  capture.tables.events = {{"cycles", true}};
+  capture.add_module(10, 0x1000, 0x1000, "/first");
+  capture.add_module(10, 0x2000, 0x1000, "/second");
+  capture.add_sample(1, 10, 10, capture.add_stack({test::user(0x2800), test::user(0x2000)}));
+  SampleFilter filter;
+  filter.modules = {"first"};
+  CHECK(times_of(capture, filter) == Times{1});
+}
+
+TEST_CASE("filters: what nobody can meet is a usage error") {
+  const auto refused = [](const HandMadeCapture& capture, const SampleFilter& filter) {
+    const exporting::CaptureView view = capture.view();
+    ExportOptions options;
+    options.filter = filter;
+    const auto selection = SampleSelection::create(view, options);
+    return !selection && selection.error().code == ErrorCode::kUsage;
+  };
+  SampleFilter one_unknown;
+  one_unknown.events = {"cycles", "cycle"};
+  CHECK(refused(test::small_capture(), one_unknown));
+  SampleFilter nothing_left;
+  nothing_left.excluded_events = {"*"};
+  CHECK(refused(test::small_capture(), nothing_left));
+  HandMadeCapture counts = test::small_capture();
+  counts.tables.has_samples = false;
+  SampleFilter idle;
+  idle.no_idle = true;
+  CHECK(refused(counts, idle));
+  SampleFilter cpu;
+  cpu.cpu = 1;
+  CHECK(refused(counts, cpu));
+  CHECK_FALSE(refused(counts, {}));
+}
+
+TEST_CASE("events: a view of one event takes the one that samples time, and names the others") {
+  struct Case {
+    std::vector<Event> events;
+    std::vector<std::uint64_t> samples;
+    std::string chosen;
+    std::size_t others;
+  };
+  for (const Case& c : std::vector<Case>{
+           {{{"page-faults", true}, {"cpu-clock:u", true}, {"instructions", true}},
+            {},
+            "cpu-clock:u",
+            2},
+           {{{"context-switches", true}, {"cpu_core/cycles/P", true}}, {}, "cpu_core/cycles/P", 1},
+           {{{"a/b", true}, {"instructions:u", true}}, {}, "instructions:u", 1},
+           {{{"sched:sched_switch", false}, {"page-faults", true}}, {}, "sched:sched_switch", 1},
+           {{{"Thread/CSwitch", false}, {"PerfInfo/SampledProfile", true}},
+            {},
+            "PerfInfo/SampledProfile",
+            1},
+           {{{"page-faults", true}, {"cycles", true}}, {7, 0}, "page-faults", 0},
+           {{{"cycles", true}}, {}, "cycles", 0}}) {
+    CAPTURE(c.chosen);
+    HandMadeCapture capture;
+    capture.tables.events = c.events;
+    capture.tables.event_samples = c.samples;
+    const exporting::CaptureView view = capture.view();
+    const ExportOptions options;
+    const auto selection = SampleSelection::create(view, options);
+    REQUIRE(selection.has_value());
+    CHECK(view.events[(*selection)->main_event()].name == c.chosen);
+    CHECK((*selection)->wants_event((*selection)->main_event()));
+    CHECK((*selection)->events_left_out().size() == c.others);
+  }
+}

