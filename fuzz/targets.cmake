@@ -8,6 +8,7 @@ set(STACKPACK_FUZZ_TARGETS
   import_folded
   import_pprof
   lznt1
+  method_events
   perf_compressed
   perf_file
   perf_pipe

@@ -18,7 +18,7 @@ ROOMS = {
     "codec": (["public", "bytes", "io"], ["zstd", "xxhash", "zlib.h", "zip.h"]),
     "scratch": (["public", "io"], []),
     "capture": (["public", "bytes", "io", "scratch"], []),
-    "formats/perf": (["public", "bytes", "io", "codec", "scratch", "capture"], []),
+    "formats/perf": (["public", "bytes", "io", "codec", "scratch", "capture"], ["protozero/"]),
     "formats/etl": (["public", "bytes", "io", "scratch", "capture"], []),
     "formats/folded": (["public", "bytes", "io", "capture"], []),
     "formats/pprof": (["public", "bytes", "io", "codec", "capture"], ["protozero/"]),

@@ -156,6 +156,43 @@ void everything(EtlWriter& out) {
   }
 }
 
+void method(EtlWriter& out, std::uint64_t number, std::uint64_t start, std::uint32_t size) {
+  constexpr etl::Guid kRuntime = etl::make_guid(0xe13c0d23, 0xccbc, 0x4e12, 0x931b, 0xd9cc2eee27e4);
+  TestBytes payload;
+  payload.u64(number).u64(9).u64(start).u32(size).u32(0x06000001).u32(8);
+  put_wide(payload, "Space.Class");
+  put_wide(payload, "method" + std::to_string(number));
+  put_wide(payload, "void (int32)");
+  payload.u16(9);
+  out.provider(0, clock_of(number), kRuntime, 143, 37, 1, 7, 5, payload);
+}
+
+// Methods, some of which occur in callstacks.
+void methods(EtlWriter& out) {
+  constexpr std::uint64_t kMethods = 1'000'000;
+  for (std::uint64_t i = 0; i < kMethods; ++i) {
+    method(out, i, kUser + 0x100 * i, 0x100);
+    if (i % 20 == 0) {
+      const std::uint64_t clock = clock_of(i) + 1;
+      out.sample(0, clock, 7, kUser + 0x100 * i);
+      out.stack(0, clock + 1, clock, 5, 7, {kUser + 0x100 * i, kUser + 0x80 * i});
+    }
+  }
+}
+
+// Methods that take each other's bytes: the same ones, and such that reach over many others.
+void methods_over_methods(EtlWriter& out) {
+  constexpr std::uint64_t kMethods = 400'000;
+  for (std::uint64_t i = 0; i < kMethods; ++i) {
+    method(out, i, i % 2 == 0 ? kUser : kUser + 0x10 * i, i % 2 == 0 ? 0x10 : 0x7000'0000);
+    if (i % 1000 == 0) {
+      const std::uint64_t clock = clock_of(i) + 1;
+      out.sample(0, clock, 7, kUser);
+      out.stack(0, clock + 1, clock, 5, 7, {kUser, kUser + 0x10 * i});
+    }
+  }
+}
+
 struct Flood {
   std::string_view name;
   std::function<void(EtlWriter&)> write;
@@ -172,6 +209,8 @@ const std::vector<Flood>& floods() {
       {"threads", threads},
       {"matches", matches},
       {"images", images},
+      {"methods", methods},
+      {"methods-over-methods", methods_over_methods},
       {"small-buffers", [](EtlWriter& out) { out.sample(0, clock_of(0), 7, kUser); }, 65536,
        append_small_buffers},
       {"many-processors", many_processors, 512},

@@ -18,10 +18,10 @@ std::uint32_t SampleWriter::event_index(std::uint32_t number) {
   return kind.sink_event;
 }
 
-void SampleWriter::rename_counters() {
+void SampleWriter::rename_events() {
   for (std::uint32_t number = 0; number < kinds_.size(); ++number) {
     const EventKind& kind = kinds_.at(number);
-    if (kind.one_source && kind.known_to_sink && !kind.counter.empty()) {
+    if (kind.known_to_sink && !(kind.counter.empty() && kind.title.empty())) {
       sink_.rename_event(kind.sink_event, name_of(kind, number));
     }
   }

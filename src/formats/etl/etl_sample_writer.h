@@ -36,8 +36,8 @@ class SampleWriter {
   /// A profile sample without a callstack.
   Status ip_only(const EventFacts& event);
 
-  /// Gives the rows of counters the names that the trace told after their first samples.
-  void rename_counters();
+  /// Gives the rows of events the names that the trace told after their first samples.
+  void rename_events();
 
   capture::PendingStack promise() { return sink_.open_pending(); }
   Status promised(const EventFacts& event, capture::PendingStack pending);

@@ -86,7 +86,11 @@ Status TraceReader::take(const EventView& event, const EventPlace& place) {
   facts.tid = event.tid;
   facts.cpu = place.processor;
   ++counts_.events;
+  method_event(event, place, facts.kind);
   if (!event.extended.empty()) {
+    if (const std::string title = titles_.trace_logging_title(event); !title.empty()) {
+      facts.kind = kinds_.of_title(facts.kind, title);
+    }
     if (const Status done = extended_.event(event, facts, place.file_offset); !done) {
       return done;
     }
@@ -123,6 +127,9 @@ Status TraceReader::take(const EventView& event, const EventPlace& place) {
         return clr_event(event, place, facts, runtime, false);
       }
       break;
+    case EventRole::kManifest:
+      titles_.manifest_piece(event);
+      break;
     case EventRole::kProcess:
     case EventRole::kThread:
     case EventRole::kImage:
@@ -136,6 +143,22 @@ Status TraceReader::take(const EventView& event, const EventPlace& place) {
       return {};
   }
   return remember(facts, threads_.of(facts.tid, place.processor));
+}
+
+void TraceReader::method_event(const EventView& event, const EventPlace& place,
+                               std::uint32_t kind) {
+  const MethodRole role =
+      kind == EventKinds::kOtherKind ? method_role(event) : kinds_.at(kind).method;
+  if (role == MethodRole::kNone) [[likely]] {
+    return;
+  }
+  capture::FunctionFact fact;
+  if (!methods_.read(event, role, fact)) {
+    bad_payload("bad_method_events", place);
+    return;
+  }
+  fact.time_ns = clock_.unix_ns(event.clock);
+  sink_.system().functions().add(fact);
 }
 
 void TraceReader::table_event(const EventView& event, EventRole role) {
@@ -161,6 +184,9 @@ void TraceReader::table_event(const EventView& event, EventRole role) {
       break;
     case EventRole::kSystemConfig:
       images_.system_config_event(event);
+      break;
+    case EventRole::kEventInfo:
+      titles_.event_info(event);
       break;
     case EventRole::kHardwareConfig:
       tables_.config_event(event);
@@ -337,7 +363,12 @@ Status TraceReader::finish() {
       return done;
     }
   }
-  samples_.rename_counters();
+  for (std::uint32_t kind = 0; kind < kinds_.size(); ++kind) {
+    if (kinds_.at(kind).title.empty()) {
+      kinds_.at(kind).title = titles_.title_of(kinds_.at(kind));
+    }
+  }
+  samples_.rename_events();
   if (const Status done = images_.finish(); !done) {
     return done;
   }

@@ -12,6 +12,8 @@
 #include "formats/etl/event/event_kinds.h"
 #include "formats/etl/event/event_window.h"
 #include "formats/etl/file/log_file_header.h"
+#include "formats/etl/names/event_titles.h"
+#include "formats/etl/names/method_events.h"
 #include "formats/etl/stacks/extended_stacks.h"
 #include "formats/etl/stacks/stack_join.h"
 #include "formats/etl/stacks/stack_keys.h"
@@ -60,6 +62,7 @@ class TraceReader {
                    std::uint8_t runtime);
   Status remember(const EventFacts& facts, ThreadNumber thread);
   Status forget_oldest();
+  void method_event(const EventView& event, const EventPlace& place, std::uint32_t kind);
   void table_event(const EventView& event, EventRole role);
   void tell_session();
   void bad_payload(std::string_view counter, const EventPlace& place);
@@ -78,6 +81,8 @@ class TraceReader {
   ExtendedStacks extended_;
   KernelTables tables_;
   ImageTables images_;
+  MethodReader methods_;
+  EventTitles titles_;
   TraceSummary counts_;  // only what nobody else counts
   std::vector<std::uint64_t> frames_;
 };

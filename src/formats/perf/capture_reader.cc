@@ -7,6 +7,7 @@
 #include "formats/perf/features.h"
 #include "formats/perf/perf_losses.h"
 #include "formats/perf/record_stream.h"
+#include "formats/perf/simpleperf.h"
 #include "io/buffered_reader.h"
 
 namespace stackpack::perf {
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::uint64_t kSectionEntryBytes = 16;
 // Larger feature sections are not read: of the ones we use, none comes near.
+constexpr const char* kSymbolFileCut = "perf: symbols: the file ends inside them";
 constexpr std::uint64_t kMaxFeatureBytes = std::uint64_t{16} << 20;
 
 bool lies_within(const FileSection& section, std::uint64_t bytes) {
@@ -234,6 +236,9 @@ Status CaptureReader::read_feature(io::ByteSource& source, std::uint32_t feature
     sections_.skipped(clip(section, file_bytes_), SkipReason::kFeaturesDamaged);
     return {};
   }
+  if (lists_symbol_files(feature)) {
+    return read_symbol_files(source, feature, section);
+  }
   if (!is_used_feature(feature) || section.size == 0) {
     sections_.skipped(section, SkipReason::kUnreadSections);
     return {};
@@ -251,6 +256,43 @@ Status CaptureReader::read_feature(io::ByteSource& source, std::uint32_t feature
   }
   if (converter_.convert_feature(feature,
                                  bytes::ByteCursor(bytes, section.offset, context_.order))) {
+    sections_.parsed(section);
+  } else {
+    context_.damage(name_of(SkipReason::kFeaturesDamaged), 1, section.offset);
+    sections_.skipped(section, SkipReason::kFeaturesDamaged);
+  }
+  return {};
+}
+
+// One file after the other, as a section may have the symbols of hundreds.
+Status CaptureReader::read_symbol_files(io::ByteSource& source, std::uint32_t feature,
+                                        const FileSection& section) {
+  constexpr std::uint64_t kSizeBytes = 4;
+  std::vector<std::byte> bytes;
+  std::uint64_t at = 0;
+  bool good = true;
+  while (good && section.size - at >= kSizeBytes) {
+    bytes.resize(kSizeBytes);
+    const std::uint64_t offset = section.offset + at;
+    if (const Status read = io::read_exactly_at(source, offset, bytes, kSymbolFileCut); !read) {
+      return read;
+    }
+    const auto size = bytes::ByteCursor(bytes, offset, context_.order).read<std::uint32_t>();
+    at += kSizeBytes;
+    good = size <= section.size - at && size <= kMaxFeatureBytes;
+    if (!good) {
+      break;
+    }
+    bytes.resize(size);
+    const std::uint64_t content = section.offset + at;
+    if (const Status read = io::read_exactly_at(source, content, bytes, kSymbolFileCut); !read) {
+      return read;
+    }
+    good =
+        convert_symbol_file(feature, bytes::ByteCursor(bytes, content, context_.order), context_);
+    at += size;
+  }
+  if (good && at == section.size) {
     sections_.parsed(section);
   } else {
     context_.damage(name_of(SkipReason::kFeaturesDamaged), 1, section.offset);

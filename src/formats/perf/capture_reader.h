@@ -29,6 +29,8 @@ class CaptureReader {
   Status read_ids(io::ByteSource& source, const FileSection& section, std::vector<std::byte>& ids);
   Status read_features(io::ByteSource& source, const FileHeader& header);
   Status read_feature(io::ByteSource& source, std::uint32_t feature, const FileSection& section);
+  Status read_symbol_files(io::ByteSource& source, std::uint32_t feature,
+                           const FileSection& section);
   Status read_section(io::ByteSource& source, const FileSection& data, bool whole);
   Status read_part(Input::Part& part);
 

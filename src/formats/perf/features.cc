@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "formats/perf/record.h"
+#include "formats/perf/simpleperf.h"
 
 namespace stackpack::perf {
 
@@ -117,11 +118,15 @@ bool convert_event_names(bytes::ByteCursor in, CaptureContext& context) {
 bool is_used_feature(std::uint32_t feature) {
   return (feature >= static_cast<std::uint32_t>(Feature::kBuildId) &&
           feature <= static_cast<std::uint32_t>(Feature::kEventDescription)) ||
-         feature == static_cast<std::uint32_t>(Feature::kClockData);
+         feature == static_cast<std::uint32_t>(Feature::kClockData) ||
+         feature == static_cast<std::uint32_t>(SimpleperfFeature::kMetaInfo);
 }
 
 bool convert_feature(std::uint32_t feature, bytes::ByteCursor content, CaptureContext& context,
                      SideBand& side_band) {
+  if (feature == static_cast<std::uint32_t>(SimpleperfFeature::kMetaInfo)) {
+    return convert_meta_info(content, context);
+  }
   switch (static_cast<Feature>(feature)) {
     case Feature::kBuildId:
       return convert_build_ids(content, side_band);

@@ -59,6 +59,8 @@ enum class RecordType : std::uint32_t {
   kBpfMetadata = 84,
   kSchedstatCpu = 85,
   kSchedstatDomain = 86,
+
+  kSimpleperfEventId = 32774,
 };
 
 /// Whether `type` is one of the kernel's records, of a type that we know.
@@ -71,6 +73,14 @@ constexpr bool is_known_kernel_record(std::uint32_t type) {
 constexpr bool is_known_tool_record(std::uint32_t type) {
   return type >= static_cast<std::uint32_t>(RecordType::kHeaderAttr) &&
          type <= static_cast<std::uint32_t>(RecordType::kSchedstatDomain);
+}
+
+/// Whether `type` is one of the records of Android's simpleperf. The high half of their size is
+/// where others have `misc`.
+constexpr bool is_simpleperf_record(std::uint32_t type) {
+  constexpr std::uint32_t kFirst = 32769;
+  constexpr std::uint32_t kLast = 32778;
+  return type >= kFirst && type <= kLast;
 }
 
 constexpr bool is_known_record(std::uint32_t type) {

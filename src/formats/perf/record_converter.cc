@@ -5,6 +5,7 @@
 #include "formats/perf/features.h"
 #include "formats/perf/perf_event_names.h"
 #include "formats/perf/perf_losses.h"
+#include "formats/perf/simpleperf.h"
 
 namespace stackpack::perf {
 
@@ -42,10 +43,13 @@ Status RecordConverter::convert_other(const Record& record) {
     case RecordType::kHeaderBuildId:
       understood = side_band_.convert_build_id(record.payload, record.misc);
       break;
+    case RecordType::kSimpleperfEventId:
+      understood = convert_event_ids(record.payload, context_);
+      break;
     default:
       if (is_known_kernel_record(record.type)) {
         side_band_.convert(record);
-      } else if (!is_known_tool_record(record.type)) {
+      } else if (!is_known_tool_record(record.type) && !is_simpleperf_record(record.type)) {
         context_.reject(record, SkipReason::kUnknownRecordTypes);
       }
       return {};

@@ -10,6 +10,8 @@ using capture::SkipReason;
 
 namespace {
 
+constexpr std::uint32_t kMaxSimpleperfBytes = std::uint32_t{256} << 20;
+
 constexpr std::uint64_t kCompressed2HeaderBytes = 16;
 
 // What the perf tool prints when its work is done, if that went into the pipe, too.
@@ -67,10 +69,51 @@ Result<RecordStream::Step> RecordStream::step() {
   if (static_cast<RecordType>(header.type) == RecordType::kCompressed2) {
     return take_compressed2(header, window);
   }
+  if (is_simpleperf_record(header.type)) {
+    return take_simpleperf(header, window);
+  }
   if (!is_known_record(header.type)) {
     return take_unknown(header, window);
   }
   return take_record(header, window);
+}
+
+// Its size has 32 bits. Those that do not fit the window (symbols of the kernel, formats of
+// tracepoints) hold nothing that is read.
+Result<RecordStream::Step> RecordStream::take_simpleperf(const RecordHeader& header,
+                                                         std::span<const std::byte> window) {
+  const std::uint32_t size = std::uint32_t{header.misc} << 16 | header.size;
+  if (size < kRecordHeaderBytes || size > kMaxSimpleperfBytes) {
+    return find_records();
+  }
+  if (size <= window.size()) {
+    const Record record{
+        header.type, 0, false, reader_.offset(),
+        bytes::ByteCursor(window.subspan(kRecordHeaderBytes, size - kRecordHeaderBytes),
+                          reader_.offset() + kRecordHeaderBytes, context_.order)};
+    const Status converted = converter_.convert(record);
+    if (!converted) {
+      return converted.error();
+    }
+    reader_.consume(size);
+    return Step::kGoOn;
+  }
+  if (at_end_) {
+    return take_cut_record(window);
+  }
+  const std::uint64_t offset = reader_.offset();
+  const Result<std::uint64_t> passed = reader_.skip(size);
+  if (!passed) {
+    return passed.error();
+  }
+  at_end_ = false;
+  if (*passed < size) {
+    context_.damage(name_of(SkipReason::kRecordCut), 1, offset);
+    context_.account.skipped.add(SkipReason::kRecordCut, *passed);
+    return Step::kEnd;
+  }
+  context_.account.parsed += size;
+  return Step::kGoOn;
 }
 
 Result<RecordStream::Step> RecordStream::take_record(const RecordHeader& header,

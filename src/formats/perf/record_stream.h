@@ -51,6 +51,7 @@ class RecordStream {
   Result<Step> step();
   Result<Step> take_record(const RecordHeader& header, std::span<const std::byte> window);
   Result<Step> take_unknown(const RecordHeader& header, std::span<const std::byte> window);
+  Result<Step> take_simpleperf(const RecordHeader& header, std::span<const std::byte> window);
   Result<Step> take_compressed2(const RecordHeader& header, std::span<const std::byte> window);
   Result<Step> take_overflown(std::uint64_t total, std::span<const std::byte> window);
   [[nodiscard]] bool overflow_fits(std::uint64_t total, std::span<const std::byte> window) const;

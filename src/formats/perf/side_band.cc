@@ -1,6 +1,8 @@
 #include "formats/perf/side_band.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +40,29 @@ bool is_kernel_image(std::string_view name) {
 
 std::string_view image_name(std::string_view name) {
   return is_kernel_image(name) ? name.substr(0, name.find(']') + 1) : name;
+}
+
+// Keeps the symbol after which the kernel's own mapping is called, and its address, which the
+// record has in place of a file offset: with them, symbols of the kernel can be relocated.
+void note_kernel_reference(std::string_view name, std::uint64_t address,
+                           capture::SystemRecorder& system) {
+  const std::size_t end = name.find(']');
+  const std::string_view symbol = end == std::string_view::npos ? "" : name.substr(end + 1);
+  if (symbol.empty()) {
+    return;
+  }
+  constexpr std::string_view kGuest = "[guest.kernel.kallsyms";
+  std::string key = "kernel.";
+  if (name.starts_with(kGuest)) {
+    // Behind the dot, the process of the virtual machine.
+    const std::string_view machine = name.substr(kGuest.size(), end - kGuest.size());
+    key = "guest_kernel" + std::string(machine) + ".";
+  }
+  std::array<char, 16> digits{};
+  char* const end_of_digits =
+      std::to_chars(digits.data(), digits.data() + digits.size(), address, 16).ptr;
+  system.metadata(key + "reference_symbol", symbol);
+  system.metadata(key + "reference_address", "0x" + std::string(digits.data(), end_of_digits));
 }
 
 }  // namespace
@@ -157,7 +182,8 @@ bool SideBand::convert_mmap(const Record& record, bytes::ByteCursor body, std::u
   module.start_ns = time_ns;
   module.path = std::string(image_name(name));
   if (is_kernel_image(name)) {
-    module.file_offset = 0;  // the record has the address of a symbol there
+    note_kernel_reference(name, module.file_offset, context_.sink.system());
+    module.file_offset = 0;
   }
   context_.sink.system().module_mapped(module);
   return true;
@@ -165,17 +191,30 @@ bool SideBand::convert_mmap(const Record& record, bytes::ByteCursor body, std::u
 
 bool SideBand::convert_ksymbol(bytes::ByteCursor body, std::uint64_t time_ns) {
   constexpr std::uint16_t kUnregister = 1;
+  constexpr std::uint16_t kBpfProgram = 1;
   Module module;
   module.pid = kKernelPid;
   module.base = body.read<std::uint64_t>();
   module.size = body.read<std::uint32_t>();
-  body.skip(2);  // BPF program, or other code
+  const auto kind = body.read<std::uint16_t>();
   const auto flags = body.read<std::uint16_t>();
   const std::string_view name = body.read_c_string();
   if (!body.ok()) {
     return false;
   }
-  if ((flags & kUnregister) != 0) {
+  const bool ends = (flags & kUnregister) != 0;
+  capture::FunctionFact fact;
+  fact.owner = FunctionOwner::kKernel;
+  fact.start = module.base;
+  fact.size = module.size;
+  fact.news = ends                      ? capture::FunctionNews::kEnds
+              : time_ns != kUnknownTime ? capture::FunctionNews::kBegins
+                                        : capture::FunctionNews::kExists;
+  fact.time_ns = time_ns;
+  fact.source = kind == kBpfProgram ? FunctionSource::kBpf : FunctionSource::kKsymbol;
+  fact.name = name;
+  context_.sink.system().functions().add(fact);
+  if (ends) {
     context_.sink.system().module_unmapped(kKernelPid, module.base, time_ns);
     return true;
   }

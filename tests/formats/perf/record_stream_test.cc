@@ -64,7 +64,7 @@ constexpr std::size_t kFileData = 104 + 128;
 
 TEST_CASE("perf stream: records of unknown types are skipped by their sizes and counted") {
   const PerfWriter w;
-  for (const std::uint32_t type : {23U, 63U, 87U, 200U, 999U, 32770U}) {
+  for (const std::uint32_t type : {23U, 63U, 87U, 200U, 999U, 32768U, 32779U}) {
     CAPTURE(type);
     TestBytes payload;
     payload.zeros(40);

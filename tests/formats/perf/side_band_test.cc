@@ -1,5 +1,8 @@
 #include "formats/perf/side_band.h"
 
+#include <map>
+#include <string>
+
 #include <doctest/doctest.h>
 
 #include "formats/perf/perf_losses.h"
@@ -117,6 +120,31 @@ TEST_CASE("perf side band: mappings of processes and of the kernel") {
   CHECK(tables.modules[4].pid == kKernelPid);
   CHECK(tables.modules[4].path == "[kernel.kallsyms]");
   CHECK(tables.modules[4].file_offset == 0);
+}
+
+TEST_CASE("perf side band: what the kernel's own mapping refers to is kept") {
+  const PerfWriter w;
+  const auto tables = tables_of({
+      mmap(w, kKernelPid, 0xffffffff81000000, 0x1000000, 0xffffffff81000280,
+           "[kernel.kallsyms]_stext", 0),
+      mmap(w, kKernelPid, 0xffffffff82000000, 0x1000000, 0xffffffff82000000,
+           "[guest.kernel.kallsyms.77]_text", 0),
+      mmap(w, kKernelPid, 0xffffffff83000000, 0x1000000, 0x10, "[guest.kernel.kallsyms]", 0),
+  });
+  std::map<std::string, std::string> facts;
+  for (const MetadataEntry& entry : tables.metadata) {
+    if (entry.key.find(".reference_") != std::string::npos) {
+      facts[entry.key] = entry.value;
+    }
+  }
+  CHECK(facts == std::map<std::string, std::string>{
+                     {"kernel.reference_symbol", "_stext"},
+                     {"kernel.reference_address", "0xffffffff81000280"},
+                     {"guest_kernel.77.reference_symbol", "_text"},
+                     {"guest_kernel.77.reference_address", "0xffffffff82000000"}});
+  for (const Module& module : tables.modules) {
+    CHECK(module.file_offset == 0);
+  }
 }
 
 TEST_CASE("perf side band: kernel symbols come and go as modules") {

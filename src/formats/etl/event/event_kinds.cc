@@ -14,6 +14,7 @@ constexpr Guid kPrivateRuntime = make_guid(0x763fd754, 0x7086, 0x4dfe, 0x95eb, 0
 constexpr Guid kClassicStack = make_guid(0xd3363dc0, 0x243a, 0x4620, 0xa4d0, 0x8a07d772f533);
 constexpr std::uint8_t kClassicRuntime = 2;
 constexpr std::uint8_t kClrStackWalk = 82;
+constexpr std::uint16_t kManifestId = 65534;
 
 EventRole stack_walk_role(std::uint8_t type) {
   switch (type) {
@@ -104,7 +105,7 @@ EventRole role_of(const EventView& event, std::uint8_t& runtime) {
         runtime = event.guid == kRuntime ? 0 : 1;
         return EventRole::kClr;
       }
-      return EventRole::kPlain;
+      return event.id == kManifestId ? EventRole::kManifest : EventRole::kPlain;
     case EventClass::kClass:
       if (event.guid == kImageIdClass) {
         return EventRole::kImageId;
@@ -113,7 +114,7 @@ EventRole role_of(const EventView& event, std::uint8_t& runtime) {
         return EventRole::kSystemConfig;
       }
       if (event.guid == kImageExtraClass) {
-        return EventRole::kIgnored;
+        return EventRole::kEventInfo;
       }
       runtime = kClassicRuntime;
       return event.guid == kClassicStack && event.type == kClrStackWalk
@@ -190,6 +191,7 @@ std::uint32_t EventKinds::add(const EventView& event, std::uint64_t hash) {
     kind.id = event.cls == EventClass::kProvider ? event.id : std::uint16_t{0};
   }
   kind.role = role_of(event, kind.runtime);
+  kind.method = method_role(event);
   const auto number = static_cast<std::uint32_t>(kinds_.size());
   kinds_.push_back(kind);
   table_.insert(hash, number, [this](std::uint32_t index) {
@@ -221,6 +223,36 @@ std::uint32_t EventKinds::of_counter(std::uint32_t kind, std::uint16_t source) {
   return number;
 }
 
+std::uint32_t EventKinds::of_title(std::uint32_t kind, std::string_view title) {
+  if (kind == kOtherKind || kinds_[kind].title == title) {
+    return kind;
+  }
+  if (kinds_[kind].title.empty()) {
+    if (name_bytes_ + title.size() <= kMaxNameBytes) {
+      name_bytes_ += title.size();
+      kinds_[kind].title = title;
+    }
+    return kind;
+  }
+  const auto found = kind_of_title_.find({kind, std::string(title)});
+  if (found != kind_of_title_.end()) {
+    return found->second;
+  }
+  if (kinds_.size() == kMaxKinds || name_bytes_ + title.size() > kMaxNameBytes) {
+    return kind;
+  }
+  name_bytes_ += title.size();
+  EventKind one = kinds_[kind];
+  one.title = title;
+  one.one_title = true;
+  one.count = 0;  // `kind` has counted them
+  one.known_to_sink = false;
+  const auto number = static_cast<std::uint32_t>(kinds_.size());
+  kinds_.push_back(std::move(one));
+  kind_of_title_.emplace(std::pair(kind, std::string(title)), number);
+  return number;
+}
+
 void EventKinds::name_counter(std::uint16_t source, std::string name) {
   if (const auto known = counter_names_.find(source); known != counter_names_.end()) {
     name_bytes_ -= known->second.size();
@@ -242,7 +274,7 @@ std::map<std::string, std::uint64_t> EventKinds::counts() const {
   std::map<std::string, std::uint64_t> result;
   for (std::size_t i = kOtherKind; i < kinds_.size(); ++i) {
     const EventKind& kind = kinds_[i];
-    if (kind.one_source) {
+    if (kind.one_source || kind.one_title) {
       continue;
     }
     if (i == kOtherKind) {
@@ -276,6 +308,9 @@ std::string name_of(const EventKind& kind, std::uint32_t number) {
   }
   if (number == EventKinds::kOtherKind) {
     return "other";
+  }
+  if (!kind.title.empty()) {
+    return kind.title;
   }
   switch (kind.cls) {
     case EventClass::kKernel: {

@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "formats/etl/event/event_header.h"
+#include "formats/etl/names/method_events.h"
 #include "formats/etl/stacks/index_table.h"
 
 namespace stackpack::etl {
@@ -33,6 +36,8 @@ enum class EventRole : std::uint8_t {
   kInterval,         ///< PerfInfo collection start
   kClr,              ///< an event of a .NET runtime provider
   kClassicClrStack,  ///< a stack walk in the old class form
+  kEventInfo,        ///< names of events that a merge adds
+  kManifest,         ///< a provider's own manifest
 };
 
 /// The .NET runtime providers, counted from 0; kNoRuntime for the others.
@@ -43,6 +48,7 @@ inline constexpr std::size_t kRuntimeCount = 3;  ///< runtime, private runtime, 
 struct EventKind {
   EventClass cls = EventClass::kKernel;
   EventRole role = EventRole::kPlain;
+  MethodRole method = MethodRole::kNone;
   std::uint8_t runtime = kNoRuntime;
   std::uint8_t group = 0;
   std::uint8_t type = 0;  ///< type, or opcode
@@ -50,6 +56,8 @@ struct EventKind {
   std::uint16_t id = 0;     ///< of a provider's event; or the source of counter samples
   bool one_source = false;  ///< samples of one performance counter, see EventKinds::of_counter
   std::string counter;      ///< the name of that counter, if the trace tells it
+  bool one_title = false;   ///< events of one name among others, see EventKinds::of_title
+  std::string title;        ///< what the trace calls the event, if it does
   Guid guid;
   std::uint64_t count = 0;
   std::uint32_t sink_event = 0;  ///< index in the sink's event table
@@ -77,6 +85,10 @@ class EventKinds {
   /// the kind for `source` alone; `kind` itself when there are too many.
   std::uint32_t of_counter(std::uint32_t kind, std::uint16_t source);
 
+  /// Events of TraceLogging share a kind, whatever their names. This gives the kind for `title`
+  /// alone; `kind` itself when it has no other name, or when there are too many.
+  std::uint32_t of_title(std::uint32_t kind, std::string_view title);
+
   /// The trace tells the name of a counter, before its samples or after them.
   void name_counter(std::uint16_t source, std::string name);
 
@@ -93,12 +105,14 @@ class EventKinds {
   IndexTable table_;
   std::map<std::uint16_t, std::uint32_t> kind_of_source_;
   std::map<std::uint16_t, std::string> counter_names_;
+  std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> kind_of_title_;
   std::size_t name_bytes_ = 0;
   std::uint32_t last_ = kUnknownKind;
 };
 
 /// The name of a kind in the event table: "PerfInfo/SampledProfile", "guid/idN", "guid/opN",
-/// "PerfInfo/PMCSample/NAME" (without a name: "PerfInfo/PMCSample/source N").
+/// "PerfInfo/PMCSample/NAME" (without a name: "PerfInfo/PMCSample/source N"); its title, if it has
+/// one.
 std::string name_of(const EventKind& kind, std::uint32_t number);
 
 }  // namespace stackpack::etl

@@ -34,10 +34,36 @@ bool is_low(std::uint32_t unit) {
   return unit >= 0xDC00 && unit < 0xE000;
 }
 
+// Most texts are ASCII: four characters at a time, up to the first others or the NUL.
+void append_ascii(bytes::ByteCursor& in, std::string& text) {
+  constexpr std::uint64_t kNotAscii = 0xFF80FF80FF80FF80;
+  constexpr std::uint64_t kOnes = 0x0001000100010001;
+  constexpr std::uint64_t kHighest = 0x8000800080008000;
+  while (in.remaining() >= 8) {
+    bytes::ByteCursor ahead = in;
+    const auto four = ahead.read<std::uint64_t>();
+    const bool has_nul = ((four - kOnes) & ~four & kHighest) != 0;
+    if ((four & kNotAscii) != 0 || has_nul) {
+      return;
+    }
+    const char characters[] = {static_cast<char>(four), static_cast<char>(four >> 16),
+                               static_cast<char>(four >> 32), static_cast<char>(four >> 48)};
+    text.append(characters, sizeof characters);
+    in = ahead;
+  }
+}
+
 }  // namespace
 
 std::string read_wide_text(bytes::ByteCursor& in) {
   std::string text;
+  append_wide_text(in, text);
+  return text;
+}
+
+bool append_wide_text(bytes::ByteCursor& in, std::string& text) {
+  append_ascii(in, text);
+  bool ended = false;
   std::uint32_t high = 0;  // a high surrogate that waits for its other half
   while (in.remaining() >= 2) {
     const std::uint32_t unit = in.read<std::uint16_t>();
@@ -51,6 +77,7 @@ std::string read_wide_text(bytes::ByteCursor& in) {
       high = 0;
     }
     if (unit == 0) {
+      ended = true;
       break;
     }
     if (is_high(unit)) {
@@ -62,7 +89,7 @@ std::string read_wide_text(bytes::ByteCursor& in) {
   if (high != 0) {
     append_utf8(kReplacement, text);
   }
-  return text;
+  return ended;
 }
 
 std::string from_ansi(std::string_view bytes) {

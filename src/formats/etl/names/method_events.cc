@@ -1,0 +1,146 @@
+#include "formats/etl/names/method_events.h"
+
+#include "bytes/byte_cursor.h"
+#include "formats/etl/event/windows_text.h"
+#include "formats/etl/stacks/index_table.h"
+#include "formats/etl/system/kernel_tables.h"
+
+namespace stackpack::etl {
+
+namespace {
+
+constexpr Guid kRuntime = make_guid(0xe13c0d23, 0xccbc, 0x4e12, 0x931b, 0xd9cc2eee27e4);
+constexpr Guid kRundown = make_guid(0xa669021c, 0xc450, 0x4609, 0xa035, 0x5af59af4df18);
+constexpr Guid kScript = make_guid(0x57277741, 0x3638, 0x4a4b, 0xbdba, 0x0ac6e45da56c);
+
+MethodRole runtime_role(std::uint16_t id) {
+  switch (id) {
+    case 139:
+      return MethodRole::kRundownStart;
+    case 140:
+      return MethodRole::kRundownEnd;
+    case 143:
+      return MethodRole::kLoad;
+    case 144:
+      return MethodRole::kUnload;
+    default:
+      return MethodRole::kNone;
+  }
+}
+
+MethodRole rundown_role(std::uint16_t id) {
+  switch (id) {
+    case 143:
+      return MethodRole::kRundownStart;
+    case 144:
+      return MethodRole::kRundownEnd;
+    default:
+      return MethodRole::kNone;
+  }
+}
+
+MethodRole script_role(std::uint16_t id) {
+  switch (id) {
+    case 5:
+      return MethodRole::kScriptRundownStart;
+    case 6:
+      return MethodRole::kScriptRundownEnd;
+    case 9:
+      return MethodRole::kScriptLoad;
+    case 10:
+      return MethodRole::kScriptUnload;
+    default:
+      return MethodRole::kNone;
+  }
+}
+
+bool is_script(MethodRole role) {
+  return role >= MethodRole::kScriptLoad;
+}
+
+capture::FunctionNews news_of(MethodRole role) {
+  switch (role) {
+    case MethodRole::kLoad:
+    case MethodRole::kScriptLoad:
+      return capture::FunctionNews::kBegins;
+    case MethodRole::kUnload:
+    case MethodRole::kScriptUnload:
+      return capture::FunctionNews::kEnds;
+    case MethodRole::kRundownStart:
+    case MethodRole::kScriptRundownStart:
+      return capture::FunctionNews::kExists;
+    default:
+      return capture::FunctionNews::kExisted;
+  }
+}
+
+}  // namespace
+
+MethodRole method_role(const EventView& event) {
+  if (event.cls != EventClass::kProvider) {
+    return MethodRole::kNone;
+  }
+  if (event.guid == kRuntime) {
+    return runtime_role(event.id);
+  }
+  if (event.guid == kRundown) {
+    return rundown_role(event.id);
+  }
+  return event.guid == kScript ? script_role(event.id) : MethodRole::kNone;
+}
+
+bool MethodReader::read(const EventView& event, MethodRole role, capture::FunctionFact& fact) {
+  fact = {};
+  fact.owner = FunctionOwner::kProcess;
+  fact.pid = event.pid;
+  fact.news = news_of(role);
+  name_.clear();
+  if (is_script(role) ? !read_script(event, fact) : !read_runtime(event, fact)) {
+    return false;
+  }
+  fact.name = name_;
+  return true;
+}
+
+bool MethodReader::read_runtime(const EventView& event, capture::FunctionFact& fact) {
+  bytes::ByteCursor in(event.payload, event.position);
+  const auto method = in.read<std::uint64_t>();
+  in.skip(8);  // module
+  fact.start = in.read<std::uint64_t>();
+  fact.size = in.read<std::uint32_t>();
+  in.skip(8);  // token, flags
+  const bool has_namespace = append_wide_text(in, name_);
+  if (!name_.empty()) {
+    name_ += '.';
+  }
+  const bool has_name = append_wide_text(in, name_);
+  // Of the signature, what the method takes: what it returns comes before the parenthesis.
+  const std::size_t before = name_.size();
+  const bool has_signature = append_wide_text(in, name_);
+  if (!in.ok() || !has_namespace || !has_name || !has_signature) {
+    return false;
+  }
+  const std::size_t parenthesis = name_.find('(', before);
+  name_.erase(before, parenthesis == std::string::npos ? parenthesis : parenthesis - before);
+  in.skip(event.version >= 1 ? 2U : 0U);  // runtime instance
+  const std::uint64_t version =
+      event.version >= 2 && in.remaining() >= 8 ? in.read<std::uint64_t>() : std::uint64_t{0};
+  fact.id = mix_bits(method) ^ version;
+  fact.source = FunctionSource::kClr;
+  return true;
+}
+
+bool MethodReader::read_script(const EventView& event, capture::FunctionFact& fact) {
+  bytes::ByteCursor in(event.payload, event.position);
+  read_pointer(in, event.pointer_size);  // script context
+  fact.start = read_pointer(in, event.pointer_size);
+  fact.size = in.read<std::uint64_t>();
+  fact.id = in.read<std::uint32_t>();
+  in.skip(12);  // flags, address range, source
+  fact.line = in.read<std::uint32_t>();
+  in.skip(4);  // column
+  fact.source = FunctionSource::kJScript;
+  return append_wide_text(in, name_) && in.ok();
+}
+
+}  // namespace stackpack::etl
