@@ -10,4 +10,6 @@ build_packages=(
 )
 
 # Besides, to run .ci/run.
-check_packages=(clang clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 lintian)
+check_packages=(
+  clang clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 lintian protobuf-compiler sqlite3
+)

@@ -297,7 +297,7 @@ def main():
     program = os.path.abspath(program)
     cache = pathlib.Path(cache).resolve()
     cache.mkdir(parents=True, exist_ok=True)
-    for capture in map(os.path.abspath, captures):
+    for capture in [os.path.abspath(name) for name in captures]:
         with tempfile.TemporaryDirectory() as directory:
             export = Export(program, capture, pathlib.Path(directory))
             export.capture = capture
