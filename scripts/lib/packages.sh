@@ -11,5 +11,5 @@ build_packages=(
 
 # Besides, to run .ci/run.
 check_packages=(
-  clang clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 lintian protobuf-compiler sqlite3
+  clang clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 lintian protobuf-compiler sqlite3 ccache
 )

@@ -82,11 +82,13 @@ build_preset() {
   exec {build_lock}>&-
 }
 
-# Runs every test of a preset and prints the closing lines of CTest; all of it when a test fails.
+# Runs the tests of a preset and prints the closing lines of CTest; all of it when a test fails:
+# test_preset NAME [OPTION OF CTEST...]
 test_preset() {
   local folder=$root/build/$1 log=$root/build/$1/test.log
   note "running the tests of $1"
-  if ctest --test-dir "$folder" --output-on-failure --parallel "$(nproc)" >"$log" 2>&1; then
+  if ctest --test-dir "$folder" --output-on-failure --no-tests=error --parallel "$(nproc)" "${@:2}" \
+    >"$log" 2>&1; then
     sed -n '/^[0-9]*% tests passed/,$p' "$log"
   else
     cat "$log" >&2
