@@ -33,6 +33,7 @@ struct ConvertArguments {
 struct StatsArguments {
   std::vector<std::string> files;
   bool json = false;
+  bool by_process = false;
   std::vector<std::string> checks;
   ConvertOptions options;  // for files that are captures
   SampleFilter filter;
@@ -52,6 +53,7 @@ enum class DumpKind {
 struct DumpArguments {
   std::string file;
   DumpKind kind = DumpKind::kStacks;
+  bool ids = false;  // of --stacks
   SampleFilter filter;
   bool json = false;
 };

@@ -102,9 +102,9 @@ std::string conversion_line(const app::BatchJob& job, const app::BatchResult& re
   const ConvertReport& report = result.report;
   line += " -> ";
   append_escaped(line, job.output);
-  line += fmt::format(": {} to {} ({:.1f}x), {} samples, {} callstacks, {}",
+  line += fmt::format(": {} to {} ({}), {} samples, {} callstacks, {}",
                       human_bytes(report.input_bytes), human_bytes(report.output_bytes),
-                      app::ratio(report.input_bytes, report.output_bytes),
+                      human_ratio(app::ratio(report.input_bytes, report.output_bytes)),
                       grouped(report.statistics.samples.total),
                       grouped(report.statistics.callstacks.unique), human_seconds(result.seconds));
   return line;

@@ -217,7 +217,10 @@ void CommandDefinitions::define_convert() {
   sub.add_flag("--skip-existing", arguments.skip_existing,
                "leave an output alone that was made of the same input with the same options")
       ->group(group(kOutputs));
-  sub.add_option("--level", options.level, "compression level of zstd, 1 (fast) to 22 (small)")
+  sub.add_option(
+         "--level", options.level,
+         "compression level of zstd, 1 (fast) to 22 (small); full blocks of samples take level 1 "
+         "below 10")
       ->type_name("N")
       ->check(CLI::Range(1, 22))
       ->default_str("9")
@@ -292,7 +295,7 @@ void CommandDefinitions::define_convert_reports(CLI::App& sub) {
 void CommandDefinitions::define_stats() {
   CLI::App& sub = command(
       "stats", "tell what is in .spk files and how well they are packed", Command::kStats,
-      {{"stats FILE... [--json] [--check 'EXPR']... [FILTERS]"},
+      {{"stats FILE... [--by-process] [--json] [--check 'EXPR']... [FILTERS]"},
        {{"a table for a person", "stackpack stats out.spk"},
         {"one figure for a program", "stackpack stats --json out.spk | jq .ratios.total"},
         {"a gate in a pipeline",
@@ -316,6 +319,9 @@ void CommandDefinitions::define_stats() {
       ->type_name("EXPR")
       ->allow_extra_args(false)
       ->group(group(kReports));
+  sub.add_flag("--by-process", arguments.by_process,
+               "samples of each process, too; reads every sample")
+      ->group(group(kReports));
   sub.add_flag("--json", arguments.json,
                "JSON: an object, or for several files an array that ends with the totals")
       ->group(group(kReports));
@@ -330,8 +336,9 @@ void CommandDefinitions::define_dump() {
   CLI::App& sub = command(
       "dump", "list what a .spk file holds, as text or JSON", Command::kDump,
       {{"dump FILE.spk --stacks|--samples|--processes|--threads|--modules|--events|--losses|"
-        "--metadata [--json] [FILTERS]"},
-       {{"the ten hottest callstacks", "stackpack dump --stacks out.spk | sort -rn | head"},
+        "--metadata [--ids] [--json] [FILTERS]"},
+       {{"the ten hottest callstacks, with their ids",
+         "stackpack dump --stacks --ids out.spk | sort -rn | head"},
         {"samples of one thread in two seconds",
          "stackpack dump --samples out.spk --tid 4711 --from +1s --to +3s"}},
        "--stacks: a line per distinct recorded callstack: COUNT frame frame ..., leaf first; a "
@@ -361,6 +368,9 @@ void CommandDefinitions::define_dump() {
   kind("--metadata", DumpKind::kMetadata, "facts about the recording: host, system, command");
   add_filters(sub, arguments.filter);
   add_times(sub, arguments.filter.from, arguments.filter.to);
+  sub.add_flag("--ids", arguments.ids,
+               "with --stacks: the id that `show` takes, as a second column")
+      ->group(group(kReports));
   sub.add_flag("--json", arguments.json, "a JSON array, an element a line")->group(group(kReports));
 }
 
@@ -375,7 +385,8 @@ void CommandDefinitions::define_show() {
        "that callstack are taken, or of the first one of --pid, or not before --from. The offset "
        "is "
        "that in the file.\n"
-       "IDs are those of `dump --samples`: 0 up to the number of callstacks less one."});
+       "IDs are those of `dump --stacks --ids` and `dump --samples`: 0 up to the number of "
+       "callstacks less one."});
   ShowArguments& arguments = invocation.show;
   sub.add_option("file", arguments.file, "a .spk file")->type_name("FILE.spk")->required();
   sub.add_option("ids", arguments.ids, "ids of callstacks")->type_name("ID...")->required();

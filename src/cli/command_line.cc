@@ -189,6 +189,9 @@ Parsed CommandLine::parse(std::vector<std::string> arguments) {
     if (dump.kind != DumpKind::kStacks && dump.kind != DumpKind::kSamples && !dump.filter.empty()) {
       return usage_error("dump: filters select samples: they go with --stacks and --samples");
     }
+    if (dump.ids && dump.kind != DumpKind::kStacks) {
+      return usage_error("dump: --ids goes with --stacks; --samples always has ids");
+    }
   }
   return {};
 }

@@ -86,18 +86,22 @@ Status dump_stacks(const Reader& reader, const DumpArguments& arguments, const M
   }
   std::string scratch;
   const Status status = app::visit_counted_stacks(
-      reader, stacks->counts,
-      [&](StackId /*id*/, std::uint64_t count, std::span<const Frame> frames) {
+      reader, stacks->counts, [&](StackId id, std::uint64_t count, std::span<const Frame> frames) {
         if (lines) {
           JsonText json = lines->element();
           json.begin_object();
           json.field("samples", count);
+          json.field("stack", id);
           write_frames(json, frames, scratch);
           json.end_object();
         } else {
           std::string& text = out.text();
           text += std::to_string(count);
           text += ' ';
+          if (arguments.ids) {
+            text += std::to_string(id);
+            text += ' ';
+          }
           append_frames(text, frames);
           text += '\n';
         }

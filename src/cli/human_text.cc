@@ -95,6 +95,12 @@ std::string human_share(std::uint64_t part, std::uint64_t whole) {
   return fmt::format("{:.{}f} %", share, share >= 10 ? 1 : share >= 1 || part == 0 ? 2 : 3);
 }
 
+std::string human_ratio(double ratio) {
+  return ratio == 0     ? "-"
+         : ratio < 0.95 ? fmt::format("{:.2g}x", ratio)
+                        : fmt::format("{:.1f}x", ratio);
+}
+
 std::optional<std::uint64_t> parse_size(std::string_view text) {
   double number = 0;
   const auto [end, failure] =

@@ -20,6 +20,9 @@ std::string human_seconds(double seconds);
 /// 12.3 %, with enough digits for small shares.
 std::string human_share(std::uint64_t part, std::uint64_t whole);
 
+/// 39.3x; more digits below 1 (0.042x), and "-" for 0, where there was nothing to compare.
+std::string human_ratio(double ratio);
+
 /// A size with an optional unit: 4096, 64KiB, 64MiB, 2GiB, 1.5G, 10MB. Units of 1024 are K, M, G, T
 /// and KiB...; KB, MB, GB, TB are units of 1000. Nothing when the text is no size.
 std::optional<std::uint64_t> parse_size(std::string_view text);

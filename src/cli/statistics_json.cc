@@ -115,6 +115,33 @@ void write_builder(JsonText& json, const Statistics& statistics,
   json.end_object();
 }
 
+void write_recording(JsonText& json, const app::CaptureFacts& facts) {
+  json.key("recording");
+  json.begin_object();
+  json.field("host", facts.host);
+  json.field("command", facts.command);
+  if (facts.times) {
+    json.field("from_ns", facts.times->from_ns);
+    json.field("to_ns", facts.times->to_ns);
+  }
+  json.end_object();
+}
+
+void write_processes(JsonText& json, const std::vector<app::ProcessSamples>& rows) {
+  json.key("by_process");
+  json.begin_array();
+  for (const app::ProcessSamples& row : rows) {
+    json.begin_object();
+    if (row.pid != kUnknownId) {
+      json.field("pid", row.pid);
+    }
+    json.field("name", row.name);
+    json.field("samples", row.samples);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void write_tables(JsonText& json, const Statistics& statistics) {
   json.field("processes", statistics.processes);
   json.field("threads", statistics.threads);
@@ -182,6 +209,10 @@ void write_statistics(JsonText& json, const app::Measurement& measurement) {
   write_events(json, measurement);
   json.key("losses");
   write_losses(json, statistics.losses);
+  write_recording(json, measurement.facts);
+  if (measurement.facts.by_process) {
+    write_processes(json, *measurement.facts.by_process);
+  }
   json.end_object();
 }
 

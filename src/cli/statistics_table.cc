@@ -1,5 +1,6 @@
 #include "cli/statistics_table.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 
@@ -12,6 +13,8 @@
 namespace stackpack::cli {
 
 namespace {
+
+constexpr double kNanosecondsPerSecond = 1e9;
 
 template <typename... Arguments>
 void append(std::string& out, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
@@ -29,14 +32,16 @@ void append_forms(std::string& out, const Statistics& statistics,
   row("raw callstacks", statistics.samples.recorded, figures.raw_bytes);
   row("deduplicated callstacks", statistics.callstacks.unique, figures.unique_bytes);
   row("compressed callstacks", statistics.callstacks.unique, statistics.dag.stored_bytes);
-  append(out,
-         "\nratio {:.1f}x (deduplication {:.1f}x, compression {:.1f}x); capture to file {:.1f}x\n",
-         figures.total_ratio, figures.dedup_ratio, figures.dag_ratio, figures.file_ratio);
+  append(out, "\nratio {} (deduplication {}, compression {}); capture to file {}\n",
+         human_ratio(figures.total_ratio), human_ratio(figures.dedup_ratio),
+         human_ratio(figures.dag_ratio), human_ratio(figures.file_ratio));
 }
 
 // Of a selection: what the file is like is another matter.
 void append_selection(std::string& out, const Statistics& statistics) {
-  append(out, "samples       {} ({} with a recorded callstack, {} ip only, {} none)\n",
+  append(out,
+         "samples       {} ({} with a recorded callstack, {} with an instruction pointer alone, "
+         "{} with neither)\n",
          grouped(statistics.samples.total), grouped(statistics.samples.recorded),
          grouped(statistics.samples.ip_only), grouped(statistics.samples.none));
   append(out, "callstacks    {} distinct; deepest {}\n", grouped(statistics.callstacks.unique),
@@ -51,17 +56,33 @@ void append_facts(std::string& out, const app::Measurement& measurement,
   const auto fact = [&out](std::string_view name, const std::string& text) {
     append(out, "{:<14}{}\n", name, text);
   };
+  const auto name_fact = [&out](std::string_view name, std::string_view text) {
+    if (!text.empty()) {
+      append(out, "{:<14}", name);
+      append_escaped(out, text);
+      out += '\n';
+    }
+  };
   out += '\n';
   fact("capture",
        fmt::format("{}, {}", statistics.source_kind, human_bytes(statistics.source_bytes)));
+  name_fact("host", measurement.facts.host);
+  name_fact("recorded by", measurement.facts.command);
+  if (const auto& times = measurement.facts.times; times) {
+    fact("duration", fmt::format("{}, {} to {} of the capture's clock",
+                                 human_seconds(static_cast<double>(times->to_ns - times->from_ns) /
+                                               kNanosecondsPerSecond),
+                                 seconds_text(times->from_ns), seconds_text(times->to_ns)));
+  }
   fact("file", human_bytes(measurement.file_bytes));
   fact("samples",
-       fmt::format("{} ({} with a recorded callstack, {} ip only, {} none; {} chains empty)",
+       fmt::format("{} ({} with a recorded callstack, {} with an instruction pointer alone, "
+                   "{} with neither; {} recorded callstacks without frames)",
                    grouped(statistics.samples.total), grouped(statistics.samples.recorded),
                    grouped(statistics.samples.ip_only), grouped(statistics.samples.none),
                    grouped(statistics.samples.empty_chains)));
   if (statistics.samples.stack_dump_only != 0) {
-    fact("", fmt::format("{} with a user stack only as a register and memory dump",
+    fact("", fmt::format("{} with a dump of registers and stack memory instead of a callstack",
                          grouped(statistics.samples.stack_dump_only)));
   }
   fact("frames", fmt::format("{} recorded, {} in distinct callstacks, {} distinct; deepest {}",
@@ -69,17 +90,19 @@ void append_facts(std::string& out, const app::Measurement& measurement,
                              grouped(statistics.callstacks.unique_frames),
                              grouped(statistics.dag.distinct_frames),
                              grouped(statistics.callstacks.max_depth)));
-  fact("dag", fmt::format("{} nodes in {} pages; {:.2f} B per node stored, {:.2f} resident",
-                          grouped(statistics.dag.nodes), grouped(statistics.dag.pages),
-                          figures.bytes_per_node_stored, figures.bytes_per_node_resident));
-  fact("sample stream",
+  fact("callstacks", fmt::format("a tree of {} nodes in {} pages; {:.2f} B per node in the file, "
+                                 "{:.2f} B in memory",
+                                 grouped(statistics.dag.nodes), grouped(statistics.dag.pages),
+                                 figures.bytes_per_node_stored, figures.bytes_per_node_resident));
+  fact("sample data",
        fmt::format("{}, {:.2f} B per sample", human_bytes(statistics.sample_stream_bytes),
                    figures.bytes_per_sample));
-  fact("builder",
-       fmt::format("{} lookups, {:.2f} probes each; {:.1f} % of frames saved by prefixes",
+  fact("conversion",
+       fmt::format("{} nodes looked up, {:.2f} probes each; {:.1f} % of frames known from the "
+                   "callstack before",
                    grouped(statistics.builder.lookups), figures.probes_per_lookup,
                    figures.prefix_saved_percent));
-  fact("tables", fmt::format("{} processes, {} threads, {} modules", grouped(statistics.processes),
+  fact("system", fmt::format("{} processes, {} threads, {} modules", grouped(statistics.processes),
                              grouped(statistics.threads), grouped(statistics.modules)));
 }
 
@@ -93,6 +116,25 @@ void append_events(std::string& out, const app::Measurement& measurement) {
       append(out, " (stands for {})", grouped(measurement.event_weights[i]));
     }
     out += '\n';
+  }
+}
+
+void append_processes(std::string& out, const app::CaptureFacts& facts) {
+  constexpr std::size_t kShown = 20;
+  if (!facts.by_process) {
+    return;
+  }
+  const std::vector<app::ProcessSamples>& rows = *facts.by_process;
+  out += "\nsamples by process\n";
+  for (std::size_t i = 0; i < std::min(rows.size(), kShown); ++i) {
+    const app::ProcessSamples& row = rows[i];
+    append(out, "{:>14}  {:>10}  ", grouped(row.samples),
+           row.pid == kUnknownId ? "-" : std::to_string(row.pid));
+    append_escaped(out, row.name.empty() ? std::string_view("-") : row.name);
+    out += '\n';
+  }
+  if (rows.size() > kShown) {
+    append(out, "{:>14}  others: --json lists all\n", grouped(rows.size() - kShown));
   }
 }
 
@@ -148,11 +190,13 @@ void append_statistics_table(std::string& out, const app::Measurement& measureme
   if (measurement.filtered) {
     append_selection(out, measurement.statistics);
     append_events(out, measurement);
+    append_processes(out, measurement.facts);
     return;
   }
   append_forms(out, measurement.statistics, figures);
   append_facts(out, measurement, figures);
   append_events(out, measurement);
+  append_processes(out, measurement.facts);
   append_losses(out, measurement.statistics.losses);
   append_skips(out, measurement.statistics);
   append_sections(out, measurement.sections, measurement.file_bytes);
@@ -166,10 +210,10 @@ void append_overview_header(std::string& out) {
 void append_overview_line(std::string& out, const app::Measurement& measurement) {
   const Statistics& statistics = measurement.statistics;
   const app::DerivedFigures figures = app::derive(statistics, measurement.file_bytes);
-  append(out, "{:>12}{:>12}{:>12}{:>14}{:>12}{:>8.1f}x  ", human_bytes(statistics.source_bytes),
+  append(out, "{:>12}{:>12}{:>12}{:>14}{:>12}{:>9}  ", human_bytes(statistics.source_bytes),
          human_bytes(measurement.file_bytes), grouped(statistics.samples.total),
          grouped(statistics.samples.recorded), grouped(statistics.callstacks.unique),
-         figures.total_ratio);
+         human_ratio(figures.total_ratio));
   append_escaped(out, measurement.file);
   out += '\n';
 }

@@ -145,7 +145,8 @@ int run_stats(const StatsArguments& arguments, const Messages& messages) {
   for (const std::string& file : arguments.files) {
     ConvertProgress progress;
     const Result<app::Measurement> measurement = run_interruptible(progress, [&] {
-      return app::measure(file, arguments.options, arguments.filter, &progress);
+      return app::measure(file, arguments.options, arguments.filter, arguments.by_process,
+                          &progress);
     });
     if (!measurement) {
       if (app::interrupted_by() != 0) {

@@ -14,6 +14,14 @@ TEST_CASE("numbers are grouped by thousands") {
   CHECK(grouped(~std::uint64_t{0}) == "18,446,744,073,709,551,615");
 }
 
+TEST_CASE("a ratio below one has digits that count, and none is no zero") {
+  CHECK(human_ratio(0) == "-");
+  CHECK(human_ratio(0.0421) == "0.042x");
+  CHECK(human_ratio(0.94) == "0.94x");
+  CHECK(human_ratio(0.96) == "1.0x");
+  CHECK(human_ratio(39.26) == "39.3x");
+}
+
 TEST_CASE("bytes have three digits that count") {
   struct Case {
     const char* name;

@@ -14,14 +14,19 @@ namespace stackpack::app {
 
 namespace {
 
-Result<Measurement> measure_spk(const std::string& path, const SampleFilter& filter) {
+Result<Measurement> measure_spk(const std::string& path, const SampleFilter& filter,
+                                bool by_process) {
   const Result<std::unique_ptr<Reader>> reader = Reader::open(path);
   if (!reader) {
     return reader.error();
   }
+  Result<CaptureFacts> facts = capture_facts(**reader, filter, by_process);
+  if (!facts) {
+    return facts.error();
+  }
   Measurement measured{
       path, (*reader)->file_bytes(), (*reader)->statistics(), (*reader)->sections(),
-      {},   !filter.empty()};
+      {},   !filter.empty(),         std::move(facts).value()};
   if (measured.filtered) {
     if (const Status status = recount(**reader, filter, measured.statistics); !status) {
       return status.error();
@@ -44,14 +49,15 @@ Result<Measurement> measure_spk(const std::string& path, const SampleFilter& fil
 }  // namespace
 
 Result<Measurement> measure(const std::string& path, const ConvertOptions& options,
-                            const SampleFilter& filter, ConvertProgress* progress) {
+                            const SampleFilter& filter, bool by_process,
+                            ConvertProgress* progress) {
   // What neither is told to be a capture nor looks like one is taken for a .spk file, so that its
   // errors are those of a .spk file. A pipe must not be looked into: what was read is gone.
   std::error_code failed;
   const bool is_capture = path == "-" || options.format != CaptureFormat::kAuto ||
                           std::filesystem::is_fifo(path, failed) || looks_like_capture(path);
   if (!is_capture) {
-    return measure_spk(path, filter);
+    return measure_spk(path, filter, by_process);
   }
   const Result<std::unique_ptr<io::ScratchDirectory>> scratch = io::ScratchDirectory::create();
   if (!scratch) {
@@ -62,7 +68,7 @@ Result<Measurement> measure(const std::string& path, const ConvertOptions& optio
   if (!report) {
     return report.error();
   }
-  Result<Measurement> measurement = measure_spk(packed, filter);
+  Result<Measurement> measurement = measure_spk(packed, filter, by_process);
   if (measurement) {
     measurement->file = path;
   }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/listing/capture_facts.h"
 #include "stackpack/convert.h"
 #include "stackpack/filter.h"
 #include "stackpack/result.h"
@@ -21,12 +22,13 @@ struct Measurement {
   std::vector<std::uint64_t> event_weights;
   /// True: samples, callstacks and events are those of a selection, and the rest means nothing.
   bool filtered = false;
+  CaptureFacts facts;
 };
 
 /// The statistics of a .spk file, from its summary: the time does not grow with the capture.
-/// With a filter, and of an imported profile, all samples are read. A capture is packed into a
-/// temporary file first, which is gone afterwards.
+/// With a filter, `by_process`, and of an imported profile, all samples are read. A capture is
+/// packed into a temporary file first, which is gone afterwards.
 Result<Measurement> measure(const std::string& path, const ConvertOptions& options,
-                            const SampleFilter& filter, ConvertProgress* progress);
+                            const SampleFilter& filter, bool by_process, ConvertProgress* progress);
 
 }  // namespace stackpack::app

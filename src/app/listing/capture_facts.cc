@@ -1,0 +1,93 @@
+#include "app/listing/capture_facts.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "app/listing/thread_names.h"
+#include "export/selection/capture_view.h"
+#include "export/selection/sample_selection.h"
+
+namespace stackpack::app {
+
+namespace {
+
+using CountOfPid = std::map<std::uint32_t, std::uint64_t>;
+
+Result<CountOfPid> count_by_pid(const Reader& reader, const SampleFilter& filter) {
+  const auto view = exporting::view_of(reader);
+  if (!view) {
+    return view.error();
+  }
+  ExportOptions options;
+  options.filter = filter;
+  options.all_events = true;
+  const auto selection = exporting::SampleSelection::create(*view, options);
+  if (!selection) {
+    return selection.error();
+  }
+  CountOfPid counts;
+  const Status status =
+      (*selection)->for_each([&counts](std::span<const exporting::SelectedSample> block) -> Status {
+        for (const exporting::SelectedSample& sample : block) {
+          counts[sample.pid] += sample.count;
+        }
+        return {};
+      });
+  return status ? Result<CountOfPid>(std::move(counts)) : Result<CountOfPid>(status.error());
+}
+
+Result<std::vector<ProcessSamples>> samples_by_process(const Reader& reader,
+                                                       const SampleFilter& filter) {
+  const Result<CountOfPid> counts = count_by_pid(reader, filter);
+  if (!counts) {
+    return counts.error();
+  }
+  const Result<std::vector<Process>> processes = reader.processes();
+  if (!processes) {
+    return processes.error();
+  }
+  const ThreadNames names(*processes, {});
+  std::vector<ProcessSamples> rows;
+  for (const auto& [pid, samples] : *counts) {
+    rows.push_back({pid, std::string(names.process_name(pid, kUnknownTime)), samples});
+  }
+  std::sort(rows.begin(), rows.end(), [](const ProcessSamples& a, const ProcessSamples& b) {
+    return std::tuple(b.samples, a.pid) < std::tuple(a.samples, b.pid);
+  });
+  return rows;
+}
+
+}  // namespace
+
+Result<CaptureFacts> capture_facts(const Reader& reader, const SampleFilter& filter,
+                                   bool by_process) {
+  CaptureFacts facts;
+  const Result<std::vector<MetadataEntry>> metadata = reader.metadata();
+  if (!metadata) {
+    return metadata.error();
+  }
+  for (const MetadataEntry& entry : *metadata) {
+    if (entry.key == "host.name") {
+      facts.host = entry.value;
+    } else if (entry.key == "command_line") {
+      facts.command = entry.value;
+    }
+  }
+  const Result<std::optional<Reader::TimeRange>> times = reader.time_range();
+  if (!times) {
+    return times.error();
+  }
+  facts.times = *times;
+  if (by_process) {
+    Result<std::vector<ProcessSamples>> rows = samples_by_process(reader, filter);
+    if (!rows) {
+      return rows.error();
+    }
+    facts.by_process = std::move(rows).value();
+  }
+  return facts;
+}
+
+}  // namespace stackpack::app

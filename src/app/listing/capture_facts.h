@@ -1,0 +1,35 @@
+// What a person wants to know of a capture first: where, by what and how long it was recorded, and
+// which processes its samples are of.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stackpack/filter.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+
+namespace stackpack::app {
+
+struct ProcessSamples {
+  std::uint32_t pid = kUnknownId;
+  std::string name;  ///< its last one; may be empty
+  std::uint64_t samples = 0;
+};
+
+struct CaptureFacts {
+  std::string host;
+  std::string command;                                    ///< of the recorder
+  std::optional<Reader::TimeRange> times;                 ///< of the samples
+  std::optional<std::vector<ProcessSamples>> by_process;  ///< most samples first, then by pid
+};
+
+/// Reads the metadata and the index of the samples; all samples only when `by_process`, of which
+/// those that pass the filter are counted. Memory: a few bytes per process.
+/// Errors: kUsage when the filter names what the file does not have; those of the reader.
+Result<CaptureFacts> capture_facts(const Reader& reader, const SampleFilter& filter,
+                                   bool by_process);
+
+}  // namespace stackpack::app
