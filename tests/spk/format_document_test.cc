@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ namespace stackpack::test {
 namespace {
 
 const std::string kDocument = test::source_folder() + "/docs/format.md";
+const std::string kLayout = test::source_folder() + "/src/spk/format/layout.h";
 
 std::string read_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -145,36 +147,86 @@ std::vector<std::byte> undump(const std::string& text) {
   return file;
 }
 
-TEST_SUITE("spk document") {
-  TEST_CASE("format.md: the constants are those of layout.h") {
-    const std::map<std::string, std::uint64_t> constants{
+const std::map<std::string, std::uint64_t> kConstants{
 #define STACKPACK_CONSTANT(name) {#name, spk::name}
-        STACKPACK_CONSTANT(kFormatMajor),         STACKPACK_CONSTANT(kFormatMinor),
-        STACKPACK_CONSTANT(kHeaderBytes),         STACKPACK_CONSTANT(kTrailerBytes),
-        STACKPACK_CONSTANT(kDirectoryFixedBytes), STACKPACK_CONSTANT(kSectionRecordBytes),
-        STACKPACK_CONSTANT(kBlockRecordBytes),    STACKPACK_CONSTANT(kMaxSections),
-        STACKPACK_CONSTANT(kFramesPerBlock),      STACKPACK_CONSTANT(kEdgesPerBlock),
-        STACKPACK_CONSTANT(kNodesPerPage),        STACKPACK_CONSTANT(kPagesPerIndexBlock),
-        STACKPACK_CONSTANT(kSamplesPerBlock),     STACKPACK_CONSTANT(kSampleBlocksPerIndexBlock),
-        STACKPACK_CONSTANT(kStackCountsPerBlock), STACKPACK_CONSTANT(kRowsPerTableBlock),
-        STACKPACK_CONSTANT(kMaxBlockBytes),       STACKPACK_CONSTANT(kMaxPageBytes),
-        STACKPACK_CONSTANT(kMaxSampleBlockBytes), STACKPACK_CONSTANT(kMaxSummaryBytes),
-        STACKPACK_CONSTANT(kMaxSummaryRows),      STACKPACK_CONSTANT(kMaxStackDepth),
-        STACKPACK_CONSTANT(kMaxFrames),           STACKPACK_CONSTANT(kPlaneColumn),
-        STACKPACK_CONSTANT(kBucketColumn),        STACKPACK_CONSTANT(kMaxKeptBits),
-        STACKPACK_CONSTANT(kSpineEscape),         STACKPACK_CONSTANT(kPopsEscape),
-        STACKPACK_CONSTANT(kChildEscape),         STACKPACK_CONSTANT(kNoStackCode),
-        STACKPACK_CONSTANT(kDifferenceCode),      STACKPACK_CONSTANT(kFirstGuessCode),
-        STACKPACK_CONSTANT(kStackGuesses),
+    STACKPACK_CONSTANT(kFormatMajor),
+    STACKPACK_CONSTANT(kFormatMinor),
+    STACKPACK_CONSTANT(kHeaderBytes),
+    STACKPACK_CONSTANT(kTrailerBytes),
+    STACKPACK_CONSTANT(kDirectoryFixedBytes),
+    STACKPACK_CONSTANT(kSectionRecordBytes),
+    STACKPACK_CONSTANT(kBlockRecordBytes),
+    STACKPACK_CONSTANT(kMaxSections),
+    STACKPACK_CONSTANT(kFramesPerBlock),
+    STACKPACK_CONSTANT(kEdgesPerBlock),
+    STACKPACK_CONSTANT(kNodesPerPage),
+    STACKPACK_CONSTANT(kPagesPerIndexBlock),
+    STACKPACK_CONSTANT(kSamplesPerBlock),
+    STACKPACK_CONSTANT(kSampleBlocksPerIndexBlock),
+    STACKPACK_CONSTANT(kStackCountsPerBlock),
+    STACKPACK_CONSTANT(kRowsPerTableBlock),
+    STACKPACK_CONSTANT(kMaxBlockBytes),
+    STACKPACK_CONSTANT(kMaxPageBytes),
+    STACKPACK_CONSTANT(kMaxSampleBlockBytes),
+    STACKPACK_CONSTANT(kMaxSummaryBytes),
+    STACKPACK_CONSTANT(kMaxSummaryRows),
+    STACKPACK_CONSTANT(kMaxStackDepth),
+    STACKPACK_CONSTANT(kMaxFrames),
+    STACKPACK_CONSTANT(kPlaneColumn),
+    STACKPACK_CONSTANT(kMaxEdges),
+    STACKPACK_CONSTANT(kMaxEdgeClass),
+    STACKPACK_CONSTANT(kBucketColumn),
+    STACKPACK_CONSTANT(kMaxKeptBits),
+    STACKPACK_CONSTANT(kSpineEscape),
+    STACKPACK_CONSTANT(kPopsEscape),
+    STACKPACK_CONSTANT(kChildEscape),
+    STACKPACK_CONSTANT(kNoStackCode),
+    STACKPACK_CONSTANT(kDifferenceCode),
+    STACKPACK_CONSTANT(kFirstGuessCode),
+    STACKPACK_CONSTANT(kStackGuesses),
 #undef STACKPACK_CONSTANT
+};
+
+TEST_SUITE("spk document") {
+  TEST_CASE("format.md: every constant of layout.h is compared with it") {
+    // Constants that the document has in other words, and where they are compared.
+    const std::set<std::string> elsewhere{
+        "kMax32",  // the columns of 32 bits
+        "kSkippableMagic",
+        "kHeaderNibble",
+        "kDirectoryNibble",
+        "kTrailerNibble",
+        "kHeaderMagic",
+        "kTrailerMagic",          // the test of magic numbers
+        "kSkippableHeaderBytes",  // the headers of the frames
+        "kSectionRequired",
+        "kSectionIndexed",
+        "kSectionFlagMask",  // the flags of a section
+        "kSectionNames",     // the test of sections
+        "kTableTextTarget",  // a writer's choice
     };
+    std::set<std::string> defined;
+    const std::string header = read_text(kLayout);
+    const std::regex definition(R"(\bconstexpr\s+[\w:<>, ]+?\s(k\w+)\s*(=|\{))");
+    for (std::sregex_iterator found(header.begin(), header.end(), definition), end; found != end;
+         ++found) {
+      defined.insert((*found)[1]);
+    }
+    std::set<std::string> expected = elsewhere;
+    for (const auto& [name, value] : kConstants) {
+      expected.insert(name);
+    }
+    CHECK(defined == expected);
+  }
+
+  TEST_CASE("format.md: the constants are those of layout.h") {
     std::map<std::string, std::uint64_t> documented;
     for (const std::vector<std::string>& row : table_rows(read_text(kDocument))) {
       if (row.size() == 3 && row[0].size() > 2 && row[0][0] == 'k' && row[1] != "Value") {
         documented[row[0]] = std::stoull(row[1]);
       }
     }
-    CHECK(documented == constants);
+    CHECK(documented == kConstants);
   }
 
   TEST_CASE("format.md: the sections are those of layout.h") {

@@ -1,19 +1,24 @@
 #!/usr/bin/env python3
-"""read_spk.py - lists the callstacks of a .spk file; written from docs/format.md alone.
+"""read_spk.py - lists what a .spk file holds; written from docs/format.md alone.
 
-usage: read_spk.py FILE.spk
+usage: read_spk.py FILE.spk [FOLDER LISTING...]
 
-Prints the canonical stack listing: one line per recorded callstack, `COUNT frame frame ...`, leaf first.
+Prints the canonical stack listing: one line per recorded callstack, `COUNT frame frame ...`, leaf first. With
+FOLDER, writes listings of docs/cli.md into files of their names there: stacks, samples, processes, threads,
+modules, events, losses, metadata. There, samples has no comm, which is no field of a file.
 Needs the standard library and the zstd command. It shares nothing with the C++ reader but the document,
 so that the two check each other and the document. It checks what it needs, not the XXH3 hashes, for which
 the standard library has no function.
 """
 import collections
+import contextlib
+import os
 import struct
 import subprocess
 import sys
 
-SUMMARY, FRAMES, EDGES, PAGES, PAGE_INDEX, SAMPLES, SAMPLE_INDEX, STACK_COUNTS, EVENTS = range(1, 10)
+(SUMMARY, FRAMES, EDGES, PAGES, PAGE_INDEX, SAMPLES, SAMPLE_INDEX, STACK_COUNTS, EVENTS, PROCESSES, THREADS,
+ MODULES, METADATA) = range(1, 14)
 INDEXED = 2
 NONE = 0xFFFFFFFF
 RECORDED = 2
@@ -294,17 +299,26 @@ def sample_order(groups, times, corrections):
 
 
 def read_sample_head(head):
-    """Number of samples. The threads are not needed."""
+    """Number of samples, and the threads as (pid, tid)."""
     count, threads = head.varint(), head.varint()
-    head.column(threads), head.column(threads)
-    return count
+    pids, tids, pid = head.column(threads), head.column(threads), 0
+    result = []
+    for step, tid in zip(pids, tids):
+        pid += step
+        result.append((pid, tid))
+    need(all(a < b for a, b in zip(result, result[1:])), "threads of a block")
+    return count, result
 
 
-def read_sample_body(body, count):
-    """(stack id, origin) per sample, in any order."""
+Sample = collections.namedtuple("Sample", "time pid tid cpu event weight origin flags stack")
+
+
+def read_sample_body(body, count, threads):
+    """The samples of a block in the order of the capture."""
     groups = body.varint()
-    body.column(groups)
+    cpus = body.column(groups)
     sizes = body.column(groups)
+    cpu_of = [cpu for cpu, size in zip(cpus, sizes) for _ in range(size)]
     base, unit, form = body.varint(), body.varint(), body.u8()
     nominal = body.varint() if form == 1 else 0
     numbers, times = iter(body.column(count)), []
@@ -322,18 +336,21 @@ def read_sample_body(body, count):
             need(code > 0 or i > 0, "thread of a group's first sample")
             thread_of.append(code - 1 if code > 0 else thread_of[-1])
         at += size
-    body.column(count), body.column(count)  # events, weights
+    events, weights, weight_of = body.column(count), [], {}
+    for event, step in zip(events, body.column(count)):
+        weight_of[event] = (weight_of.get(event, 0) + signed(step)) & MASK
+        weights.append(weight_of[event])
     origins = body.column(count)
-    body.column(count)  # flags
+    flags = body.column(count)
     codes = body.column(count)
     differences = iter(body.column(codes.count(1)))
     by_thread = sorted(order, key=lambda position: thread_of[position])  # stable
-    result, thread, latest, followers = [], None, None, {}
+    stack_of, thread, latest, followers = {}, None, None, {}
     for position, code in zip(by_thread, codes):
         if thread_of[position] != thread:
             thread, latest, followers = thread_of[position], None, {}
         if code == 0:
-            result.append((NONE, origins[position]))
+            stack_of[position] = NONE
             continue
         seen = followers.setdefault(latest, [])
         if code == 1:
@@ -347,51 +364,190 @@ def read_sample_body(body, count):
             seen.insert(0, stack)
             del seen[GUESSES:]
         latest = stack
-        result.append((stack, origins[position]))
-    return result
+        stack_of[position] = stack
+    return [Sample(times[p], *threads[thread_of[p]], cpu_of[p], events[p], weights[p], origins[p], flags[p], stack_of[p])
+            for p in order]
 
 
-def count_samples(file):
-    """Recorded samples per stack id."""
-    counts = collections.Counter()
-    if not file.has(SAMPLES):
-        for block in file.blocks(STACK_COUNTS):
-            rows = block.varint()
-            stack, _, _, origin, samples, _ = [block.column(rows) for _ in range(6)]
-            for s, o, n in zip(stack, origin, samples):
-                counts[s] += n if o == RECORDED else 0
-        return counts
-    sizes = []
+def read_samples(file):
+    sizes, expected = [], []
     for block in file.blocks(SAMPLE_INDEX):
         count = block.varint()
         columns = [block.column(count) for _ in range(7)]
         block.take(16 * count)
         for head, body in zip(columns[1], columns[3]):
             sizes += [head, body]
+        expected += zip(*columns[4:])
     blocks = file.blocks(SAMPLES, sizes)
     for head in blocks:
-        count = read_sample_head(head)
-        for stack, origin in read_sample_body(next(blocks), count):
-            counts[stack] += 1 if origin == RECORDED else 0
+        count, threads = read_sample_head(head)
+        samples = read_sample_body(next(blocks), count, threads)
+        times = [sample.time for sample in samples]
+        need((count, min(times), max(times) - min(times)) == expected.pop(0), "index of a block of samples")
+        yield from samples
+    need(not expected, "blocks of samples")
+
+
+def read_counts(file):
+    """(stack, event, pid, origin, samples, weight) per row."""
+    for block in file.blocks(STACK_COUNTS):
+        rows = block.varint()
+        yield from zip(*[block.column(rows) for _ in range(6)])
+
+
+def count_samples(file):
+    """Recorded samples per stack id."""
+    counts = collections.Counter()
+    if not file.has(SAMPLES):
+        for stack, _, _, origin, samples, _ in read_counts(file):
+            counts[stack] += samples if origin == RECORDED else 0
+        return counts
+    for sample in read_samples(file):
+        counts[sample.stack] += 1 if sample.origin == RECORDED else 0
     return counts
 
 
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    file = File(sys.argv[1])
-    frames = read_frames(file)
-    stacks = read_callstacks(file, len(frames))
-    texts = [f"{MODE_LETTERS[mode]}{address:x}" for mode, address in frames]
-    for stack, count in sorted(count_samples(file).items()):
-        if count == 0:
-            continue
-        need(stack < len(stacks), "stack id")
-        line, node = [str(count)], stacks[stack]
+# Fields of the tables: n number, t time, x text.
+TABLES = {EVENTS: "xn", PROCESSES: "nnttnxx", THREADS: "nnttx", MODULES: "nnnnttxnxx", METADATA: "xx"}
+
+
+def read_table(file, kind):
+    rows = []
+    for block in file.blocks(kind) if file.has(kind) else ():
+        count, columns = block.varint(), []
+        need(0 < count <= 4096, "rows of a table")
+        for field in TABLES[kind]:
+            values = block.column(count)
+            if field == "t":
+                values = [None if value == 0 else value - 1 for value in values]
+            columns.append([block.take(size) for size in values] if field == "x" else values)
+        rows += zip(*columns)
+    need(not file.has(kind) or file.items(kind) == len(rows), "number of rows")
+    return rows
+
+
+Summary = collections.namedtuple("Summary", "events losses")
+
+
+def read_summary(file):
+    block = Bytes(file.contents[SUMMARY])
+    block.take(8 * block.varint())  # numbers
+    text = lambda: block.take(block.varint())
+    text(), text()  # source kind, fingerprint
+    events = [(text(), block.varint()) for _ in range(block.varint())]
+    losses = [(text(), block.u8(), block.varint(), block.varint()) for _ in range(block.varint())]
+    return Summary(events, losses)
+
+
+def escaped(name):
+    """A name as listings write it; '-' when it is empty."""
+    shown = {"\\": "\\\\", "\t": "\\t", "\n": "\\n"}
+    hidden = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
+    out = ""
+    for c in name.decode("utf-8", "surrogateescape"):
+        code = ord(c)
+        if c in shown:
+            out += shown[c]
+        elif code in hidden or 0xDC80 <= code <= 0xDCFF:
+            out += "".join(f"\\x{byte:02x}" for byte in c.encode("utf-8", "surrogateescape"))
+        else:
+            out += c
+    return out or "-"
+
+
+def number_or_none(value):
+    return "-" if value == NONE else str(value)
+
+
+def seconds(time):
+    return "-" if time is None else f"{time // 10**9}.{time % 10**9:09}"
+
+
+FLAGS = ["empty-chain", "idle", "stack-dump", "orphan-stack", "incomplete"]
+
+
+class Stacks:
+    def __init__(self, file):
+        frames = read_frames(file)
+        self.stacks = read_callstacks(file, len(frames))
+        self.texts = [f"{MODE_LETTERS[mode]}{address:x}" for mode, address in frames]
+
+    def frames(self, stack):
+        need(stack < len(self.stacks), "stack id")
+        frames, node = [], self.stacks[stack]
         while node is not None:
-            line.append(texts[node[0]])
+            frames.append(self.texts[node[0]])
             node = node[1]
-        print(*line)
+        return " ".join(frames)
+
+
+def list_stacks(file):
+    stacks = Stacks(file)
+    for stack, count in sorted(count_samples(file).items()):
+        if count > 0:
+            print(count, stacks.frames(stack))
+
+
+def list_samples(file):
+    need(file.has(SAMPLES), "no samples")
+    stacks, events, before = Stacks(file), [escaped(name) for name, _ in read_table(file, EVENTS)], 0
+    for s in read_samples(file):
+        need(s.time >= before, "order of samples")
+        before = s.time
+        flags = ",".join(name for bit, name in enumerate(FLAGS) if s.flags >> bit & 1) or "-"
+        print(seconds(s.time), number_or_none(s.pid), number_or_none(s.tid), number_or_none(s.cpu), events[s.event],
+              s.weight, ["none", "ip-only", "recorded"][s.origin], flags, number_or_none(s.stack),
+              "" if s.stack == NONE else stacks.frames(s.stack), sep="\t")
+
+
+def list_processes(file):
+    for pid, parent, start, end, inherits, name, command in read_table(file, PROCESSES):
+        print(number_or_none(pid), number_or_none(parent), seconds(start), seconds(end),
+              "inherited" if inherits else "own", escaped(name), escaped(command), sep="\t")
+
+
+def list_threads(file):
+    for pid, tid, start, end, name in read_table(file, THREADS):
+        print(number_or_none(pid), number_or_none(tid), seconds(start), seconds(end), escaped(name), sep="\t")
+
+
+def list_modules(file):
+    for pid, base, size, offset, start, end, path, kind, build_id, debug in read_table(file, MODULES):
+        print(number_or_none(pid), hex(base), hex(size), hex(offset), seconds(start), seconds(end),
+              ["-", "gnu", "pdb"][kind], build_id.hex() or "-", escaped(debug), escaped(path), sep="\t")
+
+
+def list_events(file):
+    samples = [count for _, count in read_summary(file).events]
+    for i, (name, weighted) in enumerate(read_table(file, EVENTS)):
+        print(i, samples[i], "yes" if weighted else "no", escaped(name), sep="\t")
+
+
+def list_losses(file):
+    for name, kind, count, offset in read_summary(file).losses:
+        print(count, ["recorder", "damage", "notice"][kind], "-" if offset == 0 else offset - 1, escaped(name), sep="\t")
+
+
+def list_metadata(file):
+    for key, value in read_table(file, METADATA):
+        print(escaped(key), escaped(value), sep="\t")
+
+
+LISTINGS = {
+    "stacks": list_stacks, "samples": list_samples, "processes": list_processes, "threads": list_threads,
+    "modules": list_modules, "events": list_events, "losses": list_losses, "metadata": list_metadata}
+
+
+def main():
+    _, *arguments = sys.argv
+    if not arguments or len(arguments) == 2 or any(name not in LISTINGS for name in arguments[2:]):
+        sys.exit(__doc__)
+    file = File(arguments[0])
+    if len(arguments) == 1:
+        list_stacks(file)
+    for name in arguments[2:]:
+        with open(os.path.join(arguments[1], name), "w") as out, contextlib.redirect_stdout(out):
+            LISTINGS[name](file)
 
 
 if __name__ == "__main__":
