@@ -3,7 +3,7 @@
 #
 # Loads all processors with a program of many deep callstacks (bench/load/busy.cc, built with frame
 # pointers) and records every processor by its clock. 24
-# seconds at 20,000 Hz on two processors give about 300 MB. Needs Debian's linux-perf and the right
+# seconds at 20,000 Hz on two processors gave 450 MB. Needs Debian's linux-perf and the right
 # to record system-wide (root, or kernel.perf_event_paranoid <= -1).
 set -eu
 out=${1:?"usage: bench/record.sh OUT.perf.data [SECONDS] [HZ]"}
