@@ -1,0 +1,301 @@
+"""The work of scripts/mutate: mutate.py ROOT [OPTIONS]; see there.
+
+A list of breaks (tests/breaks/*.txt) has paragraphs. A paragraph of one line names a file of src/ by its name
+alone, which is unique; the others are breaks in it:
+
+    - what stands there      a whole expression, or statements (they have a `;`); it occurs once,
+    + what shall stand there any white space matches any other. Further lines are indented by two. No line with
+                             `+`: the statement is left out.
+    # a remark, for a reader
+
+In the copy of the tree an expression becomes `(on(ID) ? broken : original)`, statements become `if (on(ID))
+{broken} else {original}`. STACKPACK_BREAK=ID in the environment of a test chooses the break.
+"""
+import argparse
+import collections
+import concurrent.futures
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+SWITCH = """#pragma once
+#include <cstdlib>
+#include <type_traits>
+namespace stackpack_breaks {
+inline const unsigned long chosen = [] {
+  const char* const text = std::getenv("STACKPACK_BREAK");
+  return text == nullptr ? 0 : std::strtoul(text, nullptr, 16);
+}();
+inline bool on(unsigned long id) { return id == chosen; }
+}  // namespace stackpack_breaks
+"""
+SECONDS = 300  # a test that takes longer hangs, which is noticed
+
+Break = collections.namedtuple("Break", "file old new id layer line")
+
+
+class Unusable(Exception):
+    """A list that does not fit the tree."""
+
+
+def layer_of(path):
+    parts = path.parts
+    return parts[2] if parts[1] == "formats" else parts[1]
+
+
+def sides_of(lines):
+    """What a paragraph replaces, by what, and whether it has other lines."""
+    old, new, side = [], [], None
+    for line in lines:
+        side = {"- ": old, "+ ": new}.get(line[:2], side if line.startswith("  ") else None)
+        if side is None:
+            return old, new, True
+        side.append(line[2:])
+    return old, new, False
+
+
+def read_breaks(root):
+    files = {path.name: path.relative_to(root) for path in (root / "src").rglob("*") if path.suffix in (".cc", ".h")}
+    breaks, problems, file = [], [], None
+    for source in sorted((root / "tests/breaks").glob("*.txt")):
+        for match in re.finditer(r"(?:^(?!\s*$).*\n?)+", source.read_text(), re.MULTILINE):
+            lines = [line for line in match[0].splitlines() if not line.startswith("#")]
+            where = f"{source.name}:{source.read_text()[:match.start()].count(chr(10)) + 1}"
+            old, new, odd = sides_of(lines)
+            if not lines:
+                continue
+            if len(lines) == 1 and not old and not new:
+                file = files.get(lines[0].strip())
+                if file is None:
+                    problems.append(f"{where}: no file {lines[0].strip()} in src")
+            elif not old or odd:
+                problems.append(f"{where}: neither a file nor a break")
+            elif file is not None:
+                text = f"{file.name}\n{old}\n{new}"
+                breaks.append(Break(file, "\n".join(old), "\n".join(new),
+                                    hashlib.sha256(text.encode()).hexdigest()[:8], layer_of(file), where))
+    for id_, count in collections.Counter(b.id for b in breaks).items():
+        if count > 1:
+            problems.append(f"break {id_} is listed {count} times")
+    if problems:
+        raise Unusable("\n".join(problems))
+    return breaks
+
+
+def place_of(text, old):
+    """Begin and end of the one place where `old` stands."""
+    pattern = r"\s+".join(re.escape(word) for word in old.split())
+    if re.match(r"\w", old):
+        pattern = r"(?<![\w.>:])" + pattern
+    if re.search(r"\w$", old):
+        pattern += r"(?!\w)"
+    found = list(re.finditer(pattern, text))
+    return found[0].span() if len(found) == 1 else len(found)
+
+
+def with_switches(text, breaks):
+    """The text of a file with all its breaks, and what is wrong with them."""
+    places, problems = [], []
+    for b in breaks:
+        place = place_of(text, b.old)
+        if isinstance(place, int):
+            problems.append(f"{b.line}: stands {place} times in {b.file}: {b.old.splitlines()[0]}")
+        else:
+            places.append((*place, b))
+    places.sort()
+    for (_, end, a), (begin, _, b) in zip(places, places[1:]):
+        if begin < end:
+            problems.append(f"{b.line}: overlaps {a.line}")
+    for begin, end, b in reversed(places):
+        old, on = text[begin:end], f"::stackpack_breaks::on(0x{b.id})"
+        if ";" in b.old:
+            changed = f"if ({on}) {{ {b.new} }} else {{ {old} }}"
+        else:
+            changed = (f"({on} ? static_cast<::std::remove_cvref_t<decltype({old})>>({b.new}) : "
+                       f"static_cast<::std::remove_cvref_t<decltype({old})>>({old}))")
+        text = text[:begin] + changed + text[end:]
+    return text, problems
+
+
+def broken_files(root, breaks):
+    by_file, texts, problems = collections.defaultdict(list), {}, []
+    for b in breaks:
+        by_file[b.file].append(b)
+    for file, of_file in sorted(by_file.items()):
+        texts[file], wrong = with_switches((root / file).read_text(), of_file)
+        problems += wrong
+    if problems:
+        raise Unusable("\n".join(problems))
+    return texts
+
+
+def write_if_changed(path, data):
+    if not path.exists() or path.read_bytes() != data:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def copy_tree(root, tree, texts):
+    """Makes `tree` what `root` has, with the breaks; files that stay as they are keep their times."""
+    listed = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                            check=True, stdout=subprocess.PIPE).stdout
+    names = {pathlib.Path(os.fsdecode(name)) for name in listed.split(b"\0") if name}
+    names = {name for name in names if (root / name).is_file()}
+    for path in [path for path in tree.rglob("*") if path.is_file()]:
+        if path.relative_to(tree) not in names:
+            path.unlink()
+    for name in names:
+        data = texts[name].encode() if name in texts else (root / name).read_bytes()
+        write_if_changed(tree / name, data)
+        shutil.copymode(root / name, tree / name)
+
+
+def build(work, tree, jobs):
+    folder = work / "build"
+    write_if_changed(work / "break_switch.h", SWITCH.encode())
+    log = work / "build.log"
+    with open(log, "w") as out:
+        if not (folder / "build.ninja").exists():
+            launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+            subprocess.run(["cmake", "-S", str(tree), "-B", str(folder), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
+                            f"-DCMAKE_CXX_FLAGS=-O1 -w -include {work}/break_switch.h", "-DCMAKE_CXX_FLAGS_DEBUG=",
+                            "-DSTACKPACK_WERROR=OFF", "-DSTACKPACK_BENCH=OFF", *launcher], check=True, stdout=out, stderr=out)
+        done = subprocess.run(["cmake", "--build", str(folder), "--target", "stackpack_tests", "stackpack_cli", "--",
+                               f"-j{jobs}", "-k0"], stdout=out, stderr=out)
+    if done.returncode != 0:
+        errors = [line for line in log.read_text().splitlines() if "error:" in line]
+        raise Unusable("the build with the breaks fails:\n" + "\n".join(errors[:20]) + f"\nsee {log}")
+    return folder
+
+
+def commands(root, tree, folder, layer, capture_folder):
+    """What is run for a break until one fails: the unit tests of its layer, all unit tests, and what starts the
+    program."""
+    unit, program = str(folder / "tests/stackpack_tests"), str(folder / "src/cli/stackpack")
+    tests = tree / "tests"
+    yield "unit tests of the layer", [unit, "--abort-after=1", f"--source-file=*/tests/*{layer}/*"]
+    yield "unit tests", [unit, "--abort-after=1"]
+    for case in sorted((tests / "cli/cases").glob("*.sh")):
+        yield f"cli.{case.stem}", [str(tests / "cli/golden_test.sh"), program, str(case)]
+    for test in ("privacy", "terminal"):
+        if (tests / f"cli/{test}_test.py").exists():
+            yield f"cli.{test}", [sys.executable, "-B", str(tests / f"cli/{test}_test.py"), program]
+    yield "independent_reader", [str(tests / "spk/independent_reader_test.sh"), program, str(tree)]
+    yield "perf_script", [sys.executable, "-B", str(tests / "differential/perf_script_test.py"), program,
+                          str(tree / "testdata")]
+    if capture_folder:
+        yield "corpus", [sys.executable, "-B", str(tests / "corpus/corpus_test.py"), program,
+                         str(tests / "corpus/manifest.txt")]
+
+
+def run(command, id_):
+    """Whether a test passes with a break chosen."""
+    environment = {**os.environ, "STACKPACK_BREAK": id_, "LC_ALL": "C"}
+    child = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        return child.wait(SECONDS) in (0, 77)
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        try:
+            os.killpg(child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        child.wait()
+
+
+def noticed_by(root, tree, folder, b, capture_folder):
+    for name, command in commands(root, tree, folder, b.layer, capture_folder):
+        if not run(command, b.id):
+            return name
+    return ""
+
+
+def read_results(path):
+    results = {}
+    if path.exists():
+        for line in path.read_text().splitlines():
+            id_, by = line.split("\t")
+            results[id_] = by
+    return results
+
+
+def report(breaks, results):
+    figures = collections.defaultdict(lambda: [0, 0])
+    for b in breaks:
+        if b.id in results:
+            figures[b.layer][0] += 1
+            figures[b.layer][1] += 1 if results[b.id] else 0
+    print("| Layer | Breaks | Noticed |\n|---|---|---|")
+    for layer in sorted(figures):
+        print(f"| {layer} | {figures[layer][0]} | {figures[layer][1]} |")
+    tried, noticed = (sum(f[i] for f in figures.values()) for i in (0, 1))
+    print(f"| all | {tried} | {noticed}, {100 * noticed / max(tried, 1):.1f} % |")
+    survivors = [b for b in breaks if results.get(b.id) == ""]
+    for b in survivors:
+        print(f"survives: {b.id} {b.line} {b.file}\n  - {b.old}\n  + {b.new}")
+    untried = sum(1 for b in breaks if b.id not in results)
+    if untried:
+        print(f"{untried} not tried")
+    return len(survivors)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/mutate", add_help=False)
+    parser.add_argument("root", type=pathlib.Path)
+    parser.add_argument("--layer", action="append")
+    parser.add_argument("--only", action="append")
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--report", action="store_true")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+    root = options.root
+    breaks = read_breaks(root)
+    texts = broken_files(root, breaks)
+    print(f"{len(breaks)} breaks in {len(texts)} files", flush=True)
+    if options.check:
+        return 0
+    work = root / "build/mutate"
+    results_path = work / "results.tsv"
+    work.mkdir(parents=True, exist_ok=True)
+    results = read_results(results_path)
+    chosen = [b for b in breaks if (not options.layer or b.layer in options.layer) and
+              (not options.only or b.id in options.only)]
+    if options.report:
+        report(chosen, results)
+        return 0
+    todo = [b for b in chosen if options.again or options.only or b.id not in results]
+    capture_folder = os.environ.get("STACKPACK_CORPUS")
+    if todo:
+        tree = work / "tree"
+        copy_tree(root, tree, texts)
+        folder = build(work, tree, options.jobs)
+        whole = noticed_by(root, tree, folder, Break(None, "", "", "0", "", ""), capture_folder)
+        if whole:
+            raise Unusable(f"without any break, this fails: {whole}")
+        begin = time.time()
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            runs = {pool.submit(noticed_by, root, tree, folder, b, capture_folder): b for b in todo}
+            for done, future in enumerate(concurrent.futures.as_completed(runs), 1):
+                b, by = runs[future], future.result()
+                results[b.id] = by
+                with open(results_path, "a") as out:
+                    out.write(f"{b.id}\t{by}\n")
+                print(f"{done}/{len(todo)} {time.time() - begin:.0f} s {b.id} {b.file}: "
+                      f"{'noticed by ' + by if by else 'SURVIVES: ' + b.old.splitlines()[0]}", flush=True)
+    return 3 if report(chosen, results) else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Unusable as error:
+        sys.exit(f"mutate: {error}")
