@@ -121,7 +121,7 @@ TEST_CASE("export: an imported profile counts by its weights, with and without s
     std::vector<std::uint64_t> counts = stacks->counts;
     std::sort(counts.begin(), counts.end());
     CHECK(counts == std::vector<std::uint64_t>{5, 10, 100});
-    const auto measured = app::measure(directory.file("a.folded.spk"), {}, {}, nullptr);
+    const auto measured = app::measure(directory.file("a.folded.spk"), {}, {}, false, nullptr);
     REQUIRE(measured.has_value());
     CHECK(measured->event_weights == std::vector<std::uint64_t>{115});
     CHECK(measured->statistics.samples.total == 3);
