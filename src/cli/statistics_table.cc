@@ -14,7 +14,7 @@ namespace stackpack::cli {
 
 namespace {
 
-constexpr double kNanosecondsPerSecond = 1e9;
+constexpr double kNsPerSecond = 1e9;
 
 template <typename... Arguments>
 void append(std::string& out, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
@@ -71,7 +71,7 @@ void append_facts(std::string& out, const app::Measurement& measurement,
   if (const auto& times = measurement.facts.times; times) {
     fact("duration", fmt::format("{}, {} to {} of the capture's clock",
                                  human_seconds(static_cast<double>(times->to_ns - times->from_ns) /
-                                               kNanosecondsPerSecond),
+                                               kNsPerSecond),
                                  seconds_text(times->from_ns), seconds_text(times->to_ns)));
   }
   fact("file", human_bytes(measurement.file_bytes));

@@ -8,7 +8,7 @@ namespace stackpack::app {
 
 namespace {
 
-constexpr std::size_t kIdsAtOnce = 4096;
+constexpr std::size_t kListedAtOnce = 4096;
 
 // A stack id that a file names must be one it has: the reader checks ids at load, and this is the
 // place that would write out of bounds if it did not.
@@ -92,7 +92,7 @@ Status visit_counted_stacks(const Reader& reader, std::span<const std::uint64_t>
   std::size_t next = 0;
   while (next < counts.size()) {
     ids.clear();
-    for (; next < counts.size() && ids.size() < kIdsAtOnce; ++next) {
+    for (; next < counts.size() && ids.size() < kListedAtOnce; ++next) {
       if (counts[next] != 0) {
         ids.push_back(static_cast<StackId>(next));
       }

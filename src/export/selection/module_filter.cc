@@ -62,6 +62,7 @@ Status ModuleFilter::judge(std::span<const PlacedStack> stacks, std::vector<bool
   std::sort(open.begin(), open.end(),
             [](const PlacedStack& a, const PlacedStack& b) { return key_of(a) < key_of(b); });
   std::vector<StackId> ids;
+  ids.reserve(open.size());
   for (const PlacedStack& place : open) {
     ids.push_back(place.stack);
   }
