@@ -51,11 +51,11 @@ void note_kernel_reference(std::string_view name, std::uint64_t address,
   if (symbol.empty()) {
     return;
   }
-  constexpr std::string_view kGuestKernel = "[guest.kernel.kallsyms";
+  constexpr std::string_view kGuestImage = "[guest.kernel.kallsyms";
   std::string key = "kernel.";
-  if (name.starts_with(kGuestKernel)) {
+  if (name.starts_with(kGuestImage)) {
     // Behind the dot, the process of the virtual machine.
-    const std::string_view machine = name.substr(kGuestKernel.size(), end - kGuest.size());
+    const std::string_view machine = name.substr(kGuestImage.size(), end - kGuestImage.size());
     key = "guest_kernel" + std::string(machine) + ".";
   }
   std::array<char, 16> digits{};

@@ -68,14 +68,6 @@ test::TestAttr clocked_attr() {
   return attr;
 }
 
-std::map<std::string, std::string> metadata_of(const test::PerfOutcome& outcome) {
-  std::map<std::string, std::string> result;
-  for (const MetadataEntry& entry : outcome.sink->system_facts.finish().metadata) {
-    result[entry.key] = entry.value;
-  }
-  return result;
-}
-
 // The clock id lies behind the fields that TestAttr knows.
 std::vector<std::byte> with_clockid(std::vector<std::byte> capture, std::size_t attr_offset,
                                     std::uint8_t clockid, bytes::ByteOrder order) {
@@ -103,7 +95,7 @@ TEST_CASE("perf features: metadata and names, from a file and from a pipe, in bo
         test::read_perf(with_clockid(w.pipe({clocked_attr()}, records), 16 + 8, 1, order));
     for (const test::PerfOutcome* outcome : {&file, &pipe}) {
       REQUIRE(outcome->status.has_value());
-      CHECK(metadata_of(*outcome) == kExpected);
+      CHECK(test::metadata_of(*outcome) == kExpected);
       REQUIRE(outcome->sink->events.size() == 1);
       CHECK(outcome->sink->events[0].name == "my-event");
       CHECK(outcome->balanced());
@@ -118,9 +110,9 @@ TEST_CASE("perf features: a 32-bit big-endian writer's bitmap has its words the 
   PerfWriter::FileShape shape;
   shape.features = {{3, text(w, "box")}};
   auto capture = w.file({test::TestAttr{}}, {round(w)}, shape);
-  CHECK(metadata_of(test::read_perf(capture)).at("host.name") == "box");
+  CHECK(test::metadata_of(test::read_perf(capture)).at("host.name") == "box");
   std::swap_ranges(capture.begin() + 72, capture.begin() + 76, capture.begin() + 76);
-  CHECK(metadata_of(test::read_perf(capture)).at("host.name") == "box");
+  CHECK(test::metadata_of(test::read_perf(capture)).at("host.name") == "box");
 }
 
 TEST_CASE("perf features: each one cut short is damage, and the rest is kept") {
@@ -138,7 +130,7 @@ TEST_CASE("perf features: each one cut short is damage, and the rest is kept") {
     const auto outcome = test::read_perf(w.file({clocked_attr()}, {round(w)}, shape));
     REQUIRE(outcome.status.has_value());
     CHECK(outcome.count(name_of(capture::SkipReason::kFeaturesDamaged)) == 1);
-    CHECK(metadata_of(outcome).size() >= kExpected.size() - 2);
+    CHECK(test::metadata_of(outcome).size() >= kExpected.size() - 2);
     CHECK(outcome.balanced());
   }
 }

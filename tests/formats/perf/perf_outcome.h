@@ -101,4 +101,12 @@ inline bool is_subset(const PerfOutcome::Listing& part, const PerfOutcome::Listi
   return true;
 }
 
+inline std::map<std::string, std::string> metadata_of(const PerfOutcome& outcome) {
+  std::map<std::string, std::string> facts;
+  for (const MetadataEntry& entry : outcome.sink->system_facts.finish().metadata) {
+    facts[entry.key] = entry.value;
+  }
+  return facts;
+}
+
 }  // namespace stackpack::test

@@ -133,14 +133,6 @@ std::vector<std::string> functions_of(const test::PerfOutcome& outcome) {
   return lines;
 }
 
-std::map<std::string, std::string> metadata_of(const test::PerfOutcome& outcome) {
-  std::map<std::string, std::string> facts;
-  for (const MetadataEntry& entry : outcome.sink->system_facts.finish().metadata) {
-    facts[entry.key] = entry.value;
-  }
-  return facts;
-}
-
 std::vector<TestBytes> records(const PerfWriter& w) {
   return {mapping(w, 10, 0x700000, 0x4000, "/system/lib64/libc.so"),
           mapping(w, 10, 0x800000, 0, "/data/base.vdex"),
@@ -191,7 +183,7 @@ TEST_CASE("simpleperf: captures convert, with their symbols and facts") {
       CHECK_FALSE(outcome.damaged());
       CHECK(outcome.listing() == test::PerfOutcome::Listing{{"u700100", 1}, {"u700200", 1}});
       CHECK(same_lines(functions_of(outcome), kFunctions));
-      CHECK(metadata_of(outcome).at("simpleperf.simpleperf_version") == "1.build.7848450");
+      CHECK(test::metadata_of(outcome).at("simpleperf.simpleperf_version") == "1.build.7848450");
       CHECK(outcome.sink->events.at(0).name == "my-clock");
     }
   }
