@@ -60,6 +60,10 @@ void append_facts(std::string& out, const app::Measurement& measurement,
                    grouped(statistics.samples.total), grouped(statistics.samples.recorded),
                    grouped(statistics.samples.ip_only), grouped(statistics.samples.none),
                    grouped(statistics.samples.empty_chains)));
+  if (statistics.samples.records != statistics.samples.total) {
+    fact("", fmt::format("of {} records: a group of counters gives several samples each",
+                         grouped(statistics.samples.records)));
+  }
   if (statistics.samples.stack_dump_only != 0) {
     fact("", fmt::format("{} with a user stack only as a register and memory dump",
                          grouped(statistics.samples.stack_dump_only)));
