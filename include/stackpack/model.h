@@ -60,6 +60,7 @@ enum SampleFlags : std::uint8_t {
   kSampleStackDump = 4,    ///< registers and stack memory were dumped for a later unwinder
   kSampleOrphanStack = 8,  ///< recorded stack whose event was not found
   kSampleIncomplete = 16,  ///< a part of the stack is known to be missing
+  kSampleSameRecord = 32,  ///< its record gave the sample before it, too: counters of a group
 };
 
 /// One observation. `event` indexes the event table of the capture.

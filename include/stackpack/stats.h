@@ -41,6 +41,8 @@ struct Statistics {
 
   struct {
     std::uint64_t total = 0;
+    /// Of the capture. One record of a group of counters gives a sample for each that advanced.
+    std::uint64_t records = 0;
     std::uint64_t recorded = 0;
     std::uint64_t ip_only = 0;
     std::uint64_t none = 0;

@@ -41,4 +41,7 @@ inline constexpr std::string_view kRecorderLostEvents = "recorder_lost_events";
 inline constexpr std::string_view kRecorderLostSamples = "recorder_lost_samples";
 inline constexpr std::string_view kRecorderLostBuffers = "recorder_lost_buffers";
 
+/// Notice: records of samples none of whose counters had advanced, so that they are no samples.
+inline constexpr std::string_view kRecordsWithoutCounts = "sample_records_without_counts";
+
 }  // namespace stackpack::capture

@@ -39,7 +39,7 @@ struct FlagName {
 constexpr FlagName kFlagNames[] = {
     {kSampleEmptyChain, "empty-chain"}, {kSampleIdle, "idle"},
     {kSampleStackDump, "stack-dump"},   {kSampleOrphanStack, "orphan-stack"},
-    {kSampleIncomplete, "incomplete"},
+    {kSampleIncomplete, "incomplete"},  {kSampleSameRecord, "same-record"},
 };
 
 void append_flags(std::string& out, std::uint8_t flags) {

@@ -35,6 +35,7 @@ void write_samples(JsonText& json, const app::Measurement& measurement) {
   json.key("samples");
   json.begin_object();
   json.field("total", statistics.samples.total);
+  json.field("records", statistics.samples.records);
   json.field("recorded", statistics.samples.recorded);
   json.field("ip_only", statistics.samples.ip_only);
   json.field("none", statistics.samples.none);

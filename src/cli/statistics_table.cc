@@ -81,6 +81,10 @@ void append_facts(std::string& out, const app::Measurement& measurement,
                    grouped(statistics.samples.total), grouped(statistics.samples.recorded),
                    grouped(statistics.samples.ip_only), grouped(statistics.samples.none),
                    grouped(statistics.samples.empty_chains)));
+  if (statistics.samples.records != statistics.samples.total) {
+    fact("", fmt::format("of {} records: a group of counters gives several samples each",
+                         grouped(statistics.samples.records)));
+  }
   if (statistics.samples.stack_dump_only != 0) {
     fact("", fmt::format("{} with a dump of registers and stack memory instead of a callstack",
                          grouped(statistics.samples.stack_dump_only)));

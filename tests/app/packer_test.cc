@@ -233,6 +233,28 @@ void check_same_before_summary(const std::string& path, const std::string& whole
   CHECK(bytes.substr(0, common) == bytes_of(whole_path).substr(0, common));
 }
 
+TEST_CASE("packer: records are counted apart from the samples that they gave") {
+  const PackedFile file;
+  Packer packer(file.options);
+  packer.add_event({"leader", true});
+  packer.add_event({"member", true});
+  Sample sample;
+  for (const int members : {0, 1, 2}) {
+    sample.flags = 0;
+    for (int i = 0; i <= members; ++i) {
+      REQUIRE(packer.add_sample(sample, {}).has_value());
+      sample.flags = stackpack::kSampleSameRecord;
+    }
+  }
+  packer.losses().add(stackpack::capture::kRecordsWithoutCounts, stackpack::LossKind::kNotice, 4);
+  const Statistics statistics = file.write(packer);
+  CHECK(statistics.samples.total == 6);
+  CHECK(statistics.samples.records == 3 + 4);
+  const auto reader = Reader::open(file.path);
+  REQUIRE(reader.has_value());
+  CHECK((*reader)->verify().has_value());
+}
+
 TEST_CASE("packer: segments do not show in the file") {
   const std::uint32_t seed = 77;
   CAPTURE(seed);

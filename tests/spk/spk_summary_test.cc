@@ -76,6 +76,24 @@ TEST_SUITE("spk summary") {
     CHECK(back.statistics.losses.size() == 1);
   }
 
+  TEST_CASE("spk summary: where the records are not told, each gave a sample") {
+    Statistics statistics = lossy_statistics();
+    statistics.samples.total = 7;
+    statistics.samples.records = 5;
+    Bytes bytes = encoded(statistics);
+    CHECK(decoded(bytes).statistics.samples.records == 5);
+    constexpr std::uint8_t kNumbersBefore = 31;
+    REQUIRE(bytes.front() > std::byte{kNumbersBefore});
+    const std::size_t added = std::to_integer<std::size_t>(bytes.front()) - kNumbersBefore;
+    const auto end = bytes.begin() + 1 + 8 * std::ptrdiff_t{kNumbersBefore};
+    bytes.erase(end, end + 8 * static_cast<std::ptrdiff_t>(added));
+    bytes.front() = std::byte{kNumbersBefore};
+    const Decoded older = decoded(bytes);
+    REQUIRE(older.status.has_value());
+    CHECK(older.statistics.samples.records == 7);
+    CHECK(older.fingerprint == "print");
+  }
+
   TEST_CASE("spk summary: cut anywhere else it is refused, and bytes behind are ignored") {
     Bytes bytes = encoded(lossy_statistics());
     const std::size_t reasons = 1 + 1 + 13 + 2 + 1 + 10 + 1;  // bytes of them at the end

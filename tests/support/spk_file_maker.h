@@ -39,6 +39,7 @@ inline Statistics statistics_of(const SpkContent& content) {
   }
   for (const StoredSample& sample : content.samples) {
     ++statistics.samples.total;
+    statistics.samples.records += (sample.flags & kSampleSameRecord) != 0 ? 0U : 1U;
     ++statistics.events.at(sample.event).samples;
     statistics.samples.none += sample.origin == StackOrigin::kNone ? 1U : 0U;
     statistics.samples.ip_only += sample.origin == StackOrigin::kIpOnly ? 1U : 0U;

@@ -279,6 +279,7 @@ Result<Statistics> Packer::write(io::OutputFile& out, const spk::WriterOptions& 
   if (const Status reported = tally.report(**stacks, statistics); !reported) {
     return reported.error();
   }
+  statistics.samples.records += losses_.count(capture::kRecordsWithoutCounts);
   statistics.processes = tables.processes.size();
   statistics.threads = tables.threads.size();
   statistics.modules = tables.modules.size();

@@ -42,6 +42,7 @@ Result<bool> StackTally::BitSet::insert(std::uint64_t number) {
 Status StackTally::add(const StoredSample& sample, std::uint32_t depth) {
   ++total_;
   ++by_origin_[static_cast<std::size_t>(sample.origin)];
+  same_record_ += (sample.flags & kSampleSameRecord) != 0 ? 1 : 0;
   empty_chains_ += (sample.flags & kSampleEmptyChain) != 0 ? 1 : 0;
   const bool recorded = sample.origin == StackOrigin::kRecorded;
   stack_dump_only_ += !recorded && (sample.flags & kSampleStackDump) != 0 ? 1 : 0;
@@ -56,6 +57,7 @@ Status StackTally::add(const StoredSample& sample, std::uint32_t depth) {
 
 Status StackTally::report(const PackedStacks& stacks, Statistics& statistics) {
   statistics.samples.total = total_;
+  statistics.samples.records = total_ - same_record_;
   statistics.samples.none = by_origin_[static_cast<std::size_t>(StackOrigin::kNone)];
   statistics.samples.ip_only = by_origin_[static_cast<std::size_t>(StackOrigin::kIpOnly)];
   statistics.samples.recorded = by_origin_[static_cast<std::size_t>(StackOrigin::kRecorded)];

@@ -60,6 +60,7 @@ void add_statistics(Statistics& sum, const Statistics& more) {
   sum.source_skipped_bytes += more.source_skipped_bytes;
   add_skips(sum.source_skipped_by_reason, more.source_skipped_by_reason);
   sum.samples.total += more.samples.total;
+  sum.samples.records += more.samples.records;
   sum.samples.recorded += more.samples.recorded;
   sum.samples.ip_only += more.samples.ip_only;
   sum.samples.none += more.samples.none;

@@ -56,6 +56,7 @@ inline constexpr std::uint64_t kCounters = 1U << 19;
 /// Positions of the flag bits of perf_event_attr, from the least significant one of a
 /// little-endian file.
 namespace attr_flag {
+inline constexpr std::uint64_t kInherit = std::uint64_t{1} << 1;
 inline constexpr std::uint64_t kExcludeUser = std::uint64_t{1} << 4;
 inline constexpr std::uint64_t kExcludeKernel = std::uint64_t{1} << 5;
 inline constexpr std::uint64_t kExcludeHv = std::uint64_t{1} << 6;
@@ -82,6 +83,12 @@ struct Attr {
 
   [[nodiscard]] bool samples(std::uint64_t bit) const { return (sample_type & bit) != 0; }
   [[nodiscard]] bool has_flag(std::uint64_t flag) const { return (flags & flag) != 0; }
+
+  /// Whether samples carry the values of counters, each with the id of its event: then a sample's
+  /// weight is what the counter gained, and a group gives a sample for each of its events.
+  [[nodiscard]] bool reads_counters() const {
+    return samples(sample_bit::kRead) && (read_format & read_bit::kId) != 0;
+  }
 
   friend bool operator==(const Attr&, const Attr&) = default;
 };

@@ -9,7 +9,8 @@ namespace {
 std::size_t bytes_of(const WaitingSample& sample) {
   constexpr std::size_t kNodeBytes = 64;  // of the two containers
   return sizeof(WaitingSample) + kNodeBytes + sample.addresses.size() * sizeof(std::uint64_t) +
-         sample.runs.size() * sizeof(capture::ModeRun);
+         sample.runs.size() * sizeof(capture::ModeRun) +
+         sample.counted.size() * sizeof(CountedEvent);
 }
 
 }  // namespace

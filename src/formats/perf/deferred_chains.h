@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "capture/stack_view.h"
+#include "formats/perf/counter_deltas.h"
 #include "stackpack/model.h"
 
 namespace stackpack::perf {
@@ -30,6 +31,7 @@ struct WaitingSample {
   std::uint64_t cookie = 0;
   std::uint64_t offset = 0;  ///< of its record
   Sample sample;
+  std::vector<CountedEvent> counted;  ///< of a sample that carries counters: what they gained
   bool has_ip = false;
   Frame ip;
   bool has_dump = false;

@@ -12,6 +12,8 @@ inline constexpr std::string_view kDataSectionCut = "data_section_cut";
 inline constexpr std::string_view kRecordHeaderDamaged = "record_header_damaged";
 inline constexpr std::string_view kBadAttributes = "bad_attributes";
 inline constexpr std::string_view kEventIdsMissing = "event_ids_missing";
+inline constexpr std::string_view kUnknownCounterIds = "unknown_counter_ids";
+inline constexpr std::string_view kCountersWentBack = "counters_went_back";
 inline constexpr std::string_view kOutsidePayloadCut = "outside_payload_cut";
 
 // Said by the recorder.

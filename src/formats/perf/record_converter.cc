@@ -70,7 +70,7 @@ bool RecordConverter::add_attribute(const Attr& attr, bytes::ByteCursor ids) {
   }
   Event row;
   row.name = derive_event_name(attr);
-  row.has_weight = attr.samples(sample_bit::kPeriod);
+  row.has_weight = attr.samples(sample_bit::kPeriod) || attr.reads_counters();
   const std::optional<std::uint32_t> index = context_.attrs.add(attr, context_.sink.add_event(row));
   if (!index) {
     return false;

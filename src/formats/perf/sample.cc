@@ -22,16 +22,17 @@ bytes::ByteCursor take_words(bytes::ByteCursor& in, std::uint64_t words) {
   return in.sub(bytes::checked_mul(words, kWordBytes, bytes) ? bytes : ~std::uint64_t{0});
 }
 
-void skip_read(bytes::ByteCursor& in, const SampleLayout& layout) {
+void read_counters(bytes::ByteCursor& in, const SampleLayout& layout, SampleFields& fields) {
   if (!layout.read_group) {
-    skip_words(in, layout.read_fixed_words);
+    fields.counter_count = 1;
+    fields.counters = take_words(in, layout.read_fixed_words);
     return;
   }
-  const auto values = in.read<std::uint64_t>();
+  fields.counter_count = in.read<std::uint64_t>();
   skip_words(in, layout.read_fixed_words);
   std::uint64_t words = 0;
-  skip_words(
-      in, bytes::checked_mul(values, layout.read_value_words, words) ? words : ~std::uint64_t{0});
+  const bool fits = bytes::checked_mul(fields.counter_count, layout.read_value_words, words);
+  fields.counters = take_words(in, fits ? words : ~std::uint64_t{0});
 }
 
 // `empty_has_index`: whether an empty branch stack has a hardware index all the same. The kernel
@@ -138,6 +139,10 @@ SampleLayout layout_of(const Attr& attr) {
   layout.read_group = set(format, read_bit::kGroup);
   layout.read_fixed_words = layout.read_group ? times : times + value;
   layout.read_value_words = layout.read_group ? value : 0;
+  layout.read_time_words = times;
+  layout.reads_counters = attr.reads_counters();
+  layout.read_lost = set(format, read_bit::kLost);
+  layout.counts_by_thread = attr.has_flag(attr_flag::kInherit) && attr.samples(sample_bit::kTid);
   layout.branch_sample_type = attr.branch_sample_type;
   layout.user_register_mask = attr.sample_regs_user;
   layout.user_registers = static_cast<unsigned>(std::popcount(attr.sample_regs_user));
@@ -151,7 +156,7 @@ SampleFit read_sample(bytes::ByteCursor payload, const SampleLayout& layout, Sam
   fields = SampleFields{};
   read_fixed_fields(in, layout, fields);
   if (layout.has(sample_bit::kRead)) {
-    skip_read(in, layout);
+    read_counters(in, layout, fields);
   }
   if (layout.has(sample_bit::kCallchain)) {
     fields.chain_entries = in.read<std::uint64_t>();

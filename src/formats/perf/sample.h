@@ -24,6 +24,10 @@ struct SampleLayout {
   bool read_group = false;
   std::uint32_t read_fixed_words = 0;  ///< READ: words besides the values (or the whole of it)
   std::uint32_t read_value_words = 0;  ///< READ of a group: words of each value
+  std::uint32_t read_time_words = 0;   ///< READ: words of times
+  bool reads_counters = false;         ///< READ: the values have ids
+  bool read_lost = false;              ///< READ: ids are followed by a count of lost samples
+  bool counts_by_thread = false;       ///< READ: the values are those of the sample's thread
   std::uint64_t branch_sample_type = 0;
   std::uint64_t user_register_mask = 0;
   std::uint32_t user_registers = 0;
@@ -44,12 +48,34 @@ struct SampleFields {
   std::uint32_t pid = kUnknownId;
   std::uint32_t tid = kUnknownId;
   std::uint32_t cpu = kUnknownId;
+  std::uint64_t counter_count = 0;
+  bytes::ByteCursor counters{{}, 0};  ///< counter_count of them, for next_counter
   std::uint64_t chain_entries = 0;
   bytes::ByteCursor chain{{}, 0};  ///< chain_entries u64, leaf first, with context markers
   std::uint64_t branch_count = 0;
   bytes::ByteCursor branches{{}, 0};  ///< branch_count times {u64 from, to, flags}, newest first
   UserStackDump dump;
 };
+
+/// The value of a counter as a sample carries it, counted since its event began.
+struct CounterValue {
+  std::uint64_t value = 0;
+  std::uint64_t id = 0;
+};
+
+/// The next of `fields.counters`, of samples with this layout.
+inline CounterValue next_counter(bytes::ByteCursor& counters, const SampleLayout& layout) {
+  CounterValue counter;
+  counter.value = counters.read<std::uint64_t>();
+  if (!layout.read_group) {
+    counters.skip(std::uint64_t{8} * layout.read_time_words);
+  }
+  counter.id = counters.read<std::uint64_t>();
+  if (layout.read_lost) {
+    counters.skip(8);
+  }
+  return counter;
+}
 
 /// How the fields lie in the record.
 enum class SampleFit : std::uint8_t {

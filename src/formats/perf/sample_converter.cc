@@ -41,6 +41,10 @@ Status SampleConverter::convert_sample(const Record& record) {
     context_.reject(record, SkipReason::kBadSamples);
     return {};
   }
+  counts_ = layout.reads_counters;
+  if (counts_ && !count_events(record, layout)) [[unlikely]] {
+    return {};
+  }
   const FrameMode mode = mode_of_misc(record.misc);
   Sample sample;
   sample.time_ns = fields_.time;
@@ -88,13 +92,59 @@ Status SampleConverter::convert_sample(const Record& record) {
               record.offset);
 }
 
+// Which events of the sample's group advanced, and by how much. False: none did, and the record is
+// no sample, as the perf tool has it.
+bool SampleConverter::count_events(const Record& record, const SampleLayout& layout) {
+  counted_.clear();
+  bytes::ByteCursor counters = fields_.counters;
+  const std::uint32_t tid = layout.counts_by_thread ? fields_.tid : CounterDeltas::kAllThreads;
+  for (std::uint64_t i = 0; i < fields_.counter_count; ++i) {
+    const CounterValue counter = next_counter(counters, layout);
+    const std::optional<std::uint32_t> row = context_.attrs.row_of_id(counter.id);
+    if (!row) {
+      context_.damage(loss::kUnknownCounterIds, 1, record.offset);
+      continue;
+    }
+    const std::optional<std::uint64_t> gained = deltas_.advance(counter.id, tid, counter.value);
+    if (!gained) {
+      context_.damage(loss::kCountersWentBack, 1, record.offset);
+    } else if (*gained != 0) {
+      counted_.push_back({context_.attrs.rows()[*row].event, *gained});
+    }
+  }
+  if (counted_.empty()) {
+    context_.notice(capture::kRecordsWithoutCounts, 1, record.offset);
+  }
+  return !counted_.empty();
+}
+
+// Hands a sample over, once for each of its counters where it carries any.
+Status SampleConverter::give(Sample sample, capture::StackView stack, capture::StackMemo memo) {
+  if (!counts_) [[likely]] {
+    return context_.sink.add_sample(sample, stack, memo);
+  }
+  for (const CountedEvent& counted : counted_) {
+    sample.event = counted.event;
+    sample.weight = counted.gained;
+    if (const Status given = context_.sink.add_sample(sample, stack, memo); !given) {
+      return given;
+    }
+    sample.flags |= kSampleSameRecord;
+    if (memo.slot != capture::StackMemo::kNone) {
+      memo.known = true;
+      stack = {};
+    }
+  }
+  return {};
+}
+
 // The chain is one that was decoded and given to the sink before; it has frames.
 Status SampleConverter::emit_known(Sample sample, capture::StackMemo memo) {
   if (fields_.dump.usable() && !recent_.fact(memo)) {
     sample.flags |= kSampleStackDump;
   }
   sample.origin = StackOrigin::kRecorded;
-  return context_.sink.add_sample(sample, {}, memo);
+  return give(sample, {}, memo);
 }
 
 void SampleConverter::use_branch_stack(const SampleLayout& layout, const SampleFields& fields) {
@@ -117,15 +167,15 @@ Status SampleConverter::emit(Sample sample, capture::StackMemo memo, bool has_du
   }
   if (!stack.empty()) {
     sample.origin = StackOrigin::kRecorded;
-    return context_.sink.add_sample(sample, stack, memo);
+    return give(sample, stack, memo);
   }
   if (!has_ip) {
     sample.origin = StackOrigin::kNone;
-    return context_.sink.add_sample(sample, {});
+    return give(sample, {}, {});
   }
   sample.origin = StackOrigin::kIpOnly;
   const capture::ModeRun run{ip.mode, 1};
-  return context_.sink.add_sample(sample, {std::span(&ip.address, 1), std::span(&run, 1)});
+  return give(sample, {std::span(&ip.address, 1), std::span(&run, 1)}, {});
 }
 
 Status SampleConverter::hold(const Sample& sample, const Record& record, const SampleLayout& layout,
@@ -134,6 +184,9 @@ Status SampleConverter::hold(const Sample& sample, const Record& record, const S
   waiting.cookie = *chain_.cookie();
   waiting.offset = record.offset;
   waiting.sample = sample;
+  if (counts_) {
+    waiting.counted = counted_;
+  }
   waiting.has_ip = layout.has(sample_bit::kIp);
   waiting.ip = {mode_of_misc(record.misc), fields.ip};
   waiting.has_dump = fields.dump.usable();
@@ -154,6 +207,8 @@ Status SampleConverter::hold(const Sample& sample, const Record& record, const S
 
 Status SampleConverter::release(const WaitingSample& waiting, bool merged) {
   Sample sample = waiting.sample;
+  counts_ = !waiting.counted.empty();
+  counted_ = waiting.counted;
   if (!merged) {
     context_.sink.losses().add(loss::kDeferredUnmatched, LossKind::kRecorder, 1, waiting.offset);
     sample.flags |= kSampleIncomplete;

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "capture/stack_view.h"
 #include "formats/perf/callchain.h"
 #include "formats/perf/capture_context.h"
+#include "formats/perf/counter_deltas.h"
 #include "formats/perf/deferred_chains.h"
 #include "formats/perf/recent_chains.h"
 #include "formats/perf/record.h"
@@ -32,6 +34,8 @@ class SampleConverter {
   Status finish();
 
  private:
+  bool count_events(const Record& record, const SampleLayout& layout);
+  Status give(Sample sample, capture::StackView stack, capture::StackMemo memo);
   Status emit_known(Sample sample, capture::StackMemo memo);
   void use_branch_stack(const SampleLayout& layout, const SampleFields& fields);
   Status hold(const Sample& sample, const Record& record, const SampleLayout& layout,
@@ -46,6 +50,9 @@ class SampleConverter {
   ChainDecoder chain_;
   DeferredChains deferred_;
   SampleFields fields_;
+  CounterDeltas deltas_;
+  bool counts_ = false;                // the sample carries counters
+  std::vector<CountedEvent> counted_;  // those of the sample that advanced
   std::uint64_t dumps_without_chain_ = 0;
   std::uint64_t first_dump_offset_ = 0;
   std::uint64_t first_context_offset_ = 0;

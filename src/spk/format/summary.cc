@@ -8,7 +8,8 @@ namespace stackpack::spk {
 
 namespace {
 
-constexpr std::size_t kNumbers = 31;
+constexpr std::size_t kNumbers = 32;
+constexpr std::size_t kRecordsNumber = 31;  // of samples.records
 
 // The numbers of the summary, in the order of the file.
 template <typename Stats>
@@ -45,6 +46,7 @@ auto numbers_of(Stats& s) {
       &s.source_parsed_bytes,
       &s.source_padding_bytes,
       &s.source_skipped_bytes,
+      &s.samples.records,
   };
 }
 
@@ -152,6 +154,9 @@ Status decode_summary(bytes::ByteCursor in, Statistics& statistics, std::string&
     if (i < numbers.size()) {
       *numbers[static_cast<std::size_t>(i)] = value;
     }
+  }
+  if (count <= kRecordsNumber) {  // of a writer whose records gave one sample each
+    statistics.samples.records = statistics.samples.total;
   }
   statistics.source_kind = read_text(in);
   fingerprint = read_text(in);
