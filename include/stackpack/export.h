@@ -41,7 +41,8 @@ enum class FrameStyle : std::uint8_t {
   /// a
   /// caller it is the byte before the return address: it lies in the instruction that called.
   kModule,
-  kAddress,  ///< `0xaddress`, as recorded
+  kAddress,   ///< `0xaddress`, as recorded
+  kFunction,  ///< the name of the function; kModule where none is known
 };
 
 /// What folded puts above the first frame.
