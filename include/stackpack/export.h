@@ -63,9 +63,12 @@ struct ExportOptions {
   bool all_events = false;
 
   ExportWeight weight = ExportWeight::kAuto;
-  FrameStyle frames = FrameStyle::kModule;  ///< folded, speedscope
-  FoldedRoot root = FoldedRoot::kNone;      ///< folded
-  bool annotate_kernel = false;             ///< folded: `_[k]` behind kernel frames
+  /// kFunction: all formats name functions. The other two are text of folded and speedscope; of the
+  /// other formats they take the functions away.
+  FrameStyle frames = FrameStyle::kFunction;
+  bool inlines = false;                 ///< folded: a frame for each inlined call
+  FoldedRoot root = FoldedRoot::kNone;  ///< folded
+  bool annotate_kernel = false;         ///< folded: `_[k]` behind kernel frames
   /// speedscope: weights instead of times; always so when the samples have no times.
   bool aggregate = false;
   bool otlp_stack_tree = false;              ///< otlp: stacks as a tree; an experiment

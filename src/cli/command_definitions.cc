@@ -580,10 +580,6 @@ void CommandDefinitions::define_export_form(CLI::App& sub) {
       Choice{"count", static_cast<int>(ExportWeight::kCount)},
       Choice{"period", static_cast<int>(ExportWeight::kPeriod)},
   };
-  static constexpr std::array kFrames = {
-      Choice{"module", static_cast<int>(FrameStyle::kModule)},
-      Choice{"address", static_cast<int>(FrameStyle::kAddress)},
-  };
   static constexpr std::array kRoots = {
       Choice{"none", static_cast<int>(FoldedRoot::kNone)},
       Choice{"process", static_cast<int>(FoldedRoot::kProcess)},
@@ -592,8 +588,9 @@ void CommandDefinitions::define_export_form(CLI::App& sub) {
   add_choice(sub, "--weight", kWeights, "what a sample counts for", [&options](int value) {
     options.weight = static_cast<ExportWeight>(value);
   })->group(group(kForm));
-  add_choice(sub, "--frames", kFrames, "folded, speedscope: how a frame is written",
-             [&options](int value) { options.frames = static_cast<FrameStyle>(value); })
+  add_frames(sub, "how a frame is written: its function where one is known", options.frames)
+      ->group(group(kForm));
+  sub.add_flag("--inline,--inlines", options.inlines, "folded: a frame for each inlined call")
       ->group(group(kForm));
   add_choice(sub, "--root", kRoots, "folded: what stands above the first frame",
              [&options](int value) { options.root = static_cast<FoldedRoot>(value); })
