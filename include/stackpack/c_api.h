@@ -95,6 +95,51 @@ typedef struct stackpack_frame {
 stackpack_status stackpack_get_callstack(const stackpack_reader* reader, uint32_t id,
                                          stackpack_frame* frames, size_t capacity, size_t* depth);
 
+/* ---- names ---- */
+
+typedef struct stackpack_symbols stackpack_symbols;
+
+/* What a file says of addresses, for any number of threads. It stays good when the reader is closed
+ * and lives until stackpack_free_symbols, which takes NULL, too. */
+stackpack_status stackpack_load_symbols(const stackpack_reader* reader,
+                                        stackpack_symbols** symbols);
+void stackpack_free_symbols(stackpack_symbols* symbols);
+
+/* Bytes without a terminator, which live as long as the symbols. data is NULL when size is 0. */
+typedef struct stackpack_text {
+  const char* data;
+  size_t size;
+} stackpack_text;
+
+#define STACKPACK_NO_INLINE UINT32_MAX
+
+/* Where a frame lies. Texts that are not known are empty. */
+typedef struct stackpack_location {
+  stackpack_text module;    /* path of the image */
+  uint64_t offset;          /* of the address in that file */
+  stackpack_text function;  /* as people read it */
+  stackpack_text linkage;   /* as linked */
+  uint64_t function_offset; /* address - first byte of the function */
+  stackpack_text file;      /* of the innermost inlined call, or of the function */
+  uint32_t line;            /* 0: not known */
+  uint32_t inlined;         /* for stackpack_expand; STACKPACK_NO_INLINE: no inlined call */
+} stackpack_location;
+
+/* The locations of the frames of a callstack, leaf first, in a process at a time. The leaf and the
+ * first user frame behind a kernel part are exact addresses; the others are return addresses, and
+ * are looked up one byte before. `locations` has room for `count`. */
+stackpack_status stackpack_locate(const stackpack_symbols* symbols, const stackpack_frame* frames,
+                                  size_t count, uint32_t pid, uint64_t time_ns,
+                                  stackpack_location* locations);
+
+/* The functions that a location belongs to when calls were inlined, innermost first, the one that
+ * has the code last: function, linkage, file and line of each, the rest is as in `location`. *count
+ * becomes their number; at most `capacity` are written to `chain`, which may be NULL when capacity
+ * is 0. */
+stackpack_status stackpack_expand(const stackpack_symbols* symbols,
+                                  const stackpack_location* location, stackpack_location* chain,
+                                  size_t capacity, size_t* count);
+
 /* ---- samples ---- */
 
 #define STACKPACK_UNKNOWN_ID UINT32_MAX /* pid, tid or cpu that was not recorded */

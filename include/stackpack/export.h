@@ -41,7 +41,8 @@ enum class FrameStyle : std::uint8_t {
   /// a
   /// caller it is the byte before the return address: it lies in the instruction that called.
   kModule,
-  kAddress,  ///< `0xaddress`, as recorded
+  kAddress,   ///< `0xaddress`, as recorded
+  kFunction,  ///< the name of the function; kModule where none is known
 };
 
 /// What folded puts above the first frame.
@@ -62,9 +63,12 @@ struct ExportOptions {
   bool all_events = false;
 
   ExportWeight weight = ExportWeight::kAuto;
-  FrameStyle frames = FrameStyle::kModule;  ///< folded, speedscope
-  FoldedRoot root = FoldedRoot::kNone;      ///< folded
-  bool annotate_kernel = false;             ///< folded: `_[k]` behind kernel frames
+  /// kFunction: all formats name functions. The other two are text of folded and speedscope; of the
+  /// other formats they take the functions away.
+  FrameStyle frames = FrameStyle::kFunction;
+  bool inlines = false;                 ///< folded: a frame for each inlined call
+  FoldedRoot root = FoldedRoot::kNone;  ///< folded
+  bool annotate_kernel = false;         ///< folded: `_[k]` behind kernel frames
   /// speedscope: weights instead of times; always so when the samples have no times.
   bool aggregate = false;
   bool otlp_stack_tree = false;              ///< otlp: stacks as a tree; an experiment

@@ -21,6 +21,8 @@ namespace io {
 class ByteSource;
 }  // namespace io
 
+struct Names;  // names.h
+
 struct ReaderOptions {
   /// Upper bound of the page cache in bytes. Each thread may hold one page more while it decodes.
   std::uint64_t cache_bytes = std::uint64_t{64} << 20;
@@ -116,6 +118,8 @@ class Reader {
   [[nodiscard]] Result<std::vector<Thread>> threads() const;
   [[nodiscard]] Result<std::vector<Module>> modules() const;
   [[nodiscard]] Result<std::vector<MetadataEntry>> metadata() const;
+  /// Functions, inlined calls and lines; no rows in a file without names. See symbols.h.
+  [[nodiscard]] Result<Names> names() const;
 
   [[nodiscard]] CacheCounters cache() const;
 

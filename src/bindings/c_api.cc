@@ -1,61 +1,19 @@
 #include "stackpack/c_api.h"
 
 #include <algorithm>
-#include <exception>
 #include <memory>
-#include <new>
 #include <string>
 #include <vector>
 
+#include "bindings/c_handles.h"
 #include "stackpack/reader.h"
-
-struct stackpack_reader {  // NOLINT(readability-identifier-naming): a C name
-  std::unique_ptr<stackpack::Reader> reader;
-  std::vector<stackpack::Event> events;
-};
 
 namespace {
 
-using stackpack::ErrorCode;
 using stackpack::Reader;
 
-stackpack_status status_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kIo:
-      return STACKPACK_IO;
-    case ErrorCode::kNotFound:
-      return STACKPACK_NOT_FOUND;
-    case ErrorCode::kTruncated:
-      return STACKPACK_TRUNCATED;
-    case ErrorCode::kCorrupt:
-      return STACKPACK_CORRUPT;
-    case ErrorCode::kUnsupported:
-      return STACKPACK_UNSUPPORTED;
-    case ErrorCode::kLimit:
-      return STACKPACK_LIMIT;
-    case ErrorCode::kUsage:
-    case ErrorCode::kCancelled:
-      break;
-  }
-  return STACKPACK_USAGE;
-}
-
-template <typename T>
-stackpack_status status_of(const stackpack::Result<T>& result) {
-  return result.has_value() ? STACKPACK_OK : status_of(result.error().code);
-}
-
-// Runs `body`; what it throws, out of memory or a visitor's doing, becomes a status.
-template <typename Body>
-stackpack_status guard(Body body) noexcept {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return STACKPACK_OUT_OF_MEMORY;
-  } catch (...) {
-    return STACKPACK_USAGE;
-  }
-}
+using stackpack::bindings::guard;
+using stackpack::bindings::status_of;
 
 stackpack::ReaderOptions options_of(std::uint64_t cache_bytes) {
   stackpack::ReaderOptions options;

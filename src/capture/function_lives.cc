@@ -133,10 +133,10 @@ void FunctionLives::settle_births() {
 std::span<const FunctionLife> FunctionLives::of(std::span<const FunctionRow> facts) {
   collect(facts);
   settle_births();
+  // As in a file: what is not known comes first.
   std::sort(functions_.begin(), functions_.end(), [](const FunctionLife& a, const FunctionLife& b) {
-    return std::tuple(a.row.start, order_of_time(a.life_ns), order_of_time(a.born_ns),
-                      a.row.sequence) < std::tuple(b.row.start, order_of_time(b.life_ns),
-                                                   order_of_time(b.born_ns), b.row.sequence);
+    return std::tuple(a.row.start, a.life_ns + 1, a.born_ns + 1, a.row.sequence) <
+           std::tuple(b.row.start, b.life_ns + 1, b.born_ns + 1, b.row.sequence);
   });
   return functions_;
 }

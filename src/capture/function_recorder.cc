@@ -8,8 +8,8 @@
 #include "capture/function_lives.h"
 #include "capture/redaction.h"
 #include "capture/system_recorder.h"
-#include "io/spill_file.h"
 #include "scratch/sorted_runs.h"
+#include "scratch/text_log.h"
 
 namespace stackpack::capture {
 
@@ -25,49 +25,13 @@ bool before(const FunctionRow& a, const FunctionRow& b) {
   return place_of(a) < place_of(b);
 }
 
-// Bytes one after the other: the last ones in memory, those before in a file.
-class TextStore {
- public:
-  explicit TextStore(std::string directory) : file_(std::move(directory)) {}
-
-  // Where the texts begin, one after the other.
-  std::uint64_t add(std::initializer_list<std::string_view> texts) {
-    const std::uint64_t offset = file_.size() + recent_.size();
-    for (const std::string_view text : texts) {
-      recent_ += text;
-    }
-    if (recent_.size() >= FunctionRecorder::kTextBytes && status_) {
-      const Result<std::uint64_t> written = file_.append(std::as_bytes(std::span(recent_)));
-      status_ = written ? Status{} : Status{written.error()};
-      recent_.clear();
-    }
-    return offset;
-  }
-
-  Status read(std::uint64_t offset, std::string& text) const {
-    if (!status_) {
-      return status_;
-    }
-    if (offset >= file_.size()) {
-      recent_.copy(text.data(), text.size(), static_cast<std::size_t>(offset - file_.size()));
-      return {};
-    }
-    return file_.read_at(offset, std::as_writable_bytes(std::span(text)));
-  }
-
- private:
-  io::SpillFile file_;
-  std::string recent_;
-  Status status_;
-};
-
 using Image = std::pair<std::string, std::vector<std::uint8_t>>;
 
 }  // namespace
 
 struct FunctionRecorder::Impl {
   Impl(std::string directory, std::uint64_t limit)
-      : memory_limit(limit), texts(directory), runs(std::move(directory), limit / 4) {}
+      : memory_limit(limit), texts(directory, kTextBytes), runs(std::move(directory), limit / 4) {}
 
   void add(const FunctionFact& fact);
   void spill();
@@ -82,7 +46,7 @@ struct FunctionRecorder::Impl {
   }
 
   std::uint64_t memory_limit;
-  TextStore texts;
+  scratch::TextLog texts;
   scratch::SortedRuns<FunctionRow> runs;
   std::vector<FunctionRow> rows;
   std::map<Image, std::uint32_t> images;
@@ -230,6 +194,12 @@ std::uint64_t FunctionRecorder::unsized_facts() const {
 Status FunctionRecorder::finish(const SystemTables& tables, const Occurs& occurs,
                                 const Visit& visit) {
   FunctionLives lives(tables);
+  std::vector<std::optional<std::uint32_t>> modules;  // by image
+  for (std::uint32_t image = 0; image < impl_->image_by_number.size(); ++image) {
+    modules.push_back(impl_->module_of(image, tables));
+  }
+  // Those of images that occur: images are numbered as they came, not as the modules are.
+  std::vector<std::pair<RecordedFunction, FunctionLife>> in_images;
   // Ranges that touch each other are looked at together: one decides when another was born.
   std::vector<FunctionRow> together;
   std::uint64_t end = 0;
@@ -240,19 +210,19 @@ Status FunctionRecorder::finish(const SystemTables& tables, const Occurs& occurs
       function.life_ns = life.life_ns;
       function.start = life.row.start;
       function.size = life.row.size;
-      if (function.owner == FunctionOwner::kImage) {
-        const auto module = impl_->module_of(life.row.pid_or_image, tables);
-        if (!module) {
-          continue;
-        }
-        function.module = *module;
-      } else {
-        function.pid = life.row.pid_or_image;
+      const bool in_image = function.owner == FunctionOwner::kImage;
+      if (in_image && !modules[life.row.pid_or_image]) {
+        continue;
       }
-      if (occurs(function)) {
-        if (const Status visited = impl_->visit_function(life, function, visit); !visited) {
-          return visited;
-        }
+      (in_image ? function.module : function.pid) =
+          in_image ? *modules[life.row.pid_or_image] : life.row.pid_or_image;
+      if (!occurs(function)) {
+        continue;
+      }
+      if (in_image) {
+        in_images.emplace_back(function, life);
+      } else if (const Status visited = impl_->visit_function(life, function, visit); !visited) {
+        return visited;
       }
     }
     together.clear();
@@ -272,7 +242,20 @@ Status FunctionRecorder::finish(const SystemTables& tables, const Occurs& occurs
     end = std::max(end, row.start + row.size);
     return {};
   });
-  return read ? settle() : read;
+  const Status settled = read ? settle() : read;
+  if (!settled) {
+    return settled;
+  }
+  std::stable_sort(in_images.begin(), in_images.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.first.module, a.first.start, a.second.born_ns + 1) <
+           std::tuple(b.first.module, b.first.start, b.second.born_ns + 1);
+  });
+  for (const auto& [function, life] : in_images) {
+    if (const Status visited = impl_->visit_function(life, function, visit); !visited) {
+      return visited;
+    }
+  }
+  return {};
 }
 
 }  // namespace stackpack::capture

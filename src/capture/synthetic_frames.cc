@@ -11,7 +11,7 @@ std::optional<std::uint64_t> SyntheticFrames::address_of(std::string_view name) 
     return std::nullopt;
   }
   if (addresses_.empty()) {
-    system_.metadata("frames.synthetic", "1");
+    system_.metadata(kMetadataKey, "1");
   }
   bytes_ += name.size();
   const std::uint64_t address = kFirstAddress + addresses_.size();

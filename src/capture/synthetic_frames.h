@@ -20,6 +20,7 @@ namespace stackpack::capture {
 class SyntheticFrames {
  public:
   static constexpr std::uint64_t kFirstAddress = 0x5F00'0000'0000'0000;
+  static constexpr std::string_view kMetadataKey = "frames.synthetic";
   static constexpr std::uint64_t kMostNames = std::uint64_t{1} << 24;
   static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/analysis/hot_spots.h"
 #include "stackpack/convert.h"
 #include "stackpack/export.h"
 
@@ -48,6 +49,8 @@ enum class DumpKind {
   kEvents,
   kLosses,
   kMetadata,
+  kFunctions,
+  kNames,
 };
 
 struct DumpArguments {
@@ -64,7 +67,25 @@ struct ShowArguments {
   std::optional<std::uint32_t> pid;
   std::optional<CaptureTime> from;
   std::optional<CaptureTime> to;
+  FrameStyle frames = FrameStyle::kFunction;
   bool json = false;
+};
+
+enum class ReportKind {
+  kTop,
+  kCallers,
+  kCallees,
+};
+
+struct ReportArguments {
+  ReportKind kind = ReportKind::kTop;
+  std::vector<std::string> files;
+  std::string function;  // callers, callees
+  app::HotSpotQuery query;
+  bool by_self = false;
+  std::size_t rows = 0;  // 0: all
+  bool json = false;
+  ConvertOptions options;  // for files that are captures
 };
 
 struct ExportArguments {

@@ -101,6 +101,16 @@ CLI::Option* add_time(CLI::App& command, const std::string& name, const std::str
   return command.add_option_function<std::string>(name, take, text)->type_name("TIME");
 }
 
+CLI::Option* add_frames(CLI::App& command, const std::string& text, FrameStyle& style) {
+  static constexpr std::array kStyles = {
+      Choice{"function", static_cast<int>(FrameStyle::kFunction)},
+      Choice{"module", static_cast<int>(FrameStyle::kModule)},
+      Choice{"address", static_cast<int>(FrameStyle::kAddress)},
+  };
+  return add_choice(command, "--frames", kStyles, text,
+                    [&style](int value) { style = static_cast<FrameStyle>(value); });
+}
+
 // A number, or an unset optional when the option is not given.
 CLI::Option* add_id(CLI::App& command, const std::string& name, const std::string& text,
                     std::optional<std::uint32_t>& id) {
@@ -168,6 +178,9 @@ CommandDefinitions::CommandDefinitions() : app("", "stackpack") {
   define_stats();
   define_dump();
   define_show();
+  define_top();
+  define_neighbours("callers", "tell what calls a function", ReportKind::kCallers);
+  define_neighbours("callees", "tell what a function calls", ReportKind::kCallees);
   define_export();
   define_verify();
   define_help();
@@ -336,7 +349,7 @@ void CommandDefinitions::define_dump() {
   CLI::App& sub = command(
       "dump", "list what a .spk file holds, as text or JSON", Command::kDump,
       {{"dump FILE.spk --stacks|--samples|--processes|--threads|--modules|--events|--losses|"
-        "--metadata [--ids] [--json] [FILTERS]"},
+        "--metadata|--functions|--names [--ids] [--json] [FILTERS]"},
        {{"the ten hottest callstacks, with their ids",
          "stackpack dump --stacks --ids out.spk | sort -rn | head"},
         {"samples of one thread in two seconds",
@@ -366,6 +379,8 @@ void CommandDefinitions::define_dump() {
   kind("--events", DumpKind::kEvents, "what was counted or traced, with its number of samples");
   kind("--losses", DumpKind::kLosses, "what was lost, damaged or remarkable");
   kind("--metadata", DumpKind::kMetadata, "facts about the recording: host, system, command");
+  kind("--functions", DumpKind::kFunctions, "functions with their addresses and birth");
+  kind("--names", DumpKind::kNames, "every address of a callstack that has a name, by process");
   add_filters(sub, arguments.filter);
   add_times(sub, arguments.filter.from, arguments.filter.to);
   sub.add_flag("--ids", arguments.ids,
@@ -376,7 +391,7 @@ void CommandDefinitions::define_dump() {
 
 void CommandDefinitions::define_show() {
   CLI::App& sub = command(
-      "show", "print callstacks with module and offset", Command::kShow,
+      "show", "print callstacks with functions, or modules and offsets", Command::kShow,
       {{"show FILE.spk ID..."},
        {{"the callstack of the first sample that has one",
          "stackpack show out.spk $(stackpack dump --samples out.spk | awk -F'\\t' '$9 != \"-\" && "
@@ -392,7 +407,100 @@ void CommandDefinitions::define_show() {
   sub.add_option("ids", arguments.ids, "ids of callstacks")->type_name("ID...")->required();
   add_id(sub, "--pid", "take the mappings of this process", arguments.pid)->group(group(kFilters));
   add_times(sub, arguments.from, arguments.to);
+  add_frames(sub, "how a frame is written: its function where one is known", arguments.frames)
+      ->group(group(kForm));
   sub.add_flag("--json", arguments.json, "a JSON array, an element a line")->group(group(kReports));
+}
+
+// What the three reports have in common.
+void CommandDefinitions::define_report(CLI::App& sub, ReportKind kind) {
+  ReportArguments& arguments = invocation.report;
+  sub.add_flag_callback(
+         "--self", [&arguments] { arguments.by_self = true; }, "order by samples in the row itself")
+      ->group(group(kForm));
+  sub.add_flag_callback(
+         "--total", [&arguments] { arguments.by_self = false; },
+         "order by samples in the row or in what it calls")
+      ->group(group(kForm));
+  sub.add_option("-n,--rows", arguments.rows, "most rows; 0: all")
+      ->type_name("N")
+      ->default_str(kind == ReportKind::kTop ? "30" : "all")
+      ->group(group(kForm));
+  add_frames(sub,
+             "what frames without a name are counted by: their module, module and offset, or "
+             "all frames by address",
+             arguments.query.filters.frames)
+      ->group(group(kForm));
+  add_filters(sub, arguments.query.filters.filter);
+  add_times(sub, arguments.query.filters.filter.from, arguments.query.filters.filter.to);
+  sub.add_flag("--all-events", arguments.query.filters.all_events, "all events at once")
+      ->group(group(kFilters));
+  sub.add_flag("--json", arguments.json, "a JSON object")->group(group(kReports));
+  add_choice(sub, "--format", kFormats, "format of the captures", [&arguments](int value) {
+    arguments.options.format = static_cast<CaptureFormat>(value);
+  })->group(group(kInputs));
+  sub.preparse_callback([&arguments, kind](std::size_t) {
+    arguments.kind = kind;
+    arguments.by_self = kind == ReportKind::kTop;
+    arguments.rows = kind == ReportKind::kTop ? 30 : 0;
+    arguments.query.filters.frames = FrameStyle::kFunction;
+  });
+}
+
+void CommandDefinitions::define_top() {
+  static constexpr std::array kGrains = {
+      Choice{"function", static_cast<int>(app::HotSpotKind::kFunction)},
+      Choice{"module", static_cast<int>(app::HotSpotKind::kModule)},
+      Choice{"line", static_cast<int>(app::HotSpotKind::kLine)},
+      Choice{"process", static_cast<int>(app::HotSpotKind::kProcess)},
+      Choice{"thread", static_cast<int>(app::HotSpotKind::kThread)},
+      Choice{"event", static_cast<int>(app::HotSpotKind::kEvent)},
+      Choice{"callstack", static_cast<int>(app::HotSpotKind::kCallstack)},
+  };
+  CLI::App& sub = command(
+      "top", "tell which functions the samples are in", Command::kTop,
+      {{"top FILE... [--by WHAT] [--self|--total] [-n N] [FILTERS] [--json]"},
+       {{"where the time goes", "stackpack top out.spk"},
+        {"the modules that one process is in, from its first two seconds",
+         "stackpack top perf.data --by module --total --comm node --to +2s"}},
+       "self counts the samples whose leaf is in the row, total those that have it anywhere; a "
+       "function that calls itself counts once. A capture is packed into a temporary file first.\n"
+       "Code without a name counts under its module, as [module]. Samples of different events do "
+       "not "
+       "add up: unless told otherwise, the event that samples time is taken, or the first one.\n" +
+           std::string(kPatterns)});
+  ReportArguments& arguments = invocation.report;
+  sub.add_option("files", arguments.files, ".spk files, or captures; their samples are added up")
+      ->type_name("FILE...")
+      ->required();
+  add_choice(sub, "--by", kGrains, "what a row is", [&arguments](int value) {
+    arguments.query.by = static_cast<app::HotSpotKind>(value);
+  })->group(group(kForm));
+  define_report(sub, ReportKind::kTop);
+}
+
+void CommandDefinitions::define_neighbours(const std::string& name, const std::string& summary,
+                                           ReportKind kind) {
+  CLI::App& sub = command(
+      name, summary, kind == ReportKind::kCallers ? Command::kCallers : Command::kCallees,
+      {{name + " FILE FUNCTION [--self|--total] [-n N] [FILTERS] [--json]"},
+       {{"of one function", "stackpack " + name + " out.spk malloc"},
+        {"where several modules have it", "stackpack " + name + " out.spk 'libc.so.6!malloc'"}},
+       kind == ReportKind::kCallers
+           ? "total counts the samples in which the row calls the function, self those of them "
+             "whose leaf is the function; [root]: nothing calls it."
+           : "total counts the samples in which the function calls the row, self those of them "
+             "whose leaf is the row; [self]: the function is the leaf."});
+  ReportArguments& arguments = invocation.report;
+  sub.add_option_function<std::string>(
+         "file", [&arguments](const std::string& file) { arguments.files = {file}; },
+         "a .spk file, or a capture")
+      ->type_name("FILE")
+      ->required();
+  sub.add_option("function", arguments.function, "name of a function, or MODULE!FUNCTION")
+      ->type_name("FUNCTION")
+      ->required();
+  define_report(sub, kind);
 }
 
 void CommandDefinitions::define_export() {
@@ -472,10 +580,6 @@ void CommandDefinitions::define_export_form(CLI::App& sub) {
       Choice{"count", static_cast<int>(ExportWeight::kCount)},
       Choice{"period", static_cast<int>(ExportWeight::kPeriod)},
   };
-  static constexpr std::array kFrames = {
-      Choice{"module", static_cast<int>(FrameStyle::kModule)},
-      Choice{"address", static_cast<int>(FrameStyle::kAddress)},
-  };
   static constexpr std::array kRoots = {
       Choice{"none", static_cast<int>(FoldedRoot::kNone)},
       Choice{"process", static_cast<int>(FoldedRoot::kProcess)},
@@ -484,8 +588,9 @@ void CommandDefinitions::define_export_form(CLI::App& sub) {
   add_choice(sub, "--weight", kWeights, "what a sample counts for", [&options](int value) {
     options.weight = static_cast<ExportWeight>(value);
   })->group(group(kForm));
-  add_choice(sub, "--frames", kFrames, "folded, speedscope: how a frame is written",
-             [&options](int value) { options.frames = static_cast<FrameStyle>(value); })
+  add_frames(sub, "how a frame is written: its function where one is known", options.frames)
+      ->group(group(kForm));
+  sub.add_flag("--inline,--inlines", options.inlines, "folded: a frame for each inlined call")
       ->group(group(kForm));
   add_choice(sub, "--root", kRoots, "folded: what stands above the first frame",
              [&options](int value) { options.root = static_cast<FoldedRoot>(value); })

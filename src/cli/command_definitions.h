@@ -39,6 +39,9 @@ struct CommandDefinitions {
   void define_stats();
   void define_dump();
   void define_show();
+  void define_top();
+  void define_neighbours(const std::string& name, const std::string& summary, ReportKind kind);
+  void define_report(CLI::App& sub, ReportKind kind);
   void define_export();
   void define_export_format(CLI::App& sub);
   void define_export_form(CLI::App& sub);

@@ -9,7 +9,18 @@
 
 namespace stackpack::cli {
 
-enum class Command { kConvert, kStats, kDump, kShow, kExport, kVerify, kHelp };
+enum class Command {
+  kConvert,
+  kStats,
+  kDump,
+  kShow,
+  kTop,
+  kCallers,
+  kCallees,
+  kExport,
+  kVerify,
+  kHelp
+};
 
 /// A command with its arguments; those of the other commands have no meaning.
 struct Invocation {
@@ -18,6 +29,7 @@ struct Invocation {
   StatsArguments stats;
   DumpArguments dump;
   ShowArguments show;
+  ReportArguments report;
   ExportArguments exporting;
   VerifyArguments verify;
   HelpArguments help;

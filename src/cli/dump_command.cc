@@ -13,6 +13,7 @@
 #include "cli/frame_text.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
+#include "cli/name_dump.h"
 #include "cli/table_dump.h"
 #include "cli/text_escape.h"
 
@@ -244,7 +245,10 @@ Status dump(const Reader& reader, const DumpArguments& arguments, const Messages
     case DumpKind::kEvents:
     case DumpKind::kLosses:
     case DumpKind::kMetadata:
+    case DumpKind::kFunctions:
       return dump_table(reader, arguments.kind, arguments.json, out);
+    case DumpKind::kNames:
+      return dump_names(reader, arguments.json, out);
   }
   return {};
 }

@@ -42,6 +42,10 @@ int run(const CommandLine& command_line, const Messages& messages) {
       return run_show(invocation.show, messages);
     case Command::kExport:
       return run_export(invocation.exporting, messages);
+    case Command::kTop:
+    case Command::kCallers:
+    case Command::kCallees:
+      return run_report(invocation.report, messages);
     case Command::kVerify:
       return run_verify(invocation.verify, messages);
     case Command::kHelp:

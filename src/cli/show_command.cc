@@ -1,15 +1,17 @@
 #include <cstddef>
+#include <memory>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "app/listing/stack_places.h"
-#include "app/listing/stack_symbols.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/frame_text.h"
 #include "cli/json_text.h"
+#include "cli/source_name.h"
 #include "cli/text_escape.h"
+#include "stackpack/symbols.h"
 
 namespace stackpack::cli {
 
@@ -17,32 +19,105 @@ namespace {
 
 using Places = std::vector<std::optional<app::StackPlace>>;
 
-// module+0xoffset where the mappings tell, else the address with its mode letter.
-void append_location(std::string& out, const Frame& frame,
-                     const std::optional<app::FrameLocation>& location) {
-  if (location) {
-    append_escaped(out, location->module->path);
+// `module+0xoffset` where the mappings tell, else the address with its mode letter.
+void append_place(std::string& out, const Frame& frame, const CodeLocation& location) {
+  if (location.module != nullptr) {
+    append_escaped(out, location.module->path);
     out += "+0x";
-    append_hex(out, location->offset);
+    append_hex(out, location.offset);
   } else {
     append_frame(out, frame);
   }
 }
 
-void write_text(std::string& out, StackId id, bool with_title, std::span<const Frame> frames,
-                const std::vector<std::optional<app::FrameLocation>>& locations) {
-  if (with_title) {
-    out += fmt::format("stack {}:\n", id);
+// `function+0xoffset (module)`, with file and line where they are known; calls that were inlined
+// come before what they were inlined in.
+void append_function(std::string& out, const Symbols& symbols, const CodeLocation& location,
+                     std::vector<InlineFrame>& scratch) {
+  scratch.clear();
+  symbols.expand(location, scratch);
+  for (std::size_t i = 0; i < scratch.size(); ++i) {
+    const bool inlined = i + 1 < scratch.size();
+    append_escaped(out, scratch[i].name);
+    if (inlined) {
+      out += " [inlined]";
+    } else if (location.function != nullptr && location.function->size > 1) {
+      out += "+0x";
+      append_hex(out, location.function_offset);
+    }
+    if (location.module != nullptr && location.function != nullptr) {
+      out += " (";
+      append_escaped(out, location.module->path);
+      out += ')';
+    }
+    if (!scratch[i].file.empty()) {
+      out += " at ";
+      append_escaped(out, scratch[i].file);
+      out += scratch[i].line == 0 ? "" : fmt::format(":{}", scratch[i].line);
+    }
+    out += inlined ? "\n" : "";
   }
+}
+
+void write_text(std::string& out, const Symbols& symbols, FrameStyle style,
+                std::span<const Frame> frames, const std::vector<CodeLocation>& locations) {
+  std::vector<InlineFrame> scratch;
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    append_location(out, frames[i], locations[i]);
+    if (style == FrameStyle::kAddress) {
+      append_frame(out, frames[i]);
+    } else if (style == FrameStyle::kFunction && !locations[i].name.empty()) {
+      append_function(out, symbols, locations[i], scratch);
+    } else {
+      append_place(out, frames[i], locations[i]);
+    }
     out += '\n';
   }
 }
 
-void write_json(JsonText json, StackId id, const std::optional<app::StackPlace>& place,
-                std::span<const Frame> frames,
-                const std::vector<std::optional<app::FrameLocation>>& locations) {
+void write_frame(JsonText& json, const Symbols& symbols, const Frame& frame,
+                 const CodeLocation& location) {
+  json.begin_object();
+  std::string address;
+  append_frame(address, frame);
+  json.field("address", address);
+  if (location.module != nullptr) {
+    json.field("module", location.module->path);
+    json.field("offset", location.offset);
+  }
+  if (!location.name.empty()) {
+    json.field("function", location.name);
+    if (location.linkage != location.name) {
+      json.field("linkage", location.linkage);
+    }
+  }
+  if (location.function != nullptr) {
+    json.field("function_offset", location.function_offset);
+    json.field("source", source_name(location.function->source));
+  }
+  if (!location.file.empty()) {
+    json.field("file", location.file);
+    json.field("line", location.line);
+  }
+  if (location.inlined != kNoInline) {
+    std::vector<InlineFrame> chain;
+    symbols.expand(location, chain);
+    json.key("inlined");
+    json.begin_array();
+    for (const InlineFrame& inlined : chain) {
+      json.begin_object();
+      json.field("function", inlined.name);
+      json.field("file", inlined.file);
+      json.field("line", inlined.line);
+      json.end_object();
+    }
+    json.end_array();
+  }
+  json.end_object();
+}
+
+void write_json(JsonText json, const Symbols& symbols, StackId id,
+                const std::optional<app::StackPlace>& place, std::span<const Frame> frames,
+                const std::vector<CodeLocation>& locations) {
   json.begin_object();
   json.field("id", id);
   if (place) {
@@ -52,15 +127,7 @@ void write_json(JsonText json, StackId id, const std::optional<app::StackPlace>&
   json.key("frames");
   json.begin_array();
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    json.begin_object();
-    std::string address;
-    append_frame(address, frames[i]);
-    json.field("address", address);
-    if (locations[i]) {
-      json.field("module", locations[i]->module->path);
-      json.field("offset", locations[i]->offset);
-    }
-    json.end_object();
+    write_frame(json, symbols, frames[i], locations[i]);
   }
   json.end_array();
   json.end_object();
@@ -73,7 +140,7 @@ Status show(const Reader& reader, const ShowArguments& arguments, app::TextOutpu
   if (!places) {
     return places.error();
   }
-  const Result<app::StackSymbols> symbols = app::StackSymbols::load(reader);
+  const Result<std::unique_ptr<const Symbols>> symbols = Symbols::load(reader);
   if (!symbols) {
     return symbols.error();
   }
@@ -82,21 +149,23 @@ Status show(const Reader& reader, const ShowArguments& arguments, app::TextOutpu
     lines.emplace(out.text());
   }
   std::vector<Frame> frames;
-  std::vector<std::optional<app::FrameLocation>> locations;
+  std::vector<CodeLocation> locations;
   for (std::size_t i = 0; i < arguments.ids.size(); ++i) {
     const Status read = reader.callstack(arguments.ids[i], frames);
     if (!read) {
       return read;
     }
-    locations.clear();
-    for (const Frame& frame : frames) {
-      const std::optional<app::StackPlace>& place = (*places)[i];
-      locations.push_back(place ? symbols->locate(*place, frame) : std::nullopt);
-    }
+    // Without a sample no process is known; the kernel's addresses are everybody's.
+    const app::StackPlace place =
+        (*places)[i].value_or(app::StackPlace{kUnknownId, kUnknownTime - 1});
+    (*symbols)->locate_stack(frames, place.pid, place.time_ns, locations);
     if (lines) {
-      write_json(lines->element(), arguments.ids[i], (*places)[i], frames, locations);
+      write_json(lines->element(), **symbols, arguments.ids[i], (*places)[i], frames, locations);
     } else {
-      write_text(out.text(), arguments.ids[i], arguments.ids.size() > 1, frames, locations);
+      if (arguments.ids.size() > 1) {
+        out.text() += fmt::format("stack {}:\n", arguments.ids[i]);
+      }
+      write_text(out.text(), **symbols, arguments.frames, frames, locations);
     }
     if (const Status written = out.checkpoint(); !written) {
       return written;

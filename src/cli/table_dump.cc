@@ -11,7 +11,9 @@
 #include "cli/frame_text.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
+#include "cli/source_name.h"
 #include "cli/text_escape.h"
+#include "stackpack/names.h"
 
 namespace stackpack::cli {
 
@@ -234,6 +236,46 @@ Status dump_metadata(const Reader& reader, bool as_json, app::TextOutput& out) {
   });
 }
 
+std::string_view owner_name(FunctionOwner owner) {
+  switch (owner) {
+    case FunctionOwner::kProcess:
+      return "process";
+    case FunctionOwner::kKernel:
+      return "kernel";
+    case FunctionOwner::kImage:
+      return "image";
+  }
+  return "?";
+}
+
+Status dump_functions(const Reader& reader, bool as_json, app::TextOutput& out) {
+  RowWriter writer(out,
+                   "#owner\tpid\tmodule\tlife\tstart\tsize\tborn\tsource\tname\tlinkage\tfile\t"
+                   "line",
+                   as_json);
+  const Result<Names> names = reader.names();
+  if (!names) {
+    return names.error();
+  }
+  const Result<std::vector<Function>> rows = names->functions;
+  return write_rows(rows, writer, [&](const Function& function) {
+    const bool in_process = function.owner == FunctionOwner::kProcess;
+    const bool in_image = function.owner == FunctionOwner::kImage;
+    writer.text("owner", owner_name(function.owner));
+    writer.id("pid", in_process ? function.pid : kUnknownId);
+    writer.id("module", in_image ? function.module : kUnknownId);
+    writer.time("life_ns", function.life_ns);
+    writer.address("start", function.start);
+    writer.address("size", function.size);
+    writer.time("born_ns", function.born_ns);
+    writer.text("source", source_name(function.source));
+    writer.text("name", names->texts[function.name]);
+    writer.text("linkage", names->texts[function.linkage]);
+    writer.text("file", names->texts[function.file]);
+    writer.number("line", function.line);
+  });
+}
+
 }  // namespace
 
 Status dump_table(const Reader& reader, DumpKind kind, bool as_json, app::TextOutput& out) {
@@ -250,8 +292,11 @@ Status dump_table(const Reader& reader, DumpKind kind, bool as_json, app::TextOu
       return dump_losses(reader, as_json, out);
     case DumpKind::kMetadata:
       return dump_metadata(reader, as_json, out);
+    case DumpKind::kFunctions:
+      return dump_functions(reader, as_json, out);
     case DumpKind::kStacks:
     case DumpKind::kSamples:
+    case DumpKind::kNames:
       break;
   }
   return {};

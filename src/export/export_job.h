@@ -23,6 +23,10 @@ struct ExportJob {
   ExportReport report;
 
   [[nodiscard]] const CaptureView& view() const { return selection.view(); }
+  /// How locations are named by a format that has fields for addresses.
+  [[nodiscard]] FrameStyle named_style() const {
+    return options.frames == FrameStyle::kFunction ? FrameStyle::kFunction : FrameStyle::kModule;
+  }
   /// Groups that SampleGrouper may hold.
   [[nodiscard]] std::size_t group_limit() const {
     return static_cast<std::size_t>(options.memory_limit / 2 / SampleGrouper::kBytesPerGroup) + 2;

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "stackpack/names.h"
 #include "support/spk_reading.h"
 
 namespace stackpack::test {
@@ -131,6 +132,57 @@ TEST_SUITE("c api") {
     for (int status = STACKPACK_OK; status <= STACKPACK_OUT_OF_MEMORY + 1; ++status) {
       CHECK(std::strlen(stackpack_status_text(static_cast<stackpack_status>(status))) > 3);
     }
+  }
+}
+
+std::string text_of(const stackpack_text& text) {
+  return text.size == 0 ? std::string() : std::string(text.data, text.size);
+}
+
+TEST_SUITE("c api: names") {
+  TEST_CASE("c api: locations are those of stackpack::Symbols") {
+    SpkContent content = random_content(51, 5, 10);
+    Module module;
+    module.pid = 7;
+    module.base = 0x1000;
+    module.size = 0x1000;
+    module.path = "/lib/a.so";
+    content.tables.modules = {module};
+    content.add_names = [](spk::NameWriter& names) {
+      Function function;
+      function.owner = FunctionOwner::kImage;
+      function.start = 0x100;
+      function.size = 0x10;
+      return names.add(function, {"f", "_f", "f.c"});
+    };
+    const std::vector<std::byte> file = spk_bytes(content);
+    stackpack_reader* reader = nullptr;
+    REQUIRE(stackpack_open_memory(file.data(), file.size(), 0, &reader, nullptr) == STACKPACK_OK);
+    stackpack_symbols* symbols = nullptr;
+    REQUIRE(stackpack_load_symbols(reader, &symbols) == STACKPACK_OK);
+    stackpack_close(reader);
+    const std::array<stackpack_frame, 3> frames{
+        {{0x1100, STACKPACK_MODE_USER}, {0x1110, STACKPACK_MODE_USER}, {0x1200, 2}}};
+    std::array<stackpack_location, 3> at{};
+    REQUIRE(stackpack_locate(symbols, frames.data(), frames.size(), 7, 5, at.data()) ==
+            STACKPACK_OK);
+    CHECK(text_of(at[0].function) == "f");
+    CHECK(text_of(at[0].linkage) == "_f");
+    CHECK(text_of(at[0].file) == "f.c");
+    CHECK(text_of(at[1].function) == "f");  // it returns to what is behind the last byte
+    CHECK(at[1].function_offset == 0x10);
+    CHECK(at[2].function.data == nullptr);
+    CHECK(text_of(at[2].module) == "/lib/a.so");
+    CHECK(at[2].offset == 0x200);
+    std::size_t count = 0;
+    stackpack_location chain{};
+    REQUIRE(stackpack_expand(symbols, at.data(), &chain, 1, &count) == STACKPACK_OK);
+    CHECK(count == 1);
+    CHECK(text_of(chain.function) == "f");
+    CHECK(stackpack_locate(symbols, nullptr, 1, 7, 5, at.data()) == STACKPACK_USAGE);
+    CHECK(stackpack_load_symbols(nullptr, &symbols) == STACKPACK_USAGE);
+    stackpack_free_symbols(symbols);
+    stackpack_free_symbols(nullptr);
   }
 }
 

@@ -160,3 +160,29 @@ TEST_CASE("function recorder: without a size there is no function, and images mu
   CHECK(system.functions().facts() == 3);
   CHECK(system.functions().unsized_facts() == 1);
 }
+
+TEST_CASE("function recorder: functions of images come in the order of the modules") {
+  SystemRecorder system;
+  for (const char* const path : {"/lib/b.so", "/lib/a.so"}) {
+    stackpack::Module module;
+    module.pid = 7;
+    module.base = path[5] == 'a' ? 0x1000 : 0x9000;
+    module.size = 0x1000;
+    module.path = path;
+    system.module_mapped(module);
+  }
+  for (const char* const path : {"/lib/b.so", "/lib/a.so"}) {
+    FunctionFact fact = method(7, 16, 4, FunctionNews::kExists, kUnknownTime, path);
+    fact.owner = FunctionOwner::kImage;
+    fact.image_path = path;
+    system.functions().add(fact);
+  }
+  std::vector<std::uint32_t> modules;
+  const Status done = system.functions().finish(
+      system.finish(), all, [&modules](const RecordedFunction& function) -> Status {
+        modules.push_back(function.module);
+        return {};
+      });
+  REQUIRE(done);
+  CHECK(modules == std::vector<std::uint32_t>{0, 1});
+}

@@ -226,3 +226,18 @@ TEST_CASE("folded: files of one name and different build ids are told apart") {
   capture.tables.modules[1].build_id = capture.tables.modules[2].build_id;
   CHECK(folded(capture, {}) == Lines{"lib.so+0x10 4"});
 }
+
+TEST_CASE("folded: functions by name, told apart where several images have one") {
+  const HandMadeCapture capture = test::named_capture();
+  ExportOptions options;
+  options.filter.events = {"cycles"};
+  CHECK(folded(capture, options) == Lines{"[no callstack] 1", "alpha!main 2", "alpha!main;read 2",
+                                          "alpha!main;read;do_read 1", "beta!main 1",
+                                          "beta!main;read 1"});
+  options.inlines = true;
+  CHECK(folded(capture, options) ==
+        Lines{"[no callstack] 1", "alpha!main 2", "alpha!main;helper;read 2",
+              "alpha!main;helper;read;do_read 1", "beta!main 1", "beta!main;read 1"});
+  options.frames = FrameStyle::kModule;
+  CHECK(folded(capture, options) == folded(test::small_capture(), options));
+}

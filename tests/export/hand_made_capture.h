@@ -148,6 +148,50 @@ inline HandMadeCapture small_capture() {
   return capture;
 }
 
+/// small_capture() with names: main() of alpha (with helper() inlined at the call) and of beta
+/// (made at run time by the CLR), read() of the library, do_read() of the kernel.
+inline HandMadeCapture named_capture() {
+  HandMadeCapture capture = small_capture();
+  Names& names = capture.tables.names;
+  enum Text : std::uint32_t { kMain, kRead, kReadLinkage, kDoRead, kHelper, kMainFile, kUtilFile };
+  for (const char* text :
+       {"main", "read", "__libc_read", "do_read", "helper", "/src/main.c", "/src/util.h"}) {
+    names.texts.add(text);
+  }
+  const auto range = [](FunctionOwner owner, std::uint32_t pid, std::uint32_t module,
+                        std::uint64_t start, std::uint64_t size) {
+    return CodeRange{owner, pid, kUnknownTime, module, start, size};
+  };
+  const auto add = [&names](const CodeRange& code, FunctionSource source, Text name) -> Function& {
+    Function& function = names.functions.emplace_back();
+    static_cast<CodeRange&>(function) = code;
+    function.source = source;
+    function.name = name;
+    return function;
+  };
+  add(range(FunctionOwner::kProcess, 20, 0, 0x1000, 0x100), FunctionSource::kClr, kMain);
+  add(range(FunctionOwner::kKernel, kKernelPid, 0, 0xffff0100, 0x10), FunctionSource::kKsymbol,
+      kDoRead);
+  Function& main =
+      add(range(FunctionOwner::kImage, kKernelPid, 0, 0, 0x20), FunctionSource::kDwarf, kMain);
+  main.file = kMainFile;
+  main.line = 3;
+  add(range(FunctionOwner::kImage, kKernelPid, 1, 0x20, 0x10), FunctionSource::kSymtab, kRead)
+      .linkage = kReadLinkage;
+  names.inlined.push_back({kNoInline, kHelper, kNoText, kMainFile, 11});
+  const auto add_line = [&](std::uint64_t start, std::uint32_t inlined, Text file,
+                            std::uint32_t number) {
+    CodeLine& line = names.lines.emplace_back();
+    static_cast<CodeRange&>(line) = range(FunctionOwner::kImage, kKernelPid, 0, start, 1);
+    line.inlined = inlined;
+    line.file = file;
+    line.line = number;
+  };
+  add_line(0xf, 0, kUtilFile, 7);
+  add_line(0x10, kNoInline, kMainFile, 12);
+  return capture;
+}
+
 struct Exported {
   Status status;
   ExportReport report;

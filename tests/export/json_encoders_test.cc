@@ -1,5 +1,6 @@
 // speedscope and firefox: the JSON is parsed, and every number in it followed.
 #include <map>
+#include <set>
 
 #include <doctest/doctest.h>
 #include <rapidjson/document.h>
@@ -294,4 +295,66 @@ TEST_CASE("firefox: a Windows library has the path of its PDB and no code id") {
           (has_pdb ? "d:\\build\\ntdll.pdb" : "app.exe"));
     CHECK(lib["codeId"].IsNull());
   }
+}
+
+TEST_CASE("speedscope: functions with their files, one frame each") {
+  ExportOptions options;
+  options.filter.events = {"cycles"};
+  options.aggregate = true;
+  const rapidjson::Document file =
+      exported_json(exporting::write_speedscope, test::named_capture(), options);
+  const Weights expected = {
+      {"alpha pid 10 tid 10",
+       {{"alpha!main", 2}, {"alpha!main;helper;read", 1}, {"alpha!main;helper;read;do_read", 1}}},
+      {"worker pid 10 tid 11", {{"alpha!main;helper;read", 1}}},
+      {"beta pid 20 tid 20", {{"", 1}, {"beta!main", 1}, {"beta!main;read", 1}}}};
+  CHECK(speedscope_weights(file) == expected);
+  std::map<std::string, std::string> places;
+  for (const auto& frame : file["shared"]["frames"].GetArray()) {
+    const std::string line = frame.HasMember("line") ? std::to_string(frame["line"].GetUint()) : "";
+    const std::string place = std::string(frame["file"].GetString()) + ":" + line;
+    CHECK(places.emplace(frame["name"].GetString(), place).second);
+  }
+  CHECK(places == std::map<std::string, std::string>{{"alpha!main", "/src/main.c:3"},
+                                                     {"helper", "/src/util.h:"},
+                                                     {"read", "/lib/libc.so.6:"},
+                                                     {"do_read", "[kernel.kallsyms]:"},
+                                                     {"beta!main", "/bin/beta:"}});
+}
+
+TEST_CASE("firefox: functions of libraries, inlined calls as frames, managed code") {
+  ExportOptions options;
+  options.filter.events = {"cycles"};
+  const rapidjson::Document file =
+      exported_json(exporting::write_firefox, test::named_capture(), options);
+  CHECK(file["meta"]["symbolicated"].GetBool());
+  const std::string caller = "main User /bin/alpha 15;helper User /bin/alpha 15;";
+  const std::string library = "read User /lib/libc.so.6 32";
+  CHECK(firefox_samples(file, file["threads"][0]) ==
+        std::vector<FirefoxSample>{
+            {0, "main User /bin/alpha 16"},
+            {0.001, caller + library},
+            {0.003, caller + library + ";do_read Kernel [kernel.kallsyms] 256"},
+            {0.089, "main User /bin/alpha 16"}});
+  CHECK(firefox_stack(file, file["threads"][2]["samples"]["stack"][0]) ==
+        "main Managed /bin/beta 16");
+  const auto& shared = file["shared"];
+  const auto& functions = shared["funcTable"];
+  std::set<std::string> depths;
+  for (rapidjson::SizeType i = 0; i < shared["frameTable"]["length"].GetUint(); ++i) {
+    const auto function = shared["frameTable"]["func"][i].GetUint();
+    std::string text = shared["stringArray"][functions["name"][function].GetUint()].GetString();
+    text += " " + std::to_string(shared["frameTable"]["inlineDepth"][i].GetUint());
+    const auto& line = shared["frameTable"]["line"][i];
+    text += line.IsNull() ? "" : " line " + std::to_string(line.GetUint());
+    if (const auto& source = functions["source"][function]; !source.IsNull()) {
+      const auto name = shared["sources"]["filename"][source.GetUint()].GetUint();
+      text += std::string(" of ") + shared["stringArray"][name].GetString();
+    }
+    depths.insert(text);
+  }
+  CHECK(depths == std::set<std::string>{"do_read 0", "helper 1 line 7 of /src/util.h", "main 0",
+                                        "main 0 line 11 of /src/main.c",
+                                        "main 0 line 12 of /src/main.c", "read 0"});
+  CHECK(functions["length"].GetUint() == 5);
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -292,4 +293,27 @@ TEST_CASE("otlp: a file of counts gives values and no times") {
   const auto& cycles = data.profiles.at("stackpack.event=cycles");
   REQUIRE(cycles.size() == 1);
   CHECK(cycles.begin()->second == DecodedSample{{}, {4}});
+}
+
+TEST_CASE("otlp: functions and lines, inlined calls first, and what kind of code it is") {
+  ExportOptions options;
+  options.filter.events = {"cycles"};
+  const HandMadeCapture capture = test::named_capture();
+  const DecodedData data = exported(capture, options);
+  const std::set<std::string> places(data.locations.begin(), data.locations.end());
+  CHECK(places == std::set<std::string>{
+                      "", "1000|2000|0|/bin/alpha@1010main",
+                      "1000|2000|0|/bin/alpha@100fhelpermain", "1000|2000|0|/bin/beta@1010main",
+                      "1000|2000|0|/bin/beta@100fmain", "10000|11000|0|/lib/libc.so.6@10020read",
+                      "20000|21000|0|/lib/libc.so.6@20020read",
+                      "ffff0000|100000000|0|[kernel.kallsyms]@ffff0100do_read"});
+  CHECK(std::multiset<std::string>(data.functions.begin(), data.functions.end()) ==
+        std::multiset<std::string>{"", "do_read", "helper", "main", "main", "read"});
+  const auto has = [](const std::vector<std::string>& texts, const std::string& text) {
+    return std::find(texts.begin(), texts.end(), text) != texts.end();
+  };
+  CHECK(has(data.attributes, "profile.frame.type=dotnet"));
+  CHECK(has(data.strings, "__libc_read"));
+  options.frames = FrameStyle::kModule;
+  CHECK(exported(capture, options).profiles == exported(test::small_capture(), options).profiles);
 }

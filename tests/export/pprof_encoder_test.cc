@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include <doctest/doctest.h>
 
@@ -256,4 +258,31 @@ TEST_CASE("pprof: an imported profile whose events have no weights has the sampl
     event.has_weight = false;
   }
   CHECK(exported_profile(capture, {}).types == std::vector<std::string>{"samples/count"});
+}
+
+TEST_CASE("pprof: functions and lines, inlined calls first") {
+  const HandMadeCapture capture = test::named_capture();
+  ExportOptions options;
+  options.filter.events = {"cycles"};
+  const DecodedProfile profile = exported_profile(capture, options);
+  // Start, end, offset, file, build id; has functions, files, lines, inlined ones.
+  const std::string alpha = "0x1000|0x2000|0x0|/bin/alpha||0x1|0x1|0x1|0x1|";
+  const std::string beta = "0x1000|0x2000|0x0|/bin/beta||0x1|";
+  std::set<std::string> places;
+  for (const auto& [id, text] : profile.locations) {
+    places.insert(text);
+  }
+  CHECK(places.contains(alpha + "0x1010main"));
+  CHECK(places.contains(alpha + "0x100fhelpermain"));
+  CHECK(places.contains(beta + "0x1010main"));
+  CHECK(profile.functions.size() == 5);
+  const auto has_text = [&profile](const std::string& text) {
+    return std::count(profile.strings.begin(), profile.strings.end(), text) == 1;
+  };
+  CHECK(has_text("__libc_read"));
+  CHECK(has_text("/src/util.h"));
+  options.frames = FrameStyle::kModule;
+  const DecodedProfile unnamed = exported_profile(capture, options);
+  CHECK(unnamed.functions.empty());
+  CHECK(unnamed.lines == exported_profile(test::small_capture(), options).lines);
 }

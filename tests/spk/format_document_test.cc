@@ -165,6 +165,8 @@ const std::map<std::string, std::uint64_t> kConstants{
     STACKPACK_CONSTANT(kSampleBlocksPerIndexBlock),
     STACKPACK_CONSTANT(kStackCountsPerBlock),
     STACKPACK_CONSTANT(kRowsPerTableBlock),
+    STACKPACK_CONSTANT(kNamesPerBlock),
+    STACKPACK_CONSTANT(kMaxNameBytes),
     STACKPACK_CONSTANT(kMaxBlockBytes),
     STACKPACK_CONSTANT(kMaxPageBytes),
     STACKPACK_CONSTANT(kMaxSampleBlockBytes),

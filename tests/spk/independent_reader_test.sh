@@ -32,7 +32,7 @@ compare() {
 
 # check FILE samples|counts
 check() {
-  local listings=(processes threads modules events losses metadata stacks)
+  local listings=(processes threads modules events losses metadata functions stacks)
   zstd -tq "$1"
   if [[ $2 == samples ]]; then
     listings=(samples "${listings[@]}")

@@ -10,6 +10,7 @@
 #include "bytes/hash.h"
 #include "codec/zstd_codec.h"
 #include "spk/format/layout.h"
+#include "stackpack/names.h"
 #include "support/spk_reading.h"
 #include "support/spk_recipe.h"
 #include "support/spk_surgery.h"
@@ -23,6 +24,14 @@ SpkContent small_content() {
   SpkContent content = random_content(3, 12, 25);
   content.tables.processes = {{7, 1, 5, kUnknownTime, true, "name", "command line"}};
   content.tables.metadata = {{"key", "value"}};
+  content.add_names = [](spk::NameWriter& names) {
+    Function function;
+    function.owner = FunctionOwner::kKernel;
+    function.start = 16;
+    function.size = 5;
+    const Status added = names.add(function, {"f", "_f", "f.c"});
+    return added ? names.add(InlinedCall{}, {"g", "", "f.c"}) : added;
+  };
   content.losses = {{"lost_something", LossKind::kDamage, 3, 99}};
   return content;
 }

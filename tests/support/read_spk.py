@@ -5,7 +5,7 @@ usage: read_spk.py FILE.spk [FOLDER LISTING...]
 
 Prints the canonical stack listing: one line per recorded callstack, `COUNT frame frame ...`, leaf first. With
 FOLDER, writes listings of docs/cli.md into files of their names there: stacks, samples, processes, threads,
-modules, events, losses, metadata. There, samples has no comm, which is no field of a file.
+modules, events, losses, metadata, functions. There, samples has no comm, which is no field of a file.
 Needs the standard library and the zstd command. It shares nothing with the C++ reader but the document,
 so that the two check each other and the document. It checks what it needs, not the XXH3 hashes, for which
 the standard library has no function.
@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 (SUMMARY, FRAMES, EDGES, PAGES, PAGE_INDEX, SAMPLES, SAMPLE_INDEX, STACK_COUNTS, EVENTS, PROCESSES, THREADS,
- MODULES, METADATA) = range(1, 14)
+ MODULES, METADATA, FUNCTIONS, INLINED_CALLS, LINES, TEXTS) = range(1, 18)
 INDEXED = 2
 NONE = 0xFFFFFFFF
 RECORDED = 2
@@ -533,9 +533,102 @@ def list_metadata(file):
         print(escaped(key), escaped(value), sep="\t")
 
 
+SOURCES = ("unknown clr jscript ksymbol bpf simpleperf folded pprof symtab dynsym gnu-debugdata dwarf pdb pe-export "
+           "kallsyms perf-map jitdump").split()
+
+
+class TextNumbers:
+    """Numbers texts in the order in which rows name them."""
+
+    def __init__(self):
+        self.next = 0
+
+    def rows(self, block, rows, columns):
+        """The texts of each row: numbers, None for none."""
+        codes = list(zip(*[block.column(rows) for _ in range(columns)]))
+        return [[self.number(code) for code in row] for row in codes]
+
+    def number(self, code):
+        if code == 0:
+            return None
+        number = self.next - (code - 1)
+        need(number >= 0, "text code")
+        self.next += code == 1
+        return number
+
+
+def read_ranges(block, rows):
+    owners, places = block.column(rows), block.column(rows)
+    lives = [life - 1 if life else None for life in block.column(rows)]
+    starts, before = [], None
+    for owner, place, distance in zip(owners, places, block.column(rows)):
+        starts.append(distance + (starts[-1] if before == (owner, place) else 0))
+        before = owner, place
+    sizes = block.column(rows)
+    need(all(owner <= 2 for owner in owners) and all(sizes), "ranges")
+    return [list(row) for row in zip(owners, places, lives, starts, sizes)]
+
+
+def read_functions(file, texts):
+    """[owner, place, life, start, size, birth, source, line, name, linkage name, file]"""
+    functions = []
+    for block in file.blocks(FUNCTIONS):
+        rows = block.varint()
+        need(block.varint() == texts.next, "first text")
+        ranges, birth, births = read_ranges(block, rows), 0, []
+        for code in block.column(rows):
+            birth += signed(code - 1) if code else 0
+            births.append(birth if code else None)
+        sources, lines = block.column(rows), block.column(rows)
+        for row, born, source, line, named in zip(ranges, births, sources, lines, texts.rows(block, rows, 3)):
+            functions.append(row + [born, source, line] + named)
+    key = lambda f: (f[0], f[1], f[3], -1 if f[2] is None else f[2], -1 if f[5] is None else f[5])
+    need(all(key(a) <= key(b) for a, b in zip(functions, functions[1:])), "order of functions")
+    return functions
+
+
+def read_texts(file):
+    texts = []
+    for block in file.blocks(TEXTS):
+        lengths = block.column(block.varint())
+        texts += [block.take(length) for length in lengths]
+    return texts
+
+
+def skip_inlined_calls_and_lines(file, texts):
+    """Both are read to the end; what they say is not listed."""
+    if file.has(INLINED_CALLS):
+        for block in file.blocks(INLINED_CALLS):
+            rows = block.varint()
+            need(block.varint() == texts.next, "first text")
+            block.column(rows), block.column(rows)
+            texts.rows(block, rows, 3)
+    if file.has(LINES):
+        for block in file.blocks(LINES):
+            rows = block.varint()
+            need(block.varint() == texts.next, "first text")
+            read_ranges(block, rows)
+            block.column(rows), block.column(rows)
+            texts.rows(block, rows, 1)
+
+
+def list_functions(file):
+    numbers = TextNumbers()
+    functions = read_functions(file, numbers) if file.has(FUNCTIONS) else []
+    skip_inlined_calls_and_lines(file, numbers)
+    texts = read_texts(file) if file.has(TEXTS) else []
+    need(len(texts) == numbers.next, "number of texts")
+    for owner, place, life, start, size, born, source, line, *named in functions:
+        name, linkage, path = ("-" if n is None else escaped(texts[n]) for n in named)
+        pid, module = (place if owner == wanted else "-" for wanted in (0, 2))
+        print(("process", "kernel", "image")[owner], pid, module, seconds(life), hex(start), hex(size), seconds(born),
+              SOURCES[source], name, linkage, path, line, sep="\t")
+
+
 LISTINGS = {
     "stacks": list_stacks, "samples": list_samples, "processes": list_processes, "threads": list_threads,
-    "modules": list_modules, "events": list_events, "losses": list_losses, "metadata": list_metadata}
+    "modules": list_modules, "events": list_events, "losses": list_losses, "metadata": list_metadata,
+    "functions": list_functions}
 
 
 def main():

@@ -25,6 +25,7 @@ struct SpkContent {
   capture::SystemTables tables;
   std::vector<LossCounter> losses;
   std::string fingerprint = "test";
+  spk::Writer::AddNames add_names = {};
 };
 
 /// The statistics that a conversion would hand to the writer.
@@ -89,8 +90,9 @@ inline Result<Statistics> write_spk(const SpkContent& content, const spk::Writer
   if (const Status added = writer.value()->add_samples(content.samples); !added) {
     return added.error();
   }
-  Result<Statistics> statistics = writer.value()->finish(
-      content.tables, content.events, statistics_of(content), content.fingerprint);
+  Result<Statistics> statistics =
+      writer.value()->finish(content.tables, content.events, statistics_of(content),
+                             content.fingerprint, content.add_names);
   if (!statistics) {
     return statistics;
   }

@@ -17,13 +17,14 @@ struct MemoryPlan {
   static constexpr std::uint64_t kFixedBytes = std::uint64_t{64} << 20;
   static constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-  std::uint64_t limit = 0;                  ///< 0: none but the machine
-  std::uint64_t builder_bytes = 0;          ///< 0: as much as there is
-  std::uint64_t fact_bytes = 256 * kMiB;    ///< processes, threads, modules
-  std::uint64_t promise_bytes = 16 * kMiB;  ///< pending callstacks in memory
-  std::uint64_t id_bytes = 64 * kMiB;       ///< pages of node to stack id
-  std::uint64_t tally_bytes = 16 * kMiB;    ///< a bit per callstack
-  std::uint64_t count_bytes = 64 * kMiB;    ///< counts in place of samples
+  std::uint64_t limit = 0;                   ///< 0: none but the machine
+  std::uint64_t builder_bytes = 0;           ///< 0: as much as there is
+  std::uint64_t fact_bytes = 256 * kMiB;     ///< processes, threads, modules
+  std::uint64_t function_bytes = 16 * kMiB;  ///< functions that the capture names
+  std::uint64_t promise_bytes = 16 * kMiB;   ///< pending callstacks in memory
+  std::uint64_t id_bytes = 64 * kMiB;        ///< pages of node to stack id
+  std::uint64_t tally_bytes = 16 * kMiB;     ///< a bit per callstack
+  std::uint64_t count_bytes = 64 * kMiB;     ///< counts in place of samples
   std::uint64_t table_bytes = 0;  ///< frame indices, then the writer's edges; 0: what they take
   std::uint64_t spool_bytes = 8 * kMiB;  ///< samples on their way to disk
 
@@ -38,6 +39,7 @@ struct MemoryPlan {
       plan.tally_bytes = std::min(plan.tally_bytes, limit / 16);
       // While these are in use, no sample block is under way: a part of the fixed bytes is free.
       plan.table_bytes = 28 * kMiB + limit / 4 * 3;
+      plan.function_bytes = std::min(plan.function_bytes, limit / 8);
       plan.fact_bytes = std::min(plan.fact_bytes, 12 * kMiB + limit / 8);
     }
     return plan;

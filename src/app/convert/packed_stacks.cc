@@ -35,14 +35,17 @@ Result<std::unique_ptr<PackedStacks>> PackedStacks::of_segments(
   return stacks;
 }
 
+Status PackedStacks::for_each_frame_block(
+    const std::function<Status(std::span<const Frame>)>& visit) const {
+  return merge_ != nullptr ? merge_->for_each_frame_block(visit) : visit(frozen_.dag.dictionary);
+}
+
 Status PackedStacks::write(spk::Writer& writer) const {
   if (const Status begun = writer.begin_dag(); !begun) {
     return begun;
   }
   const auto add_frames = [&](std::span<const Frame> frames) { return writer.add_frames(frames); };
-  if (const Status added = merge_ != nullptr ? merge_->for_each_frame_block(add_frames)
-                                             : add_frames(frozen_.dag.dictionary);
-      !added) {
+  if (const Status added = for_each_frame_block(add_frames); !added) {
     return added;
   }
   if (const Status surveyed = for_each_block(

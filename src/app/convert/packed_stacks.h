@@ -54,6 +54,10 @@ class PackedStacks {
     }
   }
 
+  /// Visits every distinct frame once, ascending, in blocks. The span is valid during the visit.
+  /// Errors: kIo, and whatever `visit` returns.
+  Status for_each_frame_block(const std::function<Status(std::span<const Frame>)>& visit) const;
+
   /// Visits all nodes in canonical order, in blocks. The span is valid during the visit.
   /// Errors: kIo, and whatever `visit` returns.
   Status for_each_block(const std::function<Status(std::span<const spk::DagNode>)>& visit) const;

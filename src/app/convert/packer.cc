@@ -9,6 +9,7 @@ namespace stackpack::app {
 namespace {
 
 constexpr std::size_t kAhead = 12;  // samples between fetching a stack id and using it
+constexpr std::uint64_t kFrameSetBytes = std::uint64_t{4} << 20;
 constexpr std::uint32_t kMostSegments = 1U << 16;  // as NodeRef can tell apart
 
 // Which of the builder's last callstacks a sample is compared with: that of its thread. All idle
@@ -28,8 +29,10 @@ Packer::Packer(const Options& options)
       segments_(options.scratch_directory),
       spool_(options.scratch_directory, plan_.spool_bytes),
       promises_(options.scratch_directory, plan_.promise_bytes),
-      remembered_(capture::StackMemo::kSlots) {
+      remembered_(capture::StackMemo::kSlots),
+      frames_(options.scratch_directory, kFrameSetBytes) {
   system_.set_memory_limit(plan_.fact_bytes);
+  system_.functions().configure(options.scratch_directory, plan_.function_bytes);
 }
 
 std::uint32_t Packer::add_event(const Event& event) {
@@ -174,6 +177,10 @@ Status Packer::settle(const SpooledSample& spooled, PackedStacks& stacks, StackT
                                       : StackOrigin::kNone;
     stack = kept->node != 0 ? *kept : stack;
   }
+  if (sample.pid != last_pid_) {
+    last_pid_ = sample.pid;
+    pids_.insert(sample.pid);
+  }
   sample.stack = kNoStack;
   if (stack.node != 0) {
     const Result<StackId> id = stacks.id_of(stack);
@@ -184,6 +191,45 @@ Status Packer::settle(const SpooledSample& spooled, PackedStacks& stacks, StackT
   }
   // The frames of callstacks that came with their samples were counted then.
   return tally.add(sample, stack.depth);
+}
+
+// The frames of all callstacks, when there are functions to which they may belong.
+Status Packer::collect_frames(const PackedStacks& stacks) {
+  if (system_.functions().facts() == 0) {
+    return {};
+  }
+  const Status collected = stacks.for_each_frame_block([this](std::span<const Frame> frames) {
+    frames_.add(frames);
+    return frames_.status();
+  });
+  return collected ? frames_.status() : collected;
+}
+
+// Those functions whose bytes occur in callstacks, and whose process was sampled.
+Status Packer::add_functions(const capture::SystemTables& tables, spk::NameWriter& names) {
+  const FunctionUse use(frames_, tables.modules);
+  // The functions of a process are those of its children at first.
+  const bool shared = std::any_of(tables.processes.begin(), tables.processes.end(),
+                                  [](const Process& process) { return process.inherits_mappings; });
+  const auto occurs = [&](const capture::RecordedFunction& function) {
+    return (shared || function.owner != FunctionOwner::kProcess || pids_.contains(function.pid)) &&
+           use.occurs(function);
+  };
+  const Status added = system_.functions().finish(
+      tables, occurs, [&names](const capture::RecordedFunction& function) {
+        Function row;
+        row.owner = function.owner;
+        row.pid = function.owner == FunctionOwner::kProcess ? function.pid : kKernelPid;
+        row.life_ns = function.life_ns;
+        row.module = function.module;
+        row.start = function.start;
+        row.size = function.size;
+        row.born_ns = function.born_ns;
+        row.source = function.source;
+        row.line = function.line;
+        return names.add(row, {function.name, function.linkage, function.file});
+      });
+  return added ? frames_.status() : added;
 }
 
 void Packer::report_builder(Statistics& statistics) const {
@@ -237,6 +283,9 @@ Result<Statistics> Packer::write(io::OutputFile& out, const spk::WriterOptions& 
   if (const Status written = (*stacks)->write(**writer); !written) {
     return written.error();
   }
+  if (const Status collected = collect_frames(**stacks); !collected) {
+    return collected.error();
+  }
   tell_done("callstacks");
 
   StackTally tally(events_.size(), raw_frames_, options_.scratch_directory, plan_.tally_bytes);
@@ -284,7 +333,8 @@ Result<Statistics> Packer::write(io::OutputFile& out, const spk::WriterOptions& 
   statistics.threads = tables.threads.size();
   statistics.modules = tables.modules.size();
   statistics.losses = losses_.sorted();
-  return (*writer)->finish(tables, events_, statistics, source.fingerprint);
+  return (*writer)->finish(tables, events_, statistics, source.fingerprint,
+                           [&](spk::NameWriter& names) { return add_functions(tables, names); });
 }
 
 }  // namespace stackpack::app

@@ -7,8 +7,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
+#include "app/convert/frame_set.h"
 #include "app/convert/memory_plan.h"
 #include "app/convert/packed_stacks.h"
 #include "app/convert/promise_table.h"
@@ -86,6 +88,8 @@ class Packer final : public capture::CallstackSink {
   Result<std::unique_ptr<PackedStacks>> pack_stacks();
   Status settle(const SpooledSample& spooled, PackedStacks& stacks, StackTally& tally,
                 StoredSample& sample);
+  Status collect_frames(const PackedStacks& stacks);
+  Status add_functions(const capture::SystemTables& tables, spk::NameWriter& names);
   void report_builder(Statistics& statistics) const;
   void tell_done(std::string_view stage) const;
 
@@ -105,6 +109,9 @@ class Packer final : public capture::CallstackSink {
   std::vector<Event> events_;
   capture::SystemRecorder system_;
   capture::LossCounters losses_;
+  FrameSet frames_;                          // only when the capture names functions
+  std::unordered_set<std::uint32_t> pids_;   // of samples
+  std::uint32_t last_pid_ = kUnknownId - 1;  // no process has this one
   spk::Writer::Stalls stalls_;
 };
 

@@ -48,7 +48,9 @@ class CsvEncoder {
   CsvEncoder(ExportJob& job, std::string directory)
       : job_(job),
         directory_(std::move(directory)),
-        locations_(job.view(), {.identity = ImageIdentity::kMapping, .recorded = true}),
+        locations_(
+            job.selection,
+            {.identity = ImageIdentity::kMapping, .style = job.named_style(), .recorded = true}),
         resolver_(job.selection, locations_, tree_) {}
 
   Status write() {

@@ -1,15 +1,18 @@
 // The Firefox Profiler's processed profile format, version 60: the first one in which threads share
 // one tree of callstacks, which is what a capture has. Later viewers upgrade it when they load it.
 //
-// Frames are addresses in libraries, and libraries have debug ids and code ids, so that the
-// viewer's symbol servers can name them; until then a frame is called 0xoffset.
+// Frames are addresses in libraries; an address where calls were inlined is several frames. They
+// have the functions that the capture names. Libraries have debug ids and code ids, so that the
+// viewer's symbol servers can name the others; until then such a frame is called 0xoffset.
 // Threads are written first, and the shared tables, which they name by number, follow.
 // Source: https://github.com/firefox-devtools/profiler/blob/main/docs-developer
 
 #include <limits>
+#include <map>
 
 #include "export/export_job.h"
 #include "export/naming/build_id_text.h"
+#include "export/naming/string_table.h"
 #include "export/output/json_output.h"
 #include "export/selection/lane_samples.h"
 #include "export/selection/lane_timeline.h"
@@ -23,8 +26,9 @@ constexpr int kFormatVersion = 60;
 constexpr int kGeckoVersion = 31;
 constexpr int kResourceOfLibrary = 1;
 constexpr double kNsPerMs = 1e6;
+constexpr std::uint32_t kNoSource = ~std::uint32_t{0};
 
-enum Category : unsigned { kOther = 0, kUser = 1, kKernel = 2 };
+enum Category : unsigned { kOther = 0, kUser = 1, kKernel = 2, kManaged = 3 };
 
 unsigned category_of(FrameMode mode) {
   switch (mode) {
@@ -47,7 +51,8 @@ class FirefoxEncoder {
         out_(out),
         stream_(out),
         json_(stream_),
-        locations_(job.view(), {.identity = ImageIdentity::kFile}),
+        locations_(job.selection,
+                   {.identity = ImageIdentity::kFile, .style = job.named_style(), .unfold = true}),
         resolver_(job.selection, locations_, tree_),
         lanes_(job.selection, resolver_,
                static_cast<std::size_t>(job.options.memory_limit / LaneSamples::kBytesPerSample)) {}
@@ -66,6 +71,7 @@ class FirefoxEncoder {
     }
     json_.EndArray();
     number_libraries();
+    number_functions();
     write_libraries();
     write_shared();
     write_meta();
@@ -271,7 +277,7 @@ class FirefoxEncoder {
     write_function_table();
     write_resource_table();
     write_empty_table("nativeSymbols", {"libIndex", "address", "name", "functionSize"});
-    write_empty_table("sources", {"id", "filename"});
+    write_sources();
     write_strings();
     json_.EndObject();
   }
@@ -316,48 +322,116 @@ class FirefoxEncoder {
         json_.Uint64(locations_.location(row).address);
       }
     });
-    column("inlineDepth", rows, zero);
-    column("category", rows,
-           [this](std::uint32_t row) { json_.Uint(category_of(locations_.location(row).mode)); });
+    column("inlineDepth", rows,
+           [this](std::uint32_t row) { json_.Uint(locations_.location(row).inline_depth); });
+    column("category", rows, [this](std::uint32_t row) { json_.Uint(category_of_frame(row)); });
     column("subcategory", rows, zero);
-    column("func", rows, [this](std::uint32_t row) { json_.Uint(row); });
+    column("func", rows, [this](std::uint32_t row) { json_.Uint(function_of_[row]); });
     column("nativeSymbol", rows, null);
     column("innerWindowID", rows, zero);
-    column("line", rows, null);
+    column("line", rows, [this](std::uint32_t row) {
+      const std::uint32_t code = locations_.location(row).code;
+      number_or_null(code == kNoCode ? 0 : locations_.places()[code].line);
+    });
     column("column", rows, null);
     member("length", rows);
     json_.EndObject();
   }
 
-  // A function per frame: only the symbols, which come later, tell which frames are of one
-  // function.
+  void number_or_null(std::uint32_t value) {
+    if (value == 0) {
+      json_.Null();
+    } else {
+      json_.Uint(value);
+    }
+  }
+
+  // The function that a location is in; null without a name.
+  [[nodiscard]] const FunctionName* function_at(std::uint32_t location) const {
+    const std::uint32_t code = locations_.location(location).code;
+    return code == kNoCode ? nullptr : &locations_.functions()[locations_.places()[code].function];
+  }
+
+  [[nodiscard]] unsigned category_of_frame(std::uint32_t location) const {
+    const FunctionName* const function = function_at(location);
+    const unsigned category = category_of(locations_.location(location).mode);
+    return function != nullptr && function->made_at_run_time && category != kKernel ? kManaged
+                                                                                    : category;
+  }
+
+  // A function for each name in a library; one for each frame without a name: only the symbols,
+  // which come later, tell which of those are of one function.
+  void number_functions() {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known;
+    std::string text;
+    for (std::uint32_t row = 0; row < locations_.size(); ++row) {
+      const std::uint32_t code = locations_.location(row).code;
+      const auto next = static_cast<std::uint32_t>(functions_.size());
+      std::uint32_t number = next;
+      if (code != kNoCode) {
+        number = known.try_emplace({locations_.places()[code].function, library_of(row)}, next)
+                     .first->second;
+      }
+      function_of_.push_back(number);
+      if (number != next) {
+        continue;
+      }
+      const FunctionName* const function = function_at(row);
+      text.clear();
+      locations_.append_address(row, text);  // the viewer puts the library in front
+      const std::uint32_t file = function == nullptr ? 0 : function->file;
+      functions_.push_back({strings_.intern(text), library_of(row),
+                            file == 0 ? kNoSource : sources_.intern(locations_.text(file)),
+                            function == nullptr ? 0 : function->start_line});
+    }
+  }
+
   void write_function_table() {
-    const std::uint64_t rows = locations_.size();
+    const std::uint64_t rows = functions_.size();
     const auto no = [this](std::uint32_t) { json_.Bool(false); };
-    const auto null = [this](std::uint32_t) { json_.Null(); };
     write_key(json_, "funcTable");
     json_.StartObject();
-    column("name", rows, [this](std::uint32_t row) { json_.Uint(row); });
+    column("name", rows, [this](std::uint32_t row) { json_.Uint(functions_[row].name); });
     column("isJS", rows, no);
     column("relevantForJS", rows, no);
     column("resource", rows, [this](std::uint32_t row) {
-      const std::uint32_t library = library_of(row);
+      const std::uint32_t library = functions_[row].library;
       json_.Int64(library == kNoImage ? -1 : std::int64_t{library});
     });
-    column("source", rows, null);
-    column("lineNumber", rows, null);
-    column("columnNumber", rows, null);
+    column("source", rows, [this](std::uint32_t row) {
+      if (functions_[row].source == kNoSource) {
+        json_.Null();
+      } else {
+        json_.Uint(functions_[row].source);
+      }
+    });
+    column("lineNumber", rows,
+           [this](std::uint32_t row) { number_or_null(functions_[row].start_line); });
+    column("columnNumber", rows, [this](std::uint32_t) { json_.Null(); });
     member("length", rows);
     json_.EndObject();
   }
 
-  // A resource per library; their names follow those of the functions in the string table.
+  void write_sources() {
+    write_key(json_, "sources");
+    json_.StartObject();
+    column("id", sources_.size(), [this](std::uint32_t) { json_.Null(); });
+    column("filename", sources_.size(),
+           [this](std::uint32_t row) { json_.Uint(strings_.intern(sources_.text(row))); });
+    member("length", std::uint64_t{sources_.size()});
+    json_.EndObject();
+  }
+
+  // A resource per library.
   void write_resource_table() {
     const std::uint64_t rows = libraries_.size();
     write_key(json_, "resourceTable");
     json_.StartObject();
     column("lib", rows, [this](std::uint32_t row) { json_.Uint(row); });
-    column("name", rows, [this](std::uint32_t row) { json_.Uint64(locations_.size() + row); });
+    column("name", rows, [this](std::uint32_t row) {
+      json_.Uint(
+          strings_.intern(LocationTable::file_name(locations_.module_of_image(libraries_[row]))));
+    });
     column("host", rows, [this](std::uint32_t) { json_.Null(); });
     column("type", rows, [this](std::uint32_t) { json_.Int(kResourceOfLibrary); });
     member("length", rows);
@@ -365,17 +439,18 @@ class FirefoxEncoder {
   }
 
   void write_strings() {
-    std::string text;
-    column("stringArray", locations_.size() + libraries_.size(), [&](std::uint32_t row) {
-      text.clear();
-      if (row < locations_.size()) {
-        locations_.append_address(row, text);  // the viewer puts the library in front
-      } else {
-        text = LocationTable::file_name(
-            locations_.module_of_image(libraries_[row - locations_.size()]));
+    column("stringArray", strings_.size(),
+           [this](std::uint32_t row) { write_text(json_, strings_.text(row)); });
+  }
+
+  // With functions for all that lies in libraries there is nothing left for symbol servers.
+  [[nodiscard]] bool all_named() const {
+    for (std::uint32_t row = 0; row < locations_.size(); ++row) {
+      if (locations_.location(row).code == kNoCode && library_of(row) != kNoImage) {
+        return false;
       }
-      write_text(json_, text);
-    });
+    }
+    return !locations_.functions().empty();
   }
 
   void write_meta() {
@@ -393,7 +468,7 @@ class FirefoxEncoder {
     member("preprocessedProfileVersion", std::uint64_t{kFormatVersion});
     member("oscpu", job_.view().fact("os.name"));
     member("CPUName", job_.view().fact("cpu.description"));
-    member_bool("symbolicated", false);
+    member_bool("symbolicated", all_named());
     member_bool("usesOnlyOneStackType", true);
     member_bool("sourceCodeIsNotOnSearchfox", true);
     empty_list("markerSchema");
@@ -412,7 +487,8 @@ class FirefoxEncoder {
     };
     write_key(json_, "categories");
     json_.StartArray();
-    for (const Row& row : {Row{"Other", "grey"}, Row{"User", "yellow"}, Row{"Kernel", "orange"}}) {
+    for (const Row& row : {Row{"Other", "grey"}, Row{"User", "yellow"}, Row{"Kernel", "orange"},
+                           Row{"Managed", "magenta"}}) {
       json_.StartObject();
       member("name", row.name);
       member("color", row.color);
@@ -434,6 +510,16 @@ class FirefoxEncoder {
   StackResolver resolver_;
   LaneSamples lanes_;
   DistinctCounter distinct_;
+  struct FunctionRow {
+    std::uint32_t name = 0;
+    std::uint32_t library = kNoImage;
+    std::uint32_t source = kNoSource;
+    std::uint32_t start_line = 0;
+  };
+  StringTable strings_;
+  StringTable sources_;
+  std::vector<FunctionRow> functions_;
+  std::vector<std::uint32_t> function_of_;  // by location
   std::uint64_t interval_ns_ = std::numeric_limits<std::uint64_t>::max();
   std::vector<std::uint32_t> library_of_image_;
   std::vector<std::uint32_t> libraries_;  // images

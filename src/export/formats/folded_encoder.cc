@@ -26,15 +26,19 @@ class FoldedEncoder {
  public:
   explicit FoldedEncoder(ExportJob& job)
       : job_(job),
-        locations_(job.view(), {ImageIdentity::kFile, job.options.frames, true,
-                                job.options.annotate_kernel, kSeparator}),
+        locations_(job.selection, {.identity = ImageIdentity::kFile,
+                                   .style = job.options.frames,
+                                   .by_text = true,
+                                   .annotate_kernel = job.options.annotate_kernel,
+                                   .separator = kSeparator,
+                                   .unfold = job.options.inlines}),
         resolver_(job.selection, locations_, tree_),
         no_callstack_(locations_.intern_text(kNoCallstack)) {}
 
   Status add_up() {
     SampleGrouper grouper(job_.selection,
                           {.event = job_.selection.weighted(),
-                           .context = job_.options.frames == FrameStyle::kModule,
+                           .context = job_.options.frames != FrameStyle::kAddress,
                            .track = job_.options.root != FoldedRoot::kNone},
                           job_.group_limit());
     return for_each_resolved(

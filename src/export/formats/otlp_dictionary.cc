@@ -8,10 +8,6 @@ namespace stackpack::exporting {
 
 namespace {
 
-std::string_view frame_type_of(FrameMode mode) {
-  return mode == FrameMode::kKernel || mode == FrameMode::kGuestKernel ? "kernel" : "native";
-}
-
 std::int32_t index(std::uint64_t value) {
   return static_cast<std::int32_t>(value);
 }
@@ -116,32 +112,79 @@ void OtlpDictionary::write_mappings(SpilledMessage& out) {
   }
 }
 
+std::string_view OtlpDictionary::frame_type_of(const Location& place) const {
+  if (place.code != kNoCode) {
+    const FunctionSource source =
+        locations_.functions()[locations_.places()[place.code].function].source;
+    if (source == FunctionSource::kClr) {
+      return "dotnet";
+    }
+    if (source == FunctionSource::kJScript) {
+      return "v8js";
+    }
+  }
+  return place.mode == FrameMode::kKernel || place.mode == FrameMode::kGuestKernel ? "kernel"
+                                                                                   : "native";
+}
+
 void OtlpDictionary::write_locations(SpilledMessage& out) {
   protozero::pbf_writer top(out.buffer());
   top.add_message(otlp::dictionary::kLocationTable, std::string());
-  top.add_message(otlp::dictionary::kFunctionTable, std::string());
   for (std::uint32_t i = 0; i < locations_.size(); ++i) {
     const Location& place = locations_.location(i);
-    const bool named = place.image != kNoImage && mapping_of_image_[place.image] == 0;
     {
       protozero::pbf_writer location(top, otlp::dictionary::kLocationTable);
-      if (named) {
+      const auto write_line = [&location](std::uint64_t function, std::uint32_t number) {
         protozero::pbf_writer line(location, otlp::location::kLines);
-        line.add_int32(otlp::line::kFunctionIndex, index(++function_count_));
-      } else {
+        line.add_int32(otlp::line::kFunctionIndex, index(function));
+        if (number != 0) {
+          line.add_int64(otlp::line::kLine, number);
+        }
+      };
+      if (locations_.has_address(i)) {
         if (place.image != kNoImage) {
           location.add_int32(otlp::location::kMappingIndex, index(mapping_of_image_[place.image]));
         }
         location.add_uint64(otlp::location::kAddress, place.address);
-        const std::int32_t type =
-            index(text_attribute("profile.frame.type", frame_type_of(place.mode)));
+        const std::int32_t type = index(text_attribute("profile.frame.type", frame_type_of(place)));
         location.add_packed_int32(otlp::location::kAttributeIndices, &type, &type + 1);
+      } else if (place.code == kNoCode) {
+        bare_names_.push_back(place.image);
+        write_line(locations_.functions().size() + bare_names_.size(), 0);
+      }
+      // Inlined functions come before the one that has the code.
+      for (std::uint32_t at = place.code; at != kNoCode; at = locations_.places()[at].outer) {
+        write_line(std::uint64_t{locations_.places()[at].function} + 1,
+                   locations_.places()[at].line);
       }
     }
-    if (named) {
+    out.flush_if_full();
+  }
+}
+
+void OtlpDictionary::write_functions(SpilledMessage& out) {
+  protozero::pbf_writer top(out.buffer());
+  top.add_message(otlp::dictionary::kFunctionTable, std::string());
+  for (const FunctionName& known : locations_.functions()) {
+    {
+      protozero::pbf_writer function(top, otlp::dictionary::kFunctionTable);
+      function.add_int32(otlp::function::kName, index(string(locations_.text(known.name))));
+      function.add_int32(otlp::function::kSystemName,
+                         index(string(locations_.text(known.linkage))));
+      if (known.file != 0) {
+        function.add_int32(otlp::function::kFilename, index(string(locations_.text(known.file))));
+      }
+      if (known.start_line != 0) {
+        function.add_int64(otlp::function::kStartLine, known.start_line);
+      }
+    }
+    out.flush_if_full();
+  }
+  for (const std::uint32_t image : bare_names_) {
+    {
       protozero::pbf_writer function(top, otlp::dictionary::kFunctionTable);
       function.add_int32(otlp::function::kName,
-                         index(string(locations_.module_of_image(place.image).path)));
+                         index(string(locations_.module_of_image(image).path)));
     }
     out.flush_if_full();
   }
@@ -211,6 +254,7 @@ void OtlpDictionary::write_strings(SpilledMessage& out) {
 void OtlpDictionary::write(SpilledMessage& out) {
   write_mappings(out);
   write_locations(out);
+  write_functions(out);
   if (stack_tree_) {
     write_tree(out);
   } else {

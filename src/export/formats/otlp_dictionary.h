@@ -48,6 +48,8 @@ class OtlpDictionary {
   std::uint32_t add(std::string_view key, Attribute attribute);
   void write_mappings(SpilledMessage& out);
   void write_locations(SpilledMessage& out);
+  void write_functions(SpilledMessage& out);
+  [[nodiscard]] std::string_view frame_type_of(const Location& place) const;
   void write_stacks(SpilledMessage& out);
   void write_tree(SpilledMessage& out);
   void write_attributes(SpilledMessage& out);
@@ -64,7 +66,7 @@ class OtlpDictionary {
   std::vector<std::uint32_t> index_of_node_;  // 0: not asked for
   std::vector<std::uint32_t> stacks_;         // nodes, in the order of their indices
   std::vector<std::uint32_t> mapping_of_image_;
-  std::uint32_t function_count_ = 0;
+  std::vector<std::uint32_t> bare_names_;  // images of frames that are nothing but a name
 };
 
 }  // namespace stackpack::exporting

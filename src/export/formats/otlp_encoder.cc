@@ -29,7 +29,8 @@ class OtlpEncoder {
   OtlpEncoder(ExportJob& job, ExportOutput& out)
       : job_(job),
         out_(out),
-        locations_(job.view(), {.identity = ImageIdentity::kMapping}),
+        locations_(job.selection,
+                   {.identity = ImageIdentity::kMapping, .style = job.named_style()}),
         resolver_(job.selection, locations_, tree_),
         dictionary_(job.selection, locations_, tree_, job.options.otlp_stack_tree),
         samples_(job.scratch_directory),

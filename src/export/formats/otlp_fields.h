@@ -91,10 +91,14 @@ inline constexpr std::uint32_t kAttributeIndices = 4;
 
 namespace line {
 inline constexpr std::uint32_t kFunctionIndex = 1;
+inline constexpr std::uint32_t kLine = 2;
 }  // namespace line
 
 namespace function {
 inline constexpr std::uint32_t kName = 1;
+inline constexpr std::uint32_t kSystemName = 2;
+inline constexpr std::uint32_t kFilename = 3;
+inline constexpr std::uint32_t kStartLine = 4;
 }  // namespace function
 
 namespace stack {

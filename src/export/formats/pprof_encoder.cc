@@ -1,9 +1,9 @@
 // pprof's profile.proto.
 //
 // The fields of a message may come in any order, so that samples are written as they are added up
-// and the tables which they name by number follow: locations by (mapping, address), mappings with
-// build ids, and strings. Numbers are given on the way. Two mappings are one when file, addresses
-// and build id agree, whatever the process.
+// and the tables which they name by number follow: locations by (mapping, address), functions,
+// mappings with build ids, and strings. Numbers are given on the way. Two mappings are one when
+// file, addresses and build id agree, whatever the process.
 //
 // Values of a sample: samples/count, then what each event with a recorded weight counted; an
 // imported profile has the latter alone, since its samples are sums. Labels: pid, tid, comm, event.
@@ -49,7 +49,8 @@ class PprofEncoder {
   PprofEncoder(ExportJob& job, ExportOutput& out)
       : job_(job),
         out_(out),
-        locations_(job.view(), {.identity = ImageIdentity::kMapping}),
+        locations_(job.selection,
+                   {.identity = ImageIdentity::kMapping, .style = job.named_style()}),
         resolver_(job.selection, locations_, tree_) {
     strings_.intern("");
     key_pid_ = string("pid");
@@ -75,6 +76,7 @@ class PprofEncoder {
     }
     job_.report.stacks = distinct_.count();
     write_locations();
+    write_functions();
     write_mappings();
     write_times();
     write_strings();
@@ -234,38 +236,104 @@ class PprofEncoder {
   }
 
   void write_locations() {
+    image_use_.resize(locations_.image_count());
     for (std::uint32_t i = 0; i < locations_.size(); ++i) {
       const Location& place = locations_.location(i);
-      const bool named = place.image != kNoImage &&
-                         locations_.is_synthetic(locations_.module_of_image(place.image));
+      const std::uint32_t image = locations_.image_of(i);
       {
         protozero::pbf_writer location(top_, pprof::profile::kLocation);
         location.add_uint64(pprof::location::kId, std::uint64_t{i} + 1);
-        if (named) {
-          protozero::pbf_writer line(location, pprof::location::kLine);
-          line.add_uint64(pprof::line::kFunctionId, std::uint64_t{i} + 1);
-        } else {
-          if (place.image != kNoImage) {
-            location.add_uint64(pprof::location::kMappingId, std::uint64_t{place.image} + 1);
-            image_used_.resize(locations_.image_count());
-            image_used_[place.image] = true;
+        if (locations_.has_address(i)) {
+          if (image != kNoImage) {
+            location.add_uint64(pprof::location::kMappingId, std::uint64_t{image} + 1);
           }
           location.add_uint64(pprof::location::kAddress, place.address);
         }
+        write_source_lines(location, i);
       }
-      if (named) {
+      if (image != kNoImage) {
+        note_use(image_use_[image], place.code);
+      }
+      flush_if_full();
+    }
+  }
+
+  // The function that the address belongs to; inlined ones come before the one that has the code.
+  void write_source_lines(protozero::pbf_writer& location, std::uint32_t number) {
+    const auto write_line = [&location](std::uint64_t function, std::uint32_t line_number) {
+      protozero::pbf_writer line(location, pprof::location::kLine);
+      line.add_uint64(pprof::line::kFunctionId, function);
+      if (line_number != 0) {
+        line.add_int64(pprof::line::kLine, line_number);
+      }
+    };
+    const Location& place = locations_.location(number);
+    for (std::uint32_t at = place.code; at != kNoCode; at = locations_.places()[at].outer) {
+      write_line(std::uint64_t{locations_.places()[at].function} + 1, locations_.places()[at].line);
+    }
+    if (place.code == kNoCode && !locations_.has_address(number)) {
+      bare_names_.push_back(place.image);
+      write_line(bare_name_id(bare_names_.size() - 1), 0);
+    }
+  }
+
+  // Numbers of functions that are nothing but a name, when functions are not asked for.
+  [[nodiscard]] std::uint64_t bare_name_id(std::size_t index) const {
+    return locations_.functions().size() + index + 1;
+  }
+
+  // What is known of the locations of a mapping: of all of them, or of any.
+  struct ImageUse {
+    bool used = false;
+    bool all_named = true;
+    bool files = false;
+    bool lines = false;
+    bool inlined = false;
+  };
+
+  void note_use(ImageUse& use, std::uint32_t code) {
+    use.used = true;
+    use.all_named = use.all_named && code != kNoCode;
+    for (std::uint32_t at = code; at != kNoCode; at = locations_.places()[at].outer) {
+      const SourcePlace& place = locations_.places()[at];
+      use.files = use.files || locations_.functions()[place.function].file != 0;
+      use.lines = use.lines || place.line != 0;
+      use.inlined = use.inlined || place.outer != kNoCode;
+    }
+  }
+
+  void write_functions() {
+    for (std::size_t i = 0; i < locations_.functions().size(); ++i) {
+      const FunctionName& known = locations_.functions()[i];
+      {
         protozero::pbf_writer function(top_, pprof::profile::kFunction);
         function.add_uint64(pprof::function::kId, std::uint64_t{i} + 1);
+        function.add_int64(pprof::function::kName, string(locations_.text(known.name)));
+        function.add_int64(pprof::function::kSystemName, string(locations_.text(known.linkage)));
+        if (known.file != 0) {
+          function.add_int64(pprof::function::kFilename, string(locations_.text(known.file)));
+        }
+        if (known.start_line != 0) {
+          function.add_int64(pprof::function::kStartLine, known.start_line);
+        }
+      }
+      flush_if_full();
+    }
+    for (std::size_t i = 0; i < bare_names_.size(); ++i) {
+      {
+        protozero::pbf_writer function(top_, pprof::profile::kFunction);
+        function.add_uint64(pprof::function::kId, bare_name_id(i));
         function.add_int64(pprof::function::kName,
-                           string(locations_.module_of_image(place.image).path));
+                           string(locations_.module_of_image(bare_names_[i]).path));
       }
       flush_if_full();
     }
   }
 
   void write_mappings() {
-    for (std::uint32_t image = 0; image < image_used_.size(); ++image) {
-      if (!image_used_[image]) {
+    for (std::uint32_t image = 0; image < image_use_.size(); ++image) {
+      const ImageUse& use = image_use_[image];
+      if (!use.used) {
         continue;
       }
       const Module& module = locations_.module_of_image(image);
@@ -276,6 +344,16 @@ class PprofEncoder {
       mapping.add_uint64(pprof::mapping::kFileOffset, module.file_offset);
       mapping.add_int64(pprof::mapping::kFilename, string(module.path));
       mapping.add_int64(pprof::mapping::kBuildId, string(build_id_text(module)));
+      // pprof leaves a mapping that has functions alone: it could still name the others.
+      const auto flag = [&mapping](std::uint32_t field, bool value) {
+        if (value) {
+          mapping.add_bool(field, true);
+        }
+      };
+      flag(pprof::mapping::kHasFunctions, use.all_named);
+      flag(pprof::mapping::kHasFilenames, use.all_named && use.files);
+      flag(pprof::mapping::kHasLineNumbers, use.all_named && use.lines);
+      flag(pprof::mapping::kHasInlineFrames, use.all_named && use.inlined);
     }
   }
 
@@ -325,7 +403,8 @@ class PprofEncoder {
   std::uint32_t first_event_column_ = 1;  // behind that of the samples, where there is one
   std::uint32_t column_count_ = 1;
   bool shared_column_ = false;
-  std::vector<bool> image_used_;
+  std::vector<ImageUse> image_use_;
+  std::vector<std::uint32_t> bare_names_;  // images
   std::vector<Line> lines_;
   std::vector<std::uint32_t> path_;
   std::vector<std::int64_t> values_;

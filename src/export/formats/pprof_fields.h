@@ -42,6 +42,10 @@ inline constexpr std::uint32_t kMemoryLimit = 3;
 inline constexpr std::uint32_t kFileOffset = 4;
 inline constexpr std::uint32_t kFilename = 5;
 inline constexpr std::uint32_t kBuildId = 6;
+inline constexpr std::uint32_t kHasFunctions = 7;
+inline constexpr std::uint32_t kHasFilenames = 8;
+inline constexpr std::uint32_t kHasLineNumbers = 9;
+inline constexpr std::uint32_t kHasInlineFrames = 10;
 }  // namespace mapping
 
 namespace location {
@@ -53,11 +57,15 @@ inline constexpr std::uint32_t kLine = 4;
 
 namespace line {
 inline constexpr std::uint32_t kFunctionId = 1;
+inline constexpr std::uint32_t kLine = 2;
 }  // namespace line
 
 namespace function {
 inline constexpr std::uint32_t kId = 1;
 inline constexpr std::uint32_t kName = 2;
+inline constexpr std::uint32_t kSystemName = 3;
+inline constexpr std::uint32_t kFilename = 4;
+inline constexpr std::uint32_t kStartLine = 5;
 }  // namespace function
 
 }  // namespace stackpack::exporting::pprof

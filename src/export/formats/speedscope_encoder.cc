@@ -21,7 +21,10 @@ class SpeedscopeEncoder {
         out_(out),
         stream_(out),
         json_(stream_),
-        locations_(job.view(), {.identity = ImageIdentity::kFile, .style = job.options.frames}),
+        locations_(job.selection, {.identity = ImageIdentity::kFile,
+                                   .style = job.options.frames,
+                                   .unfold = true,
+                                   .by_function = true}),
         resolver_(job.selection, locations_, tree_),
         lanes_(job.selection, resolver_,
                static_cast<std::size_t>(job.options.memory_limit / LaneSamples::kBytesPerSample)) {}
@@ -181,16 +184,32 @@ class SpeedscopeEncoder {
       json_.StartObject();
       write_key(json_, "name");
       write_text(json_, text);
-      const Location& location = locations_.location(i);
-      if (location.image != kNoImage &&
-          !locations_.is_synthetic(locations_.module_of_image(location.image))) {
-        write_key(json_, "file");
-        write_text(json_, locations_.module_of_image(location.image).path);
-      }
+      write_source(i);
       json_.EndObject();
     }
     json_.EndArray();
     json_.EndObject();
+  }
+
+  // The source file and line of a function, else the image.
+  void write_source(std::uint32_t number) {
+    const std::uint32_t code = locations_.location(number).code;
+    const std::uint32_t image = locations_.image_of(number);
+    if (code != kNoCode && function_at(code).file != 0) {
+      write_key(json_, "file");
+      write_text(json_, locations_.text(function_at(code).file));
+      if (function_at(code).start_line != 0) {
+        write_key(json_, "line");
+        json_.Uint(function_at(code).start_line);
+      }
+    } else if (image != kNoImage) {
+      write_key(json_, "file");
+      write_text(json_, locations_.module_of_image(image).path);
+    }
+  }
+
+  [[nodiscard]] const FunctionName& function_at(std::uint32_t code) const {
+    return locations_.functions()[locations_.places()[code].function];
   }
 
   ExportJob& job_;

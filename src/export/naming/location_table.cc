@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "capture/module_map.h"
 #include "export/naming/build_id_text.h"
 
 namespace stackpack::exporting {
@@ -30,18 +31,20 @@ std::size_t LocationTable::LocationHash::operator()(const Location& location) co
   std::uint64_t hash = location.address * 0x9E37'79B9'7F4A'7C15ULL;
   hash ^= (std::uint64_t{location.image} << 8) | (location.returns ? 0x80U : 0U) |
           static_cast<std::uint64_t>(location.mode);
+  hash += (std::uint64_t{location.code} << 32) + location.inline_depth;
   hash ^= hash >> 32;
   hash *= 0xD6E8'FEB8'6659'FD93ULL;
   return static_cast<std::size_t>(hash ^ (hash >> 32));
 }
 
-LocationTable::LocationTable(const CaptureView& view, const Naming& naming)
-    : view_(view),
-      naming_(naming),
-      synthetic_frames_(view.fact(kSyntheticFramesKey) == "1"),
-      modules_(view.processes, view.modules) {
+LocationTable::LocationTable(const SampleSelection& selection, const Naming& naming)
+    : view_(selection.view()), symbols_(selection.symbols()), naming_(naming) {
+  names_.intern("");
   number_images();
   name_images();
+  if (naming_.style == FrameStyle::kFunction) {
+    find_ambiguous_names();
+  }
 }
 
 void LocationTable::number_images() {
@@ -89,8 +92,29 @@ void LocationTable::name_images() {
   }
 }
 
-bool LocationTable::is_synthetic(const Module& module) const {
-  return synthetic_frames_ && module.size == 1 && module.build_id.empty();
+// Where a name occurs decides, not who has called it: the text of a frame is the same in all
+// exports of a file.
+void LocationTable::find_ambiguous_names() {
+  const capture::ModuleMap modules(view_.processes, view_.modules);
+  std::map<std::string_view, std::uint32_t> image_of_name;
+  for (const Function& function : view_.names.functions) {
+    std::uint32_t image = kNoImage;
+    if (function.owner == FunctionOwner::kImage) {
+      image = function.module < image_of_module_.size() ? image_of_module_[function.module] : image;
+    } else {
+      const bool kernel = function.owner == FunctionOwner::kKernel;
+      const std::uint64_t life = function.life_ns == kUnknownTime ? 0 : function.life_ns;
+      const std::uint64_t born = function.born_ns == kUnknownTime ? 0 : function.born_ns;
+      const auto hit =
+          modules.find(function.pid, std::max(life, born),
+                       {kernel ? FrameMode::kKernel : FrameMode::kUser, function.start});
+      image = hit ? image_of_module_[hit->module] : image;
+    }
+    const std::string_view name = view_.names.texts[function.name];
+    if (image_of_name.try_emplace(name, image).first->second != image) {
+      ambiguous_names_.insert(name);
+    }
+  }
 }
 
 std::string_view LocationTable::file_name(const Module& module) {
@@ -101,41 +125,82 @@ std::string_view LocationTable::file_name(const Module& module) {
 }
 
 Location LocationTable::locate(std::uint32_t pid, std::uint64_t time_ns, const Frame& frame,
-                               bool returns) const {
+                               bool returns) {
   if (naming_.style == FrameStyle::kAddress) {
     return {kNoImage, frame.mode, frame.address, false};
   }
-  Frame place = frame;
-  place.address -= returns ? 1 : 0;
-  auto hit = modules_.find(pid, time_ns, place);
-  if (returns && (!hit || synthetic_frames_)) {
-    const auto exact = modules_.find(pid, time_ns, frame);
-    if (exact && (!hit || is_synthetic(view_.modules[exact->module]))) {
-      hit = exact;
-      returns = false;
-      place.address = frame.address;
-    }
-  }
-  Location location{kNoImage, frame.mode, place.address, false};
-  if (hit) {
-    location.image = image_of_module_[hit->module];
+  const CodeLocation found =
+      symbols_.locate(frame, pid, time_ns, returns ? AddressUse::kReturn : AddressUse::kExact);
+  const std::uint64_t back = found.use == AddressUse::kReturn ? 1 : 0;
+  Location location{kNoImage, frame.mode, frame.address - back, false};
+  if (found.module != nullptr) {
+    location.image =
+        image_of_module_[static_cast<std::size_t>(found.module - view_.modules.data())];
     if (naming_.identity == ImageIdentity::kFile) {
-      location.address = hit->offset;
+      location.address = found.offset - back;
     }
   }
-  if (naming_.recorded && returns) {
+  if (naming_.recorded && back != 0) {
     location.address += 1;
     location.returns = true;
+  }
+  if (naming_.style == FrameStyle::kFunction && !found.name.empty()) {
+    location.code = code_of(found);
   }
   return location;
 }
 
-std::uint32_t LocationTable::intern(std::uint32_t pid, std::uint64_t time_ns, const Frame& frame,
-                                    bool returns) {
-  const Location location =
-      locate(pid, time_ns, frame, returns && frame.address != 0 && view_.has_return_addresses());
+// The number of the innermost place of a named address. Where functions are wanted and nothing
+// below them, lines are left out.
+std::uint32_t LocationTable::code_of(const CodeLocation& found) {
+  const CodeKey key{found.function, found.function == nullptr ? found.module : nullptr,
+                    found.inlined, found.line, found.file.data()};
+  const auto [known, fresh] = codes_.try_emplace(key, kNoCode);
+  if (!fresh) {
+    return known->second;
+  }
+  chain_.clear();
+  symbols_.expand(found, chain_);
+  std::uint32_t outer = kNoCode;
+  for (std::size_t i = chain_.size(); i-- > 0;) {
+    const InlineFrame& frame = chain_[i];
+    const bool outermost = i + 1 == chain_.size();
+    FunctionName function;
+    function.name = names_.intern(frame.name);
+    function.linkage = names_.intern(frame.linkage);
+    function.file = names_.intern(frame.file);
+    if (found.function != nullptr) {
+      if (outermost && found.function->file != kNoText) {
+        function.file = names_.intern(view_.names.texts[found.function->file]);
+      }
+      function.start_line = outermost ? found.function->line : 0;
+      function.source = found.function->source;
+      function.made_at_run_time = found.function->owner == FunctionOwner::kProcess;
+    }
+    const auto number =
+        function_numbers_.try_emplace(function, static_cast<std::uint32_t>(functions_.size()));
+    if (number.second) {
+      functions_.push_back(function);
+    }
+    outer = place_of({number.first->second, naming_.by_function ? 0 : frame.line, outer});
+  }
+  known->second = outer;
+  return outer;
+}
+
+std::uint32_t LocationTable::place_of(const SourcePlace& place) {
   const auto [number, fresh] =
-      numbers_.try_emplace(location, static_cast<std::uint32_t>(locations_.size()));
+      place_numbers_.try_emplace(place, static_cast<std::uint32_t>(places_.size()));
+  if (fresh) {
+    places_.push_back(place);
+  }
+  return number->second;
+}
+
+std::uint32_t LocationTable::number_of(const Location& location) {
+  auto& numbers = naming_.unfold ? part_numbers_ : numbers_;
+  const auto [number, fresh] =
+      numbers.try_emplace(location, static_cast<std::uint32_t>(locations_.size()));
   if (fresh && naming_.by_text) {
     scratch_.clear();
     append_text(location, scratch_);
@@ -144,6 +209,46 @@ std::uint32_t LocationTable::intern(std::uint32_t pid, std::uint64_t time_ns, co
     locations_.push_back(location);
   }
   return number->second;
+}
+
+std::uint32_t LocationTable::unfolded(const Location& location) {
+  const auto [number, fresh] =
+      numbers_.try_emplace(location, static_cast<std::uint32_t>(first_part_.size() - 1));
+  if (!fresh) {
+    return number->second;
+  }
+  const std::size_t first = parts_.size();
+  if (location.code == kNoCode) {
+    parts_.push_back(number_of(location));
+  }
+  std::uint32_t depth = 0;
+  for (std::uint32_t at = location.code; at != kNoCode; at = places_[at].outer) {
+    ++depth;
+  }
+  for (std::uint32_t at = location.code; at != kNoCode;) {
+    const SourcePlace place = places_[at];
+    Location part = location;
+    // As a function it is the same wherever it was inlined.
+    part.code = naming_.by_function ? place_of({place.function, 0, kNoCode}) : at;
+    part.inline_depth = naming_.by_function ? 0 : depth - 1;
+    --depth;
+    parts_.push_back(number_of(part));
+    at = place.outer;
+  }
+  std::reverse(parts_.begin() + static_cast<std::ptrdiff_t>(first), parts_.end());
+  first_part_.push_back(parts_.size());
+  return number->second;
+}
+
+std::uint32_t LocationTable::intern(std::uint32_t pid, std::uint64_t time_ns, const Frame& frame,
+                                    bool returns) {
+  Location location =
+      locate(pid, time_ns, frame, returns && frame.address != 0 && view_.has_return_addresses());
+  if (naming_.by_function && location.code != kNoCode) {
+    location.address = 0;
+    location.returns = false;
+  }
+  return naming_.unfold ? unfolded(location) : number_of(location);
 }
 
 std::uint64_t LocationTable::file_offset(const Location& location) const {
@@ -172,21 +277,34 @@ void LocationTable::append_text(std::uint32_t number, std::string& out) const {
   }
 }
 
+std::string_view LocationTable::name_of(const Location& location) const {
+  if (location.code != kNoCode) {
+    return names_.text(functions_[places_[location.code].function].name);
+  }
+  const bool nameless =
+      location.image == kNoImage || !is_synthetic(module_of_image(location.image));
+  return nameless ? std::string_view() : std::string_view(module_of_image(location.image).path);
+}
+
 void LocationTable::append_address(std::uint32_t number, std::string& out) const {
-  const Location& place = locations_[number];
-  if (place.image != kNoImage && is_synthetic(module_of_image(place.image))) {
-    out += module_of_image(place.image).path;
+  const std::string_view name = name_of(locations_[number]);
+  if (name.empty()) {
+    append_hex(locations_[number].address, out);
   } else {
-    append_hex(place.address, out);
+    out += name;
   }
 }
 
 void LocationTable::append_text(const Location& location, std::string& out) const {
   const std::size_t start = out.size();
-  if (location.image == kNoImage) {
+  if (const std::string_view name = name_of(location); !name.empty()) {
+    if (location.image != kNoImage && ambiguous_names_.contains(name)) {
+      out += image_name(location.image);
+      out += '!';
+    }
+    out += name;
+  } else if (location.image == kNoImage) {
     append_hex(location.address - (location.returns ? 1 : 0), out);
-  } else if (is_synthetic(module_of_image(location.image))) {
-    out += module_of_image(location.image).path;
   } else {
     out += image_name(location.image);
     out += '+';

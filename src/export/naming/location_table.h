@@ -2,25 +2,49 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
-#include "capture/module_map.h"
 #include "export/naming/string_table.h"
-#include "export/selection/capture_view.h"
+#include "export/selection/sample_selection.h"
 #include "stackpack/export.h"
 
 namespace stackpack::exporting {
 
 inline constexpr std::uint32_t kNoImage = ~std::uint32_t{0};
+inline constexpr std::uint32_t kNoCode = ~std::uint32_t{0};
 
 /// When two mapped modules are the same image to an export.
 enum class ImageIdentity : std::uint8_t {
   kFile,     ///< same path and build id: locations are offsets in a file
   kMapping,  ///< same file at the same addresses as well: locations are addresses
+};
+
+/// A function, as exports list it: texts are numbers for LocationTable::text, 0 is the empty one.
+struct FunctionName {
+  std::uint32_t name = 0;
+  std::uint32_t linkage = 0;  ///< as linked
+  std::uint32_t file = 0;
+  std::uint32_t start_line = 0;                      ///< 0: not known
+  FunctionSource source = FunctionSource::kUnknown;  ///< who named it
+  bool made_at_run_time = false;                     ///< its bytes are of no file
+
+  friend auto operator<=>(const FunctionName&, const FunctionName&) = default;
+};
+
+/// A function that a location belongs to, and the one it was inlined into.
+struct SourcePlace {
+  std::uint32_t function = 0;
+  std::uint32_t line = 0;         ///< in the file of the function; 0: not known
+  std::uint32_t outer = kNoCode;  ///< place of the call, in the function this one was inlined into
+
+  friend auto operator<=>(const SourcePlace&, const SourcePlace&) = default;
 };
 
 /// A place in code, as an export names it.
@@ -31,6 +55,8 @@ struct Location {
   std::uint64_t address = 0;
   /// `address` is a return address, kept as recorded (Naming::recorded).
   bool returns = false;
+  std::uint32_t code = kNoCode;    ///< number of the innermost SourcePlace; none without a name
+  std::uint32_t inline_depth = 0;  ///< Naming::unfold: calls inlined around this one
 
   friend bool operator==(const Location&, const Location&) = default;
 };
@@ -42,27 +68,44 @@ struct Location {
 /// one has the address itself, the frame was no return address, and that is its place. So is the
 /// address of a frame that is nothing but a name.
 ///
-/// Images with one file name and different build ids are told apart: `name[1a2b3c4d]+0xoffset`.
+/// Images with one file name and different build ids are told apart: `name[1a2b3c4d]+0xoffset`;
+/// functions that have one name in several images likewise: `module!function`.
 ///
-/// With Naming::kText two locations are one when their text is the same; otherwise when image, mode
-/// and address are.
+/// With Naming::by_text two locations are one when their text is the same; otherwise when image,
+/// mode, address and names are.
 class LocationTable {
  public:
   struct Naming {
     ImageIdentity identity = ImageIdentity::kFile;
-    FrameStyle style = FrameStyle::kModule;
+    FrameStyle style = FrameStyle::kFunction;
     bool by_text = false;          ///< number by text
     bool annotate_kernel = false;  ///< `_[k]` behind the text of kernel frames
     char separator = '\0';         ///< a character that text must not have; it becomes ':'
     bool recorded = false;         ///< keep return addresses apart, as Location::returns
+    bool unfold = false;           ///< a location for each inlined call: see parts()
+    /// All addresses of a function are one location, without address and line.
+    bool by_function = false;
   };
 
-  LocationTable(const CaptureView& view, const Naming& naming);
+  /// The selection must outlive the table.
+  LocationTable(const SampleSelection& selection, const Naming& naming);
 
   /// The number of the frame's location in a mapping context. `returns`: the frame is a return
   /// address.
   std::uint32_t intern(std::uint32_t pid, std::uint64_t time_ns, const Frame& frame,
                        bool returns = false);
+
+  /// With Naming::unfold, what a number from intern() stands for: the location of each function in
+  /// which the frame lies, outermost first. Without it, numbers are those of locations.
+  [[nodiscard]] std::span<const std::uint32_t> parts(std::uint32_t number) const {
+    return std::span(parts_).subspan(first_part_[number],
+                                     first_part_[number + 1] - first_part_[number]);
+  }
+  [[nodiscard]] bool unfolds() const { return naming_.unfold; }
+
+  [[nodiscard]] const std::vector<SourcePlace>& places() const { return places_; }
+  [[nodiscard]] const std::vector<FunctionName>& functions() const { return functions_; }
+  [[nodiscard]] std::string_view text(std::uint32_t number) const { return names_.text(number); }
 
   /// The number of a location which is nothing but text. Only with Naming::by_text.
   std::uint32_t intern_text(std::string_view text);
@@ -73,7 +116,7 @@ class LocationTable {
   /// Only without Naming::by_text.
   [[nodiscard]] const Location& location(std::uint32_t number) const { return locations_[number]; }
   void append_text(std::uint32_t number, std::string& out) const;
-  /// The address alone, `0xaddress`; the name of a frame that has no address.
+  /// The name of the function, also with Naming::by_function; else the address, `0xaddress`.
   void append_address(std::uint32_t number, std::string& out) const;
 
   /// Number of images; each stands for modules alike, of which `module_of_image` is the first.
@@ -95,7 +138,18 @@ class LocationTable {
     return file_offset(locations_[number]);
   }
   /// True for the module of a frame which has a name and no address (of an imported profile).
-  [[nodiscard]] bool is_synthetic(const Module& module) const;
+  [[nodiscard]] bool is_synthetic(const Module& module) const {
+    return symbols_.is_synthetic(module);
+  }
+  /// The image of a location; none for a frame that has a name and no address.
+  [[nodiscard]] std::uint32_t image_of(std::uint32_t number) const {
+    const std::uint32_t image = locations_[number].image;
+    return image == kNoImage || is_synthetic(module_of_image(image)) ? kNoImage : image;
+  }
+  /// False for a frame that has a name and no address.
+  [[nodiscard]] bool has_address(std::uint32_t number) const {
+    return image_of(number) == locations_[number].image;
+  }
   /// Last part of the module's path.
   static std::string_view file_name(const Module& module);
 
@@ -103,23 +157,42 @@ class LocationTable {
   struct LocationHash {
     std::size_t operator()(const Location& location) const;
   };
+  // What decides the names of an address: pointers into the tables of the view.
+  using CodeKey =
+      std::tuple<const Function*, const Module*, std::uint32_t, std::uint32_t, const char*>;
 
   [[nodiscard]] Location locate(std::uint32_t pid, std::uint64_t time_ns, const Frame& frame,
-                                bool returns) const;
+                                bool returns);
+  std::uint32_t code_of(const CodeLocation& found);
+  std::uint32_t place_of(const SourcePlace& place);
+  std::uint32_t number_of(const Location& location);
+  std::uint32_t unfolded(const Location& location);
   void append_text(const Location& location, std::string& out) const;
+  [[nodiscard]] std::string_view name_of(const Location& location) const;
   [[nodiscard]] std::uint64_t file_offset(const Location& location) const;
   void number_images();
   void name_images();
+  void find_ambiguous_names();
 
   const CaptureView& view_;
+  const symbols::SymbolIndex& symbols_;
   Naming naming_;
-  bool synthetic_frames_;
-  capture::ModuleMap modules_;
   std::vector<std::uint32_t> image_of_module_;
   std::vector<std::uint32_t> module_of_image_;
   std::vector<std::string> name_of_image_;
+  std::set<std::string_view> ambiguous_names_;  // functions of several images
   std::unordered_map<Location, std::uint32_t, LocationHash> numbers_;
+  std::unordered_map<Location, std::uint32_t, LocationHash> part_numbers_;
   std::vector<Location> locations_;
+  std::vector<std::uint32_t> parts_;
+  std::vector<std::size_t> first_part_{0};
+  StringTable names_;
+  std::vector<FunctionName> functions_;
+  std::map<FunctionName, std::uint32_t> function_numbers_;
+  std::vector<SourcePlace> places_;
+  std::map<SourcePlace, std::uint32_t> place_numbers_;
+  std::map<CodeKey, std::uint32_t> codes_;
+  std::vector<InlineFrame> chain_;
   StringTable texts_;
   std::string scratch_;
 };

@@ -48,11 +48,16 @@ Result<std::uint32_t> StackResolver::place(std::span<const Frame> leaf_first, st
   std::uint32_t node = shared == 0 ? root : last_nodes_.back();
   for (std::size_t i = shared; i < depth; ++i) {
     const PlacedFrame frame = frame_at(i);
-    const Result<std::uint32_t> child = tree_.child(node, location_of(context, frame));
-    if (!child) {
-      return child;
+    const std::uint32_t location = location_of(context, frame);
+    const auto parts =
+        locations_.unfolds() ? locations_.parts(location) : std::span(&location, std::size_t{1});
+    for (const std::uint32_t part : parts) {
+      const Result<std::uint32_t> child = tree_.child(node, part);
+      if (!child) {
+        return child;
+      }
+      node = *child;
     }
-    node = *child;
     last_frames_.push_back(frame);
     last_nodes_.push_back(node);
   }

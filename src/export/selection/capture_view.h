@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stackpack/model.h"
+#include "stackpack/names.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 
@@ -23,6 +24,7 @@ struct CaptureView {
   std::vector<Thread> threads;
   std::vector<Module> modules;
   std::vector<MetadataEntry> metadata;
+  Names names;
   StackId stack_count = 0;
 
   /// False: there are `stack_counts` and no samples. The times of modules and processes are

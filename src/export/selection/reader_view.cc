@@ -30,6 +30,11 @@ void make_texts_valid(CaptureView& view) {
     make_valid(entry.key);
     make_valid(entry.value);
   }
+  TextTable texts;
+  for (std::uint32_t i = 0; i < view.names.texts.size(); ++i) {
+    texts.add(bytes::valid_utf8(view.names.texts[i]));
+  }
+  view.names.texts = std::move(texts);
 }
 
 template <typename Rows>
@@ -54,7 +59,10 @@ Status read_tables(const Reader& reader, CaptureView& view) {
   if (const Status status = take(reader.modules(), view.modules); !status) {
     return status;
   }
-  return take(reader.metadata(), view.metadata);
+  if (const Status status = take(reader.metadata(), view.metadata); !status) {
+    return status;
+  }
+  return take(reader.names(), view.names);
 }
 
 void forget_times(CaptureView& view) {
@@ -65,6 +73,12 @@ void forget_times(CaptureView& view) {
   for (Process& process : view.processes) {
     process.start_ns = kUnknownTime;
     process.end_ns = kUnknownTime;
+  }
+  for (Function& function : view.names.functions) {
+    function.life_ns = kUnknownTime;
+  }
+  for (CodeLine& line : view.names.lines) {
+    line.life_ns = kUnknownTime;
   }
 }
 

@@ -25,7 +25,8 @@ SampleSelection::SampleSelection(const CaptureView& view, const ExportOptions& o
       options_(options),
       process_lives_(view.processes, ProcessKey{}),
       thread_lives_(view.threads, ThreadKey{}),
-      epochs_(view.processes, view.modules),
+      symbols_(view.processes, view.modules, view.names,
+               {view.fact(kSyntheticFramesKey) == "1", view.has_return_addresses()}),
       module_filter_(view, options.filter) {
   query_.pid = options.filter.pid;
   query_.tid = options.filter.tid;
@@ -173,8 +174,8 @@ void SampleSelection::refresh(ThreadState& state, std::uint32_t pid, std::uint32
                               std::uint64_t time_ns) {
   const auto process = process_lives_.find(pid, time_ns);
   const auto thread = thread_lives_.find(std::tuple(pid, tid), time_ns);
-  const MappingEpochs::Epoch own = epochs_.find(pid, time_ns);
-  const MappingEpochs::Epoch shared = epochs_.find(kKernelPid, time_ns);
+  const Symbols::Epoch own = symbols_.epochs().find(pid, time_ns);
+  const Symbols::Epoch shared = symbols_.epochs().find(kKernelPid, time_ns);
   state.valid_from = time_ns;
   state.valid_until =
       std::min({process.valid_until, thread.valid_until, own.valid_until, shared.valid_until});

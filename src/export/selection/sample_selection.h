@@ -14,9 +14,9 @@
 
 #include "export/selection/capture_view.h"
 #include "export/selection/life_index.h"
-#include "export/selection/mapping_epochs.h"
 #include "export/selection/module_filter.h"
 #include "stackpack/export.h"
+#include "symbols/symbol_index.h"
 
 namespace stackpack::exporting {
 
@@ -28,7 +28,7 @@ struct Track {
   std::uint32_t thread = kNoRow;   ///< row of the thread table
 };
 
-/// A process in one epoch of its mappings: all that naming a frame depends on.
+/// A process in one epoch of its names: all that naming a frame depends on.
 struct MappingContext {
   std::uint32_t pid = kUnknownId;
   std::uint64_t time_ns = 0;  ///< any time in the epoch
@@ -66,6 +66,9 @@ class SampleSelection {
   [[nodiscard]] const std::vector<Track>& tracks() const { return tracks_; }
   [[nodiscard]] const std::vector<MappingContext>& contexts() const { return contexts_; }
   [[nodiscard]] const CaptureView& view() const { return view_; }
+
+  /// What addresses are called, by the tables of the view.
+  [[nodiscard]] const symbols::SymbolIndex& symbols() const { return symbols_; }
 
   /// Name of the process, or empty.
   [[nodiscard]] std::string_view process_name(const Track& track) const;
@@ -140,7 +143,7 @@ class SampleSelection {
   const ExportOptions& options_;
   LifeIndex<Process, ProcessKey> process_lives_;
   LifeIndex<Thread, ThreadKey> thread_lives_;
-  MappingEpochs epochs_;
+  symbols::SymbolIndex symbols_;
   SampleQuery query_;
   std::uint64_t start_ns_ = 0;
   bool range_known_ = false;

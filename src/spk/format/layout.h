@@ -17,7 +17,7 @@ namespace stackpack::spk {
 inline constexpr std::uint64_t kMax32 = ~std::uint32_t{0};
 
 inline constexpr std::uint16_t kFormatMajor = 1;
-inline constexpr std::uint16_t kFormatMinor = 0;
+inline constexpr std::uint16_t kFormatMinor = 1;
 
 // Header, directory and trailer: zstd skippable frames 0x184D2A50 + nibble.
 inline constexpr std::uint32_t kSkippableMagic = 0x184D2A50;
@@ -49,6 +49,10 @@ enum class SectionKind : std::uint32_t {
   kThreads = 11,
   kModules = 12,
   kMetadata = 13,
+  kFunctions = 14,
+  kInlinedCalls = 15,
+  kLines = 16,
+  kTexts = 17,
 };
 
 /// Bits of a section record's flags. Others must be zero.
@@ -63,7 +67,7 @@ struct SectionName {
   bool required;
   bool indexed;
 };
-inline constexpr std::array<SectionName, 13> kSectionNames{{
+inline constexpr std::array<SectionName, 17> kSectionNames{{
     {SectionKind::kSummary, "summary", true, false},
     {SectionKind::kFrames, "frames", true, false},
     {SectionKind::kEdges, "edges", true, false},
@@ -77,6 +81,10 @@ inline constexpr std::array<SectionName, 13> kSectionNames{{
     {SectionKind::kThreads, "threads", true, false},
     {SectionKind::kModules, "modules", true, false},
     {SectionKind::kMetadata, "metadata", false, false},
+    {SectionKind::kFunctions, "functions", false, false},
+    {SectionKind::kInlinedCalls, "inlined_calls", false, false},
+    {SectionKind::kLines, "lines", false, false},
+    {SectionKind::kTexts, "texts", false, false},
 }};
 
 // Items per block. All blocks of a section but the last are full, edge and table blocks excepted.
@@ -89,6 +97,11 @@ inline constexpr std::uint32_t kSampleBlocksPerIndexBlock = 4'096;
 inline constexpr std::uint32_t kStackCountsPerBlock = 65'536;
 // Tables: at most this many rows, fewer when the texts are long.
 inline constexpr std::uint32_t kRowsPerTableBlock = 4'096;
+
+/// Rows of a block of functions, inlined calls or lines.
+inline constexpr std::uint32_t kNamesPerBlock = 4'096;
+/// Longest text of a name or file; longer ones are cut.
+inline constexpr std::uint32_t kMaxNameBytes = 65'536;
 
 /// Largest content of a block, whatever its section.
 inline constexpr std::uint32_t kMaxBlockBytes = std::uint32_t{16} << 20;

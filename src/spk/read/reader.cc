@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "spk/read/name_store.h"
 #include "spk/read/reader_impl.h"
 #include "spk/read/verifier.h"
+#include "stackpack/names.h"
 
 namespace stackpack {
 
@@ -231,6 +233,9 @@ Result<std::vector<Module>> Reader::modules() const {
 }
 Result<std::vector<MetadataEntry>> Reader::metadata() const {
   return impl_->table<MetadataEntry>(spk::SectionKind::kMetadata);
+}
+Result<Names> Reader::names() const {
+  return spk::read_names(impl_->blocks, impl_->file.directory);
 }
 
 CacheCounters Reader::cache() const {

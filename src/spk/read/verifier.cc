@@ -6,6 +6,7 @@
 
 #include "spk/format/layout.h"
 #include "spk/read/table_rules.h"
+#include "stackpack/names.h"
 
 namespace stackpack::spk {
 
@@ -161,6 +162,7 @@ Status check_tables(const Reader& reader, Totals& totals) {
   const auto threads = reader.threads();
   const auto modules = reader.modules();
   const auto metadata = reader.metadata();
+  const auto names = reader.names();
   if (!events) {
     return events.error();
   }
@@ -175,6 +177,9 @@ Status check_tables(const Reader& reader, Totals& totals) {
   }
   if (!metadata) {
     return metadata.error();
+  }
+  if (!names) {
+    return names.error();
   }
   totals.samples_of_event.resize(events->size());
   const bool same =

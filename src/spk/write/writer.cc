@@ -15,11 +15,13 @@ struct Writer::Impl {
   Impl(io::OutputFile& out, const WriterOptions& options)
       : sections(out, options.level),
         dag(sections, options.scratch_directory, options.table_bytes, options.threads > 0),
-        samples(sections, options) {}
+        samples(sections, options),
+        scratch_directory(options.scratch_directory) {}
 
   /// Writes a table in blocks that hold few rows when the rows' texts are long.
   template <typename Row>
   Status write_table(SectionKind kind, std::span<const Row> rows);
+  Status write_names(const AddNames& add_names);
   Status write_summary(const Statistics& statistics, std::string_view fingerprint);
   /// Stored bytes of these sections, their share of the directory included.
   [[nodiscard]] std::uint64_t stored_bytes(std::span<const SectionKind> kinds) const;
@@ -27,6 +29,7 @@ struct Writer::Impl {
   SectionWriter sections;
   DagWriter dag;
   SampleWriter samples;
+  std::string scratch_directory;
   bool finished = false;
 };
 
@@ -50,6 +53,16 @@ Status Writer::Impl::write_table(SectionKind kind, std::span<const Row> rows) {
   }
   sections.end_section(rows.size());
   return {};
+}
+
+Status Writer::Impl::write_names(const AddNames& add_names) {
+  constexpr std::uint64_t kTextNumberBytes = std::uint64_t{4} << 20;
+  if (!add_names) {
+    return {};
+  }
+  NameWriter names(sections, scratch_directory, kTextNumberBytes);
+  const Status added = add_names(names);
+  return added ? names.end() : added;
 }
 
 Status Writer::Impl::write_summary(const Statistics& statistics, std::string_view fingerprint) {
@@ -167,7 +180,7 @@ Writer::Stalls Writer::stalls() const {
 
 Result<Statistics> Writer::finish(const capture::SystemTables& tables,
                                   std::span<const Event> events, const Statistics& statistics,
-                                  std::string_view fingerprint) {
+                                  std::string_view fingerprint, const AddNames& add_names) {
   if (!impl_->dag.done() || impl_->finished) {
     return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: calls out of order"};
   }
@@ -186,6 +199,9 @@ Result<Statistics> Writer::finish(const capture::SystemTables& tables,
     if (!status) {
       return status.error();
     }
+  }
+  if (const Status named = impl_->write_names(add_names); !named) {
+    return named.error();
   }
   Statistics complete = statistics;
   impl_->dag.fill(complete);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 #include "dag/frozen_dag.h"
 #include "io/output_file.h"
 #include "spk/write/dag_node.h"
+#include "spk/write/name_writer.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
 #include "stackpack/stats.h"
@@ -82,11 +84,15 @@ class Writer {
   };
   [[nodiscard]] Stalls stalls() const;
 
-  /// Tables, summary, directory and trailer. Of `statistics` the writer fills in what only it
-  /// knows (dag.*, callstacks.stored, sample_stream_bytes); the caller gives the rest. The
+  /// Adds the names of a file, in their order.
+  using AddNames = std::function<Status(NameWriter&)>;
+
+  /// Tables, names, summary, directory and trailer. Of `statistics` the writer fills in what only
+  /// it knows (dag.*, callstacks.stored, sample_stream_bytes); the caller gives the rest. The
   /// completed statistics are returned. Does not commit the output.
   Result<Statistics> finish(const capture::SystemTables& tables, std::span<const Event> events,
-                            const Statistics& statistics, std::string_view fingerprint);
+                            const Statistics& statistics, std::string_view fingerprint,
+                            const AddNames& add_names = {});
 
  private:
   struct Impl;

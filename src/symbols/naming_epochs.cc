@@ -1,10 +1,11 @@
-#include "export/selection/mapping_epochs.h"
+#include "symbols/naming_epochs.h"
 
 #include <algorithm>
 
-namespace stackpack::exporting {
+namespace stackpack::symbols {
 
-MappingEpochs::MappingEpochs(std::span<const Process> processes, std::span<const Module> modules) {
+NamingEpochs::NamingEpochs(std::span<const Process> processes, std::span<const Module> modules,
+                           const RangeIndex<Function>& functions) {
   for (const Process& process : processes) {
     if (process.start_ns != kUnknownTime) {
       boundaries_.emplace_back(process.pid, process.start_ns);
@@ -18,15 +19,20 @@ MappingEpochs::MappingEpochs(std::span<const Process> processes, std::span<const
       boundaries_.emplace_back(module.pid, module.end_ns + 1);
     }
   }
+  functions.each_shared([this](const Function& function) {
+    if (function.born_ns != kUnknownTime && function.owner != FunctionOwner::kImage) {
+      boundaries_.emplace_back(function.pid, function.born_ns);
+    }
+  });
   std::sort(boundaries_.begin(), boundaries_.end());
   boundaries_.erase(std::unique(boundaries_.begin(), boundaries_.end()), boundaries_.end());
   boundaries_.shrink_to_fit();
 }
 
-MappingEpochs::Epoch MappingEpochs::find(std::uint32_t pid, std::uint64_t time_ns) const {
+Symbols::Epoch NamingEpochs::find(std::uint32_t pid, std::uint64_t time_ns) const {
   const auto after =
       std::upper_bound(boundaries_.begin(), boundaries_.end(), std::pair(pid, time_ns));
-  Epoch epoch;
+  Symbols::Epoch epoch;
   epoch.number = static_cast<std::uint64_t>(after - boundaries_.begin());
   if (after != boundaries_.end() && after->first == pid) {
     epoch.valid_until = after->second;
@@ -34,4 +40,4 @@ MappingEpochs::Epoch MappingEpochs::find(std::uint32_t pid, std::uint64_t time_n
   return epoch;
 }
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::symbols

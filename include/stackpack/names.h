@@ -1,0 +1,100 @@
+// Names as a .spk file keeps them: functions, inlined calls, lines. See symbols.h for asking.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stackpack/model.h"
+
+namespace stackpack {
+
+inline constexpr std::uint32_t kNoText = ~std::uint32_t{0};
+inline constexpr std::uint32_t kNoInline = ~std::uint32_t{0};
+
+/// Texts by number.
+class TextTable {
+ public:
+  void add(std::string_view text) {
+    bytes_ += text;
+    ends_.push_back(bytes_.size());
+  }
+  [[nodiscard]] std::size_t size() const { return ends_.size(); }
+
+  /// Empty for kNoText. Valid until a text is added.
+  [[nodiscard]] std::string_view operator[](std::uint32_t number) const {
+    if (number >= ends_.size()) {
+      return {};
+    }
+    const std::size_t begin = number == 0 ? 0 : ends_[number - 1];
+    return std::string_view(bytes_).substr(begin, ends_[number] - begin);
+  }
+
+  friend bool operator==(const TextTable&, const TextTable&) = default;
+
+ private:
+  std::string bytes_;
+  std::vector<std::size_t> ends_;
+};
+
+/// Bytes of code. Which addresses `start` is one of depends on the owner.
+struct CodeRange {
+  FunctionOwner owner = FunctionOwner::kProcess;
+  std::uint32_t pid = kKernelPid;        ///< kProcess: the process; else kKernelPid
+  std::uint64_t life_ns = kUnknownTime;  ///< kProcess: start of its life; unknown: the first one
+  /// kImage: a row of the modules; it stands for all rows with the same path and build id.
+  std::uint32_t module = 0;
+  std::uint64_t start = 0;  ///< address; kImage: offset in the file
+  std::uint64_t size = 0;   ///< above 0
+
+  friend bool operator==(const CodeRange&, const CodeRange&) = default;
+};
+
+/// A function and where it lies. Of several that have an address the one counts that was born last
+/// before the time in question, else the one born first.
+struct Function : CodeRange {
+  std::uint64_t born_ns = kUnknownTime;  ///< unknown: as early as its owner
+  FunctionSource source = FunctionSource::kUnknown;
+  std::uint32_t name = kNoText;     ///< as people read it
+  std::uint32_t linkage = kNoText;  ///< as linked; none: the same as `name`
+  std::uint32_t file = kNoText;     ///< where it is written
+  std::uint32_t line = 0;           ///< in `file`; 0: not known
+
+  friend bool operator==(const Function&, const Function&) = default;
+};
+
+/// A function whose code became part of another one's.
+struct InlinedCall {
+  std::uint32_t parent =
+      kNoInline;  ///< an earlier row: it was inlined there; none: in the function
+  std::uint32_t name = kNoText;
+  std::uint32_t linkage = kNoText;
+  std::uint32_t call_file = kNoText;  ///< where it is called
+  std::uint32_t call_line = 0;
+
+  friend bool operator==(const InlinedCall&, const InlinedCall&) = default;
+};
+
+/// Bytes that were made of one line.
+struct CodeLine : CodeRange {
+  std::uint32_t inlined = kNoInline;  ///< row of the innermost inlined call they belong to
+  std::uint32_t file = kNoText;
+  std::uint32_t line = 0;
+
+  friend bool operator==(const CodeLine&, const CodeLine&) = default;
+};
+
+/// All of them. Functions and lines come by owner, pid or module, start, life; then functions by
+/// birth.
+struct Names {
+  TextTable texts;
+  std::vector<Function> functions;
+  std::vector<InlinedCall> inlined;
+  std::vector<CodeLine> lines;
+
+  friend bool operator==(const Names&, const Names&) = default;
+};
+
+}  // namespace stackpack

@@ -1,0 +1,96 @@
+#include "app/analysis/frame_entities.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace stackpack::app {
+
+namespace {
+
+std::string_view file_name(std::string_view path) {
+  const std::size_t slash = path.find_last_of("/\\");
+  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  return name.empty() ? path : name;
+}
+
+std::string place_text(std::string_view file, std::uint32_t line) {
+  return file.empty() ? "" : line == 0 ? std::string(file) : fmt::format("{}:{}", file, line);
+}
+
+std::string unnamed_text(const Frame& frame, const CodeLocation& location, FrameGrain grain) {
+  if (grain == FrameGrain::kAddress || (grain == FrameGrain::kOffset && !location.module)) {
+    return fmt::format("0x{:x}", frame.address);
+  }
+  if (location.module == nullptr) {
+    return frame.mode == FrameMode::kKernel ? "[kernel]" : "[unknown]";
+  }
+  const std::string_view module = file_name(location.module->path);
+  if (grain == FrameGrain::kOffset) {
+    return fmt::format("{}+0x{:x}", module, location.offset);
+  }
+  return module.starts_with('[') ? std::string(module) : fmt::format("[{}]", module);
+}
+
+}  // namespace
+
+std::size_t FrameEntities::KeyHash::operator()(const Key& key) const {
+  std::uint64_t hash = key.frame.address * 0x9E37'79B9'7F4A'7C15ULL;
+  hash ^= (std::uint64_t{key.context} << 8) | (static_cast<std::uint64_t>(key.frame.mode) << 1) |
+          static_cast<std::uint64_t>(key.use);
+  hash = (hash ^ (hash >> 32)) * 0xD6E8'FEB8'6659'FD93ULL;
+  return static_cast<std::size_t>(hash ^ (hash >> 32));
+}
+
+std::uint32_t FrameEntities::number_of(FrameEntity entity) {
+  std::string key = entity.name;
+  key += '\0';
+  key += entity.module;
+  key += '\0';
+  key += entity.place;
+  const auto [known, fresh] =
+      numbers_.try_emplace(std::move(key), static_cast<std::uint32_t>(entities_.size()));
+  if (fresh) {
+    entities_.push_back(std::move(entity));
+  }
+  return known->second;
+}
+
+FrameEntities::Range FrameEntities::resolve(const Key& key) {
+  const exporting::MappingContext& context = selection_.contexts()[key.context];
+  const symbols::SymbolIndex& symbols = selection_.symbols();
+  const CodeLocation location = symbols.locate(key.frame, context.pid, context.time_ns, key.use);
+  const bool has_image = location.module != nullptr && !symbols.is_synthetic(*location.module);
+  const std::string module(has_image ? file_name(location.module->path) : std::string_view());
+  Range range{static_cast<std::uint32_t>(lists_.size()), 0};
+  const auto add = [&](FrameEntity entity) {
+    lists_.push_back(number_of(std::move(entity)));
+    ++range.count;
+  };
+  if (grain_ == FrameGrain::kModule) {
+    add({has_image ? module : unnamed_text(key.frame, {}, FrameGrain::kFunction), "", ""});
+  } else if (location.name.empty() || grain_ == FrameGrain::kAddress) {
+    add({unnamed_text(key.frame, location, grain_), module, ""});
+  } else {
+    inlined_.clear();
+    symbols.expand(location, inlined_);
+    for (const InlineFrame& frame : inlined_) {
+      add({std::string(frame.name), module,
+           grain_ == FrameGrain::kLine ? place_text(frame.file, frame.line) : ""});
+    }
+  }
+  return range;
+}
+
+std::span<const std::uint32_t> FrameEntities::of(const Frame& frame, AddressUse use,
+                                                 std::uint32_t context) {
+  const Key key{frame, use, context};
+  auto known = known_.find(key);
+  if (known == known_.end()) {
+    const Range range = resolve(key);
+    known = known_.emplace(key, range).first;
+  }
+  return std::span(lists_).subspan(known->second.first, known->second.count);
+}
+
+}  // namespace stackpack::app

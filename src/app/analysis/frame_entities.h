@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "export/selection/sample_selection.h"
+#include "stackpack/symbols.h"
+
+namespace stackpack::app {
+
+/// What frames are counted by.
+enum class FrameGrain : std::uint8_t {
+  kFunction,  ///< functions; frames without a name by their module
+  kOffset,    ///< functions; frames without a name by module and offset
+  kModule,
+  kLine,     ///< functions with file and line
+  kAddress,  ///< every address apart
+};
+
+/// A thing that frames are counted under.
+struct FrameEntity {
+  std::string name;    ///< of the function; `[module]` for code without a name; an address
+  std::string module;  ///< file name of the image; empty: none
+  std::string place;   ///< file:line, with FrameGrain::kLine
+};
+
+/// Numbers what frames belong to: the same text is the same thing, whichever process it is in.
+class FrameEntities {
+ public:
+  /// The selection must outlive this.
+  FrameEntities(const exporting::SampleSelection& selection, FrameGrain grain)
+      : selection_(selection), grain_(grain) {}
+
+  /// The entities of a frame in a context, innermost inlined call first. Valid until the next call.
+  std::span<const std::uint32_t> of(const Frame& frame, AddressUse use, std::uint32_t context);
+
+  [[nodiscard]] const std::vector<FrameEntity>& all() const { return entities_; }
+
+ private:
+  struct Key {
+    Frame frame;
+    AddressUse use = AddressUse::kExact;
+    std::uint32_t context = 0;
+
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const;
+  };
+  struct Range {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+  };
+
+  Range resolve(const Key& key);
+  std::uint32_t number_of(FrameEntity entity);
+
+  const exporting::SampleSelection& selection_;
+  FrameGrain grain_;
+  std::unordered_map<Key, Range, KeyHash> known_;
+  std::vector<std::uint32_t> lists_;  // entities, frame after frame
+  std::vector<FrameEntity> entities_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::vector<InlineFrame> inlined_;
+};
+
+}  // namespace stackpack::app

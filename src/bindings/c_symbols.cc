@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bindings/c_handles.h"
+#include "stackpack/symbols.h"
+
+struct stackpack_symbols {  // NOLINT(readability-identifier-naming): a C name
+  std::unique_ptr<const stackpack::Symbols> symbols;
+};
+
+namespace {
+
+using stackpack::CodeLocation;
+using stackpack::bindings::guard;
+using stackpack::bindings::status_of;
+
+stackpack_text text_of(std::string_view text) {
+  return {text.empty() ? nullptr : text.data(), text.size()};
+}
+
+std::string_view view_of(const stackpack_text& text) {
+  return text.size == 0 ? std::string_view() : std::string_view(text.data, text.size);
+}
+
+stackpack_location location_of(const CodeLocation& from) {
+  stackpack_location to{};
+  if (from.module != nullptr) {
+    to.module = text_of(from.module->path);
+    to.offset = from.offset;
+  }
+  to.function = text_of(from.name);
+  to.linkage = text_of(from.linkage);
+  to.function_offset = from.function_offset;
+  to.file = text_of(from.file);
+  to.line = from.line;
+  to.inlined = from.inlined;
+  return to;
+}
+
+}  // namespace
+
+extern "C" {
+
+stackpack_status stackpack_load_symbols(const stackpack_reader* reader,
+                                        stackpack_symbols** symbols) {
+  return guard([&] {
+    if (reader == nullptr || symbols == nullptr) {
+      return STACKPACK_USAGE;
+    }
+    auto loaded = stackpack::Symbols::load(*reader->reader);
+    if (loaded) {
+      *symbols =
+          std::make_unique<stackpack_symbols>(stackpack_symbols{std::move(*loaded)}).release();
+    }
+    return status_of(loaded);
+  });
+}
+
+void stackpack_free_symbols(stackpack_symbols* symbols) {
+  const std::unique_ptr<stackpack_symbols> owned(symbols);
+}
+
+stackpack_status stackpack_locate(const stackpack_symbols* symbols, const stackpack_frame* frames,
+                                  size_t count, uint32_t pid, uint64_t time_ns,
+                                  stackpack_location* locations) {
+  return guard([&] {
+    if (symbols == nullptr || (count != 0 && (frames == nullptr || locations == nullptr))) {
+      return STACKPACK_USAGE;
+    }
+    std::vector<stackpack::Frame> stack;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (frames[i].mode >= stackpack::kFrameModeCount) {
+        return STACKPACK_USAGE;
+      }
+      stack.push_back({static_cast<stackpack::FrameMode>(frames[i].mode), frames[i].address});
+    }
+    std::vector<CodeLocation> found;
+    symbols->symbols->locate_stack(stack, pid, time_ns, found);
+    std::transform(found.begin(), found.end(), locations, location_of);
+    return STACKPACK_OK;
+  });
+}
+
+stackpack_status stackpack_expand(const stackpack_symbols* symbols,
+                                  const stackpack_location* location, stackpack_location* chain,
+                                  size_t capacity, size_t* count) {
+  return guard([&] {
+    if (symbols == nullptr || location == nullptr || count == nullptr ||
+        (capacity != 0 && chain == nullptr)) {
+      return STACKPACK_USAGE;
+    }
+    CodeLocation from;
+    from.name = view_of(location->function);
+    from.linkage = view_of(location->linkage);
+    from.file = view_of(location->file);
+    from.line = location->line;
+    from.inlined = location->inlined;
+    std::vector<stackpack::InlineFrame> frames;
+    symbols->symbols->expand(from, frames);
+    *count = frames.size();
+    for (std::size_t i = 0; i < std::min(capacity, frames.size()); ++i) {
+      chain[i] = *location;
+      chain[i].function = text_of(frames[i].name);
+      chain[i].linkage = text_of(frames[i].linkage);
+      chain[i].file = text_of(frames[i].file);
+      chain[i].line = frames[i].line;
+      chain[i].inlined = STACKPACK_NO_INLINE;
+    }
+    return STACKPACK_OK;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,39 @@
+// The sections functions, inlined calls, lines and texts: blocks of rows in columns, as
+// docs/format.md has them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bytes/byte_cursor.h"
+#include "spk/format/column_codec.h"
+#include "stackpack/names.h"
+#include "stackpack/result.h"
+
+namespace stackpack::spk {
+
+// Append one block of at most kNamesPerBlock rows. `texts`: texts that rows of earlier blocks have
+// named, of all three sections; becomes what it is behind the block. A text is first named when its
+// number is the next one.
+void encode_names(std::span<const Function> rows, std::uint32_t& texts, BlockContent& content);
+void encode_names(std::span<const InlinedCall> rows, std::uint64_t first_row, std::uint32_t& texts,
+                  BlockContent& content);
+void encode_names(std::span<const CodeLine> rows, std::uint32_t& texts, BlockContent& content);
+/// At most kRowsPerTableBlock texts.
+void encode_texts(std::span<const std::string> rows, BlockContent& content);
+
+// Append the rows of one block. Errors: kCorrupt, also when rows are not in order.
+Status decode_names(bytes::ByteCursor in, std::uint32_t& texts, std::vector<Function>& rows);
+Status decode_names(bytes::ByteCursor in, std::uint32_t& texts, std::vector<InlinedCall>& rows);
+Status decode_names(bytes::ByteCursor in, std::uint32_t& texts, std::vector<CodeLine>& rows);
+Status decode_texts(bytes::ByteCursor in, TextTable& rows);
+
+/// Whether `a` may come before `b` in a file.
+bool in_order(const Function& a, const Function& b);
+bool in_order(const CodeLine& a, const CodeLine& b);
+
+}  // namespace stackpack::spk

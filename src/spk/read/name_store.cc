@@ -1,0 +1,86 @@
+#include "spk/read/name_store.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "spk/read/dag_store.h"
+#include "spk/format/layout.h"
+#include "spk/format/name_codec.h"
+
+namespace stackpack::spk {
+
+namespace {
+
+// Visits the blocks of a section that may be missing, and sees that `rows()` are as many as it has
+// items.
+template <typename Decode, typename Rows>
+Status read_section(BlockReader& blocks, const Directory& directory, SectionKind kind,
+                    Decode decode, Rows rows) {
+  const SectionRecord* const section = directory.find(kind);
+  if (section == nullptr) {
+    return {};
+  }
+  BlockReader::Lease scratch = blocks.borrow();
+  if (const Status done = for_each_block(blocks, *section, *scratch, decode); !done) {
+    return done;
+  }
+  return rows() == section->items
+             ? Status{}
+             : Status{Error{ErrorCode::kCorrupt, section->offset, "spk: names: number of rows"}};
+}
+
+template <typename Row>
+Status read_rows(BlockReader& blocks, const Directory& directory, SectionKind kind,
+                 std::uint32_t& texts, std::vector<Row>& rows) {
+  return read_section(
+      blocks, directory, kind,
+      [&](const bytes::ByteCursor& in) { return decode_names(in, texts, rows); },
+      [&rows] { return rows.size(); });
+}
+
+bool has_module(const CodeRange& range, std::uint64_t modules) {
+  return range.owner != FunctionOwner::kImage || range.module < modules;
+}
+
+}  // namespace
+
+Result<Names> read_names(BlockReader& blocks, const Directory& directory) {
+  Names names;
+  std::uint32_t texts = 0;
+  if (const Status read =
+          read_rows(blocks, directory, SectionKind::kFunctions, texts, names.functions);
+      !read) {
+    return read.error();
+  }
+  if (const Status read =
+          read_rows(blocks, directory, SectionKind::kInlinedCalls, texts, names.inlined);
+      !read) {
+    return read.error();
+  }
+  if (const Status read = read_rows(blocks, directory, SectionKind::kLines, texts, names.lines);
+      !read) {
+    return read.error();
+  }
+  if (const Status read = read_section(
+          blocks, directory, SectionKind::kTexts,
+          [&names](const bytes::ByteCursor& in) { return decode_texts(in, names.texts); },
+          [&names] { return names.texts.size(); });
+      !read) {
+    return read.error();
+  }
+  const SectionRecord* const module_table = directory.find(SectionKind::kModules);
+  const std::uint64_t modules = module_table == nullptr ? 0 : module_table->items;
+  const bool good = texts == names.texts.size() &&
+                    std::all_of(names.functions.begin(), names.functions.end(),
+                                [&](const Function& row) { return has_module(row, modules); }) &&
+                    std::all_of(names.lines.begin(), names.lines.end(), [&](const CodeLine& row) {
+                      return has_module(row, modules) &&
+                             (row.inlined == kNoInline || row.inlined < names.inlined.size());
+                    });
+  if (!good) {
+    return Error{ErrorCode::kCorrupt, kNoOffset, "spk: names: a row that is not there"};
+  }
+  return names;
+}
+
+}  // namespace stackpack::spk

@@ -1,0 +1,190 @@
+#include "symbols/symbol_index.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string_view>
+#include <tuple>
+
+namespace stackpack::symbols {
+
+namespace {
+
+constexpr int kMaxForks = 64;  // how far a look-up climbs from child to parent
+
+std::uint64_t order_of_time(std::uint64_t time_ns) {
+  return time_ns == kUnknownTime ? 0 : time_ns;
+}
+
+std::vector<std::uint32_t> first_rows_of(std::span<const Module> modules) {
+  using Identity = std::tuple<std::string_view, std::span<const std::uint8_t>>;
+  const auto before = [](const Identity& a, const Identity& b) {
+    if (std::get<0>(a) != std::get<0>(b)) {
+      return std::get<0>(a) < std::get<0>(b);
+    }
+    const auto& x = std::get<1>(a);
+    const auto& y = std::get<1>(b);
+    return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end());
+  };
+  std::map<Identity, std::uint32_t, decltype(before)> known(before);
+  std::vector<std::uint32_t> rows;
+  rows.reserve(modules.size());
+  for (const Module& module : modules) {
+    const auto row = static_cast<std::uint32_t>(rows.size());
+    rows.push_back(known.try_emplace({module.path, module.build_id}, row).first->second);
+  }
+  return rows;
+}
+
+std::vector<std::uint32_t> order_by_pid(std::span<const Process> processes) {
+  std::vector<std::uint32_t> order(processes.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tuple(processes[a].pid, order_of_time(processes[a].start_ns)) <
+           std::tuple(processes[b].pid, order_of_time(processes[b].start_ns));
+  });
+  return order;
+}
+
+}  // namespace
+
+SymbolIndex::SymbolIndex(std::span<const Process> processes, std::span<const Module> modules,
+                         const Names& names, const Facts& facts)
+    : processes_(processes),
+      modules_(modules),
+      names_(names),
+      facts_(facts),
+      first_rows_(first_rows_of(modules)),
+      by_pid_(order_by_pid(processes)),
+      map_(processes, modules),
+      functions_(names.functions, first_rows_),
+      lines_(names.lines, first_rows_),
+      epochs_(processes, modules, functions_),
+      any_functions_(!names.functions.empty()) {}
+
+const Process* SymbolIndex::process_at(std::uint32_t pid, std::uint64_t time_ns) const {
+  const auto after = std::upper_bound(
+      by_pid_.begin(), by_pid_.end(), std::tuple(pid, time_ns),
+      [&](const auto& key, std::uint32_t index) {
+        return key < std::tuple(processes_[index].pid, order_of_time(processes_[index].start_ns));
+      });
+  if (after == by_pid_.begin() || processes_[*(after - 1)].pid != pid) {
+    return nullptr;
+  }
+  return &processes_[*(after - 1)];
+}
+
+// Of all functions that ever had the address, the one born last at or before the time; if there is
+// none, the one born first. Of several born together, the last row.
+const Function* SymbolIndex::function_at(const Place& place, std::uint64_t time_ns) const {
+  const Function* latest = nullptr;
+  const Function* earliest = nullptr;
+  functions_.each(place.owner, place.address, [&](const Function& function) {
+    const std::uint64_t born = order_of_time(function.born_ns);
+    if (born <= time_ns && (latest == nullptr || born >= order_of_time(latest->born_ns))) {
+      latest = &function;
+    }
+    if (earliest == nullptr || born < order_of_time(earliest->born_ns)) {
+      earliest = &function;
+    }
+  });
+  return latest != nullptr ? latest : earliest;
+}
+
+bool SymbolIndex::name_at(const Place& place, std::uint64_t time_ns, CodeLocation& location) const {
+  const Function* const function = function_at(place, time_ns);
+  if (function == nullptr) {
+    return false;
+  }
+  location.function = function;
+  location.function_offset = place.address - function->start;
+  location.name = names_.texts[function->name];
+  location.linkage =
+      names_.texts[function->linkage == kNoText ? function->name : function->linkage];
+  location.file = names_.texts[function->file];
+  location.line = function->line;
+  lines_.each(place.owner, place.address, [&](const CodeLine& line) {
+    location.file = names_.texts[line.file];
+    location.line = line.line;
+    location.inlined = line.inlined;
+  });
+  return true;
+}
+
+// As images are found: in the process, then in those that it was forked from, at that time.
+bool SymbolIndex::name_in_process(std::uint64_t address, std::uint32_t pid, std::uint64_t time_ns,
+                                  CodeLocation& location) const {
+  for (int forks = 0; forks < kMaxForks && pid != kKernelPid; ++forks) {
+    const Process* const process = process_at(pid, time_ns);
+    const std::uint64_t life = process == nullptr ? kUnknownTime : process->start_ns;
+    if (name_at({{FunctionOwner::kProcess, pid, life}, address}, time_ns, location)) {
+      return true;
+    }
+    if (process == nullptr || !process->inherits_mappings) {
+      return false;
+    }
+    time_ns = order_of_time(process->start_ns);
+    pid = process->parent_pid;
+  }
+  return false;
+}
+
+void SymbolIndex::name_in_image(std::uint64_t offset, CodeLocation& location) const {
+  const auto row = static_cast<std::uint32_t>(location.module - modules_.data());
+  name_at({{FunctionOwner::kImage, first_rows_[row], kUnknownTime}, offset}, 0, location);
+}
+
+void SymbolIndex::expand(const CodeLocation& location, std::vector<InlineFrame>& frames) const {
+  if (location.name.empty()) {
+    return;
+  }
+  std::string_view file = location.file;
+  std::uint32_t line = location.line;
+  // Rows refer to earlier ones: this ends.
+  for (std::uint32_t at = location.inlined; at < names_.inlined.size();) {
+    const InlinedCall& call = names_.inlined[at];
+    const std::uint32_t linkage = call.linkage == kNoText ? call.name : call.linkage;
+    frames.push_back({names_.texts[call.name], names_.texts[linkage], file, line});
+    file = names_.texts[call.call_file];
+    line = call.call_line;
+    at = call.parent;
+  }
+  frames.push_back({location.name, location.linkage, file, line});
+}
+
+CodeLocation SymbolIndex::locate(const Frame& frame, std::uint32_t pid, std::uint64_t time_ns,
+                                 AddressUse use) const {
+  CodeLocation location;
+  const bool returns = use == AddressUse::kReturn && frame.address != 0 && facts_.return_addresses;
+  std::uint64_t back = returns ? 1 : 0;
+  Frame wanted{frame.mode, frame.address - back};
+  auto hit = map_.find(pid, time_ns, wanted);
+  if (returns && !hit && (hit = map_.find(pid, time_ns, frame))) {
+    wanted = frame;  // no call can be before the first byte of an image
+    back = 0;
+  }
+  location.use = back == 0 ? AddressUse::kExact : AddressUse::kReturn;
+  if (hit) {
+    location.module = &modules_[hit->module];
+    location.offset = hit->offset + back;
+    if (is_synthetic(*location.module)) {
+      location.name = location.module->path;
+      location.linkage = location.name;
+    }
+  }
+  if (!any_functions_) {
+    return location;
+  }
+  const bool may_be_user = frame.mode == FrameMode::kUser || frame.mode == FrameMode::kUnknown;
+  const bool may_be_kernel = frame.mode == FrameMode::kKernel || frame.mode == FrameMode::kUnknown;
+  const Place kernel{{FunctionOwner::kKernel, kKernelPid, kUnknownTime}, wanted.address};
+  const bool named = (may_be_user && name_in_process(wanted.address, pid, time_ns, location)) ||
+                     (may_be_kernel && name_at(kernel, time_ns, location));
+  if (!named && location.module != nullptr && location.offset >= back) {
+    name_in_image(location.offset - back, location);
+  }
+  location.function_offset += location.function != nullptr ? back : 0;
+  return location;
+}
+
+}  // namespace stackpack::symbols

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "capture/module_map.h"
+#include "stackpack/names.h"
+#include "stackpack/symbols.h"
+#include "symbols/naming_epochs.h"
+#include "symbols/range_index.h"
+
+namespace stackpack::symbols {
+
+/// Locates addresses by tables which it does not own and which must outlive it.
+/// Const methods may be called from any thread.
+class SymbolIndex {
+ public:
+  /// What metadata say of the addresses of a capture.
+  struct Facts {
+    /// A module of one byte without a build id stands for a name (imported profiles in files of
+    /// version 1.0).
+    bool synthetic_modules = false;
+    /// Callers are recorded as return addresses, as sampling kernels do. What other profilers
+    /// exported has addresses within the calling instruction already.
+    bool return_addresses = true;
+  };
+  SymbolIndex(std::span<const Process> processes, std::span<const Module> modules,
+              const Names& names, const Facts& facts);
+  SymbolIndex(const SymbolIndex&) = delete;
+  SymbolIndex& operator=(const SymbolIndex&) = delete;
+
+  [[nodiscard]] CodeLocation locate(const Frame& frame, std::uint32_t pid, std::uint64_t time_ns,
+                                    AddressUse use) const;
+  /// As Symbols::expand.
+  void expand(const CodeLocation& location, std::vector<InlineFrame>& frames) const;
+  [[nodiscard]] const NamingEpochs& epochs() const { return epochs_; }
+
+  /// Whether a module is nothing but a name.
+  [[nodiscard]] bool is_synthetic(const Module& module) const {
+    return facts_.synthetic_modules && module.size == 1 && module.build_id.empty();
+  }
+
+  /// The first row of the modules with the same path and build id.
+  [[nodiscard]] std::uint32_t image_of(std::uint32_t module) const { return first_rows_[module]; }
+
+ private:
+  /// What has an address: the ranges of an owner, and the address as they count it.
+  struct Place {
+    RangeOwner owner;
+    std::uint64_t address = 0;
+  };
+
+  [[nodiscard]] const Function* function_at(const Place& place, std::uint64_t time_ns) const;
+  [[nodiscard]] const Process* process_at(std::uint32_t pid, std::uint64_t time_ns) const;
+  bool name_at(const Place& place, std::uint64_t time_ns, CodeLocation& location) const;
+  bool name_in_process(std::uint64_t address, std::uint32_t pid, std::uint64_t time_ns,
+                       CodeLocation& location) const;
+  void name_in_image(std::uint64_t offset, CodeLocation& location) const;
+
+  std::span<const Process> processes_;
+  std::span<const Module> modules_;
+  const Names& names_;
+  Facts facts_;
+  std::vector<std::uint32_t> first_rows_;
+  std::vector<std::uint32_t> by_pid_;  // processes by pid, start
+  capture::ModuleMap map_;
+  RangeIndex<Function> functions_;
+  RangeIndex<CodeLine> lines_;
+  NamingEpochs epochs_;
+  bool any_functions_;
+};
+
+}  // namespace stackpack::symbols

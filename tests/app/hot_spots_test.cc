@@ -1,0 +1,153 @@
+#include "app/analysis/hot_spots.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "app/analysis/named_frames.h"
+#include "stackpack/names.h"
+#include "support/spk_reading.h"
+
+namespace stackpack::test {
+namespace {
+
+using app::HotSpotKind;
+using app::HotSpotQuery;
+using app::HotSpots;
+using app::NeighbourSide;
+
+constexpr FrameMode kUser = FrameMode::kUser;
+
+// Functions a 100..109, b 110..119, c 120..129 of process 7, and a module at 200 without names.
+// Samples: 5 of a>b>a, 3 of a>c, 2 of a>200, 1 without a callstack.
+SpkContent recursive_content() {
+  SpkContent content;
+  const Frame a{kUser, 105};
+  const Frame b{kUser, 115};
+  content.stacks = {{a, b, {kUser, 101}}, {a, {kUser, 122}}, {a, {kUser, 205}}};
+  const std::vector<RootFirstStack> stacks(content.stacks.begin(), content.stacks.end());
+  const auto add = [&](const RootFirstStack& stack, int count) {
+    const auto id = std::find(stacks.begin(), stacks.end(), stack) - stacks.begin();
+    for (int i = 0; i < count; ++i) {
+      StoredSample sample;
+      sample.time_ns = content.samples.size();
+      sample.pid = sample.tid = 7;
+      sample.weight = 10;
+      sample.origin = StackOrigin::kRecorded;
+      sample.stack = static_cast<StackId>(id);
+      content.samples.push_back(sample);
+    }
+  };
+  add({a, b, {kUser, 101}}, 5);
+  add({a, {kUser, 122}}, 3);
+  add({a, {kUser, 205}}, 2);
+  StoredSample bare;
+  bare.time_ns = content.samples.size();
+  bare.pid = bare.tid = 7;
+  content.samples.push_back(bare);
+  content.tables.processes = {{7, 1, kUnknownTime, kUnknownTime, false, "prog", ""}};
+  Module module;
+  module.pid = 7;
+  module.base = 200;
+  module.size = 100;
+  module.path = "/lib/x.so";
+  content.tables.modules = {module};
+  content.add_names = [](spk::NameWriter& names) {
+    Status added;
+    std::uint64_t start = 100;
+    for (const char* const name : {"a", "b", "c"}) {
+      Function function;
+      function.pid = 7;
+      function.start = start;
+      function.size = 10;
+      added = names.add(function, {name, "", ""});
+      start += 10;
+    }
+    return added;
+  };
+  return content;
+}
+
+std::vector<std::string> lines_of(HotSpots spots, bool by_self = false) {
+  app::sort_hot_spots(spots.rows, by_self);
+  std::vector<std::string> lines;
+  for (const app::HotSpot& row : spots.rows) {
+    lines.push_back(row.name + " " + std::to_string(row.self) + " " + std::to_string(row.total));
+  }
+  return lines;
+}
+
+using Lines = std::vector<std::string>;
+
+TEST_SUITE("hot spots") {
+  TEST_CASE("hot spots: self and total, recursion once, code without a name by its module") {
+    const std::vector<std::byte> file = spk_bytes(recursive_content());
+    const auto reader = open_spk(file);
+    HotSpotQuery query;
+    query.filters.frames = FrameStyle::kFunction;
+    const auto spots = app::hot_spots(*reader, query);
+    REQUIRE_MESSAGE(spots.has_value(), failure(spots));
+    CHECK(spots->samples == 11);
+    CHECK(spots->value == 11);
+    CHECK(lines_of(*spots) == Lines{"a 5 10", "b 0 5", "c 3 3", "[x.so] 2 2"});
+    CHECK(lines_of(*spots, true) == Lines{"a 5 10", "c 3 3", "[x.so] 2 2", "b 0 5"});
+    HotSpots twice = *spots;
+    twice.add(*spots);
+    CHECK(lines_of(twice).front() == "a 10 20");
+  }
+
+  TEST_CASE("hot spots: by other things") {
+    const std::vector<std::byte> file = spk_bytes(recursive_content());
+    const auto reader = open_spk(file);
+    HotSpotQuery query;
+    query.filters.frames = FrameStyle::kFunction;
+    query.filters.weight = ExportWeight::kPeriod;
+    const auto lines = [&](HotSpotKind by) {
+      query.by = by;
+      const auto spots = app::hot_spots(*reader, query);
+      REQUIRE_MESSAGE(spots.has_value(), failure(spots));
+      return lines_of(*spots);
+    };
+    CHECK(lines(HotSpotKind::kModule) == Lines{"[unknown] 80 100", "x.so 20 20"});
+    CHECK(lines(HotSpotKind::kProcess) == Lines{"prog (7) 101 101"});
+    CHECK(lines(HotSpotKind::kEvent) == Lines{"cpu-clock 101 101"});
+    CHECK(lines(HotSpotKind::kCallstack) ==
+          Lines{"a;b;a 50 50", "a;c 30 30", "a;[x.so] 20 20", "[no callstack] 1 1"});
+    query.filters.frames = FrameStyle::kModule;
+    CHECK(lines(HotSpotKind::kFunction).back() == "x.so+0x5 20 20");
+  }
+
+  TEST_CASE("hot spots: callers and callees") {
+    const std::vector<std::byte> file = spk_bytes(recursive_content());
+    const auto reader = open_spk(file);
+    HotSpotQuery query;
+    query.filters.frames = FrameStyle::kFunction;
+    const auto callers = app::neighbours(*reader, query, "a", NeighbourSide::kCallers);
+    REQUIRE_MESSAGE(callers.has_value(), failure(callers));
+    CHECK(callers->center.self == 5);
+    CHECK(callers->center.total == 10);
+    CHECK(lines_of(callers->around) == Lines{"[root] 0 10", "b 5 5"});
+    const auto callees = app::neighbours(*reader, query, "a", NeighbourSide::kCallees);
+    REQUIRE_MESSAGE(callees.has_value(), failure(callees));
+    CHECK(lines_of(callees->around) == Lines{"[self] 0 5", "b 0 5", "c 3 3", "[x.so] 2 2"});
+    CHECK_FALSE(app::neighbours(*reader, query, "nobody", NeighbourSide::kCallees).has_value());
+  }
+
+  TEST_CASE("named frames: each address once, callers by the byte before") {
+    const std::vector<std::byte> file = spk_bytes(recursive_content());
+    const auto reader = open_spk(file);
+    Lines lines;
+    const Status visited = app::visit_named_frames(*reader, [&](const app::NamedFrame& named) {
+      lines.push_back(std::to_string(named.pid) + " " + std::to_string(named.frame.address) + " " +
+                      std::string(named.location.name));
+      return Status{};
+    });
+    REQUIRE(visited);
+    CHECK(lines == Lines{"7 101 a", "7 105 a", "7 115 b", "7 122 c"});
+  }
+}
+
+}  // namespace
+}  // namespace stackpack::test

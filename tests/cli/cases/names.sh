@@ -1,0 +1,22 @@
+# What frames are called: show, dump --names, top, callers, callees.
+printf 'main;parse;read 5\nmain;parse;parse;alloc 3\nmain;draw 2\n' > demo.folded
+run convert --quiet demo.folded -o demo.spk
+run top demo.spk
+run top demo.spk --total -n 2
+run top demo.folded demo.spk --by module
+run top demo.spk --by callstack
+run top demo.spk --json
+run callers demo.spk parse
+run callees demo.spk parse
+run callers demo.spk nobody
+run show demo.spk 0
+run show demo.spk 0 --frames address
+run show demo.spk 0 --frames module
+run dump demo.spk --names
+run dump demo.spk --functions
+capture demo.perf.data
+run top demo.perf.data
+run top demo.perf.data --frames module --by function -n 3
+run top demo.perf.data --by event
+run top demo.perf.data --by thread --event nothing
+ls

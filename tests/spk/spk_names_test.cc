@@ -1,0 +1,182 @@
+// Functions, inlined calls and lines in a file.
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "stackpack/names.h"
+#include "support/spk_reading.h"
+#include "support/spk_surgery.h"
+
+namespace stackpack::test {
+namespace {
+
+struct NamedFunction {
+  Function row;
+  std::string name;
+  std::string linkage;
+  std::string file;
+};
+
+// Functions of processes, of the kernel and of images, in the order of a file.
+std::vector<NamedFunction> random_functions(std::uint64_t seed, std::size_t count) {
+  Random random(seed);
+  std::vector<NamedFunction> functions;
+  std::uint64_t start = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    NamedFunction function;
+    const std::size_t part = i * 3 / count;
+    if (i * 3 / count != (i == 0 ? 0 : (i - 1) * 3 / count)) {
+      start = 0;
+    }
+    function.row.owner = static_cast<FunctionOwner>(part);
+    function.row.pid = part == 0 ? 4711 : kKernelPid;
+    function.row.module = part == 2 ? 1 : 0;
+    start += random.below(5) == 0 ? random.below(1U << 30) : random.below(500);
+    function.row.start = start;
+    function.row.size = 1 + random.below(3000);
+    function.row.born_ns = random.below(2) == 0 ? kUnknownTime : i * 1'000'003;
+    function.row.source = static_cast<FunctionSource>(random.below(kFunctionSourceCount));
+    function.row.line = static_cast<std::uint32_t>(random.below(100));
+    function.name = "namespace::function" + std::to_string(random.below(count));
+    function.linkage = random.below(2) == 0 ? "" : "_ZN" + function.name;
+    function.file = random.below(3) == 0 ? "" : "file" + std::to_string(random.below(9)) + ".cc";
+    functions.push_back(std::move(function));
+  }
+  return functions;
+}
+
+SpkContent content_with(const std::vector<NamedFunction>& functions) {
+  SpkContent content = random_content(3, 12, 25);
+  content.tables.modules.resize(2);
+  content.add_names = [&functions](spk::NameWriter& names) {
+    for (const NamedFunction& function : functions) {
+      if (const Status added =
+              names.add(function.row, {function.name, function.linkage, function.file});
+          !added) {
+        return added;
+      }
+    }
+    return Status{};
+  };
+  return content;
+}
+
+Names names_of(const std::vector<std::byte>& file) {
+  const auto reader = open_spk(file);
+  CHECK(failure(reader->verify()).empty());
+  Result<Names> names = reader->names();
+  REQUIRE_MESSAGE(names.has_value(), failure(names));
+  return std::move(*names);
+}
+
+TEST_SUITE("spk names") {
+  TEST_CASE("spk names: functions come back as they were, texts once each") {
+    for (const std::size_t count : {1U, 4096U, 10'000U}) {
+      const std::vector<NamedFunction> functions = random_functions(count, count);
+      const Names names = names_of(spk_bytes(content_with(functions)));
+      REQUIRE(names.functions.size() == count);
+      std::vector<std::string> texts;
+      for (std::size_t i = 0; i < count; ++i) {
+        const NamedFunction& given = functions[i];
+        Function row = names.functions[i];
+        CHECK(names.texts[row.name] == given.name);
+        CHECK(names.texts[row.linkage] == given.linkage);
+        CHECK(names.texts[row.file] == given.file);
+        for (const std::string& text : {given.name, given.linkage, given.file}) {
+          texts.push_back(text);
+        }
+        row.name = row.linkage = row.file = kNoText;
+        CHECK(row == given.row);
+      }
+      std::sort(texts.begin(), texts.end());
+      texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+      CHECK(names.texts.size() == texts.size() - (texts.front().empty() ? 1 : 0));
+    }
+  }
+
+  TEST_CASE("spk names: inlined calls and lines") {
+    SpkContent content = random_content(3, 12, 25);
+    content.tables.modules.resize(1);
+    CodeLine line;
+    line.owner = FunctionOwner::kImage;
+    line.size = 4;
+    content.add_names = [&line](spk::NameWriter& names) -> Status {
+      InlinedCall call;
+      call.call_line = 7;
+      REQUIRE(names.add(call, {"outer", "_outer", "a.c"}));
+      call.parent = 0;
+      call.call_line = 9;
+      REQUIRE(names.add(call, {"inner", "", "b.c"}));
+      line.inlined = 1;
+      line.line = 11;
+      REQUIRE(names.add(line, {"", "", "c.c"}));
+      line.start = 4;
+      line.inlined = kNoInline;
+      line.line = 3;
+      return names.add(line, {"", "", "a.c"});
+    };
+    const Names names = names_of(spk_bytes(content));
+    REQUIRE(names.inlined.size() == 2);
+    CHECK(names.inlined[0].parent == kNoInline);
+    CHECK(names.inlined[1].parent == 0);
+    CHECK(names.inlined[1].call_line == 9);
+    CHECK(names.texts[names.inlined[1].call_file] == "b.c");
+    REQUIRE(names.lines.size() == 2);
+    CHECK(names.lines[0].inlined == 1);
+    CHECK(names.lines[1].inlined == kNoInline);
+    CHECK(names.lines[1].line == 3);
+    CHECK(names.lines[1].start == 4);
+    CHECK(names.texts[names.lines[1].file] == "a.c");
+  }
+
+  TEST_CASE("spk names: rows out of order and calls of later rows are refused") {
+    std::vector<NamedFunction> functions = random_functions(1, 10);
+    std::reverse(functions.begin(), functions.end());
+    CHECK(spk_bytes(content_with(functions)).empty());
+    SpkContent content = random_content(3, 12, 25);
+    content.add_names = [](spk::NameWriter& names) {
+      InlinedCall call;
+      call.parent = 0;
+      return names.add(call, {"f", "", ""});
+    };
+    CHECK(spk_bytes(content).empty());
+  }
+
+  TEST_CASE("spk names: a function of a module that is not there is refused, by verify too") {
+    std::vector<NamedFunction> functions = random_functions(1, 1);
+    functions[0].row.owner = FunctionOwner::kImage;
+    functions[0].row.pid = kKernelPid;
+    functions[0].row.module = 2;
+    const std::vector<std::byte> file = spk_bytes(content_with(functions));
+    const auto reader = open_spk(file);
+    CHECK(failure(reader->names()) == "spk: names: a row that is not there");
+    CHECK_FALSE(reader->verify().has_value());
+  }
+
+  TEST_CASE("spk names: readers of version 1.0 pass the sections over") {
+    const std::vector<NamedFunction> functions = random_functions(5, 200);
+    SpkParts parts = take_apart(spk_bytes(content_with(functions)));
+    std::size_t sections = 0;
+    for (spk::SectionRecord& section : parts.directory.sections) {
+      if (section.kind >= static_cast<std::uint32_t>(spk::SectionKind::kFunctions)) {
+        // To such a reader the kind is unknown, as this one is to us.
+        section.kind += 4'000;
+        CHECK(section.flags == 0);
+        ++sections;
+      }
+    }
+    CHECK(sections == 2);  // functions, texts
+    const std::vector<std::byte> file = parts.join();
+    const auto reader = open_spk(file);
+    CHECK(failure(reader->verify()).empty());
+    CHECK(reader->names()->functions.empty());
+    CHECK(stacks_in(*reader) == list_of(content_with(functions).stacks));
+  }
+}
+
+}  // namespace
+}  // namespace stackpack::test

@@ -1,0 +1,234 @@
+#include "symbols/symbol_index.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "stackpack/symbols.h"
+
+using stackpack::address_use;
+using stackpack::AddressUse;
+using stackpack::CodeLocation;
+using stackpack::Frame;
+using stackpack::FrameMode;
+using stackpack::Function;
+using stackpack::FunctionOwner;
+using stackpack::kKernelPid;
+using stackpack::kUnknownTime;
+using stackpack::Module;
+using stackpack::Names;
+using stackpack::Process;
+using stackpack::symbols::SymbolIndex;
+
+namespace {
+
+struct Tables {
+  std::vector<Process> processes;
+  std::vector<Module> modules;
+  Names names;
+
+  void add(FunctionOwner owner, std::uint32_t place, std::uint64_t start, std::uint64_t size,
+           const std::string& name, std::uint64_t born_ns = kUnknownTime,
+           std::uint64_t life_ns = kUnknownTime) {
+    Function function;
+    function.owner = owner;
+    function.pid = owner == FunctionOwner::kProcess ? place : kKernelPid;
+    function.module = owner == FunctionOwner::kImage ? place : 0;
+    function.start = start;
+    function.size = size;
+    function.born_ns = born_ns;
+    function.life_ns = life_ns;
+    function.name = static_cast<std::uint32_t>(names.texts.size());
+    names.texts.add(name);
+    names.functions.push_back(function);
+  }
+  void map(std::uint32_t pid, std::uint64_t base, std::uint64_t size, std::uint64_t file_offset,
+           const std::string& path) {
+    Module module;
+    module.pid = pid;
+    module.base = base;
+    module.size = size;
+    module.file_offset = file_offset;
+    module.path = path;
+    modules.push_back(module);
+  }
+};
+
+// `name+offset`; empty without a name.
+std::string name_at(const Tables& tables, std::uint32_t pid, std::uint64_t time_ns,
+                    std::uint64_t address, AddressUse use = AddressUse::kExact,
+                    FrameMode mode = FrameMode::kUser) {
+  const SymbolIndex index(tables.processes, tables.modules, tables.names, {});
+  const CodeLocation location = index.locate({mode, address}, pid, time_ns, use);
+  return location.function == nullptr
+             ? ""
+             : std::string(location.name) + "+" + std::to_string(location.function_offset);
+}
+
+constexpr FunctionOwner kProcess = FunctionOwner::kProcess;
+constexpr FunctionOwner kImage = FunctionOwner::kImage;
+
+}  // namespace
+
+TEST_CASE("symbols: a name for addresses inside, none for those beside") {
+  Tables tables;
+  tables.add(kProcess, 7, 100, 10, "f");
+  tables.add(kProcess, 7, 120, 10, "g");
+  CHECK(name_at(tables, 7, 5, 99).empty());
+  CHECK(name_at(tables, 7, 5, 100) == "f+0");
+  CHECK(name_at(tables, 7, 5, 109) == "f+9");
+  CHECK(name_at(tables, 7, 5, 110).empty());
+  CHECK(name_at(tables, 7, 5, 125) == "g+5");
+  CHECK(name_at(tables, 8, 5, 105).empty());
+  CHECK(name_at(tables, 7, 5, 105, AddressUse::kExact, FrameMode::kKernel).empty());
+}
+
+TEST_CASE("symbols: a return address belongs to what is before it") {
+  Tables tables;
+  tables.add(kProcess, 7, 100, 10, "f");
+  tables.add(kProcess, 7, 110, 10, "g");
+  CHECK(name_at(tables, 7, 5, 110) == "g+0");
+  CHECK(name_at(tables, 7, 5, 110, AddressUse::kReturn) == "f+10");
+  CHECK(name_at(tables, 7, 5, 100, AddressUse::kReturn).empty());
+}
+
+TEST_CASE("symbols: which frames are exact") {
+  const FrameMode k = FrameMode::kKernel;
+  const FrameMode u = FrameMode::kUser;
+  const std::vector<Frame> frames{{k, 1}, {k, 2}, {u, 3}, {u, 4}};
+  std::string uses;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    uses += address_use(frames, i) == AddressUse::kExact ? 'e' : 'r';
+  }
+  CHECK(uses == "erer");
+}
+
+TEST_CASE("symbols: of functions on the same bytes the one born last before the time") {
+  Tables tables;
+  tables.add(kProcess, 7, 100, 10, "first", 50);
+  tables.add(kProcess, 7, 100, 10, "second", 60);
+  tables.add(kProcess, 7, 105, 10, "third", 70);
+  CHECK(name_at(tables, 7, 55, 104) == "first+4");
+  CHECK(name_at(tables, 7, 60, 104) == "second+4");
+  CHECK(name_at(tables, 7, 90, 104) == "second+4");
+  CHECK(name_at(tables, 7, 90, 106) == "third+1");
+  CHECK(name_at(tables, 7, 10, 104) == "first+4");  // before all of them: the first
+}
+
+TEST_CASE("symbols: functions belong to one life of a process, and to its forked children") {
+  Tables tables;
+  tables.processes = {{7, 1, kUnknownTime, 100, false, "a", ""},
+                      {7, 1, 200, kUnknownTime, false, "b", ""},
+                      {8, 7, 250, kUnknownTime, true, "c", ""}};
+  tables.add(kProcess, 7, 100, 10, "early");
+  tables.add(kProcess, 7, 100, 10, "late", kUnknownTime, 200);
+  CHECK(name_at(tables, 7, 50, 100) == "early+0");
+  CHECK(name_at(tables, 7, 220, 100) == "late+0");
+  CHECK(name_at(tables, 8, 300, 100) == "late+0");
+}
+
+TEST_CASE("symbols: functions of an image are found wherever it is mapped") {
+  Tables tables;
+  tables.map(7, 0x1000, 0x1000, 0, "/lib/a.so");
+  tables.map(8, 0x5000, 0x1000, 0x200, "/lib/a.so");
+  tables.map(8, 0x9000, 0x1000, 0, "/lib/b.so");
+  tables.add(kImage, 0, 0x300, 0x10, "f");
+  CHECK(name_at(tables, 7, 5, 0x1305) == "f+5");
+  CHECK(name_at(tables, 8, 5, 0x5105) == "f+5");
+  CHECK(name_at(tables, 8, 5, 0x9305).empty());
+  const SymbolIndex index(tables.processes, tables.modules, tables.names, {});
+  const CodeLocation unnamed = index.locate({FrameMode::kUser, 0x9305}, 8, 5, AddressUse::kReturn);
+  REQUIRE(unnamed.module != nullptr);
+  CHECK(unnamed.module->path == "/lib/b.so");
+  CHECK(unnamed.offset == 0x305);
+}
+
+TEST_CASE("symbols: epochs are cut where bytes change hands, not at every birth") {
+  Tables tables;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    tables.add(kProcess, 7, 1000 + i * 16, 16, "f" + std::to_string(i), 10 + i);
+  }
+  {
+    const SymbolIndex index(tables.processes, tables.modules, tables.names, {});
+    CHECK(index.epochs().find(7, 0).valid_until == ~std::uint64_t{0});
+  }
+  tables.add(kProcess, 7, 1008, 4, "again", 5000);
+  const SymbolIndex index(tables.processes, tables.modules, tables.names, {});
+  CHECK(index.epochs().find(7, 11).valid_until == 5000);
+  CHECK(index.epochs().find(7, 5000).number != index.epochs().find(7, 4999).number);
+  CHECK(index.epochs().find(7, 5000).valid_until == ~std::uint64_t{0});
+}
+
+TEST_CASE("symbols: lines and inlined calls") {
+  Tables tables;
+  tables.map(7, 0x1000, 0x1000, 0, "/lib/a.so");
+  tables.add(kImage, 0, 0x300, 0x10, "f");
+  const auto text = [&tables](const std::string& name) {
+    tables.names.texts.add(name);
+    return static_cast<std::uint32_t>(tables.names.texts.size() - 1);
+  };
+  stackpack::InlinedCall outer;
+  outer.name = text("outer");
+  outer.call_file = text("f.c");
+  outer.call_line = 3;
+  tables.names.inlined.push_back(outer);
+  stackpack::InlinedCall inner;
+  inner.parent = 0;
+  inner.name = text("inner");
+  inner.call_line = 5;
+  tables.names.inlined.push_back(inner);
+  stackpack::CodeLine line;
+  line.owner = kImage;
+  line.start = 0x304;
+  line.size = 4;
+  line.inlined = 1;
+  line.file = text("inner.c");
+  line.line = 9;
+  tables.names.lines.push_back(line);
+  const SymbolIndex index(tables.processes, tables.modules, tables.names, {});
+  const CodeLocation at = index.locate({FrameMode::kUser, 0x1305}, 7, 5, AddressUse::kExact);
+  CHECK(at.name == "f");
+  CHECK(at.file == "inner.c");
+  CHECK(at.line == 9);
+  CHECK(at.inlined == 1);
+  CHECK(index.locate({FrameMode::kUser, 0x1308}, 7, 5, AddressUse::kExact).line == 0);
+}
+
+TEST_CASE("symbols: the same answers as a search through all functions") {
+  Tables tables;
+  std::uint64_t seed = 1;
+  const auto below = [&seed](std::uint64_t limit) {
+    seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (seed >> 33) % limit;
+  };
+  for (int i = 0; i < 300; ++i) {
+    tables.add(kProcess, 7 + static_cast<std::uint32_t>(below(2)), below(2000), 1 + below(60),
+               "f" + std::to_string(i), 10 + below(100));
+  }
+  const SymbolIndex index(tables.processes, tables.modules, tables.names, {});
+  for (int i = 0; i < 5000; ++i) {
+    const auto pid = static_cast<std::uint32_t>(7 + below(2));
+    const std::uint64_t address = below(2100);
+    const std::uint64_t time = below(130);
+    const Function* best = nullptr;
+    for (const Function& f : tables.names.functions) {
+      if (f.pid != pid || address < f.start || address >= f.start + f.size) {
+        continue;
+      }
+      const bool born = f.born_ns <= time;
+      const bool best_born = best != nullptr && best->born_ns <= time;
+      if (best == nullptr || (born && (!best_born || f.born_ns >= best->born_ns)) ||
+          (!born && !best_born && f.born_ns < best->born_ns)) {
+        best = &f;
+      }
+    }
+    const CodeLocation found =
+        index.locate({FrameMode::kUser, address}, pid, time, AddressUse::kExact);
+    // Rows of equal birth: which one depends on their order by start.
+    CHECK((found.function == nullptr) == (best == nullptr));
+    if (best != nullptr) {
+      CHECK(found.function->born_ns == best->born_ns);
+    }
+  }
+}
