@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "formats/perf/callchain.h"
+#include "formats/perf/record_sizes.h"
 #include "formats/perf/record_trailer.h"
 
 namespace stackpack::perf {
@@ -46,10 +47,14 @@ bool RecordProbe::plausible_sample(bytes::ByteCursor payload) const {
   return !row->layout.has(sample_bit::kIp) || begins_at_ip(fields);
 }
 
-bool RecordProbe::plausible_other(bytes::ByteCursor payload) const {
+bool RecordProbe::plausible_other(std::uint32_t type, bytes::ByteCursor payload) const {
   const AttrTable::Row* row = context_.attrs.of_other(payload);
   const auto trailer = row != nullptr ? read_trailer(payload, row->attr) : std::nullopt;
-  return trailer.has_value() &&
+  if (!trailer) {
+    return false;
+  }
+  const bytes::ByteCursor body = payload.sub(payload.size() - trailer->bytes);
+  return fills_kernel_record(type, body, row->layout) &&
          (trailer->id == 0 || !context_.attrs.has_ids() || context_.attrs.row_of_id(trailer->id));
 }
 
@@ -60,7 +65,7 @@ bool RecordProbe::plausible(const RecordHeader& header, bytes::ByteCursor payloa
   if (static_cast<RecordType>(header.type) == RecordType::kSample) {
     return plausible_sample(payload);
   }
-  return !is_known_kernel_record(header.type) || plausible_other(payload);
+  return !is_known_kernel_record(header.type) || plausible_other(header.type, payload);
 }
 
 bool RecordProbe::records_begin(std::span<const std::byte> window, bool is_end) const {

@@ -39,7 +39,7 @@ class RecordProbe {
 
   [[nodiscard]] bool plausible(const RecordHeader& header, bytes::ByteCursor payload) const;
   [[nodiscard]] bool plausible_sample(bytes::ByteCursor payload) const;
-  [[nodiscard]] bool plausible_other(bytes::ByteCursor payload) const;
+  [[nodiscard]] bool plausible_other(std::uint32_t type, bytes::ByteCursor payload) const;
 
   const CaptureContext& context_;
 };

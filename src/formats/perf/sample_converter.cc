@@ -64,7 +64,11 @@ Status SampleConverter::convert_sample(const Record& record) {
       context_.reject(record, SkipReason::kBadSamples);
       return {};
     }
-    context_.notice(loss::kUnreadSampleBytes, 1, record.offset);
+    if ((layout.sample_type & ~sample_bit::kAllKnown) != 0) {
+      context_.notice(loss::kUnreadSampleBytes, 1, record.offset);
+    } else {  // whose size has grown over the records after it
+      context_.damage(loss::kOverlongSamples, 1, record.offset);
+    }
   }
   if (chain_.unknown_contexts() != known_contexts_) [[unlikely]] {
     first_context_offset_ = known_contexts_ == 0 ? record.offset : first_context_offset_;
@@ -171,7 +175,8 @@ Status SampleConverter::convert_deferred(const Record& record) {
   const auto cookie = body.read<std::uint64_t>();
   const auto count = body.read<std::uint64_t>();
   if (!trailer || !body.ok() || body.remaining() < trailer->bytes ||
-      count > (body.remaining() - trailer->bytes) / 8) {
+      (body.remaining() - trailer->bytes) % 8 != 0 ||
+      count != (body.remaining() - trailer->bytes) / 8) {
     context_.reject(record, SkipReason::kBadRecords);
     return {};
   }
