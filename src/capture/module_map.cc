@@ -1,7 +1,6 @@
 #include "capture/module_map.h"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
 namespace stackpack::capture {
@@ -26,13 +25,7 @@ bool alive_at(std::uint64_t start_ns, std::uint64_t end_ns, std::uint64_t time_n
 }  // namespace
 
 ModuleMap::ModuleMap(std::span<const Process> processes, std::span<const Module> modules)
-    : processes_(processes), modules_(modules) {
-  by_pid_.resize(processes.size());
-  std::iota(by_pid_.begin(), by_pid_.end(), 0U);
-  std::stable_sort(by_pid_.begin(), by_pid_.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tuple(processes[a].pid, start_of(processes[a].start_ns)) <
-           std::tuple(processes[b].pid, start_of(processes[b].start_ns));
-  });
+    : processes_(processes), modules_(modules), lives_(processes) {
   for (std::uint32_t i = 0; i < modules.size(); ++i) {
     if (modules[i].size != 0) {
       by_base_.push_back(i);
@@ -109,18 +102,6 @@ ModuleMap::Hit ModuleMap::hit_of(std::uint32_t index, std::uint64_t address) con
   return {index, address - modules_[index].base + modules_[index].file_offset};
 }
 
-const Process* ModuleMap::process_at(std::uint32_t pid, std::uint64_t time_ns) const {
-  const auto after = std::upper_bound(
-      by_pid_.begin(), by_pid_.end(), std::tuple(pid, time_ns),
-      [&](const auto& key, std::uint32_t index) {
-        return key < std::tuple(processes_[index].pid, start_of(processes_[index].start_ns));
-      });
-  if (after == by_pid_.begin() || processes_[*(after - 1)].pid != pid) {
-    return nullptr;
-  }
-  return &processes_[*(after - 1)];
-}
-
 std::optional<ModuleMap::Hit> ModuleMap::find(std::uint32_t pid, std::uint64_t time_ns,
                                               const Frame& frame, std::uint64_t* steps) const {
   std::uint64_t uncounted = 0;
@@ -138,12 +119,12 @@ std::optional<ModuleMap::Hit> ModuleMap::find(std::uint32_t pid, std::uint64_t t
     if (const auto hit = find_in(pid, time_ns, frame.address, looked_at)) {
       return hit;
     }
-    const Process* process = process_at(pid, time_ns);
-    if (process == nullptr || !process->inherits_mappings) {
+    const std::uint32_t life = lives_.find(pid, time_ns).row;
+    if (life == kNoRow || !processes_[life].inherits_mappings) {
       break;
     }
-    time_ns = start_of(process->start_ns);
-    pid = process->parent_pid;
+    time_ns = start_of(processes_[life].start_ns);
+    pid = processes_[life].parent_pid;
   }
   return frame.mode == FrameMode::kUnknown ? find_in(kKernelPid, time_ns, frame.address, looked_at)
                                            : std::nullopt;

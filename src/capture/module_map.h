@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "capture/life_index.h"
 #include "capture/mapping_tree.h"
 #include "stackpack/model.h"
 
@@ -41,11 +42,10 @@ class ModuleMap {
   [[nodiscard]] std::optional<Hit> find_in(std::uint32_t pid, std::uint64_t time_ns,
                                            std::uint64_t address, std::uint64_t& steps) const;
   [[nodiscard]] Hit hit_of(std::uint32_t index, std::uint64_t address) const;
-  [[nodiscard]] const Process* process_at(std::uint32_t pid, std::uint64_t time_ns) const;
 
   std::span<const Process> processes_;
   std::span<const Module> modules_;
-  std::vector<std::uint32_t> by_pid_;   // processes by pid, start
+  ProcessLives lives_;
   std::vector<std::uint32_t> by_base_;  // modules by pid, base
   std::vector<std::uint64_t> highest_;  // of by_base_: highest last address so far in the same pid
   std::map<std::uint32_t, MappingTree> trees_;  // by pid

@@ -97,7 +97,7 @@ TEST_CASE("system recorder: an exec at the time of the fork leaves one process, 
     recorder.process_named(11, time, "tool", true);
     const SystemTables tables = recorder.finish();
     std::size_t lives = 0;
-    for (const Process& process : tables.processes) {
+    for (const auto& process : tables.processes) {
       lives += process.pid == 11 && process.start_ns == 100 ? 1U : 0U;
     }
     CHECK(lives == 1);

@@ -13,6 +13,7 @@ inline constexpr std::string_view kRecordHeaderDamaged = "record_header_damaged"
 inline constexpr std::string_view kBadAttributes = "bad_attributes";
 inline constexpr std::string_view kEventIdsMissing = "event_ids_missing";
 inline constexpr std::string_view kOutsidePayloadCut = "outside_payload_cut";
+inline constexpr std::string_view kOverlongRecords = "overlong_records";
 inline constexpr std::string_view kOverlongSamples = "overlong_samples";
 
 // Said by the recorder.

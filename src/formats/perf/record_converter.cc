@@ -5,14 +5,18 @@
 #include "formats/perf/features.h"
 #include "formats/perf/perf_event_names.h"
 #include "formats/perf/perf_losses.h"
-#include "formats/perf/simpleperf.h"
 #include "formats/perf/record_sizes.h"
+#include "formats/perf/simpleperf.h"
 
 namespace stackpack::perf {
 
 using capture::SkipReason;
 
 Status RecordConverter::convert_other(const Record& record) {
+  // Of most of the perf tool's records the size is not known from their content.
+  if (is_known_tool_record(record.type) && probe_.hides_samples(record.payload)) {
+    context_.damage(loss::kOverlongRecords, 1, record.offset);
+  }
   bool understood = true;
   switch (static_cast<RecordType>(record.type)) {
     case RecordType::kCallchainDeferred:

@@ -1,6 +1,7 @@
 #include "formats/perf/record_probe.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "formats/perf/callchain.h"
 #include "formats/perf/record_sizes.h"
@@ -86,6 +87,32 @@ bool RecordProbe::records_begin(std::span<const std::byte> window, bool is_end) 
     at += header.size;
   }
   return true;
+}
+
+bool RecordProbe::hides_samples(bytes::ByteCursor payload) const {
+  enum class Chain : std::uint8_t { kNone, kRecords, kSamples };
+  const std::span<const std::byte> window = payload.rest();
+  if (window.size() < kRecordHeaderBytes) {
+    return false;
+  }
+  // From the end to the start: what begins at each place and reaches the end in whole records.
+  std::vector<Chain> from(window.size() + 1, Chain::kNone);
+  from.back() = Chain::kRecords;
+  for (std::size_t at = window.size() - kRecordHeaderBytes + 1; at-- > 0;) {
+    bytes::ByteCursor in(window.subspan(at), 0, context_.order);
+    const RecordHeader header = read_record_header(in);
+    if (header.size < kRecordHeaderBytes || header.size > window.size() - at ||
+        from[at + header.size] == Chain::kNone ||
+        !plausible(header, in.sub(header.size - kRecordHeaderBytes))) {
+      continue;
+    }
+    from[at] = static_cast<RecordType>(header.type) == RecordType::kSample ? Chain::kSamples
+                                                                           : from[at + header.size];
+    if (from[at] == Chain::kSamples) {
+      return true;
+    }
+  }
+  return false;
 }
 
 bool RecordProbe::may_pass(const RecordHeader& header, std::span<const std::byte> window,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "capture/stack_view.h"
 #include "formats/perf/callchain.h"
@@ -32,13 +33,19 @@ class SampleConverter {
   Status finish();
 
  private:
+  // What a sample has besides its chain, for want of frames in it.
+  struct BesideChain {
+    bool has_dump = false;
+    std::optional<Frame> ip;
+    std::uint64_t offset = 0;  // of the record
+  };
+
   Status emit_known(Sample sample, capture::StackMemo memo);
   void use_branch_stack(const SampleLayout& layout, const SampleFields& fields);
   Status hold(const Sample& sample, const Record& record, const SampleLayout& layout,
               const SampleFields& fields);
   Status release(const WaitingSample& waiting, bool merged);
-  Status emit(Sample sample, capture::StackMemo memo, bool has_dump, bool has_ip, const Frame& ip,
-              std::uint64_t offset);
+  Status emit(Sample sample, capture::StackMemo memo, const BesideChain& beside);
 
   CaptureContext& context_;
   bool knows_stacks_;  // the sink remembers: a known chain need not be decoded

@@ -7,6 +7,7 @@
 
 #include "formats/etl/event/event_header.h"
 #include "formats/etl/event/provider_names.h"
+#include "formats/etl/file/buffer_header.h"
 #include "support/etl_reading.h"
 
 namespace stackpack::test {
