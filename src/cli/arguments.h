@@ -26,6 +26,7 @@ struct ConvertArguments {
   bool strict = false;
   bool json = false;
   bool quiet = false;
+  bool verbose = false;  // list files that are no captures
   bool timings = false;
   ProgressMode progress = ProgressMode::kAuto;
 };
@@ -35,6 +36,7 @@ struct StatsArguments {
   bool json = false;
   bool by_process = false;
   std::vector<std::string> checks;
+  bool quiet = false;
   ConvertOptions options;  // for files that are captures
   SampleFilter filter;
 };
