@@ -23,15 +23,21 @@ struct ConvertOptions {
   unsigned encoders = kAutoEncoders;
   static constexpr unsigned kAutoEncoders = ~0U;
   bool redact = false;  ///< leave out command lines, host name, user names in paths
+  bool force = false;   ///< replace an existing file that is neither a .spk file nor empty
   std::string member;   ///< of a zip archive: which of its captures; may be empty
 };
+
+/// What a conversion is doing.
+enum class ConvertStage : std::uint8_t { kReading, kCallstacks, kSamples, kFinishing };
 
 /// Shared with the thread that watches a conversion.
 struct ConvertProgress {
   std::atomic<std::uint64_t> bytes_total{0};  ///< 0: not known (a pipe)
   std::atomic<std::uint64_t> bytes_done{0};
   std::atomic<std::uint64_t> samples{0};
-  std::atomic<bool> cancelled{false};  ///< set it to stop with kCancelled
+  std::atomic<ConvertStage> stage{ConvertStage::kReading};
+  std::atomic<std::uint64_t> samples_written{0};  ///< of `samples`, while in kSamples
+  std::atomic<bool> cancelled{false};             ///< set it to stop with kCancelled
 };
 
 /// Seconds of one stage, for --timings.
@@ -68,8 +74,10 @@ Result<std::vector<std::string>> captures_in_archive(const std::string& path);
 /// The file's fingerprint is a text of the version of the program, the options that change the
 /// content, and a digest of parts of the input (its size, the first 4 KiB of every MiB, the last
 /// 4 KiB): equal fingerprints mean that converting again would give the same file.
+/// The output has the permissions of the input, or of the .spk file that it replaces.
 /// Errors: kNotFound, kIo, kCorrupt/kTruncated/kUnsupported when nothing of the input is readable,
-///         kUsage when an archive leaves the choice open, kCancelled.
+///         kUsage when an archive leaves the choice open, when the output is the input (by whatever
+///         name), or would replace a file that is no .spk file without options.force; kCancelled.
 Result<ConvertReport> convert(const std::string& input, const std::string& output,
                               const ConvertOptions& options, ConvertProgress* progress);
 

@@ -71,7 +71,11 @@ struct ExportOptions {
   bool annotate_kernel = false;         ///< folded: `_[k]` behind kernel frames
   /// speedscope: weights instead of times; always so when the samples have no times.
   bool aggregate = false;
-  bool otlp_stack_tree = false;              ///< otlp: stacks as a tree; an experiment
+  bool otlp_stack_tree = false;  ///< otlp: stacks as a tree; an experiment
+  bool force = false;            ///< replace an existing file that is not empty
+  /// The reader's file, when it has a name. The output is never that file, and gets its
+  /// permissions.
+  std::string source_path;
   std::uint64_t memory_limit = 96ULL << 20;  ///< bytes for what depends on samples; an aim
 };
 
@@ -92,7 +96,9 @@ struct ExportReport {
 /// Memory: the tables of the file, the distinct callstacks as the format names their frames, and
 ///         about options.memory_limit; nothing grows with the number of samples.
 /// Errors: kUsage when an option names what the file does not have, or no sample is selected (the
-///         text says which); those of the reader; kIo of the output.
+///         text says which), or when the output is options.source_path, or would replace a file
+///         that is not empty (csv: go into a directory that is not empty) without options.force;
+///         those of the reader; kIo of the output.
 Result<ExportReport> export_capture(const Reader& reader, const std::string& output,
                                     const ExportOptions& options);
 

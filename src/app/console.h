@@ -1,6 +1,7 @@
-// What the program may ask of the terminal and of signals; src/io does it.
+// What the program may ask of the terminal, of signals and of output folders; src/io does it.
 #pragma once
 
+#include "io/output_rules.h"
 #include "io/terminal.h"
 
 namespace stackpack::app {
@@ -10,8 +11,10 @@ using io::end_by_signal;
 using io::ignore_broken_pipes;
 using io::interrupted_by;
 using io::is_terminal;
+using io::remove_leftovers;
 using io::Stream;
 using io::terminal_columns;
+using io::terminal_moves_cursor;
 using io::write_standard_error;
 
 }  // namespace stackpack::app

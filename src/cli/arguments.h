@@ -27,6 +27,7 @@ struct ConvertArguments {
   bool strict = false;
   bool json = false;
   bool quiet = false;
+  bool verbose = false;  // list files that are no captures
   bool timings = false;
   ProgressMode progress = ProgressMode::kAuto;
 };
@@ -36,6 +37,7 @@ struct StatsArguments {
   bool json = false;
   bool by_process = false;
   std::vector<std::string> checks;
+  bool quiet = false;
   ConvertOptions options;  // for files that are captures
   SampleFilter filter;
 };

@@ -31,7 +31,42 @@ std::string rate(std::uint64_t bytes, double seconds) {
              : fmt::format("{:.0f} MB/s", static_cast<double>(bytes) / kMegabyte / seconds);
 }
 
+std::string percent(std::uint64_t part, std::uint64_t whole) {
+  constexpr double kHundred = 100;
+  return fmt::format("{:3.0f}%", kHundred * std::min(1.0, app::ratio(part, whole)));
+}
+
+std::string reading_text(const app::BatchRunning& running) {
+  const std::string speed = rate(running.bytes_done, running.seconds);
+  if (running.bytes_total == 0) {
+    return fmt::format("reading  {:>9}", speed);
+  }
+  std::string text =
+      fmt::format("reading {} {:>9}", percent(running.bytes_done, running.bytes_total), speed);
+  // Before a hundredth is done the guess would be nonsense.
+  constexpr double kEnoughToGuess = 0.01;
+  const double part = std::min(1.0, app::ratio(running.bytes_done, running.bytes_total));
+  if (part > kEnoughToGuess && part < 1) {
+    text += fmt::format(", {} left to read", human_seconds(running.seconds * (1 - part) / part));
+  }
+  return text;
+}
+
 }  // namespace
+
+std::string progress_text(const app::BatchRunning& running) {
+  switch (running.stage) {
+    case ConvertStage::kReading:
+      return reading_text(running);
+    case ConvertStage::kCallstacks:
+      return "writing callstacks";
+    case ConvertStage::kSamples:
+      return "writing samples " + percent(running.samples_written, running.samples);
+    case ConvertStage::kFinishing:
+      return "finishing";
+  }
+  return "";
+}
 
 BatchProgress::BatchProgress(const app::Batch& batch, bool shown) : batch_(batch), shown_(shown) {}
 
@@ -43,23 +78,9 @@ void BatchProgress::count(std::size_t job) {
 }
 
 std::string BatchProgress::line_of(const app::BatchRunning& running) const {
-  std::string share = "    ";
-  std::string left;
-  if (running.bytes_total != 0) {
-    const double part = std::min(1.0, app::ratio(running.bytes_done, running.bytes_total));
-    share = fmt::format("{:3.0f}%", 100 * part);
-    // Before a hundredth is done the guess would be nonsense.
-    constexpr double kEnoughToGuess = 0.01;
-    if (part >= 1) {
-      left = ", writing";
-    } else if (part > kEnoughToGuess) {
-      left = ", " + human_seconds(running.seconds * (1 - part) / part) + " left";
-    }
-  }
   std::string name;
   append_escaped(name, input_name(batch_.jobs()[running.job]));
-  return fmt::format("{} {:>9}  {} samples{}  {}", share, rate(running.bytes_done, running.seconds),
-                     grouped(running.samples), left, name);
+  return fmt::format("{}, {} samples  {}", progress_text(running), grouped(running.samples), name);
 }
 
 std::string BatchProgress::total_line() const {

@@ -9,6 +9,10 @@
 
 namespace stackpack::cli {
 
+/// What a conversion is doing and how far it is: `reading  45%  120 MB/s, 3 s left to read`,
+/// `writing samples  30%`.
+std::string progress_text(const app::BatchRunning& running);
+
 /// Lines at the bottom of a terminal: one per conversion under way, one for the whole batch.
 /// clear() before anything else is written to standard error.
 class BatchProgress {

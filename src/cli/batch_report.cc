@@ -12,8 +12,8 @@ namespace stackpack::cli {
 
 namespace {
 
-std::string_view outcome_name(app::BatchOutcome outcome) {
-  switch (outcome) {
+std::string_view outcome_name(const app::BatchResult& result) {
+  switch (result.outcome) {
     case app::BatchOutcome::kWaiting:
       return "not begun";
     case app::BatchOutcome::kConverted:
@@ -21,6 +21,7 @@ std::string_view outcome_name(app::BatchOutcome outcome) {
     case app::BatchOutcome::kSkipped:
       return "skipped";
     case app::BatchOutcome::kFailed:
+      return result.error.code == ErrorCode::kCancelled ? "interrupted" : "failed";
     case app::BatchOutcome::kOutOfMemory:
       return "failed";
   }
@@ -81,7 +82,7 @@ void write_conversion(JsonText& json, const app::BatchJob& job, const app::Batch
     json.field("member", job.member);
   }
   json.field("output", job.output);
-  json.field("result", outcome_name(result.outcome));
+  json.field("result", outcome_name(result));
   json.field("seconds", result.seconds);
   if (result.outcome == app::BatchOutcome::kConverted) {
     write_report(json, result.report);

@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -111,13 +113,34 @@ CLI::Option* add_frames(CLI::App& command, const std::string& text, FrameStyle& 
                     [&style](int value) { style = static_cast<FrameStyle>(value); });
 }
 
+template <typename T>
+std::optional<T> number_of(std::string_view word, T least, T most) {
+  T number{};
+  const char* const end = word.data() + word.size();
+  const auto [rest, failure] = std::from_chars(word.data(), end, number);
+  const bool good = failure == std::errc{} && rest == end && number >= least && number <= most;
+  return good ? std::optional(number) : std::nullopt;
+}
+
+template <typename T>
+CLI::Option* add_number(CLI::App& command, const std::string& name, const std::string& text,
+                        T least, T most, const std::function<void(T)>& set) {
+  const std::string called = name.substr(name.find("--"));
+  const auto take = [called, least, most, set](const std::string& word) {
+    const std::optional<T> number = number_of<T>(word, least, most);
+    if (!number) {
+      refuse(called, fmt::format("'{}' is no number from {} to {}", word, least, most));
+    }
+    set(*number);
+  };
+  return command.add_option_function<std::string>(name, take, text)->type_name("N");
+}
+
 // A number, or an unset optional when the option is not given.
 CLI::Option* add_id(CLI::App& command, const std::string& name, const std::string& text,
                     std::optional<std::uint32_t>& id) {
-  return command
-      .add_option_function<std::uint32_t>(
-          name, [&id](const std::uint32_t& value) { id = value; }, text)
-      ->type_name("N");
+  return add_number<std::uint32_t>(command, name, text, 0, kUnknownId - 1,
+                                   [&id](std::uint32_t value) { id = value; });
 }
 
 // Patterns; the option may be given several times.
@@ -184,6 +207,13 @@ CommandDefinitions::CommandDefinitions() : app("", "stackpack") {
   define_export();
   define_verify();
   define_help();
+  for (CLI::App* command : app.get_subcommands({})) {
+    for (CLI::Option* option : command->get_options()) {
+      if (option->get_type_size() == 0) {
+        option->disable_flag_override();  // CLI11 takes --json=7 for --json
+      }
+    }
+  }
 }
 
 CLI::App& CommandDefinitions::command(const std::string& name, const std::string& summary,
@@ -227,15 +257,16 @@ void CommandDefinitions::define_convert() {
              "name outputs by the last part of the input's path, or keep the path below --out-dir",
              [&arguments](int value) { arguments.keep_paths = value != 0; })
       ->group(group(kOutputs));
+  sub.add_flag("--force", options.force,
+               "replace an existing output that is neither a .spk file nor empty")
+      ->group(group(kOutputs));
   sub.add_flag("--skip-existing", arguments.skip_existing,
                "leave an output alone that was made of the same input with the same options")
       ->group(group(kOutputs));
-  sub.add_option(
-         "--level", options.level,
-         "compression level of zstd, 1 (fast) to 22 (small); full blocks of samples take level 1 "
-         "below 10")
-      ->type_name("N")
-      ->check(CLI::Range(1, 22))
+  add_number<int>(sub, "--level",
+                  "compression level of zstd, 1 (fast) to 22 (small); full blocks of samples take "
+                  "level 1 below 10",
+                  1, 22, [&options](int level) { options.level = level; })
       ->default_str("9")
       ->group(group(kPacking));
   sub.add_flag_callback(
@@ -250,15 +281,13 @@ void CommandDefinitions::define_convert() {
            options.memory_limit, app::Batch::kLeastMemoryLimit)
       ->default_str("none")
       ->group(group(kPacking));
-  sub.add_option("-j,--jobs", arguments.jobs, "captures at a time")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024))
+  add_number<unsigned>(sub, "-j,--jobs", "captures at a time", 1, 1024,
+                       [&arguments](unsigned jobs) { arguments.jobs = jobs; })
       ->default_str("one per processor")
       ->group(group(kPacking));
-  sub.add_option("--encoders", options.encoders,
-                 "threads that encode samples, besides the one that converts")
-      ->type_name("N")
-      ->check(CLI::Range(0, 64))
+  add_number<unsigned>(sub, "--encoders",
+                       "threads that encode samples, besides the one that converts", 0, 64,
+                       [&options](unsigned encoders) { options.encoders = encoders; })
       ->default_str("2, or fewer where captures share the processors")
       ->group(group(kPacking));
   define_convert_reports(sub);
@@ -301,6 +330,9 @@ void CommandDefinitions::define_convert_reports(CLI::App& sub) {
       ->group(group(kReports));
   sub.add_flag("--timings", arguments.timings, "seconds and counters of each stage")
       ->group(group(kReports));
+  sub.add_flag("-v,--verbose", arguments.verbose,
+               "name the files in directories that are no captures")
+      ->group(group(kReports));
   sub.add_flag("-q,--quiet", arguments.quiet, "no warnings, results or progress; only errors")
       ->group(group(kReports));
 }
@@ -337,6 +369,8 @@ void CommandDefinitions::define_stats() {
       ->group(group(kReports));
   sub.add_flag("--json", arguments.json,
                "JSON: an object, or for several files an array that ends with the totals")
+      ->group(group(kReports));
+  sub.add_flag("-q,--quiet", arguments.quiet, "no figures; only errors and checks that fail")
       ->group(group(kReports));
   add_choice(sub, "--format", kFormats, "format of the captures", [&arguments](int value) {
     arguments.options.format = static_cast<CaptureFormat>(value);
@@ -404,7 +438,18 @@ void CommandDefinitions::define_show() {
        "callstacks less one."});
   ShowArguments& arguments = invocation.show;
   sub.add_option("file", arguments.file, "a .spk file")->type_name("FILE.spk")->required();
-  sub.add_option("ids", arguments.ids, "ids of callstacks")->type_name("ID...")->required();
+  const auto take_ids = [&arguments](const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+      const auto id = number_of<StackId>(word, 0, kNoStack - 1);
+      if (!id) {
+        refuse("ID", fmt::format("'{}' is no id of a callstack; dump --samples lists them", word));
+      }
+      arguments.ids.push_back(*id);
+    }
+  };
+  sub.add_option_function<std::vector<std::string>>("ids", take_ids, "ids of callstacks")
+      ->type_name("ID...")
+      ->required();
   add_id(sub, "--pid", "take the mappings of this process", arguments.pid)->group(group(kFilters));
   add_times(sub, arguments.from, arguments.to);
   add_frames(sub, "how a frame is written: its function where one is known", arguments.frames)
@@ -523,6 +568,9 @@ void CommandDefinitions::define_export() {
                  "write this file (csv: directory); '-' is standard output")
       ->type_name("FILE")
       ->required()
+      ->group(group(kOutputs));
+  sub.add_flag("--force", arguments.options.force,
+               "replace an existing output, or write into a directory that holds files")
       ->group(group(kOutputs));
   define_export_form(sub);
   sub.add_flag("-q,--quiet", arguments.quiet, "no notes, and no summary on a terminal")

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -41,6 +43,69 @@ std::vector<std::string> command_names(const CLI::App& app) {
     names.push_back(sub->get_name());
   }
   return names;
+}
+
+// The option that CLI11 complains about: its texts name it.
+const CLI::Option* option_in(const CLI::App& command, std::string_view complaint) {
+  const CLI::Option* found = nullptr;
+  std::size_t longest = 0;
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name();
+    if (name.size() > longest && complaint.find(name) != std::string_view::npos) {
+      found = option;
+      longest = name.size();
+    }
+  }
+  return found;
+}
+
+std::string called(const CLI::Option& option) {
+  return option.get_positional() ? option.get_type_name() : names_of(option).back();
+}
+
+// CLI11's complaints about values, in our words.
+std::string problem_with_value(const CLI::App& command, const CLI::ParseError& failure) {
+  const CLI::Option* const option = option_in(command, failure.what());
+  if (option == nullptr) {
+    return failure.what();
+  }
+  if (option->get_type_size() == 0) {
+    return called(*option) + " takes no value";
+  }
+  const std::string value = called(*option) + ' ' + option->get_type_name();
+  return option->count() > 1
+             ? fmt::format("{} was given {} times; give it once", called(*option), option->count())
+             : fmt::format("{} needs a value: {}", called(*option), value);
+}
+
+// What the command cannot do without.
+std::string missing_part(const CLI::App& command, const CLI::ParseError& failure) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_required() && option->count() == 0) {
+      return option->get_positional()
+                 ? fmt::format("no {} given", option->get_type_name())
+                 : fmt::format("{} {} is missing", called(*option), option->get_type_name());
+    }
+  }
+  return failure.what();
+}
+
+// A path that is there is a hint at what was meant.
+std::string unknown_command(const std::string& name, std::vector<std::string> commands) {
+  std::error_code failed;
+  if (std::filesystem::exists(name, failed)) {
+    return fmt::format(
+        "'{}' is a file, not a command; stackpack convert {} -o OUT.spk packs a "
+        "capture, stackpack stats {} says what is in it",
+        name, name, name);
+  }
+  const bool option = name.starts_with('-');
+  if (option) {
+    commands = {"-V", "-h", "--help", "--version"};
+  }
+  const std::string meant = did_you_mean(name, commands);
+  return fmt::format("unknown {} '{}'{}", option ? "option" : "command", name,
+                     meant.empty() ? "; see stackpack --help" : meant);
 }
 
 Parsed usage_error(std::string text) {
@@ -140,9 +205,7 @@ Parsed CommandLine::parse(std::vector<std::string> arguments) {
     return {Parsed::Kind::kHelp, overview_help(describe())};
   }
   if (std::find(commands.begin(), commands.end(), name) == commands.end()) {
-    return usage_error(fmt::format("unknown {} '{}'{}",
-                                   name.starts_with('-') ? "option" : "command", name,
-                                   did_you_mean(name, commands)));
+    return usage_error(unknown_command(name, commands));
   }
   const CLI::App& sub = *app.get_subcommand(name);
   std::reverse(arguments.begin(), arguments.end());  // the order CLI11 wants
@@ -162,9 +225,17 @@ Parsed CommandLine::parse(std::vector<std::string> arguments) {
                         did_you_mean(extra.substr(0, extra.find('=')), option_names(sub))));
       }
     }
-    return usage_error(fmt::format("{}: too many arguments", name));
+    const std::vector<std::string> extra = app.remaining(true);
+    return usage_error(extra.empty()
+                           ? fmt::format("{}: too many arguments", name)
+                           : fmt::format("{}: one argument too many: '{}'", name, extra.front()));
   } catch (const CLI::RequiredError& failure) {
-    return usage_error(fmt::format("{}: {}; see stackpack {} --help", name, failure.what(), name));
+    return usage_error(
+        fmt::format("{}: {}; see stackpack {} --help", name, missing_part(sub, failure), name));
+  } catch (const CLI::ArgumentMismatch& failure) {
+    return usage_error(fmt::format("{}: {}", name, problem_with_value(sub, failure)));
+  } catch (const CLI::ConversionError& failure) {
+    return usage_error(fmt::format("{}: {}", name, problem_with_value(sub, failure)));
   } catch (const CLI::ParseError& failure) {
     return usage_error(fmt::format("{}: {}", name, failure.what()));
   }

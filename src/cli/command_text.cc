@@ -119,8 +119,8 @@ std::string overview_help(const std::vector<CommandText>& commands) {
   }
   out +=
       "\nOptions:\n"
-      "  -h, --help    this text; after a command, that command's help\n"
-      "  --version     versions of the program, the file format and the libraries\n"
+      "  -h, --help     this text; after a command, that command's help\n"
+      "  -V, --version  versions of the program, the file format and the libraries\n"
       "\nExamples:\n"
       "  # pack a capture, look at what came out\n"
       "  stackpack convert perf.data -o out.spk\n"

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cli/exit_codes.h"
+#include "cli/next_step.h"
 
 namespace stackpack::cli {
 
@@ -10,7 +11,7 @@ std::unique_ptr<Reader> open_or_explain(const std::string& file, const Messages&
                                         int& exit_code) {
   Result<std::unique_ptr<Reader>> reader = Reader::open(file);
   if (!reader) {
-    messages.error(file, reader.error());
+    explain_not_packed(file, reader.error(), messages);
     exit_code = exit_code_of(reader.error());
     return nullptr;
   }

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/listing/text_output.h"
@@ -12,6 +13,10 @@
 #include "stackpack/reader.h"
 
 namespace stackpack::cli {
+
+/// Why binary output is not written to a terminal.
+inline constexpr std::string_view kTerminalText =
+    "the output is binary and standard output is a terminal; give -o FILE, or a pipe";
 
 int run_convert(const ConvertArguments& arguments, const Messages& messages);
 int run_stats(const StatsArguments& arguments, const Messages& messages);

@@ -55,7 +55,7 @@ std::optional<app::BatchPlan> make_plan(const ConvertArguments& arguments, const
     exit_code = kExitUsage;
     return std::nullopt;
   }
-  if (const Status made = app::create_output_directories(plan); !made) {
+  if (const Status made = app::create_output_directories(arguments.out_dir, plan); !made) {
     messages.error(arguments.out_dir, made.error());
     exit_code = exit_code_of(made.error());
     return std::nullopt;
@@ -63,6 +63,11 @@ std::optional<app::BatchPlan> make_plan(const ConvertArguments& arguments, const
   if (!arguments.quiet) {
     for (const std::string& note : plan.notes) {
       messages.note("", note);
+    }
+  }
+  if (arguments.verbose) {
+    for (const std::string& other : plan.others) {
+      messages.note(other, "is no capture");
     }
   }
   return plan;
@@ -76,15 +81,22 @@ class ConvertRun {
         messages_(messages),
         tells_results_(!arguments.quiet && (!arguments.out_dir.empty() || on_terminal())),
         batch_(std::move(plan.jobs), options_of(arguments)),
+        told_(batch_.jobs().size()),
         progress_(batch_, shows_progress(arguments)) {}
 
   int run() {
     app::catch_interrupts();
+    std::vector<std::string> outputs;
+    for (const app::BatchJob& job : batch_.jobs()) {
+      outputs.push_back(job.output);
+    }
+    app::remove_leftovers(outputs);
     batch_.start();
     while (!batch_.done()) {
       for (const std::size_t job : batch_.wait(kLook)) {
         progress_.count(job);
         progress_.clear();
+        told_[job] = true;
         exit_code_ = std::max(exit_code_, tell(job));
       }
       if (app::interrupted_by() != 0) {
@@ -93,11 +105,12 @@ class ConvertRun {
       progress_.draw();
     }
     progress_.clear();
+    if (app::interrupted_by() != 0) {
+      tell_interrupted();
+      return kExitInternal;  // the caller ends by the signal instead
+    }
     if (batch_.jobs().size() > 1 && !arguments_.quiet) {
       messages_.plain(summary());
-    }
-    if (app::interrupted_by() != 0) {
-      return kExitInternal;  // the caller ends by the signal instead
     }
     return arguments_.json ? std::max(exit_code_, print_report()) : exit_code_;
   }
@@ -114,7 +127,7 @@ class ConvertRun {
       case ProgressMode::kAuto:
         break;
     }
-    return on_terminal() && !arguments.quiet;
+    return app::terminal_moves_cursor(app::Stream::kStandardError) && !arguments.quiet;
   }
 
   static app::BatchOptions options_of(const ConvertArguments& arguments) {
@@ -135,9 +148,37 @@ class ConvertRun {
       batch_.cancel();
     } else if (now - *interrupted_at_ > kPatience) {
       progress_.clear();
-      messages_.plain("interrupted while waiting for input");
+      tell_interrupted();
       app::end_by_signal(app::interrupted_by());
     }
+  }
+
+  // What is done and what is not, also of jobs that have not come to an end yet.
+  void tell_interrupted() const {
+    if (batch_.jobs().size() == 1 && converted_ + skipped_ + failed_ == 0) {
+      messages_.error(input_name(batch_.jobs().front()), "interrupted; nothing was written");
+    } else {
+      messages_.plain("interrupted: " + summary());
+    }
+    if (arguments_.json) {
+      print_report();
+    }
+  }
+
+  // Of a job under way nobody but its worker may look at the result.
+  [[nodiscard]] app::BatchResult result_of(std::size_t job) const {
+    app::BatchResult result;
+    if (told_[job]) {
+      return batch_.result(job);
+    }
+    for (const app::BatchRunning& running : batch_.running()) {
+      if (running.job == job) {
+        result.outcome = app::BatchOutcome::kFailed;
+        result.error = Error{ErrorCode::kCancelled, kNoOffset, "interrupted"};
+        result.seconds = running.seconds;
+      }
+    }
+    return result;
   }
 
   // The exit code for this job alone.
@@ -212,7 +253,7 @@ class ConvertRun {
                     : output == "-"           ? "(standard output)"
                                               : output,
                     error);
-    if (error.code == ErrorCode::kUsage) {
+    if (error.code == ErrorCode::kUsage && error.part != kOutputPart) {
       tell_members(batch_.jobs()[job].input);
     }
     return exit_code_of(error);
@@ -242,22 +283,29 @@ class ConvertRun {
     };
     add(skipped_, "up to date");
     add(failed_, "failed");
-    add(cancelled_, "interrupted");
-    add(batch_.jobs().size() - converted_ - skipped_ - failed_ - cancelled_, "not begun");
+    std::size_t not_begun = 0;
+    std::size_t interrupted = cancelled_;
+    for (std::size_t job = 0; job < batch_.jobs().size(); ++job) {
+      const bool running = !told_[job] && result_of(job).outcome != app::BatchOutcome::kWaiting;
+      interrupted += running ? 1U : 0U;
+      not_begun += !told_[job] && !running ? 1U : 0U;
+    }
+    add(interrupted, "interrupted");
+    add(not_begun, "not begun");
     return text;
   }
 
-  [[nodiscard]] int print_report() const {
+  int print_report() const {
     std::string text;
     if (arguments_.out_dir.empty()) {
       JsonText json(text);
-      write_conversion(json, batch_.jobs().front(), batch_.result(0));
+      write_conversion(json, batch_.jobs().front(), result_of(0));
       text += '\n';
     } else {
       JsonLines lines(text);
       for (std::size_t job = 0; job < batch_.jobs().size(); ++job) {
         JsonText json = lines.element();
-        write_conversion(json, batch_.jobs()[job], batch_.result(job));
+        write_conversion(json, batch_.jobs()[job], result_of(job));
       }
       lines.end();
     }
@@ -268,6 +316,7 @@ class ConvertRun {
   const Messages& messages_;
   const bool tells_results_;
   app::Batch batch_;
+  std::vector<bool> told_;  // by job: its result was handed over
   BatchProgress progress_;
   std::optional<std::chrono::steady_clock::time_point> interrupted_at_;
   int exit_code_ = kExitSuccess;
@@ -280,6 +329,10 @@ class ConvertRun {
 }  // namespace
 
 int run_convert(const ConvertArguments& arguments, const Messages& messages) {
+  if (arguments.output == "-" && app::is_terminal(app::Stream::kStandardOutput)) {
+    messages.error("convert", kTerminalText);
+    return kExitUsage;
+  }
   int exit_code = kExitSuccess;
   std::optional<app::BatchPlan> plan = make_plan(arguments, messages, exit_code);
   if (!plan) {

@@ -11,13 +11,30 @@
 
 namespace stackpack::cli {
 
+namespace {
+
+bool is_binary(ExportFormat format) {
+  return format == ExportFormat::kPprof || format == ExportFormat::kFirefox ||
+         format == ExportFormat::kOtlp;
+}
+
+}  // namespace
+
 int run_export(const ExportArguments& arguments, const Messages& messages) {
+  if (arguments.output == "-" && is_binary(arguments.options.format) &&
+      app::is_terminal(app::Stream::kStandardOutput)) {
+    messages.error("export", kTerminalText);
+    return kExitUsage;
+  }
   int exit_code = kExitSuccess;
   const std::unique_ptr<Reader> reader = open_or_explain(arguments.file, messages, exit_code);
   if (!reader) {
     return exit_code;
   }
-  const Result<ExportReport> report = export_capture(*reader, arguments.output, arguments.options);
+  ExportOptions options = arguments.options;
+  options.source_path = arguments.file;
+  app::remove_leftovers({&arguments.output, 1});
+  const Result<ExportReport> report = export_capture(*reader, arguments.output, options);
   if (!report) {
     const Error& error = report.error();
     if (arguments.output == "-" && error.code == ErrorCode::kIo && error.os_error == EPIPE) {

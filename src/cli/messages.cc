@@ -35,7 +35,7 @@ std::string text_of(const Error& error) {
 
 bool wants_colours() {
   const char* no_color = std::getenv("NO_COLOR");
-  return app::is_terminal(app::Stream::kStandardError) &&
+  return app::terminal_moves_cursor(app::Stream::kStandardError) &&
          (no_color == nullptr || *no_color == '\0');
 }
 

@@ -59,7 +59,7 @@ int run(const CommandLine& command_line, const Messages& messages) {
 int run_program(std::vector<std::string> arguments) {
   app::ignore_broken_pipes();
   const Messages messages;
-  if (!arguments.empty() && arguments.front() == "--version") {
+  if (!arguments.empty() && (arguments.front() == "--version" || arguments.front() == "-V")) {
     return print(version_text(), messages);
   }
   CommandLine command_line;

@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "app/console.h"
 #include "app/convert/measure.h"
+#include "app/listing/loss_names.h"
 #include "app/listing/ratios.h"
 #include "cli/check_expression.h"
 #include "cli/commands.h"
@@ -13,8 +16,10 @@
 #include "cli/human_text.h"
 #include "cli/interruptible.h"
 #include "cli/json_text.h"
+#include "cli/next_step.h"
 #include "cli/statistics_json.h"
 #include "cli/statistics_table.h"
+#include "cli/suggestion.h"
 
 namespace stackpack::cli {
 
@@ -43,6 +48,37 @@ std::string number_text(double value) {
              : fmt::format("{:.6g}", value);
 }
 
+// The prefixes of keys whose last part a file has only when it was counted, with all names there
+// are.
+struct CounterKeys {
+  std::string_view prefix;
+  std::vector<std::string> names;
+};
+
+const std::array<CounterKeys, 2>& counter_keys() {
+  static const std::array<CounterKeys, 2> keys{
+      {{"losses.", app::loss_names()}, {"source.skipped_by_reason.", app::skip_reason_names()}}};
+  return keys;
+}
+
+bool is_absent_counter(std::string_view key) {
+  return std::any_of(counter_keys().begin(), counter_keys().end(),
+                     [key](const CounterKeys& counters) {
+                       return key.starts_with(counters.prefix) &&
+                              std::binary_search(counters.names.begin(), counters.names.end(),
+                                                 key.substr(counters.prefix.size()));
+                     });
+}
+
+std::string counter_suggestion(std::string_view key) {
+  for (const CounterKeys& counters : counter_keys()) {
+    if (key.starts_with(counters.prefix)) {
+      return did_you_mean(key.substr(counters.prefix.size()), counters.names);
+    }
+  }
+  return {};
+}
+
 // Says which conditions fail for one file, with the value that made them fail.
 int apply_checks(const app::Measurement& measurement, const std::vector<CheckExpression>& checks,
                  const Messages& messages) {
@@ -56,13 +92,13 @@ int apply_checks(const app::Measurement& measurement, const std::vector<CheckExp
   int exit_code = kExitSuccess;
   for (const CheckExpression& check : checks) {
     std::optional<double> value = figures.find(check.key);
-    if (!value &&
-        (check.key.starts_with("losses.") || check.key.starts_with("source.skipped_by_reason."))) {
+    if (!value && is_absent_counter(check.key)) {
       value = 0;  // what never happened has no counter
     }
     if (!value) {
       messages.error(measurement.file,
-                     fmt::format("check: there is no number '{}' in stats --json", check.key));
+                     fmt::format("check: there is no number '{}' in stats --json{}", check.key,
+                                 counter_suggestion(check.key)));
       exit_code = std::max<int>(exit_code, kExitUsage);
     } else if (!holds(check, *value)) {
       messages.error(measurement.file, fmt::format("check failed: {} ({} is {})", check.text,
@@ -141,7 +177,8 @@ int run_stats(const StatsArguments& arguments, const Messages& messages) {
     return exit_code_of(out.error());
   }
   int worst = kExitSuccess;
-  StatsReport report((*out)->text(), arguments.json, arguments.files.size() > 1);
+  StatsReport report((*out)->text(), arguments.json && !arguments.quiet,
+                     arguments.files.size() > 1 && !arguments.quiet);
   for (const std::string& file : arguments.files) {
     ConvertProgress progress;
     const Result<app::Measurement> measurement = run_interruptible(progress, [&] {
@@ -152,17 +189,20 @@ int run_stats(const StatsArguments& arguments, const Messages& messages) {
       if (app::interrupted_by() != 0) {
         app::end_by_signal(app::interrupted_by());
       }
-      messages.error(file, measurement.error());
+      explain_not_packed(file, measurement.error(), messages);
       worst = std::max(worst, exit_code_of(measurement.error()));
       continue;
     }
-    report.add(*measurement);
+    if (!arguments.quiet) {
+      report.add(*measurement);
+    }
     worst = std::max(worst, apply_checks(*measurement, *checks, messages));
     if (const Status written = (*out)->checkpoint(); !written) {
       return finish_output(**out, written, "(standard output)", messages);
     }
   }
-  if (worst != kExitSuccess && arguments.files.size() == 1 && (*out)->text().empty()) {
+  if (arguments.quiet ||
+      (worst != kExitSuccess && arguments.files.size() == 1 && (*out)->text().empty())) {
     return worst;
   }
   report.end();

@@ -2,6 +2,7 @@
 #include "export/selection/capture_view.h"
 #include "io/directories.h"
 #include "io/output_file.h"
+#include "io/output_rules.h"
 #include "stackpack/export.h"
 
 namespace stackpack {
@@ -53,8 +54,19 @@ Status check_not_empty(exporting::SampleSelection& selection) {
                 : status;
 }
 
-Status write_file(ExportJob& job, const std::string& output) {
-  auto file = io::OutputFile::create(output);
+Result<io::OutputRules> rules_for(const ExportOptions& options) {
+  io::OutputRules rules;
+  rules.force = options.force;
+  if (!options.source_path.empty()) {
+    if (const Status added = io::add_inputs(rules, {&options.source_path, 1}); !added) {
+      return added.error();
+    }
+  }
+  return rules;
+}
+
+Status write_file(ExportJob& job, const std::string& output, const io::OutputRules& rules) {
+  auto file = io::OutputFile::create(output, rules);
   if (!file) {
     return file.error();
   }
@@ -89,6 +101,16 @@ Status write_directory(ExportJob& job, const std::string& output) {
 
 Result<ExportReport> export_capture(const Reader& reader, const std::string& output,
                                     const ExportOptions& options) {
+  const Result<io::OutputRules> rules = rules_for(options);
+  if (!rules) {
+    return rules.error();
+  }
+  const bool is_folder = options.format == ExportFormat::kCsv;
+  if (const Status allowed =
+          is_folder ? io::check_output_directory(output, *rules) : io::check_output(output, *rules);
+      !allowed) {
+    return allowed.error();
+  }
   const auto view = exporting::view_of(reader);
   if (!view) {
     return view.error();
@@ -103,9 +125,9 @@ Result<ExportReport> export_capture(const Reader& reader, const std::string& out
   ExportJob job{**selection,
                 options,
                 output == "-" ? io::temporary_directory() : io::directory_of(output),
-                {}};
-  const Status status =
-      options.format == ExportFormat::kCsv ? write_directory(job, output) : write_file(job, output);
+                {},
+                *rules};
+  const Status status = is_folder ? write_directory(job, output) : write_file(job, output, *rules);
   if (!status) {
     return status.error();
   }

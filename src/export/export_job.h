@@ -11,6 +11,7 @@
 #include "export/output/export_output.h"
 #include "export/selection/sample_grouper.h"
 #include "export/selection/sample_selection.h"
+#include "io/output_rules.h"
 #include "stackpack/export.h"
 
 namespace stackpack::exporting {
@@ -21,6 +22,7 @@ struct ExportJob {
   const ExportOptions& options;
   std::string scratch_directory;  ///< where nameless temporary files may be made
   ExportReport report;
+  io::OutputRules rules = {};  ///< for encoders that open files themselves
 
   [[nodiscard]] const CaptureView& view() const { return selection.view(); }
   /// How locations are named by a format that has fields for addresses.

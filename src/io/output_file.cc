@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +26,10 @@ std::string temporary_name(const std::string& target, unsigned attempt) {
 }
 
 constexpr unsigned kAttempts = 100;
+
+// Until an output that replaces another has the other's permissions, nobody else may read it.
+constexpr std::uint32_t kPrivate = 0600;
+constexpr std::uint32_t kAllPermissions = 0777;
 
 // Where symbolic links lead: replacing a link would leave what it points to as it was.
 std::string resolved(const std::string& path) {
@@ -63,19 +68,24 @@ OutputFile::OutputFile(int descriptor, std::string target, std::string temporary
   buffer_.reserve(kBufferBytes);
 }
 
-Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path) {
+Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path,
+                                                       const OutputRules& rules) {
+  if (const Status allowed = check_output(path, rules); !allowed) {
+    return allowed.error();
+  }
   if (path == "-") {
     return std::unique_ptr<OutputFile>(new OutputFile(STDOUT_FILENO, "", ""));
   }
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
-    return create_file(path);
+    return create_file(path, rules, std::nullopt);
   }
   if (S_ISDIR(status.st_mode)) {
     return Error{ErrorCode::kIo, kNoOffset, "output is a directory", EISDIR, kOutputPart};
   }
   if (S_ISREG(status.st_mode)) {
-    return create_file(resolved(path));
+    return create_file(resolved(path), rules,
+                       static_cast<std::uint32_t>(status.st_mode) & kAllPermissions);
   }
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0) {
@@ -84,22 +94,28 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path) 
   return std::unique_ptr<OutputFile>(new OutputFile(descriptor, "", ""));
 }
 
-Result<std::unique_ptr<OutputFile>> OutputFile::create_file(const std::string& path) {
-  int descriptor = ::open(directory_of(path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-  if (descriptor >= 0) {
-    return std::unique_ptr<OutputFile>(new OutputFile(descriptor, path, ""));
-  }
-  for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
-    const std::string name = temporary_name(path, attempt);
-    descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0) {
-      return std::unique_ptr<OutputFile>(new OutputFile(descriptor, path, name));
-    }
-    if (errno != EEXIST) {
+Result<std::unique_ptr<OutputFile>> OutputFile::create_file(
+    const std::string& path, const OutputRules& rules, std::optional<std::uint32_t> kept_mode) {
+  const std::uint32_t mode = kept_mode ? kPrivate : rules.mode;
+  std::string name;
+  int descriptor = ::open(directory_of(path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+  for (unsigned attempt = 0; descriptor < 0 && attempt < kAttempts; ++attempt) {
+    name = temporary_name(path, attempt);
+    descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (descriptor < 0 && errno != EEXIST) {
       break;
     }
   }
-  return Error{ErrorCode::kIo, kNoOffset, "cannot create the output", errno, kOutputPart};
+  if (descriptor < 0) {
+    return Error{ErrorCode::kIo, kNoOffset, "cannot create the output", errno, kOutputPart};
+  }
+  // Says that somebody is at work on the file, as long as it is open; see remove_leftovers(). Where
+  // there are no locks, the process id in the name does.
+  static_cast<void>(::flock(descriptor, LOCK_EX | LOCK_NB));
+  std::unique_ptr<OutputFile> file(new OutputFile(descriptor, path, name));
+  file->rules_ = rules;
+  file->kept_mode_ = kept_mode;
+  return file;
 }
 
 OutputFile::~OutputFile() {
@@ -140,6 +156,20 @@ Status OutputFile::write(std::span<const std::byte> bytes) {
   return buffer_.size() >= kBufferBytes ? flush() : Status{};
 }
 
+// Gives the file its temporary name, if it has none.
+Status OutputFile::name_it() {
+  for (unsigned attempt = 0; temporary_.empty() && attempt < kAttempts; ++attempt) {
+    const std::string name = temporary_name(target_, attempt);
+    if (::linkat(AT_FDCWD, descriptor_path(descriptor_).c_str(), AT_FDCWD, name.c_str(),
+                 AT_SYMLINK_FOLLOW) == 0) {
+      temporary_ = name;
+    } else if (errno != EEXIST) {
+      break;
+    }
+  }
+  return temporary_.empty() ? fail(errno, "cannot name the output") : Status{};
+}
+
 Status OutputFile::commit() {
   if (failed_) {
     return error_;
@@ -150,17 +180,18 @@ Status OutputFile::commit() {
   if (::fsync(descriptor_) != 0) {
     return fail(errno, "cannot sync the output");
   }
-  for (unsigned attempt = 0; temporary_.empty() && attempt < kAttempts; ++attempt) {
-    const std::string name = temporary_name(target_, attempt);
-    if (::linkat(AT_FDCWD, descriptor_path(descriptor_).c_str(), AT_FDCWD, name.c_str(),
-                 AT_SYMLINK_FOLLOW) == 0) {
-      temporary_ = name;
-    } else if (errno != EEXIST) {
-      break;
-    }
+  // Somebody else's file may have come to this place since.
+  if (const Status allowed = check_output(target_, rules_); !allowed) {
+    failed_ = true;
+    error_ = allowed.error();
+    return error_;
   }
-  if (temporary_.empty()) {
-    return fail(errno, "cannot name the output");
+  if (kept_mode_) {
+    // A file system without permissions refuses; the output then stays private.
+    static_cast<void>(::fchmod(descriptor_, static_cast<mode_t>(*kept_mode_)));
+  }
+  if (const Status named = name_it(); !named) {
+    return named;
   }
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
     return fail(errno, "cannot rename the output");

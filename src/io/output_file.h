@@ -3,10 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "io/output_rules.h"
 #include "stackpack/result.h"
 
 namespace stackpack::io {
@@ -18,11 +20,16 @@ namespace stackpack::io {
 /// target as it was and no temporary file behind. Path "-" is standard output: bytes go out as they
 /// are written, commit() flushes. A device, a FIFO or a socket is written to in the same way: it is
 /// never replaced by a file. A symbolic link stays, and what it points to is replaced.
+/// What may be replaced is up to the rules; they are looked at when the output is created and once
+/// more just before it takes its place. A file that replaces another has its permissions.
 /// Errors:  kIo with errno. A failed write makes every later call fail with the same error.
 /// Threads: one at a time.
 class OutputFile {
  public:
-  static Result<std::unique_ptr<OutputFile>> create(const std::string& path);
+  /// Without rules any file is replaced.
+  /// Errors: those of check_output(); kIo.
+  static Result<std::unique_ptr<OutputFile>> create(const std::string& path,
+                                                    const OutputRules& rules = {});
 
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -36,14 +43,19 @@ class OutputFile {
   Status commit();
 
  private:
-  static Result<std::unique_ptr<OutputFile>> create_file(const std::string& path);
+  static Result<std::unique_ptr<OutputFile>> create_file(const std::string& path,
+                                                         const OutputRules& rules,
+                                                         std::optional<std::uint32_t> kept_mode);
   OutputFile(int descriptor, std::string target, std::string temporary);
+  Status name_it();
   Status flush();
   Status fail(int os_error, std::string_view what);
 
   int descriptor_;
   std::string target_;     // empty: written to directly
   std::string temporary_;  // empty: nameless
+  OutputRules rules_;
+  std::optional<std::uint32_t> kept_mode_;  // of the file that is replaced
   std::vector<std::byte> buffer_;
   std::uint64_t offset_ = 0;
   bool failed_ = false;

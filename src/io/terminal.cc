@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -29,6 +30,12 @@ int descriptor_of(Stream stream) {
 
 bool is_terminal(Stream stream) {
   return ::isatty(descriptor_of(stream)) == 1;
+}
+
+bool terminal_moves_cursor(Stream stream) {
+  const char* const kind = std::getenv("TERM");
+  return is_terminal(stream) && kind != nullptr && *kind != '\0' &&
+         std::string_view(kind) != "dumb";
 }
 
 unsigned terminal_columns(Stream stream) {

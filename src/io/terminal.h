@@ -9,6 +9,9 @@ enum class Stream { kStandardOutput, kStandardError };
 /// Whether a person is at the other end.
 bool is_terminal(Stream stream);
 
+/// Whether it is a terminal that understands colours and movements of the cursor: TERM says so.
+bool terminal_moves_cursor(Stream stream);
+
 /// Characters in a line of the terminal; 80 when it does not tell.
 unsigned terminal_columns(Stream stream);
 

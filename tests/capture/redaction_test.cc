@@ -48,6 +48,7 @@ TEST_CASE("redaction: command lines and the host's name go, with all that names 
   module.base = 0x1000;
   module.size = 0x1000;
   module.path = "/home/secret/tool";
+  module.debug_name = "D:\\Users\\secret\\obj\\tool.pdb";
   system.module_mapped(module);
   system.set_redaction(true);
   const SystemTables tables = system.finish();
@@ -56,6 +57,7 @@ TEST_CASE("redaction: command lines and the host's name go, with all that names 
   CHECK(tables.processes[0].name == "tool");
   REQUIRE(tables.modules.size() == 1);
   CHECK(tables.modules[0].path == "/home/USER/tool");
+  CHECK(tables.modules[0].debug_name == "D:\\Users\\USER\\obj\\tool.pdb");
   REQUIRE(tables.metadata.size() == 2);
   CHECK(tables.metadata[0].key == "arch");
   CHECK(tables.metadata[1].value == "C:\\Users\\USER");

@@ -3,8 +3,10 @@
  *   FAULT_CALL   open, tmpfile (open with O_TMPFILE), stat, read, write, fsync, rename, link, dup,
  *                mkdir; read and write stand for all their forms
  *   FAULT_NTH    which one fails, from 1 on; 0: none
- *   FAULT_ERRNO  the number of the error; -1: the call does one byte only (read, write)
+ *   FAULT_ERRNO  the number of the error; -1: the call does one byte only (read, write); -2: the
+ *                process stops (SIGSTOP) before the call, which is then made
  *   FAULT_STAYS  when set, all later ones fail, too: a full disk stays full
+ *   FAULT_LOG    a file to which the name of every fsync, rename and link is added, a line each
  *   FAULT_COUNT  a file into which the number of such calls goes at the end
  *
  * Calls on standard error are left alone: what a program says about a fault is looked at. */
@@ -12,6 +14,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -44,13 +47,29 @@ __attribute__((destructor)) static void end(void) {
   }
 }
 
+static void keep_in_log(const char* name) {
+  const char* path = getenv("FAULT_LOG");
+  FILE* file = path != NULL ? fopen(path, "a") : NULL;
+  if (file != NULL) {
+    fprintf(file, "%s\n", name);
+    fclose(file);
+  }
+}
+
 /* Whether this call is to fail. */
 static int fails(const char* name) {
   if (call_name == NULL || strcmp(call_name, name) != 0) {
     return 0;
   }
   const long number = atomic_fetch_add(&calls, 1) + 1;
-  return nth > 0 && (number == nth || (stays && number > nth));
+  if (nth == 0 || (number != nth && (!stays || number < nth))) {
+    return 0;
+  }
+  if (fault_errno == -2) {
+    raise(SIGSTOP);
+    return 0;
+  }
+  return 1;
 }
 
 static int fail(void) {
@@ -165,14 +184,17 @@ ssize_t writev(int descriptor, const struct iovec* parts, int count) {
 }
 
 int fsync(int descriptor) {
+  keep_in_log("fsync");
   return fails("fsync") ? fail() : REAL(fsync)(descriptor);
 }
 
 int rename(const char* from, const char* to) {
+  keep_in_log("rename");
   return fails("rename") ? fail() : REAL(rename)(from, to);
 }
 
 int linkat(int from_directory, const char* from, int to_directory, const char* to, int flags) {
+  keep_in_log("link");
   return fails("link") ? fail() : REAL(linkat)(from_directory, from, to_directory, to, flags);
 }
 

@@ -17,6 +17,7 @@ import pathlib
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,7 @@ import time
 import zipfile
 
 IO_ERROR = 4
-OLD = b"what was there before"
+OLD = struct.pack("<II8s", 0x184D2A5A, 24, b"STACKPAK") + b"what was there before"
 ASIDE = {"LC_ALL": "C", "TZ": "UTC", "NO_COLOR": ""}
 MOST_PLACES = 8    # of the calls of one kind, evenly spread
 TOLD = re.compile("stackpack: (.* -> .* samples, |[0-9]+ converted)")  # what a batch says of good ones
@@ -97,11 +98,11 @@ COMMANDS = [
     ("dump samples", ["dump", "--samples", "{packed}"], None, "stdout"),
     ("stats", ["stats", "--json", "{packed}"], None, "stdout"),
     ("verify", ["verify", "{packed}"], None, "stdout"),
-    ("export folded", ["export", "{packed}", "--to", "folded", "-o", "{out}"], None, "file"),
-    ("export pprof", ["export", "{packed}", "--to", "pprof", "-o", "{out}"], None, "file"),
-    ("export speedscope", ["export", "{packed}", "--to", "speedscope", "-o", "{out}"], None, "file"),
-    ("export firefox", ["export", "{packed}", "--to", "firefox", "-o", "{out}"], None, "file"),
-    ("export otlp", ["export", "{packed}", "--to", "otlp", "-o", "{out}"], None, "file"),
+    ("export folded", ["export", "{packed}", "--to", "folded", "-o", "{out}", "--force"], None, "file"),
+    ("export pprof", ["export", "{packed}", "--to", "pprof", "-o", "{out}", "--force"], None, "file"),
+    ("export speedscope", ["export", "{packed}", "--to", "speedscope", "-o", "{out}", "--force"], None, "file"),
+    ("export firefox", ["export", "{packed}", "--to", "firefox", "-o", "{out}", "--force"], None, "file"),
+    ("export otlp", ["export", "{packed}", "--to", "otlp", "-o", "{out}", "--force"], None, "file"),
     ("export csv", ["export", "{packed}", "--to", "csv", "-o", "{folder}/csv"], None, "folder"),
 ]
 
@@ -252,6 +253,9 @@ def test_signals(bench):
         job.wait(timeout=20)  # its input stays open: it does not end because of that
         job.stdin.close()
         need(job.returncode == -number, f"{number.name}: ended with {job.returncode}")
+        lines = job.stderr.read().decode().splitlines()
+        wanted = 0 if number == signal.SIGKILL else 1
+        need(len(lines) == wanted and all("interrupted" in line for line in lines), f"{number.name}: {lines}")
         job.stdout.close()
         job.stderr.close()
         place.untouched()
@@ -317,6 +321,101 @@ def test_unreadable_input(bench):
     return "exit code 4"
 
 
+def test_order_of_syncing(bench):
+    """Content is on disk before it gets the output's name, and the name before the run ends."""
+    for name, arguments, wanted in [
+            ("convert", ["convert", bench.long, "-o"], ["fsync", "link", "rename", "fsync"]),
+            ("export", ["export", bench.packed, "--to", "folded", "--force", "-o"],
+             ["fsync", "link", "rename", "fsync"])]:
+        place = Place(bench)
+        log = place.folder / "log"
+        subprocess.run([str(bench.program)] + [str(a) for a in arguments] + [str(place.out)], check=True,
+                       stderr=subprocess.DEVNULL,
+                       env=bench.environment({"LD_PRELOAD": str(bench.shim), "FAULT_LOG": str(log)}, place.scratch))
+        calls = log.read_text().split()
+        if "link" not in calls:  # a file system without nameless files
+            wanted = [call for call in wanted if call != "link"]
+        need(calls == wanted, f"{name}: {calls}")
+    return "fsync, link, rename, fsync"
+
+
+def stopped(bench, arguments, scratch, call, nth):
+    """A run that stands still right before its nth call of a kind."""
+    fault = {"LD_PRELOAD": str(bench.shim), "FAULT_CALL": call, "FAULT_NTH": str(nth), "FAULT_ERRNO": "-2"}
+    job = subprocess.Popen([str(bench.program)] + [str(a) for a in arguments], stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, env=bench.environment(fault, scratch))
+    end = time.monotonic() + 30
+    while time.monotonic() < end and job.poll() is None:
+        state = pathlib.Path(f"/proc/{job.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        if state in "Tt":
+            return job
+        time.sleep(0.005)
+    job.kill()
+    raise Failure(f"it does not come to {call} {nth}: {job.communicate()}")
+
+
+def test_killed_before_rename(bench):
+    """What a killed run leaves under a temporary name, the next one removes."""
+    place = Place(bench)
+    job = stopped(bench, ["convert", bench.long, "-o", place.out], place.scratch, "rename", 1)
+    job.kill()
+    job.communicate(timeout=20)
+    left = sorted(path.name for path in place.outputs.iterdir())
+    need(left == ["out.spk", f"out.spk.tmp-{job.pid}-0"], f"left: {left}")
+    need(place.out.read_bytes() == OLD, "the old output is gone")
+    others = ["out.spk.tmp-1-0", f"other.spk.tmp-{job.pid}-0", f"out.spk.tmp-{job.pid}", "out.spk.tmp-x-0"]
+    for name in others:
+        (place.outputs / name).write_bytes(b"another's")
+    subprocess.run([str(bench.program), "convert", str(bench.long), "-o", str(place.out)], check=True,
+                   stderr=subprocess.DEVNULL, env=bench.environment({}, place.scratch))
+    left = sorted(path.name for path in place.outputs.iterdir())
+    need(left == sorted(["out.spk"] + others), f"left after the next run: {left}")
+    return "removed by the next run; other files stay"
+
+
+def test_input_changes(bench):
+    """An output of an input that changed while it was read is not up to date later."""
+    maker = pathlib.Path(__file__).resolve().parent.parent / "cli" / "make_capture.py"
+    larger = bench.folder / "larger.perf.data"
+    subprocess.run([sys.executable, str(maker), str(larger), "21000"], check=True)
+
+    def grow(path):
+        with open(path, "ab") as file:
+            file.write(b"\0" * 8192)
+
+    def overwrite(path):
+        content = bytearray(path.read_bytes())
+        content[4:12], content[2048:2056] = content[4:12], bytes(8)
+        with open(path, "r+b") as file:
+            file.write(content)
+
+    def replace(path):
+        os.replace(shutil.copy(larger, path.with_suffix(".new")), path)
+
+    for change in (grow, overwrite, replace):
+        place = Place(bench)
+        capture = place.folder / "in.perf.data"
+        shutil.copy(bench.long, capture)
+        arguments = ["convert", capture, "--out-dir", place.outputs, "--skip-existing", "--json"]
+        job = stopped(bench, arguments, place.scratch, "read", 12)
+        change(capture)
+        job.send_signal(signal.SIGCONT)
+        out, err = job.communicate(timeout=60)
+        again = subprocess.run([str(bench.program)] + [str(a) for a in arguments], check=False,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env=bench.environment({}, place.scratch))
+        need(b'"converted"' in again.stdout, f"{change.__name__}: {out} {err}, then {again.stdout}")
+        fresh = place.folder / "fresh.spk"
+        subprocess.run([str(bench.program), "convert", str(capture), "-o", str(fresh)], check=True,
+                       stderr=subprocess.DEVNULL)
+        need(fresh.read_bytes() == (place.outputs / "in.perf.data.spk").read_bytes(),
+             f"{change.__name__}: not what a fresh conversion gives")
+        third = subprocess.run([str(bench.program)] + [str(a) for a in arguments], check=False,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        need(b'"skipped"' in third.stdout, f"{change.__name__}: not up to date in the end: {third.stdout}")
+    return "converted anew after growing, overwriting and replacing"
+
+
 def test_kill_anywhere(bench):
     """Killed at any moment, there is the old file, or a whole one."""
     place = Place(bench)
@@ -346,6 +445,9 @@ OTHERS = [
     ("output on a full file system", test_full_file_system),
     ("input may not be read", test_unreadable_input),
     ("SIGKILL at 40 moments", test_kill_anywhere),
+    ("order of syncing and renaming", test_order_of_syncing),
+    ("SIGKILL before the rename", test_killed_before_rename),
+    ("the input changes while it is read", test_input_changes),
 ]
 
 

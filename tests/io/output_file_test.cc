@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -192,4 +193,147 @@ TEST_CASE("output file: the directory of a path") {
   CHECK(stackpack::io::directory_of("a/b/c") == "a/b");
   CHECK(stackpack::io::directory_of("/c") == "/");
   CHECK(stackpack::io::directory_of("c") == ".");
+}
+
+namespace {
+
+bool begins_with_a(std::span<const std::byte> head) {
+  return !head.empty() && head.front() == std::byte{'a'};
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+::mode_t mode_of(const std::string& path) {
+  struct stat status {};
+  REQUIRE(::stat(path.c_str(), &status) == 0);
+  return status.st_mode & 07777U;
+}
+
+ErrorCode refusal(const std::string& path, const stackpack::io::OutputRules& rules) {
+  const auto out = OutputFile::create(path, rules);
+  REQUIRE_FALSE(out.has_value());
+  CHECK(out.error().part == stackpack::kOutputPart);
+  return out.error().code;
+}
+
+}  // namespace
+
+TEST_CASE("output rules: an input is never an output, under whatever name and with force") {
+  const TemporaryDirectory folder;
+  const std::string input = (folder.path / "input").string();
+  const std::string link = (folder.path / "link").string();
+  const std::string hard = (folder.path / "hard").string();
+  write_text(input, "a capture");
+  fs::create_symlink(input, link);
+  fs::create_hard_link(input, hard);
+  stackpack::io::OutputRules rules;
+  rules.replaceable = begins_with_a;
+  REQUIRE(stackpack::io::add_inputs(rules, std::vector<std::string>{input}));
+  for (const bool force : {true, false}) {
+    rules.force = force;
+    for (const std::string& output : {input, link, hard, (folder.path / "." / "input").string()}) {
+      CAPTURE(output);
+      CHECK(refusal(output, rules) == ErrorCode::kUsage);
+      CHECK(fs::file_size(input) == 9);
+    }
+    CHECK(stackpack::io::check_output((folder.path / "new").string(), rules));
+  }
+  // The files of a directory are inputs, too.
+  stackpack::io::OutputRules of_folder;
+  REQUIRE(stackpack::io::add_inputs(of_folder, std::vector<std::string>{folder.path.string()}));
+  CHECK(refusal(link, of_folder) == ErrorCode::kUsage);
+}
+
+TEST_CASE("output rules: without force only an empty file or one of the right kind is replaced") {
+  const TemporaryDirectory folder;
+  const std::string target = (folder.path / "out").string();
+  stackpack::io::OutputRules rules;
+  rules.force = false;
+  rules.replaceable = begins_with_a;
+  write_text(target, "b");
+  CHECK(refusal(target, rules) == ErrorCode::kUsage);
+  write_text(target, "");
+  CHECK(OutputFile::create(target, rules).has_value());
+  write_text(target, "a");
+  CHECK(OutputFile::create(target, rules).has_value());
+  rules.replaceable = nullptr;
+  CHECK(refusal(target, rules) == ErrorCode::kUsage);
+  rules.force = true;
+  CHECK(OutputFile::create(target, rules).has_value());
+}
+
+TEST_CASE("output rules: a file that comes to the place while the output is written stays") {
+  const TemporaryDirectory folder;
+  const std::string target = (folder.path / "out").string();
+  stackpack::io::OutputRules rules;
+  rules.force = false;
+  auto out = OutputFile::create(target, rules);
+  REQUIRE(out.has_value());
+  REQUIRE((*out)->write(TestBytes().u64(1).bytes).has_value());
+  write_text(target, "somebody's");
+  const stackpack::Status committed = (*out)->commit();
+  REQUIRE_FALSE(committed.has_value());
+  CHECK(committed.error().code == ErrorCode::kUsage);
+  out->reset();
+  CHECK(fs::file_size(target) == 10);
+  CHECK(folder.entries() == 1);
+}
+
+TEST_CASE("output rules: permissions are those of the inputs, or of the file that is replaced") {
+  const TemporaryDirectory folder;
+  const ::mode_t before = ::umask(022);
+  const std::string input = (folder.path / "input").string();
+  const std::string target = (folder.path / "out").string();
+  const auto written_mode = [&](::mode_t input_mode) {
+    write_text(input, "a");
+    REQUIRE(::chmod(input.c_str(), input_mode) == 0);
+    stackpack::io::OutputRules rules;
+    REQUIRE(stackpack::io::add_inputs(rules, std::vector<std::string>{input}));
+    auto out = OutputFile::create(target, rules);
+    REQUIRE(out.has_value());
+    REQUIRE((*out)->commit().has_value());
+    return mode_of(target);
+  };
+  CHECK(written_mode(0600) == 0600);
+  REQUIRE(::chmod(target.c_str(), 0640) == 0);
+  CHECK(written_mode(0644) == 0640);  // kept
+  fs::remove(target);
+  CHECK(written_mode(0755) == 0644);
+  fs::remove(target);
+  CHECK(written_mode(0666) == 0644);  // the umask
+  ::umask(before);
+}
+
+TEST_CASE("output rules: a directory of outputs is empty, new, or forced") {
+  const TemporaryDirectory folder;
+  stackpack::io::OutputRules rules;
+  rules.force = false;
+  CHECK(stackpack::io::check_output_directory(folder.path.string(), rules));
+  CHECK(stackpack::io::check_output_directory((folder.path / "new").string(), rules));
+  write_text((folder.path / "mine").string(), "a");
+  CHECK(stackpack::io::check_output_directory(folder.path.string(), rules).error().code ==
+        ErrorCode::kUsage);
+  rules.force = true;
+  CHECK(stackpack::io::check_output_directory(folder.path.string(), rules));
+}
+
+TEST_CASE("leftovers: a temporary name of a process that lives, or that is locked, stays") {
+  const TemporaryDirectory folder;
+  const std::string target = (folder.path / "out").string();
+  constexpr long kNoProcess = 4'194'305;  // beyond the largest id of Linux
+  const std::string mine = target + ".tmp-" + std::to_string(::getpid()) + "-7";
+  const std::string locked = target + ".tmp-" + std::to_string(kNoProcess) + "-1";
+  const std::string dead = target + ".tmp-" + std::to_string(kNoProcess) + "-0";
+  for (const std::string& name : {mine, locked, dead}) {
+    write_text(name, "a");
+  }
+  const int holder = ::open(locked.c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(::flock(holder, LOCK_EX | LOCK_NB) == 0);
+  stackpack::io::remove_leftovers(std::vector<std::string>{target});
+  CHECK(fs::exists(mine));
+  CHECK(fs::exists(locked));
+  CHECK_FALSE(fs::exists(dead));
+  ::close(holder);
 }

@@ -64,6 +64,11 @@ void Batch::work(std::size_t worker) {
 
 BatchResult Batch::run(const BatchJob& job, ConvertProgress& progress) const {
   BatchResult result;
+  if (job.problem) {
+    result.outcome = BatchOutcome::kFailed;
+    result.error = *job.problem;
+    return result;
+  }
   try {
     ConvertOptions options = options_.convert;
     if (!job.member.empty()) {
@@ -71,8 +76,7 @@ BatchResult Batch::run(const BatchJob& job, ConvertProgress& progress) const {
     }
     if (options_.skip_existing) {
       const Result<std::string> content = content_of(job.input);  // convert() tells what is wrong
-      if (content && !content->empty() &&
-          is_up_to_date(job.input, job.output, fingerprint_of(*content, options))) {
+      if (content && !content->empty() && is_up_to_date(job.input, job.output, *content, options)) {
         result.outcome = BatchOutcome::kSkipped;
         return result;
       }
@@ -120,7 +124,8 @@ std::vector<BatchRunning> Batch::running() const {
     if (slot) {
       result.push_back(
           {slot->job, std::chrono::duration<double>(Clock::now() - slot->begin).count(),
-           slot->progress.bytes_done, slot->progress.bytes_total, slot->progress.samples});
+           slot->progress.bytes_done, slot->progress.bytes_total, slot->progress.samples,
+           slot->progress.stage, slot->progress.samples_written});
     }
   }
   return result;

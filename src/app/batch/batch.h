@@ -20,6 +20,7 @@ struct BatchJob {
   std::string input;
   std::string member;  ///< of a zip archive; else empty
   std::string output;
+  std::optional<Error> problem = std::nullopt;  ///< why it cannot be converted; known beforehand
 };
 
 struct BatchOptions {
@@ -44,6 +45,8 @@ struct BatchRunning {
   std::uint64_t bytes_done = 0;
   std::uint64_t bytes_total = 0;  ///< 0: not known
   std::uint64_t samples = 0;
+  ConvertStage stage = ConvertStage::kReading;
+  std::uint64_t samples_written = 0;
 };
 
 /// Converts many captures, some at a time. A job that fails does not stop the others.

@@ -1,17 +1,22 @@
 #include "app/batch/batch_plan.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <system_error>
 #include <utility>
 
+#include "app/batch/capture_name.h"
 #include "app/convert/capture_probe.h"
 #include "io/byte_source.h"
+#include "io/directories.h"
+#include "io/output_rules.h"
 #include "stackpack/convert.h"
 
 namespace stackpack::app {
@@ -34,34 +39,73 @@ fs::path named_parts(const fs::path& path) {
   return result;
 }
 
-// The captures below a directory, by path. A directory of `perf record --threads` is one capture.
-std::vector<fs::path> captures_below(const fs::path& folder, std::size_t& others,
-                                     std::vector<std::string>& problems) {
-  std::vector<fs::path> found;
+// What lies below a directory, each by path.
+struct FolderContent {
+  std::vector<fs::path> captures;  // by content, or by name
+  std::vector<fs::path> others;
+  std::vector<std::pair<fs::path, int>> unreadable;  // folders, with the system's reason
+};
+
+bool is_perf_directory(const fs::path& path) {
   std::error_code failed;
-  fs::recursive_directory_iterator entry(folder, failed);
-  for (const fs::recursive_directory_iterator end; !failed && entry != end;
+  return fs::exists(path / "data", failed) &&
+         (looks_like_capture(path) || is_capture_name(path.filename().string()));
+}
+
+// A packed file keeps the name of its capture, so its content counts, not its name.
+bool is_captured(const fs::path& file) {
+  return looks_like_capture(file) ||
+         (is_capture_name(file.filename().string()) && !looks_like_packed(file));
+}
+
+// A directory of `perf record --threads` is one capture. Links to directories are not followed.
+void look_below(const fs::path& folder, FolderContent& content) {
+  std::error_code failed;
+  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end;
        entry.increment(failed)) {
     const fs::path& path = entry->path();
     std::error_code no_type;
     if (entry->is_directory(no_type)) {
-      if (fs::exists(path / "data", no_type) && looks_like_capture(path)) {
-        found.push_back(path);
-        entry.disable_recursion_pending();
+      if (is_perf_directory(path)) {
+        content.captures.push_back(path);
+      } else if (!entry->is_symlink(no_type)) {
+        look_below(path, content);
       }
     } else if (entry->is_regular_file(no_type)) {
-      if (looks_like_capture(path)) {
-        found.push_back(path);
-      } else {
-        ++others;
-      }
+      (is_captured(path) ? content.captures : content.others).push_back(path);
+    } else if (!fs::exists(path, no_type) && is_capture_name(path.filename().string())) {
+      content.captures.push_back(path);  // a link to nothing
     }
   }
   if (failed) {
-    problems.push_back(folder.string() + ": " + failed.message());
+    content.unreadable.emplace_back(folder, failed.value());
   }
-  std::sort(found.begin(), found.end());
-  return found;
+}
+
+FolderContent content_below(const fs::path& folder) {
+  FolderContent content;
+  look_below(folder, content);
+  std::sort(content.captures.begin(), content.captures.end());
+  std::sort(content.others.begin(), content.others.end());
+  std::sort(content.unreadable.begin(), content.unreadable.end());
+  return content;
+}
+
+// Bad input, not a failure of ours: an archive may hold any name.
+constexpr Error kNameTooLong{ErrorCode::kUnsupported, kNoOffset,
+                             "the name is too long for an output below --out-dir"};
+
+// What is wrong with an output's name; a temporary name is longer by what kReserve leaves.
+std::optional<Error> problem_with_name(const fs::path& output) {
+  constexpr std::size_t kMostName = 255;
+  constexpr std::size_t kMostPath = 4095;
+  constexpr std::size_t kReserve = 24;
+  bool fits = output.native().size() + kReserve <= kMostPath &&
+              output.filename().native().size() + kReserve <= kMostName;
+  for (const fs::path& part : output) {
+    fits = fits && part.native().size() <= kMostName;
+  }
+  return fits ? std::nullopt : std::optional(kNameTooLong);
 }
 
 class Planner {
@@ -72,13 +116,13 @@ class Planner {
     for (const std::string& input : request_.inputs) {
       std::error_code failed;
       const fs::path path(input);
-      if (request_.recursive && fs::is_directory(path, failed) &&
-          !(fs::exists(path / "data", failed) && looks_like_capture(path))) {
+      if (request_.recursive && fs::is_directory(path, failed) && !is_perf_directory(path)) {
         add_directory(path);
       } else {
         add(path, request_.naming == OutputNaming::kPath ? named_parts(path) : base_name(path));
       }
     }
+    keep_inputs();
     return std::move(plan_);
   }
 
@@ -90,14 +134,28 @@ class Planner {
   }
 
   void add_directory(const fs::path& folder) {
-    std::size_t others = 0;
-    for (const fs::path& path : captures_below(folder, others, plan_.problems)) {
-      const fs::path below = path.lexically_relative(folder);
-      add(path, request_.naming == OutputNaming::kPath ? named_parts(path) : below);
+    const FolderContent content = content_below(folder);
+    const auto name_of = [&](const fs::path& path) {
+      return request_.naming == OutputNaming::kPath ? named_parts(path)
+                                                    : path.lexically_relative(folder);
+    };
+    for (const fs::path& path : content.captures) {
+      add(path, name_of(path));
     }
+    for (const auto& [path, error] : content.unreadable) {
+      plan_.jobs.push_back({path.string(), "", output_of(name_of(path)),
+                            Error{ErrorCode::kIo, kNoOffset, "cannot list the folder", error}});
+    }
+    const std::size_t others = content.others.size();
     if (others > 0) {
       plan_.notes.push_back(folder.string() + ": " + std::to_string(others) +
                             (others == 1 ? " file is no capture" : " files are no captures"));
+      for (const fs::path& path : content.others) {
+        plan_.others.push_back(path.string());
+      }
+    }
+    if (content.captures.empty() && content.unreadable.empty()) {
+      plan_.notes.push_back(folder.string() + ": holds no capture");
     }
   }
 
@@ -128,19 +186,49 @@ class Planner {
 
   void add_job(BatchJob job) {
     const std::string input = job.member.empty() ? job.input : job.input + ':' + job.member;
-    const auto [taken, is_new] = by_output_.emplace(job.output, input);
-    if (!is_new) {
-      plan_.problems.push_back(taken->second + " and " + input + " would both become " +
+    job.problem = problem_with_name(job.output);
+    const auto [taken, is_new] = by_output_.emplace(job.output, Claim{job.input, input});
+    if (!is_new && taken->second.archive == job.input) {
+      // An archive is free to hold `a` and `x/../a`: it is bad, and the other inputs are not.
+      job.problem = Error{ErrorCode::kUnsupported, kNoOffset,
+                          "zip: another member has the same name, after .. and roots are dropped"};
+    } else if (!is_new) {
+      plan_.problems.push_back(taken->second.name + " and " + input + " would both become " +
                                job.output + "; use --names path");
       return;
     }
     plan_.jobs.push_back(std::move(job));
   }
 
+  // No output may be an input, be it under another name: it would be replaced before it is read.
+  void keep_inputs() {
+    io::OutputRules rules;
+    std::set<std::string> inputs;
+    for (const BatchJob& job : plan_.jobs) {
+      if (inputs.insert(job.input).second) {
+        // What cannot be looked at is told when it is opened.
+        static_cast<void>(io::add_inputs(rules, {&job.input, 1}));
+      }
+    }
+    for (const BatchJob& job : plan_.jobs) {
+      const Status allowed = io::check_output(job.output, rules);
+      if (!allowed && allowed.error().code == ErrorCode::kUsage) {
+        plan_.problems.push_back(job.output +
+                                 ": is one of the inputs, and would be the output of " + job.input +
+                                 "; use another --out-dir");
+      }
+    }
+  }
+
+  struct Claim {
+    std::string archive;  // the path of the input
+    std::string name;     // with the member
+  };
+
   const BatchRequest& request_;
   BatchPlan plan_;
   std::set<std::string> seen_;
-  std::map<std::string, std::string> by_output_;
+  std::map<std::string, Claim> by_output_;
 };
 
 }  // namespace
@@ -149,16 +237,26 @@ BatchPlan plan_batch(const BatchRequest& request) {
   return Planner(request).plan();
 }
 
-Status create_output_directories(const BatchPlan& plan) {
-  std::set<fs::path> folders;
-  for (const BatchJob& job : plan.jobs) {
-    folders.insert(fs::path(job.output).parent_path());
+Status create_output_directories(const std::string& out_dir, BatchPlan& plan) {
+  if (const Status made = io::make_directories(out_dir); !made) {
+    return made;
   }
-  for (const fs::path& folder : folders) {
-    std::error_code failed;
-    fs::create_directories(folder, failed);
-    if (failed) {
-      return Error{ErrorCode::kIo, kNoOffset, "cannot create the output directory", failed.value()};
+  std::map<fs::path, Status> folders;
+  for (BatchJob& job : plan.jobs) {
+    if (job.problem) {
+      continue;
+    }
+    const fs::path folder = fs::path(job.output).parent_path();
+    auto known = folders.find(folder);
+    if (known == folders.end()) {
+      known = folders.emplace(folder, io::make_directories(folder.string())).first;
+    }
+    if (!known->second) {
+      job.problem = known->second.error();
+      job.problem->part = kOutputPart;
+      if (job.problem->os_error == ENAMETOOLONG) {
+        job.problem = kNameTooLong;
+      }
     }
   }
   return {};

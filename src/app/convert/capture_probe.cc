@@ -1,8 +1,15 @@
 #include "app/convert/capture_probe.h"
 
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "app/convert/capture_input.h"
+#include "io/byte_source.h"
+#include "spk/format/directory.h"
+#include "spk/format/layout.h"
 #include "stackpack/convert.h"
 
 namespace stackpack::app {
@@ -14,6 +21,13 @@ bool looks_like_capture(const std::string& path) {
     return true;
   }
   return CaptureInput::open(path, ConvertOptions{}, "/tmp").has_value();
+}
+
+bool looks_like_packed(const std::string& path) {
+  const Result<std::unique_ptr<io::ByteSource>> source = io::open_regular_file(path);
+  std::array<std::byte, spk::kHeaderBytes> head{};
+  const Result<std::size_t> count = source ? (*source)->read_at(0, head) : source.error();
+  return count && spk::looks_like_spk(std::span(head).first(*count));
 }
 
 }  // namespace stackpack::app

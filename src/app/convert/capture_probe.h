@@ -8,4 +8,7 @@ namespace stackpack::app {
 /// when it holds a capture.
 bool looks_like_capture(const std::string& path);
 
+/// Whether `path` is a .spk file, whole or damaged, by content. Only regular files are opened.
+bool looks_like_packed(const std::string& path);
+
 }  // namespace stackpack::app

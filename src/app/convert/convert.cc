@@ -2,15 +2,21 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <system_error>
 #include <thread>
 
 #include "app/convert/capture_input.h"
+#include "app/convert/capture_probe.h"
 #include "app/convert/fingerprint.h"
 #include "app/convert/packer.h"
 #include "app/convert/sink_queue.h"
 #include "io/output_file.h"
+#include "io/output_rules.h"
+#include "spk/format/directory.h"
 
 namespace stackpack {
 
@@ -35,11 +41,37 @@ std::string scratch_directory_for(const std::string& output) {
   return output == "-" ? "/tmp" : io::directory_of(output);
 }
 
+// What the output may replace, and the permissions that it gets.
+Result<io::OutputRules> rules_for(const std::string& input, const ConvertOptions& options) {
+  io::OutputRules rules;
+  rules.force = options.force;
+  rules.replaceable = spk::looks_like_spk;
+  rules.refusal = "exists and is not a .spk file; --force replaces it";
+  const Status added = io::add_inputs(rules, {&input, 1});
+  return added ? Result<io::OutputRules>(std::move(rules)) : added.error();
+}
+
 unsigned encoders_of(const ConvertOptions& options) {
   constexpr unsigned kMost = 2;  // of more, the thread that feeds them cannot keep busy
   return options.encoders != ConvertOptions::kAutoEncoders
              ? options.encoders
              : std::clamp(std::thread::hardware_concurrency(), 1U, kMost);
+}
+
+// What is no capture, but something that users take for one.
+std::optional<Error> what_it_is(const std::string& input) {
+  std::error_code failed;
+  const std::filesystem::file_status status = std::filesystem::status(input, failed);
+  if (std::filesystem::is_directory(status) && !std::filesystem::exists(input + "/data", failed) &&
+      !failed) {
+    return Error{ErrorCode::kUnsupported, kNoOffset,
+                 "is a folder; --recursive --out-dir DIR converts all captures below it"};
+  }
+  if (std::filesystem::is_regular_file(status) && app::looks_like_packed(input)) {
+    return Error{ErrorCode::kUnsupported, kNoOffset,
+                 "is a .spk file already; stackpack stats and dump say what is in it"};
+  }
+  return std::nullopt;
 }
 
 // One line for each counter that a user should hear of.
@@ -68,17 +100,34 @@ Result<ConvertReport> convert(const std::string& input, const std::string& outpu
                               const ConvertOptions& options, ConvertProgress* progress) {
   ConvertReport report;
   StageClock clock(report.stages);
+  Result<io::OutputRules> rules = rules_for(input, options);
+  if (!rules) {
+    return rules.error();
+  }
+  // Before hours of reading; OutputFile looks again.
+  if (const Status allowed = io::check_output(output, *rules); !allowed) {
+    return allowed.error();
+  }
+  const Result<app::ContentWatch> watch = app::ContentWatch::begin(input);
+  if (!watch) {
+    return watch.error();
+  }
   const std::string scratch = scratch_directory_for(output);
   Result<app::CaptureInput> opened = app::CaptureInput::open(input, options, scratch);
   if (!opened) {
-    return opened.error();
+    return what_it_is(input).value_or(opened.error());
   }
   ConvertProgress unwatched;
   ConvertProgress& watched = progress != nullptr ? *progress : unwatched;
   watched.bytes_total = opened->size().value_or(0);
 
   app::Packer packer({scratch, options.memory_limit, &watched.samples,
-                      [&clock](std::string_view stage) { clock.finish_stage(stage); }});
+                      [&](std::string_view stage) {
+                        clock.finish_stage(stage);
+                        watched.stage = stage == "callstacks" ? ConvertStage::kSamples
+                                                              : ConvertStage::kFinishing;
+                      },
+                      0, &watched.samples_written});
   packer.system().set_redaction(options.redact);
   app::SinkQueue queue(packer);
   const Result<capture::ByteAccount> account =
@@ -91,26 +140,26 @@ Result<ConvertReport> convert(const std::string& input, const std::string& outpu
     return packed.error();
   }
   clock.finish_stage("read");
+  watched.stage = ConvertStage::kCallstacks;
 
-  Result<std::string> content = opened->content();
+  const Result<std::string> passed = opened->content();
+  if (!passed) {
+    return passed.error();
+  }
+  const Result<std::string> content = watch->content(*passed);
   if (!content) {
     return content.error();
   }
-  if (content->empty() && input != "-") {
-    content = app::content_of(input);
-    if (!content) {
-      return content.error();
-    }
-  }
 
   // Only now: an input of which nothing can be read leaves no trace.
-  Result<std::unique_ptr<io::OutputFile>> out = io::OutputFile::create(output);
+  Result<std::unique_ptr<io::OutputFile>> out = io::OutputFile::create(output, *rules);
   if (!out) {
     return out.error();
   }
   Result<Statistics> statistics = packer.write(
       **out, {.level = options.level, .samples = options.samples, .threads = encoders_of(options)},
-      {opened->kind(), account->total, app::fingerprint_of(*content, options), *account});
+      {opened->kind(), account->total,
+       app::fingerprint_of(*content, options, packer.system().forgotten_facts() != 0), *account});
   if (!statistics) {
     return statistics.error();
   }

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 Error unreadable(const std::error_code& failed) {
-  return {ErrorCode::kIo, kNoOffset, "cannot read the input a second time", failed.value()};
+  return {ErrorCode::kIo, kNoOffset, "cannot look at the input", failed.value()};
 }
 
 // The files of a capture, in an order that does not depend on the file system.
@@ -99,22 +99,82 @@ Result<std::string> content_of(const std::string& input) {
   return content;
 }
 
-std::string fingerprint_of(std::string_view content, const ConvertOptions& options) {
+Result<ContentWatch> ContentWatch::begin(const std::string& input) {
+  ContentWatch watch;
+  watch.input_ = input;
+  Result<States> states = states_of(input);
+  if (!states) {
+    return states.error();
+  }
+  watch.states_ = std::move(*states);
+  if (input != "-" && !watch.states_.empty()) {
+    Result<std::string> content = content_of(input);
+    if (!content) {
+      return content.error();
+    }
+    watch.content_ = std::move(*content);
+  }
+  return watch;
+}
+
+// Of each file of the capture; none of an input that is not there.
+Result<ContentWatch::States> ContentWatch::states_of(const std::string& input) {
+  std::vector<fs::path> files{fs::path(input)};
+  std::error_code failed;
+  if (input != "-") {
+    const fs::file_status status = fs::status(input, failed);
+    if (status.type() == fs::file_type::not_found) {
+      return States{};
+    }
+    if (failed) {
+      return unreadable(failed);
+    }
+    Result<std::vector<fs::path>> listed = files_of(input);
+    if (!listed) {
+      return listed.error();
+    }
+    files = std::move(*listed);
+  }
+  States states;
+  for (const fs::path& file : files) {
+    const Result<std::optional<io::FileState>> state = io::state_of_file(file.string());
+    if (!state) {
+      return state.error();
+    }
+    states.push_back(*state);
+  }
+  return states;
+}
+
+Result<std::string> ContentWatch::content(const std::string& passed) const {
+  const Result<States> states = states_of(input_);
+  if (!states) {
+    return states.error();
+  }
+  return *states != states_ ? std::string() : passed.empty() ? content_ : passed;
+}
+
+std::string fingerprint_of(std::string_view content, const ConvertOptions& options,
+                           bool facts_left_out) {
+  if (content.empty()) {
+    return {};
+  }
   std::string text = "stackpack " STACKPACK_VERSION;
   text += " format " + std::to_string(static_cast<unsigned>(options.format));
   text += " level " + std::to_string(options.level);
   text += options.samples ? " samples" : " counts";
   text += options.redact ? " redacted" : "";
+  text += facts_left_out ? " within " + std::to_string(options.memory_limit) : "";
   text += " member " + options.member + " content ";
   text += content;
   return std::to_string(bytes::xxh3_64(std::as_bytes(std::span(text))));
 }
 
-bool is_up_to_date(const std::string& input, const std::string& output,
-                   std::string_view fingerprint) {
+bool is_up_to_date(const std::string& input, const std::string& output, std::string_view content,
+                   const ConvertOptions& options) {
   std::error_code failed;
   const fs::file_time_type written = fs::last_write_time(output, failed);
-  if (failed || fingerprint.empty()) {
+  if (failed || content.empty()) {
     return false;
   }
   const std::optional<fs::file_time_type> changed = newest_change(input);
@@ -122,7 +182,8 @@ bool is_up_to_date(const std::string& input, const std::string& output,
     return false;
   }
   const Result<std::unique_ptr<Reader>> reader = Reader::open(output);
-  return reader.has_value() && (*reader)->fingerprint() == fingerprint;
+  return reader && ((*reader)->fingerprint() == fingerprint_of(content, options, false) ||
+                    (*reader)->fingerprint() == fingerprint_of(content, options, true));
 }
 
 }  // namespace stackpack::app

@@ -301,6 +301,9 @@ Result<Statistics> Packer::write(io::OutputFile& out, const spk::WriterOptions& 
         return settled;
       }
     }
+    if (options_.written_counter != nullptr) {
+      options_.written_counter->fetch_add(rows.size(), std::memory_order_relaxed);
+    }
     return (*writer)->add_samples(batch);
   });
   if (!merged) {

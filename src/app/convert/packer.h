@@ -46,6 +46,7 @@ class Packer final : public capture::CallstackSink {
     std::atomic<std::uint64_t>* sample_counter = nullptr;  ///< for progress; may be null
     std::function<void(std::string_view)> stage_done;  ///< told what write() has done; may be empty
     std::uint64_t builder_bytes = 0;  ///< for tests: the builder's share; 0: as planned
+    std::atomic<std::uint64_t>* written_counter = nullptr;  ///< of samples, in write(); may be null
   };
 
   explicit Packer(const Options& options);

@@ -76,7 +76,7 @@ class CsvEncoder {
  private:
   Result<CsvTable*> begin_table(std::string_view name) {
     auto table = CsvTable::create(directory_ + "/" + std::string(name) + ".csv",
-                                  csv_header(name, job_.view().has_samples));
+                                  csv_header(name, job_.view().has_samples), job_.rules);
     if (!table) {
       return table.error();
     }

@@ -9,8 +9,9 @@ CsvTable::CsvTable(std::unique_ptr<io::OutputFile> file)
     : file_(std::move(file)), out_(*file_, ExportOutput::Coding::kPlain) {}
 
 Result<std::unique_ptr<CsvTable>> CsvTable::create(const std::string& path,
-                                                   std::string_view columns) {
-  auto file = io::OutputFile::create(path);
+                                                   std::string_view columns,
+                                                   const io::OutputRules& rules) {
+  auto file = io::OutputFile::create(path, rules);
   if (!file) {
     return file.error();
   }

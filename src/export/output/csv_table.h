@@ -17,8 +17,8 @@ namespace stackpack::exporting {
 /// take for a formula (it begins with = + - @): it would be other text then. It is quoted.
 class CsvTable {
  public:
-  static Result<std::unique_ptr<CsvTable>> create(const std::string& path,
-                                                  std::string_view columns);
+  static Result<std::unique_ptr<CsvTable>> create(const std::string& path, std::string_view columns,
+                                                  const io::OutputRules& rules = {});
 
   CsvTable& text(std::string_view value);
   CsvTable& number(std::uint64_t value);

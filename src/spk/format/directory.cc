@@ -167,6 +167,13 @@ std::vector<std::byte> encode_tail(const Directory& directory, std::uint64_t off
   return tail;
 }
 
+bool looks_like_spk(std::span<const std::byte> head) {
+  bytes::ByteCursor in(head, 0);
+  const bool frame = in.read<std::uint32_t>() == kSkippableMagic + kHeaderNibble;
+  in.skip(sizeof(std::uint32_t));
+  return has_text(in.read_bytes(kMagicBytes), kHeaderMagic) && frame;
+}
+
 Status check_header(std::span<const std::byte> header) {
   bytes::ByteCursor in(header, 0);
   if (header.size() < kHeaderBytes) {

@@ -53,6 +53,9 @@ std::vector<std::byte> encode_header();
 /// Directory and trailer of a file whose sections end at `offset`.
 std::vector<std::byte> encode_tail(const Directory& directory, std::uint64_t offset);
 
+/// Whether a file that begins with `head` claims to be a .spk file, of any version, damaged or not.
+bool looks_like_spk(std::span<const std::byte> head);
+
 /// Checks the first kHeaderBytes of a file.
 /// Errors: kTruncated; kCorrupt: not a .spk file, or damaged; kUnsupported: newer major version.
 Status check_header(std::span<const std::byte> header);

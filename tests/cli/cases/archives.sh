@@ -42,3 +42,19 @@ with zipfile.ZipFile("crowd.etl.zip", "w") as archive:
 PYTHON
 run convert crowd.etl.zip -o crowd.spk
 run convert crowd.etl.zip --out-dir crowd
+# A bad member is one bad input: the rest of the archive, and the other captures, are converted.
+python3 - <<'PYTHON'
+import zipfile
+trace = open("one.etl", "rb").read()
+with zipfile.ZipFile("deep.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+    archive.writestr("d/" * 2100 + "x.etl", trace)
+    archive.writestr("e/" * 2000 + "x.etl", trace)
+    archive.writestr("ok.etl", trace)
+with zipfile.ZipFile("collision.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+    archive.writestr("a.etl", trace)
+    archive.writestr("x/../a.etl", trace)
+    archive.writestr("b.etl", trace)
+PYTHON
+capture fine.perf.data 5
+run_unsized convert deep.zip collision.zip fine.perf.data --out-dir bad -j 1 | sed -E 's#([de])/([de]/){100,}#\1/.../#g'
+(cd bad && find . -type f | LC_ALL=C sort)

@@ -16,3 +16,19 @@ run stats missing.spk
 run dump --stacks good.data
 run verify text.data missing.spk
 run show missing.spk 0
+# What is something else is named, with what to do about it.
+run_unsized convert good.data -o good.spk
+run convert good.spk -o again.spk
+run convert good.spk --out-dir batch
+run convert folder --out-dir batch
+for command in 'dump --stacks' 'show' 'verify' 'export --to folded -o x.folded'; do
+  for file in folder empty.data text.data good.data; do
+    words=($command)
+    id=(); [[ ${words[0]} == show ]] && id=(0)
+    run "${words[0]}" "$file" "${words[@]:1}" "${id[@]}"
+  done
+done
+run stats folder empty.data
+run dump - --stacks
+head -c 100 good.spk >cut.spk
+run dump cut.spk --stacks

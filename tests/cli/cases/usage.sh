@@ -26,3 +26,20 @@ run convert a -o out.spk --recursive
 run show x.spk
 run show x.spk abc
 run help completions tcsh
+run --verison
+run -v
+: >perf.data
+run perf.data
+run convert a -o
+run convert a -o x -o y
+run convert a -o out.spk --json=7
+run convert a -o out.spk -j 0
+run convert a -o out.spk --encoders -1
+run export x.spk -o y
+run export x.spk --to folded
+run export x.spk --to folded -o y z
+run dump a.spk b.spk --stacks
+run verify
+run show x.spk 1 --from x
+run show x.spk 1 --pid -3
+[[ $("$program" -V) == $("$program" --version) ]] && echo 'same version'

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "stackpack/result.h"
+
+namespace stackpack::io {
+
+/// A file by what it is, not by its name: links and other spellings of a path give the same.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+
+  friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
+};
+
+/// What an output may do to a file that is at its place already.
+struct OutputRules {
+  /// Files that are being read. An output is never one of them, whatever else is allowed.
+  std::set<FileIdentity> inputs;
+
+  /// Any file but an input may be replaced.
+  bool force = true;
+
+  /// Without force: whether a file that begins with these bytes may be replaced. Null: none may.
+  /// An empty file always may.
+  bool (*replaceable)(std::span<const std::byte> head) = nullptr;
+
+  /// Why a file is not replaced; static text.
+  std::string_view refusal = "exists; --force replaces it";
+
+  /// Permissions of a new file, of which the umask takes away. A file that is replaced hands its
+  /// own on.
+  std::uint32_t mode = 0666;
+};
+
+/// Bytes of an existing file that OutputRules::replaceable gets, if the file has as many.
+inline constexpr std::size_t kReplaceableHeadBytes = 64;
+
+/// Notes `inputs` (files; directories stand for the files in them; "-": standard input) as files
+/// that an output must not be, and gives the output the permissions that all of them have.
+/// Files that do not exist are passed over: opening them will tell.
+/// Errors: kIo.
+Status add_inputs(OutputRules& rules, std::span<const std::string> inputs);
+
+/// Whether `output` ("-": standard output) may be written under `rules`. Nothing is changed.
+/// Errors: kUsage, of the output's part, when the output is an input or must not be replaced; kIo.
+Status check_output(const std::string& output, const OutputRules& rules);
+
+/// The same for a directory of outputs: it may be written to when it is empty or not there.
+Status check_output_directory(const std::string& directory, const OutputRules& rules);
+
+/// Removes what killed runs left beside these outputs: OUT.tmp-PID-N, where no such process is
+/// there any more and no process holds the file. Looks at each directory once.
+void remove_leftovers(std::span<const std::string> outputs);
+
+}  // namespace stackpack::io
