@@ -9,6 +9,8 @@
 
 #include <doctest/doctest.h>
 
+#include "support/source_folder.h"
+
 namespace stackpack::app {
 
 namespace {
@@ -26,7 +28,7 @@ std::set<std::string> counted_names() {
       names.insert((*match)[1]);
     }
   };
-  for (const auto& entry : fs::recursive_directory_iterator(STACKPACK_SOURCE_DIR "/src")) {
+  for (const auto& entry : fs::recursive_directory_iterator(test::source_folder() + "/src")) {
     const std::string file = entry.path().filename().string();
     if (!entry.is_regular_file() || file == "loss_names.cc") {
       continue;

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "support/source_folder.h"
+
 namespace stackpack::cli {
 
 TEST_CASE("progress: every stage of a conversion is named, and reading is not the whole of it") {
@@ -10,7 +12,7 @@ TEST_CASE("progress: every stage of a conversion is named, and reading is not th
   running.bytes_done = 50'000'000;
   running.bytes_total = 100'000'000;
   running.samples = 200;
-  CHECK(progress_text(running) == "reading  50%   25 MB/s, 2.0 s left to read");
+  CHECK(progress_text(running) == "reading  50%   25 MB/s, 2.00 s left to read");
   running.bytes_done = running.bytes_total;
   CHECK(progress_text(running) == "reading 100%   50 MB/s");
   running.bytes_total = 0;
@@ -27,7 +29,7 @@ TEST_CASE("progress: every stage of a conversion is named, and reading is not th
 TEST_CASE("progress: a conversion goes through its stages and counts what it writes") {
   // The last stage and count stay to be seen.
   ConvertProgress progress;
-  const auto report = convert(STACKPACK_SOURCE_DIR "/testdata/file.perf.data", "/dev/null",
+  const auto report = convert(test::source_folder() + "/testdata/file.perf.data", "/dev/null",
                               ConvertOptions{}, &progress);
   REQUIRE(report.has_value());
   CHECK(progress.stage == ConvertStage::kFinishing);

@@ -35,7 +35,7 @@ std::vector<NamedFunction> random_functions(std::uint64_t seed, std::size_t coun
     function.row.owner = static_cast<FunctionOwner>(part);
     function.row.pid = part == 0 ? 4711 : kKernelPid;
     function.row.module = part == 2 ? 1 : 0;
-    start += random.below(5) == 0 ? random.below(1U << 30) : random.below(500);
+    start += random.below(5) == 0 ? random.below(1U << 30) : 1 + random.below(500);
     function.row.start = start;
     function.row.size = 1 + random.below(3000);
     function.row.born_ns = random.below(2) == 0 ? kUnknownTime : i * 1'000'003;

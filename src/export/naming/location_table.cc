@@ -278,8 +278,11 @@ void LocationTable::append_text(std::uint32_t number, std::string& out) const {
 }
 
 std::string_view LocationTable::name_of(const Location& location) const {
-  if (location.code != kNoCode) {
-    return names_.text(functions_[places_[location.code].function].name);
+  if (std::uint32_t at = location.code; at != kNoCode) {
+    while (!naming_.unfold && places_[at].outer != kNoCode) {
+      at = places_[at].outer;  // the function that has the code stands for all
+    }
+    return names_.text(functions_[places_[at].function].name);
   }
   const bool nameless =
       location.image == kNoImage || !is_synthetic(module_of_image(location.image));
@@ -297,7 +300,11 @@ void LocationTable::append_address(std::uint32_t number, std::string& out) const
 
 void LocationTable::append_text(const Location& location, std::string& out) const {
   const std::size_t start = out.size();
-  if (const std::string_view name = name_of(location); !name.empty()) {
+  const std::string_view name = name_of(location);
+  // The frame of an imported profile may have an empty name.
+  const bool synthetic =
+      location.image != kNoImage && is_synthetic(module_of_image(location.image));
+  if (location.code != kNoCode || synthetic || !name.empty()) {
     if (location.image != kNoImage && ambiguous_names_.contains(name)) {
       out += image_name(location.image);
       out += '!';
