@@ -39,7 +39,6 @@ enum class SkipReason : std::uint8_t {
   kCutBuffers,
   kOversizedBuffers,
   kUndecodableBuffers,
-  kBuffersEndedEarly,
   kBadEventMarkers,
   kObsoleteEventHeaders,
   kBadEventSizes,
@@ -48,7 +47,6 @@ enum class SkipReason : std::uint8_t {
   kFoldedBinaryLine,
   kFoldedLineTooLong,
   kFoldedLineWithoutCount,
-  kFoldedStackTooDeep,
   kPprofDamagedStream,
 };
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "formats/perf/perf_losses.h"
-#include "formats/perf/record_sizes.h"
 #include "formats/perf/record_trailer.h"
 
 namespace stackpack::perf {
@@ -75,14 +74,9 @@ void SideBand::convert(const Record& record) {
     return;
   }
   const std::optional<RecordTrailer> trailer = read_trailer(record.payload, row->attr);
-  if (!trailer) {
-    context_.reject(record, SkipReason::kBadRecords);
-    return;
-  }
-  bytes::ByteCursor payload = record.payload;
-  const bytes::ByteCursor body = payload.sub(record.payload.size() - trailer->bytes);
-  if (!fills_kernel_record(record.type, body, row->layout) ||
-      !convert_body(record, body, trailer->time_ns)) {
+  bytes::ByteCursor body = record.payload;
+  if (!trailer ||
+      !convert_body(record, body.sub(record.payload.size() - trailer->bytes), trailer->time_ns)) {
     context_.reject(record, SkipReason::kBadRecords);
   }
 }

@@ -292,9 +292,7 @@ DecodeOutcome decode_xpress_huffman(std::span<const std::byte> in, std::span<std
     }
     position = bits.position();
   }
-  DecodeOutcome complete = outcome(DecodeEnd::kComplete);
-  complete.left = static_cast<std::size_t>(in_end - position);
-  return complete;
+  return outcome(DecodeEnd::kComplete);
 }
 
 }  // namespace stackpack::etl
