@@ -12,7 +12,7 @@ namespace stackpack::app {
 namespace {
 
 // A reason for bytes to be passed over may be a counter, too; those are not repeated here.
-constexpr std::array<std::string_view, 67> kCounters{
+constexpr std::array<std::string_view, 68> kCounters{
     "absurd_sequence_numbers",
     "appended_sessions",
     "bad_attributes",
@@ -24,6 +24,7 @@ constexpr std::array<std::string_view, 67> kCounters{
     "bad_system_events",
     "buffers_beyond_declared",
     "buffers_beyond_their_space",
+    "buffers_ended_early",
     "buffers_flagged_buffer_lost",
     "buffers_flagged_events_lost",
     "buffers_without_size",

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "spk/read/dag_store.h"
 #include "spk/format/layout.h"
 #include "spk/format/name_codec.h"
+#include "spk/read/dag_store.h"
 
 namespace stackpack::spk {
 

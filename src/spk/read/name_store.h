@@ -1,7 +1,7 @@
 #pragma once
 
-#include "spk/read/block_reader.h"
 #include "spk/format/directory.h"
+#include "spk/read/block_reader.h"
 #include "stackpack/names.h"
 #include "stackpack/result.h"
 
