@@ -32,7 +32,7 @@ run -v
 run perf.data
 run convert a -o
 run convert a -o x -o y
-run convert a -o out.spk --json=7
+run_unsized convert a -o out.spk --json=7
 run convert a -o out.spk -j 0
 run convert a -o out.spk --encoders -1
 run export x.spk -o y
