@@ -17,6 +17,7 @@ struct FileIdentity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): the compiler's own comparison
   friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
 };
 

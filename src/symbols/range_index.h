@@ -19,6 +19,7 @@ struct RangeOwner {
   std::uint32_t place = kKernelPid;      ///< pid, kKernelPid, or module
   std::uint64_t life_ns = kUnknownTime;  ///< kProcess
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): the compiler's own comparison
   friend auto operator<=>(const RangeOwner&, const RangeOwner&) = default;
 };
 

@@ -35,6 +35,7 @@ struct FunctionName {
   FunctionSource source = FunctionSource::kUnknown;  ///< who named it
   bool made_at_run_time = false;                     ///< its bytes are of no file
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): the compiler's own comparison
   friend auto operator<=>(const FunctionName&, const FunctionName&) = default;
 };
 
@@ -44,6 +45,7 @@ struct SourcePlace {
   std::uint32_t line = 0;         ///< in the file of the function; 0: not known
   std::uint32_t outer = kNoCode;  ///< place of the call, in the function this one was inlined into
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): the compiler's own comparison
   friend auto operator<=>(const SourcePlace&, const SourcePlace&) = default;
 };
 

@@ -20,6 +20,7 @@ struct GroupKey {
   std::uint32_t track = 0;
 
   // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the comparison with 0 for a pointer
+  // NOLINTNEXTLINE(modernize-use-nullptr): the compiler's own comparison
   friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
 };
 
