@@ -21,7 +21,7 @@ struct ExportJob {
   SampleSelection& selection;
   const ExportOptions& options;
   std::string scratch_directory;  ///< where nameless temporary files may be made
-  ExportReport report;
+  ExportReport report = {};
   io::OutputRules rules = {};  ///< for encoders that open files themselves
 
   [[nodiscard]] const CaptureView& view() const { return selection.view(); }
