@@ -15,11 +15,9 @@ namespace {
 
 using stackpack::CodeLocation;
 using stackpack::bindings::guard;
+using stackpack::bindings::refuse;
 using stackpack::bindings::status_of;
-
-stackpack_text text_of(std::string_view text) {
-  return {text.empty() ? nullptr : text.data(), text.size()};
-}
+using stackpack::bindings::text_of;
 
 std::string_view view_of(const stackpack_text& text) {
   return text.size == 0 ? std::string_view() : std::string_view(text.data, text.size);
@@ -48,7 +46,7 @@ stackpack_status stackpack_load_symbols(const stackpack_reader* reader,
                                         stackpack_symbols** symbols) {
   return guard([&] {
     if (reader == nullptr || symbols == nullptr) {
-      return STACKPACK_USAGE;
+      return refuse("a null pointer, or an unknown mode");
     }
     auto loaded = stackpack::Symbols::load(*reader->reader);
     if (loaded) {
@@ -68,12 +66,12 @@ stackpack_status stackpack_locate(const stackpack_symbols* symbols, const stackp
                                   stackpack_location* locations) {
   return guard([&] {
     if (symbols == nullptr || (count != 0 && (frames == nullptr || locations == nullptr))) {
-      return STACKPACK_USAGE;
+      return refuse("a null pointer, or an unknown mode");
     }
     std::vector<stackpack::Frame> stack;
     for (std::size_t i = 0; i < count; ++i) {
       if (frames[i].mode >= stackpack::kFrameModeCount) {
-        return STACKPACK_USAGE;
+        return refuse("a null pointer, or an unknown mode");
       }
       stack.push_back({static_cast<stackpack::FrameMode>(frames[i].mode), frames[i].address});
     }
@@ -90,7 +88,7 @@ stackpack_status stackpack_expand(const stackpack_symbols* symbols,
   return guard([&] {
     if (symbols == nullptr || location == nullptr || count == nullptr ||
         (capacity != 0 && chain == nullptr)) {
-      return STACKPACK_USAGE;
+      return refuse("a null pointer, or an unknown mode");
     }
     CodeLocation from;
     from.name = view_of(location->function);

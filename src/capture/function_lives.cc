@@ -4,7 +4,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "capture/system_recorder.h"
+#include "capture/system_tables.h"
 
 namespace stackpack::capture {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "capture/function_recorder.h"
+#include "capture/function_fact.h"
 #include "stackpack/model.h"
 
 namespace stackpack::capture {

@@ -7,7 +7,7 @@
 #include "bytes/byte_text.h"
 #include "capture/function_lives.h"
 #include "capture/redaction.h"
-#include "capture/system_recorder.h"
+#include "capture/system_tables.h"
 #include "scratch/sorted_runs.h"
 #include "scratch/text_log.h"
 

@@ -8,12 +8,13 @@ int main(int argc, char** argv) {
     return 1;
   }
   stackpack_reader* reader = NULL;
-  const char* problem = "";
-  if (stackpack_open(argv[1], 0, &reader, &problem) != STACKPACK_OK) {
-    fprintf(stderr, "%s\n", problem);
+  if (stackpack_open(argv[1], 0, &reader) != STACKPACK_OK) {
+    stackpack_error error = {.struct_size = sizeof error};
+    stackpack_get_error(&error);
+    fprintf(stderr, "%s\n", error.what);
     return 1;
   }
-  stackpack_summary summary;
+  stackpack_summary summary = {.struct_size = sizeof summary};
   const stackpack_status status = stackpack_get_summary(reader, &summary);
   stackpack_close(reader);
   printf("%llu samples\n", (unsigned long long)summary.samples);

@@ -1,4 +1,4 @@
-#include "spk/format/sample_block.h"
+#include "spk/write/sample_block_encoder.h"
 
 #include <string>
 #include <vector>
@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "codec/zstd_codec.h"
+#include "spk/read/sample_block_decoder.h"
 #include "support/spk_reading.h"
 
 namespace stackpack::spk {
