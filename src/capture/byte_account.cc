@@ -48,6 +48,8 @@ std::string_view name_of(SkipReason reason) {
       return "oversized_buffers";
     case SkipReason::kUndecodableBuffers:
       return "undecodable_buffers";
+    case SkipReason::kBuffersEndedEarly:
+      return "buffers_ended_early";
     case SkipReason::kBadEventMarkers:
       return "bad_event_markers";
     case SkipReason::kObsoleteEventHeaders:
@@ -62,6 +64,8 @@ std::string_view name_of(SkipReason reason) {
       return "folded_line_too_long";
     case SkipReason::kFoldedLineWithoutCount:
       return "folded_line_without_count";
+    case SkipReason::kFoldedStackTooDeep:
+      return "folded_stack_too_deep";
     case SkipReason::kPprofDamagedStream:
       return "pprof_damaged_stream";
   }

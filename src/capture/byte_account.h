@@ -39,6 +39,7 @@ enum class SkipReason : std::uint8_t {
   kCutBuffers,
   kOversizedBuffers,
   kUndecodableBuffers,
+  kBuffersEndedEarly,
   kBadEventMarkers,
   kObsoleteEventHeaders,
   kBadEventSizes,
@@ -47,6 +48,7 @@ enum class SkipReason : std::uint8_t {
   kFoldedBinaryLine,
   kFoldedLineTooLong,
   kFoldedLineWithoutCount,
+  kFoldedStackTooDeep,
   kPprofDamagedStream,
 };
 

@@ -18,6 +18,7 @@ struct FreeDecompressor {
 };
 
 constexpr std::uint32_t kSkippableMagic = 0x184D2A50;
+constexpr std::size_t kBlockHeaderBytes = 3;
 
 }  // namespace
 
@@ -113,6 +114,8 @@ Result<std::size_t> ZstdStream::decode(std::span<const std::byte>& input, std::s
       input = input.subspan(in.pos);
       return Error{ErrorCode::kCorrupt, kNoOffset, "zstd: stream is damaged"};
     }
+    // The decoder asks for the header of the next block, or for nothing after the last one.
+    between_blocks_ = code == 0 || code == kBlockHeaderBytes;
     if (in.pos == before_in && out.pos == before_out) {
       break;
     }
@@ -123,6 +126,7 @@ Result<std::size_t> ZstdStream::decode(std::span<const std::byte>& input, std::s
 }
 
 void ZstdStream::reset() {
+  between_blocks_ = true;
   ZSTD_DCtx_reset(context_->zstd.get(), ZSTD_reset_session_only);
 }
 

@@ -64,12 +64,16 @@ class ZstdStream {
   Result<std::size_t> decode(std::span<const std::byte>& input, std::size_t room,
                              std::vector<std::byte>& output);
 
+  /// Whether all input was used up to the end of a block or of a frame: what was fed is decoded.
+  [[nodiscard]] bool between_blocks() const { return between_blocks_; }
+
   /// Forgets everything: the next input begins a new stream.
   void reset();
 
  private:
   struct Context;
   std::unique_ptr<Context> context_;
+  bool between_blocks_ = true;
 };
 
 /// Appends a zstd skippable frame (magic 0x184D2A50 + `nibble`) around `content`.

@@ -1,5 +1,3 @@
-#include "spk/write/sample_block_encoder.h"
-
 #include <string>
 #include <vector>
 
@@ -7,6 +5,7 @@
 
 #include "codec/zstd_codec.h"
 #include "spk/read/sample_block_decoder.h"
+#include "spk/write/sample_block_encoder.h"
 #include "support/spk_reading.h"
 
 namespace stackpack::spk {

@@ -12,7 +12,7 @@ namespace stackpack::app {
 namespace {
 
 // A reason for bytes to be passed over may be a counter, too; those are not repeated here.
-constexpr std::array<std::string_view, 68> kCounters{
+constexpr std::array<std::string_view, 74> kCounters{
     "absurd_sequence_numbers",
     "appended_sessions",
     "bad_attributes",
@@ -22,17 +22,19 @@ constexpr std::array<std::string_view, 68> kCounters{
     "bad_profile_events",
     "bad_stack_events",
     "bad_system_events",
+    "buffer_sizes_disagree",
     "buffers_beyond_declared",
     "buffers_beyond_their_space",
-    "buffers_ended_early",
     "buffers_flagged_buffer_lost",
     "buffers_flagged_events_lost",
+    "buffers_of_wrong_type",
     "buffers_without_size",
     "callchain_unknown_context_values",
     "clock_frequency_unknown",
     "clock_laps",
     "clock_went_back",
     "clr_stacks_without_event",
+    "compressed_input_left",
     "compressed_size_overflow",
     "compression_format_corrected",
     "counters_went_back",
@@ -42,6 +44,7 @@ constexpr std::array<std::string_view, 68> kCounters{
     "declared_buffers_not_found",
     "deferred_chains_released_early",
     "deferred_chains_unmatched",
+    "doubtful_kernel_events",
     "empty_stack_definitions",
     "empty_stack_fragments",
     "event_ids_missing",
@@ -50,6 +53,9 @@ constexpr std::array<std::string_view, 68> kCounters{
     "missing_buffers",
     "orphan_stacks",
     "outside_payload_cut",
+    "overlong_events",
+    "overlong_records",
+    "overlong_samples",
     "pprof_addresses_told_by_name",
     "pprof_build_id_not_hex",
     "pprof_damaged_sample",

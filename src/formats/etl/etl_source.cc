@@ -28,6 +28,41 @@ Result<LogFileHeader> read_log_file_header(io::ByteSource& input, std::uint64_t 
   return parse_log_file_header(head);
 }
 
+MergeLimits merge_limits(const ReadOptions& options) {
+  MergeLimits limits;
+  limits.max_open_bytes = options.max_open_bytes;
+  limits.read_ahead = options.read_ahead;
+  limits.control = options.control;
+  limits.max_whole_bytes = options.max_whole_bytes;
+  limits.window_bytes = options.window_bytes;
+  limits.scratch_directory = options.scratch_directory;
+  return limits;
+}
+
+// Gives all events to the reader, part by part.
+Status read_events(BufferMerge& merge, TraceReader& reader) {
+  std::uint64_t part = 0;
+  for (;;) {
+    const Result<bool> more = merge.next();
+    if (!more) {
+      return more.error();
+    }
+    if (!*more) {
+      return reader.finish();
+    }
+    if (merge.part() != part) {
+      part = merge.part();
+      if (const Status done = reader.next_part(); !done) {
+        return done;
+      }
+    }
+    const Status taken = reader.event(merge.event(), {merge.processor(), merge.file_offset()});
+    if (!taken) {
+      return taken;
+    }
+  }
+}
+
 }  // namespace
 
 Result<capture::ByteAccount> read_capture(io::ByteSource& input, capture::CallstackSink& sink,
@@ -59,35 +94,8 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& input, capture::Callst
   }
   sink.system().metadata("etl.compression", name_of(decoder.format()));
 
-  MergeLimits limits;
-  limits.max_open_bytes = options.max_open_bytes;
-  limits.read_ahead = options.read_ahead;
-  limits.control = options.control;
-  limits.max_whole_bytes = options.max_whole_bytes;
-  limits.window_bytes = options.window_bytes;
-  limits.scratch_directory = options.scratch_directory;
-  BufferMerge merge(*index, input, decoder, limits, losses, account);
-  std::uint64_t part = 0;
-  for (;;) {
-    const Result<bool> more = merge.next();
-    if (!more) {
-      return more.error();
-    }
-    if (!*more) {
-      break;
-    }
-    if (merge.part() != part) {
-      part = merge.part();
-      if (const Status done = reader.next_part(); !done) {
-        return done.error();
-      }
-    }
-    const Status taken = reader.event(merge.event(), {merge.processor(), merge.file_offset()});
-    if (!taken) {
-      return taken.error();
-    }
-  }
-  if (const Status done = reader.finish(); !done) {
+  BufferMerge merge(*index, input, decoder, merge_limits(options), losses, account);
+  if (const Status done = read_events(merge, reader); !done) {
     return done.error();
   }
   if (options.summary != nullptr) {

@@ -18,6 +18,8 @@ using capture::SkipReason;
 namespace {
 
 constexpr char kSeparator = ';';
+constexpr std::uint32_t kMostFrames = 65'535;  // of a callstack that can be stored
+constexpr std::string_view kLineCut = "folded_last_line_unended";
 
 struct Line {
   std::string_view frames;
@@ -114,16 +116,28 @@ class FoldedReader {
     if (content.empty()) {
       account_.padding += size;
     } else if (const auto line = is_text ? parse_line(content) : std::nullopt) {
-      if (const Status status = add(*line); !status) {
+      if (const Status status = take_line(*line, size); !status) {
         return status.error();
       }
-      account_.parsed += size;
+      if (!ended) {  // digits of the count may be missing
+        sink_.losses().add(kLineCut, LossKind::kDamage, 1, reader_.offset());
+      }
     } else {
       skip(is_text ? SkipReason::kFoldedLineWithoutCount : SkipReason::kFoldedBinaryLine, size,
            true);
     }
     reader_.consume(size);
     return true;
+  }
+
+  Status take_line(const Line& line, std::size_t size) {
+    const auto separators = std::count(line.frames.begin(), line.frames.end(), kSeparator);
+    if (separators >= std::ptrdiff_t{kMostFrames}) {
+      skip(SkipReason::kFoldedStackTooDeep, size, true);
+      return {};
+    }
+    account_.parsed += size;
+    return add(line);
   }
 
   void skip(SkipReason reason, std::size_t size, bool line_begins) {

@@ -63,6 +63,9 @@ void CompressedStream::finish() {
   if (!decoded_.empty()) {
     context_.damage(name_of(SkipReason::kRecordCut), 1, last_offset_);
   }
+  if (used_ && !broken_ && !zstd_.between_blocks()) {
+    context_.damage(name_of(SkipReason::kCompressedDataDamaged), 1, last_offset_);
+  }
 }
 
 }  // namespace stackpack::perf

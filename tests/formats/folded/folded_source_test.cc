@@ -86,6 +86,38 @@ TEST_CASE("folded source: a line that is none is counted where it is, the others
                          {"folded_binary_line", 6}});
 }
 
+TEST_CASE("folded source: a last line without its end is read, and counted as cut") {
+  for (const auto& [text, cut] : {std::pair{"a;b 123\n", 0}, {"a;b 123", 1}, {"x 1\na;b 12", 1}}) {
+    CAPTURE(text);
+    CollectingSink sink;
+    const auto account = read(text, sink);
+    REQUIRE(account.has_value());
+    CHECK(sink.rows.size() == (text[0] == 'x' ? 2 : 1));
+    CHECK(sink.counters.count("folded_last_line_unended") == static_cast<std::uint64_t>(cut));
+    CHECK(sink.counters.any_loss() == (cut != 0));
+    CHECK(account->balanced());
+  }
+}
+
+TEST_CASE("folded source: a line with too many frames is passed over, the others are read") {
+  const auto line = [](std::size_t frames) {
+    std::string text = "f";
+    for (std::size_t i = 1; i < frames; ++i) {
+      text += ";f";
+    }
+    return text + " 3\n";
+  };
+  CollectingSink sink;
+  const auto account = read("a 1\n" + line(65'536) + line(65'535) + "b 2\n", sink);
+  REQUIRE(account.has_value());
+  CHECK(sink.rows.size() == 3);
+  CHECK(sink.counters.count("folded_stack_too_deep") == 1);
+  CHECK(sink.counters.sorted()[0].first_offset == 4);
+  CHECK(test::skipped_map(*account) ==
+        test::SkippedMap{{"folded_stack_too_deep", line(65'536).size()}});
+  CHECK(account->balanced());
+}
+
 TEST_CASE("folded source: nothing readable, too long a line, a stop") {
   CollectingSink sink;
   const auto nothing = read("neither\nof these\n", sink);
