@@ -19,11 +19,11 @@ namespace stackpack {
 /// What an address of a callstack is.
 enum class AddressUse : std::uint8_t {
   kExact,   ///< of the instruction that was running, or was interrupted
-  kReturn,  ///< of the instruction behind a call: it belongs to what is one byte before
+  kReturn,  ///< of the instruction after a call: it belongs to what is one byte before
 };
 
 /// The use of frame `index` of a callstack. Exact are the leaf and the first frame of another mode
-/// than the one below it (user code behind a kernel part).
+/// than the one below it (user code that entered the kernel).
 [[nodiscard]] AddressUse address_use(std::span<const Frame> leaf_first, std::size_t index);
 
 /// What is known of an address in one process at one time. Texts and rows are those of the Symbols.

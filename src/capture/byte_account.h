@@ -1,4 +1,4 @@
-// Where every byte of a capture went. What was passed over is told by reason: there is no way to
+// Where every byte of a capture went. What was passed over is counted by reason: there is no way to
 // count a byte as skipped without one.
 #pragma once
 
@@ -19,8 +19,8 @@ enum class SkipReason : std::uint8_t {
   kAuxtraceData,    ///< what follows an AUXTRACE record: hardware traces
   kTracingData,     ///< what follows a TRACING_DATA record: formats of tracepoints
   kUnreadSections,  ///< sections of the file header that are not asked for
-  kTrailingText,    ///< what perf printed into the pipe behind the records
-  kUnreferenced,    ///< behind the last section
+  kTrailingText,    ///< what perf printed into the pipe after the records
+  kUnreferenced,    ///< after the last section
   // perf: damage
   kBadRecords,
   kBadSamples,

@@ -29,7 +29,7 @@ struct FunctionFact {
   std::uint64_t size = 0;   ///< bytes; above 0: a function without a size names nothing
   FunctionNews news = FunctionNews::kExists;
   std::uint64_t time_ns = kUnknownTime;  ///< of the capture's clock; unknown: before the capture
-  /// Knows a function again that was told before in the same life with the same start and size:
+  /// Knows a function again that came before in the same life with the same start and size:
   /// method id and version in any mixture. 0 when the source has none.
   std::uint64_t id = 0;
 

@@ -57,7 +57,7 @@ void FunctionLives::collect(std::span<const FunctionRow> facts) {
         functions_[known->second].died_ns = row.time_ns;
         alive.erase(known);
       }
-      continue;  // else it is told again
+      continue;  // else it comes again
     }
     const bool begins = row.news == FunctionNews::kBegins;
     const bool ends = row.news == FunctionNews::kEnds;

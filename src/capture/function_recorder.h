@@ -24,7 +24,7 @@ struct SystemTables;
 /// Collects what a source says of functions, in any time order, and makes ranges of it that were
 /// born at a time. It is part of the SystemRecorder: `sink.system().functions().add(fact)`.
 ///
-/// Rules: a function that is told twice is one. A function that begins on bytes of another one ends
+/// Rules: a function that comes twice is one. A function that begins on bytes of another one ends
 /// that. Texts are any bytes.
 /// Memory: `memory_limit` for the facts, whose rest goes to a scratch file, and for what finish()
 /// has to look at together; kTextBytes for texts, all others go to a second scratch file.

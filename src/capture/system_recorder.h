@@ -16,7 +16,7 @@
 namespace stackpack::capture {
 
 /// Collects facts about processes, threads and mapped images, in any time order, and makes the
-/// tables of them. Facts told twice (rundown and live) become one entry.
+/// tables of them. Facts given twice (rundown and live) become one entry.
 ///
 /// Memory: proportional to the number of distinct facts, up to a limit; facts beyond it are counted
 /// and forgotten.
@@ -26,7 +26,7 @@ class SystemRecorder {
 
   void set_memory_limit(std::uint64_t bytes) { memory_limit_ = bytes; }
 
-  /// Whether finish() leaves out what tells who recorded the capture and where (redaction.h).
+  /// Whether finish() leaves out who recorded the capture and where (redaction.h).
   void set_redaction(bool redacts) {
     redacts_ = redacts;
     functions_.set_redaction(redacts);

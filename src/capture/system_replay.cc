@@ -129,7 +129,7 @@ void SystemReplay::start_process(const Fact& fact) {
   const auto found = current_process_.find(fact.pid);
   if (found != current_process_.end() &&
       tables_.processes[found->second].start_ns == fact.time_ns) {
-    return;  // told twice
+    return;  // came twice
   }
   const auto parent = fact.flag ? current_process_.find(fact.other) : current_process_.end();
   const std::string inherited =
@@ -166,7 +166,7 @@ void SystemReplay::start_thread(const Fact& fact) {
   }
   const auto found = current_thread_.find({fact.pid, fact.other});
   if (found != current_thread_.end() && tables_.threads[found->second].start_ns == fact.time_ns) {
-    return;  // told twice
+    return;  // came twice
   }
   std::string inherited;
   if (fact.flag) {
@@ -205,7 +205,7 @@ void SystemReplay::map_module(const Fact& fact) {
         covered.build_id_kind = module.build_id_kind;
         covered.build_id = module.build_id;
       }
-      return;  // told twice
+      return;  // came twice
     }
     if (end_of(covered) <= end) {
       covered.end_ns = fact.time_ns;

@@ -1,6 +1,6 @@
 // Blocks of 65,536 samples: head and body, one zstd frame each.
 //
-// The head tells which threads have samples in the block, so that a query for one thread reads the
+// The head says which threads have samples in the block, so that a query for one thread reads the
 // heads alone of most blocks. The body has the samples as columns (column_codec.h).
 //
 // Order. Samples are stored in groups, one per cpu, each in the order of the capture ("stored
