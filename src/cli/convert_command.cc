@@ -80,7 +80,10 @@ class ConvertRun {
 
   int run() {
     app::catch_interrupts();
-    batch_.start();
+    if (const Status started = batch_.start(); !started) {
+      messages_.error("", started.error());
+      return exit_code_of(started.error());
+    }
     while (!batch_.done()) {
       for (const std::size_t job : batch_.wait(kLook)) {
         progress_.count(job);
@@ -158,10 +161,6 @@ class ConvertRun {
         return tell_converted(job, name);
       case app::BatchOutcome::kFailed:
         return tell_failed(job, name);
-      case app::BatchOutcome::kOutOfMemory:
-        ++failed_;
-        messages_.error(name, "out of memory; --memory-limit bounds what packing takes");
-        return kExitIo;
     }
     return kExitInternal;
   }
@@ -208,10 +207,12 @@ class ConvertRun {
       return kExitSuccess;  // who read our output has enough
     }
     ++failed_;
-    messages_.error(error.part != kOutputPart ? name
-                    : output == "-"           ? "(standard output)"
-                                              : output,
-                    error);
+    const bool out_of_memory = error.code == ErrorCode::kResource && error.os_error == 0;
+    messages_.error(
+        error.part != kOutputPart ? name
+        : output == "-"           ? "(standard output)"
+                                  : output,
+        text_of(error) + (out_of_memory ? "; --memory-limit bounds what packing takes" : ""));
     if (error.code == ErrorCode::kUsage) {
       tell_members(batch_.jobs()[job].input);
     }

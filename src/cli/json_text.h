@@ -12,6 +12,7 @@
 #include <rapidjson/writer.h>
 
 #include "cli/text_escape.h"
+#include "core/throwing_allocator.h"
 
 namespace stackpack::cli {
 
@@ -79,7 +80,7 @@ class JsonText {
   }
 
   Stream stream_;
-  rapidjson::Writer<Stream> writer_;
+  rapidjson::Writer<Stream, rapidjson::UTF8<>, rapidjson::UTF8<>, core::ThrowingAllocator> writer_;
 };
 
 /// A JSON array with one element a line, for listings: valid JSON as a whole and handy for line

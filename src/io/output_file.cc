@@ -85,15 +85,18 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path) 
 }
 
 Result<std::unique_ptr<OutputFile>> OutputFile::create_file(const std::string& path) {
-  int descriptor = ::open(directory_of(path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-  if (descriptor >= 0) {
-    return std::unique_ptr<OutputFile>(new OutputFile(descriptor, path, ""));
+  // First the object, then what it has to close and to remove.
+  std::unique_ptr<OutputFile> file(new OutputFile(-1, path, ""));
+  file->descriptor_ = ::open(directory_of(path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  if (file->descriptor_ >= 0) {
+    return file;
   }
   for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
-    const std::string name = temporary_name(path, attempt);
-    descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0) {
-      return std::unique_ptr<OutputFile>(new OutputFile(descriptor, path, name));
+    std::string name = temporary_name(path, attempt);
+    file->descriptor_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file->descriptor_ >= 0) {
+      file->temporary_ = std::move(name);
+      return file;
     }
     if (errno != EEXIST) {
       break;
@@ -103,7 +106,7 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create_file(const std::string& p
 }
 
 OutputFile::~OutputFile() {
-  if (descriptor_ != STDOUT_FILENO) {
+  if (descriptor_ >= 0 && descriptor_ != STDOUT_FILENO) {
     ::close(descriptor_);
   }
   if (!temporary_.empty()) {
@@ -151,10 +154,10 @@ Status OutputFile::commit() {
     return fail(errno, "cannot sync the output");
   }
   for (unsigned attempt = 0; temporary_.empty() && attempt < kAttempts; ++attempt) {
-    const std::string name = temporary_name(target_, attempt);
+    std::string name = temporary_name(target_, attempt);
     if (::linkat(AT_FDCWD, descriptor_path(descriptor_).c_str(), AT_FDCWD, name.c_str(),
                  AT_SYMLINK_FOLLOW) == 0) {
-      temporary_ = name;
+      temporary_ = std::move(name);  // allocates nothing: it must not stay without its name
     } else if (errno != EEXIST) {
       break;
     }
@@ -162,13 +165,14 @@ Status OutputFile::commit() {
   if (temporary_.empty()) {
     return fail(errno, "cannot name the output");
   }
+  const std::string folder = directory_of(target_);  // no memory may be missing after the rename
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
     return fail(errno, "cannot rename the output");
   }
   temporary_.clear();
   // The rename itself is durable once the directory is synced; a file system that cannot sync a
   // directory has nothing to sync.
-  const int directory = ::open(directory_of(target_).c_str(), O_RDONLY | O_CLOEXEC);
+  const int directory = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC);
   if (directory >= 0) {
     const bool bad = ::fsync(directory) != 0 && errno == EIO;
     ::close(directory);

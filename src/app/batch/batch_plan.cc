@@ -20,6 +20,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// What cannot be read is passed over like what is no capture.
+bool is_capture(const std::string& path) {
+  const Result<bool> probed = looks_like_capture(path);
+  return probed && *probed;
+}
+
 constexpr std::size_t kListBlockBytes = std::size_t{1} << 16;
 
 // The path without anything that would lead out of the output folder: a/../b, /a and ./a keep only
@@ -45,12 +51,12 @@ std::vector<fs::path> captures_below(const fs::path& folder, std::size_t& others
     const fs::path& path = entry->path();
     std::error_code no_type;
     if (entry->is_directory(no_type)) {
-      if (fs::exists(path / "data", no_type) && looks_like_capture(path)) {
+      if (fs::exists(path / "data", no_type) && is_capture(path)) {
         found.push_back(path);
         entry.disable_recursion_pending();
       }
     } else if (entry->is_regular_file(no_type)) {
-      if (looks_like_capture(path)) {
+      if (is_capture(path)) {
         found.push_back(path);
       } else {
         ++others;
@@ -73,7 +79,7 @@ class Planner {
       std::error_code failed;
       const fs::path path(input);
       if (request_.recursive && fs::is_directory(path, failed) &&
-          !(fs::exists(path / "data", failed) && looks_like_capture(path))) {
+          !(fs::exists(path / "data", failed) && is_capture(path))) {
         add_directory(path);
       } else {
         add(path, request_.naming == OutputNaming::kPath ? named_parts(path) : base_name(path));

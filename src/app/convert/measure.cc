@@ -54,16 +54,20 @@ Result<Measurement> measure(const std::string& path, const ConvertOptions& optio
   // What neither is told to be a capture nor looks like one is taken for a .spk file, so that its
   // errors are those of a .spk file. A pipe must not be looked into: what was read is gone.
   std::error_code failed;
-  const bool is_capture = path == "-" || options.format != CaptureFormat::kAuto ||
-                          std::filesystem::is_fifo(path, failed) || looks_like_capture(path);
+  const bool is_named = path == "-" || options.format != CaptureFormat::kAuto ||
+                        std::filesystem::is_fifo(path, failed);
+  const Result<bool> is_capture = is_named ? true : looks_like_capture(path);
   if (!is_capture) {
+    return is_capture.error();
+  }
+  if (!*is_capture) {
     return measure_spk(path, filter, by_process);
   }
   const Result<std::unique_ptr<io::ScratchDirectory>> scratch = io::ScratchDirectory::create();
   if (!scratch) {
     return scratch.error();
   }
-  const std::string packed = (*scratch)->path() + "/capture.spk";
+  const std::string& packed = (*scratch)->file();
   const Result<ConvertReport> report = convert(path, packed, options, progress);
   if (!report) {
     return report.error();
