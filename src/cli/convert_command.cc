@@ -145,7 +145,6 @@ class ConvertRun {
 
   // The exit code for this job alone.
   int tell(std::size_t job) {
-    const std::string name = input_name(batch_.jobs()[job]);
     const app::BatchResult& result = batch_.result(job);
     switch (result.outcome) {
       case app::BatchOutcome::kWaiting:
@@ -158,15 +157,19 @@ class ConvertRun {
         return kExitSuccess;
       case app::BatchOutcome::kConverted:
         ++converted_;
-        return tell_converted(job, name);
+        return tell_converted(job);
       case app::BatchOutcome::kFailed:
-        return tell_failed(job, name);
+        return tell_failed(job, input_name(batch_.jobs()[job]));
     }
     return kExitInternal;
   }
 
-  int tell_converted(std::size_t job, const std::string& name) {
+  // The output is in its place. Where nothing is to be said, nothing may fail for lack of memory.
+  int tell_converted(std::size_t job) {
     const app::BatchResult& result = batch_.result(job);
+    const bool warns = !arguments_.quiet && !result.report.warnings.empty();
+    const std::string name =
+        warns || arguments_.timings ? input_name(batch_.jobs()[job]) : std::string();
     if (!arguments_.quiet) {
       for (const std::string& warning : result.report.warnings) {
         messages_.warning(name, warning);
