@@ -56,7 +56,7 @@ TEST_CASE("ordered pipeline: what comes out is in the order of what went in") {
         CAPTURE(items);
         CAPTURE(count);
         const Outcome outcome = run(threads, items, count, [](std::size_t number) {
-          if (number % 3 == 0) {
+          if (number % 50 == 0) {
             std::this_thread::yield();
           }
           return Status();
