@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -97,7 +98,7 @@ std::vector<Operation> all_operations(const std::string& testdata, const std::st
     all.push_back(convert_operation(testdata, name));
   }
   ConvertOptions limited;
-  limited.memory_limit = 1 << 16;
+  limited.memory_limit = std::uint64_t{16} << 20;
   all.push_back(convert_operation(testdata, "file.perf.data", limited));
   ConvertOptions without_samples;
   without_samples.samples = false;
@@ -117,10 +118,11 @@ std::vector<Operation> all_operations(const std::string& testdata, const std::st
                                                                           : Status(result.error);
                  }});
   all.push_back({"stats of a capture", [testdata](const std::string&) {
-                   return status_of(app::measure(testdata + "/tiny.perf.data", {}, {}, nullptr));
+                   return status_of(
+                       app::measure(testdata + "/tiny.perf.data", {}, {}, false, nullptr));
                  }});
   all.push_back({"stats", [packed](const std::string&) {
-                   return status_of(app::measure(packed, {}, {}, nullptr));
+                   return status_of(app::measure(packed, {}, {}, false, nullptr));
                  }});
   all.push_back({"verify", [packed](const std::string&) {
                    const auto reader = Reader::open(packed);
