@@ -13,23 +13,24 @@ import sys
 SYSTEM = ["sys/", "fcntl.h", "unistd.h", "dirent.h", "poll.h", "linux/", "pthread.h", "signal.h", "termios.h"]
 ROOMS = {
     "public": ([], ["stddef.h", "stdint.h"]),
+    "core": (["public"], []),
     "bytes": (["public"], ["xxhash"]),
     "io": (["public"], SYSTEM),
     "codec": (["public", "bytes", "io"], ["zstd", "xxhash", "zlib.h", "zip.h"]),
     "scratch": (["public", "io"], []),
     "capture": (["public", "bytes", "io", "scratch"], []),
-    "formats/perf": (["public", "bytes", "io", "codec", "scratch", "capture"], ["protozero/"]),
-    "formats/etl": (["public", "bytes", "io", "scratch", "capture"], []),
-    "formats/folded": (["public", "bytes", "io", "capture"], []),
-    "formats/pprof": (["public", "bytes", "io", "codec", "capture"], ["protozero/"]),
-    "dag": (["public", "bytes", "io", "scratch", "capture"], []),
-    "spk": (["public", "bytes", "io", "codec", "scratch", "capture", "dag"], []),
+    "formats/perf": (["public", "core", "bytes", "io", "codec", "scratch", "capture"], ["protozero/"]),
+    "formats/etl": (["public", "core", "bytes", "io", "scratch", "capture"], []),
+    "formats/folded": (["public", "core", "bytes", "io", "capture"], []),
+    "formats/pprof": (["public", "core", "bytes", "io", "codec", "capture"], ["protozero/"]),
+    "dag": (["public", "core", "bytes", "io", "scratch", "capture"], []),
+    "spk": (["public", "core", "bytes", "io", "codec", "scratch", "capture", "dag"], []),
     "symbols": (["public", "capture"], []),
-    "export": (["public", "bytes", "io", "codec", "capture", "symbols"], ["protozero/", "rapidjson/", "fmt/"]),
-    "app": (["public", "bytes", "io", "codec", "scratch", "capture", "formats", "dag", "spk", "symbols", "export"],
+    "export": (["public", "core", "bytes", "io", "codec", "capture", "symbols"], ["protozero/", "rapidjson/", "fmt/"]),
+    "app": (["public", "core", "bytes", "io", "codec", "scratch", "capture", "formats", "dag", "spk", "symbols", "export"],
             ["rapidjson/", "fmt/"]),
     "bindings": (["public"], []),
-    "cli": (["public", "app"], ["CLI/", "fmt/", "rapidjson/", "malloc.h"]),
+    "cli": (["public", "core", "app"], ["CLI/", "fmt/", "rapidjson/", "malloc.h"]),
 }
 SOURCE_FOLDERS = ["include", "src", "tests", "bench", "fuzz"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')

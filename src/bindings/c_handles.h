@@ -31,8 +31,11 @@ inline stackpack_status status_of(ErrorCode code) {
       return STACKPACK_UNSUPPORTED;
     case ErrorCode::kLimit:
       return STACKPACK_LIMIT;
+    case ErrorCode::kResource:
+      return STACKPACK_OUT_OF_MEMORY;
     case ErrorCode::kUsage:
     case ErrorCode::kCancelled:
+    case ErrorCode::kInternal:
       break;
   }
   return STACKPACK_USAGE;
