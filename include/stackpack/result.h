@@ -21,6 +21,8 @@ enum class ErrorCode : std::uint8_t {
   kLimit,        ///< a configured limit (memory, depth, size) would be passed
   kUsage,        ///< the caller asked for something that makes no sense
   kCancelled,    ///< the caller asked to stop
+  kResource,     ///< this machine ran out of memory or threads; the input may be good
+  kInternal,     ///< a mistake of this library
 };
 
 /// Offset of an Error which is not tied to a place in a file.

@@ -25,8 +25,11 @@ stackpack_status status_of(ErrorCode code) {
       return STACKPACK_UNSUPPORTED;
     case ErrorCode::kLimit:
       return STACKPACK_LIMIT;
+    case ErrorCode::kResource:
+      return STACKPACK_OUT_OF_MEMORY;
     case ErrorCode::kUsage:
     case ErrorCode::kCancelled:
+    case ErrorCode::kInternal:
       break;
   }
   return STACKPACK_USAGE;
@@ -44,7 +47,7 @@ stackpack_status refuse(std::string_view what) noexcept {
 }
 
 stackpack_status out_of_memory() noexcept {
-  latest_failure = {STACKPACK_OUT_OF_MEMORY, {ErrorCode::kLimit, kNoOffset, "out of memory"}};
+  latest_failure = {STACKPACK_OUT_OF_MEMORY, {ErrorCode::kResource, kNoOffset, "out of memory"}};
   return STACKPACK_OUT_OF_MEMORY;
 }
 

@@ -22,8 +22,6 @@ std::string_view outcome_name(const app::BatchResult& result) {
       return "skipped";
     case app::BatchOutcome::kFailed:
       return result.error.code == ErrorCode::kCancelled ? "interrupted" : "failed";
-    case app::BatchOutcome::kOutOfMemory:
-      return "failed";
   }
   return "?";
 }
@@ -31,13 +29,9 @@ std::string_view outcome_name(const app::BatchResult& result) {
 void write_error(JsonText& json, const app::BatchResult& result) {
   json.key("error");
   json.begin_object();
-  if (result.outcome == app::BatchOutcome::kOutOfMemory) {
-    json.field("text", "out of memory");
-  } else {
-    json.field("text", text_of(result.error));
-    if (result.error.offset != kNoOffset) {
-      json.field("offset", result.error.offset);
-    }
+  json.field("text", text_of(result.error));
+  if (result.error.offset != kNoOffset) {
+    json.field("offset", result.error.offset);
   }
   json.end_object();
 }
@@ -86,8 +80,7 @@ void write_conversion(JsonText& json, const app::BatchJob& job, const app::Batch
   json.field("seconds", result.seconds);
   if (result.outcome == app::BatchOutcome::kConverted) {
     write_report(json, result.report);
-  } else if (result.outcome == app::BatchOutcome::kFailed ||
-             result.outcome == app::BatchOutcome::kOutOfMemory) {
+  } else if (result.outcome == app::BatchOutcome::kFailed) {
     write_error(json, result);
   }
   json.end_object();

@@ -8,6 +8,7 @@
 #include <rapidjson/document.h>
 
 #include "cli/human_text.h"
+#include "core/throwing_allocator.h"
 
 namespace stackpack::cli {
 
@@ -45,12 +46,17 @@ std::optional<double> parse_number(std::string_view text) {
   return size ? std::optional(static_cast<double>(*size)) : std::nullopt;
 }
 
-std::string_view text_of(const rapidjson::Value& value) {
+using JsonPool = rapidjson::MemoryPoolAllocator<core::ThrowingAllocator>;
+using JsonValue = rapidjson::GenericValue<rapidjson::UTF8<>, JsonPool>;
+using JsonDocument =
+    rapidjson::GenericDocument<rapidjson::UTF8<>, JsonPool, core::ThrowingAllocator>;
+
+std::string_view text_of(const JsonValue& value) {
   return {value.GetString(), value.GetStringLength()};
 }
 
 // An array's element goes by its member "name".
-std::optional<std::string_view> name_of(const rapidjson::Value& element) {
+std::optional<std::string_view> name_of(const JsonValue& element) {
   if (!element.IsObject()) {
     return std::nullopt;
   }
@@ -73,7 +79,7 @@ std::optional<std::string_view> behind(std::string_view key, std::string_view na
   return key.front() == '.' ? std::optional(key.substr(1)) : std::nullopt;
 }
 
-std::optional<double> find_in(const rapidjson::Value& value, std::string_view key) {
+std::optional<double> find_in(const JsonValue& value, std::string_view key) {
   if (key.empty()) {
     return value.IsNumber() ? std::optional(value.GetDouble()) : std::nullopt;
   }
@@ -86,7 +92,7 @@ std::optional<double> find_in(const rapidjson::Value& value, std::string_view ke
       }
     }
   } else if (value.IsArray()) {
-    for (const rapidjson::Value& element : value.GetArray()) {
+    for (const JsonValue& element : value.GetArray()) {
       const std::optional<std::string_view> name = name_of(element);
       if (!name) {
         continue;
@@ -144,7 +150,7 @@ bool holds(const CheckExpression& check, double value) {
 }
 
 struct JsonFigures::Document {
-  rapidjson::Document json;
+  JsonDocument json;
 };
 
 JsonFigures::JsonFigures(std::string_view json) : document_(std::make_unique<Document>()) {

@@ -91,7 +91,10 @@ class ConvertRun {
       outputs.push_back(job.output);
     }
     app::remove_leftovers(outputs);
-    batch_.start();
+    if (const Status started = batch_.start(); !started) {
+      messages_.error("", started.error());
+      return exit_code_of(started.error());
+    }
     while (!batch_.done()) {
       for (const std::size_t job : batch_.wait(kLook)) {
         progress_.count(job);
@@ -183,7 +186,6 @@ class ConvertRun {
 
   // The exit code for this job alone.
   int tell(std::size_t job) {
-    const std::string name = input_name(batch_.jobs()[job]);
     const app::BatchResult& result = batch_.result(job);
     switch (result.outcome) {
       case app::BatchOutcome::kWaiting:
@@ -196,19 +198,19 @@ class ConvertRun {
         return kExitSuccess;
       case app::BatchOutcome::kConverted:
         ++converted_;
-        return tell_converted(job, name);
+        return tell_converted(job);
       case app::BatchOutcome::kFailed:
-        return tell_failed(job, name);
-      case app::BatchOutcome::kOutOfMemory:
-        ++failed_;
-        messages_.error(name, "out of memory; --memory-limit bounds what packing takes");
-        return kExitIo;
+        return tell_failed(job, input_name(batch_.jobs()[job]));
     }
     return kExitInternal;
   }
 
-  int tell_converted(std::size_t job, const std::string& name) {
+  // The output is in its place. Where nothing is to be said, nothing may fail for lack of memory.
+  int tell_converted(std::size_t job) {
     const app::BatchResult& result = batch_.result(job);
+    const bool warns = !arguments_.quiet && !result.report.warnings.empty();
+    const std::string name =
+        warns || arguments_.timings ? input_name(batch_.jobs()[job]) : std::string();
     if (!arguments_.quiet) {
       for (const std::string& warning : result.report.warnings) {
         messages_.warning(name, warning);
@@ -249,10 +251,12 @@ class ConvertRun {
       return kExitSuccess;  // who read our output has enough
     }
     ++failed_;
-    messages_.error(error.part != kOutputPart ? name
-                    : output == "-"           ? "(standard output)"
-                                              : output,
-                    error);
+    const bool out_of_memory = error.code == ErrorCode::kResource && error.os_error == 0;
+    messages_.error(
+        error.part != kOutputPart ? name
+        : output == "-"           ? "(standard output)"
+                                  : output,
+        text_of(error) + (out_of_memory ? "; --memory-limit bounds what packing takes" : ""));
     if (error.code == ErrorCode::kUsage && error.part != kOutputPart) {
       tell_members(batch_.jobs()[job].input);
     }

@@ -10,7 +10,7 @@ enum ExitCode : int {
   kExitUsage = 1,     ///< the command line makes no sense
   kExitBadInput = 2,  ///< the input or file is bad; nothing useful was written
   kExitLossy = 3,     ///< done, but with losses and --strict, or a --check failed
-  kExitIo = 4,        ///< an I/O error of ours: disk full, permission
+  kExitIo = 4,        ///< an I/O or resource error of ours: disk full, permission, memory
   kExitInternal = 70,
 };
 
@@ -19,7 +19,10 @@ constexpr int exit_code_of(const Error& error) {
     case ErrorCode::kUsage:
       return kExitUsage;
     case ErrorCode::kIo:
+    case ErrorCode::kResource:
       return kExitIo;
+    case ErrorCode::kInternal:
+      return kExitInternal;
     case ErrorCode::kNotFound:
     case ErrorCode::kTruncated:
     case ErrorCode::kCorrupt:

@@ -57,7 +57,7 @@ constexpr std::string_view kExitCodes =
   1    the command line makes no sense
   2    the input or file is bad; nothing useful was written
   3    converted, but with losses or damage and --strict was given; or a --check failed
-  4    an input/output error of ours: disk full, permission
+  4    an input/output error of ours: disk full, permission, out of memory
   70   an internal error
 A batch goes on after a bad input and ends with the highest status of its inputs. An interrupted
 run ends by the signal (128 + its number in most shells).

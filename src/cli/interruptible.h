@@ -3,7 +3,8 @@
 #include <chrono>
 #include <future>
 #include <optional>
-#include <utility>
+#include <system_error>
+#include <type_traits>
 
 #include "app/console.h"
 #include "stackpack/convert.h"
@@ -11,13 +12,19 @@
 namespace stackpack::cli {
 
 /// Runs `work` on a thread of its own and makes it end with kCancelled when the user interrupts.
-/// The caller looks at app::interrupted_by() afterwards.
+/// The caller looks at app::interrupted_by() afterwards. Result: that of `work`; kResource when
+/// the system refuses the thread.
 template <typename Work>
-auto run_interruptible(ConvertProgress& progress, const Work& work) {
+std::invoke_result_t<Work> run_interruptible(ConvertProgress& progress, const Work& work) {
   app::catch_interrupts();
   constexpr std::chrono::milliseconds kLook{50};
   constexpr std::chrono::seconds kPatience{2};
-  auto result = std::async(std::launch::async, work);
+  std::future<std::invoke_result_t<Work>> result;
+  try {
+    result = std::async(std::launch::async, work);
+  } catch (const std::system_error& refused) {
+    return Error{ErrorCode::kResource, kNoOffset, "cannot start a thread", refused.code().value()};
+  }
   std::optional<std::chrono::steady_clock::time_point> interrupted_at;
   while (result.wait_for(kLook) != std::future_status::ready) {
     if (app::interrupted_by() == 0) {

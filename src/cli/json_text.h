@@ -12,6 +12,7 @@
 #include <rapidjson/writer.h>
 
 #include "cli/text_escape.h"
+#include "core/throwing_allocator.h"
 
 namespace stackpack::cli {
 
@@ -64,12 +65,14 @@ class JsonText {
     void Put(char letter) { out->push_back(letter); }  // NOLINT(readability-identifier-naming)
     void Flush() {}                                    // NOLINT(readability-identifier-naming)
   };
+  using Writer =
+      rapidjson::Writer<Stream, rapidjson::UTF8<>, rapidjson::UTF8<>, core::ThrowingAllocator>;
 
   // A text as a JSON string that is safe to show.
   static std::string quoted_of(std::string_view text) {
     std::string quoted;
     Stream stream{&quoted};
-    rapidjson::Writer<Stream> writer(stream);
+    Writer writer(stream);
     writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
     return escape_json_controls(quoted);
   }
@@ -79,7 +82,7 @@ class JsonText {
   }
 
   Stream stream_;
-  rapidjson::Writer<Stream> writer_;
+  Writer writer_;
 };
 
 /// A JSON array with one element a line, for listings: valid JSON as a whole and handy for line

@@ -27,7 +27,9 @@ std::string next_step(const std::string& file, const Error& error) {
       app::looks_like_packed(file)) {
     return {};
   }
-  if (app::looks_like_capture(file)) {
+  if (const Result<bool> capture = app::looks_like_capture(file); !capture) {
+    return {};
+  } else if (*capture) {
     return "is a capture, not a .spk file; convert it first: stackpack convert INPUT -o OUT.spk";
   }
   if (fs::is_directory(status)) {

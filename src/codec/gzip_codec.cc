@@ -1,8 +1,8 @@
 #include "codec/gzip_codec.h"
 
 #include <algorithm>
-#include <cassert>
 #include <limits>
+#include <new>
 
 #define ZLIB_CONST
 #include <zlib.h>
@@ -40,9 +40,11 @@ struct GzipCompressor::Context {
 };
 
 GzipCompressor::GzipCompressor(int level) : context_(std::make_unique<Context>()) {
-  [[maybe_unused]] const int code =
-      deflateInit2(&context_->stream, level, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY);
-  assert(code == Z_OK);
+  // With these parameters nothing but memory can be missing.
+  if (deflateInit2(&context_->stream, level, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) !=
+      Z_OK) {
+    throw std::bad_alloc();
+  }
 }
 
 GzipCompressor::~GzipCompressor() = default;
@@ -85,8 +87,9 @@ struct GzipDecompressor::Context {
 };
 
 GzipDecompressor::GzipDecompressor() : context_(std::make_unique<Context>()) {
-  [[maybe_unused]] const int code = inflateInit2(&context_->stream, kGzipWindow);
-  assert(code == Z_OK);
+  if (inflateInit2(&context_->stream, kGzipWindow) != Z_OK) {
+    throw std::bad_alloc();
+  }
 }
 
 GzipDecompressor::~GzipDecompressor() = default;
@@ -127,6 +130,9 @@ Result<std::size_t> GzipDecompressor::decode(std::span<const std::byte>& input, 
     }
   }
   output.resize(old_size + done);
+  if (code == Z_MEM_ERROR) {
+    return Error{ErrorCode::kResource, kNoOffset, "gzip: out of memory"};
+  }
   if (code != Z_OK && code != Z_BUF_ERROR) {
     return Error{ErrorCode::kCorrupt, kNoOffset, "gzip: stream is damaged"};
   }

@@ -25,7 +25,12 @@ class SourceAdapter {
   }
 
   // What a failure of libzip is: `damage`, unless the source failed before.
-  [[nodiscard]] Error cause(const Error& damage) const { return failed_.value_or(damage); }
+  /// Why libzip gave up with this error of its own: its memory, our reading, or the `damage`.
+  [[nodiscard]] Error cause(const Error& damage, zip_error_t* error) const {
+    return zip_error_code_zip(error) == ZIP_ER_MEMORY
+               ? Error{ErrorCode::kResource, kNoOffset, "zip: out of memory"}
+               : failed_.value_or(damage);
+  }
 
  private:
   zip_int64_t handle(void* data, zip_uint64_t size, zip_source_cmd_t command) {
@@ -100,7 +105,8 @@ class MemberSource final : public io::ByteSource {
   Result<std::size_t> read(std::span<std::byte> into) override {
     const zip_int64_t count = zip_fread(file_, into.data(), into.size());
     if (count < 0) {
-      return archive_.cause({ErrorCode::kCorrupt, kNoOffset, "zip: member is damaged"});
+      return archive_.cause({ErrorCode::kCorrupt, kNoOffset, "zip: member is damaged"},
+                            zip_file_get_error(file_));
     }
     return static_cast<std::size_t>(count);
   }
@@ -152,9 +158,11 @@ Result<std::unique_ptr<ZipArchive>> ZipArchive::open(io::ByteSource& source) {
     handle->zip = zip_open_from_source(adapted, ZIP_RDONLY, &error);
   }
   if (handle->zip == nullptr) {
+    const Error cause = handle->adapter.cause(
+        {ErrorCode::kCorrupt, kNoOffset, "zip: not a readable archive"}, &error);
     zip_source_free(adapted);
     zip_error_fini(&error);
-    return handle->adapter.cause({ErrorCode::kCorrupt, kNoOffset, "zip: not a readable archive"});
+    return cause;
   }
   std::unique_ptr<ZipArchive> archive(new ZipArchive(std::move(handle)));
   const zip_int64_t count = zip_get_num_entries(archive->handle_->zip, 0);
@@ -179,7 +187,8 @@ Result<std::unique_ptr<io::ByteSource>> ZipArchive::extract(std::size_t member,
   zip_file_t* file = zip_fopen_index(handle_->zip, member, 0);
   if (file == nullptr) {
     return handle_->adapter.cause(
-        {ErrorCode::kUnsupported, kNoOffset, "zip: member cannot be unpacked"});
+        {ErrorCode::kUnsupported, kNoOffset, "zip: member cannot be unpacked"},
+        zip_get_error(handle_->zip));
   }
   MemberSource stream(file, handle_->adapter);
   return spool_to_temporary(stream, directory, claims.size);

@@ -1,8 +1,10 @@
 #include "codec/zstd_codec.h"
 
 #include <algorithm>
+#include <new>
 
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "bytes/byte_writer.h"
 
@@ -20,10 +22,31 @@ struct FreeDecompressor {
 constexpr std::uint32_t kSkippableMagic = 0x184D2A50;
 constexpr std::size_t kBlockHeaderBytes = 3;
 
+constexpr Error kOutOfMemory{ErrorCode::kResource, kNoOffset, "zstd: out of memory"};
+
+bool is_out_of_memory(std::size_t code) {
+  return ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation;
+}
+
+// Compressing has no input that could be bad.
+Error compression_error(std::size_t code) {
+  return is_out_of_memory(code)
+             ? kOutOfMemory
+             : Error{ErrorCode::kInternal, kNoOffset, "zstd: compression failed"};
+}
+
+template <typename Context>
+Context* or_bad_alloc(Context* context) {
+  if (context == nullptr) {
+    throw std::bad_alloc();
+  }
+  return context;
+}
+
 }  // namespace
 
 struct ZstdCompressor::Context {
-  std::unique_ptr<ZSTD_CCtx, FreeCompressor> zstd{ZSTD_createCCtx()};
+  std::unique_ptr<ZSTD_CCtx, FreeCompressor> zstd{or_bad_alloc(ZSTD_createCCtx())};
 };
 
 ZstdCompressor::ZstdCompressor(int level) : context_(std::make_unique<Context>()) {
@@ -37,7 +60,7 @@ Status ZstdCompressor::compress(std::span<const std::byte> content, std::vector<
   const std::size_t size = ZSTD_compress2(context_->zstd.get(), frame.data(), frame.size(),
                                           content.data(), content.size());
   if (ZSTD_isError(size) != 0U) {
-    return Error{ErrorCode::kLimit, kNoOffset, "zstd: compression failed"};
+    return compression_error(size);
   }
   frame.resize(size);
   return {};
@@ -45,7 +68,6 @@ Status ZstdCompressor::compress(std::span<const std::byte> content, std::vector<
 
 Status ZstdCompressor::compress_parts(std::span<const std::span<const std::byte>> parts,
                                       std::vector<std::byte>& frame) {
-  const Error failed{ErrorCode::kLimit, kNoOffset, "zstd: compression failed"};
   std::size_t total = 0;
   for (const std::span<const std::byte> part : parts) {
     total += part.size();
@@ -61,19 +83,19 @@ Status ZstdCompressor::compress_parts(std::span<const std::span<const std::byte>
     ZSTD_inBuffer in{part.data(), part.size(), 0};
     const std::size_t left = ZSTD_compressStream2(zstd, &out, &in, ZSTD_e_flush);
     if (left != 0 || in.pos != in.size) {  // an error code is not zero either
-      return failed;
+      return compression_error(left);
     }
   }
   ZSTD_inBuffer none{nullptr, 0, 0};
-  if (ZSTD_compressStream2(zstd, &out, &none, ZSTD_e_end) != 0) {
-    return failed;
+  if (const std::size_t left = ZSTD_compressStream2(zstd, &out, &none, ZSTD_e_end); left != 0) {
+    return compression_error(left);
   }
   frame.resize(out.pos);
   return {};
 }
 
 struct ZstdDecompressor::Context {
-  std::unique_ptr<ZSTD_DCtx, FreeDecompressor> zstd{ZSTD_createDCtx()};
+  std::unique_ptr<ZSTD_DCtx, FreeDecompressor> zstd{or_bad_alloc(ZSTD_createDCtx())};
 };
 
 ZstdDecompressor::ZstdDecompressor() : context_(std::make_unique<Context>()) {}
@@ -83,6 +105,9 @@ Status ZstdDecompressor::decompress(std::span<const std::byte> frame,
                                     std::span<std::byte> content) {
   const std::size_t size = ZSTD_decompressDCtx(context_->zstd.get(), content.data(), content.size(),
                                                frame.data(), frame.size());
+  if (is_out_of_memory(size)) {
+    return kOutOfMemory;
+  }
   if (ZSTD_isError(size) != 0U || size != content.size()) {
     return Error{ErrorCode::kCorrupt, kNoOffset, "zstd: frame is damaged or of another size"};
   }
@@ -90,7 +115,7 @@ Status ZstdDecompressor::decompress(std::span<const std::byte> frame,
 }
 
 struct ZstdStream::Context {
-  std::unique_ptr<ZSTD_DCtx, FreeDecompressor> zstd{ZSTD_createDCtx()};
+  std::unique_ptr<ZSTD_DCtx, FreeDecompressor> zstd{or_bad_alloc(ZSTD_createDCtx())};
 };
 
 ZstdStream::ZstdStream(int window_log_max) : context_(std::make_unique<Context>()) {
@@ -112,6 +137,9 @@ Result<std::size_t> ZstdStream::decode(std::span<const std::byte>& input, std::s
     if (ZSTD_isError(code) != 0U) {
       output.resize(old_size + out.pos);
       input = input.subspan(in.pos);
+      if (is_out_of_memory(code)) {
+        return kOutOfMemory;
+      }
       return Error{ErrorCode::kCorrupt, kNoOffset, "zstd: stream is damaged"};
     }
     // The decoder asks for the header of the next block, or for nothing after the last one.

@@ -52,6 +52,10 @@ Error full_error() {
   return {ErrorCode::kLimit, kNoOffset, "the memory limit for callstacks is reached"};
 }
 
+Error memory_error() {
+  return {ErrorCode::kResource, kNoOffset, "out of memory"};
+}
+
 }  // namespace
 
 struct Builder::Impl {
@@ -273,11 +277,11 @@ Status Builder::Impl::make_room(std::uint64_t more) {
     target = fits(target, capacity, escape_bytes) ? target : least;
   }
   if (!store.reserve(target)) {
-    return full_error();
+    return memory_error();
   }
   if (capacity != map.capacity()) {
     if (!map.rebuild(capacity, store)) {
-      return full_error();
+      return memory_error();
     }
     if (store.size() > 1) {
       ++counters.rehashes;

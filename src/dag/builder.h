@@ -44,7 +44,8 @@ class Builder {
   /// one at a time would get; several take less time, since their waits for memory overlap.
   /// Result: how many were interned, at least one; offer the others again.
   /// Errors: those of the first one, and nothing was added then. kLimit when the next nodes would
-  ///         pass the memory limit or the node count; the builder can still be frozen.
+  ///         pass the memory limit or the node count, kResource when the system has no memory for
+  ///         them; the builder can still be frozen.
   ///         kUnsupported: deeper than kMaxDepth.
   Result<std::size_t> intern_some(std::span<const Arrival> arrivals, std::span<NodeIndex> nodes);
 

@@ -14,9 +14,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <future>
 #include <new>
 #include <utility>
+
+#include "core/task_line.h"
 
 namespace stackpack::dag {
 namespace {
@@ -234,17 +235,22 @@ void rank_stacks(const Array<std::uint64_t>& ends, const Array<std::uint32_t>& r
 
 void freeze_nodes(NodeStore::Arrays nodes, const EscapeTable& escapes, FreezeSteps steps,
                   FrozenDag& dag, std::vector<StackId>& stack_of_node) {
-  // A deferred one runs where its result is asked for.
-  std::future<ChildLists> listing =
-      std::async(steps == FreezeSteps::kSideBySide ? std::launch::async : std::launch::deferred,
-                 [&nodes] { return list_children(nodes.parents, nodes.size); });
+  ChildLists lists;
+  core::TaskLine::Task listing;
+  core::TaskLine line(steps == FreezeSteps::kSideBySide ? 1 : 0,
+                      [&](unsigned, core::TaskLine::Task&) -> Status {
+                        lists = list_children(nodes.parents, nodes.size);
+                        return {};
+                      });
+  line.submit(listing);
   NumberedFrames frames = number_frames(nodes.words, nodes.size, escapes);
   dag.dictionary = std::move(frames.dictionary);
-  {
-    ChildLists lists = listing.get();
-    sort_by_rank(lists, nodes.size, frames.ranks);
-    walk(lists, nodes.size, dag);
+  if (!line.collect(listing)) {
+    throw std::bad_alloc();  // nothing else can fail there
   }
+  sort_by_rank(lists, nodes.size, frames.ranks);
+  walk(lists, nodes.size, dag);
+  lists = {};
   stack_of_node.assign(nodes.size, kNoStack);
   rank_stacks(nodes.ends, frames.ranks, dag, stack_of_node);
 }

@@ -96,30 +96,32 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path,
 
 Result<std::unique_ptr<OutputFile>> OutputFile::create_file(
     const std::string& path, const OutputRules& rules, std::optional<std::uint32_t> kept_mode) {
+  // First the object, then what it has to close and to remove.
+  std::unique_ptr<OutputFile> file(new OutputFile(-1, path, ""));
+  file->rules_ = rules;
+  file->kept_mode_ = kept_mode;
   const std::uint32_t mode = kept_mode ? kPrivate : rules.mode;
-  std::string name;
-  int descriptor = ::open(directory_of(path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
-  for (unsigned attempt = 0; descriptor < 0 && attempt < kAttempts; ++attempt) {
-    name = temporary_name(path, attempt);
-    descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (descriptor < 0 && errno != EEXIST) {
+  file->descriptor_ = ::open(directory_of(path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+  for (unsigned attempt = 0; file->descriptor_ < 0 && attempt < kAttempts; ++attempt) {
+    std::string name = temporary_name(path, attempt);
+    file->descriptor_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (file->descriptor_ >= 0) {
+      file->temporary_ = std::move(name);
+    } else if (errno != EEXIST) {
       break;
     }
   }
-  if (descriptor < 0) {
+  if (file->descriptor_ < 0) {
     return Error{ErrorCode::kIo, kNoOffset, "cannot create the output", errno, kOutputPart};
   }
   // Says that somebody is at work on the file, as long as it is open; see remove_leftovers(). Where
   // there are no locks, the process id in the name does.
-  static_cast<void>(::flock(descriptor, LOCK_EX | LOCK_NB));
-  std::unique_ptr<OutputFile> file(new OutputFile(descriptor, path, name));
-  file->rules_ = rules;
-  file->kept_mode_ = kept_mode;
+  static_cast<void>(::flock(file->descriptor_, LOCK_EX | LOCK_NB));
   return file;
 }
 
 OutputFile::~OutputFile() {
-  if (descriptor_ != STDOUT_FILENO) {
+  if (descriptor_ >= 0 && descriptor_ != STDOUT_FILENO) {
     ::close(descriptor_);
   }
   if (!temporary_.empty()) {
@@ -159,10 +161,10 @@ Status OutputFile::write(std::span<const std::byte> bytes) {
 // Gives the file its temporary name, if it has none.
 Status OutputFile::name_it() {
   for (unsigned attempt = 0; temporary_.empty() && attempt < kAttempts; ++attempt) {
-    const std::string name = temporary_name(target_, attempt);
+    std::string name = temporary_name(target_, attempt);
     if (::linkat(AT_FDCWD, descriptor_path(descriptor_).c_str(), AT_FDCWD, name.c_str(),
                  AT_SYMLINK_FOLLOW) == 0) {
-      temporary_ = name;
+      temporary_ = std::move(name);  // allocates nothing: it must not stay without its name
     } else if (errno != EEXIST) {
       break;
     }
@@ -193,13 +195,14 @@ Status OutputFile::commit() {
   if (const Status named = name_it(); !named) {
     return named;
   }
+  const std::string folder = directory_of(target_);  // no memory may be missing after the rename
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
     return fail(errno, "cannot rename the output");
   }
   temporary_.clear();
   // The rename itself is durable once the directory is synced; a file system that cannot sync a
   // directory has nothing to sync.
-  const int directory = ::open(directory_of(target_).c_str(), O_RDONLY | O_CLOEXEC);
+  const int directory = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC);
   if (directory >= 0) {
     const bool bad = ::fsync(directory) != 0 && errno == EIO;
     ::close(directory);

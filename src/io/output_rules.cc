@@ -8,12 +8,15 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <system_error>
+#include <string>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "io/directories.h"
 
 namespace stackpack::io {
 
@@ -49,16 +52,17 @@ void add_input(OutputRules& rules, const struct stat& status) {
 }
 
 Status add_files_of(OutputRules& rules, const std::string& directory) {
-  std::error_code failed;
-  for (fs::directory_iterator entry(directory, failed), end; !failed && entry != end;
-       entry.increment(failed)) {
+  const Result<std::vector<std::string>> names = list_directory(directory);
+  if (!names) {
+    return names.error();
+  }
+  for (const std::string& name : *names) {
     struct stat status {};
-    if (::stat(entry->path().c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
+    if (::stat((directory + '/' + name).c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
       add_input(rules, status);
     }
   }
-  return failed ? Status(cannot_look("cannot list the directory", failed.value(), kMainPart))
-                : Status{};
+  return {};
 }
 
 bool is_input(const OutputRules& rules, const struct stat& status) {
@@ -184,24 +188,20 @@ Status check_output(const std::string& output, const OutputRules& rules) {
 }
 
 Status check_output_directory(const std::string& directory, const OutputRules& rules) {
-  std::error_code failed;
-  fs::directory_iterator entry(directory, failed);
-  if (failed) {
-    return {};  // not there, or no directory: making it tells
+  const Result<std::vector<std::string>> names = list_directory(directory);
+  if (!names) {
+    // Not there, or no directory: making it says so.
+    return names.error().code == ErrorCode::kResource ? Status(names.error()) : Status{};
   }
-  for (const fs::directory_iterator end; entry != end; entry.increment(failed)) {
+  for (const std::string& name : *names) {
     struct stat status {};
-    if (::stat(entry->path().c_str(), &status) == 0 && is_input(rules, status)) {
+    if (::stat((directory + '/' + name).c_str(), &status) == 0 && is_input(rules, status)) {
       return refused("holds the input; give the output another name");
     }
-    if (!rules.force) {
-      return refused("holds files; --force writes to it and replaces those of the same names");
-    }
-    if (failed) {
-      break;
-    }
   }
-  return {};
+  return names->empty() || rules.force
+             ? Status{}
+             : refused("holds files; --force writes to it and replaces those of the same names");
 }
 
 void remove_leftovers(std::span<const std::string> outputs) {
@@ -214,10 +214,11 @@ void remove_leftovers(std::span<const std::string> outputs) {
     }
   }
   for (const auto& [directory, wanted] : names) {
-    std::error_code failed;
-    for (fs::directory_iterator entry(directory, failed), end; !failed && entry != end;
-         entry.increment(failed)) {
-      const std::string name = entry->path().filename().string();
+    const Result<std::vector<std::string>> listed = list_directory(directory);
+    if (!listed) {
+      continue;
+    }
+    for (const std::string& name : *listed) {
       const std::size_t mark = name.rfind(".tmp-");
       const auto out = mark == std::string::npos
                            ? wanted.end()
@@ -226,7 +227,7 @@ void remove_leftovers(std::span<const std::string> outputs) {
         continue;
       }
       if (const std::optional<pid_t> owner = owner_of(name, *out)) {
-        remove_if_abandoned(entry->path().string(), *owner);
+        remove_if_abandoned(directory + '/' + name, *owner);
       }
     }
   }

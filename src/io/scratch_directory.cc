@@ -2,28 +2,31 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
-#include <system_error>
-#include <utility>
+
+#include <unistd.h>
+
+#include "io/directories.h"
 
 namespace stackpack::io {
 
 Result<std::unique_ptr<ScratchDirectory>> ScratchDirectory::create() {
-  std::error_code failed;
-  std::filesystem::path parent = std::filesystem::temp_directory_path(failed);
-  if (failed) {
-    parent = "/tmp";
-  }
-  std::string name = (parent / "stackpack-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) {
+  // All names are there before the directory is, so that its end needs no memory.
+  std::unique_ptr<ScratchDirectory> made(new ScratchDirectory);
+  std::string path = temporary_directory() + "/stackpack-XXXXXX";
+  made->file_ = path + "/capture.spk";
+  if (::mkdtemp(path.data()) == nullptr) {
     return Error{ErrorCode::kIo, kNoOffset, "cannot create a temporary directory", errno};
   }
-  return std::unique_ptr<ScratchDirectory>(new ScratchDirectory(std::move(name)));
+  made->path_ = std::move(path);
+  made->file_.replace(0, made->path_.size(), made->path_);
+  return made;
 }
 
 ScratchDirectory::~ScratchDirectory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+  if (!path_.empty()) {
+    ::unlink(file_.c_str());
+    ::rmdir(path_.c_str());
+  }
 }
 
 }  // namespace stackpack::io

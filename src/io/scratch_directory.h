@@ -2,13 +2,14 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "stackpack/result.h"
 
 namespace stackpack::io {
 
-/// A directory of our own below the system's temporary directory; it and what is in it are gone at
-/// the end.
+/// A directory of our own below the system's temporary directory, for one file; both are gone at
+/// the end, also when there is no memory left.
 class ScratchDirectory {
  public:
   /// Errors: kIo.
@@ -17,11 +18,13 @@ class ScratchDirectory {
   ScratchDirectory& operator=(const ScratchDirectory&) = delete;
   ~ScratchDirectory();
 
-  [[nodiscard]] const std::string& path() const { return path_; }
+  /// The path of the file, which the caller makes.
+  [[nodiscard]] const std::string& file() const { return file_; }
 
  private:
-  explicit ScratchDirectory(std::string path) : path_(std::move(path)) {}
+  ScratchDirectory() = default;
   std::string path_;
+  std::string file_;
 };
 
 }  // namespace stackpack::io

@@ -1,5 +1,6 @@
 #include "app/convert/sink_queue.h"
 
+#include <new>
 #include <random>
 #include <vector>
 
@@ -148,4 +149,24 @@ TEST_CASE("sink queue: destruction without finish ends the thread") {
     REQUIRE(queue.add_sample({}, {}).has_value());
   }
   CHECK(sink.rows.size() == 1);
+}
+
+TEST_CASE("sink queue: memory that runs out in the sink is an error for the source") {
+  class GreedySink final : public stackpack::test::CollectingSink {
+   public:
+    Status add_sample(const Sample&, const StackView&, stackpack::capture::StackMemo) override {
+      throw std::bad_alloc();
+    }
+  };
+  for (const std::size_t samples : {std::size_t{1}, std::size_t{200'000}}) {
+    CAPTURE(samples);
+    GreedySink sink;
+    SinkQueue queue(sink);
+    for (std::size_t i = 0; i < samples && queue.add_sample({}, {}); ++i) {
+    }
+    const Status status = queue.finish();
+    REQUIRE_FALSE(status.has_value());
+    CHECK(status.error().code == ErrorCode::kResource);
+    CHECK(status.error().what == "out of memory");
+  }
 }

@@ -4,7 +4,11 @@
     bounds_test.py PROGRAM WRITE_HOSTILE SANITIZED [--table]
 
 The captures are made here, the .spk files by WRITE_HOSTILE. With SANITIZED 1 the program is
-instrumented: memory is not measured then, and time generously.
+instrumented: memory is not measured then, and time generously. What a sanitizer reports ends the
+program with SANITIZER_STATUS, which is no status of its own.
+
+That the program works at all is looked at as well: a good capture is converted and listed first, a
+conversion that succeeds leaves a file that verifies, and what fails says why in a line.
 """
 import gzip
 import io
@@ -190,12 +194,18 @@ READERS = [
 ]
 # The listing of few nodes can be long without end: whoever asks for it gets it. Memory stays small.
 ENDLESS = {"deep"}
-EXIT_CODES = {0, 1, 2, 3, 4}
+SANITIZER_STATUS = 99
+# A usage error only where nothing is selected: stack 0 of a file without stacks, samples to export.
+REFUSALS = {2, 4}
+REFUSALS_OF_SELECTIONS = {1, 2, 4}
+LEAST_REFUSED = 40       # of all runs; the files are damaged on purpose
 
 
 def run(program, arguments, sanitized, endless):
     """What is wrong, or nothing; and seconds and bytes."""
-    environment = {**os.environ, "LC_ALL": "C", "ASAN_OPTIONS": "allocator_may_return_null=1"}
+    status_option = f"exitcode={SANITIZER_STATUS}"
+    environment = {**os.environ, "LC_ALL": "C", "UBSAN_OPTIONS": status_option,
+                   "ASAN_OPTIONS": f"allocator_may_return_null=1:{status_option}"}
     begun = time.monotonic()
     child = subprocess.Popen([program, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                              env=environment)
@@ -205,23 +215,48 @@ def run(program, arguments, sanitized, endless):
     child.returncode = os.waitstatus_to_exitcode(status)
     seconds, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10
     problem = None
-    if child.returncode not in EXIT_CODES:
-        problem = f"ended with {child.returncode}: {error.decode(errors='replace')[-300:]}"
+    lines = error.decode(errors="replace").splitlines()
+    refusals = REFUSALS_OF_SELECTIONS if arguments[0] in ("show", "export") else REFUSALS
+    if child.returncode not in refusals | {0}:
+        problem = f"ended with {child.returncode}: {' / '.join(lines)[-300:]}"
+    elif child.returncode != 0 and not (len(lines) == 1 and lines[0].startswith("stackpack: ")):
+        problem = f"ended with {child.returncode}, but does not say why in a line: {lines[:3]}"
     elif seconds > MOST_SECONDS and not endless and not sanitized:
         problem = f"took {seconds:.2f} s"
     elif memory > MOST_BYTES and not sanitized:
         problem = f"took {memory >> 20} MiB"
     elif time.monotonic() - begun > PATIENCE * (5 if sanitized else 1) and not endless:
         problem = "took too long"
-    return problem, seconds, memory
+    return problem, child.returncode, seconds, memory
+
+
+def check_good_capture(program, folder):
+    """What a program that does nothing gets wrong."""
+    capture, packed = folder / "good", folder / "good.spk"
+    capture.write_bytes(perf_pipe(*[record(9, struct.pack("<QIIQQQ", 0x1000, 1, 1, 5 + i, 1, 0x2000))
+                                    for i in range(3)]))
+    subprocess.run([program, "convert", str(capture), "-o", str(packed), "--quiet"], check=True)
+    listing = subprocess.run([program, "dump", "--stacks", str(packed)], check=True, capture_output=True).stdout
+    if listing != b"3 u2000\n":
+        raise SystemExit(f"FAILED a good capture: {listing!r}")
+
+
+def check_output(program, path):
+    """A conversion that succeeded left a file that verifies."""
+    if not path.exists():
+        return "success, but no output"
+    done = subprocess.run([program, "verify", "--quiet", str(path)], stderr=subprocess.PIPE, check=False)
+    path.unlink()
+    return f"output does not verify: {done.stderr[-300:]}" if done.returncode != 0 else None
 
 
 def main():
     program, write_hostile, sanitized = sys.argv[1:4]
     sanitized = sanitized == "1"
-    problems, worst, runs = [], {}, 0
+    problems, worst, runs, refused = [], {}, 0, 0
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
+        check_good_capture(program, folder)
         jobs = []
         for make in CAPTURES:
             for name, content in make():
@@ -235,8 +270,11 @@ def main():
             for reader in READERS:
                 jobs.append((path.stem, [part.format(file=path, out=folder / "out") for part in reader]))
         for name, arguments in jobs:
-            problem, seconds, memory = run(program, arguments, sanitized, name in ENDLESS)
+            problem, status, seconds, memory = run(program, arguments, sanitized, name in ENDLESS)
             runs += 1
+            refused += status != 0
+            if problem is None and status == 0 and arguments[0] == "convert":
+                problem = check_output(program, folder / "out.spk")
             what = f"{name}: {' '.join(part for part in arguments[:4] if '/' not in part)}"
             if problem:
                 problems.append(f"{what}: {problem}")
@@ -244,11 +282,13 @@ def main():
     if "--table" in sys.argv:
         for what, (memory, seconds) in sorted(worst.items(), key=lambda item: -item[1][0])[:15]:
             print(f"{memory / (1 << 20):7.1f} MiB {seconds:6.2f} s  {what}")
+    if refused < LEAST_REFUSED:
+        problems.append(f"{refused} of {runs} runs refused their file: fewer than {LEAST_REFUSED}")
     for problem in problems:
         print("FAILED " + problem)
     most = max(memory for memory, _ in worst.values()) / (1 << 20)
     longest = max(seconds for _, seconds in worst.values())
-    print(f"{runs} runs, at most {most:.0f} MiB and {longest:.2f} s, {len(problems)} problems")
+    print(f"{runs} runs, {refused} refused, at most {most:.0f} MiB and {longest:.2f} s, {len(problems)} problems")
     return 1 if problems else 0
 
 

@@ -5,6 +5,7 @@
 
 Not for instrumented programs: their memory says nothing.
 """
+import json
 import os
 import pathlib
 import subprocess
@@ -16,6 +17,17 @@ LIMIT_MIB = 16
 MOST_MIB = LIMIT_MIB + 64
 
 
+def check(program, output):
+    """What is wrong with the file of a conversion that says it succeeded."""
+    if not output.exists():
+        return "success, but no output"
+    verified = subprocess.run([program, "verify", "--quiet", output], check=False, stderr=subprocess.PIPE)
+    if verified.returncode != 0:
+        return f"output does not verify: {verified.stderr[-300:]}"
+    stats = json.loads(subprocess.run([program, "stats", "--json", output], check=True, capture_output=True).stdout)
+    return None if stats["samples"]["total"] > 0 else "no samples"
+
+
 def convert(program, trace, output):
     """Seconds of processor time, the peak of memory in MiB, and what is wrong or nothing."""
     child = subprocess.Popen([program, "convert", trace, "-o", output, "--memory-limit", f"{LIMIT_MIB}MiB", "--quiet"],
@@ -24,7 +36,7 @@ def convert(program, trace, output):
     child.stderr.close()
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
-    problem = f"ended with {child.returncode}: {error[-300:]}" if child.returncode != 0 else None
+    problem = f"ended with {child.returncode}: {error[-300:]}" if child.returncode != 0 else check(program, output)
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, problem
 
 
@@ -34,6 +46,8 @@ def main():
     problems = 0
     with tempfile.TemporaryDirectory() as folder:
         trace, output = pathlib.Path(folder) / "trace.etl", pathlib.Path(folder) / "out.spk"
+        if not names:
+            raise SystemExit("FAILED no floods to write")
         for name in names:
             subprocess.run([write_floods, name, trace], check=True)
             begun = time.monotonic()
@@ -44,6 +58,7 @@ def main():
             print(f"{name:18s} {trace.stat().st_size / 1e6:7.1f} MB {mib:7.1f} MiB {seconds:6.2f} s processor, "
                   f"{time.monotonic() - begun:6.2f} s  {'FAILED ' + problem if problem else ''}", flush=True)
             trace.unlink()
+            output.unlink(missing_ok=True)
     return 1 if problems else 0
 
 

@@ -1,7 +1,8 @@
 /* Makes one system call of a program fail. LD_PRELOAD it and set
  *
  *   FAULT_CALL   open, tmpfile (open with O_TMPFILE), stat, read, write, fsync, rename, link, dup,
- *                mkdir; read and write stand for all their forms
+ *                mkdir, thread (pthread_create), memory (malloc and its kind); read and write stand
+ *                for all their forms
  *   FAULT_NTH    which one fails, from 1 on; 0: none
  *   FAULT_ERRNO  the number of the error; -1: the call does one byte only (read, write); -2: the
  *                process stops (SIGSTOP) before the call, which is then made
@@ -15,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -30,6 +32,7 @@ static const char* call_name;
 static long nth;
 static int fault_errno;
 static int stays;
+static int memory_counts; /* from main on: before it, other libraries set themselves up */
 
 __attribute__((constructor)) static void begin(void) {
   call_name = getenv("FAULT_CALL");
@@ -40,6 +43,7 @@ __attribute__((constructor)) static void begin(void) {
 
 __attribute__((destructor)) static void end(void) {
   const char* path = getenv("FAULT_COUNT");
+  memory_counts = 0;
   FILE* file = path ? fopen(path, "w") : NULL;
   if (file != NULL) {
     fprintf(file, "%ld\n", atomic_load(&calls));
@@ -77,7 +81,49 @@ static int fail(void) {
   return -1;
 }
 
+/* The C library's own names: dlsym() would ask for memory itself. */
+void* __libc_malloc(size_t size);
+void* __libc_calloc(size_t count, size_t size);
+void* __libc_realloc(void* block, size_t size);
+
+static int refuses_memory(void) {
+  if (!memory_counts || !fails("memory")) {
+    return 0;
+  }
+  errno = ENOMEM;
+  return 1;
+}
+
+void* malloc(size_t size) {
+  return refuses_memory() ? NULL : __libc_malloc(size);
+}
+
+void* calloc(size_t count, size_t size) {
+  return refuses_memory() ? NULL : __libc_calloc(count, size);
+}
+
+void* realloc(void* block, size_t size) {
+  return refuses_memory() ? NULL : __libc_realloc(block, size);
+}
+
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+static int (*real_main)(int, char**, char**);
+
+static int counted_main(int argc, char** argv, char** environment) {
+  memory_counts = call_name != NULL && strcmp(call_name, "memory") == 0;
+  const int status = real_main(argc, argv, environment);
+  memory_counts = 0;
+  return status;
+}
+
+int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, void (*init)(void),
+                      void (*fini)(void), void (*loader_fini)(void), void* stack_end) {
+  real_main = main;
+  int (*start)(int (*)(int, char**, char**), int, char**, void (*)(void), void (*)(void),
+               void (*)(void), void*) = (__typeof__(start))dlsym(RTLD_NEXT, "__libc_start_main");
+  return start(counted_main, argc, argv, init, fini, loader_fini, stack_end);
+}
 
 static int opens(int flags) {
   return (flags & O_TMPFILE) == O_TMPFILE ? fails("tmpfile") : fails("open");
@@ -186,6 +232,11 @@ ssize_t writev(int descriptor, const struct iovec* parts, int count) {
 int fsync(int descriptor) {
   keep_in_log("fsync");
   return fails("fsync") ? fail() : REAL(fsync)(descriptor);
+}
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
+                   void* argument) {
+  return fails("thread") ? fault_errno : REAL(pthread_create)(thread, attributes, start, argument);
 }
 
 int rename(const char* from, const char* to) {

@@ -27,6 +27,7 @@ import zipfile
 IO_ERROR = 4
 OLD = struct.pack("<II8s", 0x184D2A5A, 24, b"STACKPAK") + b"what was there before"
 ASIDE = {"LC_ALL": "C", "TZ": "UTC", "NO_COLOR": ""}
+NOBODY = 65534
 MOST_PLACES = 8    # of the calls of one kind, evenly spread
 TOLD = re.compile("stackpack: (.* -> .* samples, |[0-9]+ converted)")  # what a batch says of good ones
 PERFECT = "as without the fault"
@@ -43,6 +44,8 @@ ERRORS = {
     "link": [errno.EIO, errno.ENOSPC],
     "dup": [errno.EMFILE],
     "mkdir": [errno.EACCES, errno.ENOSPC],
+    "memory": [errno.ENOMEM],
+    "thread": [errno.EAGAIN],
 }
 HARMLESS = {errno.EINTR, -1}
 
@@ -97,6 +100,7 @@ COMMANDS = [
     ("dump", ["dump", "--stacks", "{packed}"], None, "stdout"),
     ("dump samples", ["dump", "--samples", "{packed}"], None, "stdout"),
     ("stats", ["stats", "--json", "{packed}"], None, "stdout"),
+    ("stats of a capture", ["stats", "--json", "{testdata}/file.perf.data"], None, "stdout"),
     ("verify", ["verify", "{packed}"], None, "stdout"),
     ("export folded", ["export", "{packed}", "--to", "folded", "-o", "{out}", "--force"], None, "file"),
     ("export pprof", ["export", "{packed}", "--to", "pprof", "-o", "{out}", "--force"], None, "file"),
@@ -194,7 +198,7 @@ def test_command(bench, command):
             for nth in places(count):
                 extra = {"LD_PRELOAD": str(bench.shim), "FAULT_CALL": call, "FAULT_NTH": str(nth),
                          "FAULT_ERRNO": str(error)}
-                if error in (errno.ENOSPC, errno.EOPNOTSUPP, errno.EMFILE):
+                if error in (errno.ENOSPC, errno.EOPNOTSUPP, errno.EMFILE, errno.ENOMEM, errno.EAGAIN):
                     extra["FAULT_STAYS"] = "1"
                 try:
                     outcomes[check_fault(Run(bench, command, extra), perfect, error in HARMLESS)] += 1
@@ -307,14 +311,30 @@ def test_full_file_system(bench):
     return f"exit code 4, {err.decode().strip().split(': ', 2)[-1]}"
 
 
+def as_other_user(bench, place):
+    """Options for a process that may not read everything, in a place that is its own; or why not."""
+    if os.geteuid() != 0:
+        return {}, None
+    for path in (place.folder, place.outputs, place.scratch, place.out):
+        os.chown(path, NOBODY, NOBODY)
+    bench.folder.chmod(0o755)
+    options = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    try:
+        start(bench, ["--version"], place.scratch, **options).communicate(timeout=20)
+    except OSError as refused:
+        return None, f"not tried: this user may read everything, another one not run the program ({refused.strerror})"
+    return options, None
+
+
 def test_unreadable_input(bench):
     place = Place(bench)
     secret = place.folder / "secret.data"
     shutil.copy(bench.long, secret)
     secret.chmod(0)
-    if os.access(secret, os.R_OK):
-        return "not tried: this user may read everything"
-    job = start(bench, ["convert", secret, "-o", place.out], place.scratch)
+    options, why_not = as_other_user(bench, place)
+    if why_not:
+        return why_not
+    job = start(bench, ["convert", secret, "-o", place.out], place.scratch, **options)
     _, err = job.communicate(timeout=20)
     need(job.returncode == IO_ERROR and len(err.splitlines()) == 1, f"exit code {job.returncode}: {err}")
     place.untouched()

@@ -74,15 +74,27 @@ TEST_CASE("sample block pool: what an encoder did before does not show in a bloc
   CHECK(packed(samples, 0, 1000).back().body == fresh.body);
 }
 
-TEST_CASE("sample block pool: the error of writing a block comes back") {
-  for (const unsigned workers : {0U, 2U}) {
-    SampleBlockPool pool(1, workers, [](const PackedSampleBlock&) {
-      return Status(Error{ErrorCode::kIo, kNoOffset, "full"});
-    });
-    pool.filling() = random_samples(1, 100, true);
-    const Status submitted = pool.submit();
-    const Status flushed = pool.flush();
-    CHECK((!submitted || !flushed));
+TEST_CASE(
+    "sample block pool: the error of writing a block comes back, and nothing is written then") {
+  for (const unsigned workers : {0U, 1U, 2U}) {
+    for (const std::size_t failing : {1U, 2U, 7U}) {
+      CAPTURE(workers);
+      CAPTURE(failing);
+      std::size_t writes = 0;
+      SampleBlockPool pool(1, workers, [&](const PackedSampleBlock&) {
+        return ++writes == failing ? Status(Error{ErrorCode::kIo, failing, "full"}) : Status();
+      });
+      for (std::size_t i = 0; i < 10; ++i) {
+        pool.filling() = random_samples(1, 100, true);
+        const Status submitted = pool.submit();
+        CHECK((submitted || writes == failing));
+      }
+      const Status flushed = pool.flush();
+      REQUIRE_FALSE(flushed.has_value());
+      CHECK(flushed.error().code == ErrorCode::kIo);
+      CHECK(flushed.error().offset == failing);
+      CHECK(writes == failing);
+    }
   }
 }
 

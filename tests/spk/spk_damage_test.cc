@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -218,32 +219,49 @@ TEST_SUITE("spk damage") {
     using spk::SectionKind;
     struct Case {
       std::string name;
+      std::string_view expected;  // an error that comes later than it should has another text
       std::function<void(SpkParts&)> forge;
     };
     constexpr std::uint64_t kHuge = ~std::uint64_t{0};
     const std::vector<Case> cases{
-        {"frames: more", [](SpkParts& p) { ++p.section(SectionKind::kFrames).items; }},
-        {"frames: fewer", [](SpkParts& p) { --p.section(SectionKind::kFrames).items; }},
-        {"frames: huge", [](SpkParts& p) { p.section(SectionKind::kFrames).items = kHuge; }},
-        {"nodes: more", [](SpkParts& p) { ++p.section(SectionKind::kPages).items; }},
-        {"nodes: huge", [](SpkParts& p) { p.section(SectionKind::kPages).items = kHuge; }},
-        {"nodes: none", [](SpkParts& p) { p.section(SectionKind::kPages).items = 0; }},
-        {"pages: more", [](SpkParts& p) { ++p.section(SectionKind::kPages).block_count; }},
-        {"pages: huge", [](SpkParts& p) { p.section(SectionKind::kPageIndex).items = kHuge; }},
-        {"samples: more", [](SpkParts& p) { ++p.section(SectionKind::kSamples).items; }},
-        {"blocks: huge", [](SpkParts& p) { p.section(SectionKind::kSampleIndex).items = kHuge; }},
-        {"events: more", [](SpkParts& p) { ++p.section(SectionKind::kEvents).items; }},
-        {"events: huge", [](SpkParts& p) { p.section(SectionKind::kEvents).items = kHuge; }},
-        {"section shifted", [](SpkParts& p) { ++p.section(SectionKind::kEdges).offset; }},
-        {"section longer", [](SpkParts& p) { ++p.section(SectionKind::kPages).stored_bytes; }},
-        {"sizes overflow",
+        {"frames: more", "spk: frames: modes",
+         [](SpkParts& p) { ++p.section(SectionKind::kFrames).items; }},
+        {"frames: fewer", "spk: frames: modes",
+         [](SpkParts& p) { --p.section(SectionKind::kFrames).items; }},
+        {"frames: huge", "spk: frames: too many",
+         [](SpkParts& p) { p.section(SectionKind::kFrames).items = kHuge; }},
+        {"nodes: more", "spk: page", [](SpkParts& p) { ++p.section(SectionKind::kPages).items; }},
+        {"nodes: huge", "spk: summary: more callstacks than the file has room for",
+         [](SpkParts& p) { p.section(SectionKind::kPages).items = kHuge; }},
+        {"nodes: none", "spk: summary: more callstacks than the file has room for",
+         [](SpkParts& p) { p.section(SectionKind::kPages).items = 0; }},
+        {"pages: more", "spk: page index: number of pages",
+         [](SpkParts& p) { ++p.section(SectionKind::kPages).block_count; }},
+        {"pages: huge", "spk: page index: number of pages",
+         [](SpkParts& p) { p.section(SectionKind::kPageIndex).items = kHuge; }},
+        {"samples: more", "spk: sample index: sums",
+         [](SpkParts& p) { ++p.section(SectionKind::kSamples).items; }},
+        {"blocks: huge", "spk: sample index: sums",
+         [](SpkParts& p) { p.section(SectionKind::kSampleIndex).items = kHuge; }},
+        {"events: more", "spk: table: number of rows",
+         [](SpkParts& p) { ++p.section(SectionKind::kEvents).items; }},
+        {"events: huge", "spk: table: number of rows",
+         [](SpkParts& p) { p.section(SectionKind::kEvents).items = kHuge; }},
+        {"section shifted", "spk: directory: section record",
+         [](SpkParts& p) { ++p.section(SectionKind::kEdges).offset; }},
+        {"section longer", "spk: directory: section record",
+         [](SpkParts& p) { ++p.section(SectionKind::kPages).stored_bytes; }},
+        {"sizes overflow", "spk: directory: section record",
          [](SpkParts& p) { p.section(SectionKind::kPages).stored_bytes = kHuge; }},
-        {"raw size", [](SpkParts& p) { ++p.section(SectionKind::kPages).raw_bytes; }},
-        {"kind twice", [](SpkParts& p) { p.section(SectionKind::kMetadata).kind = 2; }},
-        {"required section missing",
+        {"raw size", "spk: page index: sizes",
+         [](SpkParts& p) { ++p.section(SectionKind::kPages).raw_bytes; }},
+        {"kind twice", "spk: directory: section repeated or with wrong flags",
+         [](SpkParts& p) { p.section(SectionKind::kMetadata).kind = 2; }},
+        {"required section missing", "spk: directory: a required section is missing",
          [](SpkParts& p) {
-           p.section(SectionKind::kPageIndex).kind = 4'711;
-           p.directory.sections.back().flags &= ~1U;
+           auto& section = p.section(SectionKind::kPageIndex);
+           section.kind = 4'711;
+           section.flags &= ~1U;  // optional, or it would be an unknown required one
          }},
     };
     const Bytes good = spk_bytes(small_content());
@@ -253,7 +271,11 @@ TEST_SUITE("spk damage") {
       test.forge(parts);
       const Bytes file = parts.join();
       const auto reader = Reader::open_memory(file);
-      CHECK_FALSE((reader.has_value() && reader.value()->verify().has_value()));
+      const Status status = reader ? reader.value()->verify() : Status(reader.error());
+      REQUIRE_FALSE(status.has_value());
+      CHECK(status.error().what == test.expected);
+      CHECK((status.error().code == ErrorCode::kCorrupt ||
+             status.error().code == ErrorCode::kUnsupported));
     }
   }
 }

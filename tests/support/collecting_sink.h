@@ -25,7 +25,7 @@ inline std::string text_of(const capture::StackView& stack) {
   return line;
 }
 
-class CollectingSink final : public capture::CallstackSink {
+class CollectingSink : public capture::CallstackSink {
  public:
   struct Row {
     Sample sample;

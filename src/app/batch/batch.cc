@@ -1,10 +1,10 @@
 #include "app/batch/batch.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "app/convert/fingerprint.h"
+#include "core/guard.h"
 
 namespace stackpack::app {
 
@@ -24,7 +24,10 @@ Batch::Batch(std::vector<BatchJob> jobs, const BatchOptions& options)
     const std::uint64_t share = std::thread::hardware_concurrency() / workers;
     encoders = static_cast<unsigned>(std::clamp<std::uint64_t>(share, 1, kMost + 1) - 1);
   }
-  slots_.resize(static_cast<std::size_t>(workers));
+  workers_ = static_cast<std::size_t>(workers);
+  slots_ = std::make_unique<Slot[]>(workers_);
+  threads_.reserve(workers_);
+  ended_.reserve(jobs_.size());
 }
 
 Batch::~Batch() {
@@ -34,27 +37,46 @@ Batch::~Batch() {
   }
 }
 
-void Batch::start() {
-  active_ = slots_.size();
-  for (std::size_t worker = 0; worker < slots_.size(); ++worker) {
-    threads_.emplace_back([this, worker] { work(worker); });
+Status Batch::start() {
+  for (std::size_t worker = 0; worker < workers_; ++worker) {
+    {
+      const std::scoped_lock lock(mutex_);
+      ++active_;
+    }
+    const Status started = core::guarded([this, worker]() -> Status {
+      threads_.emplace_back([this, worker] { work(worker); });
+      return {};
+    });
+    if (!started) {
+      const std::scoped_lock lock(mutex_);
+      --active_;
+      if (threads_.empty()) {
+        return Error{ErrorCode::kResource, kNoOffset, "cannot start a thread",
+                     started.error().os_error};
+      }
+      break;
+    }
   }
+  return {};
 }
 
 void Batch::work(std::size_t worker) {
   std::unique_lock lock(mutex_);
   while (next_ < jobs_.size() && !cancelled_) {
     const std::size_t job = next_++;
-    slots_[worker] = std::make_unique<Slot>();
-    Slot& slot = *slots_[worker];
+    Slot& slot = slots_[worker];
+    slot.progress.bytes_done = 0;
+    slot.progress.bytes_total = 0;
+    slot.progress.samples = 0;
     slot.job = job;
     slot.begin = Clock::now();
+    slot.active = true;
     lock.unlock();
     BatchResult result = run(jobs_[job], slot.progress);
     result.seconds = std::chrono::duration<double>(Clock::now() - slot.begin).count();
     lock.lock();
     results_[job] = std::move(result);
-    slots_[worker].reset();
+    slot.active = false;
     ended_.push_back(job);
     changed_.notify_one();
   }
@@ -69,7 +91,8 @@ BatchResult Batch::run(const BatchJob& job, ConvertProgress& progress) const {
     result.error = *job.problem;
     return result;
   }
-  try {
+  // Of memory that runs out one job fails; the others may still have enough.
+  const Status done = core::guarded([&]() -> Status {
     ConvertOptions options = options_.convert;
     if (!job.member.empty()) {
       options.member = job.member;
@@ -78,54 +101,54 @@ BatchResult Batch::run(const BatchJob& job, ConvertProgress& progress) const {
       const Result<std::string> content = content_of(job.input);  // convert() tells what is wrong
       if (content && !content->empty() && is_up_to_date(job.input, job.output, *content, options)) {
         result.outcome = BatchOutcome::kSkipped;
-        return result;
+        return {};
       }
     }
     Result<ConvertReport> report = convert(job.input, job.output, options, &progress);
-    if (report) {
-      result.outcome = BatchOutcome::kConverted;
-      result.report = std::move(*report);
-    } else {
-      result.outcome = BatchOutcome::kFailed;
-      result.error = report.error();
+    if (!report) {
+      return report.error();
     }
-  } catch (const std::bad_alloc&) {
-    // The standard library's only way to say so; the other jobs may still have enough.
-    result.outcome = BatchOutcome::kOutOfMemory;
+    result.outcome = BatchOutcome::kConverted;
+    result.report = std::move(*report);
+    return {};
+  });
+  if (!done) {
+    result.outcome = BatchOutcome::kFailed;
+    result.error = done.error();
   }
   return result;
 }
 
-std::vector<std::size_t> Batch::wait(std::chrono::milliseconds longest) {
+std::span<const std::size_t> Batch::wait(std::chrono::milliseconds longest) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, longest, [this] { return !ended_.empty() || active_ == 0; });
-  return std::exchange(ended_, {});
+  changed_.wait_for(lock, longest, [this] { return reported_ < ended_.size() || active_ == 0; });
+  const std::span<const std::size_t> news = std::span(ended_).subspan(reported_);
+  reported_ = ended_.size();
+  return news;
 }
 
 bool Batch::done() const {
   const std::scoped_lock lock(mutex_);
-  return active_ == 0 && ended_.empty();
+  return active_ == 0 && reported_ == ended_.size();
 }
 
 void Batch::cancel() {
   const std::scoped_lock lock(mutex_);
   cancelled_ = true;
-  for (const std::unique_ptr<Slot>& slot : slots_) {
-    if (slot) {
-      slot->progress.cancelled = true;
-    }
+  for (std::size_t worker = 0; worker < workers_; ++worker) {
+    slots_[worker].progress.cancelled = true;
   }
 }
 
 std::vector<BatchRunning> Batch::running() const {
   const std::scoped_lock lock(mutex_);
   std::vector<BatchRunning> result;
-  for (const std::unique_ptr<Slot>& slot : slots_) {
-    if (slot) {
-      result.push_back(
-          {slot->job, std::chrono::duration<double>(Clock::now() - slot->begin).count(),
-           slot->progress.bytes_done, slot->progress.bytes_total, slot->progress.samples,
-           slot->progress.stage, slot->progress.samples_written});
+  for (std::size_t worker = 0; worker < workers_; ++worker) {
+    const Slot& slot = slots_[worker];
+    if (slot.active) {
+      result.push_back({slot.job, std::chrono::duration<double>(Clock::now() - slot.begin).count(),
+                        slot.progress.bytes_done, slot.progress.bytes_total, slot.progress.samples,
+                        slot.progress.stage, slot.progress.samples_written});
     }
   }
   return result;

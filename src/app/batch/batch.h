@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,7 +30,7 @@ struct BatchOptions {
   bool skip_existing = false;  ///< leave outputs alone whose fingerprint fits
 };
 
-enum class BatchOutcome { kWaiting, kConverted, kSkipped, kFailed, kOutOfMemory };
+enum class BatchOutcome { kWaiting, kConverted, kSkipped, kFailed };
 
 struct BatchResult {
   BatchOutcome outcome = BatchOutcome::kWaiting;
@@ -63,11 +64,13 @@ class Batch {
   Batch& operator=(const Batch&) = delete;
   ~Batch();  ///< cancels what is still running and waits for it
 
-  void start();
+  /// Starts the workers; fewer than planned where the system refuses threads.
+  /// Errors: kResource when it refuses the first one; nothing runs then.
+  Status start();
 
   /// Waits until a job ends or the time is over. Result: the jobs that ended since the last call,
-  /// in the order in which they ended.
-  std::vector<std::size_t> wait(std::chrono::milliseconds longest);
+  /// in the order in which they ended; valid as long as the batch.
+  std::span<const std::size_t> wait(std::chrono::milliseconds longest);
 
   /// No worker is left. Every job that was begun has a result, and wait() has told them all when it
   /// returned nothing afterwards.
@@ -85,6 +88,7 @@ class Batch {
  private:
   using Clock = std::chrono::steady_clock;
   struct Slot {
+    bool active = false;
     std::size_t job = 0;
     Clock::time_point begin;
     ConvertProgress progress;
@@ -100,8 +104,10 @@ class Batch {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::unique_ptr<Slot>> slots_;  // one per worker; null when idle
-  std::vector<std::size_t> ended_;
+  std::size_t workers_ = 0;
+  std::unique_ptr<Slot[]> slots_;   // one per worker
+  std::vector<std::size_t> ended_;  // in the order in which they ended; has room for all
+  std::size_t reported_ = 0;        // of them, by wait()
   std::size_t next_ = 0;
   std::size_t active_ = 0;
   bool cancelled_ = false;

@@ -25,6 +25,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// What cannot be read is passed over like what is no capture.
+bool is_capture(const std::string& path) {
+  const Result<bool> probed = looks_like_capture(path);
+  return probed && *probed;
+}
+
 constexpr std::size_t kListBlockBytes = std::size_t{1} << 16;
 
 // The path without anything that would lead out of the output folder: a/../b, /a and ./a keep only
@@ -49,36 +55,36 @@ struct FolderContent {
 bool is_perf_directory(const fs::path& path) {
   std::error_code failed;
   return fs::exists(path / "data", failed) &&
-         (looks_like_capture(path) || is_capture_name(path.filename().string()));
+         (is_capture(path) || is_capture_name(path.filename().string()));
 }
 
 // A packed file keeps the name of its capture, so its content counts, not its name.
 bool is_captured(const fs::path& file) {
-  return looks_like_capture(file) ||
+  return is_capture(file) ||
          (is_capture_name(file.filename().string()) && !looks_like_packed(file));
 }
 
 // A directory of `perf record --threads` is one capture. Links to directories are not followed.
 void look_below(const fs::path& folder, FolderContent& content) {
-  std::error_code failed;
-  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end;
-       entry.increment(failed)) {
-    const fs::path& path = entry->path();
+  const Result<std::vector<std::string>> names = io::list_directory(folder);
+  if (!names) {
+    content.unreadable.emplace_back(folder, names.error().os_error);
+    return;
+  }
+  for (const std::string& name : *names) {
+    const fs::path path = folder / name;
     std::error_code no_type;
-    if (entry->is_directory(no_type)) {
+    if (fs::is_directory(path, no_type)) {
       if (is_perf_directory(path)) {
         content.captures.push_back(path);
-      } else if (!entry->is_symlink(no_type)) {
+      } else if (!fs::is_symlink(path, no_type)) {
         look_below(path, content);
       }
-    } else if (entry->is_regular_file(no_type)) {
+    } else if (fs::is_regular_file(path, no_type)) {
       (is_captured(path) ? content.captures : content.others).push_back(path);
     } else if (!fs::exists(path, no_type) && is_capture_name(path.filename().string())) {
       content.captures.push_back(path);  // a link to nothing
     }
-  }
-  if (failed) {
-    content.unreadable.emplace_back(folder, failed.value());
   }
 }
 

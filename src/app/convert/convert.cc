@@ -14,6 +14,8 @@
 #include "app/convert/fingerprint.h"
 #include "app/convert/packer.h"
 #include "app/convert/sink_queue.h"
+#include "core/guard.h"
+#include "io/directories.h"
 #include "io/output_file.h"
 #include "io/output_rules.h"
 #include "spk/format/directory.h"
@@ -38,7 +40,7 @@ class StageClock {
 };
 
 std::string scratch_directory_for(const std::string& output) {
-  return output == "-" ? "/tmp" : io::directory_of(output);
+  return output == "-" ? io::temporary_directory() : io::directory_of(output);
 }
 
 // What the output may replace, and the permissions that it gets.
@@ -94,10 +96,8 @@ std::vector<std::string> warnings_about(const Statistics& statistics) {
   return lines;
 }
 
-}  // namespace
-
-Result<ConvertReport> convert(const std::string& input, const std::string& output,
-                              const ConvertOptions& options, ConvertProgress* progress) {
+Result<ConvertReport> convert_capture(const std::string& input, const std::string& output,
+                                      const ConvertOptions& options, ConvertProgress* progress) {
   ConvertReport report;
   StageClock clock(report.stages);
   Result<io::OutputRules> rules = rules_for(input, options);
@@ -163,13 +163,8 @@ Result<ConvertReport> convert(const std::string& input, const std::string& outpu
   if (!statistics) {
     return statistics.error();
   }
-  if (const Status committed = (*out)->commit(); !committed) {
-    return committed.error();
-  }
-  clock.finish_stage("finish");
-  report.stalls = {queue.stalls().source_waited, queue.stalls().sink_waited, packer.stalls().caller,
+  report.stalls = {queue.waits().owner, queue.waits().workers, packer.stalls().caller,
                    packer.stalls().encoders};
-
   report.input_bytes = account->total;
   report.output_bytes = (*out)->offset();
   report.statistics = std::move(*statistics);
@@ -177,7 +172,20 @@ Result<ConvertReport> convert(const std::string& input, const std::string& outpu
   for (const LossCounter& loss : report.statistics.losses) {
     report.lossy |= loss.kind != LossKind::kNotice && loss.count != 0;
   }
+  // The last that can fail: an error must find the old output untouched.
+  report.stages.reserve(report.stages.size() + 1);
+  if (const Status committed = (*out)->commit(); !committed) {
+    return committed.error();
+  }
+  clock.finish_stage("finish");
   return report;
+}
+
+}  // namespace
+
+Result<ConvertReport> convert(const std::string& input, const std::string& output,
+                              const ConvertOptions& options, ConvertProgress* progress) {
+  return core::guarded([&] { return convert_capture(input, output, options, progress); });
 }
 
 }  // namespace stackpack

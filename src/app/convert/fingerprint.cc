@@ -5,12 +5,15 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "app/convert/content_digest.h"
 #include "bytes/hash.h"
 #include "io/byte_source.h"
+#include "io/directories.h"
 #include "stackpack/reader.h"
 #include "stackpack/version.h"
 
@@ -34,20 +37,21 @@ Result<std::vector<fs::path>> files_of(const std::string& input) {
   if (!directory) {
     return std::vector<fs::path>{fs::path(input)};
   }
-  std::vector<fs::path> files;
-  for (fs::directory_iterator entry(input, failed), end; !failed && entry != end;
-       entry.increment(failed)) {
-    if (entry->is_regular_file(failed) && !failed) {
-      files.push_back(entry->path());
-    }
+  const Result<std::vector<std::string>> names = io::list_directory(input);
+  if (!names) {
+    return names.error();
+  }
+  std::vector<fs::path> files;  // in the order of their names
+  for (const std::string& name : *names) {
+    fs::path file = fs::path(input) / name;
+    const bool regular = fs::is_regular_file(file, failed);
     if (failed) {
-      break;
+      return unreadable(failed);
+    }
+    if (regular) {
+      files.push_back(std::move(file));
     }
   }
-  if (failed) {
-    return unreadable(failed);
-  }
-  std::sort(files.begin(), files.end());
   return files;
 }
 

@@ -12,17 +12,21 @@ Result<PackedCapture> PackedCapture::open(const std::string& path, const Convert
                                           ConvertProgress* progress) {
   // A pipe must not be looked into: what was read is gone.
   std::error_code failed;
-  const bool is_capture = path == "-" || options.format != CaptureFormat::kAuto ||
-                          std::filesystem::is_fifo(path, failed) || looks_like_capture(path);
+  const bool is_named = path == "-" || options.format != CaptureFormat::kAuto ||
+                        std::filesystem::is_fifo(path, failed);
+  const Result<bool> is_capture = is_named ? true : looks_like_capture(path);
+  if (!is_capture) {
+    return is_capture.error();
+  }
   PackedCapture opened;
   std::string packed = path;
-  if (is_capture) {
+  if (*is_capture) {
     Result<std::unique_ptr<io::ScratchDirectory>> scratch = io::ScratchDirectory::create();
     if (!scratch) {
       return scratch.error();
     }
     opened.scratch_ = std::move(*scratch);
-    packed = opened.scratch_->path() + "/capture.spk";
+    packed = opened.scratch_->file();
     if (const Result<ConvertReport> report = convert(path, packed, options, progress); !report) {
       return report.error();
     }

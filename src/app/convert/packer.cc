@@ -19,6 +19,11 @@ std::uint64_t comparison_key(const Sample& sample) {
   return sample.tid == 0 || sample.tid == kUnknownId ? kProcessor | sample.cpu : sample.tid;
 }
 
+// What the builder has no room for may fit once its DAG is on disk.
+bool may_fit_next_segment(const Error& error) {
+  return error.code == ErrorCode::kLimit || error.code == ErrorCode::kResource;
+}
+
 }  // namespace
 
 Packer::Packer(const Options& options)
@@ -54,7 +59,7 @@ Status Packer::intern_arrivals() {
     const Result<std::size_t> done =
         builder_->intern_some(left, std::span(nodes_).first(left.size()));
     if (!done) {
-      if (again || done.error().code != ErrorCode::kLimit || builder_->node_count() <= 1) {
+      if (again || !may_fit_next_segment(done.error()) || builder_->node_count() <= 1) {
         return done.error();
       }
       if (const Status closed = close_segment(); !closed) {

@@ -13,6 +13,7 @@ namespace stackpack::app {
 namespace {
 
 constexpr std::size_t kBatch = 1024;
+constexpr std::size_t kBuffers = 2;  // one fills while the other is written
 constexpr std::size_t kSmallestReadBlock = 4096;
 constexpr std::size_t kLargestReadBlock = std::size_t{256} * 1024;
 
@@ -131,19 +132,29 @@ SampleSpool::SampleSpool(std::string scratch_directory, std::uint64_t buffer_byt
     : scratch_(std::move(scratch_directory)),
       capacity_(std::max<std::size_t>(
           16, static_cast<std::size_t>(buffer_bytes / 2 / sizeof(SpooledSample)))),
-      buffer_bytes_(buffer_bytes) {}
+      buffer_bytes_(buffer_bytes) {
+  pipeline_.emplace(
+      1, kBuffers, [this](unsigned, Buffer& buffer) { return write_run(buffer); },
+      [this](Buffer& buffer) {
+        runs_.push_back(buffer.run);
+        buffer.samples.clear();
+        buffer.in_order = true;
+        return Status();
+      });
+}
 
 Status SampleSpool::add(const SpooledSample& sample) {
-  std::vector<SpooledSample>& samples = filling_.samples;
-  if (samples.size() == capacity_) {
-    if (const Status begun = begin_run(); !begun) {
+  if (pipeline_->filling().samples.size() == capacity_) {
+    if (const Status begun = pipeline_->submit(); !begun) {
       return begun;
     }
   }
+  Buffer& filling = pipeline_->filling();
+  std::vector<SpooledSample>& samples = filling.samples;
   if (samples.empty()) {
     samples.reserve(std::min<std::size_t>(capacity_, 4096));
   } else if (sample.time_ns < samples.back().time_ns) {
-    filling_.in_order = false;
+    filling.in_order = false;
   }
   if (samples.size() == samples.capacity()) {
     samples.reserve(std::min(capacity_, 2 * samples.capacity()));
@@ -181,23 +192,8 @@ Status SampleSpool::Buffer::visit(
   return {};
 }
 
-Status SampleSpool::begin_run() {
-  if (const Status finished = finish_run(); !finished) {
-    return finished;
-  }
-  std::swap(filling_, leaving_);
-  filling_.samples.clear();
-  filling_.in_order = true;
-  spill_ = std::async(std::launch::async, [this] { return write_run(leaving_); });
-  return {};
-}
-
-Status SampleSpool::finish_run() {
-  return spill_.valid() ? spill_.get() : Status{};
-}
-
-Status SampleSpool::write_run(const Buffer& buffer) {
-  Run run;
+Status SampleSpool::write_run(Buffer& buffer) {
+  Run& run = buffer.run;
   run.offset = scratch_.size();
   run.count = buffer.samples.size();
   SpooledSample last;
@@ -218,7 +214,6 @@ Status SampleSpool::write_run(const Buffer& buffer) {
     return written;
   }
   run.bytes = scratch_.size() - run.offset;
-  runs_.push_back(run);
   return {};
 }
 
@@ -314,21 +309,21 @@ class SampleSpool::RunMerge {
 };
 
 Status SampleSpool::merge(const std::function<Status(std::span<const SpooledSample>)>& visit) {
-  if (const Status finished = finish_run(); !finished) {
-    return finished;
+  if (const Status drained = pipeline_->drain(); !drained) {
+    return drained;
   }
-  leaving_ = {};
+  Buffer last = std::move(pipeline_->filling());
+  pipeline_.reset();
   if (runs_.empty()) {
-    const Status visited = filling_.visit(visit);
-    filling_ = {};
-    return visited;
+    return last.visit(visit);
   }
-  if (!filling_.samples.empty()) {
-    if (const Status written = write_run(filling_); !written) {
+  if (!last.samples.empty()) {
+    if (const Status written = write_run(last); !written) {
       return written;
     }
+    runs_.push_back(last.run);
   }
-  filling_ = {};
+  last = {};
   const std::size_t block_bytes = std::clamp(static_cast<std::size_t>(buffer_bytes_) / runs_.size(),
                                              kSmallestReadBlock, kLargestReadBlock);
   RunMerge merge(scratch_, std::move(runs_), block_bytes);

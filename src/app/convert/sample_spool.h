@@ -2,12 +2,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <future>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "app/convert/spool_codec.h"
+#include "core/ordered_pipeline.h"
 #include "io/spill_file.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
@@ -52,24 +53,21 @@ class SampleSpool {
   struct Buffer {
     std::vector<SpooledSample> samples;
     bool in_order = true;
+    Run run;  ///< what became of it
 
     /// The samples in time order, in batches.
     Status visit(const std::function<Status(std::span<const SpooledSample>)>& visit) const;
   };
 
-  /// Begins to write the buffer as a run, once the one before is written, whose errors it returns.
-  Status begin_run();
-  Status finish_run();
-  Status write_run(const Buffer& buffer);
+  Status write_run(Buffer& buffer);
 
-  io::SpillFile scratch_;
+  io::SpillFile scratch_;  // its contents: the thread's while runs are under way
   std::size_t capacity_;
   std::uint64_t buffer_bytes_;
-  Buffer filling_;
-  Buffer leaving_;         // while a run is being written, that thread's
-  std::vector<Run> runs_;  // likewise
+  std::vector<Run> runs_;
   std::uint64_t count_ = 0;
-  std::future<Status> spill_;  // valid while there may be such a thread; last: it uses the others
+  // Until merge(); last: its thread uses the others.
+  std::optional<core::OrderedPipeline<Buffer>> pipeline_;
 };
 
 }  // namespace stackpack::app

@@ -1,8 +1,21 @@
 #include "app/convert/sink_queue.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 namespace stackpack::app {
+
+namespace {
+
+template <typename T>
+void make_room(std::vector<T>& items, std::size_t more) {
+  if (items.capacity() - items.size() < more) {
+    items.reserve(std::max(2 * items.capacity(), items.size() + more));
+  }
+}
+
+}  // namespace
 
 std::size_t SinkQueue::Batch::bytes() const {
   return entries.size() * sizeof(Entry) + addresses.size() * sizeof(std::uint64_t) +
@@ -17,24 +30,34 @@ void SinkQueue::Batch::clear() {
 }
 
 SinkQueue::SinkQueue(capture::CallstackSink& sink)
-    : sink_(sink), empty_(kBatches - 1), thread_([this] { run(); }) {}
+    : sink_(sink),
+      pipeline_(
+          1, kBatches, [this](unsigned, Batch& batch) { return deliver(batch); },
+          [](Batch& batch) {
+            batch.clear();
+            return Status();
+          }) {}
 
 SinkQueue::~SinkQueue() {
   if (!finished_) {
-    const Status ignored = finish();
+    const Status ignored = core::guarded([this] { return finish(); });
     static_cast<void>(ignored);
   }
 }
 
 std::uint32_t SinkQueue::add_event(const Event& event) {
-  filling_.events.push_back(event);
-  filling_.entries.push_back({Kind::kEvent, {}, 0, 0, 0});
+  add_event_entry(Kind::kEvent, 0, event);
   return event_count_++;
 }
 
 void SinkQueue::rename_event(std::uint32_t index, std::string_view name) {
-  filling_.events.push_back({std::string(name), false});
-  filling_.entries.push_back({Kind::kRename, {}, index, 0, 0});
+  add_event_entry(Kind::kRename, index, {std::string(name), false});
+}
+
+void SinkQueue::add_event_entry(Kind kind, std::uint32_t number, Event event) {
+  make_room(filling().entries, 1);
+  filling().events.push_back(std::move(event));
+  filling().entries.push_back({kind, {}, number, 0, 0});
 }
 
 Status SinkQueue::add_sample(const Sample& sample, const capture::StackView& stack,
@@ -43,7 +66,7 @@ Status SinkQueue::add_sample(const Sample& sample, const capture::StackView& sta
 }
 
 capture::PendingStack SinkQueue::open_pending() {
-  filling_.entries.push_back({Kind::kOpenPending, {}, 0, 0, 0});
+  filling().entries.push_back({Kind::kOpenPending, {}, 0, 0, 0});
   return static_cast<capture::PendingStack>(promise_count_++);
 }
 
@@ -58,67 +81,23 @@ Status SinkQueue::resolve_pending(capture::PendingStack pending, const capture::
 
 Status SinkQueue::push(Kind kind, const Sample& sample, std::uint32_t number,
                        const capture::StackView& stack) {
-  filling_.entries.push_back({kind, sample, number,
-                              static_cast<std::uint32_t>(stack.addresses.size()),
-                              static_cast<std::uint32_t>(stack.runs.size())});
-  filling_.addresses.insert(filling_.addresses.end(), stack.addresses.begin(),
-                            stack.addresses.end());
-  filling_.runs.insert(filling_.runs.end(), stack.runs.begin(), stack.runs.end());
-  return filling_.bytes() < kBatchBytes ? Status{} : hand_over();
-}
-
-Status SinkQueue::hand_over() {
-  std::unique_lock lock(mutex_);
-  if (empty_.empty()) {
-    ++stalls_.source_waited;
-    changed_.wait(lock, [this] { return !empty_.empty(); });
-  }
-  ready_.push_back(std::move(filling_));
-  filling_ = std::move(empty_.back());
-  empty_.pop_back();
-  const Status status = status_;
-  lock.unlock();
-  changed_.notify_all();
-  return status;
+  Batch& batch = filling();
+  // Memory runs out here or not at all: an entry without its addresses would take those of others.
+  make_room(batch.entries, 1);
+  make_room(batch.addresses, stack.addresses.size());
+  make_room(batch.runs, stack.runs.size());
+  batch.addresses.insert(batch.addresses.end(), stack.addresses.begin(), stack.addresses.end());
+  batch.runs.insert(batch.runs.end(), stack.runs.begin(), stack.runs.end());
+  batch.entries.push_back({kind, sample, number, static_cast<std::uint32_t>(stack.addresses.size()),
+                           static_cast<std::uint32_t>(stack.runs.size())});
+  return batch.bytes() < kBatchBytes ? Status{} : pipeline_.submit();
 }
 
 Status SinkQueue::finish() {
   finished_ = true;
-  {
-    const std::lock_guard lock(mutex_);
-    ready_.push_back(std::move(filling_));
-    closed_ = true;
-  }
-  changed_.notify_all();
-  thread_.join();
-  filling_ = {};
-  empty_.clear();
-  return status_;
-}
-
-void SinkQueue::run() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    if (ready_.empty() && !closed_) {
-      ++stalls_.sink_waited;
-      changed_.wait(lock, [this] { return !ready_.empty() || closed_; });
-    }
-    if (ready_.empty()) {
-      return;
-    }
-    Batch batch = std::move(ready_.front());
-    ready_.pop_front();
-    const bool failed = !status_;
-    lock.unlock();
-    const Status delivered = failed ? Status{} : deliver(batch);
-    batch.clear();
-    lock.lock();
-    if (!delivered) {
-      status_ = delivered;
-    }
-    empty_.push_back(std::move(batch));
-    changed_.notify_all();
-  }
+  const Status finished = pipeline_.finish();
+  pipeline_.stop();
+  return finished;
 }
 
 Status SinkQueue::deliver(const Batch& batch) {

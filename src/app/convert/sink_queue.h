@@ -1,14 +1,11 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
-#include <mutex>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "capture/callstack_sink.h"
+#include "core/ordered_pipeline.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
 
@@ -22,7 +19,8 @@ namespace stackpack::app {
 /// Facts and loss counters go straight to the sink's recorders: only the source's thread uses them
 /// until finish().
 /// Memory: kBatches batches of about kBatchBytes, until finish().
-/// Errors: an error of the sink comes back from one of the next calls, or from finish().
+/// Errors: an error of the sink, memory that ran out among them, comes back from one of the next
+///         calls, or from finish(). Nothing is delivered after it.
 class SinkQueue final : public capture::CallstackSink {
  public:
   static constexpr std::size_t kBatches = 4;
@@ -50,12 +48,9 @@ class SinkQueue final : public capture::CallstackSink {
   /// Waits until the sink has everything; no call may follow. Result: the sink's first error.
   Status finish();
 
-  /// How often one side had to wait for the other, for --timings.
-  struct Stalls {
-    std::uint64_t source_waited = 0;  ///< all batches were full
-    std::uint64_t sink_waited = 0;    ///< no batch was ready
-  };
-  [[nodiscard]] Stalls stalls() const { return stalls_; }  ///< after finish()
+  /// How often the source waited because all batches were full, and the sink because none was
+  /// ready: for --timings, after finish().
+  [[nodiscard]] core::TaskLine::Waits waits() const { return pipeline_.waits(); }
 
  private:
   enum class Kind : std::uint8_t {
@@ -88,27 +83,18 @@ class SinkQueue final : public capture::CallstackSink {
 
   Status push(Kind kind, const Sample& sample, std::uint32_t number,
               const capture::StackView& stack);
-  Status hand_over();
-  void run();
+  void add_event_entry(Kind kind, std::uint32_t number, Event event);
+  Batch& filling() { return pipeline_.filling(); }
   Status deliver(const Batch& batch);
   Status deliver_samples();
 
   capture::CallstackSink& sink_;
-  Batch filling_;
   std::uint32_t event_count_ = 0;
   std::uint32_t promise_count_ = 0;
   bool finished_ = false;
   /// The queue's thread alone: samples of the batch at hand that are to be delivered together.
   std::vector<capture::CallstackSink::StackedSample> together_;
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Batch> ready_;   // guarded by mutex_
-  std::vector<Batch> empty_;  // guarded by mutex_
-  bool closed_ = false;       // guarded by mutex_
-  Status status_;             // guarded by mutex_
-  Stalls stalls_;             // guarded by mutex_
-  std::thread thread_;        // last: it uses everything above
+  core::OrderedPipeline<Batch> pipeline_;  // last: its thread uses everything above
 };
 
 }  // namespace stackpack::app

@@ -4,6 +4,7 @@
 
 #include <rapidjson/writer.h>
 
+#include "core/throwing_allocator.h"
 #include "export/output/export_output.h"
 
 namespace stackpack::exporting {
@@ -22,7 +23,8 @@ class JsonStream {
   ExportOutput& out_;
 };
 
-using JsonWriter = rapidjson::Writer<JsonStream>;
+using JsonWriter =
+    rapidjson::Writer<JsonStream, rapidjson::UTF8<>, rapidjson::UTF8<>, core::ThrowingAllocator>;
 
 inline void write_key(JsonWriter& json, std::string_view key) {
   json.Key(key.data(), static_cast<rapidjson::SizeType>(key.size()));

@@ -10,6 +10,7 @@
 #include "capture/callstack_sink.h"
 #include "capture/read_control.h"
 #include "io/byte_source.h"
+#include "io/directories.h"
 #include "stackpack/result.h"
 
 namespace stackpack::etl {
@@ -90,7 +91,7 @@ struct ReadOptions {
   /// Decompress on a second thread. The result is the same.
   bool read_ahead = true;
   /// Where the scratch file is made when it is needed.
-  std::string scratch_directory = "/tmp";
+  std::string scratch_directory = io::temporary_directory();
 };
 
 /// Streams a whole trace into `sink`, in clock order.

@@ -20,6 +20,9 @@ Result<std::optional<SkipReason>> CompressedStream::feed(std::span<const std::by
     if (!converted) {
       return converted.error();
     }
+    if (!count && count.error().code == ErrorCode::kResource) {
+      return count.error();  // nothing is wrong with the capture
+    }
     if (!count || !*converted) {
       context_.damage(name_of(SkipReason::kCompressedDataDamaged), 1, offset);
       broken_ = true;

@@ -4,12 +4,14 @@
 #include <charconv>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "formats/perf/capture_reader.h"
 #include "formats/perf/file_header.h"
+#include "io/directories.h"
 
 namespace stackpack::perf {
 
@@ -84,23 +86,22 @@ Result<Input> open_directory(const std::string& path) {
                : main.error();
   }
   input.main = std::move(main).value();
-  std::error_code error;
-  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::optional<std::uint32_t> number = part_number(entry->path().filename().string());
+  const Result<std::vector<std::string>> names = io::list_directory(path);
+  if (!names) {
+    return names.error();
+  }
+  for (const std::string& name : *names) {
+    const std::optional<std::uint32_t> number = part_number(name);
     if (!number) {
       continue;
     }
-    Result<std::unique_ptr<io::ByteSource>> part = open_part(entry->path());
+    Result<std::unique_ptr<io::ByteSource>> part = open_part(fs::path(path) / name);
     if (!part) {
       Error failed = part.error();
       failed.part = *number;
       return failed;
     }
     input.parts.push_back({*number, std::move(part).value()});
-  }
-  if (error) {
-    return Error{ErrorCode::kIo, kNoOffset, "perf: directory: cannot be listed", error.value()};
   }
   std::sort(input.parts.begin(), input.parts.end(),
             [](const Input::Part& a, const Input::Part& b) { return a.number < b.number; });

@@ -21,6 +21,7 @@ constexpr std::size_t kKeptBytes = std::size_t{4} << 20;
 BlockReader::Lease BlockReader::borrow() {
   const std::lock_guard lock(mutex_);
   if (idle_.empty()) {
+    idle_.reserve(++scratches_);
     return {*this, std::make_unique<ReadScratch>()};
   }
   std::unique_ptr<ReadScratch> scratch = std::move(idle_.back());

@@ -61,7 +61,8 @@ class BlockReader {
 
   std::unique_ptr<io::ByteSource> source_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<ReadScratch>> idle_;
+  std::size_t scratches_ = 0;                       // guarded by mutex_, as is idle_
+  std::vector<std::unique_ptr<ReadScratch>> idle_;  // has room for all: giving back cannot fail
 };
 
 }  // namespace stackpack::spk

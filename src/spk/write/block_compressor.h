@@ -1,16 +1,13 @@
 #pragma once
 
-#include <array>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <span>
-#include <thread>
 #include <vector>
 
 #include "codec/zstd_codec.h"
+#include "core/ordered_pipeline.h"
 #include "spk/format/column_codec.h"
 #include "stackpack/result.h"
 
@@ -22,8 +19,7 @@ namespace stackpack::spk {
 /// SampleBlockPool does the same for samples, whose encoding goes to the threads as well. What is
 /// compressed here is made in one go from beginning to end.
 ///
-/// Threads: all calls from one. It begins with the first submit(): a last block without one before
-/// it is compressed by flush() itself. Memory: kBlocks blocks and their frames, and that of zstd.
+/// Threads: all calls from one. Memory: kBlocks blocks and their frames, and that of zstd.
 class BlockCompressor {
  public:
   /// Takes a frame and the bytes of its content; called by submit() and flush().
@@ -32,16 +28,13 @@ class BlockCompressor {
 
   /// `threaded` false: the calling thread compresses.
   BlockCompressor(int level, bool threaded, Write write);
-  BlockCompressor(const BlockCompressor&) = delete;
-  BlockCompressor& operator=(const BlockCompressor&) = delete;
-  ~BlockCompressor();
 
   /// The block to fill next. Empty at first and after submit().
-  BlockContent& filling() { return blocks_[submitted_ % kBlocks].content; }
+  BlockContent& filling() { return pipeline_.filling().content; }
 
-  /// Passes filling() on; writes the oldest block, and waits for it, when all are under way.
-  /// Errors: those of zstd and of `write`.
-  Status submit();
+  /// Passes filling() on; writes blocks that are done, and waits for the oldest one when all are
+  /// under way. Errors: those of zstd and of `write`; the first one stays.
+  Status submit() { return pipeline_.submit(); }
 
   /// Passes filling() on, unless it is empty, and writes all blocks.
   Status flush();
@@ -50,25 +43,11 @@ class BlockCompressor {
   struct Block {
     BlockContent content;
     std::vector<std::byte> frame;
-    Status status;
   };
 
-  void compress(Block& block);
-  void run();
-  Status write_oldest();
-
-  bool threaded_;
   Write write_;
-  codec::ZstdCompressor zstd_;  // of the thread, once there is one
-  std::array<Block, kBlocks> blocks_;
-  std::uint64_t written_ = 0;
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t submitted_ = 0;   // changed under mutex_, by the calling thread alone
-  std::uint64_t compressed_ = 0;  // guarded by mutex_
-  bool closed_ = false;           // guarded by mutex_
-  std::thread thread_;            // last: it uses everything above
+  codec::ZstdCompressor zstd_;             // of the thread, once there is one
+  core::OrderedPipeline<Block> pipeline_;  // last: its thread uses what is above
 };
 
 }  // namespace stackpack::spk

@@ -1,15 +1,12 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <vector>
 
 #include "codec/zstd_codec.h"
+#include "core/ordered_pipeline.h"
 #include "spk/format/column_codec.h"
 #include "spk/write/sample_block_encoder.h"
 #include "stackpack/model.h"
@@ -46,34 +43,28 @@ class SampleBlockPool {
 
   /// `workers` threads; 0: blocks are encoded by the calling thread.
   SampleBlockPool(int level, unsigned workers, Write write);
-  SampleBlockPool(const SampleBlockPool&) = delete;
-  SampleBlockPool& operator=(const SampleBlockPool&) = delete;
-  ~SampleBlockPool();
 
   /// The block to fill next. Empty at first and after each submit().
-  std::vector<StoredSample>& filling() { return filling_->samples; }
+  std::vector<StoredSample>& filling() { return pipeline_.filling().samples; }
 
-  /// Passes filling() on; writes the oldest block when it is done, and waits for it when all are
-  /// under way. Errors: those of encoding and of `write`.
+  /// Passes filling() on; writes blocks that are done, and waits for the oldest one when all are
+  /// under way. Errors: those of encoding and of `write`; the first one stays.
   Status submit();
 
-  /// Waits for all blocks and writes them.
+  /// Passes filling() on, unless it is empty, and writes all blocks.
   Status flush();
 
   /// Ends the threads; no submit() may follow.
-  void stop();
+  void stop() { pipeline_.stop(); }
 
   /// After stop(): how often the calling thread waited for a block, and a worker for work: for
   /// --timings.
-  [[nodiscard]] std::uint64_t waits_for_workers() const { return waits_for_workers_; }
-  [[nodiscard]] std::uint64_t waits_for_work() const { return waits_for_work_; }
+  [[nodiscard]] core::TaskLine::Waits waits() const { return pipeline_.waits(); }
 
  private:
   struct Block {
     std::vector<StoredSample> samples;
     PackedSampleBlock packed;
-    Status status;
-    bool done = false;  // guarded by mutex_
   };
   struct Worker {
     explicit Worker(int level) : asked_level(level), zstd(level < kThoroughLevel ? 1 : level) {}
@@ -85,23 +76,10 @@ class SampleBlockPool {
   };
 
   static Status pack(Worker& worker, Block& block);
-  void run(Worker& worker);
-  Status write_oldest();
 
   Write write_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<std::unique_ptr<Block>> free_;
-  std::deque<std::unique_ptr<Block>> under_way_;  // in order of arrival
-  std::unique_ptr<Block> filling_;
-
-  std::mutex mutex_;
-  std::condition_variable work_came_;
-  std::condition_variable block_done_;
-  std::deque<Block*> waiting_;        // guarded by mutex_: not begun
-  bool closed_ = false;               // guarded by mutex_
-  std::uint64_t waits_for_work_ = 0;  // guarded by mutex_ until the threads are gone
-  std::uint64_t waits_for_workers_ = 0;
-  std::vector<std::thread> threads_;  // last: they use everything above
+  core::OrderedPipeline<Block> pipeline_;  // last: its threads use the workers
 };
 
 }  // namespace stackpack::spk

@@ -59,8 +59,8 @@ Status SampleWriter::flush() {
   }
   const Status flushed = pool_->flush();
   pool_->stop();
-  waits_for_encoders_ = pool_->waits_for_workers();
-  waits_of_encoders_ = pool_->waits_for_work();
+  waits_for_encoders_ = pool_->waits().owner;
+  waits_of_encoders_ = pool_->waits().workers;
   pool_.reset();
   return flushed;
 }

@@ -29,6 +29,7 @@
 #include "formats/etl/file/buffer_prefetch.h"
 #include "formats/etl/file/parked_buffers.h"
 #include "io/byte_source.h"
+#include "io/directories.h"
 #include "stackpack/result.h"
 
 namespace stackpack::etl {
@@ -43,7 +44,7 @@ struct MergeLimits {
   /// window.
   std::uint64_t max_whole_bytes = 0;
   std::uint64_t window_bytes = 0;  ///< of all windows together
-  std::string scratch_directory = "/tmp";
+  std::string scratch_directory = io::temporary_directory();
 };
 
 /// Totals over all buffers that were read.

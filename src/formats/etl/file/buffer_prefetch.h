@@ -1,13 +1,11 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
+#include "core/task_line.h"
 #include "formats/etl/file/buffer_decoder.h"
 
 namespace stackpack::etl {
@@ -21,14 +19,11 @@ namespace stackpack::etl {
 /// Threads: one owner calls request(), take() and recycle().
 class BufferPrefetch {
  public:
-  /// With as many bytes of buffers waiting to be taken, no other one is begun.
+  /// With as many bytes of buffers waiting to be taken, the second thread begins no other one.
   static constexpr std::size_t kMostReadyBytes = std::size_t{3} << 20;
 
   /// `background` false: everything is decoded in take(), and no thread is started.
   BufferPrefetch(const BufferDecoder& decoder, std::size_t streams, bool background);
-  BufferPrefetch(const BufferPrefetch&) = delete;
-  BufferPrefetch& operator=(const BufferPrefetch&) = delete;
-  ~BufferPrefetch();
 
   void request(std::size_t stream, const IndexedBuffer& buffer);
 
@@ -39,29 +34,19 @@ class BufferPrefetch {
   void recycle(std::unique_ptr<DecodedBuffer> buffer);
 
  private:
-  enum class SlotState : std::uint8_t { kIdle, kQueued, kRunning, kReady };
-  struct Slot {
-    SlotState state = SlotState::kIdle;
+  struct Slot : core::TaskLine::Task {
     IndexedBuffer what;
     std::unique_ptr<DecodedBuffer> buffer;
-    std::unique_ptr<Error> error;
   };
 
-  void work();
+  Status decode(Slot& slot);
   std::unique_ptr<DecodedBuffer> blank();
-  [[nodiscard]] bool may_begin() const { return !queue_.empty() && ready_bytes_ < kMostReadyBytes; }
 
   const BufferDecoder& decoder_;
-  const bool background_;
+  std::unique_ptr<Slot[]> slots_;  // by stream
   std::mutex mutex_;
-  std::condition_variable work_ready_;
-  std::condition_variable buffer_ready_;
-  std::vector<Slot> slots_;        // guarded by mutex_
-  std::size_t ready_bytes_ = 0;    // guarded by mutex_
-  std::deque<std::size_t> queue_;  // guarded by mutex_; may name slots that were taken since
   std::vector<std::unique_ptr<DecodedBuffer>> free_;  // guarded by mutex_
-  bool stopping_ = false;                             // guarded by mutex_
-  std::thread worker_;                                // started by the first request
+  core::TaskLine line_;                               // last: its thread uses everything above
 };
 
 }  // namespace stackpack::etl
