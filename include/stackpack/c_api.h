@@ -140,6 +140,7 @@ typedef struct stackpack_location {
   stackpack_text file;      /* of the innermost inlined call, or of the function */
   uint32_t line;            /* 0: not known */
   uint32_t inlined;         /* for stackpack_expand; STACKPACK_NO_INLINE: no inlined call */
+  uint32_t has_address;     /* 0: of an imported profile, a name (or none) and nothing else */
 } stackpack_location;
 
 /* The locations of the frames of a callstack, leaf first, in a process at a time. The leaf and the
@@ -148,6 +149,31 @@ typedef struct stackpack_location {
 stackpack_status stackpack_locate(const stackpack_symbols* symbols, const stackpack_frame* frames,
                                   size_t count, uint32_t pid, uint64_t time_ns,
                                   stackpack_location* locations);
+
+/* An address of a process at a time. */
+typedef struct stackpack_query {
+  stackpack_frame frame;
+  uint32_t pid;
+  uint32_t is_return_address; /* not 0: look up what is one byte before, as callers are */
+  uint64_t time_ns;
+} stackpack_query;
+
+/* The locations of any frames, each asked for by itself; `locations` has room for `count`. Together
+ * they cost less than one by one. */
+stackpack_status stackpack_locate_all(const stackpack_symbols* symbols,
+                                      const stackpack_query* queries, size_t count,
+                                      stackpack_location* locations);
+
+/* A stretch of time in which addresses of a process mean the same. */
+typedef struct stackpack_epoch {
+  uint64_t number;      /* unique within a pid */
+  uint64_t valid_until; /* first time of the next one */
+} stackpack_epoch;
+
+/* The epoch of a process at a time; those of STACKPACK_UNKNOWN_ID are for the kernel's addresses.
+ */
+stackpack_status stackpack_get_epoch(const stackpack_symbols* symbols, uint32_t pid,
+                                     uint64_t time_ns, stackpack_epoch* epoch);
 
 /* The functions that a location belongs to when calls were inlined, innermost first, the one that
  * has the code last: function, linkage, file and line of each, the rest is as in `location`. *count

@@ -38,8 +38,11 @@ struct CodeLocation {
   std::uint32_t line = 0;
   std::uint32_t inlined = kNoInline;  ///< row of Names::inlined: see Symbols::expand
   /// How the address was taken: exact, too, in an imported profile, whose addresses lie in the
-  /// calling instruction already, and where no image has the byte before it.
+  /// calling instruction already, and where an image or a function begins at the address and
+  /// nothing has the byte before it.
   AddressUse use = AddressUse::kExact;
+  /// False: the frame of an imported profile that has a name, which may be empty, and no address.
+  bool has_address = true;
 };
 
 /// One of the functions that an address belongs to when calls were inlined.

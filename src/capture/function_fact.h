@@ -18,6 +18,23 @@ enum class FunctionNews : std::uint8_t {
   kExisted = 3,
 };
 
+/// A call whose code became part of the caller's.
+struct InlinedFact {
+  std::string_view name;
+  std::string_view linkage;    ///< empty: the same as `name`
+  std::string_view call_file;  ///< where it is called
+  std::uint32_t call_line = 0;
+};
+
+/// Of what all bytes of a function were made, where it is one place: profiles name addresses.
+struct CodeFact {
+  std::string_view file;  ///< of the innermost inlined call, or the function
+  std::uint32_t line = 0;
+  std::span<const InlinedFact> inlined = {};  ///< outermost first
+
+  [[nodiscard]] bool known() const { return !file.empty() || line != 0 || !inlined.empty(); }
+};
+
 /// One thing that a source has to say about a function.
 struct FunctionFact {
   FunctionOwner owner = FunctionOwner::kProcess;
@@ -38,6 +55,7 @@ struct FunctionFact {
   std::string_view linkage;  ///< as linked or signed; empty: the same as `name`
   std::string_view file;     ///< where it is written, when known
   std::uint32_t line = 0;    ///< in `file`; 0: not known
+  CodeFact code;             ///< when known
 };
 
 /// A function as finish() gives it.
@@ -55,6 +73,7 @@ struct RecordedFunction {
   std::string_view linkage;  ///< empty: the same as `name`
   std::string_view file;
   std::uint32_t line = 0;
+  CodeFact code;
 };
 
 }  // namespace stackpack::capture

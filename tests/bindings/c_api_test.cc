@@ -329,6 +329,22 @@ TEST_SUITE("c api: names") {
     REQUIRE(stackpack_expand(symbols, at.data(), &chain, 1, &count) == STACKPACK_OK);
     CHECK(count == 1);
     CHECK(text_of(chain.function) == "f");
+    const std::array<stackpack_query, 3> queries{
+        {{frames[1], 7, 0, 5}, {frames[1], 7, 1, 5}, {frames[0], 8, 0, 5}}};
+    REQUIRE(stackpack_locate_all(symbols, queries.data(), queries.size(), at.data()) ==
+            STACKPACK_OK);
+    CHECK(at[0].function.data == nullptr);
+    CHECK(text_of(at[0].module) == "/lib/a.so");
+    CHECK(text_of(at[1].function) == "f");
+    CHECK(at[1].has_address == 1);
+    CHECK(at[2].module.data == nullptr);
+    stackpack_epoch epoch{7, 7};
+    CHECK(stackpack_get_epoch(symbols, 7, 5, &epoch) == STACKPACK_OK);
+    CHECK(epoch.valid_until == UINT64_MAX);
+    const stackpack_query odd{{1, 99}, 7, 0, 5};
+    CHECK(stackpack_locate_all(symbols, &odd, 1, at.data()) == STACKPACK_USAGE);
+    CHECK(stackpack_locate_all(symbols, nullptr, 1, at.data()) == STACKPACK_USAGE);
+    CHECK(stackpack_get_epoch(symbols, 7, 5, nullptr) == STACKPACK_USAGE);
     CHECK(stackpack_locate(symbols, nullptr, 1, 7, 5, at.data()) == STACKPACK_USAGE);
     CHECK(stackpack_load_symbols(nullptr, &symbols) == STACKPACK_USAGE);
     stackpack_free_symbols(symbols);
