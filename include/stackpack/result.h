@@ -6,6 +6,7 @@
 
 #include <cassert>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -42,6 +43,10 @@ struct Error {
   int os_error = 0;                  ///< errno, when the operating system gave one
   std::uint32_t part = kMainPart;    ///< N: in `data.N` of a perf directory; or kOutputPart
 };
+
+/// The error as one line for a person: `data.3: offset 4096: perf: SAMPLE: ... (No such file or
+/// directory)`, as far as known. It does not name the file, and is not escaped.
+[[nodiscard]] std::string message(const Error& error);
 
 /// Either a value or an Error. Reading the wrong side is a programming error (assert).
 template <typename T>

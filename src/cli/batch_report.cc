@@ -29,7 +29,7 @@ std::string_view outcome_name(const app::BatchResult& result) {
 void write_error(JsonText& json, const app::BatchResult& result) {
   json.key("error");
   json.begin_object();
-  json.field("text", text_of(result.error));
+  json.field("text", message(result.error));
   if (result.error.offset != kNoOffset) {
     json.field("offset", result.error.offset);
   }

@@ -256,7 +256,7 @@ class ConvertRun {
         error.part != kOutputPart ? name
         : output == "-"           ? "(standard output)"
                                   : output,
-        text_of(error) + (out_of_memory ? "; --memory-limit bounds what packing takes" : ""));
+        message(error) + (out_of_memory ? "; --memory-limit bounds what packing takes" : ""));
     if (error.code == ErrorCode::kUsage && error.part != kOutputPart) {
       tell_members(batch_.jobs()[job].input);
     }

@@ -1,7 +1,7 @@
 #include "cli/messages.h"
 
 #include <cstdlib>
-#include <system_error>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -17,21 +17,6 @@ constexpr std::string_view kYellow = "\x1b[33m";
 constexpr std::string_view kPlain = "\x1b[0m";
 
 }  // namespace
-
-std::string text_of(const Error& error) {
-  std::string text;
-  if (error.part != kMainPart && error.part != kOutputPart) {
-    text += fmt::format("data.{}: ", error.part);
-  }
-  if (error.offset != kNoOffset) {
-    text += fmt::format("offset {}: ", error.offset);
-  }
-  text += error.what;
-  if (error.os_error != 0) {
-    text += fmt::format(" ({})", std::generic_category().message(error.os_error));
-  }
-  return text;
-}
 
 bool wants_colours() {
   const char* no_color = std::getenv("NO_COLOR");
@@ -61,7 +46,7 @@ void Messages::line(std::string_view file, std::string_view kind, std::string_vi
 }
 
 void Messages::error(std::string_view file, const Error& error) const {
-  line(file, "", kRed, text_of(error));
+  line(file, "", kRed, message(error));
 }
 
 void Messages::error(std::string_view file, std::string_view text) const {

@@ -1,14 +1,10 @@
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "stackpack/result.h"
 
 namespace stackpack::cli {
-
-/// `offset N: WHAT (errno text)`: what an error says, without the file.
-std::string text_of(const Error& error);
 
 /// Messages for a person, on standard error, one line each:
 ///   stackpack: FILE: offset N: WHAT (errno text)
