@@ -4,12 +4,15 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "support/test_bytes.h"
@@ -34,7 +37,19 @@ struct TemporaryDirectory {
   fs::path path;
 };
 
+// Is asked at every fsync, in its place, while there is one. Returns the error, or 0.
+std::function<int(int)> asked_at_sync;
+
 }  // namespace
+
+// The definition of the program comes before that of the C library.
+extern "C" int fsync(int descriptor) {
+  if (!asked_at_sync) {
+    return static_cast<int>(::syscall(SYS_fsync, descriptor));
+  }
+  errno = asked_at_sync(descriptor);
+  return errno == 0 ? 0 : -1;
+}
 
 TEST_CASE("output file: appears at commit, whole, and replaces what was there") {
   const TemporaryDirectory directory;
@@ -51,6 +66,42 @@ TEST_CASE("output file: appears at commit, whole, and replaces what was there") 
     CHECK_FALSE((*out)->write(content.bytes).has_value());
   }
   CHECK(directory.entries() == 1);
+}
+
+TEST_CASE("output file: content is synced before it has its name, and the name after") {
+  struct SyncCase {
+    const char* name;
+    int file_error;
+    int directory_error;
+    bool committed;
+    bool named;
+  };
+  for (const SyncCase& c :
+       {SyncCase{"both", 0, 0, true, true}, SyncCase{"not the file", EIO, 0, false, false},
+        SyncCase{"not the directory", 0, EIO, false, true},
+        SyncCase{"directories cannot be synced", 0, EINVAL, true, true}}) {
+    CAPTURE(c.name);
+    const TemporaryDirectory directory;
+    const fs::path target = directory.path / "out";
+    auto out = OutputFile::create(target);
+    REQUIRE(out.has_value());
+    CHECK((*out)->write(TestBytes().u64(7).bytes).has_value());
+    std::vector<bool> synced;  // whether it was a directory
+    asked_at_sync = [&](int descriptor) {
+      struct stat status {};
+      CHECK(::fstat(descriptor, &status) == 0);
+      synced.push_back(S_ISDIR(status.st_mode));
+      CHECK(fs::exists(target) == synced.back());
+      CHECK((synced.back() || status.st_size == 8));
+      return synced.back() ? c.directory_error : c.file_error;
+    };
+    const auto committed = (*out)->commit();
+    asked_at_sync = nullptr;
+    CHECK(committed.has_value() == c.committed);
+    CHECK((committed.has_value() || committed.error().code == ErrorCode::kIo));
+    CHECK(synced == (c.file_error != 0 ? std::vector{false} : std::vector{false, true}));
+    CHECK(fs::exists(target) == c.named);
+  }
 }
 
 TEST_CASE("output file: without commit nothing is left and the old file stays") {
