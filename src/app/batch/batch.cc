@@ -70,14 +70,21 @@ BatchResult Batch::run(const BatchJob& job, ConvertProgress& progress) const {
       options.member = job.member;
     }
     if (options_.skip_existing) {
-      const Result<std::string> content = content_of(job.input);  // convert() tells what is wrong
+      // What is wrong with an input is for the conversion to say.
+      const std::vector<std::string> inputs =
+          job.session.empty() ? std::vector{job.input} : job.session;
+      const Result<std::string> content = content_of_all(inputs, {});
       if (content && !content->empty() &&
-          is_up_to_date(job.input, job.output, fingerprint_of(*content, options))) {
+          std::all_of(inputs.begin(), inputs.end(), [&](const std::string& input) {
+            return is_up_to_date(input, job.output, fingerprint_of(*content, options));
+          })) {
         result.outcome = BatchOutcome::kSkipped;
         return result;
       }
     }
-    Result<ConvertReport> report = convert(job.input, job.output, options, &progress);
+    Result<ConvertReport> report =
+        job.session.empty() ? convert(job.input, job.output, options, &progress)
+                            : convert_session(job.session, job.output, options, &progress);
     if (report) {
       result.outcome = BatchOutcome::kConverted;
       result.report = std::move(*report);

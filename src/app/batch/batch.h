@@ -20,6 +20,8 @@ struct BatchJob {
   std::string input;
   std::string member;  ///< of a zip archive; else empty
   std::string output;
+  /// All inputs, the one above first, when they are one recording session; else empty.
+  std::vector<std::string> session{};
 };
 
 struct BatchOptions {

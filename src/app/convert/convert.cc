@@ -62,14 +62,15 @@ std::vector<std::string> warnings_about(const Statistics& statistics) {
   return lines;
 }
 
-}  // namespace
-
-Result<ConvertReport> convert(const std::string& input, const std::string& output,
-                              const ConvertOptions& options, ConvertProgress* progress) {
+Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, bool session,
+                                     const std::string& output, const ConvertOptions& options,
+                                     ConvertProgress* progress) {
   ConvertReport report;
   StageClock clock(report.stages);
   const std::string scratch = scratch_directory_for(output);
-  Result<app::CaptureInput> opened = app::CaptureInput::open(input, options, scratch);
+  Result<app::CaptureInput> opened =
+      session ? app::CaptureInput::open_session(inputs, options, scratch)
+              : app::CaptureInput::open(inputs.front(), options, scratch);
   if (!opened) {
     return opened.error();
   }
@@ -92,15 +93,13 @@ Result<ConvertReport> convert(const std::string& input, const std::string& outpu
   }
   clock.finish_stage("read");
 
-  Result<std::string> content = opened->content();
+  const Result<std::string> passed = opened->content();
+  if (!passed) {
+    return passed.error();
+  }
+  const Result<std::string> content = app::content_of_all(inputs, *passed);
   if (!content) {
     return content.error();
-  }
-  if (content->empty() && input != "-") {
-    content = app::content_of(input);
-    if (!content) {
-      return content.error();
-    }
   }
 
   // Only now: an input of which nothing can be read leaves no trace.
@@ -129,6 +128,19 @@ Result<ConvertReport> convert(const std::string& input, const std::string& outpu
     report.lossy |= loss.kind != LossKind::kNotice && loss.count != 0;
   }
   return report;
+}
+
+}  // namespace
+
+Result<ConvertReport> convert(const std::string& input, const std::string& output,
+                              const ConvertOptions& options, ConvertProgress* progress) {
+  return convert_inputs({input}, false, output, options, progress);
+}
+
+Result<ConvertReport> convert_session(const std::vector<std::string>& inputs,
+                                      const std::string& output, const ConvertOptions& options,
+                                      ConvertProgress* progress) {
+  return convert_inputs(inputs, true, output, options, progress);
 }
 
 }  // namespace stackpack

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "app/convert/content_digest.h"
@@ -99,9 +100,30 @@ Result<std::string> content_of(const std::string& input) {
   return content;
 }
 
+Result<std::string> content_of_all(const std::vector<std::string>& inputs,
+                                   const std::string& passed) {
+  std::vector<std::string> contents;
+  for (const std::string& input : inputs) {
+    Result<std::string> content = input == "-" ? Result<std::string>(passed) : content_of(input);
+    if (!content) {
+      return content.error();
+    }
+    contents.push_back(content->empty() ? passed : std::move(*content));
+    if (contents.back().empty()) {
+      return std::string();
+    }
+  }
+  std::sort(contents.begin(), contents.end());
+  std::string all;
+  for (const std::string& content : contents) {
+    all += all.empty() ? content : ' ' + content;
+  }
+  return all;
+}
+
 std::string fingerprint_of(std::string_view content, const ConvertOptions& options) {
   std::string text = "stackpack " STACKPACK_VERSION;
-  text += " format " + std::to_string(static_cast<unsigned>(options.format));
+  text += " format " + (options.format.empty() ? "0" : options.format);
   text += " level " + std::to_string(options.level);
   text += options.samples ? " samples" : " counts";
   text += options.redact ? " redacted" : "";

@@ -9,6 +9,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stackpack/convert.h"
 
@@ -19,6 +20,12 @@ namespace stackpack::app {
 /// Errors: kNotFound, kIo. The output carries the content's digest: without it, it would be
 /// another.
 Result<std::string> content_of(const std::string& input);
+
+/// The content of several inputs that are read together, whatever their order. `passed` is that of
+/// the one which can be read once only, such as a pipe; empty when it is not known.
+/// Result: empty when it is not known of all.
+Result<std::string> content_of_all(const std::vector<std::string>& inputs,
+                                   const std::string& passed);
 
 /// The fingerprint of converting a capture of this content with these options.
 std::string fingerprint_of(std::string_view content, const ConvertOptions& options);

@@ -54,7 +54,7 @@ Result<Measurement> measure(const std::string& path, const ConvertOptions& optio
   // What neither is told to be a capture nor looks like one is taken for a .spk file, so that its
   // errors are those of a .spk file. A pipe must not be looked into: what was read is gone.
   std::error_code failed;
-  const bool is_capture = path == "-" || options.format != CaptureFormat::kAuto ||
+  const bool is_capture = path == "-" || !options.format.empty() ||
                           std::filesystem::is_fifo(path, failed) || looks_like_capture(path);
   if (!is_capture) {
     return measure_spk(path, filter, by_process);
