@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/console.h"
+#include "app/convert/capture_formats.h"
 #include "app/convert/measure.h"
 #include "app/listing/ratios.h"
 #include "cli/check_expression.h"
@@ -43,6 +44,16 @@ std::string number_text(double value) {
              : fmt::format("{:.6g}", value);
 }
 
+// Whether the key names a counter that files have only when it is not zero.
+bool is_counter_at_zero(std::string_view key) {
+  const auto names_one_of = [key](std::string_view group, const std::vector<std::string>& names) {
+    return key.starts_with(group) &&
+           std::find(names.begin(), names.end(), key.substr(group.size())) != names.end();
+  };
+  return names_one_of("losses.", app::loss_names()) ||
+         names_one_of("source.skipped_by_reason.", app::skip_reason_names());
+}
+
 // Says which conditions fail for one file, with the value that made them fail.
 int apply_checks(const app::Measurement& measurement, const std::vector<CheckExpression>& checks,
                  const Messages& messages) {
@@ -56,9 +67,8 @@ int apply_checks(const app::Measurement& measurement, const std::vector<CheckExp
   int exit_code = kExitSuccess;
   for (const CheckExpression& check : checks) {
     std::optional<double> value = figures.find(check.key);
-    if (!value &&
-        (check.key.starts_with("losses.") || check.key.starts_with("source.skipped_by_reason."))) {
-      value = 0;  // what never happened has no counter
+    if (!value && is_counter_at_zero(check.key)) {
+      value = 0;
     }
     if (!value) {
       messages.error(measurement.file,

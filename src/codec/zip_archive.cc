@@ -220,7 +220,7 @@ Result<std::unique_ptr<io::ByteSource>> ZipArchive::extract(std::size_t member,
   }
   MemberSource stream(file, handle_->adapter);
   Result<std::unique_ptr<io::ByteSource>> unpacked =
-      io::spool_to_temporary(stream, directory, claims.size);
+      io::spool_to_temporary(stream, directory, limit);
   if (unpacked ? (*unpacked)->size() != claims.size : unpacked.error().code == ErrorCode::kLimit) {
     return kOtherSize;
   }
