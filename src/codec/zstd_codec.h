@@ -64,6 +64,9 @@ class ZstdStream {
   Result<std::size_t> decode(std::span<const std::byte>& input, std::size_t room,
                              std::vector<std::byte>& output);
 
+  /// True when the input so far ends with a whole frame.
+  [[nodiscard]] bool at_frame_end() const;
+
   /// Forgets everything: the next input begins a new stream.
   void reset();
 

@@ -9,6 +9,7 @@
 
 #include "bytes/byte_text.h"
 #include "capture/synthetic_frames.h"
+#include "formats/folded/folded_losses.h"
 #include "io/buffered_reader.h"
 
 namespace stackpack::folded {
@@ -103,7 +104,7 @@ class FoldedReader {
     const bool too_long =
         size > options_.max_line_bytes || (!ended && size == options_.max_line_bytes);
     if (in_long_line_ || too_long) {
-      skip(SkipReason::kFoldedLineTooLong, size, !in_long_line_);
+      skip(skip::kFoldedLineTooLong, size, !in_long_line_);
       in_long_line_ = !ended;
       reader_.consume(size);
       return true;
@@ -119,8 +120,7 @@ class FoldedReader {
       }
       account_.parsed += size;
     } else {
-      skip(is_text ? SkipReason::kFoldedLineWithoutCount : SkipReason::kFoldedBinaryLine, size,
-           true);
+      skip(is_text ? skip::kFoldedLineWithoutCount : skip::kFoldedBinaryLine, size, true);
     }
     reader_.consume(size);
     return true;

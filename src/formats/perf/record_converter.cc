@@ -9,8 +9,6 @@
 
 namespace stackpack::perf {
 
-using capture::SkipReason;
-
 Status RecordConverter::convert_other(const Record& record) {
   bool understood = true;
   switch (static_cast<RecordType>(record.type)) {
@@ -28,7 +26,7 @@ Status RecordConverter::convert_other(const Record& record) {
            convert_feature(static_cast<std::uint32_t>(feature),
                            bytes::ByteCursor(content.rest(), content.offset(), content.order())));
       if (!understood) {
-        context_.reject(record, SkipReason::kFeaturesDamaged);
+        context_.reject(record, skip::kFeaturesDamaged);
         return {};
       }
       break;
@@ -50,12 +48,12 @@ Status RecordConverter::convert_other(const Record& record) {
       if (is_known_kernel_record(record.type)) {
         side_band_.convert(record);
       } else if (!is_known_tool_record(record.type) && !is_simpleperf_record(record.type)) {
-        context_.reject(record, SkipReason::kUnknownRecordTypes);
+        context_.reject(record, skip::kUnknownRecordTypes);
       }
       return {};
   }
   if (!understood) {
-    context_.reject(record, SkipReason::kBadRecords);
+    context_.reject(record, skip::kBadRecords);
   }
   return {};
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "formats/perf/perf_losses.h"
+
 namespace stackpack::perf {
 
 namespace {
@@ -42,7 +44,7 @@ std::uint64_t SectionAccount::finish(std::uint64_t file_bytes, const FileSection
     // What lies before the data is a gap in any case.
     (side.offset == 0 && data.size != 0 ? account.padding : unreferenced) += end - at;
   }
-  account.skipped.add(capture::SkipReason::kUnreferenced, unreferenced);
+  account.skipped.add(skip::kUnreferenced, unreferenced);
   return unreferenced;
 }
 

@@ -6,6 +6,7 @@
 
 #include "bytes/byte_text.h"
 #include "formats/pprof/message_view.h"
+#include "formats/pprof/pprof_losses.h"
 #include "formats/pprof/profile_fields.h"
 #include <protozero/exception.hpp>
 
@@ -64,7 +65,7 @@ const std::string& ProfileTables::text(std::uint64_t number) {
     return strings_[static_cast<std::size_t>(number)];
   }
   if (number != 0) {
-    losses_.add("pprof_missing_string", LossKind::kDamage, 1);
+    losses_.add(loss::kMissingString, LossKind::kDamage, 1);
   }
   return none;
 }
@@ -104,7 +105,7 @@ Status ProfileTables::take(const Field& field, std::uint64_t offset) {
         break;
     }
   } catch (const protozero::exception&) {
-    losses_.add("pprof_damaged_table_entry", LossKind::kDamage, 1, offset);
+    losses_.add(loss::kDamagedTableEntry, LossKind::kDamage, 1, offset);
   }
   return {};
 }
@@ -222,7 +223,7 @@ void ProfileTables::place(Mapping& mapping) {
   const bool overlaps_next = next != placed_.end() && next->first < mapping.limit;
   const bool overlaps_previous = next != placed_.begin() && std::prev(next)->second > mapping.start;
   if (overlaps_next || overlaps_previous) {
-    losses_.add("pprof_overlapping_mappings", LossKind::kNotice, 1);
+    losses_.add(loss::kOverlappingMappings, LossKind::kNotice, 1);
     return;
   }
   placed_.emplace(mapping.start, mapping.limit);
@@ -236,7 +237,7 @@ void ProfileTables::place(Mapping& mapping) {
   module.build_id = build_id_of(text(mapping.build_id));
   module.build_id_kind = module.build_id.empty() ? BuildIdKind::kNone : BuildIdKind::kGnu;
   if (module.build_id.empty() && !text(mapping.build_id).empty()) {
-    losses_.add("pprof_build_id_not_hex", LossKind::kNotice, 1);
+    losses_.add(loss::kBuildIdNotHex, LossKind::kNotice, 1);
   }
   system_.module_mapped(module);
 }
@@ -271,13 +272,13 @@ Status ProfileTables::make_frames(Location& location) {
     for (const std::uint64_t function : location.functions) {
       const auto name = function_name_.find(function);
       if (name == function_name_.end()) {
-        losses_.add("pprof_unknown_function", LossKind::kDamage, 1);
+        losses_.add(loss::kUnknownFunction, LossKind::kDamage, 1);
       }
       const std::string& known = name == function_name_.end() ? text(0) : text(name->second);
       status = status ? add_name(known.empty() ? "[unknown]" : known) : status;
     }
     if (location.mapping != 0 && location.address != 0) {
-      losses_.add("pprof_addresses_told_by_name", LossKind::kNotice, 1);
+      losses_.add(loss::kAddressesToldByName, LossKind::kNotice, 1);
     }
   } else if (const auto found = mappings_.find(location.mapping); found != mappings_.end()) {
     const Mapping& mapping = found->second;
@@ -291,7 +292,7 @@ Status ProfileTables::make_frames(Location& location) {
     }
   } else {
     if (location.mapping != 0) {
-      losses_.add("pprof_unknown_mapping", LossKind::kDamage, 1);
+      losses_.add(loss::kUnknownMapping, LossKind::kDamage, 1);
     }
     if (capture::SyntheticFrames::in_range(location.address)) {
       status = add_name(hex(location.address));

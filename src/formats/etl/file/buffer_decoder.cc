@@ -7,6 +7,7 @@
 #include "formats/etl/codec/lznt1.h"
 #include "formats/etl/codec/xpress_huffman.h"
 #include "formats/etl/codec/xpress_plain.h"
+#include "formats/etl/etl_losses.h"
 
 namespace stackpack::etl {
 
@@ -137,7 +138,7 @@ Status BufferDecoder::detect_format(std::span<const IndexedBuffer> compressed,
         return read;
       }
       if (decoded.damage == BufferDamage::kNone) {
-        losses.add("compression_format_corrected", LossKind::kNotice, 1, buffer.offset);
+        losses.add(loss::kCompressionFormatCorrected, LossKind::kNotice, 1, buffer.offset);
         return {};
       }
     }
