@@ -122,11 +122,8 @@ Result<ExportReport> export_capture(const Reader& reader, const std::string& out
   if (const Status status = check_not_empty(**selection); !status) {
     return status.error();
   }
-  ExportJob job{**selection,
-                options,
-                output == "-" ? io::temporary_directory() : io::directory_of(output),
-                {},
-                *rules};
+  std::string scratch = output == "-" ? io::temporary_directory() : io::directory_of(output);
+  ExportJob job{**selection, options, std::move(scratch), *rules};
   const Status status = is_folder ? write_directory(job, output) : write_file(job, output, *rules);
   if (!status) {
     return status.error();

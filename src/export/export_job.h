@@ -21,8 +21,8 @@ struct ExportJob {
   SampleSelection& selection;
   const ExportOptions& options;
   std::string scratch_directory;  ///< where nameless temporary files may be made
+  io::OutputRules rules;          ///< for encoders that open files themselves
   ExportReport report = {};
-  io::OutputRules rules = {};  ///< for encoders that open files themselves
 
   [[nodiscard]] const CaptureView& view() const { return selection.view(); }
   /// How locations are named by a format that has fields for addresses.

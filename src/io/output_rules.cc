@@ -69,14 +69,17 @@ bool is_input(const OutputRules& rules, const struct stat& status) {
   return rules.inputs.contains(identity_of(status));
 }
 
-// Whether the file is one that may be replaced without force. What cannot be read may not.
-bool may_replace(const std::string& path, const OutputRules& rules) {
+// Whether the file is one that may be replaced without force, judged by its first bytes.
+// Errors: kIo: they cannot be read.
+Result<bool> may_replace(const std::string& path, const OutputRules& rules) {
   if (rules.replaceable == nullptr) {
     return false;
   }
+  constexpr std::string_view kUnreadable =
+      "cannot read the file that the output would replace (--force replaces it all the same)";
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) {
-    return false;
+    return cannot_look(kUnreadable, errno, kOutputPart);
   }
   std::array<std::byte, kReplaceableHeadBytes> head{};
   std::size_t size = 0;
@@ -84,8 +87,12 @@ bool may_replace(const std::string& path, const OutputRules& rules) {
     const ssize_t count = ::read(descriptor, head.data() + size, head.size() - size);
     if (count > 0) {
       size += static_cast<std::size_t>(count);
-    } else if (count == 0 || errno != EINTR) {
+    } else if (count == 0) {
       break;
+    } else if (errno != EINTR) {
+      const int error = errno;
+      ::close(descriptor);
+      return cannot_look(kUnreadable, error, kOutputPart);
     }
   }
   ::close(descriptor);
@@ -170,8 +177,14 @@ Status check_output(const std::string& output, const OutputRules& rules) {
   if (is_input(rules, status)) {
     return refused(kIsInput);
   }
-  const bool allowed = rules.force || status.st_size == 0 || may_replace(output, rules);
-  return allowed ? Status{} : Status(refused(rules.refusal));
+  if (rules.force || status.st_size == 0) {
+    return {};
+  }
+  const Result<bool> allowed = may_replace(output, rules);
+  if (!allowed) {
+    return allowed.error();
+  }
+  return *allowed ? Status{} : Status(refused(rules.refusal));
 }
 
 Status check_output_directory(const std::string& directory, const OutputRules& rules) {

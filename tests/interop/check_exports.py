@@ -65,7 +65,7 @@ class Export:
 
     def make(self, kind, *options):
         path = self.directory / ("-".join([kind, *options]).replace("--", "").replace("/", "_"))
-        run(self.program, "export", self.spk, "--format", kind, "-o", path, "-q", *options)
+        run(self.program, "export", self.spk, "--format", kind, "-o", path, "-q", "--force", *options)
         return path
 
     def folded(self, *options):
