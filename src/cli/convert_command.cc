@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -30,8 +31,9 @@ std::optional<app::BatchPlan> make_plan(const ConvertArguments& arguments, const
                                         int& exit_code) {
   if (arguments.out_dir.empty()) {
     app::BatchPlan plan;
-    plan.jobs.push_back({arguments.inputs.front(), arguments.options.member, arguments.output,
-                         arguments.session ? arguments.inputs : std::vector<std::string>{}});
+    app::BatchJob job{arguments.inputs.front(), arguments.options.member, arguments.output};
+    job.session = arguments.session ? arguments.inputs : std::vector<std::string>{};
+    plan.jobs.push_back(std::move(job));
     return plan;
   }
   app::BatchRequest request;
