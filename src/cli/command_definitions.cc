@@ -219,7 +219,7 @@ CommandDefinitions::CommandDefinitions() : app("", "stackpack") {
   define_help();
   for (CLI::App* command : app.get_subcommands({})) {
     for (CLI::Option* option : command->get_options()) {
-      if (option->get_type_size() == 0) {
+      if (option->get_items_expected_max() == 0) {
         option->disable_flag_override();  // CLI11 takes --json=7 for --json
       }
     }

@@ -69,7 +69,7 @@ std::string problem_with_value(const CLI::App& command, const CLI::ParseError& f
   if (option == nullptr) {
     return failure.what();
   }
-  if (option->get_type_size() == 0) {
+  if (option->get_items_expected_max() == 0) {
     return called(*option) + " takes no value";
   }
   const std::string value = called(*option) + ' ' + option->get_type_name();
