@@ -30,7 +30,7 @@ constinit const capture::SourceFormat kFormat = {
     .has_sessions = false,
     .has_magic = false,
     .ending = {},
-    .loss_names = {},
+    .loss_names = kLossNames,
     .skip_reasons = kSkipReasons,
 };
 

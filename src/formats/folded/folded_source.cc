@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -19,6 +20,7 @@ using capture::SkipReason;
 namespace {
 
 constexpr char kSeparator = ';';
+constexpr std::ptrdiff_t kMostFrames = 65'535;  // of a callstack in a .spk file
 
 struct Line {
   std::string_view frames;
@@ -115,10 +117,19 @@ class FoldedReader {
     if (content.empty()) {
       account_.padding += size;
     } else if (const auto line = is_text ? parse_line(content) : std::nullopt) {
+      if (std::count(line->frames.begin(), line->frames.end(), kSeparator) >= kMostFrames) {
+        skip(skip::kFoldedStackTooDeep, size, true);
+        reader_.consume(size);
+        return true;
+      }
       if (const Status status = add(*line); !status) {
         return status.error();
       }
       account_.parsed += size;
+      if (!ended) {
+        // Text that was cut inside its last number looks like this.
+        sink_.losses().add(loss::kLastLineNotEnded, LossKind::kDamage, 1, reader_.offset());
+      }
     } else {
       skip(is_text ? skip::kFoldedLineWithoutCount : skip::kFoldedBinaryLine, size, true);
     }

@@ -31,7 +31,8 @@ struct ReadOptions {
 /// kernel pid so that every process sees it, and the frame is its address. The metadata keys
 /// `frames.synthetic` and `samples.aggregated` tell.
 /// Memory: the distinct names, and one line.
-/// Damage: a line without a count, with a NUL, or longer than allowed is skipped and counted.
+/// Damage: a line without a count, with a NUL, longer or with more frames than allowed is skipped
+///         and counted. So is a last line without an end, whose count may be cut: it is read.
 /// Result: where the bytes went; an Error only when no line can be read, when the sink fails, or
 ///         when reading fails.
 Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,

@@ -118,12 +118,36 @@ TEST_CASE("folded source: nothing readable, too long a line, a stop") {
   CHECK(cancelled.error().code == ErrorCode::kCancelled);
 }
 
+TEST_CASE("folded source: a callstack that is too deep is one line less") {
+  const auto line_of = [](std::size_t frames) {
+    std::string line;
+    for (std::size_t i = 1; i < frames; ++i) {
+      line += "a;";
+    }
+    return line + "leaf 3\n";
+  };
+  const std::string deepest = line_of(65'535);
+  const std::string deeper = line_of(65'536);
+  CollectingSink sink;
+  const auto account = read(deeper + "main 5\n" + deepest, sink);
+  REQUIRE(account.has_value());
+  REQUIRE(sink.rows.size() == 2);
+  CHECK(sink.rows[0].sample.weight == 5);
+  CHECK(sink.rows[1].sample.weight == 3);
+  CHECK(sink.counters.count("folded_stack_too_deep") == 1);
+  CHECK(test::skipped_map(*account) == test::SkippedMap{{"folded_stack_too_deep", deeper.size()}});
+  CHECK(account->balanced());
+}
+
 TEST_CASE("folded source: every prefix of a text gives its whole lines, or an error") {
   const std::string text = "main;work 12\nmain;rest 34\n";
   for (std::size_t size = 0; size <= text.size(); ++size) {
     CAPTURE(size);
     CollectingSink sink;
     const auto account = read(text.substr(0, size), sink);
+    const bool ended = size == 0 || text[size - 1] == '\n';
+    const bool has_cut_count = !ended && !sink.rows.empty() && account && account->parsed == size;
+    CHECK(sink.counters.count("folded_last_line_not_ended") == (has_cut_count ? 1 : 0));
     for (const std::string& line : lines_of(sink)) {
       const bool known = line == "work;main 12" || line == "rest;main 34" ||
                          line == "work;main 1" || line == "rest;main 3";  // cut in the count
