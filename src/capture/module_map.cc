@@ -1,7 +1,6 @@
 #include "capture/module_map.h"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
 namespace stackpack::capture {
@@ -26,13 +25,7 @@ bool alive_at(std::uint64_t start_ns, std::uint64_t end_ns, std::uint64_t time_n
 }  // namespace
 
 ModuleMap::ModuleMap(std::span<const Process> processes, std::span<const Module> modules)
-    : processes_(processes), modules_(modules) {
-  by_pid_.resize(processes.size());
-  std::iota(by_pid_.begin(), by_pid_.end(), 0U);
-  std::stable_sort(by_pid_.begin(), by_pid_.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tuple(processes[a].pid, start_of(processes[a].start_ns)) <
-           std::tuple(processes[b].pid, start_of(processes[b].start_ns));
-  });
+    : processes_(processes), modules_(modules), lives_(processes) {
   for (std::uint32_t i = 0; i < modules.size(); ++i) {
     if (modules[i].size != 0) {
       by_base_.push_back(i);
@@ -49,10 +42,37 @@ ModuleMap::ModuleMap(std::span<const Process> processes, std::span<const Module>
     highest_[i] =
         first ? last_address_of(module) : std::max(highest_[i - 1], last_address_of(module));
   }
+  plant_trees();
+}
+
+// A look-up that ends at image i goes back to the first one whose `highest_` reaches the base of i,
+// in the worst case.
+void ModuleMap::plant_trees() {
+  for (std::size_t begin = 0, end = 0; begin < by_base_.size(); begin = end) {
+    const std::uint32_t pid = modules_[by_base_[begin]].pid;
+    std::size_t most = 0;
+    for (std::size_t reach = begin; end < by_base_.size() && modules_[by_base_[end]].pid == pid;
+         ++end) {
+      while (highest_[reach] < modules_[by_base_[end]].base) {
+        ++reach;
+      }
+      most = std::max(most, end - reach + 1);
+    }
+    if (most > kMostOverlapping) {
+      trees_.try_emplace(pid, modules_, std::span(by_base_).subspan(begin, end - begin));
+    }
+  }
 }
 
 std::optional<ModuleMap::Hit> ModuleMap::find_in(std::uint32_t pid, std::uint64_t time_ns,
-                                                 std::uint64_t address) const {
+                                                 std::uint64_t address,
+                                                 std::uint64_t& steps) const {
+  if (!trees_.empty()) [[unlikely]] {
+    if (const auto tree = trees_.find(pid); tree != trees_.end()) {
+      const std::optional<std::uint32_t> found = tree->second.find(time_ns, address, steps);
+      return found ? std::optional(hit_of(*found, address)) : std::nullopt;
+    }
+  }
   auto after =
       std::upper_bound(by_base_.begin(), by_base_.end(), std::tuple(pid, address),
                        [&](const auto& key, std::uint32_t index) {
@@ -62,6 +82,7 @@ std::optional<ModuleMap::Hit> ModuleMap::find_in(std::uint32_t pid, std::uint64_
   std::uint32_t best_index = 0;
   for (auto at = static_cast<std::size_t>(after - by_base_.begin()); at-- > 0;) {
     const Module& module = modules_[by_base_[at]];
+    ++steps;
     if (module.pid != pid || highest_[at] < address) {
       break;
     }
@@ -74,26 +95,20 @@ std::optional<ModuleMap::Hit> ModuleMap::find_in(std::uint32_t pid, std::uint64_
   if (best == nullptr) {
     return std::nullopt;
   }
-  return Hit{best_index, address - best->base + best->file_offset};
+  return hit_of(best_index, address);
 }
 
-const Process* ModuleMap::process_at(std::uint32_t pid, std::uint64_t time_ns) const {
-  const auto after = std::upper_bound(
-      by_pid_.begin(), by_pid_.end(), std::tuple(pid, time_ns),
-      [&](const auto& key, std::uint32_t index) {
-        return key < std::tuple(processes_[index].pid, start_of(processes_[index].start_ns));
-      });
-  if (after == by_pid_.begin() || processes_[*(after - 1)].pid != pid) {
-    return nullptr;
-  }
-  return &processes_[*(after - 1)];
+ModuleMap::Hit ModuleMap::hit_of(std::uint32_t index, std::uint64_t address) const {
+  return {index, address - modules_[index].base + modules_[index].file_offset};
 }
 
 std::optional<ModuleMap::Hit> ModuleMap::find(std::uint32_t pid, std::uint64_t time_ns,
-                                              const Frame& frame) const {
+                                              const Frame& frame, std::uint64_t* steps) const {
+  std::uint64_t uncounted = 0;
+  std::uint64_t& looked_at = steps != nullptr ? *steps : uncounted;
   switch (frame.mode) {
     case FrameMode::kKernel:
-      return find_in(kKernelPid, time_ns, frame.address);
+      return find_in(kKernelPid, time_ns, frame.address, looked_at);
     case FrameMode::kUser:
     case FrameMode::kUnknown:
       break;
@@ -101,17 +116,17 @@ std::optional<ModuleMap::Hit> ModuleMap::find(std::uint32_t pid, std::uint64_t t
       return std::nullopt;  // a guest's mappings are not in a capture of its host
   }
   for (int forks = 0; forks < kMaxForks && pid != kKernelPid; ++forks) {
-    if (const auto hit = find_in(pid, time_ns, frame.address)) {
+    if (const auto hit = find_in(pid, time_ns, frame.address, looked_at)) {
       return hit;
     }
-    const Process* process = process_at(pid, time_ns);
-    if (process == nullptr || !process->inherits_mappings) {
+    const std::uint32_t life = lives_.find(pid, time_ns).row;
+    if (life == kNoRow || !processes_[life].inherits_mappings) {
       break;
     }
-    time_ns = start_of(process->start_ns);
-    pid = process->parent_pid;
+    time_ns = start_of(processes_[life].start_ns);
+    pid = processes_[life].parent_pid;
   }
-  return frame.mode == FrameMode::kUnknown ? find_in(kKernelPid, time_ns, frame.address)
+  return frame.mode == FrameMode::kUnknown ? find_in(kKernelPid, time_ns, frame.address, looked_at)
                                            : std::nullopt;
 }
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "app/listing/listed_build_id.h"
 #include "cli/frame_text.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
@@ -137,14 +138,6 @@ std::string_view build_id_kind(BuildIdKind kind) {
   return "?";
 }
 
-std::string hex_text(const std::vector<std::uint8_t>& bytes) {
-  std::string text;
-  for (const std::uint8_t byte : bytes) {
-    text += fmt::format("{:02x}", byte);
-  }
-  return text;
-}
-
 std::string_view loss_kind(LossKind kind) {
   switch (kind) {
     case LossKind::kRecorder:
@@ -194,7 +187,7 @@ Status dump_modules(const Reader& reader, bool as_json, app::TextOutput& out) {
     writer.time("start_ns", module.start_ns);
     writer.time("end_ns", module.end_ns);
     writer.text("build_id_kind", build_id_kind(module.build_id_kind));
-    writer.text("build_id", hex_text(module.build_id));
+    writer.text("build_id", app::listed_build_id(module));
     writer.text("debug_name", module.debug_name);
     writer.text("path", module.path);
   });

@@ -20,6 +20,7 @@ struct FreeDecompressor {
 };
 
 constexpr std::uint32_t kSkippableMagic = 0x184D2A50;
+constexpr std::size_t kBlockHeaderBytes = 3;
 
 constexpr Error kOutOfMemory{ErrorCode::kResource, kNoOffset, "zstd: out of memory"};
 
@@ -142,6 +143,8 @@ Result<std::size_t> ZstdStream::decode(std::span<const std::byte>& input, std::s
       }
       return Error{ErrorCode::kCorrupt, kNoOffset, "zstd: stream is damaged"};
     }
+    // The decoder asks for the header of the next block, or for nothing after the last one.
+    between_blocks_ = code == 0 || code == kBlockHeaderBytes;
     if (in.pos == before_in && out.pos == before_out) {
       break;
     }
@@ -158,6 +161,7 @@ bool ZstdStream::at_frame_end() const {
 
 void ZstdStream::reset() {
   context_->frame_ended = false;
+  between_blocks_ = true;
   ZSTD_DCtx_reset(context_->zstd.get(), ZSTD_reset_session_only);
 }
 

@@ -67,12 +67,16 @@ class ZstdStream {
   /// True when the input so far ends with a whole frame.
   [[nodiscard]] bool at_frame_end() const;
 
+  /// Whether all input was used up to the end of a block or of a frame: what was fed is decoded.
+  [[nodiscard]] bool between_blocks() const { return between_blocks_; }
+
   /// Forgets everything: the next input begins a new stream.
   void reset();
 
  private:
   struct Context;
   std::unique_ptr<Context> context_;
+  bool between_blocks_ = true;
 };
 
 /// Appends a zstd skippable frame (magic 0x184D2A50 + `nibble`) around `content`.

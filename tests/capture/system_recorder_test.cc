@@ -75,6 +75,50 @@ TEST_CASE("system recorder: a fork inherits name and mappings, an exec drops the
   CHECK(path_at(tables, 10, 250, 0x1900) == "/bin/sh+2304");
 }
 
+TEST_CASE("system recorder: an exec that is recorded after what it changed counts from its time") {
+  SystemRecorder recorder;
+  recorder.module_mapped(module_at(10, 0x1000, 0x1000, kUnknownTime, "/bin/sh"));
+  recorder.process_started(11, 10, 100, true);
+  recorder.module_mapped(module_at(11, 0x1000, 0x800, 201, "/bin/tool"));
+  recorder.process_named(11, 200, "tool", true);
+  const SystemTables tables = recorder.finish();
+  CHECK(path_at(tables, 11, 150, 0x1010) == "/bin/sh+16");
+  CHECK(path_at(tables, 11, 250, 0x1010) == "/bin/tool+16");
+  CHECK(path_at(tables, 11, 250, 0x1900) == "");
+}
+
+TEST_CASE("system recorder: an exec at the time of the fork leaves one process, with no mappings") {
+  for (const std::uint64_t time : {std::uint64_t{100}, kUnknownTime}) {
+    CAPTURE(time);
+    SystemRecorder recorder;
+    recorder.module_mapped(module_at(10, 0x1000, 0x1000, kUnknownTime, "/bin/sh"));
+    recorder.process_named(10, kUnknownTime, "shell", false);
+    recorder.process_started(11, 10, 100, true);
+    recorder.process_named(11, time, "tool", true);
+    const SystemTables tables = recorder.finish();
+    std::size_t lives = 0;
+    for (const auto& process : tables.processes) {
+      lives += process.pid == 11 && process.start_ns == 100 ? 1U : 0U;
+    }
+    CHECK(lives == 1);
+    if (time == 100) {
+      CHECK(path_at(tables, 11, 150, 0x1010) == "");
+    }
+  }
+}
+
+TEST_CASE("system recorder: a mapping of equal size replaces the one at its place") {
+  SystemRecorder recorder;
+  recorder.module_mapped(module_at(7, 0x4000, 0x100, 70, "a"));
+  recorder.module_mapped(module_at(7, 0x4000, 0x100, 95, "b"));
+  const SystemTables tables = recorder.finish();
+  REQUIRE(tables.modules.size() == 2);
+  CHECK(tables.modules[0].end_ns == 95);
+  CHECK(tables.modules[1].end_ns == kUnknownTime);
+  CHECK(path_at(tables, 7, 80, 0x4001) == "a+1");
+  CHECK(path_at(tables, 7, 100, 0x4001) == "b+1");
+}
+
 TEST_CASE("system recorder: facts told twice become one entry, in whatever order they come") {
   const auto tell = [](SystemRecorder& recorder, std::vector<int> order) {
     for (const int step : order) {

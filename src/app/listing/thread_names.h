@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
+#include "capture/life_index.h"
 #include "stackpack/model.h"
 
 namespace stackpack::app {
@@ -25,8 +25,8 @@ class ThreadNames {
  private:
   std::span<const Process> processes_;
   std::span<const Thread> threads_;
-  std::vector<std::uint32_t> process_order_;  // by pid, then start
-  std::vector<std::uint32_t> thread_order_;   // by pid, tid, then start
+  capture::ProcessLives process_lives_;
+  capture::ThreadLives thread_lives_;
 };
 
 }  // namespace stackpack::app

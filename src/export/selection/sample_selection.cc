@@ -23,8 +23,8 @@ Error usage(std::string_view what) {
 SampleSelection::SampleSelection(const CaptureView& view, const ExportOptions& options)
     : view_(view),
       options_(options),
-      process_lives_(view.processes, ProcessKey{}),
-      thread_lives_(view.threads, ThreadKey{}),
+      process_lives_(view.processes),
+      thread_lives_(view.threads),
       symbols_(view.processes, view.modules, view.names,
                {view.fact(kSyntheticFramesKey) == "1", view.has_return_addresses()}),
       module_filter_(view, options.filter) {

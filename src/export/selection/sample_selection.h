@@ -12,13 +12,15 @@
 #include <unordered_map>
 #include <vector>
 
+#include "capture/life_index.h"
 #include "export/selection/capture_view.h"
-#include "export/selection/life_index.h"
 #include "export/selection/module_filter.h"
 #include "stackpack/export.h"
 #include "symbols/symbol_index.h"
 
 namespace stackpack::exporting {
+
+using capture::kNoRow;
 
 /// One life of a thread within one life of its process: what labels of samples are made of.
 struct Track {
@@ -109,14 +111,6 @@ class SampleSelection {
   [[nodiscard]] bool wants_event(std::uint32_t event) const { return event_wanted_[event]; }
 
  private:
-  struct ProcessKey {
-    std::uint32_t operator()(const Process& process) const { return process.pid; }
-  };
-  struct ThreadKey {
-    std::tuple<std::uint32_t, std::uint32_t> operator()(const Thread& thread) const {
-      return {thread.pid, thread.tid};
-    }
-  };
   // What is known of a thread in the time from valid_from on.
   struct ThreadState {
     std::uint64_t valid_from = 1;
@@ -141,8 +135,8 @@ class SampleSelection {
 
   const CaptureView& view_;
   const ExportOptions& options_;
-  LifeIndex<Process, ProcessKey> process_lives_;
-  LifeIndex<Thread, ThreadKey> thread_lives_;
+  capture::ProcessLives process_lives_;
+  capture::ThreadLives thread_lives_;
   symbols::SymbolIndex symbols_;
   SampleQuery query_;
   std::uint64_t start_ns_ = 0;

@@ -19,11 +19,16 @@ inline constexpr std::string_view kBadMethodEvents = "bad_method_events";
 inline constexpr std::string_view kBadProfileEvents = "bad_profile_events";
 inline constexpr std::string_view kBadStackEvents = "bad_stack_events";
 inline constexpr std::string_view kBadSystemEvents = "bad_system_events";
+inline constexpr std::string_view kBufferSizesDisagree = "buffer_sizes_disagree";
 inline constexpr std::string_view kBuffersBeyondTheirSpace = "buffers_beyond_their_space";
+inline constexpr std::string_view kBuffersOfWrongType = "buffers_of_wrong_type";
 inline constexpr std::string_view kBuffersWithoutSize = "buffers_without_size";
+inline constexpr std::string_view kCompressedInputLeft = "compressed_input_left";
 inline constexpr std::string_view kDeclaredBuffersNotFound = "declared_buffers_not_found";
+inline constexpr std::string_view kDoubtfulKernelEvents = "doubtful_kernel_events";
 inline constexpr std::string_view kLateUserHalves = "late_user_halves";
 inline constexpr std::string_view kMissingBuffers = "missing_buffers";
+inline constexpr std::string_view kOverlongEvents = "overlong_events";
 inline constexpr std::string_view kSessionClocksApart = "session_clocks_apart";
 inline constexpr std::string_view kUndefinedStackKeys = "undefined_stack_keys";
 
@@ -37,7 +42,6 @@ inline constexpr std::string_view kRecorderLostSamples = "recorder_lost_samples"
 // Notices: nothing was lost.
 inline constexpr std::string_view kAppendedSessions = "appended_sessions";
 inline constexpr std::string_view kBuffersBeyondDeclared = "buffers_beyond_declared";
-inline constexpr std::string_view kBuffersEndedEarly = "buffers_ended_early";
 inline constexpr std::string_view kClockFrequencyUnknown = "clock_frequency_unknown";
 inline constexpr std::string_view kClockLaps = "clock_laps";
 inline constexpr std::string_view kClockWentBack = "clock_went_back";
@@ -70,6 +74,7 @@ inline constexpr capture::SkipReason kSkippedTailBytes{"skipped_tail_bytes"};
 inline constexpr capture::SkipReason kCutBuffers{"cut_buffers"};
 inline constexpr capture::SkipReason kOversizedBuffers{"oversized_buffers"};
 inline constexpr capture::SkipReason kUndecodableBuffers{"undecodable_buffers"};
+inline constexpr capture::SkipReason kBuffersEndedEarly{"buffers_ended_early"};
 inline constexpr capture::SkipReason kBadEventMarkers{"bad_event_markers"};
 inline constexpr capture::SkipReason kObsoleteEventHeaders{"obsolete_event_headers"};
 inline constexpr capture::SkipReason kBadEventSizes{"bad_event_sizes"};
@@ -88,11 +93,16 @@ inline constexpr std::string_view kLossNames[] = {
     loss::kBadProfileEvents,
     loss::kBadStackEvents,
     loss::kBadSystemEvents,
+    loss::kBufferSizesDisagree,
     loss::kBuffersBeyondTheirSpace,
+    loss::kBuffersOfWrongType,
     loss::kBuffersWithoutSize,
+    loss::kCompressedInputLeft,
     loss::kDeclaredBuffersNotFound,
+    loss::kDoubtfulKernelEvents,
     loss::kLateUserHalves,
     loss::kMissingBuffers,
+    loss::kOverlongEvents,
     loss::kSessionClocksApart,
     loss::kUndefinedStackKeys,
     loss::kBuffersFlaggedBufferLost,
@@ -102,7 +112,6 @@ inline constexpr std::string_view kLossNames[] = {
     loss::kRecorderLostSamples,
     loss::kAppendedSessions,
     loss::kBuffersBeyondDeclared,
-    loss::kBuffersEndedEarly,
     loss::kClockFrequencyUnknown,
     loss::kClockLaps,
     loss::kClockWentBack,
@@ -123,10 +132,10 @@ inline constexpr std::string_view kLossNames[] = {
     loss::kUnusedTailBytes,
 };
 inline constexpr capture::SkipReason kSkipReasons[] = {
-    skip::kBuffersWithoutEvents, skip::kSkippedBufferBytes,   skip::kSkippedTailBytes,
-    skip::kCutBuffers,           skip::kOversizedBuffers,     skip::kUndecodableBuffers,
-    skip::kBadEventMarkers,      skip::kObsoleteEventHeaders, skip::kBadEventSizes,
-    skip::kBadExtendedItems,     skip::kUnreadableTraces,
+    skip::kBuffersWithoutEvents, skip::kSkippedBufferBytes, skip::kSkippedTailBytes,
+    skip::kCutBuffers,           skip::kOversizedBuffers,   skip::kUndecodableBuffers,
+    skip::kBuffersEndedEarly,    skip::kBadEventMarkers,    skip::kObsoleteEventHeaders,
+    skip::kBadEventSizes,        skip::kBadExtendedItems,   skip::kUnreadableTraces,
 };
 
 }  // namespace stackpack::etl

@@ -6,6 +6,7 @@
 
 #include "bytes/byte_cursor.h"
 #include "formats/etl/etl_losses.h"
+#include "formats/etl/event/etl_event_names.h"
 #include "formats/etl/stacks/frame_list.h"
 
 namespace stackpack::etl {
@@ -13,10 +14,40 @@ namespace stackpack::etl {
 namespace {
 
 constexpr std::uint16_t kClrStackWalkId = 82;
+constexpr std::size_t kProfileBytes = 8;  // of a profile event, besides the instruction pointer
+constexpr std::size_t kStackBytes = 16;   // of a stack event, before its frames or its key
+// Stack events come this many ticks after their events at most, as far as doubts are concerned.
+constexpr std::uint64_t kSoon = std::uint64_t{1} << 24;
+
+// Whether a payload begins like that of a stack event: with a clock that was a moment ago.
+bool begins_like_stack(const EventView& event) {
+  bytes::ByteCursor in(event.payload, 0);
+  const auto clock = in.read<std::uint64_t>();
+  return event.payload.size() >= kStackBytes + event.pointer_size && clock <= event.clock &&
+         clock > event.clock / 2 && event.clock - clock < kSoon;
+}
 
 // Rundown events describe the past; nobody asks for a stack at them.
 bool is_rundown(const EventView& event) {
   return event.type == 3 || event.type == 4;
+}
+
+// Whether a kernel event of a kind that takes no samples is most likely one that does, or a stack,
+// whose kind is damaged: nobody knows such a kind, and yet it has the payload of a profile event;
+// or it has that of a stack event, whose kinds are all known.
+bool is_doubtful(const EventView& event, EventRole role) {
+  if (event.group == kGroupStackWalk) {
+    return role == EventRole::kIgnored ||
+           (role == EventRole::kStackDefinition && begins_like_stack(event));
+  }
+  if (event.tid != kNoId || (role != EventRole::kPlain && role != EventRole::kHardwareConfig)) {
+    return false;  // headers of other families, or a kind that is read
+  }
+  if (event.payload.size() == std::size_t{event.pointer_size} + kProfileBytes &&
+      !is_known_kernel_event(event.group, event.type)) {
+    return true;
+  }
+  return event.group != kGroupPerfInfo && begins_like_stack(event);
 }
 
 }  // namespace
@@ -63,6 +94,9 @@ Status TraceReader::take(const EventView& event, const EventPlace& place) {
   facts.cpu = place.processor;
   ++counts_.events;
   method_event(event, place, facts.kind);
+  if (event.cls == EventClass::kKernel && is_doubtful(event, role)) [[unlikely]] {
+    bad_payload(loss::kDoubtfulKernelEvents, place);
+  }
   if (!event.extended.empty()) {
     if (const std::string title = titles_.trace_logging_title(event); !title.empty()) {
       facts.kind = kinds_.of_title(facts.kind, title);
@@ -233,6 +267,9 @@ Status TraceReader::profile_event(const EventView& event, const EventPlace& plac
     facts.flags |= kEventIdle;
   } else {
     ++counts_.samples_not_idle;
+  }
+  if (event.payload.size() != std::size_t{event.pointer_size} + kProfileBytes) {
+    bad_payload(loss::kBadProfileEvents, place);  // a sample all the same
   }
   const ThreadNumber thread = threads_.of(facts.tid, place.processor);
   facts.pid = facts.tid == 0 ? 0 : threads_.at(thread).pid;

@@ -11,7 +11,7 @@ namespace stackpack::folded {
 namespace loss {
 
 // Damage: a count may be the beginning of a longer one.
-inline constexpr std::string_view kLastLineNotEnded = "folded_last_line_not_ended";
+inline constexpr std::string_view kLastLineUnended = "folded_last_line_unended";
 
 }  // namespace loss
 
@@ -27,7 +27,7 @@ inline constexpr capture::SkipReason kFoldedLineWithoutCount{"folded_line_withou
 
 /// All of them, for the registry of formats.
 inline constexpr std::string_view kLossNames[] = {
-    loss::kLastLineNotEnded,
+    loss::kLastLineUnended,
 };
 inline constexpr capture::SkipReason kSkipReasons[] = {
     skip::kFoldedBinaryLine,

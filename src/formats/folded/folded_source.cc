@@ -20,7 +20,7 @@ using capture::SkipReason;
 namespace {
 
 constexpr char kSeparator = ';';
-constexpr std::ptrdiff_t kMostFrames = 65'535;  // of a callstack in a .spk file
+constexpr std::uint32_t kMostFrames = 65'535;  // of a callstack that can be stored
 
 struct Line {
   std::string_view frames;
@@ -117,24 +117,27 @@ class FoldedReader {
     if (content.empty()) {
       account_.padding += size;
     } else if (const auto line = is_text ? parse_line(content) : std::nullopt) {
-      if (std::count(line->frames.begin(), line->frames.end(), kSeparator) >= kMostFrames) {
-        skip(skip::kFoldedStackTooDeep, size, true);
-        reader_.consume(size);
-        return true;
-      }
-      if (const Status status = add(*line); !status) {
+      if (const Status status = take_line(*line, size); !status) {
         return status.error();
       }
-      account_.parsed += size;
-      if (!ended) {
-        // Text that was cut inside its last number looks like this.
-        sink_.losses().add(loss::kLastLineNotEnded, LossKind::kDamage, 1, reader_.offset());
+      if (!ended) {  // digits of the count may be missing
+        sink_.losses().add(loss::kLastLineUnended, LossKind::kDamage, 1, reader_.offset());
       }
     } else {
       skip(is_text ? skip::kFoldedLineWithoutCount : skip::kFoldedBinaryLine, size, true);
     }
     reader_.consume(size);
     return true;
+  }
+
+  Status take_line(const Line& line, std::size_t size) {
+    const auto separators = std::count(line.frames.begin(), line.frames.end(), kSeparator);
+    if (separators >= std::ptrdiff_t{kMostFrames}) {
+      skip(skip::kFoldedStackTooDeep, size, true);
+      return {};
+    }
+    account_.parsed += size;
+    return add(line);
   }
 
   void skip(SkipReason reason, std::size_t size, bool line_begins) {

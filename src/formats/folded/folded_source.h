@@ -31,8 +31,9 @@ struct ReadOptions {
 /// kernel pid so that every process sees it, and the frame is its address. The metadata keys
 /// `frames.synthetic` and `samples.aggregated` tell.
 /// Memory: the distinct names, and one line.
-/// Damage: a line without a count, with a NUL, longer or with more frames than allowed is skipped
-///         and counted. So is a last line without an end, whose count may be cut: it is read.
+/// Damage: a line without a count, with a NUL, longer than allowed or with more than 65,535 frames
+///         is skipped and counted. A last line without its newline is read, and counted: a text
+///         that was cut may have lost digits of its count.
 /// Result: where the bytes went; an Error only when no line can be read, when the sink fails, or
 ///         when reading fails.
 Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,

@@ -122,9 +122,16 @@ Status CaptureReader::read_file(io::ByteSource& source, const FileMagic& magic) 
   if (done) {
     done = read_section(source, data, whole);
   }
-  const std::uint64_t unreferenced = sections_.finish(file_bytes_, data, context_.account);
-  if (unreferenced != 0) {
-    context_.notice(name_of(skip::kUnreferenced), unreferenced, kNoOffset);
+  if (!done) {
+    return done;
+  }
+  const Result<std::uint64_t> unreferenced =
+      sections_.finish(source, file_bytes_, data, context_.account);
+  if (!unreferenced) {
+    return unreferenced.error();
+  }
+  if (*unreferenced != 0) {
+    context_.damage(name_of(skip::kUnreferenced), *unreferenced, kNoOffset);
   }
   return done;
 }

@@ -66,6 +66,9 @@ void CompressedStream::finish() {
   if (!decoded_.empty()) {
     context_.damage(name_of(skip::kRecordCut), 1, last_offset_);
   }
+  if (used_ && !broken_ && !zstd_.between_blocks()) {
+    context_.damage(name_of(skip::kCompressedDataDamaged), 1, last_offset_);
+  }
 }
 
 }  // namespace stackpack::perf

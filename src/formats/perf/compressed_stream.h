@@ -35,7 +35,10 @@ class CompressedStream {
   Result<std::optional<capture::SkipReason>> feed(std::span<const std::byte> piece,
                                                   std::uint64_t offset);
 
-  /// The last piece was fed: counts a record of which only a part came.
+  /// The last piece was fed: counts a record of which only a part came, and a block that the stream
+  /// left open. A recorder flushes what it writes, so that the last piece ends with a block; a size
+  /// of a block or of a record that has become wrong makes the decoder wait for bytes that never
+  /// come, and nothing of them comes out.
   void finish();
 
   /// Whether any piece was fed.

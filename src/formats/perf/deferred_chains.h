@@ -32,8 +32,7 @@ struct WaitingSample {
   std::uint64_t offset = 0;  ///< of its record
   Sample sample;
   std::vector<CountedEvent> counted;  ///< of a sample that carries counters: what they gained
-  bool has_ip = false;
-  Frame ip;
+  std::optional<Frame> ip;
   bool has_dump = false;
   std::vector<std::uint64_t> addresses;  ///< the part that was recorded at once, leaf first
   std::vector<capture::ModeRun> runs;

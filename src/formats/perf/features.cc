@@ -16,9 +16,15 @@ std::string_view read_text(bytes::ByteCursor& in) {
   return field.read_c_string();
 }
 
+// Whether a section ends where its fields do, but for padding: one whose size has become larger has
+// taken in what follows it.
+bool used_up(const bytes::ByteCursor& in) {
+  return in.ok() && in.remaining() < 8;
+}
+
 bool convert_text(bytes::ByteCursor in, std::string_view key, CaptureContext& context) {
   const std::string_view text = read_text(in);
-  if (!in.ok()) {
+  if (!used_up(in)) {
     return false;
   }
   context.sink.system().metadata(key, text);
@@ -32,7 +38,7 @@ bool convert_command_line(bytes::ByteCursor in, CaptureContext& context) {
     line += i == 0 ? "" : " ";
     line += read_text(in);
   }
-  if (!in.ok()) {
+  if (!used_up(in)) {
     return false;
   }
   context.sink.system().metadata("command_line", line);
@@ -42,7 +48,7 @@ bool convert_command_line(bytes::ByteCursor in, CaptureContext& context) {
 bool convert_cpu_count(bytes::ByteCursor in, CaptureContext& context) {
   in.skip(4);  // configured
   const auto online = in.read<std::uint32_t>();
-  if (!in.ok()) {
+  if (!used_up(in)) {
     return false;
   }
   context.sink.system().metadata("cpu.count", std::to_string(online));
@@ -51,7 +57,7 @@ bool convert_cpu_count(bytes::ByteCursor in, CaptureContext& context) {
 
 bool convert_memory(bytes::ByteCursor in, CaptureContext& context) {
   const auto kilobytes = in.read<std::uint64_t>();
-  if (!in.ok()) {
+  if (!used_up(in)) {
     return false;
   }
   context.sink.system().metadata("memory.total_kb", std::to_string(kilobytes));
@@ -62,7 +68,7 @@ bool convert_clock_data(bytes::ByteCursor in, CaptureContext& context) {
   in.skip(8);  // version, clock id
   const auto wall_ns = in.read<std::uint64_t>();
   const auto clock_ns = in.read<std::uint64_t>();
-  if (!in.ok()) {
+  if (!used_up(in)) {
     return false;
   }
   const auto offset = static_cast<std::int64_t>(wall_ns - clock_ns);
@@ -110,7 +116,7 @@ bool convert_event_names(bytes::ByteCursor in, CaptureContext& context) {
       context.sink.rename_event(rows[*row].event, name);
     }
   }
-  return in.ok();
+  return used_up(in);
 }
 
 }  // namespace

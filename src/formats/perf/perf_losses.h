@@ -21,6 +21,8 @@ inline constexpr std::string_view kEventIdsMissing = "event_ids_missing";
 inline constexpr std::string_view kUnknownCounterIds = "unknown_counter_ids";
 inline constexpr std::string_view kCountersWentBack = "counters_went_back";
 inline constexpr std::string_view kOutsidePayloadCut = "outside_payload_cut";
+inline constexpr std::string_view kOverlongRecords = "overlong_records";
+inline constexpr std::string_view kOverlongSamples = "overlong_samples";
 
 // Said by the recorder.
 inline constexpr std::string_view kRecorderLostEvents = "recorder_lost_events";
@@ -77,6 +79,8 @@ inline constexpr std::string_view kLossNames[] = {
     loss::kUnknownCounterIds,
     loss::kCountersWentBack,
     loss::kOutsidePayloadCut,
+    loss::kOverlongRecords,
+    loss::kOverlongSamples,
     loss::kRecorderLostEvents,
     loss::kRecorderLostSamples,
     loss::kDeferredUnmatched,

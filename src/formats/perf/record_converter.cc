@@ -5,11 +5,16 @@
 #include "formats/perf/features.h"
 #include "formats/perf/perf_event_names.h"
 #include "formats/perf/perf_losses.h"
+#include "formats/perf/record_sizes.h"
 #include "formats/perf/simpleperf.h"
 
 namespace stackpack::perf {
 
 Status RecordConverter::convert_other(const Record& record) {
+  // Of most of the perf tool's records the size is not known from their content.
+  if (is_known_tool_record(record.type) && probe_.hides_samples(record.payload)) {
+    context_.damage(loss::kOverlongRecords, 1, record.offset);
+  }
   bool understood = true;
   switch (static_cast<RecordType>(record.type)) {
     case RecordType::kCallchainDeferred:
@@ -21,10 +26,9 @@ Status RecordConverter::convert_other(const Record& record) {
       bytes::ByteCursor content = record.payload;
       const auto feature = content.read<std::uint64_t>();
       understood =
-          content.ok() &&
-          (feature >= kFeatureBits ||
-           convert_feature(static_cast<std::uint32_t>(feature),
-                           bytes::ByteCursor(content.rest(), content.offset(), content.order())));
+          content.ok() && feature < kFeatureBits &&
+          convert_feature(static_cast<std::uint32_t>(feature),
+                          bytes::ByteCursor(content.rest(), content.offset(), content.order()));
       if (!understood) {
         context_.reject(record, skip::kFeaturesDamaged);
         return {};
@@ -49,6 +53,8 @@ Status RecordConverter::convert_other(const Record& record) {
         side_band_.convert(record);
       } else if (!is_known_tool_record(record.type) && !is_simpleperf_record(record.type)) {
         context_.reject(record, skip::kUnknownRecordTypes);
+      } else if (!fits_tool_record(record.type, record.payload)) {
+        context_.reject(record, skip::kBadRecords);
       }
       return {};
   }

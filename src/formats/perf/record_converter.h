@@ -2,6 +2,7 @@
 
 #include "formats/perf/capture_context.h"
 #include "formats/perf/record.h"
+#include "formats/perf/record_probe.h"
 #include "formats/perf/sample_converter.h"
 #include "formats/perf/side_band.h"
 #include "stackpack/result.h"
@@ -16,7 +17,7 @@ namespace stackpack::perf {
 class RecordConverter {
  public:
   explicit RecordConverter(CaptureContext& context)
-      : context_(context), samples_(context), side_band_(context) {}
+      : context_(context), samples_(context), side_band_(context), probe_(context) {}
 
   Status convert(const Record& record) {
     if (!record.compressed) {
@@ -46,6 +47,7 @@ class RecordConverter {
   CaptureContext& context_;
   SampleConverter samples_;
   SideBand side_band_;
+  RecordProbe probe_;
 };
 
 }  // namespace stackpack::perf

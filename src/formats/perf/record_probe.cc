@@ -1,9 +1,10 @@
 #include "formats/perf/record_probe.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "formats/perf/callchain.h"
-#include "formats/perf/record_trailer.h"
+#include "formats/perf/record_sizes.h"
 
 namespace stackpack::perf {
 
@@ -46,11 +47,15 @@ bool RecordProbe::plausible_sample(bytes::ByteCursor payload) const {
   return !row->layout.has(sample_bit::kIp) || begins_at_ip(fields);
 }
 
-bool RecordProbe::plausible_other(bytes::ByteCursor payload) const {
+bool RecordProbe::plausible_other(std::uint32_t type, bytes::ByteCursor payload) const {
   const AttrTable::Row* row = context_.attrs.of_other(payload);
-  const auto trailer = row != nullptr ? read_trailer(payload, row->attr) : std::nullopt;
-  return trailer.has_value() &&
-         (trailer->id == 0 || !context_.attrs.has_ids() || context_.attrs.row_of_id(trailer->id));
+  if (row == nullptr) {
+    return false;
+  }
+  const KernelRecord read = read_kernel_record(type, payload, *row);
+  const std::uint64_t id = read.trailer.id;
+  return read.fit == RecordFit::kExact &&
+         (id == 0 || !context_.attrs.has_ids() || context_.attrs.row_of_id(id));
 }
 
 bool RecordProbe::plausible(const RecordHeader& header, bytes::ByteCursor payload) const {
@@ -60,7 +65,7 @@ bool RecordProbe::plausible(const RecordHeader& header, bytes::ByteCursor payloa
   if (static_cast<RecordType>(header.type) == RecordType::kSample) {
     return plausible_sample(payload);
   }
-  return !is_known_kernel_record(header.type) || plausible_other(payload);
+  return !is_known_kernel_record(header.type) || plausible_other(header.type, payload);
 }
 
 bool RecordProbe::records_begin(std::span<const std::byte> window, bool is_end) const {
@@ -81,6 +86,32 @@ bool RecordProbe::records_begin(std::span<const std::byte> window, bool is_end) 
     at += header.size;
   }
   return true;
+}
+
+bool RecordProbe::hides_samples(bytes::ByteCursor payload) const {
+  enum class Chain : std::uint8_t { kNone, kRecords, kSamples };
+  const std::span<const std::byte> window = payload.rest();
+  if (window.size() < kRecordHeaderBytes) {
+    return false;
+  }
+  // From the end to the start: what begins at each place and reaches the end in whole records.
+  std::vector<Chain> from(window.size() + 1, Chain::kNone);
+  from.back() = Chain::kRecords;
+  for (std::size_t at = window.size() - kRecordHeaderBytes + 1; at-- > 0;) {
+    bytes::ByteCursor in(window.subspan(at), 0, context_.order);
+    const RecordHeader header = read_record_header(in);
+    if (header.size < kRecordHeaderBytes || header.size > window.size() - at ||
+        from[at + header.size] == Chain::kNone ||
+        !plausible(header, in.sub(header.size - kRecordHeaderBytes))) {
+      continue;
+    }
+    from[at] = static_cast<RecordType>(header.type) == RecordType::kSample ? Chain::kSamples
+                                                                           : from[at + header.size];
+    if (from[at] == Chain::kSamples) {
+      return true;
+    }
+  }
+  return false;
 }
 
 bool RecordProbe::may_pass(const RecordHeader& header, std::span<const std::byte> window,

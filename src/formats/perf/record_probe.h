@@ -29,6 +29,11 @@ class RecordProbe {
   /// window, so that fewer records do.
   [[nodiscard]] bool records_begin(std::span<const std::byte> window, bool is_end) const;
 
+  /// Whether `payload`, that of a record which holds no records, ends with records that follow each
+  /// other, samples among them: the size of the record has grown over them.
+  /// Cost: one look at each byte.
+  [[nodiscard]] bool hides_samples(bytes::ByteCursor payload) const;
+
   /// Whether a record of unknown type and plausible size may be passed over: a record of known
   /// type, or the end, follows it.
   [[nodiscard]] bool may_pass(const RecordHeader& header, std::span<const std::byte> window,
@@ -39,7 +44,7 @@ class RecordProbe {
 
   [[nodiscard]] bool plausible(const RecordHeader& header, bytes::ByteCursor payload) const;
   [[nodiscard]] bool plausible_sample(bytes::ByteCursor payload) const;
-  [[nodiscard]] bool plausible_other(bytes::ByteCursor payload) const;
+  [[nodiscard]] bool plausible_other(std::uint32_t type, bytes::ByteCursor payload) const;
 
   const CaptureContext& context_;
 };

@@ -66,7 +66,11 @@ Status SampleConverter::convert_sample(const Record& record) {
       context_.reject(record, skip::kBadSamples);
       return {};
     }
-    context_.notice(loss::kUnreadSampleBytes, 1, record.offset);
+    if ((layout.sample_type & ~sample_bit::kAllKnown) != 0) {
+      context_.notice(loss::kUnreadSampleBytes, 1, record.offset);
+    } else {  // whose size has grown over the records after it
+      context_.damage(loss::kOverlongSamples, 1, record.offset);
+    }
   }
   if (chain_.unknown_contexts() != known_contexts_) [[unlikely]] {
     first_context_offset_ = known_contexts_ == 0 ? record.offset : first_context_offset_;
@@ -85,9 +89,13 @@ Status SampleConverter::convert_sample(const Record& record) {
   } else if (memo.slot != capture::StackMemo::kNone) {
     recent_.keep(fields_.chain.rest(), mode, memo, chain_.has_user_frames());
   }
-  const bool has_dump = fields_.dump.usable();
-  return emit(sample, memo, has_dump, layout.has(sample_bit::kIp), {mode, fields_.ip},
-              record.offset);
+  BesideChain beside;
+  beside.has_dump = fields_.dump.usable();
+  if (layout.has(sample_bit::kIp)) {
+    beside.ip = Frame{mode, fields_.ip};
+  }
+  beside.offset = record.offset;
+  return emit(sample, memo, beside);
 }
 
 // Which events of the sample's group advanced, and by how much. False: none did, and the record is
@@ -153,13 +161,12 @@ void SampleConverter::use_branch_stack(const SampleLayout& layout, const SampleF
   }
 }
 
-Status SampleConverter::emit(Sample sample, capture::StackMemo memo, bool has_dump, bool has_ip,
-                             const Frame& ip, std::uint64_t offset) {
+Status SampleConverter::emit(Sample sample, capture::StackMemo memo, const BesideChain& beside) {
   const capture::StackView stack = chain_.stack();
-  if (has_dump && !chain_.has_user_frames()) {
+  if (beside.has_dump && !chain_.has_user_frames()) {
     sample.flags |= kSampleStackDump;
     if (stack.empty()) {
-      first_dump_offset_ = dumps_without_chain_ == 0 ? offset : first_dump_offset_;
+      first_dump_offset_ = dumps_without_chain_ == 0 ? beside.offset : first_dump_offset_;
       ++dumps_without_chain_;
     }
   }
@@ -167,13 +174,13 @@ Status SampleConverter::emit(Sample sample, capture::StackMemo memo, bool has_du
     sample.origin = StackOrigin::kRecorded;
     return give(sample, stack, memo);
   }
-  if (!has_ip) {
+  if (!beside.ip) {
     sample.origin = StackOrigin::kNone;
     return give(sample, {}, {});
   }
   sample.origin = StackOrigin::kIpOnly;
-  const capture::ModeRun run{ip.mode, 1};
-  return give(sample, {std::span(&ip.address, 1), std::span(&run, 1)}, {});
+  const capture::ModeRun run{beside.ip->mode, 1};
+  return give(sample, {std::span(&beside.ip->address, 1), std::span(&run, 1)}, {});
 }
 
 Status SampleConverter::hold(const Sample& sample, const Record& record, const SampleLayout& layout,
@@ -185,8 +192,9 @@ Status SampleConverter::hold(const Sample& sample, const Record& record, const S
   if (counts_) {
     waiting.counted = counted_;
   }
-  waiting.has_ip = layout.has(sample_bit::kIp);
-  waiting.ip = {mode_of_misc(record.misc), fields.ip};
+  if (layout.has(sample_bit::kIp)) {
+    waiting.ip = Frame{mode_of_misc(record.misc), fields.ip};
+  }
   waiting.has_dump = fields.dump.usable();
   const capture::StackView stack = chain_.stack();
   waiting.addresses.assign(stack.addresses.begin(), stack.addresses.end());
@@ -214,7 +222,7 @@ Status SampleConverter::release(const WaitingSample& waiting, bool merged) {
   if (!chain_.stack().empty()) {
     sample.flags &= static_cast<std::uint8_t>(~kSampleEmptyChain);
   }
-  return emit(sample, {}, waiting.has_dump, waiting.has_ip, waiting.ip, waiting.offset);
+  return emit(sample, {}, {waiting.has_dump, waiting.ip, waiting.offset});
 }
 
 Status SampleConverter::convert_deferred(const Record& record) {
@@ -224,7 +232,8 @@ Status SampleConverter::convert_deferred(const Record& record) {
   const auto cookie = body.read<std::uint64_t>();
   const auto count = body.read<std::uint64_t>();
   if (!trailer || !body.ok() || body.remaining() < trailer->bytes ||
-      count > (body.remaining() - trailer->bytes) / 8) {
+      (body.remaining() - trailer->bytes) % 8 != 0 ||
+      count != (body.remaining() - trailer->bytes) / 8) {
     context_.reject(record, skip::kBadRecords);
     return {};
   }

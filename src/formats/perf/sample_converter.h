@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "capture/stack_view.h"
@@ -34,6 +35,13 @@ class SampleConverter {
   Status finish();
 
  private:
+  // What a sample has besides its chain, for want of frames in it.
+  struct BesideChain {
+    bool has_dump = false;
+    std::optional<Frame> ip;
+    std::uint64_t offset = 0;  // of the record
+  };
+
   bool count_events(const Record& record, const SampleLayout& layout);
   Status give(Sample sample, capture::StackView stack, capture::StackMemo memo);
   Status emit_known(Sample sample, capture::StackMemo memo);
@@ -41,8 +49,7 @@ class SampleConverter {
   Status hold(const Sample& sample, const Record& record, const SampleLayout& layout,
               const SampleFields& fields);
   Status release(const WaitingSample& waiting, bool merged);
-  Status emit(Sample sample, capture::StackMemo memo, bool has_dump, bool has_ip, const Frame& ip,
-              std::uint64_t offset);
+  Status emit(Sample sample, capture::StackMemo memo, const BesideChain& beside);
 
   CaptureContext& context_;
   bool knows_stacks_;  // the sink remembers: a known chain need not be decoded

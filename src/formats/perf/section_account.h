@@ -6,6 +6,8 @@
 
 #include "capture/byte_account.h"
 #include "formats/perf/file_header.h"
+#include "io/byte_source.h"
+#include "stackpack/result.h"
 
 namespace stackpack::perf {
 
@@ -18,12 +20,14 @@ class SectionAccount {
     ranges_.push_back({section, reason});
   }
 
-  /// Adds the bytes of [0, file_bytes) outside of `data`, which lies within, to `account`.
-  /// Gaps between sections are padding: the recorder reserves room in the feature table for
-  /// features that it then leaves out.
-  /// Result: how many bytes lie behind the last section; they are counted as skipped.
-  std::uint64_t finish(std::uint64_t file_bytes, const FileSection& data,
-                       capture::ByteAccount& account);
+  /// Adds the bytes of `file`, which has `file_bytes`, outside of `data`, which lies within, to
+  /// `account`. A gap between sections is padding where it holds nothing but zeros: the recorder
+  /// reserves room in the feature table for features that it then leaves out. Other gaps, and what
+  /// follows the last section, are bytes that no section names: most likely one is in the wrong
+  /// place, and records are among them.
+  /// Result: how many bytes no section names; they are counted as skipped. Errors: kIo.
+  Result<std::uint64_t> finish(io::ByteSource& file, std::uint64_t file_bytes,
+                               const FileSection& data, capture::ByteAccount& account);
 
  private:
   struct Range {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "formats/perf/perf_losses.h"
-#include "formats/perf/record_trailer.h"
+#include "formats/perf/record_sizes.h"
 
 namespace stackpack::perf {
 
@@ -71,11 +71,11 @@ void SideBand::convert(const Record& record) {
     context_.reject(record, skip::kUnknownEventId);
     return;
   }
-  const std::optional<RecordTrailer> trailer = read_trailer(record.payload, row->attr);
-  bytes::ByteCursor body = record.payload;
-  if (!trailer ||
-      !convert_body(record, body.sub(record.payload.size() - trailer->bytes), trailer->time_ns)) {
+  const KernelRecord read = read_kernel_record(record.type, record.payload, *row);
+  if (read.fit == RecordFit::kNone || !convert_body(record, read.body, read.trailer.time_ns)) {
     context_.reject(record, skip::kBadRecords);
+  } else if (read.fit == RecordFit::kOverlong) {
+    context_.damage(loss::kOverlongRecords, 1, record.offset);
   }
 }
 

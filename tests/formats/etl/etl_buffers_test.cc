@@ -150,7 +150,18 @@ TEST_CASE("damage of buffers costs what it must and no more") {
        [&](auto& file) { zero(file, fifth + 0x48 + kSampleBytes * 2, kSampleBytes * 6); }, 154,
        "buffers_ended_early", 1},
       {"a buffer of packed context switches",
-       [&](auto& file) { file[fifth + 0x36] = std::byte{2}; }, 152, "buffers_without_events", 1},
+       [&](auto& file) {
+         file[fifth + 0x36] = std::byte{2};
+         put_u32(file, fifth + 0x48, 0x12345678);
+       },
+       152, "buffers_without_events", 1},
+      {"a type that holds no events, and events",
+       [&](auto& file) { file[fifth + 0x36] = std::byte{2}; }, 160, "buffers_of_wrong_type", 1},
+      {"two fields for the end of the events, and two answers",
+       [&](auto& file) { put_u32(file, fifth + 4, 0x48 + kSampleBytes); }, 153,
+       "buffer_sizes_disagree", 1},
+      {"a blank header and more buffers", [&](auto& file) { zero(file, fifth, 0x48); }, 152,
+       "skipped_buffer_bytes", kBuffer},
       {"a lost buffer was flagged", [&](auto& file) { file[fifth + 0x34] |= std::byte{4}; }, 160,
        "buffers_flagged_buffer_lost", 1},
       {"lost events were flagged", [&](auto& file) { file[fifth + 0x34] |= std::byte{2}; }, 160,

@@ -155,7 +155,7 @@ TEST_CASE("perf skips: sections of a file") {
   host.u32(4).text("box").zeros(1);
   shape.features = {{3, host}, {4, zeros(2)}, {13, zeros(24)}};
   auto capture = kSkipWriter.file({test::TestAttr{}}, {good_sample()}, shape);
-  capture.resize(capture.size() + 33);
+  capture.resize(capture.size() + 33, std::byte{0xEE});
   check_skips(
       capture,
       {{"feature_sections_damaged", 2}, {"unread_sections", 24}, {"unreferenced_bytes", 33}}, 1);

@@ -497,7 +497,7 @@ TEST_CASE("perf source: sections that lie outside are damage where the rest can 
 TEST_CASE("perf source: bytes behind the last section are told") {
   const PerfWriter w;
   auto bytes = w.file({test::TestAttr{}}, {w.sample(1, 1, 1, {})});
-  bytes.resize(bytes.size() + 33);
+  bytes.resize(bytes.size() + 33, std::byte{0xEE});
   const auto outcome = test::read_perf(bytes);
   CHECK(outcome.count(name_of(perf::skip::kUnreferenced)) == 33);
   CHECK(outcome.account.skipped.total() == 33);
@@ -527,13 +527,14 @@ TEST_CASE("perf source: a sample that does not fill its record must begin at its
     std::string name;
     std::uint64_t sample_type;
     std::uint64_t ip;
-    std::size_t samples;
+    std::string_view counter;  // of a sample that is kept; empty: it is rejected
   };
   using namespace perf::sample_bit;
-  const Case cases[] = {{"begins at its ip", kIp | kCallchain, 0x10, 1},
-                        {"begins elsewhere", kIp | kCallchain, 0x11, 0},
-                        {"no ip", kTime | kCallchain, 0x10, 0},
-                        {"unknown fields announced", kIp | kCallchain | 1U << 30, 0x11, 1}};
+  const Case cases[] = {{"begins at its ip", kIp | kCallchain, 0x10, perf::loss::kOverlongSamples},
+                        {"begins elsewhere", kIp | kCallchain, 0x11, ""},
+                        {"no ip", kTime | kCallchain, 0x10, ""},
+                        {"unknown fields announced", kIp | kCallchain | 1U << 30, 0x11,
+                         perf::loss::kUnreadSampleBytes}};
   for (const Case& c : cases) {
     CAPTURE(c.name);
     test::TestAttr attr;
@@ -542,9 +543,13 @@ TEST_CASE("perf source: a sample that does not fill its record must begin at its
     payload.u64(c.ip).u64(2).u64(kContextUser).u64(0x10).u64(0xabc);
     const auto outcome =
         test::read_perf(w.file({attr}, {w.record(perf::RecordType::kSample, 2, payload)}));
-    CHECK(outcome.sink->rows.size() == c.samples);
-    CHECK(outcome.count(name_of(perf::skip::kBadSamples)) == 1 - c.samples);
-    CHECK(outcome.count(perf::loss::kUnreadSampleBytes) == c.samples);
+    const bool kept = !c.counter.empty();
+    CHECK(outcome.sink->rows.size() == (kept ? 1 : 0));
+    CHECK(outcome.count(name_of(perf::skip::kBadSamples)) == (kept ? 0 : 1));
+    for (const auto counter : {perf::loss::kOverlongSamples, perf::loss::kUnreadSampleBytes}) {
+      CHECK(outcome.count(counter) == (c.counter == counter ? 1 : 0));
+    }
+    CHECK(outcome.damaged() == (c.counter != perf::loss::kUnreadSampleBytes));
     CHECK(outcome.balanced());
   }
 }

@@ -18,6 +18,7 @@ enum class DecodeEnd : std::uint8_t {
 struct DecodeOutcome {
   std::size_t produced = 0;
   DecodeEnd end = DecodeEnd::kComplete;
+  std::size_t left = 0;  ///< kComplete: bytes of input that were not needed, but for padding
 
   friend bool operator==(const DecodeOutcome&, const DecodeOutcome&) = default;
 };

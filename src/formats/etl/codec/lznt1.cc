@@ -117,7 +117,12 @@ DecodeOutcome decode_lznt1(std::span<const std::byte> in, std::span<std::byte> o
       }
     }
   }
-  return outcome(DecodeEnd::kComplete);
+  while (i < in.size() && in[i] == std::byte{0}) {  // the end of the chunks, and padding
+    ++i;
+  }
+  DecodeOutcome complete = outcome(DecodeEnd::kComplete);
+  complete.left = in.size() - i;
+  return complete;
 }
 
 }  // namespace stackpack::etl

@@ -292,7 +292,9 @@ DecodeOutcome decode_xpress_huffman(std::span<const std::byte> in, std::span<std
     }
     position = bits.position();
   }
-  return outcome(DecodeEnd::kComplete);
+  DecodeOutcome complete = outcome(DecodeEnd::kComplete);
+  complete.left = static_cast<std::size_t>(in_end - position);
+  return complete;
 }
 
 }  // namespace stackpack::etl

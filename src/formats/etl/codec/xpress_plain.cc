@@ -49,7 +49,7 @@ class PlainDecoder {
         break;
       }
     }
-    return {static_cast<std::size_t>(out_ - out_start_), end};
+    return {static_cast<std::size_t>(out_ - out_start_), end, in_left()};
   }
 
  private:

@@ -183,21 +183,28 @@ static_assert(std::is_sorted(std::begin(kEvents), std::end(kEvents),
                                return key_of(a) < key_of(b);
                              }));
 
+const NamedEvent* find_event(std::uint8_t group, std::uint8_t type) {
+  const unsigned key = (unsigned{group} << 8) | type;
+  const auto* const found = std::lower_bound(
+      std::begin(kEvents), std::end(kEvents), key,
+      [](const NamedEvent& event, unsigned wanted) { return key_of(event) < wanted; });
+  return found != std::end(kEvents) && key_of(*found) == key ? found : nullptr;
+}
+
 }  // namespace
 
 std::string group_name(std::uint8_t group) {
   return group < kGroups.size() ? std::string(kGroups[group]) : std::to_string(group);
 }
 
+bool is_known_kernel_event(std::uint8_t group, std::uint8_t type) {
+  return find_event(group, type) != nullptr;
+}
+
 std::string kernel_event_name(std::uint8_t group, std::uint8_t type) {
-  const unsigned key = (unsigned{group} << 8) | type;
-  const auto* const found = std::lower_bound(
-      std::begin(kEvents), std::end(kEvents), key,
-      [](const NamedEvent& event, unsigned wanted) { return key_of(event) < wanted; });
-  if (found != std::end(kEvents) && key_of(*found) == key) {
-    return std::string(found->name);
-  }
-  return group_name(group) + "/" + std::to_string(type);
+  const NamedEvent* const found = find_event(group, type);
+  return found != nullptr ? std::string(found->name)
+                          : group_name(group) + "/" + std::to_string(type);
 }
 
 }  // namespace stackpack::etl

@@ -12,4 +12,7 @@ std::string group_name(std::uint8_t group);
 /// group and number ("Pool/99") when it has none.
 std::string kernel_event_name(std::uint8_t group, std::uint8_t type);
 
+/// Whether kernel_event_name() knows the event by name.
+bool is_known_kernel_event(std::uint8_t group, std::uint8_t type);
+
 }  // namespace stackpack::etl

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bytes/byte_cursor.h"
+#include "bytes/word_search.h"
 
 namespace stackpack::etl {
 
@@ -74,6 +75,37 @@ constexpr KernelClass kKernelClasses[] = {
     {make_guid(0xdef2fe46, 0x7bd6, 0x4b80, 0xbd94, 0xf57fe20d0ce3), kGroupStackWalk},
     {make_guid(0x01853a65, 0x418f, 0x4f36, 0xaefc, 0xdc0f1d2fd235), kGroupConfig},
 };
+
+// What the first eight bytes of an event say.
+struct EventStart {
+  WalkEnd refused = WalkEnd::kNotYet;  // why no event begins so
+  HeaderForm form;
+  bool by_group = false;
+  std::size_t size = 0;
+  std::size_t header_bytes = 0;
+};
+
+EventStart read_start(std::uint32_t marker, std::uint16_t size_at_4) {
+  EventStart start;
+  start.form = form_of(static_cast<std::uint8_t>(marker >> 16));
+  const Family family = start.form.family;
+  if ((marker & 0xC0000000) != 0xC0000000 || family == Family::kUnknown) {
+    start.refused = WalkEnd::kBadMarker;
+    return start;
+  }
+  if (family == Family::kOld) {
+    start.refused = WalkEnd::kOldHeader;
+    return start;
+  }
+  start.by_group =
+      family == Family::kSystem || family == Family::kCompact || family == Family::kPerfInfo;
+  start.size = start.by_group ? size_at_4 : marker & 0xFFFF;
+  start.header_bytes = start.form.header_bytes;
+  if (family == Family::kPerfInfo) {  // counters may stand between header and payload
+    start.header_bytes += std::size_t{8} * ((marker >> 8) & 7) + ((marker & 0x8000) != 0 ? 8 : 0);
+  }
+  return start;
+}
 
 constexpr std::size_t round_up_8(std::size_t value) {
   return (value + 7) & ~std::size_t{7};
@@ -152,6 +184,39 @@ bool measure_extended(std::span<const std::byte> rest, std::size_t& bytes) {
   }
 }
 
+// Whether events follow each other from `at` to the end of `bytes`.
+bool events_fill(std::span<const std::byte> bytes, std::size_t at) {
+  while (bytes.size() - at >= 8) {
+    bytes::ByteCursor in(bytes.subspan(at), at);
+    const auto marker = in.read<std::uint32_t>();
+    const EventStart start = read_start(marker, in.read<std::uint16_t>());
+    if (start.refused != WalkEnd::kNotYet || start.size < start.header_bytes ||
+        start.size > bytes.size() - at) {
+      return false;
+    }
+    at = std::min(at + round_up_8(start.size), bytes.size());
+  }
+  return at == bytes.size();
+}
+
+// Whether the payload of `event`, padding included, ends with whole events, as it does when its
+// size has grown.
+bool ends_with_events(std::span<const std::byte> event, std::size_t header_bytes) {
+  constexpr std::uint64_t kMarkerBits = 0xFF000000;
+  constexpr std::uint64_t kMarker = 0xC0000000;
+  std::size_t at = round_up_8(header_bytes);
+  for (;;) {
+    at = bytes::find_word(event, at, kMarkerBits, kMarker);
+    if (at == event.size()) {
+      return false;
+    }
+    if (events_fill(event, at)) {
+      return true;
+    }
+    at += 8;
+  }
+}
+
 }  // namespace
 
 bool ExtendedItems::next(ExtendedItem& item) {
@@ -209,29 +274,26 @@ bool EventWalker::next(EventView& event) {
       }
       continue;
     }
-    const HeaderForm form = form_of(static_cast<std::uint8_t>(marker >> 16));
-    if ((marker & 0xC0000000) != 0xC0000000 || form.family == Family::kUnknown) {
-      return stop(WalkEnd::kBadMarker);
+    const EventStart start = read_start(marker, size_at_4);
+    if (start.refused != WalkEnd::kNotYet) {
+      return stop(start.refused);
     }
-    if (form.family == Family::kOld) {
-      return stop(WalkEnd::kOldHeader);
-    }
-    const bool by_group = form.family == Family::kSystem || form.family == Family::kCompact ||
-                          form.family == Family::kPerfInfo;
-    const std::size_t size = by_group ? size_at_4 : marker & 0xFFFF;
-    std::size_t header_bytes = form.header_bytes;
-    if (form.family == Family::kPerfInfo) {  // counters may stand between header and payload
-      header_bytes += std::size_t{8} * ((marker >> 8) & 7) + ((marker & 0x8000) != 0 ? 8 : 0);
-    }
+    const std::size_t size = start.size;
+    const std::size_t header_bytes = start.header_bytes;
     if (size < header_bytes || size > events_.size() - position_) {
       return stop(WalkEnd::kBadSize);
     }
     const std::span<const std::byte> whole = events_.subspan(position_, size);
     const bytes::ByteCursor header(whole, position_);
+    const std::size_t padded = std::min(round_up_8(size), events_.size() - position_);
+    if (ends_with_events(events_.subspan(position_, padded), header_bytes)) [[unlikely]] {
+      ++overlong_;
+    }
+    const HeaderForm form = start.form;
     event.pointer_size = form.pointer_size;
     event.position = static_cast<std::uint32_t>(position_);
     event.extended = {};
-    if (by_group) {
+    if (start.by_group) {
       read_kernel_header(header, marker, form.family, event);
     } else {
       read_guid_header(header, form.family, event);

@@ -107,6 +107,10 @@ class EventWalker {
   /// Bytes up to the event that could not be read, or all of them.
   [[nodiscard]] std::size_t position() const { return position_; }
 
+  /// Events so far whose payload ends with whole events: their size is damaged, and has grown over
+  /// those that follow.
+  [[nodiscard]] std::uint64_t overlong() const { return overlong_; }
+
   /// WPP trace messages passed over so far.
   [[nodiscard]] std::uint64_t messages() const { return messages_; }
 
@@ -117,6 +121,7 @@ class EventWalker {
   std::span<const std::byte> events_;
   std::size_t position_ = 0;
   std::uint64_t messages_ = 0;
+  std::uint64_t overlong_ = 0;
   WalkEnd end_ = WalkEnd::kNotYet;
 };
 

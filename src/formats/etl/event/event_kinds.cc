@@ -1,6 +1,7 @@
 #include "formats/etl/event/event_kinds.h"
 
 #include "formats/etl/event/etl_event_names.h"
+#include "formats/etl/event/provider_names.h"
 
 namespace stackpack::etl {
 
@@ -148,6 +149,12 @@ bool same_kind(const EventKind& kind, const EventView& event) {
       return kind.id == event.id && kind.guid == event.guid;
   }
   return false;
+}
+
+// The name of a provider where it is well known, else its GUID.
+std::string title_of(const Guid& guid) {
+  const std::string_view name = provider_name(guid);
+  return name.empty() ? text_of(guid) : std::string(name);
 }
 
 }  // namespace
@@ -322,9 +329,9 @@ std::string name_of(const EventKind& kind, std::uint32_t number) {
       return name;
     }
     case EventClass::kProvider:
-      return text_of(kind.guid) + "/id" + std::to_string(kind.id);
+      return title_of(kind.guid) + "/id" + std::to_string(kind.id);
     case EventClass::kClass:
-      return text_of(kind.guid) + "/op" + std::to_string(kind.type);
+      return title_of(kind.guid) + "/op" + std::to_string(kind.type);
   }
   return "unknown";
 }

@@ -8,6 +8,7 @@
 #include "formats/etl/codec/xpress_huffman.h"
 #include "formats/etl/codec/xpress_plain.h"
 #include "formats/etl/etl_losses.h"
+#include "formats/etl/event/event_header.h"
 
 namespace stackpack::etl {
 
@@ -17,6 +18,8 @@ namespace {
 // has a clock of its own.
 constexpr std::uint64_t kMostRatio = 4096;
 constexpr std::uint64_t kAlwaysAllowed = std::uint64_t{64} << 10;
+// What a compressor may write after the last byte it compressed: flags for more, a sign of the end.
+constexpr std::size_t kMostInputLeft = 8;
 
 DecodeOutcome decode_as(CompressionFormat format, std::span<const std::byte> in,
                         std::span<std::byte> out, std::size_t wanted) {
@@ -28,6 +31,17 @@ DecodeOutcome decode_as(CompressionFormat format, std::span<const std::byte> in,
     default:
       return decode_xpress_plain(in, out, wanted);
   }
+}
+
+// Whether these are events to the last byte.
+bool is_event_stream(std::span<const std::byte> bytes) {
+  EventWalker walker(bytes);
+  EventView event;
+  std::uint64_t events = 0;
+  while (walker.next(event)) {
+    ++events;
+  }
+  return events != 0 && walker.end() == WalkEnd::kClean;
 }
 
 void make_room(std::vector<std::byte>& memory, std::size_t size) {
@@ -67,6 +81,25 @@ Status BufferDecoder::read_body(const IndexedBuffer& buffer, std::vector<std::by
 }
 
 Status BufferDecoder::decode(const IndexedBuffer& buffer, DecodedBuffer& out) const {
+  if (const Status read = decode_events(buffer, out); !read) {
+    return read;
+  }
+  if (!out.header.holds_events()) {
+    const bool decoded =
+        out.damage == BufferDamage::kNone || out.damage == BufferDamage::kUnusedPartCut;
+    if (decoded && out.header.type != kBufferDebugInfo && is_event_stream(out.events())) {
+      out.damage = BufferDamage::kWrongType;
+    } else {
+      out.damage = BufferDamage::kNotEvents;
+      out.event_bytes = 0;
+    }
+  } else if (out.damage == BufferDamage::kNone && out.header.sizes_disagree()) {
+    out.damage = BufferDamage::kSizesDisagree;
+  }
+  return {};
+}
+
+Status BufferDecoder::decode_events(const IndexedBuffer& buffer, DecodedBuffer& out) const {
   out.where = buffer;
   out.damage = BufferDamage::kNone;
   out.event_bytes = 0;
@@ -80,10 +113,6 @@ Status BufferDecoder::decode(const IndexedBuffer& buffer, DecodedBuffer& out) co
   const bool cut = out.disk_bytes < buffer.size;
   const auto body_bytes = static_cast<std::size_t>(out.disk_bytes - kBufferHeaderBytes);
   const std::size_t wanted = out.header.event_bytes();
-  if (!out.header.holds_events()) {
-    out.damage = BufferDamage::kNotEvents;
-    return {};
-  }
   if (wanted == 0) {
     out.damage = BufferDamage::kNoSize;
     return {};
@@ -110,6 +139,9 @@ Status BufferDecoder::decode(const IndexedBuffer& buffer, DecodedBuffer& out) co
       decode_as(format_, std::span(out.packed).first(body_bytes), out.memory, wanted);
   if (outcome.end == DecodeEnd::kComplete) {
     out.event_bytes = wanted;
+    if (outcome.left > kMostInputLeft) {
+      out.damage = BufferDamage::kInputLeft;
+    }
   } else if (cut && outcome.end == DecodeEnd::kShort) {
     out.damage = BufferDamage::kCutByFileEnd;
     out.event_bytes = outcome.produced;
@@ -129,7 +161,7 @@ Status BufferDecoder::detect_format(std::span<const IndexedBuffer> compressed,
     if (const Status read = decode(buffer, decoded); !read) {
       return read;
     }
-    if (decoded.damage == BufferDamage::kNone) {
+    if (decoded.sound()) {
       return {};
     }
     for (const CompressionFormat other : kFormats) {
@@ -137,7 +169,7 @@ Status BufferDecoder::detect_format(std::span<const IndexedBuffer> compressed,
       if (const Status read = decode(buffer, decoded); !read) {
         return read;
       }
-      if (decoded.damage == BufferDamage::kNone) {
+      if (decoded.sound()) {
         losses.add(loss::kCompressionFormatCorrected, LossKind::kNotice, 1, buffer.offset);
         return {};
       }

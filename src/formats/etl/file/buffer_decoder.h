@@ -25,6 +25,9 @@ enum class BufferDamage : std::uint8_t {
   kUnusedPartCut,    ///< the file ends inside, but behind the events: nothing is lost
   kBadCompression,   ///< the compressed body does not decode: the buffer is lost
   kNotEvents,        ///< of a type that holds no events: passed over
+  kWrongType,        ///< of such a type, and yet full of events: they are read
+  kInputLeft,        ///< decompressed with input to spare: a wrong symbol before has made too much
+  kSizesDisagree,    ///< SavedOffset and Offset differ: events may lie behind the one that is used
 };
 
 /// The events of one buffer, ready to be walked over. Reused: its memory stays.
@@ -37,6 +40,11 @@ struct DecodedBuffer {
   std::vector<std::byte> memory;  ///< event_bytes of events, then slack
   std::vector<std::byte> packed;  ///< scratch: the compressed body
 
+  /// Whether the body was decompressed, to its last byte.
+  [[nodiscard]] bool sound() const {
+    return damage == BufferDamage::kNone || damage == BufferDamage::kWrongType ||
+           damage == BufferDamage::kSizesDisagree;
+  }
   [[nodiscard]] std::span<const std::byte> events() const {
     return std::span(memory).first(event_bytes);
   }
@@ -61,6 +69,7 @@ class BufferDecoder {
   [[nodiscard]] CompressionFormat format() const { return format_; }
 
  private:
+  Status decode_events(const IndexedBuffer& buffer, DecodedBuffer& out) const;
   Status read_body(const IndexedBuffer& buffer, std::vector<std::byte>& body,
                    std::size_t body_bytes) const;
 

@@ -48,6 +48,13 @@ struct BufferHeader {
     return end >= kBufferHeaderBytes ? end - kBufferHeaderBytes : 0;
   }
 
+  /// Whether the two fields that say where the events end say different things. They are one, but
+  /// in header buffers and where the first is 0.
+  [[nodiscard]] bool sizes_disagree() const {
+    return type != kBufferLogHeader && saved_offset >= kBufferHeaderBytes &&
+           offset >= kBufferHeaderBytes && saved_offset != offset;
+  }
+
   /// Whether the buffer holds events (the other types hold what no event reader understands).
   [[nodiscard]] bool holds_events() const {
     return type == kBufferGeneric || type == kBufferRundown || type == kBufferLogHeader ||

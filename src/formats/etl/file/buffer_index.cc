@@ -104,10 +104,16 @@ class IndexWalk {
   Result<bool> step_over_damage(const BufferHeader& buffer, const HeaderBytes& bytes) {
     const bool blank = std::all_of(bytes.begin(), bytes.end(),
                                    [](std::byte byte) { return byte == std::byte{0}; });
-    if (blank) {  // the unused tail of a file whose space was reserved in advance
-      account_.padding += file_size_ - offset_;
-      losses_.add(loss::kUnusedTailBytes, LossKind::kNotice, file_size_ - offset_, offset_);
-      return false;
+    if (blank) {
+      const Result<bool> unused = is_blank_to_end();
+      if (!unused) {
+        return unused.error();
+      }
+      if (*unused) {  // the tail of a file whose space was reserved in advance
+        account_.padding += file_size_ - offset_;
+        losses_.add(loss::kUnusedTailBytes, LossKind::kNotice, file_size_ - offset_, offset_);
+        return false;
+      }
     }
     losses_.add(loss::kBadBufferSizes, LossKind::kDamage, 1, offset_);
     const std::uint64_t from = (index_.count == 0 ? offset_ : last_.offset) + kBufferHeaderBytes;
@@ -120,6 +126,29 @@ class IndexWalk {
       return false;
     }
     resume_at(**found, buffer);
+    return true;
+  }
+
+  // Whether nothing but zeros follows.
+  Result<bool> is_blank_to_end() {
+    std::vector<std::byte> chunk(kScanChunk);
+    for (std::uint64_t at = offset_; at < file_size_;) {
+      if (limits_.control.stop_requested()) {
+        return Error{ErrorCode::kCancelled, at, "etl: cancelled"};
+      }
+      const Result<std::size_t> got = input_.read_at(at, chunk);
+      if (!got) {
+        return got.error();
+      }
+      const std::span<const std::byte> bytes(chunk.data(), *got);
+      if (bytes.empty()) {
+        break;
+      }
+      if (std::any_of(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte{0}; })) {
+        return false;
+      }
+      at += bytes.size();
+    }
     return true;
   }
 

@@ -36,6 +36,9 @@ std::optional<SkipReason> reason_of(BufferDamage damage) {
     case BufferDamage::kNoSize:
     case BufferDamage::kSizeExceedsDisk:
     case BufferDamage::kUnusedPartCut:
+    case BufferDamage::kWrongType:
+    case BufferDamage::kInputLeft:
+    case BufferDamage::kSizesDisagree:
       break;
   }
   return std::nullopt;
@@ -56,8 +59,9 @@ std::optional<SkipReason> reason_of(WalkEnd end, BufferDamage damage) {
     case WalkEnd::kClean:  // or all but the start of an event's first field
       return damage == BufferDamage::kCutByFileEnd ? std::optional(skip::kCutBuffers)
                                                    : std::nullopt;
-    case WalkEnd::kNotYet:
     case WalkEnd::kUnusedRest:
+      return damage == BufferDamage::kCutByFileEnd ? skip::kCutBuffers : skip::kBuffersEndedEarly;
+    case WalkEnd::kNotYet:
       break;
   }
   return std::nullopt;
@@ -292,7 +296,7 @@ Result<bool> BufferMerge::move_window(Stream& stream) {
       (walked == 0 && stream.window_bytes >= kMostEventBytes)) {
     return false;
   }
-  totals_.messages += stream.walker.messages();
+  count_walked(stream);
   open_bytes_ -= buffer.memory_bytes();
   stream.window_begin += walked;
   stream.window_bytes = std::min(walked == 0 ? kMostEventBytes : window_bytes_,
@@ -364,9 +368,27 @@ void BufferMerge::count_damage(const DecodedBuffer& buffer) {
     case BufferDamage::kBadCompression:
       damage(name_of(skip::kUndecodableBuffers));
       break;
+    case BufferDamage::kWrongType:
+      damage(loss::kBuffersOfWrongType);
+      break;
+    case BufferDamage::kInputLeft:
+      damage(loss::kCompressedInputLeft);
+      break;
+    case BufferDamage::kSizesDisagree:
+      damage(loss::kBufferSizesDisagree);
+      break;
     case BufferDamage::kNotEvents:
       losses_.add(name_of(skip::kBuffersWithoutEvents), LossKind::kNotice, 1, offset);
       break;
+  }
+}
+
+// What the walk over a window has counted.
+void BufferMerge::count_walked(const Stream& stream) {
+  totals_.messages += stream.walker.messages();
+  if (stream.walker.overlong() != 0) {
+    losses_.add(loss::kOverlongEvents, LossKind::kDamage, stream.walker.overlong(),
+                stream.buffer->where.offset);
   }
 }
 
@@ -376,9 +398,6 @@ void BufferMerge::count_walk_end(const Stream& stream) {
       stream.buffer->header.compressed()
           ? base
           : base + kBufferHeaderBytes + stream.window_begin + stream.walker.position();
-  if (stream.walker.end() == WalkEnd::kUnusedRest) {
-    losses_.add(loss::kBuffersEndedEarly, LossKind::kNotice, 1, offset);
-  }
   const std::optional<SkipReason> reason = reason_of(stream.walker.end(), stream.buffer->damage);
   // A buffer that the file cuts off was counted when it was opened.
   if (reason && *reason != skip::kCutBuffers) {
@@ -391,7 +410,7 @@ void BufferMerge::count_walk_end(const Stream& stream) {
 void BufferMerge::close_buffer(Stream& stream) {
   const DecodedBuffer& buffer = *stream.buffer;
   count_walk_end(stream);
-  totals_.messages += stream.walker.messages();
+  count_walked(stream);
   const std::uint64_t body = buffer.disk_bytes - kBufferHeaderBytes;
   const std::uint64_t walked = stream.window_begin + stream.walker.position();
   account_.parsed += kBufferHeaderBytes;

@@ -116,6 +116,7 @@ class BufferMerge {
   void place_buffer(Stream& stream);
   void close_buffer(Stream& stream);
   void count_damage(const DecodedBuffer& buffer);
+  void count_walked(const Stream& stream);
   void count_walk_end(const Stream& stream);
   void request_ahead(Stream& stream);
   [[nodiscard]] std::size_t number_of(const Stream& stream) const;

@@ -10,7 +10,7 @@
 
 #include "stackpack/model.h"
 
-namespace stackpack::exporting {
+namespace stackpack::capture {
 
 inline constexpr std::uint32_t kNoRow = ~std::uint32_t{0};
 
@@ -21,7 +21,7 @@ inline constexpr std::uint32_t kNoRow = ~std::uint32_t{0};
 template <typename Row, typename KeyOf>
 class LifeIndex {
  public:
-  LifeIndex(std::span<const Row> rows, KeyOf key_of)
+  explicit LifeIndex(std::span<const Row> rows, KeyOf key_of = {})
       : rows_(rows), key_of_(key_of), order_(rows.size()) {
     std::iota(order_.begin(), order_.end(), 0U);
     std::stable_sort(order_.begin(), order_.end(),
@@ -61,4 +61,17 @@ class LifeIndex {
   std::vector<std::uint32_t> order_;
 };
 
-}  // namespace stackpack::exporting
+struct ProcessKey {
+  std::uint32_t operator()(const Process& process) const { return process.pid; }
+};
+struct ThreadKey {
+  std::tuple<std::uint32_t, std::uint32_t> operator()(const Thread& thread) const {
+    return {thread.pid, thread.tid};
+  }
+};
+
+/// By pid, and by pid and tid.
+using ProcessLives = LifeIndex<Process, ProcessKey>;
+using ThreadLives = LifeIndex<Thread, ThreadKey>;
+
+}  // namespace stackpack::capture

@@ -1,0 +1,11 @@
+#include "app/listing/listed_build_id.h"
+
+#include "export/naming/build_id_text.h"
+
+namespace stackpack::app {
+
+std::string listed_build_id(const Module& module) {
+  return exporting::build_id_text(module);
+}
+
+}  // namespace stackpack::app
