@@ -57,7 +57,7 @@ static stackpack_status print_stack(const stackpack_reader* reader, uint32_t sta
 }
 
 static stackpack_status print_top(const stackpack_reader* reader) {
-  stackpack_summary summary;
+  stackpack_summary summary = {.struct_size = sizeof summary};
   stackpack_status status = stackpack_get_summary(reader, &summary);
   if (status != STACKPACK_OK) {
     return status;
@@ -87,14 +87,15 @@ int main(int argc, char** argv) {
     return 1;
   }
   stackpack_reader* reader = NULL;
-  const char* problem = NULL;
-  stackpack_status status = stackpack_open(argv[1], 0, &reader, &problem);
+  stackpack_status status = stackpack_open(argv[1], 0, &reader);
   if (status == STACKPACK_OK) {
     status = print_top(reader);
   }
   stackpack_close(reader);
   if (status != STACKPACK_OK) {
-    fprintf(stderr, "%s: %s\n", argv[1], problem != NULL ? problem : stackpack_status_text(status));
+    stackpack_error error = {.struct_size = sizeof error};
+    stackpack_get_error(&error);
+    fprintf(stderr, "%s: %s: %s\n", argv[1], stackpack_status_text(status), error.what);
     return 2;
   }
   return 0;

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "bytes/byte_cursor.h"
-#include "spk/format/sample_block.h"
+#include "spk/read/sample_block_decoder.h"
+#include "spk/write/sample_block_encoder.h"
 
 namespace stackpack::fuzz {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "spk/format/sample_block.h"
 #include "spk/read/edge_table.h"
 #include "spk/write/page_encoder.h"
+#include "spk/write/sample_block_encoder.h"
 #include "support/random_stacks.h"
 #include "support/spk_reading.h"
 #include "support/test_bytes.h"

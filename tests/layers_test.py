@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails on an #include that the table of rooms does not allow, and on a file name that is not unique.
+"""Fails on an #include that the table of rooms does not allow, on a circle of includes between units (a
+header with its source), and on a file name that is not unique.
 
 The table is the architecture: docs/architecture.md says why. Changing it is a decision, not a fix.
 """
@@ -24,7 +25,9 @@ ROOMS = {
     "formats/folded": (["public", "core", "bytes", "io", "capture"], []),
     "formats/pprof": (["public", "core", "bytes", "io", "codec", "capture"], ["protozero/"]),
     "dag": (["public", "core", "bytes", "io", "scratch", "capture"], []),
-    "spk": (["public", "core", "bytes", "io", "codec", "scratch", "capture", "dag"], []),
+    "spk/format": (["public", "core", "bytes", "codec"], []),
+    "spk/read": (["public", "core", "bytes", "io", "codec", "capture", "spk/format"], []),
+    "spk/write": (["public", "core", "bytes", "io", "codec", "scratch", "capture", "dag", "spk/format"], []),
     "symbols": (["public", "capture"], []),
     "export": (["public", "core", "bytes", "io", "codec", "capture", "symbols"], ["protozero/", "rapidjson/", "fmt/"]),
     "app": (["public", "core", "bytes", "io", "codec", "scratch", "capture", "formats", "dag", "spk", "symbols", "export"],
@@ -68,10 +71,36 @@ def check_include(source, kind, name, root):
     return f'{room} may not include "{name}"'
 
 
+def circles_of(includes):
+    """Groups of units of which each reaches every other: strongly connected components, by Tarjan."""
+    order, low, stack, found = {}, {}, [], []
+
+    def visit(unit):
+        order[unit] = low[unit] = len(order)
+        stack.append(unit)
+        for other in sorted(includes.get(unit, ())):
+            if other not in order:
+                visit(other)
+                low[unit] = min(low[unit], low[other])
+            elif other in stack:
+                low[unit] = min(low[unit], order[other])
+        if low[unit] == order[unit]:
+            at = stack.index(unit)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for unit in sorted(includes):
+        if unit not in order:
+            visit(unit)
+    return found
+
+
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     problems = []
     edges = 0
+    includes = collections.defaultdict(set)  # by unit
     for folder in ("include", "src"):
         for path in sorted((root / folder).rglob("*")):
             if path.suffix not in (".h", ".cc"):
@@ -84,9 +113,15 @@ def main():
                 match = INCLUDE.match(line)
                 if match:
                     edges += 1
+                    unit, other = relative.with_suffix("").as_posix(), pathlib.Path(match[2]).with_suffix("")
+                    if match[1] == '"' and unit != f"src/{other}":
+                        prefix = "include" if match[2].startswith("stackpack/") else "src"
+                        includes[unit].add(f"{prefix}/{other}")
                     problem = check_include(relative, match[1], match[2], root)
                     if problem:
                         problems.append(f"{relative}:{number}: {problem}")
+
+    problems += [f"units that include each other: {' '.join(circle)}" for circle in circles_of(includes)]
 
     by_name = collections.defaultdict(list)
     for folder in SOURCE_FOLDERS:

@@ -5,7 +5,7 @@
 // second; between two observations a thread returns from some functions and enters others.
 // Context switches and wake-ups record a callstack, too, and outnumber the clock's. At scale 1 it
 // has 21.1 million callstacks of 26.5 frames on average, 0.57 million different ones, 2.1 million
-// nodes. docs/performance.md compares the figures.
+// nodes. docs/measurements/setting.md compares the figures.
 #pragma once
 
 #include <cstdint>

@@ -4,9 +4,13 @@
  * caller comes back through pointers, which are not written on failure unless it says so. No
  * exception crosses this interface; when memory runs out that is STACKPACK_OUT_OF_MEMORY.
  *
- * Threads: a reader may be used by any number of threads at once.
+ * Threads: a reader may be used by any number of threads at once, and so may what is made from it.
  * Lifetime: a reader lives until stackpack_close, which takes NULL, too; strings live as long as it
  * says at the function.
+ * Growth: later versions add fields at the end of a struct whose first field is struct_size. Set it
+ * to sizeof of the struct before the call: no more than that is written, so that a program and a
+ * library of different versions fit. One that was not set (0) is STACKPACK_USAGE. Units: ns of the
+ * capture's clock, and bytes.
  */
 #ifndef STACKPACK_C_API_H
 #define STACKPACK_C_API_H
@@ -36,26 +40,45 @@ typedef enum stackpack_status {
 /* A static text for a status: "file is damaged", ... Never NULL. */
 const char* stackpack_status_text(stackpack_status status);
 
+#define STACKPACK_NO_OFFSET UINT64_MAX
+
+typedef struct stackpack_error {
+  size_t struct_size;
+  stackpack_status status;
+  int os_error;     /* errno, when the operating system gave one; else 0 */
+  uint64_t offset;  /* in the .spk file; STACKPACK_NO_OFFSET: not tied to a place */
+  const char* what; /* structure and cause, static; never NULL */
+} stackpack_error;
+
+/* Why the latest function that failed in this thread did. status is STACKPACK_OK when none has. */
+stackpack_status stackpack_get_error(stackpack_error* error);
+
+/* Bytes without a terminator, which live as long as what they were got from. data is NULL when size
+ * is 0. */
+typedef struct stackpack_text {
+  const char* data;
+  size_t size;
+} stackpack_text;
+
 /* ---- the file ---- */
 
 typedef struct stackpack_reader stackpack_reader;
 
 /* Opens a file. `cache_bytes`: upper bound of the page cache, 0 for the default of 64 MiB.
- * On failure *reader is NULL and, when `problem` is not NULL, *problem is a static text with the
- * cause. */
-stackpack_status stackpack_open(const char* path, uint64_t cache_bytes, stackpack_reader** reader,
-                                const char** problem);
+ * On failure *reader is NULL. */
+stackpack_status stackpack_open(const char* path, uint64_t cache_bytes, stackpack_reader** reader);
 
 /* The same for a file in memory, which must outlive the reader. */
 stackpack_status stackpack_open_memory(const void* data, size_t size, uint64_t cache_bytes,
-                                       stackpack_reader** reader, const char** problem);
+                                       stackpack_reader** reader);
 
 void stackpack_close(stackpack_reader* reader);
 
-/* Reads everything and checks it. */
+/* Reads everything and checks it. Takes as long as reading the file. */
 stackpack_status stackpack_verify(const stackpack_reader* reader);
 
 typedef struct stackpack_summary {
+  size_t struct_size;
   uint64_t file_bytes;
   uint64_t source_bytes; /* of the capture */
   uint64_t samples;
@@ -105,12 +128,6 @@ stackpack_status stackpack_load_symbols(const stackpack_reader* reader,
                                         stackpack_symbols** symbols);
 void stackpack_free_symbols(stackpack_symbols* symbols);
 
-/* Bytes without a terminator, which live as long as the symbols. data is NULL when size is 0. */
-typedef struct stackpack_text {
-  const char* data;
-  size_t size;
-} stackpack_text;
-
 #define STACKPACK_NO_INLINE UINT32_MAX
 
 /* Where a frame lies. Texts that are not known are empty. */
@@ -123,14 +140,40 @@ typedef struct stackpack_location {
   stackpack_text file;      /* of the innermost inlined call, or of the function */
   uint32_t line;            /* 0: not known */
   uint32_t inlined;         /* for stackpack_expand; STACKPACK_NO_INLINE: no inlined call */
+  uint32_t has_address;     /* 0: of an imported profile, a name (or none) and nothing else */
 } stackpack_location;
 
 /* The locations of the frames of a callstack, leaf first, in a process at a time. The leaf and the
- * first user frame behind a kernel part are exact addresses; the others are return addresses, and
+ * first user frame after a kernel part are exact addresses; the others are return addresses, and
  * are looked up one byte before. `locations` has room for `count`. */
 stackpack_status stackpack_locate(const stackpack_symbols* symbols, const stackpack_frame* frames,
                                   size_t count, uint32_t pid, uint64_t time_ns,
                                   stackpack_location* locations);
+
+/* An address of a process at a time. */
+typedef struct stackpack_query {
+  stackpack_frame frame;
+  uint32_t pid;
+  uint32_t is_return_address; /* not 0: look up what is one byte before, as callers are */
+  uint64_t time_ns;
+} stackpack_query;
+
+/* The locations of any frames, each asked for by itself; `locations` has room for `count`. Together
+ * they cost less than one by one. */
+stackpack_status stackpack_locate_all(const stackpack_symbols* symbols,
+                                      const stackpack_query* queries, size_t count,
+                                      stackpack_location* locations);
+
+/* A stretch of time in which addresses of a process mean the same. */
+typedef struct stackpack_epoch {
+  uint64_t number;      /* unique within a pid */
+  uint64_t valid_until; /* first time of the next one */
+} stackpack_epoch;
+
+/* The epoch of a process at a time; those of STACKPACK_UNKNOWN_ID are for the kernel's addresses.
+ */
+stackpack_status stackpack_get_epoch(const stackpack_symbols* symbols, uint32_t pid,
+                                     uint64_t time_ns, stackpack_epoch* epoch);
 
 /* The functions that a location belongs to when calls were inlined, innermost first, the one that
  * has the code last: function, linkage, file and line of each, the rest is as in `location`. *count
@@ -171,6 +214,118 @@ stackpack_status stackpack_visit_samples(const stackpack_reader* reader, uint64_
  */
 stackpack_status stackpack_get_event_name(const stackpack_reader* reader, uint32_t event,
                                           const char** name);
+
+/* Samples of one callstack, event, process and origin, of a file written without samples. */
+typedef struct stackpack_stack_count {
+  uint64_t samples;
+  uint64_t weight;
+  uint32_t stack; /* callstack id or STACKPACK_NO_STACK */
+  uint32_t event;
+  uint32_t pid;
+  uint32_t origin; /* as in stackpack_sample */
+} stackpack_stack_count;
+
+/* Called with counts, at least one, which live during the call. Not 0: stop. Must not throw. */
+typedef int (*stackpack_count_visitor)(void* context, const stackpack_stack_count* counts,
+                                       size_t count);
+
+/* Visits the counts of a file without samples. STACKPACK_USAGE: the file has samples. */
+stackpack_status stackpack_visit_counts(const stackpack_reader* reader,
+                                        stackpack_count_visitor visitor, void* context);
+
+/* ---- the system that was recorded ---- */
+
+typedef struct stackpack_tables stackpack_tables;
+
+/* Reads events, processes, threads, modules and metadata. They stay good when the reader is closed
+ * and live until stackpack_free_tables, which takes NULL, too; so do the texts of their rows. */
+stackpack_status stackpack_load_tables(const stackpack_reader* reader, stackpack_tables** tables);
+void stackpack_free_tables(stackpack_tables* tables);
+
+typedef struct stackpack_table_sizes {
+  size_t struct_size;
+  size_t events; /* rows; a row's number is below */
+  size_t processes;
+  size_t threads;
+  size_t modules;
+  size_t metadata;
+} stackpack_table_sizes;
+
+stackpack_status stackpack_get_table_sizes(const stackpack_tables* tables,
+                                           stackpack_table_sizes* sizes);
+
+#define STACKPACK_UNKNOWN_TIME UINT64_MAX /* before or after the capture */
+#define STACKPACK_KERNEL_PID UINT32_MAX   /* owner of an image that every process shares */
+
+typedef struct stackpack_event {
+  size_t struct_size;
+  stackpack_text name;
+  uint32_t has_weight; /* 1: weights of samples are recorded periods */
+} stackpack_event;
+
+/* One life of a process; an exec begins another one. */
+typedef struct stackpack_process {
+  size_t struct_size;
+  uint64_t start_ns;
+  uint64_t end_ns;
+  uint32_t pid;
+  uint32_t parent_pid;
+  uint32_t inherits_mappings; /* 1: forked, so the parent's mappings of start_ns are its own */
+  stackpack_text name;
+  stackpack_text command_line;
+} stackpack_process;
+
+/* One life of a thread, under one name. */
+typedef struct stackpack_thread {
+  size_t struct_size;
+  uint64_t start_ns;
+  uint64_t end_ns;
+  uint32_t pid;
+  uint32_t tid;
+  stackpack_text name;
+} stackpack_thread;
+
+typedef enum stackpack_build_id_kind {
+  STACKPACK_BUILD_ID_NONE = 0,
+  STACKPACK_BUILD_ID_GNU = 1, /* the bytes of the note */
+  STACKPACK_BUILD_ID_PDB = 2  /* 16 bytes GUID as stored by Windows, 4 bytes age, little-endian */
+} stackpack_build_id_kind;
+
+/* One mapped image during one time range in one process. */
+typedef struct stackpack_module {
+  size_t struct_size;
+  uint64_t base;
+  uint64_t size;
+  uint64_t file_offset; /* offset in the file that is mapped at base */
+  uint64_t start_ns;
+  uint64_t end_ns;
+  uint32_t pid;
+  uint32_t build_id_kind; /* a stackpack_build_id_kind */
+  const uint8_t* build_id;
+  size_t build_id_size;
+  stackpack_text path;
+  stackpack_text debug_name; /* name of the PDB file */
+} stackpack_module;
+
+typedef struct stackpack_metadata {
+  size_t struct_size;
+  stackpack_text key;
+  stackpack_text value;
+} stackpack_metadata;
+
+/* A row of a table, which are ordered as docs/format.md says. STACKPACK_USAGE: there is no such
+ * row.
+ */
+stackpack_status stackpack_get_event(const stackpack_tables* tables, size_t row,
+                                     stackpack_event* event);
+stackpack_status stackpack_get_process(const stackpack_tables* tables, size_t row,
+                                       stackpack_process* process);
+stackpack_status stackpack_get_thread(const stackpack_tables* tables, size_t row,
+                                      stackpack_thread* thread);
+stackpack_status stackpack_get_module(const stackpack_tables* tables, size_t row,
+                                      stackpack_module* module);
+stackpack_status stackpack_get_metadata(const stackpack_tables* tables, size_t row,
+                                        stackpack_metadata* metadata);
 
 #ifdef __cplusplus
 } /* extern "C" */

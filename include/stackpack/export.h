@@ -68,7 +68,7 @@ struct ExportOptions {
   FrameStyle frames = FrameStyle::kFunction;
   bool inlines = false;                 ///< folded: a frame for each inlined call
   FoldedRoot root = FoldedRoot::kNone;  ///< folded
-  bool annotate_kernel = false;         ///< folded: `_[k]` behind kernel frames
+  bool annotate_kernel = false;         ///< folded: `_[k]` after kernel frames
   /// speedscope: weights instead of times; always so when the samples have no times.
   bool aggregate = false;
   bool otlp_stack_tree = false;  ///< otlp: stacks as a tree; an experiment

@@ -16,7 +16,7 @@ enum class FrameMode : std::uint8_t {
   kKernel = 1,
   kUser = 2,
   kHypervisor = 3,
-  kGuest = 4,  ///< guest, kernel or user not told
+  kGuest = 4,  ///< guest, kernel or user not known
   kGuestKernel = 5,
   kGuestUser = 6,
 };
@@ -143,7 +143,7 @@ struct Module {
   friend bool operator==(const Module&, const Module&) = default;
 };
 
-/// Who told the name of a function.
+/// Where the name of a function comes from.
 enum class FunctionSource : std::uint8_t {
   kUnknown = 0,
   kClr = 1,         ///< method events of the .NET runtime

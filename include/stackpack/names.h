@@ -1,6 +1,7 @@
 // Names as a .spk file keeps them: functions, inlined calls, lines. See symbols.h for asking.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -13,6 +14,16 @@ namespace stackpack {
 
 inline constexpr std::uint32_t kNoText = ~std::uint32_t{0};
 inline constexpr std::uint32_t kNoInline = ~std::uint32_t{0};
+
+/// The word of a source in listings and exports.
+[[nodiscard]] constexpr std::string_view source_name(FunctionSource source) {
+  constexpr std::array<std::string_view, kFunctionSourceCount> kNames{
+      "unknown", "clr",       "jscript",  "ksymbol",  "bpf",           "simpleperf",
+      "folded",  "pprof",     "symtab",   "dynsym",   "gnu-debugdata", "dwarf",
+      "pdb",     "pe-export", "kallsyms", "perf-map", "jitdump"};
+  const auto number = static_cast<std::size_t>(source);
+  return number < kNames.size() ? kNames[number] : kNames.front();
+}
 
 /// Texts by number.
 class TextTable {

@@ -123,6 +123,10 @@ class Reader {
 
   [[nodiscard]] CacheCounters cache() const;
 
+  /// Bytes that the callstacks take in this reader's memory when all pages are loaded. Reads every
+  /// page once and keeps none. Errors: as callstack().
+  [[nodiscard]] Result<std::uint64_t> resident_bytes() const;
+
   /// Reads everything: every checksum, every page, every index, every sample block, every table,
   /// their order and keys, and that the statistics fit. docs/format.md, section 7, lists what is
   /// not compared. Errors: as of opening, with the rule that is broken.

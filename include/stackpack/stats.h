@@ -64,7 +64,6 @@ struct Statistics {
     std::uint64_t nodes = 0;  ///< without the root
     std::uint64_t distinct_frames = 0;
     std::uint64_t pages = 0;
-    std::uint64_t resident_bytes = 0;
     std::uint64_t stored_bytes = 0;
   } dag;
 

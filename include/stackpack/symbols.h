@@ -19,11 +19,11 @@ namespace stackpack {
 /// What an address of a callstack is.
 enum class AddressUse : std::uint8_t {
   kExact,   ///< of the instruction that was running, or was interrupted
-  kReturn,  ///< of the instruction behind a call: it belongs to what is one byte before
+  kReturn,  ///< of the instruction after a call: it belongs to what is one byte before
 };
 
 /// The use of frame `index` of a callstack. Exact are the leaf and the first frame of another mode
-/// than the one below it (user code behind a kernel part).
+/// than the one below it (user code that entered the kernel).
 [[nodiscard]] AddressUse address_use(std::span<const Frame> leaf_first, std::size_t index);
 
 /// What is known of an address in one process at one time. Texts and rows are those of the Symbols.
@@ -38,8 +38,11 @@ struct CodeLocation {
   std::uint32_t line = 0;
   std::uint32_t inlined = kNoInline;  ///< row of Names::inlined: see Symbols::expand
   /// How the address was taken: exact, too, in an imported profile, whose addresses lie in the
-  /// calling instruction already, and where no image has the byte before it.
+  /// calling instruction already, and where an image or a function begins at the address and
+  /// nothing has the byte before it.
   AddressUse use = AddressUse::kExact;
+  /// False: the frame of an imported profile that has a name, which may be empty, and no address.
+  bool has_address = true;
 };
 
 /// One of the functions that an address belongs to when calls were inlined.

@@ -13,6 +13,8 @@ namespace {
 using stackpack::Reader;
 
 using stackpack::bindings::guard;
+using stackpack::bindings::hand_over;
+using stackpack::bindings::refuse;
 using stackpack::bindings::status_of;
 
 stackpack::ReaderOptions options_of(std::uint64_t cache_bytes) {
@@ -21,26 +23,18 @@ stackpack::ReaderOptions options_of(std::uint64_t cache_bytes) {
   return options;
 }
 
-// `opened` is the result of an open function; the rest are arguments of the caller.
 stackpack_status hand_out(stackpack::Result<std::unique_ptr<Reader>> opened,
-                          stackpack_reader** reader, const char** problem) {
-  stackpack_status status = status_of(opened);
-  const char* cause = status == STACKPACK_OK ? nullptr : opened.error().what.data();
-  if (status == STACKPACK_OK) {
-    auto events = opened.value()->events();
-    status = status_of(events);
-    if (status == STACKPACK_OK) {
-      *reader = std::make_unique<stackpack_reader>(
-                    stackpack_reader{std::move(opened).value(), std::move(events).value()})
-                    .release();
-      return STACKPACK_OK;
-    }
-    cause = events.error().what.data();
+                          stackpack_reader** reader) {
+  if (!opened) {
+    return status_of(opened);
   }
-  if (problem != nullptr) {
-    *problem = cause;
+  auto events = opened.value()->events();
+  if (events) {
+    *reader = std::make_unique<stackpack_reader>(
+                  stackpack_reader{std::move(opened).value(), std::move(events).value()})
+                  .release();
   }
-  return status;
+  return status_of(events);
 }
 
 stackpack_sample sample_of(const stackpack::StoredSample& from) {
@@ -85,25 +79,23 @@ const char* stackpack_status_text(stackpack_status status) {
   return "unknown status";
 }
 
-stackpack_status stackpack_open(const char* path, uint64_t cache_bytes, stackpack_reader** reader,
-                                const char** problem) {
+stackpack_status stackpack_open(const char* path, uint64_t cache_bytes, stackpack_reader** reader) {
   if (path == nullptr || reader == nullptr) {
-    return STACKPACK_USAGE;
+    return refuse("a null pointer, or an unknown number");
   }
   *reader = nullptr;
-  return guard(
-      [&] { return hand_out(Reader::open(path, options_of(cache_bytes)), reader, problem); });
+  return guard([&] { return hand_out(Reader::open(path, options_of(cache_bytes)), reader); });
 }
 
 stackpack_status stackpack_open_memory(const void* data, size_t size, uint64_t cache_bytes,
-                                       stackpack_reader** reader, const char** problem) {
+                                       stackpack_reader** reader) {
   if ((data == nullptr && size > 0) || reader == nullptr) {
-    return STACKPACK_USAGE;
+    return refuse("a null pointer, or an unknown number");
   }
   *reader = nullptr;
   return guard([&] {
     const std::span<const std::byte> file(static_cast<const std::byte*>(data), size);
-    return hand_out(Reader::open_memory(file, options_of(cache_bytes)), reader, problem);
+    return hand_out(Reader::open_memory(file, options_of(cache_bytes)), reader);
   });
 }
 
@@ -113,34 +105,35 @@ void stackpack_close(stackpack_reader* reader) {
 
 stackpack_status stackpack_verify(const stackpack_reader* reader) {
   if (reader == nullptr) {
-    return STACKPACK_USAGE;
+    return refuse("a null pointer, or an unknown number");
   }
   return guard([&] { return status_of(reader->reader->verify()); });
 }
 
 stackpack_status stackpack_get_summary(const stackpack_reader* reader, stackpack_summary* summary) {
-  if (reader == nullptr || summary == nullptr) {
-    return STACKPACK_USAGE;
+  if (reader == nullptr) {
+    return refuse("no reader");
   }
   const stackpack::Statistics& statistics = reader->reader->statistics();
-  summary->file_bytes = reader->reader->file_bytes();
-  summary->source_bytes = statistics.source_bytes;
-  summary->samples = statistics.samples.total;
-  summary->recorded_samples = statistics.samples.recorded;
-  summary->raw_frames = statistics.callstacks.raw_frames;
-  summary->unique_stacks = statistics.callstacks.unique;
-  summary->stacks = reader->reader->stack_count();
-  summary->nodes = statistics.dag.nodes;
-  summary->distinct_frames = statistics.dag.distinct_frames;
-  summary->max_depth = statistics.callstacks.max_depth;
-  summary->has_samples = reader->reader->has_samples() ? 1 : 0;
-  return STACKPACK_OK;
+  stackpack_summary value{};
+  value.file_bytes = reader->reader->file_bytes();
+  value.source_bytes = statistics.source_bytes;
+  value.samples = statistics.samples.total;
+  value.recorded_samples = statistics.samples.recorded;
+  value.raw_frames = statistics.callstacks.raw_frames;
+  value.unique_stacks = statistics.callstacks.unique;
+  value.stacks = reader->reader->stack_count();
+  value.nodes = statistics.dag.nodes;
+  value.distinct_frames = statistics.dag.distinct_frames;
+  value.max_depth = statistics.callstacks.max_depth;
+  value.has_samples = reader->reader->has_samples() ? 1 : 0;
+  return hand_over(summary, value);
 }
 
 stackpack_status stackpack_get_callstack(const stackpack_reader* reader, uint32_t id,
                                          stackpack_frame* frames, size_t capacity, size_t* depth) {
   if (reader == nullptr || depth == nullptr || (frames == nullptr && capacity > 0)) {
-    return STACKPACK_USAGE;
+    return refuse("a null pointer, or an unknown number");
   }
   return guard([&] {
     std::vector<stackpack::Frame> found;
@@ -160,7 +153,7 @@ stackpack_status stackpack_visit_samples(const stackpack_reader* reader, uint64_
                                          uint64_t to_ns, const uint32_t* pid, const uint32_t* tid,
                                          stackpack_sample_visitor visitor, void* context) {
   if (reader == nullptr || visitor == nullptr) {
-    return STACKPACK_USAGE;
+    return refuse("a null pointer, or an unknown number");
   }
   return guard([&] {
     stackpack::SampleQuery query;
@@ -182,10 +175,34 @@ stackpack_status stackpack_visit_samples(const stackpack_reader* reader, uint64_
   });
 }
 
+stackpack_status stackpack_visit_counts(const stackpack_reader* reader,
+                                        stackpack_count_visitor visitor, void* context) {
+  if (reader == nullptr || visitor == nullptr) {
+    return refuse("a null pointer");
+  }
+  return guard([&] {
+    const auto counts = reader->reader->stack_counts();
+    if (!counts) {
+      return status_of(counts);
+    }
+    std::vector<stackpack_stack_count> rows(counts->size());
+    std::transform(counts->begin(), counts->end(), rows.begin(),
+                   [](const Reader::StackCount& from) {
+                     return stackpack_stack_count{from.samples, from.weight,
+                                                  from.stack,   from.event,
+                                                  from.pid,     static_cast<uint32_t>(from.origin)};
+                   });
+    if (!rows.empty()) {
+      visitor(context, rows.data(), rows.size());
+    }
+    return STACKPACK_OK;
+  });
+}
+
 stackpack_status stackpack_get_event_name(const stackpack_reader* reader, uint32_t event,
                                           const char** name) {
   if (reader == nullptr || name == nullptr || event >= reader->events.size()) {
-    return STACKPACK_USAGE;
+    return refuse("a null pointer, or an unknown number");
   }
   *name = reader->events[event].name.c_str();
   return STACKPACK_OK;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,14 +16,19 @@ namespace {
 
 using stackpack::CodeLocation;
 using stackpack::bindings::guard;
+using stackpack::bindings::refuse;
 using stackpack::bindings::status_of;
-
-stackpack_text text_of(std::string_view text) {
-  return {text.empty() ? nullptr : text.data(), text.size()};
-}
+using stackpack::bindings::text_of;
 
 std::string_view view_of(const stackpack_text& text) {
   return text.size == 0 ? std::string_view() : std::string_view(text.data, text.size);
+}
+
+std::optional<stackpack::Frame> frame_of(const stackpack_frame& frame) {
+  if (frame.mode >= stackpack::kFrameModeCount) {
+    return std::nullopt;
+  }
+  return stackpack::Frame{static_cast<stackpack::FrameMode>(frame.mode), frame.address};
 }
 
 stackpack_location location_of(const CodeLocation& from) {
@@ -37,6 +43,7 @@ stackpack_location location_of(const CodeLocation& from) {
   to.file = text_of(from.file);
   to.line = from.line;
   to.inlined = from.inlined;
+  to.has_address = from.has_address ? 1 : 0;
   return to;
 }
 
@@ -48,7 +55,7 @@ stackpack_status stackpack_load_symbols(const stackpack_reader* reader,
                                         stackpack_symbols** symbols) {
   return guard([&] {
     if (reader == nullptr || symbols == nullptr) {
-      return STACKPACK_USAGE;
+      return refuse("a null pointer, or an unknown mode");
     }
     auto loaded = stackpack::Symbols::load(*reader->reader);
     if (loaded) {
@@ -68,18 +75,56 @@ stackpack_status stackpack_locate(const stackpack_symbols* symbols, const stackp
                                   stackpack_location* locations) {
   return guard([&] {
     if (symbols == nullptr || (count != 0 && (frames == nullptr || locations == nullptr))) {
-      return STACKPACK_USAGE;
+      return refuse("a null pointer, or an unknown mode");
     }
     std::vector<stackpack::Frame> stack;
     for (std::size_t i = 0; i < count; ++i) {
-      if (frames[i].mode >= stackpack::kFrameModeCount) {
-        return STACKPACK_USAGE;
+      const std::optional<stackpack::Frame> frame = frame_of(frames[i]);
+      if (!frame) {
+        return refuse("an unknown mode");
       }
-      stack.push_back({static_cast<stackpack::FrameMode>(frames[i].mode), frames[i].address});
+      stack.push_back(*frame);
     }
     std::vector<CodeLocation> found;
     symbols->symbols->locate_stack(stack, pid, time_ns, found);
     std::transform(found.begin(), found.end(), locations, location_of);
+    return STACKPACK_OK;
+  });
+}
+
+stackpack_status stackpack_locate_all(const stackpack_symbols* symbols,
+                                      const stackpack_query* queries, size_t count,
+                                      stackpack_location* locations) {
+  return guard([&] {
+    if (symbols == nullptr || (count != 0 && (queries == nullptr || locations == nullptr))) {
+      return refuse("a null pointer, or an unknown mode");
+    }
+    std::vector<stackpack::Symbols::Query> wanted;
+    for (std::size_t i = 0; i < count; ++i) {
+      const stackpack_query& query = queries[i];
+      const std::optional<stackpack::Frame> frame = frame_of(query.frame);
+      if (!frame) {
+        return refuse("a null pointer, or an unknown mode");
+      }
+      wanted.push_back({*frame, query.pid, query.time_ns,
+                        query.is_return_address != 0 ? stackpack::AddressUse::kReturn
+                                                     : stackpack::AddressUse::kExact});
+    }
+    std::vector<CodeLocation> found;
+    symbols->symbols->locate_all(wanted, found);
+    std::transform(found.begin(), found.end(), locations, location_of);
+    return STACKPACK_OK;
+  });
+}
+
+stackpack_status stackpack_get_epoch(const stackpack_symbols* symbols, uint32_t pid,
+                                     uint64_t time_ns, stackpack_epoch* epoch) {
+  return guard([&] {
+    if (symbols == nullptr || epoch == nullptr) {
+      return refuse("a null pointer, or an unknown mode");
+    }
+    const stackpack::Symbols::Epoch found = symbols->symbols->epoch(pid, time_ns);
+    *epoch = {found.number, found.valid_until};
     return STACKPACK_OK;
   });
 }
@@ -90,7 +135,7 @@ stackpack_status stackpack_expand(const stackpack_symbols* symbols,
   return guard([&] {
     if (symbols == nullptr || location == nullptr || count == nullptr ||
         (capacity != 0 && chain == nullptr)) {
-      return STACKPACK_USAGE;
+      return refuse("a null pointer, or an unknown mode");
     }
     CodeLocation from;
     from.name = view_of(location->function);
@@ -98,6 +143,7 @@ stackpack_status stackpack_expand(const stackpack_symbols* symbols,
     from.file = view_of(location->file);
     from.line = location->line;
     from.inlined = location->inlined;
+    from.has_address = location->has_address != 0;
     std::vector<stackpack::InlineFrame> frames;
     symbols->symbols->expand(from, frames);
     *count = frames.size();

@@ -1,4 +1,4 @@
-// Where every byte of a capture went. What was passed over is told by reason: there is no way to
+// Where every byte of a capture went. What was passed over is counted by reason: there is no way to
 // count a byte as skipped without one.
 #pragma once
 

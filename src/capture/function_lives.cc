@@ -4,7 +4,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "capture/system_recorder.h"
+#include "capture/system_tables.h"
 
 namespace stackpack::capture {
 
@@ -57,7 +57,7 @@ void FunctionLives::collect(std::span<const FunctionRow> facts) {
         functions_[known->second].died_ns = row.time_ns;
         alive.erase(known);
       }
-      continue;  // else it is told again
+      continue;  // else it comes again
     }
     const bool begins = row.news == FunctionNews::kBegins;
     const bool ends = row.news == FunctionNews::kEnds;

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "capture/function_recorder.h"
+#include "capture/function_fact.h"
 #include "stackpack/model.h"
 
 namespace stackpack::capture {
@@ -19,10 +19,11 @@ struct FunctionRow {
   std::uint64_t time_ns = 0;
   std::uint64_t id = 0;
   std::uint64_t sequence = 0;     ///< in the order of the source
-  std::uint64_t text_offset = 0;  ///< of name, linkage name and file, one after the other
+  std::uint64_t text_offset = 0;  ///< of name, linkage name, file and code, one after the other
   std::uint32_t name_bytes = 0;
   std::uint32_t linkage_bytes = 0;
   std::uint32_t file_bytes = 0;
+  std::uint32_t code_bytes = 0;  ///< see code_fact.h
   std::uint32_t line = 0;
   std::uint32_t pid_or_image = 0;
   FunctionOwner owner = FunctionOwner::kProcess;

@@ -1,13 +1,15 @@
 #include "capture/function_recorder.h"
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <tuple>
 
 #include "bytes/byte_text.h"
+#include "capture/code_fact.h"
 #include "capture/function_lives.h"
 #include "capture/redaction.h"
-#include "capture/system_recorder.h"
+#include "capture/system_tables.h"
 #include "scratch/sorted_runs.h"
 #include "scratch/text_log.h"
 
@@ -56,6 +58,8 @@ struct FunctionRecorder::Impl {
   bool redacts = false;
   Status status;
   std::string text;  // of the function that is visited
+  std::string code_text;
+  std::vector<InlinedFact> inlined;
 };
 
 std::uint32_t FunctionRecorder::Impl::image_of(const FunctionFact& fact) {
@@ -84,6 +88,8 @@ void FunctionRecorder::Impl::add(const FunctionFact& fact) {
   row.linkage_bytes =
       fact.linkage == fact.name ? 0 : static_cast<std::uint32_t>(fact.linkage.size());
   row.file_bytes = static_cast<std::uint32_t>(fact.file.size());
+  write_code(fact.code, code_text);
+  row.code_bytes = static_cast<std::uint32_t>(code_text.size());
   row.line = fact.line;
   row.owner = fact.owner;
   row.news = fact.news;
@@ -92,7 +98,8 @@ void FunctionRecorder::Impl::add(const FunctionFact& fact) {
                      : fact.owner == FunctionOwner::kImage ? image_of(fact)
                                                            : kKernelPid;
   row.text_offset =
-      texts.add({fact.name, row.linkage_bytes == 0 ? std::string_view() : fact.linkage, fact.file});
+      texts.add({fact.name, row.linkage_bytes == 0 ? std::string_view() : fact.linkage, fact.file,
+                 code_text});
   rows.push_back(row);
   if (rows.size() >= most_rows()) {
     spill();
@@ -141,7 +148,7 @@ std::optional<std::uint32_t> FunctionRecorder::Impl::module_of(std::uint32_t ima
 Status FunctionRecorder::Impl::visit_function(const FunctionLife& life, RecordedFunction function,
                                               const Visit& visit) {
   const FunctionRow& row = life.row;
-  text.resize(std::size_t{row.name_bytes} + row.linkage_bytes + row.file_bytes);
+  text.resize(std::size_t{row.name_bytes} + row.linkage_bytes + row.file_bytes + row.code_bytes);
   if (const Status read = texts.read(row.text_offset, text); !read) {
     return read;
   }
@@ -150,8 +157,10 @@ Status FunctionRecorder::Impl::visit_function(const FunctionLife& life, Recorded
   function.source = row.source;
   function.name = all.substr(0, row.name_bytes);
   function.linkage = all.substr(row.name_bytes, row.linkage_bytes);
-  function.file = all.substr(std::size_t{row.name_bytes} + row.linkage_bytes);
+  const std::size_t file_begins = std::size_t{row.name_bytes} + row.linkage_bytes;
+  function.file = all.substr(file_begins, row.file_bytes);
   function.line = row.line;
+  function.code = read_code(all.substr(file_begins + row.file_bytes), inlined);
   if (!redacts) {
     return visit(function);
   }
@@ -161,6 +170,15 @@ Status FunctionRecorder::Impl::visit_function(const FunctionLife& life, Recorded
   function.name = name;
   function.linkage = linkage;
   function.file = file;
+  // Kept apart from the facts, which refer to them.
+  std::deque<std::string> redacted;
+  const auto without = [&redacted](std::string_view given) -> std::string_view {
+    return redacted.emplace_back(without_user_names(given));
+  };
+  function.code.file = without(function.code.file);
+  for (InlinedFact& call : inlined) {
+    call = {without(call.name), without(call.linkage), without(call.call_file), call.call_line};
+  }
   return visit(function);
 }
 

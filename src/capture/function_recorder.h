@@ -13,66 +13,18 @@
 #include <utility>
 #include <vector>
 
+#include "capture/function_fact.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
 
 namespace stackpack::capture {
-
-/// What happened to a function at FunctionFact::time_ns.
-enum class FunctionNews : std::uint8_t {
-  kBegins = 0,  ///< its bytes hold it from this time on (load, jit)
-  kEnds = 1,    ///< they held it until this time (unload)
-  kExists = 2,  ///< it is there, and was when the capture began (rundown at the start)
-  /// It is there, nobody knows since when (rundown at the end): not before an earlier function that
-  /// is known to have had some of its bytes was gone.
-  kExisted = 3,
-};
-
-/// One thing that a source has to say about a function.
-struct FunctionFact {
-  FunctionOwner owner = FunctionOwner::kProcess;
-  std::uint32_t pid = kUnknownId;               ///< kProcess; the life is that of time_ns
-  std::string_view image_path;                  ///< kImage: path of a module of the capture
-  std::span<const std::uint8_t> build_id = {};  ///< kImage: empty when the path is all there is
-
-  std::uint64_t start = 0;  ///< first address; kImage: offset in the file, as Module::file_offset
-  std::uint64_t size = 0;   ///< bytes; above 0: a function without a size names nothing
-  FunctionNews news = FunctionNews::kExists;
-  std::uint64_t time_ns = kUnknownTime;  ///< of the capture's clock; unknown: before the capture
-  /// Knows a function again that was told before in the same life with the same start and size:
-  /// method id and version in any mixture. 0 when the source has none.
-  std::uint64_t id = 0;
-
-  FunctionSource source = FunctionSource::kUnknown;
-  std::string_view name;     ///< as people read it
-  std::string_view linkage;  ///< as linked or signed; empty: the same as `name`
-  std::string_view file;     ///< where it is written, when known
-  std::uint32_t line = 0;    ///< in `file`; 0: not known
-};
-
-/// A function as finish() gives it.
-struct RecordedFunction {
-  FunctionOwner owner = FunctionOwner::kProcess;
-  std::uint32_t pid = kUnknownId;  ///< kProcess
-  std::uint64_t life_ns =
-      kUnknownTime;          ///< kProcess: start of the process' life, if in the capture
-  std::uint32_t module = 0;  ///< kImage: the first row of the modules of that file
-  std::uint64_t start = 0;
-  std::uint64_t size = 0;
-  std::uint64_t born_ns = kUnknownTime;  ///< unknown: as early as the life of its owner
-  FunctionSource source = FunctionSource::kUnknown;
-  std::string_view name;
-  std::string_view linkage;  ///< empty: the same as `name`
-  std::string_view file;
-  std::uint32_t line = 0;
-};
 
 struct SystemTables;
 
 /// Collects what a source says of functions, in any time order, and makes ranges of it that were
 /// born at a time. It is part of the SystemRecorder: `sink.system().functions().add(fact)`.
 ///
-/// Rules: a function that is told twice is one. A function that begins on bytes of another one ends
+/// Rules: a function that comes twice is one. A function that begins on bytes of another one ends
 /// that. Texts are any bytes.
 /// Memory: `memory_limit` for the facts, whose rest goes to a scratch file, and for what finish()
 /// has to look at together; kTextBytes for texts, all others go to a second scratch file.

@@ -3,11 +3,11 @@
 #include <string>
 #include <string_view>
 
-#include "capture/system_recorder.h"
+#include "capture/system_tables.h"
 
 namespace stackpack::capture {
 
-/// Takes out of the tables what tells who recorded a capture, where, and with which arguments:
+/// Takes out of the tables what shows who recorded a capture, where, and with which arguments:
 /// command lines (emptied), the host's name and the recorder's command line (rows dropped), and
 /// user names in every path. Names of programs, threads and images stay, and so do all numbers.
 void redact(SystemTables& tables);

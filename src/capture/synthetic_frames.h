@@ -13,9 +13,10 @@ namespace stackpack::capture {
 
 /// Gives frames that have a name and no address an address, so that the model can hold them.
 ///
-/// Each distinct name is a module of one byte with that path, owned by kKernelPid so that frames of
-/// mode kUnknown find it in every process. The metadata key "frames.synthetic" is set to "1": with
-/// it, a module of one byte without a build id stands for a name.
+/// What is known of a frame is a function of one byte, which every process has (FunctionOwner::
+/// kKernel): frames of mode kUnknown find it. The metadata key "frames.synthetic" is set to "1":
+/// with it, addresses of that mode in the range stand for names. (Files of version 1.0 have a
+/// module of one byte without a build id in place of the function, with the name for its path.)
 /// The addresses lie where no processor has code, and follow the order of first use.
 class SyntheticFrames {
  public:
@@ -27,8 +28,9 @@ class SyntheticFrames {
   /// The recorder must outlive the object.
   explicit SyntheticFrames(SystemRecorder& system) : system_(system) {}
 
-  /// The address that stands for `name`; nothing when names are too many or too long in all.
-  std::optional<std::uint64_t> address_of(std::string_view name);
+  /// The address that stands for the texts, lines and code of `function`, of which owner and range
+  /// are not looked at; nothing when there are too many, or their texts are too long in all.
+  std::optional<std::uint64_t> address_of(const FunctionFact& function);
 
   /// True for an address that may stand for a name.
   static constexpr bool in_range(std::uint64_t address) {
@@ -43,6 +45,8 @@ class SyntheticFrames {
   SystemRecorder& system_;
   std::unordered_map<std::string, std::uint64_t, Hash, std::equal_to<>> addresses_;
   std::uint64_t bytes_ = 0;
+  std::string key_;
+  std::string code_;
 };
 
 }  // namespace stackpack::capture

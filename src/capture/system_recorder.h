@@ -9,20 +9,14 @@
 #include <vector>
 
 #include "capture/function_recorder.h"
+#include "capture/system_facts.h"
+#include "capture/system_tables.h"
 #include "stackpack/model.h"
 
 namespace stackpack::capture {
 
-/// Processes, threads, modules and metadata as they are at the end of a capture.
-struct SystemTables {
-  std::vector<Process> processes;       ///< by pid, then start
-  std::vector<Thread> threads;          ///< by pid, tid, then start
-  std::vector<Module> modules;          ///< by pid (kernel last), base, then start
-  std::vector<MetadataEntry> metadata;  ///< by key
-};
-
 /// Collects facts about processes, threads and mapped images, in any time order, and makes the
-/// tables of them. Facts told twice (rundown and live) become one entry.
+/// tables of them. Facts given twice (rundown and live) become one entry.
 ///
 /// Memory: proportional to the number of distinct facts, up to a limit; facts beyond it are counted
 /// and forgotten.
@@ -32,7 +26,7 @@ class SystemRecorder {
 
   void set_memory_limit(std::uint64_t bytes) { memory_limit_ = bytes; }
 
-  /// Whether finish() leaves out what tells who recorded the capture and where (redaction.h).
+  /// Whether finish() leaves out who recorded the capture and where (redaction.h).
   void set_redaction(bool redacts) {
     redacts_ = redacts;
     functions_.set_redaction(redacts);
@@ -88,45 +82,13 @@ class SystemRecorder {
   [[nodiscard]] SystemTables finish() const;
 
  private:
-  friend class SystemReplay;
-
-  enum class FactKind : std::uint8_t {
-    kProcessStart,
-    kThreadStart,
-    kProcessName,
-    kThreadName,
-    kCommandLine,
-    kMap,
-    kUnmap,
-    kThreadEnd,
-    kProcessEnd,
-  };
-  struct Fact {
-    std::uint64_t time_ns;
-    std::uint64_t payload;  // index of a text or module; base; creator's pid and tid
-    std::uint32_t pid;
-    std::uint32_t other;  // tid, or parent pid
-    FactKind kind;
-    bool flag;  // forked, exec, or: has a creator
-  };
-  struct Identity {
-    BuildIdKind kind = BuildIdKind::kNone;
-    std::vector<std::uint8_t> build_id;
-    std::string debug_name;
-  };
-
   /// Whether `bytes` more may be kept; counts them, or the forgotten fact.
   bool reserve(std::uint64_t bytes);
-  void add(const Fact& fact);
-  void add_with_text(Fact fact, std::string_view text);
+  void add(const SystemFacts::Fact& fact);
+  void add_with_text(SystemFacts::Fact fact, std::string_view text);
 
-  std::vector<Fact> facts_;
-  std::vector<std::string_view> texts_;  // into the keys of text_index_
-  std::map<std::string, std::uint64_t, std::less<>> text_index_;
-  std::vector<Module> modules_;
-  std::map<std::string, Identity, std::less<>> path_identities_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, Identity> base_identities_;
-  std::map<std::string, std::string, std::less<>> metadata_;
+  SystemFacts facts_;
+  std::map<std::string, std::uint64_t, std::less<>> text_index_;  // texts by their number
   std::uint64_t memory_limit_ = kDefaultMemoryLimit;
   std::uint64_t memory_bytes_ = 0;
   std::uint64_t forgotten_facts_ = 0;

@@ -25,16 +25,16 @@ bool same_mapping(const Module& a, const Module& b) {
 }  // namespace
 
 SystemTables SystemReplay::run() {
-  std::vector<std::uint32_t> order(recorder_.facts_.size());
+  std::vector<std::uint32_t> order(facts_.facts.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return order_of(recorder_.facts_[a].time_ns) < order_of(recorder_.facts_[b].time_ns);
+    return order_of(facts_.facts[a].time_ns) < order_of(facts_.facts[b].time_ns);
   });
   for (const std::uint32_t index : order) {
-    play(recorder_.facts_[index]);
+    play(facts_.facts[index]);
   }
   identify_modules();
-  for (const auto& [key, value] : recorder_.metadata_) {
+  for (const auto& [key, value] : facts_.metadata) {
     tables_.metadata.push_back({key, value});
   }
   sort_tables();
@@ -42,7 +42,7 @@ SystemTables SystemReplay::run() {
 }
 
 void SystemReplay::play(const Fact& fact) {
-  using Kind = SystemRecorder::FactKind;
+  using Kind = SystemFacts::Kind;
   switch (fact.kind) {
     case Kind::kProcessStart:
       start_process(fact);
@@ -75,7 +75,7 @@ void SystemReplay::play(const Fact& fact) {
 }
 
 std::string_view SystemReplay::text(const Fact& fact) const {
-  return recorder_.texts_[static_cast<std::size_t>(fact.payload)];
+  return facts_.texts[static_cast<std::size_t>(fact.payload)];
 }
 
 Process& SystemReplay::process(std::uint32_t pid) {
@@ -129,7 +129,7 @@ void SystemReplay::start_process(const Fact& fact) {
   const auto found = current_process_.find(fact.pid);
   if (found != current_process_.end() &&
       tables_.processes[found->second].start_ns == fact.time_ns) {
-    return;  // told twice
+    return;  // came twice
   }
   const auto parent = fact.flag ? current_process_.find(fact.other) : current_process_.end();
   const std::string inherited =
@@ -166,7 +166,7 @@ void SystemReplay::start_thread(const Fact& fact) {
   }
   const auto found = current_thread_.find({fact.pid, fact.other});
   if (found != current_thread_.end() && tables_.threads[found->second].start_ns == fact.time_ns) {
-    return;  // told twice
+    return;  // came twice
   }
   std::string inherited;
   if (fact.flag) {
@@ -193,7 +193,7 @@ void SystemReplay::name_thread(const Fact& fact) {
 }
 
 void SystemReplay::map_module(const Fact& fact) {
-  const Module& module = recorder_.modules_[static_cast<std::size_t>(fact.payload)];
+  const Module& module = facts_.modules[static_cast<std::size_t>(fact.payload)];
   auto& mapped = mapped_[module.pid];
   const std::uint64_t end = end_of(module);
   // What the new mapping covers wholly is gone. What it covers in part stays, and is found by
@@ -205,7 +205,7 @@ void SystemReplay::map_module(const Fact& fact) {
         covered.build_id_kind = module.build_id_kind;
         covered.build_id = module.build_id;
       }
-      return;  // told twice
+      return;  // came twice
     }
     if (end_of(covered) <= end) {
       covered.end_ns = fact.time_ns;
@@ -246,12 +246,12 @@ void SystemReplay::identify_modules() {
     if (!module.build_id.empty()) {
       continue;
     }
-    const auto by_base = recorder_.base_identities_.find({module.pid, module.base});
-    const auto by_path = recorder_.path_identities_.find(module.path);
-    const SystemRecorder::Identity* identity =
-        by_base != recorder_.base_identities_.end()   ? &by_base->second
-        : by_path != recorder_.path_identities_.end() ? &by_path->second
-                                                      : nullptr;
+    const auto by_base = facts_.base_identities.find({module.pid, module.base});
+    const auto by_path = facts_.path_identities.find(module.path);
+    const SystemFacts::Identity* identity =
+        by_base != facts_.base_identities.end()   ? &by_base->second
+        : by_path != facts_.path_identities.end() ? &by_path->second
+                                                  : nullptr;
     if (identity != nullptr) {
       module.build_id_kind = identity->kind;
       module.build_id = identity->build_id;

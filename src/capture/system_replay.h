@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/system_recorder.h"
+#include "capture/system_facts.h"
+#include "capture/system_tables.h"
 #include "stackpack/model.h"
 
 namespace stackpack::capture {
@@ -15,12 +16,12 @@ namespace stackpack::capture {
 /// threads and mappings. Facts without a time come first: they were true before the capture.
 class SystemReplay {
  public:
-  explicit SystemReplay(const SystemRecorder& recorder) : recorder_(recorder) {}
+  explicit SystemReplay(const SystemFacts& facts) : facts_(facts) {}
 
   SystemTables run();
 
  private:
-  using Fact = SystemRecorder::Fact;
+  using Fact = SystemFacts::Fact;
   using ThreadKey = std::pair<std::uint32_t, std::uint32_t>;
 
   void play(const Fact& fact);
@@ -41,7 +42,7 @@ class SystemReplay {
   void identify_modules();
   void sort_tables();
 
-  const SystemRecorder& recorder_;
+  const SystemFacts& facts_;
   SystemTables tables_;
   std::map<std::uint32_t, std::size_t> current_process_;
   std::map<ThreadKey, std::size_t> current_thread_;

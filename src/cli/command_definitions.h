@@ -5,7 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/command_line.h"
+#include "cli/command_text.h"
+#include "cli/invocation.h"
 #include <CLI/CLI.hpp>
 
 namespace stackpack::cli {

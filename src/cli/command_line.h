@@ -4,36 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/arguments.h"
 #include "cli/command_text.h"
+#include "cli/invocation.h"
 
 namespace stackpack::cli {
-
-enum class Command {
-  kConvert,
-  kStats,
-  kDump,
-  kShow,
-  kTop,
-  kCallers,
-  kCallees,
-  kExport,
-  kVerify,
-  kHelp
-};
-
-/// A command with its arguments; those of the other commands have no meaning.
-struct Invocation {
-  Command command = Command::kHelp;
-  ConvertArguments convert;
-  StatsArguments stats;
-  DumpArguments dump;
-  ShowArguments show;
-  ReportArguments report;
-  ExportArguments exporting;
-  VerifyArguments verify;
-  HelpArguments help;
-};
 
 /// What is to be done: run the invocation, print a help text, or complain.
 struct Parsed {
@@ -44,7 +18,7 @@ struct Parsed {
 
 struct CommandDefinitions;
 
-/// Reads the command line, and tells what there is to write on it.
+/// Reads the command line, and describes what can be written on it.
 class CommandLine {
  public:
   CommandLine();

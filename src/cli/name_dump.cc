@@ -6,8 +6,8 @@
 #include "app/analysis/named_frames.h"
 #include "cli/frame_text.h"
 #include "cli/json_text.h"
-#include "cli/source_name.h"
 #include "cli/text_escape.h"
+#include "stackpack/names.h"
 
 namespace stackpack::cli {
 

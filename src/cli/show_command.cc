@@ -9,8 +9,8 @@
 #include "cli/exit_codes.h"
 #include "cli/frame_text.h"
 #include "cli/json_text.h"
-#include "cli/source_name.h"
 #include "cli/text_escape.h"
+#include "stackpack/names.h"
 #include "stackpack/symbols.h"
 
 namespace stackpack::cli {
@@ -65,7 +65,8 @@ void write_text(std::string& out, const Symbols& symbols, FrameStyle style,
   for (std::size_t i = 0; i < frames.size(); ++i) {
     if (style == FrameStyle::kAddress) {
       append_frame(out, frames[i]);
-    } else if (style == FrameStyle::kFunction && !locations[i].name.empty()) {
+    } else if ((style == FrameStyle::kFunction || !locations[i].has_address) &&
+               !locations[i].name.empty()) {
       append_function(out, symbols, locations[i], scratch);
     } else {
       append_place(out, frames[i], locations[i]);

@@ -62,15 +62,22 @@ void write_callstacks(JsonText& json, const Statistics& statistics,
   json.end_object();
 }
 
-void write_dag(JsonText& json, const Statistics& statistics, const app::DerivedFigures& figures) {
+void write_dag(JsonText& json, const app::Measurement& measurement,
+               const app::DerivedFigures& figures) {
+  const Statistics& statistics = measurement.statistics;
   json.key("dag");
   json.begin_object();
   json.field("nodes", statistics.dag.nodes);
   json.field("distinct_frames", statistics.dag.distinct_frames);
   json.field("pages", statistics.dag.pages);
-  json.field("resident_bytes", statistics.dag.resident_bytes);
+  if (measurement.resident_bytes) {
+    json.field("resident_bytes", *measurement.resident_bytes);
+  }
   json.field("stored_bytes", statistics.dag.stored_bytes);
-  json.field("bytes_per_node_resident", figures.bytes_per_node_resident);
+  if (measurement.resident_bytes) {
+    json.field("bytes_per_node_resident",
+               app::ratio(*measurement.resident_bytes, statistics.dag.nodes));
+  }
   json.field("bytes_per_node_stored", figures.bytes_per_node_stored);
   json.end_object();
 
@@ -202,7 +209,7 @@ void write_statistics(JsonText& json, const app::Measurement& measurement) {
   write_source(json, statistics);
   write_samples(json, measurement);
   write_callstacks(json, statistics, figures);
-  write_dag(json, statistics, figures);
+  write_dag(json, measurement, figures);
   write_sections(json, measurement.sections);
   write_ratios(json, figures);
   write_builder(json, statistics, figures);

@@ -94,10 +94,15 @@ void append_facts(std::string& out, const app::Measurement& measurement,
                              grouped(statistics.callstacks.unique_frames),
                              grouped(statistics.dag.distinct_frames),
                              grouped(statistics.callstacks.max_depth)));
-  fact("callstacks", fmt::format("a tree of {} nodes in {} pages; {:.2f} B per node in the file, "
-                                 "{:.2f} B in memory",
-                                 grouped(statistics.dag.nodes), grouped(statistics.dag.pages),
-                                 figures.bytes_per_node_stored, figures.bytes_per_node_resident));
+  const std::string resident =
+      measurement.resident_bytes
+          ? fmt::format("{:.2f} B in memory",
+                        app::ratio(*measurement.resident_bytes, statistics.dag.nodes))
+          : std::string("a page cannot be read: see verify");
+  fact("callstacks",
+       fmt::format("a tree of {} nodes in {} pages; {:.2f} B per node in the file, {}",
+                   grouped(statistics.dag.nodes), grouped(statistics.dag.pages),
+                   figures.bytes_per_node_stored, resident));
   fact("sample data",
        fmt::format("{}, {:.2f} B per sample", human_bytes(statistics.sample_stream_bytes),
                    figures.bytes_per_sample));

@@ -12,7 +12,6 @@
 #include "cli/frame_text.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
-#include "cli/source_name.h"
 #include "cli/text_escape.h"
 #include "stackpack/names.h"
 

@@ -10,7 +10,7 @@
 
 namespace stackpack::codec {
 
-/// Compresses blocks, each into one standard zstd frame which tells its content size.
+/// Compresses blocks, each into one standard zstd frame which states its content size.
 /// Threads: one at a time per object. Keeps its context between calls.
 class ZstdCompressor {
  public:

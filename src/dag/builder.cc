@@ -9,7 +9,7 @@
 //    is new, and put it into the prefix cache.
 //
 // Only the last step changes store, map and prefix cache. A node is never in the map without its
-// ancestors, so that one look-up tells whether anything was added to a path since the search.
+// ancestors, so that one look-up shows whether anything was added to a path since the search.
 #include "dag/builder.h"
 
 #include <algorithm>

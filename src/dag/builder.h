@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "capture/stack_view.h"
+#include "dag/builder_counters.h"
 #include "dag/frozen_dag.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
@@ -16,18 +17,6 @@ namespace stackpack::dag {
 /// Index of a node in a builder: 0 is the root; a parent's index is below its children's.
 enum class NodeIndex : std::uint32_t {};
 inline constexpr NodeIndex kRoot{0};
-
-/// What the builder did, for stats and --timings.
-struct BuilderCounters {
-  std::uint64_t stacks = 0;  ///< callstacks interned
-  std::uint64_t frames = 0;  ///< their frames in all
-  /// Frames found in the thread's last callstack, or with a whole recent one: not looked up.
-  std::uint64_t prefix_frames = 0;
-  std::uint64_t lookups = 0;     ///< look-ups in the map
-  std::uint64_t probes = 0;      ///< slots read for them
-  std::uint64_t node_reads = 0;  ///< nodes read to verify a candidate
-  std::uint64_t rehashes = 0;
-};
 
 /// Phase 1: interns callstacks as nodes (parent, frame) of an append-only DAG.
 ///

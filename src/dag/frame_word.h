@@ -7,7 +7,7 @@
 //     word = address ^ mode << 60        tag nibble:  0 1 2 3 4 5 6     for addresses 0...
 //                                                     F E D C B A 9     for addresses F...
 //
-// The seven pairs are disjoint, so the word tells mode and address. Tag 7 is the escape for all
+// The seven pairs are disjoint, so the word gives mode and address. Tag 7 is the escape for all
 // other addresses (garbage found by a frame-pointer walk): its low bits index a table of such
 // frames. Tag 8 is never made; the root has it, so that no frame ever compares equal to the root.
 #pragma once

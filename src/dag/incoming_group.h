@@ -1,7 +1,7 @@
 // Callstacks on their way into the builder, some at a time.
 //
 // Their frames stand one callstack after the other in three arrays, leaf first, with a row of root
-// words behind each: to a walk up the store, which stays at the root once it is there, a path ends
+// words after each: to a walk up the store, which stays at the root once it is there, a path ends
 // in as many roots as one likes. A group is full when it has kMost callstacks or its usual room is
 // used up; the first one has whatever room it needs.
 #pragma once
@@ -47,7 +47,7 @@ struct IncomingStack {
 class IncomingGroup {
  public:
   static constexpr std::size_t kMost = 64;  ///< callstacks
-  static constexpr std::size_t kRoots = 8;  ///< behind each callstack
+  static constexpr std::size_t kRoots = 8;  ///< after each callstack
   static constexpr std::size_t kUsualFrames = 8'192;
 
   IncomingGroup();

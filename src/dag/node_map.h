@@ -2,7 +2,7 @@
 //
 // A slot is 32 bits: the low bits are a node index, the spare high bits a tag taken from the node's
 // hash. 0 is an empty slot, since the root is never in the map. Keys are in the node store already:
-// whoever looks up verifies a candidate there, exactly, and the tag only spares most of the
+// the caller verifies a candidate there, exactly, and the tag only spares most of the
 // verifications that would fail. A hash alone is never trusted.
 //
 // The hash of a node is a hash of its whole path from the root (parent's hash, frame), not of its

@@ -1,15 +1,14 @@
 // Which nodes the paths of some callstacks have already.
 //
 // A callstack is looked up from its leaf on: the leaf's path first, then the one of the frame above
-// it, until the map names a candidate. Whether that is the node of the path, a walk up the store
-// tells, which compares frame by frame: a hash is never trusted. Most of the time goes into waiting
-// for memory: the slot of the map, the candidate, the nodes above it, each of which tells only
-// where the next one is. So several callstacks are looked up side by side, a step of each in turn,
+// it, until the map names a candidate. A walk up the store then compares frame by frame whether
+// that is the node of the path: a hash is never trusted. Most of the time goes into waiting for
+// memory: the slot of the map, the candidate, the nodes above it, where each has to be read before
+// the next one is known. So several callstacks are looked up side by side, a step of each in turn,
 // and their waits overlap. When one is done, the next callstack takes its place.
 //
-// A walk goes on for some steps before anybody looks how it went. It may so pass the node of the
-// last frame that is to be compared: it then compares frames that the callstack shares with another
-// one, and at the root it stays. Both do no harm.
+// Each walk takes some steps between checks, so it may overshoot the last frame that is to be
+// compared; that is harmless: it compares frames that are shared anyway, and stays at the root.
 #pragma once
 
 #include <array>
@@ -17,7 +16,7 @@
 #include <cstdint>
 #include <span>
 
-#include "dag/builder.h"
+#include "dag/builder_counters.h"
 #include "dag/incoming_group.h"
 #include "dag/node_map.h"
 #include "dag/node_store.h"

@@ -276,7 +276,7 @@ Status SegmentMerge::merge_nodes(FrameIndices& indices, Books& books) {
       return advanced.error();
     }
   }
-  std::vector<std::size_t> equal;   // segments whose heads are the node at hand
+  std::vector<std::size_t> equal;   // segments whose heads are the current node
   std::vector<std::size_t> ending;  // those in which a callstack ends there
   while (!heap.empty()) {
     const SegmentNode node = heads[heap.top()];

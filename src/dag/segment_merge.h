@@ -80,7 +80,7 @@ class SegmentMerge {
   /// segment's builder; kNoStack where none ends. Errors: kIo.
   Status stack_of_node(std::size_t segment, std::uint32_t first, std::span<StackId> into) const;
 
-  /// The same for whoever looks at single nodes through pages: 4 bytes a node of the segment's
+  /// The same for looking at single nodes through pages: 4 bytes a node of the segment's
   /// builder, from this offset of id_file() on.
   [[nodiscard]] std::uint64_t stack_of_node_offset(std::size_t segment) const {
     return stack_of_node_at_[segment];

@@ -141,7 +141,7 @@ class SpilledFrameReader {
   Frame last_;
 };
 
-/// A node as its segment tells it.
+/// A node as its segment has it.
 struct SegmentNode {
   std::uint32_t frame = 0;  ///< index in the segment's dictionary
   std::uint16_t depth = 0;  ///< 1 = child of the root

@@ -43,7 +43,7 @@ class SortedRuns {
     return {};
   }
 
-  /// Visits the rows of all runs in order: `before(a, b)` tells whether a comes before b; of rows
+  /// Visits the rows of all runs in order: `before(a, b)`: whether a comes before b; of rows
   /// neither of which comes before the other, `add(sum, row)` makes one. Once.
   /// Errors: kIo, and whatever `visit(const Row&)` returns.
   template <typename Before, typename Add, typename Visit>

@@ -52,7 +52,7 @@ Status SpillPages::load(std::uint64_t page) {
   }
   const std::span<std::byte> bytes = bytes_of(*frame);
   const std::uint64_t offset = page * kPageBytes;
-  // A page that was never written is not looked for, though there may be others behind it.
+  // A page that was never written is not looked for, though there may be others after it.
   const std::uint64_t present = page >= on_disk_.size() || !on_disk_[static_cast<std::size_t>(page)]
                                     ? 0
                                     : std::min(kPageBytes, file_.size() - offset);

@@ -53,7 +53,7 @@ class SpillPages {
     return {};
   }
 
-  /// The byte at `offset` and those behind it in its page, which stays in memory until the next
+  /// The byte at `offset` and those after it in its page, which stays in memory until the next
   /// call of any of these. `change`: whether they will be written.
   Result<std::byte*> bytes_at(std::uint64_t offset, bool change) {
     const std::uint64_t page = offset / kPageBytes;
@@ -90,7 +90,7 @@ class SpillPages {
   std::vector<bool> on_disk_;            // by page: it was written, or there before
   std::vector<Frame> frames_;
   io::GrowableArray<std::byte> bytes_;  // kPageBytes for each frame
-  std::size_t hand_ = 0;                // of the clock that tells which page goes next
+  std::size_t hand_ = 0;                // of the clock that chooses the page to go next
   std::uint64_t reads_ = 0;
 };
 

@@ -17,7 +17,7 @@ namespace stackpack::scratch {
 /// SpillChains.
 ///
 /// Failure is sticky: after the first error every page reads as zeros and what is written is gone,
-/// so that users need no check of their own; whoever drives them looks at status() now and then.
+/// so that users need no check of their own; their owner looks at status() now and then.
 /// Memory: the budget, and about 12 bytes per page. Threads: one at a time.
 class SpillSpace {
  public:
@@ -39,7 +39,7 @@ class SpillSpace {
   /// The page is not needed any more; take_page() may give its number again.
   void give_back(std::uint32_t page) { free_.push_back(page); }
 
-  /// A byte of a page and those behind it, until the next call of any method of the space, which
+  /// A byte of a page and those after it, until the next call of any method of the space, which
   /// all its users share. `change`: whether they will be written.
   std::byte* bytes_at(std::uint32_t page, std::size_t offset, bool change) {
     if (status_) {

@@ -1,6 +1,6 @@
 // A hash table in a SpillSpace.
 //
-// Open addressing with linear probing. The place of an entry is told by the high bits of its hash,
+// Open addressing with linear probing. The place of an entry is given by the high bits of its hash,
 // so that a table of twice the size has the entries in the same order: growing reads the old pages
 // and writes the new ones one after the other, however few of them are in memory.
 #pragma once
@@ -48,7 +48,7 @@ class SpillTable {
     if (!taken.used()) {
       return taken;
     }
-    // Those behind it that could not have their own place move up.
+    // Those after it that could not have their own place move up.
     for (std::uint64_t at = next(hole);; at = next(at)) {
       const Entry entry = entries_.get(at);
       if (!entry.used()) {

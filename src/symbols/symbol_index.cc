@@ -6,6 +6,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "capture/synthetic_frames.h"
+
 namespace stackpack::symbols {
 
 namespace {
@@ -135,7 +137,7 @@ void SymbolIndex::name_in_image(std::uint64_t offset, CodeLocation& location) co
 }
 
 void SymbolIndex::expand(const CodeLocation& location, std::vector<InlineFrame>& frames) const {
-  if (location.name.empty()) {
+  if (location.name.empty() && location.has_address) {
     return;
   }
   std::string_view file = location.file;
@@ -152,25 +154,30 @@ void SymbolIndex::expand(const CodeLocation& location, std::vector<InlineFrame>&
   frames.push_back({location.name, location.linkage, file, line});
 }
 
-CodeLocation SymbolIndex::locate(const Frame& frame, std::uint32_t pid, std::uint64_t time_ns,
-                                 AddressUse use) const {
+bool SymbolIndex::stands_for_name(const Frame& frame) const {
+  return facts_.synthetic_frames && frame.mode == FrameMode::kUnknown &&
+         capture::SyntheticFrames::in_range(frame.address);
+}
+
+bool SymbolIndex::is_name(const Module& module) const {
+  return facts_.synthetic_frames && module.size == 1 && module.build_id.empty();
+}
+
+// The location of the byte `back` bytes before the address of a frame.
+CodeLocation SymbolIndex::locate_before(const Frame& frame, std::uint32_t pid,
+                                        std::uint64_t time_ns, std::uint64_t back) const {
   CodeLocation location;
-  const bool returns = use == AddressUse::kReturn && frame.address != 0 && facts_.return_addresses;
-  std::uint64_t back = returns ? 1 : 0;
-  Frame wanted{frame.mode, frame.address - back};
-  auto hit = map_.find(pid, time_ns, wanted);
-  if (returns && !hit && (hit = map_.find(pid, time_ns, frame))) {
-    wanted = frame;  // no call can be before the first byte of an image
-    back = 0;
-  }
+  const Frame wanted{frame.mode, frame.address - back};
   location.use = back == 0 ? AddressUse::kExact : AddressUse::kReturn;
-  if (hit) {
+  location.has_address = !stands_for_name(frame);
+  const auto hit = map_.find(pid, time_ns, wanted);
+  if (hit && is_name(modules_[hit->module])) {
+    location.has_address = false;
+    location.name = modules_[hit->module].path;
+    location.linkage = location.name;
+  } else if (hit) {
     location.module = &modules_[hit->module];
     location.offset = hit->offset + back;
-    if (is_synthetic(*location.module)) {
-      location.name = location.module->path;
-      location.linkage = location.name;
-    }
   }
   if (!any_functions_) {
     return location;
@@ -185,6 +192,24 @@ CodeLocation SymbolIndex::locate(const Frame& frame, std::uint32_t pid, std::uin
   }
   location.function_offset += location.function != nullptr ? back : 0;
   return location;
+}
+
+// No call can be before the first byte of an image, or of a function that nothing is before: an
+// address there is no return address.
+CodeLocation SymbolIndex::locate(const Frame& frame, std::uint32_t pid, std::uint64_t time_ns,
+                                 AddressUse use) const {
+  if (use == AddressUse::kExact || frame.address == 0 || !facts_.return_addresses) {
+    return locate_before(frame, pid, time_ns, 0);
+  }
+  const CodeLocation before = locate_before(frame, pid, time_ns, 1);
+  if (before.function != nullptr || (before.module != nullptr && !any_functions_)) {
+    return before;
+  }
+  const CodeLocation exact = locate_before(frame, pid, time_ns, 0);
+  const bool begins_function = exact.function != nullptr && exact.function_offset == 0;
+  const bool begins_image =
+      before.module == nullptr && (exact.module != nullptr || !exact.has_address);
+  return begins_function || begins_image ? exact : before;
 }
 
 }  // namespace stackpack::symbols

@@ -19,9 +19,9 @@ class SymbolIndex {
  public:
   /// What metadata say of the addresses of a capture.
   struct Facts {
-    /// A module of one byte without a build id stands for a name (imported profiles in files of
-    /// version 1.0).
-    bool synthetic_modules = false;
+    /// Addresses of unknown mode in a range that no processor has stand for names (imported
+    /// profiles); in files of version 1.0, modules of one byte without a build id do.
+    bool synthetic_frames = false;
     /// Callers are recorded as return addresses, as sampling kernels do. What other profilers
     /// exported has addresses within the calling instruction already.
     bool return_addresses = true;
@@ -37,11 +37,6 @@ class SymbolIndex {
   void expand(const CodeLocation& location, std::vector<InlineFrame>& frames) const;
   [[nodiscard]] const NamingEpochs& epochs() const { return epochs_; }
 
-  /// Whether a module is nothing but a name.
-  [[nodiscard]] bool is_synthetic(const Module& module) const {
-    return facts_.synthetic_modules && module.size == 1 && module.build_id.empty();
-  }
-
   /// The first row of the modules with the same path and build id.
   [[nodiscard]] std::uint32_t image_of(std::uint32_t module) const { return first_rows_[module]; }
 
@@ -52,7 +47,11 @@ class SymbolIndex {
     std::uint64_t address = 0;
   };
 
+  [[nodiscard]] bool stands_for_name(const Frame& frame) const;
+  [[nodiscard]] bool is_name(const Module& module) const;
   [[nodiscard]] const Function* function_at(const Place& place, std::uint64_t time_ns) const;
+  [[nodiscard]] CodeLocation locate_before(const Frame& frame, std::uint32_t pid,
+                                           std::uint64_t time_ns, std::uint64_t back) const;
   [[nodiscard]] const Process* process_at(std::uint32_t pid, std::uint64_t time_ns) const;
   bool name_at(const Place& place, std::uint64_t time_ns, CodeLocation& location) const;
   bool name_in_process(std::uint64_t address, std::uint32_t pid, std::uint64_t time_ns,

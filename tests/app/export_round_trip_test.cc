@@ -10,6 +10,7 @@
 #include "stackpack/convert.h"
 #include "stackpack/export.h"
 #include "stackpack/reader.h"
+#include "support/source_folder.h"
 
 using namespace stackpack;
 
@@ -77,6 +78,24 @@ TEST_CASE("round trip: a profile of names comes back through pprof") {
   CHECK(*events == std::vector<Event>{{"samples", true}});
   const std::string again = exported(*second, directory, ExportFormat::kFolded, "b.folded");
   CHECK(test::sorted_lines(again) == std::vector<std::string>{"main 2", "main;work 5"});
+}
+
+TEST_CASE("round trip: names of an old file are in modules, and come out alike") {
+  const test::TemporaryDirectory directory;
+  write_file(directory.file("a.folded"), kFolded);
+  const auto packed_now = packed(directory, "a.folded");
+  // A file of version 1.0 of the same text.
+  const auto packed_then = Reader::open(std::string(test::source_folder()) +
+                                        "/testdata/spk/v1-imported/folded-names.spk");
+  REQUIRE(packed_then.has_value());
+  CHECK(packed_now->modules()->empty());
+  CHECK(packed_then.value()->names()->functions.empty());
+  CHECK(test::sorted_lines(exported(**packed_then, directory, ExportFormat::kFolded, "then")) ==
+        test::sorted_lines(kFolded));
+  const auto speedscope = [&directory](const Reader& reader, const std::string& name) {
+    return test::sorted_lines(exported(reader, directory, ExportFormat::kSpeedscope, name));
+  };
+  CHECK(speedscope(*packed_now, "now.json") == speedscope(**packed_then, "then.json"));
 }
 
 TEST_CASE("export: a refused or failed request leaves no output") {

@@ -136,7 +136,17 @@ TEST_SUITE("hot spots") {
   }
 
   TEST_CASE("named frames: each address once, callers by the byte before") {
-    const std::vector<std::byte> file = spk_bytes(recursive_content());
+    SpkContent content = recursive_content();
+    // A rarer event, in another callstack: an export would leave it out.
+    content.stacks.insert({{kUser, 108}});
+    content.events.push_back({"sched:sched_switch", false});
+    StoredSample rare = content.samples.front();
+    rare.time_ns = content.samples.back().time_ns + 1;
+    rare.event = 1;
+    rare.stack = static_cast<StackId>(
+        std::distance(content.stacks.begin(), content.stacks.find({{kUser, 108}})));
+    content.samples.push_back(rare);
+    const std::vector<std::byte> file = spk_bytes(content);
     const auto reader = open_spk(file);
     Lines lines;
     const Status visited = app::visit_named_frames(*reader, [&](const app::NamedFrame& named) {
@@ -145,7 +155,7 @@ TEST_SUITE("hot spots") {
       return Status{};
     });
     REQUIRE(visited);
-    CHECK(lines == Lines{"7 101 a", "7 105 a", "7 115 b", "7 122 c"});
+    CHECK(lines == Lines{"7 101 a", "7 105 a", "7 108 a", "7 115 b", "7 122 c"});
   }
 }
 

@@ -14,7 +14,6 @@ TEST_CASE("figures follow from the counts") {
   statistics.callstacks.unique_frames = 100;
   statistics.dag.nodes = 40;
   statistics.dag.stored_bytes = 50;
-  statistics.dag.resident_bytes = 120;
   statistics.sample_stream_bytes = 150;
   statistics.builder.lookups = 10;
   statistics.builder.probes = 15;
@@ -28,7 +27,6 @@ TEST_CASE("figures follow from the counts") {
   CHECK(figures.total_ratio == 160);
   CHECK(figures.file_ratio == 16);
   CHECK(figures.bytes_per_node_stored == 1.25);
-  CHECK(figures.bytes_per_node_resident == 3);
   CHECK(figures.bytes_per_sample == 3);
   CHECK(figures.probes_per_lookup == 1.5);
   CHECK(figures.prefix_saved_percent == 75);

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "capture/system_recorder.h"
+
 namespace stackpack::capture {
 
 TEST_CASE("redaction: user names in paths are replaced, all else stays") {

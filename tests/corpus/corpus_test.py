@@ -6,7 +6,8 @@
 MANIFEST lists one capture per line, `perf/NAME` or `etl/NAME`, or the traces of a session, `etl/NAME etl/NAME...`. The captures are not part of the
 project: they are looked for in $STACKPACK_CORPUS, or else in ../shared/corpus beside the source
 tree. Without them the test is skipped (exit code 77). Each NAME has a NAME.expected.json, or a
-NAME.events.json: samples and sum of weights of each event, as perf printed them.
+NAME.events.json: samples and sum of weights of each event, as perf printed them. A trace whose methods
+have names has a NAME.frames.txt: `pid address name` of every address in its callstacks that has one.
 """
 import concurrent.futures
 import hashlib
@@ -127,6 +128,24 @@ def compare_totals(program, packed, expected):
             for name in sorted(found.keys() | wanted.keys()) if found.get(name) != wanted.get(name)]
 
 
+def named_frames(program, packed):
+    """`pid address function` of every address that has a name, in byte order."""
+    rows = checked([program, "dump", "--names", packed]).decode().splitlines()[1:]
+    lines = (" ".join(row.split("\t")[column] for column in (0, 1, 4)) for row in rows)
+    return sorted(line.encode() for line in lines)
+
+
+def compare_names(program, packed, capture):
+    """A trace that names no function has no list."""
+    listing = capture.with_suffix(".frames.txt")
+    wanted = sorted(listing.read_bytes().splitlines()) if listing.exists() else []
+    found = named_frames(program, packed)
+    if found == wanted:
+        return []
+    return [f"{len(set(wanted) - set(found))} of {len(wanted)} named addresses are missing, "
+            f"{len(set(found) - set(wanted))} are not wanted"]
+
+
 def compare(program, packed, expected, kind):
     statistics = json.loads(checked([program, "stats", "--json", packed]))
     wanted = perf_figures(expected) if kind == "perf" else etl_figures(expected)
@@ -187,6 +206,8 @@ def test_capture(program, corpus, entry):
         try:
             checked([program, "convert", str(capture), "-o", packed])
             statistics = compare(program, packed, expected, kind)
+            if kind == "etl" and (problems := compare_names(program, packed, capture)):
+                raise Mismatch("; ".join(problems))
             size = sum(part.stat().st_size for part in ([capture] if capture.is_file() else capture.iterdir()))
             if statistics["source"]["bytes"] != size:
                 raise Mismatch(f"{statistics['source']['bytes']} bytes are accounted for, not {size}")

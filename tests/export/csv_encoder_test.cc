@@ -25,7 +25,8 @@ ExportReport write(const HandMadeCapture& capture, ExportOptions options,
 
 }  // namespace
 
-constexpr const char* kStacks = "id,parent,frame,address,module_id,module,file_offset,name\n";
+constexpr const char* kStacks =
+    "id,parent,frame,address,module_id,module,file_offset,name,location\n";
 constexpr const char* kSamples =
     "time_ns,pid,tid,cpu,event,weight,origin,flags,stack,node,process,thread,comm\n";
 
@@ -46,15 +47,15 @@ TEST_CASE("csv: the tree of callstacks, and samples that name its nodes") {
   // nodes count on from the four callstacks.
   CHECK(test::sorted_lines(table(directory, "stacks")) ==
         std::vector<std::string>{
-            "0,,u1010,0x0000000000001010,0,alpha,0x0000000000000010,alpha+0x10",
-            "1,4,u10020,0x0000000000010020,1,libc.so.6,0x0000000000000420,libc.so.6+0x420",
-            "2,6,u20020,0x0000000000020020,3,libc.so.6,0x0000000000000020,libc.so.6+0x20",
+            "0,,u1010,0x0000000000001010,0,alpha,0x0000000000000010,alpha+0x10,",
+            "1,4,u10020,0x0000000000010020,1,libc.so.6,0x0000000000000420,libc.so.6+0x420,",
+            "2,6,u20020,0x0000000000020020,3,libc.so.6,0x0000000000000020,libc.so.6+0x20,",
             "3,1,kffff0100,0x00000000ffff0100,4,[kernel.kallsyms],0x0000000000000100,"
-            "[kernel.kallsyms]+0x100",
-            "4,,u1010,0x0000000000001010,0,alpha,0x000000000000000f,alpha+0xf",
-            "5,,u1010,0x0000000000001010,2,beta,0x0000000000000010,beta+0x10",
-            "6,,u1010,0x0000000000001010,2,beta,0x000000000000000f,beta+0xf",
-            "id,parent,frame,address,module_id,module,file_offset,name"});
+            "[kernel.kallsyms]+0x100,",
+            "4,,u1010,0x0000000000001010,0,alpha,0x000000000000000f,alpha+0xf,",
+            "5,,u1010,0x0000000000001010,2,beta,0x0000000000000010,beta+0x10,",
+            "6,,u1010,0x0000000000001010,2,beta,0x000000000000000f,beta+0xf,",
+            "id,parent,frame,address,module_id,module,file_offset,name,location"});
   CHECK(table(directory, "samples") == std::string(kSamples) +
                                            "1000,10,10,0,0,5,recorded,0,0,0,0,0,alpha\n"
                                            "2000,10,10,0,0,6,recorded,0,1,1,0,0,alpha\n"
@@ -83,6 +84,64 @@ TEST_CASE("csv: the tree of callstacks, and samples that name its nodes") {
   CHECK(table(directory, "metadata") == "key,value\n");
 }
 
+TEST_CASE("csv: functions have places, and frames the calls that were inlined there") {
+  HandMadeCapture capture = test::small_capture();
+  Names& names = capture.tables.names;
+  const auto text = [&names](const char* value) {
+    names.texts.add(value);
+    return static_cast<std::uint32_t>(names.texts.size() - 1);
+  };
+  Function in_file;  // libc's 0x20
+  in_file.owner = FunctionOwner::kImage;
+  in_file.module = 1;
+  in_file.start = 0x10;
+  in_file.size = 0x20;
+  in_file.source = FunctionSource::kPprof;
+  in_file.name = text("malloc");
+  in_file.linkage = text("__libc_malloc");
+  in_file.file = text("malloc.c");
+  in_file.line = 30;
+  Function made;  // 0x1010 of process 10
+  made.pid = 10;
+  made.start = 0x1000;
+  made.size = 0x100;
+  made.born_ns = 5;
+  made.source = FunctionSource::kClr;
+  made.name = text("N.A.a()");
+  names.functions = {made, in_file};
+  InlinedCall call;
+  call.name = text("checked_add");
+  call.call_file = in_file.file;
+  call.call_line = 35;
+  names.inlined = {call};
+  CodeLine line;
+  static_cast<CodeRange&>(line) = in_file;
+  line.inlined = 0;
+  line.file = text("check.h");
+  line.line = 7;
+  names.lines = {line};
+  const test::TemporaryDirectory directory;
+  ExportOptions options;
+  options.filter.pid = 10;
+  write(capture, options, directory.path());
+  CHECK(table(directory, "functions") ==
+        "id,name,linkage,file,line,source,pid,module_id,start,last,born_ns\n"
+        "0,N.A.a(),N.A.a(),,,clr,10,,0x0000000000001000,0x00000000000010ff,5\n"
+        "1,malloc,__libc_malloc,malloc.c,30,pprof,,1,0x0000000000000010,0x000000000000002f,\n"
+        "2,checked_add,checked_add,check.h,,pprof,,,,,\n");
+  const auto frames = test::sorted_lines(table(directory, "frames"));
+  const auto stacks = test::sorted_lines(table(directory, "stacks"));
+  REQUIRE(frames.size() == 5);
+  CHECK(frames.back() == "location,depth,function,line");
+  CHECK(std::count(frames.begin(), frames.end(), "2,0,2,7") == 1);
+  CHECK(std::count(frames.begin(), frames.end(), "2,1,1,35") == 1);
+  CHECK(std::count(stacks.begin(), stacks.end(),
+                   "1,4,u10020,0x0000000000010020,1,libc.so.6,0x0000000000000020,malloc,2") == 1);
+  CHECK(std::count_if(stacks.begin(), stacks.end(), [](const std::string& row) {
+          return row.ends_with(",[kernel.kallsyms]+0x100,");
+        }) == 1);
+}
+
 TEST_CASE("csv: filters keep the stacks of the samples they keep") {
   const HandMadeCapture capture = test::small_capture();
   ExportOptions options;
@@ -91,8 +150,8 @@ TEST_CASE("csv: filters keep the stacks of the samples they keep") {
   write(capture, options, directory.path());
   CHECK(table(directory, "stacks") ==
         std::string(kStacks) +
-            "4,,u1010,0x0000000000001010,0,alpha,0x000000000000000f,alpha+0xf\n"
-            "1,4,u10020,0x0000000000010020,1,libc.so.6,0x0000000000000020,libc.so.6+0x20\n");
+            "4,,u1010,0x0000000000001010,0,alpha,0x000000000000000f,alpha+0xf,\n"
+            "1,4,u10020,0x0000000000010020,1,libc.so.6,0x0000000000000020,libc.so.6+0x20,\n");
   CHECK(table(directory, "samples") ==
         std::string(kSamples) + "3000,10,11,0,0,8,recorded,0,1,1,0,1,worker\n");
 }
@@ -113,8 +172,8 @@ TEST_CASE("csv: the scripts name every table and column") {
   for (const bool samples : {true, false}) {
     const std::string duckdb = exporting::duckdb_script(samples);
     const std::string sqlite = exporting::sqlite_script(samples);
-    for (const char* name :
-         {"stacks", "samples", "events", "modules", "processes", "threads", "metadata"}) {
+    for (const char* name : {"stacks", "frames", "functions", "samples", "events", "modules",
+                             "processes", "threads", "metadata"}) {
       CAPTURE(name);
       std::string header = exporting::csv_header(name, samples);
       REQUIRE_FALSE(header.empty());

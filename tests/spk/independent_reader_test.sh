@@ -54,3 +54,43 @@ for capture in "$source_dir"/testdata/{file,events,threads,dwarf,no-chains}.perf
   "$stackpack" convert --quiet --no-samples "$capture" -o "$scratch/out.spk"
   check "$scratch/out.spk" counts
 done
+
+# Names: an imported profile has lines and inlined calls, too. To a reader of version 1.0, which knows no
+# names, the file says the same of all else.
+python3 -B "$source_dir/tests/spk/write_named_profile.py" "$scratch/named.pb"
+"$stackpack" convert --quiet "$scratch/named.pb" -o "$scratch/named.spk"
+check "$scratch/named.spk" samples
+python3 "$source_dir/tests/support/read_spk.py" "$scratch/named.spk" "$scratch/theirs" lines
+diff "$scratch/theirs/lines" - << 'END'
+kernel	-	-	0x77	0x1	run.py:3
+image	-	0	0x410	0x1	inner.c:9 < inner at middle.h:5 < middle at outer.c:12
+image	-	0	0x420	0x1	outer.c:20
+END
+mkdir "$scratch/old"
+listings=(stacks samples processes threads modules events losses metadata functions)
+python3 "$source_dir/tests/support/read_spk.py" --version 1.0 "$scratch/named.spk" "$scratch/old" "${listings[@]}"
+for listing in "${listings[@]}"; do
+  if [[ $listing == functions ]]; then
+    [[ -s $scratch/theirs/functions && ! -s $scratch/old/functions ]]
+  else
+    diff <(LC_ALL=C sort "$scratch/theirs/$listing") <(LC_ALL=C sort "$scratch/old/$listing")
+  fi
+done
+echo "named.spk: read by the rules of version 1.0"
+
+# A section that such a reader has to know is refused.
+python3 - "$scratch/named.spk" "$scratch/required.spk" << 'END'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+offset, = struct.unpack_from("<Q", data, len(data) - 56)
+count, = struct.unpack_from("<I", data, offset + 8)
+records = range(offset + 16, offset + 16 + 64 * count, 64)
+record, = (at for at in records if data[at:at + 4] == struct.pack("<I", 14))
+data[record + 4] |= 1
+open(sys.argv[2], "wb").write(data)
+END
+if python3 "$source_dir/tests/support/read_spk.py" --version 1.0 "$scratch/required.spk" > /dev/null 2> "$scratch/why"; then
+  echo "a required section that is unknown was passed over" >&2
+  exit 1
+fi
+grep -q 'section 14 is required and unknown' "$scratch/why"

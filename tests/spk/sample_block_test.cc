@@ -1,11 +1,11 @@
-#include "spk/format/sample_block.h"
-
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "codec/zstd_codec.h"
+#include "spk/read/sample_block_decoder.h"
+#include "spk/write/sample_block_encoder.h"
 #include "support/spk_reading.h"
 
 namespace stackpack::spk {

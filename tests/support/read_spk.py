@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """read_spk.py - lists what a .spk file holds; written from docs/format.md alone.
 
-usage: read_spk.py FILE.spk [FOLDER LISTING...]
+usage: read_spk.py [--version 1.0] FILE.spk [FOLDER LISTING...]
 
 Prints the canonical stack listing: one line per recorded callstack, `COUNT frame frame ...`, leaf first. With
 FOLDER, writes listings of docs/cli.md into files of their names there: stacks, samples, processes, threads,
 modules, events, losses, metadata, functions. There, samples has no comm, which is no field of a file.
+With --version 1.0 it goes by the rules of that version of the format: sections of kinds that came
+later are unknown, and passed over unless they are required.
 Needs the standard library and the zstd command. It shares nothing with the C++ reader but the document,
 so that the two check each other and the document. It checks what it needs, not the XXH3 hashes, for which
 the standard library has no function.
@@ -19,7 +21,8 @@ import sys
 
 (SUMMARY, FRAMES, EDGES, PAGES, PAGE_INDEX, SAMPLES, SAMPLE_INDEX, STACK_COUNTS, EVENTS, PROCESSES, THREADS,
  MODULES, METADATA, FUNCTIONS, INLINED_CALLS, LINES, TEXTS) = range(1, 18)
-INDEXED = 2
+REQUIRED, INDEXED = 1, 2
+LAST_KIND = {"1.0": METADATA, "1.1": TEXTS}
 NONE = 0xFFFFFFFF
 RECORDED = 2
 GUESSES = 16
@@ -112,7 +115,7 @@ Section = collections.namedtuple("Section", "kind flags offset stored raw items 
 class File:
     """Directory and contents of the blocks, by section."""
 
-    def __init__(self, path):
+    def __init__(self, path, version="1.1"):
         with open(path, "rb") as file:
             data = file.read()
         need(data[8:16] == b"STACKPAK" and data[16:18] == b"\1\0", "header")
@@ -138,6 +141,9 @@ class File:
             if not section.flags & INDEXED:
                 sizes = [next(records)[1] for _ in range(section.blocks)]
                 self.listed[section.kind] = sizes
+            if not 1 <= section.kind <= LAST_KIND[version]:
+                need(not section.flags & REQUIRED, f"section {section.kind} is required and unknown")
+                del self.contents[section.kind]
 
     def items(self, kind):
         return next(s.items for s in self.sections if s.kind == kind)
@@ -396,14 +402,15 @@ def read_counts(file):
 
 
 def count_samples(file):
-    """Recorded samples per stack id."""
+    """Recorded samples per stack id; in an imported profile one stands for as many as its weight says."""
     counts = collections.Counter()
+    aggregated = (b"samples.aggregated", b"1") in read_table(file, METADATA)
     if not file.has(SAMPLES):
-        for stack, _, _, origin, samples, _ in read_counts(file):
-            counts[stack] += samples if origin == RECORDED else 0
+        for stack, _, _, origin, samples, weight in read_counts(file):
+            counts[stack] += (weight if aggregated else samples) if origin == RECORDED else 0
         return counts
     for sample in read_samples(file):
-        counts[sample.stack] += 1 if sample.origin == RECORDED else 0
+        counts[sample.stack] += (sample.weight if aggregated else 1) if sample.origin == RECORDED else 0
     return counts
 
 
@@ -595,27 +602,36 @@ def read_texts(file):
     return texts
 
 
-def skip_inlined_calls_and_lines(file, texts):
-    """Both are read to the end; what they say is not listed."""
+def read_inlined_calls_and_lines(file, texts):
+    """[row it is inlined in or None, line, name, linkage name, file of the call] and
+    [owner, place, life, start, size, inlined call or None, line, file]."""
+    calls, lines = [], []
     if file.has(INLINED_CALLS):
         for block in file.blocks(INLINED_CALLS):
             rows = block.varint()
             need(block.varint() == texts.next, "first text")
-            block.column(rows), block.column(rows)
-            texts.rows(block, rows, 3)
+            outer, places = block.column(rows), block.column(rows)
+            for back, line, named in zip(outer, places, texts.rows(block, rows, 3)):
+                need(back <= len(calls), "an inlined call comes after the one it is in")
+                calls.append([len(calls) - back if back else None, line] + named)
     if file.has(LINES):
         for block in file.blocks(LINES):
             rows = block.varint()
             need(block.varint() == texts.next, "first text")
-            read_ranges(block, rows)
-            block.column(rows), block.column(rows)
-            texts.rows(block, rows, 1)
+            ranges, inlined, line = read_ranges(block, rows), 0, 0
+            steps, line_steps = block.column(rows), block.column(rows)
+            for row, step, line_step, named in zip(ranges, steps, line_steps, texts.rows(block, rows, 1)):
+                inlined += signed(step)
+                line += signed(line_step)
+                need(0 <= inlined <= len(calls) and line >= 0, "line")
+                lines.append(row + [inlined - 1 if inlined else None, line] + named)
+    return calls, lines
 
 
 def list_functions(file):
     numbers = TextNumbers()
     functions = read_functions(file, numbers) if file.has(FUNCTIONS) else []
-    skip_inlined_calls_and_lines(file, numbers)
+    read_inlined_calls_and_lines(file, numbers)
     texts = read_texts(file) if file.has(TEXTS) else []
     need(len(texts) == numbers.next, "number of texts")
     for owner, place, life, start, size, born, source, line, *named in functions:
@@ -625,17 +641,38 @@ def list_functions(file):
               SOURCES[source], name, linkage, path, line, sep="\t")
 
 
+def list_lines(file):
+    """`owner pid module start size place`, place being `file:line`, then ` < name at file:line` for
+    each inlined call that the code belongs to, innermost first."""
+    numbers = TextNumbers()
+    if file.has(FUNCTIONS):
+        read_functions(file, numbers)
+    calls, lines = read_inlined_calls_and_lines(file, numbers)
+    texts = read_texts(file) if file.has(TEXTS) else []
+    text = lambda number: "-" if number is None else escaped(texts[number])
+    for owner, place, _, start, size, inlined, line, path in lines:
+        pid, module = (place if owner == wanted else "-" for wanted in (0, 2))
+        where = f"{text(path)}:{line}"
+        while inlined is not None:
+            inlined, call_line, name, _, call_path = calls[inlined]
+            where += f" < {text(name)} at {text(call_path)}:{call_line}"
+        print(("process", "kernel", "image")[owner], pid, module, hex(start), hex(size), where, sep="\t")
+
+
 LISTINGS = {
     "stacks": list_stacks, "samples": list_samples, "processes": list_processes, "threads": list_threads,
     "modules": list_modules, "events": list_events, "losses": list_losses, "metadata": list_metadata,
-    "functions": list_functions}
+    "functions": list_functions, "lines": list_lines}
 
 
 def main():
     _, *arguments = sys.argv
+    version = "1.1"
+    if arguments[:1] == ["--version"] and arguments[1:2] and arguments[1] in LAST_KIND:
+        version, arguments = arguments[1], arguments[2:]
     if not arguments or len(arguments) == 2 or any(name not in LISTINGS for name in arguments[2:]):
         sys.exit(__doc__)
-    file = File(arguments[0])
+    file = File(arguments[0], version)
     if len(arguments) == 1:
         list_stacks(file)
     for name in arguments[2:]:

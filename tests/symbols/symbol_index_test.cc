@@ -1,6 +1,8 @@
 #include "symbols/symbol_index.h"
 
+#include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -90,7 +92,25 @@ TEST_CASE("symbols: a return address belongs to what is before it") {
   tables.add(kProcess, 7, 110, 10, "g");
   CHECK(name_at(tables, 7, 5, 110) == "g+0");
   CHECK(name_at(tables, 7, 5, 110, AddressUse::kReturn) == "f+10");
-  CHECK(name_at(tables, 7, 5, 100, AddressUse::kReturn).empty());
+  CHECK(name_at(tables, 7, 5, 120, AddressUse::kReturn) == "g+10");
+  CHECK(name_at(tables, 7, 5, 121, AddressUse::kReturn).empty());
+}
+
+TEST_CASE("symbols: where nothing is before a function, its first byte is no return address") {
+  Tables tables;
+  tables.map(7, 0x1000, 0x1000, 0, "/lib/a.so");
+  tables.add(kImage, 0, 0x300, 0x10, "f");
+  tables.add(kProcess, 7, 100, 10, "g");
+  CHECK(name_at(tables, 7, 5, 100, AddressUse::kReturn) == "g+0");
+  CHECK(name_at(tables, 7, 5, 0x1300, AddressUse::kReturn) == "f+0");
+  CHECK(name_at(tables, 7, 5, 0x1301, AddressUse::kReturn) == "f+1");
+  const SymbolIndex index(tables.processes, tables.modules, tables.names, {});
+  CHECK(index.locate({FrameMode::kUser, 0x1300}, 7, 5, AddressUse::kReturn).use ==
+        AddressUse::kExact);
+  CHECK(index.locate({FrameMode::kUser, 0x1301}, 7, 5, AddressUse::kReturn).use ==
+        AddressUse::kReturn);
+  CHECK(index.locate({FrameMode::kUser, 0x12ff}, 7, 5, AddressUse::kReturn).use ==
+        AddressUse::kReturn);
 }
 
 TEST_CASE("symbols: which frames are exact") {
@@ -230,5 +250,36 @@ TEST_CASE("symbols: the same answers as a search through all functions") {
     if (best != nullptr) {
       CHECK(found.function->born_ns == best->born_ns);
     }
+  }
+}
+
+TEST_CASE("symbols: any number of threads may ask at once") {
+  Tables tables;
+  for (std::uint32_t i = 0; i < 2000; ++i) {
+    tables.add(kProcess, 7 + i % 3, 0x1000 + i * 24, 40, "f" + std::to_string(i), i);
+  }
+  tables.map(7, 0x1000, 0x4000, 0, "/lib/a.so");
+  const SymbolIndex index(tables.processes, tables.modules, tables.names, {});
+  const auto ask = [&index](std::vector<const Function*>& found) {
+    for (std::uint64_t i = 0; i < 20'000; ++i) {
+      const CodeLocation at = index.locate({FrameMode::kUser, 0x1000 + i * 5 % 50'000},
+                                           7 + static_cast<std::uint32_t>(i % 3), i % 2500,
+                                           i % 2 == 0 ? AddressUse::kExact : AddressUse::kReturn);
+      found.push_back(at.function);
+      found.push_back(index.epochs().find(7, i).number % 2 == 0 ? nullptr : at.function);
+    }
+  };
+  std::vector<const Function*> alone;
+  ask(alone);
+  std::vector<std::vector<const Function*>> found(4);
+  std::vector<std::thread> threads;
+  for (auto& mine : found) {
+    threads.emplace_back(ask, std::ref(mine));
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  for (const auto& mine : found) {
+    CHECK(mine == alone);
   }
 }

@@ -60,7 +60,7 @@ FrameEntities::Range FrameEntities::resolve(const Key& key) {
   const exporting::MappingContext& context = selection_.contexts()[key.context];
   const symbols::SymbolIndex& symbols = selection_.symbols();
   const CodeLocation location = symbols.locate(key.frame, context.pid, context.time_ns, key.use);
-  const bool has_image = location.module != nullptr && !symbols.is_synthetic(*location.module);
+  const bool has_image = location.module != nullptr;
   const std::string module(has_image ? file_name(location.module->path) : std::string_view());
   Range range{static_cast<std::uint32_t>(lists_.size()), 0};
   const auto add = [&](FrameEntity entity) {
@@ -69,7 +69,7 @@ FrameEntities::Range FrameEntities::resolve(const Key& key) {
   };
   if (grain_ == FrameGrain::kModule) {
     add({has_image ? module : unnamed_text(key.frame, {}, FrameGrain::kFunction), "", ""});
-  } else if (location.name.empty() || grain_ == FrameGrain::kAddress) {
+  } else if (location.has_address && (location.name.empty() || grain_ == FrameGrain::kAddress)) {
     add({unnamed_text(key.frame, location, grain_), module, ""});
   } else {
     inlined_.clear();

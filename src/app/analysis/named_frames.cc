@@ -23,7 +23,8 @@ Status visit_named_frames(const Reader& reader,
   if (!view) {
     return view.error();
   }
-  const ExportOptions everything;
+  ExportOptions everything;
+  everything.all_events = true;
   const auto selection = exporting::SampleSelection::create(*view, everything);
   if (!selection) {
     return selection.error();

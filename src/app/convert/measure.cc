@@ -16,8 +16,11 @@ Result<Measurement> measure_spk(const std::string& path, const Reader& reader,
   if (!facts) {
     return facts.error();
   }
-  Measurement measured{path, reader.file_bytes(), reader.statistics(),     reader.sections(),
-                       {},   !filter.empty(),     std::move(facts).value()};
+  Measurement measured{path, reader.file_bytes(), reader.statistics(),      reader.sections(),
+                       {},   !filter.empty(),     std::move(facts).value(), {}};
+  if (const Result<std::uint64_t> resident = reader.resident_bytes()) {
+    measured.resident_bytes = *resident;
+  }
   if (measured.filtered) {
     if (const Status status = recount(reader, filter, measured.statistics); !status) {
       return status.error();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@
 
 namespace stackpack::app {
 
-/// What `stats` tells of one file.
+/// What `stats` says of one file.
 struct Measurement {
   std::string file;
   std::uint64_t file_bytes = 0;
@@ -23,10 +24,13 @@ struct Measurement {
   /// True: samples, callstacks and events are those of a selection, and the rest means nothing.
   bool filtered = false;
   CaptureFacts facts;
+  /// Reader::resident_bytes(); none when a page cannot be read.
+  std::optional<std::uint64_t> resident_bytes;
 };
 
-/// The statistics of a .spk file, from its summary: the time does not grow with the capture.
-/// With a filter, `by_process`, and of an imported profile, all samples are read. A capture is
+/// The statistics of a .spk file, from its summary and its pages: the time grows with the distinct
+/// callstacks, not with the samples. With a filter, `by_process`, and of an imported profile, all
+/// samples are read. A capture is
 /// packed into a temporary file first, which is gone afterwards.
 Result<Measurement> measure(const std::string& path, const ConvertOptions& options,
                             const SampleFilter& filter, bool by_process, ConvertProgress* progress);

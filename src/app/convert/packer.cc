@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/convert/capture_formats.h"
+#include "app/convert/code_rows.h"
 #include "app/convert/stack_tally.h"
 
 namespace stackpack::app {
@@ -221,8 +222,9 @@ Status Packer::add_functions(const capture::SystemTables& tables, spk::NameWrite
     return (shared || function.owner != FunctionOwner::kProcess || pids_.contains(function.pid)) &&
            use.occurs(function);
   };
+  CodeRows code;
   const Status added = system_.functions().finish(
-      tables, occurs, [&names](const capture::RecordedFunction& function) {
+      tables, occurs, [&names, &code](const capture::RecordedFunction& function) {
         Function row;
         row.owner = function.owner;
         row.pid = function.owner == FunctionOwner::kProcess ? function.pid : kKernelPid;
@@ -233,9 +235,11 @@ Status Packer::add_functions(const capture::SystemTables& tables, spk::NameWrite
         row.born_ns = function.born_ns;
         row.source = function.source;
         row.line = function.line;
+        code.add(row, function.code);
         return names.add(row, {function.name, function.linkage, function.file});
       });
-  return added ? frames_.status() : added;
+  const Status written = added ? code.write(names) : added;
+  return written ? frames_.status() : written;
 }
 
 void Packer::report_builder(Statistics& statistics) const {

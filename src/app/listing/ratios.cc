@@ -75,7 +75,6 @@ void add_statistics(Statistics& sum, const Statistics& more) {
   sum.dag.nodes += more.dag.nodes;
   sum.dag.distinct_frames += more.dag.distinct_frames;
   sum.dag.pages += more.dag.pages;
-  sum.dag.resident_bytes += more.dag.resident_bytes;
   sum.dag.stored_bytes += more.dag.stored_bytes;
   sum.sample_stream_bytes += more.sample_stream_bytes;
   sum.builder.lookups += more.builder.lookups;

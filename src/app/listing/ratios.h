@@ -22,7 +22,6 @@ struct DerivedFigures {
   double dag_ratio = 0;
   double total_ratio = 0;
   double file_ratio = 0;
-  double bytes_per_node_resident = 0;
   double bytes_per_node_stored = 0;
   double bytes_per_sample = 0;
   double probes_per_lookup = 0;
@@ -37,7 +36,6 @@ inline DerivedFigures derive(const Statistics& statistics, std::uint64_t file_by
   figures.dag_ratio = ratio(figures.unique_bytes, statistics.dag.stored_bytes);
   figures.total_ratio = ratio(figures.raw_bytes, statistics.dag.stored_bytes);
   figures.file_ratio = ratio(statistics.source_bytes, file_bytes);
-  figures.bytes_per_node_resident = ratio(statistics.dag.resident_bytes, statistics.dag.nodes);
   figures.bytes_per_node_stored = ratio(statistics.dag.stored_bytes, statistics.dag.nodes);
   figures.bytes_per_sample = ratio(statistics.sample_stream_bytes, statistics.samples.total);
   figures.probes_per_lookup = ratio(statistics.builder.probes, statistics.builder.lookups);

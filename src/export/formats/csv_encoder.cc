@@ -6,6 +6,8 @@
 // process and time, so that one callstack may have several nodes. The first one has the callstack's
 // id for its own; all other nodes count on from the number of callstacks.
 //
+// frames and functions have what is known of a node's location by name, inlined calls included.
+//
 // Addresses are text of fixed width: a number beyond 2^63 is a floating-point one to many readers,
 // which loses bits, and text of one width sorts as the numbers do.
 
@@ -48,17 +50,19 @@ class CsvEncoder {
   CsvEncoder(ExportJob& job, std::string directory)
       : job_(job),
         directory_(std::move(directory)),
-        locations_(
-            job.selection,
-            {.identity = ImageIdentity::kMapping, .style = job.named_style(), .recorded = true}),
+        locations_(job.selection, {.identity = ImageIdentity::kMapping,
+                                   .style = job.named_style(),
+                                   .recorded = true,
+                                   .by_range = true}),
         resolver_(job.selection, locations_, tree_) {}
 
   Status write() {
     using Step = Status (CsvEncoder::*)();
-    constexpr std::array<Step, 9> kSteps = {
-        &CsvEncoder::resolve_stacks, &CsvEncoder::write_stacks,   &CsvEncoder::write_samples,
-        &CsvEncoder::write_events,   &CsvEncoder::write_modules,  &CsvEncoder::write_processes,
-        &CsvEncoder::write_threads,  &CsvEncoder::write_metadata, &CsvEncoder::write_scripts};
+    constexpr std::array<Step, 11> kSteps = {
+        &CsvEncoder::resolve_stacks,  &CsvEncoder::write_stacks,    &CsvEncoder::write_frames,
+        &CsvEncoder::write_functions, &CsvEncoder::write_samples,   &CsvEncoder::write_events,
+        &CsvEncoder::write_modules,   &CsvEncoder::write_processes, &CsvEncoder::write_threads,
+        &CsvEncoder::write_metadata,  &CsvEncoder::write_scripts};
     for (const Step step : kSteps) {
       if (const Status status = (this->*step)(); !status) {
         return status;
@@ -141,9 +145,7 @@ class CsvEncoder {
       const std::uint32_t number = tree_.location(node);
       const Location& place = locations_.location(number);
       row.text(frame_text({place.mode, place.address})).hex(place.address);
-      const bool in_file = place.image != kNoImage &&
-                           !locations_.is_synthetic(locations_.module_of_image(place.image));
-      if (in_file) {
+      if (place.image != kNoImage) {
         row.number(locations_.module_row_of_image(place.image));
         row.text(locations_.image_name(place.image)).hex(locations_.file_offset(number));
       } else {
@@ -151,9 +153,67 @@ class CsvEncoder {
       }
       name.clear();
       locations_.append_text(number, name);
-      row.text(name).end_row();
+      row.text(name);
+      if (place.code == kNoCode) {
+        row.nothing();
+      } else {
+        row.number(number);
+      }
+      row.end_row();
     }
     return (*table)->finish();
+  }
+
+  // The functions that named locations lie in, innermost first: one, unless calls were inlined.
+  Status write_frames() {
+    const auto table = begin_table("frames");
+    if (!table) {
+      return table.error();
+    }
+    for (std::uint32_t i = 0; i < locations_.size() && (*table)->status(); ++i) {
+      std::uint32_t depth = 0;
+      for (std::uint32_t at = locations_.location(i).code; at != kNoCode;) {
+        const SourcePlace& place = locations_.places()[at];
+        (*table)->number(i).number(depth++).number(place.function);
+        (*table)->known(place.line, std::uint32_t{0}).end_row();
+        at = place.outer;
+      }
+    }
+    return (*table)->finish();
+  }
+
+  Status write_functions() {
+    const auto table = begin_table("functions");
+    if (!table) {
+      return table.error();
+    }
+    for (std::size_t i = 0; i < locations_.functions().size() && (*table)->status(); ++i) {
+      const FunctionName& function = locations_.functions()[i];
+      CsvTable& row = **table;
+      row.number(i).text(locations_.text(function.name)).text(locations_.text(function.linkage));
+      row.text(locations_.text(function.file)).known(function.start_line, std::uint32_t{0});
+      row.text(source_name(function.source));
+      write_range(row, function.row);
+      row.end_row();
+    }
+    return (*table)->finish();
+  }
+
+  // Where a function lies; one that is known as inlined only lies nowhere of its own.
+  void write_range(CsvTable& row, std::uint32_t number) {
+    if (number == kNoRow) {
+      row.nothing().nothing().nothing().nothing().nothing();
+      return;
+    }
+    const Function& function = job_.view().names.functions[number];
+    row.known(function.pid, kKernelPid);
+    if (function.owner == FunctionOwner::kImage) {
+      row.number(function.module);
+    } else {
+      row.nothing();
+    }
+    row.hex(function.start).hex(function.start + (function.size - 1));
+    row.known(function.born_ns, kUnknownTime);
   }
 
   // The columns of a sample about its callstack, process and thread.

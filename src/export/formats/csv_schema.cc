@@ -34,7 +34,15 @@ constexpr std::array kStacks = {Column{"id", kId},
                                 Column{"module_id", kId},
                                 Column{"module", kText},
                                 Column{"file_offset", kAddress},
-                                Column{"name", kText}};
+                                Column{"name", kText},
+                                Column{"location", kId}};
+constexpr std::array kFrames = {Column{"location", kId}, Column{"depth", kId},
+                                Column{"function", kId}, Column{"line", kId}};
+constexpr std::array kFunctions = {
+    Column{"id", kId},        Column{"name", kText},    Column{"linkage", kText},
+    Column{"file", kText},    Column{"line", kId},      Column{"source", kText},
+    Column{"pid", kId},       Column{"module_id", kId}, Column{"start", kAddress},
+    Column{"last", kAddress}, Column{"born_ns", kCount}};
 constexpr std::array kSamples = {
     Column{"time_ns", kCount}, Column{"pid", kId},     Column{"tid", kId},
     Column{"cpu", kId},        Column{"event", kId},   Column{"weight", kCount},
@@ -64,8 +72,10 @@ constexpr std::array kThreads = {Column{"id", kId},        Column{"pid", kId},
                                  Column{"end_ns", kCount}, Column{"name", kText}};
 constexpr std::array kMetadata = {Column{"key", kText}, Column{"value", kText}};
 
-std::array<Table, 7> tables(bool has_samples) {
+std::array<Table, 9> tables(bool has_samples) {
   return {{{"stacks", kStacks},
+           {"frames", kFrames},
+           {"functions", kFunctions},
            {"samples",
             has_samples ? std::span<const Column>(kSamples) : std::span<const Column>(kCounts)},
            {"events", kEvents},

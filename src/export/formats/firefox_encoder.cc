@@ -220,8 +220,7 @@ class FirefoxEncoder {
     library_of_image_.assign(locations_.image_count(), kNoImage);
     for (std::uint32_t i = 0; i < locations_.size(); ++i) {
       const std::uint32_t image = locations_.location(i).image;
-      if (image != kNoImage && library_of_image_[image] == kNoImage &&
-          !locations_.is_synthetic(locations_.module_of_image(image))) {
+      if (image != kNoImage && library_of_image_[image] == kNoImage) {
         library_of_image_[image] = static_cast<std::uint32_t>(libraries_.size());
         libraries_.push_back(image);
       }

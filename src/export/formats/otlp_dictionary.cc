@@ -88,8 +88,7 @@ void OtlpDictionary::write_mappings(SpilledMessage& out) {
   std::uint32_t count = 0;
   for (std::uint32_t i = 0; i < locations_.size(); ++i) {
     const std::uint32_t image = locations_.location(i).image;
-    if (image == kNoImage || mapping_of_image_[image] != 0 ||
-        locations_.is_synthetic(locations_.module_of_image(image))) {
+    if (image == kNoImage || mapping_of_image_[image] != 0) {
       continue;
     }
     mapping_of_image_[image] = ++count;
@@ -141,16 +140,13 @@ void OtlpDictionary::write_locations(SpilledMessage& out) {
           line.add_int64(otlp::line::kLine, number);
         }
       };
-      if (locations_.has_address(i)) {
+      if (place.has_address) {
         if (place.image != kNoImage) {
           location.add_int32(otlp::location::kMappingIndex, index(mapping_of_image_[place.image]));
         }
         location.add_uint64(otlp::location::kAddress, place.address);
         const std::int32_t type = index(text_attribute("profile.frame.type", frame_type_of(place)));
         location.add_packed_int32(otlp::location::kAttributeIndices, &type, &type + 1);
-      } else if (place.code == kNoCode) {
-        bare_names_.push_back(place.image);
-        write_line(locations_.functions().size() + bare_names_.size(), 0);
       }
       // Inlined functions come before the one that has the code.
       for (std::uint32_t at = place.code; at != kNoCode; at = locations_.places()[at].outer) {
@@ -177,14 +173,6 @@ void OtlpDictionary::write_functions(SpilledMessage& out) {
       if (known.start_line != 0) {
         function.add_int64(otlp::function::kStartLine, known.start_line);
       }
-    }
-    out.flush_if_full();
-  }
-  for (const std::uint32_t image : bare_names_) {
-    {
-      protozero::pbf_writer function(top, otlp::dictionary::kFunctionTable);
-      function.add_int32(otlp::function::kName,
-                         index(string(locations_.module_of_image(image).path)));
     }
     out.flush_if_full();
   }

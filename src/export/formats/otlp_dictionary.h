@@ -66,7 +66,6 @@ class OtlpDictionary {
   std::vector<std::uint32_t> index_of_node_;  // 0: not asked for
   std::vector<std::uint32_t> stacks_;         // nodes, in the order of their indices
   std::vector<std::uint32_t> mapping_of_image_;
-  std::vector<std::uint32_t> bare_names_;  // images of frames that are nothing but a name
 };
 
 }  // namespace stackpack::exporting

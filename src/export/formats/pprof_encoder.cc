@@ -239,11 +239,11 @@ class PprofEncoder {
     image_use_.resize(locations_.image_count());
     for (std::uint32_t i = 0; i < locations_.size(); ++i) {
       const Location& place = locations_.location(i);
-      const std::uint32_t image = locations_.image_of(i);
+      const std::uint32_t image = place.image;
       {
         protozero::pbf_writer location(top_, pprof::profile::kLocation);
         location.add_uint64(pprof::location::kId, std::uint64_t{i} + 1);
-        if (locations_.has_address(i)) {
+        if (place.has_address) {
           if (image != kNoImage) {
             location.add_uint64(pprof::location::kMappingId, std::uint64_t{image} + 1);
           }
@@ -271,15 +271,6 @@ class PprofEncoder {
     for (std::uint32_t at = place.code; at != kNoCode; at = locations_.places()[at].outer) {
       write_line(std::uint64_t{locations_.places()[at].function} + 1, locations_.places()[at].line);
     }
-    if (place.code == kNoCode && !locations_.has_address(number)) {
-      bare_names_.push_back(place.image);
-      write_line(bare_name_id(bare_names_.size() - 1), 0);
-    }
-  }
-
-  // Numbers of functions that are nothing but a name, when functions are not asked for.
-  [[nodiscard]] std::uint64_t bare_name_id(std::size_t index) const {
-    return locations_.functions().size() + index + 1;
   }
 
   // What is known of the locations of a mapping: of all of them, or of any.
@@ -316,15 +307,6 @@ class PprofEncoder {
         if (known.start_line != 0) {
           function.add_int64(pprof::function::kStartLine, known.start_line);
         }
-      }
-      flush_if_full();
-    }
-    for (std::size_t i = 0; i < bare_names_.size(); ++i) {
-      {
-        protozero::pbf_writer function(top_, pprof::profile::kFunction);
-        function.add_uint64(pprof::function::kId, bare_name_id(i));
-        function.add_int64(pprof::function::kName,
-                           string(locations_.module_of_image(bare_names_[i]).path));
       }
       flush_if_full();
     }
@@ -404,7 +386,6 @@ class PprofEncoder {
   std::uint32_t column_count_ = 1;
   bool shared_column_ = false;
   std::vector<ImageUse> image_use_;
-  std::vector<std::uint32_t> bare_names_;  // images
   std::vector<Line> lines_;
   std::vector<std::uint32_t> path_;
   std::vector<std::int64_t> values_;

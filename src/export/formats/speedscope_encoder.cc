@@ -194,7 +194,7 @@ class SpeedscopeEncoder {
   // The source file and line of a function, else the image.
   void write_source(std::uint32_t number) {
     const std::uint32_t code = locations_.location(number).code;
-    const std::uint32_t image = locations_.image_of(number);
+    const std::uint32_t image = locations_.location(number).image;
     if (code != kNoCode && function_at(code).file != 0) {
       write_key(json_, "file");
       write_text(json_, locations_.text(function_at(code).file));

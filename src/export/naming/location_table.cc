@@ -144,7 +144,9 @@ Location LocationTable::locate(std::uint32_t pid, std::uint64_t time_ns, const F
     location.address += 1;
     location.returns = true;
   }
-  if (naming_.style == FrameStyle::kFunction && !found.name.empty()) {
+  location.has_address = found.has_address;
+  // Without an address the name is all there is.
+  if (!found.has_address || (naming_.style == FrameStyle::kFunction && !found.name.empty())) {
     location.code = code_of(found);
   }
   return location;
@@ -153,8 +155,8 @@ Location LocationTable::locate(std::uint32_t pid, std::uint64_t time_ns, const F
 // The number of the innermost place of a named address. Where functions are wanted and nothing
 // below them, lines are left out.
 std::uint32_t LocationTable::code_of(const CodeLocation& found) {
-  const CodeKey key{found.function, found.function == nullptr ? found.module : nullptr,
-                    found.inlined, found.line, found.file.data()};
+  const CodeKey key{found.function, found.name.data(), found.inlined, found.line,
+                    found.file.data()};
   const auto [known, fresh] = codes_.try_emplace(key, kNoCode);
   if (!fresh) {
     return known->second;
@@ -174,6 +176,9 @@ std::uint32_t LocationTable::code_of(const CodeLocation& found) {
         function.file = names_.intern(view_.names.texts[found.function->file]);
       }
       function.start_line = outermost ? found.function->line : 0;
+      if (outermost && naming_.by_range) {
+        function.row = static_cast<std::uint32_t>(found.function - view_.names.functions.data());
+      }
       function.source = found.function->source;
       function.made_at_run_time = found.function->owner == FunctionOwner::kProcess;
     }
@@ -284,14 +289,12 @@ std::string_view LocationTable::name_of(const Location& location) const {
     }
     return names_.text(functions_[places_[at].function].name);
   }
-  const bool nameless =
-      location.image == kNoImage || !is_synthetic(module_of_image(location.image));
-  return nameless ? std::string_view() : std::string_view(module_of_image(location.image).path);
+  return {};
 }
 
 void LocationTable::append_address(std::uint32_t number, std::string& out) const {
   const std::string_view name = name_of(locations_[number]);
-  if (name.empty()) {
+  if (locations_[number].code == kNoCode) {
     append_hex(locations_[number].address, out);
   } else {
     out += name;
@@ -301,10 +304,7 @@ void LocationTable::append_address(std::uint32_t number, std::string& out) const
 void LocationTable::append_text(const Location& location, std::string& out) const {
   const std::size_t start = out.size();
   const std::string_view name = name_of(location);
-  // The frame of an imported profile may have an empty name.
-  const bool synthetic =
-      location.image != kNoImage && is_synthetic(module_of_image(location.image));
-  if (location.code != kNoCode || synthetic || !name.empty()) {
+  if (location.code != kNoCode) {  // the frame of an imported profile may have an empty name
     if (location.image != kNoImage && ambiguous_names_.contains(name)) {
       out += image_name(location.image);
       out += '!';

@@ -34,6 +34,7 @@ struct FunctionName {
   std::uint32_t start_line = 0;                      ///< 0: not known
   FunctionSource source = FunctionSource::kUnknown;  ///< who named it
   bool made_at_run_time = false;                     ///< its bytes are of no file
+  std::uint32_t row = kNoRow;  ///< Naming::by_range: of the functions of the file
 
   // NOLINTNEXTLINE(modernize-use-nullptr): the compiler's own comparison
   friend auto operator<=>(const FunctionName&, const FunctionName&) = default;
@@ -57,6 +58,7 @@ struct Location {
   std::uint64_t address = 0;
   /// `address` is a return address, kept as recorded (Naming::recorded).
   bool returns = false;
+  bool has_address = true;         ///< false: a frame of an imported profile is a name only
   std::uint32_t code = kNoCode;    ///< number of the innermost SourcePlace; none without a name
   std::uint32_t inline_depth = 0;  ///< Naming::unfold: calls inlined around this one
 
@@ -87,6 +89,7 @@ class LocationTable {
     bool unfold = false;           ///< a location for each inlined call: see parts()
     /// All addresses of a function are one location, without address and line.
     bool by_function = false;
+    bool by_range = false;  ///< functions with one name are apart where their bytes are
   };
 
   /// The selection must outlive the table.
@@ -139,19 +142,6 @@ class LocationTable {
   [[nodiscard]] std::uint64_t file_offset(std::uint32_t number) const {
     return file_offset(locations_[number]);
   }
-  /// True for the module of a frame which has a name and no address (of an imported profile).
-  [[nodiscard]] bool is_synthetic(const Module& module) const {
-    return symbols_.is_synthetic(module);
-  }
-  /// The image of a location; none for a frame that has a name and no address.
-  [[nodiscard]] std::uint32_t image_of(std::uint32_t number) const {
-    const std::uint32_t image = locations_[number].image;
-    return image == kNoImage || is_synthetic(module_of_image(image)) ? kNoImage : image;
-  }
-  /// False for a frame that has a name and no address.
-  [[nodiscard]] bool has_address(std::uint32_t number) const {
-    return image_of(number) == locations_[number].image;
-  }
   /// Last part of the module's path.
   static std::string_view file_name(const Module& module);
 
@@ -161,7 +151,7 @@ class LocationTable {
   };
   // What decides the names of an address: pointers into the tables of the view.
   using CodeKey =
-      std::tuple<const Function*, const Module*, std::uint32_t, std::uint32_t, const char*>;
+      std::tuple<const Function*, const char*, std::uint32_t, std::uint32_t, const char*>;
 
   [[nodiscard]] Location locate(std::uint32_t pid, std::uint64_t time_ns, const Frame& frame,
                                 bool returns);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "export/naming/location_table.h"
-#include "export/selection/caller_frames.h"
 #include "export/selection/name_pattern.h"
 
 namespace stackpack::exporting {
@@ -18,11 +17,13 @@ std::uint64_t key_of(const PlacedStack& place) {
 
 }  // namespace
 
-ModuleFilter::ModuleFilter(const CaptureView& view, const SampleFilter& filter)
+ModuleFilter::ModuleFilter(const CaptureView& view, const symbols::SymbolIndex& symbols,
+                           const SampleFilter& filter)
     : view_(view),
+      symbols_(symbols),
+      filter_(filter),
       active_(!filter.modules.empty() || !filter.excluded_modules.empty()),
-      some_needed_(!filter.modules.empty()),
-      modules_(view.processes, view.modules) {
+      some_needed_(!filter.modules.empty()) {
   const auto fits = [](const Module& module, const std::vector<std::string>& patterns) {
     return fits_any(module.path, patterns) || fits_any(LocationTable::file_name(module), patterns);
   };
@@ -35,16 +36,22 @@ ModuleFilter::ModuleFilter(const CaptureView& view, const SampleFilter& filter)
 bool ModuleFilter::runs_through(const PlacedStack& place, std::span<const Frame> leaf_first) const {
   bool wanted = !some_needed_;
   for (std::size_t i = 0; i < leaf_first.size(); ++i) {
-    Frame frame = leaf_first[i];
-    if (view_.has_return_addresses() && is_return_address(leaf_first, i)) {
-      --frame.address;
+    const CodeLocation location =
+        symbols_.locate(leaf_first[i], place.pid, place.time_ns, address_use(leaf_first, i));
+    bool needed = false;
+    bool excluded = false;
+    if (location.module != nullptr) {
+      const auto row = static_cast<std::size_t>(location.module - view_.modules.data());
+      needed = needed_[row];
+      excluded = excluded_[row];
+    } else if (!location.has_address) {
+      needed = fits_any(location.name, filter_.modules);
+      excluded = fits_any(location.name, filter_.excluded_modules);
     }
-    if (const auto hit = modules_.find(place.pid, place.time_ns, frame)) {
-      if (excluded_[hit->module]) {
-        return false;
-      }
-      wanted = wanted || needed_[hit->module];
+    if (excluded) {
+      return false;
     }
+    wanted = wanted || needed;
   }
   return wanted;
 }

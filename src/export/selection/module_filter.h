@@ -5,10 +5,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "capture/module_map.h"
 #include "export/selection/capture_view.h"
 #include "stackpack/filter.h"
 #include "stackpack/result.h"
+#include "symbols/symbol_index.h"
 
 namespace stackpack::exporting {
 
@@ -20,12 +20,15 @@ struct PlacedStack {
   std::uint64_t time_ns = 0;
 };
 
-/// Tells which callstacks run through images of given names.
+/// Tells which callstacks run through images of given names. The frame of an imported profile that
+/// has a name and no address goes by that.
 ///
 /// Memory: a verdict per (callstack, context) up to a fixed number, then it starts anew.
 class ModuleFilter {
  public:
-  ModuleFilter(const CaptureView& view, const SampleFilter& filter);
+  /// All of them must outlive the filter.
+  ModuleFilter(const CaptureView& view, const symbols::SymbolIndex& symbols,
+               const SampleFilter& filter);
 
   /// False when the filter names no module: everything is wanted.
   [[nodiscard]] bool active() const { return active_; }
@@ -39,11 +42,12 @@ class ModuleFilter {
                                   std::span<const Frame> leaf_first) const;
 
   const CaptureView& view_;
+  const symbols::SymbolIndex& symbols_;
+  const SampleFilter& filter_;
   bool active_;
   bool some_needed_;          // not only exclusions
   std::vector<bool> needed_;  // by row of the module table
   std::vector<bool> excluded_;
-  capture::ModuleMap modules_;
   std::unordered_map<std::uint64_t, bool> verdicts_;  // by callstack and context
 };
 

@@ -27,7 +27,7 @@ SampleSelection::SampleSelection(const CaptureView& view, const ExportOptions& o
       thread_lives_(view.threads),
       symbols_(view.processes, view.modules, view.names,
                {view.fact(kSyntheticFramesKey) == "1", view.has_return_addresses()}),
-      module_filter_(view, options.filter) {
+      module_filter_(view, symbols_, options.filter) {
   query_.pid = options.filter.pid;
   query_.tid = options.filter.tid;
   weighted_ = options.weight == ExportWeight::kPeriod ||

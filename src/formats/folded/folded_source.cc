@@ -152,7 +152,10 @@ class FoldedReader {
     std::string_view rest = line.frames;
     while (true) {
       const std::size_t end = rest.find(kSeparator);
-      const auto address = names_.address_of(rest.substr(0, end));
+      capture::FunctionFact function;
+      function.source = FunctionSource::kFolded;
+      function.name = rest.substr(0, end);
+      const auto address = names_.address_of(function);
       if (!address) {
         return Error{ErrorCode::kLimit, reader_.offset(), "folded: too many names"};
       }

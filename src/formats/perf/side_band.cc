@@ -52,7 +52,7 @@ void note_kernel_reference(std::string_view name, std::uint64_t address,
   constexpr std::string_view kGuestImage = "[guest.kernel.kallsyms";
   std::string key = "kernel.";
   if (name.starts_with(kGuestImage)) {
-    // Behind the dot, the process of the virtual machine.
+    // After the dot, the process of the virtual machine.
     const std::string_view machine = name.substr(kGuestImage.size(), end - kGuestImage.size());
     key = "guest_kernel" + std::string(machine) + ".";
   }

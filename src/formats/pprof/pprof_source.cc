@@ -186,17 +186,16 @@ class ProfileReader {
   }
 
   void add_location(std::uint64_t id, std::uint64_t offset) {
-    const std::span<const Frame> frames = tables_.frames_of(id);
-    if (frames.empty()) {
+    const std::optional<Frame> frame = tables_.frame_of(id);
+    if (!frame) {
       sink_.losses().add(loss::kUnknownLocation, LossKind::kDamage, 1, offset);
+      return;
     }
-    for (const Frame& frame : frames) {
-      addresses_.push_back(frame.address);
-      if (runs_.empty() || runs_.back().mode != frame.mode) {
-        runs_.push_back({frame.mode, 0});
-      }
-      ++runs_.back().count;
+    addresses_.push_back(frame->address);
+    if (runs_.empty() || runs_.back().mode != frame->mode) {
+      runs_.push_back({frame->mode, 0});
     }
+    ++runs_.back().count;
   }
 
   void take_label(const Label& label, Sample& sample) {

@@ -34,7 +34,13 @@ enum LocationField : std::uint32_t {
   kLocationAddress = 3,
   kLocationLine = 4,
 };
-enum LineField : std::uint32_t { kLineFunction = 1 };
-enum FunctionField : std::uint32_t { kFunctionId = 1, kFunctionName = 2, kFunctionSystemName = 3 };
+enum LineField : std::uint32_t { kLineFunction = 1, kLineNumber = 2 };
+enum FunctionField : std::uint32_t {
+  kFunctionId = 1,
+  kFunctionName = 2,
+  kFunctionSystemName = 3,
+  kFunctionFile = 4,
+  kFunctionStartLine = 5,
+};
 
 }  // namespace stackpack::pprof

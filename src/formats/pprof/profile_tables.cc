@@ -2,6 +2,8 @@
 
 #include <array>
 #include <charconv>
+#include <iterator>
+#include <limits>
 #include <string_view>
 
 #include "bytes/byte_text.h"
@@ -47,6 +49,13 @@ std::vector<std::uint8_t> build_id_of(std::string_view text) {
     bytes.push_back(static_cast<std::uint8_t>(high * 16 + low));
   }
   return text.size() % 2 == 0 ? bytes : std::vector<std::uint8_t>();
+}
+
+// Not known when it is negative or absurd.
+std::uint32_t line_number(std::int64_t line) {
+  return line < 0 || line > std::int64_t{std::numeric_limits<std::uint32_t>::max()}
+             ? 0
+             : static_cast<std::uint32_t>(line);
 }
 
 bool is_kernel(std::string_view path) {
@@ -157,6 +166,23 @@ void ProfileTables::read_mapping(std::span<const std::byte> content) {
   mappings_.try_emplace(id, mapping);
 }
 
+ProfileTables::Line ProfileTables::line_of(protozero::pbf_reader message) {
+  Line line;
+  while (message.next()) {
+    switch (message.tag_and_type()) {
+      case number(kLineFunction):
+        line.function = message.get_uint64();
+        break;
+      case number(kLineNumber):
+        line.line = line_number(message.get_int64());
+        break;
+      default:
+        message.skip();
+    }
+  }
+  return line;
+}
+
 void ProfileTables::read_location(std::span<const std::byte> content) {
   Location location;
   std::uint64_t id = 0;
@@ -171,18 +197,9 @@ void ProfileTables::read_location(std::span<const std::byte> content) {
       case number(kLocationAddress):
         location.address = message.get_uint64();
         break;
-      case bytes(kLocationLine): {
-        std::uint64_t function = 0;
-        for (auto line = message.get_message(); line.next();) {
-          if (line.tag_and_type() == number(kLineFunction)) {
-            function = line.get_uint64();
-          } else {
-            line.skip();
-          }
-        }
-        location.functions.push_back(function);
+      case bytes(kLocationLine):
+        location.lines.push_back(line_of(message.get_message()));
         break;
-      }
       default:
         message.skip();
     }
@@ -192,24 +209,29 @@ void ProfileTables::read_location(std::span<const std::byte> content) {
 
 void ProfileTables::read_function(std::span<const std::byte> content) {
   std::uint64_t id = 0;
-  std::uint64_t name = 0;
-  std::uint64_t system_name = 0;
+  Function function;
   for (auto message = message_of(content); message.next();) {
     switch (message.tag_and_type()) {
       case number(kFunctionId):
         id = message.get_uint64();
         break;
       case number(kFunctionName):
-        name = message.get_uint64();
+        function.name = message.get_uint64();
         break;
       case number(kFunctionSystemName):
-        system_name = message.get_uint64();
+        function.system_name = message.get_uint64();
+        break;
+      case number(kFunctionFile):
+        function.file = message.get_uint64();
+        break;
+      case number(kFunctionStartLine):
+        function.start_line = line_number(message.get_int64());
         break;
       default:
         message.skip();
     }
   }
-  function_name_.try_emplace(id, name != 0 ? name : system_name);
+  functions_.try_emplace(id, function);
 }
 
 // A mapping becomes a module which every process sees, unless it overlaps one that already did:
@@ -234,7 +256,8 @@ void ProfileTables::place(Mapping& mapping) {
   module.size = mapping.limit - mapping.start;
   module.file_offset = mapping.offset;
   module.path = path;
-  module.build_id = build_id_of(text(mapping.build_id));
+  mapping.build_id_bytes = build_id_of(text(mapping.build_id));
+  module.build_id = mapping.build_id_bytes;
   module.build_id_kind = module.build_id.empty() ? BuildIdKind::kNone : BuildIdKind::kGnu;
   if (module.build_id.empty() && !text(mapping.build_id).empty()) {
     losses_.add(loss::kBuildIdNotHex, LossKind::kNotice, 1);
@@ -256,8 +279,8 @@ std::string ProfileTables::name_in(const Mapping& mapping, std::uint64_t address
   return std::string(file_name(path)) + "+" + hex(address - mapping.start + mapping.offset);
 }
 
-Status ProfileTables::add_name(std::string_view name) {
-  const auto address = names_.address_of(name);
+Status ProfileTables::add_synthetic(const capture::FunctionFact& function) {
+  const auto address = names_.address_of(function);
   if (!address) {
     return Error{ErrorCode::kLimit, kNoOffset, "pprof: too many names"};
   }
@@ -265,43 +288,130 @@ Status ProfileTables::add_name(std::string_view name) {
   return {};
 }
 
-Status ProfileTables::make_frames(Location& location) {
-  location.first_frame = frames_.size();
-  Status status;
-  if (!location.functions.empty()) {
-    for (const std::uint64_t function : location.functions) {
-      const auto name = function_name_.find(function);
-      if (name == function_name_.end()) {
-        losses_.add(loss::kUnknownFunction, LossKind::kDamage, 1);
-      }
-      const std::string& known = name == function_name_.end() ? text(0) : text(name->second);
-      status = status ? add_name(known.empty() ? "[unknown]" : known) : status;
-    }
-    if (location.mapping != 0 && location.address != 0) {
-      losses_.add(loss::kAddressesToldByName, LossKind::kNotice, 1);
-    }
-  } else if (const auto found = mappings_.find(location.mapping); found != mappings_.end()) {
-    const Mapping& mapping = found->second;
-    const bool inside = location.address >= mapping.start && location.address < mapping.limit;
-    if (mapping.placed && inside) {
-      frames_.push_back(
-          {is_kernel(text(mapping.file_name)) ? FrameMode::kKernel : FrameMode::kUnknown,
-           location.address});
-    } else {
-      status = add_name(name_in(mapping, location.address));
-    }
-  } else {
-    if (location.mapping != 0) {
-      losses_.add(loss::kUnknownMapping, LossKind::kDamage, 1);
-    }
-    if (capture::SyntheticFrames::in_range(location.address)) {
-      status = add_name(hex(location.address));
-    } else {
-      frames_.push_back({FrameMode::kUnknown, location.address});
-    }
+const ProfileTables::Function& ProfileTables::function_of(const Line& line) {
+  static const Function none;
+  const auto known = functions_.find(line.function);
+  if (known == functions_.end()) {
+    losses_.add(loss::kUnknownFunction, LossKind::kDamage, 1);
+    return none;
   }
-  location.frame_count = frames_.size() - location.first_frame;
-  return status;
+  return known->second;
+}
+
+// What the lines of a location say: the last one is of the function that has the code, those before
+// are of calls that were inlined there. The texts are those of the profile.
+void ProfileTables::describe(const Location& location, capture::FunctionFact& fact) {
+  const auto name_of = [this](const Function& function) -> std::string_view {
+    const std::string& name = text(function.name);
+    const std::string& system_name = text(function.system_name);
+    if (name.empty() && system_name.empty()) {
+      return "[unknown]";
+    }
+    return name.empty() ? system_name : name;
+  };
+  const auto linkage_of = [&](const Function& function) -> std::string_view {
+    const std::string& linkage = text(function.system_name);
+    return linkage == name_of(function) ? std::string_view() : std::string_view(linkage);
+  };
+  const Function& owner = function_of(location.lines.back());
+  fact.source = FunctionSource::kPprof;
+  fact.name = name_of(owner);
+  fact.linkage = linkage_of(owner);
+  fact.file = text(owner.file);
+  fact.line = owner.start_line;
+  inlined_.clear();
+  const Function* caller = &owner;
+  for (std::size_t i = location.lines.size() - 1; i-- > 0;) {
+    const Function& callee = function_of(location.lines[i]);
+    inlined_.push_back(
+        {name_of(callee), linkage_of(callee), text(caller->file), location.lines[i + 1].line});
+    caller = &callee;
+  }
+  fact.code = {text(caller->file), location.lines.front().line, inlined_};
+}
+
+// The frame of a location whose address means one thing only.
+std::optional<Frame> ProfileTables::placed_frame(const Location& location) {
+  const auto found = mappings_.find(location.mapping);
+  if (found == mappings_.end() || !found->second.placed || location.address < found->second.start ||
+      location.address >= found->second.limit) {
+    return std::nullopt;
+  }
+  return Frame{is_kernel(text(found->second.file_name)) ? FrameMode::kKernel : FrameMode::kUnknown,
+               location.address};
+}
+
+// That of a location without a mapping: code that was made at run time.
+std::optional<Frame> ProfileTables::unmapped_frame(const Location& location) const {
+  const auto next = placed_.upper_bound(location.address);
+  const bool in_mapping = next != placed_.begin() && std::prev(next)->second > location.address;
+  if (location.mapping != 0 || location.address == 0 || in_mapping ||
+      capture::SyntheticFrames::in_range(location.address)) {
+    return std::nullopt;
+  }
+  return Frame{FrameMode::kUnknown, location.address};
+}
+
+// A location with functions. Its address is kept unless another image, or another location, says
+// something else of it.
+Status ProfileTables::add_named(const Location& location) {
+  capture::FunctionFact fact;
+  describe(location, fact);
+  const auto placed = placed_frame(location);
+  const auto frame = placed ? placed : unmapped_frame(location);
+  const Location* const first =
+      frame ? named_.try_emplace(location.address, &location).first->second : nullptr;
+  if (frame && first->mapping == location.mapping && first->lines == location.lines) {
+    frames_.push_back(*frame);
+    if (first != &location) {
+      return {};
+    }
+    fact.owner = FunctionOwner::kKernel;
+    fact.start = location.address;
+    fact.size = 1;
+    if (placed) {
+      const Mapping& mapping = mappings_.find(location.mapping)->second;
+      fact.owner = FunctionOwner::kImage;
+      fact.image_path = text(mapping.file_name);
+      fact.build_id = mapping.build_id_bytes;
+      fact.start = location.address - mapping.start + mapping.offset;
+    }
+    system_.functions().add(fact);
+    return {};
+  }
+  if (location.mapping != 0 && location.address != 0) {
+    losses_.add(loss::kAddressesToldByName, LossKind::kNotice, 1);
+  }
+  return add_synthetic(fact);
+}
+
+Status ProfileTables::add_name(std::string_view name) {
+  capture::FunctionFact function;
+  function.source = FunctionSource::kPprof;
+  function.name = name;
+  return add_synthetic(function);
+}
+
+Status ProfileTables::make_frame(Location& location) {
+  location.frame = frames_.size();
+  if (!location.lines.empty()) {
+    return add_named(location);
+  }
+  if (const auto frame = placed_frame(location)) {
+    frames_.push_back(*frame);
+    return {};
+  }
+  if (const auto found = mappings_.find(location.mapping); found != mappings_.end()) {
+    return add_name(name_in(found->second, location.address));
+  }
+  if (location.mapping != 0) {
+    losses_.add(loss::kUnknownMapping, LossKind::kDamage, 1);
+  }
+  if (capture::SyntheticFrames::in_range(location.address)) {
+    return add_name(hex(location.address));
+  }
+  frames_.push_back({FrameMode::kUnknown, location.address});
+  return {};
 }
 
 Status ProfileTables::finish() {
@@ -315,19 +425,16 @@ Status ProfileTables::finish() {
     in_order.emplace(id, &location);
   }
   for (const auto& [id, location] : in_order) {
-    if (const Status status = make_frames(*location); !status) {
+    if (const Status status = make_frame(*location); !status) {
       return status;
     }
   }
   return {};
 }
 
-std::span<const Frame> ProfileTables::frames_of(std::uint64_t location) const {
+std::optional<Frame> ProfileTables::frame_of(std::uint64_t location) const {
   const auto found = locations_.find(location);
-  if (found == locations_.end()) {
-    return {};
-  }
-  return std::span(frames_).subspan(found->second.first_frame, found->second.frame_count);
+  return found == locations_.end() ? std::nullopt : std::optional(frames_[found->second.frame]);
 }
 
 }  // namespace stackpack::pprof

@@ -2,23 +2,27 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "capture/function_recorder.h"
 #include "capture/loss_counters.h"
 #include "capture/synthetic_frames.h"
 #include "capture/system_recorder.h"
 #include "formats/pprof/message_stream.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
+#include <protozero/pbf_reader.hpp>
 
 namespace stackpack::pprof {
 
 /// What the samples of a profile name by number: strings, mappings, functions, locations.
 ///
-/// Use: take() every field of the file, then finish(), then frames_of().
+/// Use: take() every field of the file, then finish(), then frame_of().
 class ProfileTables {
  public:
   ProfileTables(capture::SystemRecorder& system, capture::LossCounters& losses,
@@ -27,11 +31,11 @@ class ProfileTables {
   /// Keeps the field when it belongs to a table. Errors: kLimit.
   Status take(const Field& field, std::uint64_t offset);
 
-  /// Registers modules and works out the frames of every location. Errors: kLimit.
+  /// Registers modules and functions, and works out the frame of every location. Errors: kLimit.
   Status finish();
 
-  /// Frames of a location, leaf first; nothing when there is no such location.
-  [[nodiscard]] std::span<const Frame> frames_of(std::uint64_t location) const;
+  /// The frame of a location; nothing when there is no such location.
+  [[nodiscard]] std::optional<Frame> frame_of(std::uint64_t location) const;
 
   /// The string of that number; empty, and counted as damage, when there is none.
   const std::string& text(std::uint64_t number);
@@ -52,14 +56,26 @@ class ProfileTables {
     std::uint64_t offset = 0;
     std::uint64_t file_name = 0;
     std::uint64_t build_id = 0;
+    std::vector<std::uint8_t> build_id_bytes;
     bool placed = false;  ///< a module has been registered for it
+  };
+  struct Function {
+    std::uint64_t name = 0;
+    std::uint64_t system_name = 0;
+    std::uint64_t file = 0;
+    std::uint32_t start_line = 0;
+  };
+  struct Line {
+    std::uint64_t function = 0;
+    std::uint32_t line = 0;
+
+    friend bool operator==(const Line&, const Line&) = default;
   };
   struct Location {
     std::uint64_t mapping = 0;
     std::uint64_t address = 0;
-    std::vector<std::uint64_t> functions;  ///< innermost first
-    std::size_t first_frame = 0;
-    std::size_t frame_count = 0;
+    std::vector<Line> lines;  ///< innermost first
+    std::size_t frame = 0;    ///< number of its frame
   };
 
   void read_value_type(std::span<const std::byte> content);
@@ -68,8 +84,15 @@ class ProfileTables {
   void read_function(std::span<const std::byte> content);
   void place_mappings();
   void place(Mapping& mapping);
-  Status make_frames(Location& location);
+  static Line line_of(protozero::pbf_reader message);
+  Status make_frame(Location& location);
+  Status add_named(const Location& location);
+  Status add_synthetic(const capture::FunctionFact& function);
+  [[nodiscard]] std::optional<Frame> placed_frame(const Location& location);
   Status add_name(std::string_view name);
+  [[nodiscard]] std::optional<Frame> unmapped_frame(const Location& location) const;
+  void describe(const Location& location, capture::FunctionFact& fact);
+  const Function& function_of(const Line& line);
   std::string name_in(const Mapping& mapping, std::uint64_t address);
 
   capture::SystemRecorder& system_;
@@ -81,10 +104,12 @@ class ProfileTables {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> type_numbers_;
   std::vector<ValueType> sample_types_;
   std::map<std::uint64_t, Mapping> mappings_;
-  std::map<std::uint64_t, std::uint64_t> placed_;                   // start to limit
-  std::unordered_map<std::uint64_t, std::uint64_t> function_name_;  // id to string
+  std::map<std::uint64_t, std::uint64_t> placed_;          // start to limit
+  std::unordered_map<std::uint64_t, Function> functions_;  // by id
   std::unordered_map<std::uint64_t, Location> locations_;
   std::vector<Frame> frames_;
+  std::unordered_map<std::uint64_t, const Location*> named_;  // by address: the first one
+  std::vector<capture::InlinedFact> inlined_;                 // of the location at hand
   std::int64_t time_ns_ = 0;
   std::int64_t duration_ns_ = 0;
 };

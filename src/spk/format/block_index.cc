@@ -55,7 +55,7 @@ std::uint32_t narrow(std::uint64_t value) {
   return static_cast<std::uint32_t>(value);
 }
 
-// Makes room for the entries of a block behind those that are there; empty on failure.
+// Makes room for the entries of a block after those that are there; empty on failure.
 template <typename Entry>
 std::span<Entry> extend(bytes::ByteCursor& in, std::uint32_t limit, std::vector<Entry>& entries) {
   const std::uint64_t count = read_varint(in);

@@ -2,7 +2,7 @@
 // varint.
 //
 // zstd finds nothing in bits that are not aligned and little in mixed bytes. There are two forms,
-// told by the first byte.
+// given by the first byte.
 //
 // Planes: plane b holds byte b of every value. A plane whose bytes are all the same is not stored,
 // so that a constant column costs three bytes whatever its length.

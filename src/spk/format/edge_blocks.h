@@ -1,5 +1,13 @@
-// The edges of a file as blocks (section edges, see edge_table.h for what an edge is): blocks of at
-// most kEdgesPerBlock rows and as many edges.
+// The edges of a file: for each frame, which frames were ever called from it.
+//
+// A node of the DAG does not name its frame: it says which child of its parent's frame it is. Row r
+// lists the children of frame r, ascending; the last row, r = number of frames, those of the root.
+// A node's position in its row is given in one of two ways (page_path.h): as its "rank" for the
+// first child of a node, which is small for frequent children, and as the distance from the child
+// before for its siblings, which ascend. Ranks order the children by class, highest first, then by
+// position; the class is about the logarithm of how often the child came first.
+//
+// Section edges: blocks of at most kEdgesPerBlock rows and as many edges.
 //
 //   varint  first row, varint rows
 //   column  number of children per row
@@ -23,15 +31,22 @@
 
 namespace stackpack::spk {
 
+/// Where the children of a row stand among all edges of a file.
+struct EdgeRow {
+  std::uint64_t first = 0;
+  std::uint32_t size = 0;
+  std::uint32_t top = 0;  ///< the child of rank 0; when there is none, the number of frames
+};
+
 /// One edge, for the writer.
 struct CountedEdge {
   std::uint32_t row = 0;
   std::uint32_t child = 0;
-  std::uint64_t first_count =
-      0;  ///< how often `child` was the first child of a node of frame `row`
+  /// How often `child` was the first child of a node of frame `row`.
+  std::uint64_t first_count = 0;
 };
 
-/// One edge as a block tells it.
+/// One edge as it stands in a block.
 struct ClassedEdge {
   std::uint32_t row = 0;
   std::uint32_t child = 0;

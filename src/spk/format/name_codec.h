@@ -17,7 +17,7 @@
 namespace stackpack::spk {
 
 // Append one block of at most kNamesPerBlock rows. `texts`: texts that rows of earlier blocks have
-// named, of all three sections; becomes what it is behind the block. A text is first named when its
+// named, of all three sections; becomes what it is after the block. A text is first named when its
 // number is the next one.
 void encode_names(std::span<const Function> rows, std::uint32_t& texts, BlockContent& content);
 void encode_names(std::span<const InlinedCall> rows, std::uint64_t first_row, std::uint32_t& texts,

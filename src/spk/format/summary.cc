@@ -11,9 +11,10 @@ namespace {
 constexpr std::size_t kNumbers = 32;
 constexpr std::size_t kRecordsNumber = 31;  // of samples.records
 
-// The numbers of the summary, in the order of the file.
+// The numbers of the summary, in the order of the file. Null: written as 0 and read by nobody.
 template <typename Stats>
 auto numbers_of(Stats& s) {
+  constexpr decltype(&s.dag.pages) kReserved = nullptr;  // a reader's memory, in files of 0.1
   return std::array{
       &s.source_bytes,
       &s.samples.total,
@@ -31,7 +32,7 @@ auto numbers_of(Stats& s) {
       &s.dag.nodes,
       &s.dag.distinct_frames,
       &s.dag.pages,
-      &s.dag.resident_bytes,
+      kReserved,
       &s.dag.stored_bytes,
       &s.sample_stream_bytes,
       &s.builder.lookups,
@@ -119,7 +120,7 @@ void encode_summary(const Statistics& statistics, std::string_view fingerprint,
   static_assert(std::tuple_size_v<decltype(numbers)> == kNumbers);
   out.write_varint(kNumbers);
   for (const std::uint64_t* const number : numbers) {
-    out.write(*number);
+    out.write(number == nullptr ? std::uint64_t{0} : *number);
   }
   write_text(statistics.source_kind, out);
   write_text(fingerprint, out);
@@ -151,7 +152,7 @@ Status decode_summary(bytes::ByteCursor in, Statistics& statistics, std::string&
   const auto numbers = numbers_of(statistics);
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto value = in.read<std::uint64_t>();
-    if (i < numbers.size()) {
+    if (i < numbers.size() && numbers[static_cast<std::size_t>(i)] != nullptr) {
       *numbers[static_cast<std::size_t>(i)] = value;
     }
   }

@@ -10,8 +10,8 @@
 #include "codec/zstd_codec.h"
 #include "io/byte_source.h"
 #include "spk/format/directory.h"
-#include "spk/format/sample_block.h"
 #include "spk/read/page_decoder.h"
+#include "spk/read/sample_block_decoder.h"
 #include "stackpack/result.h"
 
 namespace stackpack::spk {

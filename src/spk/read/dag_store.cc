@@ -195,6 +195,19 @@ Result<PageCache::Pin> DagStore::page(std::uint64_t number) {
   return cache_->insert(number, std::move(page).value());
 }
 
+Result<std::uint64_t> DagStore::resident_bytes() {
+  std::uint64_t bytes = dictionary_.memory_bytes() + edges_.memory_bytes();
+  BlockReader::Lease scratch = blocks_.borrow();
+  for (std::uint64_t number = 0; number < pages_.size(); ++number) {
+    const Result<ResidentPage> page = read_page(number, *scratch);
+    if (!page) {
+      return page.error();
+    }
+    bytes += page->memory_bytes();
+  }
+  return bytes;
+}
+
 CacheCounters DagStore::cache() const {
   return loaded_.load(std::memory_order_acquire) ? cache_->counters() : CacheCounters{};
 }

@@ -45,6 +45,8 @@ class DagStore {
   [[nodiscard]] std::uint64_t page_of(std::uint64_t id) const;
   /// The page, from the cache or the file.
   Result<PageCache::Pin> page(std::uint64_t number);
+  /// Bytes in memory of the tables and of all pages together. Reads every page.
+  Result<std::uint64_t> resident_bytes();
   /// The page from the file.
   Result<ResidentPage> read_page(std::uint64_t number, ReadScratch& scratch);
 

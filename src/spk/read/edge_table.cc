@@ -10,22 +10,6 @@ std::uint64_t EdgeTable::memory_bytes() const {
          (tops_.capacity() + starts_.capacity() + fields_.capacity()) * sizeof(std::uint64_t);
 }
 
-EdgeTable::Widths EdgeTable::widths_of(std::uint32_t frame_count, std::uint64_t listed,
-                                       std::uint32_t longest) {
-  const unsigned child = bit_width_of(frame_count);
-  return {bit_width_of(listed), child, child + bit_width_of(longest)};
-}
-
-std::uint64_t EdgeTable::bytes_of(std::uint32_t frame_count, std::uint64_t listed,
-                                  std::uint32_t longest) {
-  const Widths widths = widths_of(frame_count, listed, longest);
-  const std::uint64_t rows = std::uint64_t{frame_count} + 1;
-  return sizeof(EdgeTable) +
-         (words_for_bits(rows * widths.child) + words_for_bits((rows + 1) * widths.start) +
-          words_for_bits(listed * widths.field)) *
-             sizeof(std::uint64_t);
-}
-
 Status EdgeTableBuilder::add_block(bytes::ByteCursor in) {
   const auto edges = decoder_.decode(in);
   if (!edges) {
@@ -70,11 +54,10 @@ Result<EdgeTable> EdgeTableBuilder::finish() {
   }
   EdgeTable table;
   table.row_count_ = frame_count_ + 1;
-  const EdgeTable::Widths widths = EdgeTable::widths_of(frame_count_, children_.size(), longest_);
-  table.start_bits_ = widths.start;
-  table.child_bits_ = widths.child;
+  table.start_bits_ = bit_width_of(children_.size());
+  table.child_bits_ = bit_width_of(frame_count_);
   table.child_mask_ = low_bits(table.child_bits_);
-  table.field_bits_ = widths.field;
+  table.field_bits_ = table.child_bits_ + bit_width_of(longest_);
   table.tops_.resize(words_for_bits(tops_.size() * table.child_bits_));
   for (std::size_t i = 0; i < tops_.size(); ++i) {
     write_bits(table.tops_, i * table.child_bits_, table.child_bits_, tops_[i]);

@@ -1,13 +1,4 @@
-// The edge table: for each frame, which frames were ever called from it.
-//
-// A node of the DAG does not name its frame: it tells which child of its parent's frame it is. Row
-// r lists the children of frame r, ascending; the last row, r = number of frames, those of the
-// root. A node's position in its row is told in one of two ways (page_encoder.h): by its "rank" for
-// the first child of a node, which is small for frequent children, and as the distance from the
-// child before for its siblings, which ascend. Ranks order the children by class, highest first,
-// then by position; the class is about the logarithm of how often the child came first.
-//
-// On disk: edge_blocks.h.
+// The edges of a file in memory; edge_blocks.h says what an edge is.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +11,6 @@
 #include "stackpack/result.h"
 
 namespace stackpack::spk {
-
-/// Where the children of a row stand in the table.
-struct EdgeRow {
-  std::uint64_t first = 0;
-  std::uint32_t size = 0;
-  std::uint32_t top = 0;  ///< the child of rank 0; when there is none, the number of frames
-};
 
 /// The rows in memory, packed. Per row its child of rank 0, which alone most pages need once they
 /// are loaded (resident_page.h), and its start; per child of the rows with two or more its frame
@@ -59,20 +43,8 @@ class EdgeTable {
 
   [[nodiscard]] std::uint64_t memory_bytes() const;
 
-  /// memory_bytes() of a table. `listed`: children of the rows with two or more; `longest`:
-  /// children of the longest of those rows, 0 when there is none.
-  static std::uint64_t bytes_of(std::uint32_t frame_count, std::uint64_t listed,
-                                std::uint32_t longest);
-
  private:
   friend class EdgeTableBuilder;
-
-  struct Widths {
-    unsigned start = 0;
-    unsigned child = 0;
-    unsigned field = 0;
-  };
-  static Widths widths_of(std::uint32_t frame_count, std::uint64_t listed, std::uint32_t longest);
 
   [[nodiscard]] std::uint64_t start(std::size_t row) const {
     return FieldArray(starts_, start_bits_)[row];

@@ -86,7 +86,7 @@ Status read_summary(Tail& tail, codec::ZstdDecompressor& zstd, OpenedFile& file)
   return {};
 }
 
-// Who reads a file reserves memory by the number of callstacks that the summary tells: it must be
+// A reader reserves memory by the number of callstacks in the summary: it must be
 // one that the file has the bytes for. (That it is the right one is seen when the pages are
 // indexed.)
 Status check_counts(const OpenedFile& file) {

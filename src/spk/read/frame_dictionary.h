@@ -1,12 +1,6 @@
-// Every distinct frame of a file, once, ascending: a node names its frame by the index here.
+// The frames of a file in memory; frame_blocks.h has them on disk.
 //
-// On disk (section frames): blocks of kFramesPerBlock frames, each decodable alone.
-//
-//   varint  runs                        stretches of one mode, 1 .. 7
-//   runs x  u8 mode, varint count, varint address of the first frame
-//   column  the other frames' distance from the frame before, all runs in a row
-//
-// In memory: groups of 32 frames share a base address; each frame has the distance from it in as
+// Groups of 32 frames share a base address; each frame has the distance from it in as
 // many bytes as the group's widest needs. That is about 2.5 bytes a frame and two dependent loads
 // to read one.
 #pragma once
@@ -18,20 +12,11 @@
 #include <span>
 #include <vector>
 
-#include "bytes/byte_cursor.h"
 #include "spk/format/bit_array.h"
-#include "spk/format/column_codec.h"
+#include "spk/format/frame_blocks.h"
 #include "stackpack/model.h"
-#include "stackpack/result.h"
 
 namespace stackpack::spk {
-
-/// Appends one block. `frames`: ascending, none twice, at most kFramesPerBlock.
-void encode_frame_block(std::span<const Frame> frames, BlockContent& content);
-
-/// Decodes one block of exactly `count` frames into `frames` (replaced).
-/// Errors: kCorrupt: not ascending, unknown mode, wrong count.
-Status decode_frame_block(bytes::ByteCursor in, std::uint32_t count, std::vector<Frame>& frames);
 
 /// The dictionary in memory: packed, any frame in constant time.
 class FrameDictionary {
@@ -58,8 +43,6 @@ class FrameDictionary {
   [[nodiscard]] std::uint64_t memory_bytes() const;
 
  private:
-  friend class FrameDictionarySize;
-
   static constexpr std::uint32_t kGroupFrames = 32;
   static constexpr std::uint8_t kMixed = 0xFF;
   static constexpr std::array<std::uint64_t, 9> kWidthMask{
@@ -86,24 +69,6 @@ class FrameDictionary {
   std::vector<std::uint64_t> open_;  // addresses of the group under construction
   std::uint32_t size_ = 0;
   std::array<std::uint32_t, kFrameModeCount> mode_end_{};  // index after the mode's last frame
-};
-
-/// What a FrameDictionary takes in memory, found without one.
-class FrameDictionarySize {
- public:
-  /// Adds frames, each above all frames before it.
-  void append(std::span<const Frame> frames);
-
-  /// FrameDictionary::memory_bytes() of these frames, once sealed.
-  [[nodiscard]] std::uint64_t bytes() const;
-
- private:
-  [[nodiscard]] std::uint64_t open_bytes() const;
-
-  std::uint64_t groups_bytes_ = 0;  // of the full groups
-  std::uint32_t open_ = 0;          // frames of the group under construction
-  std::uint64_t low_ = 0;           // its addresses
-  std::uint64_t high_ = 0;
 };
 
 }  // namespace stackpack::spk

@@ -4,14 +4,15 @@
 #include <span>
 #include <vector>
 
+#include "bytes/byte_cursor.h"
+#include "spk/format/page_path.h"
 #include "spk/read/edge_table.h"
 #include "spk/read/resident_page.h"
-#include "spk/write/page_encoder.h"
 #include "stackpack/result.h"
 
 namespace stackpack::spk {
 
-/// Turns the content of a page (page_encoder.h) into its resident form.
+/// Turns the content of a page (page_path.h) into its resident form.
 ///
 /// Every index of the content is checked here, once, so that nothing has to be checked when a stack
 /// is decoded. Keeps its scratch between calls. Threads: one at a time.

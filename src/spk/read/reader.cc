@@ -238,6 +238,13 @@ Result<Names> Reader::names() const {
   return spk::read_names(impl_->blocks, impl_->file.directory);
 }
 
+Result<std::uint64_t> Reader::resident_bytes() const {
+  if (const Status loaded = impl_->load_dag(); !loaded) {
+    return loaded.error();
+  }
+  return impl_->dag.resident_bytes();
+}
+
 CacheCounters Reader::cache() const {
   return impl_->dag.cache();
 }

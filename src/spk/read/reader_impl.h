@@ -42,7 +42,7 @@ struct Reader::Impl {
     return rows;
   }
 
-  /// Loads what callstacks need, and sees that the summary told their number.
+  /// Loads what callstacks need, and checks the number that the summary gives.
   Status load_dag() {
     const Status loaded = dag.load();
     if (loaded && dag.stack_count() != file.statistics.callstacks.stored) {

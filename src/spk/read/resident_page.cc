@@ -52,10 +52,6 @@ ResidentPage::Places ResidentPage::places_of(const PageShape& shape) {
   return places;
 }
 
-std::uint64_t ResidentPage::bytes_of(const PageShape& shape) {
-  return sizeof(ResidentPage) + places_of(shape).total * sizeof(std::uint64_t);
-}
-
 ResidentPage::ResidentPage(std::span<const Node> nodes, std::span<const std::uint32_t> spine,
                            std::span<const std::uint32_t> exceptions, unsigned frame_bits) {
   shape_.nodes = static_cast<std::uint32_t>(nodes.size());

@@ -55,12 +55,10 @@ class ResidentPage {
   ResidentPage(std::span<const Node> nodes, std::span<const std::uint32_t> spine,
                std::span<const std::uint32_t> exceptions, unsigned frame_bits);
 
-  /// Bytes that a page of this shape takes.
-  static std::uint64_t bytes_of(const PageShape& shape);
-
   [[nodiscard]] std::uint64_t memory_bytes() const {
     return sizeof *this + words_.capacity() * sizeof(std::uint64_t);
   }
+  [[nodiscard]] const PageShape& shape() const { return shape_; }
   [[nodiscard]] std::uint32_t node_count() const { return shape_.nodes; }
   [[nodiscard]] std::uint32_t stack_count() const { return shape_.stacks; }
   [[nodiscard]] bool last_node_ends_stack() const;
@@ -85,7 +83,7 @@ class ResidentPage {
   static constexpr std::size_t kWordsPerRow = 4;
   static constexpr unsigned kParentRankShift = 32;
 
-  // Where the arrays behind begin in words_.
+  // Where the arrays after the rows begin in words_.
   struct Places {
     std::uint32_t stack_sample;  // u16 per kStacksPerSample stacks: the node of the first of them
     std::uint32_t exceptions;    // u16 each, ascending

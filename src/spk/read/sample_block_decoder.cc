@@ -1,8 +1,11 @@
+#include "spk/read/sample_block_decoder.h"
+
 #include <algorithm>
 #include <numeric>
 
 #include "bytes/byte_writer.h"
-#include "spk/format/sample_block.h"
+#include "spk/format/column_codec.h"
+#include "spk/format/layout.h"
 #include "spk/format/sample_order.h"
 
 namespace stackpack::spk {

@@ -217,8 +217,8 @@ bool adds_up(std::span<const std::uint64_t> parts, std::uint64_t whole) {
 Status check_source_bytes(const Statistics& statistics) {
   const std::array parts{statistics.source_parsed_bytes, statistics.source_padding_bytes,
                          statistics.source_skipped_bytes};
-  const bool told = std::any_of(parts.begin(), parts.end(), [](auto part) { return part != 0; });
-  if (told && !adds_up(parts, statistics.source_bytes)) {
+  const bool given = std::any_of(parts.begin(), parts.end(), [](auto part) { return part != 0; });
+  if (given && !adds_up(parts, statistics.source_bytes)) {
     return mismatch("spk: parsed, padding and skipped bytes are not those of the capture");
   }
   std::vector<std::uint64_t> reasons;

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "spk/read/resident_page.h"
-
 namespace stackpack::spk {
 
 namespace {
@@ -92,7 +90,6 @@ Status DagWriter::add_frames(std::span<const Frame> frames) {
 Status DagWriter::write_frames() {
   content_.clear();
   encode_frame_block(frames_, content_);
-  dictionary_size_.append(frames_);
   frames_.clear();
   const auto record = out_.add_block(content_);
   return record ? Status() : Status(record.error());
@@ -106,7 +103,6 @@ Status DagWriter::end_frames() {
   }
   frames_ = {};
   out_.end_section(frame_count_);
-  resident_bytes_ += dictionary_size_.bytes();
   stage_ = Stage::kSurvey;
   survey_.emplace(frame_count_);
   written_.emplace(frame_count_);
@@ -149,7 +145,6 @@ Status DagWriter::begin_pages() {
   if (const Status written = write_edges(); !written) {
     return written;
   }
-  resident_bytes_ += edges_->resident_bytes();
   encoder_.emplace(*edges_);
   compressor_.emplace(out_.level(), threaded_,
                       [this](std::span<const std::byte> frame, std::uint32_t raw_bytes) {
@@ -217,12 +212,11 @@ Status DagWriter::add(std::span<const DagNode> nodes) {
 // Makes the next page; its record comes when it is written.
 Status DagWriter::make_page() {
   BlockContent& content = compressor_->filling();
-  const PageEncoder::Page page = encoder_->encode(content);
+  const std::uint32_t stacks = encoder_->encode(content);
   if (content.size() > kMaxPageBytes) {
     return Error{ErrorCode::kLimit, kNoOffset, "spk: page is too large"};
   }
-  pages_.push_back({{}, page.stacks});
-  resident_bytes_ += ResidentPage::bytes_of(page.shape);
+  pages_.push_back({{}, stacks});
   return {};
 }
 
@@ -278,7 +272,6 @@ void DagWriter::fill(Statistics& statistics) const {
   statistics.dag.nodes = survey_->count();
   statistics.dag.distinct_frames = frame_count_;
   statistics.dag.pages = pages_.size();
-  statistics.dag.resident_bytes = resident_bytes_;
   statistics.callstacks.stored = survey_->stacks();
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "spk/format/block_index.h"
-#include "spk/read/frame_dictionary.h"
+#include "spk/format/frame_blocks.h"
 #include "spk/write/block_compressor.h"
 #include "spk/write/dag_node.h"
 #include "spk/write/edge_counter.h"
@@ -87,8 +87,6 @@ class DagWriter {
   std::vector<Frame> frames_;  // of the block under construction
   Frame last_frame_;
   std::uint32_t frame_count_ = 0;
-  FrameDictionarySize dictionary_size_;
-  std::uint64_t resident_bytes_ = 0;
   std::optional<NodeOrder> survey_;
   std::optional<NodeOrder> written_;
   std::optional<EdgeCounter> counter_;

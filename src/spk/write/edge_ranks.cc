@@ -81,10 +81,6 @@ Status EdgeRanks::close_row() {
       return ranked;
     }
   }
-  if (size > 1) {
-    listed_ += size;
-    longest_ = std::max(longest_, size);
-  }
   const Status appended = starts_.append(rows_, row_begin_);
   row_begin_ = edge_count_;
   ++rows_;
@@ -112,8 +108,7 @@ Result<EdgeRow> EdgeRanks::row(std::uint32_t number) {
   return EdgeRow{*begin, *end - *begin, 0};
 }
 
-// Siblings ascend and often follow each other; so the search goes on from the position at hand in
-// growing steps.
+// Siblings ascend and often follow each other; so the search goes on from `from` in growing steps.
 Result<EdgePlace> EdgeRanks::place_of(const EdgeRow& row, std::uint32_t child, std::uint32_t from) {
   std::uint32_t low = from;
   std::uint32_t high = row.size;

@@ -2,7 +2,7 @@
 // it has there. It is made of the blocks that were written, so that it knows what a reader will
 // know.
 //
-// Unlike the reader's table (edge_table.h) it need not fit in memory: where the edges take more
+// Unlike the table that a reader has, it need not fit in memory: where the edges take more
 // than the writer may have, they are looked up in scratch files through a bounded number of pages.
 #pragma once
 
@@ -15,7 +15,6 @@
 #include "scratch/spillable_array.h"
 #include "spk/format/edge_blocks.h"
 #include "spk/format/layout.h"
-#include "spk/read/edge_table.h"
 #include "stackpack/result.h"
 
 namespace stackpack::spk {
@@ -45,12 +44,7 @@ class EdgeRanks {
 
   [[nodiscard]] std::uint32_t row_count() const { return frame_count_ + 1; }
 
-  /// What an EdgeTable of these edges takes in memory, once finished.
-  [[nodiscard]] std::uint64_t resident_bytes() const {
-    return EdgeTable::bytes_of(frame_count_, listed_, longest_);
-  }
-
-  /// A row, once finished; its top is not told. Errors: kIo.
+  /// A row, once finished; without its top. Errors: kIo.
   Result<EdgeRow> row(std::uint32_t number);
   /// Where a child stands in its row, which has it, and not in front of position `from`.
   /// Errors: kIo.
@@ -76,8 +70,6 @@ class EdgeRanks {
   std::uint32_t edge_count_ = 0;
   std::uint32_t row_begin_ = 0;                              // first edge of the open row
   std::array<std::uint32_t, kMaxEdgeClass + 1> of_class_{};  // its edges
-  std::uint64_t listed_ = 0;
-  std::uint32_t longest_ = 0;
 };
 
 }  // namespace stackpack::spk

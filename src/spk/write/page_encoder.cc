@@ -8,7 +8,7 @@ namespace stackpack::spk {
 
 namespace {
 
-// The part of a code that fits, and the rest of it behind.
+// The part of a code that fits, and the rest of it after the codes.
 std::uint8_t split_code(std::uint32_t value, std::uint32_t escape, bytes::ByteWriter& rests) {
   if (value >= escape) {
     rests.write_varint(value - escape);
@@ -72,31 +72,21 @@ Status PageEncoder::add(const DagNode& node) {
   codes_.write(static_cast<std::uint8_t>(high * (kChildEscape + 1) + low));
   depths_.push_back(node.depth);
   ends_.push_back(node.ends_stack);
-  tops_.push_back(parent.next == 0 && child == 0);
   parent.next = place->position + 1;
   return enter(node.frame);
 }
 
-PageEncoder::Page PageEncoder::encode(BlockContent& content) {
+std::uint32_t PageEncoder::encode(BlockContent& content) {
   const auto count = static_cast<std::uint32_t>(codes_.size());
-  Page page;
+  std::uint32_t stacks = 0;
   std::vector<std::uint32_t> exceptions;
   for (std::uint32_t i = 0; i < count; ++i) {
     const bool leaf = i + 1 == count || depths_[i + 1] <= depths_[i];
     if (leaf != ends_[i]) {
       exceptions.push_back(i);
     }
-    page.stacks += ends_[i] ? 1U : 0U;
-    const bool child = i > 0 && depths_[i] == depths_[i - 1] + 1;
-    const bool sibling = i > 0 && depths_[i] == depths_[i - 1];
-    page.shape.parents += child || sibling ? 0U : 1U;
-    page.shape.named += child && ResidentPage::may_be_unnamed(i) && tops_[i] ? 0U : 1U;
+    stacks += ends_[i] ? 1U : 0U;
   }
-  page.shape.nodes = count;
-  page.shape.stacks = page.stacks;
-  page.shape.spine = spine_length_;
-  page.shape.exceptions = static_cast<std::uint32_t>(exceptions.size());
-  page.shape.frame_bits = bit_width_of(edges_.row_count() - 1);
 
   const std::array<std::uint64_t, 5> head{first_node_, first_stack_, count, spine_length_,
                                           exceptions.size()};
@@ -114,14 +104,13 @@ PageEncoder::Page PageEncoder::encode(BlockContent& content) {
   content.bytes().write_bytes(rests_.bytes());
 
   first_node_ += count;
-  first_stack_ += page.stacks;
+  first_stack_ += stacks;
   for (bytes::ByteWriter* const part : {&spine_, &spine_rests_, &codes_, &rests_}) {
     part->clear();
   }
   depths_.clear();
   ends_.clear();
-  tops_.clear();
-  return page;
+  return stacks;
 }
 
 }  // namespace stackpack::spk

@@ -1,9 +1,10 @@
+#include "spk/write/sample_block_encoder.h"
+
 #include <algorithm>
 #include <bit>
 #include <numeric>
 
 #include "bytes/byte_writer.h"
-#include "spk/format/sample_block.h"
 #include "spk/format/sample_order.h"
 
 namespace stackpack::spk {
@@ -88,8 +89,8 @@ void sort_by_class(std::span<const std::uint32_t> class_of, const std::vector<st
 
 void SampleBlockEncoder::encode(std::span<const StoredSample> samples, BlockContent& head,
                                 BlockContent& body) {
-  take_columns(samples);
-  sort_out(samples);
+  split_columns(samples);
+  group_samples(samples);
   encode_head(samples.size(), head);
   encode_groups(body);
   encode_times(body);
@@ -102,7 +103,7 @@ void SampleBlockEncoder::encode(std::span<const StoredSample> samples, BlockCont
   encode_stacks(body);
 }
 
-void SampleBlockEncoder::take_columns(std::span<const StoredSample> samples) {
+void SampleBlockEncoder::split_columns(std::span<const StoredSample> samples) {
   times_.resize(samples.size());
   weights_.resize(samples.size());
   stacks_.resize(samples.size());
@@ -122,7 +123,7 @@ void SampleBlockEncoder::take_columns(std::span<const StoredSample> samples) {
 }
 
 // Threads, groups and the stored order.
-void SampleBlockEncoder::sort_out(std::span<const StoredSample> samples) {
+void SampleBlockEncoder::group_samples(std::span<const StoredSample> samples) {
   const StoredSample* const all = samples.data();
   threads_.rank(
       samples.size(), [all](std::size_t i) { return thread_number(all[i].pid, all[i].tid); },
@@ -161,7 +162,7 @@ void SampleBlockEncoder::encode_groups(BlockContent& body) const {
 }
 
 // Differences modulo 2^64 in stored order, into column_.
-void SampleBlockEncoder::take_time_differences(std::uint64_t base) {
+void SampleBlockEncoder::collect_time_differences(std::uint64_t base) {
   column_.clear();
   for (std::size_t group = 0; group < cpus_.values().size(); ++group) {
     std::uint64_t before = base;
@@ -175,7 +176,7 @@ void SampleBlockEncoder::take_time_differences(std::uint64_t base) {
 
 void SampleBlockEncoder::encode_times(BlockContent& body) {
   const std::uint64_t base = *std::min_element(times_.begin(), times_.end());
-  take_time_differences(base);
+  collect_time_differences(base);
   // A difference is negative when times go back within a group: as a number it is above any that
   // could be added to the base.
   const bool ascending = std::all_of(column_.begin(), column_.end(),

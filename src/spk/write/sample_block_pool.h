@@ -8,7 +8,7 @@
 #include "codec/zstd_codec.h"
 #include "core/ordered_pipeline.h"
 #include "spk/format/column_codec.h"
-#include "spk/format/sample_block.h"
+#include "spk/write/sample_block_encoder.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
 

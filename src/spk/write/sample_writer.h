@@ -9,7 +9,7 @@
 #include "spk/write/sample_block_pool.h"
 #include "spk/write/section_writer.h"
 #include "spk/write/stack_count_table.h"
-#include "spk/write/writer.h"
+#include "spk/write/writer_options.h"
 #include "stackpack/model.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"

@@ -26,7 +26,7 @@ class SectionWriter {
   Status begin_file();
   void begin_section(SectionKind kind);
 
-  /// Compresses and writes one block. The record tells its size and checksum: a section whose
+  /// Compresses and writes one block. The record has its size and checksum: a section whose
   /// blocks are listed in an index section keeps them there, all others in the directory.
   Result<BlockRecord> add_block(const BlockContent& content);
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "support/collecting_sink.h"
+#include "support/recorded_functions.h"
 #include "support/skipped_map.h"
 #include "support/test_bytes.h"
 
@@ -20,15 +21,15 @@ Result<capture::ByteAccount> read(const std::string& text, CollectingSink& sink,
 }
 
 // "leaf;...;root weight", with names in place of the addresses that stand for them.
-std::vector<std::string> lines_of(const CollectingSink& sink) {
-  const capture::SystemTables tables = sink.system_facts.finish();
+std::vector<std::string> lines_of(CollectingSink& sink) {
   std::map<std::string, std::string> names;
-  for (const Module& module : tables.modules) {
-    CHECK(module.size == 1);
-    CHECK(module.pid == kKernelPid);
+  for (const test::NamedRange& function : test::functions_of(sink)) {
+    CHECK(function.size == 1);
+    CHECK(function.owner == FunctionOwner::kKernel);
+    CHECK(function.source == FunctionSource::kFolded);
     char text[24];
-    std::snprintf(text, sizeof text, "?%llx", static_cast<unsigned long long>(module.base));
-    names[text] = module.path;
+    std::snprintf(text, sizeof text, "?%llx", static_cast<unsigned long long>(function.start));
+    names[text] = function.name;
   }
   std::vector<std::string> lines;
   for (const CollectingSink::Row& row : sink.rows) {
@@ -66,6 +67,7 @@ TEST_CASE("folded source: lines become samples, names become frames, leaf first"
   CHECK(sink.rows[0].sample.pid == kUnknownId);
   CHECK(sink.rows[0].sample.origin == StackOrigin::kRecorded);
   const capture::SystemTables tables = sink.system_facts.finish();
+  CHECK(tables.modules.empty());
   CHECK(tables.metadata ==
         std::vector<MetadataEntry>{{"frames.synthetic", "1"}, {"samples.aggregated", "1"}});
 }

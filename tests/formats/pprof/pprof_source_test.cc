@@ -6,6 +6,7 @@
 #include "codec/gzip_codec.h"
 #include "formats/pprof/pprof_losses.h"
 #include "support/collecting_sink.h"
+#include "support/recorded_functions.h"
 #include "support/test_bytes.h"
 #include <protozero/pbf_writer.hpp>
 
@@ -83,17 +84,29 @@ class ProfileText {
     message.add_uint64(1, id);
     message.add_uint64(2, mapping);
     message.add_uint64(3, address);
+    std::int64_t number = first_line_;
     for (const std::uint64_t function : functions) {
       pbf_writer line(message, 4);
       line.add_uint64(1, function);
-      line.add_int64(2, 17);
+      if (number != 0) {
+        line.add_int64(2, number++);
+      }
     }
     return *this;
   }
-  ProfileText& function(std::uint64_t id, const std::string& name) {
+  // Of the locations that follow; their other lines count on. 0: they have none.
+  ProfileText& first_line(std::int64_t number) {
+    first_line_ = number;
+    return *this;
+  }
+  ProfileText& function(std::uint64_t id, const std::string& name, const std::string& linkage = "",
+                        const std::string& file = "", std::int64_t start_line = 0) {
     pbf_writer message(top_, 5);
     message.add_uint64(1, id);
     message.add_int64(2, string(name));
+    message.add_int64(3, string(linkage));
+    message.add_int64(4, string(file));
+    message.add_int64(5, start_line);
     return *this;
   }
   ProfileText& time(std::int64_t ns) {
@@ -111,6 +124,7 @@ class ProfileText {
 
  private:
   std::vector<std::string> strings_{""};
+  std::int64_t first_line_ = 17;
   std::string text_;
   pbf_writer top_{text_};
 };
@@ -181,28 +195,71 @@ TEST_CASE("pprof source: values become events, locations addresses, labels threa
   }
 }
 
-TEST_CASE("pprof source: function names are frames, inlined ones first") {
+TEST_CASE("pprof source: functions name the addresses of an image, with lines and inlined calls") {
   const std::string text = ProfileText()
                                .type("samples", "count")
-                               .sample({7, 8}, {1})
-                               .mapping(1, 0x1000, 0x2000, "/bin/go", "")
-                               .location(7, 1, 0x1010, {2, 1})
+                               .sample({7, 8, 9}, {1})
+                               .mapping(1, 0x1000, 0x2000, "/bin/go", "abcd")
+                               .location(7, 1, 0x1010, {2, 3, 1})
+                               .first_line(0)
                                .location(8, 1, 0x1020, {3})
-                               .function(1, "outer")
-                               .function(2, "inlined")
-                               .function(3, "main.main")
+                               .location(9, 0, 0x77, {4})
+                               .function(1, "outer", "_outer", "outer.go", 10)
+                               .function(2, "innermost", "", "inner.go")
+                               .function(3, "main.main", "main.main", "main.go")
+                               .function(4, "made at run time")
                                .done();
   CollectingSink sink;
   REQUIRE(read(bytes_of(text), sink).has_value());
   REQUIRE(sink.rows.size() == 1);
-  CHECK(sink.rows[0].stack == synthetic(0) + " " + synthetic(1) + " " + synthetic(2));
-  const capture::SystemTables tables = sink.system_facts.finish();
-  std::vector<std::string> names;
-  for (const Module& module : tables.modules) {
-    names.push_back(module.path);
+  CHECK(sink.rows[0].stack == "?1010 ?1020 ?77");
+  const auto functions = test::functions_of(sink);
+  REQUIRE(functions.size() == 3);
+  CHECK(functions[0].owner == FunctionOwner::kKernel);
+  CHECK(functions[0].start == 0x77);
+  CHECK(functions[0].name == "made at run time");
+  CHECK(functions[0].code == ":0");
+  CHECK(functions[1].owner == FunctionOwner::kImage);
+  CHECK(functions[1].source == FunctionSource::kPprof);
+  CHECK(functions[1].start == 0x410);
+  CHECK(functions[1].size == 1);
+  CHECK(functions[1].name == "outer");
+  CHECK(functions[1].linkage == "_outer");
+  CHECK(functions[1].declared == "outer.go:10");
+  CHECK(functions[1].code == "inner.go:17 < main.main at outer.go:19 < innermost at main.go:18");
+  CHECK(functions[2].start == 0x420);
+  CHECK(functions[2].name == "main.main");
+  CHECK(functions[2].linkage.empty());
+  CHECK(functions[2].code == "main.go:0");
+  CHECK_FALSE(sink.counters.any_loss());
+  CHECK(sink.counters.sorted().empty());
+}
+
+TEST_CASE("pprof source: functions without an address of their own are frames by name") {
+  const std::string text = ProfileText()
+                               .type("samples", "count")
+                               .sample({7, 8, 9, 10, 11}, {1})
+                               .mapping(1, 0x1000, 0x2000, "/bin/go", "")
+                               .first_line(0)
+                               .location(7, 0, 0, {1})
+                               .location(8, 1, 0x1010, {1})
+                               .location(9, 1, 0x1010, {2})  // the address has a name already
+                               .location(10, 0, 0, {1})
+                               .first_line(5)
+                               .location(11, 0, 0, {1})
+                               .function(1, "one")
+                               .function(2, "", "two")
+                               .done();
+  CollectingSink sink;
+  REQUIRE(read(bytes_of(text), sink).has_value());
+  CHECK(sink.rows[0].stack ==
+        synthetic(0) + " ?1010 " + synthetic(1) + " " + synthetic(0) + " " + synthetic(2));
+  std::vector<std::string> lines;
+  for (const test::NamedRange& function : test::functions_of(sink)) {
+    lines.push_back(function.name + " " + function.code);
   }
-  CHECK(names == std::vector<std::string>{"/bin/go", "inlined", "outer", "main.main"});
-  CHECK(sink.counters.count("pprof_addresses_told_by_name") == 2);
+  CHECK(lines == std::vector<std::string>{"one :0", "two :0", "one :5", "one :0"});
+  CHECK(sink.counters.count("pprof_addresses_told_by_name") == 1);
 }
 
 TEST_CASE("pprof source: where addresses would mean two things, names are kept") {
@@ -218,10 +275,10 @@ TEST_CASE("pprof source: where addresses would mean two things, names are kept")
   CollectingSink sink;
   REQUIRE(read(bytes_of(text), sink).has_value());
   CHECK(sink.rows[0].stack == "?1010 " + synthetic(0) + " " + synthetic(1));
-  const capture::SystemTables tables = sink.system_facts.finish();
-  REQUIRE(tables.modules.size() == 3);
-  CHECK(tables.modules[1].path == "b+0x420");
-  CHECK(tables.modules[2].path == "a+0x8400");
+  const auto functions = test::functions_of(sink);
+  REQUIRE(functions.size() == 2);
+  CHECK(functions[0].name == "b+0x420");
+  CHECK(functions[1].name == "a+0x8400");
   CHECK(sink.counters.count("pprof_overlapping_mappings") == 1);
 }
 

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/function_recorder.h"
+#include "spk/write/name_writer.h"
+#include "stackpack/names.h"
+#include "stackpack/result.h"
+
+namespace stackpack::app {
+
+/// Inlined calls and lines of functions, kept until all functions are written.
+///
+/// Memory: each distinct text and inlined call once, 64 bytes a line. Only imported profiles have
+/// any, and their tables are in memory as well.
+class CodeRows {
+ public:
+  /// Keeps what is known of the code of a function. In the order of the functions.
+  void add(const CodeRange& range, const capture::CodeFact& code);
+
+  Status write(spk::NameWriter& names) const;
+
+ private:
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  using CallKey =
+      std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+
+  std::uint32_t text(std::string_view text);
+  [[nodiscard]] std::string_view view(std::uint32_t text) const;
+
+  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> numbers_;
+  std::vector<const std::string*> texts_;
+  std::map<CallKey, std::uint32_t> calls_;
+  std::vector<InlinedCall> inlined_;  // with texts of texts_
+  std::vector<CodeLine> lines_;
+};
+
+}  // namespace stackpack::app

@@ -1,0 +1,68 @@
+#include "bindings/c_handles.h"
+
+namespace stackpack::bindings {
+
+namespace {
+
+struct Failure {
+  stackpack_status status = STACKPACK_OK;
+  Error error{ErrorCode::kUsage, kNoOffset, ""};
+};
+
+thread_local Failure latest_failure;
+
+stackpack_status status_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kIo:
+      return STACKPACK_IO;
+    case ErrorCode::kNotFound:
+      return STACKPACK_NOT_FOUND;
+    case ErrorCode::kTruncated:
+      return STACKPACK_TRUNCATED;
+    case ErrorCode::kCorrupt:
+      return STACKPACK_CORRUPT;
+    case ErrorCode::kUnsupported:
+      return STACKPACK_UNSUPPORTED;
+    case ErrorCode::kLimit:
+      return STACKPACK_LIMIT;
+    case ErrorCode::kResource:
+      return STACKPACK_OUT_OF_MEMORY;
+    case ErrorCode::kUsage:
+    case ErrorCode::kCancelled:
+    case ErrorCode::kInternal:
+      break;
+  }
+  return STACKPACK_USAGE;
+}
+
+}  // namespace
+
+stackpack_status fail(const Error& error) noexcept {
+  latest_failure = {status_of(error.code), error};
+  return latest_failure.status;
+}
+
+stackpack_status refuse(std::string_view what) noexcept {
+  return fail({ErrorCode::kUsage, kNoOffset, what});
+}
+
+stackpack_status out_of_memory() noexcept {
+  latest_failure = {STACKPACK_OUT_OF_MEMORY, {ErrorCode::kResource, kNoOffset, "out of memory"}};
+  return STACKPACK_OUT_OF_MEMORY;
+}
+
+}  // namespace stackpack::bindings
+
+extern "C" {
+
+stackpack_status stackpack_get_error(stackpack_error* error) {
+  const stackpack::bindings::Failure failure = stackpack::bindings::latest_failure;
+  stackpack_error value{};
+  value.status = failure.status;
+  value.os_error = failure.error.os_error;
+  value.offset = failure.error.offset;
+  value.what = failure.error.what.data();  // static texts end with a zero byte
+  return stackpack::bindings::hand_over(error, value);
+}
+
+}  // extern "C"

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "stackpack/model.h"
+
+namespace stackpack::capture {
+
+/// Processes, threads, modules and metadata as they are at the end of a capture.
+struct SystemTables {
+  std::vector<Process> processes;       ///< by pid, then start
+  std::vector<Thread> threads;          ///< by pid, tid, then start
+  std::vector<Module> modules;          ///< by pid (kernel last), base, then start
+  std::vector<MetadataEntry> metadata;  ///< by key
+};
+
+}  // namespace stackpack::capture

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "cli/arguments.h"
+
+namespace stackpack::cli {
+
+enum class Command {
+  kConvert,
+  kStats,
+  kDump,
+  kShow,
+  kTop,
+  kCallers,
+  kCallees,
+  kExport,
+  kVerify,
+  kHelp
+};
+
+/// A command with its arguments; those of the other commands have no meaning.
+struct Invocation {
+  Command command = Command::kHelp;
+  ConvertArguments convert;
+  StatsArguments stats;
+  DumpArguments dump;
+  ShowArguments show;
+  ReportArguments report;
+  ExportArguments exporting;
+  VerifyArguments verify;
+  HelpArguments help;
+};
+
+}  // namespace stackpack::cli

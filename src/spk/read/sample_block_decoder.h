@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bytes/byte_cursor.h"
+#include "spk/format/sample_block.h"
+#include "spk/format/stack_predictor.h"
+#include "stackpack/model.h"
+#include "stackpack/result.h"
+
+namespace stackpack::spk {
+
+/// The threads of a block, from its head.
+struct SampleHead {
+  std::uint32_t samples = 0;
+  std::vector<ThreadKey> threads;  ///< ascending
+};
+
+/// Errors: kCorrupt.
+Status decode_sample_head(bytes::ByteCursor in, std::uint32_t samples, SampleHead& head);
+
+/// Decodes bodies. Keeps its scratch between calls. Threads: one at a time.
+class SampleBlockDecoder {
+ public:
+  /// Replaces `samples` by those of the block, in the order of the capture.
+  /// `stack_count`, `event_count`: every id in the block must be below.
+  /// Errors: kCorrupt.
+  Status decode(bytes::ByteCursor in, const SampleHead& head, std::uint64_t stack_count,
+                std::uint64_t event_count, std::vector<StoredSample>& samples);
+
+ private:
+  bool decode_groups(bytes::ByteCursor& in, std::size_t count);
+  bool decode_times(bytes::ByteCursor& in);
+  bool decode_order(bytes::ByteCursor& in);
+  bool decode_threads(bytes::ByteCursor& in, std::size_t thread_count);
+  void sort_by_thread(std::size_t thread_count);
+  bool decode_fields(bytes::ByteCursor& in, std::uint64_t event_count);
+  bool decode_stacks(bytes::ByteCursor& in, std::uint64_t stack_count);
+
+  std::vector<std::uint64_t> column_;
+  std::vector<std::uint64_t> differences_;
+  std::vector<std::uint64_t> cpus_;
+  std::vector<std::size_t> group_begin_;
+  std::vector<std::uint32_t> stored_;     // per sample, order of the capture: stored position
+  std::vector<std::uint32_t> thread_of_;  // per stored position
+  std::vector<std::uint32_t> by_thread_;  // per sample, thread by thread: stored position
+  std::vector<StoredSample> rows_;        // stored order
+  StackPredictor predictor_;
+};
+
+}  // namespace stackpack::spk
