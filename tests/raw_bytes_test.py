@@ -30,6 +30,7 @@ FILES = {
     "recent_stacks.cc": "compares numbers of stacks that are in memory",
     "recent_chains.cc": "compares and keeps chains whose bounds the cursor has checked",
     "word_hash.h": "hashes a span, word by word",
+    "throwing_allocator.h": "moves what RapidJSON keeps in memory to a larger block",
     "c_api.cc": "takes memory from callers in C",
 }
 

@@ -11,10 +11,11 @@
 
 namespace stackpack {
 
-enum class CaptureFormat : std::uint8_t { kAuto, kPerf, kEtl, kFolded, kPprof };
+/// Names of the capture formats: "perf", "etl", ...
+std::vector<std::string> capture_format_names();
 
 struct ConvertOptions {
-  CaptureFormat format = CaptureFormat::kAuto;
+  std::string format;              ///< one of capture_format_names(); empty: by the first bytes
   int level = 9;                   ///< zstd level, 1..22
   std::uint64_t memory_limit = 0;  ///< bytes for builder and scratch; 0: no limit but the machine
   bool samples = true;             ///< false: counts per (stack, event, process, origin) only
@@ -64,13 +65,17 @@ struct ConvertReport {
   StageStalls stalls;
 };
 
-/// Names of the captures in a zip archive (.etl.zip, .diagsession), in the archive's order; empty
-/// when `path` is not an archive. Errors: kNotFound, kIo, kCorrupt.
+/// Names of the captures in a zip archive, in the archive's order; empty when `path` is not an
+/// archive. Captures are found by their first bytes, .etl files by their names as well.
+/// Errors: kNotFound, kIo, kCorrupt; kLimit for an archive that would fill the disk.
 Result<std::vector<std::string>> captures_in_archive(const std::string& path);
 
 /// Reads the capture at `input` ("-": standard input; a directory: perf record --threads) and
 /// writes `output` ("-": standard output), which appears whole or not at all.
-/// A zip archive is read when it holds one capture, or options.member names one.
+/// gzip and zstd are decompressed on the way.
+/// A zip archive is read when it holds one capture, or options.member names one, or its name says
+/// that it is a recording session (.diagsession, .etl.zip): that becomes one file, as
+/// convert_session() makes it.
 /// The file's fingerprint is a text of the version of the program, the options that change the
 /// content, and a digest of parts of the input (its size, the first 4 KiB of every MiB, the last
 /// 4 KiB): equal fingerprints mean that converting again would give the same file.
@@ -80,5 +85,14 @@ Result<std::vector<std::string>> captures_in_archive(const std::string& path);
 ///         name), or would replace a file that is no .spk file without options.force; kCancelled.
 Result<ConvertReport> convert(const std::string& input, const std::string& output,
                               const ConvertOptions& options, ConvertProgress* progress);
+
+/// Reads the traces of one recording session together: .etl files, and all .etl files of zip
+/// archives. Processes, threads and images that one trace describes are those of all. The output
+/// depends on the content of the inputs, not on their order or names.
+/// Errors: as convert(), Error::part is the number of the input; kUsage for captures that are not
+///         read together.
+Result<ConvertReport> convert_session(const std::vector<std::string>& inputs,
+                                      const std::string& output, const ConvertOptions& options,
+                                      ConvertProgress* progress);
 
 }  // namespace stackpack

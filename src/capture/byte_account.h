@@ -2,7 +2,6 @@
 // count a byte as skipped without one.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -12,68 +11,43 @@
 
 namespace stackpack::capture {
 
-/// Why bytes of a capture are not in the result. A reason that is also a loss counter has its name:
-/// the counter says how often it happened, the reason how many bytes it took.
-enum class SkipReason : std::uint8_t {
-  // perf: of no use to us
-  kAuxtraceData,    ///< what follows an AUXTRACE record: hardware traces
-  kTracingData,     ///< what follows a TRACING_DATA record: formats of tracepoints
-  kUnreadSections,  ///< sections of the file header that are not asked for
-  kTrailingText,    ///< what perf printed into the pipe after the records
-  kUnreferenced,    ///< after the last section
-  // perf: damage
-  kBadRecords,
-  kBadSamples,
-  kUnknownEventId,
-  kUnknownRecordTypes,
-  kFeaturesDamaged,
-  kCompressedDataDamaged,
-  kCompressedRecordsUnread,
-  kDamagedBytes,  ///< from a damaged record to where records begin again
-  kRecordCut,     ///< of a record that the end of the capture cuts
-  // etl: of no use to us
-  kBuffersWithoutEvents,
-  // etl: damage
-  kSkippedBufferBytes,
-  kSkippedTailBytes,
-  kCutBuffers,
-  kOversizedBuffers,
-  kUndecodableBuffers,
-  kBuffersEndedEarly,
-  kBadEventMarkers,
-  kObsoleteEventHeaders,
-  kBadEventSizes,
-  kBadExtendedItems,
-  // folded, pprof: damage
-  kFoldedBinaryLine,
-  kFoldedLineTooLong,
-  kFoldedLineWithoutCount,
-  kFoldedStackTooDeep,
-  kPprofDamagedStream,
+/// Why bytes of a capture are not in the result: a name, under which the reason is stored and
+/// shown. A reason that is also a loss counter has its name: the counter says how often it
+/// happened, the reason how many bytes it took. Every format has its own (its *_losses.h).
+class SkipReason {
+ public:
+  /// A literal, so that the name lives as long as the program.
+  template <std::size_t size>
+  consteval explicit SkipReason(const char (&name)[size]) : name_(name, size - 1) {}
+
+  [[nodiscard]] constexpr std::string_view name() const { return name_; }
+  friend constexpr bool operator==(SkipReason, SkipReason) = default;
+
+ private:
+  std::string_view name_;
 };
 
-inline constexpr std::size_t kSkipReasons =
-    static_cast<std::size_t>(SkipReason::kPprofDamagedStream) + 1;
-
-/// The name under which a reason is stored and shown; it never changes.
-std::string_view name_of(SkipReason reason);
+constexpr std::string_view name_of(SkipReason reason) {
+  return reason.name();
+}
 
 /// Skipped bytes by reason.
 class SkippedBytes {
  public:
-  void add(SkipReason reason, std::uint64_t bytes) {
-    bytes_[static_cast<std::size_t>(reason)] += bytes;
-  }
-  [[nodiscard]] std::uint64_t of(SkipReason reason) const {
-    return bytes_[static_cast<std::size_t>(reason)];
-  }
+  void add(SkipReason reason, std::uint64_t bytes);
+  void add(const SkippedBytes& other);
+  [[nodiscard]] std::uint64_t of(SkipReason reason) const;
   [[nodiscard]] std::uint64_t total() const;
 
   /// Those that are not 0, by name.
   [[nodiscard]] std::vector<SkippedBytesCount> sorted() const;
 
  private:
-  std::array<std::uint64_t, kSkipReasons> bytes_{};
+  struct Entry {
+    SkipReason reason;
+    std::uint64_t bytes;
+  };
+  std::vector<Entry> entries_;  // a handful, of which none is 0
 };
 
 struct ByteAccount {
@@ -81,6 +55,14 @@ struct ByteAccount {
   std::uint64_t parsed = 0;   ///< headers and records that were understood
   std::uint64_t padding = 0;  ///< unused space which the format provides for
   SkippedBytes skipped{};     ///< not understood, or understood and of no use
+
+  /// Adds the bytes of another part of the capture.
+  void add(const ByteAccount& other) {
+    total += other.total;
+    parsed += other.parsed;
+    padding += other.padding;
+    skipped.add(other.skipped);
+  }
 
   /// Every byte is in one of the three.
   [[nodiscard]] bool balanced() const { return parsed + padding + skipped.total() == total; }

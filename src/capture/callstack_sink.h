@@ -26,7 +26,8 @@ struct StackMemo {
 
 /// Takes everything that a source finds in a capture. One of the two virtual interfaces.
 ///
-/// Order:   calls may come in any time order; a sink that stores samples sorts them (stable by time).
+/// Order:   calls may come in any time order; a sink that stores samples sorts them (stable by
+/// time).
 ///          An event is added before the first sample that names it. System facts carry their own
 ///          times and may come before or after the samples which they explain.
 /// Errors:  an error from any call ends the conversion; the source passes it on unchanged.

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/function_recorder.h"
+#include "capture/function_fact.h"
 
 namespace stackpack::capture {
 

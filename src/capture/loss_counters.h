@@ -12,7 +12,8 @@ namespace stackpack::capture {
 
 /// Counters by name: every reason for which data was lost, skipped or doubted.
 ///
-/// A name keeps the kind of its first use. Cheap enough for damaged records, not for good ones.
+/// The names belong to those who raise them (*_losses.h of a format). A name keeps the kind of its
+/// first use. Cheap enough for damaged records, not for good ones.
 class LossCounters {
  public:
   /// Adds `count` to the counter `name`; `offset` is remembered when it is the first.
@@ -36,12 +37,8 @@ class LossCounters {
   std::map<std::string, LossCounter, std::less<>> counters_;
 };
 
-/// Names which every format shares. Others belong to the source that raises them.
-inline constexpr std::string_view kRecorderLostEvents = "recorder_lost_events";
-inline constexpr std::string_view kRecorderLostSamples = "recorder_lost_samples";
-inline constexpr std::string_view kRecorderLostBuffers = "recorder_lost_buffers";
-
-/// Notice: records of samples none of whose counters had advanced, so that they are no samples.
+/// Notice: records of samples none of whose counters had advanced, so that they are no samples. The
+/// summary's number of records counts them; so this name is not up to a format.
 inline constexpr std::string_view kRecordsWithoutCounts = "sample_records_without_counts";
 
 }  // namespace stackpack::capture

@@ -20,6 +20,7 @@ struct ConvertArguments {
   std::string out_dir;
   std::string files_from;
   bool recursive = false;
+  bool session = false;
   bool skip_existing = false;
   bool keep_paths = false;
   ConvertOptions options;

@@ -66,12 +66,23 @@ void write_report(JsonText& json, const ConvertReport& report) {
 }  // namespace
 
 std::string input_name(const app::BatchJob& job) {
+  if (job.session.size() > 1) {
+    return fmt::format("{} and {} more", job.input, job.session.size() - 1);
+  }
   return job.member.empty() ? job.input : job.input + ':' + job.member;
 }
 
 void write_conversion(JsonText& json, const app::BatchJob& job, const app::BatchResult& result) {
   json.begin_object();
   json.field("input", job.input);
+  if (job.session.size() > 1) {
+    json.key("inputs");
+    json.begin_array();
+    for (const std::string& input : job.session) {
+      json.value(input);
+    }
+    json.end_array();
+  }
   if (!job.member.empty()) {
     json.field("member", job.member);
   }

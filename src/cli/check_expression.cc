@@ -51,7 +51,7 @@ using JsonValue = rapidjson::GenericValue<rapidjson::UTF8<>, JsonPool>;
 using JsonDocument =
     rapidjson::GenericDocument<rapidjson::UTF8<>, JsonPool, core::ThrowingAllocator>;
 
-std::string_view text_of(const JsonValue& value) {
+std::string_view name_text(const JsonValue& value) {
   return {value.GetString(), value.GetStringLength()};
 }
 
@@ -62,7 +62,7 @@ std::optional<std::string_view> name_of(const JsonValue& element) {
   }
   const auto member = element.FindMember("name");
   return member != element.MemberEnd() && member->value.IsString()
-             ? std::optional(text_of(member->value))
+             ? std::optional(name_text(member->value))
              : std::nullopt;
 }
 
@@ -85,7 +85,7 @@ std::optional<double> find_in(const JsonValue& value, std::string_view key) {
   }
   if (value.IsObject()) {
     for (const auto& member : value.GetObject()) {
-      if (const auto rest = behind(key, text_of(member.name))) {
+      if (const auto rest = behind(key, name_text(member.name))) {
         if (const auto found = find_in(member.value, *rest)) {
           return found;
         }

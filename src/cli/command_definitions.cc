@@ -1,5 +1,6 @@
 #include "cli/command_definitions.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -34,13 +35,6 @@ std::string words_of(std::span<const Choice> choices) {
   return words;
 }
 
-constexpr std::array kFormats = {
-    Choice{"auto", static_cast<int>(CaptureFormat::kAuto)},
-    Choice{"perf", static_cast<int>(CaptureFormat::kPerf)},
-    Choice{"etl", static_cast<int>(CaptureFormat::kEtl)},
-    Choice{"folded", static_cast<int>(CaptureFormat::kFolded)},
-    Choice{"pprof", static_cast<int>(CaptureFormat::kPprof)},
-};
 constexpr std::array kProgressModes = {
     Choice{"auto", static_cast<int>(ProgressMode::kAuto)},
     Choice{"always", static_cast<int>(ProgressMode::kAlways)},
@@ -70,6 +64,22 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, std::span<co
   return command.add_option_function<std::string>(name, take, text)
       ->type_name(words_of(choices))
       ->default_str(std::string(choices.front().word));
+}
+
+// A format of captures, or `auto`.
+CLI::Option* add_capture_format(CLI::App& command, std::string& format) {
+  std::vector<std::string> words = capture_format_names();
+  words.insert(words.begin(), "auto");
+  const auto take = [words, &format](const std::string& word) {
+    if (std::find(words.begin(), words.end(), word) == words.end()) {
+      refuse("--format", fmt::format("'{}' is none of {}{}", word, fmt::join(words, ", "),
+                                     did_you_mean(word, words)));
+    }
+    format = word == words.front() ? "" : word;
+  };
+  return command.add_option_function<std::string>("--format", take, "format of the captures")
+      ->type_name(fmt::format("{}", fmt::join(words, "|")))
+      ->default_str(words.front());
 }
 
 CLI::Option* add_size(CLI::App& command, const std::string& name, const std::string& text,
@@ -209,7 +219,7 @@ CommandDefinitions::CommandDefinitions() : app("", "stackpack") {
   define_help();
   for (CLI::App* command : app.get_subcommands({})) {
     for (CLI::Option* option : command->get_options()) {
-      if (option->get_type_size() == 0) {
+      if (option->get_items_expected_max() == 0) {
         option->disable_flag_override();  // CLI11 takes --json=7 for --json
       }
     }
@@ -235,6 +245,8 @@ void CommandDefinitions::define_convert() {
          "perf record -g -o - -- make | stackpack convert - -o build.spk"},
         {"a folder of captures, four at a time, only what changed",
          "stackpack convert captures/ --recursive --out-dir packed -j 4 --skip-existing"},
+        {"the traces of one recording, in one file",
+         "stackpack convert --session app.etl app.kernel.etl -o app.spk"},
         {"a list of files, a report for a program",
          "find . -name '*.etl' | stackpack convert --files-from - --out-dir packed --json"}},
        "An output appears whole or not at all, also when the run is interrupted or the disk is "
@@ -296,8 +308,9 @@ void CommandDefinitions::define_convert() {
 void CommandDefinitions::define_convert_inputs(CLI::App& sub) {
   ConvertArguments& arguments = invocation.convert;
   sub.add_option("inputs", arguments.inputs,
-                 "captures: .etl, perf.data (file, pipe stream, directory of --threads), a zip "
-                 "archive with .etl files in it, folded text, pprof; '-' is standard input")
+                 "captures: .etl, perf.data (file, pipe stream, directory of --threads), folded "
+                 "text, pprof, any of them in .gz or .zst, a zip archive of .etl or perf.data "
+                 "files; '-' is standard input")
       ->type_name("INPUT...");
   sub.add_option("--files-from", arguments.files_from,
                  "take more inputs from this file, one a line or separated by NUL; '-' is standard "
@@ -307,9 +320,11 @@ void CommandDefinitions::define_convert_inputs(CLI::App& sub) {
   sub.add_flag("--recursive", arguments.recursive,
                "an input that is a directory stands for all captures below it")
       ->group(group(kInputs));
-  add_choice(sub, "--format", kFormats, "format of the captures", [&arguments](int value) {
-    arguments.options.format = static_cast<CaptureFormat>(value);
-  })->group(group(kInputs));
+  add_capture_format(sub, arguments.options.format)->group(group(kInputs));
+  sub.add_flag("--session", arguments.session,
+               "the inputs are one recording session: .etl files, and all those of archives, "
+               "become one output; always so for .diagsession and .etl.zip")
+      ->group(group(kInputs));
   sub.add_option("--member", arguments.options.member,
                  "the capture to take of a zip archive that holds several")
       ->type_name("NAME")
@@ -372,9 +387,7 @@ void CommandDefinitions::define_stats() {
       ->group(group(kReports));
   sub.add_flag("-q,--quiet", arguments.quiet, "no figures; only errors and checks that fail")
       ->group(group(kReports));
-  add_choice(sub, "--format", kFormats, "format of the captures", [&arguments](int value) {
-    arguments.options.format = static_cast<CaptureFormat>(value);
-  })->group(group(kInputs));
+  add_capture_format(sub, arguments.options.format)->group(group(kInputs));
   add_filters(sub, arguments.filter);
   add_times(sub, arguments.filter.from, arguments.filter.to);
 }
@@ -481,9 +494,7 @@ void CommandDefinitions::define_report(CLI::App& sub, ReportKind kind) {
   sub.add_flag("--all-events", arguments.query.filters.all_events, "all events at once")
       ->group(group(kFilters));
   sub.add_flag("--json", arguments.json, "a JSON object")->group(group(kReports));
-  add_choice(sub, "--format", kFormats, "format of the captures", [&arguments](int value) {
-    arguments.options.format = static_cast<CaptureFormat>(value);
-  })->group(group(kInputs));
+  add_capture_format(sub, arguments.options.format)->group(group(kInputs));
   sub.preparse_callback([&arguments, kind](std::size_t) {
     arguments.kind = kind;
     arguments.by_self = kind == ReportKind::kTop;

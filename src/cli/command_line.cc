@@ -69,7 +69,7 @@ std::string problem_with_value(const CLI::App& command, const CLI::ParseError& f
   if (option == nullptr) {
     return failure.what();
   }
-  if (option->get_type_size() == 0) {
+  if (option->get_items_expected_max() == 0) {
     return called(*option) + " takes no value";
   }
   const std::string value = called(*option) + ' ' + option->get_type_name();
@@ -123,8 +123,15 @@ std::string problem_of(const ConvertArguments& arguments) {
     return batch ? "-o and --out-dir exclude each other"
                  : "no output; give -o FILE, or --out-dir DIR for several inputs";
   }
-  if (!batch && (arguments.inputs.size() != 1 || !arguments.files_from.empty())) {
-    return "several inputs need --out-dir DIR instead of -o";
+  if (arguments.session && (batch || !arguments.files_from.empty())) {
+    return "--session makes one output of the inputs that are named: give -o FILE";
+  }
+  if (arguments.session && !arguments.options.member.empty()) {
+    return "--session and --member exclude each other";
+  }
+  if (!batch && !arguments.session &&
+      (arguments.inputs.size() != 1 || !arguments.files_from.empty())) {
+    return "several inputs need --out-dir DIR instead of -o, or --session";
   }
   if (!batch && arguments.recursive) {
     return "--recursive needs --out-dir DIR";

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -30,7 +31,9 @@ std::optional<app::BatchPlan> make_plan(const ConvertArguments& arguments, const
                                         int& exit_code) {
   if (arguments.out_dir.empty()) {
     app::BatchPlan plan;
-    plan.jobs.push_back({arguments.inputs.front(), arguments.options.member, arguments.output});
+    app::BatchJob job{arguments.inputs.front(), arguments.options.member, arguments.output};
+    job.session = arguments.session ? arguments.inputs : std::vector<std::string>{};
+    plan.jobs.push_back(std::move(job));
     return plan;
   }
   app::BatchRequest request;
@@ -241,7 +244,7 @@ class ConvertRun {
   }
 
   int tell_failed(std::size_t job, const std::string& name) {
-    const Error& error = batch_.result(job).error;
+    Error error = batch_.result(job).error;
     if (error.code == ErrorCode::kCancelled) {
       ++cancelled_;
       return kExitSuccess;
@@ -251,12 +254,16 @@ class ConvertRun {
       return kExitSuccess;  // who read our output has enough
     }
     ++failed_;
+    std::string about = name;
+    if (error.part == kOutputPart) {
+      about = output == "-" ? "(standard output)" : output;
+    } else if (error.part < batch_.jobs()[job].session.size()) {
+      about = batch_.jobs()[job].session[error.part];
+      error.part = kMainPart;
+    }
     const bool out_of_memory = error.code == ErrorCode::kResource && error.os_error == 0;
-    messages_.error(
-        error.part != kOutputPart ? name
-        : output == "-"           ? "(standard output)"
-                                  : output,
-        message(error) + (out_of_memory ? "; --memory-limit bounds what packing takes" : ""));
+    messages_.error(about, message(error) +
+                               (out_of_memory ? "; --memory-limit bounds what packing takes" : ""));
     if (error.code == ErrorCode::kUsage && error.part != kOutputPart) {
       tell_members(batch_.jobs()[job].input);
     }

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "app/console.h"
+#include "app/convert/capture_formats.h"
 #include "app/convert/measure.h"
-#include "app/listing/loss_names.h"
 #include "app/listing/ratios.h"
 #include "cli/check_expression.h"
 #include "cli/commands.h"

@@ -7,13 +7,15 @@
 
 #include <zip.h>
 
+#include "codec/growth_limit.h"
+
 namespace stackpack::codec {
 
 namespace {
 
-// Deflate cannot do better than 1 byte for 1,032; a claim beyond that is a lie or a bomb.
-constexpr std::uint64_t kMaxGrowth = 1100;
-constexpr std::uint64_t kGrowthSlack = 4096;
+constexpr Error kNotUnpacked{ErrorCode::kUnsupported, kNoOffset, "zip: member cannot be unpacked"};
+constexpr Error kOtherSize{ErrorCode::kCorrupt, kNoOffset,
+                           "zip: member does not have the size that it claims"};
 
 // Lets libzip read through a ByteSource.
 class SourceAdapter {
@@ -174,24 +176,64 @@ Result<std::unique_ptr<ZipArchive>> ZipArchive::open(io::ByteSource& source) {
       member = {status.name, status.size, status.comp_size};
     }
   }
+  // Each byte of an archive belongs to one member at most. Else a small archive could hold the same
+  // large content many times over.
+  std::uint64_t unclaimed = source.size().value_or(0);
+  for (const Member& member : archive->members_) {
+    if (member.compressed_size > unclaimed) {
+      return Error{ErrorCode::kCorrupt, kNoOffset, "zip: members overlap"};
+    }
+    unclaimed -= member.compressed_size;
+  }
   return archive;
+}
+
+Result<std::vector<std::byte>> ZipArchive::read_head(std::size_t member, std::size_t size) {
+  zip_file_t* file = zip_fopen_index(handle_->zip, member, 0);
+  if (file == nullptr) {
+    return handle_->adapter.cause(kNotUnpacked, zip_get_error(handle_->zip));
+  }
+  MemberSource stream(file, handle_->adapter);
+  std::vector<std::byte> head(size);
+  std::size_t done = 0;
+  while (done < size) {
+    const Result<std::size_t> count = stream.read(std::span(head).subspan(done));
+    if (!count &&
+        (count.error().code == ErrorCode::kIo || count.error().code == ErrorCode::kResource)) {
+      return count.error();
+    }
+    if (!count || *count == 0) {
+      break;
+    }
+    done += *count;
+  }
+  head.resize(done);
+  return head;
 }
 
 Result<std::unique_ptr<io::ByteSource>> ZipArchive::extract(std::size_t member,
                                                             const std::string& directory,
                                                             std::uint64_t limit) {
   const Member& claims = members_[member];
-  if (claims.size > limit || claims.size / kMaxGrowth > claims.compressed_size + kGrowthSlack) {
+  if (claims.size > limit) {
     return Error{ErrorCode::kLimit, kNoOffset, "zip: member claims to be too large"};
+  }
+  if (grows_too_much(claims.size, claims.compressed_size)) {
+    return Error{
+        ErrorCode::kLimit, kNoOffset,
+        "zip: member grows to more than 256 times its size; unpack it first if that is right"};
   }
   zip_file_t* file = zip_fopen_index(handle_->zip, member, 0);
   if (file == nullptr) {
-    return handle_->adapter.cause(
-        {ErrorCode::kUnsupported, kNoOffset, "zip: member cannot be unpacked"},
-        zip_get_error(handle_->zip));
+    return handle_->adapter.cause(kNotUnpacked, zip_get_error(handle_->zip));
   }
   MemberSource stream(file, handle_->adapter);
-  return spool_to_temporary(stream, directory, claims.size);
+  Result<std::unique_ptr<io::ByteSource>> unpacked =
+      io::spool_to_temporary(stream, directory, claims.size);
+  if (unpacked ? (*unpacked)->size() != claims.size : unpacked.error().code == ErrorCode::kLimit) {
+    return kOtherSize;
+  }
+  return unpacked;
 }
 
 }  // namespace stackpack::codec

@@ -22,7 +22,8 @@ class ZipArchive {
   /// True when `head` (4 bytes or more) is how a zip archive begins.
   static bool looks_like_zip(std::span<const std::byte> head);
 
-  /// `source` must be seekable and outlive the archive. Errors: kCorrupt, kIo.
+  /// `source` must be seekable and outlive the archive.
+  /// Errors: kCorrupt, also for members that share bytes of the archive; kIo.
   static Result<std::unique_ptr<ZipArchive>> open(io::ByteSource& source);
 
   ZipArchive(const ZipArchive&) = delete;
@@ -31,9 +32,14 @@ class ZipArchive {
 
   [[nodiscard]] const std::vector<Member>& members() const { return members_; }
 
+  /// The first bytes of a member, at most `size`; fewer when it is shorter or damaged.
+  /// Errors: kUnsupported for encryption or an unknown method; those of the source.
+  Result<std::vector<std::byte>> read_head(std::size_t member, std::size_t size);
+
   /// Unpacks a member into a nameless file in `directory` and returns a source over it.
-  /// Errors: kLimit when it is larger than `limit`, or claims to grow more than deflate can;
-  ///         kCorrupt for damaged data; kUnsupported for encryption or an unknown method.
+  /// Errors: kLimit when it is larger than `limit`, or claims to grow beyond growth_limit.h;
+  ///         kCorrupt for damaged data, or when the size is not the one that it claims;
+  ///         kUnsupported for encryption or an unknown method.
   Result<std::unique_ptr<io::ByteSource>> extract(std::size_t member, const std::string& directory,
                                                   std::uint64_t limit);
 

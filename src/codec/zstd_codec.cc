@@ -116,6 +116,7 @@ Status ZstdDecompressor::decompress(std::span<const std::byte> frame,
 
 struct ZstdStream::Context {
   std::unique_ptr<ZSTD_DCtx, FreeDecompressor> zstd{or_bad_alloc(ZSTD_createDCtx())};
+  bool frame_ended = false;
 };
 
 ZstdStream::ZstdStream(int window_log_max) : context_(std::make_unique<Context>()) {
@@ -147,13 +148,19 @@ Result<std::size_t> ZstdStream::decode(std::span<const std::byte>& input, std::s
     if (in.pos == before_in && out.pos == before_out) {
       break;
     }
+    context_->frame_ended = code == 0;
   }
   output.resize(old_size + out.pos);
   input = input.subspan(in.pos);
   return out.pos;
 }
 
+bool ZstdStream::at_frame_end() const {
+  return context_->frame_ended;
+}
+
 void ZstdStream::reset() {
+  context_->frame_ended = false;
   between_blocks_ = true;
   ZSTD_DCtx_reset(context_->zstd.get(), ZSTD_reset_session_only);
 }

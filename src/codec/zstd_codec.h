@@ -64,6 +64,9 @@ class ZstdStream {
   Result<std::size_t> decode(std::span<const std::byte>& input, std::size_t room,
                              std::vector<std::byte>& output);
 
+  /// True when the input so far ends with a whole frame.
+  [[nodiscard]] bool at_frame_end() const;
+
   /// Whether all input was used up to the end of a block or of a frame: what was fed is decoded.
   [[nodiscard]] bool between_blocks() const { return between_blocks_; }
 

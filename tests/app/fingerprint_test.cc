@@ -48,7 +48,7 @@ TEST_CASE("fingerprint: content and every option that shapes the file make anoth
   add(options);
   options.member = "a.etl";
   add(options);
-  options.format = CaptureFormat::kPerf;
+  options.format = "perf";
   add(options);
   options.memory_limit = 1 << 24;
   CHECK(seen.contains(fingerprint_of("content", options, false)));  // nothing was left out
@@ -121,7 +121,7 @@ TEST_CASE("content watch: an input that is written to or replaced meanwhile has 
   const std::string input = folder.file("in");
   write_text(input, "1234");
   const auto content_after = [&](const auto& change) {
-    const Result<ContentWatch> watch = ContentWatch::begin(input);
+    const Result<ContentWatch> watch = ContentWatch::begin({input});
     REQUIRE(watch);
     change();
     const Result<std::string> content = watch->content("");

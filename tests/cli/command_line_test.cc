@@ -23,7 +23,7 @@ TEST_CASE("options reach their arguments") {
   CHECK(arguments.options.memory_limit == std::uint64_t{64} << 20);
   CHECK_FALSE(arguments.options.samples);
   CHECK(arguments.strict);
-  CHECK(arguments.options.format == CaptureFormat::kEtl);
+  CHECK(arguments.options.format == "etl");
   CHECK(arguments.progress == ProgressMode::kNever);
   CHECK(arguments.keep_paths);
 }

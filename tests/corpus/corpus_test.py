@@ -3,7 +3,7 @@
 
     corpus_test.py PROGRAM MANIFEST [NAME...]
 
-MANIFEST lists one capture per line, `perf/NAME` or `etl/NAME`. The captures are not part of the
+MANIFEST lists one capture per line, `perf/NAME` or `etl/NAME`, or the traces of a session, `etl/NAME etl/NAME...`. The captures are not part of the
 project: they are looked for in $STACKPACK_CORPUS, or else in ../shared/corpus beside the source
 tree. Without them the test is skipped (exit code 77). Each NAME has a NAME.expected.json, or a
 NAME.events.json: samples and sum of weights of each event, as perf printed them. A trace whose methods
@@ -227,6 +227,66 @@ def test_capture(program, corpus, entry):
                   f"{statistics['callstacks']['unique']} callstacks, {how}: as expected")
 
 
+def modules_of(program, packed):
+    return json.loads(checked([program, "dump", "--modules", "--json", packed]))
+
+
+def frames_without_module(program, packed):
+    """User frames, by sample, that lie in no module of their process; and all of them."""
+    ranges = {}
+    for module in modules_of(program, packed):
+        base, size = (int(str(module[key]), 0) for key in ("base", "size"))
+        ranges.setdefault(module.get("pid"), []).append((base, base + size))
+    without = total = 0
+    for sample in json.loads(checked([program, "dump", "--samples", "--json", packed])):
+        for frame in sample.get("frames", []):
+            if frame[0] == "u":
+                address = int(frame[1:], 16)
+                total += 1
+                without += not any(begin <= address < end for begin, end in ranges.get(sample["pid"], []))
+    return without, total
+
+
+def test_session(program, corpus, entry):
+    """The traces of a session, read as one: the sum of what each has, whatever their order."""
+    names = [name.split("/", 1)[1] for name in entry.split()]
+    traces = [str(corpus / "etl" / (name + ".etl")) for name in names]
+    expected = [json.loads((corpus / "etl" / (name + ".expected.json")).read_text()) for name in names]
+    unions = ["etl.total." + name for name in ("processes", "threads", "images")]  # of all traces, not a sum
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            packed, again = (str(pathlib.Path(folder) / name) for name in ("one.spk", "two.spk"))
+            checked([program, "convert", "--session", *traces, "-o", packed])
+            checked([program, "convert", "--session", *reversed(traces), "-o", again])
+            if pathlib.Path(packed).read_bytes() != pathlib.Path(again).read_bytes():
+                raise Mismatch("the order of the traces shows")
+            checked([program, "verify", packed])
+            wanted = {}
+            for one in expected:
+                for name, count in trace_totals(one).items():
+                    wanted[name] = wanted.get(name, 0) + int(count)
+            rows = json.loads(checked([program, "dump", "--metadata", "--json", packed]))
+            found = {row["key"]: row["value"] for row in rows}
+            problems = [f"{name} is {found.get(name)}, not {count}" for name, count in sorted(wanted.items())
+                        if name not in unions and found.get(name) != str(count)]
+            statistics = json.loads(checked([program, "stats", "--json", packed]))
+            size = sum(pathlib.Path(trace).stat().st_size for trace in traces)
+            if statistics["source"]["bytes"] != size or sum(statistics["source"]["bytes_by_kind"].values()) != size:
+                problems.append(f"{statistics['source']['bytes_by_kind']} is not the sum of the traces, {size}")
+            without, total = frames_without_module(program, packed)
+            if total == 0 or without * 2 > total:  # methods that were compiled while they ran are in none
+                problems.append(f"{without} of {total} user frames lie in no module")
+            if problems:
+                raise Mismatch("; ".join(problems))
+    except Mismatch as problem:
+        return False, f"{entry}: {problem}"
+    return True, f"{entry}: {without} of {total} user frames in no module: as expected"
+
+
+def test_entry(program, corpus, entry):
+    return (test_session if " " in entry else test_capture)(program, corpus, entry)
+
+
 def main():
     program, manifest, *names = sys.argv[1:]
     program = str(pathlib.Path(program).resolve())
@@ -239,10 +299,10 @@ def main():
     entries = [line for line in lines if line and (not names or line in names)]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
-        for good, line in pool.map(lambda entry: test_capture(program, corpus, entry), entries):
+        for good, line in pool.map(lambda entry: test_entry(program, corpus, entry), entries):
             print(line if good else "FAILED " + line, flush=True)
             failed += not good
-    print(f"{len(entries)} captures, {failed} not as expected")
+    print(f"{len(entries)} captures and sessions, {failed} not as expected")
     return 1 if failed or not entries else 0
 
 

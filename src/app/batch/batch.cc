@@ -98,13 +98,21 @@ BatchResult Batch::run(const BatchJob& job, ConvertProgress& progress) const {
       options.member = job.member;
     }
     if (options_.skip_existing) {
-      const Result<std::string> content = content_of(job.input);  // convert() tells what is wrong
-      if (content && !content->empty() && is_up_to_date(job.input, job.output, *content, options)) {
+      // What is wrong with an input is for the conversion to say.
+      const std::vector<std::string> inputs =
+          job.session.empty() ? std::vector{job.input} : job.session;
+      const Result<std::string> content = content_of_inputs(inputs);
+      if (content && !content->empty() &&
+          std::all_of(inputs.begin(), inputs.end(), [&](const std::string& input) {
+            return is_up_to_date(input, job.output, *content, options);
+          })) {
         result.outcome = BatchOutcome::kSkipped;
         return {};
       }
     }
-    Result<ConvertReport> report = convert(job.input, job.output, options, &progress);
+    Result<ConvertReport> report =
+        job.session.empty() ? convert(job.input, job.output, options, &progress)
+                            : convert_session(job.session, job.output, options, &progress);
     if (!report) {
       return report.error();
     }

@@ -22,6 +22,8 @@ struct BatchJob {
   std::string member;  ///< of a zip archive; else empty
   std::string output;
   std::optional<Error> problem = std::nullopt;  ///< why it cannot be converted; known beforehand
+  /// All inputs, the one above first, when they are one recording session; else empty.
+  std::vector<std::string> session{};
 };
 
 struct BatchOptions {

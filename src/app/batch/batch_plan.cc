@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "app/batch/capture_name.h"
+#include "app/convert/archive_members.h"
 #include "app/convert/capture_probe.h"
 #include "io/byte_source.h"
 #include "io/directories.h"
@@ -165,7 +166,7 @@ class Planner {
     }
   }
 
-  // An archive of several captures becomes a folder of outputs.
+  // An archive of several captures becomes a folder of outputs, unless it is one recording.
   void add(const fs::path& input, const fs::path& name) {
     std::error_code failed;
     const std::string identity = input == "-" ? "-" : fs::absolute(input).lexically_normal();
@@ -176,7 +177,7 @@ class Planner {
     const Result<std::vector<std::string>> members = fs::is_regular_file(input, failed)
                                                          ? captures_in_archive(input.string())
                                                          : std::vector<std::string>{};
-    if (!members || members->size() < 2) {
+    if (!members || members->size() < 2 || is_session_archive(input.string())) {
       add_job({input.string(), "", output_of(name)});  // a bad archive is the conversion's to tell
       return;
     }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <string_view>
+#include <utility>
 
-#include "codec/zip_archive.h"
+#include "app/convert/capture_formats.h"
+#include "codec/growth_limit.h"
 #include "stackpack/convert.h"
 
 namespace stackpack::app {
@@ -19,17 +19,6 @@ constexpr std::uint64_t kMaxMemberBytes = std::uint64_t{1} << 40;
 // the work that an archive makes.
 constexpr std::size_t kMaxCaptures = 1024;
 
-bool is_capture_name(std::string_view name) {
-  constexpr std::string_view kEnding = ".etl";
-  return name.size() >= kEnding.size() &&
-         std::equal(kEnding.rbegin(), kEnding.rend(), name.rbegin(), [](char a, char b) {
-           return a == std::tolower(static_cast<unsigned char>(b));
-         });
-}
-
-constexpr Error kTooManyCaptures{ErrorCode::kLimit, kNoOffset,
-                                 "zip: holds more than 1,024 captures"};
-
 Result<bool> is_zip(io::ByteSource& source) {
   std::array<std::byte, 4> head{};
   const Result<std::size_t> count = source.read_at(0, head);
@@ -39,68 +28,115 @@ Result<bool> is_zip(io::ByteSource& source) {
   return codec::ZipArchive::looks_like_zip(std::span(head).first(*count));
 }
 
+// A member that cannot be looked into is no capture; reading fails for good where the source does.
+Result<bool> begins_as_capture(codec::ZipArchive& zip, std::size_t member) {
+  if (zip.members()[member].size == 0) {
+    return false;
+  }
+  const Result<std::vector<std::byte>> head = zip.read_head(member, detect_bytes());
+  if (!head) {
+    const bool unknown =
+        head.error().code == ErrorCode::kIo || head.error().code == ErrorCode::kResource;
+    return unknown ? Result<bool>(head.error()) : Result<bool>(false);
+  }
+  const capture::SourceFormat* const format = format_of(*head);
+  return format != nullptr && format->has_magic;
+}
+
 }  // namespace
 
-Result<std::vector<std::string>> list_members(io::ByteSource& archive) {
-  std::vector<std::string> names;
+Result<std::unique_ptr<CaptureArchive>> CaptureArchive::open(io::ByteSource& archive) {
   const Result<bool> zip = is_zip(archive);
   if (!zip) {
     return zip.error();
   }
   if (!*zip) {
-    return names;
+    return std::unique_ptr<CaptureArchive>();
   }
-  const Result<std::unique_ptr<codec::ZipArchive>> opened = codec::ZipArchive::open(archive);
+  Result<std::unique_ptr<codec::ZipArchive>> opened = codec::ZipArchive::open(archive);
   if (!opened) {
     return opened.error();
   }
-  for (const codec::ZipArchive::Member& member : (*opened)->members()) {
-    if (is_capture_name(member.name)) {
-      names.push_back(member.name);
+  std::unique_ptr<CaptureArchive> captures(new CaptureArchive(std::move(*opened)));
+  const std::vector<codec::ZipArchive::Member>& members = captures->zip_->members();
+  std::uint64_t unpacked = 0;
+  std::uint64_t packed = 0;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const Result<bool> is_capture = format_by_ending(members[i].name) != nullptr
+                                        ? Result<bool>(true)
+                                        : begins_as_capture(*captures->zip_, i);
+    if (!is_capture) {
+      return is_capture.error();
     }
+    if (!*is_capture) {
+      continue;
+    }
+    captures->captures_.push_back(i);
+    if (captures->captures_.size() > kMaxCaptures) {
+      return Error{ErrorCode::kLimit, kNoOffset, "zip: holds more than 1,024 captures"};
+    }
+    unpacked += std::min(members[i].size, kMaxMemberBytes);
+    packed += members[i].compressed_size;
   }
-  if (names.size() > kMaxCaptures) {
-    return kTooManyCaptures;
+  if (codec::grows_too_much(unpacked, packed)) {
+    return Error{ErrorCode::kLimit, kNoOffset,
+                 "zip: grows to more than 256 times its size; unpack it first if that is right"};
+  }
+  return captures;
+}
+
+std::vector<std::string> CaptureArchive::names() const {
+  std::vector<std::string> names;
+  for (const std::size_t member : captures_) {
+    names.push_back(zip_->members()[member].name);
   }
   return names;
 }
 
-Result<std::unique_ptr<io::ByteSource>> open_member(io::ByteSource& archive,
-                                                    const std::string& member,
-                                                    const std::string& directory) {
-  const Result<bool> zip = is_zip(archive);
-  if (!zip) {
-    return zip.error();
-  }
-  if (!*zip) {
-    return std::unique_ptr<io::ByteSource>();
-  }
-  const Result<std::unique_ptr<codec::ZipArchive>> opened = codec::ZipArchive::open(archive);
-  if (!opened) {
-    return opened.error();
-  }
-  const std::vector<codec::ZipArchive::Member>& members = (*opened)->members();
-  std::size_t chosen = members.size();
-  std::size_t found = 0;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    if (member.empty() ? !is_capture_name(members[i].name) : members[i].name != member) {
-      continue;
+Result<std::unique_ptr<io::ByteSource>> CaptureArchive::unpack_member(
+    std::size_t member, const std::string& directory) {
+  return zip_->extract(member, directory, kMaxMemberBytes);
+}
+
+Result<std::unique_ptr<io::ByteSource>> CaptureArchive::unpack(std::size_t number,
+                                                               const std::string& directory) {
+  return unpack_member(captures_[number], directory);
+}
+
+Result<std::unique_ptr<io::ByteSource>> CaptureArchive::unpack_named(const std::string& name,
+                                                                     const std::string& directory) {
+  std::vector<std::size_t> chosen;
+  if (name.empty()) {
+    chosen = captures_;
+  } else {
+    const std::vector<codec::ZipArchive::Member>& members = zip_->members();
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (members[i].name == name) {
+        chosen.push_back(i);
+      }
     }
-    chosen = i;
-    ++found;
   }
-  if (found > kMaxCaptures) {
-    return kTooManyCaptures;
+  if (chosen.empty()) {
+    return name.empty() ? Error{ErrorCode::kUnsupported, kNoOffset, "zip: holds no capture"}
+                        : Error{ErrorCode::kUsage, kNoOffset, "zip: holds no member of that name"};
   }
-  if (found > 1) {
+  if (chosen.size() > 1) {
     return Error{ErrorCode::kUsage, kNoOffset,
-                 "zip: holds several captures; choose one with --member, or all with --out-dir"};
+                 "zip: holds several captures; choose one with --member, convert each with "
+                 "--out-dir, or .etl files of one recording together with --session"};
   }
-  if (chosen == members.size()) {
-    return Error{member.empty() ? ErrorCode::kUnsupported : ErrorCode::kUsage, kNoOffset,
-                 member.empty() ? "zip: holds no .etl file" : "zip: holds no member of that name"};
+  const Result<std::vector<std::byte>> head = zip_->read_head(chosen.front(), detect_bytes());
+  if (!head) {
+    return head.error();
   }
-  return (*opened)->extract(chosen, directory, kMaxMemberBytes);
+  if (!head->empty() && format_of(*head) == nullptr) {
+    return Error{ErrorCode::kUnsupported, kNoOffset, "zip: the member is no capture"};
+  }
+  return unpack_member(chosen.front(), directory);
+}
+
+bool is_session_archive(const std::string& path) {
+  return ends_with(path, ".diagsession") || ends_with(path, ".etl.zip");
 }
 
 }  // namespace stackpack::app
@@ -112,7 +148,14 @@ Result<std::vector<std::string>> captures_in_archive(const std::string& path) {
   if (!source) {
     return source.error();
   }
-  return (*source)->seekable() ? app::list_members(**source) : std::vector<std::string>{};
+  if (!(*source)->seekable()) {
+    return std::vector<std::string>();
+  }
+  const Result<std::unique_ptr<app::CaptureArchive>> archive = app::CaptureArchive::open(**source);
+  if (!archive) {
+    return archive.error();
+  }
+  return *archive != nullptr ? (*archive)->names() : std::vector<std::string>();
 }
 
 }  // namespace stackpack

@@ -4,19 +4,45 @@
 #include <string>
 #include <vector>
 
+#include "codec/zip_archive.h"
 #include "io/byte_source.h"
 #include "stackpack/result.h"
 
 namespace stackpack::app {
 
-/// Unpacks the capture `member` of a zip archive, or the only one when `member` is empty, into a
-/// nameless file in `directory`. A null pointer when `archive` is no zip archive.
-/// Errors: kUsage when the choice is open or the name is not there; those of codec::ZipArchive.
-Result<std::unique_ptr<io::ByteSource>> open_member(io::ByteSource& archive,
-                                                    const std::string& member,
-                                                    const std::string& directory);
+/// The captures in a zip archive: members that begin as one of a format with a magic number does,
+/// and those whose name says so.
+class CaptureArchive {
+ public:
+  /// `archive` must be seekable and outlive the object. A null pointer when it is no zip archive.
+  /// Errors: those of codec::ZipArchive; kLimit when there are too many captures.
+  static Result<std::unique_ptr<CaptureArchive>> open(io::ByteSource& archive);
 
-/// Names of the captures in a zip archive; empty when `archive` is none.
-Result<std::vector<std::string>> list_members(io::ByteSource& archive);
+  /// Names of the captures, in the archive's order.
+  [[nodiscard]] std::vector<std::string> names() const;
+
+  [[nodiscard]] std::size_t count() const { return captures_.size(); }
+
+  /// Unpacks the capture `number` of names() into a nameless file in `directory`.
+  Result<std::unique_ptr<io::ByteSource>> unpack(std::size_t number, const std::string& directory);
+
+  /// Unpacks the member of that name, a capture or not; the only capture when `name` is empty.
+  /// Only what begins as a capture does is unpacked.
+  /// Errors: kUsage when the choice is open or the name is not there; kUnsupported when it is no
+  ///         capture.
+  Result<std::unique_ptr<io::ByteSource>> unpack_named(const std::string& name,
+                                                       const std::string& directory);
+
+ private:
+  explicit CaptureArchive(std::unique_ptr<codec::ZipArchive> zip) : zip_(std::move(zip)) {}
+  Result<std::unique_ptr<io::ByteSource>> unpack_member(std::size_t member,
+                                                        const std::string& directory);
+
+  std::unique_ptr<codec::ZipArchive> zip_;
+  std::vector<std::size_t> captures_;  // numbers of members
+};
+
+/// Whether the name says that all captures of an archive are one recording session.
+bool is_session_archive(const std::string& path);
 
 }  // namespace stackpack::app

@@ -1,65 +1,43 @@
 #include "app/convert/capture_input.h"
 
-#include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "app/convert/archive_members.h"
-#include "app/convert/trace_facts.h"
-#include "formats/etl/etl_source.h"
-#include "formats/folded/folded_source.h"
-#include "formats/pprof/pprof_source.h"
+#include "app/convert/capture_formats.h"
+#include "app/convert/capture_head.h"
 
 namespace stackpack::app {
 
 namespace {
 
-constexpr std::size_t kHeadBytes =
-    std::max({perf::kDetectBytes, etl::kDetectBytes, folded::kDetectBytes, pprof::kDetectBytes});
+constexpr Error kStandsAlone{ErrorCode::kUsage, kNoOffset,
+                             "captures of this format stand alone; --session is for .etl files"};
 
 // A pipe could go on for ever; a spool of it cannot.
 constexpr std::uint64_t kSpoolLimit = std::uint64_t{1} << 40;
 
-Result<std::vector<std::byte>> read_head(io::ByteSource& source) {
-  std::vector<std::byte> head(kHeadBytes);
-  std::size_t size = 0;
-  while (size < head.size()) {
-    const auto rest = std::span(head).subspan(size);
-    const Result<std::size_t> count =
-        source.seekable() ? source.read_at(size, rest) : source.read(rest);
-    if (!count) {
-      return count.error();
-    }
-    if (*count == 0) {
-      break;
-    }
-    size += *count;
-  }
-  head.resize(size);
-  return head;
-}
-
-Result<CaptureFormat> tell_format(std::span<const std::byte> head, CaptureFormat asked) {
+Result<const capture::SourceFormat*> tell_format(std::span<const std::byte> head,
+                                                 const std::string& asked) {
   if (head.empty()) {
     return Error{ErrorCode::kTruncated, 0, "input is empty"};
   }
-  if (asked != CaptureFormat::kAuto) {
-    return asked;
+  if (!asked.empty()) {
+    const capture::SourceFormat* const named = format_named(asked);
+    return named != nullptr
+               ? Result<const capture::SourceFormat*>(named)
+               : Error{ErrorCode::kUsage, kNoOffset, "there is no capture format of that name"};
   }
-  if (perf::detect(head) != perf::Container::kNotPerf) {
-    return CaptureFormat::kPerf;
-  }
-  if (etl::looks_like_etl(head)) {
-    return CaptureFormat::kEtl;
-  }
-  if (pprof::looks_like_pprof(head)) {
-    return CaptureFormat::kPprof;
-  }
-  if (folded::looks_like_folded(head)) {
-    return CaptureFormat::kFolded;
+  if (const capture::SourceFormat* const found = format_of(head); found != nullptr) {
+    return found;
   }
   return Error{ErrorCode::kUnsupported, 0,
                "not a capture: neither perf.data nor .etl, folded text or pprof"};
+}
+
+Result<std::unique_ptr<io::ByteSource>> open_path(const std::string& path) {
+  return path == "-" ? Result(io::source_of_standard_input()) : io::open_source(path);
 }
 
 }  // namespace
@@ -68,81 +46,171 @@ Result<CaptureInput> CaptureInput::open(const std::string& path, const ConvertOp
                                         const std::string& scratch_directory) {
   CaptureInput input;
   input.scratch_directory_ = scratch_directory;
-  std::unique_ptr<io::ByteSource> source;
-  if (path == "-") {
-    source = io::source_of_standard_input();
-  } else {
-    Result<std::unique_ptr<io::ByteSource>> opened = io::open_source(path);
-    if (!opened && opened.error().code == ErrorCode::kUnsupported) {  // a directory
-      Result<perf::Input> directory = perf::open_directory(path);
-      if (!directory) {
-        return directory.error();
-      }
-      input.format_ = CaptureFormat::kPerf;
-      input.perf_ = std::move(*directory);
-      return input;
-    }
-    if (!opened) {
-      return opened.error();
-    }
-    source = std::move(*opened);
+  const bool session = options.member.empty() && is_session_archive(path);
+  if (const Status added = input.add_path(path, options, session); !added) {
+    return added.error();
   }
+  return input;
+}
+
+Result<CaptureInput> CaptureInput::open_session(std::span<const std::string> paths,
+                                                const ConvertOptions& options,
+                                                const std::string& scratch_directory) {
+  CaptureInput input;
+  input.scratch_directory_ = scratch_directory;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (const Status added = input.add_path(paths[i], options, true); !added) {
+      Error error = added.error();
+      error.part = static_cast<std::uint32_t>(i);
+      return error;
+    }
+    input.owners_.resize(1 + input.bytes_.parts.size(), static_cast<std::uint32_t>(i));
+  }
+  if (input.format_ == nullptr) {
+    return Error{ErrorCode::kUsage, kNoOffset, "no input"};
+  }
+  if (!input.format_->has_sessions) {
+    return kStandsAlone;
+  }
+  return input;
+}
+
+Status CaptureInput::add_path(const std::string& path, const ConvertOptions& options,
+                              bool session) {
+  Result<std::unique_ptr<io::ByteSource>> opened = open_path(path);
+  if (!opened && opened.error().code == ErrorCode::kUnsupported) {
+    if (bytes_.main != nullptr) {
+      return kStandsAlone;
+    }
+    Result<OpenedDirectory> directory = open_directory(path);
+    if (!directory) {
+      return directory.error();
+    }
+    format_ = directory->format;
+    bytes_ = std::move(directory->bytes);
+    return {};
+  }
+  if (!opened) {
+    return opened.error();
+  }
+  std::unique_ptr<io::ByteSource> source = std::move(*opened);
   if (!source->seekable()) {
-    input.passing_ = std::make_unique<ContentDigest>();
-    source = digested_stream(std::move(source), *input.passing_);
+    if (passing_ != nullptr) {
+      return Error{ErrorCode::kUsage, kNoOffset, "one input of a session may be a pipe"};
+    }
+    passing_ = std::make_unique<ContentDigest>();
+    source = digested_stream(std::move(source), *passing_);
   } else if (path == "-") {
     Result<std::string> content = ContentDigest::of(*source);
     if (!content) {
       return content.error();
     }
-    input.content_ = std::move(*content);
+    content_ = std::move(*content);
   }
-  if (source->seekable()) {
-    Result<std::unique_ptr<io::ByteSource>> member =
-        open_member(*source, options.member, scratch_directory);
-    if (!member) {
-      return member.error();
-    }
-    source = *member != nullptr ? std::move(*member) : std::move(source);
-  }
-  if (const Status adopted = input.adopt(std::move(source), options.format, scratch_directory);
-      !adopted) {
-    return adopted.error();
-  }
-  return input;
-}
-
-Status CaptureInput::adopt(std::unique_ptr<io::ByteSource> source, CaptureFormat asked,
-                           const std::string& scratch_directory) {
-  Result<std::vector<std::byte>> head = read_head(*source);
+  const Result<std::vector<std::byte>> head = peek_head(source);
   if (!head) {
     return head.error();
   }
-  const Result<CaptureFormat> told = tell_format(*head, asked);
-  if (!told) {
-    return told.error();
+  if (!codec::ZipArchive::looks_like_zip(*head)) {
+    return add_source(std::move(source), path, options, session);
   }
-  const bool streams =
-      *told == CaptureFormat::kFolded ||
-      (*told == CaptureFormat::kPerf && perf::detect(*head) == perf::Container::kPipe);
-  if (!source->seekable()) {
-    source = io::source_with_head(std::move(*head), std::move(source));
-    if (!streams) {
-      Result<std::unique_ptr<io::ByteSource>> spooled =
-          io::spool_to_temporary(*source, scratch_directory, kSpoolLimit);
-      if (!spooled) {
-        return spooled.error();
-      }
-      source = std::move(*spooled);
-      spooled_ = true;
+  if (const Status spooled = make_seekable(source); !spooled) {
+    return spooled;
+  }
+  return add_archive(*source, options, session);
+}
+
+Status CaptureInput::add_archive(io::ByteSource& archive, const ConvertOptions& options,
+                                 bool session) {
+  const Result<std::unique_ptr<CaptureArchive>> captures = CaptureArchive::open(archive);
+  if (!captures) {
+    return captures.error();
+  }
+  if (!session || !options.member.empty() || (*captures)->count() < 2) {
+    Result<std::unique_ptr<io::ByteSource>> member =
+        (*captures)->unpack_named(options.member, scratch_directory_);
+    return member ? add_source(std::move(*member), {}, options, false) : Status(member.error());
+  }
+  const std::vector<std::string> names = (*captures)->names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Result<std::unique_ptr<io::ByteSource>> member = (*captures)->unpack(i, scratch_directory_);
+    if (!member) {
+      return member.error();
+    }
+    const Status added = add_source(std::move(*member), names[i], options, true);
+    if (!added) {
+      return added;
     }
   }
-  format_ = *told;
-  if (format_ == CaptureFormat::kPerf) {
-    perf_.main = std::move(source);
-  } else {
-    single_ = std::move(source);
+  return {};
+}
+
+// Copies a stream to a nameless file.
+Status CaptureInput::make_seekable(std::unique_ptr<io::ByteSource>& source) {
+  if (source->seekable()) {
+    return {};
   }
+  Result<std::unique_ptr<io::ByteSource>> spooled =
+      io::spool_to_temporary(*source, scratch_directory_, kSpoolLimit);
+  if (!spooled) {
+    return spooled.error();
+  }
+  source = std::move(*spooled);
+  spooled_ = true;
+  return {};
+}
+
+Status CaptureInput::add_source(std::unique_ptr<io::ByteSource> source, const std::string& name,
+                                const ConvertOptions& options, bool session) {
+  Result<std::vector<std::byte>> head = peek_head(source);
+  if (!head) {
+    return head.error();
+  }
+  const codec::FileCompression compression = compression_around(*head, options.format);
+  if (compression == codec::FileCompression::kXz) {
+    return Error{ErrorCode::kUnsupported, kNoOffset,
+                 "compressed with xz: unpack it first (xz -dk FILE)"};
+  }
+  if (compression != codec::FileCompression::kNone) {
+    damages_.push_back(std::make_unique<codec::StreamDamage>());
+    source = codec::decompressed_source(std::move(source), compression, *damages_.back());
+    head = peek_head(source);
+    if (!head) {
+      return head.error();
+    }
+    if (head->empty() && damages_.back()->error) {
+      return *damages_.back()->error;
+    }
+  }
+  // A trace of which nothing can be read is for the reader of the session to count.
+  const capture::SourceFormat* const named = session ? format_by_ending(name) : nullptr;
+  if (named != nullptr && named->has_sessions && format_of(*head) == nullptr) {
+    const Status spooled = make_seekable(source);
+    return spooled ? add_bytes(*named, std::move(source)) : spooled;
+  }
+  const Result<const capture::SourceFormat*> format = tell_format(*head, options.format);
+  if (!format) {
+    return format.error();
+  }
+  if (!(*format)->streams(*head)) {
+    if (const Status spooled = make_seekable(source); !spooled) {
+      return spooled;
+    }
+  }
+  return add_bytes(**format, std::move(source));
+}
+
+Status CaptureInput::add_bytes(const capture::SourceFormat& format,
+                               std::unique_ptr<io::ByteSource> source) {
+  if (bytes_.main == nullptr) {
+    format_ = &format;
+    bytes_.main = std::move(source);
+    return {};
+  }
+  if (&format != format_ || !format.has_sessions) {
+    return kStandsAlone;
+  }
+  bytes_.parts.push_back({static_cast<std::uint32_t>(bytes_.parts.size() + 1), std::move(source)});
   return {};
 }
 
@@ -153,8 +221,7 @@ Result<std::string> CaptureInput::content() {
   // A source may stop before the end of its stream; the digest is of all of it.
   std::vector<std::byte> rest(std::size_t{1} << 16);
   while (!spooled_) {
-    io::ByteSource& stream = single_ != nullptr ? *single_ : *perf_.main;
-    const Result<std::size_t> count = stream.read(rest);
+    const Result<std::size_t> count = bytes_.main->read(rest);
     if (!count) {
       return count.error();
     }
@@ -165,27 +232,9 @@ Result<std::string> CaptureInput::content() {
   return passing_->finish();
 }
 
-std::string CaptureInput::kind() const {
-  switch (format_) {
-    case CaptureFormat::kEtl:
-      return "etl";
-    case CaptureFormat::kFolded:
-      return "folded";
-    case CaptureFormat::kPprof:
-      return "pprof";
-    case CaptureFormat::kPerf:
-    case CaptureFormat::kAuto:
-      break;
-  }
-  return "perf";
-}
-
 std::optional<std::uint64_t> CaptureInput::size() const {
-  if (single_ != nullptr) {
-    return single_->size();
-  }
-  std::optional<std::uint64_t> total = perf_.main->size();
-  for (const perf::Input::Part& part : perf_.parts) {
+  std::optional<std::uint64_t> total = bytes_.main->size();
+  for (const capture::CaptureBytes::Part& part : bytes_.parts) {
     const std::optional<std::uint64_t> size = part.source->size();
     total = total && size ? std::optional(*total + *size) : std::nullopt;
   }
@@ -194,36 +243,18 @@ std::optional<std::uint64_t> CaptureInput::size() const {
 
 Result<capture::ByteAccount> CaptureInput::read(capture::CallstackSink& sink,
                                                 const capture::ReadControl& control) {
-  switch (format_) {
-    case CaptureFormat::kEtl: {
-      etl::ReadOptions options;
-      options.control = control;
-      options.scratch_directory = scratch_directory_;
-      etl::TraceSummary summary;
-      options.summary = &summary;
-      Result<capture::ByteAccount> account = etl::read_capture(*single_, sink, options);
-      if (account) {
-        keep_trace_totals(summary, sink.system());
-      }
-      return account;
+  Result<capture::ByteAccount> account = format_->read(bytes_, sink, {control, scratch_directory_});
+  for (const std::unique_ptr<codec::StreamDamage>& damage : damages_) {
+    if (damage->error) {
+      sink.losses().add(kCompressedInputDamaged, LossKind::kDamage, 1, damage->error->offset);
     }
-    case CaptureFormat::kFolded: {
-      folded::ReadOptions options;
-      options.control = control;
-      return folded::read_capture(*single_, sink, options);
-    }
-    case CaptureFormat::kPprof: {
-      pprof::ReadOptions options;
-      options.control = control;
-      return pprof::read_capture(*single_, sink, options);
-    }
-    case CaptureFormat::kPerf:
-    case CaptureFormat::kAuto:
-      break;
   }
-  perf::ReadOptions options;
-  options.control = control;
-  return perf::read_capture(perf_, sink, options);
+  if (!account && format_->has_sessions) {
+    Error error = account.error();
+    error.part = error.part < owners_.size() ? owners_[error.part] : kMainPart;
+    return error;
+  }
+  return account;
 }
 
 }  // namespace stackpack::app

@@ -3,12 +3,15 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "app/convert/content_digest.h"
 #include "capture/callstack_sink.h"
 #include "capture/read_control.h"
-#include "formats/perf/perf_source.h"
+#include "capture/source_format.h"
+#include "codec/decompressed_source.h"
 #include "io/byte_source.h"
 #include "stackpack/convert.h"
 #include "stackpack/result.h"
@@ -18,20 +21,30 @@ namespace stackpack::app {
 /// An opened capture whose format is known.
 class CaptureInput {
  public:
-  /// Opens `path` ("-": standard input; a directory: perf record --threads) and tells its format
-  /// by its first bytes unless options.format says it. What needs random access and comes from a
-  /// pipe, and a member of a zip archive, goes to a nameless file in `scratch_directory` first.
-  /// Errors: kNotFound, kIo; kUnsupported for bytes that are no capture; kUsage for an archive of
-  ///         several captures when options.member names none of them.
+  /// Opens `path` ("-": standard input; a directory: perf record --threads) and finds its format
+  /// by its first bytes unless options.format says it. gzip and zstd are decompressed on the way.
+  /// What needs random access and comes from a stream, and a member of a zip archive, goes to a
+  /// nameless file in `scratch_directory` first. An archive whose name says that it is a recording
+  /// session is opened as open_session() does.
+  /// Errors: kNotFound, kIo; kUnsupported for bytes that are no capture; kUsage for another archive
+  ///         of several captures when options.member names none of them.
   static Result<CaptureInput> open(const std::string& path, const ConvertOptions& options,
                                    const std::string& scratch_directory);
 
-  /// Streams the capture into `sink`.
+  /// Opens several files, and all captures of those that are archives, to be read as one recording
+  /// session.
+  /// Errors: as open(), Error::part is the number of the path; kUsage for a format whose captures
+  ///         stand alone.
+  static Result<CaptureInput> open_session(std::span<const std::string> paths,
+                                           const ConvertOptions& options,
+                                           const std::string& scratch_directory);
+
+  /// Streams the capture into `sink`. Error::part of a session is the number of the path.
   Result<capture::ByteAccount> read(capture::CallstackSink& sink,
                                     const capture::ReadControl& control);
 
-  /// "perf", "etl", "folded" or "pprof".
-  [[nodiscard]] std::string kind() const;
+  /// Name of the format: "perf", "etl", ...
+  [[nodiscard]] std::string kind() const { return std::string(format_->name); }
 
   /// Bytes of all parts, when known before reading.
   [[nodiscard]] std::optional<std::uint64_t> size() const;
@@ -41,19 +54,25 @@ class CaptureInput {
   /// is left of a stream.
   [[nodiscard]] Result<std::string> content();
 
-  /// True when standard input or a FIFO was copied to a temporary file first.
+  /// True when a stream was copied to a temporary file first.
   [[nodiscard]] bool spooled() const { return spooled_; }
 
  private:
   CaptureInput() = default;
-  Status adopt(std::unique_ptr<io::ByteSource> source, CaptureFormat asked,
-               const std::string& scratch_directory);
+  Status add_path(const std::string& path, const ConvertOptions& options, bool session);
+  Status add_archive(io::ByteSource& archive, const ConvertOptions& options, bool session);
+  Status add_source(std::unique_ptr<io::ByteSource> source, const std::string& name,
+                    const ConvertOptions& options, bool session);
+  Status make_seekable(std::unique_ptr<io::ByteSource>& source);
+  Status add_bytes(const capture::SourceFormat& format, std::unique_ptr<io::ByteSource> source);
 
-  std::unique_ptr<ContentDigest> passing_;  // of a stream; before the sources, which refer to it
-  std::string content_;                     // of standard input that is a file
-  CaptureFormat format_ = CaptureFormat::kPerf;
-  perf::Input perf_;                        // of kPerf
-  std::unique_ptr<io::ByteSource> single_;  // of the others
+  // Before the sources, which refer to them.
+  std::unique_ptr<ContentDigest> passing_;                     // of a stream
+  std::vector<std::unique_ptr<codec::StreamDamage>> damages_;  // of compressed inputs
+  std::string content_;                                        // of standard input that is a file
+  const capture::SourceFormat* format_ = nullptr;
+  capture::CaptureBytes bytes_;
+  std::vector<std::uint32_t> owners_;  // of a session: which path gave the main source, each part
   bool spooled_ = false;
   std::string scratch_directory_;
 };

@@ -6,38 +6,55 @@
 #include <span>
 #include <vector>
 
-#include "app/convert/capture_input.h"
+#include "app/convert/archive_members.h"
+#include "app/convert/capture_formats.h"
+#include "app/convert/capture_head.h"
 #include "io/byte_source.h"
-#include "io/directories.h"
 #include "spk/format/directory.h"
 #include "spk/format/layout.h"
-#include "stackpack/convert.h"
 
 namespace stackpack::app {
 
 namespace {
 
-bool says_nothing_about_content(const Error& error) {
-  return error.code == ErrorCode::kIo || error.code == ErrorCode::kResource;
+// What an error says about the content: that it is no capture, or nothing.
+Result<bool> no_capture_or(const Error& error) {
+  const bool unknown = error.code == ErrorCode::kIo || error.code == ErrorCode::kResource;
+  return unknown ? Result<bool>(error) : Result<bool>(false);
 }
 
 }  // namespace
 
 Result<bool> looks_like_capture(const std::string& path) {
-  // An archive tells what is in it by its directory: nothing is unpacked.
-  const Result<std::vector<std::string>> members = captures_in_archive(path);
-  if (members && !members->empty()) {
-    return true;
+  const Result<std::unique_ptr<io::ByteSource>> source = io::open_source(path);
+  if (!source) {
+    if (source.error().code != ErrorCode::kUnsupported) {
+      return no_capture_or(source.error());
+    }
+    const Result<OpenedDirectory> directory = open_directory(path);
+    return directory ? Result<bool>(true) : no_capture_or(directory.error());
   }
-  if (!members && says_nothing_about_content(members.error())) {
-    return members.error();
+  if ((*source)->seekable()) {
+    const Result<std::unique_ptr<CaptureArchive>> archive = CaptureArchive::open(**source);
+    if (!archive) {
+      return no_capture_or(archive.error());
+    }
+    if (*archive != nullptr) {
+      return (*archive)->count() != 0;
+    }
   }
-  const Result<CaptureInput> opened =
-      CaptureInput::open(path, ConvertOptions{}, io::temporary_directory());
-  if (!opened && says_nothing_about_content(opened.error())) {
-    return opened.error();
+  const Result<std::vector<std::byte>> head = read_head(**source);
+  if (!head) {
+    return no_capture_or(head.error());
   }
-  return opened.has_value();
+  const codec::FileCompression compression = compression_around(*head, {});
+  if (compression == codec::FileCompression::kGzip ||
+      compression == codec::FileCompression::kZstd) {
+    const Result<std::vector<std::byte>> content =
+        codec::decompressed_head(*head, compression, detect_bytes());
+    return content ? Result<bool>(format_of(*content) != nullptr) : content.error();
+  }
+  return format_of(*head) != nullptr;
 }
 
 bool looks_like_packed(const std::string& path) {

@@ -5,9 +5,11 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include "app/convert/capture_input.h"
 #include "app/convert/capture_probe.h"
@@ -44,12 +46,13 @@ std::string scratch_directory_for(const std::string& output) {
 }
 
 // What the output may replace, and the permissions that it gets.
-Result<io::OutputRules> rules_for(const std::string& input, const ConvertOptions& options) {
+Result<io::OutputRules> rules_for(const std::vector<std::string>& inputs,
+                                  const ConvertOptions& options) {
   io::OutputRules rules;
   rules.force = options.force;
   rules.replaceable = spk::looks_like_spk;
   rules.refusal = "exists and is not a .spk file; --force replaces it";
-  const Status added = io::add_inputs(rules, {&input, 1});
+  const Status added = io::add_inputs(rules, inputs);
   return added ? Result<io::OutputRules>(std::move(rules)) : added.error();
 }
 
@@ -96,11 +99,12 @@ std::vector<std::string> warnings_about(const Statistics& statistics) {
   return lines;
 }
 
-Result<ConvertReport> convert_capture(const std::string& input, const std::string& output,
-                                      const ConvertOptions& options, ConvertProgress* progress) {
+Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, bool session,
+                                     const std::string& output, const ConvertOptions& options,
+                                     ConvertProgress* progress) {
   ConvertReport report;
   StageClock clock(report.stages);
-  Result<io::OutputRules> rules = rules_for(input, options);
+  Result<io::OutputRules> rules = rules_for(inputs, options);
   if (!rules) {
     return rules.error();
   }
@@ -108,14 +112,21 @@ Result<ConvertReport> convert_capture(const std::string& input, const std::strin
   if (const Status allowed = io::check_output(output, *rules); !allowed) {
     return allowed.error();
   }
-  const Result<app::ContentWatch> watch = app::ContentWatch::begin(input);
+  const Result<app::ContentWatch> watch = app::ContentWatch::begin(inputs);
   if (!watch) {
     return watch.error();
   }
   const std::string scratch = scratch_directory_for(output);
-  Result<app::CaptureInput> opened = app::CaptureInput::open(input, options, scratch);
+  Result<app::CaptureInput> opened =
+      session ? app::CaptureInput::open_session(inputs, options, scratch)
+              : app::CaptureInput::open(inputs.front(), options, scratch);
   if (!opened) {
-    return what_it_is(input).value_or(opened.error());
+    const std::size_t part = session ? opened.error().part : 0;
+    std::optional<Error> known = part < inputs.size() ? what_it_is(inputs[part]) : std::nullopt;
+    if (known && session) {
+      known->part = opened.error().part;
+    }
+    return known.value_or(opened.error());
   }
   ConvertProgress unwatched;
   ConvertProgress& watched = progress != nullptr ? *progress : unwatched;
@@ -185,7 +196,13 @@ Result<ConvertReport> convert_capture(const std::string& input, const std::strin
 
 Result<ConvertReport> convert(const std::string& input, const std::string& output,
                               const ConvertOptions& options, ConvertProgress* progress) {
-  return core::guarded([&] { return convert_capture(input, output, options, progress); });
+  return core::guarded([&] { return convert_inputs({input}, false, output, options, progress); });
+}
+
+Result<ConvertReport> convert_session(const std::vector<std::string>& inputs,
+                                      const std::string& output, const ConvertOptions& options,
+                                      ConvertProgress* progress) {
+  return core::guarded([&] { return convert_inputs(inputs, true, output, options, progress); });
 }
 
 }  // namespace stackpack

@@ -72,6 +72,19 @@ std::optional<fs::file_time_type> newest_change(const std::string& input) {
   return newest;
 }
 
+// The content of inputs that are read together, whatever their order; empty when one is not known.
+std::string content_of_all(std::vector<std::string> contents) {
+  std::sort(contents.begin(), contents.end());
+  std::string all;
+  for (const std::string& content : contents) {
+    if (content.empty()) {
+      return {};
+    }
+    all += all.empty() ? content : ' ' + content;
+  }
+  return all;
+}
+
 }  // namespace
 
 Result<std::string> content_of(const std::string& input) {
@@ -103,24 +116,6 @@ Result<std::string> content_of(const std::string& input) {
   return content;
 }
 
-Result<ContentWatch> ContentWatch::begin(const std::string& input) {
-  ContentWatch watch;
-  watch.input_ = input;
-  Result<States> states = states_of(input);
-  if (!states) {
-    return states.error();
-  }
-  watch.states_ = std::move(*states);
-  if (input != "-" && !watch.states_.empty()) {
-    Result<std::string> content = content_of(input);
-    if (!content) {
-      return content.error();
-    }
-    watch.content_ = std::move(*content);
-  }
-  return watch;
-}
-
 // Of each file of the capture; none of an input that is not there.
 Result<ContentWatch::States> ContentWatch::states_of(const std::string& input) {
   std::vector<fs::path> files{fs::path(input)};
@@ -150,12 +145,52 @@ Result<ContentWatch::States> ContentWatch::states_of(const std::string& input) {
   return states;
 }
 
-Result<std::string> ContentWatch::content(const std::string& passed) const {
-  const Result<States> states = states_of(input_);
-  if (!states) {
-    return states.error();
+Result<ContentWatch> ContentWatch::begin(const std::vector<std::string>& inputs) {
+  ContentWatch watch;
+  for (const std::string& input : inputs) {
+    Watched& watched = watch.inputs_.emplace_back();
+    watched.path = input;
+    Result<States> states = states_of(input);
+    if (!states) {
+      return states.error();
+    }
+    watched.states = std::move(*states);
+    if (input != "-" && !watched.states.empty()) {
+      Result<std::string> content = content_of(input);
+      if (!content) {
+        return content.error();
+      }
+      watched.content = std::move(*content);
+    }
   }
-  return *states != states_ ? std::string() : passed.empty() ? content_ : passed;
+  return watch;
+}
+
+Result<std::string> ContentWatch::content(const std::string& passed) const {
+  std::vector<std::string> contents;
+  for (const Watched& watched : inputs_) {
+    const Result<States> states = states_of(watched.path);
+    if (!states) {
+      return states.error();
+    }
+    if (*states != watched.states) {
+      return std::string();
+    }
+    contents.push_back(watched.content.empty() ? passed : watched.content);
+  }
+  return content_of_all(std::move(contents));
+}
+
+Result<std::string> content_of_inputs(const std::vector<std::string>& inputs) {
+  std::vector<std::string> contents;
+  for (const std::string& input : inputs) {
+    Result<std::string> content = content_of(input);
+    if (!content) {
+      return content.error();
+    }
+    contents.push_back(std::move(*content));
+  }
+  return content_of_all(std::move(contents));
 }
 
 std::string fingerprint_of(std::string_view content, const ConvertOptions& options,
@@ -164,7 +199,7 @@ std::string fingerprint_of(std::string_view content, const ConvertOptions& optio
     return {};
   }
   std::string text = "stackpack " STACKPACK_VERSION;
-  text += " format " + std::to_string(static_cast<unsigned>(options.format));
+  text += " format " + (options.format.empty() ? "0" : options.format);
   text += " level " + std::to_string(options.level);
   text += options.samples ? " samples" : " counts";
   text += options.redact ? " redacted" : "";

@@ -23,25 +23,32 @@ namespace stackpack::app {
 /// another.
 Result<std::string> content_of(const std::string& input);
 
+/// The content of several inputs that are read together, whatever their order.
+/// Result: empty when it is not known of all. Errors: as content_of().
+Result<std::string> content_of_inputs(const std::vector<std::string>& inputs);
+
 /// Sees to it that a fingerprint is that of the bytes which were read, whatever happens to the
-/// input meanwhile. Make it before the input is opened.
+/// inputs meanwhile. Make it before they are opened.
 class ContentWatch {
  public:
-  /// An input that does not exist is no error here: opening it tells. Errors: kIo.
-  static Result<ContentWatch> begin(const std::string& input);
+  /// An input that does not exist is no error here: opening it says so. Errors: kIo.
+  static Result<ContentWatch> begin(const std::vector<std::string>& inputs);
 
-  /// After the last read: `content_of` the input at the beginning, or `passed`, the digest of a
-  /// stream, when it is not empty. Empty when the input was written to or replaced since: what was
-  /// read may be a mixture then, and no fingerprint stands for it.
+  /// After the last read: content_of_inputs() as it was at the beginning. `passed` is the digest of
+  /// the input that can be read once only, such as a pipe. Empty when an input was written to or
+  /// replaced since: what was read may be a mixture then, and no fingerprint stands for it.
   [[nodiscard]] Result<std::string> content(const std::string& passed) const;
 
  private:
   using States = std::vector<std::optional<io::FileState>>;
   static Result<States> states_of(const std::string& input);
 
-  std::string input_;
-  std::string content_;
-  States states_;
+  struct Watched {
+    std::string path;
+    std::string content;
+    States states;
+  };
+  std::vector<Watched> inputs_;
 };
 
 /// The fingerprint of converting a capture of this content with these options; empty when the

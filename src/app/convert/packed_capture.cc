@@ -12,8 +12,8 @@ Result<PackedCapture> PackedCapture::open(const std::string& path, const Convert
                                           ConvertProgress* progress) {
   // A pipe must not be looked into: what was read is gone.
   std::error_code failed;
-  const bool is_named = path == "-" || options.format != CaptureFormat::kAuto ||
-                        std::filesystem::is_fifo(path, failed);
+  const bool is_named =
+      path == "-" || !options.format.empty() || std::filesystem::is_fifo(path, failed);
   const Result<bool> is_capture = is_named ? true : looks_like_capture(path);
   if (!is_capture) {
     return is_capture.error();

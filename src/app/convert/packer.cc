@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/convert/capture_formats.h"
 #include "app/convert/code_rows.h"
 #include "app/convert/stack_tally.h"
 
@@ -325,7 +326,7 @@ Result<Statistics> Packer::write(io::OutputFile& out, const spk::WriterOptions& 
   tell_done("samples");
 
   if (system_.forgotten_facts() != 0) {
-    losses_.add("system_facts_over_memory_limit", LossKind::kDamage, system_.forgotten_facts());
+    losses_.add(kSystemFactsOverLimit, LossKind::kDamage, system_.forgotten_facts());
   }
   const capture::SystemTables tables = system_.finish();
   statistics.source_kind = source.kind;

@@ -14,6 +14,7 @@
 #include "export/naming/build_id_text.h"
 #include "export/naming/string_table.h"
 #include "export/output/json_output.h"
+#include "export/selection/file_name.h"
 #include "export/selection/lane_samples.h"
 #include "export/selection/lane_timeline.h"
 #include "export/selection/saturating.h"
@@ -237,7 +238,7 @@ class FirefoxEncoder {
     json_.StartArray();
     for (const std::uint32_t image : libraries_) {
       const Module& module = locations_.module_of_image(image);
-      const std::string_view name = LocationTable::file_name(module);
+      const std::string_view name = file_name_of(module);
       const std::string_view debug_name =
           module.debug_name.empty() ? name : std::string_view(module.debug_name);
       json_.StartObject();
@@ -428,8 +429,7 @@ class FirefoxEncoder {
     json_.StartObject();
     column("lib", rows, [this](std::uint32_t row) { json_.Uint(row); });
     column("name", rows, [this](std::uint32_t row) {
-      json_.Uint(
-          strings_.intern(LocationTable::file_name(locations_.module_of_image(libraries_[row]))));
+      json_.Uint(strings_.intern(file_name_of(locations_.module_of_image(libraries_[row]))));
     });
     column("host", rows, [this](std::uint32_t) { json_.Null(); });
     column("type", rows, [this](std::uint32_t) { json_.Int(kResourceOfLibrary); });

@@ -9,6 +9,7 @@
 
 #include "capture/module_map.h"
 #include "export/naming/build_id_text.h"
+#include "export/selection/file_name.h"
 
 namespace stackpack::exporting {
 
@@ -72,14 +73,14 @@ void LocationTable::name_images() {
   for (const std::uint32_t row : module_of_image_) {
     const Module& module = view_.modules[row];
     if (module.build_id_kind != BuildIdKind::kNone) {
-      ids_of_name[file_name(module)].insert(build_id_text(module));
+      ids_of_name[file_name_of(module)].insert(build_id_text(module));
     }
   }
   for (const std::uint32_t row : module_of_image_) {
     const Module& module = view_.modules[row];
     std::string& name = name_of_image_.emplace_back(
-        module.path.empty() ? std::string_view("[unknown]") : file_name(module));
-    const auto ids = ids_of_name.find(file_name(module));
+        module.path.empty() ? std::string_view("[unknown]") : file_name_of(module));
+    const auto ids = ids_of_name.find(file_name_of(module));
     if (module.build_id_kind == BuildIdKind::kNone || ids->second.size() == 1) {
       continue;
     }
@@ -115,13 +116,6 @@ void LocationTable::find_ambiguous_names() {
       ambiguous_names_.insert(name);
     }
   }
-}
-
-std::string_view LocationTable::file_name(const Module& module) {
-  const std::string_view path = module.path;
-  const std::size_t slash = path.find_last_of("/\\");
-  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
-  return name.empty() ? path : name;
 }
 
 Location LocationTable::locate(std::uint32_t pid, std::uint64_t time_ns, const Frame& frame,

@@ -142,8 +142,6 @@ class LocationTable {
   [[nodiscard]] std::uint64_t file_offset(std::uint32_t number) const {
     return file_offset(locations_[number]);
   }
-  /// Last part of the module's path.
-  static std::string_view file_name(const Module& module);
 
  private:
   struct LocationHash {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "export/naming/location_table.h"
 #include "export/selection/name_pattern.h"
 
 namespace stackpack::exporting {
@@ -25,7 +24,7 @@ ModuleFilter::ModuleFilter(const CaptureView& view, const symbols::SymbolIndex& 
       active_(!filter.modules.empty() || !filter.excluded_modules.empty()),
       some_needed_(!filter.modules.empty()) {
   const auto fits = [](const Module& module, const std::vector<std::string>& patterns) {
-    return fits_any(module.path, patterns) || fits_any(LocationTable::file_name(module), patterns);
+    return fits_any(module.path, patterns) || fits_any(file_name_of(module), patterns);
   };
   for (std::size_t i = 0; active_ && i < view.modules.size(); ++i) {
     needed_.push_back(fits(view.modules[i], filter.modules));

@@ -5,14 +5,7 @@ namespace stackpack::etl {
 std::uint32_t SampleWriter::event_index(std::uint32_t number) {
   EventKind& kind = kinds_.at(number);
   if (!kind.known_to_sink) {
-    const std::string name = name_of(kind, number);
-    const auto found = event_rows_.find(name);
-    if (found != event_rows_.end()) {
-      kind.sink_event = found->second;
-    } else {
-      kind.sink_event = sink_.add_event({name, false});
-      event_rows_.emplace(name, kind.sink_event);
-    }
+    kind.sink_event = rows_.row_of(name_of(kind, number));
     kind.known_to_sink = true;
   }
   return kind.sink_event;

@@ -1,15 +1,14 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "capture/callstack_sink.h"
 #include "formats/etl/event/etl_clock.h"
 #include "formats/etl/event/event_kinds.h"
 #include "formats/etl/event/event_window.h"
+#include "formats/etl/event_rows.h"
 
 namespace stackpack::etl {
 
@@ -23,9 +22,9 @@ constexpr bool is_kernel_address(std::uint64_t address, std::uint8_t pointer_siz
 class SampleWriter {
  public:
   /// All references must outlive the writer. `pointer_size` is the file's.
-  SampleWriter(capture::CallstackSink& sink, EventKinds& kinds, const EtlClock& clock,
-               std::uint8_t pointer_size)
-      : sink_(sink), kinds_(kinds), clock_(clock), pointer_size_(pointer_size) {}
+  SampleWriter(capture::CallstackSink& sink, EventRows& rows, EventKinds& kinds,
+               const EtlClock& clock, std::uint8_t pointer_size)
+      : sink_(sink), rows_(rows), kinds_(kinds), clock_(clock), pointer_size_(pointer_size) {}
 
   /// A recorded callstack, leaf first; the mode of each frame is told by its address.
   Status recorded(const EventFacts& event, std::span<const std::uint64_t> frames);
@@ -49,10 +48,10 @@ class SampleWriter {
   capture::StackView view_of(std::span<const std::uint64_t> frames);
 
   capture::CallstackSink& sink_;
+  EventRows& rows_;
   EventKinds& kinds_;
   const EtlClock& clock_;
   std::uint8_t pointer_size_;
-  std::map<std::string, std::uint32_t> event_rows_;
   std::vector<capture::ModeRun> runs_;
 };
 

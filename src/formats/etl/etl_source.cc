@@ -1,16 +1,15 @@
 #include "formats/etl/etl_source.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "formats/etl/file/buffer_decoder.h"
+#include "formats/etl/etl_losses.h"
 #include "formats/etl/file/buffer_header.h"
-#include "formats/etl/file/buffer_index.h"
-#include "formats/etl/file/buffer_merge.h"
-#include "formats/etl/file/buffer_order.h"
 #include "formats/etl/file/log_file_header.h"
-#include "formats/etl/trace_reader.h"
-#include "scratch/spill_space.h"
+#include "formats/etl/trace_order.h"
+#include "formats/etl/trace_session.h"
 
 namespace stackpack::etl {
 
@@ -19,9 +18,12 @@ namespace {
 // The longest event is 64 KiB, and the log file header is the first event.
 constexpr std::size_t kHeadBytes = kBufferHeaderBytes + (std::size_t{64} << 10);
 
-Result<LogFileHeader> read_log_file_header(io::ByteSource& input, std::uint64_t file_size) {
+Result<LogFileHeader> read_log_file_header(io::ByteSource& input) {
+  if (!input.seekable() || !input.size().has_value()) {
+    return Error{ErrorCode::kUnsupported, 0, "etl: the input must be seekable"};
+  }
   std::vector<std::byte> head(
-      static_cast<std::size_t>(std::min<std::uint64_t>(file_size, kHeadBytes)));
+      static_cast<std::size_t>(std::min<std::uint64_t>(*input.size(), kHeadBytes)));
   if (const Status read = io::read_exactly_at(input, 0, head, "etl: first buffer"); !read) {
     return read.error();
   }
@@ -65,50 +67,59 @@ Status read_events(BufferMerge& merge, TraceReader& reader) {
 
 }  // namespace
 
-Result<capture::ByteAccount> read_capture(io::ByteSource& input, capture::CallstackSink& sink,
+Result<capture::ByteAccount> read_session(std::span<io::ByteSource* const> inputs,
+                                          capture::CallstackSink& sink,
                                           const ReadOptions& options) {
-  if (!input.seekable() || !input.size().has_value()) {
-    return Error{ErrorCode::kUnsupported, 0, "etl: the input must be seekable"};
+  if (inputs.empty()) {
+    return Error{ErrorCode::kUsage, kNoOffset, "etl: no input"};
   }
-  capture::ByteAccount account;
-  account.total = *input.size();
-  const Result<LogFileHeader> header = read_log_file_header(input, account.total);
-  if (!header) {
-    return header.error();
+  if (inputs.size() > kMostTraces) {
+    return Error{ErrorCode::kLimit, kNoOffset, "etl: more than 64 traces in one session"};
   }
-  capture::LossCounters& losses = sink.losses();
-  scratch::SpillSpace space(options.scratch_directory, options.table_bytes);
-  TraceReader reader(*header, sink, space, options);
-  Result<BufferIndex> index = index_buffers(
-      input, *header, {options.max_buffer_bytes, options.control}, space, losses, account);
-  if (!index) {
-    return index.error();
+  std::vector<TraceInput> traces;
+  std::optional<Error> unreadable;
+  capture::ByteAccount unread;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    Result<LogFileHeader> header = read_log_file_header(*inputs[i]);
+    if (header) {
+      traces.push_back({inputs[i], i, std::move(*header)});
+      continue;
+    }
+    Error error = header.error();
+    error.part = inputs.size() > 1 ? static_cast<std::uint32_t>(i) : error.part;
+    if (error.code == ErrorCode::kIo) {
+      return error;
+    }
+    unreadable = unreadable ? unreadable : error;
+    const std::uint64_t bytes = inputs[i]->size().value_or(0);
+    unread.total += bytes;
+    unread.skipped.add(skip::kUnreadableTraces, bytes);
   }
-  BufferDecoder decoder(input, header->named_compression(), options.max_buffer_bytes);
-  if (const Status found = decoder.detect_format(index->first_compressed, losses); !found) {
-    return found.error();
+  if (traces.empty()) {
+    return *unreadable;
   }
-  if (const Status settled = settle_buffer_order(*index, decoder, options.control, losses);
-      !settled) {
-    return settled.error();
+  const Result<std::size_t> repeated = order_traces(traces);
+  if (!repeated) {
+    return repeated.error();
   }
-  sink.system().metadata("etl.compression", name_of(decoder.format()));
-
-  BufferMerge merge(*index, input, decoder, merge_limits(options), losses, account);
-  if (const Status done = read_events(merge, reader); !done) {
-    return done.error();
+  if (unreadable) {
+    sink.losses().add(name_of(skip::kUnreadableTraces), LossKind::kDamage,
+                      inputs.size() - traces.size() - *repeated);
   }
-  if (options.summary != nullptr) {
-    TraceSummary& summary = *options.summary;
-    reader.summarize(summary);
-    summary.buffers = merge.totals().buffers;
-    summary.compressed_buffers = merge.totals().compressed_buffers;
-    summary.decoded_bytes = merge.totals().decoded_bytes;
-    summary.wpp_messages = merge.totals().messages;
-    summary.declared_buffers = header->buffers_written;
-    summary.compression = std::string(name_of(decoder.format()));
+  if (*repeated != 0) {
+    sink.losses().add(loss::kRepeatedTraces, LossKind::kNotice, *repeated);
+  }
+  Result<capture::ByteAccount> account = TraceSession(std::move(traces), sink, options).run();
+  if (account) {
+    account->add(unread);
   }
   return account;
+}
+
+Result<capture::ByteAccount> read_capture(io::ByteSource& input, capture::CallstackSink& sink,
+                                          const ReadOptions& options) {
+  io::ByteSource* const only = &input;
+  return read_session({&only, 1}, sink, options);
 }
 
 }  // namespace stackpack::etl

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bytes/byte_cursor.h"
+#include "formats/etl/etl_losses.h"
 #include "formats/etl/event/etl_event_names.h"
 #include "formats/etl/stacks/frame_list.h"
 
@@ -52,55 +53,30 @@ bool is_doubtful(const EventView& event, EventRole role) {
 }  // namespace
 
 TraceReader::TraceReader(const LogFileHeader& header, capture::CallstackSink& sink,
-                         scratch::SpillSpace& space, const ReadOptions& options)
+                         const Shared& shared, const ReadOptions& options)
     : header_(header),
       sink_(sink),
       losses_(sink.losses()),
-      clock_(header),
-      space_(space),
-      threads_(space),
+      group_(shared.group),
+      space_(shared.space),
+      threads_(space_),
       window_(std::max<std::size_t>(options.event_window, 1)),
-      keys_(space),
-      samples_(sink, kinds_, clock_, header.pointer_size),
-      join_(space, threads_, window_, keys_, samples_, losses_, header.pointer_size),
-      extended_(space, keys_, join_.pairs(), samples_, losses_),
-      tables_(space, sink.system(), clock_),
-      images_(space, sink.system(), clock_, header.pointer_size) {
-  tell_session();
+      keys_(space_),
+      samples_(sink, shared.rows, kinds_, group_.clock(), header.pointer_size),
+      join_(space_, threads_, window_, keys_, samples_, losses_, header.pointer_size),
+      extended_(space_, keys_, join_.pairs(), samples_, losses_),
+      titles_(shared.titles) {
+  group_.add_threads(threads_);
+  count_recorder_losses();
 }
 
-void TraceReader::tell_session() {
-  capture::SystemRecorder& system = sink_.system();
-  system.metadata("os.name", "Windows");
-  system.metadata("os.build", std::to_string(header_.build));
-  system.metadata("os.version",
-                  std::to_string(header_.version[0]) + "." + std::to_string(header_.version[1]));
-  system.metadata("cpu.count", std::to_string(header_.processors));
-  system.metadata("cpu.mhz", std::to_string(header_.cpu_mhz));
-  system.metadata("pointer.size", std::to_string(header_.pointer_size));
-  system.metadata("etl.logger_name", header_.logger_name);
-  system.metadata("etl.log_file_mode", std::to_string(header_.mode));
-  system.metadata("etl.clock_type", std::to_string(header_.clock_type));
-  system.metadata("etl.clock_frequency", std::to_string(clock_.frequency()));
-  if (header_.boot_filetime != 0) {
-    system.metadata("etl.boot_unix_ns", std::to_string(unix_ns_of_filetime(header_.boot_filetime)));
+void TraceReader::count_recorder_losses() {
+  if (!EtlClock(header_).frequency_known()) {
+    losses_.add(loss::kClockFrequencyUnknown, LossKind::kNotice, 1, 0);
   }
-  if (header_.start_filetime != 0) {
-    system.metadata("etl.start_unix_ns",
-                    std::to_string(unix_ns_of_filetime(header_.start_filetime)));
-  }
-  if (header_.end_filetime != 0) {
-    system.metadata("etl.end_unix_ns", std::to_string(unix_ns_of_filetime(header_.end_filetime)));
-  }
-  if (clock_.wall_time_known()) {
-    system.metadata("clock.wall_offset_ns", "0");
-  }
-  if (!clock_.frequency_known()) {
-    losses_.add("clock_frequency_unknown", LossKind::kNotice, 1, 0);
-  }
-  losses_.set(capture::kRecorderLostEvents, LossKind::kRecorder, header_.events_lost, 0);
-  losses_.set(capture::kRecorderLostBuffers, LossKind::kRecorder, header_.buffers_lost, 0);
-  losses_.set(capture::kRecorderLostSamples, LossKind::kRecorder, 0);
+  losses_.add(loss::kRecorderLostEvents, LossKind::kRecorder, header_.events_lost, 0);
+  losses_.add(loss::kRecorderLostBuffers, LossKind::kRecorder, header_.buffers_lost, 0);
+  losses_.add(loss::kRecorderLostSamples, LossKind::kRecorder, 0);
 }
 
 void TraceReader::bad_payload(std::string_view counter, const EventPlace& place) {
@@ -119,7 +95,7 @@ Status TraceReader::take(const EventView& event, const EventPlace& place) {
   ++counts_.events;
   method_event(event, place, facts.kind);
   if (event.cls == EventClass::kKernel && is_doubtful(event, role)) [[unlikely]] {
-    bad_payload("doubtful_kernel_events", place);
+    bad_payload(loss::kDoubtfulKernelEvents, place);
   }
   if (!event.extended.empty()) {
     if (const std::string title = titles_.trace_logging_title(event); !title.empty()) {
@@ -148,7 +124,7 @@ Status TraceReader::take(const EventView& event, const EventPlace& place) {
       facts.tid = in.read<std::uint32_t>();  // the stack is that of the thread switched to
       facts.pid = kNoId;
       if (!in.ok()) {
-        bad_payload("bad_context_switches", place);
+        bad_payload(loss::kBadContextSwitches, place);
         return {};
       }
       break;
@@ -188,45 +164,41 @@ void TraceReader::method_event(const EventView& event, const EventPlace& place,
   }
   capture::FunctionFact fact;
   if (!methods_.read(event, role, fact)) {
-    bad_payload("bad_method_events", place);
+    bad_payload(loss::kBadMethodEvents, place);
     return;
   }
-  fact.time_ns = clock_.unix_ns(event.clock);
+  fact.time_ns = group_.clock().unix_ns(event.clock);
   sink_.system().functions().add(fact);
 }
 
 void TraceReader::table_event(const EventView& event, EventRole role) {
   switch (role) {
     case EventRole::kProcess:
-      tables_.process_event(event);
+      group_.kernel().process_event(event);
       break;
-    case EventRole::kThread: {
-      const ThreadFacts thread = tables_.thread_event(event);
-      if (thread.tid != kNoId && thread.tid != 0) {
-        threads_.at(threads_.of(thread.tid, 0)).pid = thread.pid;
-      }
+    case EventRole::kThread:
+      group_.thread_event(event);
       break;
-    }
     case EventRole::kThreadName:
-      tables_.thread_name_event(event);
+      group_.kernel().thread_name_event(event);
       break;
     case EventRole::kImage:
-      images_.image_event(event);
+      group_.images().image_event(event);
       break;
     case EventRole::kImageId:
-      images_.image_id_event(event);
+      group_.images().image_id_event(event);
       break;
     case EventRole::kSystemConfig:
-      images_.system_config_event(event);
+      group_.images().system_config_event(event);
       break;
     case EventRole::kEventInfo:
       titles_.event_info(event);
       break;
     case EventRole::kHardwareConfig:
-      tables_.config_event(event);
+      group_.kernel().config_event(event);
       break;
     case EventRole::kInterval:
-      tables_.interval_event(event, kinds_);
+      group_.kernel().interval_event(event, kinds_);
       break;
     default:
       break;
@@ -238,7 +210,7 @@ Status TraceReader::stack_event(const EventView& event, const EventPlace& place,
   if (role == EventRole::kStackDefinition) {
     const std::uint64_t key = read_pointer(in, event.pointer_size);
     if (!in.ok()) {
-      bad_payload("bad_stack_events", place);
+      bad_payload(loss::kBadStackEvents, place);
       return {};
     }
     read_frames(in.rest(), event.pointer_size, frames_);
@@ -253,7 +225,7 @@ Status TraceReader::stack_event(const EventView& event, const EventPlace& place,
   fragment.file_offset = place.file_offset;
   if (role == EventRole::kStackInline) {
     if (!in.ok()) {
-      bad_payload("bad_stack_events", place);
+      bad_payload(loss::kBadStackEvents, place);
       return {};
     }
     read_frames(in.rest(), event.pointer_size, frames_);
@@ -262,7 +234,7 @@ Status TraceReader::stack_event(const EventView& event, const EventPlace& place,
   }
   const std::uint64_t key = read_pointer(in, event.pointer_size);
   if (!in.ok()) {
-    bad_payload("bad_stack_events", place);
+    bad_payload(loss::kBadStackEvents, place);
     return {};
   }
   return join_.keyed_fragment(fragment, key, role == EventRole::kStackRefKernel);
@@ -274,7 +246,7 @@ Status TraceReader::profile_event(const EventView& event, const EventPlace& plac
   facts.ip = read_pointer(in, event.pointer_size);
   facts.tid = in.read<std::uint32_t>();
   if (!in.ok()) {
-    bad_payload("bad_profile_events", place);
+    bad_payload(loss::kBadProfileEvents, place);
     return {};
   }
   std::uint8_t interrupt = 0;
@@ -297,7 +269,7 @@ Status TraceReader::profile_event(const EventView& event, const EventPlace& plac
     ++counts_.samples_not_idle;
   }
   if (event.payload.size() != std::size_t{event.pointer_size} + kProfileBytes) {
-    bad_payload("bad_profile_events", place);  // a sample all the same
+    bad_payload(loss::kBadProfileEvents, place);  // a sample all the same
   }
   const ThreadNumber thread = threads_.of(facts.tid, place.processor);
   facts.pid = facts.tid == 0 ? 0 : threads_.at(thread).pid;
@@ -342,10 +314,10 @@ Status TraceReader::clr_stack(const EventView& event, const EventPlace& place, T
     facts.kind = EventKinds::kUnknownKind;
     facts.flags = kEventOrphan;
     ++counts_.clr_stacks_without_event;
-    losses_.add("clr_stacks_without_event", LossKind::kNotice, 1, place.file_offset);
+    losses_.add(loss::kClrStacksWithoutEvent, LossKind::kNotice, 1, place.file_offset);
   }
   if (frames_.empty()) {
-    losses_.add("empty_stack_fragments", LossKind::kNotice, 1, place.file_offset);
+    losses_.add(loss::kEmptyStackFragments, LossKind::kNotice, 1, place.file_offset);
     return {};
   }
   return samples_.recorded_user(facts, frames_);
@@ -406,15 +378,8 @@ Status TraceReader::finish() {
     }
   }
   samples_.rename_events();
-  if (const Status done = images_.finish(); !done) {
-    return done;
-  }
-  const std::uint64_t damaged = tables_.damaged() + images_.damaged();
-  if (damaged != 0) {
-    losses_.add("bad_system_events", LossKind::kDamage, damaged);
-  }
   if (kinds_.at(EventKinds::kOtherKind).count != 0) {
-    losses_.add("events_of_uncounted_kinds", LossKind::kNotice,
+    losses_.add(loss::kEventsOfUncountedKinds, LossKind::kNotice,
                 kinds_.at(EventKinds::kOtherKind).count);
   }
   return space_.status();
@@ -446,11 +411,6 @@ void TraceReader::summarize(TraceSummary& summary) const {
   summary.samples_with_stack = join_.samples_with_stack();
   summary.samples_without_stack =
       counts_.timer_samples + counts_.counter_samples - summary.samples_with_stack;
-  summary.processes = tables_.distinct_processes();
-  summary.threads = tables_.distinct_threads();
-  summary.image_events = images_.image_events();
-  summary.images = images_.distinct_images();
-  summary.pdb_records = images_.pdb_records();
 }
 
 }  // namespace stackpack::etl

@@ -5,21 +5,21 @@
 #include <vector>
 
 #include "capture/callstack_sink.h"
+#include "formats/etl/etl_read_options.h"
 #include "formats/etl/etl_sample_writer.h"
-#include "formats/etl/etl_source.h"
 #include "formats/etl/event/etl_clock.h"
 #include "formats/etl/event/event_header.h"
 #include "formats/etl/event/event_kinds.h"
 #include "formats/etl/event/event_window.h"
+#include "formats/etl/event_rows.h"
 #include "formats/etl/file/log_file_header.h"
 #include "formats/etl/names/event_titles.h"
 #include "formats/etl/names/method_events.h"
 #include "formats/etl/stacks/extended_stacks.h"
 #include "formats/etl/stacks/stack_join.h"
 #include "formats/etl/stacks/stack_keys.h"
-#include "formats/etl/system/image_tables.h"
-#include "formats/etl/system/kernel_tables.h"
 #include "formats/etl/system/thread_states.h"
+#include "formats/etl/trace_group.h"
 #include "scratch/spill_space.h"
 
 namespace stackpack::etl {
@@ -33,9 +33,16 @@ struct EventPlace {
 /// Takes the events of a trace in clock order and hands each to those whom it concerns.
 class TraceReader {
  public:
-  /// `header`, `sink` and `space` must outlive the reader. All tables whose size is up to the trace
-  /// are kept in `space`, whose failures the reader returns.
-  TraceReader(const LogFileHeader& header, capture::CallstackSink& sink, scratch::SpillSpace& space,
+  /// What the reader shares with the readers of other traces; it must outlive them.
+  struct Shared {
+    TraceGroup& group;  ///< the traces of the same machine
+    EventRows& rows;
+    EventTitles& titles;
+    scratch::SpillSpace& space;  ///< for all tables whose size is up to the trace
+  };
+
+  /// `header` and `sink` must outlive the reader, which returns the failures of shared.space.
+  TraceReader(const LogFileHeader& header, capture::CallstackSink& sink, const Shared& shared,
               const ReadOptions& options);
 
   Status event(const EventView& event, const EventPlace& place) {
@@ -45,10 +52,10 @@ class TraceReader {
   /// Another session or lap begins: its clocks have nothing to do with those before.
   Status next_part();
 
-  /// The end of the trace.
+  /// The end of the trace; that of the group is the caller's.
   Status finish();
 
-  /// Replaces `summary` by the totals; those about buffers remain zero.
+  /// Replaces `summary` by the totals; those about buffers and about the group's tables are zero.
   void summarize(TraceSummary& summary) const;
 
  private:
@@ -64,13 +71,13 @@ class TraceReader {
   Status forget_oldest();
   void method_event(const EventView& event, const EventPlace& place, std::uint32_t kind);
   void table_event(const EventView& event, EventRole role);
-  void tell_session();
+  void count_recorder_losses();
   void bad_payload(std::string_view counter, const EventPlace& place);
 
   const LogFileHeader& header_;
   capture::CallstackSink& sink_;
   capture::LossCounters& losses_;
-  EtlClock clock_;
+  TraceGroup& group_;
   EventKinds kinds_;
   scratch::SpillSpace& space_;
   ThreadStates threads_;
@@ -79,10 +86,8 @@ class TraceReader {
   SampleWriter samples_;
   StackJoin join_;
   ExtendedStacks extended_;
-  KernelTables tables_;
-  ImageTables images_;
+  EventTitles& titles_;
   MethodReader methods_;
-  EventTitles titles_;
   TraceSummary counts_;  // only what nobody else counts
   std::vector<std::uint64_t> frames_;
 };

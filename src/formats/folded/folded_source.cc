@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -9,6 +10,7 @@
 
 #include "bytes/byte_text.h"
 #include "capture/synthetic_frames.h"
+#include "formats/folded/folded_losses.h"
 #include "io/buffered_reader.h"
 
 namespace stackpack::folded {
@@ -19,7 +21,6 @@ namespace {
 
 constexpr char kSeparator = ';';
 constexpr std::uint32_t kMostFrames = 65'535;  // of a callstack that can be stored
-constexpr std::string_view kLineCut = "folded_last_line_unended";
 
 struct Line {
   std::string_view frames;
@@ -105,7 +106,7 @@ class FoldedReader {
     const bool too_long =
         size > options_.max_line_bytes || (!ended && size == options_.max_line_bytes);
     if (in_long_line_ || too_long) {
-      skip(SkipReason::kFoldedLineTooLong, size, !in_long_line_);
+      skip(skip::kFoldedLineTooLong, size, !in_long_line_);
       in_long_line_ = !ended;
       reader_.consume(size);
       return true;
@@ -120,11 +121,10 @@ class FoldedReader {
         return status.error();
       }
       if (!ended) {  // digits of the count may be missing
-        sink_.losses().add(kLineCut, LossKind::kDamage, 1, reader_.offset());
+        sink_.losses().add(loss::kLastLineUnended, LossKind::kDamage, 1, reader_.offset());
       }
     } else {
-      skip(is_text ? SkipReason::kFoldedLineWithoutCount : SkipReason::kFoldedBinaryLine, size,
-           true);
+      skip(is_text ? skip::kFoldedLineWithoutCount : skip::kFoldedBinaryLine, size, true);
     }
     reader_.consume(size);
     return true;
@@ -133,7 +133,7 @@ class FoldedReader {
   Status take_line(const Line& line, std::size_t size) {
     const auto separators = std::count(line.frames.begin(), line.frames.end(), kSeparator);
     if (separators >= std::ptrdiff_t{kMostFrames}) {
-      skip(SkipReason::kFoldedStackTooDeep, size, true);
+      skip(skip::kFoldedStackTooDeep, size, true);
       return {};
     }
     account_.parsed += size;

@@ -12,8 +12,6 @@
 
 namespace stackpack::perf {
 
-using capture::SkipReason;
-
 namespace {
 
 constexpr std::uint64_t kSectionEntryBytes = 16;
@@ -35,8 +33,8 @@ FileSection clip(const FileSection& section, std::uint64_t bytes) {
 
 Result<capture::ByteAccount> CaptureReader::run(Input& input) {
   capture::LossCounters& losses = context_.sink.losses();
-  losses.add(capture::kRecorderLostEvents, LossKind::kRecorder, 0);
-  losses.add(capture::kRecorderLostSamples, LossKind::kRecorder, 0);
+  losses.add(loss::kRecorderLostEvents, LossKind::kRecorder, 0);
+  losses.add(loss::kRecorderLostSamples, LossKind::kRecorder, 0);
   context_.sink.system().metadata("os.name", "Linux");
 
   io::ByteSource& main = *input.main;
@@ -119,7 +117,7 @@ Status CaptureReader::read_file(io::ByteSource& source, const FileMagic& magic) 
   } else {
     done = read_features(source, *header);
   }
-  sections_.skipped(header->event_types, SkipReason::kUnreadSections);
+  sections_.skipped(header->event_types, skip::kUnreadSections);
   data = clip(data, file_bytes_);
   if (done) {
     done = read_section(source, data, whole);
@@ -133,7 +131,7 @@ Status CaptureReader::read_file(io::ByteSource& source, const FileMagic& magic) 
     return unreferenced.error();
   }
   if (*unreferenced != 0) {
-    context_.damage(name_of(SkipReason::kUnreferenced), *unreferenced, kNoOffset);
+    context_.damage(name_of(skip::kUnreferenced), *unreferenced, kNoOffset);
   }
   return done;
 }
@@ -212,7 +210,7 @@ Status CaptureReader::read_features(io::ByteSource& source, const FileHeader& he
   const FileSection present = clip(table, file_bytes_);
   sections_.parsed(present);
   if (present.size < table.size) {
-    context_.damage(name_of(SkipReason::kFeaturesDamaged), 1, file_bytes_);
+    context_.damage(name_of(skip::kFeaturesDamaged), 1, file_bytes_);
   }
   std::vector<std::byte> bytes(static_cast<std::size_t>(present.size));
   const Status read = io::read_exactly_at(source, present.offset, bytes,
@@ -239,20 +237,20 @@ Status CaptureReader::read_features(io::ByteSource& source, const FileHeader& he
 Status CaptureReader::read_feature(io::ByteSource& source, std::uint32_t feature,
                                    const FileSection& section) {
   if (!lies_within(section, file_bytes_)) {
-    context_.damage(name_of(SkipReason::kFeaturesDamaged), 1, section.offset);
-    sections_.skipped(clip(section, file_bytes_), SkipReason::kFeaturesDamaged);
+    context_.damage(name_of(skip::kFeaturesDamaged), 1, section.offset);
+    sections_.skipped(clip(section, file_bytes_), skip::kFeaturesDamaged);
     return {};
   }
   if (lists_symbol_files(feature)) {
     return read_symbol_files(source, feature, section);
   }
   if (!is_used_feature(feature) || section.size == 0) {
-    sections_.skipped(section, SkipReason::kUnreadSections);
+    sections_.skipped(section, skip::kUnreadSections);
     return {};
   }
   if (section.size > kMaxFeatureBytes) {
-    context_.damage(name_of(SkipReason::kFeaturesDamaged), 1, section.offset);
-    sections_.skipped(section, SkipReason::kFeaturesDamaged);
+    context_.damage(name_of(skip::kFeaturesDamaged), 1, section.offset);
+    sections_.skipped(section, skip::kFeaturesDamaged);
     return {};
   }
   std::vector<std::byte> bytes(static_cast<std::size_t>(section.size));
@@ -265,8 +263,8 @@ Status CaptureReader::read_feature(io::ByteSource& source, std::uint32_t feature
                                  bytes::ByteCursor(bytes, section.offset, context_.order))) {
     sections_.parsed(section);
   } else {
-    context_.damage(name_of(SkipReason::kFeaturesDamaged), 1, section.offset);
-    sections_.skipped(section, SkipReason::kFeaturesDamaged);
+    context_.damage(name_of(skip::kFeaturesDamaged), 1, section.offset);
+    sections_.skipped(section, skip::kFeaturesDamaged);
   }
   return {};
 }
@@ -302,8 +300,8 @@ Status CaptureReader::read_symbol_files(io::ByteSource& source, std::uint32_t fe
   if (good && at == section.size) {
     sections_.parsed(section);
   } else {
-    context_.damage(name_of(SkipReason::kFeaturesDamaged), 1, section.offset);
-    sections_.skipped(section, SkipReason::kFeaturesDamaged);
+    context_.damage(name_of(skip::kFeaturesDamaged), 1, section.offset);
+    sections_.skipped(section, skip::kFeaturesDamaged);
   }
   return {};
 }

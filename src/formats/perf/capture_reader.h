@@ -4,7 +4,7 @@
 
 #include "formats/perf/capture_context.h"
 #include "formats/perf/file_header.h"
-#include "formats/perf/perf_source.h"
+#include "formats/perf/perf_input.h"
 #include "formats/perf/record_converter.h"
 #include "formats/perf/section_account.h"
 #include "io/byte_source.h"

@@ -11,8 +11,8 @@ Result<std::optional<SkipReason>> CompressedStream::feed(std::span<const std::by
   used_ = true;
   last_offset_ = offset;
   if (broken_) {
-    context_.damage(name_of(SkipReason::kCompressedRecordsUnread), 1, offset);
-    return std::optional(SkipReason::kCompressedRecordsUnread);
+    context_.damage(name_of(skip::kCompressedRecordsUnread), 1, offset);
+    return std::optional(skip::kCompressedRecordsUnread);
   }
   for (;;) {
     const Result<std::size_t> count = zstd_.decode(piece, kStepBytes, decoded_);
@@ -24,10 +24,10 @@ Result<std::optional<SkipReason>> CompressedStream::feed(std::span<const std::by
       return count.error();  // nothing is wrong with the capture
     }
     if (!count || !*converted) {
-      context_.damage(name_of(SkipReason::kCompressedDataDamaged), 1, offset);
+      context_.damage(name_of(skip::kCompressedDataDamaged), 1, offset);
       broken_ = true;
       decoded_.clear();
-      return std::optional(SkipReason::kCompressedDataDamaged);
+      return std::optional(skip::kCompressedDataDamaged);
     }
     if (*count < kStepBytes) {
       return std::optional<SkipReason>();
@@ -64,10 +64,10 @@ Result<bool> CompressedStream::convert_records(std::uint64_t offset) {
 
 void CompressedStream::finish() {
   if (!decoded_.empty()) {
-    context_.damage(name_of(SkipReason::kRecordCut), 1, last_offset_);
+    context_.damage(name_of(skip::kRecordCut), 1, last_offset_);
   }
   if (used_ && !broken_ && !zstd_.between_blocks()) {
-    context_.damage(name_of(SkipReason::kCompressedDataDamaged), 1, last_offset_);
+    context_.damage(name_of(skip::kCompressedDataDamaged), 1, last_offset_);
   }
 }
 

@@ -73,6 +73,10 @@ FileMagic read_magic(std::span<const std::byte> head) {
   return magic;
 }
 
+Container detect(std::span<const std::byte> head) {
+  return read_magic(head.first(std::min(head.size(), kDetectBytes))).container;
+}
+
 Result<FileHeader> read_file_header(io::ByteSource& source, const FileMagic& magic) {
   if (magic.header_size != kOldHeaderBytes && magic.header_size != kHeaderBytes) {
     return magic.header_size == 0

@@ -7,11 +7,19 @@
 #include <span>
 
 #include "bytes/byte_cursor.h"
-#include "formats/perf/perf_source.h"
 #include "io/byte_source.h"
 #include "stackpack/result.h"
 
 namespace stackpack::perf {
+
+/// How the bytes after the magic are laid out.
+enum class Container : std::uint8_t { kNotPerf, kFile, kPipe };
+
+/// Bytes of a capture that detect() wants to see (fewer for a shorter capture).
+inline constexpr std::size_t kDetectBytes = 16;
+
+/// Recognizes a perf.data capture by its first bytes; either byte order.
+Container detect(std::span<const std::byte> head);
 
 /// A byte range of a perf.data file. Taken from the input: may lie anywhere.
 struct FileSection {

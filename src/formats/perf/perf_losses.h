@@ -1,10 +1,16 @@
-// Names of the loss counters which only perf.data raises, but for those that are also reasons for
-// bytes to be skipped (capture/byte_account.h). docs/perf-notes.md explains each.
+// Names of the loss counters that perf.data raises, and reasons for which their bytes are skipped.
+// A reason that is counted as well has one name for both. They are stored and shown: a name never
+// changes. docs/perf-notes.md explains each.
 #pragma once
 
 #include <string_view>
 
-namespace stackpack::perf::loss {
+#include "capture/byte_account.h"
+#include "capture/loss_counters.h"
+
+namespace stackpack::perf {
+
+namespace loss {
 
 // Damage: something was not converted.
 inline constexpr std::string_view kDataSizeMissing = "data_size_missing";
@@ -19,6 +25,8 @@ inline constexpr std::string_view kOverlongRecords = "overlong_records";
 inline constexpr std::string_view kOverlongSamples = "overlong_samples";
 
 // Said by the recorder.
+inline constexpr std::string_view kRecorderLostEvents = "recorder_lost_events";
+inline constexpr std::string_view kRecorderLostSamples = "recorder_lost_samples";
 inline constexpr std::string_view kDeferredUnmatched = "deferred_chains_unmatched";
 
 // Notices: nothing was lost.
@@ -30,4 +38,76 @@ inline constexpr std::string_view kDumpWithoutChain = "user_stack_dump_without_c
 inline constexpr std::string_view kUnreadSampleBytes = "samples_with_unread_bytes";
 inline constexpr std::string_view kCompressedSizeOverflow = "compressed_size_overflow";
 
-}  // namespace stackpack::perf::loss
+}  // namespace loss
+
+namespace skip {
+
+// Of no use to us.
+inline constexpr capture::SkipReason kAuxtraceData{
+    "auxtrace_data"};  ///< what follows an AUXTRACE record: hardware traces
+inline constexpr capture::SkipReason kTracingData{
+    "tracing_data"};  ///< what follows a TRACING_DATA record
+inline constexpr capture::SkipReason kUnreadSections{
+    "unread_sections"};  ///< sections of the file header, not asked for
+inline constexpr capture::SkipReason kTrailingText{
+    "trailing_text_bytes"};  ///< what perf printed into the pipe at the end
+inline constexpr capture::SkipReason kUnreferenced{
+    "unreferenced_bytes"};  ///< after the last section
+
+// Damage.
+inline constexpr capture::SkipReason kBadRecords{"bad_records"};
+inline constexpr capture::SkipReason kBadSamples{"bad_samples"};
+inline constexpr capture::SkipReason kUnknownEventId{"unknown_event_id"};
+inline constexpr capture::SkipReason kUnknownRecordTypes{"unknown_record_types"};
+inline constexpr capture::SkipReason kFeaturesDamaged{"feature_sections_damaged"};
+inline constexpr capture::SkipReason kCompressedDataDamaged{"compressed_data_damaged"};
+inline constexpr capture::SkipReason kCompressedRecordsUnread{"compressed_records_unread"};
+inline constexpr capture::SkipReason kDamagedBytes{
+    "damaged_bytes"};  ///< up to where records begin again
+inline constexpr capture::SkipReason kRecordCut{
+    "record_cut"};  ///< of a record that the end of the capture cuts
+
+}  // namespace skip
+
+/// All of them, for the registry of formats.
+inline constexpr std::string_view kLossNames[] = {
+    loss::kDataSizeMissing,
+    loss::kDataSectionCut,
+    loss::kRecordHeaderDamaged,
+    loss::kBadAttributes,
+    loss::kEventIdsMissing,
+    loss::kUnknownCounterIds,
+    loss::kCountersWentBack,
+    loss::kOutsidePayloadCut,
+    loss::kOverlongRecords,
+    loss::kOverlongSamples,
+    loss::kRecorderLostEvents,
+    loss::kRecorderLostSamples,
+    loss::kDeferredUnmatched,
+    loss::kDeferredReleasedEarly,
+    loss::kThrottle,
+    loss::kUnthrottle,
+    loss::kUnknownContexts,
+    loss::kDumpWithoutChain,
+    loss::kUnreadSampleBytes,
+    capture::kRecordsWithoutCounts,
+    loss::kCompressedSizeOverflow,
+};
+inline constexpr capture::SkipReason kSkipReasons[] = {
+    skip::kAuxtraceData,
+    skip::kTracingData,
+    skip::kUnreadSections,
+    skip::kTrailingText,
+    skip::kUnreferenced,
+    skip::kBadRecords,
+    skip::kBadSamples,
+    skip::kUnknownEventId,
+    skip::kUnknownRecordTypes,
+    skip::kFeaturesDamaged,
+    skip::kCompressedDataDamaged,
+    skip::kCompressedRecordsUnread,
+    skip::kDamagedBytes,
+    skip::kRecordCut,
+};
+
+}  // namespace stackpack::perf

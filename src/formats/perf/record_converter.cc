@@ -10,8 +10,6 @@
 
 namespace stackpack::perf {
 
-using capture::SkipReason;
-
 Status RecordConverter::convert_other(const Record& record) {
   // Of most of the perf tool's records the size is not known from their content.
   if (is_known_tool_record(record.type) && probe_.hides_samples(record.payload)) {
@@ -32,7 +30,7 @@ Status RecordConverter::convert_other(const Record& record) {
           convert_feature(static_cast<std::uint32_t>(feature),
                           bytes::ByteCursor(content.rest(), content.offset(), content.order()));
       if (!understood) {
-        context_.reject(record, SkipReason::kFeaturesDamaged);
+        context_.reject(record, skip::kFeaturesDamaged);
         return {};
       }
       break;
@@ -54,14 +52,14 @@ Status RecordConverter::convert_other(const Record& record) {
       if (is_known_kernel_record(record.type)) {
         side_band_.convert(record);
       } else if (!is_known_tool_record(record.type) && !is_simpleperf_record(record.type)) {
-        context_.reject(record, SkipReason::kUnknownRecordTypes);
+        context_.reject(record, skip::kUnknownRecordTypes);
       } else if (!fits_tool_record(record.type, record.payload)) {
-        context_.reject(record, SkipReason::kBadRecords);
+        context_.reject(record, skip::kBadRecords);
       }
       return {};
   }
   if (!understood) {
-    context_.reject(record, SkipReason::kBadRecords);
+    context_.reject(record, skip::kBadRecords);
   }
   return {};
 }

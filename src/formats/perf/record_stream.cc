@@ -108,8 +108,8 @@ Result<RecordStream::Step> RecordStream::take_simpleperf(const RecordHeader& hea
   }
   at_end_ = false;
   if (*passed < size) {
-    context_.damage(name_of(SkipReason::kRecordCut), 1, offset);
-    context_.account.skipped.add(SkipReason::kRecordCut, *passed);
+    context_.damage(name_of(skip::kRecordCut), 1, offset);
+    context_.account.skipped.add(skip::kRecordCut, *passed);
     return Step::kEnd;
   }
   context_.account.parsed += size;
@@ -141,12 +141,12 @@ Result<RecordStream::Step> RecordStream::take_record(const RecordHeader& header,
   }
   bytes::ByteCursor payload = record.payload;
   std::uint64_t outside = 0;
-  auto reason = SkipReason::kAuxtraceData;
+  auto reason = skip::kAuxtraceData;
   if (static_cast<RecordType>(header.type) == RecordType::kAuxtrace) {
     outside = payload.read<std::uint64_t>();
   } else if (static_cast<RecordType>(header.type) == RecordType::kHeaderTracingData) {
     outside = payload.read<std::uint32_t>();
-    reason = SkipReason::kTracingData;
+    reason = skip::kTracingData;
   }
   reader_.consume(header.size);
   return outside == 0 ? Step::kGoOn : take_outside_payload(record, outside, reason);
@@ -285,13 +285,13 @@ Result<RecordStream::Step> RecordStream::take_cut_record(std::span<const std::by
   if (kind_ == StreamKind::kPipe && is_text(window)) {
     return take_text(window);
   }
-  context_.damage(name_of(SkipReason::kRecordCut), 1, reader_.offset());
-  return skip_rest(SkipReason::kRecordCut);
+  context_.damage(name_of(skip::kRecordCut), 1, reader_.offset());
+  return skip_rest(skip::kRecordCut);
 }
 
 Result<RecordStream::Step> RecordStream::take_text(std::span<const std::byte> window) {
-  context_.notice(name_of(SkipReason::kTrailingText), window.size(), reader_.offset());
-  return skip_rest(SkipReason::kTrailingText);
+  context_.notice(name_of(skip::kTrailingText), window.size(), reader_.offset());
+  return skip_rest(skip::kTrailingText);
 }
 
 Result<RecordStream::Step> RecordStream::skip_rest(SkipReason reason) {
@@ -304,8 +304,8 @@ Result<RecordStream::Step> RecordStream::skip_rest(SkipReason reason) {
 }
 
 Status RecordStream::skip_damaged(std::size_t bytes) {
-  context_.damage(name_of(SkipReason::kDamagedBytes), bytes, reader_.offset());
-  context_.account.skipped.add(SkipReason::kDamagedBytes, bytes);
+  context_.damage(name_of(skip::kDamagedBytes), bytes, reader_.offset());
+  context_.account.skipped.add(skip::kDamagedBytes, bytes);
   reader_.consume(bytes);
   return refill(kLookAhead);
 }
@@ -316,8 +316,8 @@ Result<RecordStream::Step> RecordStream::find_records() {
   if (kind_ == StreamKind::kPipe || compressed_.used()) {
     compressed_.break_off();
     const std::uint64_t offset = reader_.offset();
-    const Result<Step> rest = skip_rest(SkipReason::kDamagedBytes);
-    context_.damage(name_of(SkipReason::kDamagedBytes), reader_.offset() - offset, offset);
+    const Result<Step> rest = skip_rest(skip::kDamagedBytes);
+    context_.damage(name_of(skip::kDamagedBytes), reader_.offset() - offset, offset);
     return rest;
   }
   std::size_t at = 1;

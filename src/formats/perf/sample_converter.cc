@@ -8,8 +8,6 @@
 
 namespace stackpack::perf {
 
-using capture::SkipReason;
-
 namespace {
 
 // A sample that leaves bytes of its record unread is believed if fields are announced which we do
@@ -32,13 +30,13 @@ bool uses_branch_stack(const SampleLayout& layout) {
 Status SampleConverter::convert_sample(const Record& record) {
   const AttrTable::Row* row = context_.attrs.of_sample(record.payload);
   if (row == nullptr) {
-    context_.reject(record, SkipReason::kUnknownEventId);
+    context_.reject(record, skip::kUnknownEventId);
     return {};
   }
   const SampleLayout& layout = row->layout;
   const SampleFit fit = read_sample(record.payload, layout, fields_);
   if (fit == SampleFit::kOverrun) {
-    context_.reject(record, SkipReason::kBadSamples);
+    context_.reject(record, skip::kBadSamples);
     return {};
   }
   counts_ = layout.reads_counters;
@@ -65,7 +63,7 @@ Status SampleConverter::convert_sample(const Record& record) {
   chain_.decode(fields_.chain, fields_.chain_entries, mode);
   if (fit == SampleFit::kSlack) {
     if (!believable(layout, fields_, chain_.stack())) {
-      context_.reject(record, SkipReason::kBadSamples);
+      context_.reject(record, skip::kBadSamples);
       return {};
     }
     if ((layout.sample_type & ~sample_bit::kAllKnown) != 0) {
@@ -236,7 +234,7 @@ Status SampleConverter::convert_deferred(const Record& record) {
   if (!trailer || !body.ok() || body.remaining() < trailer->bytes ||
       (body.remaining() - trailer->bytes) % 8 != 0 ||
       count != (body.remaining() - trailer->bytes) / 8) {
-    context_.reject(record, SkipReason::kBadRecords);
+    context_.reject(record, skip::kBadRecords);
     return {};
   }
   for (const WaitingSample& waiting : deferred_.take_thread(trailer->tid)) {

@@ -4,6 +4,8 @@
 #include <array>
 #include <span>
 
+#include "formats/perf/perf_losses.h"
+
 namespace stackpack::perf {
 
 namespace {
@@ -72,7 +74,7 @@ Result<std::uint64_t> SectionAccount::finish(io::ByteSource& file, std::uint64_t
     }
     (*blank ? account.padding : unreferenced) += gap.size;
   }
-  account.skipped.add(capture::SkipReason::kUnreferenced, unreferenced);
+  account.skipped.add(skip::kUnreferenced, unreferenced);
   return unreferenced;
 }
 

@@ -12,8 +12,6 @@
 
 namespace stackpack::perf {
 
-using capture::SkipReason;
-
 namespace {
 
 constexpr std::size_t kBuildIdBytes = 20;
@@ -70,12 +68,12 @@ void note_kernel_reference(std::string_view name, std::uint64_t address,
 void SideBand::convert(const Record& record) {
   const AttrTable::Row* row = context_.attrs.of_other(record.payload);
   if (row == nullptr) {
-    context_.reject(record, SkipReason::kUnknownEventId);
+    context_.reject(record, skip::kUnknownEventId);
     return;
   }
   const KernelRecord read = read_kernel_record(record.type, record.payload, *row);
   if (read.fit == RecordFit::kNone || !convert_body(record, read.body, read.trailer.time_ns)) {
-    context_.reject(record, SkipReason::kBadRecords);
+    context_.reject(record, skip::kBadRecords);
   } else if (read.fit == RecordFit::kOverlong) {
     context_.damage(loss::kOverlongRecords, 1, record.offset);
   }
@@ -230,11 +228,11 @@ bool SideBand::convert_losses(const Record& record, bytes::ByteCursor body) {
     case RecordType::kLost: {
       body.skip(8);  // event id
       const auto lost = body.read<std::uint64_t>();
-      losses.add(capture::kRecorderLostEvents, LossKind::kRecorder, lost, record.offset);
+      losses.add(loss::kRecorderLostEvents, LossKind::kRecorder, lost, record.offset);
       break;
     }
     case RecordType::kLostSamples:
-      losses.add(capture::kRecorderLostSamples, LossKind::kRecorder, body.read<std::uint64_t>(),
+      losses.add(loss::kRecorderLostSamples, LossKind::kRecorder, body.read<std::uint64_t>(),
                  record.offset);
       break;
     case RecordType::kThrottle:

@@ -9,13 +9,12 @@
 
 #include "formats/pprof/message_stream.h"
 #include "formats/pprof/message_view.h"
+#include "formats/pprof/pprof_losses.h"
 #include "formats/pprof/profile_fields.h"
 #include "formats/pprof/profile_tables.h"
 #include <protozero/exception.hpp>
 
 namespace stackpack::pprof {
-
-using capture::SkipReason;
 
 namespace {
 
@@ -94,7 +93,7 @@ class ProfileReader {
     capture::ByteAccount account;
     account.total = source_.size().value_or(bytes_parsed_);
     account.parsed = std::min(account.total, bytes_parsed_);
-    account.skipped.add(SkipReason::kPprofDamagedStream, account.total - account.parsed);
+    account.skipped.add(skip::kPprofDamagedStream, account.total - account.parsed);
     return account;
   }
 
@@ -114,7 +113,7 @@ class ProfileReader {
         return more.error();
       }
       if (!more && !second_pass_) {
-        sink_.losses().add(name_of(SkipReason::kPprofDamagedStream), LossKind::kDamage, 1,
+        sink_.losses().add(name_of(skip::kPprofDamagedStream), LossKind::kDamage, 1,
                            stream.offset());
       }
       if (!more || !*more) {
@@ -175,11 +174,11 @@ class ProfileReader {
         }
       }
     } catch (const protozero::exception&) {
-      sink_.losses().add("pprof_damaged_sample", LossKind::kDamage, 1, offset);
+      sink_.losses().add(loss::kDamagedSample, LossKind::kDamage, 1, offset);
       return {};
     }
     if (values_.size() != events_.size()) {
-      sink_.losses().add("pprof_sample_of_other_width", LossKind::kDamage, 1, offset);
+      sink_.losses().add(loss::kSampleOfOtherWidth, LossKind::kDamage, 1, offset);
       return {};
     }
     name_thread(sample);
@@ -189,7 +188,7 @@ class ProfileReader {
   void add_location(std::uint64_t id, std::uint64_t offset) {
     const std::optional<Frame> frame = tables_.frame_of(id);
     if (!frame) {
-      sink_.losses().add("pprof_unknown_location", LossKind::kDamage, 1, offset);
+      sink_.losses().add(loss::kUnknownLocation, LossKind::kDamage, 1, offset);
       return;
     }
     addresses_.push_back(frame->address);
@@ -209,7 +208,7 @@ class ProfileReader {
     } else if (key == "comm" && label.text != 0) {
       comm_ = label.text;
     } else {
-      sink_.losses().add("pprof_labels_not_kept", LossKind::kNotice, 1);
+      sink_.losses().add(loss::kLabelsNotKept, LossKind::kNotice, 1);
     }
   }
 
@@ -232,7 +231,7 @@ class ProfileReader {
     bool any = false;
     for (std::size_t i = 0; i < values_.size(); ++i) {
       if (static_cast<std::int64_t>(values_[i]) < 0) {
-        sink_.losses().add("pprof_negative_value", LossKind::kDamage, 1, offset);
+        sink_.losses().add(loss::kNegativeValue, LossKind::kDamage, 1, offset);
         any = true;
         continue;
       }
@@ -247,7 +246,7 @@ class ProfileReader {
       }
     }
     if (!any) {
-      sink_.losses().add("pprof_sample_of_zeros", LossKind::kNotice, 1);
+      sink_.losses().add(loss::kSampleOfZeros, LossKind::kNotice, 1);
     }
     return {};
   }

@@ -8,6 +8,7 @@
 
 #include "bytes/byte_text.h"
 #include "formats/pprof/message_view.h"
+#include "formats/pprof/pprof_losses.h"
 #include "formats/pprof/profile_fields.h"
 #include <protozero/exception.hpp>
 
@@ -73,7 +74,7 @@ const std::string& ProfileTables::text(std::uint64_t number) {
     return strings_[static_cast<std::size_t>(number)];
   }
   if (number != 0) {
-    losses_.add("pprof_missing_string", LossKind::kDamage, 1);
+    losses_.add(loss::kMissingString, LossKind::kDamage, 1);
   }
   return none;
 }
@@ -113,7 +114,7 @@ Status ProfileTables::take(const Field& field, std::uint64_t offset) {
         break;
     }
   } catch (const protozero::exception&) {
-    losses_.add("pprof_damaged_table_entry", LossKind::kDamage, 1, offset);
+    losses_.add(loss::kDamagedTableEntry, LossKind::kDamage, 1, offset);
   }
   return {};
 }
@@ -244,7 +245,7 @@ void ProfileTables::place(Mapping& mapping) {
   const bool overlaps_next = next != placed_.end() && next->first < mapping.limit;
   const bool overlaps_previous = next != placed_.begin() && std::prev(next)->second > mapping.start;
   if (overlaps_next || overlaps_previous) {
-    losses_.add("pprof_overlapping_mappings", LossKind::kNotice, 1);
+    losses_.add(loss::kOverlappingMappings, LossKind::kNotice, 1);
     return;
   }
   placed_.emplace(mapping.start, mapping.limit);
@@ -259,7 +260,7 @@ void ProfileTables::place(Mapping& mapping) {
   module.build_id = mapping.build_id_bytes;
   module.build_id_kind = module.build_id.empty() ? BuildIdKind::kNone : BuildIdKind::kGnu;
   if (module.build_id.empty() && !text(mapping.build_id).empty()) {
-    losses_.add("pprof_build_id_not_hex", LossKind::kNotice, 1);
+    losses_.add(loss::kBuildIdNotHex, LossKind::kNotice, 1);
   }
   system_.module_mapped(module);
 }
@@ -291,7 +292,7 @@ const ProfileTables::Function& ProfileTables::function_of(const Line& line) {
   static const Function none;
   const auto known = functions_.find(line.function);
   if (known == functions_.end()) {
-    losses_.add("pprof_unknown_function", LossKind::kDamage, 1);
+    losses_.add(loss::kUnknownFunction, LossKind::kDamage, 1);
     return none;
   }
   return known->second;
@@ -379,7 +380,7 @@ Status ProfileTables::add_named(const Location& location) {
     return {};
   }
   if (location.mapping != 0 && location.address != 0) {
-    losses_.add("pprof_addresses_told_by_name", LossKind::kNotice, 1);
+    losses_.add(loss::kAddressesToldByName, LossKind::kNotice, 1);
   }
   return add_synthetic(fact);
 }
@@ -404,7 +405,7 @@ Status ProfileTables::make_frame(Location& location) {
     return add_name(name_in(found->second, location.address));
   }
   if (location.mapping != 0) {
-    losses_.add("pprof_unknown_mapping", LossKind::kDamage, 1);
+    losses_.add(loss::kUnknownMapping, LossKind::kDamage, 1);
   }
   if (capture::SyntheticFrames::in_range(location.address)) {
     return add_name(hex(location.address));

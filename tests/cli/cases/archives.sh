@@ -1,6 +1,7 @@
 # Captures inside zip files, as they are shared: read without unpacking them first.
 cp "$folder/../../../testdata/sampled.x64.keys.xpress.etl" one.etl
 cp "$folder/../../../testdata/sampled.x86.etl" two.etl
+cp "$folder/../../../testdata/tiny.perf.data" .
 python3 - <<'MAKE'
 import zipfile
 
@@ -13,8 +14,19 @@ with zipfile.ZipFile("session.diagsession", "w", zipfile.ZIP_DEFLATED) as archiv
     archive.write("two.etl", "CD34/two.etl")
 with zipfile.ZipFile("empty.etl.zip", "w") as archive:
     archive.writestr("readme.txt", "no capture")
+with zipfile.ZipFile("mixed.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+    archive.writestr("readme.txt", "no capture")
+    archive.write("one.etl")
+    archive.write("two.etl")
+with zipfile.ZipFile("perf.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+    archive.writestr("notes.txt", "main;work 12")
+    archive.write("tiny.perf.data", "out/perf.data")
 with zipfile.ZipFile("bomb.etl.zip", "w", zipfile.ZIP_DEFLATED) as archive:
     archive.writestr("bomb.etl", bytes(64 << 20))
+with open("one.etl", "rb") as trace:
+    head = trace.read()
+with zipfile.ZipFile("grows.etl.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+    archive.writestr("grows.etl", head + bytes(128 << 20))
 with open("one.etl.zip", "rb") as whole, open("cut.etl.zip", "wb") as cut:
     cut.write(whole.read()[:-40])
 MAKE
@@ -22,15 +34,27 @@ run_unsized convert one.etl.zip -o zipped.spk
 run_unsized convert one.etl -o plain.spk
 run verify zipped.spk | sed 's/, [0-9,]* bytes//'
 "$program" dump --samples plain.spk >plain.txt && "$program" dump --samples zipped.spk | cmp - plain.txt && echo same
-# Several members: the user names one, or gets one file each.
-run convert session.diagsession -o out.spk
+# A recording session, by its name, becomes one file; a member can still be had by itself.
+run_unsized convert session.diagsession -o session.spk
 run_unsized convert session.diagsession --member CD34/two.etl -o out.spk
 run convert session.diagsession --member nothing.etl -o out.spk
 run_unsized convert session.diagsession --out-dir all -j 1
 (cd all && find . -type f | LC_ALL=C sort)
+# Other archives of several members: the user names one, gets one file each, or says that they belong together.
+run convert mixed.zip -o out.spk
+run_unsized convert mixed.zip --out-dir mixed -j 1
+(cd mixed && find . -type f | LC_ALL=C sort)
+run_unsized convert mixed.zip --session -o mixed.spk
+"$program" dump --samples session.spk >session.txt && "$program" dump --samples mixed.spk | cmp - session.txt && echo same
+# perf.data files are found by their content, from a pipe as well.
+run_unsized convert perf.zip -o perf.spk
+run_unsized convert tiny.perf.data -o tiny.spk
+"$program" dump --samples tiny.spk >tiny.txt && "$program" dump --samples perf.spk | cmp - tiny.txt && echo same
+"$program" convert - -o piped.spk -q <perf.zip && cat perf.zip | "$program" convert - -o fifo.spk -q && cmp piped.spk fifo.spk && echo same
 # What is no capture, or not what it says.
 run convert empty.etl.zip -o none.spk
 run convert bomb.etl.zip -o none.spk
+run convert grows.etl.zip -o none.spk
 run convert cut.etl.zip -o none.spk
 ls none.spk
 # Every capture of an archive opens it anew: there is a bound to how many there may be.

@@ -8,6 +8,7 @@ check --check 'samples.total==12' --check 'events.cpu-clock.samples == 12' --che
 check --check 'samples.total>=100' --check 'losses.recorder_lost_events==0'
 check --check 'samples.total>=100' --check 'callstacks.unique<3'
 check --check 'samples.totle>=100'
+check --check 'losses.typo==0' --check 'source.skipped_by_reason.typo==0' --check 'losses.missing_buffers==0'
 check --check 'nonsense'
 check --check 'losses.typo==0'
 check --check 'losses.bad_sampels==0'

@@ -144,7 +144,7 @@ TEST_CASE("perf groups: a count of counters that lies is a bad sample") {
     const auto outcome =
         test::read_perf(w.pipe(group_of_two(), {w.record(perf::RecordType::kSample, 2, payload)}));
     CHECK(lines_of(outcome).empty());
-    CHECK(outcome.count(name_of(capture::SkipReason::kBadSamples)) == 1);
+    CHECK(outcome.count(perf::skip::kBadSamples.name()) == 1);
   }
 }
 

@@ -144,6 +144,6 @@ TEST_CASE("perf deferred: a count that lies is a bad record") {
         {test::TestAttr{}}, {waiting_sample(writer, 5, 1, 1),
                              writer.record(perf::RecordType::kCallchainDeferred, 2, payload)}));
     CHECK(outcome.listing() == test::PerfOutcome::Listing{{"kf05", 1}});
-    CHECK(outcome.count(name_of(capture::SkipReason::kBadRecords)) == 1);
+    CHECK(outcome.count(name_of(perf::skip::kBadRecords)) == 1);
   }
 }

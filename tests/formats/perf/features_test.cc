@@ -129,7 +129,7 @@ TEST_CASE("perf features: each one cut short is damage, and the rest is kept") {
     bytes.resize(bytes.size() / 2);
     const auto outcome = test::read_perf(w.file({clocked_attr()}, {round(w)}, shape));
     REQUIRE(outcome.status.has_value());
-    CHECK(outcome.count(name_of(capture::SkipReason::kFeaturesDamaged)) == 1);
+    CHECK(outcome.count(name_of(perf::skip::kFeaturesDamaged)) == 1);
     CHECK(test::metadata_of(outcome).size() >= kExpected.size() - 2);
     CHECK(outcome.balanced());
   }

@@ -150,7 +150,7 @@ TEST_CASE("a data section that was moved leaves bytes which no section names") {
   CHECK(outcome.sink->rows.size() < whole);
   CHECK(outcome.count("unreferenced_bytes") == moved);
   CHECK(outcome.damaged());
-  CHECK(outcome.account.skipped.of(capture::SkipReason::kUnreferenced) == moved);
+  CHECK(outcome.account.skipped.of(perf::skip::kUnreferenced) == moved);
 }
 
 TEST_CASE("a gap of zeros is padding, and any other is not") {

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "formats/perf/attr_table.h"
+#include "formats/perf/file_header.h"
 #include "formats/perf/perf_losses.h"
 #include "perf_outcome.h"
 #include "support/perf_writer.h"
@@ -375,7 +376,7 @@ TEST_CASE("perf source: several events with layouts of their own; an unknown id 
     CHECK(outcome.sink->rows[1].sample.pid == 2);
     CHECK(outcome.sink->rows[1].sample.tid == 3);
     CHECK(outcome.sink->events[1].name == "page-faults");
-    CHECK(outcome.count(name_of(capture::SkipReason::kUnknownEventId)) == 1);
+    CHECK(outcome.count(name_of(perf::skip::kUnknownEventId)) == 1);
     CHECK(outcome.balanced());
   }
 }
@@ -386,7 +387,7 @@ TEST_CASE("perf source: in a pipe, attributes may come late, but not after their
   const auto outcome =
       test::read_perf(w.pipe({}, {sample, w.attr_record(test::TestAttr{}), sample}));
   CHECK(outcome.listing() == test::PerfOutcome::Listing{{"u10", 1}});
-  CHECK(outcome.count(name_of(capture::SkipReason::kUnknownEventId)) == 1);
+  CHECK(outcome.count(name_of(perf::skip::kUnknownEventId)) == 1);
 }
 
 TEST_CASE("perf source: attributes beyond the limit are not events, and are told") {
@@ -498,7 +499,7 @@ TEST_CASE("perf source: bytes behind the last section are told") {
   auto bytes = w.file({test::TestAttr{}}, {w.sample(1, 1, 1, {})});
   bytes.resize(bytes.size() + 33, std::byte{0xEE});
   const auto outcome = test::read_perf(bytes);
-  CHECK(outcome.count(name_of(capture::SkipReason::kUnreferenced)) == 33);
+  CHECK(outcome.count(name_of(perf::skip::kUnreferenced)) == 33);
   CHECK(outcome.account.skipped.total() == 33);
   CHECK(outcome.balanced());
 }
@@ -544,7 +545,7 @@ TEST_CASE("perf source: a sample that does not fill its record must begin at its
         test::read_perf(w.file({attr}, {w.record(perf::RecordType::kSample, 2, payload)}));
     const bool kept = !c.counter.empty();
     CHECK(outcome.sink->rows.size() == (kept ? 1 : 0));
-    CHECK(outcome.count(name_of(capture::SkipReason::kBadSamples)) == (kept ? 0 : 1));
+    CHECK(outcome.count(name_of(perf::skip::kBadSamples)) == (kept ? 0 : 1));
     for (const auto counter : {perf::loss::kOverlongSamples, perf::loss::kUnreadSampleBytes}) {
       CHECK(outcome.count(counter) == (c.counter == counter ? 1 : 0));
     }
@@ -572,5 +573,5 @@ TEST_CASE("perf source: where ids were lost, samples with an id are given to nob
   const auto outcome = test::read_perf(bytes);
   CHECK(outcome.sink->rows.empty());
   CHECK(outcome.count(perf::loss::kEventIdsMissing) == 2);
-  CHECK(outcome.count(name_of(capture::SkipReason::kUnknownEventId)) == 1);
+  CHECK(outcome.count(name_of(perf::skip::kUnknownEventId)) == 1);
 }

@@ -75,7 +75,7 @@ TEST_CASE("perf stream: records of unknown types are skipped by their sizes and 
          {w.file({test::TestAttr{}}, records), w.pipe({test::TestAttr{}}, records)}) {
       const auto outcome = test::read_perf(capture);
       CHECK(outcome.listing().size() == 2);
-      CHECK(outcome.count(name_of(capture::SkipReason::kUnknownRecordTypes)) == 2);
+      CHECK(outcome.count(name_of(perf::skip::kUnknownRecordTypes)) == 2);
       CHECK(outcome.account.skipped.total() == 96);
       CHECK(outcome.balanced());
     }
@@ -156,8 +156,8 @@ TEST_CASE("perf stream: what a damaged zstd stream gave before is kept, what fol
   CHECK(outcome.listing().size() == 6);
   CHECK(outcome.listing().count(numbered_stack(4)) == 1);
   CHECK(outcome.listing().count(numbered_stack(77)) == 1);
-  CHECK(outcome.count(name_of(capture::SkipReason::kCompressedDataDamaged)) == 1);
-  CHECK(outcome.count(name_of(capture::SkipReason::kCompressedRecordsUnread)) == 4);
+  CHECK(outcome.count(name_of(perf::skip::kCompressedDataDamaged)) == 1);
+  CHECK(outcome.count(name_of(perf::skip::kCompressedRecordsUnread)) == 4);
   CHECK(outcome.balanced());
 }
 
@@ -171,8 +171,8 @@ TEST_CASE("perf stream: no record in decompressed bytes ends the decoding") {
                                   compressed(w, zstd.piece(broken.bytes)),
                                   compressed(w, zstd.piece(numbered_sample(w, 1).bytes))}));
   CHECK(outcome.listing() == Listing{{numbered_stack(0), 1}});
-  CHECK(outcome.count(name_of(capture::SkipReason::kCompressedDataDamaged)) == 1);
-  CHECK(outcome.count(name_of(capture::SkipReason::kCompressedRecordsUnread)) == 1);
+  CHECK(outcome.count(name_of(perf::skip::kCompressedDataDamaged)) == 1);
+  CHECK(outcome.count(name_of(perf::skip::kCompressedRecordsUnread)) == 1);
 }
 
 TEST_CASE("perf stream: a record left open at the end of the compressed data is cut") {
@@ -183,7 +183,7 @@ TEST_CASE("perf stream: a record left open at the end of the compressed data is 
       w.pipe({test::TestAttr{}},
              {compressed(w, zstd.piece(std::span(sample.bytes).first(sample.bytes.size() - 1)))}));
   CHECK(outcome.listing().empty());
-  CHECK(outcome.count(name_of(capture::SkipReason::kRecordCut)) == 1);
+  CHECK(outcome.count(name_of(perf::skip::kRecordCut)) == 1);
 }
 
 namespace {
@@ -290,7 +290,7 @@ TEST_CASE("perf stream: text behind a pipe is a notice, not damage") {
     TestBytes tail;
     tail.text(text);
     const auto outcome = test::read_perf(w.pipe({test::TestAttr{}}, {numbered_sample(w, 0), tail}));
-    CHECK(outcome.count(name_of(capture::SkipReason::kTrailingText)) == text.size());
+    CHECK(outcome.count(name_of(perf::skip::kTrailingText)) == text.size());
     CHECK_FALSE(outcome.damaged());
     CHECK(outcome.account.skipped.total() == text.size());
     CHECK(outcome.listing().size() == 1);
@@ -359,7 +359,7 @@ TEST_CASE("perf stream: a megabyte of garbage between records is passed over") {
   const auto outcome = test::read_perf(w.file({test::TestAttr{}}, records));
   CHECK(outcome.listing().size() == 20);
   CHECK(outcome.count(perf::loss::kRecordHeaderDamaged) >= 1);
-  CHECK(outcome.count(name_of(capture::SkipReason::kDamagedBytes)) == garbage.bytes.size());
+  CHECK(outcome.count(name_of(perf::skip::kDamagedBytes)) == garbage.bytes.size());
   CHECK(outcome.balanced());
 }
 
@@ -401,7 +401,7 @@ TEST_CASE("perf stream: what only looks like samples does not show the way back"
     const auto outcome = test::read_perf(w.file({test::TestAttr{}}, records));
     CHECK(outcome.listing().size() == 20);
     CHECK(outcome.sink->rows.size() == 20);
-    CHECK(outcome.count(name_of(capture::SkipReason::kDamagedBytes)) == damage.bytes.size());
+    CHECK(outcome.count(name_of(perf::skip::kDamagedBytes)) == damage.bytes.size());
   }
 }
 
@@ -426,5 +426,5 @@ TEST_CASE("perf stream: compressed records inside of compressed ones are no reco
   const auto outcome =
       test::read_perf(w.pipe({test::TestAttr{}}, {compressed(w, outer.piece(nested.bytes))}));
   CHECK(outcome.listing().empty());
-  CHECK(outcome.count(name_of(capture::SkipReason::kBadRecords)) == 1);
+  CHECK(outcome.count(name_of(perf::skip::kBadRecords)) == 1);
 }

@@ -231,7 +231,7 @@ TEST_CASE("perf side band: records that are too short are counted and skipped") 
         w.pipe({test::TestAttr{}}, {w.record(type, 0, tiny), side(w, type, 0, tiny, 1),
                                     w.sample(1, 1, 1, {test::kContextUser, 0x10})}));
     REQUIRE(outcome.status.has_value());
-    CHECK(outcome.count(name_of(capture::SkipReason::kBadRecords)) == 2);
+    CHECK(outcome.count(name_of(perf::skip::kBadRecords)) == 2);
     CHECK(outcome.account.skipped.total() == 12 + 28);
     CHECK(outcome.balanced());
     CHECK(outcome.listing().size() == 1);

@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "bytes/byte_text.h"
+#include "formats/perf/perf_losses.h"
 #include "perf_outcome.h"
 #include "support/perf_writer.h"
 #include <protozero/pbf_writer.hpp>
@@ -201,7 +202,7 @@ TEST_CASE("simpleperf: a symbol section that makes no sense is counted, not beli
       shape.features = {{feature, cut}};
       const auto outcome = test::read_perf(w.file({test::TestAttr{}}, records(w), shape));
       CHECK(outcome.balanced());
-      CHECK(outcome.count(name_of(capture::SkipReason::kFeaturesDamaged)) == 1);
+      CHECK(outcome.count(name_of(perf::skip::kFeaturesDamaged)) == 1);
       CHECK(functions_of(outcome).empty());
       // The content, with a size that fits.
       TestBytes inner = w.bytes();
@@ -234,7 +235,7 @@ TEST_CASE("simpleperf: event ids that come as a record belong to their attribute
   REQUIRE(outcome.sink->rows.size() == 2);
   CHECK(outcome.sink->rows[0].sample.event == 1);
   CHECK(outcome.sink->rows[1].sample.event == 0);
-  CHECK(outcome.count(name_of(capture::SkipReason::kUnknownEventId)) == 1);
+  CHECK(outcome.count(name_of(perf::skip::kUnknownEventId)) == 1);
 }
 
 TEST_CASE("simpleperf: a record that is cut is counted") {
@@ -245,5 +246,5 @@ TEST_CASE("simpleperf: a record that is cut is counted") {
       w.pipe({test::TestAttr{}}, {w.sample(1, 1, 1, {test::kContextUser, 0x10}), cut}));
   CHECK(outcome.balanced());
   CHECK(outcome.listing().size() == 1);
-  CHECK(outcome.count(name_of(capture::SkipReason::kRecordCut)) == 1);
+  CHECK(outcome.count(name_of(perf::skip::kRecordCut)) == 1);
 }

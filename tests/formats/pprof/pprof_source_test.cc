@@ -4,6 +4,7 @@
 
 #include "capture/synthetic_frames.h"
 #include "codec/gzip_codec.h"
+#include "formats/pprof/pprof_losses.h"
 #include "support/collecting_sink.h"
 #include "support/recorded_functions.h"
 #include "support/test_bytes.h"
@@ -323,7 +324,7 @@ TEST_CASE("pprof source: damage is counted, the rest is read") {
     CHECK(sink.rows.back().sample.weight == 7);
     // The fields up to the break are understood.
     const bool breaks = std::string_view(c.counter) == "pprof_damaged_stream";
-    CHECK(account->skipped.of(capture::SkipReason::kPprofDamagedStream) == (breaks ? 8 : 0));
+    CHECK(account->skipped.of(pprof::skip::kPprofDamagedStream) == (breaks ? 8 : 0));
     CHECK(account->balanced());
   }
 }

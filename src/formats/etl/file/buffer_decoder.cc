@@ -7,6 +7,7 @@
 #include "formats/etl/codec/lznt1.h"
 #include "formats/etl/codec/xpress_huffman.h"
 #include "formats/etl/codec/xpress_plain.h"
+#include "formats/etl/etl_losses.h"
 #include "formats/etl/event/event_header.h"
 
 namespace stackpack::etl {
@@ -169,7 +170,7 @@ Status BufferDecoder::detect_format(std::span<const IndexedBuffer> compressed,
         return read;
       }
       if (decoded.sound()) {
-        losses.add("compression_format_corrected", LossKind::kNotice, 1, buffer.offset);
+        losses.add(loss::kCompressionFormatCorrected, LossKind::kNotice, 1, buffer.offset);
         return {};
       }
     }

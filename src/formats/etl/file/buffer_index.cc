@@ -5,6 +5,7 @@
 #include <optional>
 #include <tuple>
 
+#include "formats/etl/etl_losses.h"
 #include "formats/etl/file/buffer_header.h"
 #include "scratch/spill_sort.h"
 
@@ -49,8 +50,8 @@ class IndexWalk {
         return Error{ErrorCode::kCancelled, offset_, "etl: cancelled"};
       }
       if (file_size_ - offset_ < kBufferHeaderBytes) {
-        losses_.add(name_of(SkipReason::kCutBuffers), LossKind::kDamage, 1, offset_);
-        account_.skipped.add(SkipReason::kCutBuffers, file_size_ - offset_);
+        losses_.add(name_of(skip::kCutBuffers), LossKind::kDamage, 1, offset_);
+        account_.skipped.add(skip::kCutBuffers, file_size_ - offset_);
         return {};
       }
       HeaderBytes bytes{};
@@ -78,14 +79,14 @@ class IndexWalk {
     const bool is_header = buffer.type == kBufferLogHeader || index_.count == 0;
     if (is_header && index_.count != 0) {
       sessions_ = std::min(static_cast<std::uint16_t>(sessions_ + 1), kMostSessions);
-      losses_.add("appended_sessions", LossKind::kNotice, 1, offset_);
+      losses_.add(loss::kAppendedSessions, LossKind::kNotice, 1, offset_);
     }
     const auto session = static_cast<std::uint16_t>(2 * sessions_ + (is_header ? 0 : 1));
     if ((buffer.flags & kBufferEventsLost) != 0) {
-      losses_.add("buffers_flagged_events_lost", LossKind::kRecorder, 1, offset_);
+      losses_.add(loss::kBuffersFlaggedEventsLost, LossKind::kRecorder, 1, offset_);
     }
     if ((buffer.flags & kBufferBufferLost) != 0) {
-      losses_.add("buffers_flagged_buffer_lost", LossKind::kRecorder, 1, offset_);
+      losses_.add(loss::kBuffersFlaggedBufferLost, LossKind::kRecorder, 1, offset_);
     }
     if (index_.count != 0) {
       index_.buffers.set(index_.count - 1, last_);
@@ -110,18 +111,18 @@ class IndexWalk {
       }
       if (*unused) {  // the tail of a file whose space was reserved in advance
         account_.padding += file_size_ - offset_;
-        losses_.add("unused_tail_bytes", LossKind::kNotice, file_size_ - offset_, offset_);
+        losses_.add(loss::kUnusedTailBytes, LossKind::kNotice, file_size_ - offset_, offset_);
         return false;
       }
     }
-    losses_.add("bad_buffer_sizes", LossKind::kDamage, 1, offset_);
+    losses_.add(loss::kBadBufferSizes, LossKind::kDamage, 1, offset_);
     const std::uint64_t from = (index_.count == 0 ? offset_ : last_.offset) + kBufferHeaderBytes;
     const Result<std::optional<std::uint64_t>> found = find_next_buffer(from);
     if (!found) {
       return found.error();
     }
     if (!*found) {
-      skip(SkipReason::kSkippedTailBytes, file_size_ - offset_);
+      skip(skip::kSkippedTailBytes, file_size_ - offset_);
       return false;
     }
     resume_at(**found, buffer);
@@ -163,7 +164,7 @@ class IndexWalk {
       take(buffer, static_cast<std::uint32_t>(gap));
       return;
     }
-    skip(SkipReason::kSkippedBufferBytes, gap);
+    skip(skip::kSkippedBufferBytes, gap);
     offset_ = next;
   }
 
@@ -233,11 +234,11 @@ void count_missing(BufferIndex& index, capture::LossCounters& losses) {
     }
     const std::uint64_t step = here.sequence - before.sequence;
     if (step == 0) {
-      losses.add("repeated_sequence_numbers", LossKind::kNotice, 1, here.offset);
+      losses.add(loss::kRepeatedSequenceNumbers, LossKind::kNotice, 1, here.offset);
     } else if (step > kPlausibleGap) {
-      losses.add("absurd_sequence_numbers", LossKind::kDamage, 1, here.offset);
+      losses.add(loss::kAbsurdSequenceNumbers, LossKind::kDamage, 1, here.offset);
     } else if (step > 1) {
-      losses.add("missing_buffers", LossKind::kDamage, step - 1, here.offset);
+      losses.add(loss::kMissingBuffers, LossKind::kDamage, step - 1, here.offset);
     }
   }
 }
@@ -248,11 +249,11 @@ void count_declared(const BufferIndex& index, const LogFileHeader& header,
   const std::uint64_t declared = header.buffers_written;
   // A session that was cut off never came to write its totals: there is nothing to compare with.
   if (header.end_filetime == 0) {
-    losses.add("session_not_ended", LossKind::kNotice, 1, 0);
+    losses.add(loss::kSessionNotEnded, LossKind::kNotice, 1, 0);
   } else if (found < declared) {
-    losses.add("declared_buffers_not_found", LossKind::kDamage, declared - found, 0);
+    losses.add(loss::kDeclaredBuffersNotFound, LossKind::kDamage, declared - found, 0);
   } else if (found > declared) {
-    losses.add("buffers_beyond_declared", LossKind::kNotice, found - declared, 0);
+    losses.add(loss::kBuffersBeyondDeclared, LossKind::kNotice, found - declared, 0);
   }
 }
 

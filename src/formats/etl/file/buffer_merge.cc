@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "formats/etl/etl_losses.h"
+
 namespace stackpack::etl {
 
 using capture::SkipReason;
@@ -23,13 +25,13 @@ constexpr std::size_t kMostEventBytes = std::size_t{64} << 10;
 std::optional<SkipReason> reason_of(BufferDamage damage) {
   switch (damage) {
     case BufferDamage::kTooLarge:
-      return SkipReason::kOversizedBuffers;
+      return skip::kOversizedBuffers;
     case BufferDamage::kCutByFileEnd:
-      return SkipReason::kCutBuffers;
+      return skip::kCutBuffers;
     case BufferDamage::kBadCompression:
-      return SkipReason::kUndecodableBuffers;
+      return skip::kUndecodableBuffers;
     case BufferDamage::kNotEvents:
-      return SkipReason::kBuffersWithoutEvents;
+      return skip::kBuffersWithoutEvents;
     case BufferDamage::kNone:
     case BufferDamage::kNoSize:
     case BufferDamage::kSizeExceedsDisk:
@@ -46,21 +48,19 @@ std::optional<SkipReason> reason_of(BufferDamage damage) {
 std::optional<SkipReason> reason_of(WalkEnd end, BufferDamage damage) {
   switch (end) {
     case WalkEnd::kBadMarker:
-      return SkipReason::kBadEventMarkers;
+      return skip::kBadEventMarkers;
     case WalkEnd::kOldHeader:
-      return SkipReason::kObsoleteEventHeaders;
+      return skip::kObsoleteEventHeaders;
     case WalkEnd::kBadSize:
       // In a buffer that the file cuts off, the last event is cut, too.
-      return damage == BufferDamage::kCutByFileEnd ? SkipReason::kCutBuffers
-                                                   : SkipReason::kBadEventSizes;
+      return damage == BufferDamage::kCutByFileEnd ? skip::kCutBuffers : skip::kBadEventSizes;
     case WalkEnd::kBadExtended:
-      return SkipReason::kBadExtendedItems;
+      return skip::kBadExtendedItems;
     case WalkEnd::kClean:  // or all but the start of an event's first field
-      return damage == BufferDamage::kCutByFileEnd ? std::optional(SkipReason::kCutBuffers)
+      return damage == BufferDamage::kCutByFileEnd ? std::optional(skip::kCutBuffers)
                                                    : std::nullopt;
     case WalkEnd::kUnusedRest:
-      return damage == BufferDamage::kCutByFileEnd ? SkipReason::kCutBuffers
-                                                   : SkipReason::kBuffersEndedEarly;
+      return damage == BufferDamage::kCutByFileEnd ? skip::kCutBuffers : skip::kBuffersEndedEarly;
     case WalkEnd::kNotYet:
       break;
   }
@@ -141,8 +141,8 @@ std::uint64_t BufferMerge::file_offset() const {
 Status BufferMerge::open_waiting_streams() {
   while (waiting_ < streams_.size()) {
     if (open_bytes_ > limits_.max_open_bytes || heap_.size() >= kMostStreams) {
-      losses_.set("processors_merged_late", LossKind::kNotice,
-                  losses_.count("processors_merged_late") + 1);
+      losses_.set(loss::kProcessorsMergedLate, LossKind::kNotice,
+                  losses_.count(loss::kProcessorsMergedLate) + 1);
       break;
     }
     Stream& stream = streams_[waiting_++];
@@ -205,7 +205,7 @@ Result<bool> BufferMerge::advance(Stream& stream) {
     if (stream.buffer != nullptr) {
       if (stream.walker.next(stream.event)) {
         if (stream.event.clock < stream.last_clock) {
-          losses_.add("clock_went_back", LossKind::kNotice, 1, stream.buffer->where.offset);
+          losses_.add(loss::kClockWentBack, LossKind::kNotice, 1, stream.buffer->where.offset);
         }
         stream.last_clock = stream.event.clock;
         return true;
@@ -331,7 +331,7 @@ void BufferMerge::place_buffer(Stream& stream) {
   const bool lap = clock < stream.before && (stream.long_before == 0 || clock < stream.long_before);
   if (lap && !other_session) {
     ++stream.lap;
-    losses_.add("clock_laps", LossKind::kNotice, 1, stream.buffer->where.offset);
+    losses_.add(loss::kClockLaps, LossKind::kNotice, 1, stream.buffer->where.offset);
   }
   if (lap || other_session) {
     stream.last_clock = 0;
@@ -351,34 +351,34 @@ void BufferMerge::count_damage(const DecodedBuffer& buffer) {
     case BufferDamage::kNone:
       break;
     case BufferDamage::kNoSize:
-      damage("buffers_without_size");
+      damage(loss::kBuffersWithoutSize);
       break;
     case BufferDamage::kTooLarge:
-      damage(name_of(SkipReason::kOversizedBuffers));
+      damage(name_of(skip::kOversizedBuffers));
       break;
     case BufferDamage::kSizeExceedsDisk:
-      damage("buffers_beyond_their_space");
+      damage(loss::kBuffersBeyondTheirSpace);
       break;
     case BufferDamage::kCutByFileEnd:
-      damage(name_of(SkipReason::kCutBuffers));
+      damage(name_of(skip::kCutBuffers));
       break;
     case BufferDamage::kUnusedPartCut:
-      losses_.add("cut_unused_space", LossKind::kNotice, 1, offset);
+      losses_.add(loss::kCutUnusedSpace, LossKind::kNotice, 1, offset);
       break;
     case BufferDamage::kBadCompression:
-      damage(name_of(SkipReason::kUndecodableBuffers));
+      damage(name_of(skip::kUndecodableBuffers));
       break;
     case BufferDamage::kWrongType:
-      damage("buffers_of_wrong_type");
+      damage(loss::kBuffersOfWrongType);
       break;
     case BufferDamage::kInputLeft:
-      damage("compressed_input_left");
+      damage(loss::kCompressedInputLeft);
       break;
     case BufferDamage::kSizesDisagree:
-      damage("buffer_sizes_disagree");
+      damage(loss::kBufferSizesDisagree);
       break;
     case BufferDamage::kNotEvents:
-      losses_.add(name_of(SkipReason::kBuffersWithoutEvents), LossKind::kNotice, 1, offset);
+      losses_.add(name_of(skip::kBuffersWithoutEvents), LossKind::kNotice, 1, offset);
       break;
   }
 }
@@ -387,7 +387,7 @@ void BufferMerge::count_damage(const DecodedBuffer& buffer) {
 void BufferMerge::count_walked(const Stream& stream) {
   totals_.messages += stream.walker.messages();
   if (stream.walker.overlong() != 0) {
-    losses_.add("overlong_events", LossKind::kDamage, stream.walker.overlong(),
+    losses_.add(loss::kOverlongEvents, LossKind::kDamage, stream.walker.overlong(),
                 stream.buffer->where.offset);
   }
 }
@@ -400,7 +400,7 @@ void BufferMerge::count_walk_end(const Stream& stream) {
           : base + kBufferHeaderBytes + stream.window_begin + stream.walker.position();
   const std::optional<SkipReason> reason = reason_of(stream.walker.end(), stream.buffer->damage);
   // A buffer that the file cuts off was counted when it was opened.
-  if (reason && *reason != SkipReason::kCutBuffers) {
+  if (reason && *reason != skip::kCutBuffers) {
     losses_.add(name_of(*reason), LossKind::kDamage, 1, offset);
   }
 }

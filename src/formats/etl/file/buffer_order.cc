@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "formats/etl/etl_losses.h"
 #include "formats/etl/event/event_header.h"
 #include "scratch/spill_records.h"
 #include "scratch/spill_sort.h"
@@ -53,7 +54,7 @@ Status settle_buffer_order(BufferIndex& index, const BufferDecoder& decoder,
       index.buffers.set(range.begin + i, buffer);
       by_sequence.set(i, buffer);
     }
-    losses.add("processors_out_of_sequence", LossKind::kNotice, 1,
+    losses.add(loss::kProcessorsOutOfSequence, LossKind::kNotice, 1,
                index.buffers.get(range.begin).offset);
     scratch::spill_sort(by_sequence, 0, count, sequence_less);
     if (count_inversions(index.buffers, range.begin, range.end) >=

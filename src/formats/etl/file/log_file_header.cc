@@ -1,7 +1,6 @@
 #include "formats/etl/file/log_file_header.h"
 
 #include "bytes/byte_cursor.h"
-#include "formats/etl/etl_source.h"
 #include "formats/etl/event/windows_text.h"
 #include "formats/etl/file/buffer_header.h"
 

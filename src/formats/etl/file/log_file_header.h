@@ -55,6 +55,12 @@ struct LogFileHeader {
   [[nodiscard]] CompressionFormat named_compression() const;
 };
 
+/// Bytes of a capture that looks_like_etl() wants to see.
+inline constexpr std::size_t kDetectBytes = 128;
+
+/// Recognizes an .etl file by the header of its first buffer and the marker of its first event.
+bool looks_like_etl(std::span<const std::byte> head);
+
 /// Reads the header from the first buffer of a file.
 ///
 /// Input:  `head` begins with the first byte of the file and holds the first buffer, or as much of

@@ -1,9 +1,9 @@
 #include "formats/etl/names/method_events.h"
 
 #include "bytes/byte_cursor.h"
+#include "formats/etl/event/payload_pointer.h"
 #include "formats/etl/event/windows_text.h"
 #include "formats/etl/stacks/index_table.h"
-#include "formats/etl/system/kernel_tables.h"
 
 namespace stackpack::etl {
 

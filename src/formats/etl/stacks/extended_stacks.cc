@@ -1,6 +1,7 @@
 #include "formats/etl/stacks/extended_stacks.h"
 
 #include "bytes/byte_cursor.h"
+#include "formats/etl/etl_losses.h"
 #include "formats/etl/stacks/frame_list.h"
 
 namespace stackpack::etl {
@@ -35,7 +36,7 @@ Status ExtendedStacks::stack_item(const ExtendedItem& item, const EventFacts& fa
   bytes::ByteCursor in(item.data, file_offset);
   const auto match_id = in.read<std::uint64_t>();
   if (!in.ok()) {
-    losses_.add("bad_extended_items", LossKind::kDamage, 1, file_offset);
+    losses_.add(name_of(skip::kBadExtendedItems), LossKind::kDamage, 1, file_offset);
     return {};
   }
   ++items_;
@@ -71,7 +72,7 @@ Status ExtendedStacks::key_item(const ExtendedItem& item, const EventFacts& fact
   const std::uint64_t key =
       item.type == kExtendedStackKey32 ? in.read<std::uint32_t>() : in.read<std::uint64_t>();
   if (!in.ok()) {
-    losses_.add("bad_extended_items", LossKind::kDamage, 1, file_offset);
+    losses_.add(name_of(skip::kBadExtendedItems), LossKind::kDamage, 1, file_offset);
     return {};
   }
   const StackPart part = keys_.refer(KeySpace::kEither, key);

@@ -1,5 +1,7 @@
 #include "formats/etl/stacks/stack_join.h"
 
+#include "formats/etl/etl_losses.h"
+
 namespace stackpack::etl {
 
 namespace {
@@ -30,7 +32,7 @@ EventFacts StackJoin::claim_event(const Fragment& fragment, ThreadNumber thread,
     }
   }
   if (event == nullptr) {
-    losses_.add("orphan_stacks", LossKind::kNotice, 1, fragment.file_offset);
+    losses_.add(loss::kOrphanStacks, LossKind::kNotice, 1, fragment.file_offset);
     EventFacts facts;
     facts.clock = fragment.event_clock;
     facts.pid = fragment.pid;
@@ -102,7 +104,7 @@ Status StackJoin::user_half(const Fragment& fragment, StackPart part) {
     const ThreadState& state = threads_.at(thread);
     if (state.closed_in == threads_.part() && fragment.event_clock < state.closed_clock) {
       ++counts_.late;
-      losses_.add("late_user_halves", LossKind::kDamage, 1, fragment.file_offset);
+      losses_.add(loss::kLateUserHalves, LossKind::kDamage, 1, fragment.file_offset);
     } else {
       done = emit(claim_event(fragment, thread, true), kNoPart, part, false);
     }
@@ -118,7 +120,7 @@ Status StackJoin::inline_fragment(const Fragment& fragment, std::span<const std:
                                   bool kernel) {
   ++counts_.fragments_inline;
   if (frames.empty()) {
-    losses_.add("empty_stack_fragments", LossKind::kNotice, 1, fragment.file_offset);
+    losses_.add(loss::kEmptyStackFragments, LossKind::kNotice, 1, fragment.file_offset);
     return {};
   }
   const bool both = !kernel && is_kernel_address(frames.front(), pointer_size_);
@@ -142,7 +144,7 @@ Status StackJoin::definition(std::uint64_t key, std::span<const std::uint64_t> f
                              std::uint64_t file_offset) {
   ++counts_.key_definitions;
   if (frames.empty()) {
-    losses_.add("empty_stack_definitions", LossKind::kNotice, 1, file_offset);
+    losses_.add(loss::kEmptyStackDefinitions, LossKind::kNotice, 1, file_offset);
     return {};
   }
   const KeySpace own_space =
@@ -160,7 +162,7 @@ Status StackJoin::definition(std::uint64_t key, std::span<const std::uint64_t> f
     keys_.release(part);
   }
   if (!used) {
-    losses_.add("unused_stack_definitions", LossKind::kNotice, 1, file_offset);
+    losses_.add(loss::kUnusedStackDefinitions, LossKind::kNotice, 1, file_offset);
   }
   return {};
 }
@@ -179,7 +181,7 @@ Status StackJoin::finish() {
   }
   counts_.undefined_references = keys_.undefined_references();
   if (counts_.undefined_references != 0) {
-    losses_.add("undefined_stack_keys", LossKind::kDamage, counts_.undefined_references);
+    losses_.add(loss::kUndefinedStackKeys, LossKind::kDamage, counts_.undefined_references);
   }
   return pairs_.finish();
 }

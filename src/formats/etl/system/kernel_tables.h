@@ -7,6 +7,7 @@
 #include "formats/etl/event/etl_clock.h"
 #include "formats/etl/event/event_header.h"
 #include "formats/etl/event/event_kinds.h"
+#include "formats/etl/event/payload_pointer.h"
 #include "formats/etl/stacks/index_table.h"
 #include "scratch/spill_space.h"
 #include "scratch/spill_table.h"
@@ -90,10 +91,5 @@ class KernelTables {
 
 /// Passes over the token user and SID in front of the names of a Process event.
 void skip_sid_block(bytes::ByteCursor& in, std::uint8_t pointer_size);
-
-/// The next pointer of the payload's size, as 64 bits.
-inline std::uint64_t read_pointer(bytes::ByteCursor& in, std::uint8_t pointer_size) {
-  return pointer_size == 4 ? in.read<std::uint32_t>() : in.read<std::uint64_t>();
-}
 
 }  // namespace stackpack::etl

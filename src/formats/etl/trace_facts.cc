@@ -1,12 +1,12 @@
-#include "app/convert/trace_facts.h"
+#include "formats/etl/trace_facts.h"
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace stackpack::app {
+namespace stackpack::etl {
 
-void keep_trace_totals(const etl::TraceSummary& summary, capture::SystemRecorder& system) {
+void keep_trace_totals(const TraceSummary& summary, capture::SystemRecorder& system) {
   const struct {
     std::string_view name;
     std::uint64_t count;
@@ -56,4 +56,4 @@ void keep_trace_totals(const etl::TraceSummary& summary, capture::SystemRecorder
   }
 }
 
-}  // namespace stackpack::app
+}  // namespace stackpack::etl

@@ -1,0 +1,124 @@
+#include "app/convert/capture_formats.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/etl/etl_format.h"
+#include "formats/folded/folded_format.h"
+#include "formats/perf/perf_format.h"
+#include "formats/pprof/pprof_format.h"
+#include "stackpack/convert.h"
+
+namespace stackpack::app {
+
+namespace {
+
+// Those that go by a magic number first.
+constexpr const capture::SourceFormat* kFormats[] = {
+    &perf::kFormat,
+    &etl::kFormat,
+    &pprof::kFormat,
+    &folded::kFormat,
+};
+
+}  // namespace
+
+std::span<const capture::SourceFormat* const> capture_formats() {
+  return kFormats;
+}
+
+std::size_t detect_bytes() {
+  std::size_t most = 0;
+  for (const capture::SourceFormat* const format : kFormats) {
+    most = std::max(most, format->detect_bytes);
+  }
+  return most;
+}
+
+const capture::SourceFormat* format_of(std::span<const std::byte> head) {
+  for (const capture::SourceFormat* const format : kFormats) {
+    if (format->detect(head)) {
+      return format;
+    }
+  }
+  return nullptr;
+}
+
+const capture::SourceFormat* format_named(std::string_view name) {
+  for (const capture::SourceFormat* const format : kFormats) {
+    if (format->name == name) {
+      return format;
+    }
+  }
+  return nullptr;
+}
+
+const capture::SourceFormat* format_by_ending(std::string_view name) {
+  for (const capture::SourceFormat* const format : kFormats) {
+    if (!format->ending.empty() && ends_with(name, format->ending)) {
+      return format;
+    }
+  }
+  return nullptr;
+}
+
+bool ends_with(std::string_view name, std::string_view ending) {
+  return name.size() >= ending.size() &&
+         std::equal(ending.rbegin(), ending.rend(), name.rbegin(), [](char a, char b) {
+           return a == std::tolower(static_cast<unsigned char>(b));
+         });
+}
+
+std::vector<std::string> loss_names() {
+  std::set<std::string> names = {std::string(kCompressedInputDamaged),
+                                 std::string(kSystemFactsOverLimit)};
+  for (const capture::SourceFormat* const format : kFormats) {
+    names.insert(format->loss_names.begin(), format->loss_names.end());
+  }
+  for (const std::string& reason : skip_reason_names()) {
+    names.insert(reason);
+  }
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string> skip_reason_names() {
+  std::set<std::string> names;
+  for (const capture::SourceFormat* const format : kFormats) {
+    for (const capture::SkipReason& reason : format->skip_reasons) {
+      names.emplace(reason.name());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+Result<OpenedDirectory> open_directory(const std::string& path) {
+  Error error{ErrorCode::kUnsupported, kNoOffset, "is a directory"};
+  for (const capture::SourceFormat* const format : kFormats) {
+    if (format->open_directory != nullptr) {
+      Result<capture::CaptureBytes> bytes = format->open_directory(path);
+      if (bytes) {
+        return OpenedDirectory{format, std::move(*bytes)};
+      }
+      error = bytes.error();
+    }
+  }
+  return error;
+}
+
+}  // namespace stackpack::app
+
+namespace stackpack {
+
+std::vector<std::string> capture_format_names() {
+  std::vector<std::string> names;
+  for (const capture::SourceFormat* const format : app::capture_formats()) {
+    names.emplace_back(format->name);
+  }
+  return names;
+}
+
+}  // namespace stackpack

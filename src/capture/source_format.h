@@ -1,0 +1,70 @@
+// What a capture format offers to the program: one SourceFormat in its folder, and one line in
+// app/convert/capture_formats.cc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capture/byte_account.h"
+#include "capture/callstack_sink.h"
+#include "capture/read_control.h"
+#include "io/byte_source.h"
+#include "stackpack/result.h"
+
+namespace stackpack::capture {
+
+/// The bytes of a capture: one source, or several that are read together.
+struct CaptureBytes {
+  std::unique_ptr<io::ByteSource> main;
+  struct Part {
+    std::uint32_t number = 0;  ///< as messages name it, see Error::part
+    std::unique_ptr<io::ByteSource> source;
+  };
+  std::vector<Part> parts;
+};
+
+/// What a reader is given besides the bytes.
+struct ReadRequest {
+  ReadControl control;
+  std::string scratch_directory;  ///< where scratch files are made when they are needed
+};
+
+struct SourceFormat {
+  std::string_view name;  ///< as --format takes it and a .spk file keeps it
+
+  std::size_t detect_bytes = 0;  ///< of the head that detect and streams want to see
+  /// Whether a file that begins with `head` is of this format.
+  bool (*detect)(std::span<const std::byte> head) = nullptr;
+  /// Whether such a file can be read as it comes from a pipe; others need a seekable source.
+  bool (*streams)(std::span<const std::byte> head) = nullptr;
+
+  /// Streams the whole capture into `sink`.
+  /// Result: where the bytes went; an Error only when nothing can be read, when the sink fails, or
+  ///         when reading fails.
+  Result<ByteAccount> (*read)(CaptureBytes& bytes, CallstackSink& sink,
+                              const ReadRequest& request) = nullptr;
+
+  /// Opens a directory that is one capture. Null: there is no such thing.
+  Result<CaptureBytes> (*open_directory)(const std::string& path) = nullptr;
+
+  /// Several files may be read as one session: `read` takes parts.
+  bool has_sessions = false;
+
+  /// detect goes by a magic number. Captures of other formats are no captures inside an archive,
+  /// where any text may lie.
+  bool has_magic = false;
+  /// Ending of the names, as in ".etl", of files that are captures whatever their content. Empty:
+  /// names do not say.
+  std::string_view ending;
+
+  /// Names of its loss counters, and its reasons to skip bytes, whose names may be counted as well.
+  std::span<const std::string_view> loss_names;
+  std::span<const SkipReason> skip_reasons;
+};
+
+}  // namespace stackpack::capture

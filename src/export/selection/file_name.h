@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "stackpack/model.h"
+
+namespace stackpack::exporting {
+
+/// The last part of an image's path, whichever way its slashes lean; the path when that is empty.
+inline std::string_view file_name_of(const Module& module) {
+  const std::string_view path = module.path;
+  const std::size_t slash = path.find_last_of("/\\");
+  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  return name.empty() ? path : name;
+}
+
+}  // namespace stackpack::exporting

@@ -1,0 +1,53 @@
+#include "formats/etl/etl_format.h"
+
+#include <vector>
+
+#include "formats/etl/etl_losses.h"
+#include "formats/etl/etl_source.h"
+#include "formats/etl/file/log_file_header.h"
+#include "formats/etl/trace_facts.h"
+
+namespace stackpack::etl {
+
+namespace {
+
+// Buffers are read in the order of time, which is not that of the file.
+bool never(std::span<const std::byte> /*head*/) {
+  return false;
+}
+
+Result<capture::ByteAccount> read(capture::CaptureBytes& bytes, capture::CallstackSink& sink,
+                                  const capture::ReadRequest& request) {
+  TraceSummary summary;
+  ReadOptions options;
+  options.control = request.control;
+  options.scratch_directory = request.scratch_directory;
+  options.summary = &summary;
+  std::vector<io::ByteSource*> traces = {bytes.main.get()};
+  for (const capture::CaptureBytes::Part& part : bytes.parts) {
+    traces.push_back(part.source.get());
+  }
+  Result<capture::ByteAccount> account = read_session(traces, sink, options);
+  if (account) {
+    keep_trace_totals(summary, sink.system());
+  }
+  return account;
+}
+
+}  // namespace
+
+constinit const capture::SourceFormat kFormat = {
+    .name = "etl",
+    .detect_bytes = kDetectBytes,
+    .detect = looks_like_etl,
+    .streams = never,
+    .read = read,
+    .open_directory = nullptr,
+    .has_sessions = true,
+    .has_magic = true,
+    .ending = ".etl",
+    .loss_names = kLossNames,
+    .skip_reasons = kSkipReasons,
+};
+
+}  // namespace stackpack::etl

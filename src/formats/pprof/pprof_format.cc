@@ -1,0 +1,38 @@
+#include "formats/pprof/pprof_format.h"
+
+#include "formats/pprof/pprof_losses.h"
+#include "formats/pprof/pprof_source.h"
+
+namespace stackpack::pprof {
+
+namespace {
+
+// The tables stand behind the samples: a profile is read twice.
+bool never(std::span<const std::byte> /*head*/) {
+  return false;
+}
+
+Result<capture::ByteAccount> read(capture::CaptureBytes& bytes, capture::CallstackSink& sink,
+                                  const capture::ReadRequest& request) {
+  ReadOptions options;
+  options.control = request.control;
+  return read_capture(*bytes.main, sink, options);
+}
+
+}  // namespace
+
+constinit const capture::SourceFormat kFormat = {
+    .name = "pprof",
+    .detect_bytes = kDetectBytes,
+    .detect = looks_like_pprof,
+    .streams = never,
+    .read = read,
+    .open_directory = nullptr,
+    .has_sessions = false,
+    .has_magic = false,
+    .ending = {},
+    .loss_names = kLossNames,
+    .skip_reasons = kSkipReasons,
+};
+
+}  // namespace stackpack::pprof

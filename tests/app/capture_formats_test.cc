@@ -1,0 +1,72 @@
+#include "app/convert/capture_formats.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "stackpack/convert.h"
+#include "support/source_folder.h"
+#include "support/test_bytes.h"
+
+using namespace stackpack;
+
+namespace {
+
+std::string manual() {
+  std::string text;
+  for (const char* const page : {"/docs/cli.md", "/docs/etl-notes.md", "/docs/perf-notes.md"}) {
+    for (const std::byte byte : test::read_test_file(test::source_folder() + page)) {
+      text.push_back(static_cast<char>(byte));
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("capture formats: each is complete and found by its name") {
+  std::set<std::string_view> names;
+  for (const capture::SourceFormat* const format : app::capture_formats()) {
+    CAPTURE(format->name);
+    CHECK(names.insert(format->name).second);
+    const bool complete =
+        format->detect != nullptr && format->streams != nullptr && format->read != nullptr;
+    REQUIRE(complete);
+    CHECK(format->detect_bytes > 0);
+    CHECK(format->detect_bytes <= app::detect_bytes());
+    CHECK_FALSE(format->detect({}));
+    CHECK_FALSE(format->skip_reasons.empty());
+    CHECK(app::format_named(format->name) == format);
+  }
+  CHECK(capture_format_names().size() == names.size());
+  CHECK(app::format_named("auto") == nullptr);
+  CHECK(app::format_by_ending("A/B.ETL") == app::format_named("etl"));
+  CHECK(app::format_by_ending("etl") == nullptr);
+}
+
+TEST_CASE("capture formats: loss counters and reasons have names of small letters, each once") {
+  for (const std::vector<std::string>& names : {app::loss_names(), app::skip_reason_names()}) {
+    for (const std::string& name : names) {
+      CAPTURE(name);
+      CHECK(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string::npos);
+    }
+  }
+  for (const capture::SourceFormat* const format : app::capture_formats()) {
+    std::set<std::string_view> names(format->loss_names.begin(), format->loss_names.end());
+    CHECK(names.size() == format->loss_names.size());
+    for (const capture::SkipReason& reason : format->skip_reasons) {
+      CAPTURE(reason.name());
+      CHECK(names.insert(reason.name()).second);
+    }
+  }
+}
+
+TEST_CASE("capture formats: the manual explains every reason to skip bytes") {
+  const std::string text = manual();
+  for (const std::string& name : app::skip_reason_names()) {
+    CAPTURE(name);
+    CHECK(text.find('`' + name + '`') != std::string::npos);
+  }
+}
