@@ -30,41 +30,6 @@ Result<LogFileHeader> read_log_file_header(io::ByteSource& input) {
   return parse_log_file_header(head);
 }
 
-MergeLimits merge_limits(const ReadOptions& options) {
-  MergeLimits limits;
-  limits.max_open_bytes = options.max_open_bytes;
-  limits.read_ahead = options.read_ahead;
-  limits.control = options.control;
-  limits.max_whole_bytes = options.max_whole_bytes;
-  limits.window_bytes = options.window_bytes;
-  limits.scratch_directory = options.scratch_directory;
-  return limits;
-}
-
-// Gives all events to the reader, part by part.
-Status read_events(BufferMerge& merge, TraceReader& reader) {
-  std::uint64_t part = 0;
-  for (;;) {
-    const Result<bool> more = merge.next();
-    if (!more) {
-      return more.error();
-    }
-    if (!*more) {
-      return reader.finish();
-    }
-    if (merge.part() != part) {
-      part = merge.part();
-      if (const Status done = reader.next_part(); !done) {
-        return done;
-      }
-    }
-    const Status taken = reader.event(merge.event(), {merge.processor(), merge.file_offset()});
-    if (!taken) {
-      return taken;
-    }
-  }
-}
-
 }  // namespace
 
 Result<capture::ByteAccount> read_session(std::span<io::ByteSource* const> inputs,
