@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "export/selection/file_name.h"
 #include "export/selection/name_pattern.h"
 
 namespace stackpack::exporting {
