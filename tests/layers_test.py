@@ -18,7 +18,7 @@ ROOMS = {
     "bytes": (["public"], ["xxhash"]),
     "io": (["public"], SYSTEM),
     "codec": (["public", "bytes", "io"], ["zstd", "xxhash", "zlib.h", "zip.h"]),
-    "scratch": (["public", "io"], []),
+    "scratch": (["public", "core", "io"], []),
     "capture": (["public", "bytes", "io", "scratch"], []),
     "formats/perf": (["public", "core", "bytes", "io", "codec", "scratch", "capture"], ["protozero/"]),
     "formats/etl": (["public", "core", "bytes", "io", "scratch", "capture"], []),

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bytes/byte_writer.h"
+#include "core/merge_heap.h"
 #include "scratch/spill_pages.h"
 
 namespace stackpack::dag {
@@ -18,30 +19,6 @@ constexpr std::size_t kBlockBytes = 64 << 10;
 constexpr std::size_t kBlockFrames = 4096;  // of for_each_frame_block
 constexpr std::uint64_t kMostFrames = 0xffff'ffff;
 constexpr std::size_t kLongestMerged = 10;  // bytes: two numbers of at most 5
-
-// A heap of segments; the one whose head comes first is on top.
-template <typename Before>
-class SegmentHeap {
- public:
-  explicit SegmentHeap(Before before) : before_(std::move(before)) {}
-
-  void push(std::size_t segment) {
-    heap_.push_back(segment);
-    std::push_heap(heap_.begin(), heap_.end(), before_);
-  }
-  std::size_t pop() {
-    std::pop_heap(heap_.begin(), heap_.end(), before_);
-    const std::size_t segment = heap_.back();
-    heap_.pop_back();
-    return segment;
-  }
-  [[nodiscard]] bool empty() const { return heap_.empty(); }
-  [[nodiscard]] std::size_t top() const { return heap_.front(); }
-
- private:
-  Before before_;  // "comes later", as std::push_heap wants it
-  std::vector<std::size_t> heap_;
-};
 
 }  // namespace
 
@@ -199,7 +176,8 @@ Status SegmentMerge::merge_dictionaries(FrameIndices& indices) {
   const std::size_t count = spill_.segments().size();
   std::vector<SpilledFrameReader> readers;
   std::vector<Frame> heads(count);
-  SegmentHeap heap([&](std::size_t a, std::size_t b) { return heads[b] < heads[a]; });
+  const auto before = [&](std::size_t a, std::size_t b) { return heads[a] < heads[b]; };
+  core::MergeHeap<std::size_t, decltype(before)> heap(before);  // of segments
   const auto advance = [&](std::size_t segment) -> Status {
     const Result<bool> more = readers[segment].next(heads[segment]);
     if (!more) {
@@ -250,10 +228,11 @@ Status SegmentMerge::merge_nodes(FrameIndices& indices, Books& books) {
   const std::size_t count = spill_.segments().size();
   std::vector<SegmentNodeReader> readers;
   std::vector<SegmentNode> heads(count);
-  SegmentHeap heap([&](std::size_t a, std::size_t b) {
-    return heads[a].depth != heads[b].depth ? heads[a].depth < heads[b].depth
-                                            : heads[b].frame < heads[a].frame;
-  });
+  const auto before = [&](std::size_t a, std::size_t b) {
+    return heads[a].depth != heads[b].depth ? heads[a].depth > heads[b].depth
+                                            : heads[a].frame < heads[b].frame;
+  };
+  core::MergeHeap<std::size_t, decltype(before)> heap(before);  // of segments
   const auto advance = [&](std::size_t segment) -> Status {
     const Result<bool> more = readers[segment].next(heads[segment]);
     if (!more) {

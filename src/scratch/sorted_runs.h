@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/merge_heap.h"
 #include "io/spill_file.h"
 #include "stackpack/result.h"
 
@@ -53,10 +54,10 @@ class SortedRuns {
     }
     const std::size_t block_rows = std::clamp(
         static_cast<std::size_t>(merge_bytes_ / sizeof(Row) / runs_.size()), kLeastRows, kMostRows);
-    std::vector<RunReader> open;  // a heap, the first row in front
-    const auto later = [&](const RunReader& a, const RunReader& b) {
-      return before(b.current(), a.current());
+    const auto earlier = [&](const RunReader& a, const RunReader& b) {
+      return before(a.current(), b.current());
     };
+    core::MergeHeap<RunReader, decltype(earlier)> open(earlier);
     for (const Run& run : runs_) {
       RunReader reader(scratch_, run, block_rows);
       const Result<bool> more = reader.advance();
@@ -64,15 +65,14 @@ class SortedRuns {
         return more.error();
       }
       if (*more) {
-        open.push_back(std::move(reader));
+        open.push(std::move(reader));
       }
     }
-    std::make_heap(open.begin(), open.end(), later);
     bool begun = false;
     Row sum{};
     while (!open.empty()) {
-      std::pop_heap(open.begin(), open.end(), later);
-      const Row& row = open.back().current();
+      RunReader first = open.pop();
+      const Row& row = first.current();
       if (begun && !before(sum, row)) {
         add(sum, row);
       } else {
@@ -84,14 +84,12 @@ class SortedRuns {
         sum = row;
         begun = true;
       }
-      const Result<bool> more = open.back().advance();
+      const Result<bool> more = first.advance();
       if (!more) {
         return more.error();
       }
       if (*more) {
-        std::push_heap(open.begin(), open.end(), later);
-      } else {
-        open.pop_back();
+        open.push(std::move(first));
       }
     }
     return begun ? visit(std::as_const(sum)) : Status{};
@@ -108,6 +106,7 @@ class SortedRuns {
 
   class RunReader {
    public:
+    RunReader() = default;
     RunReader(const io::SpillFile& scratch, const Run& run, std::size_t block_rows)
         : scratch_(&scratch), run_(run), block_rows_(block_rows) {}
 
@@ -133,9 +132,9 @@ class SortedRuns {
     [[nodiscard]] const Row& current() const { return rows_[at_]; }
 
    private:
-    const io::SpillFile* scratch_;
+    const io::SpillFile* scratch_ = nullptr;
     Run run_;  // what is left of it
-    std::size_t block_rows_;
+    std::size_t block_rows_ = 0;
     std::vector<Row> rows_;
     std::size_t at_ = 0;
   };

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "app/convert/spool_codec.h"
+#include "core/merge_heap.h"
 
 namespace stackpack::app {
 
@@ -242,15 +243,13 @@ class SampleSpool::RunMerge {
       if (open_.empty()) {
         break;
       }
-      std::pop_heap(open_.begin(), open_.end(), later);
-      const Result<bool> more = drain(*open_.back(), batch);
+      Reader first = open_.pop();
+      const Result<bool> more = drain(*first, batch);
       if (!more) {
         return more.error();
       }
       if (*more) {
-        std::push_heap(open_.begin(), open_.end(), later);
-      } else {
-        open_.pop_back();
+        open_.push(std::move(first));
       }
     }
     return {};
@@ -259,17 +258,19 @@ class SampleSpool::RunMerge {
  private:
   using Reader = std::unique_ptr<RunReader>;
 
-  static bool later(const Reader& a, const Reader& b) {
-    return std::tuple(a->current().time_ns, a->number()) >
-           std::tuple(b->current().time_ns, b->number());
-  }
+  struct Earlier {
+    bool operator()(const Reader& a, const Reader& b) const {
+      return std::tuple(a->current().time_ns, a->number()) <
+             std::tuple(b->current().time_ns, b->number());
+    }
+  };
 
-  // Takes from the reader, which has the earliest sample of all, while that stays so. False: its
-  // run is at the end.
+  // Takes from the reader, which is not in the heap and has the earliest sample of all, while that
+  // stays so. False: its run is at the end.
   Result<bool> drain(RunReader& reader, std::vector<SpooledSample>& batch) {
     std::tuple limit(~std::uint64_t{0}, ~std::uint32_t{0});
-    if (open_.size() > 1) {
-      limit = std::tuple(open_.front()->current().time_ns, open_.front()->number());
+    if (!open_.empty()) {
+      limit = std::tuple(open_.top()->current().time_ns, open_.top()->number());
     }
     if (!unopened_.empty()) {
       const std::uint32_t number = unopened_.back();
@@ -288,15 +289,15 @@ class SampleSpool::RunMerge {
 
   Status open_due_runs() {
     while (!unopened_.empty() && (open_.empty() || runs_[unopened_.back()].first_time_ns <=
-                                                       open_.front()->current().time_ns)) {
+                                                       open_.top()->current().time_ns)) {
       const std::uint32_t number = unopened_.back();
       unopened_.pop_back();
-      open_.push_back(std::make_unique<RunReader>(scratch_, runs_[number], number, block_bytes_));
-      const Result<bool> more = open_.back()->advance();
+      auto reader = std::make_unique<RunReader>(scratch_, runs_[number], number, block_bytes_);
+      const Result<bool> more = reader->advance();
       if (!more) {
         return more.error();
       }
-      std::push_heap(open_.begin(), open_.end(), later);
+      open_.push(std::move(reader));
     }
     return {};
   }
@@ -305,7 +306,7 @@ class SampleSpool::RunMerge {
   std::vector<Run> runs_;
   std::size_t block_bytes_;
   std::vector<std::uint32_t> unopened_;
-  std::vector<Reader> open_;  // a heap, earliest in front
+  core::MergeHeap<Reader, Earlier> open_{Earlier{}};
 };
 
 Status SampleSpool::merge(const std::function<Status(std::span<const SpooledSample>)>& visit) {

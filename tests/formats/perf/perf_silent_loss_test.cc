@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "formats/perf/perf_losses.h"
 #include "perf_outcome.h"
 #include "support/perf_writer.h"
 #include "support/silent_loss.h"

@@ -96,30 +96,11 @@ BufferMerge::BufferMerge(const BufferIndex& index, io::ByteSource& input,
   }
 }
 
-bool BufferMerge::later(const HeapEntry& a, const HeapEntry& b) {
+bool BufferMerge::Earlier::operator()(const HeapEntry& a, const HeapEntry& b) const {
   if (a.part != b.part) {
-    return a.part > b.part;
+    return a.part < b.part;
   }
-  return a.clock != b.clock ? a.clock > b.clock : a.offset > b.offset;
-}
-
-// Takes the first entry out and puts `entry` in, in one descent.
-BufferMerge::HeapEntry BufferMerge::replace_first(const HeapEntry& entry) {
-  const HeapEntry first = heap_.front();
-  const std::size_t size = heap_.size();
-  std::size_t hole = 0;
-  for (std::size_t child = 1; child < size; child = 2 * hole + 1) {
-    if (child + 1 < size && later(heap_[child], heap_[child + 1])) {
-      ++child;
-    }
-    if (!later(entry, heap_[child])) {
-      break;
-    }
-    heap_[hole] = heap_[child];
-    hole = child;
-  }
-  heap_[hole] = entry;
-  return first;
+  return a.clock != b.clock ? a.clock < b.clock : a.offset < b.offset;
 }
 
 BufferMerge::HeapEntry BufferMerge::entry_of(const Stream& stream) const {
@@ -152,8 +133,7 @@ Status BufferMerge::open_waiting_streams() {
       return more.error();
     }
     if (*more) {
-      heap_.push_back(entry_of(stream));
-      std::push_heap(heap_.begin(), heap_.end(), later);
+      heap_.push(entry_of(stream));
     }
   }
   return {};
@@ -173,15 +153,14 @@ Result<bool> BufferMerge::next() {
     }
     if (*more) {
       const HeapEntry here = entry_of(stream);
-      if (heap_.empty() || !later(here, heap_.front())) {
+      if (heap_.empty() || !Earlier{}(heap_.top(), here)) {
         return true;
       }
       if (waiting_ == streams_.size()) {
-        current_ = replace_first(here).stream;
+        current_ = heap_.replace_top(here).stream;
         return true;
       }
-      heap_.push_back(here);
-      std::push_heap(heap_.begin(), heap_.end(), later);
+      heap_.push(here);
     }
     has_current_ = false;
   }
@@ -193,9 +172,7 @@ Result<bool> BufferMerge::next() {
   if (heap_.empty()) {
     return false;
   }
-  std::pop_heap(heap_.begin(), heap_.end(), later);
-  current_ = heap_.back().stream;
-  heap_.pop_back();
+  current_ = heap_.pop().stream;
   has_current_ = true;
   return true;
 }

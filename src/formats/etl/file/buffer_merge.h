@@ -24,6 +24,7 @@
 #include "capture/byte_account.h"
 #include "capture/loss_counters.h"
 #include "capture/read_control.h"
+#include "core/merge_heap.h"
 #include "formats/etl/event/event_header.h"
 #include "formats/etl/file/buffer_index.h"
 #include "formats/etl/file/buffer_prefetch.h"
@@ -100,12 +101,13 @@ class BufferMerge {
     std::uint64_t offset;
     std::size_t stream;
   };
+  struct Earlier {
+    bool operator()(const HeapEntry& a, const HeapEntry& b) const;
+  };
   [[nodiscard]] HeapEntry entry_of(const Stream& stream) const;
   static std::uint64_t part_of(const Stream& stream) {
     return (std::uint64_t{stream.session} << 32) | stream.lap;
   }
-  static bool later(const HeapEntry& a, const HeapEntry& b);
-  HeapEntry replace_first(const HeapEntry& entry);
 
   Status start();
   Status open_waiting_streams();
@@ -129,8 +131,9 @@ class BufferMerge {
   ParkedBuffers parked_;
   std::size_t window_bytes_;
   std::vector<Stream> streams_;
-  std::vector<HeapEntry> heap_;  // streams with an event, apart from the current one
-  std::size_t waiting_ = 0;      // streams from here on have not been opened
+  core::MergeHeap<HeapEntry, Earlier> heap_{
+      Earlier{}};            // streams with an event, apart from the current one
+  std::size_t waiting_ = 0;  // streams from here on have not been opened
   std::size_t current_ = 0;
   bool started_ = false;
   bool has_current_ = false;
