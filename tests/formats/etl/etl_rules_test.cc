@@ -190,6 +190,23 @@ TEST_CASE("an event that has taken in those after it is damage") {
   CHECK(reading->sink.rows.size() == 1);
 }
 
+TEST_CASE("the text of a GUID has all its digits") {
+  CHECK(etl::text_of(etl::make_guid(0x01234567, 0x89ab, 0xcdef, 0x0123, 0x456789abcdef)) ==
+        "01234567-89ab-cdef-0123-456789abcdef");
+}
+
+TEST_CASE("a sample is of the processor whose buffer it lies in") {
+  const auto reading = read_events([](EtlWriter& out) {
+    out.sample(0, 100, 7, kK + 1);
+    out.sample(3, 200, 7, kK + 1);
+    out.sample(1, 300, 7, kK + 1);
+  });
+  REQUIRE(reading->sink.rows.size() == 3);
+  CHECK(reading->sink.rows[0].sample.cpu == 0);
+  CHECK(reading->sink.rows[1].sample.cpu == 3);
+  CHECK(reading->sink.rows[2].sample.cpu == 1);
+}
+
 TEST_CASE("well-known providers have names") {
   constexpr etl::Guid kRuntime = etl::make_guid(0xe13c0d23, 0xccbc, 0x4e12, 0x931b, 0xd9cc2eee27e4);
   constexpr etl::Guid kSome = etl::make_guid(0x11111111, 0x2222, 0x3333, 0x4444, 0x555555555555);
