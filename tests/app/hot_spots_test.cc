@@ -119,6 +119,19 @@ TEST_SUITE("hot spots") {
     CHECK(lines(HotSpotKind::kFunction).back() == "x.so+0x5 20 20");
   }
 
+  TEST_CASE("hot spots: an unnamed caller is where it called, as in exports") {
+    SpkContent content = recursive_content();
+    content.stacks = {{{kUser, 210}, {kUser, 320}, {kUser, 205}}};
+    content.samples.resize(1);
+    const std::vector<std::byte> file = spk_bytes(content);
+    const auto reader = open_spk(file);
+    HotSpotQuery query;
+    query.filters.frames = FrameStyle::kModule;
+    const auto spots = app::hot_spots(*reader, query);
+    REQUIRE_MESSAGE(spots.has_value(), failure(spots));
+    CHECK(lines_of(*spots) == Lines{"x.so+0x5 1 1", "0x13f 0 1", "x.so+0x9 0 1"});
+  }
+
   TEST_CASE("hot spots: callers and callees") {
     const std::vector<std::byte> file = spk_bytes(recursive_content());
     const auto reader = open_spk(file);

@@ -86,6 +86,57 @@ def exact_or_before(frames):
     return tuple(place)
 
 
+def named_again(export):
+    """The capture once more, from its own folded text: every frame has a name."""
+    source, packed = export.directory / "named.folded", export.directory / "named.spk"
+    shutil.copy(export.make("folded"), source)
+    run(export.program, "convert", source, "-o", packed, "-q", "--force")
+    return packed
+
+
+def top_rows(export, packed, *options):
+    """Self and total by name, as `top` has them."""
+    rows = json.loads(run(export.program, "top", packed, "--json", "-n", "0", *options))["rows"]
+    return {row["name"]: (row["self"], row["total"]) for row in rows}
+
+
+def rows_of_stacks(stacks):
+    """Self and total by name, of (names root first, weight)."""
+    own, total = collections.Counter(), collections.Counter()
+    for names, weight in stacks:
+        own[names[-1]] += weight
+        for name in set(names):
+            total[name] += weight
+    return {name: (own[name], total[name]) for name in total}
+
+
+def check_top(export, _cache):
+    """The figures of top follow from what exports say."""
+    packed = named_again(export)
+    lines = (line.rsplit(" ", 1) for line in run(export.program, "export", packed, "--format", "folded", "-o", "-").splitlines())
+    check("names and figures of folded",
+          rows_of_stacks((names.split(";"), int(count)) for names, count in lines) == top_rows(export, packed), True)
+    for what, file, options in (("speedscope", packed, []),
+                                ("speedscope by address", export.spk, ["--frames", "module", "--event", export.event])):
+        path = export.directory / "top.speedscope.json"
+        run(export.program, "export", file, "--format", "speedscope", "-o", path, "-q", "--force", *options)
+        profile = json.loads(path.read_text())
+        names = [frame["name"] for frame in profile["shared"]["frames"]]
+        stacks = [([names[i] for i in stack], weight if file == packed else 1) for one in profile["profiles"]
+                  for stack, weight in zip(one["samples"], one["weights"]) if stack]
+        check(f"names and figures of {what}", rows_of_stacks(stacks) == top_rows(export, file, *options), True)
+
+
+def check_pprof_top(export, client, environment):
+    packed, profile = named_again(export), export.directory / "named.pb.gz"
+    run(export.program, "export", packed, "--format", "pprof", "-o", profile, "-q", "--force")
+    text = run(*client, "-top", "-nodecount=0", "-nodefraction=0", "-sample_index=samples", "-symbolize=none", profile,
+               env=environment)
+    rows = re.findall(r"^ *(\d+) +[\d.]+% +[\d.]+% +(\d+) +[\d.]+% +(.*)$", text, re.MULTILINE)
+    check("names and figures of top", {name: (int(own), int(total)) for own, total, name in rows} ==
+          top_rows(export, packed), True)
+
+
 def check_pprof(export, cache):
     client = clients.pprof(cache)
     print(f"  client: {' '.join(map(str, client))}")
@@ -106,6 +157,7 @@ def check_pprof(export, cache):
         name = " ".join(options) or f"event {export.event}"
         check(f"{name}: samples", sum(stacks.values()), sum(expected.values()))
         check(f"{name}: callstacks that differ", sum(((stacks - expected) + (expected - stacks)).values()), 0)
+    check_pprof_top(export, client, environment)
 
 
 def decode(message, schema, path):
@@ -289,7 +341,7 @@ def check_folded(export, _cache):
 
 CLIENTS = {"pprof": check_pprof, "protoc": check_protoc, "speedscope": check_speedscope, "duckdb": check_duckdb,
            "duckdb-here": check_duckdb_here, "sqlite": check_sqlite, "firefox": check_firefox,
-           "inferno": check_inferno, "folded": check_folded}
+           "inferno": check_inferno, "folded": check_folded, "top": check_top}
 
 
 def main():

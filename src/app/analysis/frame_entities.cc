@@ -19,15 +19,20 @@ std::string place_text(std::string_view file, std::uint32_t line) {
 }
 
 std::string unnamed_text(const Frame& frame, const CodeLocation& location, FrameGrain grain) {
-  if (grain == FrameGrain::kAddress || (grain == FrameGrain::kOffset && !location.module)) {
+  // Where a caller is, and not where it goes on: as exports name it.
+  const std::uint64_t back = location.use == AddressUse::kReturn ? 1 : 0;
+  if (grain == FrameGrain::kAddress) {
     return fmt::format("0x{:x}", frame.address);
+  }
+  if (grain == FrameGrain::kOffset && location.module == nullptr) {
+    return fmt::format("0x{:x}", frame.address - back);
   }
   if (location.module == nullptr) {
     return frame.mode == FrameMode::kKernel ? "[kernel]" : "[unknown]";
   }
   const std::string_view module = file_name(location.module->path);
   if (grain == FrameGrain::kOffset) {
-    return fmt::format("{}+0x{:x}", module, location.offset);
+    return fmt::format("{}+0x{:x}", module, location.offset - back);
   }
   return module.starts_with('[') ? std::string(module) : fmt::format("[{}]", module);
 }

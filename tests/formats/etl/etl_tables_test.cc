@@ -318,6 +318,30 @@ TEST_CASE("UTF-16 becomes UTF-8") {
   CHECK(etl::from_ansi("a\xE4") == "a\xC3\xA4");
 }
 
+TEST_CASE("UTF-16 becomes UTF-8 wherever the first character stands that is not ASCII") {
+  const std::pair<std::uint16_t, std::string_view> odd[] = {
+      {0, ""}, {0x7F, "\x7F"}, {0x80, "\xC2\x80"}, {0x100, "\xC4\x80"}, {0xD800, "\xEF\xBF\xBD"}};
+  for (const auto& [unit, expected] : odd) {
+    for (std::size_t length = 0; length < 80; ++length) {
+      for (std::size_t at = 0; at <= length; ++at) {
+        TestBytes bytes;
+        std::string text;
+        for (std::size_t i = 0; i < length; ++i) {
+          bytes.u16(i == at ? unit : static_cast<std::uint16_t>('a' + i % 26));
+          if (i == at) {
+            text += expected;
+          } else if (unit != 0 || i < at) {
+            text.push_back(static_cast<char>('a' + i % 26));
+          }
+        }
+        bytes::ByteCursor in(bytes.bytes, 0);
+        CHECK(etl::read_wide_text(in) == text);
+        CHECK(in.remaining() == (unit == 0 && at < length ? 2 * (length - at - 1) : 0));
+      }
+    }
+  }
+}
+
 TEST_SUITE_END();
 
 }  // namespace

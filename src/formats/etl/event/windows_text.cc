@@ -1,6 +1,9 @@
 #include "formats/etl/event/windows_text.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace stackpack::etl {
 
@@ -34,23 +37,38 @@ bool is_low(std::uint32_t unit) {
   return unit >= 0xDC00 && unit < 0xE000;
 }
 
-// Most texts are ASCII: four characters at a time, up to the first others or the NUL.
-void append_ascii(bytes::ByteCursor& in, std::string& text) {
-  constexpr std::uint64_t kNotAscii = 0xFF80FF80FF80FF80;
-  constexpr std::uint64_t kOnes = 0x0001000100010001;
-  constexpr std::uint64_t kHighest = 0x8000800080008000;
-  while (in.remaining() >= 8) {
-    bytes::ByteCursor ahead = in;
-    const auto four = ahead.read<std::uint64_t>();
-    const bool has_nul = ((four - kOnes) & ~four & kHighest) != 0;
-    if ((four & kNotAscii) != 0 || has_nul) {
-      return;
-    }
-    const char characters[] = {static_cast<char>(four), static_cast<char>(four >> 16),
-                               static_cast<char>(four >> 32), static_cast<char>(four >> 48)};
-    text.append(characters, sizeof characters);
-    in = ahead;
+// Appends UTF-16 of which all is ASCII without a NUL; else returns false.
+template <std::size_t kSize>
+bool append_block(std::span<const std::byte, kSize> wide, std::string& text) {
+  std::array<char, kSize / 2> narrow{};
+  unsigned others = 0;
+  for (std::size_t i = 0; i < narrow.size(); ++i) {
+    const auto low = std::to_integer<std::uint8_t>(wide[2 * i]);
+    const auto high = std::to_integer<std::uint8_t>(wide[2 * i + 1]);
+    narrow[i] = static_cast<char>(low);
+    // The highest bit is that of what is not ASCII, or of the NUL less one.
+    others |= high | ((low | (low - 1U)) & 0x80U);
   }
+  if (others == 0) {
+    text.append(narrow.data(), narrow.size());
+  }
+  return others == 0;
+}
+
+// Most texts are ASCII: blocks that the compiler makes vectors of, then four characters at a time,
+// up to the first others or the NUL.
+void append_ascii(bytes::ByteCursor& in, std::string& text) {
+  constexpr std::size_t kLarge = 32;
+  constexpr std::size_t kSmall = 8;
+  bytes::ByteCursor ahead = in;
+  std::span<const std::byte> rest = ahead.read_bytes(in.remaining());
+  while (rest.size() >= kLarge && append_block(rest.first<kLarge>(), text)) {
+    rest = rest.subspan(kLarge);
+  }
+  while (rest.size() >= kSmall && append_block(rest.first<kSmall>(), text)) {
+    rest = rest.subspan(kSmall);
+  }
+  in.skip(in.remaining() - rest.size());
 }
 
 }  // namespace
