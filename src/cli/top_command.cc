@@ -24,6 +24,7 @@ using app::HotSpot;
 using app::HotSpots;
 
 constexpr std::size_t kBarWidth = 20;
+constexpr std::size_t kShareWidth = 7;
 
 std::string title_of(const HotSpot& row) {
   std::string text;
@@ -95,7 +96,7 @@ void append_table(std::string& out, const HotSpots& spots, const ReportArguments
                      width, "total%", "", kBarWidth, "name");
   // A name that does not fit would take a line of its own on a terminal; elsewhere it is whole.
   constexpr std::size_t kShortestName = 16;
-  const std::size_t before_name = 2 * (width + 2) + 2 * (7 + 2) + kBarWidth + 2;
+  const std::size_t before_name = 2 * (width + 2) + 2 * (kShareWidth + 2) + kBarWidth + 2;
   const std::size_t columns = app::terminal_columns(app::Stream::kStandardOutput);
   const std::size_t name_width = !app::is_terminal(app::Stream::kStandardOutput)
                                      ? std::string::npos
