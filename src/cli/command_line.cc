@@ -65,7 +65,11 @@ std::string called(const CLI::Option& option) {
 
 // CLI11's complaints about values, in our words.
 std::string problem_with_value(const CLI::App& command, const CLI::ParseError& failure) {
-  const CLI::Option* const option = option_in(command, failure.what());
+  const std::string complaint = failure.what();
+  const CLI::Option* option = option_in(command, complaint);
+  if (option == nullptr) {
+    option = option_in(command, "--" + complaint);  // that about a flag's value begins so
+  }
   if (option == nullptr) {
     return failure.what();
   }

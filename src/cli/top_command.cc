@@ -2,6 +2,8 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -22,6 +24,7 @@ using app::HotSpot;
 using app::HotSpots;
 
 constexpr std::size_t kBarWidth = 20;
+constexpr std::size_t kShareWidth = 7;
 
 std::string title_of(const HotSpot& row) {
   std::string text;
@@ -35,6 +38,22 @@ std::string title_of(const HotSpot& row) {
     append_escaped(text, row.place);
   }
   return text;
+}
+
+// Text of at most `width` characters, cut between characters.
+std::string fitted(std::string text, std::size_t width) {
+  constexpr std::string_view kCut = "...";
+  if (text.size() <= width) {
+    return text;
+  }
+  std::size_t end = width - std::min(width, kCut.size());
+  const auto inside = [&text](std::size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80;
+  };
+  while (end > 0 && inside(end)) {
+    --end;
+  }
+  return text.substr(0, end).append(kCut);
 }
 
 std::string bar_of(std::uint64_t part, std::uint64_t whole) {
@@ -75,16 +94,23 @@ void append_table(std::string& out, const HotSpots& spots, const ReportArguments
   }
   out += fmt::format("{:>{}}  {:>7}  {:>{}}  {:>7}  {:<{}}  {}\n", "self", width, "self%", "total",
                      width, "total%", "", kBarWidth, "name");
+  // A name that does not fit would take a line of its own on a terminal; elsewhere it is whole.
+  constexpr std::size_t kShortestName = 16;
+  const std::size_t before_name = 2 * (width + 2) + 2 * (kShareWidth + 2) + kBarWidth + 2;
+  const std::size_t columns = app::terminal_columns(app::Stream::kStandardOutput);
+  const std::size_t name_width = !app::is_terminal(app::Stream::kStandardOutput)
+                                     ? std::string::npos
+                                     : std::max(columns, before_name + kShortestName) - before_name;
   std::size_t shown = 0;
   for (const HotSpot& row : spots.rows) {
     if (arguments.rows != 0 && shown++ == arguments.rows) {
       out += fmt::format("... {} more\n", grouped(spots.rows.size() - arguments.rows));
       break;
     }
-    out += fmt::format("{:>{}}  {:>7}  {:>{}}  {:>7}  {}  {}\n", grouped(row.self), width,
-                       share_text(row.self, whole), grouped(row.total), width,
-                       share_text(row.total, whole),
-                       bar_of(arguments.by_self ? row.self : row.total, whole), title_of(row));
+    out += fmt::format(
+        "{:>{}}  {:>7}  {:>{}}  {:>7}  {}  {}\n", grouped(row.self), width,
+        share_text(row.self, whole), grouped(row.total), width, share_text(row.total, whole),
+        bar_of(arguments.by_self ? row.self : row.total, whole), fitted(title_of(row), name_width));
   }
 }
 

@@ -43,7 +43,8 @@ TEST_CASE("redaction: command lines and the host's name go, with all that names 
   system.metadata("os.root", "C:\\Users\\secret");
   system.metadata("arch", "x86_64");
   system.process_started(7, 1, kUnknownTime, false);
-  system.process_named(7, kUnknownTime, "tool", false);
+  system.process_named(7, kUnknownTime, "/home/secret/tool", false);
+  system.thread_named(7, 8, kUnknownTime, "C:\\Users\\secret\\worker");
   system.process_command_line(7, kUnknownTime, "tool --password secret");
   Module module;
   module.pid = 7;
@@ -56,7 +57,9 @@ TEST_CASE("redaction: command lines and the host's name go, with all that names 
   const SystemTables tables = system.finish();
   REQUIRE(tables.processes.size() == 1);
   CHECK(tables.processes[0].command_line.empty());
-  CHECK(tables.processes[0].name == "tool");
+  CHECK(tables.processes[0].name == "/home/USER/tool");
+  REQUIRE(tables.threads.size() == 1);
+  CHECK(tables.threads[0].name == "C:\\Users\\USER\\worker");
   REQUIRE(tables.modules.size() == 1);
   CHECK(tables.modules[0].path == "/home/USER/tool");
   CHECK(tables.modules[0].debug_name == "D:\\Users\\USER\\obj\\tool.pdb");

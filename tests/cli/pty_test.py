@@ -9,17 +9,19 @@ import pty
 import subprocess
 import sys
 import tempfile
+import termios
 
 problems = []
 
 
-def on_terminal(program, arguments, term, **environment):
+def on_terminal(program, arguments, term, columns=80, **environment):
     """Exit status and what came out of the terminal, of both streams."""
     settings = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "TERM")}
     settings.update(environment)
     if term is not None:
         settings["TERM"] = term
     master, slave = pty.openpty()
+    termios.tcsetwinsize(slave, (24, columns))
     job = subprocess.Popen([program] + [str(argument) for argument in arguments], stdin=subprocess.DEVNULL,
                            stdout=slave, stderr=slave, env=settings)
     os.close(slave)
@@ -63,6 +65,16 @@ def main():
         need(b"\x1b[" in on_terminal(program, bad, "xterm")[1], "no colour on a terminal")
         for term, more in (("dumb", {}), (None, {}), ("xterm", {"NO_COLOR": "1"})):
             need(b"\x1b" not in on_terminal(program, bad, term, **more)[1], f"colour with TERM={term} {more}")
+
+        names = folder / "names.folded"
+        names.write_text("main;" + "\u00e4" * 200 + " 3\nmain;short 1\n", encoding="utf-8")
+        for columns in (70, 81, 100):
+            status, output = on_terminal(program, ["top", names], "xterm", columns=columns)
+            lines = output.decode().splitlines()
+            need(status == 0 and any("\u00e4..." in line for line in lines) and
+                 all(len(line.encode()) <= max(columns, 74) for line in lines), f"top in {columns} columns: {lines}")
+        need("\u00e4" * 200 in subprocess.run([program, "top", names], capture_output=True, check=True,
+                                             encoding="utf-8").stdout, "a name is cut in a pipe")
 
         long = folder / "long.perf.data"
         subprocess.run([sys.executable, str(maker), str(long), "400000"], check=True)

@@ -1,4 +1,6 @@
 // The small parts: times and names of the request, text, ids, tables.
+#include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <random>
 
@@ -10,7 +12,10 @@
 #include "export/naming/stack_tree.h"
 #include "export/naming/string_table.h"
 #include "export/output/csv_table.h"
+#include "export/output/spilled_message.h"
 #include "export/selection/lane_timeline.h"
+#include "support/temporary_folder.h"
+#include "support/test_bytes.h"
 
 using namespace stackpack;
 
@@ -105,6 +110,30 @@ TEST_CASE("build ids: GNU ids are hex, PDB ids are GUID and age") {
   CHECK(exporting::breakpad_id(module) ==
         "00030201000000000000000000000000"
         "0");
+}
+
+TEST_CASE("spilled message: what went to disk counts, and comes back") {
+  const test::ScratchDirectory folder;
+  exporting::SpilledMessage message(std::filesystem::temp_directory_path().string());
+  std::string whole;
+  for (int i = 0; i < 3'000; ++i) {
+    const std::string field = std::to_string(i) + std::string(1'000, 'x');
+    message.buffer() += field;
+    message.flush_if_full();
+    whole += field;
+    REQUIRE(message.size() == whole.size());
+  }
+  const std::string path = folder.file("message");
+  auto file = io::OutputFile::create(path);
+  REQUIRE(file);
+  exporting::ExportOutput out(**file, exporting::ExportOutput::Coding::kPlain);
+  REQUIRE(message.copy_to(out, 0, 10));
+  REQUIRE(message.copy_to(out, 10, message.size()));
+  REQUIRE(out.finish());
+  REQUIRE((*file)->commit());
+  const auto bytes = test::read_test_file(path);
+  CHECK(std::equal(bytes.begin(), bytes.end(), whole.begin(), whole.end(),
+                   [](std::byte b, char c) { return static_cast<char>(b) == c; }));
 }
 
 TEST_CASE("string table: numbers are dense and stay, whatever the texts") {

@@ -205,6 +205,17 @@ TEST_CASE("firefox: threads, times, frames, libraries and categories") {
                                      {0.003, caller + ";" + libc + ";" + kernel},
                                      {0.089, alpha}});
     CHECK(firefox_samples(file, file["threads"][2]).at(2) == FirefoxSample{0.004, ""});
+    // What the client reads of every thread, whether there is anything in it or not.
+    REQUIRE(thread.HasMember("pausedRanges"));
+    CHECK(thread["pausedRanges"].Empty());
+    REQUIRE(thread["samples"].HasMember("weightType"));
+    CHECK(std::string(thread["samples"]["weightType"].GetString()) == "samples");
+    const auto& resources = file["shared"]["resourceTable"];
+    for (const char* column : {"lib", "name", "host", "type"}) {
+      CAPTURE(column);
+      REQUIRE(resources.HasMember(column));
+      CHECK(resources[column].Size() == resources["length"].GetUint());
+    }
     for (const auto& lib : file["libs"].GetArray()) {
       const bool is_alpha = std::string(lib["name"].GetString()) == "alpha";
       CHECK(std::string(lib["breakpadId"].GetString()) ==

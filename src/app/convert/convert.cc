@@ -13,9 +13,10 @@
 
 #include "app/convert/capture_input.h"
 #include "app/convert/capture_probe.h"
+#include "app/convert/capture_spool.h"
 #include "app/convert/fingerprint.h"
-#include "app/convert/packer.h"
 #include "app/convert/sink_queue.h"
+#include "app/convert/spk_assembler.h"
 #include "core/guard.h"
 #include "io/directories.h"
 #include "io/output_file.h"
@@ -132,23 +133,17 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
   ConvertProgress& watched = progress != nullptr ? *progress : unwatched;
   watched.bytes_total = opened->size().value_or(0);
 
-  app::Packer packer({scratch, options.memory_limit, &watched.samples,
-                      [&](std::string_view stage) {
-                        clock.finish_stage(stage);
-                        watched.stage = stage == "callstacks" ? ConvertStage::kSamples
-                                                              : ConvertStage::kFinishing;
-                      },
-                      0, &watched.samples_written});
-  packer.system().set_redaction(options.redact);
-  app::SinkQueue queue(packer);
+  app::CaptureSpool capture({scratch, options.memory_limit, &watched.samples});
+  capture.system().set_redaction(options.redact);
+  app::SinkQueue queue(capture);
   const Result<capture::ByteAccount> account =
       opened->read(queue, {&watched.bytes_done, &watched.cancelled});
-  const Status packed = queue.finish();
+  const Status spooled = queue.finish();
   if (!account) {
     return account.error();
   }
-  if (!packed) {
-    return packed.error();
+  if (!spooled) {
+    return spooled.error();
   }
   clock.finish_stage("read");
   watched.stage = ConvertStage::kCallstacks;
@@ -167,15 +162,26 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
   if (!out) {
     return out.error();
   }
-  Result<Statistics> statistics = packer.write(
-      **out, {.level = options.level, .samples = options.samples, .threads = encoders_of(options)},
-      {opened->kind(), account->total,
-       app::fingerprint_of(*content, options, packer.system().forgotten_facts() != 0), *account});
+  app::SpkAssembler assembler(capture, {.level = options.level,
+                                        .samples = options.samples,
+                                        .threads = encoders_of(options),
+                                        .stage_done =
+                                            [&](std::string_view stage) {
+                                              clock.finish_stage(stage);
+                                              watched.stage = stage == "callstacks"
+                                                                  ? ConvertStage::kSamples
+                                                                  : ConvertStage::kFinishing;
+                                            },
+                                        .written_counter = &watched.samples_written});
+  const std::string fingerprint =
+      app::fingerprint_of(*content, options, capture.system().forgotten_facts() != 0);
+  Result<Statistics> statistics =
+      assembler.write(**out, {opened->kind(), account->total, fingerprint, *account});
   if (!statistics) {
     return statistics.error();
   }
-  report.stalls = {queue.waits().owner, queue.waits().workers, packer.stalls().caller,
-                   packer.stalls().encoders};
+  report.stalls = {queue.waits().owner, queue.waits().workers, assembler.stalls().caller,
+                   assembler.stalls().encoders};
   report.input_bytes = account->total;
   report.output_bytes = (*out)->offset();
   report.statistics = std::move(*statistics);

@@ -82,3 +82,4 @@ PYTHON
 capture fine.perf.data 5
 run_unsized convert deep.zip collision.zip fine.perf.data --out-dir bad -j 1 | sed -E 's#([de])/([de]/){100,}#\1/.../#g'
 (cd bad && find . -type f | LC_ALL=C sort)
+"$program" convert collision.zip --out-dir named --json -j 1 2>/dev/null | sed 's/,"output".*//'

@@ -32,3 +32,4 @@ run stats folder empty.data
 run dump - --stacks
 head -c 100 good.spk >cut.spk
 run dump cut.spk --stacks
+run convert --files-from missing.txt --out-dir batch

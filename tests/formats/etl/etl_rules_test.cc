@@ -1,5 +1,6 @@
 // Rules of the event stream that decide quietly: which thread, which weight, which event a stack
 // may belong to, what is counted and is no loss.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -188,6 +189,36 @@ TEST_CASE("an event that has taken in those after it is damage") {
   CHECK(reading->loss("overlong_events") == 1);
   CHECK(reading->loss("bad_profile_events") == 1);
   CHECK(reading->sink.rows.size() == 1);
+}
+
+TEST_CASE("the text of a GUID has all its digits") {
+  CHECK(etl::text_of(etl::make_guid(0x01234567, 0x89ab, 0xcdef, 0x0123, 0x456789abcdef)) ==
+        "01234567-89ab-cdef-0123-456789abcdef");
+}
+
+TEST_CASE("a sample is of the processor whose buffer it lies in") {
+  const auto reading = read_events([](EtlWriter& out) {
+    out.sample(0, 100, 7, kK + 1);
+    out.sample(3, 200, 7, kK + 1);
+    out.sample(1, 300, 7, kK + 1);
+  });
+  REQUIRE(reading->sink.rows.size() == 3);
+  CHECK(reading->sink.rows[0].sample.cpu == 0);
+  CHECK(reading->sink.rows[1].sample.cpu == 3);
+  CHECK(reading->sink.rows[2].sample.cpu == 1);
+}
+
+TEST_CASE("a trace says when it began, and how fast its clock goes") {
+  const auto reading = read_events([](EtlWriter& out) { out.sample(0, 100, 7, kK + 1); });
+  std::vector<std::string> keys;
+  for (const MetadataEntry& entry : reading->sink.system_facts.finish().metadata) {
+    CHECK_FALSE(entry.value.empty());
+    keys.push_back(entry.key);
+  }
+  for (const char* key : {"etl.clock_frequency", "etl.start_unix_ns"}) {
+    CAPTURE(key);
+    CHECK(std::count(keys.begin(), keys.end(), key) == 1);
+  }
 }
 
 TEST_CASE("well-known providers have names") {

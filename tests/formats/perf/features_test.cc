@@ -173,3 +173,23 @@ TEST_CASE("perf features: an EVENT_UPDATE renames the event with its id") {
   CHECK(outcome.sink->events[0].name == "cpu-clock");
   CHECK(outcome.sink->events[1].name == "renamed");
 }
+
+TEST_CASE("perf features: the clock of the samples has its name") {
+  const PerfWriter w;
+  test::TestAttr attr;
+  attr.flags |= perf::attr_flag::kUseClockid;
+  constexpr std::size_t kClockId = 16 + perf::kRecordHeaderBytes + 92;
+  for (const auto& [id, name] : {std::pair{0, "realtime"},
+                                 {1, "monotonic"},
+                                 {4, "monotonic_raw"},
+                                 {7, "boottime"},
+                                 {11, "tai"},
+                                 {3, "3"}}) {
+    CAPTURE(id);
+    auto capture = w.pipe({attr}, {w.sample(1, 1, 5, {test::kContextUser, 0x10})});
+    capture.at(kClockId) = static_cast<std::byte>(id);
+    const auto facts = test::metadata_of(test::read_perf(capture));
+    CHECK(facts.at("clock.id") == name);
+    CHECK(facts.contains("clock.wall_offset_ns") == (id == 0));
+  }
+}

@@ -1,4 +1,4 @@
-#include "app/convert/packer.h"
+#include "app/convert/spk_assembler.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -23,7 +23,8 @@ using stackpack::StackOrigin;
 using stackpack::Statistics;
 using stackpack::Status;
 using stackpack::StoredSample;
-using stackpack::app::Packer;
+using stackpack::app::CaptureSpool;
+using stackpack::app::SpkAssembler;
 using stackpack::capture::CallstackSink;
 using stackpack::capture::ModeRun;
 using stackpack::capture::PendingStack;
@@ -102,7 +103,7 @@ void add_random_samples(CallstackSink& sink, std::uint32_t seed, std::size_t cou
 struct PackedFile {
   explicit PackedFile(std::uint64_t memory_limit = 0) {
     std::string pattern =
-        (std::filesystem::temp_directory_path() / "stackpack-packer-XXXXXX").string();
+        (std::filesystem::temp_directory_path() / "stackpack-assembler-XXXXXX").string();
     directory = ::mkdtemp(pattern.data());
     path = directory + "/out.spk";
     options.scratch_directory = directory;
@@ -110,10 +111,11 @@ struct PackedFile {
   }
   ~PackedFile() { std::filesystem::remove_all(directory); }
 
-  Statistics write(Packer& packer) const {
+  Statistics write(CaptureSpool& capture) const {
     auto out = stackpack::io::OutputFile::create(path);
     REQUIRE(out.has_value());
-    const auto statistics = packer.write(**out, {}, {"perf", 1000, "fingerprint"});
+    SpkAssembler assembler(capture, {});
+    const auto statistics = assembler.write(**out, {"perf", 1000, "fingerprint"});
     REQUIRE(statistics.has_value());
     REQUIRE((*out)->commit().has_value());
     return *statistics;
@@ -121,7 +123,7 @@ struct PackedFile {
 
   std::string directory;
   std::string path;
-  Packer::Options options;
+  CaptureSpool::Options options;
 };
 
 std::string bytes_of(const std::string& path) {
@@ -141,7 +143,7 @@ std::string text_of(const std::vector<Frame>& frames) {
 
 }  // namespace
 
-TEST_CASE("packer: what a source emits comes back from the file, in time order") {
+TEST_CASE("spk assembler: what a source emits comes back from the file, in time order") {
   const std::uint32_t seed = 21;
   CAPTURE(seed);
   constexpr std::size_t kCount = 20'000;
@@ -153,9 +155,9 @@ TEST_CASE("packer: what a source emits comes back from the file, in time order")
   });
 
   const PackedFile file;
-  Packer packer(file.options);
-  add_random_samples(packer, seed, kCount);
-  const Statistics statistics = file.write(packer);
+  CaptureSpool capture(file.options);
+  add_random_samples(capture, seed, kCount);
+  const Statistics statistics = file.write(capture);
 
   const auto reader = Reader::open(file.path);
   REQUIRE(reader.has_value());
@@ -204,10 +206,10 @@ TEST_CASE("packer: what a source emits comes back from the file, in time order")
   CHECK(statistics.events[0].samples + statistics.events[1].samples == expected.size());
 }
 
-TEST_CASE("packer: a capture without samples is a file without stacks") {
+TEST_CASE("spk assembler: a capture without samples is a file without stacks") {
   const PackedFile file;
-  Packer packer(file.options);
-  const Statistics statistics = file.write(packer);
+  CaptureSpool capture(file.options);
+  const Statistics statistics = file.write(capture);
   CHECK(statistics.samples.total == 0);
   const auto reader = Reader::open(file.path);
   REQUIRE(reader.has_value());
@@ -233,21 +235,21 @@ void check_same_before_summary(const std::string& path, const std::string& whole
   CHECK(bytes.substr(0, common) == bytes_of(whole_path).substr(0, common));
 }
 
-TEST_CASE("packer: records are counted apart from the samples that they gave") {
+TEST_CASE("spk assembler: records are counted apart from the samples that they gave") {
   const PackedFile file;
-  Packer packer(file.options);
-  packer.add_event({"leader", true});
-  packer.add_event({"member", true});
+  CaptureSpool capture(file.options);
+  capture.add_event({"leader", true});
+  capture.add_event({"member", true});
   Sample sample;
   for (const int members : {0, 1, 2}) {
     sample.flags = 0;
     for (int i = 0; i <= members; ++i) {
-      REQUIRE(packer.add_sample(sample, {}).has_value());
+      REQUIRE(capture.add_sample(sample, {}).has_value());
       sample.flags = stackpack::kSampleSameRecord;
     }
   }
-  packer.losses().add(stackpack::capture::kRecordsWithoutCounts, stackpack::LossKind::kNotice, 4);
-  const Statistics statistics = file.write(packer);
+  capture.losses().add(stackpack::capture::kRecordsWithoutCounts, stackpack::LossKind::kNotice, 4);
+  const Statistics statistics = file.write(capture);
   CHECK(statistics.samples.total == 6);
   CHECK(statistics.samples.records == 3 + 4);
   const auto reader = Reader::open(file.path);
@@ -255,12 +257,12 @@ TEST_CASE("packer: records are counted apart from the samples that they gave") {
   CHECK((*reader)->verify().has_value());
 }
 
-TEST_CASE("packer: segments do not show in the file") {
+TEST_CASE("spk assembler: segments do not show in the file") {
   const std::uint32_t seed = 77;
   CAPTURE(seed);
   constexpr std::size_t kCount = 30'000;
   const PackedFile whole_file;
-  Packer whole(whole_file.options);
+  CaptureSpool whole(whole_file.options);
   add_random_samples(whole, seed, kCount);
   const Statistics expected = whole_file.write(whole);
   REQUIRE(expected.builder.segments == 1);
@@ -269,9 +271,9 @@ TEST_CASE("packer: segments do not show in the file") {
     CAPTURE(builder_bytes);
     PackedFile file(std::uint64_t{16} << 20);
     file.options.builder_bytes = builder_bytes;
-    Packer packer(file.options);
-    add_random_samples(packer, seed, kCount);
-    const Statistics statistics = file.write(packer);
+    CaptureSpool capture(file.options);
+    add_random_samples(capture, seed, kCount);
+    const Statistics statistics = file.write(capture);
     CHECK(statistics.builder.segments > 1);
     CHECK(statistics.samples.total == expected.samples.total);
     CHECK(statistics.samples.recorded == expected.samples.recorded);
@@ -286,10 +288,11 @@ TEST_CASE("packer: segments do not show in the file") {
   }
 }
 
-TEST_CASE("packer: distinct addresses without number do not show in the file, nor in its tables") {
+TEST_CASE(
+    "spk assembler: distinct addresses without number do not show in the file, nor in its tables") {
   // A million addresses, each once: indices and edges take more than such a limit has for them.
-  const auto add = [](Packer& packer) {
-    packer.add_event({"cpu-clock", false});
+  const auto add = [](CaptureSpool& capture) {
+    capture.add_event({"cpu-clock", false});
     std::mt19937_64 random(5);
     std::vector<std::uint64_t> addresses(40);
     const ModeRun user{FrameMode::kUser, 40};
@@ -299,25 +302,25 @@ TEST_CASE("packer: distinct addresses without number do not show in the file, no
       for (std::uint64_t& address : addresses) {
         address = random() >> 20;
       }
-      REQUIRE(packer.add_sample(sample, {addresses, {&user, 1}}).has_value());
+      REQUIRE(capture.add_sample(sample, {addresses, {&user, 1}}).has_value());
     }
   };
   const PackedFile whole_file;
-  Packer whole(whole_file.options);
+  CaptureSpool whole(whole_file.options);
   add(whole);
   const Statistics expected = whole_file.write(whole);
   PackedFile file(std::uint64_t{16} << 20);
   file.options.builder_bytes = 4U << 20;
-  Packer packer(file.options);
-  add(packer);
-  const Statistics statistics = file.write(packer);
+  CaptureSpool capture(file.options);
+  add(capture);
+  const Statistics statistics = file.write(capture);
   CHECK(statistics.builder.segments > 4);
   CHECK(statistics.dag.distinct_frames == expected.dag.distinct_frames);
   CHECK(statistics.callstacks.unique_leaf_frames == expected.callstacks.unique_leaf_frames);
   check_same_before_summary(file.path, whole_file.path);
 }
 
-TEST_CASE("packer: system facts that do not fit the memory limit are counted in the file") {
+TEST_CASE("spk assembler: system facts that do not fit the memory limit are counted in the file") {
   const auto counted = [](const Statistics& statistics) {
     for (const stackpack::LossCounter& loss : statistics.losses) {
       if (loss.name == "system_facts_over_memory_limit") {
@@ -332,11 +335,11 @@ TEST_CASE("packer: system facts that do not fit the memory limit are counted in 
   for (const std::uint64_t limit : {std::uint64_t{0}, std::uint64_t{16} << 20}) {
     CAPTURE(limit);
     const PackedFile file(limit);
-    Packer packer(file.options);
+    CaptureSpool capture(file.options);
     for (std::uint32_t pid = 1; pid <= kProcesses; ++pid) {
-      packer.system().process_named(pid, 1, long_name + std::to_string(pid), false);
+      capture.system().process_named(pid, 1, long_name + std::to_string(pid), false);
     }
-    const Statistics statistics = file.write(packer);
+    const Statistics statistics = file.write(capture);
     CHECK(counted(statistics) == kProcesses - statistics.processes);
     CHECK((statistics.processes < kProcesses) == (limit != 0));
   }

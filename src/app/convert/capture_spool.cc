@@ -1,0 +1,192 @@
+#include "app/convert/capture_spool.h"
+
+#include <algorithm>
+
+namespace stackpack::app {
+
+namespace {
+
+constexpr std::uint32_t kMostSegments = 1U << 16;  // as NodeRef can tell apart
+
+// Which of the builder's last callstacks a sample is compared with: that of its thread. All idle
+// threads are thread 0, one per processor.
+std::uint64_t comparison_key(const Sample& sample) {
+  constexpr std::uint64_t kProcessor = std::uint64_t{1} << 32;
+  return sample.tid == 0 || sample.tid == kUnknownId ? kProcessor | sample.cpu : sample.tid;
+}
+
+// What the builder has no room for may fit once its DAG is on disk.
+bool may_fit_next_segment(const Error& error) {
+  return error.code == ErrorCode::kLimit || error.code == ErrorCode::kResource;
+}
+
+}  // namespace
+
+CaptureSpool::CaptureSpool(const Options& options)
+    : options_(options),
+      plan_(MemoryPlan::of_limit(options.memory_limit)),
+      builder_(std::make_unique<dag::Builder>(dag::Builder::Options{
+          options.builder_bytes != 0 ? options.builder_bytes : plan_.builder_bytes})),
+      segments_(options.scratch_directory),
+      spool_(options.scratch_directory, plan_.spool_bytes),
+      promises_(options.scratch_directory, plan_.promise_bytes),
+      remembered_(capture::StackMemo::kSlots) {
+  system_.set_memory_limit(plan_.fact_bytes);
+  system_.functions().configure(options.scratch_directory, plan_.function_bytes);
+}
+
+std::uint32_t CaptureSpool::add_event(const Event& event) {
+  events_.push_back(event);
+  return static_cast<std::uint32_t>(events_.size() - 1);
+}
+
+void CaptureSpool::rename_event(std::uint32_t index, std::string_view name) {
+  events_[index].name = std::string(name);
+}
+
+// Fills arrived_ with the nodes of arrivals_.
+Status CaptureSpool::intern_arrivals() {
+  arrived_.clear();
+  nodes_.resize(arrivals_.size());
+  std::span<const dag::Builder::Arrival> left = arrivals_;
+  bool again = false;
+  while (!left.empty()) {
+    const Result<std::size_t> done =
+        builder_->intern_some(left, std::span(nodes_).first(left.size()));
+    if (!done) {
+      if (again || !may_fit_next_segment(done.error()) || builder_->node_count() <= 1) {
+        return done.error();
+      }
+      if (const Status closed = close_segment(); !closed) {
+        return closed;
+      }
+      again = true;
+      continue;
+    }
+    again = false;
+    for (std::size_t i = 0; i < *done; ++i) {
+      arrived_.push_back({static_cast<std::uint16_t>(segments_.segments().size()),
+                          static_cast<std::uint16_t>(left[i].stack.depth()),
+                          static_cast<std::uint32_t>(nodes_[i])});
+    }
+    left = left.subspan(*done);
+  }
+  return {};
+}
+
+Result<NodeRef> CaptureSpool::intern(const Sample& sample, const capture::StackView& stack) {
+  if (stack.empty()) {
+    return NodeRef{};
+  }
+  arrivals_.assign(1, {stack, comparison_key(sample)});
+  const Status interned = intern_arrivals();
+  return interned ? Result<NodeRef>(arrived_.front()) : Result<NodeRef>(interned.error());
+}
+
+// The builder's DAG goes to disk; the builder is empty after.
+Status CaptureSpool::close_segment() {
+  if (segments_.segments().size() + 1 == kMostSegments) {
+    return Error{ErrorCode::kLimit, kNoOffset, "too many callstacks for this memory limit"};
+  }
+  map_bytes_ = std::max(map_bytes_, builder_->map_bytes());
+  return segments_.add(builder_->freeze());
+}
+
+Status CaptureSpool::spool(const Sample& sample, const NodeRef& node, std::uint32_t promise) {
+  SpooledSample row;
+  static_cast<Sample&>(row) = sample;
+  row.segment = node.segment;
+  row.node = node.node;
+  row.promise = promise;
+  if (options_.sample_counter != nullptr) {
+    // This thread alone counts.
+    options_.sample_counter->store(options_.sample_counter->load(std::memory_order_relaxed) + 1,
+                                   std::memory_order_relaxed);
+  }
+  return spool_.add(row);
+}
+
+Status CaptureSpool::add_sample(const Sample& sample, const capture::StackView& stack,
+                                capture::StackMemo memo) {
+  const StackedSample single{&sample, stack, memo};
+  return add_samples({&single, 1});
+}
+
+Status CaptureSpool::add_samples(std::span<const StackedSample> samples) {
+  arrivals_.clear();
+  for (const StackedSample& entry : samples) {
+    if (!entry.memo.known && !entry.stack.empty()) {
+      arrivals_.push_back({entry.stack, comparison_key(*entry.sample)});
+    }
+  }
+  if (const Status interned = intern_arrivals(); !interned) {
+    return interned;
+  }
+  auto next = arrived_.begin();
+  for (const StackedSample& entry : samples) {
+    NodeRef node;
+    if (entry.memo.known) {
+      // Nodes of a segment that was closed since are as good as any.
+      node = remembered_[entry.memo.slot];
+      known_frames_ += node.depth;
+      raw_frames_ += node.depth;
+    } else {
+      node = entry.stack.empty() ? NodeRef{} : *next++;
+      raw_frames_ += entry.sample->origin == StackOrigin::kRecorded ? node.depth : 0U;
+      if (entry.memo.slot != capture::StackMemo::kNone) {
+        remembered_[entry.memo.slot] = node;
+      }
+    }
+    if (const Status spooled = spool(*entry.sample, node, SpooledSample::kNoPromise); !spooled) {
+      return spooled;
+    }
+  }
+  return {};
+}
+
+capture::PendingStack CaptureSpool::open_pending() {
+  return static_cast<capture::PendingStack>(promises_.open());
+}
+
+Status CaptureSpool::add_pending_sample(const Sample& sample, capture::PendingStack pending,
+                                        const capture::StackView& fallback) {
+  const Result<NodeRef> node = intern(sample, fallback);
+  return node ? spool(sample, *node, static_cast<std::uint32_t>(pending)) : Status(node.error());
+}
+
+Status CaptureSpool::resolve_pending(capture::PendingStack pending,
+                                     const capture::StackView& stack) {
+  const Result<NodeRef> node = intern(Sample{}, stack);
+  if (!node) {
+    return node.error();
+  }
+  return promises_.keep(static_cast<std::uint32_t>(pending), *node);
+}
+
+void CaptureSpool::report_builder(Statistics& statistics) const {
+  const dag::BuilderCounters& counters = builder_->counters();
+  statistics.builder.lookups = counters.lookups;
+  statistics.builder.probes = counters.probes;
+  statistics.builder.frames = counters.frames + known_frames_;
+  statistics.builder.prefix_frames = counters.prefix_frames + known_frames_;
+  statistics.builder.map_bytes = std::max(map_bytes_, builder_->map_bytes());
+  statistics.builder.segments = segments_.segments().size() + 1;
+}
+
+Result<std::unique_ptr<PackedStacks>> CaptureSpool::pack_stacks() {
+  // In memory, the DAG shares the limit with what the writer needs besides.
+  const bool in_memory = segments_.segments().empty() &&
+                         (plan_.limit == 0 || builder_->memory_bytes() <= plan_.limit / 2);
+  if (in_memory) {
+    std::unique_ptr<PackedStacks> stacks = PackedStacks::of_builder(builder_->freeze());
+    builder_.reset();
+    return stacks;
+  }
+  if (const Status closed = close_segment(); !closed) {
+    return closed.error();
+  }
+  builder_.reset();
+  return PackedStacks::of_segments(segments_, options_.scratch_directory, plan_);
+}
+
+}  // namespace stackpack::app

@@ -1,0 +1,189 @@
+#include "app/convert/spk_assembler.h"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "app/convert/capture_formats.h"
+#include "app/convert/code_rows.h"
+#include "app/convert/stack_tally.h"
+
+namespace stackpack::app {
+
+namespace {
+
+constexpr std::size_t kAhead = 12;  // samples between fetching a stack id and using it
+constexpr std::uint64_t kFrameSetBytes = std::uint64_t{4} << 20;
+
+}  // namespace
+
+SpkAssembler::SpkAssembler(CaptureSpool& capture, Options options)
+    : capture_(capture),
+      options_(std::move(options)),
+      frames_(capture.scratch_directory(), kFrameSetBytes) {}
+
+// The sample as it is stored, and counted.
+Status SpkAssembler::settle(const SpooledSample& spooled, PackedStacks& stacks, StackTally& tally,
+                            StoredSample& sample) {
+  static_cast<Sample&>(sample) = static_cast<const Sample&>(spooled);
+  NodeRef stack{spooled.segment, 0, spooled.node};
+  if (spooled.promise != SpooledSample::kNoPromise) {
+    const Result<NodeRef> kept = capture_.resolved(spooled.promise);
+    if (!kept) {
+      return kept.error();
+    }
+    sample.origin = kept->node != 0   ? StackOrigin::kRecorded
+                    : stack.node != 0 ? StackOrigin::kIpOnly
+                                      : StackOrigin::kNone;
+    stack = kept->node != 0 ? *kept : stack;
+  }
+  if (sample.pid != last_pid_) {
+    last_pid_ = sample.pid;
+    pids_.insert(sample.pid);
+  }
+  sample.stack = kNoStack;
+  if (stack.node != 0) {
+    const Result<StackId> id = stacks.id_of(stack);
+    if (!id) {
+      return id.error();
+    }
+    sample.stack = *id;
+  }
+  // The frames of callstacks that came with their samples were counted then.
+  return tally.add(sample, stack.depth);
+}
+
+// The frames of all callstacks, when there are functions to which they may belong.
+Status SpkAssembler::collect_frames(const PackedStacks& stacks) {
+  if (capture_.system().functions().facts() == 0) {
+    return {};
+  }
+  const Status collected = stacks.for_each_frame_block([this](std::span<const Frame> frames) {
+    frames_.add(frames);
+    return frames_.status();
+  });
+  return collected ? frames_.status() : collected;
+}
+
+// Those functions whose bytes occur in callstacks, and whose process was sampled.
+Status SpkAssembler::add_functions(const capture::SystemTables& tables, spk::NameWriter& names) {
+  const FunctionUse use(frames_, tables.modules);
+  // The functions of a process are those of its children at first.
+  const bool shared = std::any_of(tables.processes.begin(), tables.processes.end(),
+                                  [](const Process& process) { return process.inherits_mappings; });
+  const auto occurs = [&](const capture::RecordedFunction& function) {
+    return (shared || function.owner != FunctionOwner::kProcess || pids_.contains(function.pid)) &&
+           use.occurs(function);
+  };
+  CodeRows code;
+  const Status added = capture_.system().functions().finish(
+      tables, occurs, [&names, &code](const capture::RecordedFunction& function) {
+        Function row;
+        row.owner = function.owner;
+        row.pid = function.owner == FunctionOwner::kProcess ? function.pid : kKernelPid;
+        row.life_ns = function.life_ns;
+        row.module = function.module;
+        row.start = function.start;
+        row.size = function.size;
+        row.born_ns = function.born_ns;
+        row.source = function.source;
+        row.line = function.line;
+        code.add(row, function.code);
+        return names.add(row, {function.name, function.linkage, function.file});
+      });
+  const Status written = added ? code.write(names) : added;
+  return written ? frames_.status() : written;
+}
+
+spk::WriterOptions SpkAssembler::writer_options() const {
+  return {.level = options_.level,
+          .samples = options_.samples,
+          .table_bytes = capture_.plan().table_bytes,
+          .count_bytes = capture_.plan().count_bytes,
+          .scratch_directory = capture_.scratch_directory(),
+          .threads = options_.threads};
+}
+
+Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source) {
+  Statistics statistics;
+  capture_.report_builder(statistics);
+  const Result<std::unique_ptr<PackedStacks>> stacks = capture_.pack_stacks();
+  if (!stacks) {
+    return stacks.error();
+  }
+  Result<std::unique_ptr<spk::Writer>> writer = spk::Writer::create(out, writer_options());
+  if (!writer) {
+    return writer.error();
+  }
+  if (const Status written = (*stacks)->write(**writer); !written) {
+    return written.error();
+  }
+  if (const Status collected = collect_frames(**stacks); !collected) {
+    return collected.error();
+  }
+  tell_done("callstacks");
+
+  StackTally tally(capture_.events().size(), capture_.raw_frames(), capture_.scratch_directory(),
+                   capture_.plan().tally_bytes);
+  std::vector<StoredSample> batch;
+  const Status merged =
+      capture_.for_each_sample([&](std::span<const SpooledSample> rows) -> Status {
+        batch.resize(rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+          if (i + kAhead < rows.size()) {
+            const SpooledSample& later = rows[i + kAhead];
+            (*stacks)->prefetch_id_of({later.segment, 0, later.node});
+          }
+          if (const Status settled = settle(rows[i], **stacks, tally, batch[i]); !settled) {
+            return settled;
+          }
+        }
+        if (options_.written_counter != nullptr) {
+          options_.written_counter->fetch_add(rows.size(), std::memory_order_relaxed);
+        }
+        return (*writer)->add_samples(batch);
+      });
+  if (!merged) {
+    return merged.error();
+  }
+  if (const Status ended = (*writer)->end_samples(); !ended) {
+    return ended.error();
+  }
+  stalls_ = (*writer)->stalls();
+  tell_done("samples");
+
+  if (capture_.system().forgotten_facts() != 0) {
+    capture_.losses().add(kSystemFactsOverLimit, LossKind::kDamage,
+                          capture_.system().forgotten_facts());
+  }
+  const capture::SystemTables tables = capture_.system().finish();
+  statistics.source_kind = source.kind;
+  statistics.source_bytes = source.bytes;
+  statistics.source_parsed_bytes = source.account.parsed;
+  statistics.source_padding_bytes = source.account.padding;
+  statistics.source_skipped_bytes = source.account.skipped.total();
+  statistics.source_skipped_by_reason = source.account.skipped.sorted();
+  for (const Event& event : capture_.events()) {
+    statistics.events.push_back({event.name, 0});
+  }
+  if (const Status reported = tally.report(**stacks, statistics); !reported) {
+    return reported.error();
+  }
+  statistics.samples.records += capture_.losses().count(capture::kRecordsWithoutCounts);
+  statistics.processes = tables.processes.size();
+  statistics.threads = tables.threads.size();
+  statistics.modules = tables.modules.size();
+  statistics.losses = capture_.losses().sorted();
+  return (*writer)->finish(tables, capture_.events(), statistics, source.fingerprint,
+                           [&](spk::NameWriter& names) { return add_functions(tables, names); });
+}
+
+void SpkAssembler::tell_done(std::string_view stage) const {
+  if (options_.stage_done) {
+    options_.stage_done(stage);
+  }
+}
+
+}  // namespace stackpack::app

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "app/convert/capture_spool.h"
+#include "app/convert/frame_set.h"
+#include "app/convert/packed_stacks.h"
+#include "capture/byte_account.h"
+#include "capture/system_recorder.h"
+#include "io/output_file.h"
+#include "spk/write/writer.h"
+#include "spk/write/writer_options.h"
+#include "stackpack/model.h"
+#include "stackpack/result.h"
+#include "stackpack/stats.h"
+
+namespace stackpack::app {
+
+class StackTally;
+
+/// The write phase: makes a .spk file of what a CaptureSpool holds.
+///
+/// Use: make it when the last sample has come, call write() once. The spool is used up then.
+/// Memory: the spool's MemoryPlan says who gets how much.
+class SpkAssembler {
+ public:
+  struct Options {
+    int level = spk::WriterOptions{}.level;
+    bool samples = true;   ///< false: counts instead, see spk::WriterOptions
+    unsigned threads = 0;  ///< besides the calling one; not seen in the file
+    std::function<void(std::string_view)> stage_done{};  ///< called with what is done; may be empty
+    std::atomic<std::uint64_t>* written_counter = nullptr;  ///< of samples; may be null
+  };
+
+  SpkAssembler(CaptureSpool& capture, Options options);
+
+  /// What is known of the input, for the summary.
+  struct Source {
+    std::string kind;
+    std::uint64_t bytes = 0;
+    std::string fingerprint;
+    capture::ByteAccount account{};  ///< where the bytes went
+  };
+
+  /// Writes everything to `out`, which the caller commits. The statistics are those in the file.
+  Result<Statistics> write(io::OutputFile& out, const Source& source);
+
+  /// After write(): how often samples had to wait for the threads that encode them, and those for
+  /// samples.
+  [[nodiscard]] spk::Writer::Stalls stalls() const { return stalls_; }
+
+ private:
+  [[nodiscard]] spk::WriterOptions writer_options() const;
+  Status settle(const SpooledSample& spooled, PackedStacks& stacks, StackTally& tally,
+                StoredSample& sample);
+  Status collect_frames(const PackedStacks& stacks);
+  Status add_functions(const capture::SystemTables& tables, spk::NameWriter& names);
+  void tell_done(std::string_view stage) const;
+
+  CaptureSpool& capture_;
+  Options options_;
+  FrameSet frames_;                          // only when the capture names functions
+  std::unordered_set<std::uint32_t> pids_;   // of samples
+  std::uint32_t last_pid_ = kUnknownId - 1;  // no process has this one
+  spk::Writer::Stalls stalls_;
+};
+
+}  // namespace stackpack::app
