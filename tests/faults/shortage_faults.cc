@@ -73,7 +73,7 @@ Operation convert_operation(const std::string& testdata, const std::string& name
                             const ConvertOptions& options = {}) {
   const std::string input = testdata + '/' + name;
   return {"convert " + name + (options.memory_limit != 0 ? ", limited" : ""),
-          [input, options](const std::string& output) mutable {
+          [input, options = options](const std::string& output) mutable {
             options.force = true;
             return status_of(convert(input, output, options, nullptr));
           }};
