@@ -264,7 +264,7 @@ Parsed CommandLine::parse(std::vector<std::string> arguments) {
     if (definitions_->dump_kinds.size() != 1) {
       return usage_error(
           "dump: say what to list, one of --stacks, --samples, --processes, "
-          "--threads, --modules, --events, --losses, --metadata");
+          "--threads, --modules, --functions, --names, --events, --losses, --metadata");
     }
     DumpArguments& dump = definitions_->invocation.dump;
     dump.kind = definitions_->dump_kinds.front();

@@ -5,10 +5,20 @@
 #include <string_view>
 
 #include "app/listing/ratios.h"
+#include "core/figures.h"
 
 namespace stackpack::cli {
 
 namespace {
+
+// The plain figures of a group, as the list has them.
+void write_figures(JsonText& json, const Statistics& statistics, std::string_view group) {
+  for (const core::Figure& figure : core::kFigures) {
+    if (figure.group == group) {
+      json.field(figure.name, figure.of(statistics));
+    }
+  }
+}
 
 void write_source(JsonText& json, const Statistics& statistics) {
   json.key("source");
@@ -34,13 +44,7 @@ void write_samples(JsonText& json, const app::Measurement& measurement) {
   const Statistics& statistics = measurement.statistics;
   json.key("samples");
   json.begin_object();
-  json.field("total", statistics.samples.total);
-  json.field("records", statistics.samples.records);
-  json.field("recorded", statistics.samples.recorded);
-  json.field("ip_only", statistics.samples.ip_only);
-  json.field("none", statistics.samples.none);
-  json.field("empty_chains", statistics.samples.empty_chains);
-  json.field("stack_dump_only", statistics.samples.stack_dump_only);
+  write_figures(json, statistics, "samples");
   if (measurement.event_weights.size() == 1) {
     json.field("weight", measurement.event_weights.front());
   }
@@ -51,14 +55,9 @@ void write_callstacks(JsonText& json, const Statistics& statistics,
                       const app::DerivedFigures& figures) {
   json.key("callstacks");
   json.begin_object();
-  json.field("raw_frames", statistics.callstacks.raw_frames);
+  write_figures(json, statistics, "callstacks");
   json.field("raw_bytes", figures.raw_bytes);
-  json.field("unique", statistics.callstacks.unique);
-  json.field("unique_frames", statistics.callstacks.unique_frames);
   json.field("unique_bytes", figures.unique_bytes);
-  json.field("unique_leaf_frames", statistics.callstacks.unique_leaf_frames);
-  json.field("max_depth", statistics.callstacks.max_depth);
-  json.field("stored", statistics.callstacks.stored);
   json.end_object();
 }
 
@@ -67,14 +66,9 @@ void write_dag(JsonText& json, const app::Measurement& measurement,
   const Statistics& statistics = measurement.statistics;
   json.key("dag");
   json.begin_object();
-  json.field("nodes", statistics.dag.nodes);
-  json.field("distinct_frames", statistics.dag.distinct_frames);
-  json.field("pages", statistics.dag.pages);
+  write_figures(json, statistics, "dag");
   if (measurement.resident_bytes) {
     json.field("resident_bytes", *measurement.resident_bytes);
-  }
-  json.field("stored_bytes", statistics.dag.stored_bytes);
-  if (measurement.resident_bytes) {
     json.field("bytes_per_node_resident",
                app::ratio(*measurement.resident_bytes, statistics.dag.nodes));
   }
@@ -83,7 +77,7 @@ void write_dag(JsonText& json, const app::Measurement& measurement,
 
   json.key("sample_stream");
   json.begin_object();
-  json.field("stored_bytes", statistics.sample_stream_bytes);
+  write_figures(json, statistics, "sample_stream");
   json.field("bytes_per_sample", figures.bytes_per_sample);
   json.end_object();
 }
@@ -150,12 +144,6 @@ void write_processes(JsonText& json, const std::vector<app::ProcessSamples>& row
   json.end_array();
 }
 
-void write_tables(JsonText& json, const Statistics& statistics) {
-  json.field("processes", statistics.processes);
-  json.field("threads", statistics.threads);
-  json.field("modules", statistics.modules);
-}
-
 void write_events(JsonText& json, const app::Measurement& measurement) {
   const std::vector<EventCount>& events = measurement.statistics.events;
   json.key("events");
@@ -213,7 +201,7 @@ void write_statistics(JsonText& json, const app::Measurement& measurement) {
   write_sections(json, measurement.sections);
   write_ratios(json, figures);
   write_builder(json, statistics, figures);
-  write_tables(json, statistics);
+  write_figures(json, statistics, "");
   write_events(json, measurement);
   json.key("losses");
   write_losses(json, statistics.losses);

@@ -1,54 +1,26 @@
 #include "spk/format/summary.h"
 
-#include <array>
+#include <algorithm>
+#include <cstddef>
 
+#include "core/figures.h"
 #include "spk/format/layout.h"
 
 namespace stackpack::spk {
 
 namespace {
 
-constexpr std::size_t kNumbers = 32;
+// Number 16 was a reader's memory in files of 0.1: it is written as 0 and passed over.
+constexpr std::size_t kReservedNumber = 16;
+constexpr std::size_t kNumbers = core::kFigures.size() + 1;
 constexpr std::size_t kRecordsNumber = 31;  // of samples.records
 
-// The numbers of the summary, in the order of the file. Null: written as 0 and read by nobody.
-template <typename Stats>
-auto numbers_of(Stats& s) {
-  constexpr decltype(&s.dag.pages) kReserved = nullptr;  // a reader's memory, in files of 0.1
-  return std::array{
-      &s.source_bytes,
-      &s.samples.total,
-      &s.samples.recorded,
-      &s.samples.ip_only,
-      &s.samples.none,
-      &s.samples.empty_chains,
-      &s.samples.stack_dump_only,
-      &s.callstacks.raw_frames,
-      &s.callstacks.unique,
-      &s.callstacks.unique_frames,
-      &s.callstacks.unique_leaf_frames,
-      &s.callstacks.max_depth,
-      &s.callstacks.stored,
-      &s.dag.nodes,
-      &s.dag.distinct_frames,
-      &s.dag.pages,
-      kReserved,
-      &s.dag.stored_bytes,
-      &s.sample_stream_bytes,
-      &s.builder.lookups,
-      &s.builder.probes,
-      &s.builder.frames,
-      &s.builder.prefix_frames,
-      &s.builder.map_bytes,
-      &s.builder.segments,
-      &s.processes,
-      &s.threads,
-      &s.modules,
-      &s.source_parsed_bytes,
-      &s.source_padding_bytes,
-      &s.source_skipped_bytes,
-      &s.samples.records,
-  };
+// The figure with that number in the summary, or null.
+const core::Figure* figure_of(std::size_t number) {
+  if (number == kReservedNumber || number >= kNumbers) {
+    return nullptr;
+  }
+  return &core::kFigures[number < kReservedNumber ? number : number - 1];
 }
 
 void write_text(std::string_view text, bytes::ByteWriter& out) {
@@ -116,11 +88,11 @@ void read_skips(bytes::ByteCursor& in, Statistics& statistics) {
 void encode_summary(const Statistics& statistics, std::string_view fingerprint,
                     BlockContent& content) {
   bytes::ByteWriter& out = content.bytes();
-  const auto numbers = numbers_of(statistics);
-  static_assert(std::tuple_size_v<decltype(numbers)> == kNumbers);
+  static_assert(kNumbers == kRecordsNumber + 1);
   out.write_varint(kNumbers);
-  for (const std::uint64_t* const number : numbers) {
-    out.write(number == nullptr ? std::uint64_t{0} : *number);
+  for (std::size_t number = 0; number < kNumbers; ++number) {
+    const core::Figure* const figure = figure_of(number);
+    out.write(figure == nullptr ? std::uint64_t{0} : figure->of(statistics));
   }
   write_text(statistics.source_kind, out);
   write_text(fingerprint, out);
@@ -149,11 +121,11 @@ Status decode_summary(bytes::ByteCursor in, Statistics& statistics, std::string&
   if (count > in.remaining() / sizeof(std::uint64_t)) {
     return in.corrupt("spk: summary: numbers");
   }
-  const auto numbers = numbers_of(statistics);
-  for (std::uint64_t i = 0; i < count; ++i) {
+  for (std::uint64_t number = 0; number < count; ++number) {
     const auto value = in.read<std::uint64_t>();
-    if (i < numbers.size() && numbers[static_cast<std::size_t>(i)] != nullptr) {
-      *numbers[static_cast<std::size_t>(i)] = value;
+    if (const core::Figure* const figure =
+            figure_of(static_cast<std::size_t>(std::min<std::uint64_t>(number, kNumbers)))) {
+      figure->in(statistics) = value;
     }
   }
   if (count <= kRecordsNumber) {  // of a writer whose records gave one sample each
