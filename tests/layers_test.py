@@ -33,7 +33,7 @@ ROOMS = {
     "app": (["public", "core", "bytes", "io", "codec", "scratch", "capture", "formats", "dag", "spk", "symbols", "export"],
             ["rapidjson/", "fmt/"]),
     "bindings": (["public"], []),
-    "cli": (["public", "core", "app"], ["CLI/", "fmt/", "rapidjson/", "malloc.h"]),
+    "cli": (["public", "core", "bytes", "app"], ["CLI/", "fmt/", "rapidjson/", "malloc.h"]),
 }
 SOURCE_FOLDERS = ["include", "src", "tests", "bench", "fuzz"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')

@@ -13,9 +13,9 @@ std::uint32_t byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
-// Bytes of the valid sequence at the front of `text`; 0 when there is none. Overlong forms,
-// surrogates and values above U+10FFFF are not valid.
-std::size_t sequence_length(std::string_view text) {
+}  // namespace
+
+std::size_t utf8_length(std::string_view text) {
   const std::uint32_t first = byte_at(text, 0);
   if (first < 0x80) {
     return 1;
@@ -39,13 +39,43 @@ std::size_t sequence_length(std::string_view text) {
   return bad ? 0 : length;
 }
 
-}  // namespace
+char32_t code_point_of(std::string_view sequence) {
+  constexpr unsigned kContinuationBits = 6;
+  constexpr std::uint32_t kContinuationMask = 0x3F;
+  if (sequence.size() == 1) {
+    return byte_at(sequence, 0);
+  }
+  char32_t point = byte_at(sequence, 0) & (0x7FU >> sequence.size());
+  for (std::size_t i = 1; i < sequence.size(); ++i) {
+    point = point << kContinuationBits | (byte_at(sequence, i) & kContinuationMask);
+  }
+  return point;
+}
+
+void append_utf8(char32_t point, std::string& out) {
+  const auto put = [&out](char32_t byte) { out.push_back(static_cast<char>(byte)); };
+  if (point < 0x80) {
+    put(point);
+  } else if (point < 0x800) {
+    put(0xC0 | (point >> 6));
+    put(0x80 | (point & 0x3F));
+  } else if (point < 0x10000) {
+    put(0xE0 | (point >> 12));
+    put(0x80 | ((point >> 6) & 0x3F));
+    put(0x80 | (point & 0x3F));
+  } else {
+    put(0xF0 | (point >> 18));
+    put(0x80 | ((point >> 12) & 0x3F));
+    put(0x80 | ((point >> 6) & 0x3F));
+    put(0x80 | (point & 0x3F));
+  }
+}
 
 std::string valid_utf8(std::string_view text) {
   std::string result;
   result.reserve(text.size());
   while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
+    const std::size_t length = utf8_length(text);
     if (length == 0) {
       result += kReplacement;
       text.remove_prefix(1);

@@ -4,20 +4,14 @@
 #include <array>
 #include <cstddef>
 
+#include "bytes/hex.h"
+
 namespace stackpack::exporting {
 
 namespace {
 
 constexpr std::size_t kGuidBytes = 16;
 constexpr std::size_t kAgeBytes = 4;
-
-void append_byte(std::uint8_t byte, std::string_view digits, std::string& out) {
-  out += digits[byte >> 4];
-  out += digits[byte & 0xF];
-}
-
-constexpr std::string_view kLower = "0123456789abcdef";
-constexpr std::string_view kUpper = "0123456789ABCDEF";
 
 // The first three fields of a GUID are numbers, stored little-endian and written big end first.
 constexpr std::array<std::uint8_t, kGuidBytes> kGuidOrder = {3, 2, 1,  0,  5,  4,  7,  6,
@@ -39,7 +33,7 @@ std::uint32_t age_of(const Module& module) {
 std::string hex_of(std::span<const std::uint8_t> bytes) {
   std::string text;
   for (const std::uint8_t byte : bytes) {
-    append_byte(byte, kLower, text);
+    bytes::append_hex(text, byte, 2);
   }
   return text;
 }
@@ -50,11 +44,11 @@ std::string breakpad_id(const Module& module) {
   std::copy_n(module.build_id.begin(), size, guid.begin());
   std::string text;
   for (const std::uint8_t index : kGuidOrder) {
-    append_byte(guid[index], kUpper, text);
+    bytes::append_hex(text, guid[index], 2, bytes::kUpperHex);
   }
   std::string age;
   for (std::uint32_t rest = age_of(module); rest != 0 || age.empty(); rest >>= 4) {
-    age += kUpper[rest & 0xF];
+    age += bytes::kUpperHex[rest & 0xF];
   }
   return text.append(age.rbegin(), age.rend());
 }

@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 
+#include "bytes/hex.h"
+
 namespace stackpack::exporting {
 
 CsvTable::CsvTable(std::unique_ptr<io::OutputFile> file)
@@ -43,10 +45,9 @@ CsvTable& CsvTable::number(std::uint64_t value) {
 
 CsvTable& CsvTable::hex(std::uint64_t value) {
   separate();
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::array<char, 18> text{'0', 'x'};
   for (std::size_t at = text.size(); at-- > 2; value >>= 4) {
-    text[at] = kDigits[value & 0xF];
+    text[at] = bytes::kLowerHex[value & 0xF];
   }
   out_.write(std::string_view(text.data(), text.size()));
   return *this;

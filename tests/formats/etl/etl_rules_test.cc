@@ -222,12 +222,12 @@ TEST_CASE("a trace says when it began, and how fast its clock goes") {
 }
 
 TEST_CASE("well-known providers have names") {
-  constexpr etl::Guid kRuntime = etl::make_guid(0xe13c0d23, 0xccbc, 0x4e12, 0x931b, 0xd9cc2eee27e4);
-  constexpr etl::Guid kSome = etl::make_guid(0x11111111, 0x2222, 0x3333, 0x4444, 0x555555555555);
-  CHECK(etl::provider_name(kRuntime) == "Microsoft-Windows-DotNETRuntime");
-  CHECK(etl::provider_name(kSome).empty());
+  constexpr etl::Guid known = etl::make_guid(0xe13c0d23, 0xccbc, 0x4e12, 0x931b, 0xd9cc2eee27e4);
+  constexpr etl::Guid unknown = etl::make_guid(0x11111111, 0x2222, 0x3333, 0x4444, 0x555555555555);
+  CHECK(etl::provider_name(known) == "Microsoft-Windows-DotNETRuntime");
+  CHECK(etl::provider_name(unknown).empty());
   const auto reading = read_events([&](EtlWriter& out) {
-    for (const etl::Guid& guid : {kRuntime, kSome}) {
+    for (const etl::Guid& guid : {known, unknown}) {
       out.provider(0, 100, guid, 10, 1, 0, 7, 5, TestBytes().u64(1), {out.stack_item(0, {kU + 1})});
     }
   });

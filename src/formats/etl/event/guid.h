@@ -4,6 +4,7 @@
 #include <string>
 
 #include "bytes/byte_cursor.h"
+#include "bytes/hex.h"
 
 namespace stackpack::etl {
 
@@ -32,13 +33,10 @@ inline Guid read_guid(bytes::ByteCursor& in) {
 
 /// Lower-case text without braces.
 inline std::string text_of(const Guid& guid) {
-  static constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
   text.reserve(36);
   const auto hex = [&text](std::uint64_t value, unsigned digits) {
-    for (unsigned i = digits; i-- > 0;) {
-      text.push_back(kDigits[(value >> (4 * i)) & 15]);
-    }
+    bytes::append_hex(text, value, digits);
   };
   const std::uint64_t tail = bytes::byte_swap(guid.high);
   hex(guid.low & 0xFFFFFFFF, 8);

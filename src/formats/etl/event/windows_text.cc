@@ -5,28 +5,11 @@
 #include <cstdint>
 #include <span>
 
+#include "bytes/utf8.h"
+
 namespace stackpack::etl {
 
 namespace {
-
-void append_utf8(std::uint32_t code, std::string& out) {
-  const auto put = [&out](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xC0 | (code >> 6));
-    put(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    put(0xE0 | (code >> 12));
-    put(0x80 | ((code >> 6) & 0x3F));
-    put(0x80 | (code & 0x3F));
-  } else {
-    put(0xF0 | (code >> 18));
-    put(0x80 | ((code >> 12) & 0x3F));
-    put(0x80 | ((code >> 6) & 0x3F));
-    put(0x80 | (code & 0x3F));
-  }
-}
 
 constexpr std::uint32_t kReplacement = 0xFFFD;
 
@@ -86,12 +69,12 @@ bool append_wide_text(bytes::ByteCursor& in, std::string& text) {
   while (in.remaining() >= 2) {
     const std::uint32_t unit = in.read<std::uint16_t>();
     if (high != 0 && is_low(unit)) {
-      append_utf8(0x10000 + ((high - 0xD800) << 10) + (unit - 0xDC00), text);
+      bytes::append_utf8(0x10000 + ((high - 0xD800) << 10) + (unit - 0xDC00), text);
       high = 0;
       continue;
     }
     if (high != 0) {
-      append_utf8(kReplacement, text);
+      bytes::append_utf8(kReplacement, text);
       high = 0;
     }
     if (unit == 0) {
@@ -101,11 +84,11 @@ bool append_wide_text(bytes::ByteCursor& in, std::string& text) {
     if (is_high(unit)) {
       high = unit;
     } else {
-      append_utf8(is_low(unit) ? kReplacement : unit, text);
+      bytes::append_utf8(is_low(unit) ? kReplacement : unit, text);
     }
   }
   if (high != 0) {
-    append_utf8(kReplacement, text);
+    bytes::append_utf8(kReplacement, text);
   }
   return ended;
 }
@@ -114,7 +97,7 @@ std::string from_ansi(std::string_view bytes) {
   std::string text;
   text.reserve(bytes.size());
   for (const char c : bytes) {
-    append_utf8(static_cast<unsigned char>(c), text);
+    bytes::append_utf8(static_cast<unsigned char>(c), text);
   }
   return text;
 }
