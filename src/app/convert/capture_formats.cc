@@ -19,10 +19,10 @@ namespace {
 
 // Those that go by a magic number first.
 constexpr const capture::SourceFormat* kFormats[] = {
-    &perf::kFormat,
-    &etl::kFormat,
-    &pprof::kFormat,
-    &folded::kFormat,
+    &perf::source_format,
+    &etl::source_format,
+    &pprof::source_format,
+    &folded::source_format,
 };
 
 }  // namespace

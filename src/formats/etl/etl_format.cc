@@ -36,7 +36,7 @@ Result<capture::ByteAccount> read(capture::CaptureBytes& bytes, capture::Callsta
 
 }  // namespace
 
-constinit const capture::SourceFormat kFormat = {
+constinit const capture::SourceFormat source_format = {
     .name = "etl",
     .detect_bytes = kDetectBytes,
     .detect = looks_like_etl,

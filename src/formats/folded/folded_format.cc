@@ -20,7 +20,7 @@ Result<capture::ByteAccount> read(capture::CaptureBytes& bytes, capture::Callsta
 
 }  // namespace
 
-constinit const capture::SourceFormat kFormat = {
+constinit const capture::SourceFormat source_format = {
     .name = "folded",
     .detect_bytes = kDetectBytes,
     .detect = looks_like_folded,

@@ -24,7 +24,7 @@ Result<capture::ByteAccount> read(capture::CaptureBytes& bytes, capture::Callsta
 
 }  // namespace
 
-constinit const capture::SourceFormat kFormat = {
+constinit const capture::SourceFormat source_format = {
     .name = "perf",
     .detect_bytes = kDetectBytes,
     .detect = is_perf,

@@ -21,7 +21,7 @@ Result<capture::ByteAccount> read(capture::CaptureBytes& bytes, capture::Callsta
 
 }  // namespace
 
-constinit const capture::SourceFormat kFormat = {
+constinit const capture::SourceFormat source_format = {
     .name = "pprof",
     .detect_bytes = kDetectBytes,
     .detect = looks_like_pprof,

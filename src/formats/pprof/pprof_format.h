@@ -5,6 +5,6 @@
 namespace stackpack::pprof {
 
 /// This format, for the registry of all.
-extern const capture::SourceFormat kFormat;
+extern const capture::SourceFormat source_format;
 
 }  // namespace stackpack::pprof
