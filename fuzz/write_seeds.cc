@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "spk/read/edge_table.h"
+#include "spk/write/edge_counter.h"
 #include "spk/write/page_encoder.h"
 #include "spk/write/sample_block_encoder.h"
 #include "support/random_stacks.h"

@@ -17,8 +17,8 @@ namespace stackpack::cli {
 template <typename Work>
 std::invoke_result_t<Work> run_interruptible(ConvertProgress& progress, const Work& work) {
   app::catch_interrupts();
-  constexpr std::chrono::milliseconds kLook{50};
-  constexpr std::chrono::seconds kPatience{2};
+  const std::chrono::milliseconds look_every{50};
+  const std::chrono::seconds patience{2};
   std::future<std::invoke_result_t<Work>> result;
   try {
     result = std::async(std::launch::async, work);
@@ -26,14 +26,14 @@ std::invoke_result_t<Work> run_interruptible(ConvertProgress& progress, const Wo
     return Error{ErrorCode::kResource, kNoOffset, "cannot start a thread", refused.code().value()};
   }
   std::optional<std::chrono::steady_clock::time_point> interrupted_at;
-  while (result.wait_for(kLook) != std::future_status::ready) {
+  while (result.wait_for(look_every) != std::future_status::ready) {
     if (app::interrupted_by() == 0) {
       continue;
     }
     const auto now = std::chrono::steady_clock::now();
     interrupted_at = interrupted_at.value_or(now);
     progress.cancelled = true;
-    if (now - *interrupted_at > kPatience) {
+    if (now - *interrupted_at > patience) {
       app::end_by_signal(app::interrupted_by());  // it waits for input that does not come
     }
   }
