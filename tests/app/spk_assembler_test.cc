@@ -235,6 +235,24 @@ void check_same_before_summary(const std::string& path, const std::string& whole
   CHECK(bytes.substr(0, common) == bytes_of(whole_path).substr(0, common));
 }
 
+TEST_CASE("capture spool: a callstack that is too deep is refused, whichever way it comes") {
+  const PackedFile file;
+  CaptureSpool spool(file.options);
+  spool.add_event({"cpu-clock", true});
+  const std::vector<std::uint64_t> addresses(std::size_t{1} << 16, 0x1000);
+  const ModeRun run{FrameMode::kUser, static_cast<std::uint32_t>(addresses.size())};
+  const StackView deep{addresses, {&run, 1}};
+  Sample sample;
+  sample.origin = StackOrigin::kRecorded;
+  const PendingStack pending = spool.open_pending();
+  for (const Status& status :
+       {spool.add_sample(sample, deep), spool.add_pending_sample(sample, pending, deep),
+        spool.resolve_pending(pending, deep)}) {
+    REQUIRE_FALSE(status.has_value());
+    CHECK(status.error().code == stackpack::ErrorCode::kUnsupported);
+  }
+}
+
 TEST_CASE("spk assembler: records are counted apart from the samples that they gave") {
   const PackedFile file;
   CaptureSpool capture(file.options);

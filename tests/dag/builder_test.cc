@@ -193,6 +193,35 @@ TEST_SUITE("dag builder") {
     CHECK(together.node_count() == alone.node_count());
   }
 
+  TEST_CASE("a group that passes the limit among its escapes has nothing of what comes after") {
+    const std::vector<RandomStacks::Arrival> arrivals =
+        RandomStacks{200'000, 30, 20, 100}.make(5, 3000);
+    for (const std::size_t at_once : {2U, 7U, 64U}) {
+      CAPTURE(at_once);
+      Builder builder({std::uint64_t{6} << 19});
+      const std::vector<NodeIndex> nodes = intern_groups(builder, arrivals, at_once);
+      REQUIRE(nodes.size() < arrivals.size());
+      test::DagModel model;
+      for (std::size_t i = 0; i < nodes.size(); ++i) {
+        REQUIRE(path_of(builder, nodes[i]) == arrivals[i].frames);
+        model.add(arrivals[i].frames);
+      }
+      CHECK(builder.node_count() == model.prefixes.size() + 1);
+      CHECK(builder.counters().stacks == nodes.size());
+    }
+  }
+
+  TEST_CASE("the map is counted each time it is filled anew, but for the first time") {
+    Builder builder({});
+    REQUIRE(intern(builder, {{FrameMode::kUser, 1}}));
+    CHECK(builder.counters().rehashes == 0);
+    for (std::uint64_t address = 1; address <= 200'000; ++address) {
+      REQUIRE(intern(builder, {{FrameMode::kUser, address}}));
+    }
+    CHECK(builder.counters().rehashes > 1);
+    CHECK(builder.counters().rehashes < 40);  // each makes the map larger by a part of itself
+  }
+
   TEST_CASE("frames that differ in the mode alone are different") {
     Builder builder({});
     std::map<std::uint32_t, FrameMode> seen;

@@ -6,6 +6,7 @@
 
 #include "capture/module_map.h"
 #include "export/hand_made_capture.h"
+#include "support/spk_reading.h"
 
 using namespace stackpack;
 using exporting::SampleSelection;
@@ -141,5 +142,33 @@ TEST_CASE("selection: wall-clock times need a number in the metadata") {
     } else {
       CHECK_FALSE(wall.has_value());
     }
+  }
+}
+
+TEST_CASE("capture view: without the samples processes and modules have no times") {
+  test::SpkContent content = test::random_content(1, 5, 50);
+  content.tables.processes = {{7, 1, 10, 40, false, "program", ""}};
+  Module module;
+  module.pid = 7;
+  module.base = 0x1000;
+  module.size = 0x1000;
+  module.path = "/lib";
+  module.start_ns = 20;
+  module.end_ns = 30;
+  content.tables.modules = {module};
+  for (const bool samples : {true, false}) {
+    CAPTURE(samples);
+    spk::WriterOptions options;
+    options.samples = samples;
+    const std::vector<std::byte> file = test::spk_bytes(content, options);
+    const auto reader = test::open_spk(file);
+    const auto view = exporting::view_of(*reader);
+    REQUIRE(view.has_value());
+    REQUIRE(view->processes.size() == 1);
+    CHECK(view->processes[0].start_ns == (samples ? 10 : kUnknownTime));
+    CHECK(view->processes[0].end_ns == (samples ? 40 : kUnknownTime));
+    REQUIRE(view->modules.size() == 1);
+    CHECK(view->modules[0].start_ns == (samples ? 20 : kUnknownTime));
+    CHECK(view->modules[0].end_ns == (samples ? 30 : kUnknownTime));
   }
 }

@@ -1,6 +1,7 @@
 // Arrays, records, hash tables and byte strings that share a bounded number of pages.
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <random>
 #include <string>
@@ -153,6 +154,22 @@ TEST_CASE("a part of an array is sorted, stably, and the rest stays") {
     }
     items.clear();
   }
+}
+
+TEST_CASE("the pages of a sort are used again") {
+  scratch::SpillSpace space(scratch(), 0);
+  scratch::SpillArray<std::uint64_t> numbers(space);
+  constexpr std::uint64_t kNumbers = 20'000;
+  constexpr std::uint64_t kBytes = kNumbers * sizeof(std::uint64_t);
+  for (std::uint64_t round = 0; round < 10; ++round) {
+    for (std::uint64_t i = 0; i < kNumbers; ++i) {
+      numbers.set(i, (kNumbers - i) * (round + 1));
+    }
+    scratch::spill_sort(numbers, 0, kNumbers, std::less<>(), 5000);
+    REQUIRE(numbers.get(0) == round + 1);
+  }
+  // The numbers and one copy of them.
+  CHECK(space.spilled_bytes() <= 2 * kBytes + 20 * scratch::SpillSpace::kPageBytes);
 }
 
 TEST_CASE("byte strings of any length come back, and their blocks are used again") {

@@ -321,6 +321,29 @@ TEST_CASE("one wrong clock at the start of a buffer makes no lap") {
   }
 }
 
+TEST_CASE(
+    "buffers out of their order are read in the one in which the clock goes back less often") {
+  auto ordered = intact_file();
+  // A wrong clock at the start of one buffer: no order is without a step back.
+  put_u32(ordered, 9 * std::size_t{kBuffer} + 0x48 + 8, 0xFFFFFFF0U);
+  auto reversed = ordered;
+  for (std::size_t i = 1; i < 20 - i + 1; ++i) {
+    std::swap_ranges(reversed.begin() + static_cast<std::ptrdiff_t>(i * kBuffer),
+                     reversed.begin() + static_cast<std::ptrdiff_t>((i + 1) * kBuffer),
+                     reversed.begin() + static_cast<std::ptrdiff_t>((21 - i) * kBuffer));
+  }
+  const auto expected = read_etl(ordered);
+  const auto reading = read_etl(reversed);
+  CHECK(expected->loss("processors_out_of_sequence") == 0);
+  CHECK(reading->loss("processors_out_of_sequence") == 2);
+  CHECK(reading->loss("clock_went_back") == expected->loss("clock_went_back"));
+  CHECK(reading->listing() == expected->listing());
+  REQUIRE(reading->sink.rows.size() == expected->sink.rows.size());
+  for (std::size_t i = 0; i < reading->sink.rows.size(); ++i) {
+    CHECK(reading->sink.rows[i].sample == expected->sink.rows[i].sample);
+  }
+}
+
 TEST_CASE("a session that was cut off has no totals to compare with") {
   EtlOptions options = small_buffers();
   options.end_filetime = 0;

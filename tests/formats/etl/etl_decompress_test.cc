@@ -168,6 +168,27 @@ TEST_CASE("lengths of every coded form come back") {
   }
 }
 
+TEST_CASE("a length may stand in a longer form than it needs, but not below what leads there") {
+  // One literal, then a match whose length says 7, 15 and 255 before it stands in two bytes.
+  struct Case {
+    std::string_view hex;
+    DecodeEnd end;
+    std::size_t size;
+  };
+  for (const Case& c : {Case{"ffffff7f6107000fff1600", DecodeEnd::kComplete, 26},
+                        Case{"ffffff7f6107000fff1500", DecodeEnd::kCorrupt, 1}}) {
+    CAPTURE(c.hex);
+    for (const std::size_t more : {0U, 200U}) {  // bytes after it
+      CAPTURE(more);
+      Bytes in = from_hex(c.hex);
+      in.resize(in.size() + more, std::byte{'a'});
+      const Decoded decoded = decode(kCodecs[0], in, 26);
+      CHECK(decoded.end == c.end);
+      CHECK(decoded.content == Bytes(c.size, std::byte{'a'}));
+    }
+  }
+}
+
 TEST_CASE("fast and naive decoders agree on damaged streams") {
   constexpr unsigned kSeed = 77;
   CAPTURE(kSeed);

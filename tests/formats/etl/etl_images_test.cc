@@ -75,6 +75,29 @@ TEST_CASE("identities of images that are cut are counted, of other kinds passed 
   CHECK(modules[0].build_id_kind == BuildIdKind::kNone);
 }
 
+TEST_CASE("names of volumes are kept up to a megabyte, and of later ones paths stay") {
+  constexpr std::size_t kNameBytes = 20'000;
+  constexpr std::size_t kVolumes = 60;  // more than fit
+  const auto device = [](std::size_t number) {
+    std::string name = "\\Device\\Volume" + std::to_string(number);
+    name.resize(kNameBytes, 'x');
+    return name + '\\';
+  };
+  const auto reading = read_etl(make_etl({}, [&](EtlWriter& out) {
+    for (std::size_t i = 0; i < kVolumes; ++i) {
+      out.volume(0, 100 + i, device(i), "C:\\");
+    }
+    out.image(0, 1000, 10, 50, 0x400000, 0x1000, device(0) + "a.dll");
+    out.image(0, 1001, 10, 50, 0x500000, 0x1000, device(kVolumes - 1) + "b.dll");
+    out.image(0, 1002, 2, 50, 0x500000, 0x1000, "");
+  }));
+  const auto modules = reading->sink.system_facts.finish().modules;
+  REQUIRE(modules.size() == 2);
+  CHECK(modules[0].path == "C:\\a.dll");
+  CHECK(modules[1].path == device(kVolumes - 1) + "b.dll");
+  CHECK(reading->summary.image_events == 3);
+}
+
 TEST_SUITE_END();
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Which callstacks come out of which fragments.
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -7,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include "formats/etl/stacks/stack_pairs.h"
 #include "support/etl_reading.h"
 
 namespace stackpack::test {
@@ -341,6 +343,52 @@ TEST_CASE("a pair whose halves are the same key is kept once, and so are its use
   CHECK(told(*reading) == std::vector<std::string>{"id12 t7: u001 u001", "id12 t8: u002",
                                                    "id12 t8: u003", "id12 t8: u004"});
   CHECK(reading->summary.joined_stacks == 4);
+}
+
+TEST_CASE("pairs of a part are kept as soon as it is defined, and what they used is free") {
+  for (const bool kernel_waits : {true, false}) {
+    CAPTURE(kernel_waits);
+    scratch::SpillSpace space(std::filesystem::temp_directory_path().string(), 1 << 20);
+    etl::StackKeys keys(space);
+    CollectingSink sink;
+    etl::EventRows rows(sink);
+    etl::EventKinds kinds;
+    const etl::EtlClock clock{etl::LogFileHeader{}};
+    etl::SampleWriter samples(sink, rows, kinds, clock, 8);
+    etl::JoinCounts counts;
+    etl::StackPairs pairs(space, keys, samples, counts);
+    const auto space_of_key = kernel_waits ? etl::KeySpace::kKernel : etl::KeySpace::kUser;
+    const auto add = [&](etl::StackPart waiting, etl::StackPart known) {
+      const Status added = kernel_waits ? pairs.add({}, waiting, known, false)
+                                        : pairs.add({}, known, waiting, false);
+      REQUIRE(added.has_value());
+    };
+    constexpr std::uint64_t kHalves[] = {kK + 1, kK + 2, kU + 1, kU + 2};
+    const std::size_t first_known = kernel_waits ? 2 : 0;
+    const etl::StackPart waiting = keys.refer(space_of_key, 7);
+    std::vector<etl::StackPart> known;
+    for (std::size_t i = 0; i < 2; ++i) {
+      known.push_back(keys.hold({&kHalves[first_known + i], 1}));
+      add(waiting, known.back());
+      keys.release(known.back());
+    }
+    keys.release(waiting);
+    CHECK(sink.promises == std::vector<std::string>{"", ""});
+    const std::uint64_t frame = kernel_waits ? kK + 9 : kU + 9;
+    REQUIRE(keys.define(space_of_key, 7, {&frame, 1}) == waiting);
+    REQUIRE(pairs.part_defined(waiting).has_value());
+    CHECK(sink.promises == (kernel_waits
+                                ? std::vector<std::string>{"kfffff80000000009 u7ff600000001",
+                                                           "kfffff80000000009 u7ff600000002"}
+                                : std::vector<std::string>{"kfffff80000000001 u7ff600000009",
+                                                           "kfffff80000000002 u7ff600000009"}));
+    CHECK(counts.kernel_and_user == 2);
+    keys.release(waiting);
+    // Numbers of parts that nothing uses are given again, the last one first.
+    for (const etl::StackPart part : {waiting, known[1], known[0]}) {
+      CHECK(keys.hold({&frame, 1}) == part);
+    }
+  }
 }
 
 TEST_SUITE_END();

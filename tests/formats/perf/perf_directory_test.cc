@@ -1,4 +1,5 @@
 // Captures that are directories: `perf record --threads`.
+#include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -110,6 +111,24 @@ TEST_CASE("perf directory: an error while a part is read names the part") {
   CHECK(outcome.status.error().part == 7);
   CHECK(outcome.status.error().code == ErrorCode::kNotFound);
   CHECK(outcome.sink->rows.size() == 1);
+}
+
+TEST_CASE("perf directory: progress counts the files before a part") {
+  const test::ScratchDirectory folder;
+  const auto main = kPartWriter.file({test::TestAttr{}}, {});
+  write_part(folder, "data", main);
+  const auto part = part_sample(1, 0x1);
+  write_part(folder, "data.0", part);
+  write_part(folder, "data.1", part);
+  auto input = perf::open_directory(folder.file(""));
+  REQUIRE(input.has_value());
+  std::atomic<std::uint64_t> done{0};
+  perf::ReadOptions options;
+  options.control.bytes_done = &done;
+  const auto outcome = test::read_perf(*input, options);
+  REQUIRE(outcome.status.has_value());
+  CHECK(done.load() >= main.size() + part.size());
+  CHECK(done.load() <= main.size() + 2 * part.size());
 }
 
 TEST_CASE("perf directory: a part is read from start to end, or at an offset") {

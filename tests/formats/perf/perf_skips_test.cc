@@ -1,4 +1,5 @@
 // Which bytes of a perf.data capture are passed over, and why.
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <utility>
@@ -159,4 +160,17 @@ TEST_CASE("perf skips: sections of a file") {
   check_skips(
       capture,
       {{"feature_sections_damaged", 2}, {"unread_sections", 24}, {"unreferenced_bytes", 33}}, 1);
+}
+
+TEST_CASE("perf skips: a feature whose section reaches past the end, up to there") {
+  PerfWriter::FileShape shape;
+  TestBytes host;
+  host.u32(4).text("box").zeros(1);
+  shape.features = {{3, host}, {4, TestBytes().text("forty bytes that are not a build version")}};
+  auto capture = kSkipWriter.file({test::TestAttr{}}, {good_sample()}, shape);
+  const std::size_t size_at = capture.size() - 40 - host.bytes.size() - 8;
+  const auto huge = TestBytes().u64(std::uint64_t{1} << 40);
+  std::copy(huge.bytes.begin(), huge.bytes.end(),
+            capture.begin() + static_cast<std::ptrdiff_t>(size_at));
+  check_skips(capture, {{"feature_sections_damaged", 40}}, 1);
 }

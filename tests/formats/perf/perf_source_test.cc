@@ -575,3 +575,16 @@ TEST_CASE("perf source: where ids were lost, samples with an id are given to nob
   CHECK(outcome.count(perf::loss::kEventIdsMissing) == 2);
   CHECK(outcome.count(name_of(perf::skip::kUnknownEventId)) == 1);
 }
+
+TEST_CASE("perf source: as many ids as fit are read, and of one more none") {
+  const PerfWriter w;
+  for (const std::size_t more : {0U, 1U}) {
+    CAPTURE(more);
+    test::TestAttr attr;
+    attr.ids.assign(perf::AttrTable::kMaxIds + more, 5);
+    const auto outcome = test::read_perf(w.file({attr}, {w.sample(1, 1, 1, {kContextUser, 0x10})}));
+    REQUIRE(outcome.status.has_value());
+    CHECK(outcome.sink->rows.size() == 1);
+    CHECK(outcome.count(perf::loss::kEventIdsMissing) == more);
+  }
+}

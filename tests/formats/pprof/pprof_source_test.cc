@@ -1,5 +1,10 @@
 #include "formats/pprof/pprof_source.h"
 
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 #include "capture/synthetic_frames.h"
@@ -65,6 +70,25 @@ class ProfileText {
       label.add_int64(1, string("comm"));
       label.add_int64(2, string(comm));
     }
+    return *this;
+  }
+  // A sample of location 1 and value 1 in thread 42 of process 42, with one more label.
+  ProfileText& labelled_sample(const std::string& key, const std::string& text,
+                               std::int64_t value) {
+    pbf_writer message(top_, 2);
+    const std::uint64_t location[] = {1};
+    const std::int64_t values[] = {1};
+    message.add_packed_uint64(1, std::begin(location), std::end(location));
+    message.add_packed_int64(2, std::begin(values), std::end(values));
+    for (const char* id : {"pid", "tid"}) {
+      pbf_writer label(message, 3);
+      label.add_int64(1, string(id));
+      label.add_int64(3, 42);
+    }
+    pbf_writer label(message, 3);
+    label.add_int64(1, string(key));
+    label.add_int64(2, string(text));
+    label.add_int64(3, value);
     return *this;
   }
   ProfileText& mapping(std::uint64_t id, std::uint64_t start, std::uint64_t limit,
@@ -192,6 +216,48 @@ TEST_CASE("pprof source: values become events, locations addresses, labels threa
     REQUIRE(tables.processes.size() == 1);
     CHECK(tables.processes[0].name == "alpha");
     CHECK_FALSE(sink.counters.any_loss());
+  }
+}
+
+TEST_CASE("pprof source: the unit of each type of value is a fact about the profile") {
+  CollectingSink sink;
+  REQUIRE(read(bytes_of(two_process_profile()), sink).has_value());
+  std::map<std::string, std::string> facts;
+  for (const MetadataEntry& entry : sink.system_facts.finish().metadata) {
+    facts[entry.key] = entry.value;
+  }
+  CHECK(facts["pprof.unit.samples"] == "count");
+  CHECK(facts["pprof.unit.cpu"] == "nanoseconds");
+  CHECK(facts["samples.aggregated"] == "1");
+}
+
+TEST_CASE("pprof source: a thread has the name of a label comm with a text, and of no other") {
+  struct Case {
+    const char* key;
+    const char* text;
+    std::int64_t value;
+    const char* name;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"comm", "alpha", 0, "alpha"}, {"comm", "", 7, ""}, {"thread_name", "alpha", 0, ""}}) {
+    CAPTURE(c.key);
+    CAPTURE(c.text);
+    const std::string text = ProfileText()
+                                 .type("samples", "count")
+                                 .location(1, 0, 0x10)
+                                 .labelled_sample(c.key, c.text, c.value)
+                                 .done();
+    CollectingSink sink;
+    REQUIRE(read(bytes_of(text), sink).has_value());
+    REQUIRE(sink.rows.size() == 1);
+    CHECK(sink.rows[0].sample.tid == 42);
+    const bool named = *c.name != '\0';
+    CHECK(sink.counters.count(pprof::loss::kLabelsNotKept) == (named ? 0 : 1));
+    std::string name;
+    for (const Thread& thread : sink.system_facts.finish().threads) {
+      name += thread.name;
+    }
+    CHECK(name == c.name);
   }
 }
 
