@@ -29,12 +29,13 @@ stackpack_status hand_out(stackpack::Result<std::unique_ptr<Reader>> opened,
     return status_of(opened);
   }
   auto events = opened.value()->events();
-  if (events) {
-    *reader = std::make_unique<stackpack_reader>(
-                  stackpack_reader{std::move(opened).value(), std::move(events).value()})
-                  .release();
+  if (!events) {
+    return status_of(events);
   }
-  return status_of(events);
+  *reader = std::make_unique<stackpack_reader>(
+                stackpack_reader{std::move(opened).value(), std::move(events).value()})
+                .release();
+  return STACKPACK_OK;
 }
 
 stackpack_sample sample_of(const stackpack::StoredSample& from) {

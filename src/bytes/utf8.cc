@@ -15,11 +15,8 @@ std::uint32_t byte_at(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-std::size_t utf8_length(std::string_view text) {
+std::size_t long_utf8_length(std::string_view text) {
   const std::uint32_t first = byte_at(text, 0);
-  if (first < 0x80) {
-    return 1;
-  }
   const std::size_t length = first >= 0xF5   ? 0
                              : first >= 0xF0 ? 4
                              : first >= 0xE0 ? 3

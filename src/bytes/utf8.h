@@ -6,9 +6,14 @@
 
 namespace stackpack::bytes {
 
+/// utf8_length() of text that does not begin with ASCII.
+std::size_t long_utf8_length(std::string_view text);
+
 /// Bytes of the well-formed sequence at the front of `text`, which is not empty; 0 when there is
 /// none: overlong forms, surrogates and what is above U+10FFFF are not well-formed.
-std::size_t utf8_length(std::string_view text);
+inline std::size_t utf8_length(std::string_view text) {
+  return static_cast<unsigned char>(text.front()) < 0x80 ? 1 : long_utf8_length(text);
+}
 
 /// The code point of a well-formed sequence.
 char32_t code_point_of(std::string_view sequence);

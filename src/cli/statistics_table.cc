@@ -98,7 +98,7 @@ void append_facts(std::string& out, const app::Measurement& measurement,
       measurement.resident_bytes
           ? fmt::format("{:.2f} B in memory",
                         app::ratio(*measurement.resident_bytes, statistics.dag.nodes))
-          : std::string("a page cannot be read: see verify");
+          : std::string("a page is damaged: see verify");
   fact("callstacks",
        fmt::format("a tree of {} nodes in {} pages; {:.2f} B per node in the file, {}",
                    grouped(statistics.dag.nodes), grouped(statistics.dag.pages),

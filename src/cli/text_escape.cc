@@ -31,9 +31,28 @@ void append_bytes_as_hex(std::string& out, std::string_view text) {
   }
 }
 
+constexpr char kNone = '\x7F';
+
+// Bytes at the front of `text` that every terminal shows as they are: ASCII but for controls and
+// `stop`. Nearly all text is of these; looking for the end of a run of them is fast.
+std::size_t plain_bytes(std::string_view text, char stop) {
+  std::size_t size = 0;
+  while (size < text.size() && byte_at(text, size) >= 0x20 && byte_at(text, size) < 0x7F &&
+         text[size] != stop) {
+    ++size;
+  }
+  return size;
+}
+
 // Every character as it is or, if a terminal would not just show it, by its bytes.
 void append_printable(std::string& out, std::string_view text, bool double_backslashes) {
-  while (!text.empty()) {
+  while (true) {
+    const std::size_t plain = plain_bytes(text, '\\');
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) {
+      return;
+    }
     const std::size_t size = bytes::utf8_length(text);
     const std::string_view sequence = text.substr(0, size == 0 ? 1 : size);
     text.remove_prefix(sequence.size());
@@ -63,7 +82,13 @@ void append_message(std::string& out, std::string_view text) {
 
 std::string escape_json_controls(std::string_view json) {
   std::string out;
-  while (!json.empty()) {
+  while (true) {
+    const std::size_t plain = plain_bytes(json, kNone);
+    out += json.substr(0, plain);
+    json.remove_prefix(plain);
+    if (json.empty()) {
+      return out;
+    }
     const std::size_t size = bytes::utf8_length(json);
     const std::string_view sequence = json.substr(0, size == 0 ? 1 : size);
     json.remove_prefix(sequence.size());
@@ -75,7 +100,6 @@ std::string escape_json_controls(std::string_view json) {
     out += "\\u";  // all of them have four digits
     bytes::append_hex(out, point, 4);
   }
-  return out;
 }
 
 bool is_utf8(std::string_view text) {

@@ -30,6 +30,13 @@ FileIdentity identity_of(const struct stat& status) {
   return {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino)};
 }
 
+std::string path_in(const std::string& directory, const std::string& name) {
+  std::string path = directory;
+  path += '/';
+  path += name;
+  return path;
+}
+
 bool is_missing(int error) {
   return error == ENOENT || error == ENOTDIR;
 }
@@ -58,7 +65,7 @@ Status add_files_of(OutputRules& rules, const std::string& directory) {
   }
   for (const std::string& name : *names) {
     struct stat status {};
-    if (::stat((directory + '/' + name).c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
+    if (::stat(path_in(directory, name).c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
       add_input(rules, status);
     }
   }
@@ -195,7 +202,7 @@ Status check_output_directory(const std::string& directory, const OutputRules& r
   }
   for (const std::string& name : *names) {
     struct stat status {};
-    if (::stat((directory + '/' + name).c_str(), &status) == 0 && is_input(rules, status)) {
+    if (::stat(path_in(directory, name).c_str(), &status) == 0 && is_input(rules, status)) {
       return refused("holds the input; give the output another name");
     }
   }
@@ -227,7 +234,7 @@ void remove_leftovers(std::span<const std::string> outputs) {
         continue;
       }
       if (const std::optional<pid_t> owner = owner_of(name, *out)) {
-        remove_if_abandoned(directory + '/' + name, *owner);
+        remove_if_abandoned(path_in(directory, name), *owner);
       }
     }
   }

@@ -9,6 +9,7 @@ status 4, one line, and the old output as it was. Not for instrumented programs:
 import os
 import pathlib
 import resource
+import struct
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,7 @@ import tempfile
 from memory_limit_test import perf_data
 
 STEPS = 16
-OLD = b"what was there before"
+OLD = struct.pack("<II8s", 0x184D2A5A, 24, b"STACKPAK") + b"what was there before"  # a .spk file may be replaced
 
 
 def run(program, arguments, address_space):

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 # A declaration that ends with ';', in namespace stackpack itself: not indented, not inline.
-FREE_FUNCTION = re.compile(r"^(?=[A-Za-z])(?!inline|constexpr|using|template|typedef|namespace|//)[\w:<>,&*\s\[\]]+?\b([a-z_0-9]+)\(",
+FREE_FUNCTION = re.compile(r"^(?:\[\[nodiscard\]\] )?(?=[A-Za-z])(?!inline|constexpr|using|template|typedef|namespace|//)[\w:<>,&*\s\[\]]+?\b([a-z_0-9]+)\(",
                            re.MULTILINE)
 INSIDE = re.compile(r"(?:^|for )stackpack::[a-z_]+::")
 

@@ -20,6 +20,8 @@ Result<Measurement> measure_spk(const std::string& path, const Reader& reader,
                        {},   !filter.empty(),     std::move(facts).value(), {}};
   if (const Result<std::uint64_t> resident = reader.resident_bytes()) {
     measured.resident_bytes = *resident;
+  } else if (resident.error().code != ErrorCode::kCorrupt) {
+    return resident.error();
   }
   if (measured.filtered) {
     if (const Status status = recount(reader, filter, measured.statistics); !status) {

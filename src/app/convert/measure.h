@@ -24,7 +24,7 @@ struct Measurement {
   /// True: samples, callstacks and events are those of a selection, and the rest means nothing.
   bool filtered = false;
   CaptureFacts facts;
-  /// Reader::resident_bytes(); none when a page cannot be read.
+  /// Reader::resident_bytes(); none when a page is damaged.
   std::optional<std::uint64_t> resident_bytes;
 };
 
