@@ -82,6 +82,7 @@ void append_message(std::string& out, std::string_view text) {
 
 std::string escape_json_controls(std::string_view json) {
   std::string out;
+  out.reserve(json.size());
   while (true) {
     const std::size_t plain = plain_bytes(json, kNone);
     out += json.substr(0, plain);

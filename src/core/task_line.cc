@@ -81,7 +81,7 @@ void TaskLine::run(unsigned worker) {
     lock.unlock();
     Status status = guarded([&] { return work_(worker, task); });
     lock.lock();
-    task.status_ = std::move(status);
+    task.status_ = status;
     task.state_ = Task::State::kDone;
     held_ += task.weight_;
     task_done_.notify_one();
