@@ -27,7 +27,7 @@ def main():
         for function in sorted(set(FREE_FUNCTION.findall(text))):
             name = function if header.name == "c_api.h" else f"stackpack::{function}"
             wanted += 1
-            if not any(re.match(re.escape(name) + r"(\(|@|$)", offered) for offered in names):
+            if not any(re.match(re.escape(name) + r"(\[abi:\w+\])?(\(|@|$)", offered) for offered in names):
                 problems.append(f"{header.name}: {function} is not offered")
     if not any(name.startswith("stackpack::Reader::open(") for name in names):
         problems.append("reader.h: Reader::open is not offered")
