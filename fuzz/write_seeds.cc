@@ -82,19 +82,20 @@ Bytes page_seed(const StackSet& stacks) {
     return {};
   }
   spk::PageEncoder encoder(ranks);
-  for (std::size_t i = 0; i < dag.node_count() && !encoder.full(); ++i) {
-    if (!encoder.add({dag.frame[i], dag.depth[i], dag.ends(i)})) {
+  std::size_t nodes = 0;
+  for (; nodes < dag.node_count() && !encoder.full(); ++nodes) {
+    if (!encoder.add({dag.frame[nodes], dag.depth[nodes], dag.ends(nodes)})) {
       return {};
     }
   }
   spk::BlockContent content;
-  const spk::PageEncoder::Page page = encoder.encode(content);
+  const std::uint32_t stacks = encoder.encode(content);
   TestBytes seed;
   seed.u8(static_cast<std::uint8_t>(frames - 1))
       .u16(static_cast<std::uint16_t>(edge_block.size()))
       .append(edge_block)
-      .u16(static_cast<std::uint16_t>(page.shape.nodes - 1))
-      .u16(static_cast<std::uint16_t>(page.stacks))
+      .u16(static_cast<std::uint16_t>(nodes - 1))
+      .u16(static_cast<std::uint16_t>(stacks))
       .u16(0)
       .u16(0)
       .append(content.bytes().bytes());
