@@ -89,13 +89,13 @@ Bytes page_seed(const StackSet& stacks) {
     }
   }
   spk::BlockContent content;
-  const std::uint32_t stacks = encoder.encode(content);
+  const std::uint32_t ended = encoder.encode(content);
   TestBytes seed;
   seed.u8(static_cast<std::uint8_t>(frames - 1))
       .u16(static_cast<std::uint16_t>(edge_block.size()))
       .append(edge_block)
       .u16(static_cast<std::uint16_t>(nodes - 1))
-      .u16(static_cast<std::uint16_t>(stacks))
+      .u16(static_cast<std::uint16_t>(ended))
       .u16(0)
       .u16(0)
       .append(content.bytes().bytes());
