@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <rapidjson/writer.h>
 
+#include "bytes/utf8.h"
 #include "cli/text_escape.h"
 #include "core/throwing_allocator.h"
 
@@ -35,7 +36,7 @@ class JsonText {
       writer_.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
       return;
     }
-    const std::string quoted = is_utf8(text) ? quoted_of(text) : quoted_of(to_utf8(text));
+    const std::string quoted = is_utf8(text) ? quoted_of(text) : quoted_of(bytes::valid_utf8(text));
     writer_.RawValue(quoted.data(), quoted.size(), rapidjson::kStringType);
   }
   void value(const char* text) { value(std::string_view(text)); }

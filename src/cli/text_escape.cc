@@ -10,8 +10,6 @@ namespace stackpack::cli {
 
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
 std::uint8_t byte_at(std::string_view text, std::size_t at) {
   return static_cast<std::uint8_t>(text[at]);
 }
@@ -112,16 +110,6 @@ bool is_utf8(std::string_view text) {
     text.remove_prefix(size);
   }
   return true;
-}
-
-std::string to_utf8(std::string_view text) {
-  std::string result;
-  while (!text.empty()) {
-    const std::size_t size = bytes::utf8_length(text);
-    result += size == 0 ? kReplacement : text.substr(0, size);
-    text.remove_prefix(size == 0 ? 1 : size);
-  }
-  return result;
 }
 
 }  // namespace stackpack::cli

@@ -21,7 +21,4 @@ std::string escape_json_controls(std::string_view json);
 /// Whether `text` is well-formed UTF-8.
 bool is_utf8(std::string_view text);
 
-/// `text` with every byte that is not part of well-formed UTF-8 replaced by U+FFFD.
-std::string to_utf8(std::string_view text);
-
 }  // namespace stackpack::cli

@@ -82,7 +82,6 @@ class TaskLine {
 
   /// After stop().
   [[nodiscard]] Waits waits() const { return waits_; }
-  [[nodiscard]] bool has_threads() const { return !threads_.empty(); }
 
  private:
   void start_thread();

@@ -99,7 +99,7 @@ class NodeMap {
     return node;
   }
 
-  /// Enters a node that is not in the map. The caller keeps to node_limit().
+  /// Enters a node that is not in the map. The caller keeps to node_limit_of(capacity()).
   void insert(PathHash hash, std::uint32_t node) {
     assert(node != 0 && node <= node_limit_);
     std::uint64_t slot = home(hash);
@@ -109,8 +109,6 @@ class NodeMap {
     slots_[slot] = tag_of(hash) | node;
   }
 
-  /// Highest node index that the map takes at its present capacity.
-  [[nodiscard]] std::uint64_t node_limit() const { return node_limit_; }
   [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
   [[nodiscard]] std::uint64_t memory_bytes() const { return bytes_of(capacity_); }
 

@@ -4,15 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "export/selection/file_name.h"
+
 namespace stackpack::app {
 
 namespace {
-
-std::string_view file_name(std::string_view path) {
-  const std::size_t slash = path.find_last_of("/\\");
-  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
-  return name.empty() ? path : name;
-}
 
 std::string place_text(std::string_view file, std::uint32_t line) {
   return file.empty() ? "" : line == 0 ? std::string(file) : fmt::format("{}:{}", file, line);
@@ -30,7 +26,7 @@ std::string unnamed_text(const Frame& frame, const CodeLocation& location, Frame
   if (location.module == nullptr) {
     return frame.mode == FrameMode::kKernel ? "[kernel]" : "[unknown]";
   }
-  const std::string_view module = file_name(location.module->path);
+  const std::string_view module = exporting::file_name_of(*location.module);
   if (grain == FrameGrain::kOffset) {
     return fmt::format("{}+0x{:x}", module, location.offset - back);
   }
@@ -66,7 +62,8 @@ FrameEntities::Range FrameEntities::resolve(const Key& key) {
   const symbols::SymbolIndex& symbols = selection_.symbols();
   const CodeLocation location = symbols.locate(key.frame, context.pid, context.time_ns, key.use);
   const bool has_image = location.module != nullptr;
-  const std::string module(has_image ? file_name(location.module->path) : std::string_view());
+  const std::string module(has_image ? exporting::file_name_of(*location.module)
+                                     : std::string_view());
   Range range{static_cast<std::uint32_t>(lists_.size()), 0};
   const auto add = [&](FrameEntity entity) {
     lists_.push_back(number_of(std::move(entity)));

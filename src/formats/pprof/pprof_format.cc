@@ -7,7 +7,7 @@ namespace stackpack::pprof {
 
 namespace {
 
-// The tables stand behind the samples: a profile is read twice.
+// The tables stand after the samples: a profile is read twice.
 bool never(std::span<const std::byte> /*head*/) {
   return false;
 }
