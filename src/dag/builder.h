@@ -24,7 +24,8 @@ inline constexpr NodeIndex kRoot{0};
 class Builder {
  public:
   struct Options {
-    /// Bytes for store, map, caches and the scratch of freeze(); 0 = no limit but the machine.
+    /// Bytes for store, map, caches and the scratch of freeze(); 0 = no limit but the machine. A
+    /// builder that could not hold its caches at their largest (2.5 MB) takes no callstack.
     std::uint64_t memory_limit = 0;
   };
 
