@@ -19,7 +19,7 @@ ROOMS = {
     "io": (["public"], SYSTEM),
     "codec": (["public", "bytes", "io"], ["zstd", "xxhash", "zlib.h", "zip.h"]),
     "scratch": (["public", "core", "io"], []),
-    "capture": (["public", "bytes", "io", "scratch"], []),
+    "capture": (["public", "core", "bytes", "io", "scratch"], []),
     "formats/perf": (["public", "core", "bytes", "io", "codec", "scratch", "capture"], ["protozero/"]),
     "formats/etl": (["public", "core", "bytes", "io", "scratch", "capture"], []),
     "formats/folded": (["public", "core", "bytes", "io", "capture"], []),

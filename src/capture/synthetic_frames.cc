@@ -33,19 +33,17 @@ std::optional<std::uint64_t> SyntheticFrames::address_of(const FunctionFact& fun
     append_number(function.file.size(), key_);
   }
   key_ += bare ? 'n' : 'c';  // so that no name is the key of another frame
-  const auto known = addresses_.find(key_);
-  if (known != addresses_.end()) {
-    return known->second;
+  if (const std::uint32_t known = keys_.find(key_); known != core::StringTable::kNone) {
+    return kFirstAddress + known;
   }
-  if (addresses_.size() >= kMostNames || key_.size() > kMostBytes - bytes_) {
+  if (keys_.size() >= kMostNames || key_.size() > kMostBytes - bytes_) {
     return std::nullopt;
   }
-  if (addresses_.empty()) {
+  if (keys_.size() == 0) {
     system_.metadata(kMetadataKey, "1");
   }
   bytes_ += key_.size();
-  const std::uint64_t address = kFirstAddress + addresses_.size();
-  addresses_.emplace(key_, address);
+  const std::uint64_t address = kFirstAddress + keys_.intern(key_);
   FunctionFact fact = function;
   fact.owner = FunctionOwner::kKernel;
   fact.start = address;

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "capture/system_recorder.h"
+#include "core/string_table.h"
 
 namespace stackpack::capture {
 
@@ -38,12 +38,8 @@ class SyntheticFrames {
   }
 
  private:
-  struct Hash : std::hash<std::string_view> {
-    using is_transparent = void;
-  };
-
   SystemRecorder& system_;
-  std::unordered_map<std::string, std::uint64_t, Hash, std::equal_to<>> addresses_;
+  core::StringTable keys_;
   std::uint64_t bytes_ = 0;
   std::string key_;
   std::string code_;

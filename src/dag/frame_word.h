@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/index_table.h"
 #include "stackpack/model.h"
 
 namespace stackpack::dag {
@@ -39,7 +40,7 @@ constexpr std::uint64_t escape_bits(std::uint64_t address) {
 /// The frames without a word of their own, each once.
 class EscapeTable {
  public:
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  static constexpr std::uint32_t kNone = core::IndexTable::kNone;
 
   /// Index of the frame, or kNone.
   [[nodiscard]] std::uint32_t find(const Frame& frame) const;
@@ -47,7 +48,7 @@ class EscapeTable {
   /// Index of the frame, which is added when it is new; the table must not be full() then.
   std::uint32_t intern(const Frame& frame);
 
-  [[nodiscard]] bool full() const { return addresses_.size() >= slots_.size() / 4 * 3; }
+  [[nodiscard]] bool full() const { return index_.full(); }
 
   /// Doubles the room.
   void grow();
@@ -56,21 +57,19 @@ class EscapeTable {
     return {static_cast<FrameMode>(modes_[index]), addresses_[index]};
   }
   [[nodiscard]] std::size_t size() const { return addresses_.size(); }
-  [[nodiscard]] std::uint64_t memory_bytes() const { return bytes_of(slots_.size()); }
+  [[nodiscard]] std::uint64_t memory_bytes() const { return bytes_of(index_.slot_count()); }
 
   /// Bytes in use at the worst moment of grow().
   [[nodiscard]] std::uint64_t growth_peak_bytes() const;
 
  private:
-  static constexpr std::size_t kFirstSlots = 64;
   static constexpr std::uint64_t bytes_of(std::uint64_t slots) {
-    return slots / 4 * 3 * (sizeof(std::uint64_t) + 1) + slots * sizeof(std::uint32_t);
+    return slots / 2 * (sizeof(std::uint64_t) + 1) + slots * sizeof(std::uint32_t);
   }
-  [[nodiscard]] std::size_t slot_of(const Frame& frame) const;
 
   std::vector<std::uint64_t> addresses_;
   std::vector<std::uint8_t> modes_;
-  std::vector<std::uint32_t> slots_;  // index + 1; 0 = empty; a power of two
+  core::IndexTable index_;
 };
 
 /// The word of a frame, or false when it needs an escape which the table does not have.

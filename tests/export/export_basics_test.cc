@@ -10,7 +10,6 @@
 #include "export/hand_made_capture.h"
 #include "export/naming/build_id_text.h"
 #include "export/naming/stack_tree.h"
-#include "export/naming/string_table.h"
 #include "export/output/csv_table.h"
 #include "export/output/spilled_message.h"
 #include "export/selection/lane_timeline.h"
@@ -134,22 +133,6 @@ TEST_CASE("spilled message: what went to disk counts, and comes back") {
   const auto bytes = test::read_test_file(path);
   CHECK(std::equal(bytes.begin(), bytes.end(), whole.begin(), whole.end(),
                    [](std::byte b, char c) { return static_cast<char>(b) == c; }));
-}
-
-TEST_CASE("string table: numbers are dense and stay, whatever the texts") {
-  std::mt19937 random(5);
-  exporting::StringTable table;
-  std::map<std::string, std::uint32_t> expected;
-  for (int i = 0; i < 20'000; ++i) {
-    const std::string text(random() % 4, static_cast<char>(random() % 256));
-    const std::string longer = text + std::to_string(random() % 3000);
-    const auto known = expected.try_emplace(longer, static_cast<std::uint32_t>(expected.size()));
-    CHECK(table.intern(longer) == known.first->second);
-  }
-  CHECK(table.size() == expected.size());
-  for (const auto& [text, number] : expected) {
-    CHECK(table.text(number) == text);
-  }
 }
 
 TEST_CASE("stack tree: equal paths end at one node, and paths come back") {

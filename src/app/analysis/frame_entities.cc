@@ -35,12 +35,12 @@ std::string unnamed_text(const Frame& frame, const CodeLocation& location, Frame
 
 }  // namespace
 
-std::size_t FrameEntities::KeyHash::operator()(const Key& key) const {
+std::uint64_t FrameEntities::KeyHash::operator()(const Key& key) const {
   std::uint64_t hash = key.frame.address * 0x9E37'79B9'7F4A'7C15ULL;
   hash ^= (std::uint64_t{key.context} << 8) | (static_cast<std::uint64_t>(key.frame.mode) << 1) |
           static_cast<std::uint64_t>(key.use);
   hash = (hash ^ (hash >> 32)) * 0xD6E8'FEB8'6659'FD93ULL;
-  return static_cast<std::size_t>(hash ^ (hash >> 32));
+  return hash ^ (hash >> 32);
 }
 
 std::uint32_t FrameEntities::number_of(FrameEntity entity) {
@@ -49,12 +49,11 @@ std::uint32_t FrameEntities::number_of(FrameEntity entity) {
   key += entity.module;
   key += '\0';
   key += entity.place;
-  const auto [known, fresh] =
-      numbers_.try_emplace(std::move(key), static_cast<std::uint32_t>(entities_.size()));
-  if (fresh) {
+  const std::uint32_t number = texts_.intern(key);
+  if (number == entities_.size()) {
     entities_.push_back(std::move(entity));
   }
-  return known->second;
+  return number;
 }
 
 FrameEntities::Range FrameEntities::resolve(const Key& key) {
@@ -87,12 +86,11 @@ FrameEntities::Range FrameEntities::resolve(const Key& key) {
 std::span<const std::uint32_t> FrameEntities::of(const Frame& frame, AddressUse use,
                                                  std::uint32_t context) {
   const Key key{frame, use, context};
-  auto known = known_.find(key);
-  if (known == known_.end()) {
-    const Range range = resolve(key);
-    known = known_.emplace(key, range).first;
+  const std::uint32_t number = known_.number(key);
+  if (number == ranges_.size()) {
+    ranges_.push_back(resolve(key));
   }
-  return std::span(lists_).subspan(known->second.first, known->second.count);
+  return std::span(lists_).subspan(ranges_[number].first, ranges_[number].count);
 }
 
 }  // namespace stackpack::app

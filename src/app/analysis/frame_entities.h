@@ -5,9 +5,10 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
+#include "core/number_table.h"
+#include "core/string_table.h"
 #include "export/selection/sample_selection.h"
 #include "stackpack/symbols.h"
 
@@ -50,7 +51,7 @@ class FrameEntities {
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct KeyHash {
-    std::size_t operator()(const Key& key) const;
+    std::uint64_t operator()(const Key& key) const;
   };
   struct Range {
     std::uint32_t first = 0;
@@ -62,10 +63,11 @@ class FrameEntities {
 
   const exporting::SampleSelection& selection_;
   FrameGrain grain_;
-  std::unordered_map<Key, Range, KeyHash> known_;
+  core::NumberTable<Key, KeyHash> known_;
+  std::vector<Range> ranges_;         // by number of the key
   std::vector<std::uint32_t> lists_;  // entities, frame after frame
   std::vector<FrameEntity> entities_;
-  std::unordered_map<std::string, std::uint32_t> numbers_;
+  core::StringTable texts_;  // of the entities, by their numbers
   std::vector<InlineFrame> inlined_;
 };
 

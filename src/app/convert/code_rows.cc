@@ -1,23 +1,13 @@
 #include "app/convert/code_rows.h"
 
-#include <functional>
-
 namespace stackpack::app {
 
 std::uint32_t CodeRows::text(std::string_view text) {
-  if (text.empty()) {
-    return kNoText;
-  }
-  auto known = numbers_.find(text);
-  if (known == numbers_.end()) {
-    known = numbers_.emplace(std::string(text), static_cast<std::uint32_t>(texts_.size())).first;
-    texts_.push_back(&known->first);  // nodes of the map stay where they are
-  }
-  return known->second;
+  return text.empty() ? kNoText : texts_.intern(text);
 }
 
 std::string_view CodeRows::view(std::uint32_t text) const {
-  return text == kNoText ? std::string_view() : std::string_view(*texts_[text]);
+  return text == kNoText ? std::string_view() : texts_.text(text);
 }
 
 void CodeRows::add(const CodeRange& range, const capture::CodeFact& code) {

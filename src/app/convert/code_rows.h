@@ -2,13 +2,12 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "capture/function_recorder.h"
+#include "core/string_table.h"
 #include "spk/write/name_writer.h"
 #include "stackpack/names.h"
 #include "stackpack/result.h"
@@ -27,17 +26,13 @@ class CodeRows {
   Status write(spk::NameWriter& names) const;
 
  private:
-  struct Hash : std::hash<std::string_view> {
-    using is_transparent = void;
-  };
   using CallKey =
       std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
 
   std::uint32_t text(std::string_view text);
   [[nodiscard]] std::string_view view(std::uint32_t text) const;
 
-  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> numbers_;
-  std::vector<const std::string*> texts_;
+  core::StringTable texts_;
   std::map<CallKey, std::uint32_t> calls_;
   std::vector<InlinedCall> inlined_;  // with texts of texts_
   std::vector<CodeLine> lines_;

@@ -10,9 +10,9 @@
 #include <limits>
 #include <map>
 
+#include "core/string_table.h"
 #include "export/export_job.h"
 #include "export/naming/build_id_text.h"
-#include "export/naming/string_table.h"
 #include "export/output/json_output.h"
 #include "export/selection/file_name.h"
 #include "export/selection/lane_samples.h"
@@ -515,8 +515,8 @@ class FirefoxEncoder {
     std::uint32_t source = kNoSource;
     std::uint32_t start_line = 0;
   };
-  StringTable strings_;
-  StringTable sources_;
+  core::StringTable strings_;
+  core::StringTable sources_;
   std::vector<FunctionRow> functions_;
   std::vector<std::uint32_t> function_of_;  // by location
   std::uint64_t interval_ns_ = std::numeric_limits<std::uint64_t>::max();

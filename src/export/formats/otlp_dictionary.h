@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/string_table.h"
 #include "export/naming/location_table.h"
 #include "export/naming/stack_tree.h"
-#include "export/naming/string_table.h"
 #include "export/output/export_output.h"
 #include "export/output/spilled_message.h"
 #include "export/selection/sample_selection.h"
@@ -59,8 +59,8 @@ class OtlpDictionary {
   const LocationTable& locations_;
   const StackTree& tree_;
   bool stack_tree_;
-  StringTable strings_;
-  StringTable attribute_identities_;
+  core::StringTable strings_;
+  core::StringTable attribute_identities_;
   std::vector<Attribute> attributes_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> attributes_of_track_;
   std::vector<std::uint32_t> index_of_node_;  // 0: not asked for

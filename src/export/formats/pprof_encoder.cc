@@ -12,10 +12,10 @@
 #include <limits>
 #include <tuple>
 
+#include "core/string_table.h"
 #include "export/export_job.h"
 #include "export/formats/pprof_fields.h"
 #include "export/naming/build_id_text.h"
-#include "export/naming/string_table.h"
 #include "export/selection/saturating.h"
 #include <protozero/pbf_writer.hpp>
 
@@ -375,7 +375,7 @@ class PprofEncoder {
   LocationTable locations_;
   StackTree tree_;
   StackResolver resolver_;
-  StringTable strings_;
+  core::StringTable strings_;
   DistinctCounter distinct_;
   std::int64_t key_pid_ = 0;
   std::int64_t key_tid_ = 0;

@@ -28,14 +28,14 @@ bool is_kernel(FrameMode mode) {
 
 }  // namespace
 
-std::size_t LocationTable::LocationHash::operator()(const Location& location) const {
+std::uint64_t LocationTable::LocationHash::operator()(const Location& location) const {
   std::uint64_t hash = location.address * 0x9E37'79B9'7F4A'7C15ULL;
   hash ^= (std::uint64_t{location.image} << 8) | (location.returns ? 0x80U : 0U) |
           static_cast<std::uint64_t>(location.mode);
   hash += (std::uint64_t{location.code} << 32) + location.inline_depth;
   hash ^= hash >> 32;
   hash *= 0xD6E8'FEB8'6659'FD93ULL;
-  return static_cast<std::size_t>(hash ^ (hash >> 32));
+  return hash ^ (hash >> 32);
 }
 
 LocationTable::LocationTable(const SampleSelection& selection, const Naming& naming)
@@ -197,24 +197,22 @@ std::uint32_t LocationTable::place_of(const SourcePlace& place) {
 }
 
 std::uint32_t LocationTable::number_of(const Location& location) {
-  auto& numbers = naming_.unfold ? part_numbers_ : numbers_;
-  const auto [number, fresh] =
-      numbers.try_emplace(location, static_cast<std::uint32_t>(locations_.size()));
-  if (fresh && naming_.by_text) {
+  const std::uint32_t number = locations_.number(location);
+  if (!naming_.by_text) {
+    return number;
+  }
+  if (number == text_of_location_.size()) {
     scratch_.clear();
     append_text(location, scratch_);
-    number->second = texts_.intern(scratch_);
-  } else if (fresh) {
-    locations_.push_back(location);
+    text_of_location_.push_back(texts_.intern(scratch_));
   }
-  return number->second;
+  return text_of_location_[number];
 }
 
 std::uint32_t LocationTable::unfolded(const Location& location) {
-  const auto [number, fresh] =
-      numbers_.try_emplace(location, static_cast<std::uint32_t>(first_part_.size() - 1));
-  if (!fresh) {
-    return number->second;
+  const std::uint32_t number = folded_.number(location);
+  if (number + 1 < first_part_.size()) {
+    return number;
   }
   const std::size_t first = parts_.size();
   if (location.code == kNoCode) {
@@ -236,7 +234,7 @@ std::uint32_t LocationTable::unfolded(const Location& location) {
   }
   std::reverse(parts_.begin() + static_cast<std::ptrdiff_t>(first), parts_.end());
   first_part_.push_back(parts_.size());
-  return number->second;
+  return number;
 }
 
 std::uint32_t LocationTable::intern(std::uint32_t pid, std::uint64_t time_ns, const Frame& frame,

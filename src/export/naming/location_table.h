@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
-#include "export/naming/string_table.h"
+#include "core/number_table.h"
+#include "core/string_table.h"
 #include "export/selection/sample_selection.h"
 #include "stackpack/export.h"
 
@@ -145,7 +145,7 @@ class LocationTable {
 
  private:
   struct LocationHash {
-    std::size_t operator()(const Location& location) const;
+    std::uint64_t operator()(const Location& location) const;
   };
   // What decides the names of an address: pointers into the tables of the view.
   using CodeKey =
@@ -171,19 +171,19 @@ class LocationTable {
   std::vector<std::uint32_t> module_of_image_;
   std::vector<std::string> name_of_image_;
   std::set<std::string_view> ambiguous_names_;  // functions of several images
-  std::unordered_map<Location, std::uint32_t, LocationHash> numbers_;
-  std::unordered_map<Location, std::uint32_t, LocationHash> part_numbers_;
-  std::vector<Location> locations_;
+  core::NumberTable<Location, LocationHash> locations_;
+  std::vector<std::uint32_t> text_of_location_;       // Naming::by_text
+  core::NumberTable<Location, LocationHash> folded_;  // Naming::unfold: whose parts are in parts_
   std::vector<std::uint32_t> parts_;
   std::vector<std::size_t> first_part_{0};
-  StringTable names_;
+  core::StringTable names_;
   std::vector<FunctionName> functions_;
   std::map<FunctionName, std::uint32_t> function_numbers_;
   std::vector<SourcePlace> places_;
   std::map<SourcePlace, std::uint32_t> place_numbers_;
   std::map<CodeKey, std::uint32_t> codes_;
   std::vector<InlineFrame> chain_;
-  StringTable texts_;
+  core::StringTable texts_;
   std::string scratch_;
 };
 

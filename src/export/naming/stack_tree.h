@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/index_table.h"
 #include "stackpack/result.h"
 
 namespace stackpack::exporting {
@@ -11,12 +12,10 @@ namespace stackpack::exporting {
 /// Callstacks of locations as a tree: node 0 is the root, every other node has a parent with a
 /// lower number and a location. Two callstacks with the same locations end at the same node.
 ///
-/// Memory: 8 bytes a node and 4 a slot of the look-up table, which is at most three quarters full.
+/// Memory: 16 to 24 bytes a node.
 class StackTree {
  public:
   static constexpr std::uint32_t kRoot = 0;
-
-  StackTree();
 
   /// The child of `parent` with that location, added when it is new.
   /// Errors: kLimit when there are no more numbers.
@@ -37,10 +36,9 @@ class StackTree {
     std::uint32_t parent = 0;
     std::uint32_t location = 0;
   };
-  void grow();
 
-  std::vector<Node> nodes_;
-  std::vector<std::uint32_t> slots_;  // node; 0: free, since the root is nobody's child
+  std::vector<Node> nodes_ = std::vector<Node>(1);
+  core::IndexTable index_;  // of all nodes but the root
 };
 
 }  // namespace stackpack::exporting

@@ -17,20 +17,19 @@ LaneSamples::LaneSamples(SampleSelection& selection, StackResolver& resolver, st
     : selection_(selection), resolver_(resolver), limit_(std::max<std::size_t>(limit, 1)) {}
 
 std::uint32_t LaneSamples::lane_of(const SelectedSample& sample) const {
-  return numbers_.find(key_of(sample.track, sample.event))->second;
+  return lane_of_key_[keys_.find(key_of(sample.track, sample.event))];
 }
 
 Status LaneSamples::find_lanes() {
   lanes_.clear();
-  numbers_.clear();
+  keys_.clear();
   const Status status = selection_.for_each([this](std::span<const SelectedSample> block) {
     for (const SelectedSample& sample : block) {
-      const auto [number, fresh] = numbers_.try_emplace(key_of(sample.track, sample.event),
-                                                        static_cast<std::uint32_t>(lanes_.size()));
-      if (fresh) {
+      const std::uint32_t number = keys_.number(key_of(sample.track, sample.event));
+      if (number == lanes_.size()) {
         lanes_.push_back({sample.track, sample.event, 0});
       }
-      ++lanes_[number->second].samples;
+      ++lanes_[number].samples;
     }
     return Status{};
   });
@@ -41,8 +40,9 @@ Status LaneSamples::find_lanes() {
     };
     return place(a) < place(b);
   });
+  lane_of_key_.resize(lanes_.size());
   for (std::uint32_t i = 0; i < lanes_.size(); ++i) {
-    numbers_[key_of(lanes_[i].track, lanes_[i].event)] = i;
+    lane_of_key_[keys_.find(key_of(lanes_[i].track, lanes_[i].event))] = i;
   }
   return status;
 }

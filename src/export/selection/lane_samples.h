@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include "core/number_table.h"
 #include "export/naming/stack_resolver.h"
 #include "export/selection/sample_selection.h"
 
@@ -65,7 +65,8 @@ class LaneSamples {
   StackResolver& resolver_;
   std::size_t limit_;
   std::vector<Lane> lanes_;
-  std::unordered_map<std::uint64_t, std::uint32_t> numbers_;  // (track, event) to lane
+  core::NumberTable<std::uint64_t> keys_;  // (track, event)
+  std::vector<std::uint32_t> lane_of_key_;
   std::vector<LaneSample> samples_;
   std::vector<StackResolver::Request> requests_;  // parallel to samples_
   std::vector<std::uint32_t> nodes_;

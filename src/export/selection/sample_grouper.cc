@@ -7,8 +7,6 @@ namespace stackpack::exporting {
 
 namespace {
 
-constexpr std::size_t kFirstGroupSlots = 1024;
-
 std::uint64_t hash_of(const GroupKey& key) {
   std::uint64_t hash = (std::uint64_t{key.stack} << 32) | key.context;
   hash ^= ((std::uint64_t{key.track} << 32) | key.event) * 0x9E37'79B9'7F4A'7C15ULL;
@@ -33,32 +31,19 @@ GroupKey SampleGrouper::key_of(const SelectedSample& sample) const {
           by_.track ? sample.track : 0};
 }
 
-void SampleGrouper::index_groups(std::size_t slot_count) {
-  slots_.assign(slot_count, 0);
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
-    std::size_t slot = hash_of(groups_[i].key) & (slot_count - 1);
-    while (slots_[slot] != 0) {
-      slot = (slot + 1) & (slot_count - 1);
-    }
-    slots_[slot] = static_cast<std::uint32_t>(i + 1);
+void SampleGrouper::index_groups() {
+  const auto hash_of_group = [this](std::uint32_t i) { return hash_of(groups_[i].key); };
+  index_.clear();
+  for (std::uint32_t i = 0; i < groups_.size(); ++i) {
+    index_.insert(hash_of_group(i), i, hash_of_group);
   }
-}
-
-// The slot which has the key, or the free one where it would go.
-std::size_t SampleGrouper::slot_of(const GroupKey& key) const {
-  std::size_t slot = hash_of(key) & (slots_.size() - 1);
-  while (slots_[slot] != 0 && groups_[slots_[slot] - 1].key != key) {
-    slot = (slot + 1) & (slots_.size() - 1);
-  }
-  return slot;
 }
 
 std::optional<std::size_t> SampleGrouper::find(const SelectedSample& sample) const {
-  if (slots_.empty()) {
-    return std::nullopt;
-  }
-  const std::uint32_t entry = slots_[slot_of(key_of(sample))];
-  return entry == 0 ? std::nullopt : std::optional<std::size_t>(entry - 1);
+  const GroupKey key = key_of(sample);
+  const std::uint32_t group =
+      index_.find(hash_of(key), [&](std::uint32_t i) { return groups_[i].key == key; });
+  return group == core::IndexTable::kNone ? std::nullopt : std::optional<std::size_t>(group);
 }
 
 void SampleGrouper::throw_out_upper_half() {
@@ -68,20 +53,19 @@ void SampleGrouper::throw_out_upper_half() {
   end_ = middle->key;
   has_end_ = true;
   groups_.erase(middle, groups_.end());
-  index_groups(slots_.size());
+  index_groups();
 }
 
 void SampleGrouper::add(const SelectedSample& sample) {
   const GroupKey key = key_of(sample);
-  if (groups_.size() * 2 >= slots_.size()) {
-    index_groups(std::max(kFirstGroupSlots, slots_.size() * 2));
-  }
-  const std::size_t slot = slot_of(key);
-  if (slots_[slot] == 0) {
+  const std::uint32_t number = index_.find_or_insert(
+      hash_of(key), static_cast<std::uint32_t>(groups_.size()),
+      [&](std::uint32_t i) { return groups_[i].key == key; },
+      [this](std::uint32_t i) { return hash_of(groups_[i].key); });
+  if (number == groups_.size()) {
     groups_.push_back({key});
-    slots_[slot] = static_cast<std::uint32_t>(groups_.size());
   }
-  Group& group = groups_[slots_[slot] - 1];
+  Group& group = groups_[number];
   add_saturating(group.count, sample.count);
   add_saturating(group.weight, sample.weight);
   if (groups_.size() > limit_) {
@@ -91,7 +75,7 @@ void SampleGrouper::add(const SelectedSample& sample) {
 
 Status SampleGrouper::collect(const GroupKey& from) {
   groups_.clear();
-  std::fill(slots_.begin(), slots_.end(), 0);
+  index_.clear();
   has_end_ = false;
   ++passes_;
   return selection_.for_each([&](std::span<const SelectedSample> block) {
@@ -114,7 +98,7 @@ Status SampleGrouper::for_each(const std::function<Status(std::span<const Group>
     }
     std::sort(groups_.begin(), groups_.end(),
               [](const Group& a, const Group& b) { return a.key < b.key; });
-    index_groups(slots_.size());
+    index_groups();
     if (const Status status = visit(groups_); !status) {
       return status;
     }

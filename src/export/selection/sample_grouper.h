@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "core/index_table.h"
 #include "export/selection/sample_selection.h"
 
 namespace stackpack::exporting {
@@ -19,7 +20,6 @@ struct GroupKey {
   std::uint32_t context = 0;
   std::uint32_t track = 0;
 
-  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the comparison with 0 for a pointer
   // NOLINTNEXTLINE(modernize-use-nullptr): the compiler's own comparison
   friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
 };
@@ -67,16 +67,15 @@ class SampleGrouper {
   Status collect(const GroupKey& from);
   void add(const SelectedSample& sample);
   void throw_out_upper_half();
-  [[nodiscard]] std::size_t slot_of(const GroupKey& key) const;
-  void index_groups(std::size_t slot_count);
+  void index_groups();
 
   SampleSelection& selection_;
   GroupBy by_;
   std::size_t limit_;
   std::size_t passes_ = 0;
   std::vector<Group> groups_;
-  std::vector<std::uint32_t> slots_;  // index in groups_ plus 1; 0: free
-  GroupKey end_;                      // keys from here on are left to a later pass
+  core::IndexTable index_;  // of groups_
+  GroupKey end_;            // keys from here on are left to a later pass
   bool has_end_ = false;
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/number_table.h"
 #include "scratch/sorted_runs.h"
 #include "spk/format/edge_blocks.h"
 #include "stackpack/result.h"
@@ -25,27 +26,22 @@ class EdgeCounter {
   Status add(std::uint32_t row, std::uint32_t child, bool first);
 
   /// No fewer than there are edges, and no more where all are in memory.
-  [[nodiscard]] std::uint64_t most_edges() const { return used_ + runs_.rows(); }
+  [[nodiscard]] std::uint64_t most_edges() const { return edges_.size() + runs_.rows(); }
 
   /// All edges by row, then child. Once, after the last add().
   /// Errors: kIo, and whatever `visit` returns.
   Status for_each(const std::function<Status(const CountedEdge&)>& visit);
 
  private:
-  struct Slot {
-    std::uint64_t key = 0;  // row + 1 in the high half, so that no pair is 0
-    std::uint64_t count = 0;
-  };
-  [[nodiscard]] std::size_t slot_of(std::uint64_t key) const;
-  Status make_room();
   std::vector<CountedEdge> take_sorted();
 
-  // Slots at most 3/4 full, half as many while they double, the edges as they are sorted.
+  // Edges and counts, twice while their arrays grow, the slots of the table, the edges as they are
+  // sorted.
   static constexpr std::uint64_t kBytesPerEdge = 64;
 
-  std::vector<Slot> slots_;
-  std::size_t used_ = 0;
-  std::uint64_t most_used_;
+  core::NumberTable<std::uint64_t> edges_;  // row in the high half, child in the low one
+  std::vector<std::uint64_t> counts_;       // by number of the edge
+  std::uint64_t most_edges_;
   scratch::SortedRuns<CountedEdge> runs_;
 };
 

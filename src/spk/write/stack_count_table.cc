@@ -29,7 +29,7 @@ StackCountTable::StackCountTable(std::string scratch_directory, std::uint64_t me
                                      : std::max(kLeastCounts, memory_bytes / kBytesPerCount)),
       runs_(std::move(scratch_directory), memory_bytes / 2) {}
 
-std::size_t StackCountTable::HashKey::operator()(const Key& key) const {
+std::uint64_t StackCountTable::HashKey::operator()(const Key& key) const {
   constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15;
   std::uint64_t hash = (std::uint64_t{key.pid} << 32 | key.stack) * kMultiplier;
   hash ^= hash >> 29;
@@ -39,7 +39,12 @@ std::size_t StackCountTable::HashKey::operator()(const Key& key) const {
 }
 
 Status StackCountTable::add(const StoredSample& sample) {
-  Count& count = counts_[{sample.stack, sample.event, sample.pid, sample.origin}];
+  const std::uint32_t number =
+      keys_.number({sample.stack, sample.event, sample.pid, sample.origin});
+  if (number == counts_.size()) {
+    counts_.emplace_back();
+  }
+  Count& count = counts_[number];
   ++count.samples;
   add_saturating(count.weight, sample.weight);
   return counts_.size() < most_counts_ ? Status{} : runs_.add(take_sorted());
@@ -48,10 +53,13 @@ Status StackCountTable::add(const StoredSample& sample) {
 std::vector<Row> StackCountTable::take_sorted() {
   std::vector<Row> rows;
   rows.reserve(counts_.size());
-  for (const auto& [key, count] : counts_) {
-    rows.push_back({key.stack, key.event, key.pid, key.origin, count.samples, count.weight});
+  for (std::uint32_t i = 0; i < keys_.size(); ++i) {
+    const Key& key = keys_[i];
+    rows.push_back(
+        {key.stack, key.event, key.pid, key.origin, counts_[i].samples, counts_[i].weight});
   }
-  counts_.clear();
+  keys_.release();
+  counts_ = {};
   std::sort(rows.begin(), rows.end(),
             [](const Row& a, const Row& b) { return key_of(a) < key_of(b); });
   return rows;

@@ -5,9 +5,9 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "core/number_table.h"
 #include "scratch/sorted_runs.h"
 #include "stackpack/model.h"
 #include "stackpack/reader.h"
@@ -46,7 +46,7 @@ class StackCountTable {
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct HashKey {
-    std::size_t operator()(const Key& key) const;
+    std::uint64_t operator()(const Key& key) const;
   };
   struct Count {
     std::uint64_t samples = 0;
@@ -55,12 +55,14 @@ class StackCountTable {
 
   std::vector<Row> take_sorted();
 
-  // What a count takes in the hash (node, its allocation's overhead, its share of the buckets) and
-  // as a row of the sorted run beside it.
-  static constexpr std::uint64_t kBytesPerCount = 64 + 16 + sizeof(Row);
+  // What a count takes (key, count, both twice while their arrays grow, the slots of the table) and
+  // as a row of the sorted run beside them.
+  static constexpr std::uint64_t kBytesPerCount =
+      2 * (sizeof(Key) + sizeof(Count)) + 16 + sizeof(Row);
 
-  std::unordered_map<Key, Count, HashKey> counts_;
-  std::uint64_t most_counts_;  // in the hash
+  core::NumberTable<Key, HashKey> keys_;
+  std::vector<Count> counts_;  // by number of the key
+  std::uint64_t most_counts_;
   scratch::SortedRuns<Row> runs_;
 };
 

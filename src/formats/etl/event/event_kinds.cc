@@ -131,9 +131,9 @@ std::uint64_t hash_of(EventClass cls, std::uint8_t group, std::uint8_t type, std
                                (std::uint64_t{id} << 32) | (std::uint64_t{version} << 16) |
                                (std::uint64_t{group} << 8) | type;
   if (cls == EventClass::kKernel) {
-    return mix_bits(packed);
+    return core::mix_bits(packed);
   }
-  return mix_bits(packed ^ guid.low) ^ mix_bits(guid.high);
+  return core::mix_bits(packed ^ guid.low) ^ core::mix_bits(guid.high);
 }
 
 bool same_kind(const EventKind& kind, const EventView& event) {
@@ -170,7 +170,7 @@ std::uint32_t EventKinds::classify(const EventView& event, EventRole& role, std:
                 event.version, event.cls == EventClass::kProvider ? event.id : 0, event.guid);
     const std::uint32_t found =
         table_.find(hash, [&](std::uint32_t index) { return same_kind(kinds_[index], event); });
-    last_ = found != IndexTable::kNone ? found : add(event, hash);
+    last_ = found != core::IndexTable::kNone ? found : add(event, hash);
   }
   EventKind& kind = kinds_[last_];
   ++kind.count;

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/index_table.h"
 #include "formats/etl/event/event_header.h"
 #include "formats/etl/names/method_events.h"
-#include "formats/etl/stacks/index_table.h"
 
 namespace stackpack::etl {
 
@@ -102,7 +102,7 @@ class EventKinds {
   std::uint32_t add(const EventView& event, std::uint64_t hash);
 
   std::vector<EventKind> kinds_;
-  IndexTable table_;
+  core::IndexTable table_;
   std::map<std::uint16_t, std::uint32_t> kind_of_source_;
   std::map<std::uint16_t, std::string> counter_names_;
   std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> kind_of_title_;

@@ -1,9 +1,9 @@
 #include "formats/etl/names/method_events.h"
 
 #include "bytes/byte_cursor.h"
+#include "core/index_table.h"
 #include "formats/etl/event/payload_pointer.h"
 #include "formats/etl/event/windows_text.h"
-#include "formats/etl/stacks/index_table.h"
 
 namespace stackpack::etl {
 
@@ -125,7 +125,7 @@ bool MethodReader::read_runtime(const EventView& event, capture::FunctionFact& f
   in.skip(event.version >= 1 ? 2U : 0U);  // runtime instance
   const std::uint64_t version =
       event.version >= 2 && in.remaining() >= 8 ? in.read<std::uint64_t>() : std::uint64_t{0};
-  fact.id = mix_bits(method) ^ version;
+  fact.id = core::mix_bits(method) ^ version;
   fact.source = FunctionSource::kClr;
   return true;
 }

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "capture/loss_counters.h"
+#include "core/index_table.h"
 #include "formats/etl/etl_sample_writer.h"
 #include "formats/etl/event/event_header.h"
 #include "formats/etl/event/event_window.h"
-#include "formats/etl/stacks/index_table.h"
 #include "formats/etl/stacks/stack_keys.h"
 #include "formats/etl/stacks/stack_pairs.h"
 #include "scratch/spill_records.h"
@@ -64,7 +64,9 @@ class ExtendedStacks {
     std::uint32_t tid = 0;
     std::uint32_t half = 0;
     [[nodiscard]] bool used() const { return half != 0; }
-    [[nodiscard]] std::uint64_t hash() const { return mix_bits(match_id) ^ mix_bits(~tid); }
+    [[nodiscard]] std::uint64_t hash() const {
+      return core::mix_bits(match_id) ^ core::mix_bits(~tid);
+    }
     [[nodiscard]] bool same_key(const ByMatch& other) const {
       return match_id == other.match_id && tid == other.tid;
     }

@@ -20,7 +20,7 @@
 #include <span>
 #include <vector>
 
-#include "formats/etl/stacks/index_table.h"
+#include "core/index_table.h"
 #include "scratch/spill_chains.h"
 #include "scratch/spill_records.h"
 #include "scratch/spill_space.h"
@@ -75,7 +75,7 @@ class StackKeys {
     StackPart part = kNoPart;
     std::uint32_t space = 0;
     [[nodiscard]] bool used() const { return part != kNoPart; }
-    [[nodiscard]] std::uint64_t hash() const { return mix_bits(key) ^ mix_bits(space); }
+    [[nodiscard]] std::uint64_t hash() const { return core::mix_bits(key) ^ core::mix_bits(space); }
     [[nodiscard]] bool same_key(const OpenKey& other) const {
       return key == other.key && space == other.space;
     }

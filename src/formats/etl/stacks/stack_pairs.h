@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "capture/callstack_sink.h"
+#include "core/index_table.h"
 #include "formats/etl/etl_sample_writer.h"
-#include "formats/etl/stacks/index_table.h"
 #include "formats/etl/stacks/join_counts.h"
 #include "formats/etl/stacks/stack_keys.h"
 #include "scratch/spill_records.h"
@@ -65,7 +65,7 @@ class StackPairs {
     std::uint32_t pair = 0;
     [[nodiscard]] bool used() const { return pair != 0; }
     [[nodiscard]] std::uint64_t hash() const {
-      return mix_bits((std::uint64_t{kernel} << 32) | user) ^ mix_bits(borrowed);
+      return core::mix_bits((std::uint64_t{kernel} << 32) | user) ^ core::mix_bits(borrowed);
     }
     [[nodiscard]] bool same_key(const ByParts& other) const {
       return kernel == other.kernel && user == other.user && borrowed == other.borrowed;

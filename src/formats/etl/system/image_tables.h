@@ -6,9 +6,9 @@
 #include <string>
 
 #include "capture/system_recorder.h"
+#include "core/index_table.h"
 #include "formats/etl/event/etl_clock.h"
 #include "formats/etl/event/event_header.h"
-#include "formats/etl/stacks/index_table.h"
 #include "scratch/spill_chains.h"
 #include "scratch/spill_records.h"
 #include "scratch/spill_space.h"
@@ -52,7 +52,7 @@ class ImageTables {
     std::uint32_t kind = 0;
     [[nodiscard]] bool used() const { return kind != 0; }
     [[nodiscard]] std::uint64_t hash() const {
-      return mix_bits(base) ^ mix_bits((std::uint64_t{kind} << 32) | pid);
+      return core::mix_bits(base) ^ core::mix_bits((std::uint64_t{kind} << 32) | pid);
     }
     [[nodiscard]] bool same_key(const Known& other) const {
       return base == other.base && pid == other.pid && kind == other.kind;

@@ -4,11 +4,11 @@
 
 #include "bytes/byte_cursor.h"
 #include "capture/system_recorder.h"
+#include "core/index_table.h"
 #include "formats/etl/event/etl_clock.h"
 #include "formats/etl/event/event_header.h"
 #include "formats/etl/event/event_kinds.h"
 #include "formats/etl/event/payload_pointer.h"
-#include "formats/etl/stacks/index_table.h"
 #include "scratch/spill_space.h"
 #include "scratch/spill_table.h"
 
@@ -63,7 +63,7 @@ class KernelTables {
     std::uint32_t unused = 0;
     [[nodiscard]] bool used() const { return flags != 0; }
     [[nodiscard]] std::uint64_t kind() const { return flags & (kIsProcess | kIsThread); }
-    [[nodiscard]] std::uint64_t hash() const { return mix_bits((kind() << 32) | id); }
+    [[nodiscard]] std::uint64_t hash() const { return core::mix_bits((kind() << 32) | id); }
     [[nodiscard]] bool same_key(const Known& other) const {
       return id == other.id && kind() == other.kind();
     }

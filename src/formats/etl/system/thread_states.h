@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/index_table.h"
 #include "formats/etl/event/event_header.h"
 #include "formats/etl/event/event_kinds.h"
 #include "formats/etl/event/event_window.h"
-#include "formats/etl/stacks/index_table.h"
 #include "scratch/spill_records.h"
 #include "scratch/spill_space.h"
 #include "scratch/spill_table.h"
@@ -76,7 +76,7 @@ class ThreadStates {
     ThreadNumber number = 0;
     std::uint32_t unused = 0;
     [[nodiscard]] bool used() const { return number != 0; }
-    [[nodiscard]] std::uint64_t hash() const { return mix_bits(key); }
+    [[nodiscard]] std::uint64_t hash() const { return core::mix_bits(key); }
     [[nodiscard]] bool same_key(const Place& other) const { return key == other.key; }
   };
 
