@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <string_view>
 #include <tuple>
 
@@ -38,16 +37,6 @@ std::vector<std::uint32_t> first_rows_of(std::span<const Module> modules) {
   return rows;
 }
 
-std::vector<std::uint32_t> order_by_pid(std::span<const Process> processes) {
-  std::vector<std::uint32_t> order(processes.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tuple(processes[a].pid, order_of_time(processes[a].start_ns)) <
-           std::tuple(processes[b].pid, order_of_time(processes[b].start_ns));
-  });
-  return order;
-}
-
 }  // namespace
 
 SymbolIndex::SymbolIndex(std::span<const Process> processes, std::span<const Module> modules,
@@ -57,24 +46,12 @@ SymbolIndex::SymbolIndex(std::span<const Process> processes, std::span<const Mod
       names_(names),
       facts_(facts),
       first_rows_(first_rows_of(modules)),
-      by_pid_(order_by_pid(processes)),
+      lives_(processes),
       map_(processes, modules),
       functions_(names.functions, first_rows_),
       lines_(names.lines, first_rows_),
       epochs_(processes, modules, functions_),
       any_functions_(!names.functions.empty()) {}
-
-const Process* SymbolIndex::process_at(std::uint32_t pid, std::uint64_t time_ns) const {
-  const auto after = std::upper_bound(
-      by_pid_.begin(), by_pid_.end(), std::tuple(pid, time_ns),
-      [&](const auto& key, std::uint32_t index) {
-        return key < std::tuple(processes_[index].pid, order_of_time(processes_[index].start_ns));
-      });
-  if (after == by_pid_.begin() || processes_[*(after - 1)].pid != pid) {
-    return nullptr;
-  }
-  return &processes_[*(after - 1)];
-}
 
 // Of all functions that ever had the address, the one born last at or before the time; if there is
 // none, the one born first. Of several born together, the last row.
@@ -117,7 +94,8 @@ bool SymbolIndex::name_at(const Place& place, std::uint64_t time_ns, CodeLocatio
 bool SymbolIndex::name_in_process(std::uint64_t address, std::uint32_t pid, std::uint64_t time_ns,
                                   CodeLocation& location) const {
   for (int forks = 0; forks < kMaxForks && pid != kKernelPid; ++forks) {
-    const Process* const process = process_at(pid, time_ns);
+    const std::uint32_t row = lives_.find(pid, time_ns).row;
+    const Process* const process = row == capture::kNoRow ? nullptr : &processes_[row];
     const std::uint64_t life = process == nullptr ? kUnknownTime : process->start_ns;
     if (name_at({{FunctionOwner::kProcess, pid, life}, address}, time_ns, location)) {
       return true;

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "capture/life_index.h"
 #include "capture/module_map.h"
 #include "stackpack/names.h"
 #include "stackpack/symbols.h"
@@ -52,7 +53,6 @@ class SymbolIndex {
   [[nodiscard]] const Function* function_at(const Place& place, std::uint64_t time_ns) const;
   [[nodiscard]] CodeLocation locate_before(const Frame& frame, std::uint32_t pid,
                                            std::uint64_t time_ns, std::uint64_t back) const;
-  [[nodiscard]] const Process* process_at(std::uint32_t pid, std::uint64_t time_ns) const;
   bool name_at(const Place& place, std::uint64_t time_ns, CodeLocation& location) const;
   bool name_in_process(std::uint64_t address, std::uint32_t pid, std::uint64_t time_ns,
                        CodeLocation& location) const;
@@ -63,7 +63,7 @@ class SymbolIndex {
   const Names& names_;
   Facts facts_;
   std::vector<std::uint32_t> first_rows_;
-  std::vector<std::uint32_t> by_pid_;  // processes by pid, start
+  capture::ProcessLives lives_;
   capture::ModuleMap map_;
   RangeIndex<Function> functions_;
   RangeIndex<CodeLine> lines_;
