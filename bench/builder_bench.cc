@@ -1,6 +1,7 @@
 // Benchmark "builder": our builder against the published design, ordinary hash maps, and itself
-// behind a cache of whole callstacks. All of them number nodes in the order of first appearance,
-// root first, so that equal results mean equal node numbers for every callstack of the stream.
+// with a cache of whole callstacks in front. All of them number nodes in the order of first
+// appearance, root first, so that equal results mean equal node numbers for every callstack of the
+// stream.
 #include <algorithm>
 #include <cstdio>
 #include <functional>

@@ -73,7 +73,7 @@ void decode_rows(const Bytes& bytes, std::vector<StoredSample>& samples) {
   }
 }
 
-// A stream of events that tell what changes. A code of one byte each, then its operand:
+// A stream of events, each of which is a change. A code of one byte each, then its operand:
 //   0-3 time goes on (operand of 1, 2, 4, 8 bytes), 4 cpu, 5 thread, 6 event kind,
 //   8-11 sample: callstack id minus the thread's last one (1, 2, 3, 4 bytes, signed),
 //   12 sample with the thread's last callstack.

@@ -22,7 +22,7 @@ trap 'exit 130' INT TERM
 
 bytes=$(numfmt --from=si "$start")
 most=$(numfmt --from=si "$most")
-# Bytes at a hundredth of scale 1 tell the scale that gives a size.
+# The scale that gives a size, from the bytes at a hundredth of scale 1.
 "$generator" "$kind" "$work/probe" 0.01
 probe=$(stat -c %s "$work/probe")
 rm "$work/probe"

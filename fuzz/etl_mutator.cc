@@ -46,7 +46,7 @@ std::vector<Place> buffers_of(const Bytes& bytes) {
   return buffers;
 }
 
-// Where an event has its size: classic kernel events behind version and type, others first.
+// Where an event has its size: classic kernel events after version and type, others first.
 std::size_t size_place(std::uint8_t header_type) {
   return header_type <= 0x04 || header_type == 0x10 || header_type == 0x11 ? 4 : 0;
 }
@@ -68,7 +68,7 @@ std::vector<Place> events_of(const Bytes& bytes, const Place& buffer) {
   return events;
 }
 
-// The bytes behind the events are free: what grows takes from them.
+// The bytes after the events are free: what grows takes from them.
 bool move_tail(Bytes& bytes, const Place& buffer, std::size_t from, std::ptrdiff_t by) {
   const std::size_t saved = read32(bytes, buffer.begin + kSavedOffset);
   const std::ptrdiff_t new_saved = static_cast<std::ptrdiff_t>(saved) + by;

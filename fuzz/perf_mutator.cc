@@ -35,7 +35,7 @@ struct Order {
   }
 };
 
-// Where the records are: behind the header of a file or a pipe, or behind one byte of options.
+// Where the records are: after the header of a file or a pipe, or after one byte of options.
 struct Shape {
   Order order;
   bool file = false;
@@ -101,7 +101,7 @@ void replace(Bytes& bytes, const Place& place, const Bytes& by) {
   bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(place.begin), by.begin(), by.end());
 }
 
-// The sections of features stand behind the records, and a table of them right behind.
+// The sections of features stand after the records, and a table of them right after.
 void shift_sections(Bytes& bytes, const Shape& shape, std::size_t growth) {
   shape.order.write(bytes, kDataSize, 8, shape.end - shape.begin + growth);
   std::size_t features = 0;

@@ -1,6 +1,6 @@
-// Our builder behind a cache of whole callstacks, as the OpenTelemetry eBPF profiler has one for
-// its traces: a table of fixed size from the 128-bit hash of a callstack to its node. The hash is
-// trusted, which stackpack itself would not do.
+// Our builder with a cache of whole callstacks in front, as the OpenTelemetry eBPF profiler has one
+// for its traces: a table of fixed size from the 128-bit hash of a callstack to its node. The hash
+// is trusted, which stackpack itself would not do.
 #pragma once
 
 #define XXH_INLINE_ALL

@@ -232,7 +232,7 @@ void EtlFile::add(const Observation& seen) {
   first_time_ns_ = first_time_ns_ == 0 ? seen.time_ns : first_time_ns_;
   Processor& processor = processors_[seen.cpu];
   // 16 ticks per 100 ns. A clock never goes back on a processor, and a thread has one event and its
-  // stacks behind it before it has the next, wherever it runs.
+  // stacks after it before it has the next, wherever it runs.
   std::uint64_t& thread_clock = thread_clock_[seen.tid];
   const std::uint64_t clock = std::max({processor.clock + 1, thread_clock + 1,
                                         (seen.time_ns - first_time_ns_) * 16 / 100 + kFirstClock});

@@ -12,7 +12,7 @@
 
 namespace stackpack::capture {
 
-/// Tells which image an address belongs to, in which process and at which time.
+/// Finds the image an address belongs to, in which process and at which time.
 ///
 /// The spans must outlive the map. Const methods may be called from any thread.
 class ModuleMap {

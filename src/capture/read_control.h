@@ -5,7 +5,7 @@
 
 namespace stackpack::capture {
 
-/// What a running conversion and the one who watches it tell each other; the numbers belong to the
+/// What a running conversion and the one who watches it have in common; the numbers belong to the
 /// watcher, the threads share them. Null pointers: nobody watches.
 struct ReadControl {
   std::atomic<std::uint64_t>* bytes_done = nullptr;  ///< bytes of the capture consumed so far

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kStandIn = "USER";
 constexpr std::array<std::string_view, 3> kHomes{"home", "users", "documents and settings"};
-// Homes that are nobody's: they tell nothing, and who reads paths expects them.
+// Homes that are nobody's: they reveal nothing, and readers of paths expect them.
 constexpr std::array<std::string_view, 4> kNobody{"public", "default", "all users", "shared"};
 constexpr std::array<std::string_view, 2> kDroppedFacts{"command_line", "host.name"};
 

@@ -105,7 +105,7 @@ struct VerifyArguments {
 };
 
 struct HelpArguments {
-  std::vector<std::string> topic;  // words behind `help`
+  std::vector<std::string> topic;  // words after `help`
 };
 
 }  // namespace stackpack::cli

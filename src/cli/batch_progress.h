@@ -20,7 +20,7 @@ class BatchProgress {
   /// `shown`: false makes every call do nothing.
   BatchProgress(const app::Batch& batch, bool shown);
 
-  /// Tells that a job ended.
+  /// A job ended.
   void count(std::size_t job);
 
   /// Draws anew, at most some times a second.

@@ -66,9 +66,9 @@ std::optional<std::string_view> name_of(const JsonValue& element) {
              : std::nullopt;
 }
 
-// What is left of `key` behind `name`, which is its first part or several of them; names may hold
+// What is left of `key` after `name`, which is its first part or several of them; names may hold
 // dots themselves.
-std::optional<std::string_view> behind(std::string_view key, std::string_view name) {
+std::optional<std::string_view> rest_after(std::string_view key, std::string_view name) {
   if (!key.starts_with(name)) {
     return std::nullopt;
   }
@@ -85,7 +85,7 @@ std::optional<double> find_in(const JsonValue& value, std::string_view key) {
   }
   if (value.IsObject()) {
     for (const auto& member : value.GetObject()) {
-      if (const auto rest = behind(key, name_text(member.name))) {
+      if (const auto rest = rest_after(key, name_text(member.name))) {
         if (const auto found = find_in(member.value, *rest)) {
           return found;
         }
@@ -97,7 +97,7 @@ std::optional<double> find_in(const JsonValue& value, std::string_view key) {
       if (!name) {
         continue;
       }
-      if (const auto rest = behind(key, *name)) {
+      if (const auto rest = rest_after(key, *name)) {
         if (const auto found = find_in(element, *rest)) {
           return found;
         }

@@ -212,8 +212,8 @@ CommandDefinitions::CommandDefinitions() : app("", "stackpack") {
   define_dump();
   define_show();
   define_top();
-  define_neighbours("callers", "tell what calls a function", ReportKind::kCallers);
-  define_neighbours("callees", "tell what a function calls", ReportKind::kCallees);
+  define_neighbours("callers", "show what calls a function", ReportKind::kCallers);
+  define_neighbours("callees", "show what a function calls", ReportKind::kCallees);
   define_export();
   define_verify();
   define_help();
@@ -354,7 +354,7 @@ void CommandDefinitions::define_convert_reports(CLI::App& sub) {
 
 void CommandDefinitions::define_stats() {
   CLI::App& sub = command(
-      "stats", "tell what is in .spk files and how well they are packed", Command::kStats,
+      "stats", "show what is in .spk files and how well they are packed", Command::kStats,
       {{"stats FILE... [--by-process] [--json] [--check 'EXPR']... [FILTERS]"},
        {{"a table for a person", "stackpack stats out.spk"},
         {"one figure for a program", "stackpack stats --json out.spk | jq .ratios.total"},
@@ -365,7 +365,7 @@ void CommandDefinitions::define_stats() {
        "EXPR is KEY OP NUMBER: KEY a path in the --json object such as ratios.total, "
        "samples.recorded or events.cpu-clock.samples; OP one of == != < <= > >=; NUMBER may have a "
        "unit (64MiB). It is checked for each file. A loss counter that a file does not have is 0.\n"
-       "With filters only samples, callstacks and events are told: those of the samples "
+       "With filters only samples, callstacks and events are counted: those of the samples "
        "selected.\n" +
            std::string(kPatterns) +
            "\n"
@@ -514,7 +514,7 @@ void CommandDefinitions::define_top() {
       Choice{"callstack", static_cast<int>(app::HotSpotKind::kCallstack)},
   };
   CLI::App& sub = command(
-      "top", "tell which functions the samples are in", Command::kTop,
+      "top", "show which functions the samples are in", Command::kTop,
       {{"top FILE... [--by WHAT] [--self|--total] [-n N] [FILTERS] [--json]"},
        {{"where the time goes", "stackpack top out.spk"},
         {"the modules that one process is in, from its first two seconds",
@@ -688,7 +688,7 @@ void CommandDefinitions::define_help() {
       command("help", "explain a command or a topic", Command::kHelp,
               {{"help [COMMAND | TOPIC]"},
                {{"the topics", "stackpack help topics"},
-                {"completions for the shell at hand", "source <(stackpack help completions bash)"}},
+                {"completions for this shell", "source <(stackpack help completions bash)"}},
                ""});
   sub.add_option("topic", invocation.help.topic, "a command, or one of `help topics`")
       ->type_name("TOPIC");

@@ -24,7 +24,7 @@ int finish_output(app::TextOutput& out, const Status& status, const std::string&
     return kExitSuccess;
   }
   if (!status) {
-    // What was listed before the damage is of use; the exit code tells that it is not all.
+    // What was listed before the damage is of use; the exit code says that it is not all.
     const Status ignored = out.finish();
     static_cast<void>(ignored);
     messages.error(status.error().part == kOutputPart ? "(standard output)" : file, status.error());

@@ -40,7 +40,7 @@ bool wants_file(const OptionText& option) {
          option.value.find("LIST") != std::string::npos;
 }
 
-// The words behind an option in bash: its choices, directories, files, or nothing.
+// The words after an option in bash: its choices, directories, files, or nothing.
 std::string bash_words(const OptionText& option) {
   if (const std::vector<std::string> choices = option.choices(); !choices.empty()) {
     return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$word\"))", fmt::join(choices, " "));

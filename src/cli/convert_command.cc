@@ -76,7 +76,7 @@ std::optional<app::BatchPlan> make_plan(const ConvertArguments& arguments, const
   return plan;
 }
 
-// Runs a batch and tells about each job as it ends.
+// Runs a batch and reports each job as it ends.
 class ConvertRun {
  public:
   ConvertRun(const ConvertArguments& arguments, const Messages& messages, app::BatchPlan plan)

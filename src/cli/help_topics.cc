@@ -41,7 +41,7 @@ constexpr std::string_view kLosses =
 capture where it happened first:
 
   recorder_lost_events     the recorder says that it lost events
-  recorder_lost_samples    the recorder says that it lost samples (in perf: the same losses told
+  recorder_lost_samples    the recorder says that it lost samples (in perf: the same losses counted
                            twice, so the two are never added)
   recorder_lost_buffers    ETW: whole buffers were lost
   others                   damage in the file, by cause

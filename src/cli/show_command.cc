@@ -19,7 +19,7 @@ namespace {
 
 using Places = std::vector<std::optional<app::StackPlace>>;
 
-// `module+0xoffset` where the mappings tell, else the address with its mode letter.
+// `module+0xoffset` where a mapping has it, else the address with its mode letter.
 void append_place(std::string& out, const Frame& frame, const CodeLocation& location) {
   if (location.module != nullptr) {
     append_escaped(out, location.module->path);

@@ -43,9 +43,9 @@ void* map_aligned(std::uint64_t bytes) {
   if (const std::uint64_t before = distance(start, aligned); before > 0) {
     ::munmap(start, before);
   }
-  std::byte* const behind = static_cast<std::byte*>(aligned) + bytes;
-  if (const std::uint64_t after = distance(behind, end); after > 0) {
-    ::munmap(behind, after);
+  std::byte* const block_end = static_cast<std::byte*>(aligned) + bytes;
+  if (const std::uint64_t after = distance(block_end, end); after > 0) {
+    ::munmap(block_end, after);
   }
   return aligned;
 }

@@ -31,7 +31,7 @@ class GrowableBlock {
   /// Result: false when the system gives no more; the block is as it was then.
   [[nodiscard]] bool reserve(std::uint64_t bytes);
 
-  /// Gives the memory behind the first `bytes` back.
+  /// Gives back the memory after the first `bytes`.
   void truncate(std::uint64_t bytes);
 
   /// Gives everything back.

@@ -17,7 +17,7 @@ namespace stackpack::io {
 ///
 /// Bytes go to a temporary file in the directory of the target (nameless where the file system can
 /// do that). commit() syncs it and moves it over the target; destruction without commit leaves the
-/// target as it was and no temporary file behind. Path "-" is standard output: bytes go out as they
+/// target as it was and no temporary file there. Path "-" is standard output: bytes go out as they
 /// are written, commit() flushes. A device, a FIFO or a socket is written to in the same way: it is
 /// never replaced by a file. A symbolic link stays, and what it points to is replaced.
 /// What may be replaced is up to the rules; they are looked at when the output is created and once

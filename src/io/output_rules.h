@@ -46,7 +46,7 @@ inline constexpr std::size_t kReplaceableHeadBytes = 64;
 
 /// Notes `inputs` (files; directories stand for the files in them; "-": standard input) as files
 /// that an output must not be, and gives the output the permissions that all of them have.
-/// Files that do not exist are passed over: opening them will tell.
+/// Files that do not exist are passed over: opening them will fail.
 /// Errors: kIo.
 Status add_inputs(OutputRules& rules, std::span<const std::string> inputs);
 

@@ -12,11 +12,11 @@ bool is_terminal(Stream stream);
 /// Whether it is a terminal that understands colours and movements of the cursor: TERM says so.
 bool terminal_moves_cursor(Stream stream);
 
-/// Characters in a line of the terminal; 80 when it does not tell.
+/// Characters in a line of the terminal; 80 when it is not known.
 unsigned terminal_columns(Stream stream);
 
 /// Writes to standard error, whole if possible; failures are ignored, since there is nobody left to
-/// tell.
+/// say.
 void write_standard_error(std::string_view text);
 
 /// From here on SIGINT and SIGTERM set a flag instead of ending the process; a second one ends it.

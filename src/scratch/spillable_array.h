@@ -15,8 +15,8 @@
 namespace stackpack::scratch {
 
 /// Numbers by index, in memory or in a scratch file that is looked at through a bounded number of
-/// pages. Unlike scratch::SpillArray it can be searched as a span while it is in memory, and tells
-/// each error where it happens. Errors: kIo where they are not in memory.
+/// pages. Unlike scratch::SpillArray it can be searched as a span while it is in memory, and
+/// returns each error where it happens. Errors: kIo where they are not in memory.
 template <typename T>
 class SpillableArray {
  public:

@@ -37,12 +37,12 @@ TEST_CASE("app.thread_names: a name belongs to a life, not to a number") {
       {"alive before the capture", 7, 7, 0, "first"},
       {"up to the next use of the pid", 7, 7, 499, "first"},
       {"from its start on", 7, 7, 500, "second"},
-      {"before the thread was told: its process", 7, 8, 99, "first"},
+      {"before the thread was named: its process", 7, 8, 99, "first"},
       {"the thread's own name", 7, 8, 100, "worker"},
       {"a life without a name: its process", 7, 8, 700, "second"},
       {"one tid in two processes", 9, 8, 100, "other"},
-      {"a process nobody told", 10, 8, 100, ""},
-      {"a thread of a process nobody told", 9, 1, 100, ""},
+      {"an unknown process", 10, 8, 100, ""},
+      {"a thread of an unknown process", 9, 1, 100, ""},
       {"ids that were not recorded", kUnknownId, kUnknownId, 100, ""},
   };
   for (const Case& test : cases) {

@@ -319,7 +319,7 @@ TEST_SUITE("c api: names") {
     CHECK(text_of(at[0].function) == "f");
     CHECK(text_of(at[0].linkage) == "_f");
     CHECK(text_of(at[0].file) == "f.c");
-    CHECK(text_of(at[1].function) == "f");  // it returns to what is behind the last byte
+    CHECK(text_of(at[1].function) == "f");  // it returns to what is after the last byte
     CHECK(at[1].function_offset == 0x10);
     CHECK(at[2].function.data == nullptr);
     CHECK(text_of(at[2].module) == "/lib/a.so");

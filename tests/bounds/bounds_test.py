@@ -192,7 +192,7 @@ READERS = [
     ["export", "{file}", "--to", "otlp", "-o", "{out}"],
     ["export", "{file}", "--to", "csv", "-o", "{out}.csv"],
 ]
-# The listing of few nodes can be long without end: whoever asks for it gets it. Memory stays small.
+# The listing of few nodes can be long without end: it is what was asked for. Memory stays small.
 ENDLESS = {"deep"}
 SANITIZER_STATUS = 99
 # A usage error only where nothing is selected: stack 0 of a file without stacks, samples to export.

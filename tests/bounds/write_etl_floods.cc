@@ -1,5 +1,5 @@
 // Writes traces that name more of something than any real one: write_etl_floods NAME FILE.
-// Without arguments: tells the names.
+// Without arguments: lists the names.
 #include <cstdint>
 #include <fstream>
 #include <functional>
@@ -124,7 +124,7 @@ void large_buffers(EtlWriter& out) {
   }
 }
 
-// Buffers that are nothing but headers, behind the others.
+// Buffers that are nothing but headers, after the others.
 void append_small_buffers(std::ostream& out) {
   for (std::uint64_t i = 0; i < 1'000'000; ++i) {
     TestBytes head;

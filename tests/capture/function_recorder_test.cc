@@ -62,7 +62,7 @@ TEST_CASE("function recorder: births by load, rundown and unload") {
   SystemRecorder system;
   auto& functions = system.functions();
   functions.add(method(7, 100, 10, FunctionNews::kBegins, 50, "loaded"));
-  functions.add(method(7, 100, 10, FunctionNews::kExisted, 90, "loaded"));  // told twice
+  functions.add(method(7, 100, 10, FunctionNews::kExisted, 90, "loaded"));  // a second time
   functions.add(method(7, 200, 10, FunctionNews::kExists, 1, "there at the start"));
   functions.add(method(7, 300, 10, FunctionNews::kExisted, 90, "there at the end"));
   functions.add(method(7, 400, 10, FunctionNews::kEnds, 60, "only unloaded"));

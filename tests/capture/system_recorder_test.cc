@@ -119,7 +119,7 @@ TEST_CASE("system recorder: a mapping of equal size replaces the one at its plac
   CHECK(path_at(tables, 7, 100, 0x4001) == "b+1");
 }
 
-TEST_CASE("system recorder: facts told twice become one entry, in whatever order they come") {
+TEST_CASE("system recorder: facts that come twice become one entry, in whatever order they come") {
   const auto tell = [](SystemRecorder& recorder, std::vector<int> order) {
     for (const int step : order) {
       switch (step) {

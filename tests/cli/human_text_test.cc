@@ -90,7 +90,7 @@ TEST_CASE("sizes are read with their unit") {
   }
 }
 
-TEST_CASE("times have nine digits behind the point") {
+TEST_CASE("times have nine digits after the point") {
   CHECK(seconds_text(0) == "0.000000000");
   CHECK(seconds_text(12'000'000'345) == "12.000000345");
 }

@@ -7,7 +7,7 @@
 
 namespace stackpack::cli {
 
-TEST_CASE("cli.suggestion: typing errors are told from other words") {
+TEST_CASE("cli.suggestion: typing errors differ from other words") {
   const std::vector<std::string> commands = {"convert", "stats",  "dump",
                                              "show",    "verify", "export"};
   struct Case {

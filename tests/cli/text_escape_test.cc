@@ -27,12 +27,12 @@ TEST_CASE("what a terminal would obey is shown by its bytes") {
        "31m",
        "\\xc2\\x9b31m"},
       {"the first of C1 and the last", "\xC2\x80\xC2\x9F", "\\xc2\\x80\\xc2\\x9f"},
-      {"behind C1", "\xC2\xA0", "\xC2\xA0"},
+      {"after C1", "\xC2\xA0", "\xC2\xA0"},
       {"a raw byte of C1",
        "\x9B"
        "2J",
        "\\x9b2J"},
-      {"a raw byte behind C1", "\xA9", "\\xa9"},
+      {"a raw byte after C1", "\xA9", "\\xa9"},
       {"a cut sequence", "a\xE2\x80", "a\\xe2\\x80"},
       {"right-to-left override", "\xE2\x80\xAE", "\\xe2\\x80\\xae"},
       {"marks and isolates", "\xE2\x80\x8E\xE2\x80\x8F\xD8\x9C\xE2\x81\xA6\xE2\x81\xA9",
@@ -69,7 +69,7 @@ TEST_CASE("JSON keeps the values of control characters and shows none") {
   CHECK(out == "\"\\u009b \\u007f \\u202e caf\xC3\xA9 \xEF\xBF\xBD\"");
 }
 
-TEST_CASE("UTF-8 is told from other bytes") {
+TEST_CASE("UTF-8 differs from other bytes") {
   struct Case {
     const char* name;
     std::string_view text;

@@ -34,7 +34,7 @@ std::vector<std::byte> compressed(std::span<const std::byte> content, std::size_
 
 }  // namespace
 
-TEST_CASE("gzip: the bytes depend on the content alone, and the header tells no time") {
+TEST_CASE("gzip: the bytes depend on the content alone, and the header has no time") {
   const std::vector<std::byte> content = repeating_content();
   const std::vector<std::byte> whole = compressed(content, content.size());
   CHECK(whole == compressed(content, 97));

@@ -26,7 +26,7 @@ std::unique_ptr<Numbered[]> numbered(std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("task line: every task runs once, whoever runs it") {
+TEST_CASE("task line: every task runs once, on one thread or another") {
   for (const unsigned threads : {0U, 1U, 3U}) {
     for (const auto if_not_begun : {TaskLine::IfNotBegun::kWait, TaskLine::IfNotBegun::kRunHere}) {
       CAPTURE(threads);

@@ -307,7 +307,7 @@ TEST_SUITE("dag builder") {
       }
       CHECK(builder.node_count() == 7);
 
-      // The same in one group, behind a callstack that gives both threads something to share.
+      // The same in one group, after a callstack that gives both threads something to share.
       std::vector<RandomStacks::Arrival> arrivals;
       for (const std::uint64_t thread : {1U, 2U, 1U}) {
         for (const std::uint64_t root : {other->second, address}) {

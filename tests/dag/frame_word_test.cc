@@ -24,7 +24,7 @@ std::vector<Frame> frames_of_every_kind() {
 }
 
 TEST_SUITE("dag frame word") {
-  TEST_CASE("a word tells its frame, and different frames have different words") {
+  TEST_CASE("a word gives its frame, and different frames have different words") {
     EscapeTable escapes;
     std::set<FrameWord> words;
     for (const Frame& frame : frames_of_every_kind()) {
@@ -44,7 +44,7 @@ TEST_SUITE("dag frame word") {
     CHECK(escapes.size() == std::size_t{14} * kFrameModeCount * 4);
   }
 
-  TEST_CASE("an escape table keeps its frames while it grows, and tells its memory") {
+  TEST_CASE("an escape table keeps its frames while it grows, and counts its memory") {
     EscapeTable escapes;
     CHECK(escapes.memory_bytes() == 0);
     CHECK(escapes.find({FrameMode::kUser, 0x1000'0000'0000'0000}) == EscapeTable::kNone);

@@ -30,7 +30,7 @@ std::string prefixed_hex(std::uint64_t value) {
   return text;
 }
 
-// Tables first: they are behind the samples in the file.
+// Tables first: they are after the samples in the file.
 void decode_tables(const std::string& content, DecodedProfile& profile) {
   for (protozero::pbf_reader top(content); top.next();) {
     if (top.tag() == 6) {

@@ -92,7 +92,7 @@ TEST_SUITE("spk damage") {
     CHECK(same > 0);  // a change in one section leaves the others readable
   }
 
-  TEST_CASE("spk damage: a file cut anywhere does not open, and one with bytes behind neither") {
+  TEST_CASE("spk damage: a file cut anywhere does not open, nor one with bytes after it") {
     Bytes file = spk_bytes(small_content());
     for (std::size_t size = 0; size < file.size(); ++size) {
       const auto reader = Reader::open_memory(std::span(file).first(size));
@@ -102,7 +102,7 @@ TEST_SUITE("spk damage") {
     CHECK_FALSE(Reader::open_memory(file).has_value());
   }
 
-  TEST_CASE("spk damage: other files are told apart") {
+  TEST_CASE("spk damage: other files are claimed apart") {
     CHECK(open_error({}) == ErrorCode::kTruncated);
     CHECK(open_error(Bytes(1'000)) == ErrorCode::kCorrupt);
     Bytes file = spk_bytes(small_content());
@@ -151,26 +151,26 @@ TEST_SUITE("spk damage") {
   }
 
   // Readers reserve memory by this number, and index arrays by stack ids below it.
-  TEST_CASE("spk damage: a summary that tells another number of callstacks") {
+  TEST_CASE("spk damage: a summary with another number of callstacks") {
     constexpr std::size_t kStackIds =
-        1 + 12 * 8;  // place in the summary: behind its count, number 12
+        1 + 12 * 8;  // place in the summary: after its count, number 12
     const Bytes good = spk_bytes(small_content());
     const auto count = static_cast<std::uint64_t>(small_content().stacks.size());
-    for (const std::uint64_t told :
+    for (const std::uint64_t claimed :
          {count - 1, count + 1, std::uint64_t{0xFFFF'FFFE}, ~std::uint64_t{0}}) {
-      CAPTURE(told);
+      CAPTURE(claimed);
       std::optional<SpkRecipe> recipe = take_recipe(good);
       REQUIRE(recipe.has_value());
       for (SpkRecipe::Section& section : recipe->sections) {
         if (section.record.kind == static_cast<std::uint32_t>(spk::SectionKind::kSummary)) {
           for (std::size_t i = 0; i < 8; ++i) {
-            section.blocks.at(0).at(kStackIds + i) = static_cast<std::byte>(told >> (8 * i));
+            section.blocks.at(0).at(kStackIds + i) = static_cast<std::byte>(claimed >> (8 * i));
           }
         }
       }
       const Bytes file = cook(std::move(*recipe));
       const auto reader = Reader::open_memory(file);
-      if (told > count + 1) {
+      if (claimed > count + 1) {
         CHECK_FALSE(reader.has_value());
         continue;
       }

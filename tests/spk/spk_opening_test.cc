@@ -1,5 +1,5 @@
 // Opening files whose parts lie in unusual places, or whose blocks are not what the directory
-// tells.
+// says.
 #include <functional>
 #include <random>
 #include <string>
@@ -21,7 +21,7 @@ namespace {
 using Bytes = std::vector<std::byte>;
 using spk::SectionKind;
 
-// An optional section behind the summary that no compressor shrinks.
+// An optional section after the summary that no compressor shrinks.
 Bytes with_section_behind(const Bytes& file, std::size_t bytes) {
   std::mt19937_64 random(bytes);
   Bytes content(bytes);
@@ -71,11 +71,11 @@ TEST_SUITE("spk opening") {
     CHECK(status.error().os_error == EIO);
   }
 
-  TEST_CASE("spk opening: blocks that are not what the directory tells") {
+  TEST_CASE("spk opening: blocks that are not what the directory says") {
     struct Case {
       std::string name;
       SectionKind kind;
-      std::uint32_t raw_bytes;  // what the directory tells
+      std::uint32_t raw_bytes;  // what the directory says
       std::string_view what;
       bool opens = false;
     };
@@ -89,7 +89,7 @@ TEST_SUITE("spk opening") {
         {"a block above the limit", SectionKind::kFrames, spk::kMaxBlockBytes + 1,
          "spk: directory: block size"},
         {"a block of another size", SectionKind::kFrames, frames_raw + 1,
-         "spk: block is no zstd frame of the size told", true},
+         "spk: block is no zstd frame of the size in the directory", true},
     };
     for (const Case& c : cases) {
       CAPTURE(c.name);

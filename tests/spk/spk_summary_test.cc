@@ -64,7 +64,7 @@ TEST_SUITE("spk summary") {
     CHECK(reasons[1].bytes == 10);
   }
 
-  TEST_CASE("spk summary: one that ends behind the losses has no reasons") {
+  TEST_CASE("spk summary: one that ends after the losses has no reasons") {
     Statistics statistics = lossy_statistics();
     statistics.source_skipped_by_reason.clear();
     Bytes bytes = encoded(statistics);
@@ -76,7 +76,7 @@ TEST_SUITE("spk summary") {
     CHECK(back.statistics.losses.size() == 1);
   }
 
-  TEST_CASE("spk summary: where the records are not told, each gave a sample") {
+  TEST_CASE("spk summary: where the records are not counted, each gave a sample") {
     Statistics statistics = lossy_statistics();
     statistics.samples.total = 7;
     statistics.samples.records = 5;
@@ -94,7 +94,7 @@ TEST_SUITE("spk summary") {
     CHECK(older.fingerprint == "print");
   }
 
-  TEST_CASE("spk summary: cut anywhere else it is refused, and bytes behind are ignored") {
+  TEST_CASE("spk summary: cut anywhere else it is refused, and bytes after it are ignored") {
     Bytes bytes = encoded(lossy_statistics());
     const std::size_t reasons = 1 + 1 + 13 + 2 + 1 + 10 + 1;  // bytes of them at the end
     for (std::size_t size = 0; size < bytes.size(); ++size) {
@@ -123,7 +123,7 @@ TEST_SUITE("spk summary") {
 
   TEST_CASE("spk summary: reasons that do not add up are found by verify") {
     const Bytes good = spk_bytes(random_content(3, 12, 25));
-    for (const std::uint8_t told : {std::uint8_t{0}, std::uint8_t{1}}) {
+    for (const std::uint8_t claimed : {std::uint8_t{0}, std::uint8_t{1}}) {
       std::optional<SpkRecipe> recipe = take_recipe(good);
       REQUIRE(recipe.has_value());
       for (SpkRecipe::Section& section : recipe->sections) {
@@ -131,12 +131,12 @@ TEST_SUITE("spk summary") {
           Bytes& block = section.blocks.at(0);
           REQUIRE(block.back() == std::byte{0});
           block.back() = std::byte{1};
-          block.insert(block.end(), {std::byte{1}, std::byte{'x'}, std::byte{told}});
+          block.insert(block.end(), {std::byte{1}, std::byte{'x'}, std::byte{claimed}});
         }
       }
       const Bytes file = cook(std::move(*recipe));
       const auto reader = open_spk(file);
-      CHECK((failure(reader->verify()) == "spk: skipped bytes do not add up") == (told != 0));
+      CHECK((failure(reader->verify()) == "spk: skipped bytes do not add up") == (claimed != 0));
     }
   }
 }

@@ -69,7 +69,7 @@ std::uint32_t intern(dag::Builder& builder, const RootFirstStack& stack, std::ui
 }
 
 TEST_SUITE("spk writer") {
-  TEST_CASE("spk writer: the bytes do not tell in which order the callstacks arrived") {
+  TEST_CASE("spk writer: the bytes do not show in which order the callstacks arrived") {
     const SpkContent content = random_content(24, 3'000, 5'000);
     const std::vector<std::byte> expected = spk_bytes(content);
     const std::vector<RootFirstStack> stacks = list_of(content.stacks);

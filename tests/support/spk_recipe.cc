@@ -92,7 +92,7 @@ bool take_indexed(BlockTaker& taker, SpkRecipe& recipe) {
   return true;
 }
 
-// Writes sections behind each other.
+// Writes sections after each other.
 class Cook {
  public:
   explicit Cook(SpkRecipe& recipe) : recipe_(recipe), file_(spk::encode_header()) {}

@@ -21,7 +21,7 @@ enum class HotSpotKind : std::uint8_t {
   kCallstack,
 };
 
-/// One row. What samples count for is told by the options.
+/// One row. What samples count for is a matter of the options.
 struct HotSpot {
   std::string name;
   std::string module;       ///< functions and lines: file name of the image; may be empty

@@ -41,7 +41,7 @@ struct BatchResult {
   double seconds = 0;
 };
 
-/// A conversion under way, for whoever shows progress.
+/// A conversion under way, for a display of progress.
 struct BatchRunning {
   std::size_t job = 0;
   double seconds = 0;
@@ -74,8 +74,8 @@ class Batch {
   /// in the order in which they ended; valid as long as the batch.
   std::span<const std::size_t> wait(std::chrono::milliseconds longest);
 
-  /// No worker is left. Every job that was begun has a result, and wait() has told them all when it
-  /// returned nothing afterwards.
+  /// No worker is left. Every job that was begun has a result, and wait() has given them all when
+  /// it returned nothing afterwards.
   [[nodiscard]] bool done() const;
 
   /// Makes running jobs end with kCancelled; those not begun stay kWaiting.
@@ -84,7 +84,7 @@ class Batch {
   [[nodiscard]] std::vector<BatchRunning> running() const;
   [[nodiscard]] const std::vector<BatchJob>& jobs() const { return jobs_; }
 
-  /// Of a job that wait() told.
+  /// Of a job that wait() gave.
   [[nodiscard]] const BatchResult& result(std::size_t job) const { return results_[job]; }
 
  private:

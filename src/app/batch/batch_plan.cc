@@ -178,7 +178,7 @@ class Planner {
                                                          ? captures_in_archive(input.string())
                                                          : std::vector<std::string>{};
     if (!members || members->size() < 2 || is_session_archive(input.string())) {
-      add_job({input.string(), "", output_of(name)});  // a bad archive is the conversion's to tell
+      add_job({input.string(), "", output_of(name)});  // a bad archive fails when it is converted
       return;
     }
     for (const std::string& member : *members) {
@@ -213,7 +213,7 @@ class Planner {
     std::set<std::string> inputs;
     for (const BatchJob& job : plan_.jobs) {
       if (inputs.insert(job.input).second) {
-        // What cannot be looked at is told when it is opened.
+        // What cannot be looked at fails when it is opened.
         static_cast<void>(io::add_inputs(rules, {&job.input, 1}));
       }
     }

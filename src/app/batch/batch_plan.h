@@ -29,7 +29,7 @@ struct BatchPlan {
 
 /// Finds the captures and gives each an output that no other one has.
 ///
-/// The output of an input is the name of the input with `.spk` behind it, below `out_dir`; captures
+/// The output of an input is the name of the input with `.spk` after it, below `out_dir`; captures
 /// found in a directory keep their path below it. So the name depends on the input alone, and a
 /// later run over more inputs finds the outputs of the first. Two inputs of one name are a problem
 /// that names both, and so is an output that is one of the inputs. An input given twice is

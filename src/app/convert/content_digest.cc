@@ -90,7 +90,7 @@ Result<std::string> ContentDigest::of(io::ByteSource& source) {
   const std::uint64_t size = source.size().value_or(0);
   std::uint64_t hash = 0;
   std::vector<std::byte> part(kPart);
-  // Parts that the end of the file cuts are told by the last bytes, which cover them.
+  // Parts that the end of the file cuts are covered by the last bytes.
   for (std::uint64_t at = 0; size >= kPart && at <= size - kPart; at += kStride) {
     if (const Status read = io::read_exactly_at(source, at, part, "input became shorter"); !read) {
       return read.error();

@@ -2,9 +2,9 @@
 //
 // A fingerprint stands for the content of the input, the options that shape the output, and the
 // version of the program. It is kept in the output, so it must be the same on every machine, and
-// for a file and the same bytes from a pipe: times and names are not part of it. Content is told by
-// a ContentDigest, which does not look at every byte; is_up_to_date() looks at modification times
-// besides, as make does.
+// for a file and the same bytes from a pipe: times and names are not part of it. Content is known
+// by a ContentDigest, which does not look at every byte; is_up_to_date() looks at modification
+// times besides, as make does.
 #pragma once
 
 #include <optional>

@@ -21,13 +21,13 @@ bool FrameSet::any(FrameMode mode, std::uint64_t first, std::uint64_t last) cons
   const auto number = static_cast<std::size_t>(mode);
   std::uint64_t begin = first_of_mode_[number];
   const std::uint64_t end = first_of_mode_[number + 1];
-  std::uint64_t behind = end;
-  while (begin < behind) {  // the first one at or above `first`
-    const std::uint64_t middle = begin + (behind - begin) / 2;
+  std::uint64_t after = end;
+  while (begin < after) {  // the first one at or above `first`
+    const std::uint64_t middle = begin + (after - begin) / 2;
     if (addresses_.get(middle) < first) {
       begin = middle + 1;
     } else {
-      behind = middle;
+      after = middle;
     }
   }
   return begin < end && addresses_.get(begin) <= last;

@@ -36,7 +36,7 @@ class FrameSet {
   std::array<std::uint64_t, kFrameModeCount + 1> first_of_mode_{};
 };
 
-/// Whether callstacks may have addresses of a function. A return address may lie right behind it.
+/// Whether callstacks may have addresses of a function. A return address may lie right after it.
 class FunctionUse {
  public:
   /// All must outlive this.

@@ -13,8 +13,8 @@ namespace stackpack::app {
 /// A .spk file that is open; of a capture, one that was made for the purpose and goes with this.
 class PackedCapture {
  public:
-  /// What neither is told to be a capture nor looks like one is taken for a .spk file, so that its
-  /// errors are those of a .spk file. Errors: those of Reader::open and of convert.
+  /// What is neither declared to be a capture nor looks like one is taken for a .spk file, so that
+  /// its errors are those of a .spk file. Errors: those of Reader::open and of convert.
   static Result<PackedCapture> open(const std::string& path, const ConvertOptions& options,
                                     ConvertProgress* progress = nullptr);
 

@@ -86,7 +86,7 @@ class SampleSpool::RunReader {
           return filled.error();
         }
       }
-      // Behind the last sample there are zeros enough to look at.
+      // After the last sample there are zeros enough to look at.
       begin_ += decode_spooled(block_.data() + begin_, last_);
       if (begin_ > end_) {
         return Error{ErrorCode::kIo, kNoOffset,

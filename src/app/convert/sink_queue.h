@@ -92,7 +92,7 @@ class SinkQueue final : public capture::CallstackSink {
   std::uint32_t event_count_ = 0;
   std::uint32_t promise_count_ = 0;
   bool finished_ = false;
-  /// The queue's thread alone: samples of the batch at hand that are to be delivered together.
+  /// The queue's thread alone: samples of the present batch that are to be delivered together.
   std::vector<capture::CallstackSink::StackedSample> together_;
   core::OrderedPipeline<Batch> pipeline_;  // last: its thread uses everything above
 };

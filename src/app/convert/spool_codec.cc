@@ -1,4 +1,4 @@
-// A byte of bits tells which fields follow; then the node and the time, which every sample has,
+// A byte of bits says which fields follow; then the node and the time, which every sample has,
 // then the fields that changed. Fields have fixed widths and are stored whether they count or not:
 // it is the position that moves on or does not, so that there is hardly a branch to mispredict.
 #include "app/convert/spool_codec.h"
@@ -36,7 +36,7 @@ enum SeldomChange : std::uint8_t {
 
 static_assert(kMaxSpooledBytes >= 1 + 4 + 8 + 4 + 4 + 2 + 8 + 4 + 1 + 4 + 4 + 2 + 1 + 1);
 
-// Writes fields one behind the other.
+// Writes fields one after the other.
 class FieldWriter {
  public:
   explicit FieldWriter(std::byte* out) : out_(out) {}

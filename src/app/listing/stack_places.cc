@@ -38,7 +38,7 @@ Status places_of_samples(const Reader& reader, const PlaceFilter& filter, Places
   });
 }
 
-// A file without samples still tells the process; its newest mappings are the best guess.
+// A file without samples still has the process; its newest mappings are the best guess.
 Status places_of_counts(const Reader& reader, const PlaceFilter& filter, Places& places) {
   const Result<std::vector<Reader::StackCount>> rows = reader.stack_counts();
   if (!rows) {

@@ -9,13 +9,13 @@
 
 namespace stackpack::app {
 
-/// Tells the name a thread had at a time: the thread's own, else that of its process.
+/// Finds the name a thread had at a time: the thread's own, else that of its process.
 /// The spans must outlive it.
 class ThreadNames {
  public:
   ThreadNames(std::span<const Process> processes, std::span<const Thread> threads);
 
-  /// Empty when nobody told a name.
+  /// Empty when there is none.
   [[nodiscard]] std::string_view name(std::uint32_t pid, std::uint32_t tid,
                                       std::uint64_t time_ns) const;
 

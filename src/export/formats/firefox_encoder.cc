@@ -360,7 +360,7 @@ class FirefoxEncoder {
   }
 
   // A function for each name in a library; one for each frame without a name: only the symbols,
-  // which come later, tell which of those are of one function.
+  // which come later, show which of those are of one function.
   void number_functions() {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known;
     std::string text;

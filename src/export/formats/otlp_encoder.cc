@@ -120,7 +120,7 @@ class OtlpEncoder {
     return {};
   }
 
-  // The time of a sample as OTLP wants it; the capture's clock when it does not tell the date.
+  // The time of a sample as OTLP wants it; the capture's clock when there is no date.
   [[nodiscard]] std::uint64_t unix_ns(std::uint64_t time_ns) const {
     return job_.selection.wall_ns(time_ns).value_or(time_ns);
   }

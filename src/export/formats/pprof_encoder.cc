@@ -31,12 +31,12 @@ std::int64_t clamp_signed(std::uint64_t value) {
   return static_cast<std::int64_t>(std::min(value, kMost));
 }
 
-// An imported profile tells its units; perf records the clocks' periods in nanoseconds; the others
+// An imported profile has its units; perf records the clocks' periods in nanoseconds; the others
 // count events.
 std::string_view unit_of(const CaptureView& view, std::string_view event) {
-  const std::string_view told = view.fact(std::string(kUnitKey) + std::string(event));
-  if (!told.empty()) {
-    return told;
+  const std::string_view unit = view.fact(std::string(kUnitKey) + std::string(event));
+  if (!unit.empty()) {
+    return unit;
   }
   return event.substr(0, event.find(':')) == "cpu-clock" ||
                  event.substr(0, event.find(':')) == "task-clock"
@@ -382,7 +382,7 @@ class PprofEncoder {
   std::int64_t key_comm_ = 0;
   std::int64_t key_event_ = 0;
   std::vector<std::uint32_t> column_of_event_;
-  std::uint32_t first_event_column_ = 1;  // behind that of the samples, where there is one
+  std::uint32_t first_event_column_ = 1;  // after that of the samples, where there is one
   std::uint32_t column_count_ = 1;
   bool shared_column_ = false;
   std::vector<ImageUse> image_use_;

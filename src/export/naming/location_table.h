@@ -65,7 +65,7 @@ struct Location {
   friend bool operator==(const Location&, const Location&) = default;
 };
 
-/// Numbers the locations of frames, and tells their names: the one road by which a frame becomes
+/// Numbers the locations of frames, and names them: the one road by which a frame becomes
 /// text or a place in an image.
 ///
 /// The place of a caller is the byte before its return address. Where no image has that byte, but
@@ -83,7 +83,7 @@ class LocationTable {
     ImageIdentity identity = ImageIdentity::kFile;
     FrameStyle style = FrameStyle::kFunction;
     bool by_text = false;          ///< number by text
-    bool annotate_kernel = false;  ///< `_[k]` behind the text of kernel frames
+    bool annotate_kernel = false;  ///< `_[k]` after the text of kernel frames
     char separator = '\0';         ///< a character that text must not have; it becomes ':'
     bool recorded = false;         ///< keep return addresses apart, as Location::returns
     bool unfold = false;           ///< a location for each inlined call: see parts()

@@ -15,7 +15,7 @@ namespace stackpack::exporting {
 
 /// Where an encoder writes: small pieces, compressed on the way when asked for.
 ///
-/// Errors: sticky. An encoder writes on and asks status() now and then; finish() tells the last.
+/// Errors: sticky. An encoder writes on and asks status() now and then; finish() returns the last.
 class ExportOutput {
  public:
   enum class Coding : std::uint8_t { kPlain, kGzip };

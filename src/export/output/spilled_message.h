@@ -14,7 +14,7 @@ namespace stackpack::exporting {
 /// Content of a protobuf message which is too large for memory. Its length goes in front of it, so
 /// that it waits on disk until all of it is there.
 ///
-/// Errors: sticky; copy_to() tells them.
+/// Errors: sticky; copy_to() returns them.
 class SpilledMessage {
  public:
   explicit SpilledMessage(const std::string& directory) : file_(directory) {}

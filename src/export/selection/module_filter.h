@@ -20,8 +20,8 @@ struct PlacedStack {
   std::uint64_t time_ns = 0;
 };
 
-/// Tells which callstacks run through images of given names. The frame of an imported profile that
-/// has a name and no address goes by that.
+/// Finds the callstacks that run through images of given names. The frame of an imported profile
+/// that has a name and no address goes by that.
 ///
 /// Memory: a verdict per (callstack, context) up to a fixed number, then it starts anew.
 class ModuleFilter {

@@ -83,7 +83,7 @@ class SampleSelection {
   /// Of the samples which the passes so far have shown.
   [[nodiscard]] TimeRange time_range() const { return range_; }
 
-  /// Nanoseconds since 1970 at a time of the capture's clock, when the capture tells.
+  /// Nanoseconds since 1970 at a time of the capture's clock, when the capture has the date.
   [[nodiscard]] std::optional<std::uint64_t> wall_ns(std::uint64_t time_ns) const;
 
   /// What a sample counts for under the options.

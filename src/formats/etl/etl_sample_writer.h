@@ -26,7 +26,7 @@ class SampleWriter {
                const EtlClock& clock, std::uint8_t pointer_size)
       : sink_(sink), rows_(rows), kinds_(kinds), clock_(clock), pointer_size_(pointer_size) {}
 
-  /// A recorded callstack, leaf first; the mode of each frame is told by its address.
+  /// A recorded callstack, leaf first; the mode of each frame follows from its address.
   Status recorded(const EventFacts& event, std::span<const std::uint64_t> frames);
 
   /// A recorded callstack which is user mode throughout, whatever its addresses.
@@ -35,7 +35,7 @@ class SampleWriter {
   /// A profile sample without a callstack.
   Status ip_only(const EventFacts& event);
 
-  /// Gives the rows of events the names that the trace told after their first samples.
+  /// Gives the rows of events the names that the trace had after their first samples.
   void rename_events();
 
   capture::PendingStack promise() { return sink_.open_pending(); }

@@ -290,7 +290,7 @@ Status TraceReader::clr_event(const EventView& event, const EventPlace& place,
   return {};
 }
 
-// The runtime walks the stack itself and logs it behind the event it belongs to.
+// The runtime walks the stack itself and logs it after the event it belongs to.
 Status TraceReader::clr_stack(const EventView& event, const EventPlace& place, ThreadNumber thread,
                               std::uint8_t runtime) {
   bytes::ByteCursor in(event.payload, place.file_offset);

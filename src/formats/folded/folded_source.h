@@ -29,7 +29,7 @@ struct ReadOptions {
 /// A line becomes one sample of the event `samples` whose weight is COUNT; it has no time, process
 /// or thread. A frame is a name: each distinct name becomes a module of one byte, owned by the
 /// kernel pid so that every process sees it, and the frame is its address. The metadata keys
-/// `frames.synthetic` and `samples.aggregated` tell.
+/// `frames.synthetic` and `samples.aggregated` show.
 /// Memory: the distinct names, and one line.
 /// Damage: a line without a count, with a NUL, longer than allowed or with more than 65,535 frames
 ///         is skipped and counted. A last line without its newline is read, and counted: a text

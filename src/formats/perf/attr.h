@@ -95,8 +95,8 @@ struct Attr {
 
 /// Reads a perf_event_attr.
 ///
-/// Input:  `bytes` is fenced to the structure: as many bytes as its writer knew. Fields behind its
-///         end are zero; bytes behind the last field that we know are passed over.
+/// Input:  `bytes` is fenced to the structure: as many bytes as its writer knew. Fields after its
+///         end are zero; bytes after the last field that we know are passed over.
 /// Result: kCorrupt when there are fewer bytes than the oldest structure has.
 Result<Attr> read_attr(bytes::ByteCursor bytes);
 

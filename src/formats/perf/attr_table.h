@@ -40,12 +40,12 @@ class AttrTable {
   /// guess.
   void forbid_guessing() { may_guess_ = false; }
 
-  /// The attribute of a SAMPLE with this payload; null when none can be told.
+  /// The attribute of a SAMPLE with this payload; null when none is known.
   [[nodiscard]] const Row* of_sample(const bytes::ByteCursor& payload) const {
     return rows_.size() == 1 ? rows_.data() : by_id_from_start(payload);
   }
 
-  /// The attribute of another kernel record; null when none can be told.
+  /// The attribute of another kernel record; null when none is known.
   [[nodiscard]] const Row* of_other(const bytes::ByteCursor& payload) const;
 
   [[nodiscard]] std::optional<std::uint32_t> row_of_id(std::uint64_t id) const {

@@ -1,8 +1,8 @@
 // A recorded call chain, and the stack it stands for.
 //
 // A chain is a list of u64, leaf first: the kernel part, then the user part. Values from
-// 2^64 - 4095 on are no addresses but context markers, which give the mode of the entries behind
-// them. Addresses alone do not tell the mode: a walk along frame pointers through code that has
+// 2^64 - 4095 on are no addresses but context markers, which give the mode of the entries after
+// them. Addresses alone do not give the mode: a walk along frame pointers through code that has
 // none reads arbitrary words, some of them with the highest bit set. Some of those words even lie
 // in the range of the markers; such a word is no frame, changes no mode, and is counted.
 //
@@ -50,9 +50,9 @@ class ChainDecoder {
     return {std::span(addresses_).first(depth_), runs_};
   }
   [[nodiscard]] bool has_user_frames() const { return has_user_frames_; }
-  /// Whether a USER marker was there, with or without entries behind it.
+  /// Whether a USER marker was there, with or without entries after it.
   [[nodiscard]] bool has_user_marker() const { return has_user_marker_; }
-  /// The cookie behind USER_DEFERRED at the end of the chain.
+  /// The cookie after USER_DEFERRED at the end of the chain.
   [[nodiscard]] std::optional<std::uint64_t> cookie() const { return cookie_; }
   /// Entries in the range of the markers that are none, so far, over all chains.
   [[nodiscard]] std::uint64_t unknown_contexts() const { return unknown_contexts_; }

@@ -7,7 +7,7 @@
 // over.
 //
 // The stream has no checksums. When the decoder reports damage, or what it gives is not a record,
-// nothing behind that place can be trusted or decoded; the rest of the part's compressed records is
+// nothing after that place can be trusted or decoded; the rest of the part's compressed records is
 // counted as unread.
 #pragma once
 

@@ -10,7 +10,7 @@ namespace stackpack::perf {
 
 namespace {
 
-// u32 length, then that many bytes of text with NULs behind it.
+// u32 length, then that many bytes of text with NULs after it.
 std::string_view read_text(bytes::ByteCursor& in) {
   bytes::ByteCursor field = in.sub(in.read<std::uint32_t>());
   return field.read_c_string();

@@ -1,5 +1,5 @@
 // Feature sections: what the recorder knew about machine, command and events. In a file they lie
-// behind the data, one for each bit of a bitmap; in a pipe each is a record with the same bytes.
+// after the data, one for each bit of a bitmap; in a pipe each is a record with the same bytes.
 //
 // Source: perf.data-file-format.txt of the perf tool, "HEADER_...".
 #pragma once
@@ -38,7 +38,7 @@ bool is_used_feature(std::uint32_t feature);
 bool convert_feature(std::uint32_t feature, bytes::ByteCursor content, CaptureContext& context,
                      SideBand& side_band);
 
-/// The metadata that an attribute tells: which clock the times are of.
+/// The metadata that an attribute gives: which clock the times are of.
 void convert_clock(const Attr& attr, CaptureContext& context);
 
 }  // namespace stackpack::perf

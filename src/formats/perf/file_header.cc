@@ -38,7 +38,7 @@ std::bitset<256> read_bitmap(bytes::ByteCursor in) {
 }
 
 // The bitmap is an array of unsigned long: a big-endian writer of 32 bits puts the words of a pair
-// the other way round. Every recorder tells its host name, so that bit shows which it was.
+// the other way round. Every recorder writes its host name, so that bit shows which it was.
 std::bitset<256> read_features(const bytes::ByteCursor& in) {
   const std::bitset<256> wide = read_bitmap<std::uint64_t>(in);
   if (wide[kHostnameBit] || in.order() == bytes::ByteOrder::kLittle) {

@@ -20,7 +20,7 @@ namespace stackpack::perf {
 
 class RecordProbe {
  public:
-  /// Bytes behind a place that are looked at.
+  /// Bytes after a place that are looked at.
   static constexpr std::size_t kReach = std::size_t{1} << 19;
 
   explicit RecordProbe(const CaptureContext& context) : context_(context) {}

@@ -224,7 +224,7 @@ bool RecordStream::overflow_fits(std::uint64_t total, std::span<const std::byte>
   }
   const RecordHeader header = read_record_header(next);
   if (!next.ok() || header.size < kRecordHeaderBytes) {
-    // A record right behind may have wrapped around, too.
+    // A record right after may have wrapped around, too.
     return next.ok() && static_cast<RecordType>(header.type) == RecordType::kCompressed2;
   }
   return total <= kMaxRecordBytes
@@ -310,7 +310,8 @@ Status RecordStream::skip_damaged(std::size_t bytes) {
   return refill(kLookAhead);
 }
 
-// The header at the position is damaged. Goes on where records begin again, if that can be told.
+// The header at the position is damaged. Goes on where records begin again, if such a place is
+// found.
 Result<RecordStream::Step> RecordStream::find_records() {
   context_.damage(loss::kRecordHeaderDamaged, 1, reader_.offset());
   if (kind_ == StreamKind::kPipe || compressed_.used()) {

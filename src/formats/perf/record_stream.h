@@ -1,7 +1,7 @@
 // The records of one file, pipe or part of a directory, in the order in which they were written.
 //
 // A record begins with its size, and the next one follows. Three kinds do not fit in: TRACING_DATA
-// and AUXTRACE have a payload behind the record that their size does not count, and compressed
+// and AUXTRACE have a payload after the record that their size does not count, and compressed
 // records hold further records (compressed_stream.h).
 //
 // Writers of COMPRESSED2 had a fault: where a piece of compressed data came near to 64 KiB or went
@@ -23,7 +23,7 @@ namespace stackpack::perf {
 
 /// What the bytes of a stream are bounded by.
 enum class StreamKind : std::uint8_t {
-  kSection,      ///< a data section: it ends behind a record, where the header says
+  kSection,      ///< a data section: it ends after a record, where the header says
   kOpenSection,  ///< to the end of a file that may be cut, or whose writer was killed
   kPipe,         ///< to the end of input; the attributes are among the records
 };

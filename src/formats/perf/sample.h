@@ -1,10 +1,10 @@
-// PERF_RECORD_SAMPLE: which fields it has is told by its attribute alone.
+// PERF_RECORD_SAMPLE: its attribute alone decides which fields it has.
 //
 // Order of the fields, each only if its bit is set in sample_type: IDENTIFIER, IP, TID, TIME, ADDR,
 // ID, STREAM_ID, CPU, PERIOD, READ, CALLCHAIN, RAW, BRANCH_STACK, REGS_USER, STACK_USER, WEIGHT,
 // DATA_SRC, TRANSACTION, REGS_INTR, PHYS_ADDR, CGROUP, DATA_PAGE_SIZE, CODE_PAGE_SIZE, AUX.
 // READ lies before CALLCHAIN: a wrong length there would break every stack. Nothing is looked for
-// by its content; the fields must fill the record exactly, which tells damage.
+// by its content; the fields must fill the record exactly, which shows damage.
 // Source: perf_event_open(2), "PERF_RECORD_SAMPLE"; kernel/events/core.c, perf_output_sample().
 #pragma once
 

@@ -96,7 +96,7 @@ bool convert_file(bytes::ByteCursor in, CaptureContext& context) {
     in.skip(12);
     in.read_c_string();
   }
-  // Behind them, where the lowest address is.
+  // After them, where the lowest address is.
   if (in.ok() && (file.type == kElfFile || file.type == kKernelModule) && in.remaining() >= 8) {
     file.lowest_offset = in.read<std::uint64_t>();
   }

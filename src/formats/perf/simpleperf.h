@@ -28,7 +28,7 @@ enum class SimpleperfFeature : std::uint32_t {
   kFile2 = 132,
 };
 
-/// Whether a feature section is a sequence of files, each behind its size.
+/// Whether a feature section is a sequence of files, each after its size.
 constexpr bool lists_symbol_files(std::uint32_t feature) {
   return feature == static_cast<std::uint32_t>(SimpleperfFeature::kFile) ||
          feature == static_cast<std::uint32_t>(SimpleperfFeature::kFile2);

@@ -33,7 +33,7 @@ struct ReadOptions {
 /// frame for each of them (inlined functions first), see capture::SyntheticFrames; one without
 /// becomes its address, and its mapping a module of every process.
 ///
-/// `source` must be seekable: the tables stand behind the samples, so that it is read twice.
+/// `source` must be seekable: the tables stand after the samples, so that it is read twice.
 /// Memory: the tables, at most max_table_bytes; one message. Compressed input is decompressed on
 ///         the way and never kept.
 /// Damage: a message that makes no sense is skipped and counted; where the compressed stream or the

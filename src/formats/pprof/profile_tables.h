@@ -109,7 +109,7 @@ class ProfileTables {
   std::unordered_map<std::uint64_t, Location> locations_;
   std::vector<Frame> frames_;
   std::unordered_map<std::uint64_t, const Location*> named_;  // by address: the first one
-  std::vector<capture::InlinedFact> inlined_;                 // of the location at hand
+  std::vector<capture::InlinedFact> inlined_;                 // of the present location
   std::int64_t time_ns_ = 0;
   std::int64_t duration_ns_ = 0;
 };

@@ -11,7 +11,7 @@
 namespace stackpack::spk {
 
 /// Guesses the next callstack of a thread: those that came after its latest one before, most recent
-/// first. Encoder and decoder of a sample block keep one each and tell it the same samples, thread
+/// first. Encoder and decoder of a sample block keep one each and show it the same samples, thread
 /// by thread.
 class StackPredictor {
  public:

@@ -54,7 +54,8 @@ Result<std::span<const std::byte>> BlockReader::read(std::uint64_t offset, const
   }
   scratch.content.resize(block.raw_bytes);
   if (const Status done = scratch.zstd.decompress(scratch.stored, scratch.content); !done) {
-    return Error{ErrorCode::kCorrupt, offset, "spk: block is no zstd frame of the size told"};
+    return Error{ErrorCode::kCorrupt, offset,
+                 "spk: block is no zstd frame of the size in the directory"};
   }
   return std::span<const std::byte>(scratch.content);
 }

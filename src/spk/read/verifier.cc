@@ -154,7 +154,7 @@ Status check_samples(const Reader& reader, Totals& totals) {
   return read ? status : read;
 }
 
-// The tables decode and follow their rules, and the statistics tell their lengths.
+// The tables decode and follow their rules, and the statistics have their lengths.
 Status check_tables(const Reader& reader, Totals& totals) {
   const Statistics& statistics = reader.statistics();
   const auto events = reader.events();
@@ -213,7 +213,8 @@ bool adds_up(std::span<const std::uint64_t> parts, std::uint64_t whole) {
   return whole == 0;
 }
 
-// Where the bytes of the capture went. Summaries of older writers do not tell, or not the reasons.
+// Where the bytes of the capture went. Summaries of older writers do not have it, or not the
+// reasons.
 Status check_source_bytes(const Statistics& statistics) {
   const std::array parts{statistics.source_parsed_bytes, statistics.source_padding_bytes,
                          statistics.source_skipped_bytes};

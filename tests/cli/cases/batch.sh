@@ -1,4 +1,4 @@
-# Many captures in one run: bad ones are told, the rest is converted, names never collide.
+# Many captures in one run: bad ones are named, the rest is converted, names never collide.
 mkdir -p in/sub
 capture in/a.perf.data 3
 capture in/sub/a.perf.data 6

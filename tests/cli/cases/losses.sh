@@ -1,4 +1,4 @@
-# Losses and damage are told, and --strict turns them into an exit code.
+# Losses and damage are reported, and --strict turns them into an exit code.
 capture lost.perf.data 6 --lost 41
 run convert lost.perf.data -o lost.spk
 run convert lost.perf.data -o lost.spk --quiet

@@ -354,7 +354,7 @@ TEST_CASE("a session that was cut off has no totals to compare with") {
   CHECK(reading->loss("declared_buffers_not_found") == 0);
 }
 
-TEST_CASE("more processors than memory for them: merged late, and told") {
+TEST_CASE("more processors than memory for them: merged late, and counted") {
   const auto file = make_etl(small_buffers(), [](EtlWriter& out) {
     for (std::uint32_t i = 0; i < 2000; ++i) {
       const auto cpu = static_cast<std::uint16_t>(i % 50);
@@ -371,7 +371,7 @@ TEST_CASE("more processors than memory for them: merged late, and told") {
   CHECK(reading->accounted());
 }
 
-TEST_CASE("a conversion can be stopped, and tells how far it is") {
+TEST_CASE("a conversion can be stopped, and says how far it is") {
   const auto file = intact_file();
   std::atomic<std::uint64_t> done{0};
   std::atomic<bool> cancelled{false};

@@ -59,7 +59,7 @@ TEST_CASE("absurd clocks stay within the numbers that mean something") {
   CHECK(unix_ns_of_filetime(~std::uint64_t{0}) == ~std::uint64_t{0} - 1);
 }
 
-TEST_CASE("what the header does not tell is said") {
+TEST_CASE("what the header lacks is reported") {
   CHECK(EtlClock(header_of(1, 10'000'000, 0)).frequency_known());
   CHECK_FALSE(EtlClock(header_of(1, 0, 0)).frequency_known());
   CHECK_FALSE(EtlClock(header_of(3, 10'000'000, 0)).frequency_known());

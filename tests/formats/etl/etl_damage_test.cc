@@ -85,7 +85,7 @@ TEST_CASE("a file cut anywhere gives no frame that it does not have") {
         continue;
       }
       CHECK(reading->accounted());
-      if (!reading->sink.counters.any_loss()) {  // behind the last event
+      if (!reading->sink.counters.any_loss()) {  // after the last event
         CHECK(reading->loss("cut_unused_space") == 1);
         CHECK(reading->listing() == whole->listing());
       }

@@ -38,7 +38,7 @@ struct Decoded {
   DecodeEnd end = DecodeEnd::kComplete;
 };
 
-// The output stands exactly behind the input of the allocator's last byte, so that the address
+// The output stands exactly after the input of the allocator's last byte, so that the address
 // sanitizer sees a write beyond the slack.
 Decoded decode(const Codec& codec, std::span<const std::byte> in, std::size_t wanted) {
   const Bytes exact(in.begin(), in.end());

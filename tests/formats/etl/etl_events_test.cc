@@ -17,7 +17,7 @@ namespace {
 constexpr Guid kImageClass = make_guid(0x2cb15d1d, 0x5fc1, 0x11d2, 0xabe1, 0x00a0c911f518);
 constexpr Guid kSome = make_guid(0x12345678, 0x9abc, 0xdef0, 0x1122, 0x334455667788);
 
-// The events of the first buffer behind the header buffer.
+// The events of the first buffer after the header buffer.
 std::vector<std::byte> events_of(const test::EtlOptions& options,
                                  const std::function<void(test::EtlWriter&)>& write) {
   std::vector<std::byte> file = test::make_etl(options, write);
@@ -31,7 +31,7 @@ std::vector<std::byte> events_of(const test::EtlOptions& options,
 
 TEST_SUITE_BEGIN("etl events");
 
-TEST_CASE("GUIDs are told as Windows tells them") {
+TEST_CASE("GUIDs are written as Windows writes them") {
   CHECK(text_of(kSome) == "12345678-9abc-def0-1122-334455667788");
   test::TestBytes stored;
   stored.u32(0x12345678).u16(0x9abc).u16(0xdef0);

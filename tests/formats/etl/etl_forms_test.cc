@@ -1,4 +1,4 @@
-// One trace, told in every form that a file can have: the callstacks must be the same.
+// One trace, written in every form that a file can have: the callstacks must be the same.
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -63,7 +63,7 @@ void write_trace(EtlWriter& out, unsigned pointer_size, bool keyed, std::uint32_
   }
 }
 
-// The listing with 32-bit kernel addresses told as their 64-bit counterparts.
+// The listing with 32-bit kernel addresses written as their 64-bit counterparts.
 std::map<std::string, std::uint64_t> comparable(const EtlReading& reading) {
   std::map<std::string, std::uint64_t> result;
   for (const auto& [line, count] : reading.listing()) {

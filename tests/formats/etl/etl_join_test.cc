@@ -20,7 +20,7 @@ constexpr etl::Guid kRuntime = etl::make_guid(0xe13c0d23, 0xccbc, 0x4e12, 0x931b
 constexpr etl::Guid kOther = etl::make_guid(0x11111111, 0x2222, 0x3333, 0x4444, 0x555555555555);
 
 // Samples in the order of time: "event flags: stack", with short names for addresses.
-std::vector<std::string> told(const EtlReading& reading) {
+std::vector<std::string> listing_of(const EtlReading& reading) {
   std::vector<CollectingSink::Row> rows = reading.sink.settled();
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
     return a.sample.time_ns < b.sample.time_ns;
@@ -57,7 +57,7 @@ void check(const std::vector<JoinCase>& cases) {
     const auto reading = read_etl(make_etl({}, example.write));
     REQUIRE_FALSE(reading->failed);
     CHECK(reading->accounted());
-    CHECK(told(*reading) == example.expected);
+    CHECK(listing_of(*reading) == example.expected);
   }
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("halves of callstacks find each other") {
   });
 }
 
-TEST_CASE("stack keys are told after the callstacks that use them") {
+TEST_CASE("stack keys are listed after the callstacks that use them") {
   check({
       {"kernel and user keys of the same value",
        [](EtlWriter& out) {
@@ -340,8 +340,8 @@ TEST_CASE("a pair whose halves are the same key is kept once, and so are its use
       out.key_definition(0, 400 + key, key, {kU + 2 + key});
     }
   }));
-  CHECK(told(*reading) == std::vector<std::string>{"id12 t7: u001 u001", "id12 t8: u002",
-                                                   "id12 t8: u003", "id12 t8: u004"});
+  CHECK(listing_of(*reading) == std::vector<std::string>{"id12 t7: u001 u001", "id12 t8: u002",
+                                                         "id12 t8: u003", "id12 t8: u004"});
   CHECK(reading->summary.joined_stacks == 4);
 }
 

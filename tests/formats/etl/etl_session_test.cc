@@ -129,7 +129,7 @@ TEST_CASE("etl session: what one trace says of the machine holds for the events 
   REQUIRE(tables.processes.size() == 1);
   CHECK(tables.processes[0].name == "app.exe");
   REQUIRE(tables.modules.size() == 1);
-  CHECK(tables.modules[0].path == "C:\\app.exe");  // the volume is told by the other trace
+  CHECK(tables.modules[0].path == "C:\\app.exe");  // the volume is in the other trace
   CHECK(tables.modules[0].debug_name == "app.pdb");
   const auto rows = reading->sink.settled();
   REQUIRE(rows.size() == 3);

@@ -98,7 +98,7 @@ TEST_CASE("bytes that are passed over have their reasons") {
 
 TEST_CASE("compressed buffers count with their compressed bytes") {
   const auto intact = trace(etl::CompressionFormat::kXpress);
-  std::uint32_t size = 0;  // of the first buffer, behind the header buffer
+  std::uint32_t size = 0;  // of the first buffer, after the header buffer
   const std::size_t first = 512;
   std::memcpy(&size, intact.data() + first, sizeof size);
   {

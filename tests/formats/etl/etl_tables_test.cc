@@ -1,4 +1,4 @@
-// Processes, threads, images and what else a trace tells of the system.
+// Processes, threads, images and what else a trace has on the system.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -56,7 +56,7 @@ TEST_CASE("process events of all versions are read") {
       {"v0, 32 bit", 4, 0,
        [&](EtlWriter&, TestBytes& bytes) { bytes.u32(50).u32(4).u32(0).text("a.exe").u8(0); },
        false},
-      {"v1, 32 bit, SID behind a token user", 4, 1,
+      {"v1, 32 bit, SID after a token user", 4, 1,
        [&](EtlWriter&, TestBytes& bytes) {
          bytes.u32(0x777);
          ids(bytes);
@@ -73,7 +73,7 @@ TEST_CASE("process events of all versions are read") {
          put_wide(bytes, "a -b");
        },
        true},
-      {"v3, 32 bit, SID behind a zeroed token user", 4, 3,
+      {"v3, 32 bit, SID after a zeroed token user", 4, 3,
        [&](EtlWriter&, TestBytes& bytes) {
          bytes.u32(0x777);
          ids(bytes);
@@ -95,7 +95,7 @@ TEST_CASE("process events of all versions are read") {
          put_wide(bytes, "");
        },
        true},
-      {"v5, 64 bit, more behind", 8, 5,
+      {"v5, 64 bit, more after", 8, 5,
        [&](EtlWriter&, TestBytes& bytes) {
          bytes.u64(0x777);
          ids(bytes);
@@ -137,7 +137,7 @@ TEST_CASE("lives of processes and threads") {
     out.thread(0, 1'000'200, 2, 50, 60);
     out.process(0, 1'000'201, 2, 50, 4, "a.exe", "a");
     out.process(0, 1'000'300, 1, 50, 4, "b.exe", "b");
-    // The rundown at the end tells what is there, and one process that nothing told of before.
+    // The rundown at the end says what is there, and one process that nothing named before.
     out.process(0, 1'000'900, 4, 4, 0, "System", "");
     out.process(0, 1'000'901, 4, 50, 4, "b.exe", "b");
     out.process(0, 1'000'902, 4, 70, 4, "c.exe", "c");

@@ -40,7 +40,7 @@ void check_windows_read_alike(const std::vector<std::byte>& file) {
   etl::ReadOptions options;
   const auto whole = read_etl(file, options);
   options.max_whole_bytes = 0;
-  const auto told = [](const EtlReading& reading) {
+  const auto listing_of = [](const EtlReading& reading) {
     std::vector<WindowLine> lines;
     for (const CollectingSink::Row& row : reading.sink.settled()) {
       lines.emplace_back(row.sample.time_ns, row.sample.tid, row.sample.cpu, row.stack);
@@ -52,7 +52,7 @@ void check_windows_read_alike(const std::vector<std::byte>& file) {
     options.window_bytes = window;
     const auto parts = read_etl(file, options);
     REQUIRE(parts->failed == whole->failed);
-    CHECK(told(*parts) == told(*whole));
+    CHECK(listing_of(*parts) == listing_of(*whole));
     CHECK(parts->account.parsed == whole->account.parsed);
     CHECK(parts->account.padding == whole->account.padding);
     CHECK(skipped_map(parts->account) == skipped_map(whole->account));

@@ -48,7 +48,7 @@ TEST_CASE("perf attr table: with several attributes the id decides, wherever it 
       {"IDENTIFIER", kIdentifier | kIp | kTid, 0, -1},
       {"IDENTIFIER wins over ID", kIdentifier | kId | kIp | kCpu, 0, -1},
       {"ID alone", kId, 0, -1},
-      {"ID behind four", kIp | kTid | kTime | kAddr | kId, 4, -1},
+      {"ID after four", kIp | kTid | kTime | kAddr | kId, 4, -1},
       {"ID before CPU and STREAM_ID", kIp | kTime | kId | kStreamId | kCpu, 2, -3},
   };
   for (const Case& c : cases) {

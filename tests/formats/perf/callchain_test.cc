@@ -96,8 +96,8 @@ TEST_CASE("perf chain: a cookie is no frame, and waits only at the end") {
       {"kernel part and cookie", {minus(128), 1, minus(640), 0x55}, "k1", true},
       {"cookie alone", {minus(640), 0x55}, "", true},
       {"a cookie that looks like a marker", {minus(128), 1, minus(640), minus(512)}, "k1", true},
-      {"no cookie behind the marker", {minus(128), 1, minus(640)}, "k1", false},
-      {"entries behind the cookie", {minus(128), 1, minus(640), 0x55, 2}, "k1 u2", false},
+      {"no cookie after the marker", {minus(128), 1, minus(640)}, "k1", false},
+      {"entries after the cookie", {minus(128), 1, minus(640), 0x55, 2}, "k1 u2", false},
       {"none", {minus(128), 1}, "k1", false},
   };
   for (const Case& c : cases) {

@@ -68,7 +68,7 @@ test::TestAttr clocked_attr() {
   return attr;
 }
 
-// The clock id lies behind the fields that TestAttr knows.
+// The clock id lies after the fields that TestAttr knows.
 std::vector<std::byte> with_clockid(std::vector<std::byte> capture, std::size_t attr_offset,
                                     std::uint8_t clockid, bytes::ByteOrder order) {
   capture[attr_offset + (order == bytes::ByteOrder::kBig ? 95 : 92)] =

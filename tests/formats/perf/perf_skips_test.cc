@@ -32,9 +32,9 @@ TestBytes zeros(std::size_t size) {
   return bytes.zeros(size);
 }
 
-TestBytes announced(RecordType type, std::uint64_t behind, std::size_t size) {
+TestBytes announced(RecordType type, std::uint64_t announced_bytes, std::size_t size) {
   TestBytes payload;
-  payload.u64(behind).zeros(size - 8);
+  payload.u64(announced_bytes).zeros(size - 8);
   return kSkipWriter.record(type, 0, payload);
 }
 

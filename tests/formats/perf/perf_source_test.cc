@@ -63,7 +63,7 @@ std::vector<std::string> perf_chains(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("perf source: our recordings give the counts that testdata/README.md tells") {
+TEST_CASE("perf source: our recordings give the counts of testdata/README.md") {
   struct Case {
     std::string name;
     std::uint64_t samples;
@@ -197,7 +197,7 @@ TEST_CASE("perf source: a pipe reads the same from a saved file and byte by byte
   }
 }
 
-TEST_CASE("perf source: the container is told by magic and header size") {
+TEST_CASE("perf source: the container is known by magic and header size") {
   struct Case {
     std::string name;
     std::string_view magic;
@@ -390,7 +390,7 @@ TEST_CASE("perf source: in a pipe, attributes may come late, but not after their
   CHECK(outcome.count(name_of(perf::skip::kUnknownEventId)) == 1);
 }
 
-TEST_CASE("perf source: attributes beyond the limit are not events, and are told") {
+TEST_CASE("perf source: attributes beyond the limit are not events, and are counted") {
   const PerfWriter w;
   const std::vector<test::TestAttr> attrs(perf::AttrTable::kMaxRows + 2);
   const auto outcome = test::read_perf(w.file(attrs, {w.sample(5, 5, 1, {kContextUser, 0x1})}));
@@ -477,7 +477,7 @@ TEST_CASE("perf source: sections that lie outside are damage where the rest can 
                         {"second feature", table + 24, std::uint64_t{1} << 40, 1},
                         {"data too large", 48, huge, 1},
                         {"data far away", 40, huge, 0},
-                        {"data behind the end", 40, good.size() + 1, 0}};
+                        {"data after the end", 40, good.size() + 1, 0}};
   for (const Case& c : cases) {
     CAPTURE(c.name);
     auto bytes = good;
@@ -494,7 +494,7 @@ TEST_CASE("perf source: sections that lie outside are damage where the rest can 
   }
 }
 
-TEST_CASE("perf source: bytes behind the last section are told") {
+TEST_CASE("perf source: bytes after the last section are counted") {
   const PerfWriter w;
   auto bytes = w.file({test::TestAttr{}}, {w.sample(1, 1, 1, {})});
   bytes.resize(bytes.size() + 33, std::byte{0xEE});
@@ -504,7 +504,7 @@ TEST_CASE("perf source: bytes behind the last section are told") {
   CHECK(outcome.balanced());
 }
 
-TEST_CASE("perf source: progress is told, and a wish to stop is heard") {
+TEST_CASE("perf source: progress is reported, and a wish to stop is heard") {
   const auto bytes = test::testdata("file.perf.data");
   std::atomic<std::uint64_t> done{0};
   std::atomic<bool> cancelled{false};

@@ -205,7 +205,7 @@ TestBytes random_samples(const PerfWriter& w, std::size_t bytes, std::mt19937_64
 }
 
 // COMPRESSED2 as the faulty writers make it: sub-records of at most 65,519 bytes of zstd, of which
-// only the first tells the size of all, and its header the lowest 16 bits of it, rounded up.
+// only the first has the size of all, and its header the lowest 16 bits of it, rounded up.
 TestBytes overflown(const PerfWriter& w, std::span<const std::byte> zstd) {
   constexpr std::size_t kMost = 65519;
   TestBytes out = w.bytes();
@@ -281,7 +281,7 @@ TEST_CASE("perf stream: a COMPRESSED2 size that fits nothing is damage") {
   }
 }
 
-TEST_CASE("perf stream: text behind a pipe is a notice, not damage") {
+TEST_CASE("perf stream: text after a pipe is a notice, not damage") {
   const PerfWriter w;
   for (const std::string_view text :
        {"[ perf record: Woken up 1 times to write data ]\n[ perf record: Captured ]\n", "\n",
@@ -297,7 +297,7 @@ TEST_CASE("perf stream: text behind a pipe is a notice, not damage") {
   }
 }
 
-TEST_CASE("perf stream: in a file, records are found again behind a damaged header") {
+TEST_CASE("perf stream: in a file, records are found again after a damaged header") {
   const PerfWriter w;
   constexpr std::uint64_t kCount = 60;
   const auto intact = w.file({test::TestAttr{}}, numbered_samples(w, kCount));
@@ -329,7 +329,7 @@ TEST_CASE("perf stream: in a file, records are found again behind a damaged head
     CHECK(outcome.listing().size() + c.lost >= kCount);
     CHECK(outcome.listing().count(numbered_stack(29)) == 1);
     CHECK(outcome.balanced());
-    // In a pipe nothing behind the damage is read.
+    // In a pipe nothing after the damage is read.
     auto pipe = w.pipe({test::TestAttr{}}, numbered_samples(w, kCount));
     pipe[16 + 120 + 30 * record + c.at] = static_cast<std::byte>(c.value);
     const auto from_pipe = test::read_perf(pipe);
@@ -381,7 +381,7 @@ TEST_CASE("perf stream: what only looks like samples does not show the way back"
   struct Case {
     std::string name;
     std::uint64_t ip;
-    std::uint64_t entries;  // as the record tells
+    std::uint64_t entries;  // by the record
   };
   const Case cases[] = {{"stacks that begin elsewhere", 0x999, 2},
                         {"chains that do not fill their records", 0x1000, 1},

@@ -167,7 +167,7 @@ TEST_CASE("perf sample: branch stacks with hardware index and counters, and empt
     std::string name;
     std::uint64_t branch_type;
     std::uint64_t count;
-    std::size_t words;  // behind the count
+    std::size_t words;  // after the count
   };
   using namespace branch_bit;
   const Case cases[] = {

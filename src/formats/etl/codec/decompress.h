@@ -6,7 +6,7 @@
 
 namespace stackpack::etl {
 
-/// Bytes which the decoders may scribble on behind the wanted output: they copy in steps of 16.
+/// Bytes after the wanted output on which the decoders may scribble: they copy in steps of 16.
 inline constexpr std::size_t kDecodeSlack = 64;
 
 enum class DecodeEnd : std::uint8_t {

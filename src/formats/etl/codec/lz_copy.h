@@ -14,7 +14,7 @@ T load(const std::byte* from) {
   return value;
 }
 
-/// Copies `length` bytes from `distance` behind `to` to `to`, byte by byte in effect: a distance
+/// Copies `length` bytes from `distance` before `to` to `to`, byte by byte in effect: a distance
 /// shorter than the length repeats the pattern. distance >= 1.
 ///
 /// Room:   writes up to 31 bytes past the length; the caller owns them (kDecodeSlack).

@@ -1,10 +1,10 @@
 // Xpress Huffman: each block of 64 KiB of output has its own code.
 //
 // A block begins with 512 code lengths of four bits. Symbols below 256 are literals; above, the low
-// four bits are the length and the next four tell how many bits of distance follow. The codes are
+// four bits are the length and the next four how many bits of distance follow. The codes are
 // canonical: by length, then by symbol. The bit stream is a sequence of u16, most significant bit
 // first, and it has a peculiarity that the decoder must keep to the letter: long lengths are whole
-// bytes taken from the byte position of the moment, that is, behind the words which the bit
+// bytes taken from the byte position of the moment, that is, after the words which the bit
 // register has already swallowed. So the register must be refilled exactly when the format says:
 // it holds 32 bits at first, and one more u16 as soon as fewer than 16 are left.
 //
@@ -113,7 +113,7 @@ class HuffmanCode {
   std::uint32_t end_code_[kLongest + 1] = {};
 };
 
-// The bit register and the byte position behind it.
+// The bit register and the byte position after it.
 class BitInput {
  public:
   BitInput(const std::byte* at, const std::byte* end) : at_(at), end_(end) {}

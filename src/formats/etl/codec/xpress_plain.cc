@@ -5,7 +5,7 @@
 // and 3 bits of length. Length 7 goes on in a nibble (two matches share one byte: the first takes
 // the low half and remembers the place), nibble 15 in a byte, byte 255 in a u16, u16 0 in a u32.
 //
-// Speed comes from two things. The flags stand left-aligned in a u64 with a sentinel behind them,
+// Speed comes from two things. The flags stand left-aligned in a u64 with a sentinel after them,
 // so that counting leading zeros gives a whole run of literals, copied at once. And while at least
 // kFastInput bytes of input and kFastOutput bytes of output are left, no single step needs a check:
 // a flag word, a run of 32 literals and a match with its longest tail fit into them. The careful
@@ -128,7 +128,7 @@ class PlainDecoder {
   // The same with a check before each read; `end` is set when it returns false.
   bool careful_long_length(std::size_t& length, DecodeEnd& end) {
     // Eight bytes are the longest tail: with fewer left, they are read from a padded copy and the
-    // position tells afterwards whether that many were there.
+    // position shows afterwards whether that many were there.
     std::byte copy[8] = {};
     const std::size_t left = in_left();
     if (left >= sizeof copy) {

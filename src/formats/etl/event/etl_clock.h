@@ -15,10 +15,10 @@ class EtlClock {
   /// Nanoseconds since 1970; 0 for moments before that, the largest value for those beyond 2554.
   [[nodiscard]] std::uint64_t unix_ns(std::uint64_t clock) const;
 
-  /// False when the header tells no usable frequency; 10 MHz is assumed then.
+  /// False when the header has no usable frequency; 10 MHz is assumed then.
   [[nodiscard]] bool frequency_known() const { return frequency_known_; }
 
-  /// False when the header tells no start time; times then count from the start of the trace.
+  /// False when the header has no start time; times then count from the start of the trace.
   [[nodiscard]] bool wall_time_known() const { return wall_time_known_; }
 
   [[nodiscard]] std::uint64_t frequency() const { return frequency_; }

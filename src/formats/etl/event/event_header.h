@@ -8,7 +8,7 @@
 //
 // The same kernel event can come in three clothes: PERFINFO or SYSTEM with group and type, or FULL
 // with the GUID of its class. All three become EventClass::kKernel with group and type here, and
-// nothing behind this file knows the difference.
+// nothing beyond this file knows the difference.
 #pragma once
 
 #include <cstddef>
@@ -86,7 +86,7 @@ class ExtendedItems {
 enum class WalkEnd : std::uint8_t {
   kNotYet,
   kClean,        ///< the event stream is used up
-  kUnusedRest,   ///< a marker of all zeros or all ones: nothing was written behind it
+  kUnusedRest,   ///< a marker of all zeros or all ones: nothing was written after it
   kBadMarker,    ///< no event header that can be known
   kOldHeader,    ///< a header type which has been out of use for decades
   kBadSize,      ///< the event is shorter than its header, or longer than the buffer
@@ -99,7 +99,7 @@ class EventWalker {
   EventWalker() = default;
   explicit EventWalker(std::span<const std::byte> events) : events_(events) {}
 
-  /// Reads the next event; false at the end, and then end() tells why.
+  /// Reads the next event; false at the end, and then end() says why.
   bool next(EventView& event);
 
   [[nodiscard]] WalkEnd end() const { return end_; }

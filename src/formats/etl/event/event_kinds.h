@@ -55,7 +55,7 @@ struct EventKind {
   std::uint16_t version = 0;
   std::uint16_t id = 0;     ///< of a provider's event; or the source of counter samples
   bool one_source = false;  ///< samples of one performance counter, see EventKinds::of_counter
-  std::string counter;      ///< the name of that counter, if the trace tells it
+  std::string counter;      ///< the name of that counter, if the trace has it
   bool one_title = false;   ///< events of one name among others, see EventKinds::of_title
   std::string title;        ///< what the trace calls the event, if it does
   Guid guid;
@@ -89,7 +89,7 @@ class EventKinds {
   /// alone; `kind` itself when it has no other name, or when there are too many.
   std::uint32_t of_title(std::uint32_t kind, std::string_view title);
 
-  /// The trace tells the name of a counter, before its samples or after them.
+  /// The trace names a counter, before its samples or after them.
   void name_counter(std::uint16_t source, std::string name);
 
   [[nodiscard]] EventKind& at(std::uint32_t kind) { return kinds_[kind]; }

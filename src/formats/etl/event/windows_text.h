@@ -11,7 +11,7 @@ namespace stackpack::etl {
 /// Unpaired surrogates become U+FFFD. An odd last byte is left alone.
 std::string read_wide_text(bytes::ByteCursor& in);
 
-/// The same, behind what is in `text`. False: there was no NUL.
+/// The same, appended to `text`. False: there was no NUL.
 bool append_wide_text(bytes::ByteCursor& in, std::string& text);
 
 /// Text in the ANSI code page: ASCII as it is, the rest taken for Latin-1, so that the result is

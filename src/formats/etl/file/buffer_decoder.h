@@ -18,16 +18,16 @@ namespace stackpack::etl {
 /// What is wrong with a buffer as a whole.
 enum class BufferDamage : std::uint8_t {
   kNone,
-  kNoSize,           ///< SavedOffset and Offset tell of no events
-  kTooLarge,         ///< tells more events than a buffer may hold: they are not read
-  kSizeExceedsDisk,  ///< uncompressed, and tells more bytes than the buffer has: cut to it
+  kNoSize,           ///< SavedOffset and Offset leave no room for events
+  kTooLarge,         ///< claims more bytes of events than a buffer may hold: they are not read
+  kSizeExceedsDisk,  ///< uncompressed, and claims more bytes than the buffer has: cut to it
   kCutByFileEnd,     ///< the file ends inside: what is there is read
-  kUnusedPartCut,    ///< the file ends inside, but behind the events: nothing is lost
+  kUnusedPartCut,    ///< the file ends inside, but after the events: nothing is lost
   kBadCompression,   ///< the compressed body does not decode: the buffer is lost
   kNotEvents,        ///< of a type that holds no events: passed over
   kWrongType,        ///< of such a type, and yet full of events: they are read
   kInputLeft,        ///< decompressed with input to spare: a wrong symbol before has made too much
-  kSizesDisagree,    ///< SavedOffset and Offset differ: events may lie behind the one that is used
+  kSizesDisagree,    ///< SavedOffset and Offset differ: events may lie after the one that is used
 };
 
 /// The events of one buffer, ready to be walked over. Reused: its memory stays.
@@ -57,7 +57,7 @@ class BufferDecoder {
  public:
   BufferDecoder(io::ByteSource& input, CompressionFormat format, std::uint64_t max_buffer_bytes);
 
-  /// Reads one buffer. Damage is told in `out`, not as an error.
+  /// Reads one buffer. Damage is a matter of `out`, not an error.
   /// Errors: kIo.
   Status decode(const IndexedBuffer& buffer, DecodedBuffer& out) const;
 

@@ -42,7 +42,7 @@ struct BufferHeader {
 
   [[nodiscard]] bool compressed() const { return (flags & kBufferCompressed) != 0; }
 
-  /// Bytes of the event stream behind the header, once decompressed.
+  /// Bytes of the event stream after the header, once decompressed.
   [[nodiscard]] std::uint32_t event_bytes() const {
     const std::uint32_t end = saved_offset >= kBufferHeaderBytes ? saved_offset : offset;
     return end >= kBufferHeaderBytes ? end - kBufferHeaderBytes : 0;

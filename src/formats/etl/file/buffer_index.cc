@@ -228,7 +228,7 @@ void count_missing(BufferIndex& index, capture::LossCounters& losses) {
     if (i == 0) {
       continue;
     }
-    // The header buffer has number 0, and some sessions of old begin behind 1.
+    // The header buffer has number 0, and some old sessions begin above 1.
     if (before.session != here.session) {
       continue;
     }

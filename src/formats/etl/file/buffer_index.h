@@ -1,7 +1,7 @@
 // Pass 1: where the buffers are, and in which order each processor filled them.
 //
-// An .etl file is nothing but buffers laid end to end; each tells its own size, and nothing else
-// tells where the next one begins. Across processors the order of the file is far from the order of
+// An .etl file is nothing but buffers laid end to end; each has its own size, and nothing else
+// says where the next one begins. Across processors the order of the file is far from the order of
 // time (up to half of the file would have to be held to sort it), but within one processor buffers
 // follow each other without overlap. So pass 1 walks over the 72-byte headers alone and keeps 32
 // bytes of each, on disk where they are many; pass 2 opens one buffer per processor at a time.
@@ -65,10 +65,10 @@ struct IndexLimits {
 };
 
 /// Walks over all buffers of `input` (seekable, of known size) and sorts them by processor; within
-/// one, by session and file position, and where the sequence numbers tell another order the range
+/// one, by session and file position, and where the sequence numbers give another order the range
 /// is marked as disputed.
 ///
-/// Output: counts what is missing, damaged or remarkable in `losses`; adds the bytes behind the
+/// Output: counts what is missing, damaged or remarkable in `losses`; adds the bytes after the
 ///         last buffer to `account`. The index is kept in `space`, which must outlive it.
 /// Errors: kIo, kCancelled.
 Result<BufferIndex> index_buffers(io::ByteSource& input, const LogFileHeader& header,

@@ -77,7 +77,7 @@ BufferMerge::BufferMerge(const BufferIndex& index, io::ByteSource& input,
       losses_(losses),
       account_(account),
       // With fewer buffers than this, a thread costs more than it saves; with more processors, what
-      // it has at hand for each is too much.
+      // it keeps for each is too much.
       prefetch_(
           decoder, index.processors.size(),
           limits.read_ahead && index.count >= 8 && index.processors.size() <= kMostProcessorsAhead),
@@ -292,7 +292,7 @@ Result<bool> BufferMerge::move_window(Stream& stream) {
 }
 
 // Finds out to which part of the trace the buffer belongs. Two events are asked for their clocks,
-// so that a single damaged one cannot tell a lap.
+// so that a single damaged one makes no lap.
 void BufferMerge::place_buffer(Stream& stream) {
   EventWalker probe(stream.buffer->events());
   EventView event;
@@ -383,7 +383,7 @@ void BufferMerge::count_walk_end(const Stream& stream) {
 }
 
 // Says where the bytes of the buffer went. In a compressed buffer the share of the body that was
-// understood is told in proportion to the decompressed bytes.
+// understood is counted in proportion to the decompressed bytes.
 void BufferMerge::close_buffer(Stream& stream) {
   const DecodedBuffer& buffer = *stream.buffer;
   count_walk_end(stream);

@@ -24,7 +24,7 @@ enum class CompressionFormat : std::uint16_t {
   kXpressHuffman = 4,
 };
 
-/// What the first event of the first buffer tells about the session (TRACE_LOGFILE_HEADER).
+/// What the first event of the first buffer has on the session (TRACE_LOGFILE_HEADER).
 struct LogFileHeader {
   std::uint32_t buffer_size = 0;  ///< bytes of a whole buffer, decompressed
   std::uint8_t version[4] = {};   ///< major, minor, sub, subminor

@@ -1,4 +1,4 @@
-// Events by which runtimes tell what code they made: the methods of .NET, the functions of JScript
+// Events in which runtimes name the code they made: the methods of .NET, the functions of JScript
 // and V8.
 //
 // .NET, providers e13c0d23 (143 load, 144 unload, 139 and 140 rundown) and a669021c (143 and 144

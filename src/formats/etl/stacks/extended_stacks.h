@@ -26,7 +26,7 @@ namespace stackpack::etl {
 /// thread under the same MatchId. The callstack belongs to the first of the two events.
 class ExtendedStacks {
  public:
-  /// All references must outlive this. What fails in `space` is told by its status().
+  /// All references must outlive this. What fails in `space` is in its status().
   ExtendedStacks(scratch::SpillSpace& space, StackKeys& keys, StackPairs& pairs,
                  SampleWriter& samples, capture::LossCounters& losses)
       : keys_(keys),

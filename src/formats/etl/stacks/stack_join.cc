@@ -13,7 +13,7 @@ bool lives_in_kernel(std::uint32_t pid) {
 
 }  // namespace
 
-// The event that the fragment names. Without one, what the fragment tells of it.
+// The event that the fragment names. Without one, what the fragment has of it.
 EventFacts StackJoin::claim_event(const Fragment& fragment, ThreadNumber thread,
                                   bool any_processor) {
   const auto find_event_of = [&](ThreadNumber owner) {

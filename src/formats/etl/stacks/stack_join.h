@@ -36,7 +36,7 @@ struct Fragment {
 
 class StackJoin {
  public:
-  /// All references must outlive the join. What fails in `space` is told by its status().
+  /// All references must outlive the join. What fails in `space` is in its status().
   StackJoin(scratch::SpillSpace& space, ThreadStates& threads, EventWindow& window, StackKeys& keys,
             SampleWriter& samples, capture::LossCounters& losses, std::uint8_t pointer_size)
       : threads_(threads),

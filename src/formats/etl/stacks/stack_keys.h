@@ -1,4 +1,4 @@
-// Stack keys: frames that are named now and told later.
+// Stack keys: frames that are referred to now and listed later.
 //
 // Since Windows 8 the kernel keeps recent stacks in a cache and logs a key instead of the frames.
 // The frames follow when the cache evicts the stack, or at the end of the session: a definition
@@ -32,12 +32,13 @@ namespace stackpack::etl {
 using StackPart = std::uint32_t;
 inline constexpr StackPart kNoPart = 0;
 
-/// Which space of keys a reference is in. kEither: an extended data item, which does not tell.
+/// Which space of keys a reference is in. kEither: an extended data item, which may refer to
+/// either.
 enum class KeySpace : std::uint8_t { kKernel, kUser, kEither };
 
 class StackKeys {
  public:
-  /// `space` must outlive this; its status() tells of what fails here.
+  /// `space` must outlive this; its status() has what fails here.
   explicit StackKeys(scratch::SpillSpace& space) : parts_(space), frames_(space), open_(space) {}
 
   /// The open generation of the key, with one more use.

@@ -21,7 +21,7 @@ namespace stackpack::etl {
 /// nothing without its kernel half.
 class StackPairs {
  public:
-  /// All references must outlive this. What fails in `space` is told by its status().
+  /// All references must outlive this. What fails in `space` is in its status().
   StackPairs(scratch::SpillSpace& space, StackKeys& keys, SampleWriter& samples, JoinCounts& counts)
       : keys_(keys),
         samples_(samples),

@@ -28,7 +28,7 @@ struct WaitingHalf {
 /// costs disk, not memory, and no stack is decided early.
 class WaitingHalves {
  public:
-  /// Both must outlive this. What fails in `space` is told by its status().
+  /// Both must outlive this. What fails in `space` is in its status().
   WaitingHalves(scratch::SpillSpace& space, ThreadStates& threads)
       : threads_(threads), halves_(space) {}
 

@@ -19,11 +19,11 @@ namespace stackpack::etl {
 
 /// Reads image events, the PDB records which a merge adds to them, and the table of volumes.
 ///
-/// The volumes come at no certain place of a trace, so images are kept and told to the recorder in
+/// The volumes come at no certain place of a trace, so images are kept and given to the recorder in
 /// finish(), with drive letters in place of devices.
 class ImageTables {
  public:
-  /// All references must outlive this. What fails in `space` is told by its status().
+  /// All references must outlive this. What fails in `space` is in its status().
   ImageTables(scratch::SpillSpace& space, capture::SystemRecorder& system, const EtlClock& clock,
               std::uint8_t pointer_size);
 
@@ -33,10 +33,10 @@ class ImageTables {
   /// Class ImageId: type 36 is an RSDS record.
   void image_id_event(const EventView& event);
 
-  /// System config class: type 35 maps a device to a drive, 32 and 33 tell of the system.
+  /// System config class: type 35 maps a device to a drive, 32 and 33 describe the system.
   void system_config_event(const EventView& event);
 
-  /// Tells the recorder of all images.
+  /// Gives all images to the recorder.
   Status finish();
 
   [[nodiscard]] std::uint64_t damaged() const { return damaged_; }

@@ -18,7 +18,7 @@ struct ProcessFacts {
 };
 
 // v0: two pointer-sized ids. v1: page directory, ids, session, exit. v2: unique key in place of the
-// page directory, command line. v3: page directory behind the exit status. v4: flags. v5: the same
+// page directory, command line. v3: page directory after the exit status. v4: flags. v5: the same
 // for our purposes.
 bool read_process(const EventView& event, ProcessFacts& facts) {
   bytes::ByteCursor in(event.payload, event.position);

@@ -20,14 +20,14 @@ struct ThreadFacts {
   std::uint32_t tid = kNoId;
 };
 
-/// Reads Process, Thread and Config events of all versions and tells the recorder.
+/// Reads Process, Thread and Config events of all versions for the recorder.
 ///
 /// Rundown events (DCStart, DCEnd) describe what was there before; of those at the end only the
-/// ones count that nothing told before.
+/// ones count that nothing named before.
 /// Payloads which are too short are passed over; damaged() counts them.
 class KernelTables {
  public:
-  /// All references must outlive this. What fails in `space` is told by its status().
+  /// All references must outlive this. What fails in `space` is in its status().
   KernelTables(scratch::SpillSpace& space, capture::SystemRecorder& system, const EtlClock& clock)
       : system_(system), clock_(clock), known_(space) {}
 
@@ -38,7 +38,7 @@ class KernelTables {
   ThreadFacts thread_event(const EventView& event);
   void thread_name_event(const EventView& event);
 
-  /// Group Config: type 10 tells of the machine.
+  /// Group Config: type 10 describes the machine.
   void config_event(const EventView& event);
 
   /// PerfInfo 73: the interval of a profile source and, of a counter, its name.

@@ -34,7 +34,7 @@ using ThreadNumber = std::uint32_t;
 /// The threads of a trace. It names as many as it likes: they are kept in a SpillSpace.
 class ThreadStates {
  public:
-  /// `space` must outlive this; its status() tells of what fails here.
+  /// `space` must outlive this; its status() has what fails here.
   explicit ThreadStates(scratch::SpillSpace& space) : states_(space), table_(space) {}
 
   /// The number of a thread, which begins with a fresh state when it is new.

@@ -79,7 +79,8 @@ using Names = std::vector<std::string>;
 
 TEST_SUITE_BEGIN("etl event titles");
 
-TEST_CASE("events are called as the recording machine decoded them, told before or after") {
+TEST_CASE(
+    "events are called as the recording machine decoded them, before their first use or after") {
   CHECK(names_of([](EtlWriter& out) {
           provider_event(out, 1'000'100, 3);
           provider_event(out, 1'000'200, 4);
