@@ -1,4 +1,4 @@
-// Writes the seeds of the targets about .spk files: write_seeds FOLDER
+// Writes the seeds of the targets about .spk files and about symbols: write_seeds FOLDER
 //
 // Their corpora under fuzz/corpus were made by it. Run it again when the format changes.
 #define DOCTEST_CONFIG_DISABLE
@@ -13,6 +13,7 @@
 #include "spk/write/edge_counter.h"
 #include "spk/write/page_encoder.h"
 #include "spk/write/sample_block_encoder.h"
+#include "support/pdb_maker.h"
 #include "support/random_stacks.h"
 #include "support/spk_reading.h"
 #include "support/test_bytes.h"
@@ -127,9 +128,25 @@ Bytes program_seed(std::uint64_t seed, unsigned options, std::size_t size) {
   return bytes.bytes;
 }
 
+void write_pdbs(const std::filesystem::path& folder) {
+  PdbRecipe recipe = pdb_with_inlines();
+  write_seed(folder, "inlines", pdb_bytes(recipe));
+  recipe.moves = {{0x2000, 0x1030}, {0x2040, 0x1010}, {0x2060, 0}};
+  write_seed(folder, "moved", pdb_bytes(recipe));
+  recipe = PdbRecipe();
+  recipe.contributions = {{1, 0, 0x100}};
+  recipe.objects.resize(1);
+  put_separated_code(recipe.objects[0].symbols, 0x80, 0x10, 0x20);
+  put_procedure(recipe.objects[0].symbols, 0x20, 8, "parse");
+  put_thunk(recipe.objects[0].symbols, 0x60, 8, "thunk");
+  put_public(recipe.public_symbols, 0x40, "?third@@YAXXZ");
+  write_seed(folder, "symbols", pdb_bytes(recipe));
+}
+
 void write_all(const std::filesystem::path& folder) {
   write_files(folder / "spk_walk");
   write_files(folder / "export_spk");
+  write_pdbs(folder / "symbol_pdb");
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     Random random(seed);
     const std::string name = std::to_string(seed);
