@@ -15,6 +15,7 @@ set(STACKPACK_FUZZ_TARGETS
   spk_page
   spk_samples
   spk_walk
+  symbol_demangle
   symbol_pdb
   xpress_huffman
   xpress_plain)

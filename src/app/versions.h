@@ -13,7 +13,9 @@ std::string_view program_version();
 /// major.minor of the .spk files that this program writes.
 std::string format_version();
 
-using codec::library_versions;
 using codec::LibraryVersion;
+
+/// The libraries which the program runs with, and what it does without.
+std::vector<LibraryVersion> library_versions();
 
 }  // namespace stackpack::app

@@ -1,0 +1,12 @@
+// A build without LLVM's demangler: the names stay as linked.
+#include "symbolize/microsoft_names.h"
+
+namespace stackpack::symbolize {
+
+const bool kMicrosoftNames = false;
+
+char* microsoft_name(const char* /*linked*/) {
+  return nullptr;
+}
+
+}  // namespace stackpack::symbolize
