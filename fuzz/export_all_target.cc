@@ -163,9 +163,9 @@ void export_all(std::span<const std::byte> data) {
   ExportOptions options;
   const auto choice = in.read<std::uint8_t>();
   options.format = static_cast<ExportFormat>(choice % 5);
-  options.aggregate = (choice & 0x10) != 0;
-  options.otlp_stack_tree = (choice & 0x20) != 0;
-  options.root = static_cast<FoldedRoot>((choice >> 6) % 3);
+  options.speedscope.aggregate = (choice & 0x10) != 0;
+  options.otlp.stack_tree = (choice & 0x20) != 0;
+  options.folded.root = static_cast<FoldedRoot>((choice >> 6) % 3);
   MadeCapture capture;
   read_tables(in, capture.view);
   read_samples(in, capture);

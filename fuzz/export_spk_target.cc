@@ -29,7 +29,7 @@ void export_spk(std::span<const std::byte> data) {
     ExportOptions options;
     options.format = format;
     options.memory_limit = 1U << 16;
-    options.root = FoldedRoot::kThread;
+    options.folded.root = FoldedRoot::kThread;
     options.force = true;
     const auto done = export_capture(**reader, base, options);
     if (good && !done && done.error().code != ErrorCode::kUsage) {

@@ -47,12 +47,11 @@ struct StageTime {
   double seconds = 0;
 };
 
-/// How often one stage of a conversion waited for another, for --timings.
-struct StageStalls {
-  std::uint64_t parser = 0;    ///< all batches of samples were full
-  std::uint64_t interner = 0;  ///< there was no batch to intern
-  std::uint64_t merger = 0;    ///< all blocks of samples were with the encoders
-  std::uint64_t encoders = 0;  ///< there was no block to encode
+/// How often one part of a conversion had to wait for another, for --timings. Which parts there are
+/// depends on the version.
+struct StageWaits {
+  std::string name;
+  std::uint64_t count = 0;
 };
 
 struct ConvertReport {
@@ -62,7 +61,7 @@ struct ConvertReport {
   std::vector<std::string> warnings;  ///< one line each, for a person
   bool lossy = false;                 ///< a recorder or damage counter is above zero
   std::vector<StageTime> stages;
-  StageStalls stalls;
+  std::vector<StageWaits> waits;
 };
 
 /// Names of the captures in a zip archive, in the archive's order; empty when `path` is not an

@@ -66,17 +66,25 @@ struct ExportOptions {
   /// kFunction: all formats name functions. The other two are text of folded and speedscope; of the
   /// other formats they take the functions away.
   FrameStyle frames = FrameStyle::kFunction;
-  bool inlines = false;                 ///< folded: a frame for each inlined call
-  FoldedRoot root = FoldedRoot::kNone;  ///< folded
-  bool annotate_kernel = false;         ///< folded: `_[k]` after kernel frames
-  /// speedscope: weights instead of times; always so when the samples have no times.
-  bool aggregate = false;
-  bool otlp_stack_tree = false;  ///< otlp: stacks as a tree; an experiment
-  bool force = false;            ///< replace an existing file that is not empty
+  bool force = false;  ///< replace an existing file that is not empty
   /// The reader's file, when it has a name. The output is never that file, and gets its
   /// permissions.
   std::string source_path;
   std::uint64_t memory_limit = 96ULL << 20;  ///< bytes for what depends on samples; an aim
+
+  // What one format alone has.
+  struct {
+    bool inlines = false;                 ///< a frame for each inlined call
+    FoldedRoot root = FoldedRoot::kNone;  ///< what stands above the first frame
+    bool annotate_kernel = false;         ///< `_[k]` after kernel frames
+  } folded;
+  struct {
+    /// Weights instead of times; always so when the samples have no times.
+    bool aggregate = false;
+  } speedscope;
+  struct {
+    bool stack_tree = false;  ///< callstacks as a tree; an experiment
+  } otlp;
 };
 
 struct ExportReport {

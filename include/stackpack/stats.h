@@ -69,6 +69,7 @@ struct Statistics {
 
   std::uint64_t sample_stream_bytes = 0;
 
+  /// What it cost to find the callstacks that are alike. Depends on the version that converted.
   struct {
     std::uint64_t lookups = 0;
     std::uint64_t probes = 0;

@@ -649,21 +649,23 @@ void CommandDefinitions::define_export_form(CLI::App& sub) {
   })->group(group(kForm));
   add_frames(sub, "how a frame is written: its function where one is known", options.frames)
       ->group(group(kForm));
-  sub.add_flag("--inline,--inlines", options.inlines, "folded: a frame for each inlined call")
+  sub.add_flag("--inline,--inlines", options.folded.inlines,
+               "folded: a frame for each inlined call")
       ->group(group(kForm));
   add_choice(sub, "--root", kRoots, "folded: what stands above the first frame",
-             [&options](int value) { options.root = static_cast<FoldedRoot>(value); })
+             [&options](int value) { options.folded.root = static_cast<FoldedRoot>(value); })
       ->group(group(kForm));
   sub.add_flag_callback(
-         "--with-process", [&options] { options.root = FoldedRoot::kProcess; },
+         "--with-process", [&options] { options.folded.root = FoldedRoot::kProcess; },
          "folded: same as --root process")
       ->group(group(kForm));
-  sub.add_flag("--annotate-kernel", options.annotate_kernel, "folded: mark kernel frames with _[k]")
+  sub.add_flag("--annotate-kernel", options.folded.annotate_kernel,
+               "folded: mark kernel frames with _[k]")
       ->group(group(kForm));
-  sub.add_flag("--aggregate", options.aggregate,
+  sub.add_flag("--aggregate", options.speedscope.aggregate,
                "speedscope: weights instead of times, which samples without times get always")
       ->group(group(kForm));
-  sub.add_flag("--otlp-stack-tree", options.otlp_stack_tree,
+  sub.add_flag("--otlp-stack-tree", options.otlp.stack_tree,
                "otlp: callstacks as a tree, for comparing sizes")
       ->group(group(kForm));
   add_size(sub, "--memory-limit", "memory for what grows with the samples", options.memory_limit,

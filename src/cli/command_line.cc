@@ -205,6 +205,33 @@ std::vector<CommandText> CommandLine::describe() const {
   return commands;
 }
 
+// What goes together, beyond what CLI11 can check. Nothing: the command can run.
+std::string CommandLine::conflict() {
+  Invocation& invocation = definitions_->invocation;
+  if (invocation.command == Command::kConvert) {
+    const std::string problem = problem_of(invocation.convert);
+    return problem.empty() ? "" : "convert: " + problem;
+  }
+  if (invocation.command == Command::kExport && !invocation.exporting.has_format) {
+    return "export: no format; give --format FORMAT, see stackpack export --help";
+  }
+  if (invocation.command != Command::kDump) {
+    return "";
+  }
+  if (definitions_->dump_kinds.size() != 1) {
+    return "dump: say what to list, one of --stacks, --samples, --processes, "
+           "--threads, --modules, --functions, --names, --events, --losses, --metadata";
+  }
+  DumpArguments& dump = invocation.dump;
+  dump.kind = definitions_->dump_kinds.front();
+  if (dump.kind != DumpKind::kStacks && dump.kind != DumpKind::kSamples && !dump.filter.empty()) {
+    return "dump: filters select samples: they go with --stacks and --samples";
+  }
+  return dump.ids && dump.kind != DumpKind::kStacks
+             ? "dump: --ids goes with --stacks; --samples always has ids"
+             : "";
+}
+
 Parsed CommandLine::parse(std::vector<std::string> arguments) {
   CLI::App& app = definitions_->app;
   const std::vector<std::string> commands = command_names(app);
@@ -250,32 +277,8 @@ Parsed CommandLine::parse(std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& failure) {
     return usage_error(fmt::format("{}: {}", name, failure.what()));
   }
-  if (definitions_->invocation.command == Command::kConvert) {
-    const std::string problem = problem_of(definitions_->invocation.convert);
-    if (!problem.empty()) {
-      return usage_error(fmt::format("convert: {}", problem));
-    }
-  }
-  if (definitions_->invocation.command == Command::kExport &&
-      !definitions_->invocation.exporting.has_format) {
-    return usage_error("export: no format; give --format FORMAT, see stackpack export --help");
-  }
-  if (definitions_->invocation.command == Command::kDump) {
-    if (definitions_->dump_kinds.size() != 1) {
-      return usage_error(
-          "dump: say what to list, one of --stacks, --samples, --processes, "
-          "--threads, --modules, --functions, --names, --events, --losses, --metadata");
-    }
-    DumpArguments& dump = definitions_->invocation.dump;
-    dump.kind = definitions_->dump_kinds.front();
-    if (dump.kind != DumpKind::kStacks && dump.kind != DumpKind::kSamples && !dump.filter.empty()) {
-      return usage_error("dump: filters select samples: they go with --stacks and --samples");
-    }
-    if (dump.ids && dump.kind != DumpKind::kStacks) {
-      return usage_error("dump: --ids goes with --stacks; --samples always has ids");
-    }
-  }
-  return {};
+  const std::string problem = conflict();
+  return problem.empty() ? Parsed{} : usage_error(problem);
 }
 
 }  // namespace stackpack::cli

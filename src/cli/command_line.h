@@ -33,6 +33,8 @@ class CommandLine {
   [[nodiscard]] std::vector<CommandText> describe() const;
 
  private:
+  std::string conflict();
+
   std::unique_ptr<CommandDefinitions> definitions_;
 };
 

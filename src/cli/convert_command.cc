@@ -82,7 +82,7 @@ class ConvertRun {
   ConvertRun(const ConvertArguments& arguments, const Messages& messages, app::BatchPlan plan)
       : arguments_(arguments),
         messages_(messages),
-        tells_results_(!arguments.quiet && (!arguments.out_dir.empty() || on_terminal())),
+        reports_results_(!arguments.quiet && (!arguments.out_dir.empty() || on_terminal())),
         batch_(std::move(plan.jobs), options_of(arguments)),
         told_(batch_.jobs().size()),
         progress_(batch_, shows_progress(arguments)) {}
@@ -112,7 +112,7 @@ class ConvertRun {
     }
     progress_.clear();
     if (app::interrupted_by() != 0) {
-      tell_interrupted();
+      report_interrupted();
       return kExitInternal;  // the caller ends by the signal instead
     }
     if (batch_.jobs().size() > 1 && !arguments_.quiet) {
@@ -154,13 +154,13 @@ class ConvertRun {
       batch_.cancel();
     } else if (now - *interrupted_at_ > kPatience) {
       progress_.clear();
-      tell_interrupted();
+      report_interrupted();
       app::end_by_signal(app::interrupted_by());
     }
   }
 
   // What is done and what is not, also of jobs that have not come to an end yet.
-  void tell_interrupted() const {
+  void report_interrupted() const {
     if (batch_.jobs().size() == 1 && converted_ + skipped_ + failed_ == 0) {
       messages_.error(input_name(batch_.jobs().front()), "interrupted; nothing was written");
     } else {
@@ -195,21 +195,21 @@ class ConvertRun {
         return kExitSuccess;
       case app::BatchOutcome::kSkipped:
         ++skipped_;
-        if (tells_results_) {
+        if (reports_results_) {
           messages_.plain(conversion_line(batch_.jobs()[job], result));
         }
         return kExitSuccess;
       case app::BatchOutcome::kConverted:
         ++converted_;
-        return tell_converted(job);
+        return report_converted(job);
       case app::BatchOutcome::kFailed:
-        return tell_failed(job, input_name(batch_.jobs()[job]));
+        return report_failed(job, input_name(batch_.jobs()[job]));
     }
     return kExitInternal;
   }
 
   // The output is in its place. Where nothing is to be said, nothing may fail for lack of memory.
-  int tell_converted(std::size_t job) {
+  int report_converted(std::size_t job) {
     const app::BatchResult& result = batch_.result(job);
     const bool warns = !arguments_.quiet && !result.report.warnings.empty();
     const std::string name =
@@ -219,31 +219,33 @@ class ConvertRun {
         messages_.warning(name, warning);
       }
     }
-    if (tells_results_) {
+    if (reports_results_) {
       messages_.plain(conversion_line(batch_.jobs()[job], result));
     }
     if (arguments_.timings) {
       for (const StageTime& stage : result.report.stages) {
         messages_.note(name, fmt::format("{}: {:.3f} s", stage.name, stage.seconds));
       }
-      tell_counters(name, result.report);
+      note_counters(name, result.report);
     }
     return arguments_.strict && result.report.lossy ? kExitLossy : kExitSuccess;
   }
 
-  void tell_counters(const std::string& name, const ConvertReport& report) {
+  void note_counters(const std::string& name, const ConvertReport& report) {
     const auto& builder = report.statistics.builder;
     messages_.note(name, fmt::format("{} bytes in, {} bytes out, {} segments", report.input_bytes,
                                      report.output_bytes, builder.segments));
     messages_.note(
         name, fmt::format("{} lookups, {} probes, {} of {} frames saved by prefixes",
                           builder.lookups, builder.probes, builder.prefix_frames, builder.frames));
-    messages_.note(name, fmt::format("waits: parser {}, interner {}, merger {}, encoders {}",
-                                     report.stalls.parser, report.stalls.interner,
-                                     report.stalls.merger, report.stalls.encoders));
+    std::string waits;
+    for (const StageWaits& part : report.waits) {
+      waits += fmt::format("{}{} {}", waits.empty() ? "" : ", ", part.name, part.count);
+    }
+    messages_.note(name, "waits: " + waits);
   }
 
-  int tell_failed(std::size_t job, const std::string& name) {
+  int report_failed(std::size_t job, const std::string& name) {
     Error error = batch_.result(job).error;
     if (error.code == ErrorCode::kCancelled) {
       ++cancelled_;
@@ -265,13 +267,13 @@ class ConvertRun {
     messages_.error(about, message(error) +
                                (out_of_memory ? "; --memory-limit bounds what packing takes" : ""));
     if (error.code == ErrorCode::kUsage && error.part != kOutputPart) {
-      tell_members(batch_.jobs()[job].input);
+      list_members(batch_.jobs()[job].input);
     }
     return exit_code_of(error);
   }
 
   // Which member of an archive is meant was not clear: these are there.
-  void tell_members(const std::string& input) {
+  void list_members(const std::string& input) {
     constexpr std::size_t kMostNames = 20;
     const Result<std::vector<std::string>> members = captures_in_archive(input);
     if (!members) {
@@ -325,7 +327,7 @@ class ConvertRun {
 
   const ConvertArguments& arguments_;
   const Messages& messages_;
-  const bool tells_results_;
+  const bool reports_results_;
   app::Batch batch_;
   std::vector<bool> told_;  // by job: its result was handed over
   BatchProgress progress_;

@@ -33,13 +33,13 @@ TEST_CASE("folded: samples are added up by what their frames are called") {
   addresses.frames = FrameStyle::kAddress;
   ExportOptions annotated;
   annotated.filter.events = {"sched:sched_switch"};
-  annotated.annotate_kernel = true;
+  annotated.folded.annotate_kernel = true;
   ExportOptions of_thread = cycles;
   of_thread.filter.tid = 11;
-  of_thread.root = FoldedRoot::kThread;
+  of_thread.folded.root = FoldedRoot::kThread;
   ExportOptions of_process = cycles;
   of_process.filter.comms = {"beta"};
-  of_process.root = FoldedRoot::kProcess;
+  of_process.folded.root = FoldedRoot::kProcess;
   ExportOptions early = cycles;
   early.filter.from = CaptureTime{1000, true};
   early.filter.to = CaptureTime{2500, false};
@@ -234,7 +234,7 @@ TEST_CASE("folded: functions by name, told apart where several images have one")
   CHECK(folded(capture, options) == Lines{"[no callstack] 1", "alpha!main 2", "alpha!main;read 2",
                                           "alpha!main;read;do_read 1", "beta!main 1",
                                           "beta!main;read 1"});
-  options.inlines = true;
+  options.folded.inlines = true;
   CHECK(folded(capture, options) ==
         Lines{"[no callstack] 1", "alpha!main 2", "alpha!main;helper;read 2",
               "alpha!main;helper;read;do_read 1", "beta!main 1", "beta!main;read 1"});

@@ -55,7 +55,7 @@ Weights speedscope_weights(const rapidjson::Document& file) {
 TEST_CASE("speedscope: aggregated, a thread's callstacks have their counts") {
   ExportOptions options;
   options.filter.events = {"cycles"};
-  options.aggregate = true;
+  options.speedscope.aggregate = true;
   const Weights expected = {
       {"alpha pid 10 tid 10",
        {{"alpha+0x10", 2},
@@ -311,7 +311,7 @@ TEST_CASE("firefox: a Windows library has the path of its PDB and no code id") {
 TEST_CASE("speedscope: functions with their files, one frame each") {
   ExportOptions options;
   options.filter.events = {"cycles"};
-  options.aggregate = true;
+  options.speedscope.aggregate = true;
   const rapidjson::Document file =
       exported_json(exporting::write_speedscope, test::named_capture(), options);
   const Weights expected = {

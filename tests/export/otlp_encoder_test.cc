@@ -242,7 +242,7 @@ TEST_CASE("otlp: profiles by event, samples with the times of each callstack and
       CAPTURE(tree);
       CAPTURE(limit);
       ExportOptions options;
-      options.otlp_stack_tree = tree;
+      options.otlp.stack_tree = tree;
       options.memory_limit = limit;
       const DecodedData data = exported(capture, options);
       const auto& cycles = data.profiles.at("stackpack.event=cycles");

@@ -18,7 +18,7 @@ constexpr Error kStandsAlone{ErrorCode::kUsage, kNoOffset,
 // A pipe could go on for ever; a spool of it cannot.
 constexpr std::uint64_t kSpoolLimit = std::uint64_t{1} << 40;
 
-Result<const capture::SourceFormat*> tell_format(std::span<const std::byte> head,
+Result<const capture::SourceFormat*> detect_format(std::span<const std::byte> head,
                                                  const std::string& asked) {
   if (head.empty()) {
     return Error{ErrorCode::kTruncated, 0, "input is empty"};
@@ -188,7 +188,7 @@ Status CaptureInput::add_source(std::unique_ptr<io::ByteSource> source, const st
     const Status spooled = make_seekable(source);
     return spooled ? add_bytes(*named, std::move(source)) : spooled;
   }
-  const Result<const capture::SourceFormat*> format = tell_format(*head, options.format);
+  const Result<const capture::SourceFormat*> format = detect_format(*head, options.format);
   if (!format) {
     return format.error();
   }

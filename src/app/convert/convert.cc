@@ -100,9 +100,40 @@ std::vector<std::string> warnings_about(const Statistics& statistics) {
   return lines;
 }
 
+Result<app::CaptureInput> open_input(const std::vector<std::string>& inputs, bool session,
+                                     const ConvertOptions& options, const std::string& scratch) {
+  Result<app::CaptureInput> opened =
+      session ? app::CaptureInput::open_session(inputs, options, scratch)
+              : app::CaptureInput::open(inputs.front(), options, scratch);
+  if (!opened) {
+    const std::size_t part = session ? opened.error().part : 0;
+    std::optional<Error> known = part < inputs.size() ? what_it_is(inputs[part]) : std::nullopt;
+    if (known && session) {
+      known->part = opened.error().part;
+    }
+    return known.value_or(opened.error());
+  }
+  return opened;
+}
+
+// The capture phase: all samples into `capture`, whose callstacks a thread of its own interns.
+Result<capture::ByteAccount> read_input(app::CaptureInput& input, app::CaptureSpool& capture,
+                                        ConvertProgress& progress, std::vector<StageWaits>& waits) {
+  app::SinkQueue queue(capture);
+  Result<capture::ByteAccount> account =
+      input.read(queue, {&progress.bytes_done, &progress.cancelled});
+  const Status spooled = queue.finish();
+  waits.push_back({"parser", queue.waits().owner});
+  waits.push_back({"interner", queue.waits().workers});
+  if (account && !spooled) {
+    return spooled.error();
+  }
+  return account;
+}
+
 Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, bool session,
                                      const std::string& output, const ConvertOptions& options,
-                                     ConvertProgress* progress) {
+                                     ConvertProgress& progress) {
   ConvertReport report;
   StageClock clock(report.stages);
   Result<io::OutputRules> rules = rules_for(inputs, options);
@@ -118,35 +149,19 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
     return watch.error();
   }
   const std::string scratch = scratch_directory_for(output);
-  Result<app::CaptureInput> opened =
-      session ? app::CaptureInput::open_session(inputs, options, scratch)
-              : app::CaptureInput::open(inputs.front(), options, scratch);
+  Result<app::CaptureInput> opened = open_input(inputs, session, options, scratch);
   if (!opened) {
-    const std::size_t part = session ? opened.error().part : 0;
-    std::optional<Error> known = part < inputs.size() ? what_it_is(inputs[part]) : std::nullopt;
-    if (known && session) {
-      known->part = opened.error().part;
-    }
-    return known.value_or(opened.error());
+    return opened.error();
   }
-  ConvertProgress unwatched;
-  ConvertProgress& watched = progress != nullptr ? *progress : unwatched;
-  watched.bytes_total = opened->size().value_or(0);
-
-  app::CaptureSpool capture({scratch, options.memory_limit, &watched.samples});
+  progress.bytes_total = opened->size().value_or(0);
+  app::CaptureSpool capture({scratch, options.memory_limit, &progress.samples});
   capture.system().set_redaction(options.redact);
-  app::SinkQueue queue(capture);
-  const Result<capture::ByteAccount> account =
-      opened->read(queue, {&watched.bytes_done, &watched.cancelled});
-  const Status spooled = queue.finish();
+  const Result<capture::ByteAccount> account = read_input(*opened, capture, progress, report.waits);
   if (!account) {
     return account.error();
   }
-  if (!spooled) {
-    return spooled.error();
-  }
   clock.finish_stage("read");
-  watched.stage = ConvertStage::kCallstacks;
+  progress.stage = ConvertStage::kCallstacks;
 
   const Result<std::string> passed = opened->content();
   if (!passed) {
@@ -168,11 +183,11 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
                                         .stage_done =
                                             [&](std::string_view stage) {
                                               clock.finish_stage(stage);
-                                              watched.stage = stage == "callstacks"
-                                                                  ? ConvertStage::kSamples
-                                                                  : ConvertStage::kFinishing;
+                                              progress.stage = stage == "callstacks"
+                                                                   ? ConvertStage::kSamples
+                                                                   : ConvertStage::kFinishing;
                                             },
-                                        .written_counter = &watched.samples_written});
+                                        .written_counter = &progress.samples_written});
   const std::string fingerprint =
       app::fingerprint_of(*content, options, capture.system().forgotten_facts() != 0);
   Result<Statistics> statistics =
@@ -180,8 +195,8 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
   if (!statistics) {
     return statistics.error();
   }
-  report.stalls = {queue.waits().owner, queue.waits().workers, assembler.stalls().caller,
-                   assembler.stalls().encoders};
+  report.waits.push_back({"merger", assembler.stalls().caller});
+  report.waits.push_back({"encoders", assembler.stalls().encoders});
   report.input_bytes = account->total;
   report.output_bytes = (*out)->offset();
   report.statistics = std::move(*statistics);
@@ -202,13 +217,19 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
 
 Result<ConvertReport> convert(const std::string& input, const std::string& output,
                               const ConvertOptions& options, ConvertProgress* progress) {
-  return core::guarded([&] { return convert_inputs({input}, false, output, options, progress); });
+  ConvertProgress unwatched;
+  return core::guarded([&] {
+    return convert_inputs({input}, false, output, options, progress ? *progress : unwatched);
+  });
 }
 
 Result<ConvertReport> convert_session(const std::vector<std::string>& inputs,
                                       const std::string& output, const ConvertOptions& options,
                                       ConvertProgress* progress) {
-  return core::guarded([&] { return convert_inputs(inputs, true, output, options, progress); });
+  ConvertProgress unwatched;
+  return core::guarded([&] {
+    return convert_inputs(inputs, true, output, options, progress ? *progress : unwatched);
+  });
 }
 
 }  // namespace stackpack

@@ -123,48 +123,21 @@ Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source
   if (const Status collected = collect_frames(**stacks); !collected) {
     return collected.error();
   }
-  tell_done("callstacks");
+  report_stage("callstacks");
 
   StackTally tally(capture_.events().size(), capture_.raw_frames(), capture_.scratch_directory(),
                    capture_.plan().tally_bytes);
-  std::vector<StoredSample> batch;
-  const Status merged =
-      capture_.for_each_sample([&](std::span<const SpooledSample> rows) -> Status {
-        batch.resize(rows.size());
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-          if (i + kAhead < rows.size()) {
-            const SpooledSample& later = rows[i + kAhead];
-            (*stacks)->prefetch_id_of({later.segment, 0, later.node});
-          }
-          if (const Status settled = settle(rows[i], **stacks, tally, batch[i]); !settled) {
-            return settled;
-          }
-        }
-        if (options_.written_counter != nullptr) {
-          options_.written_counter->fetch_add(rows.size(), std::memory_order_relaxed);
-        }
-        return (*writer)->add_samples(batch);
-      });
-  if (!merged) {
-    return merged.error();
-  }
-  if (const Status ended = (*writer)->end_samples(); !ended) {
-    return ended.error();
+  if (const Status written = write_samples(**stacks, tally, **writer); !written) {
+    return written.error();
   }
   stalls_ = (*writer)->stalls();
-  tell_done("samples");
+  report_stage("samples");
 
-  if (capture_.system().forgotten_facts() != 0) {
-    capture_.losses().add(kSystemFactsOverLimit, LossKind::kDamage,
-                          capture_.system().forgotten_facts());
+  if (const std::uint64_t forgotten = capture_.system().forgotten_facts(); forgotten != 0) {
+    capture_.losses().add(kSystemFactsOverLimit, LossKind::kDamage, forgotten);
   }
   const capture::SystemTables tables = capture_.system().finish();
-  statistics.source_kind = source.kind;
-  statistics.source_bytes = source.bytes;
-  statistics.source_parsed_bytes = source.account.parsed;
-  statistics.source_padding_bytes = source.account.padding;
-  statistics.source_skipped_bytes = source.account.skipped.total();
-  statistics.source_skipped_by_reason = source.account.skipped.sorted();
+  report_source(source, statistics);
   for (const Event& event : capture_.events()) {
     statistics.events.push_back({event.name, 0});
   }
@@ -180,7 +153,39 @@ Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source
                            [&](spk::NameWriter& names) { return add_functions(tables, names); });
 }
 
-void SpkAssembler::tell_done(std::string_view stage) const {
+// All samples in the order of time, with the callstacks that they have in the file.
+Status SpkAssembler::write_samples(PackedStacks& stacks, StackTally& tally, spk::Writer& writer) {
+  std::vector<StoredSample> batch;
+  const Status merged =
+      capture_.for_each_sample([&](std::span<const SpooledSample> rows) -> Status {
+        batch.resize(rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+          if (i + kAhead < rows.size()) {
+            const SpooledSample& later = rows[i + kAhead];
+            stacks.prefetch_id_of({later.segment, 0, later.node});
+          }
+          if (const Status settled = settle(rows[i], stacks, tally, batch[i]); !settled) {
+            return settled;
+          }
+        }
+        if (options_.written_counter != nullptr) {
+          options_.written_counter->fetch_add(rows.size(), std::memory_order_relaxed);
+        }
+        return writer.add_samples(batch);
+      });
+  return merged ? writer.end_samples() : merged;
+}
+
+void SpkAssembler::report_source(const Source& source, Statistics& statistics) {
+  statistics.source_kind = source.kind;
+  statistics.source_bytes = source.bytes;
+  statistics.source_parsed_bytes = source.account.parsed;
+  statistics.source_padding_bytes = source.account.padding;
+  statistics.source_skipped_bytes = source.account.skipped.total();
+  statistics.source_skipped_by_reason = source.account.skipped.sorted();
+}
+
+void SpkAssembler::report_stage(std::string_view stage) const {
   if (options_.stage_done) {
     options_.stage_done(stage);
   }

@@ -58,9 +58,11 @@ class SpkAssembler {
   [[nodiscard]] spk::WriterOptions writer_options() const;
   Status settle(const SpooledSample& spooled, PackedStacks& stacks, StackTally& tally,
                 StoredSample& sample);
+  Status write_samples(PackedStacks& stacks, StackTally& tally, spk::Writer& writer);
+  static void report_source(const Source& source, Statistics& statistics);
   Status collect_frames(const PackedStacks& stacks);
   Status add_functions(const capture::SystemTables& tables, spk::NameWriter& names);
-  void tell_done(std::string_view stage) const;
+  void report_stage(std::string_view stage) const;
 
   CaptureSpool& capture_;
   Options options_;

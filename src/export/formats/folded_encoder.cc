@@ -29,9 +29,9 @@ class FoldedEncoder {
         locations_(job.selection, {.identity = ImageIdentity::kFile,
                                    .style = job.options.frames,
                                    .by_text = true,
-                                   .annotate_kernel = job.options.annotate_kernel,
+                                   .annotate_kernel = job.options.folded.annotate_kernel,
                                    .separator = kSeparator,
-                                   .unfold = job.options.inlines}),
+                                   .unfold = job.options.folded.inlines}),
         resolver_(job.selection, locations_, tree_),
         no_callstack_(locations_.intern_text(kNoCallstack)) {}
 
@@ -39,7 +39,7 @@ class FoldedEncoder {
     SampleGrouper grouper(job_.selection,
                           {.event = job_.selection.weighted(),
                            .context = job_.options.frames != FrameStyle::kAddress,
-                           .track = job_.options.root != FoldedRoot::kNone},
+                           .track = job_.options.folded.root != FoldedRoot::kNone},
                           job_.group_limit());
     return for_each_resolved(
         grouper, resolver_, kResolvedBlock, [this](const GroupKey& key) { return root_of(key); },
@@ -72,7 +72,7 @@ class FoldedEncoder {
  private:
   // The node of the process, or of the thread below it.
   Result<std::uint32_t> root_of(const GroupKey& key) {
-    if (job_.options.root == FoldedRoot::kNone) {
+    if (job_.options.folded.root == FoldedRoot::kNone) {
       return StackTree::kRoot;
     }
     const auto known = roots_.find(key.track);
@@ -83,7 +83,7 @@ class FoldedEncoder {
     Result<std::uint32_t> node =
         tree_.child(StackTree::kRoot,
                     locations_.intern_text(named(job_.selection.process_name(track), track.pid)));
-    if (node && job_.options.root == FoldedRoot::kThread) {
+    if (node && job_.options.folded.root == FoldedRoot::kThread) {
       node = tree_.child(
           *node, locations_.intern_text(named(job_.selection.thread_name(track), track.tid)));
     }

@@ -32,7 +32,7 @@ class OtlpEncoder {
         locations_(job.selection,
                    {.identity = ImageIdentity::kMapping, .style = job.named_style()}),
         resolver_(job.selection, locations_, tree_),
-        dictionary_(job.selection, locations_, tree_, job.options.otlp_stack_tree),
+        dictionary_(job.selection, locations_, tree_, job.options.otlp.stack_tree),
         samples_(job.scratch_directory),
         tables_(job.scratch_directory),
         grouper_(job.selection, {.event = true, .context = true, .track = true},

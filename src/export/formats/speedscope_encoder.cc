@@ -34,7 +34,7 @@ class SpeedscopeEncoder {
       return status;
     }
     count_events();
-    const bool weights = job_.options.aggregate || !has_times();
+    const bool weights = job_.options.speedscope.aggregate || !has_times();
     json_.StartObject();
     write_key(json_, "$schema");
     write_text(json_, "https://www.speedscope.app/file-format-schema.json");

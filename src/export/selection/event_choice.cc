@@ -59,7 +59,7 @@ bool shows_one_event(const CaptureView& view, const ExportOptions& options) {
     case ExportFormat::kPprof:
       return !view.aggregated();
     case ExportFormat::kSpeedscope:
-      return options.aggregate || view.aggregated();
+      return options.speedscope.aggregate || view.aggregated();
     case ExportFormat::kFirefox:
     case ExportFormat::kOtlp:
     case ExportFormat::kCsv:

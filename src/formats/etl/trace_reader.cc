@@ -98,10 +98,7 @@ Status TraceReader::take(const EventView& event, const EventPlace& place) {
     bad_payload(loss::kDoubtfulKernelEvents, place);
   }
   if (!event.extended.empty()) {
-    if (const std::string title = titles_.trace_logging_title(event); !title.empty()) {
-      facts.kind = kinds_.of_title(facts.kind, title);
-    }
-    if (const Status done = extended_.event(event, facts, place.file_offset); !done) {
+    if (const Status done = extended_event(event, place, facts); !done) {
       return done;
     }
   }
@@ -118,17 +115,11 @@ Status TraceReader::take(const EventView& event, const EventPlace& place) {
       return clr_event(event, place, facts, runtime, event.id == kClrStackWalkId);
     case EventRole::kClassicClrStack:
       return clr_event(event, place, facts, runtime, true);
-    case EventRole::kContextSwitch: {
-      ++counts_.context_switches;
-      bytes::ByteCursor in(event.payload, place.file_offset);
-      facts.tid = in.read<std::uint32_t>();  // the stack is that of the thread switched to
-      facts.pid = kNoId;
-      if (!in.ok()) {
-        bad_payload(loss::kBadContextSwitches, place);
+    case EventRole::kContextSwitch:
+      if (!context_switch(event, place, facts)) {
         return {};
       }
       break;
-    }
     case EventRole::kReadyThread:
       ++counts_.ready_thread;
       break;
@@ -153,6 +144,28 @@ Status TraceReader::take(const EventView& event, const EventPlace& place) {
       return {};
   }
   return remember(facts, threads_.of(facts.tid, place.processor));
+}
+
+// Its stack is that of the thread switched to. False: the event is damaged.
+bool TraceReader::context_switch(const EventView& event, const EventPlace& place,
+                                 EventFacts& facts) {
+  ++counts_.context_switches;
+  bytes::ByteCursor in(event.payload, place.file_offset);
+  facts.tid = in.read<std::uint32_t>();
+  facts.pid = kNoId;
+  if (!in.ok()) {
+    bad_payload(loss::kBadContextSwitches, place);
+  }
+  return in.ok();
+}
+
+// What an event carries besides its payload: a title, a callstack.
+Status TraceReader::extended_event(const EventView& event, const EventPlace& place,
+                                   EventFacts& facts) {
+  if (const std::string title = titles_.trace_logging_title(event); !title.empty()) {
+    facts.kind = kinds_.of_title(facts.kind, title);
+  }
+  return extended_.event(event, facts, place.file_offset);
 }
 
 void TraceReader::method_event(const EventView& event, const EventPlace& place,

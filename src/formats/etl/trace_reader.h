@@ -69,6 +69,8 @@ class TraceReader {
                    std::uint8_t runtime);
   Status remember(const EventFacts& facts, ThreadNumber thread);
   Status forget_oldest();
+  bool context_switch(const EventView& event, const EventPlace& place, EventFacts& facts);
+  Status extended_event(const EventView& event, const EventPlace& place, EventFacts& facts);
   void method_event(const EventView& event, const EventPlace& place, std::uint32_t kind);
   void table_event(const EventView& event, EventRole role);
   void count_recorder_losses();

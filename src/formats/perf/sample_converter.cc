@@ -19,6 +19,20 @@ bool believable(const SampleLayout& layout, const SampleFields& fields,
          (layout.has(sample_bit::kIp) && !stack.empty() && stack.addresses.front() == fields.ip);
 }
 
+Sample sample_of(const SampleFields& fields, std::uint32_t event) {
+  Sample sample;
+  sample.time_ns = fields.time;
+  sample.pid = fields.pid;
+  sample.tid = fields.tid;
+  sample.cpu = fields.cpu;
+  sample.event = event;
+  sample.weight = fields.period;
+  if (fields.pid == 0 && fields.tid == 0) {
+    sample.flags |= kSampleIdle;
+  }
+  return sample;
+}
+
 // Whether the user part of the stacks comes from branch records. Plain branch history is no stack.
 bool uses_branch_stack(const SampleLayout& layout) {
   return (layout.branch_sample_type & branch_bit::kCallStack) != 0 &&
@@ -44,16 +58,7 @@ Status SampleConverter::convert_sample(const Record& record) {
     return {};
   }
   const FrameMode mode = mode_of_misc(record.misc);
-  Sample sample;
-  sample.time_ns = fields_.time;
-  sample.pid = fields_.pid;
-  sample.tid = fields_.tid;
-  sample.cpu = fields_.cpu;
-  sample.event = row->event;
-  sample.weight = fields_.period;
-  if (fields_.pid == 0 && fields_.tid == 0) {
-    sample.flags |= kSampleIdle;
-  }
+  Sample sample = sample_of(fields_, row->event);
   const bool may_know = knows_stacks_ && fit == SampleFit::kExact && !uses_branch_stack(layout);
   capture::StackMemo memo =
       may_know ? recent_.find(fields_.chain.rest(), mode) : capture::StackMemo{};
@@ -61,16 +66,8 @@ Status SampleConverter::convert_sample(const Record& record) {
     return emit_known(sample, memo);
   }
   chain_.decode(fields_.chain, fields_.chain_entries, mode);
-  if (fit == SampleFit::kSlack) {
-    if (!believable(layout, fields_, chain_.stack())) {
-      context_.reject(record, skip::kBadSamples);
-      return {};
-    }
-    if ((layout.sample_type & ~sample_bit::kAllKnown) != 0) {
-      context_.notice(loss::kUnreadSampleBytes, 1, record.offset);
-    } else {  // whose size has grown over the records after it
-      context_.damage(loss::kOverlongSamples, 1, record.offset);
-    }
+  if (fit == SampleFit::kSlack && !accept_slack(record, layout)) {
+    return {};
   }
   if (chain_.unknown_contexts() != known_contexts_) [[unlikely]] {
     first_context_offset_ = known_contexts_ == 0 ? record.offset : first_context_offset_;
@@ -96,6 +93,20 @@ Status SampleConverter::convert_sample(const Record& record) {
   }
   beside.offset = record.offset;
   return emit(sample, memo, beside);
+}
+
+// A record with bytes to spare: of fields that we do not know, or damaged. False: it is no sample.
+bool SampleConverter::accept_slack(const Record& record, const SampleLayout& layout) {
+  if (!believable(layout, fields_, chain_.stack())) {
+    context_.reject(record, skip::kBadSamples);
+    return false;
+  }
+  if ((layout.sample_type & ~sample_bit::kAllKnown) != 0) {
+    context_.notice(loss::kUnreadSampleBytes, 1, record.offset);
+  } else {  // whose size has grown over the records after it
+    context_.damage(loss::kOverlongSamples, 1, record.offset);
+  }
+  return true;
 }
 
 // Which events of the sample's group advanced, and by how much. False: none did, and the record is

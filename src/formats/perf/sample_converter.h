@@ -42,6 +42,7 @@ class SampleConverter {
     std::uint64_t offset = 0;  // of the record
   };
 
+  bool accept_slack(const Record& record, const SampleLayout& layout);
   bool count_events(const Record& record, const SampleLayout& layout);
   Status give(Sample sample, capture::StackView stack, capture::StackMemo memo);
   Status emit_known(Sample sample, capture::StackMemo memo);

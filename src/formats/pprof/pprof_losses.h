@@ -22,7 +22,7 @@ inline constexpr std::string_view kUnknownLocation = "pprof_unknown_location";
 inline constexpr std::string_view kUnknownMapping = "pprof_unknown_mapping";
 
 // Notices: nothing was lost.
-inline constexpr std::string_view kAddressesToldByName = "pprof_addresses_told_by_name";
+inline constexpr std::string_view kAddressesByName = "pprof_addresses_told_by_name";
 inline constexpr std::string_view kBuildIdNotHex = "pprof_build_id_not_hex";
 inline constexpr std::string_view kLabelsNotKept = "pprof_labels_not_kept";
 inline constexpr std::string_view kOverlappingMappings = "pprof_overlapping_mappings";
@@ -41,7 +41,7 @@ inline constexpr capture::SkipReason kPprofDamagedStream{"pprof_damaged_stream"}
 inline constexpr std::string_view kLossNames[] = {
     loss::kDamagedSample,   loss::kDamagedTableEntry,  loss::kMissingString,
     loss::kNegativeValue,   loss::kSampleOfOtherWidth, loss::kUnknownFunction,
-    loss::kUnknownLocation, loss::kUnknownMapping,     loss::kAddressesToldByName,
+    loss::kUnknownLocation, loss::kUnknownMapping,     loss::kAddressesByName,
     loss::kBuildIdNotHex,   loss::kLabelsNotKept,      loss::kOverlappingMappings,
     loss::kSampleOfZeros,
 };

@@ -380,7 +380,7 @@ Status ProfileTables::add_named(const Location& location) {
     return {};
   }
   if (location.mapping != 0 && location.address != 0) {
-    losses_.add(loss::kAddressesToldByName, LossKind::kNotice, 1);
+    losses_.add(loss::kAddressesByName, LossKind::kNotice, 1);
   }
   return add_synthetic(fact);
 }
