@@ -30,7 +30,7 @@ ROOMS = {
     "spk/write": (["public", "core", "bytes", "io", "codec", "scratch", "capture", "dag", "spk/format"], []),
     "symbols": (["public", "capture"], []),
     "symbolize": (["public", "core", "bytes", "io", "codec"],
-                  SYSTEM + ["libelf.h", "gelf.h", "elf.h", "dwarf.h", "elfutils/", "lzma.h", "libiberty/", "llvm/Demangle/"]),
+                  SYSTEM + ["libelf.h", "gelf.h", "elf.h", "dwarf.h", "elfutils/", "lzma.h", "zlib.h", "libiberty/", "llvm/Demangle/"]),
     "export": (["public", "core", "bytes", "io", "codec", "capture", "symbols"], ["protozero/", "rapidjson/", "fmt/"]),
     "app": (["public", "core", "bytes", "io", "codec", "scratch", "capture", "formats", "dag", "spk", "symbols", "symbolize",
              "export"],

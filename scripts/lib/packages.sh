@@ -5,7 +5,7 @@
 build_packages=(
   g++ cmake ninja-build pkg-config
   libzstd-dev libxxhash-dev libfmt-dev libcli11-dev rapidjson-dev
-  libprotozero-dev zlib1g-dev libzip-dev libiberty-dev libbenchmark-dev doctest-dev
+  libprotozero-dev zlib1g-dev libzip-dev libdw-dev liblzma-dev libiberty-dev libbenchmark-dev doctest-dev
   python3 zstd
 )
 

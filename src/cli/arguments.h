@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/analysis/hot_spots.h"
+#include "app/symbolize/symbolize.h"
 #include "stackpack/convert.h"
 #include "stackpack/export.h"
 
@@ -96,6 +97,15 @@ struct ExportArguments {
   std::string output;
   bool has_format = false;
   ExportOptions options;
+  bool quiet = false;
+};
+
+struct SymbolizeArguments {
+  std::string file;
+  std::string output;
+  app::SymbolizeOptions options;
+  std::vector<std::string> checks;
+  bool json = false;
   bool quiet = false;
 };
 

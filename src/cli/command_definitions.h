@@ -46,6 +46,7 @@ struct CommandDefinitions {
   void define_export();
   void define_export_format(CLI::App& sub);
   void define_export_form(CLI::App& sub);
+  void define_symbolize();
   void define_verify();
   void define_help();
 };

@@ -13,9 +13,10 @@ namespace stackpack::cli {
 
 /// Runs `work` on a thread of its own and makes it end with kCancelled when the user interrupts.
 /// The caller looks at app::interrupted_by() afterwards. Result: that of `work`; kResource when
-/// the system refuses the thread.
-template <typename Work>
-std::invoke_result_t<Work> run_interruptible(ConvertProgress& progress, const Work& work) {
+/// the system refuses the thread. `tick` is called now and then meanwhile.
+template <typename Work, typename Tick>
+std::invoke_result_t<Work> run_interruptible(ConvertProgress& progress, const Work& work,
+                                             const Tick& tick) {
   app::catch_interrupts();
   const std::chrono::milliseconds look_every{50};
   const std::chrono::seconds patience{2};
@@ -27,6 +28,7 @@ std::invoke_result_t<Work> run_interruptible(ConvertProgress& progress, const Wo
   }
   std::optional<std::chrono::steady_clock::time_point> interrupted_at;
   while (result.wait_for(look_every) != std::future_status::ready) {
+    tick();
     if (app::interrupted_by() == 0) {
       continue;
     }
@@ -38,6 +40,11 @@ std::invoke_result_t<Work> run_interruptible(ConvertProgress& progress, const Wo
     }
   }
   return result.get();
+}
+
+template <typename Work>
+std::invoke_result_t<Work> run_interruptible(ConvertProgress& progress, const Work& work) {
+  return run_interruptible(progress, work, [] {});
 }
 
 }  // namespace stackpack::cli

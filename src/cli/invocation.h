@@ -13,6 +13,7 @@ enum class Command {
   kCallers,
   kCallees,
   kExport,
+  kSymbolize,
   kVerify,
   kHelp
 };
@@ -26,6 +27,7 @@ struct Invocation {
   ShowArguments show;
   ReportArguments report;
   ExportArguments exporting;
+  SymbolizeArguments symbolize;
   VerifyArguments verify;
   HelpArguments help;
 };

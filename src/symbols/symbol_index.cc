@@ -17,6 +17,8 @@ std::uint64_t order_of_time(std::uint64_t time_ns) {
   return time_ns == kUnknownTime ? 0 : time_ns;
 }
 
+}  // namespace
+
 std::vector<std::uint32_t> first_rows_of(std::span<const Module> modules) {
   using Identity = std::tuple<std::string_view, std::span<const std::uint8_t>>;
   const auto before = [](const Identity& a, const Identity& b) {
@@ -36,8 +38,6 @@ std::vector<std::uint32_t> first_rows_of(std::span<const Module> modules) {
   }
   return rows;
 }
-
-}  // namespace
 
 SymbolIndex::SymbolIndex(std::span<const Process> processes, std::span<const Module> modules,
                          const Names& names, const Facts& facts)

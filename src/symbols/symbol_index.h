@@ -14,6 +14,9 @@
 
 namespace stackpack::symbols {
 
+/// For each module the first row of the same image: with its path and build id.
+std::vector<std::uint32_t> first_rows_of(std::span<const Module> modules);
+
 /// Locates addresses by tables which it does not own and which must outlive it.
 /// Const methods may be called from any thread.
 class SymbolIndex {

@@ -22,6 +22,10 @@ capture() {
   python3 "$folder/../make_capture.py" "$@"
 }
 
+elf() {
+  python3 "$folder/../make_elf.py" "$@"
+}
+
 transcript() {
   sed "s/^/$1/"
 }

@@ -1,6 +1,7 @@
 #include "spk/write/section_writer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "bytes/hash.h"
 
@@ -53,6 +54,26 @@ Result<BlockRecord> SectionWriter::add_frame(std::span<const std::byte> frame,
 
 void SectionWriter::end_section(std::uint64_t items) {
   directory_.sections.back().items = items;
+}
+
+Status SectionWriter::copy_section(const SectionRecord& section, io::ByteSource& file) {
+  constexpr std::uint64_t kStep = std::uint64_t{1} << 20;
+  SectionRecord copy = section;
+  copy.offset = out_.offset() - begin_;
+  for (std::uint64_t done = 0; done < section.stored_bytes;) {
+    frame_.resize(static_cast<std::size_t>(std::min(kStep, section.stored_bytes - done)));
+    if (const Status read =
+            io::read_exactly_at(file, section.offset + done, frame_, "spk: file is cut");
+        !read) {
+      return read;
+    }
+    if (const Status written = out_.write(frame_); !written) {
+      return written;
+    }
+    done += frame_.size();
+  }
+  directory_.sections.push_back(std::move(copy));
+  return {};
 }
 
 Status SectionWriter::finish_file() {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codec/zstd_codec.h"
+#include "io/byte_source.h"
 #include "io/output_file.h"
 #include "spk/format/column_codec.h"
 #include "spk/format/directory.h"
@@ -34,6 +35,10 @@ class SectionWriter {
   Result<BlockRecord> add_frame(std::span<const std::byte> frame, std::uint32_t raw_bytes);
 
   void end_section(std::uint64_t items);
+
+  /// Writes a whole section of another file as it is there. Errors: kTruncated, kIo.
+  Status copy_section(const SectionRecord& section, io::ByteSource& file);
+
   Status finish_file();
 
   [[nodiscard]] int level() const { return level_; }

@@ -1,0 +1,167 @@
+#include "app/symbolize/asked_addresses.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
+
+#include "export/selection/capture_view.h"
+#include "export/selection/sample_grouper.h"
+#include "stackpack/symbols.h"
+
+namespace stackpack::app {
+
+namespace {
+
+constexpr std::size_t kGroupsAtOnce = std::size_t{1} << 20;
+
+/// A frame in a context, with the use of its address.
+struct Seen {
+  std::uint64_t address = 0;
+  std::uint32_t context = 0;
+  FrameMode mode = FrameMode::kUnknown;
+  AddressUse use = AddressUse::kExact;
+
+  friend bool operator==(const Seen&, const Seen&) = default;
+};
+
+struct SeenHash {
+  std::size_t operator()(const Seen& seen) const {
+    constexpr std::uint64_t kFactor = 0x9E37'79B9'7F4A'7C15ULL;
+    std::uint64_t hash = (seen.address ^ (std::uint64_t{seen.context} << 40)) * kFactor;
+    hash ^= static_cast<std::uint64_t>(seen.mode) * 2 + static_cast<std::uint64_t>(seen.use);
+    return static_cast<std::size_t>((hash ^ (hash >> 32)) * kFactor);
+  }
+};
+
+// Memory that has a name and no file: what is in it was made at run time.
+bool has_no_file(std::string_view path) {
+  constexpr std::array<std::string_view, 7> kNames{
+      "//anon", "/anon_hugepage", "/dev/zero", "/memfd:", "[heap]", "[stack", "[anon"};
+  return path.empty() || std::any_of(kNames.begin(), kNames.end(), [path](std::string_view name) {
+           return path.starts_with(name);
+         });
+}
+
+void settle(std::vector<std::uint64_t>& addresses) {
+  std::sort(addresses.begin(), addresses.end());
+  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+}
+
+class Collector {
+ public:
+  Collector(const exporting::CaptureView& view, const exporting::SampleSelection& selection)
+      : view_(view), selection_(selection) {}
+
+  void add_stack(std::span<const Frame> frames, std::uint32_t context) {
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      const Seen seen{frames[i].address, context, frames[i].mode, address_use(frames, i)};
+      if (seen_.insert(seen).second) {
+        add(frames[i], seen.use, selection_.contexts()[context]);
+      }
+    }
+  }
+
+  AskedAddresses finish() && {
+    AskedAddresses asked;
+    for (auto& [module, offsets] : images_) {
+      settle(offsets);
+      asked.images.push_back({module, std::move(offsets)});
+    }
+    for (auto& [owner, addresses] : processes_) {
+      settle(addresses);
+      asked.processes.push_back({owner.first, owner.second, std::move(addresses)});
+    }
+    settle(kernel_);
+    asked.kernel = std::move(kernel_);
+    return asked;
+  }
+
+ private:
+  void add(const Frame& frame, AddressUse use, const exporting::MappingContext& context) {
+    const symbols::SymbolIndex& symbols = selection_.symbols();
+    const CodeLocation location = symbols.locate(frame, context.pid, context.time_ns, use);
+    if (!location.has_address) {
+      return;
+    }
+    const std::uint64_t back = location.use == AddressUse::kReturn && frame.address != 0 ? 1 : 0;
+    if (frame.mode == FrameMode::kKernel) {
+      kernel_.push_back(frame.address - back);
+      return;
+    }
+    if (frame.mode != FrameMode::kUser && frame.mode != FrameMode::kUnknown) {
+      return;
+    }
+    if (location.module != nullptr && !has_no_file(location.module->path)) {
+      if (location.offset >= back) {
+        const auto row = static_cast<std::uint32_t>(location.module - view_.modules.data());
+        images_[symbols.image_of(row)].push_back(location.offset - back);
+      }
+      return;
+    }
+    processes_[{context.pid, life_of(context)}].push_back(frame.address - back);
+  }
+
+  // The start of the process that had the pid then.
+  [[nodiscard]] std::uint64_t life_of(const exporting::MappingContext& context) const {
+    std::uint64_t life = kUnknownTime;
+    for (const Process& process : view_.processes) {
+      if (process.pid == context.pid && process.start_ns != kUnknownTime &&
+          process.start_ns <= context.time_ns &&
+          (life == kUnknownTime || process.start_ns > life)) {
+        life = process.start_ns;
+      }
+    }
+    return life;
+  }
+
+  const exporting::CaptureView& view_;
+  const exporting::SampleSelection& selection_;
+  std::unordered_set<Seen, SeenHash> seen_;
+  std::map<std::uint32_t, std::vector<std::uint64_t>> images_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::uint64_t>> processes_;
+  std::vector<std::uint64_t> kernel_;
+};
+
+}  // namespace
+
+Result<AskedAddresses> asked_addresses(const Reader& reader) {
+  const auto view = exporting::view_of(reader);
+  if (!view) {
+    return view.error();
+  }
+  ExportOptions everything;
+  everything.all_events = true;
+  const auto selection = exporting::SampleSelection::create(*view, everything);
+  if (!selection) {
+    return selection.error();
+  }
+  Collector collector(*view, **selection);
+  std::vector<StackId> ids;
+  std::vector<std::uint32_t> contexts;
+  exporting::GroupBy by;
+  by.context = true;
+  exporting::SampleGrouper grouper(**selection, by, kGroupsAtOnce);
+  const Status grouped = grouper.for_each([&](std::span<const exporting::Group> groups) -> Status {
+    ids.clear();
+    contexts.clear();
+    for (const exporting::Group& group : groups) {
+      if (group.key.stack != kNoStack) {
+        ids.push_back(group.key.stack);
+        contexts.push_back(group.key.context);
+      }
+    }
+    return view->callstacks(ids, [&](std::size_t at, std::span<const Frame> frames) {
+      collector.add_stack(frames, contexts[at]);
+    });
+  });
+  if (!grouped) {
+    return grouped.error();
+  }
+  return std::move(collector).finish();
+}
+
+}  // namespace stackpack::app

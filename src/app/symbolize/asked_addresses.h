@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stackpack/model.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+
+namespace stackpack::app {
+
+/// Addresses of callstacks that lie in one image, ascending, each once; those of callers are of the
+/// byte before.
+struct AskedImage {
+  std::uint32_t module = 0;  ///< the first row of the image
+  std::vector<std::uint64_t> offsets;
+};
+
+/// Those that lie in no image, or in memory that has no file: of code made at run time.
+struct AskedProcess {
+  std::uint32_t pid = kUnknownId;
+  std::uint64_t life_ns = kUnknownTime;
+  std::vector<std::uint64_t> addresses;
+};
+
+/// What a file's callstacks have addresses in.
+struct AskedAddresses {
+  std::vector<AskedImage> images;       ///< of user mode, by module
+  std::vector<AskedProcess> processes;  ///< by pid, then life
+  std::vector<std::uint64_t> kernel;    ///< addresses in the kernel and its modules
+};
+
+/// Memory: some 40 bytes per distinct (process, address).
+Result<AskedAddresses> asked_addresses(const Reader& reader);
+
+}  // namespace stackpack::app

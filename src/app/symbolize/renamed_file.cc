@@ -1,0 +1,143 @@
+#include "app/symbolize/renamed_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "bytes/byte_cursor.h"
+#include "bytes/byte_writer.h"
+#include "io/byte_source.h"
+#include "io/directories.h"
+#include "spk/format/column_codec.h"
+#include "spk/format/layout.h"
+#include "spk/read/block_reader.h"
+#include "spk/read/file_opener.h"
+#include "spk/write/name_writer.h"
+#include "spk/write/section_writer.h"
+
+namespace stackpack::app {
+
+namespace {
+
+constexpr int kLevel = 9;
+constexpr std::uint64_t kTextNumberBytes = std::uint64_t{4} << 20;
+
+bool is_of_names(const spk::SectionRecord& section) {
+  constexpr std::array kKinds{spk::SectionKind::kFunctions, spk::SectionKind::kInlinedCalls,
+                              spk::SectionKind::kLines, spk::SectionKind::kTexts};
+  return std::any_of(kKinds.begin(), kKinds.end(), [&section](spk::SectionKind kind) {
+    return section.kind == static_cast<std::uint32_t>(kind);
+  });
+}
+
+// The summary without its fingerprint; what this version does not know stays.
+Result<std::vector<std::byte>> without_fingerprint(std::span<const std::byte> summary) {
+  bytes::ByteCursor in(summary, 0);
+  const std::uint64_t numbers = in.read_varint();
+  if (numbers > in.remaining() / sizeof(std::uint64_t)) {
+    return in.corrupt("spk: summary is damaged");
+  }
+  in.skip(numbers * sizeof(std::uint64_t));
+  in.skip(in.read_varint());  // source kind
+  const std::size_t before = in.position();
+  in.skip(in.read_varint());
+  if (!in.ok()) {
+    return in.corrupt("spk: summary is damaged");
+  }
+  bytes::ByteWriter out;
+  out.write_bytes(summary.first(before));
+  out.write_varint(0);
+  out.write_bytes(in.rest());
+  return out.take();
+}
+
+Status write_names(const Names& names, spk::SectionWriter& sections) {
+  spk::NameWriter writer(sections, io::temporary_directory(), kTextNumberBytes);
+  const TextTable& texts = names.texts;
+  for (const Function& row : names.functions) {
+    if (const Status added =
+            writer.add(row, {texts[row.name], texts[row.linkage], texts[row.file]});
+        !added) {
+      return added;
+    }
+  }
+  for (const InlinedCall& row : names.inlined) {
+    if (const Status added =
+            writer.add(row, {texts[row.name], texts[row.linkage], texts[row.call_file]});
+        !added) {
+      return added;
+    }
+  }
+  for (const CodeLine& row : names.lines) {
+    if (const Status added = writer.add(row, {{}, {}, texts[row.file]}); !added) {
+      return added;
+    }
+  }
+  return writer.end();
+}
+
+Status write_summary(const spk::SectionRecord& section, spk::BlockReader& blocks,
+                     spk::SectionWriter& sections) {
+  spk::BlockReader::Lease scratch = blocks.borrow();
+  const auto content = blocks.read(section.offset, section.blocks.front(), *scratch);
+  if (!content) {
+    return content.error();
+  }
+  const Result<std::vector<std::byte>> patched = without_fingerprint(*content);
+  if (!patched) {
+    return patched.error();
+  }
+  spk::BlockContent block;
+  block.bytes().write_bytes(*patched);
+  sections.begin_section(spk::SectionKind::kSummary);
+  if (const auto record = sections.add_block(block); !record) {
+    return record.error();
+  }
+  sections.end_section(1);
+  return {};
+}
+
+}  // namespace
+
+Status write_renamed(const std::string& input, const Names& names, io::OutputFile& out) {
+  Result<std::unique_ptr<io::ByteSource>> source = io::open_source(input);
+  if (!source) {
+    return source.error();
+  }
+  spk::BlockReader blocks(std::move(*source));
+  spk::OpenedFile file;
+  if (const Status opened = spk::open_file(blocks, file); !opened) {
+    return opened;
+  }
+  spk::SectionWriter sections(out, kLevel);
+  if (const Status begun = sections.begin_file(); !begun) {
+    return begun;
+  }
+  bool named = false;
+  for (const spk::SectionRecord& section : file.directory.sections) {
+    if (is_of_names(section)) {
+      continue;
+    }
+    const bool summary = section.kind == static_cast<std::uint32_t>(spk::SectionKind::kSummary);
+    if (summary) {
+      if (const Status written = write_names(names, sections); !written) {
+        return written;
+      }
+      named = true;
+    }
+    const Status written = summary ? write_summary(section, blocks, sections)
+                                   : sections.copy_section(section, blocks.source());
+    if (!written) {
+      return written;
+    }
+  }
+  if (!named) {
+    return Error{ErrorCode::kCorrupt, kNoOffset, "spk: directory: no summary"};
+  }
+  return sections.finish_file();
+}
+
+}  // namespace stackpack::app

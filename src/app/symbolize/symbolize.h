@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stackpack/convert.h"
+#include "stackpack/result.h"
+#include "symbolize/symbol_files.h"
+
+namespace stackpack::app {
+
+/// What `stackpack symbolize` may use and does.
+struct SymbolizeOptions {
+  symbolize::SymbolPlaces places;
+  bool inlines = true;
+  unsigned jobs = 0;   ///< images at a time; 0: one per processor
+  bool force = false;  ///< replace an existing file that is neither a .spk file nor empty
+};
+
+/// What became of one image.
+struct ImageReport {
+  std::string path;
+  std::string build_id;     ///< hex; empty: not recorded
+  std::string found;        ///< the file that was read; empty: none
+  std::string debug_file;   ///< the one with what was stripped from it
+  std::uint64_t asked = 0;  ///< distinct addresses in callstacks
+  std::uint64_t named = 0;  ///< of them with a function, those of the capture included
+  std::uint64_t lines = 0;  ///< of them with a line
+  std::string reason;       ///< why there are no more; empty: all that there is
+};
+
+struct SymbolizeReport {
+  std::vector<ImageReport> images;  ///< most addresses first
+  std::uint64_t asked = 0;
+  std::uint64_t named = 0;
+  std::uint64_t lines = 0;
+  std::uint64_t failed_images = 0;  ///< whose reader crashed or passed a limit
+  std::uint64_t output_bytes = 0;
+};
+
+/// Names the addresses of the .spk file `input` from files outside, and writes `output` ("-":
+/// standard output), which appears whole or not at all.
+///
+/// Everything else of the file stays byte by byte. The same files give the same bytes, whatever the
+/// number of jobs; naming the output again with the same files changes nothing, with more files it
+/// adds. Nothing is fetched from a network. `progress`: bytes are images; may be null.
+/// Errors: those of Reader::open and of an output; kCancelled.
+Result<SymbolizeReport> symbolize_file(const std::string& input, const std::string& output,
+                                       const SymbolizeOptions& options, ConvertProgress* progress);
+
+}  // namespace stackpack::app

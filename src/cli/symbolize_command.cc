@@ -1,0 +1,194 @@
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/console.h"
+#include "app/symbolize/symbolize.h"
+#include "cli/check_expression.h"
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/human_text.h"
+#include "cli/interruptible.h"
+#include "cli/json_text.h"
+#include "cli/text_escape.h"
+
+namespace stackpack::cli {
+
+namespace {
+
+using app::ImageReport;
+using app::SymbolizeReport;
+
+constexpr std::size_t kRows = 20;  // images in the table for a person
+
+double share_of(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void append_json(std::string& out, const SymbolizeArguments& arguments,
+                 const SymbolizeReport& report) {
+  JsonText json(out);
+  const auto part = [&](std::string_view name, std::uint64_t count) {
+    json.key(name);
+    json.begin_object();
+    json.field("addresses", count);
+    json.field("share", share_of(count, report.asked));
+    json.end_object();
+  };
+  json.begin_object();
+  json.field("file", arguments.file);
+  json.field("output", arguments.output);
+  json.field("output_bytes", report.output_bytes);
+  json.field("asked", report.asked);
+  part("named", report.named);
+  part("lines", report.lines);
+  json.field("failed_images", report.failed_images);
+  json.key("images");
+  json.begin_array();
+  for (const ImageReport& image : report.images) {
+    json.begin_object();
+    json.field("path", image.path);
+    json.field("build_id", image.build_id);
+    json.field("found", image.found);
+    json.field("debug_file", image.debug_file);
+    json.field("asked", image.asked);
+    json.field("named", image.named);
+    json.field("lines", image.lines);
+    json.field("reason", image.reason);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  out += '\n';
+}
+
+void append_table(std::string& out, const SymbolizeReport& report) {
+  out += fmt::format("{:>10}  {:>10}  {:>7}  {:>10}  {}\n", "addresses", "named", "share", "lines",
+                     "image");
+  const auto row = [&out](std::uint64_t asked, std::uint64_t named, std::uint64_t lines,
+                          std::string_view name, std::string_view reason) {
+    out += fmt::format("{:>10}  {:>10}  {:>6.1f}%  {:>10}  ", grouped(asked), grouped(named),
+                       100 * share_of(named, asked), grouped(lines));
+    append_escaped(out, name);
+    if (!reason.empty()) {
+      out += ": ";
+      out += reason;
+    }
+    out += '\n';
+  };
+  const std::size_t shown = std::min(report.images.size(), kRows);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const ImageReport& image = report.images[i];
+    row(image.asked, image.named, image.lines, image.path, image.reason);
+  }
+  if (shown < report.images.size()) {
+    out += fmt::format("... {} more images\n", grouped(report.images.size() - shown));
+  }
+  row(report.asked, report.named, report.lines, "all", "");
+}
+
+// How far it is, on a line of the terminal that is written over.
+class ImageProgress {
+ public:
+  explicit ImageProgress(bool wanted)
+      : shown_(wanted && app::terminal_moves_cursor(app::Stream::kStandardError)) {}
+
+  void tick(const ConvertProgress& progress) {
+    const std::uint64_t done = progress.bytes_done;
+    if (shown_ && progress.bytes_total != 0 && done != last_) {
+      last_ = done;
+      app::write_standard_error(
+          fmt::format("\r{} of {} images", done, progress.bytes_total.load()));
+    }
+  }
+  void clear() const {
+    if (last_ != kNone) {
+      app::write_standard_error("\r\033[K");
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  bool shown_;
+  std::uint64_t last_ = kNone;
+};
+
+int apply_checks(const std::vector<CheckExpression>& checks, const std::string& report,
+                 const std::string& file, const Messages& messages) {
+  const JsonFigures figures(report);
+  int exit_code = kExitSuccess;
+  for (const CheckExpression& check : checks) {
+    const std::optional<double> value = figures.find(check.key);
+    if (!value) {
+      messages.error(file,
+                     fmt::format("check: there is no number '{}' in symbolize --json", check.key));
+      exit_code = std::max<int>(exit_code, kExitUsage);
+    } else if (!holds(check, *value)) {
+      messages.error(file,
+                     fmt::format("check failed: {} ({} is {:.6g})", check.text, check.key, *value));
+      exit_code = std::max<int>(exit_code, kExitLossy);
+    }
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+int run_symbolize(const SymbolizeArguments& arguments, const Messages& messages) {
+  std::vector<CheckExpression> checks;
+  for (const std::string& text : arguments.checks) {
+    std::optional<CheckExpression> check = parse_check(text);
+    if (!check) {
+      messages.error("", fmt::format("symbolize: --check: '{}' is not KEY OP NUMBER, such as "
+                                     "named.share>=0.9",
+                                     text));
+      return kExitUsage;
+    }
+    checks.push_back(std::move(*check));
+  }
+  const bool to_standard_output = arguments.output == "-";
+  if (to_standard_output && app::is_terminal(app::Stream::kStandardOutput)) {
+    messages.error("symbolize", kTerminalText);
+    return kExitUsage;
+  }
+  if (to_standard_output && arguments.json) {
+    messages.error("symbolize", "--json and -o - both write to standard output; give -o FILE");
+    return kExitUsage;
+  }
+  ConvertProgress progress;
+  ImageProgress shown(!arguments.quiet);
+  const Result<SymbolizeReport> report = run_interruptible(
+      progress,
+      [&] {
+        return app::symbolize_file(arguments.file, arguments.output, arguments.options, &progress);
+      },
+      [&] { shown.tick(progress); });
+  shown.clear();
+  if (!report) {
+    if (app::interrupted_by() != 0) {
+      messages.error(arguments.file, "interrupted; nothing was written");
+      app::end_by_signal(app::interrupted_by());
+    }
+    const bool of_output = report.error().part == kOutputPart;
+    messages.error(of_output ? arguments.output : arguments.file, report.error());
+    return exit_code_of(report.error());
+  }
+  std::string json;
+  append_json(json, arguments, *report);
+  const int checked = apply_checks(checks, json, arguments.file, messages);
+  std::string table;
+  if (!arguments.json) {
+    append_table(table, *report);
+  }
+  if (arguments.quiet || to_standard_output) {
+    return checked;
+  }
+  return std::max(checked, print(arguments.json ? json : table, messages));
+}
+
+}  // namespace stackpack::cli

@@ -1,0 +1,355 @@
+#include "io/confined_process.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace stackpack::io {
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define STACKPACK_SHADOW_MEMORY 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
+#define STACKPACK_SHADOW_MEMORY 1
+#endif
+#endif
+
+constexpr int kExitFailed = 1;
+constexpr int kExitOutOfMemory = 3;
+
+std::int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void limit(int resource, std::uint64_t most) {
+  const rlimit value{most, most};
+  ::setrlimit(static_cast<__rlimit_resource_t>(resource), &value);
+}
+
+#ifndef STACKPACK_SHADOW_MEMORY
+// Bytes of address space that the process has now. Allocates nothing.
+std::uint64_t address_space() {
+  const Descriptor file(::open("/proc/self/statm", O_RDONLY | O_CLOEXEC));  // NOLINT(*-vararg)
+  std::array<char, 64> text{};
+  if (!file || ::read(file.get(), text.data(), text.size() - 1) <= 0) {
+    return std::uint64_t{1} << 30;
+  }
+  return std::strtoull(text.data(), nullptr, 10) *
+         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+#endif
+
+void close_range_of(unsigned first, unsigned last) {
+  if (first > last) {
+    return;
+  }
+  if (::syscall(SYS_close_range, first, last, 0U) == 0) {  // NOLINT(*-vararg)
+    return;
+  }
+  constexpr unsigned kMost = 65'536;
+  for (unsigned i = first; i <= std::min(last, kMost); ++i) {
+    ::close(static_cast<int>(i));
+  }
+}
+
+// Everything but standard streams, which become nothing, and `kept`.
+unsigned close_others(std::vector<int> kept) {
+  const int nothing = ::open("/dev/null", O_RDWR);  // NOLINT(*-vararg)
+  for (int i = 0; i < 3; ++i) {
+    if (std::find(kept.begin(), kept.end(), i) == kept.end()) {
+      ::dup2(nothing, i);
+    }
+  }
+  std::sort(kept.begin(), kept.end());
+  unsigned next = 3;
+  for (const int file : kept) {
+    if (file >= 3) {
+      close_range_of(next, static_cast<unsigned>(file) - 1);
+      next = static_cast<unsigned>(file) + 1;
+    }
+  }
+  close_range_of(next, ~0U);
+  return next;
+}
+
+// Calls of the system that reading and computing take. All others fail with EPERM.
+void allow_reading_only() {
+#if defined(__x86_64__) || defined(__aarch64__)
+  constexpr std::array kAllowed{
+      SYS_read,
+      SYS_pread64,
+      SYS_write,
+      SYS_writev,
+      SYS_lseek,
+      SYS_close,
+      SYS_fstat,
+      SYS_newfstatat,
+      SYS_mmap,
+      SYS_munmap,
+      SYS_mremap,
+      SYS_mprotect,
+      SYS_madvise,
+      SYS_brk,
+      SYS_futex,
+      SYS_clock_gettime,
+      SYS_gettimeofday,
+      SYS_getrandom,
+      SYS_rt_sigaction,
+      SYS_rt_sigprocmask,
+      SYS_rt_sigreturn,
+      SYS_exit,
+      SYS_exit_group,
+      SYS_getpid,
+      SYS_gettid,
+      SYS_tgkill,
+      SYS_restart_syscall,
+      SYS_sched_yield,
+      SYS_openat,
+      SYS_readlinkat,
+      SYS_fcntl,
+      SYS_prlimit64,
+      SYS_sched_getaffinity,
+#ifdef SYS_open
+      SYS_open,
+#endif
+#ifdef SYS_stat
+      SYS_stat,
+      SYS_lstat,
+#endif
+#ifdef SYS_readlink
+      SYS_readlink,
+#endif
+  };
+#ifdef __x86_64__
+  constexpr std::uint32_t kMachine = AUDIT_ARCH_X86_64;
+#else
+  constexpr std::uint32_t kMachine = AUDIT_ARCH_AARCH64;
+#endif
+  constexpr std::uint32_t kRefuse = SECCOMP_RET_ERRNO | EPERM;
+  constexpr std::uint16_t kLoad = BPF_LD | BPF_W | BPF_ABS;
+  constexpr std::uint16_t kIfEqual = BPF_JMP | BPF_JEQ | BPF_K;
+  constexpr std::uint16_t kReturn = BPF_RET | BPF_K;
+  std::array<sock_filter, 2 * kAllowed.size() + 5> program{};
+  std::size_t at = 0;
+  program[at++] = {kLoad, 0, 0, offsetof(seccomp_data, arch)};
+  program[at++] = {kIfEqual, 1, 0, kMachine};
+  program[at++] = {kReturn, 0, 0, SECCOMP_RET_KILL_PROCESS};
+  program[at++] = {kLoad, 0, 0, offsetof(seccomp_data, nr)};
+  for (const long number : kAllowed) {
+    program[at++] = {kIfEqual, 0, 1, static_cast<std::uint32_t>(number)};
+    program[at++] = {kReturn, 0, 0, SECCOMP_RET_ALLOW};
+  }
+  program[at++] = {kReturn, 0, 0, kRefuse};
+  const sock_fprog filter{static_cast<unsigned short>(at), program.data()};
+  ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);  // NOLINT(*-vararg)
+#endif
+}
+
+void confine(std::span<const int> files, int pipe, const ProcessLimits& limits) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);        // NOLINT(*-vararg)
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);  // NOLINT(*-vararg)
+  for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGSEGV, SIGBUS, SIGABRT, SIGXCPU}) {
+    ::signal(number, SIG_DFL);
+  }
+  ::signal(SIGXFSZ, SIG_IGN);
+  ::unsetenv("DEBUGINFOD_URLS");
+  std::vector<int> kept(files.begin(), files.end());
+  kept.push_back(pipe);
+  const unsigned next = close_others(std::move(kept));
+#ifndef STACKPACK_SHADOW_MEMORY
+  limit(RLIMIT_AS, address_space() + limits.memory_bytes);
+#endif
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_FSIZE, 0);
+  limit(RLIMIT_CPU, limits.cpu_seconds);
+  limit(RLIMIT_NOFILE, limits.new_files == 0 ? 0 : std::uint64_t{next} + limits.new_files);
+#ifndef STACKPACK_SHADOW_MEMORY
+  allow_reading_only();
+#endif
+}
+
+bool write_all(int pipe, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(pipe, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) {
+      continue;
+    }
+    if (count <= 0) {
+      return false;
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+[[noreturn]] void run_confined(std::span<const int> files, int pipe, const ProcessLimits& limits,
+                               const ConfinedProcess::Work& work) {
+  int code = kExitFailed;
+  try {
+    confine(files, pipe, limits);
+    const Result<ConfinedProcess::Bytes> answer = work();
+    if (answer && write_all(pipe, *answer)) {
+      code = 0;
+    } else if (!answer && answer.error().code == ErrorCode::kResource) {
+      code = kExitOutOfMemory;
+    }
+  } catch (const std::bad_alloc&) {
+    code = kExitOutOfMemory;
+  } catch (...) {
+    code = kExitFailed;
+  }
+  ::_exit(code);
+}
+
+}  // namespace
+
+ConfinedProcess::ConfinedProcess(int pid, Descriptor pipe, const ProcessLimits& limits)
+    : pid_(pid),
+      pipe_(std::move(pipe)),
+      limits_(limits),
+      deadline_ms_(now_ms() + std::int64_t{1000} * limits.wall_seconds) {}
+
+ConfinedProcess::ConfinedProcess(ConfinedProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      pipe_(std::move(other.pipe_)),
+      limits_(other.limits_),
+      deadline_ms_(other.deadline_ms_),
+      end_(other.end_),
+      stopped_(other.stopped_),
+      answer_(std::move(other.answer_)) {}
+
+ConfinedProcess& ConfinedProcess::operator=(ConfinedProcess&& other) noexcept {
+  std::swap(pid_, other.pid_);
+  std::swap(pipe_, other.pipe_);
+  std::swap(limits_, other.limits_);
+  std::swap(deadline_ms_, other.deadline_ms_);
+  std::swap(end_, other.end_);
+  std::swap(stopped_, other.stopped_);
+  std::swap(answer_, other.answer_);
+  return *this;
+}
+
+ConfinedProcess::~ConfinedProcess() {
+  if (pid_ > 0) {
+    kill_it();
+    reap();
+  }
+}
+
+Result<ConfinedProcess> ConfinedProcess::start(std::span<const int> files,
+                                               const ProcessLimits& limits, const Work& work) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return Error{ErrorCode::kResource, kNoOffset, "cannot make a pipe", errno};
+  }
+  Descriptor out(ends[0]);
+  const Descriptor in(ends[1]);
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) {
+    return Error{ErrorCode::kResource, kNoOffset, "cannot make a process", errno};
+  }
+  if (pid == 0) {
+    if (::getppid() != parent) {
+      ::_exit(kExitFailed);
+    }
+    run_confined(files, in.get(), limits, work);
+  }
+  ::fcntl(out.get(), F_SETFL, O_NONBLOCK);  // NOLINT(*-vararg)
+  return ConfinedProcess(pid, std::move(out), limits);
+}
+
+void ConfinedProcess::kill_it() {
+  ::kill(pid_, SIGKILL);
+}
+
+void ConfinedProcess::reap() {
+  int status = 0;
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  pipe_.reset();
+  if (stopped_) {
+    return;
+  }
+  if (WIFEXITED(status)) {
+    end_ = WEXITSTATUS(status) == 0                  ? ProcessEnd::kDone
+           : WEXITSTATUS(status) == kExitOutOfMemory ? ProcessEnd::kOutOfMemory
+                                                     : ProcessEnd::kFailed;
+  } else {
+    const int number = WTERMSIG(status);
+    end_ = number == SIGXCPU || number == SIGKILL ? ProcessEnd::kOutOfTime : ProcessEnd::kCrashed;
+  }
+}
+
+bool ConfinedProcess::proceed() {
+  if (pid_ <= 0) {
+    return true;
+  }
+  constexpr std::size_t kBlock = std::size_t{1} << 18;
+  while (true) {
+    const std::size_t had = answer_.size();
+    answer_.resize(had + kBlock);
+    const ssize_t count = ::read(pipe_.get(), answer_.data() + had, kBlock);
+    answer_.resize(had + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    if (count == 0) {
+      reap();
+      return true;
+    }
+    if (count < 0 && errno == EINTR) {
+      continue;
+    }
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      break;
+    }
+    if (count < 0 || answer_.size() > limits_.answer_bytes) {
+      stopped_ = true;
+      end_ = count < 0 ? ProcessEnd::kFailed : ProcessEnd::kAnswerTooLong;
+      break;
+    }
+  }
+  if (!stopped_ && now_ms() > deadline_ms_) {
+    stopped_ = true;
+    end_ = ProcessEnd::kOutOfTime;
+  }
+  if (stopped_) {
+    kill_it();
+    reap();
+    return true;
+  }
+  return false;
+}
+
+void ConfinedProcess::wait_for_any(std::span<ConfinedProcess* const> processes,
+                                   unsigned milliseconds) {
+  std::vector<pollfd> pipes;
+  pipes.reserve(processes.size());
+  for (const ConfinedProcess* const process : processes) {
+    pipes.push_back({process->pipe_.get(), POLLIN, 0});
+  }
+  ::poll(pipes.data(), pipes.size(), static_cast<int>(milliseconds));
+}
+
+}  // namespace stackpack::io

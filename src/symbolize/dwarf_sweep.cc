@@ -1,0 +1,351 @@
+#include "symbolize/dwarf_sweep.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+
+namespace stackpack::symbolize {
+
+namespace {
+
+constexpr unsigned kDeepestEntry = 512;  // of entries within entries
+
+const char* text_of(Dwarf_Die& die, unsigned name) {
+  Dwarf_Attribute attribute;
+  Dwarf_Attribute* const found = ::dwarf_attr_integrate(&die, name, &attribute);
+  return found == nullptr ? nullptr : ::dwarf_formstring(found);
+}
+
+std::uint64_t number_of(Dwarf_Die& die, unsigned name) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word value = 0;
+  Dwarf_Attribute* const found = ::dwarf_attr(&die, name, &attribute);
+  return found != nullptr && ::dwarf_formudata(found, &value) == 0 ? value : 0;
+}
+
+}  // namespace
+
+/// One unit, and the addresses that lie in it.
+class DwarfSweep::Unit {
+ public:
+  Unit(DwarfSweep& sweep, Dwarf_Die& code, Dwarf_Die& lines)
+      : sweep_(sweep), code_(code), lines_(lines) {
+    const auto language = number_of(code_, DW_AT_language);
+    nests_ = language != DW_LANG_C89 && language != DW_LANG_C && language != DW_LANG_C99 &&
+             language != DW_LANG_C11;
+    if (::dwarf_getsrcfiles(&code_, &files_, &file_count_) != 0) {
+      files_ = nullptr;
+    }
+  }
+
+  void read() {
+    read_lines();
+    walk(code_, 0);
+  }
+
+ private:
+  // Addresses [first, last) of the request.
+  struct Some {
+    std::size_t first = 0;
+    std::size_t last = 0;
+
+    [[nodiscard]] bool any() const { return first < last; }
+  };
+
+  [[nodiscard]] Some asked(std::uint64_t begin, std::uint64_t end) const {
+    const auto& all = sweep_.addresses_;
+    const auto first = std::lower_bound(all.begin(), all.end(), begin);
+    if (first == all.end() || *first >= end) {
+      return {};
+    }
+    return {static_cast<std::size_t>(first - all.begin()),
+            static_cast<std::size_t>(std::lower_bound(first, all.end(), end) - all.begin())};
+  }
+
+  // Calls visit(begin, end, addresses) for each stretch of code of an entry that has addresses.
+  // Whether it has any code, asked for or not.
+  template <typename Visit>
+  bool each_range(Dwarf_Die& die, const Visit& visit) {
+    Dwarf_Addr base = 0;
+    Dwarf_Addr begin = 0;
+    Dwarf_Addr end = 0;
+    bool any = false;
+    for (ptrdiff_t at = 0; (at = ::dwarf_ranges(&die, at, &base, &begin, &end)) > 0;) {
+      if (begin >= end) {
+        continue;
+      }
+      any = true;
+      if (const Some some = asked(begin, end); some.any()) {
+        visit(begin, end, some);
+      }
+    }
+    return any;
+  }
+
+  std::uint32_t file_text(const char* name) {
+    if (name == nullptr) {
+      return kNoText;
+    }
+    const auto [known, fresh] = sweep_.files_.try_emplace(name, kNoText);
+    if (fresh) {
+      known->second = sweep_.names_.text(std::string_view(name).substr(0, kLongestText));
+    }
+    return known->second;
+  }
+
+  void read_lines() {
+    Dwarf_Lines* lines = nullptr;
+    std::size_t count = 0;
+    if (!sweep_.request_.inlines || ::dwarf_getsrclines(&lines_, &lines, &count) != 0) {
+      return;
+    }
+    const auto address_of = [lines](std::size_t row) {
+      Dwarf_Addr address = 0;
+      ::dwarf_lineaddr(::dwarf_onesrcline(lines, row), &address);
+      return address;
+    };
+    for (std::size_t row = 0; row + 1 < count; ++row) {
+      const Dwarf_Addr begin = address_of(row);
+      const Dwarf_Addr end = address_of(row + 1);
+      const Some some = begin < end ? asked(begin, end) : Some();
+      Dwarf_Line* const line = some.any() ? ::dwarf_onesrcline(lines, row) : nullptr;
+      bool ends = false;
+      if (line == nullptr || ::dwarf_lineendsequence(line, &ends) != 0 || ends) {
+        continue;
+      }
+      int number = 0;
+      ::dwarf_lineno(line, &number);
+      const std::uint32_t file = file_text(::dwarf_linesrc(line, nullptr, nullptr));
+      for (std::size_t i = some.first; i < some.last; ++i) {
+        DwarfPlace& place = sweep_.places_[i];
+        place.file = file;
+        place.line = static_cast<std::uint32_t>(std::max(number, 0));
+        place.begin = std::max<std::uint64_t>(place.begin, begin);
+        place.end = std::min<std::uint64_t>(place.end, end);
+      }
+    }
+  }
+
+  // The names of a function: those of the entry that others are instances of.
+  LinkedName names_of(Dwarf_Die& die) {
+    Dwarf_Die origin = die;
+    constexpr int kMostSteps = 16;
+    for (int step = 0; step < kMostSteps; ++step) {
+      Dwarf_Attribute attribute;
+      Dwarf_Attribute* found = ::dwarf_attr(&origin, DW_AT_abstract_origin, &attribute);
+      Dwarf_Die next;
+      if (found == nullptr || ::dwarf_formref_die(found, &next) == nullptr) {
+        break;
+      }
+      origin = next;
+    }
+    const auto [known, fresh] = sweep_.functions_.try_emplace(origin.addr);
+    if (fresh) {
+      const char* linkage = text_of(origin, DW_AT_linkage_name);
+      linkage = linkage == nullptr ? text_of(origin, DW_AT_MIPS_linkage_name) : linkage;
+      const char* const name = linkage != nullptr ? nullptr : text_of(origin, DW_AT_name);
+      if (linkage != nullptr || name != nullptr) {
+        known->second = sweep_.linked_.add(linkage != nullptr ? linkage : name);
+      }
+    }
+    return known->second;
+  }
+
+  // Entries within `parent`: functions, and what may have functions in it.
+  void walk(Dwarf_Die& parent, unsigned depth) {
+    each_child(parent, [&](Dwarf_Die& die) {
+      switch (::dwarf_tag(&die)) {
+        case DW_TAG_subprogram:
+          take_function(die, depth);
+          break;
+        case DW_TAG_namespace:
+        case DW_TAG_module:
+        case DW_TAG_class_type:
+        case DW_TAG_structure_type:
+        case DW_TAG_union_type:
+        case DW_TAG_interface_type:
+          if (nests_ && depth < kDeepestEntry) {
+            walk(die, depth + 1);
+          }
+          break;
+        case DW_TAG_lexical_block:
+        case DW_TAG_inlined_subroutine:
+          if (nests_ && depth < kDeepestEntry) {
+            walk(die, depth + 1);
+          }
+          break;
+        default:
+          break;
+      }
+    });
+  }
+
+  void take_function(Dwarf_Die& die, unsigned depth) {
+    bool asked_for = false;
+    const bool has_code =
+        each_range(die, [&](std::uint64_t begin, std::uint64_t end, const Some& some) {
+          asked_for = true;
+          const LinkedName names = names_of(die);
+          for (std::size_t i = some.first; i < some.last; ++i) {
+            DwarfPlace& place = sweep_.places_[i];
+            place.function_begin = begin;
+            place.function_end = end;
+            place.function = names;
+            place.inlined = kNoInline;
+            place.begin = std::max(place.begin, begin);
+            place.end = std::min(place.end, end);
+          }
+        });
+    if (depth >= kDeepestEntry) {
+      return;
+    }
+    if (asked_for && sweep_.request_.inlines) {
+      take_inlined(die, kNoInline, 0, depth + 1);
+    } else if (has_code && nests_) {
+      walk(die, depth + 1);
+    }
+  }
+
+  // The inlined calls within a function or an inlined call of row `parent`.
+  void take_inlined(Dwarf_Die& within, std::uint32_t parent, std::size_t inlines, unsigned depth) {
+    each_child(within, [&](Dwarf_Die& die) {
+      switch (::dwarf_tag(&die)) {
+        case DW_TAG_lexical_block:
+        case DW_TAG_try_block:
+        case DW_TAG_catch_block:
+          if (depth < kDeepestEntry) {
+            take_inlined(die, parent, inlines, depth + 1);
+          }
+          break;
+        case DW_TAG_inlined_subroutine:
+          take_call(die, parent, inlines, depth);
+          break;
+        case DW_TAG_subprogram:
+          take_function(die, depth);
+          break;
+        case DW_TAG_class_type:
+        case DW_TAG_structure_type:
+          if (nests_ && depth < kDeepestEntry) {
+            walk(die, depth + 1);
+          }
+          break;
+        default:
+          break;
+      }
+    });
+  }
+
+  void take_call(Dwarf_Die& die, std::uint32_t parent, std::size_t inlines, unsigned depth) {
+    if (depth >= kDeepestEntry || inlines >= sweep_.request_.limits.inline_depth) {
+      return;
+    }
+    std::uint32_t row = kNoInline;
+    each_range(die, [&](std::uint64_t begin, std::uint64_t end, const Some& some) {
+      row = row == kNoInline ? add_call(die, parent) : row;
+      for (std::size_t i = some.first; i < some.last; ++i) {
+        DwarfPlace& place = sweep_.places_[i];
+        place.inlined = row;
+        place.begin = std::max(place.begin, begin);
+        place.end = std::min(place.end, end);
+      }
+    });
+    if (row != kNoInline) {
+      take_inlined(die, row, inlines + 1, depth + 1);
+    } else if (nests_) {
+      walk(die, depth + 1);
+    }
+  }
+
+  std::uint32_t add_call(Dwarf_Die& die, std::uint32_t parent) {
+    InlinedCall call;
+    call.parent = parent;
+    const LinkedName names = names_of(die);
+    call.name = names.name;
+    call.linkage = names.linkage;
+    const std::uint64_t file = number_of(die, DW_AT_call_file);
+    if (files_ != nullptr && file < file_count_) {
+      call.call_file = file_text(::dwarf_filesrc(files_, file, nullptr, nullptr));
+    }
+    call.call_line = static_cast<std::uint32_t>(number_of(die, DW_AT_call_line));
+    return sweep_.names_.add_call(call);
+  }
+
+  template <typename Visit>
+  static void each_child(Dwarf_Die& parent, const Visit& visit) {
+    Dwarf_Die child;
+    if (::dwarf_child(&parent, &child) != 0) {
+      return;
+    }
+    while (true) {
+      visit(child);
+      Dwarf_Die next;
+      // A damaged file may lead back.
+      if (::dwarf_siblingof(&child, &next) != 0 || next.addr <= child.addr) {
+        return;
+      }
+      child = next;
+    }
+  }
+
+  static constexpr std::size_t kLongestText = std::size_t{64} << 10;
+
+  DwarfSweep& sweep_;
+  Dwarf_Die& code_;   // the entry of the unit that has the functions
+  Dwarf_Die& lines_;  // the one that has the lines: of the skeleton, where they differ
+  Dwarf_Files* files_ = nullptr;
+  std::size_t file_count_ = 0;
+  bool nests_ = true;  // functions may be within namespaces, classes and functions
+};
+
+DwarfSweep::DwarfSweep(std::span<const std::uint64_t> addresses, const SymbolRequest& request,
+                       NameCollector& names)
+    : addresses_(addresses),
+      request_(request),
+      names_(names),
+      linked_(request.limits, names),
+      places_(addresses.size()) {}
+
+DwarfSweep::~DwarfSweep() = default;
+
+void DwarfSweep::add(Dwarf* file) {
+  Dwarf_CU* unit = nullptr;
+  Dwarf_CU* next = nullptr;
+  Dwarf_Half version = 0;
+  std::uint8_t type = 0;
+  Dwarf_Die top;
+  Dwarf_Die split;
+  while (::dwarf_get_units(file, unit, &next, &version, &type, &top, nullptr) == 0) {
+    unit = next;
+    if (type != DW_UT_compile && type != DW_UT_skeleton) {
+      continue;
+    }
+    // Whether it has any of the addresses. A unit that does not tell is looked at.
+    Dwarf_Addr base = 0;
+    Dwarf_Addr begin = 0;
+    Dwarf_Addr end = 0;
+    bool has_ranges = false;
+    bool has_addresses = false;
+    for (ptrdiff_t at = 0;
+         !has_addresses && (at = ::dwarf_ranges(&top, at, &base, &begin, &end)) > 0;) {
+      has_ranges = true;
+      const auto first = std::lower_bound(addresses_.begin(), addresses_.end(), begin);
+      has_addresses = first != addresses_.end() && *first < end;
+    }
+    if (!has_addresses && (has_ranges || ::dwarf_haschildren(&top) == 0)) {
+      continue;
+    }
+    Dwarf_Die* code = &top;
+    if (type == DW_UT_skeleton &&
+        ::dwarf_cu_info(top.cu, nullptr, nullptr, nullptr, &split, nullptr, nullptr, nullptr) ==
+            0 &&
+        split.addr != nullptr) {
+      code = &split;
+    }
+    Unit(*this, *code, top).read();
+  }
+}
+
+}  // namespace stackpack::symbolize

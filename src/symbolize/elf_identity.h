@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bytes/byte_cursor.h"
+#include "io/byte_source.h"
+#include "stackpack/result.h"
+
+namespace stackpack::symbolize {
+
+/// A part of an ELF file that is mapped.
+struct ElfSegment {
+  std::uint64_t offset = 0;
+  std::uint64_t address = 0;
+  std::uint64_t file_bytes = 0;
+  std::uint64_t memory_bytes = 0;
+  bool executable = false;
+};
+
+/// What says which ELF file this is, and which others belong to it.
+struct ElfIdentity {
+  bool is_64_bit = false;
+  bytes::ByteOrder order = bytes::ByteOrder::kLittle;
+  std::uint16_t type = 0;     ///< ET_*
+  std::uint16_t machine = 0;  ///< EM_*
+  std::vector<ElfSegment> segments;
+  std::vector<std::uint8_t> build_id;  ///< empty: none
+  std::string debug_link;              ///< name of the file with its debug sections; empty: none
+  std::uint32_t debug_link_crc = 0;
+  std::string alternate_link;  ///< path of a file that several debug files share; empty: none
+  std::vector<std::uint8_t> alternate_build_id;
+  bool has_symbols = false;  ///< a .symtab
+  bool has_dwarf = false;    ///< a .debug_info
+  bool has_code = false;     ///< the bytes of an executable section
+  bool has_zstd = false;     ///< a section compressed with zstd
+
+  /// Where the table of sections is.
+  struct Sections {
+    std::uint64_t offset = 0;
+    std::uint32_t count = 0;
+    std::uint16_t entry_bytes = 0;
+  };
+  Sections sections;
+
+  /// The address of a byte of the file; of several segments that have it the executable one.
+  [[nodiscard]] std::optional<std::uint64_t> address_of(std::uint64_t offset) const;
+  /// The other way round.
+  [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address) const;
+};
+
+/// Reads headers, notes and links of an ELF file; what is damaged is left out.
+/// Errors: kUnsupported: no ELF file; kTruncated, kCorrupt: without a readable header; kIo.
+Result<ElfIdentity> read_elf_identity(io::ByteSource& file);
+
+/// The checksum that a debug link has of the file that it names.
+Result<std::uint32_t> debug_link_crc(io::ByteSource& file);
+
+}  // namespace stackpack::symbolize

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "stackpack/result.h"
+#include "symbolize/elf_identity.h"
+#include "symbolize/name_collector.h"
+#include "symbolize/symbol_request.h"
+
+namespace stackpack::symbolize {
+
+/// The open files of one image; -1: there is none. At least one of the first two is there.
+struct ElfFiles {
+  int image = -1;
+  int debug = -1;      ///< with what was stripped from the image
+  int alternate = -1;  ///< what several debug files share
+  ElfIdentity layout;  ///< of the image; without it of the debug file
+};
+
+/// Names the addresses of a request, which are offsets in the image's file. Rows are of module 0.
+/// The files are read by libraries which may crash or hang on a hostile one: to be called in a
+/// process of its own.
+/// Errors: kCorrupt when no file can be read.
+Status read_elf_names(const ElfFiles& files, const SymbolRequest& request, NameCollector& names);
+
+}  // namespace stackpack::symbolize

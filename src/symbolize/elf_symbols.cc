@@ -1,0 +1,202 @@
+#include "symbolize/elf_symbols.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <tuple>
+
+#include <gelf.h>
+#include <lzma.h>
+
+namespace stackpack::symbolize {
+
+namespace {
+
+constexpr std::size_t kMostUnpackedBytes = std::size_t{256} << 20;
+
+std::uint8_t binding_order(unsigned char info) {
+  switch (GELF_ST_BIND(info)) {
+    case STB_GLOBAL:
+    case STB_GNU_UNIQUE:
+      return 0;
+    case STB_WEAK:
+      return 1;
+    default:
+      return 2;
+  }
+}
+
+// `memcpy@@GLIBC_2.14` without its version.
+std::string_view without_version(std::string_view name) {
+  const std::size_t at = name.find('@', 1);
+  return at == std::string_view::npos ? name : name.substr(0, at);
+}
+
+auto order_of(const ElfSymbol& symbol) {
+  return std::tuple(symbol.start, std::numeric_limits<std::uint64_t>::max() - symbol.size,
+                    symbol.binding, symbol.name.size(), symbol.name,
+                    symbol.source == FunctionSource::kDynsym ? 1 : 0, symbol.source);
+}
+
+// The content of an .xz stream; empty when it is damaged or too long.
+std::string unpack_xz(const char* bytes, std::size_t size) {
+  std::string content;
+  lzma_stream stream = LZMA_STREAM_INIT;
+  if (::lzma_stream_decoder(&stream, kMostUnpackedBytes, 0) != LZMA_OK) {
+    return content;
+  }
+  stream.next_in = static_cast<const std::uint8_t*>(static_cast<const void*>(bytes));
+  stream.avail_in = size;
+  constexpr std::size_t kStep = std::size_t{1} << 20;
+  lzma_ret state = LZMA_OK;
+  while (state == LZMA_OK && content.size() < kMostUnpackedBytes) {
+    const std::size_t had = content.size();
+    content.resize(had + kStep);
+    stream.next_out = static_cast<std::uint8_t*>(static_cast<void*>(content.data())) + had;
+    stream.avail_out = kStep;
+    state = ::lzma_code(&stream, LZMA_FINISH);
+    content.resize(had + kStep - stream.avail_out);
+  }
+  ::lzma_end(&stream);
+  if (state != LZMA_STREAM_END) {
+    content.clear();
+  }
+  return content;
+}
+
+}  // namespace
+
+struct ElfSymbols::Unpacked {
+  explicit Unpacked(std::string content)
+      : bytes(std::move(content)), file(::elf_memory(bytes.data(), bytes.size())) {}
+  Unpacked(const Unpacked&) = delete;
+  Unpacked& operator=(const Unpacked&) = delete;
+  ~Unpacked() { ::elf_end(file); }
+
+  std::string bytes;
+  Elf* file;
+};
+
+ElfSymbols::ElfSymbols() {
+  ::elf_version(EV_CURRENT);
+}
+ElfSymbols::~ElfSymbols() = default;
+
+void ElfSymbols::add_table(Elf* file, std::size_t section, FunctionSource source) {
+  Elf_Scn* const part = ::elf_getscn(file, section);
+  GElf_Shdr header{};
+  GElf_Ehdr top{};
+  Elf_Data* const data = part == nullptr ? nullptr : ::elf_getdata(part, nullptr);
+  if (data == nullptr || ::gelf_getshdr(part, &header) == nullptr ||
+      ::gelf_getehdr(file, &top) == nullptr) {
+    return;
+  }
+  const std::size_t entry = ::gelf_fsize(file, ELF_T_SYM, 1, EV_CURRENT);
+  const std::size_t count = entry == 0 ? 0 : data->d_size / entry;
+  for (std::size_t i = 0; i < count; ++i) {
+    GElf_Sym symbol{};
+    if (::gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) {
+      break;
+    }
+    const auto type = GELF_ST_TYPE(symbol.st_info);
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF ||
+        symbol.st_size == 0) {
+      continue;
+    }
+    const char* const name = ::elf_strptr(file, header.sh_link, symbol.st_name);
+    if (name == nullptr || *name == '\0') {
+      continue;
+    }
+    ElfSymbol function;
+    // The lowest bit of a Thumb function's address says that it is one.
+    function.start = top.e_machine == EM_ARM ? symbol.st_value & ~GElf_Addr{1} : symbol.st_value;
+    function.size =
+        std::min(symbol.st_size, std::numeric_limits<std::uint64_t>::max() - function.start);
+    function.source = source;
+    function.binding = binding_order(symbol.st_info);
+    function.name = without_version(name);
+    if (function.size != 0) {
+      functions_.push_back(function);
+    }
+  }
+}
+
+void ElfSymbols::add_packed(const char* bytes, std::size_t size) {
+  std::string content = unpack_xz(bytes, size);
+  if (content.empty()) {
+    return;
+  }
+  unpacked_.push_back(std::make_unique<Unpacked>(std::move(content)));
+  Elf* const file = unpacked_.back()->file;
+  std::size_t sections = 0;
+  if (file == nullptr || ::elf_getshdrnum(file, &sections) != 0) {
+    return;
+  }
+  for (std::size_t i = 1; i < sections; ++i) {
+    GElf_Shdr header{};
+    Elf_Scn* const part = ::elf_getscn(file, i);
+    if (part != nullptr && ::gelf_getshdr(part, &header) != nullptr &&
+        header.sh_type == SHT_SYMTAB) {
+      add_table(file, i, FunctionSource::kMiniDebug);
+    }
+  }
+}
+
+void ElfSymbols::add(Elf* file) {
+  std::size_t sections = 0;
+  std::size_t names = 0;
+  if (file == nullptr || ::elf_getshdrnum(file, &sections) != 0) {
+    return;
+  }
+  const bool named = ::elf_getshdrstrndx(file, &names) == 0;
+  for (std::size_t i = 1; i < sections; ++i) {
+    GElf_Shdr header{};
+    Elf_Scn* const part = ::elf_getscn(file, i);
+    if (part == nullptr || ::gelf_getshdr(part, &header) == nullptr) {
+      continue;
+    }
+    if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) {
+      add_table(file, i,
+                header.sh_type == SHT_SYMTAB ? FunctionSource::kSymtab : FunctionSource::kDynsym);
+      continue;
+    }
+    const char* const name = named ? ::elf_strptr(file, names, header.sh_name) : nullptr;
+    if (name != nullptr && std::string_view(name) == ".gnu_debugdata" &&
+        header.sh_type == SHT_PROGBITS) {
+      const Elf_Data* const data = ::elf_rawdata(part, nullptr);
+      if (data != nullptr && data->d_buf != nullptr) {
+        add_packed(static_cast<const char*>(data->d_buf), data->d_size);
+      }
+    }
+  }
+}
+
+void ElfSymbols::settle() {
+  std::sort(functions_.begin(), functions_.end(),
+            [](const ElfSymbol& a, const ElfSymbol& b) { return order_of(a) < order_of(b); });
+  functions_.erase(
+      std::unique(functions_.begin(), functions_.end(),
+                  [](const ElfSymbol& a, const ElfSymbol& b) { return a.start == b.start; }),
+      functions_.end());
+}
+
+const ElfSymbol* ElfSymbols::Sweep::find(std::uint64_t address) {
+  while (next_ < symbols_.size() && symbols_[next_].start <= address) {
+    open_.push_back(next_++);
+  }
+  // Later addresses are higher: what has ended here has ended for them as well.
+  while (!open_.empty()) {
+    const ElfSymbol& symbol = symbols_[open_.back()];
+    if (address - symbol.start < symbol.size) {
+      return &symbol;
+    }
+    open_.pop_back();
+  }
+  return nullptr;
+}
+
+const ElfSymbol* ElfSymbols::Sweep::begins_at(std::uint64_t address) const {
+  return next_ < symbols_.size() && symbols_[next_].start == address ? &symbols_[next_] : nullptr;
+}
+
+}  // namespace stackpack::symbolize

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "stackpack/model.h"
+#include "stackpack/result.h"
+
+// libelf's handle of a file.
+struct Elf;
+
+namespace stackpack::symbolize {
+
+/// A function of a symbol table.
+struct ElfSymbol {
+  std::uint64_t start = 0;  ///< address
+  std::uint64_t size = 0;   ///< above 0
+  FunctionSource source = FunctionSource::kSymtab;
+  std::uint8_t binding = 0;  ///< global, weak, local: 0, 1, 2
+  std::string_view name;     ///< without its version
+};
+
+/// The functions in the symbol tables of the files of one image.
+///
+/// Of several at one address counts the longest; of those the global before the weak before the
+/// local; then the one with the shortest name; then the first by bytes. An address that lies in
+/// several functions belongs to the one that begins last.
+class ElfSymbols {
+ public:
+  ElfSymbols();
+  ElfSymbols(const ElfSymbols&) = delete;
+  ElfSymbols& operator=(const ElfSymbols&) = delete;
+  ~ElfSymbols();
+
+  /// Adds .symtab, .dynsym and what .gnu_debugdata holds. The file must stay open.
+  void add(Elf* file);
+
+  /// Its name must outlive this.
+  void add(const ElfSymbol& symbol) { functions_.push_back(symbol); }
+
+  /// To be called when all files are added.
+  void settle();
+
+  [[nodiscard]] const std::vector<ElfSymbol>& functions() const { return functions_; }
+
+  /// Finds the functions of ascending addresses.
+  class Sweep {
+   public:
+    explicit Sweep(const ElfSymbols& symbols) : symbols_(symbols.functions_) {}
+
+    /// Null: in no function. `address` is not below that of the call before.
+    const ElfSymbol* find(std::uint64_t address);
+
+    /// The function that begins at `address`, above that of the last find(), or null.
+    [[nodiscard]] const ElfSymbol* begins_at(std::uint64_t address) const;
+
+   private:
+    const std::vector<ElfSymbol>& symbols_;
+    std::size_t next_ = 0;
+    std::vector<std::size_t> open_;
+  };
+
+ private:
+  struct Unpacked;  // a file that was within another one
+
+  void add_table(Elf* file, std::size_t section, FunctionSource source);
+  void add_packed(const char* bytes, std::size_t size);
+
+  std::vector<ElfSymbol> functions_;
+  std::vector<std::unique_ptr<Unpacked>> unpacked_;
+};
+
+}  // namespace stackpack::symbolize

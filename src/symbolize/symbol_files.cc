@@ -1,0 +1,261 @@
+#include "symbolize/symbol_files.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "bytes/hex.h"
+#include "io/byte_source.h"
+#include "io/rooted_file.h"
+
+namespace stackpack::symbolize {
+
+namespace {
+
+constexpr std::string_view kDebugFolder = "/usr/lib/debug";
+
+std::string_view name_of(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+std::string_view folder_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+/// `root` and a path that is meant inside of it.
+struct Candidate {
+  std::string root;
+  std::string path;
+
+  [[nodiscard]] std::string text() const { return root + path; }
+};
+
+struct OpenElf {
+  io::Descriptor file;
+  ElfIdentity elf;
+  std::uint64_t bytes = 0;
+  Candidate at;
+};
+
+bool equal(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
+class Search {
+ public:
+  Search(const ImageKey& key, const SymbolPlaces& places) : key_(key), places_(places) {}
+
+  FoundFiles run() {
+    OpenElf image = find_image();
+    OpenElf debug = find_debug(image);
+    FoundFiles found;
+    found.end = image.file || debug.file ? SearchEnd::kFound : end_;
+    const OpenElf& links = debug.file ? debug : image;
+    OpenElf alternate = find_alternate(links);
+    found.bytes = image.bytes + debug.bytes + alternate.bytes;
+    found.layout = image.file ? std::move(image.elf) : std::move(debug.elf);
+    found.image = std::move(image.file);
+    found.debug = std::move(debug.file);
+    found.alternate = std::move(alternate.file);
+    found.image_path = image.at.text();
+    found.debug_path = debug.at.text();
+    return found;
+  }
+
+ private:
+  // A reason that says more replaces one that says less.
+  void note(SearchEnd end) {
+    if (end_ == SearchEnd::kNoFile || end == SearchEnd::kOtherBuildId) {
+      end_ = end;
+    }
+  }
+
+  OpenElf open(const Candidate& candidate) {
+    OpenElf opened;
+    Result<io::RootedFile> file = io::open_rooted_file(candidate.root, candidate.path);
+    if (!file) {
+      if (file.error().code == ErrorCode::kUnsupported) {
+        note(SearchEnd::kNotAFile);
+      }
+      return opened;
+    }
+    const auto source = io::source_of_descriptor(file->descriptor.get());
+    Result<ElfIdentity> elf = read_elf_identity(*source);
+    if (!elf) {
+      note(SearchEnd::kNotElf);
+      return opened;
+    }
+    opened.file = std::move(file->descriptor);
+    opened.elf = std::move(*elf);
+    opened.bytes = file->bytes;
+    opened.at = candidate;
+    return opened;
+  }
+
+  // Opens what may be the image or its debug file: with the build id that is looked for.
+  OpenElf open_if_same(const Candidate& candidate, std::span<const std::uint8_t> build_id) {
+    OpenElf opened = open(candidate);
+    if (opened.file && !equal(opened.elf.build_id, build_id)) {
+      note(SearchEnd::kOtherBuildId);
+      return {};
+    }
+    return opened;
+  }
+
+  // The files of a layout by build id, below a folder that the user named or the system has.
+  static void add_by_build_id(const Candidate& folder, std::string_view id, bool debug,
+                              std::vector<Candidate>& candidates) {
+    constexpr std::size_t kFirst = 2;
+    const std::string base = folder.path + "/.build-id/" + std::string(id.substr(0, kFirst)) + "/" +
+                             std::string(id.substr(kFirst));
+    if (debug) {
+      candidates.push_back({folder.root, base + ".debug"});
+      candidates.push_back({folder.root, base + "/debug"});
+    } else {
+      candidates.push_back({folder.root, base});
+      candidates.push_back({folder.root, base + "/elf"});
+    }
+    candidates.push_back({folder.root, folder.path + "/" + std::string(id) +
+                                           (debug ? "/debuginfo" : "/executable")});
+  }
+
+  OpenElf find_image() {
+    std::vector<Candidate> candidates;
+    const std::string id = build_id_text(key_.build_id);
+    if (id.size() > 2) {
+      for (const std::string& directory : places_.directories) {
+        add_by_build_id({"", directory}, id, false, candidates);
+      }
+    }
+    const bool has_path = key_.path.starts_with('/');
+    if (has_path && !key_.build_id.empty()) {
+      for (const std::string& directory : places_.directories) {
+        candidates.push_back({directory, std::string(key_.path)});
+        candidates.push_back({"", directory + "/" + std::string(name_of(key_.path))});
+      }
+    }
+    if (has_path) {
+      candidates.push_back({places_.root, std::string(key_.path)});
+    }
+    if (key_.build_id.empty() && !places_.has_root) {
+      note(SearchEnd::kNoBuildId);
+      return {};
+    }
+    for (const Candidate& candidate : candidates) {
+      OpenElf opened =
+          key_.build_id.empty() ? open(candidate) : open_if_same(candidate, key_.build_id);
+      // A file of debug sections alone is not the image.
+      if (opened.file && opened.elf.has_code) {
+        return opened;
+      }
+    }
+    return {};
+  }
+
+  OpenElf find_debug(const OpenElf& image) {
+    const std::span<const std::uint8_t> id =
+        image.file ? std::span<const std::uint8_t>(image.elf.build_id) : key_.build_id;
+    if (image.file && image.elf.has_dwarf && image.elf.has_symbols) {
+      return {};
+    }
+    if (const std::string text = build_id_text(id); text.size() > 2) {
+      std::vector<Candidate> candidates;
+      for (const std::string& directory : places_.directories) {
+        add_by_build_id({"", directory}, text, true, candidates);
+        add_by_build_id({directory, std::string(kDebugFolder)}, text, true, candidates);
+      }
+      add_by_build_id({places_.root, std::string(kDebugFolder)}, text, true, candidates);
+      for (const std::string& directory : places_.directories) {
+        const std::string name = directory + "/" + std::string(name_of(key_.path));
+        candidates.push_back({"", name + ".debug"});
+        candidates.push_back({"", name});
+      }
+      for (const Candidate& candidate : candidates) {
+        if (OpenElf opened = open_if_same(candidate, id);
+            opened.file && (opened.elf.has_dwarf || opened.elf.has_symbols)) {
+          return opened;
+        }
+      }
+    }
+    return image.file ? find_by_link(image) : OpenElf();
+  }
+
+  OpenElf find_by_link(const OpenElf& image) {
+    const std::string& link = image.elf.debug_link;
+    if (link.empty() || link.find('/') != std::string::npos) {
+      return {};
+    }
+    const std::string folder(folder_of(key_.path));
+    std::vector<Candidate> candidates;
+    for (const std::string& directory : places_.directories) {
+      candidates.push_back({"", directory + "/" + link});
+    }
+    const std::string beside(folder_of(image.at.path));
+    candidates.push_back({image.at.root, beside + "/" + link});
+    candidates.push_back({image.at.root, beside + "/.debug/" + link});
+    if (key_.path.starts_with('/')) {
+      candidates.push_back({places_.root, folder + "/" + link});
+      candidates.push_back({places_.root, folder + "/.debug/" + link});
+      candidates.push_back({places_.root, std::string(kDebugFolder) + folder + "/" + link});
+    }
+    for (const Candidate& candidate : candidates) {
+      OpenElf opened = open(candidate);
+      if (!opened.file || (!opened.elf.has_dwarf && !opened.elf.has_symbols)) {
+        continue;
+      }
+      const auto source = io::source_of_descriptor(opened.file.get());
+      const Result<std::uint32_t> crc = debug_link_crc(*source);
+      if (crc && *crc == image.elf.debug_link_crc) {
+        return opened;
+      }
+      note(SearchEnd::kOtherBuildId);
+    }
+    return {};
+  }
+
+  OpenElf find_alternate(const OpenElf& from) {
+    const ElfIdentity& elf = from.elf;
+    if (!from.file || elf.alternate_link.empty() || elf.alternate_build_id.size() < 2) {
+      return {};
+    }
+    std::vector<Candidate> candidates;
+    const std::string text = build_id_text(elf.alternate_build_id);
+    for (const std::string& directory : places_.directories) {
+      add_by_build_id({"", directory}, text, true, candidates);
+      add_by_build_id({directory, std::string(kDebugFolder)}, text, true, candidates);
+      candidates.push_back({"", directory + "/" + std::string(name_of(elf.alternate_link))});
+    }
+    add_by_build_id({places_.root, std::string(kDebugFolder)}, text, true, candidates);
+    candidates.push_back(elf.alternate_link.starts_with('/')
+                             ? Candidate{places_.root, elf.alternate_link}
+                             : Candidate{from.at.root, std::string(folder_of(from.at.path)) + "/" +
+                                                           elf.alternate_link});
+    for (const Candidate& candidate : candidates) {
+      if (OpenElf opened = open_if_same(candidate, elf.alternate_build_id); opened.file) {
+        return opened;
+      }
+    }
+    return {};
+  }
+
+  const ImageKey& key_;
+  const SymbolPlaces& places_;
+  SearchEnd end_ = SearchEnd::kNoFile;
+};
+
+}  // namespace
+
+std::string build_id_text(std::span<const std::uint8_t> id) {
+  std::string text;
+  for (const std::uint8_t byte : id) {
+    bytes::append_hex(text, byte, 2);
+  }
+  return text;
+}
+
+FoundFiles find_elf_files(const ImageKey& key, const SymbolPlaces& places) {
+  return Search(key, places).run();
+}
+
+}  // namespace stackpack::symbolize

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/descriptor.h"
+#include "symbolize/elf_identity.h"
+
+namespace stackpack::symbolize {
+
+/// Where files with symbols are looked for.
+struct SymbolPlaces {
+  /// Folders of the user: .build-id/xx/yyyy.debug, .build-id/xx/yyyy (a file, or a folder of perf's
+  /// cache with `elf`), BUILDID/debuginfo and BUILDID/executable, the path of the image, its name.
+  std::vector<std::string> directories;
+  /// Where the recorded machine's files are; empty: this one's root.
+  std::string root;
+  bool has_root = false;  ///< the user gave it: files without a build id are believed
+};
+
+/// Which image is meant.
+struct ImageKey {
+  std::string_view path;
+  std::span<const std::uint8_t> build_id;  ///< empty: not recorded
+};
+
+/// Why an image has no names, or what it has.
+enum class SearchEnd : std::uint8_t {
+  kFound,
+  kNoFile,
+  kOtherBuildId,  ///< there is a file, of another build
+  kNoBuildId,     ///< nothing says that a file is the one that was recorded
+  kNotElf,
+  kNotAFile,  ///< a device, a FIFO, a folder
+};
+
+/// The files of an image, open.
+struct FoundFiles {
+  SearchEnd end = SearchEnd::kNoFile;
+  io::Descriptor image;      ///< not there when only its debug file was found
+  io::Descriptor debug;      ///< what was stripped from it
+  io::Descriptor alternate;  ///< what several debug files share
+  ElfIdentity layout;        ///< of the image, else of the debug file
+  std::uint64_t bytes = 0;   ///< of all of them
+  std::string image_path;
+  std::string debug_path;
+};
+
+/// Finds the files of an ELF image. Nothing is fetched from elsewhere.
+FoundFiles find_elf_files(const ImageKey& key, const SymbolPlaces& places);
+
+/// The bytes of a build id in hex.
+std::string build_id_text(std::span<const std::uint8_t> id);
+
+}  // namespace stackpack::symbolize

@@ -1,0 +1,120 @@
+#include "app/symbolize/symbolize.h"
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "stackpack/symbols.h"
+#include "support/own_code.h"
+#include "support/spk_reading.h"
+#include "support/temporary_folder.h"
+#include "support/test_bytes.h"
+#include "symbolize/traced_code.h"
+
+namespace stackpack::test {
+
+namespace {
+
+constexpr std::uint64_t kBase = 0x5000'0000;
+
+// One sample in traced_outer of this program, called from nowhere; the program is mapped from its
+// first byte on.
+std::string write_own_capture(const ScratchDirectory& folder, const std::string& path,
+                              const std::vector<std::uint8_t>& build_id) {
+  SpkContent content;
+  const Frame leaf{FrameMode::kUser, kBase + own_offset_of(&traced_outer) + 2};
+  const Frame caller{FrameMode::kUser, kBase + 8};
+  content.stacks = {{caller, leaf}};
+  StoredSample sample;
+  sample.time_ns = 100;
+  sample.pid = sample.tid = 7;
+  sample.origin = StackOrigin::kRecorded;
+  sample.stack = 0;
+  content.samples = {sample};
+  content.tables.processes = {{7, 1, kUnknownTime, kUnknownTime, false, "prog", ""}};
+  Module module;
+  module.pid = 7;
+  module.base = kBase;
+  module.size = std::uint64_t{1} << 30;
+  module.path = path;
+  module.build_id_kind = build_id.empty() ? BuildIdKind::kNone : BuildIdKind::kGnu;
+  module.build_id = build_id;
+  content.tables.modules = {module};
+  const std::vector<std::byte> bytes = spk_bytes(content);
+  const std::string file = folder.file("in.spk");
+  std::ofstream out(file, std::ios::binary);
+  for (const std::byte byte : bytes) {
+    out.put(static_cast<char>(byte));
+  }
+  return file;
+}
+
+std::string leaf_name(const std::string& file) {
+  const auto reader = Reader::open(file);
+  REQUIRE(reader.has_value());
+  CHECK((*reader)->verify().has_value());
+  CHECK((*reader)->fingerprint().empty());
+  const auto symbols = Symbols::load(**reader);
+  REQUIRE(symbols.has_value());
+  const Frame leaf{FrameMode::kUser, kBase + own_offset_of(&traced_outer) + 2};
+  return std::string((*symbols)->locate(leaf, 7, 100, AddressUse::kExact).linkage);
+}
+
+}  // namespace
+
+TEST_CASE("symbolize: names what occurs, keeps the rest, and a second run changes nothing") {
+  const ScratchDirectory folder;
+  const symbolize::ElfIdentity own = own_identity();
+  app::SymbolizeOptions options;
+  options.places.has_root = own.build_id.empty();  // linkers may make no build id
+  const std::string input = write_own_capture(folder, own_path(), own.build_id);
+  const std::string output = folder.file("out.spk");
+  const auto report = app::symbolize_file(input, output, options, nullptr);
+  REQUIRE_MESSAGE(report.has_value(), failure(report));
+  CHECK(report->asked == 2);
+  CHECK(report->named == 1);
+  REQUIRE(report->images.size() == 1);
+  CHECK(report->images.front().found == own_path());
+  CHECK(report->images.front().reason.empty());
+  CHECK(leaf_name(output) == "_ZN9stackpack4test12traced_outerEi");
+  const std::string again = folder.file("again.spk");
+  REQUIRE(app::symbolize_file(output, again, options, nullptr).has_value());
+  CHECK(read_test_file(again) == read_test_file(output));
+}
+
+TEST_CASE("symbolize: a file of another build is not believed") {
+  const ScratchDirectory folder;
+  const std::string input = write_own_capture(folder, own_path(), {1, 2, 3, 4});
+  const auto report =
+      app::symbolize_file(input, folder.file("out.spk"), app::SymbolizeOptions(), nullptr);
+  REQUIRE(report.has_value());
+  CHECK(report->named == 0);
+  REQUIRE(report->images.size() == 1);
+  CHECK(report->images.front().reason == "the file there is of another build");
+}
+
+TEST_CASE("symbolize: without a build id only a given root is believed") {
+  const ScratchDirectory folder;
+  const std::string input = write_own_capture(folder, own_path(), {});
+  app::SymbolizeOptions options;
+  const auto refused = app::symbolize_file(input, folder.file("out.spk"), options, nullptr);
+  REQUIRE(refused.has_value());
+  CHECK(refused->named == 0);
+  CHECK(refused->images.front().found.empty());
+  options.places.has_root = true;
+  const auto believed = app::symbolize_file(input, folder.file("out.spk"), options, nullptr);
+  REQUIRE(believed.has_value());
+  CHECK(believed->named == 1);
+}
+
+TEST_CASE("symbolize: the input is never the output") {
+  const ScratchDirectory folder;
+  const std::string input = write_own_capture(folder, own_path(), {});
+  const auto report = app::symbolize_file(input, input, app::SymbolizeOptions(), nullptr);
+  REQUIRE(!report.has_value());
+  CHECK(report.error().code == ErrorCode::kUsage);
+}
+
+}  // namespace stackpack::test

@@ -1,0 +1,79 @@
+#include "symbolize/names_codec.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "symbolize/name_collector.h"
+
+namespace stackpack::symbolize {
+
+namespace {
+
+Names some_names() {
+  NameCollector names;
+  Function function;
+  function.owner = FunctionOwner::kImage;
+  function.start = 0x1000;
+  function.size = 0x40;
+  function.source = FunctionSource::kDwarf;
+  function.name = names.text("run(int)");
+  function.linkage = names.text("_Z3runi");
+  function.file = names.text("run.cc");
+  function.line = 12;
+  names.add_function(function);
+  InlinedCall call;
+  call.name = names.text("step");
+  call.call_file = names.text("run.cc");
+  call.call_line = 14;
+  const std::uint32_t outer = names.add_call(call);
+  call.parent = outer;
+  call.call_line = 20;
+  CodeLine line;
+  line.owner = FunctionOwner::kImage;
+  line.start = 0x1008;
+  line.size = 4;
+  line.inlined = names.add_call(call);
+  line.file = names.text("step.h");
+  line.line = 5;
+  names.add_line(line);
+  return std::move(names).finish();
+}
+
+}  // namespace
+
+TEST_CASE("names codec: what goes in comes out") {
+  const Names names = some_names();
+  const Result<Names> back = decode_names(encode_names(names), {});
+  REQUIRE(back.has_value());
+  CHECK(*back == names);
+}
+
+TEST_CASE("names codec: an answer that is cut or changed is refused or harmless") {
+  const std::vector<std::byte> good = encode_names(some_names());
+  for (std::size_t size = 0; size < good.size(); ++size) {
+    CHECK(!decode_names(std::span(good).first(size), {}).has_value());
+  }
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    for (const unsigned value : {0U, 0x7FU, 0xFFU}) {
+      std::vector<std::byte> bad = good;
+      bad[at] = static_cast<std::byte>(value);
+      const Result<Names> names = decode_names(bad, {});
+      if (!names) {
+        continue;
+      }
+      for (const CodeLine& line : names->lines) {
+        CHECK((line.inlined == kNoInline || line.inlined < names->inlined.size()));
+        CHECK((line.file == kNoText || line.file < names->texts.size()));
+        CHECK(line.size != 0);
+      }
+    }
+  }
+  SymbolLimits few;
+  few.rows = 0;
+  CHECK(!decode_names(good, few).has_value());
+}
+
+}  // namespace stackpack::symbolize
