@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "io/byte_source.h"
+#include "stackpack/names.h"
+#include "stackpack/result.h"
+#include "symbolize/name_collector.h"
+#include "symbolize/symbol_request.h"
+
+namespace stackpack::symbolize {
+
+/// Symbols of a running kernel and its modules, as /proc/kallsyms lists them.
+///
+/// Lines: `ADDRESS TYPE NAME`, and for modules `[MODULE]`. Functions have the types t, T, w, W, i
+/// and u; others say where a function ends. Lines that are none are counted.
+/// Memory: 24 bytes a symbol, and the names of functions.
+class Kallsyms {
+ public:
+  /// Errors: kUnsupported when all addresses are 0, with what to do; kCorrupt when no line is a
+  ///         symbol; kLimit; kIo.
+  static Result<Kallsyms> read(io::ByteSource& source);
+
+  /// Address of the first symbol with that name in the kernel proper, as the file has it.
+  [[nodiscard]] std::optional<std::uint64_t> address_of(std::string_view name) const;
+
+  /// Adds a row for each function that has an address of the request, with the owner of `owner`,
+  /// its place and life, and source kKallsyms. `slide`: what to add to addresses of the file, to
+  /// get those of the request.
+  ///
+  /// A function ends where the next symbol begins; the last one of the kernel, or of a module, at
+  /// the end of the next page. Of functions at one place the one with the shortest name counts,
+  /// then the first by bytes.
+  void name(const SymbolRequest& request, std::uint64_t slide, const CodeRange& owner,
+            NameCollector& names) const;
+
+  [[nodiscard]] std::size_t functions() const { return functions_.size(); }
+  [[nodiscard]] std::uint64_t unread_lines() const { return unread_lines_; }
+
+ private:
+  struct KernelFunction {
+    std::uint64_t address = 0;
+    std::uint32_t name = kNoText;
+    std::uint32_t module = kNoText;
+  };
+
+  void add_line(std::string_view line, NameCollector& modules);
+  void sort();
+  [[nodiscard]] std::uint64_t end_of(std::size_t function) const;
+
+  TextTable texts_;
+  std::vector<KernelFunction> functions_;  // by address; one each
+  std::vector<std::uint64_t> starts_;      // of symbols of all types
+  std::uint64_t zero_addresses_ = 0;
+  std::uint64_t unread_lines_ = 0;
+};
+
+}  // namespace stackpack::symbolize
