@@ -98,45 +98,17 @@ unsigned close_others(std::vector<int> kept) {
 void allow_reading_only() {
 #if defined(__x86_64__) || defined(__aarch64__)
   constexpr std::array kAllowed{
-      SYS_read,
-      SYS_pread64,
-      SYS_write,
-      SYS_writev,
-      SYS_lseek,
-      SYS_close,
-      SYS_fstat,
-      SYS_newfstatat,
-      SYS_mmap,
-      SYS_munmap,
-      SYS_mremap,
-      SYS_mprotect,
-      SYS_madvise,
-      SYS_brk,
-      SYS_futex,
-      SYS_clock_gettime,
-      SYS_gettimeofday,
-      SYS_getrandom,
-      SYS_rt_sigaction,
-      SYS_rt_sigprocmask,
-      SYS_rt_sigreturn,
-      SYS_exit,
-      SYS_exit_group,
-      SYS_getpid,
-      SYS_gettid,
-      SYS_tgkill,
-      SYS_restart_syscall,
-      SYS_sched_yield,
-      SYS_openat,
-      SYS_readlinkat,
-      SYS_fcntl,
-      SYS_prlimit64,
-      SYS_sched_getaffinity,
-#ifdef SYS_open
-      SYS_open,
-#endif
+      SYS_read,         SYS_pread64,   SYS_write,           SYS_writev,
+      SYS_lseek,        SYS_close,     SYS_fstat,           SYS_newfstatat,
+      SYS_mmap,         SYS_munmap,    SYS_mremap,          SYS_mprotect,
+      SYS_madvise,      SYS_brk,       SYS_futex,           SYS_clock_gettime,
+      SYS_gettimeofday, SYS_getrandom, SYS_rt_sigaction,    SYS_rt_sigprocmask,
+      SYS_rt_sigreturn, SYS_exit,      SYS_exit_group,      SYS_getpid,
+      SYS_gettid,       SYS_tgkill,    SYS_restart_syscall, SYS_sched_yield,
+
+      SYS_readlinkat,   SYS_fcntl,     SYS_prlimit64,       SYS_sched_getaffinity,
 #ifdef SYS_stat
-      SYS_stat,
-      SYS_lstat,
+      SYS_stat,         SYS_lstat,
 #endif
 #ifdef SYS_readlink
       SYS_readlink,
@@ -151,12 +123,29 @@ void allow_reading_only() {
   constexpr std::uint16_t kLoad = BPF_LD | BPF_W | BPF_ABS;
   constexpr std::uint16_t kIfEqual = BPF_JMP | BPF_JEQ | BPF_K;
   constexpr std::uint16_t kReturn = BPF_RET | BPF_K;
-  std::array<sock_filter, 2 * kAllowed.size() + 5> program{};
+  std::array<sock_filter, 2 * kAllowed.size() + 15> program{};
   std::size_t at = 0;
   program[at++] = {kLoad, 0, 0, offsetof(seccomp_data, arch)};
   program[at++] = {kIfEqual, 1, 0, kMachine};
   program[at++] = {kReturn, 0, 0, SECCOMP_RET_KILL_PROCESS};
   program[at++] = {kLoad, 0, 0, offsetof(seccomp_data, nr)};
+  // Files are opened for reading only: the flags are the third argument, or the second.
+  constexpr std::uint32_t kChanges = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
+  constexpr std::uint16_t kIfAny = BPF_JMP | BPF_JSET | BPF_K;
+  const auto for_reading = [&program, &at](long number, std::uint32_t argument) {
+    constexpr std::uint8_t kRest = 4;  // statements that another call passes over
+    program[at++] = {kIfEqual, 0, kRest, static_cast<std::uint32_t>(number)};
+    program[at++] = {kLoad, 0, 0,
+                     static_cast<std::uint32_t>(offsetof(seccomp_data, args) +
+                                                argument * sizeof(std::uint64_t))};
+    program[at++] = {kIfAny, 0, 1, kChanges};
+    program[at++] = {kReturn, 0, 0, kRefuse};
+    program[at++] = {kReturn, 0, 0, SECCOMP_RET_ALLOW};
+  };
+  for_reading(SYS_openat, 2);
+#ifdef SYS_open
+  for_reading(SYS_open, 1);
+#endif
   for (const long number : kAllowed) {
     program[at++] = {kIfEqual, 0, 1, static_cast<std::uint32_t>(number)};
     program[at++] = {kReturn, 0, 0, SECCOMP_RET_ALLOW};

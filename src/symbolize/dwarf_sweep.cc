@@ -26,6 +26,13 @@ std::uint64_t number_of(Dwarf_Die& die, unsigned name) {
   return found != nullptr && ::dwarf_formudata(found, &value) == 0 ? value : 0;
 }
 
+bool may_open(Dwarf_Die& unit, const DwarfSweep::MayOpen& may_open_split) {
+  const char* name = text_of(unit, DW_AT_dwo_name);
+  name = name == nullptr ? text_of(unit, DW_AT_GNU_dwo_name) : name;
+  const char* const folder = text_of(unit, DW_AT_comp_dir);
+  return name != nullptr && may_open_split(folder == nullptr ? "" : folder, name);
+}
+
 }  // namespace
 
 /// One unit, and the addresses that lie in it.
@@ -96,6 +103,8 @@ class DwarfSweep::Unit {
     return known->second;
   }
 
+  // The last row at or before each address. Rows are sorted by libdw, across sequences: what a unit
+  // has no code at belongs to none of them.
   void read_lines() {
     Dwarf_Lines* lines = nullptr;
     std::size_t count = 0;
@@ -107,26 +116,43 @@ class DwarfSweep::Unit {
       ::dwarf_lineaddr(::dwarf_onesrcline(lines, row), &address);
       return address;
     };
-    for (std::size_t row = 0; row + 1 < count; ++row) {
-      const Dwarf_Addr begin = address_of(row);
-      const Dwarf_Addr end = address_of(row + 1);
-      const Some some = begin < end ? asked(begin, end) : Some();
-      Dwarf_Line* const line = some.any() ? ::dwarf_onesrcline(lines, row) : nullptr;
-      bool ends = false;
-      if (line == nullptr || ::dwarf_lineendsequence(line, &ends) != 0 || ends) {
-        continue;
+    const auto row_after = [&](std::uint64_t address) {
+      std::size_t low = 0;
+      for (std::size_t high = count; low < high;) {
+        const std::size_t middle = low + (high - low) / 2;
+        if (address_of(middle) <= address) {
+          low = middle + 1;
+        } else {
+          high = middle;
+        }
       }
-      int number = 0;
-      ::dwarf_lineno(line, &number);
-      const std::uint32_t file = file_text(::dwarf_linesrc(line, nullptr, nullptr));
+      return low;
+    };
+    const auto take = [&](std::uint64_t begin, std::uint64_t end, const Some& some) {
       for (std::size_t i = some.first; i < some.last; ++i) {
-        DwarfPlace& place = sweep_.places_[i];
-        place.file = file;
-        place.line = static_cast<std::uint32_t>(std::max(number, 0));
-        place.begin = std::max<std::uint64_t>(place.begin, begin);
-        place.end = std::min<std::uint64_t>(place.end, end);
+        const std::size_t after = row_after(sweep_.addresses_[i]);
+        if (after != 0) {
+          set_line(::dwarf_onesrcline(lines, after - 1), std::max(begin, address_of(after - 1)),
+                   after < count ? std::min(end, address_of(after)) : end, sweep_.places_[i]);
+        }
       }
+    };
+    if (!each_range(lines_, take)) {
+      take(0, ~std::uint64_t{0}, {0, sweep_.addresses_.size()});
     }
+  }
+
+  void set_line(Dwarf_Line* line, std::uint64_t begin, std::uint64_t end, DwarfPlace& place) {
+    bool ends = false;
+    int number = 0;
+    if (line == nullptr || ::dwarf_lineendsequence(line, &ends) != 0 || ends) {
+      return;
+    }
+    ::dwarf_lineno(line, &number);
+    place.file = file_text(::dwarf_linesrc(line, nullptr, nullptr));
+    place.line = static_cast<std::uint32_t>(std::max(number, 0));
+    place.begin = std::max(place.begin, begin);
+    place.end = std::min(place.end, end);
   }
 
   // The names of a function: those of the entry that others are instances of.
@@ -310,7 +336,7 @@ DwarfSweep::DwarfSweep(std::span<const std::uint64_t> addresses, const SymbolReq
 
 DwarfSweep::~DwarfSweep() = default;
 
-void DwarfSweep::add(Dwarf* file) {
+void DwarfSweep::add(Dwarf* file, const MayOpen& may_open_split) {
   Dwarf_CU* unit = nullptr;
   Dwarf_CU* next = nullptr;
   Dwarf_Half version = 0;
@@ -338,7 +364,7 @@ void DwarfSweep::add(Dwarf* file) {
       continue;
     }
     Dwarf_Die* code = &top;
-    if (type == DW_UT_skeleton &&
+    if (type == DW_UT_skeleton && may_open(top, may_open_split) &&
         ::dwarf_cu_info(top.cu, nullptr, nullptr, nullptr, &split, nullptr, nullptr, nullptr) ==
             0 &&
         split.addr != nullptr) {

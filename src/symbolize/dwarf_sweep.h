@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -44,8 +46,11 @@ class DwarfSweep {
   DwarfSweep& operator=(const DwarfSweep&) = delete;
   ~DwarfSweep();
 
+  /// Decides whether libdw may open the .dwo file of a unit, by the two names that it has.
+  using MayOpen = std::function<bool(std::string_view folder, std::string_view name)>;
+
   /// Adds what a file says.
-  void add(Dwarf* file);
+  void add(Dwarf* file, const MayOpen& may_open_split);
 
   /// One for each address.
   [[nodiscard]] std::span<const DwarfPlace> places() const { return places_; }

@@ -243,6 +243,7 @@ void read_sections(io::ByteSource& file, Header header, ElfIdentity& elf) {
     const bool has_bytes = section.type != SHT_NOBITS && section.size != 0;
     elf.has_symbols |= section.type == SHT_SYMTAB;
     elf.has_dwarf |= has_bytes && (name == ".debug_info" || name == ".zdebug_info");
+    elf.has_split |= has_bytes && name == ".debug_addr";
     elf.has_zstd |= has_bytes && is_zstd(file, section, elf);
     elf.has_code |= has_bytes && (section.flags & SHF_EXECINSTR) != 0;
     if (section.type == SHT_NOTE && has_bytes && elf.build_id.empty()) {

@@ -36,6 +36,7 @@ struct ElfIdentity {
   bool has_dwarf = false;    ///< a .debug_info
   bool has_code = false;     ///< the bytes of an executable section
   bool has_zstd = false;     ///< a section compressed with zstd
+  bool has_split = false;    ///< parts of its debug information may be in .dwo files
 
   /// Where the table of sections is.
   struct Sections {

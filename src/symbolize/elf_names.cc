@@ -4,12 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <elfutils/libdw.h>
 #include <libelf.h>
+#include <unistd.h>
 
 #include "io/byte_source.h"
+#include "io/rooted_file.h"
 #include "symbolize/dwarf_sweep.h"
 #include "symbolize/elf_sections.h"
 #include "symbolize/elf_symbols.h"
@@ -144,11 +148,59 @@ class RowMaker {
   std::uint64_t last_begin_ = ~std::uint64_t{0};
 };
 
+// The folder of an open file.
+std::string folder_of(int descriptor) {
+  const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+  constexpr std::size_t kLongestPath = 4096;
+  std::string path(kLongestPath, '\0');
+  const ssize_t size = ::readlink(link.c_str(), path.data(), path.size());
+  path.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  return path.substr(0, path.rfind('/'));
+}
+
+bool is_regular_file(const std::string& path) {
+  return io::open_rooted_file("", path).has_value();
+}
+
+// libdw opens what debug information names: first in the folder of the file, then where it was
+// compiled. Only what is a regular file, and where it may be.
+bool may_open_split(int descriptor, SplitFiles where, std::string_view folder,
+                    std::string_view name) {
+  if (where == SplitFiles::kNone || name.empty()) {
+    return false;
+  }
+  const bool absolute = name.starts_with('/');
+  if (!absolute && name.find("..") == std::string_view::npos) {
+    const std::string beside = folder_of(descriptor) + "/" + std::string(name);
+    const Result<io::RootedFile> file = io::open_rooted_file("", beside);
+    if (file || file.error().code != ErrorCode::kNotFound) {
+      return file.has_value();
+    }
+  }
+  return where == SplitFiles::kAnywhere &&
+         is_regular_file(absolute ? std::string(name)
+                                  : std::string(folder) + "/" + std::string(name));
+}
+
 bool same_place(const DwarfPlace& a, const DwarfPlace& b) {
   return a.inlined == b.inlined && a.file == b.file && a.line == b.line;
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> elf_symbol_address(const ElfFiles& files, std::string_view symbol) {
+  ::elf_version(EV_CURRENT);
+  for (const int descriptor : {files.image, files.debug}) {
+    const ElfFile file(descriptor);
+    if (file.get() == nullptr) {
+      continue;
+    }
+    if (const auto address = ElfSymbols::address_of(file.get(), symbol)) {
+      return address;
+    }
+  }
+  return std::nullopt;
+}
 
 Status read_elf_names(const ElfFiles& files, const SymbolRequest& request, NameCollector& names) {
   ::elf_version(EV_CURRENT);
@@ -173,7 +225,10 @@ Status read_elf_names(const ElfFiles& files, const SymbolRequest& request, NameC
       if (shared_dwarf.get() != nullptr) {
         ::dwarf_setalt(file, shared_dwarf.get());
       }
-      dwarf.add(file);
+      const int descriptor = file == image_dwarf.get() ? files.image : files.debug;
+      dwarf.add(file, [&](std::string_view folder, std::string_view name) {
+        return may_open_split(descriptor, files.split, folder, name);
+      });
     }
   }
 

@@ -171,6 +171,30 @@ void ElfSymbols::add(Elf* file) {
   }
 }
 
+std::optional<std::uint64_t> ElfSymbols::address_of(Elf* file, std::string_view name) {
+  std::size_t sections = 0;
+  if (file == nullptr || ::elf_getshdrnum(file, &sections) != 0) {
+    return std::nullopt;
+  }
+  for (std::size_t i = 1; i < sections; ++i) {
+    GElf_Shdr header{};
+    Elf_Scn* const part = ::elf_getscn(file, i);
+    if (part == nullptr || ::gelf_getshdr(part, &header) == nullptr ||
+        (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM)) {
+      continue;
+    }
+    Elf_Data* const data = ::elf_getdata(part, nullptr);
+    GElf_Sym symbol{};
+    for (int row = 0; data != nullptr && ::gelf_getsym(data, row, &symbol) != nullptr; ++row) {
+      const char* const text = ::elf_strptr(file, header.sh_link, symbol.st_name);
+      if (text != nullptr && name == text && symbol.st_shndx != SHN_UNDEF) {
+        return symbol.st_value;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 void ElfSymbols::settle() {
   std::sort(functions_.begin(), functions_.end(),
             [](const ElfSymbol& a, const ElfSymbol& b) { return order_of(a) < order_of(b); });

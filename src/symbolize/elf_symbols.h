@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -40,6 +41,9 @@ class ElfSymbols {
 
   /// Its name must outlive this.
   void add(const ElfSymbol& symbol) { functions_.push_back(symbol); }
+
+  /// The address of a symbol of any kind in .symtab or .dynsym.
+  static std::optional<std::uint64_t> address_of(Elf* file, std::string_view name);
 
   /// To be called when all files are added.
   void settle();

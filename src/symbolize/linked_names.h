@@ -35,4 +35,7 @@ class LinkedNames {
   Demangler demangler_;
 };
 
+/// Adds names of an image or another owner to `names`, those that are as linked readable as well.
+void add_demangled(const Names& linked, const SymbolLimits& limits, NameCollector& names);
+
 }  // namespace stackpack::symbolize

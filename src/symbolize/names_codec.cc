@@ -66,6 +66,7 @@ std::vector<std::byte> encode_names(const Names& names) {
   out.write_varint(names.functions.size());
   for (const Function& row : names.functions) {
     write_range(out, row);
+    out.write_varint(row.born_ns + 1);  // unknown: 0
     out.write(static_cast<std::uint8_t>(row.source));
     write_number(out, row.name);
     write_number(out, row.linkage);
@@ -110,6 +111,7 @@ Result<Names> decode_names(std::span<const std::byte> bytes, const SymbolLimits&
   for (std::size_t left = read_count(in, limits, ok); left > 0 && ok; --left) {
     Function row;
     read_range(in, row, ok);
+    row.born_ns = in.read_varint() - 1;
     const auto source = in.read<std::uint8_t>();
     ok = ok && source < kFunctionSourceCount;
     row.source = static_cast<FunctionSource>(ok ? source : 0);

@@ -11,7 +11,7 @@
 namespace stackpack::symbolize {
 
 /// Names of one owner on their way from the process that read them: texts, functions, inlined
-/// calls, lines. Owner, place, life and births are not part of it.
+/// calls, lines. Owner, place and life are not part of it.
 std::vector<std::byte> encode_names(const Names& names);
 
 /// What `encode_names` wrote. The process that wrote it is not trusted: every number is checked,

@@ -54,6 +54,7 @@ class Search {
     const OpenElf& links = debug.file ? debug : image;
     OpenElf alternate = find_alternate(links);
     found.bytes = image.bytes + debug.bytes + alternate.bytes;
+    found.has_split = image.elf.has_split || debug.elf.has_split;
     found.layout = image.file ? std::move(image.elf) : std::move(debug.elf);
     found.image = std::move(image.file);
     found.debug = std::move(debug.file);

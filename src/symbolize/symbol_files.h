@@ -44,6 +44,7 @@ struct FoundFiles {
   io::Descriptor debug;      ///< what was stripped from it
   io::Descriptor alternate;  ///< what several debug files share
   ElfIdentity layout;        ///< of the image, else of the debug file
+  bool has_split = false;    ///< parts of the debug information may be in .dwo files
   std::uint64_t bytes = 0;   ///< of all of them
   std::string image_path;
   std::string debug_path;

@@ -1,11 +1,13 @@
 #include "app/symbolize/symbolize.h"
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "bytes/hex.h"
 #include "stackpack/symbols.h"
 #include "support/own_code.h"
 #include "support/spk_reading.h"
@@ -18,6 +20,13 @@ namespace stackpack::test {
 namespace {
 
 constexpr std::uint64_t kBase = 0x5000'0000;
+
+void write_file(const std::string& path, const std::vector<std::byte>& bytes) {
+  std::ofstream out(path, std::ios::binary);
+  for (const std::byte byte : bytes) {
+    out.put(static_cast<char>(byte));
+  }
+}
 
 // One sample in traced_outer of this program, called from nowhere; the program is mapped from its
 // first byte on.
@@ -42,12 +51,8 @@ std::string write_own_capture(const ScratchDirectory& folder, const std::string&
   module.build_id_kind = build_id.empty() ? BuildIdKind::kNone : BuildIdKind::kGnu;
   module.build_id = build_id;
   content.tables.modules = {module};
-  const std::vector<std::byte> bytes = spk_bytes(content);
   const std::string file = folder.file("in.spk");
-  std::ofstream out(file, std::ios::binary);
-  for (const std::byte byte : bytes) {
-    out.put(static_cast<char>(byte));
-  }
+  write_file(file, spk_bytes(content));
   return file;
 }
 
@@ -107,6 +112,58 @@ TEST_CASE("symbolize: without a build id only a given root is believed") {
   const auto believed = app::symbolize_file(input, folder.file("out.spk"), options, nullptr);
   REQUIRE(believed.has_value());
   CHECK(believed->named == 1);
+}
+
+TEST_CASE("symbolize: the kernel by its image, moved as far as its reference symbol") {
+  const ScratchDirectory folder;
+  const symbolize::ElfIdentity own = own_identity();
+  if (own.build_id.size() < 2) {
+    return;  // linkers may make no build id
+  }
+  // This program stands for the kernel, loaded 0x7000'0000'0000 above its linked addresses.
+  constexpr std::uint64_t kSlide = 0x7000'0000'0000;
+  const std::string id = symbolize::build_id_text(own.build_id);
+  std::filesystem::create_directories(folder.file(".build-id/" + id.substr(0, 2)));
+  std::filesystem::create_symlink(
+      own_path(), folder.file(".build-id/" + id.substr(0, 2) + "/" + id.substr(2) + ".debug"));
+  const std::uint64_t place = own.address_of(own_offset_of(&traced_outer)).value();
+  const std::uint64_t entry = own.address_of(own_offset_of(&stackpack_traced_reference)).value();
+  SpkContent content;
+  content.stacks = {{{FrameMode::kKernel, place + kSlide + 2}}};
+  StoredSample sample;
+  sample.time_ns = 100;
+  sample.origin = StackOrigin::kRecorded;
+  sample.stack = 0;
+  content.samples = {sample};
+  Module kernel;
+  kernel.base = place + kSlide - 0x1000;
+  kernel.size = 0x10000;
+  kernel.path = "[kernel.kallsyms]";
+  kernel.build_id_kind = BuildIdKind::kGnu;
+  kernel.build_id = own.build_id;
+  content.tables.modules = {kernel};
+  std::string reference = "0x";
+  bytes::append_hex(reference, entry + kSlide, 16);
+  content.tables.metadata = {{"kernel.reference_address", reference},
+                             {"kernel.reference_symbol", "stackpack_traced_reference"}};
+  const std::string input = folder.file("kernel.spk");
+  write_file(input, spk_bytes(content));
+  app::SymbolizeOptions options;
+  options.places.directories = {folder.file("")};
+  const std::string output = folder.file("out.spk");
+  const auto report = app::symbolize_file(input, output, options, nullptr);
+  REQUIRE_MESSAGE(report.has_value(), failure(report));
+  CHECK(report->named == 1);
+  const auto reader = Reader::open(output);
+  REQUIRE(reader.has_value());
+  CHECK((*reader)->verify().has_value());
+  const auto symbols = Symbols::load(**reader);
+  const CodeLocation location = (*symbols)->locate({FrameMode::kKernel, place + kSlide + 2},
+                                                   kKernelPid, 100, AddressUse::kExact);
+  CHECK(location.linkage == "_ZN9stackpack4test12traced_outerEi");
+  CHECK(location.function_offset == 2);
+  REQUIRE(location.function != nullptr);
+  CHECK(location.function->owner == FunctionOwner::kKernel);
 }
 
 TEST_CASE("symbolize: the input is never the output") {

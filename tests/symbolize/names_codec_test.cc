@@ -23,6 +23,7 @@ Names some_names() {
   function.linkage = names.text("_Z3runi");
   function.file = names.text("run.cc");
   function.line = 12;
+  function.born_ns = 77;
   names.add_function(function);
   InlinedCall call;
   call.name = names.text("step");

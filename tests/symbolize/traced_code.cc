@@ -24,3 +24,5 @@ __attribute__((noinline)) int traced_outer(int value) {
 }
 
 }  // namespace stackpack::test
+
+extern "C" void stackpack_traced_reference() {}

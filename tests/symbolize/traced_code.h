@@ -7,3 +7,6 @@ namespace stackpack::test {
 int traced_outer(int value);
 
 }  // namespace stackpack::test
+
+/// A symbol that is found by its name.
+extern "C" void stackpack_traced_reference();

@@ -121,13 +121,17 @@ AddedNames::Counts AddedNames::add(const Names& found, const RangeOwner& owner,
   for (Function row : found.functions) {
     const auto in = asked_in(row, asked);
     // A caller's address may be the first one of a function that nothing is before.
-    const bool begins =
-        row.start != 0 && std::binary_search(asked.begin(), asked.end(), row.start - 1) &&
-        !covers(functions_, owner, row.start - 1) && !covers(functions_, owner, row.start);
+    const auto before =
+        row.start == 0 ? asked.end() : std::lower_bound(asked.begin(), asked.end(), row.start - 1);
+    const auto at = static_cast<std::size_t>(before - asked.begin());
+    const bool begins = before != asked.end() && *before == row.start - 1 && !named_before[at];
     if (begins || says_more(in, named_before)) {
       set_owner(row, owner);
       copy(found, row);
       mark(in, named);
+      if (begins) {
+        named[at] = true;
+      }
       changed_ = true;
     }
   }

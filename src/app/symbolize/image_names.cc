@@ -1,43 +1,18 @@
 #include "app/symbolize/image_names.h"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <string_view>
 #include <utility>
 
 #include "io/confined_process.h"
-#include "symbolize/elf_names.h"
-#include "symbolize/name_collector.h"
 #include "symbolize/names_codec.h"
-#include "symbolize/symbol_request.h"
 
 namespace stackpack::app {
 
 namespace {
 
-using symbolize::FoundFiles;
-using symbolize::SearchEnd;
-
 constexpr unsigned kPatienceMilliseconds = 100;
-
-std::string_view reason_of(SearchEnd end) {
-  switch (end) {
-    case SearchEnd::kFound:
-      return "";
-    case SearchEnd::kNoFile:
-      return "no file";
-    case SearchEnd::kOtherBuildId:
-      return "the file there is of another build";
-    case SearchEnd::kNoBuildId:
-      return "the capture has no build id of it; --sysroot DIR makes its path believed";
-    case SearchEnd::kNotElf:
-      return "not an ELF file";
-    case SearchEnd::kNotAFile:
-      return "not a regular file";
-  }
-  return "no file";
-}
 
 std::string_view reason_of(io::ProcessEnd end) {
   switch (end) {
@@ -57,21 +32,21 @@ std::string_view reason_of(io::ProcessEnd end) {
   return "its symbols cannot be read";
 }
 
-/// One image under way.
+/// One task under way.
 struct Running {
   std::size_t task = 0;
-  FoundFiles files;
+  ReadPlan plan;
   std::unique_ptr<io::ConfinedProcess> process;
 };
 
-class ImageNaming {
+class Naming {
  public:
-  ImageNaming(const std::vector<ImageTask>& tasks, const ImageNamesOptions& options)
-      : tasks_(tasks), options_(options), answers_(tasks.size()) {}
+  Naming(const std::vector<NamingTask>& tasks, bool inlines, unsigned jobs)
+      : tasks_(tasks), inlines_(inlines), jobs_(std::max(1U, jobs)), answers_(tasks.size()) {}
 
-  Result<std::vector<ImageAnswer>> run(const std::function<bool(std::size_t)>& done) {
+  Result<std::vector<NamingAnswer>> run(const std::function<bool(std::size_t)>& done) {
     while (next_ < tasks_.size() || !running_.empty()) {
-      while (next_ < tasks_.size() && running_.size() < std::max(1U, options_.jobs)) {
+      while (next_ < tasks_.size() && running_.size() < jobs_) {
         if (const Status started = start(next_++); !started) {
           return started.error();
         }
@@ -94,31 +69,28 @@ class ImageNaming {
 
  private:
   Status start(std::size_t number) {
-    const ImageTask& task = tasks_[number];
-    FoundFiles files = symbolize::find_elf_files({task.path, task.build_id}, options_.places);
-    ImageAnswer& answer = answers_[number];
-    answer.reason = reason_of(files.end);
-    if (files.end != SearchEnd::kFound) {
+    const NamingTask& task = tasks_[number];
+    ReadPlan plan = task.plan();
+    NamingAnswer& answer = answers_[number];
+    answer.found = plan.found;
+    answer.debug_file = plan.debug_file;
+    answer.reason = plan.reason;
+    if (!plan.read) {
       ++finished_;
       return {};
     }
-    answer.found = files.image ? files.image_path : files.debug_path;
-    answer.debug_file = files.image && files.debug ? files.debug_path : "";
-    symbolize::ElfFiles elf{files.image.get(), files.debug.get(), files.alternate.get(),
-                            files.layout};
     std::vector<int> open;
-    for (const int file : {elf.image, elf.debug, elf.alternate}) {
-      if (file >= 0) {
-        open.push_back(file);
-      }
+    for (const io::Descriptor& file : plan.files) {
+      open.push_back(file.get());
     }
     io::ProcessLimits limits;
-    limits.memory_bytes += 2 * files.bytes;  // files are mapped
-    symbolize::SymbolRequest request{task.offsets, options_.inlines, {}};
+    limits.memory_bytes += 2 * plan.bytes;  // files are mapped
+    limits.new_files = plan.new_files;
+    const symbolize::SymbolRequest request{task.addresses, inlines_, {}};
     Result<io::ConfinedProcess> process =
         io::ConfinedProcess::start(open, limits, [&]() -> Result<io::ConfinedProcess::Bytes> {
           symbolize::NameCollector names;
-          if (const Status read = symbolize::read_elf_names(elf, request, names); !read) {
+          if (const Status read = plan.read(request, names); !read) {
             return read.error();
           }
           return symbolize::encode_names(std::move(names).finish());
@@ -127,7 +99,7 @@ class ImageNaming {
       return process.error();
     }
     running_.push_back(
-        {number, std::move(files), std::make_unique<io::ConfinedProcess>(std::move(*process))});
+        {number, std::move(plan), std::make_unique<io::ConfinedProcess>(std::move(*process))});
     return {};
   }
 
@@ -143,7 +115,7 @@ class ImageNaming {
 
   void take(Running& one) {
     ++finished_;
-    ImageAnswer& answer = answers_[one.task];
+    NamingAnswer& answer = answers_[one.task];
     answer.reason = reason_of(one.process->end());
     answer.failed = one.process->end() != io::ProcessEnd::kDone;
     if (answer.failed) {
@@ -161,9 +133,10 @@ class ImageNaming {
     }
   }
 
-  const std::vector<ImageTask>& tasks_;
-  const ImageNamesOptions& options_;
-  std::vector<ImageAnswer> answers_;
+  const std::vector<NamingTask>& tasks_;
+  bool inlines_;
+  unsigned jobs_;
+  std::vector<NamingAnswer> answers_;
   std::vector<Running> running_;
   std::size_t next_ = 0;
   std::size_t finished_ = 0;
@@ -171,10 +144,10 @@ class ImageNaming {
 
 }  // namespace
 
-Result<std::vector<ImageAnswer>> name_images(const std::vector<ImageTask>& tasks,
-                                             const ImageNamesOptions& options,
-                                             const std::function<bool(std::size_t)>& done) {
-  return ImageNaming(tasks, options).run(done);
+Result<std::vector<NamingAnswer>> name_all(const std::vector<NamingTask>& tasks, bool inlines,
+                                           unsigned jobs,
+                                           const std::function<bool(std::size_t)>& done) {
+  return Naming(tasks, inlines, jobs).run(done);
 }
 
 }  // namespace stackpack::app

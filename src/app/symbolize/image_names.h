@@ -1,25 +1,40 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "io/descriptor.h"
 #include "stackpack/names.h"
 #include "stackpack/result.h"
-#include "symbolize/symbol_files.h"
+#include "symbolize/name_collector.h"
+#include "symbolize/symbol_request.h"
 
 namespace stackpack::app {
 
-/// An image whose addresses are to be named.
-struct ImageTask {
-  std::string path;
-  std::vector<std::uint8_t> build_id;
-  std::vector<std::uint64_t> offsets;  ///< as SymbolRequest::addresses
+/// What is to be read for some addresses, and how.
+struct ReadPlan {
+  std::vector<io::Descriptor> files;  ///< open for the reader
+  std::uint64_t bytes = 0;            ///< of them
+  unsigned new_files = 0;             ///< that the reader may open besides
+  std::string found;                  ///< the file; empty: none
+  std::string debug_file;             ///< the one with what was stripped from it
+  std::string reason;                 ///< why there is none
+  /// Reads the files; called in a process of its own. Empty: there is nothing to read.
+  std::function<Status(const symbolize::SymbolRequest&, symbolize::NameCollector&)> read{};
+};
+
+/// Addresses of one owner that are to be named.
+struct NamingTask {
+  std::vector<std::uint64_t> addresses;  ///< as SymbolRequest::addresses
+  std::function<ReadPlan()> plan;        ///< called when it is its turn
 };
 
 /// What was found for one.
-struct ImageAnswer {
+struct NamingAnswer {
   Names names;
   std::string found;
   std::string debug_file;
@@ -27,17 +42,11 @@ struct ImageAnswer {
   bool failed = false;  ///< the reader crashed, or passed a limit
 };
 
-struct ImageNamesOptions {
-  symbolize::SymbolPlaces places;
-  bool inlines = true;
-  unsigned jobs = 1;
-};
-
-/// Names images, several at a time, each in a process of its own; the answers come in the order of
-/// the tasks. `done(number of images)` returns false to stop.
+/// Does tasks, several at a time, each in a process of its own; the answers come in the order of
+/// the tasks. `done(number of tasks)` returns false to stop.
 /// Errors: kCancelled; kResource.
-Result<std::vector<ImageAnswer>> name_images(const std::vector<ImageTask>& tasks,
-                                             const ImageNamesOptions& options,
-                                             const std::function<bool(std::size_t)>& done);
+Result<std::vector<NamingAnswer>> name_all(const std::vector<NamingTask>& tasks, bool inlines,
+                                           unsigned jobs,
+                                           const std::function<bool(std::size_t)>& done);
 
 }  // namespace stackpack::app

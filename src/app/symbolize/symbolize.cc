@@ -1,6 +1,8 @@
 #include "app/symbolize/symbolize.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -8,9 +10,11 @@
 #include <tuple>
 #include <utility>
 
+#include "app/listing/listed_build_id.h"
 #include "app/symbolize/added_names.h"
 #include "app/symbolize/asked_addresses.h"
 #include "app/symbolize/image_names.h"
+#include "app/symbolize/read_plans.h"
 #include "app/symbolize/renamed_file.h"
 #include "core/guard.h"
 #include "io/output_file.h"
@@ -89,7 +93,12 @@ class Run {
     }
     const std::vector<std::uint32_t> first_rows = symbols::first_rows_of(*modules);
     AddedNames names(*old, first_rows);
-    if (const Status named = add_images(*asked, *modules, names); !named) {
+    const auto metadata = (*reader)->metadata();
+    if (!metadata) {
+      return metadata.error();
+    }
+    plan_tasks(*asked, *modules, *metadata);
+    if (const Status named = add_names(names); !named) {
       return named.error();
     }
     std::stable_sort(report_.images.begin(), report_.images.end(),
@@ -102,27 +111,63 @@ class Run {
     return std::move(names).finish();
   }
 
-  Status add_images(const AskedAddresses& asked, const std::vector<Module>& modules,
-                    AddedNames& names) {
-    std::vector<ImageTask> tasks;
+  /// A task, whose names its answer is, and what is reported of it.
+  struct Part {
+    symbols::RangeOwner owner;
+    ImageReport report;
+  };
+
+  void add_task(std::vector<std::uint64_t> addresses, const symbols::RangeOwner& owner,
+                std::string path, const Module* module, std::function<ReadPlan()> plan) {
+    Part part;
+    part.owner = owner;
+    part.report.path = std::move(path);
+    part.report.build_id = module == nullptr ? "" : listed_build_id(*module);
+    part.report.asked = addresses.size();
+    parts_.push_back(std::move(part));
+    tasks_.push_back({std::move(addresses), std::move(plan)});
+  }
+
+  void plan_tasks(const AskedAddresses& asked, const std::vector<Module>& modules,
+                  const std::vector<MetadataEntry>& metadata) {
     for (const AskedImage& image : asked.images) {
       const Module& module = modules[image.module];
-      ImageTask task;
-      task.path = module.path;
-      task.offsets = image.offsets;
-      if (module.build_id_kind == BuildIdKind::kGnu) {
-        task.build_id = module.build_id;
+      add_task(image.offsets, {FunctionOwner::kImage, image.module, kUnknownTime}, module.path,
+               &module, [&module, this] { return plan_image(module, options_.places); });
+    }
+    if (!asked.kernel.empty()) {
+      plan_kernel(asked.kernel, modules, metadata);
+    }
+  }
+
+  void plan_kernel(const std::vector<std::uint64_t>& addresses, const std::vector<Module>& modules,
+                   const std::vector<MetadataEntry>& metadata) {
+    KernelReference reference;
+    for (const MetadataEntry& entry : metadata) {
+      if (entry.key == "kernel.reference_symbol") {
+        reference.symbol = entry.value;
+      } else if (entry.key == "kernel.reference_address") {
+        constexpr int kHex = 16;
+        reference.address = std::strtoull(entry.value.c_str(), nullptr, kHex);
       }
-      tasks.push_back(std::move(task));
     }
-    ImageNamesOptions options{options_.places, options_.inlines, options_.jobs};
-    if (options.jobs == 0) {
-      options.jobs = std::max(1U, std::thread::hardware_concurrency());
-    }
+    const auto kernel = std::find_if(modules.begin(), modules.end(), [](const Module& module) {
+      return module.pid == kKernelPid && module.path.starts_with("[kernel.kallsyms]");
+    });
+    const Module* const module = kernel == modules.end() ? nullptr : &*kernel;
+    const symbols::RangeOwner owner{FunctionOwner::kKernel, kKernelPid, kUnknownTime};
+    add_task(addresses, owner, "[kernel]", module, [module, reference, this] {
+      return plan_kernel_image(module == nullptr ? Module() : *module, reference, options_.places);
+    });
+  }
+
+  Status add_names(AddedNames& names) {
+    const unsigned jobs =
+        options_.jobs == 0 ? std::max(1U, std::thread::hardware_concurrency()) : options_.jobs;
     if (progress_ != nullptr) {
-      progress_->bytes_total = tasks.size();
+      progress_->bytes_total = tasks_.size();
     }
-    const auto answers = name_images(tasks, options, [this](std::size_t done) {
+    const auto answers = name_all(tasks_, options_.inlines, jobs, [this](std::size_t done) {
       if (progress_ == nullptr) {
         return true;
       }
@@ -132,17 +177,13 @@ class Run {
     if (!answers) {
       return answers.error();
     }
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      const ImageAnswer& answer = (*answers)[i];
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      const NamingAnswer& answer = (*answers)[i];
+      ImageReport& report = parts_[i].report;
       const AddedNames::Counts counts =
-          names.add(answer.names, {FunctionOwner::kImage, asked.images[i].module, kUnknownTime},
-                    tasks[i].offsets);
-      ImageReport report;
-      report.path = tasks[i].path;
-      report.build_id = symbolize::build_id_text(tasks[i].build_id);
+          names.add(answer.names, parts_[i].owner, tasks_[i].addresses);
       report.found = answer.found;
       report.debug_file = answer.debug_file;
-      report.asked = tasks[i].offsets.size();
       report.named = counts.named;
       report.lines = counts.lines;
       report.reason = answer.reason;
@@ -154,6 +195,8 @@ class Run {
 
   const SymbolizeOptions& options_;
   ConvertProgress* progress_;
+  std::vector<NamingTask> tasks_;
+  std::vector<Part> parts_;  // by task
   SymbolizeReport report_;
 };
 
