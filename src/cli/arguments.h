@@ -32,6 +32,8 @@ struct ConvertArguments {
   bool verbose = false;  // list files that are no captures
   bool timings = false;
   ProgressMode progress = ProgressMode::kAuto;
+  bool symbolize = false;
+  app::SymbolizeOptions naming;  // of symbolize
 };
 
 struct StatsArguments {

@@ -164,6 +164,7 @@ constexpr std::string_view kOutputs = "Outputs";
 constexpr std::string_view kPacking = "Packing";
 constexpr std::string_view kFilters = "Filters";
 constexpr std::string_view kForm = "Form";
+constexpr std::string_view kNames = "Names";
 
 std::string group(std::string_view name) {
   return std::string(name);
@@ -200,12 +201,12 @@ void add_filters(CLI::App& sub, SampleFilter& filter) {
 }
 
 // Where symbols come from, and which.
-void add_symbol_places(CLI::App& sub, app::SymbolizeOptions& options) {
+void add_symbol_places(CLI::App& sub, app::SymbolizeOptions& options, std::string_view where) {
   sub.add_option("--symbols", options.places.directories,
                  "look for files with symbols in this folder, too; may be given several times")
       ->type_name("DIR")
       ->allow_extra_args(false)
-      ->group(group(kInputs));
+      ->group(group(where));
   sub.add_option_function<std::string>(
          "--sysroot",
          [&options](const std::string& root) {
@@ -214,11 +215,20 @@ void add_symbol_places(CLI::App& sub, app::SymbolizeOptions& options) {
          },
          "look for the recorded paths below this folder, and never outside")
       ->type_name("DIR")
-      ->group(group(kInputs));
+      ->group(group(where));
+  sub.add_option("--kallsyms", options.kallsyms,
+                 "names of the kernel, as /proc/kallsyms of the recorded machine has them")
+      ->type_name("FILE")
+      ->group(group(where));
+  sub.add_option("--perf-map", options.map_folder,
+                 "take names of code made at run time from perf-PID.map and jit-PID.dump in this "
+                 "folder, such as /tmp")
+      ->type_name("DIR")
+      ->group(group(where));
   sub.add_flag_callback(
          "--no-inlines", [&options] { options.inlines = false; },
          "functions alone, without inlined calls and lines")
-      ->group(group(kForm));
+      ->group(group(where));
 }
 
 constexpr std::string_view kPatterns =
@@ -325,6 +335,10 @@ void CommandDefinitions::define_convert() {
                        [&options](unsigned encoders) { options.encoders = encoders; })
       ->default_str("2, or fewer where captures share the processors")
       ->group(group(kPacking));
+  sub.add_flag("--symbolize", arguments.symbolize,
+               "name functions as `stackpack symbolize` does, by these files:")
+      ->group(group(kNames));
+  add_symbol_places(sub, arguments.naming, kNames);
   define_convert_reports(sub);
 }
 
@@ -725,7 +739,7 @@ void CommandDefinitions::define_symbolize() {
   sub.add_flag("--force", options.force,
                "replace an existing output that is neither a .spk file nor empty")
       ->group(group(kOutputs));
-  add_symbol_places(sub, options);
+  add_symbol_places(sub, options, kInputs);
   add_number<unsigned>(sub, "-j,--jobs", "images at a time", 1, 1024,
                        [&options](unsigned jobs) { options.jobs = jobs; })
       ->default_str("one per processor")

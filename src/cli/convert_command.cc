@@ -142,6 +142,9 @@ class ConvertRun {
     options.workers =
         arguments.jobs != 0 ? arguments.jobs : std::max(1U, std::thread::hardware_concurrency());
     options.skip_existing = arguments.skip_existing;
+    if (arguments.symbolize) {
+      options.symbolize = arguments.naming;
+    }
     return options;
   }
 

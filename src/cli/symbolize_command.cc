@@ -174,9 +174,13 @@ int run_symbolize(const SymbolizeArguments& arguments, const Messages& messages)
       messages.error(arguments.file, "interrupted; nothing was written");
       app::end_by_signal(app::interrupted_by());
     }
-    const bool of_output = report.error().part == kOutputPart;
-    messages.error(of_output ? arguments.output : arguments.file, report.error());
-    return exit_code_of(report.error());
+    Error error = report.error();
+    const std::string& about = error.part == kOutputPart          ? arguments.output
+                               : error.part == app::kKallsymsPart ? arguments.options.kallsyms
+                                                                  : arguments.file;
+    error.part = kMainPart;
+    messages.error(about, error);
+    return exit_code_of(error);
   }
   std::string json;
   append_json(json, arguments, *report);

@@ -5,6 +5,7 @@
 
 #include "app/convert/fingerprint.h"
 #include "core/guard.h"
+#include "io/scratch_directory.h"
 
 namespace stackpack::app {
 
@@ -84,6 +85,49 @@ void Batch::work(std::size_t worker) {
   changed_.notify_one();
 }
 
+namespace {
+
+Result<ConvertReport> convert_job(const BatchJob& job, const std::string& output,
+                                  const ConvertOptions& options, ConvertProgress& progress) {
+  return job.session.empty() ? convert(job.input, output, options, &progress)
+                             : convert_session(job.session, output, options, &progress);
+}
+
+// Converts into a file of its own, which is then named.
+Result<ConvertReport> convert_named(const BatchJob& job, const ConvertOptions& options,
+                                    SymbolizeOptions naming, ConvertProgress& progress) {
+  naming.other_inputs = job.session.empty() ? std::vector{job.input} : job.session;
+  naming.force = options.force;
+  // Before hours of reading.
+  if (const Status allowed = check_named_output(job.output, naming); !allowed) {
+    return allowed.error();
+  }
+  const auto scratch = io::ScratchDirectory::create();
+  if (!scratch) {
+    return scratch.error();
+  }
+  Result<ConvertReport> report = convert_job(job, (*scratch)->file(), options, progress);
+  if (!report) {
+    return report;
+  }
+  ConvertProgress of_images;
+  const Result<SymbolizeReport> named =
+      symbolize_file((*scratch)->file(), job.output, naming, &of_images);
+  if (!named) {
+    Error error = named.error();
+    error.part = error.part == kKallsymsPart ? kMainPart : error.part;
+    return error;
+  }
+  report->output_bytes = named->output_bytes;
+  if (named->failed_images != 0) {
+    report->warnings.push_back("symbol files that could not be read: " +
+                               std::to_string(named->failed_images));
+  }
+  return report;
+}
+
+}  // namespace
+
 BatchResult Batch::run(const BatchJob& job, ConvertProgress& progress) const {
   BatchResult result;
   if (job.problem) {
@@ -110,9 +154,9 @@ BatchResult Batch::run(const BatchJob& job, ConvertProgress& progress) const {
         return {};
       }
     }
-    Result<ConvertReport> report =
-        job.session.empty() ? convert(job.input, job.output, options, &progress)
-                            : convert_session(job.session, job.output, options, &progress);
+    Result<ConvertReport> report = options_.symbolize
+                                       ? convert_named(job, options, *options_.symbolize, progress)
+                                       : convert_job(job, job.output, options, progress);
     if (!report) {
       return report.error();
     }

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "app/symbolize/symbolize.h"
 #include "stackpack/convert.h"
 #include "stackpack/result.h"
 
@@ -30,6 +31,7 @@ struct BatchOptions {
   ConvertOptions convert;      ///< memory_limit is the total of all workers
   unsigned workers = 1;        ///< conversions at a time; fewer where the limit asks for it
   bool skip_existing = false;  ///< leave outputs alone whose fingerprint fits
+  std::optional<SymbolizeOptions> symbolize{};  ///< name the outputs, too
 };
 
 enum class BatchOutcome { kWaiting, kConverted, kSkipped, kFailed };

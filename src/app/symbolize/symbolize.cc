@@ -14,6 +14,7 @@
 #include "app/symbolize/added_names.h"
 #include "app/symbolize/asked_addresses.h"
 #include "app/symbolize/image_names.h"
+#include "app/symbolize/map_plans.h"
 #include "app/symbolize/read_plans.h"
 #include "app/symbolize/renamed_file.h"
 #include "core/guard.h"
@@ -28,6 +29,25 @@ namespace stackpack::app {
 
 namespace {
 
+Error of_output(Error error) {
+  error.part = kOutputPart;
+  return error;
+}
+
+// What the output may replace. `input` may be empty.
+Result<io::OutputRules> rules_for(const std::string& input, const SymbolizeOptions& options) {
+  io::OutputRules rules;
+  rules.force = options.force;
+  rules.replaceable = spk::looks_like_spk;
+  rules.refusal = "exists and is not a .spk file; --force replaces it";
+  std::vector<std::string> inputs = options.other_inputs;
+  if (!input.empty()) {
+    inputs.push_back(input);
+  }
+  const Status noted = io::add_inputs(rules, inputs);
+  return noted ? Result<io::OutputRules>(std::move(rules)) : noted.error();
+}
+
 /// One run: a file, and what its addresses are called.
 class Run {
  public:
@@ -35,22 +55,25 @@ class Run {
       : options_(options), progress_(progress) {}
 
   Result<SymbolizeReport> run(const std::string& input, const std::string& output) {
-    io::OutputRules rules;
-    rules.force = options_.force;
-    rules.replaceable = spk::looks_like_spk;
-    rules.refusal = "exists and is not a .spk file; --force replaces it";
-    const std::vector<std::string> inputs{input};
-    if (const Status noted = io::add_inputs(rules, inputs); !noted) {
-      return noted.error();
+    const Result<io::OutputRules> rules = rules_for(input, options_);
+    if (!rules) {
+      return rules.error();
     }
-    if (const Status allowed = io::check_output(output, rules); !allowed) {
+    if (const Status allowed = io::check_output(output, *rules); !allowed) {
       return of_output(allowed.error());
+    }
+    if (!options_.kallsyms.empty()) {
+      if (const Status usable = check_kallsyms(options_.kallsyms); !usable) {
+        Error error = usable.error();
+        error.part = kKallsymsPart;
+        return error;
+      }
     }
     Result<Names> names = collect(input);
     if (!names) {
       return names.error();
     }
-    Result<std::unique_ptr<io::OutputFile>> out = io::OutputFile::create(output, rules);
+    Result<std::unique_ptr<io::OutputFile>> out = io::OutputFile::create(output, *rules);
     if (!out) {
       return of_output(out.error());
     }
@@ -68,11 +91,6 @@ class Run {
   }
 
  private:
-  static Error of_output(Error error) {
-    error.part = kOutputPart;
-    return error;
-  }
-
   // The names that the file has and those that are found.
   Result<Names> collect(const std::string& input) {
     const Result<std::unique_ptr<Reader>> reader = Reader::open(input);
@@ -138,6 +156,38 @@ class Run {
     if (!asked.kernel.empty()) {
       plan_kernel(asked.kernel, modules, metadata);
     }
+    plan_processes(asked.processes, modules, metadata);
+  }
+
+  // Code that was made at run time, and addresses that the recorder knew no mapping of.
+  void plan_processes(const std::vector<AskedProcess>& processes,
+                      const std::vector<Module>& modules,
+                      const std::vector<MetadataEntry>& metadata) {
+    const bool monotonic =
+        std::any_of(metadata.begin(), metadata.end(), [](const MetadataEntry& entry) {
+          return entry.key == "clock.id" && entry.value == "monotonic";
+        });
+    for (const AskedProcess& process : processes) {
+      const std::string dump = "/jit-" + std::to_string(process.pid) + ".dump";
+      const auto mapped = std::find_if(modules.begin(), modules.end(), [&](const Module& module) {
+        return module.pid == process.pid && module.path.ends_with(dump);
+      });
+      const bool has_dump = mapped != modules.end() && options_.map_folder.empty();
+      const std::string path = has_dump ? mapped->path : std::string();
+      const symbols::RangeOwner owner{FunctionOwner::kProcess, process.pid, process.life_ns};
+      add_task(process.addresses, owner, "[no file] of " + std::to_string(process.pid), nullptr,
+               [this, path, monotonic, pid = process.pid] {
+                 if (!path.empty()) {
+                   return plan_jitdump(options_.places.root, path, monotonic);
+                 }
+                 if (!options_.map_folder.empty()) {
+                   return plan_run_time_code(options_.map_folder, pid, monotonic);
+                 }
+                 ReadPlan plan;
+                 plan.reason = "in no mapped file; --perf-map DIR names code made at run time";
+                 return plan;
+               });
+    }
   }
 
   void plan_kernel(const std::vector<std::uint64_t>& addresses, const std::vector<Module>& modules,
@@ -156,6 +206,11 @@ class Run {
     });
     const Module* const module = kernel == modules.end() ? nullptr : &*kernel;
     const symbols::RangeOwner owner{FunctionOwner::kKernel, kKernelPid, kUnknownTime};
+    if (!options_.kallsyms.empty()) {
+      add_task(addresses, owner, "[kernel]", module,
+               [reference, this] { return plan_kallsyms(options_.kallsyms, reference); });
+      return;
+    }
     add_task(addresses, owner, "[kernel]", module, [module, reference, this] {
       return plan_kernel_image(module == nullptr ? Module() : *module, reference, options_.places);
     });
@@ -201,6 +256,15 @@ class Run {
 };
 
 }  // namespace
+
+Status check_named_output(const std::string& output, const SymbolizeOptions& options) {
+  const Result<io::OutputRules> rules = rules_for("", options);
+  if (!rules) {
+    return rules.error();
+  }
+  const Status allowed = io::check_output(output, *rules);
+  return allowed ? allowed : Status(of_output(allowed.error()));
+}
 
 Result<SymbolizeReport> symbolize_file(const std::string& input, const std::string& output,
                                        const SymbolizeOptions& options, ConvertProgress* progress) {

@@ -14,10 +14,17 @@ namespace stackpack::app {
 /// What `stackpack symbolize` may use and does.
 struct SymbolizeOptions {
   symbolize::SymbolPlaces places;
+  std::string kallsyms;    ///< names of the kernel, as /proc/kallsyms lists them; empty: none
+  std::string map_folder;  ///< has perf-PID.map and jit-PID.dump; empty: none
   bool inlines = true;
+  /// Files that the output must not be, besides the input.
+  std::vector<std::string> other_inputs{};
   unsigned jobs = 0;   ///< images at a time; 0: one per processor
   bool force = false;  ///< replace an existing file that is neither a .spk file nor empty
 };
+
+/// Part of an Error that happened to SymbolizeOptions::kallsyms.
+inline constexpr std::uint32_t kKallsymsPart = kOutputPart - 1;
 
 /// What became of one image.
 struct ImageReport {
@@ -40,13 +47,17 @@ struct SymbolizeReport {
   std::uint64_t output_bytes = 0;
 };
 
+/// Whether `output` may be written: it is none of options.other_inputs, and replaces nothing that
+/// it must not. Errors: those of an output.
+Status check_named_output(const std::string& output, const SymbolizeOptions& options);
+
 /// Names the addresses of the .spk file `input` from files outside, and writes `output` ("-":
 /// standard output), which appears whole or not at all.
 ///
 /// Everything else of the file stays byte by byte. The same files give the same bytes, whatever the
 /// number of jobs; naming the output again with the same files changes nothing, with more files it
 /// adds. Nothing is fetched from a network. `progress`: bytes are images; may be null.
-/// Errors: those of Reader::open and of an output; kCancelled.
+/// Errors: those of Reader::open, of an output and of kallsyms; kCancelled.
 Result<SymbolizeReport> symbolize_file(const std::string& input, const std::string& output,
                                        const SymbolizeOptions& options, ConvertProgress* progress);
 

@@ -14,6 +14,23 @@ run dump named.spk --stacks
 # A second run changes nothing.
 run symbolize named.spk -o again.spk --sysroot root --quiet
 cmp named.spk again.spk && echo the same
+# In one go.
+run convert --quiet demo.perf.data -o direct.spk --symbolize --sysroot root
+cmp named.spk direct.spk && echo the same
+run convert --quiet demo.perf.data -o demo.perf.data --symbolize --sysroot root
+# The kernel, moved by 0x1000: _text was at ffffffff81000000 and is listed below.
+cat > kallsyms <<'LIST'
+ffffffff80fff000 T _text
+ffffffff80fff000 T start_kernel
+ffffffff80fff100 T do_work
+ffffffff80fff300 t end_of_work
+LIST
+run symbolize demo.spk -o kernel.spk --kallsyms kallsyms
+run top kernel.spk
+sed 's/^[^ ]*/0000000000000000/' kallsyms > hidden
+run symbolize demo.spk -o kernel.spk --kallsyms hidden
+run symbolize demo.spk -o kernel.spk --kallsyms nothing
+run convert --quiet demo.perf.data -o kernel.spk --symbolize --kallsyms hidden
 run symbolize demo.spk -o named.spk --sysroot root --check 'named.share >= 0.5' --check 'named.share > 0.99' --quiet
 run symbolize demo.spk -o named.spk --check 'nothing > 1' --quiet
 run symbolize demo.spk -o named.spk --check 'named'
