@@ -18,6 +18,7 @@ set(STACKPACK_FUZZ_TARGETS
   symbol_demangle
   symbol_maps
   symbol_pdb
+  symbol_pe
   xpress_huffman
   xpress_plain)
 # Sources that targets and mutators share, relative to fuzz/; the tests have them already.
