@@ -16,6 +16,7 @@ set(STACKPACK_FUZZ_TARGETS
   spk_samples
   spk_walk
   symbol_demangle
+  symbol_elf
   symbol_maps
   symbol_pdb
   symbol_pe
