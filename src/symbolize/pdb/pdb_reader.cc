@@ -21,6 +21,7 @@ namespace {
 constexpr std::uint32_t kSymbolsBegin = 4;
 constexpr std::uint32_t kNoBlock = ~std::uint32_t{0};
 constexpr std::size_t kNoPosition = ~std::size_t{0};
+constexpr std::size_t kNotRead = kNoPosition - 1;
 
 // An address asked for, where it is in the image and where it was before code was moved.
 struct AskedAddress {
@@ -382,7 +383,7 @@ class PdbNaming {
     std::uint32_t module = 0;
     std::optional<ModuleLines> lines;
     std::uint32_t block = kNoBlock;
-    std::optional<std::size_t> procedure;
+    std::size_t procedure = kNotRead;
     for (const auto& [wanted_module, i] : order) {
       if (!lines || wanted_module != module) {
         module = wanted_module;
@@ -396,7 +397,7 @@ class PdbNaming {
         }
         lines.emplace(lines_of(module));
         block = kNoBlock;
-        procedure.reset();
+        procedure = kNotRead;
       }
       if (block != chosen[i]) {
         block = chosen[i];
@@ -427,7 +428,7 @@ class PdbNaming {
 
   // The inlined calls of the procedure, unless they are those read last.
   void read_sites(std::uint32_t module, const ModuleLines& lines, const SymbolChoice& choice,
-                  std::optional<std::size_t>& procedure) {
+                  std::size_t& procedure) {
     const std::size_t position =
         choice.procedure && choice.module == module ? choice.position : kNoPosition;
     if (procedure == position) {
