@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <numeric>
 #include <tuple>
 
 #include "app/convert/spool_codec.h"
+#include "core/key_order.h"
 #include "core/merge_heap.h"
 
 namespace stackpack::app {
@@ -18,41 +18,14 @@ constexpr std::size_t kBuffers = 2;  // one fills while the other is written
 constexpr std::size_t kSmallestReadBlock = 4096;
 constexpr std::size_t kLargestReadBlock = std::size_t{256} * 1024;
 
-struct TimeKey {
-  std::uint64_t time_ns;
-  std::uint32_t index;
-};
-
-// The order of `samples` by time, equal times as they are. A radix sort over the bits in which the
-// times differ: a run spans seconds, so two or three passes do, and each is stable.
-void order_by_time(std::span<const SpooledSample> samples, std::vector<TimeKey>& keys,
-                   std::vector<TimeKey>& scratch) {
-  constexpr unsigned kBits = 11;
-  constexpr std::size_t kBuckets = std::size_t{1} << kBits;
-  std::uint64_t lowest = ~std::uint64_t{0};
-  std::uint64_t highest = 0;
+// The order of `samples` by time, equal times as they are.
+void order_by_time(std::span<const SpooledSample> samples, std::vector<core::OrderKey>& keys,
+                   std::vector<core::OrderKey>& scratch) {
   keys.resize(samples.size());
   for (std::uint32_t i = 0; i < samples.size(); ++i) {
     keys[i] = {samples[i].time_ns, i};
-    lowest = std::min(lowest, samples[i].time_ns);
-    highest = std::max(highest, samples[i].time_ns);
   }
-  scratch.resize(keys.size());
-  const std::uint64_t span = keys.empty() ? 0 : highest - lowest;
-  for (unsigned shift = 0; shift < 64 && (span >> shift) != 0; shift += kBits) {
-    std::array<std::uint32_t, kBuckets> next{};
-    const auto bucket_of = [&](const TimeKey& key) {
-      return ((key.time_ns - lowest) >> shift) & (kBuckets - 1);
-    };
-    for (const TimeKey& key : keys) {
-      ++next[bucket_of(key)];
-    }
-    std::exclusive_scan(next.begin(), next.end(), next.begin(), 0U);
-    for (const TimeKey& key : keys) {
-      scratch[next[bucket_of(key)]++] = key;
-    }
-    keys.swap(scratch);
-  }
+  core::sort_by_value(keys, scratch);
 }
 
 }  // namespace
@@ -177,8 +150,8 @@ Status SampleSpool::Buffer::visit(
     }
     return {};
   }
-  std::vector<TimeKey> keys;
-  std::vector<TimeKey> scratch;
+  std::vector<core::OrderKey> keys;
+  std::vector<core::OrderKey> scratch;
   order_by_time(samples, keys, scratch);
   std::vector<SpooledSample> batch;
   for (std::size_t at = 0; at < keys.size(); at += kBatch) {
