@@ -8,8 +8,7 @@
 
 namespace stackpack::dag {
 
-RecentStacks::RecentStacks(bool enabled)
-    : entries_(enabled ? kEntries : 0), tags_(enabled ? kEntries : 0) {}
+RecentStacks::RecentStacks(bool enabled) : enabled_(enabled), tags_(enabled ? kEntries : 0) {}
 
 std::uint32_t RecentStacks::find(const capture::StackView& stack, Place& place) {
   place.keep = false;
@@ -17,7 +16,7 @@ std::uint32_t RecentStacks::find(const capture::StackView& stack, Place& place) 
     --resting_;
     return 0;
   }
-  if (entries_.empty() || stack.depth() > kDeepest || stack.runs.size() > kMostRuns) {
+  if (!enabled_ || stack.depth() > kDeepest || stack.runs.size() > kMostRuns) {
     return 0;
   }
   if (++seen_ > kWindow) {
@@ -29,7 +28,7 @@ std::uint32_t RecentStacks::find(const capture::StackView& stack, Place& place) 
   place.keep = true;
   place.slot = static_cast<std::uint32_t>(hash >> 32) % kEntries;
   place.tag = static_cast<std::uint32_t>(hash);
-  if (tags_[place.slot] != place.tag) {
+  if (tags_[place.slot] != place.tag || entries_.capacity() == 0) {
     return 0;
   }
   const Entry& entry = entries_[place.slot];
@@ -45,7 +44,7 @@ std::uint32_t RecentStacks::find(const capture::StackView& stack, Place& place) 
 }
 
 void RecentStacks::keep(const capture::StackView& stack, const Place& place, std::uint32_t node) {
-  if (!place.keep) {
+  if (!place.keep || !entries_.reserve(kEntries)) {
     return;
   }
   Entry& entry = entries_[place.slot];

@@ -11,10 +11,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "capture/stack_view.h"
+#include "io/growable_block.h"
 
 namespace stackpack::dag {
 
@@ -24,7 +24,8 @@ class RecentStacks {
   static constexpr std::uint32_t kDeepest = 96;  ///< deeper ones are not kept
   static constexpr std::uint32_t kMostRuns = 2;  ///< nor those of more changes of mode
 
-  /// `enabled` false: finds nothing, keeps nothing, takes no memory.
+  /// `enabled` false: finds nothing, keeps nothing, takes no memory. Else memory is taken as it is
+  /// used: most builders see few callstacks, or none after they were frozen.
   explicit RecentStacks(bool enabled);
 
   /// Where a callstack would be kept, if it is one to keep.
@@ -43,7 +44,7 @@ class RecentStacks {
   static constexpr std::uint64_t bytes_of(bool enabled) {
     return enabled ? std::uint64_t{kEntries} * (sizeof(Entry) + sizeof(std::uint32_t)) : 0;
   }
-  [[nodiscard]] std::uint64_t memory_bytes() const { return bytes_of(!entries_.empty()); }
+  [[nodiscard]] std::uint64_t memory_bytes() const { return bytes_of(enabled_); }
 
  private:
   struct Entry {
@@ -55,9 +56,10 @@ class RecentStacks {
   static constexpr std::uint32_t kWindow = 4'096;  // callstacks after which the share is looked at
   static constexpr std::uint32_t kRest = 16 * kWindow;  // callstacks that it rests
 
-  std::vector<Entry> entries_;
-  std::vector<std::uint32_t> tags_;  // per entry, from the hash; most misses end here
-  std::uint32_t seen_ = 0;           // in this window
+  bool enabled_;
+  io::GrowableArray<Entry> entries_;  // none before the first callstack is kept
+  std::vector<std::uint32_t> tags_;   // per entry, from the hash; most misses end here
+  std::uint32_t seen_ = 0;            // in this window
   std::uint32_t found_ = 0;
   std::uint32_t resting_ = 0;  // callstacks left to rest
 };
