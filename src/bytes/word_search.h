@@ -33,4 +33,10 @@ inline std::size_t find_word(std::span<const std::byte> bytes, std::size_t from,
   return bytes.size();
 }
 
+/// How many of the bytes from `from` on, a multiple of kVectorBytes, certainly have no such word.
+/// For long payloads: the compiler makes vectors of the loop. The highest bit is not in `mask`.
+inline constexpr std::size_t kVectorBytes = 256;
+std::size_t bytes_without_word(std::span<const std::byte> bytes, std::size_t from,
+                               std::uint64_t mask, std::uint64_t value);
+
 }  // namespace stackpack::bytes

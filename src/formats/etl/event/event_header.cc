@@ -85,7 +85,7 @@ struct EventStart {
   std::size_t header_bytes = 0;
 };
 
-EventStart read_start(std::uint32_t marker, std::uint16_t size_at_4) {
+inline EventStart read_start(std::uint32_t marker, std::uint16_t size_at_4) {
   EventStart start;
   start.form = form_of(static_cast<std::uint8_t>(marker >> 16));
   const Family family = start.form.family;
@@ -205,6 +205,9 @@ bool ends_with_events(std::span<const std::byte> event, std::size_t header_bytes
   constexpr std::uint64_t kMarkerBits = 0xFF000000;
   constexpr std::uint64_t kMarker = 0xC0000000;
   std::size_t at = round_up_8(header_bytes);
+  if (event.size() >= at + bytes::kVectorBytes) {
+    at += bytes::bytes_without_word(event, at, kMarkerBits, kMarker);
+  }
   for (;;) {
     at = bytes::find_word(event, at, kMarkerBits, kMarker);
     if (at == event.size()) {
@@ -299,6 +302,7 @@ bool EventWalker::next(EventView& event) {
       read_guid_header(header, form.family, event);
     }
     event.payload = whole.subspan(header_bytes);
+    event.payload_position = event.position + static_cast<std::uint32_t>(header_bytes);
     if (form.family == Family::kEventHeader && (size_at_4 & 1) != 0) {
       std::size_t bytes = 0;
       if (!measure_extended(event.payload, bytes)) {
@@ -306,6 +310,7 @@ bool EventWalker::next(EventView& event) {
       }
       event.extended = event.payload.first(bytes);
       event.payload = event.payload.subspan(bytes);
+      event.payload_position += static_cast<std::uint32_t>(bytes);
     }
     position_ = std::min(position_ + round_up_8(size), events_.size());
     return true;

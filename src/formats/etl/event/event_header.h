@@ -54,6 +54,7 @@ struct EventView {
   std::span<const std::byte> payload;
   std::span<const std::byte> extended;  ///< extended data items of EVENT_HEADER, or empty
   std::uint32_t position = 0;           ///< of the event, in bytes from the first event
+  std::uint32_t payload_position = 0;
 };
 
 /// One extended data item.

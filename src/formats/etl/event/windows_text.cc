@@ -1,11 +1,9 @@
 #include "formats/etl/event/windows_text.h"
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "bytes/utf8.h"
+#include "bytes/wide_ascii.h"
 
 namespace stackpack::etl {
 
@@ -20,38 +18,12 @@ bool is_low(std::uint32_t unit) {
   return unit >= 0xDC00 && unit < 0xE000;
 }
 
-// Appends UTF-16 of which all is ASCII without a NUL; else returns false.
-template <std::size_t kSize>
-bool append_block(std::span<const std::byte, kSize> wide, std::string& text) {
-  std::array<char, kSize / 2> narrow{};
-  unsigned others = 0;
-  for (std::size_t i = 0; i < narrow.size(); ++i) {
-    const auto low = std::to_integer<std::uint8_t>(wide[2 * i]);
-    const auto high = std::to_integer<std::uint8_t>(wide[2 * i + 1]);
-    narrow[i] = static_cast<char>(low);
-    // The highest bit is that of what is not ASCII, or of the NUL less one.
-    others |= high | ((low | (low - 1U)) & 0x80U);
+void append_unit(std::uint32_t point, std::string& text) {
+  if (point < 0x80) {
+    text.push_back(static_cast<char>(point));
+  } else {
+    bytes::append_utf8(point, text);
   }
-  if (others == 0) {
-    text.append(narrow.data(), narrow.size());
-  }
-  return others == 0;
-}
-
-// Most texts are ASCII: blocks that the compiler makes vectors of, then four characters at a time,
-// up to the first others or the NUL.
-void append_ascii(bytes::ByteCursor& in, std::string& text) {
-  constexpr std::size_t kLarge = 32;
-  constexpr std::size_t kSmall = 8;
-  bytes::ByteCursor ahead = in;
-  std::span<const std::byte> rest = ahead.read_bytes(in.remaining());
-  while (rest.size() >= kLarge && append_block(rest.first<kLarge>(), text)) {
-    rest = rest.subspan(kLarge);
-  }
-  while (rest.size() >= kSmall && append_block(rest.first<kSmall>(), text)) {
-    rest = rest.subspan(kSmall);
-  }
-  in.skip(in.remaining() - rest.size());
 }
 
 }  // namespace
@@ -63,7 +35,7 @@ std::string read_wide_text(bytes::ByteCursor& in) {
 }
 
 bool append_wide_text(bytes::ByteCursor& in, std::string& text) {
-  append_ascii(in, text);
+  in.skip(bytes::append_wide_ascii(in.rest(), text));
   bool ended = false;
   std::uint32_t high = 0;  // a high surrogate that waits for its other half
   while (in.remaining() >= 2) {
@@ -84,7 +56,7 @@ bool append_wide_text(bytes::ByteCursor& in, std::string& text) {
     if (is_high(unit)) {
       high = unit;
     } else {
-      bytes::append_utf8(is_low(unit) ? kReplacement : unit, text);
+      append_unit(is_low(unit) ? kReplacement : unit, text);
     }
   }
   if (high != 0) {
@@ -97,7 +69,7 @@ std::string from_ansi(std::string_view bytes) {
   std::string text;
   text.reserve(bytes.size());
   for (const char c : bytes) {
-    bytes::append_utf8(static_cast<unsigned char>(c), text);
+    append_unit(static_cast<unsigned char>(c), text);
   }
   return text;
 }
