@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "stackpack/model.h"
+#include "stackpack/result.h"
 
 namespace stackpack::capture {
 
@@ -35,6 +37,27 @@ struct CodeFact {
   [[nodiscard]] bool known() const { return !file.empty() || line != 0 || !inlined.empty(); }
 };
 
+/// Where a source finds the name of a function again.
+struct NamePlace {
+  std::uint8_t source = 0;   ///< as FunctionRecorder::add_source() numbers it; 0: no place
+  std::uint64_t offset = 0;  ///< in the source, of the bytes that hold the name
+  std::uint32_t bytes = 0;
+};
+
+/// Names that stay where the source has them until somebody asks: of the functions that a capture
+/// names, few occur in callstacks.
+class NameSource {
+ public:
+  NameSource() = default;
+  NameSource(const NameSource&) = delete;
+  NameSource& operator=(const NameSource&) = delete;
+  virtual ~NameSource() = default;
+
+  /// Replaces `name` by that of a place. False: the bytes hold none, which the source counts as a
+  /// loss. Errors: kIo, kTruncated.
+  virtual Result<bool> read(std::uint64_t offset, std::uint32_t bytes, std::string& name) = 0;
+};
+
 /// One thing that a source has to say about a function.
 struct FunctionFact {
   FunctionOwner owner = FunctionOwner::kProcess;
@@ -52,6 +75,7 @@ struct FunctionFact {
 
   FunctionSource source = FunctionSource::kUnknown;
   std::string_view name;     ///< as people read it
+  NamePlace name_place;      ///< instead of `name`: then there are no other texts
   std::string_view linkage;  ///< as linked or signed; empty: the same as `name`
   std::string_view file;     ///< where it is written, when known
   std::uint32_t line = 0;    ///< in `file`; 0: not known

@@ -19,7 +19,8 @@ struct FunctionRow {
   std::uint64_t time_ns = 0;
   std::uint64_t id = 0;
   std::uint64_t sequence = 0;     ///< in the order of the source
-  std::uint64_t text_offset = 0;  ///< of name, linkage name, file and code, one after the other
+  std::uint64_t text_offset = 0;  ///< of name, linkage name, file and code, one after the other;
+                                  ///< or of the name in its source
   std::uint32_t name_bytes = 0;
   std::uint32_t linkage_bytes = 0;
   std::uint32_t file_bytes = 0;
@@ -29,6 +30,7 @@ struct FunctionRow {
   FunctionOwner owner = FunctionOwner::kProcess;
   FunctionNews news = FunctionNews::kExists;
   FunctionSource source = FunctionSource::kUnknown;
+  std::uint8_t name_source = 0;  ///< NamePlace::source
 };
 
 /// A function that all its facts were made one of.

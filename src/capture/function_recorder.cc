@@ -10,6 +10,7 @@
 #include "capture/function_lives.h"
 #include "capture/redaction.h"
 #include "capture/system_tables.h"
+#include "core/key_order.h"
 #include "scratch/sorted_runs.h"
 #include "scratch/text_log.h"
 
@@ -27,6 +28,8 @@ bool before(const FunctionRow& a, const FunctionRow& b) {
   return place_of(a) < place_of(b);
 }
 
+constexpr std::size_t kUsualRows = std::size_t{1} << 14;
+
 using Image = std::pair<std::string, std::vector<std::uint8_t>>;
 
 }  // namespace
@@ -36,10 +39,12 @@ struct FunctionRecorder::Impl {
       : memory_limit(limit), texts(directory, kTextBytes), runs(std::move(directory), limit / 4) {}
 
   void add(const FunctionFact& fact);
+  void keep_texts(const FunctionFact& fact, FunctionRow& row);
   void spill();
   std::uint32_t image_of(const FunctionFact& fact);
   Status each_row(const std::function<Status(const FunctionRow&)>& visit);
   std::optional<std::uint32_t> module_of(std::uint32_t image, const SystemTables& tables) const;
+  Result<bool> read_texts(const FunctionRow& row, RecordedFunction& function);
   Status visit_function(const FunctionLife& life, RecordedFunction function, const Visit& visit);
 
   [[nodiscard]] std::size_t most_rows() const {
@@ -53,6 +58,7 @@ struct FunctionRecorder::Impl {
   std::vector<FunctionRow> rows;
   std::map<Image, std::uint32_t> images;
   std::vector<const Image*> image_by_number;
+  std::vector<std::unique_ptr<NameSource>> sources;
   std::uint64_t facts = 0;
   std::uint64_t unsized_facts = 0;
   bool redacts = false;
@@ -84,12 +90,6 @@ void FunctionRecorder::Impl::add(const FunctionFact& fact) {
   row.time_ns = fact.time_ns;
   row.id = fact.id;
   row.sequence = facts;
-  row.name_bytes = static_cast<std::uint32_t>(fact.name.size());
-  row.linkage_bytes =
-      fact.linkage == fact.name ? 0 : static_cast<std::uint32_t>(fact.linkage.size());
-  row.file_bytes = static_cast<std::uint32_t>(fact.file.size());
-  write_code(fact.code, code_text);
-  row.code_bytes = static_cast<std::uint32_t>(code_text.size());
   row.line = fact.line;
   row.owner = fact.owner;
   row.news = fact.news;
@@ -97,13 +97,32 @@ void FunctionRecorder::Impl::add(const FunctionFact& fact) {
   row.pid_or_image = fact.owner == FunctionOwner::kProcess ? fact.pid
                      : fact.owner == FunctionOwner::kImage ? image_of(fact)
                                                            : kKernelPid;
-  row.text_offset =
-      texts.add({fact.name, row.linkage_bytes == 0 ? std::string_view() : fact.linkage, fact.file,
-                 code_text});
+  keep_texts(fact, row);
+  if (rows.empty()) {  // address space alone, as long as it is not used
+    rows.reserve(std::min(most_rows(), kUsualRows));
+  }
   rows.push_back(row);
   if (rows.size() >= most_rows()) {
     spill();
   }
+}
+
+void FunctionRecorder::Impl::keep_texts(const FunctionFact& fact, FunctionRow& row) {
+  if (fact.name_place.source != 0) {
+    row.name_source = fact.name_place.source;
+    row.text_offset = fact.name_place.offset;
+    row.name_bytes = fact.name_place.bytes;
+    return;
+  }
+  row.name_bytes = static_cast<std::uint32_t>(fact.name.size());
+  row.linkage_bytes =
+      fact.linkage == fact.name ? 0 : static_cast<std::uint32_t>(fact.linkage.size());
+  row.file_bytes = static_cast<std::uint32_t>(fact.file.size());
+  write_code(fact.code, code_text);
+  row.code_bytes = static_cast<std::uint32_t>(code_text.size());
+  row.text_offset =
+      texts.add({fact.name, row.linkage_bytes == 0 ? std::string_view() : fact.linkage, fact.file,
+                 code_text});
 }
 
 void FunctionRecorder::Impl::spill() {
@@ -123,9 +142,21 @@ Status FunctionRecorder::Impl::each_row(const std::function<Status(const Functio
     return runs.merge(
         before, [](FunctionRow&, const FunctionRow&) {}, visit);
   }
-  std::sort(rows.begin(), rows.end(), before);
+  // Numbers of rows are put in order, since rows are large: by place, then as the source has them.
+  std::vector<core::OrderKey> order;
+  std::vector<core::OrderKey> scratch;
+  order.reserve(rows.size());
   for (const FunctionRow& row : rows) {
-    if (const Status visited = visit(row); !visited) {
+    order.push_back({row.start, static_cast<std::uint32_t>(order.size())});
+  }
+  core::sort_by_value(order, scratch);
+  for (core::OrderKey& key : order) {
+    const FunctionRow& row = rows[key.index];
+    key.value = (static_cast<std::uint64_t>(row.owner) << 32) | row.pid_or_image;
+  }
+  core::sort_by_value(order, scratch);
+  for (const core::OrderKey& key : order) {
+    if (const Status visited = visit(rows[key.index]); !visited) {
       return visited;
     }
   }
@@ -145,22 +176,40 @@ std::optional<std::uint32_t> FunctionRecorder::Impl::module_of(std::uint32_t ima
   return std::nullopt;
 }
 
-Status FunctionRecorder::Impl::visit_function(const FunctionLife& life, RecordedFunction function,
-                                              const Visit& visit) {
-  const FunctionRow& row = life.row;
+// False: there is no name.
+Result<bool> FunctionRecorder::Impl::read_texts(const FunctionRow& row,
+                                                RecordedFunction& function) {
+  if (row.name_source != 0) {
+    const Result<bool> found =
+        sources[row.name_source - 1U]->read(row.text_offset, row.name_bytes, text);
+    function.name = text;
+    return found;
+  }
   text.resize(std::size_t{row.name_bytes} + row.linkage_bytes + row.file_bytes + row.code_bytes);
   if (const Status read = texts.read(row.text_offset, text); !read) {
-    return read;
+    return read.error();
   }
   const std::string_view all = text;
-  function.born_ns = life.born_ns;
-  function.source = row.source;
   function.name = all.substr(0, row.name_bytes);
   function.linkage = all.substr(row.name_bytes, row.linkage_bytes);
   const std::size_t file_begins = std::size_t{row.name_bytes} + row.linkage_bytes;
   function.file = all.substr(file_begins, row.file_bytes);
-  function.line = row.line;
   function.code = read_code(all.substr(file_begins + row.file_bytes), inlined);
+  return true;
+}
+
+Status FunctionRecorder::Impl::visit_function(const FunctionLife& life, RecordedFunction function,
+                                              const Visit& visit) {
+  function.born_ns = life.born_ns;
+  function.source = life.row.source;
+  function.line = life.row.line;
+  const Result<bool> named = read_texts(life.row, function);
+  if (!named) {
+    return named.error();
+  }
+  if (!*named) {
+    return {};
+  }
   if (!redacts) {
     return visit(function);
   }
@@ -197,6 +246,15 @@ void FunctionRecorder::set_redaction(bool redacts) {
   impl_->redacts = redacts;
 }
 
+std::uint8_t FunctionRecorder::add_source(std::unique_ptr<NameSource> source) {
+  constexpr std::size_t kMostSources = 0xFF;
+  if (impl_->sources.size() == kMostSources) {
+    return 0;
+  }
+  impl_->sources.push_back(std::move(source));
+  return static_cast<std::uint8_t>(impl_->sources.size());
+}
+
 void FunctionRecorder::add(const FunctionFact& fact) {
   impl_->add(fact);
 }
@@ -221,7 +279,24 @@ Status FunctionRecorder::finish(const SystemTables& tables, const Occurs& occurs
   // Ranges that touch each other are looked at together: one decides when another was born.
   std::vector<FunctionRow> together;
   std::uint64_t end = 0;
+  const auto any_occurs = [&]() {
+    const FunctionRow& first = together.front();
+    RecordedFunction all;
+    all.owner = first.owner;
+    all.start = first.start;
+    all.size = end - first.start;
+    if (all.owner == FunctionOwner::kImage) {
+      all.module = modules[first.pid_or_image].value_or(0);
+      return modules[first.pid_or_image] && occurs(all);
+    }
+    all.pid = first.pid_or_image;
+    return occurs(all);
+  };
   const auto settle = [&]() -> Status {
+    if (together.empty() || !any_occurs()) {
+      together.clear();
+      return {};
+    }
     for (const FunctionLife& life : lives.of(together)) {
       RecordedFunction function;
       function.owner = life.row.owner;

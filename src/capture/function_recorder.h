@@ -45,6 +45,10 @@ class FunctionRecorder {
   /// Whether finish() replaces user names in paths (redaction.h).
   void set_redaction(bool redacts);
 
+  /// What NamePlace::source is of names in `source`; 0: there are too many sources. A source is
+  /// asked in finish().
+  std::uint8_t add_source(std::unique_ptr<NameSource> source);
+
   void add(const FunctionFact& fact);
 
   /// Facts so far, those of size 0 and those of unknown images included.
@@ -58,7 +62,7 @@ class FunctionRecorder {
   using Visit = std::function<Status(const RecordedFunction& function)>;
 
   /// Visits the functions that occur, by owner, pid or module, start, life, birth. The texts are
-  /// valid during the visit. Once. Errors: kIo; those of `visit`.
+  /// valid during the visit. Once. Errors: kIo; those of sources and of `visit`.
   Status finish(const SystemTables& tables, const Occurs& occurs, const Visit& visit);
 
  private:

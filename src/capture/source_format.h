@@ -43,7 +43,8 @@ struct SourceFormat {
   /// Whether such a file can be read as it comes from a pipe; others need a seekable source.
   bool (*streams)(std::span<const std::byte> head) = nullptr;
 
-  /// Streams the whole capture into `sink`.
+  /// Streams the whole capture into `sink`. `bytes` must stay until the functions of the sink's
+  /// system are finished, whose names may be read from there.
   /// Result: where the bytes went; an Error only when nothing can be read, when the sink fails, or
   ///         when reading fails.
   Result<ByteAccount> (*read)(CaptureBytes& bytes, CallstackSink& sink,

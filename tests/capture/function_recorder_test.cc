@@ -1,5 +1,7 @@
 #include "capture/function_recorder.h"
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@ using stackpack::kUnknownTime;
 using stackpack::Status;
 using stackpack::capture::FunctionFact;
 using stackpack::capture::FunctionNews;
+using stackpack::capture::NameSource;
 using stackpack::capture::RecordedFunction;
 using stackpack::capture::SystemRecorder;
 
@@ -106,6 +109,36 @@ TEST_CASE("function recorder: what does not occur is left out, and its texts are
   CHECK(functions_of(system, [](const RecordedFunction& function) {
           return function.start == 200;
         }) == Lines{"7/- 200+10 @50 b"});
+}
+
+TEST_CASE("function recorder: a source is asked for names of functions that occur") {
+  class Source final : public NameSource {
+   public:
+    explicit Source(std::vector<std::uint64_t>& asked) : asked_(asked) {}
+    stackpack::Result<bool> read(std::uint64_t offset, std::uint32_t bytes,
+                                 std::string& name) override {
+      asked_.push_back(offset);
+      name = "at " + std::to_string(offset) + "+" + std::to_string(bytes);
+      return offset != 30;
+    }
+
+   private:
+    std::vector<std::uint64_t>& asked_;
+  };
+  std::vector<std::uint64_t> asked;
+  SystemRecorder system;
+  const std::uint8_t source = system.functions().add_source(std::make_unique<Source>(asked));
+  REQUIRE(source != 0);
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    FunctionFact fact = method(7, 100 * i, 10, FunctionNews::kBegins, 50, "");
+    fact.name_place = {source, 10 * i, 4};
+    system.functions().add(fact);
+  }
+  system.functions().add(method(7, 400, 10, FunctionNews::kBegins, 50, "d"));
+  CHECK(functions_of(system, [](const RecordedFunction& function) {
+          return function.start != 100;
+        }) == Lines{"7/- 200+10 @50 at 20+4", "7/- 400+10 @50 d"});
+  CHECK((asked == std::vector<std::uint64_t>{20, 30}));
 }
 
 TEST_CASE("function recorder: the same with facts and texts in scratch files") {

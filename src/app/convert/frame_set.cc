@@ -11,16 +11,34 @@ FrameSet::FrameSet(std::string scratch_directory, std::uint64_t memory_bytes)
 void FrameSet::add(std::span<const Frame> frames) {
   for (const Frame& frame : frames) {
     addresses_.set(count_++, frame.address);
+    pages_.set(slot_of(frame.address / kPageBytes));
     for (auto mode = static_cast<std::size_t>(frame.mode) + 1; mode <= kFrameModeCount; ++mode) {
       first_of_mode_[mode] = count_;
     }
   }
 }
 
+bool FrameSet::may_have(std::uint64_t first, std::uint64_t last) const {
+  const std::uint64_t begin = first / kPageBytes;
+  const std::uint64_t count = last / kPageBytes - begin + 1;
+  if (count > kMostPages) {
+    return true;
+  }
+  for (std::uint64_t page = begin; page < begin + count; ++page) {
+    if (pages_.test(slot_of(page))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool FrameSet::any(FrameMode mode, std::uint64_t first, std::uint64_t last) const {
   const auto number = static_cast<std::size_t>(mode);
   std::uint64_t begin = first_of_mode_[number];
   const std::uint64_t end = first_of_mode_[number + 1];
+  if (begin == end || !may_have(first, last)) {
+    return false;
+  }
   std::uint64_t after = end;
   while (begin < after) {  // the first one at or above `first`
     const std::uint64_t middle = begin + (after - begin) / 2;

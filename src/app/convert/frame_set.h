@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -24,16 +25,28 @@ class FrameSet {
   void add(std::span<const Frame> frames);
 
   /// Whether there is a frame of that mode at an address from `first` to `last`, both inclusive.
+  /// Cost: next to nothing for most ranges of a few pages without any frame.
   [[nodiscard]] bool any(FrameMode mode, std::uint64_t first, std::uint64_t last) const;
 
   /// Errors: kIo.
   [[nodiscard]] const Status& status() const { return space_.status(); }
 
  private:
+  static constexpr std::uint64_t kPageBytes = 4096;
+  static constexpr std::uint64_t kMostPages = 8;
+  static constexpr unsigned kPageBits = 16;
+
+  static std::size_t slot_of(std::uint64_t page) {
+    return static_cast<std::size_t>((page * 0x9E37'79B9'7F4A'7C15ULL) >> (64 - kPageBits));
+  }
+  // False: no frame of any mode is there.
+  [[nodiscard]] bool may_have(std::uint64_t first, std::uint64_t last) const;
+
   scratch::SpillSpace space_;
   scratch::SpillArray<std::uint64_t> addresses_;
   std::uint64_t count_ = 0;
   std::array<std::uint64_t, kFrameModeCount + 1> first_of_mode_{};
+  std::bitset<std::size_t{1} << kPageBits> pages_;  // those with frames, by their hashes
 };
 
 /// Whether callstacks may have addresses of a function. A return address may lie right after it.

@@ -148,9 +148,13 @@ Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source
   statistics.processes = tables.processes.size();
   statistics.threads = tables.threads.size();
   statistics.modules = tables.modules.size();
-  statistics.losses = capture_.losses().sorted();
   return (*writer)->finish(tables, capture_.events(), statistics, source.fingerprint,
-                           [&](spk::NameWriter& names) { return add_functions(tables, names); });
+                           [&](spk::NameWriter& names) {
+                             const Status added = add_functions(tables, names);
+                             // Names that are read only now may be damaged.
+                             statistics.losses = capture_.losses().sorted();
+                             return added;
+                           });
 }
 
 // All samples in the order of time, with the callstacks that they have in the file.

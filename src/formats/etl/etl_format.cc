@@ -23,6 +23,7 @@ Result<capture::ByteAccount> read(capture::CaptureBytes& bytes, capture::Callsta
   options.control = request.control;
   options.scratch_directory = request.scratch_directory;
   options.summary = &summary;
+  options.source_stays = true;
   std::vector<io::ByteSource*> traces = {bytes.main.get()};
   for (const capture::CaptureBytes::Part& part : bytes.parts) {
     traces.push_back(part.source.get());

@@ -28,6 +28,9 @@ struct ReadOptions {
   std::uint64_t table_bytes = std::uint64_t{8} << 20;
   /// Decompress on a second thread. The result is the same.
   bool read_ahead = true;
+  /// The inputs can be read until the sink's functions are finished: what is there does not have to
+  /// be kept.
+  bool source_stays = false;
   /// Where the scratch file is made when it is needed.
   std::string scratch_directory = io::temporary_directory();
 };

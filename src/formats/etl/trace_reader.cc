@@ -84,16 +84,19 @@ void TraceReader::bad_payload(std::string_view counter, const EventPlace& place)
 }
 
 Status TraceReader::take(const EventView& event, const EventPlace& place) {
-  EventRole role = EventRole::kPlain;
-  std::uint8_t runtime = kNoRuntime;
+  EventUse use;
   EventFacts facts;
-  facts.kind = kinds_.classify(event, role, runtime);
+  facts.kind = kinds_.classify(event, use);
+  const EventRole role = use.role;
+  const std::uint8_t runtime = use.runtime;
   facts.clock = event.clock;
   facts.pid = event.pid;
   facts.tid = event.tid;
   facts.cpu = place.processor;
   ++counts_.events;
-  method_event(event, place, facts.kind);
+  if (use.method != MethodRole::kNone) [[unlikely]] {
+    method_event(event, place, use.method);
+  }
   if (event.cls == EventClass::kKernel && is_doubtful(event, role)) [[unlikely]] {
     bad_payload(loss::kDoubtfulKernelEvents, place);
   }
@@ -168,15 +171,13 @@ Status TraceReader::extended_event(const EventView& event, const EventPlace& pla
   return extended_.event(event, facts, place.file_offset);
 }
 
-void TraceReader::method_event(const EventView& event, const EventPlace& place,
-                               std::uint32_t kind) {
-  const MethodRole role =
-      kind == EventKinds::kOtherKind ? method_role(event) : kinds_.at(kind).method;
-  if (role == MethodRole::kNone) [[likely]] {
-    return;
-  }
+void TraceReader::method_event(const EventView& event, const EventPlace& place, MethodRole role) {
   capture::FunctionFact fact;
-  if (!methods_.read(event, role, fact)) {
+  if (method_names_ != 0 && place.stored_plain &&
+      MethodReader::read_all_but_name(event, role, fact)) {
+    fact.name_place = {method_names_, place.file_offset + (event.payload_position - event.position),
+                       static_cast<std::uint32_t>(event.payload.size())};
+  } else if (!methods_.read(event, role, fact)) {
     bad_payload(loss::kBadMethodEvents, place);
     return;
   }

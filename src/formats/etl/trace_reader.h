@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "capture/callstack_sink.h"
@@ -15,11 +16,13 @@
 #include "formats/etl/file/log_file_header.h"
 #include "formats/etl/names/event_titles.h"
 #include "formats/etl/names/method_events.h"
+#include "formats/etl/names/method_names.h"
 #include "formats/etl/stacks/extended_stacks.h"
 #include "formats/etl/stacks/stack_join.h"
 #include "formats/etl/stacks/stack_keys.h"
 #include "formats/etl/system/thread_states.h"
 #include "formats/etl/trace_group.h"
+#include "io/byte_source.h"
 #include "scratch/spill_space.h"
 
 namespace stackpack::etl {
@@ -27,7 +30,8 @@ namespace stackpack::etl {
 /// Where an event stands.
 struct EventPlace {
   std::uint16_t processor = 0;
-  std::uint64_t file_offset = 0;
+  std::uint64_t file_offset = 0;  ///< of the event, or of the compressed buffer that holds it
+  bool stored_plain = false;      ///< the former
 };
 
 /// Takes the events of a trace in clock order and hands each to those whom it concerns.
@@ -47,6 +51,12 @@ class TraceReader {
 
   Status event(const EventView& event, const EventPlace& place) {
     return space_.status() ? take(event, place) : space_.status();
+  }
+
+  /// Names may be read from `trace` until the sink's functions are finished, and need not be kept.
+  void read_names_again(io::ByteSource& trace) {
+    method_names_ =
+        sink_.system().functions().add_source(std::make_unique<MethodNames>(trace, losses_));
   }
 
   /// Another session or lap begins: its clocks have nothing to do with those before.
@@ -71,7 +81,7 @@ class TraceReader {
   Status forget_oldest();
   bool context_switch(const EventView& event, const EventPlace& place, EventFacts& facts);
   Status extended_event(const EventView& event, const EventPlace& place, EventFacts& facts);
-  void method_event(const EventView& event, const EventPlace& place, std::uint32_t kind);
+  void method_event(const EventView& event, const EventPlace& place, MethodRole role);
   void table_event(const EventView& event, EventRole role);
   void count_recorder_losses();
   void bad_payload(std::string_view counter, const EventPlace& place);
@@ -90,7 +100,8 @@ class TraceReader {
   ExtendedStacks extended_;
   EventTitles& titles_;
   MethodReader methods_;
-  TraceSummary counts_;  // only what nobody else counts
+  std::uint8_t method_names_ = 0;  // NamePlace::source of those that are read again; 0: none are
+  TraceSummary counts_;            // only what nobody else counts
   std::vector<std::uint64_t> frames_;
 };
 

@@ -76,6 +76,9 @@ void TraceSession::make_groups() {
     trace->group = &group_of(trace->input.header);
     trace->reader.emplace(trace->input.header, sink_,
                           TraceReader::Shared{*trace->group, rows_, titles_, space_}, options_);
+    if (options_.source_stays) {
+      trace->reader->read_names_again(*trace->input.source);
+    }
   }
 }
 
@@ -197,9 +200,12 @@ std::uint64_t TraceSession::time_of(const Trace& trace) const {
 
 Status TraceSession::merge_events() {
   for (const std::unique_ptr<Trace>& trace : traces_) {
-    if (const Status advanced = advance(*trace); !advanced) {
-      return advanced;
+    const Result<bool> more = trace->merge->next();
+    if (!more) {
+      return error_of(*trace, more.error());
     }
+    trace->ended = !*more;
+    trace->time = *more && !single() ? time_of(*trace) : 0;
   }
   for (;;) {
     Trace* first = nullptr;
@@ -228,41 +234,39 @@ Status TraceSession::merge_events() {
 
 // Delivers one event of the trace, and those that come before the next one of all others.
 Status TraceSession::read_until(Trace& trace, const Trace* next) {
+  BufferMerge& merge = *trace.merge;
+  TraceReader& reader = *trace.reader;
+  const bool alone = single();
   do {
-    if (const Status delivered = deliver(trace); !delivered) {
+    if (merge.part() != trace.part) {
+      trace.part = merge.part();
+      if (const Status done = reader.next_part(); !done) {
+        return done;
+      }
+    }
+    if (++delivered_ % kEventsBetweenReports == 0) {
+      show_progress();
+    }
+    const Status delivered =
+        reader.event(merge.event(), {merge.processor(), merge.file_offset(), merge.stored_plain()});
+    if (!delivered) {
       return delivered;
     }
-    if (const Status advanced = advance(trace); !advanced) {
-      return advanced;
+    const Result<bool> more = merge.next();
+    if (!more || !*more) [[unlikely]] {
+      trace.ended = true;
+      return more ? Status{} : error_of(trace, more.error());
     }
-  } while (!trace.ended && (next == nullptr || trace.time < next->time));
+    if (!alone) {
+      trace.time = time_of(trace);
+    }
+  } while (next == nullptr || trace.time < next->time);
   return {};
 }
 
-Status TraceSession::advance(Trace& trace) {
-  const Result<bool> more = trace.merge->next();
-  if (!more) {
-    Error error = more.error();
-    error.part = single() ? error.part : static_cast<std::uint32_t>(trace.input.number);
-    return error;
-  }
-  trace.ended = !*more;
-  trace.time = *more && !single() ? time_of(trace) : 0;
-  return {};
-}
-
-Status TraceSession::deliver(Trace& trace) {
-  const BufferMerge& merge = *trace.merge;
-  if (merge.part() != trace.part) {
-    trace.part = merge.part();
-    if (const Status done = trace.reader->next_part(); !done) {
-      return done;
-    }
-  }
-  if (++delivered_ % kEventsBetweenReports == 0) {
-    show_progress();
-  }
-  return trace.reader->event(merge.event(), {merge.processor(), merge.file_offset()});
+Error TraceSession::error_of(const Trace& trace, Error error) const {
+  error.part = single() ? error.part : static_cast<std::uint32_t>(trace.input.number);
+  return error;
 }
 
 void TraceSession::show_progress() const {

@@ -55,8 +55,7 @@ class TraceSession {
   Status open(Trace& trace);
   Status merge_events();
   Status read_until(Trace& trace, const Trace* next);
-  Status advance(Trace& trace);
-  Status deliver(Trace& trace);
+  [[nodiscard]] Error error_of(const Trace& trace, Error error) const;
   void show_progress() const;
   Status finish();
   void summarize(TraceSummary& summary) const;

@@ -74,8 +74,8 @@ class Writer {
   using AddNames = std::function<Status(NameWriter&)>;
 
   /// Tables, names, summary, directory and trailer. Of `statistics` the writer fills in what only
-  /// it knows (dag.*, callstacks.stored, sample_stream_bytes); the caller gives the rest. The
-  /// completed statistics are returned. Does not commit the output.
+  /// it knows (dag.*, callstacks.stored, sample_stream_bytes); the caller gives the rest, which
+  /// `add_names` may change. The completed statistics are returned. Does not commit the output.
   Result<Statistics> finish(const capture::SystemTables& tables, std::span<const Event> events,
                             const Statistics& statistics, std::string_view fingerprint,
                             const AddNames& add_names = {});

@@ -125,6 +125,13 @@ EventRole role_of(const EventView& event, std::uint8_t& runtime) {
   return EventRole::kPlain;
 }
 
+EventUse use_of(const EventView& event) {
+  EventUse use;
+  use.role = role_of(event, use.runtime);
+  use.method = method_role(event);
+  return use;
+}
+
 std::uint64_t hash_of(EventClass cls, std::uint8_t group, std::uint8_t type, std::uint16_t version,
                       std::uint16_t id, const Guid& guid) {
   const std::uint64_t packed = (std::uint64_t{static_cast<std::uint8_t>(cls)} << 48) |
@@ -163,7 +170,7 @@ EventKinds::EventKinds() {
   kinds_.resize(2);
 }
 
-std::uint32_t EventKinds::classify(const EventView& event, EventRole& role, std::uint8_t& runtime) {
+std::uint32_t EventKinds::classify(const EventView& event, EventUse& use) {
   if (last_ <= kOtherKind || !same_kind(kinds_[last_], event)) {
     const std::uint64_t hash =
         hash_of(event.cls, event.cls == EventClass::kKernel ? event.group : 0, event.type,
@@ -174,12 +181,7 @@ std::uint32_t EventKinds::classify(const EventView& event, EventRole& role, std:
   }
   EventKind& kind = kinds_[last_];
   ++kind.count;
-  if (last_ == kOtherKind) {
-    role = role_of(event, runtime);
-  } else {
-    role = kind.role;
-    runtime = kind.runtime;
-  }
+  use = last_ == kOtherKind ? use_of(event) : kind.use;
   return last_;
 }
 
@@ -197,8 +199,7 @@ std::uint32_t EventKinds::add(const EventView& event, std::uint64_t hash) {
     kind.guid = event.guid;
     kind.id = event.cls == EventClass::kProvider ? event.id : std::uint16_t{0};
   }
-  kind.role = role_of(event, kind.runtime);
-  kind.method = method_role(event);
+  kind.use = use_of(event);
   const auto number = static_cast<std::uint32_t>(kinds_.size());
   kinds_.push_back(kind);
   table_.insert(hash, number, [this](std::uint32_t index) {

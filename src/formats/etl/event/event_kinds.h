@@ -44,12 +44,17 @@ enum class EventRole : std::uint8_t {
 inline constexpr std::uint8_t kNoRuntime = 0xFF;
 inline constexpr std::size_t kRuntimeCount = 3;  ///< runtime, private runtime, classic classes
 
-/// One kind of event: identity without time, thread and payload.
-struct EventKind {
-  EventClass cls = EventClass::kKernel;
+/// What is done with events of a kind.
+struct EventUse {
   EventRole role = EventRole::kPlain;
   MethodRole method = MethodRole::kNone;
   std::uint8_t runtime = kNoRuntime;
+};
+
+/// One kind of event: identity without time, thread and payload.
+struct EventKind {
+  EventClass cls = EventClass::kKernel;
+  EventUse use;
   std::uint8_t group = 0;
   std::uint8_t type = 0;  ///< type, or opcode
   std::uint16_t version = 0;
@@ -77,9 +82,9 @@ class EventKinds {
 
   EventKinds();
 
-  /// The number of the event's kind, whose count goes up by one. Sets `role` and `runtime`, which
-  /// are right for events of kOtherKind, too.
-  std::uint32_t classify(const EventView& event, EventRole& role, std::uint8_t& runtime);
+  /// The number of the event's kind, whose count goes up by one. Sets `use`, which is right for
+  /// events of kOtherKind, too.
+  std::uint32_t classify(const EventView& event, EventUse& use);
 
   /// Samples of performance counters are one kind of event, whichever counter ran over. This gives
   /// the kind for `source` alone; `kind` itself when there are too many.

@@ -111,14 +111,6 @@ std::size_t BufferMerge::number_of(const Stream& stream) const {
   return static_cast<std::size_t>(&stream - streams_.data());
 }
 
-std::uint64_t BufferMerge::file_offset() const {
-  const Stream& stream = streams_[current_];
-  const std::uint64_t base = stream.buffer->where.offset;
-  return stream.buffer->header.compressed()
-             ? base
-             : base + kBufferHeaderBytes + stream.window_begin + stream.event.position;
-}
-
 Status BufferMerge::open_waiting_streams() {
   while (waiting_ < streams_.size()) {
     if (open_bytes_ > limits_.max_open_bytes || heap_.size() >= kMostStreams) {

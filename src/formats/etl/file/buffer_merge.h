@@ -26,6 +26,8 @@
 #include "capture/read_control.h"
 #include "core/merge_heap.h"
 #include "formats/etl/event/event_header.h"
+#include "formats/etl/file/buffer_decoder.h"
+#include "formats/etl/file/buffer_header.h"
 #include "formats/etl/file/buffer_index.h"
 #include "formats/etl/file/buffer_prefetch.h"
 #include "formats/etl/file/parked_buffers.h"
@@ -74,8 +76,19 @@ class BufferMerge {
   /// Changes where one part of the trace (session or lap) ends and the next begins.
   [[nodiscard]] std::uint64_t part() const { return part_of(streams_[current_]); }
 
+  /// Whether the bytes of the event are in the file as they are.
+  [[nodiscard]] bool stored_plain() const {
+    return !streams_[current_].buffer->header.compressed();
+  }
+
   /// Offset in the file: of the event itself, or of its buffer when that is compressed.
-  [[nodiscard]] std::uint64_t file_offset() const;
+  [[nodiscard]] std::uint64_t file_offset() const {
+    const Stream& stream = streams_[current_];
+    const std::uint64_t buffer = stream.buffer->where.offset;
+    return stored_plain()
+               ? buffer + kBufferHeaderBytes + stream.window_begin + stream.event.position
+               : buffer;
+  }
 
   [[nodiscard]] const MergeTotals& totals() const { return totals_; }
 

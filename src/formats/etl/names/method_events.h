@@ -18,7 +18,9 @@
 // and the public readers of both have them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "capture/function_recorder.h"
@@ -49,11 +51,19 @@ class MethodReader {
   /// False: the payload is too short, or a text in it has no end.
   bool read(const EventView& event, MethodRole role, capture::FunctionFact& fact);
 
+  /// The same without the name, which read_method_name() finds in the payload later. False: the
+  /// payload is not one of those that can be read so, and may be good nevertheless.
+  static bool read_all_but_name(const EventView& event, MethodRole role,
+                                capture::FunctionFact& fact);
+
  private:
   bool read_runtime(const EventView& event, capture::FunctionFact& fact);
   bool read_script(const EventView& event, capture::FunctionFact& fact);
 
   std::string name_;
 };
+
+/// Replaces `name` by that of the .NET method whose payload this is. False: it has none.
+bool read_method_name(std::span<const std::byte> payload, std::string& name);
 
 }  // namespace stackpack::etl

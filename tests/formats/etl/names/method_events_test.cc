@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "support/etl_reading.h"
+#include "support/recorded_functions.h"
 
 namespace stackpack::test {
 namespace {
@@ -137,6 +138,51 @@ TEST_CASE("versions of a method's code are told apart, and newer events are read
   CHECK(id_of(newer) == id_of(second));
 }
 
+TEST_CASE("a name that is read later is the one that is read at once") {
+  etl::MethodReader reader;
+  for (const std::uint8_t version : {std::uint8_t{0}, std::uint8_t{1}, std::uint8_t{2}}) {
+    CAPTURE(int{version});
+    MethodPayload shape;
+    shape.version = version;
+    shape.code_version = 5;
+    const TestBytes payload = method(shape, "N.A", "a", "void (int32)");
+    const etl::EventView event = event_of(kRuntime, 143, version, payload);
+    capture::FunctionFact later;
+    REQUIRE(etl::MethodReader::read_all_but_name(event, etl::MethodRole::kLoad, later));
+    std::string name;
+    REQUIRE(etl::read_method_name(event.payload, name));
+    capture::FunctionFact at_once;
+    REQUIRE(reader.read(event, etl::MethodRole::kLoad, at_once));
+    CHECK(name == at_once.name);
+    CHECK(name == "N.A.a(int32)");
+    CHECK(later.name.empty());
+    CHECK(later.id == at_once.id);
+    CHECK(later.start == at_once.start);
+    CHECK(later.size == at_once.size);
+    CHECK(later.pid == at_once.pid);
+    CHECK(later.news == at_once.news);
+    CHECK(later.source == at_once.source);
+  }
+}
+
+TEST_CASE("payloads that do not end as those of their version are not left for later") {
+  const auto for_later = [](const MethodPayload& shape, std::uint8_t version) {
+    const TestBytes payload = method(shape, "N", "m", "void ()");
+    capture::FunctionFact fact;
+    return etl::MethodReader::read_all_but_name(event_of(kRuntime, 143, version, payload),
+                                                etl::MethodRole::kLoad, fact);
+  };
+  CHECK(for_later({}, 1));
+  CHECK_FALSE(for_later({.version = 1, .tail = 1}, 1));
+  CHECK_FALSE(for_later({.version = 0}, 1));
+  CHECK_FALSE(for_later({.version = 2}, 3));
+  TestBytes cut = method({.version = 0}, "N", "m", "void ()");
+  cut.bytes.resize(cut.bytes.size() - 2);
+  capture::FunctionFact fact;
+  CHECK_FALSE(etl::MethodReader::read_all_but_name(event_of(kRuntime, 143, 0, cut),
+                                                   etl::MethodRole::kLoad, fact));
+}
+
 TEST_CASE("no prefix of a payload names a method") {
   const MethodPayload shape{.version = 0};
   const TestBytes whole = method(shape, "Space", "method", "void (int32)");
@@ -218,6 +264,30 @@ TEST_CASE("the recorder hears of the methods of a trace, and damaged events are 
       });
   REQUIRE(done.has_value());
   CHECK(names == std::vector<std::string>{"100 N.n()", "100 N.m()"});
+}
+
+TEST_CASE("names that are in the trace as they are, are read there in the end") {
+  // A name that ends, but whose namespace does not: who does not need it does not notice.
+  TestBytes damaged = method({.id = 3, .start = 0xA000}, "N", "o", "void ()");
+  damaged.bytes[36 + 2] = std::byte{'x'};
+  const std::vector<std::byte> file = make_etl({}, [&](EtlWriter& writer) {
+    writer.provider(0, 1'000'100, kRuntime, 143, 0, 1, 101, 100, method({}, "N", "m", "void ()"));
+    writer.provider(1, 1'000'300, kRundown, 144, 0, 1, 101, 100,
+                    method({.id = 2, .start = 0x9000}, "N", "n", "void ()"));
+    writer.provider(1, 1'000'400, kRuntime, 143, 0, 1, 101, 100, damaged);
+  });
+  const auto source = io::source_of_memory(file);
+  CollectingSink sink;
+  etl::ReadOptions options;
+  options.source_stays = true;
+  REQUIRE(etl::read_capture(*source, sink, options).has_value());
+  CHECK(sink.counters.count("bad_method_events") == 0);
+  std::vector<std::string> names;
+  for (const NamedRange& function : functions_of(sink)) {
+    names.push_back(function.name);
+  }
+  CHECK(names == std::vector<std::string>{"N.n()", "N.m()"});
+  CHECK(sink.counters.count("bad_method_events") == 1);
 }
 
 TEST_SUITE_END();
