@@ -10,6 +10,7 @@
 #include "bytes/hex.h"
 #include "stackpack/symbols.h"
 #include "support/own_code.h"
+#include "support/pdb_maker.h"
 #include "support/spk_reading.h"
 #include "support/temporary_folder.h"
 #include "support/test_bytes.h"
@@ -164,6 +165,59 @@ TEST_CASE("symbolize: the kernel by its image, moved as far as its reference sym
   CHECK(location.function_offset == 2);
   REQUIRE(location.function != nullptr);
   CHECK(location.function->owner == FunctionOwner::kKernel);
+}
+
+TEST_CASE("symbolize: images of Windows by the PDB with their GUID and age, from a symbol store") {
+  const ScratchDirectory folder;
+  PdbRecipe recipe;
+  recipe.contributions = {{1, 0, 0x100}};
+  recipe.objects.resize(1);
+  put_procedure(recipe.objects[0].symbols, 0x20, 8, "parse");
+  put_public(recipe.public_symbols, 0x40, "?third@@YAXXZ");
+  const std::string store = folder.file("store/Demo.pdb/030201000504070608090A0B0C0D0E0F1");
+  std::filesystem::create_directories(store);
+  write_file(store + "/demo.pdb", pdb_bytes(recipe));
+  SpkContent content;
+  content.stacks = {{{FrameMode::kUser, kBase + 0x1022}}};
+  StoredSample sample;
+  sample.time_ns = 100;
+  sample.pid = sample.tid = 7;
+  sample.origin = StackOrigin::kRecorded;
+  sample.stack = 0;
+  content.samples = {sample};
+  content.tables.processes = {{7, 1, kUnknownTime, kUnknownTime, false, "prog", ""}};
+  Module module;
+  module.pid = 7;
+  module.base = kBase;
+  module.size = 0x10000;
+  module.path = R"(C:\demo\demo.exe)";
+  module.debug_name = "demo.pdb";
+  module.build_id_kind = BuildIdKind::kPdb;
+  for (const std::uint8_t byte : pdb_guid()) {
+    module.build_id.push_back(byte);
+  }
+  module.build_id.insert(module.build_id.end(), {1, 0, 0, 0});
+  for (const std::uint8_t age : {std::uint8_t{1}, std::uint8_t{9}}) {
+    module.build_id[16] = age;
+    content.tables.modules = {module};
+    const std::string input = folder.file("in.spk");
+    write_file(input, spk_bytes(content));
+    app::SymbolizeOptions options;
+    options.places.directories = {folder.file("store")};
+    const std::string output = folder.file("out.spk");
+    const auto report = app::symbolize_file(input, output, options, nullptr);
+    REQUIRE_MESSAGE(report.has_value(), failure(report));
+    REQUIRE(report->images.size() == 1);
+    CHECK(report->named == (age == 1 ? 1 : 0));
+    CHECK(report->images.front().reason.empty() == (age == 1));
+    const auto reader = Reader::open(output);
+    REQUIRE(reader.has_value());
+    const auto symbols = Symbols::load(**reader);
+    const CodeLocation location =
+        (*symbols)->locate({FrameMode::kUser, kBase + 0x1022}, 7, 100, AddressUse::kExact);
+    CHECK(location.name == (age == 1 ? "parse" : ""));
+    CHECK(location.function_offset == (age == 1 ? 2 : 0));
+  }
 }
 
 TEST_CASE("symbolize: the input is never the output") {

@@ -1,18 +1,18 @@
 #include "app/symbolize/read_plans.h"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include "app/listing/listed_build_id.h"
 #include "io/byte_source.h"
 #include "io/rooted_file.h"
 #include "symbolize/elf_names.h"
 #include "symbolize/linked_names.h"
 #include "symbolize/pdb/pdb_reader.h"
+#include "symbolize/windows/pe_image.h"
+#include "symbolize/windows/symbol_store.h"
 
 namespace stackpack::app {
 
@@ -85,10 +85,6 @@ ReadPlan plan_elf(const Module& module, const SymbolPlaces& places) {
   return plan;
 }
 
-std::string_view last_part(std::string_view path) {
-  return path.substr(path.find_last_of("/\\") + 1);
-}
-
 // `C:\Windows\x.dll` as a path below a root.
 std::string path_below_root(std::string_view path) {
   if (path.size() > 1 && path[1] == ':') {
@@ -105,19 +101,20 @@ struct Place {
   std::string path;
 };
 
-// Symbol stores with one and with two levels, then beside the image and in the folder itself.
-std::vector<Place> pdb_places(const Module& module, const SymbolPlaces& places) {
-  const std::string name(last_part(module.debug_name));
-  const std::string id = listed_build_id(module);
+// What the folders have under a name, and what is beside the image below the root.
+std::vector<Place> windows_places(const Module& module, std::string_view name, std::string_view id,
+                                  const SymbolPlaces& places, std::string& unread) {
   std::vector<Place> all;
   for (const std::string& directory : places.directories) {
-    all.push_back({"", directory + "/" + name + "/" + id + "/" + name});
-    all.push_back({"", directory + "/" + name.substr(0, 2) + "/" + name + "/" + id + "/" + name});
-    all.push_back({"", directory + "/" + name});
+    symbolize::StoredFiles stored = symbolize::SymbolStore(directory).find(name, id);
+    for (std::string& path : stored.paths) {
+      all.push_back({"", std::move(path)});
+    }
+    unread = unread.empty() ? std::move(stored.unread) : unread;
   }
   if (places.has_root) {
     const std::string image = path_below_root(module.path);
-    all.push_back({places.root, image.substr(0, image.rfind('/')) + "/" + name});
+    all.push_back({places.root, image.substr(0, image.rfind('/') + 1) + std::string(name)});
   }
   return all;
 }
@@ -136,38 +133,116 @@ Status read_pdb(int descriptor, const SymbolRequest& request, NameCollector& nam
   return {};
 }
 
-ReadPlan plan_pdb(const Module& module, const SymbolPlaces& places) {
+Status read_exports(int descriptor, const SymbolRequest& request, NameCollector& names) {
+  const auto source = io::source_of_descriptor(descriptor);
+  const Result<symbolize::PeImage> image = symbolize::read_pe_image(*source);
+  if (!image) {
+    return image.error();
+  }
+  NameCollector linked;
+  if (const Status read = symbolize::read_pe_exports(*source, *image, request, linked); !read) {
+    return read;
+  }
+  symbolize::add_demangled(std::move(linked).finish(), request.limits, names);
+  return {};
+}
+
+// Takes a file for a plan when `fits(source)` says nothing against it, or the reason why not.
+template <typename Fits>
+bool take_if(const Place& place, const Fits& fits, ReadPlan& plan) {
+  Result<io::RootedFile> file = io::open_rooted_file(place.root, place.path);
+  if (!file) {
+    return false;
+  }
+  const auto source = io::source_of_descriptor(file->descriptor.get());
+  if (const std::string_view reason = fits(*source); !reason.empty()) {
+    plan.reason = reason;
+    return false;
+  }
+  plan.reason.clear();
+  plan.found = place.root + place.path;
+  plan.bytes = file->bytes;
+  plan.files.push_back(std::move(file->descriptor));
+  return true;
+}
+
+symbolize::PdbIdentity pdb_identity_of(const Module& module) {
+  symbolize::PdbIdentity identity;
+  std::copy_n(module.build_id.begin(), identity.guid.size(), identity.guid.begin());
+  for (std::size_t i = 0; i < sizeof identity.age; ++i) {
+    identity.age |= std::uint32_t{module.build_id[identity.guid.size() + i]} << (8 * i);
+  }
+  return identity;
+}
+
+// The PDB with the GUID and age of the image.
+bool take_pdb(const Module& module, const symbolize::PdbIdentity& wanted,
+              const SymbolPlaces& places, ReadPlan& plan) {
+  const std::string_view name = symbolize::stored_name(module.debug_name);
+  const auto fits = [&wanted](io::ByteSource& source) -> std::string_view {
+    const Result<symbolize::PdbReader> pdb = symbolize::PdbReader::open(source);
+    return !pdb                ? "not a PDB that can be read"
+           : pdb->fits(wanted) ? ""
+                               : reason_of(SearchEnd::kOtherBuildId);
+  };
+  if (name.empty()) {
+    return false;
+  }
+  std::string unread;
+  for (const Place& place :
+       windows_places(module, name, symbolize::pdb_store_id(wanted), places, unread)) {
+    if (take_if(place, fits, plan)) {
+      plan.read = [descriptor = plan.files.front().get()](const SymbolRequest& request,
+                                                          NameCollector& names) {
+        return read_pdb(descriptor, request, names);
+      };
+      return true;
+    }
+  }
+  if (!unread.empty()) {
+    plan.reason = "compressed or elsewhere, which is not read: " + unread;
+  }
+  return false;
+}
+
+// Without a PDB: what the image itself exports.
+void take_image(const Module& module, const symbolize::PdbIdentity& wanted,
+                const SymbolPlaces& places, ReadPlan& plan) {
+  const std::string_view name = symbolize::stored_name(module.path);
+  const auto fits = [&wanted](io::ByteSource& source) -> std::string_view {
+    const Result<symbolize::PeImage> image = symbolize::read_pe_image(source);
+    if (!image) {
+      return "not an image that can be read";
+    }
+    const bool same = std::any_of(
+        image->pdbs.begin(), image->pdbs.end(),
+        [&wanted](const symbolize::PdbReference& pdb) { return pdb.identity == wanted; });
+    return same ? "" : reason_of(SearchEnd::kOtherBuildId);
+  };
+  if (name.empty()) {
+    return;
+  }
+  std::string unread;
+  for (const Place& place : windows_places(module, name, "", places, unread)) {
+    if (take_if(place, fits, plan)) {
+      plan.read = [descriptor = plan.files.front().get()](const SymbolRequest& request,
+                                                          NameCollector& names) {
+        return read_exports(descriptor, request, names);
+      };
+      return;
+    }
+  }
+}
+
+ReadPlan plan_windows(const Module& module, const SymbolPlaces& places) {
   ReadPlan plan;
   plan.reason = "no PDB";
-  constexpr std::size_t kIdBytes = 20;
-  if (module.build_id.size() != kIdBytes || last_part(module.debug_name).empty()) {
-    return plan;
-  }
-  symbolize::PdbIdentity wanted;
-  std::copy_n(module.build_id.begin(), wanted.guid.size(), wanted.guid.begin());
-  for (std::size_t i = 0; i < sizeof(std::uint32_t); ++i) {
-    wanted.age |= std::uint32_t{module.build_id[wanted.guid.size() + i]} << (8 * i);
-  }
-  for (const Place& place : pdb_places(module, places)) {
-    Result<io::RootedFile> file = io::open_rooted_file(place.root, place.path);
-    if (!file) {
-      continue;
+  constexpr std::size_t kIdBytes = 20;  // GUID and age
+  if (module.build_id.size() == kIdBytes) {
+    const symbolize::PdbIdentity wanted = pdb_identity_of(module);
+    if (!take_pdb(module, wanted, places, plan)) {
+      take_image(module, wanted, places, plan);
     }
-    const auto source = io::source_of_descriptor(file->descriptor.get());
-    const Result<symbolize::PdbReader> pdb = symbolize::PdbReader::open(*source);
-    if (!pdb || !pdb->fits(wanted)) {
-      plan.reason = pdb ? reason_of(SearchEnd::kOtherBuildId) : "not a PDB that can be read";
-      continue;
-    }
-    plan.reason.clear();
-    plan.found = place.root + place.path;
-    plan.bytes = file->bytes;
-    plan.files.push_back(std::move(file->descriptor));
-    plan.read = [descriptor = plan.files.front().get()](const SymbolRequest& request,
-                                                        NameCollector& names) {
-      return read_pdb(descriptor, request, names);
-    };
-    break;
   }
   return plan;
 }
@@ -175,7 +250,7 @@ ReadPlan plan_pdb(const Module& module, const SymbolPlaces& places) {
 }  // namespace
 
 ReadPlan plan_image(const Module& module, const SymbolPlaces& places) {
-  return module.build_id_kind == BuildIdKind::kPdb ? plan_pdb(module, places)
+  return module.build_id_kind == BuildIdKind::kPdb ? plan_windows(module, places)
                                                    : plan_elf(module, places);
 }
 
