@@ -297,12 +297,10 @@ bool ConfinedProcess::proceed() {
   if (pid_ <= 0) {
     return true;
   }
-  constexpr std::size_t kBlock = std::size_t{1} << 18;
+  std::array<std::byte, std::size_t{1} << 16> block{};
   while (true) {
-    const std::size_t had = answer_.size();
-    answer_.resize(had + kBlock);
-    const ssize_t count = ::read(pipe_.get(), answer_.data() + had, kBlock);
-    answer_.resize(had + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    const ssize_t count = ::read(pipe_.get(), block.data(), block.size());
+    answer_.insert(answer_.end(), block.begin(), block.begin() + std::max<ssize_t>(count, 0));
     if (count == 0) {
       reap();
       return true;

@@ -193,10 +193,6 @@ class DwarfSweep::Unit {
         case DW_TAG_structure_type:
         case DW_TAG_union_type:
         case DW_TAG_interface_type:
-          if (nests_ && depth < kDeepestEntry) {
-            walk(die, depth + 1);
-          }
-          break;
         case DW_TAG_lexical_block:
         case DW_TAG_inlined_subroutine:
           if (nests_ && depth < kDeepestEntry) {
