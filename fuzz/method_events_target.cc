@@ -42,6 +42,13 @@ void read_method(std::span<const std::byte> payload, std::uint8_t role, std::uin
   if (good) {
     require(again.name == name && again.start == fact.start && again.size == fact.size);
   }
+  capture::FunctionFact later;
+  if (etl::MethodReader::read_all_but_name(event_of(payload, shape), wanted, later)) {
+    std::string later_name;
+    require(etl::read_method_name(payload, later_name) == good);
+    require(!good || (later_name == name && later.start == fact.start && later.size == fact.size &&
+                      later.id == fact.id));
+  }
 }
 
 void read_titles(std::span<const std::byte> payload, std::uint8_t shape) {
