@@ -14,8 +14,13 @@
 
 #include "support/temporary_folder.h"
 
+// Under a sanitizer the address space has no limit.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define STACKPACK_TEST_UNLIMITED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define STACKPACK_TEST_UNLIMITED 1
+#endif
 #endif
 
 namespace stackpack::io {

@@ -16,7 +16,7 @@ namespace stackpack::app {
 
 namespace {
 
-constexpr std::size_t kGroupsAtOnce = std::size_t{1} << 20;
+constexpr std::size_t kAskedGroupsAtOnce = std::size_t{1} << 20;
 
 /// A frame in a context, with the use of its address.
 struct Seen {
@@ -144,7 +144,7 @@ Result<AskedAddresses> asked_addresses(const Reader& reader) {
   std::vector<std::uint32_t> contexts;
   exporting::GroupBy by;
   by.context = true;
-  exporting::SampleGrouper grouper(**selection, by, kGroupsAtOnce);
+  exporting::SampleGrouper grouper(**selection, by, kAskedGroupsAtOnce);
   const Status grouped = grouper.for_each([&](std::span<const exporting::Group> groups) -> Status {
     ids.clear();
     contexts.clear();
