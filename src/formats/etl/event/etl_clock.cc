@@ -45,6 +45,14 @@ std::uint64_t EtlClock::unix_ns(std::uint64_t clock) const {
   if (is_filetime_) {
     return unix_ns_of_filetime(clock);
   }
+  // Nearly all times: soon enough after the origin for 64 bits.
+  constexpr std::uint64_t kMostTicks = ~std::uint64_t{0} / kNsPerSecond;
+  if (clock >= origin_ && clock - origin_ <= kMostTicks) {
+    const std::uint64_t ns = (clock - origin_) * kNsPerSecond / frequency_;
+    if (ns < ~std::uint64_t{0} - start_ns_) {
+      return start_ns_ + ns;
+    }
+  }
   const Wide ticks = Wide{clock} - Wide{origin_};
   Wide ns = ticks * Wide{kNsPerSecond} / Wide{frequency_};
   if (ticks < 0 && ns * Wide{frequency_} != ticks * Wide{kNsPerSecond}) {
