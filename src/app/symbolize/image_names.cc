@@ -116,9 +116,10 @@ class Naming {
   void take(Running& one) {
     ++finished_;
     NamingAnswer& answer = answers_[one.task];
-    answer.reason = reason_of(one.process->end());
+    answer.reason = one.plan.reason;
     answer.failed = one.process->end() != io::ProcessEnd::kDone;
     if (answer.failed) {
+      answer.reason = reason_of(one.process->end());
       return;
     }
     Result<Names> names = symbolize::decode_names(one.process->answer(), {});

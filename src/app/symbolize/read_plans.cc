@@ -1,18 +1,12 @@
 #include "app/symbolize/read_plans.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include "io/byte_source.h"
-#include "io/rooted_file.h"
+#include "app/symbolize/windows_plans.h"
 #include "symbolize/elf_names.h"
-#include "symbolize/linked_names.h"
-#include "symbolize/pdb/pdb_reader.h"
-#include "symbolize/windows/pe_image.h"
-#include "symbolize/windows/symbol_store.h"
 
 namespace stackpack::app {
 
@@ -85,172 +79,10 @@ ReadPlan plan_elf(const Module& module, const SymbolPlaces& places) {
   return plan;
 }
 
-// `C:\Windows\x.dll` as a path below a root.
-std::string path_below_root(std::string_view path) {
-  if (path.size() > 1 && path[1] == ':') {
-    path.remove_prefix(2);
-  }
-  std::string text(path);
-  std::replace(text.begin(), text.end(), '\\', '/');
-  return text.starts_with('/') ? text : "/" + text;
-}
-
-/// Where a file may be: below a root, or on its own.
-struct Place {
-  std::string root;
-  std::string path;
-};
-
-// What the folders have under a name, and what is beside the image below the root.
-std::vector<Place> windows_places(const Module& module, std::string_view name, std::string_view id,
-                                  const SymbolPlaces& places, std::string& unread) {
-  std::vector<Place> all;
-  for (const std::string& directory : places.directories) {
-    symbolize::StoredFiles stored = symbolize::SymbolStore(directory).find(name, id);
-    for (std::string& path : stored.paths) {
-      all.push_back({"", std::move(path)});
-    }
-    unread = unread.empty() ? std::move(stored.unread) : unread;
-  }
-  if (places.has_root) {
-    const std::string image = path_below_root(module.path);
-    all.push_back({places.root, image.substr(0, image.rfind('/') + 1) + std::string(name)});
-  }
-  return all;
-}
-
-Status read_pdb(int descriptor, const SymbolRequest& request, NameCollector& names) {
-  const auto source = io::source_of_descriptor(descriptor);
-  const Result<symbolize::PdbReader> pdb = symbolize::PdbReader::open(*source);
-  if (!pdb) {
-    return pdb.error();
-  }
-  NameCollector linked;
-  if (const auto read = pdb->name(request, linked); !read) {
-    return read.error();
-  }
-  symbolize::add_demangled(std::move(linked).finish(), request.limits, names);
-  return {};
-}
-
-Status read_exports(int descriptor, const SymbolRequest& request, NameCollector& names) {
-  const auto source = io::source_of_descriptor(descriptor);
-  const Result<symbolize::PeImage> image = symbolize::read_pe_image(*source);
-  if (!image) {
-    return image.error();
-  }
-  NameCollector linked;
-  if (const Status read = symbolize::read_pe_exports(*source, *image, request, linked); !read) {
-    return read;
-  }
-  symbolize::add_demangled(std::move(linked).finish(), request.limits, names);
-  return {};
-}
-
-// Takes a file for a plan when `fits(source)` says nothing against it, or the reason why not.
-template <typename Fits>
-bool take_if(const Place& place, const Fits& fits, ReadPlan& plan) {
-  Result<io::RootedFile> file = io::open_rooted_file(place.root, place.path);
-  if (!file) {
-    return false;
-  }
-  const auto source = io::source_of_descriptor(file->descriptor.get());
-  if (const std::string_view reason = fits(*source); !reason.empty()) {
-    plan.reason = reason;
-    return false;
-  }
-  plan.reason.clear();
-  plan.found = place.root + place.path;
-  plan.bytes = file->bytes;
-  plan.files.push_back(std::move(file->descriptor));
-  return true;
-}
-
-symbolize::PdbIdentity pdb_identity_of(const Module& module) {
-  symbolize::PdbIdentity identity;
-  std::copy_n(module.build_id.begin(), identity.guid.size(), identity.guid.begin());
-  for (std::size_t i = 0; i < sizeof identity.age; ++i) {
-    identity.age |= std::uint32_t{module.build_id[identity.guid.size() + i]} << (8 * i);
-  }
-  return identity;
-}
-
-// The PDB with the GUID and age of the image.
-bool take_pdb(const Module& module, const symbolize::PdbIdentity& wanted,
-              const SymbolPlaces& places, ReadPlan& plan) {
-  const std::string_view name = symbolize::stored_name(module.debug_name);
-  const auto fits = [&wanted](io::ByteSource& source) -> std::string_view {
-    const Result<symbolize::PdbReader> pdb = symbolize::PdbReader::open(source);
-    return !pdb                ? "not a PDB that can be read"
-           : pdb->fits(wanted) ? ""
-                               : reason_of(SearchEnd::kOtherBuildId);
-  };
-  if (name.empty()) {
-    return false;
-  }
-  std::string unread;
-  for (const Place& place :
-       windows_places(module, name, symbolize::pdb_store_id(wanted), places, unread)) {
-    if (take_if(place, fits, plan)) {
-      plan.read = [descriptor = plan.files.front().get()](const SymbolRequest& request,
-                                                          NameCollector& names) {
-        return read_pdb(descriptor, request, names);
-      };
-      return true;
-    }
-  }
-  if (!unread.empty()) {
-    plan.reason = "compressed or elsewhere, which is not read: " + unread;
-  }
-  return false;
-}
-
-// Without a PDB: what the image itself exports.
-void take_image(const Module& module, const symbolize::PdbIdentity& wanted,
-                const SymbolPlaces& places, ReadPlan& plan) {
-  const std::string_view name = symbolize::stored_name(module.path);
-  const auto fits = [&wanted](io::ByteSource& source) -> std::string_view {
-    const Result<symbolize::PeImage> image = symbolize::read_pe_image(source);
-    if (!image) {
-      return "not an image that can be read";
-    }
-    const bool same = std::any_of(
-        image->pdbs.begin(), image->pdbs.end(),
-        [&wanted](const symbolize::PdbReference& pdb) { return pdb.identity == wanted; });
-    return same ? "" : reason_of(SearchEnd::kOtherBuildId);
-  };
-  if (name.empty()) {
-    return;
-  }
-  std::string unread;
-  for (const Place& place : windows_places(module, name, "", places, unread)) {
-    if (take_if(place, fits, plan)) {
-      plan.read = [descriptor = plan.files.front().get()](const SymbolRequest& request,
-                                                          NameCollector& names) {
-        return read_exports(descriptor, request, names);
-      };
-      return;
-    }
-  }
-}
-
-ReadPlan plan_windows(const Module& module, const SymbolPlaces& places) {
-  ReadPlan plan;
-  plan.reason = "no PDB";
-  constexpr std::size_t kIdBytes = 20;  // GUID and age
-  if (module.build_id.size() == kIdBytes) {
-    const symbolize::PdbIdentity wanted = pdb_identity_of(module);
-    if (!take_pdb(module, wanted, places, plan)) {
-      take_image(module, wanted, places, plan);
-    }
-  }
-  return plan;
-}
-
 }  // namespace
 
 ReadPlan plan_image(const Module& module, const SymbolPlaces& places) {
-  return module.build_id_kind == BuildIdKind::kPdb ? plan_windows(module, places)
+  return module.build_id_kind == BuildIdKind::kPdb ? plan_windows_image(module, places)
                                                    : plan_elf(module, places);
 }
 

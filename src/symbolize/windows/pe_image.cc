@@ -266,12 +266,16 @@ Result<PeImage> read_pe_image(io::ByteSource& file) {
   return image;
 }
 
+bool has_export_ends(const PeImage& image) {
+  return image.exports.size != 0 && image.machine == kMachineX64 && image.functions.size != 0;
+}
+
 Status read_pe_exports(io::ByteSource& file, const PeImage& image, const SymbolRequest& request,
                        NameCollector& names) {
   if (image.exports.size == 0) {
     return {};
   }
-  if (image.machine != kMachineX64 || image.functions.size == 0) {
+  if (!has_export_ends(image)) {
     return Error{ErrorCode::kUnsupported, kNoOffset,
                  "pe: without a table of functions nothing says where an export ends"};
   }

@@ -47,6 +47,9 @@ struct PeImage {
 /// Errors: kUnsupported: no PE file; kTruncated; kIo.
 Result<PeImage> read_pe_image(io::ByteSource& file);
 
+/// Whether the image has exports whose ends are known.
+[[nodiscard]] bool has_export_ends(const PeImage& image);
+
 /// Adds rows with owner kImage, module 0 and source kPeExport for exported functions that have an
 /// address of the request, an RVA. A function is as long as the image's table of functions says;
 /// without an entry there it names nothing, because nobody knows where it ends.

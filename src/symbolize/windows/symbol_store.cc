@@ -60,17 +60,22 @@ std::string_view stored_name(std::string_view path) {
   return good ? name : std::string_view();
 }
 
-std::string SymbolStore::entry(const std::string& folder, std::string_view name) {
-  auto listing = listings_.find(folder);
-  if (listing == listings_.end()) {
-    if (listings_.size() >= kKeptListings) {
-      listings_.clear();
-    }
-    Result<std::vector<std::string>> names = io::list_directory(folder);
-    listing =
-        listings_.emplace(folder, names ? std::move(*names) : std::vector<std::string>()).first;
+const std::vector<std::string>& SymbolStore::listing(const std::string& folder) {
+  const auto known = listings_.find(folder);
+  if (known != listings_.end()) {
+    return known->second;
   }
-  const std::vector<std::string>& names = listing->second;
+  if (listings_.size() >= kKeptListings) {
+    listings_.clear();
+  }
+  Result<std::vector<std::string>> names = io::list_directory(folder);
+  return listings_.emplace(folder, names ? std::move(*names) : std::vector<std::string>())
+      .first->second;
+}
+
+// The entry of a folder that has the name but for its case; empty: none.
+std::string SymbolStore::entry(const std::string& folder, std::string_view name) {
+  const std::vector<std::string>& names = listing(folder);
   if (std::binary_search(names.begin(), names.end(), name)) {
     return folder + "/" + std::string(name);
   }
@@ -80,18 +85,30 @@ std::string SymbolStore::entry(const std::string& folder, std::string_view name)
   return same == names.end() ? std::string() : folder + "/" + *same;
 }
 
+// The folders that may have a folder of that name.
+std::vector<std::string> SymbolStore::tiers(std::string_view name) {
+  std::vector<std::string> folders = {folder_};
+  if (std::string tier = entry(folder_, name.substr(0, 2)); !tier.empty()) {
+    folders.push_back(std::move(tier));
+  }
+  return folders;
+}
+
+// The file of that name in the store's own folder; empty: none.
+std::string SymbolStore::plain_file(std::string_view name) {
+  std::string file = entry(folder_, name);
+  std::error_code unknown;
+  return !file.empty() && std::filesystem::is_directory(file, unknown) ? std::string() : file;
+}
+
 StoredFiles SymbolStore::find(std::string_view name, std::string_view id) {
   StoredFiles found;
   if (name.empty()) {
     return found;
   }
-  std::vector<std::string> folders = {folder_};
-  if (const std::string tier = entry(folder_, name.substr(0, 2)); !tier.empty()) {
-    folders.push_back(tier);
-  }
   std::string compressed(name);
   compressed.back() = '_';
-  for (const std::string& folder : folders) {
+  for (const std::string& folder : tiers(name)) {
     const std::string of_name = entry(folder, name);
     const std::string of_id = of_name.empty() ? std::string() : entry(of_name, id);
     if (of_id.empty()) {
@@ -107,12 +124,37 @@ StoredFiles SymbolStore::find(std::string_view name, std::string_view id) {
       }
     }
   }
-  std::error_code unknown;
-  if (std::string file = entry(folder_, name);
-      !file.empty() && !std::filesystem::is_directory(file, unknown)) {
+  if (std::string file = plain_file(name); !file.empty()) {
     found.paths.push_back(std::move(file));
   }
   return found;
+}
+
+std::vector<std::string> SymbolStore::find_all(std::string_view name) {
+  constexpr std::size_t kMostFiles = 64;
+  std::vector<std::string> paths;
+  if (name.empty()) {
+    return paths;
+  }
+  for (const std::string& folder : tiers(name)) {
+    const std::string of_name = entry(folder, name);
+    const std::vector<std::string> ids =
+        of_name.empty() ? std::vector<std::string>() : listing(of_name);
+    for (const std::string& id : ids) {
+      if (paths.size() >= kMostFiles) {
+        break;
+      }
+      std::string of_id = of_name;
+      of_id += "/" + id;
+      if (std::string file = entry(of_id, name); !file.empty()) {
+        paths.push_back(std::move(file));
+      }
+    }
+  }
+  if (std::string file = plain_file(name); !file.empty()) {
+    paths.push_back(std::move(file));
+  }
+  return paths;
 }
 
 }  // namespace stackpack::symbolize

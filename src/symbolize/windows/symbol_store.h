@@ -40,8 +40,13 @@ class SymbolStore {
   /// `name`: as stored_name() gives it. Folders that cannot be listed have nothing.
   StoredFiles find(std::string_view name, std::string_view id);
 
+  /// Paths of all files with that name, at most 64: for images, whose ids nobody recorded.
+  std::vector<std::string> find_all(std::string_view name);
+
  private:
-  /// The entry of a folder that has the name but for its case; empty: none.
+  const std::vector<std::string>& listing(const std::string& folder);
+  std::vector<std::string> tiers(std::string_view name);
+  std::string plain_file(std::string_view name);
   std::string entry(const std::string& folder, std::string_view name);
 
   std::string folder_;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -63,6 +64,20 @@ TEST_CASE("symbol store: both layouts and plain files, whatever their case") {
   std::filesystem::remove_all(folder + "/nt");
   REQUIRE(plain.find("ntdll.pdb", "ABC1").paths.size() == 1);
   CHECK(plain.find("ntdll.pdb", "ABC1").paths[0] == folder + "/NTDLL.PDB");
+}
+
+TEST_CASE("symbol store: all files of a name, for images without a known id") {
+  const test::ScratchDirectory scratch;
+  const std::string folder = scratch.file("store");
+  make_file(folder + "/a.dll/1/a.dll");
+  make_file(folder + "/a.dll/2/A.DLL");
+  make_file(folder + "/a.dll/3/other");
+  make_file(folder + "/a./a.dll/4/a.dll");
+  SymbolStore store(folder);
+  CHECK(store.find_all("a.dll") == std::vector<std::string>{folder + "/a.dll/1/a.dll",
+                                                            folder + "/a.dll/2/A.DLL",
+                                                            folder + "/a./a.dll/4/a.dll"});
+  CHECK(store.find_all("b.dll").empty());
 }
 
 TEST_CASE("symbol store: compressed files and pointers are told, not read") {
