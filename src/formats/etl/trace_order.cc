@@ -10,13 +10,13 @@ namespace stackpack::etl {
 
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{1} << 16;
+constexpr std::size_t kComparedBytes = std::size_t{1} << 16;
 
 // Below, at or above 0, as the bytes of `a` are less than, the same as or more than those of `b`.
 Result<int> compare_contents(io::ByteSource& a, io::ByteSource& b) {
-  std::vector<std::byte> block_a(kBlockBytes);
-  std::vector<std::byte> block_b(kBlockBytes);
-  for (std::uint64_t offset = 0;; offset += kBlockBytes) {
+  std::vector<std::byte> block_a(kComparedBytes);
+  std::vector<std::byte> block_b(kComparedBytes);
+  for (std::uint64_t offset = 0;; offset += kComparedBytes) {
     const Result<std::size_t> size_a = a.read_at(offset, block_a);
     const Result<std::size_t> size_b = b.read_at(offset, block_b);
     if (!size_a || !size_b) {
@@ -27,7 +27,7 @@ Result<int> compare_contents(io::ByteSource& a, io::ByteSource& b) {
     if (block_a != block_b) {
       return block_a < block_b ? -1 : 1;
     }
-    if (block_a.size() < kBlockBytes) {
+    if (block_a.size() < kComparedBytes) {
       return 0;
     }
   }

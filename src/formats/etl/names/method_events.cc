@@ -11,9 +11,9 @@ namespace stackpack::etl {
 
 namespace {
 
-constexpr Guid kRuntime = make_guid(0xe13c0d23, 0xccbc, 0x4e12, 0x931b, 0xd9cc2eee27e4);
-constexpr Guid kRundown = make_guid(0xa669021c, 0xc450, 0x4609, 0xa035, 0x5af59af4df18);
-constexpr std::size_t kHeadBytes = 36;  // of the payload of a .NET method, before the texts
+constexpr Guid kClrRuntime = make_guid(0xe13c0d23, 0xccbc, 0x4e12, 0x931b, 0xd9cc2eee27e4);
+constexpr Guid kClrRundown = make_guid(0xa669021c, 0xc450, 0x4609, 0xa035, 0x5af59af4df18);
+constexpr std::size_t kMethodHeadBytes = 36;  // of the payload of a .NET method, before the texts
 constexpr Guid kScript = make_guid(0x57277741, 0x3638, 0x4a4b, 0xbdba, 0x0ac6e45da56c);
 
 MethodRole runtime_role(std::uint16_t id) {
@@ -112,7 +112,7 @@ bool read_texts(bytes::ByteCursor& in, std::string& name) {
 
 // Whether the texts of the payload end where they should, if nothing follows that is not known.
 bool ends_with_text(std::span<const std::byte> payload, std::size_t tail) {
-  constexpr std::size_t kLeast = kHeadBytes + 3 * sizeof(std::uint16_t);
+  constexpr std::size_t kLeast = kMethodHeadBytes + 3 * sizeof(std::uint16_t);
   if (payload.size() < kLeast + tail || (payload.size() - tail) % 2 != 0) {
     return false;
   }
@@ -126,10 +126,10 @@ MethodRole method_role(const EventView& event) {
   if (event.cls != EventClass::kProvider) {
     return MethodRole::kNone;
   }
-  if (event.guid == kRuntime) {
+  if (event.guid == kClrRuntime) {
     return runtime_role(event.id);
   }
-  if (event.guid == kRundown) {
+  if (event.guid == kClrRundown) {
     return rundown_role(event.id);
   }
   return event.guid == kScript ? script_role(event.id) : MethodRole::kNone;
@@ -191,7 +191,7 @@ bool MethodReader::read_script(const EventView& event, capture::FunctionFact& fa
 
 bool read_method_name(std::span<const std::byte> payload, std::string& name) {
   bytes::ByteCursor in(payload, 0);
-  in.skip(kHeadBytes);
+  in.skip(kMethodHeadBytes);
   return read_texts(in, name);
 }
 
