@@ -135,7 +135,7 @@ std::size_t print_microsoft(const std::string& linked, std::span<char> room) {
 }  // namespace
 
 bool demangles_microsoft_names() {
-  return kMicrosoftNames;
+  return reads_microsoft_names();
 }
 
 Demangler::Demangler(std::size_t most_bytes) : buffer_(most_bytes) {}

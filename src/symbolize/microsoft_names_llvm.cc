@@ -30,7 +30,9 @@ char* call_demangler(Function function, const char* linked) {
 
 }  // namespace
 
-const bool kMicrosoftNames = true;
+bool reads_microsoft_names() {
+  return true;
+}
 
 char* microsoft_name(const char* linked) {
   return call_demangler(&llvm::microsoftDemangle, linked);

@@ -3,7 +3,9 @@
 
 namespace stackpack::symbolize {
 
-const bool kMicrosoftNames = false;
+bool reads_microsoft_names() {
+  return false;
+}
 
 char* microsoft_name(const char* /*linked*/) {
   return nullptr;
