@@ -190,7 +190,10 @@ class Search {
     const std::string folder(folder_of(key_.path));
     std::vector<Candidate> candidates;
     for (const std::string& directory : places_.directories) {
-      candidates.push_back({"", directory + "/" + link});
+      std::string path = directory;
+      path += '/';
+      path += link;
+      candidates.push_back({"", std::move(path)});
     }
     const std::string beside(folder_of(image.at.path));
     candidates.push_back({image.at.root, beside + "/" + link});
