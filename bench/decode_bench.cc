@@ -91,8 +91,10 @@ double time_reader(const Reader& reader, std::span<const StackId> ids, std::uint
 double time_batch(const Reader& reader, std::span<const StackId> ids, std::uint64_t& frames) {
   frames = 0;
   const Stopwatch watch;
-  const Status done = reader.callstacks(
-      ids, [&](std::size_t, std::span<const Frame> stack) { frames += stack.size(); });
+  const Status done = reader.callstacks(ids, [&](std::size_t, std::span<const Frame> stack) {
+    frames += stack.size();
+    return true;
+  });
   return done ? watch.nanoseconds() : 0;
 }
 

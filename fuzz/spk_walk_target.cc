@@ -44,6 +44,7 @@ bool same_in_batch(const Reader& reader, const std::vector<std::vector<Frame>>& 
       reader.callstacks(ids, [&](std::size_t position, std::span<const Frame> frames) {
         const std::vector<Frame>& alone = stacks[ids[position]];
         require(std::vector<Frame>(frames.begin(), frames.end()) == alone);
+        return true;
       });
   return read.has_value();
 }

@@ -84,6 +84,16 @@ struct StoredSample : Sample {
   friend bool operator==(const StoredSample&, const StoredSample&) = default;
 };
 
+/// Samples of one callstack, event, process and origin: what a file without samples keeps of them.
+struct StackCount {
+  StackId stack = kNoStack;
+  std::uint32_t event = 0;
+  std::uint32_t pid = kUnknownId;
+  StackOrigin origin = StackOrigin::kNone;
+  std::uint64_t samples = 0;
+  std::uint64_t weight = 0;
+};
+
 /// What was counted or traced when samples were taken.
 struct Event {
   std::string name;         ///< as the ecosystem spells it: cpu-clock, PerfInfo/SampledProfile, ...

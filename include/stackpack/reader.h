@@ -79,27 +79,19 @@ class Reader {
   /// Errors: kUsage when there is no such id. Cost: one page.
   Status callstack(StackId id, std::vector<Frame>& frames) const;
 
+  // A visitor returns whether to go on; when it does not, the call ends and succeeds. What it is
+  // given is valid during the visit.
+
   /// The callstacks of many ids, each page loaded once: visit(position in ids, frames leaf first).
   /// Ids may come in any order and repeat; the visits come in the order of the ids' pages.
-  /// The span is valid during the visit.
   Status callstacks(std::span<const StackId> ids,
-                    const std::function<void(std::size_t, std::span<const Frame>)>& visit) const;
+                    const std::function<bool(std::size_t, std::span<const Frame>)>& visit) const;
 
-  /// The samples that match, in time order (equal times in the order of the capture), in blocks:
-  /// visit(samples) returns false to stop. The span is valid during the visit. Blocks outside the
-  /// time range are not read.
+  /// The samples that match, in time order (equal times in the order of the capture), in blocks.
+  /// Blocks outside the time range are not read.
   Status samples(const SampleQuery& query,
                  const std::function<bool(std::span<const StoredSample>)>& visit) const;
 
-  /// Samples per (stack, event, process, origin) of a file written without samples.
-  struct StackCount {
-    StackId stack = kNoStack;
-    std::uint32_t event = 0;
-    std::uint32_t pid = kUnknownId;
-    StackOrigin origin = StackOrigin::kNone;
-    std::uint64_t samples = 0;
-    std::uint64_t weight = 0;
-  };
   /// False when the samples themselves were left out; stack_counts() has what is left then.
   [[nodiscard]] bool has_samples() const;
   /// Errors: kUsage when the file has samples.

@@ -187,12 +187,10 @@ stackpack_status stackpack_visit_counts(const stackpack_reader* reader,
       return status_of(counts);
     }
     std::vector<stackpack_stack_count> rows(counts->size());
-    std::transform(counts->begin(), counts->end(), rows.begin(),
-                   [](const Reader::StackCount& from) {
-                     return stackpack_stack_count{from.samples, from.weight,
-                                                  from.stack,   from.event,
-                                                  from.pid,     static_cast<uint32_t>(from.origin)};
-                   });
+    std::transform(counts->begin(), counts->end(), rows.begin(), [](const StackCount& from) {
+      return stackpack_stack_count{from.samples, from.weight, from.stack,
+                                   from.event,   from.pid,    static_cast<uint32_t>(from.origin)};
+    });
     if (!rows.empty()) {
       visitor(context, rows.data(), rows.size());
     }

@@ -60,13 +60,6 @@ class ByteCursor {
     return order_ == ByteOrder::kLittle ? value : byte_swap(value);
   }
 
-  /// Next field in little-endian order, whatever the order of the cursor.
-  template <std::unsigned_integral T>
-  T read_little() {
-    const T value = read<T>();
-    return order_ == ByteOrder::kLittle ? value : byte_swap(value);
-  }
-
   /// Next LEB128 number (ByteWriter::write_varint); failed when it does not fit 64 bits.
   std::uint64_t read_varint() {
     std::uint64_t value = 0;

@@ -47,7 +47,7 @@ std::vector<Row> rows_of(Result<std::vector<Row>> rows) {
 
 void add_samples(const Reader& reader, Digest& digest) {
   if (!reader.has_samples()) {
-    for (const Reader::StackCount& row : rows_of(reader.stack_counts())) {
+    for (const StackCount& row : rows_of(reader.stack_counts())) {
       for (const std::uint64_t field :
            {std::uint64_t{row.stack}, std::uint64_t{row.event}, std::uint64_t{row.pid},
             static_cast<std::uint64_t>(row.origin), row.samples, row.weight}) {

@@ -205,7 +205,7 @@ TEST_SUITE("spk damage") {
         const auto reader = open_spk(file);
         const auto rows = reader->stack_counts();
         refused += rows.has_value() ? 0U : 1U;
-        for (const Reader::StackCount& row : rows ? *rows : std::vector<Reader::StackCount>{}) {
+        for (const StackCount& row : rows ? *rows : std::vector<StackCount>{}) {
           CHECK((row.stack == kNoStack || row.stack < reader->stack_count()));
           CHECK(row.event < content.events.size());
         }

@@ -201,13 +201,19 @@ TEST_SUITE("spk reader") {
     REQUIRE(reader->callstacks(ids, [&](std::size_t at, std::span<const Frame> frames) {
       seen[at] = true;
       wrong += RootFirstStack(frames.rbegin(), frames.rend()) == stacks[ids[at]] ? 0U : 1U;
+      return true;
     }));
     CHECK(wrong == 0);
     CHECK(std::find(seen.begin(), seen.end(), false) == seen.end());
     CHECK(reader->cache().misses == reader->statistics().dag.pages);  // each page once
+    std::size_t visits = 0;
+    REQUIRE(reader->callstacks(ids,
+                               [&](std::size_t, std::span<const Frame>) { return ++visits < 10; }));
+    CHECK(visits == 10);
     ids.push_back(static_cast<StackId>(stacks.size()));
-    CHECK(reader->callstacks(ids, [](std::size_t, std::span<const Frame>) {}).error().code ==
-          ErrorCode::kUsage);
+    CHECK(reader->callstacks(ids, [](std::size_t, std::span<const Frame>) { return true; })
+              .error()
+              .code == ErrorCode::kUsage);
   }
 
   TEST_CASE("spk reader: the cache keeps to its budget and evicts what was not used") {

@@ -279,23 +279,22 @@ TEST_SUITE("spk verify") {
 
   TEST_CASE("verify: counts ascend and are of something") {
     const Bytes good = good_file(false);
-    const auto with_counts =
-        [&good](const std::function<void(std::vector<Reader::StackCount>&)>& change) {
-          SpkRecipe recipe = recipe_of(good);
-          const auto reader = open_spk(good);
-          std::vector<Reader::StackCount> rows = reader->stack_counts().value();
-          change(rows);
-          spk::BlockContent content;
-          spk::encode_rows(std::span<const Reader::StackCount>(rows), content);
-          Bytes block;
-          for (const std::span<const std::byte> part : content.parts()) {
-            block.insert(block.end(), part.begin(), part.end());
-          }
-          SpkRecipe::Section& section = section_of(recipe, SectionKind::kStackCounts);
-          section.blocks.assign(1, block);
-          section.record.items = rows.size();
-          return cook(std::move(recipe));
-        };
+    const auto with_counts = [&good](const std::function<void(std::vector<StackCount>&)>& change) {
+      SpkRecipe recipe = recipe_of(good);
+      const auto reader = open_spk(good);
+      std::vector<StackCount> rows = reader->stack_counts().value();
+      change(rows);
+      spk::BlockContent content;
+      spk::encode_rows(std::span<const StackCount>(rows), content);
+      Bytes block;
+      for (const std::span<const std::byte> part : content.parts()) {
+        block.insert(block.end(), part.begin(), part.end());
+      }
+      SpkRecipe::Section& section = section_of(recipe, SectionKind::kStackCounts);
+      section.blocks.assign(1, block);
+      section.record.items = rows.size();
+      return cook(std::move(recipe));
+    };
     CHECK(verdict(with_counts([](auto& rows) { std::swap(rows[0], rows[1]); })) ==
           "spk: counts of callstacks do not ascend");
     CHECK(verdict(with_counts([](auto& rows) { rows.insert(rows.begin(), rows[0]); })) ==

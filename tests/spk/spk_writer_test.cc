@@ -241,7 +241,7 @@ TEST_SUITE("spk writer") {
     REQUIRE(counts.has_value());
     REQUIRE(counts->size() == model.size());
     auto expected = model.begin();
-    for (const Reader::StackCount& row : counts.value()) {
+    for (const StackCount& row : counts.value()) {
       CHECK(Key(row.stack, row.event, row.pid, row.origin) == expected->first);
       CHECK(std::pair(row.samples, row.weight) == expected->second);
       ++expected;

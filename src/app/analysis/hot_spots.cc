@@ -110,6 +110,7 @@ class Counting {
         stack_.insert(stack_.end(), some.begin(), some.end());
       }
       visit(group, stack_);
+      return true;
     });
   }
 

@@ -55,6 +55,7 @@ Status visit_named_frames(const Reader& reader,
           named.try_emplace(FrameKey(pid, frames[i], location.name), location);
         }
       }
+      return true;
     });
   });
   if (!grouped) {

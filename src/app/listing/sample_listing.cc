@@ -53,6 +53,7 @@ class FrameGroup {
     return reader_.callstacks(ids_, [this](std::size_t position, std::span<const Frame> frames) {
       ranges_[position] = {frames_.size(), frames.size()};
       frames_.insert(frames_.end(), frames.begin(), frames.end());
+      return true;
     });
   }
 

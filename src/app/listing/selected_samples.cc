@@ -34,6 +34,7 @@ Status measure_stacks(const Reader& reader, const std::vector<std::uint64_t>& co
           if (!frames.empty()) {
             leaves.insert(frames.front());
           }
+          return true;
         });
     if (!read) {
       return read;

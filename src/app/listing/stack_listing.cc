@@ -24,11 +24,11 @@ Result<StackCounts> count_all(const Reader& reader) {
   StackCounts result;
   result.counts.resize(reader.stack_count());
   if (!reader.has_samples()) {
-    const Result<std::vector<Reader::StackCount>> rows = reader.stack_counts();
+    const Result<std::vector<StackCount>> rows = reader.stack_counts();
     if (!rows) {
       return rows.error();
     }
-    for (const Reader::StackCount& row : *rows) {
+    for (const StackCount& row : *rows) {
       count(result.counts, row.stack, row.origin, row.samples);
     }
     return result;
@@ -100,9 +100,8 @@ Status visit_counted_stacks(const Reader& reader, std::span<const std::uint64_t>
     Status visited;
     const Status read =
         reader.callstacks(ids, [&](std::size_t position, std::span<const Frame> frames) {
-          if (visited) {
-            visited = visit(ids[position], counts[ids[position]], frames);
-          }
+          visited = visit(ids[position], counts[ids[position]], frames);
+          return visited.has_value();
         });
     if (!read || !visited) {
       return read ? visited : read;

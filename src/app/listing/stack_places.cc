@@ -40,11 +40,11 @@ Status places_of_samples(const Reader& reader, const PlaceFilter& filter, Places
 
 // A file without samples still has the process; its newest mappings are the best guess.
 Status places_of_counts(const Reader& reader, const PlaceFilter& filter, Places& places) {
-  const Result<std::vector<Reader::StackCount>> rows = reader.stack_counts();
+  const Result<std::vector<StackCount>> rows = reader.stack_counts();
   if (!rows) {
     return rows.error();
   }
-  for (const Reader::StackCount& row : *rows) {
+  for (const StackCount& row : *rows) {
     const auto found = places.find(row.stack);
     if (found != places.end() && !found->second && (!filter.pid || *filter.pid == row.pid)) {
       found->second = StackPlace{row.pid, kUnknownTime - 1};

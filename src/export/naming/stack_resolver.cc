@@ -83,13 +83,15 @@ Status StackResolver::resolve_run(std::span<const Request> requests,
   const Request& first = requests[run.front()];
   const Status read =
       selection_.view().callstacks(ids_, [&](std::size_t position, std::span<const Frame> frames) {
-        if (status) {
-          const Result<std::uint32_t> node = place(frames, first.context, first.root);
-          status = node ? Status{} : Status{node.error()};
-          for (std::size_t i = first_of_id_[position]; i < first_of_id_[position + 1]; ++i) {
-            nodes[run[i]] = node ? *node : StackTree::kRoot;
-          }
+        const Result<std::uint32_t> node = place(frames, first.context, first.root);
+        if (!node) {
+          status = node.error();
+          return false;
         }
+        for (std::size_t i = first_of_id_[position]; i < first_of_id_[position + 1]; ++i) {
+          nodes[run[i]] = *node;
+        }
+        return true;
       });
   return read ? status : read;
 }

@@ -30,7 +30,7 @@ struct CaptureView {
   /// False: there are `stack_counts` and no samples. The times of modules and processes are
   /// unknown then, so that every mapping counts as there all the time.
   bool has_samples = true;
-  std::vector<Reader::StackCount> stack_counts;
+  std::vector<StackCount> stack_counts;
 
   /// As Reader::samples.
   std::function<Status(const SampleQuery&,
@@ -38,7 +38,7 @@ struct CaptureView {
       samples;
   /// As Reader::callstacks.
   std::function<Status(std::span<const StackId>,
-                       const std::function<void(std::size_t, std::span<const Frame>)>&)>
+                       const std::function<bool(std::size_t, std::span<const Frame>)>&)>
       callstacks;
 
   /// Samples of each event; empty when nobody counted them.

@@ -76,6 +76,7 @@ Status ModuleFilter::judge(std::span<const PlacedStack> stacks, std::vector<bool
   const Status read =
       view_.callstacks(ids, [&](std::size_t position, std::span<const Frame> frames) {
         verdicts_[key_of(open[position])] = runs_through(open[position], frames);
+        return true;
       });
   if (!read) {
     return read;

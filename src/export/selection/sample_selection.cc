@@ -298,7 +298,7 @@ Status SampleSelection::for_each_count(
     const std::function<Status(std::span<const SelectedSample>)>& visit) {
   std::vector<SelectedSample> block;
   for (std::size_t i = 0; i < view_.stack_counts.size(); ++i) {
-    const Reader::StackCount& row = view_.stack_counts[i];
+    const StackCount& row = view_.stack_counts[i];
     SelectedSample sample;
     sample.time_ns = std::numeric_limits<std::uint64_t>::max() - 1;
     sample.pid = row.pid;

@@ -63,14 +63,13 @@ void visit_fields(Visitor& visit, const MetadataEntry* /*table*/) {
 }
 
 template <typename Visitor>
-void visit_fields(Visitor& visit, const Reader::StackCount* /*table*/) {
-  using Count = Reader::StackCount;
-  visit.number(&Count::stack, kMax32);
-  visit.number(&Count::event, kMax32);
-  visit.number(&Count::pid, kMax32);
-  visit.number(&Count::origin, static_cast<std::uint64_t>(StackOrigin::kRecorded));
-  visit.number(&Count::samples, kMax64);
-  visit.number(&Count::weight, kMax64);
+void visit_fields(Visitor& visit, const StackCount* /*table*/) {
+  visit.number(&StackCount::stack, kMax32);
+  visit.number(&StackCount::event, kMax32);
+  visit.number(&StackCount::pid, kMax32);
+  visit.number(&StackCount::origin, static_cast<std::uint64_t>(StackOrigin::kRecorded));
+  visit.number(&StackCount::samples, kMax64);
+  visit.number(&StackCount::weight, kMax64);
 }
 
 template <typename Row>
@@ -186,7 +185,7 @@ void encode_rows(std::span<const Module> rows, BlockContent& content) {
 void encode_rows(std::span<const MetadataEntry> rows, BlockContent& content) {
   encode(rows, content);
 }
-void encode_rows(std::span<const Reader::StackCount> rows, BlockContent& content) {
+void encode_rows(std::span<const StackCount> rows, BlockContent& content) {
   encode(rows, content);
 }
 
@@ -205,7 +204,7 @@ Status decode_rows(bytes::ByteCursor in, std::vector<Module>& rows) {
 Status decode_rows(bytes::ByteCursor in, std::vector<MetadataEntry>& rows) {
   return decode(in, kRowsPerTableBlock, rows);
 }
-Status decode_rows(bytes::ByteCursor in, std::vector<Reader::StackCount>& rows) {
+Status decode_rows(bytes::ByteCursor in, std::vector<StackCount>& rows) {
   return decode(in, kStackCountsPerBlock, rows);
 }
 

@@ -26,7 +26,7 @@ void encode_rows(std::span<const Process> rows, BlockContent& content);
 void encode_rows(std::span<const Thread> rows, BlockContent& content);
 void encode_rows(std::span<const Module> rows, BlockContent& content);
 void encode_rows(std::span<const MetadataEntry> rows, BlockContent& content);
-void encode_rows(std::span<const Reader::StackCount> rows, BlockContent& content);
+void encode_rows(std::span<const StackCount> rows, BlockContent& content);
 
 // Append the rows of one block to `rows`. Errors: kCorrupt.
 Status decode_rows(bytes::ByteCursor in, std::vector<Event>& rows);
@@ -34,7 +34,7 @@ Status decode_rows(bytes::ByteCursor in, std::vector<Process>& rows);
 Status decode_rows(bytes::ByteCursor in, std::vector<Thread>& rows);
 Status decode_rows(bytes::ByteCursor in, std::vector<Module>& rows);
 Status decode_rows(bytes::ByteCursor in, std::vector<MetadataEntry>& rows);
-Status decode_rows(bytes::ByteCursor in, std::vector<Reader::StackCount>& rows);
+Status decode_rows(bytes::ByteCursor in, std::vector<StackCount>& rows);
 
 /// Bytes of the texts of a row: what makes it large.
 std::size_t text_bytes(const Event& row);

@@ -116,7 +116,7 @@ Status Reader::callstack(StackId id, std::vector<Frame>& frames) const {
 
 Status Reader::callstacks(
     std::span<const StackId> ids,
-    const std::function<void(std::size_t, std::span<const Frame>)>& visit) const {
+    const std::function<bool(std::size_t, std::span<const Frame>)>& visit) const {
   if (const Status loaded = impl_->load_dag(); !loaded) {
     return loaded;
   }
@@ -136,7 +136,9 @@ Status Reader::callstacks(
       frames.clear();
       page.value()->append_stack(static_cast<std::uint32_t>(ids[at] - first),
                                  impl_->dag.dictionary(), impl_->dag.edges(), frames);
-      visit(at, frames);
+      if (!visit(at, frames)) {
+        return {};
+      }
     }
   }
   return {};
@@ -185,7 +187,7 @@ bool Reader::has_samples() const {
   return impl_->has_samples();
 }
 
-Result<std::vector<Reader::StackCount>> Reader::stack_counts() const {
+Result<std::vector<StackCount>> Reader::stack_counts() const {
   if (has_samples()) {
     return Error{ErrorCode::kUsage, kNoOffset, "the file has the samples themselves"};
   }

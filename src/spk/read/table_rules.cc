@@ -112,15 +112,15 @@ Status check_metadata(std::span<const MetadataEntry> rows) {
                                               : Status{broken("spk: metadata keys do not ascend")};
 }
 
-Status check_stack_counts(std::span<const Reader::StackCount> rows) {
-  const auto key = [](const Reader::StackCount& row) {
+Status check_stack_counts(std::span<const StackCount> rows) {
+  const auto key = [](const StackCount& row) {
     return std::tuple(row.stack, row.event, row.pid, row.origin);
   };
   if (!ascending(rows, key)) {
     return broken("spk: counts of callstacks do not ascend");
   }
   return std::none_of(rows.begin(), rows.end(),
-                      [](const Reader::StackCount& row) { return row.samples == 0; })
+                      [](const StackCount& row) { return row.samples == 0; })
              ? Status{}
              : Status{broken("spk: count of no samples")};
 }

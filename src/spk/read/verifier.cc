@@ -120,14 +120,14 @@ Status add_sample(const StoredSample& sample, std::uint64_t count, Totals& total
 
 Status check_samples(const Reader& reader, Totals& totals) {
   if (!reader.has_samples()) {
-    const Result<std::vector<Reader::StackCount>> counts = reader.stack_counts();
+    const Result<std::vector<StackCount>> counts = reader.stack_counts();
     if (!counts) {
       return counts.error();
     }
     if (const Status rows = check_stack_counts(counts.value()); !rows) {
       return rows;
     }
-    for (const Reader::StackCount& row : counts.value()) {
+    for (const StackCount& row : counts.value()) {
       StoredSample sample;
       sample.event = row.event;
       sample.origin = row.origin;

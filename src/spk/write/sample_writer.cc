@@ -98,7 +98,7 @@ Status SampleWriter::write_index() {
 Status SampleWriter::write_counts() {
   std::uint64_t rows = 0;
   const Status written =
-      counts_.for_each_block(kStackCountsPerBlock, [&](std::span<const Reader::StackCount> block) {
+      counts_.for_each_block(kStackCountsPerBlock, [&](std::span<const StackCount> block) {
         rows += block.size();
         body_.clear();
         encode_rows(block, body_);

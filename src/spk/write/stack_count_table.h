@@ -22,7 +22,7 @@ namespace stackpack::spk {
 /// 2^64 - 1.
 class StackCountTable {
  public:
-  using Row = Reader::StackCount;
+  using Row = StackCount;
 
   /// `memory_bytes`: for the hash and for sorting what is in it; 0: no bound.
   StackCountTable(std::string scratch_directory, std::uint64_t memory_bytes);
