@@ -1,4 +1,4 @@
-// Reads bytes as a perf capture and aborts when a promise of the source is broken.
+// Reads bytes as a perf capture and aborts when the source breaks a rule of the sink.
 #pragma once
 
 #include <cstdint>

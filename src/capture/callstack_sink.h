@@ -12,7 +12,7 @@
 
 namespace stackpack::capture {
 
-/// A callstack that is promised now and given later (ETW stack keys, deferred perf chains).
+/// A callstack that is announced now and given later (ETW stack keys, deferred perf chains).
 enum class PendingStack : std::uint32_t {};
 
 /// Under which number a source knows a callstack again that it gave before, without decoding it.
@@ -76,16 +76,16 @@ class CallstackSink {
   /// Whether this sink keeps what was added with each slot of a StackMemo. Always the same answer.
   [[nodiscard]] virtual bool remembers_stacks() const { return false; }
 
-  /// A new promise. Numbers are dense, counted from 0.
+  /// A new pending callstack. Numbers are dense, counted from 0.
   virtual PendingStack open_pending() = 0;
 
   /// One sample whose recorded callstack will come through resolve_pending; many samples may share
-  /// one promise. `fallback` (one frame or none) is what the sample gets, as kIpOnly or kNone, when
-  /// the promise is resolved with an empty stack or never. sample.origin is ignored.
+  /// one pending callstack. `fallback` (one frame or none) is what the sample gets, as kIpOnly or
+  /// kNone, when the callstack is resolved with an empty stack or never. sample.origin is ignored.
   virtual Status add_pending_sample(const Sample& sample, PendingStack pending,
                                     const StackView& fallback) = 0;
 
-  /// Keeps a promise, once. An empty stack sends its samples to their fallbacks.
+  /// Resolves a pending callstack, once. An empty stack sends its samples to their fallbacks.
   virtual Status resolve_pending(PendingStack pending, const StackView& stack) = 0;
 
   /// Processes, threads, modules and metadata of the capture.

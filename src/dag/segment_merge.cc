@@ -54,9 +54,9 @@ class SegmentMerge::FrameIndices {
 };
 
 // What the merge writes: the encoded nodes, and the new ids of every segment's callstacks.
-class SegmentMerge::Books {
+class SegmentMerge::MergedNodes {
  public:
-  Books(SegmentMerge& owner, std::size_t segments)
+  MergedNodes(SegmentMerge& owner, std::size_t segments)
       : owner_(owner), ids_(segments), chunks_(segments) {}
 
   // The node of the next merged position; `segments` in which a callstack ends there.
@@ -154,18 +154,18 @@ std::uint64_t SegmentMerge::buffer_share() const {
 }
 
 Status SegmentMerge::run() {
-  Books books(*this, spill_.segments().size());
+  MergedNodes merged_nodes(*this, spill_.segments().size());
   {
     FrameIndices indices(spill_, options_);
     if (const Status merged = merge_dictionaries(indices); !merged) {
       return merged.error();
     }
-    if (const Status merged = merge_nodes(indices, books); !merged) {
+    if (const Status merged = merge_nodes(indices, merged_nodes); !merged) {
       return merged.error();
     }
   }
   for (std::size_t segment = 0; segment < spill_.segments().size(); ++segment) {
-    if (const Status written = write_maps(segment, books); !written) {
+    if (const Status written = write_maps(segment, merged_nodes); !written) {
       return written.error();
     }
   }
@@ -224,7 +224,7 @@ Status SegmentMerge::merge_dictionaries(FrameIndices& indices) {
   return {};
 }
 
-Status SegmentMerge::merge_nodes(FrameIndices& indices, Books& books) {
+Status SegmentMerge::merge_nodes(FrameIndices& indices, MergedNodes& merged_nodes) {
   const std::size_t count = spill_.segments().size();
   std::vector<SegmentNodeReader> readers;
   std::vector<SegmentNode> heads(count);
@@ -269,7 +269,7 @@ Status SegmentMerge::merge_nodes(FrameIndices& indices, Books& books) {
         ending.push_back(segment);
       }
     }
-    if (const Status added = books.add(node.frame, node.depth, ending); !added) {
+    if (const Status added = merged_nodes.add(node.frame, node.depth, ending); !added) {
       return added.error();
     }
     for (const std::size_t segment : equal) {
@@ -278,14 +278,14 @@ Status SegmentMerge::merge_nodes(FrameIndices& indices, Books& books) {
       }
     }
   }
-  return books.finish();
+  return merged_nodes.finish();
 }
 
 // Brings the new ids of one segment into one piece, and translates the nodes of its builder.
-Status SegmentMerge::write_maps(std::size_t segment, const Books& books) {
+Status SegmentMerge::write_maps(std::size_t segment, const MergedNodes& merged_nodes) {
   const Segment& source = spill_.segments()[segment];
   std::vector<StackId> ids(source.stack_count);
-  if (const Status read = books.read_ids(segment, ids); !read) {
+  if (const Status read = merged_nodes.read_ids(segment, ids); !read) {
     return read.error();
   }
   const Result<std::uint64_t> ids_at = id_file_.append(std::as_bytes(std::span(ids)));

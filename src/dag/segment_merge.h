@@ -88,13 +88,13 @@ class SegmentMerge {
   [[nodiscard]] io::SpillFile& id_file() { return id_file_; }
 
  private:
-  class Books;
+  class MergedNodes;
   class FrameIndices;
 
   [[nodiscard]] std::uint64_t buffer_share() const;
   Status merge_dictionaries(FrameIndices& indices);
-  Status merge_nodes(FrameIndices& indices, Books& books);
-  Status write_maps(std::size_t segment, const Books& books);
+  Status merge_nodes(FrameIndices& indices, MergedNodes& merged_nodes);
+  Status write_maps(std::size_t segment, const MergedNodes& merged_nodes);
 
   const SegmentSpill& spill_;
   Options options_;

@@ -10,8 +10,8 @@ TEST_CASE("memory plan: what is in use at the same time stays within the limit")
     CAPTURE(limit);
     const MemoryPlan plan = MemoryPlan::of_limit(limit);
     CHECK(plan.limit == limit);
-    CHECK(plan.builder_bytes + plan.promise_bytes == limit);
-    CHECK(plan.promise_bytes <= limit / 16);
+    CHECK(plan.builder_bytes + plan.pending_bytes == limit);
+    CHECK(plan.pending_bytes <= limit / 16);
     CHECK(plan.fact_bytes + plan.function_bytes <= MemoryPlan::kFixedBytes / 2 + limit / 4);
     const std::uint64_t writing = plan.id_bytes + plan.tally_bytes + plan.count_bytes;
     CHECK(writing <= limit / 4 + limit / 4 + limit / 16);
@@ -25,7 +25,7 @@ TEST_CASE("memory plan: more memory than needed changes nothing, and no limit is
   CHECK(free.builder_bytes == 0);
   CHECK(free.table_bytes == 0);
   const MemoryPlan large = MemoryPlan::of_limit(MemoryPlan::kMiB << 20);
-  CHECK(large.promise_bytes == free.promise_bytes);
+  CHECK(large.pending_bytes == free.pending_bytes);
   CHECK(large.fact_bytes == free.fact_bytes);
   CHECK(large.function_bytes == free.function_bytes);
   CHECK(large.tally_bytes == free.tally_bytes);

@@ -31,8 +31,8 @@ std::vector<SpooledSample> random_samples(std::uint32_t seed, std::size_t count,
     sample.origin = static_cast<stackpack::StackOrigin>(random() % 3);
     sample.node = static_cast<std::uint32_t>(random());
     sample.segment = static_cast<std::uint16_t>(i / 1000);
-    sample.promise = random() % 11 == 0 ? static_cast<std::uint32_t>(random() % 1000)
-                                        : SpooledSample::kNoPromise;
+    sample.pending = random() % 11 == 0 ? static_cast<std::uint32_t>(random() % 1000)
+                                        : SpooledSample::kNoPending;
   }
   return samples;
 }

@@ -22,10 +22,11 @@ using stackpack::test::CollectingSink;
 
 namespace {
 
-// The same calls for every sink: events, samples, promises kept late, names that come late.
+// The same calls for every sink: events, samples, pending callstacks resolved late, names that come
+// late.
 void feed(CallstackSink& sink, std::size_t count) {
   std::mt19937_64 random(5);
-  std::vector<PendingStack> promises;
+  std::vector<PendingStack> pending_stacks;
   std::uint32_t known = 0;  // slots
   sink.add_event({"first", false});
   for (std::size_t i = 0; i < count; ++i) {
@@ -45,13 +46,13 @@ void feed(CallstackSink& sink, std::size_t count) {
     const StackView stack{addresses, runs};
     switch (random() % 12) {
       case 0:
-        promises.push_back(sink.open_pending());
-        REQUIRE(sink.add_pending_sample(sample, promises.back(), {}).has_value());
+        pending_stacks.push_back(sink.open_pending());
+        REQUIRE(sink.add_pending_sample(sample, pending_stacks.back(), {}).has_value());
         break;
       case 1:
-        if (!promises.empty()) {
-          REQUIRE(sink.resolve_pending(promises.back(), stack).has_value());
-          promises.pop_back();
+        if (!pending_stacks.empty()) {
+          REQUIRE(sink.resolve_pending(pending_stacks.back(), stack).has_value());
+          pending_stacks.pop_back();
         }
         break;
       case 2:
@@ -103,19 +104,19 @@ TEST_CASE("sink queue: the sink sees the same calls in the same order") {
   constexpr std::size_t kCount = 30'000;  // many batches
   CollectingSink direct;
   feed(direct, kCount);
-  CollectingSink behind_queue;
-  SinkQueue queue(behind_queue);
+  CollectingSink after_queue;
+  SinkQueue queue(after_queue);
   feed(queue, kCount);
   REQUIRE(queue.finish().has_value());
-  CHECK(behind_queue.events == direct.events);
-  CHECK(behind_queue.promises == direct.promises);
-  CHECK(behind_queue.known_samples == direct.known_samples);
+  CHECK(after_queue.events == direct.events);
+  CHECK(after_queue.pending_stacks == direct.pending_stacks);
+  CHECK(after_queue.known_samples == direct.known_samples);
   CHECK(direct.known_samples > 1000);
-  REQUIRE(behind_queue.rows.size() == direct.rows.size());
+  REQUIRE(after_queue.rows.size() == direct.rows.size());
   for (std::size_t i = 0; i < direct.rows.size(); ++i) {
-    REQUIRE(behind_queue.rows[i].sample == direct.rows[i].sample);
-    REQUIRE(behind_queue.rows[i].stack == direct.rows[i].stack);
-    REQUIRE(behind_queue.rows[i].pending == direct.rows[i].pending);
+    REQUIRE(after_queue.rows[i].sample == direct.rows[i].sample);
+    REQUIRE(after_queue.rows[i].stack == direct.rows[i].stack);
+    REQUIRE(after_queue.rows[i].pending == direct.rows[i].pending);
   }
 }
 

@@ -37,7 +37,7 @@ void add_random_samples(CallstackSink& sink, std::uint32_t seed, std::size_t cou
   std::mt19937_64 random(seed);
   sink.add_event({"cpu-clock", true});
   sink.add_event({"faults", false});
-  std::vector<PendingStack> promises;
+  std::vector<PendingStack> pending_stacks;
   std::set<std::uint32_t> known;  // slots
   for (std::size_t i = 0; i < count; ++i) {
     Sample sample;
@@ -67,15 +67,15 @@ void add_random_samples(CallstackSink& sink, std::uint32_t seed, std::size_t cou
         REQUIRE(sink.add_sample(sample, {}).has_value());
         break;
       case 2:
-        promises.push_back(sink.open_pending());
-        REQUIRE(sink.add_pending_sample(sample, promises.back(), ip).has_value());
-        REQUIRE(sink.add_pending_sample(sample, promises.back(), {}).has_value());
+        pending_stacks.push_back(sink.open_pending());
+        REQUIRE(sink.add_pending_sample(sample, pending_stacks.back(), ip).has_value());
+        REQUIRE(sink.add_pending_sample(sample, pending_stacks.back(), {}).has_value());
         break;
       case 3:
-        if (promises.size() > 1) {  // the first one is never kept
+        if (pending_stacks.size() > 1) {  // the first one is never resolved
           const StackView kept = random() % 3 == 0 ? StackView{} : stack;
-          REQUIRE(sink.resolve_pending(promises.back(), kept).has_value());
-          promises.pop_back();
+          REQUIRE(sink.resolve_pending(pending_stacks.back(), kept).has_value());
+          pending_stacks.pop_back();
         }
         break;
       case 4: {

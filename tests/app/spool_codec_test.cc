@@ -34,7 +34,7 @@ SpooledSample next_sample(const SpooledSample& last, std::mt19937_64& random) {
   sample.segment = changes() ? static_cast<std::uint16_t>(any32()) : sample.segment;
   sample.origin = static_cast<StackOrigin>(random() % 3);
   sample.flags = changes() ? static_cast<std::uint8_t>(random()) : sample.flags;
-  sample.promise = changes() ? any32() : SpooledSample::kNoPromise;
+  sample.pending = changes() ? any32() : SpooledSample::kNoPending;
   return sample;
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("spool codec: nothing is touched beyond the bytes that are promised") 
   extreme.segment = 9;
   extreme.origin = StackOrigin::kRecorded;
   extreme.flags = 0xFF;
-  extreme.promise = 5;
+  extreme.pending = 5;
   std::array<std::byte, kMaxSpooledBytes + 8> bytes;
   bytes.fill(std::byte{0xA5});
   const std::size_t written = encode_spooled(extreme, {}, bytes.data());

@@ -56,8 +56,8 @@ class CollectingSink : public capture::CallstackSink {
   }
   [[nodiscard]] bool remembers_stacks() const override { return remembers; }
   capture::PendingStack open_pending() override {
-    promises.emplace_back();
-    return static_cast<capture::PendingStack>(promises.size() - 1);
+    pending_stacks.emplace_back();
+    return static_cast<capture::PendingStack>(pending_stacks.size() - 1);
   }
   Status add_pending_sample(const Sample& sample, capture::PendingStack pending,
                             const capture::StackView& fallback) override {
@@ -65,24 +65,24 @@ class CollectingSink : public capture::CallstackSink {
     return {};
   }
   Status resolve_pending(capture::PendingStack pending, const capture::StackView& stack) override {
-    promises.at(static_cast<std::size_t>(pending)) = text_of(stack);
+    pending_stacks.at(static_cast<std::size_t>(pending)) = text_of(stack);
     return {};
   }
   capture::SystemRecorder& system() override { return system_facts; }
   capture::LossCounters& losses() override { return counters; }
 
-  /// Rows with every promise kept.
+  /// Rows with every pending callstack resolved.
   [[nodiscard]] std::vector<Row> settled() const {
     std::vector<Row> result = rows;
     for (Row& row : result) {
       if (row.pending < 0) {
         continue;
       }
-      const std::string& promised = promises.at(static_cast<std::size_t>(row.pending));
-      row.sample.origin = !promised.empty()   ? StackOrigin::kRecorded
+      const std::string& resolved = pending_stacks.at(static_cast<std::size_t>(row.pending));
+      row.sample.origin = !resolved.empty()   ? StackOrigin::kRecorded
                           : row.stack.empty() ? StackOrigin::kNone
                                               : StackOrigin::kIpOnly;
-      row.stack = promised.empty() ? row.stack : promised;
+      row.stack = resolved.empty() ? row.stack : resolved;
     }
     return result;
   }
@@ -100,7 +100,7 @@ class CollectingSink : public capture::CallstackSink {
 
   std::vector<Event> events;
   std::vector<Row> rows;
-  std::vector<std::string> promises;
+  std::vector<std::string> pending_stacks;
   bool remembers = true;
   std::map<std::uint32_t, std::string> remembered;  // by the slot of a StackMemo
   std::uint64_t known_samples = 0;

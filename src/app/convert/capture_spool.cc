@@ -29,7 +29,7 @@ CaptureSpool::CaptureSpool(const Options& options)
           options.builder_bytes != 0 ? options.builder_bytes : plan_.builder_bytes})),
       segments_(options.scratch_directory),
       spool_(options.scratch_directory, plan_.spool_bytes),
-      promises_(options.scratch_directory, plan_.promise_bytes),
+      pending_stacks_(options.scratch_directory, plan_.pending_bytes),
       remembered_(capture::StackMemo::kSlots) {
   system_.set_memory_limit(plan_.fact_bytes);
   system_.functions().configure(options.scratch_directory, plan_.function_bytes);
@@ -92,12 +92,12 @@ Status CaptureSpool::close_segment() {
   return segments_.add(builder_->freeze());
 }
 
-Status CaptureSpool::spool(const Sample& sample, const NodeRef& node, std::uint32_t promise) {
+Status CaptureSpool::spool(const Sample& sample, const NodeRef& node, std::uint32_t pending) {
   SpooledSample row;
   static_cast<Sample&>(row) = sample;
   row.segment = node.segment;
   row.node = node.node;
-  row.promise = promise;
+  row.pending = pending;
   if (options_.sample_counter != nullptr) {
     // This thread alone counts.
     options_.sample_counter->store(options_.sample_counter->load(std::memory_order_relaxed) + 1,
@@ -137,7 +137,7 @@ Status CaptureSpool::add_samples(std::span<const StackedSample> samples) {
         remembered_[entry.memo.slot] = node;
       }
     }
-    if (const Status spooled = spool(*entry.sample, node, SpooledSample::kNoPromise); !spooled) {
+    if (const Status spooled = spool(*entry.sample, node, SpooledSample::kNoPending); !spooled) {
       return spooled;
     }
   }
@@ -145,7 +145,7 @@ Status CaptureSpool::add_samples(std::span<const StackedSample> samples) {
 }
 
 capture::PendingStack CaptureSpool::open_pending() {
-  return static_cast<capture::PendingStack>(promises_.open());
+  return static_cast<capture::PendingStack>(pending_stacks_.open());
 }
 
 Status CaptureSpool::add_pending_sample(const Sample& sample, capture::PendingStack pending,
@@ -160,7 +160,7 @@ Status CaptureSpool::resolve_pending(capture::PendingStack pending,
   if (!node) {
     return node.error();
   }
-  return promises_.keep(static_cast<std::uint32_t>(pending), *node);
+  return pending_stacks_.resolve(static_cast<std::uint32_t>(pending), *node);
 }
 
 void CaptureSpool::report_builder(Statistics& statistics) const {

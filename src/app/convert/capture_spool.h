@@ -11,7 +11,7 @@
 
 #include "app/convert/memory_plan.h"
 #include "app/convert/packed_stacks.h"
-#include "app/convert/promise_table.h"
+#include "app/convert/pending_table.h"
 #include "app/convert/sample_spool.h"
 #include "capture/callstack_sink.h"
 #include "dag/builder.h"
@@ -74,12 +74,12 @@ class CaptureSpool final : public capture::CallstackSink {
   }
 
   /// Where the callstack ends that a pending sample got; node 0: none came.
-  Result<NodeRef> resolved(std::uint32_t promise) { return promises_.kept(promise); }
+  Result<NodeRef> resolved(std::uint32_t pending) { return pending_stacks_.resolved(pending); }
 
  private:
   Result<NodeRef> intern(const Sample& sample, const capture::StackView& stack);
   Status intern_arrivals();
-  Status spool(const Sample& sample, const NodeRef& node, std::uint32_t promise);
+  Status spool(const Sample& sample, const NodeRef& node, std::uint32_t pending);
   Status close_segment();
 
   Options options_;
@@ -91,10 +91,10 @@ class CaptureSpool final : public capture::CallstackSink {
   std::uint64_t map_bytes_ = 0;   // the most that a builder's map had
   dag::SegmentSpill segments_;
   SampleSpool spool_;
-  PromiseTable promises_;
+  PendingTable pending_stacks_;
   std::vector<NodeRef> remembered_;  // by the slot of a StackMemo
   std::uint64_t known_frames_ = 0;   // of samples whose callstacks the source knew again
-  std::uint64_t raw_frames_ = 0;     // of recorded samples without a promise
+  std::uint64_t raw_frames_ = 0;     // of recorded samples with their callstacks
   std::vector<Event> events_;
   capture::SystemRecorder system_;
   capture::LossCounters losses_;

@@ -7,11 +7,11 @@ namespace stackpack::app {
 
 /// Who gets how much of --memory-limit, in bytes.
 ///
-/// The phases follow each other: while the capture is read, builder, promises and facts share the
-/// limit; while the file is written, the builder is gone and ids, tally, counts and the writer's
-/// table of edges take its place. What has a fixed size lies outside, in the kFixedBytes that a
-/// conversion may take besides: buffers of the spool, the queue, the source, its tables and recent
-/// chains, the sample blocks under way, and the program itself.
+/// The phases follow each other: while the capture is read, builder, pending callstacks and facts
+/// share the limit; while the file is written, the builder is gone and ids, tally, counts and the
+/// writer's table of edges take its place. What has a fixed size lies outside, in the kFixedBytes
+/// that a conversion may take besides: buffers of the spool, the queue, the source, its tables and
+/// recent chains, the sample blocks under way, and the program itself.
 struct MemoryPlan {
   static constexpr std::uint64_t kLeastLimit = std::uint64_t{16} << 20;
   static constexpr std::uint64_t kFixedBytes = std::uint64_t{64} << 20;
@@ -21,7 +21,7 @@ struct MemoryPlan {
   std::uint64_t builder_bytes = 0;           ///< 0: as much as there is
   std::uint64_t fact_bytes = 256 * kMiB;     ///< processes, threads, modules
   std::uint64_t function_bytes = 16 * kMiB;  ///< functions that the capture names
-  std::uint64_t promise_bytes = 16 * kMiB;   ///< pending callstacks in memory
+  std::uint64_t pending_bytes = 16 * kMiB;   ///< pending callstacks in memory
   std::uint64_t id_bytes = 64 * kMiB;        ///< pages of node to stack id
   std::uint64_t tally_bytes = 16 * kMiB;     ///< a bit per callstack
   std::uint64_t count_bytes = 64 * kMiB;     ///< counts in place of samples
@@ -32,8 +32,8 @@ struct MemoryPlan {
     MemoryPlan plan;
     if (limit != 0) {
       plan.limit = limit;
-      plan.promise_bytes = std::min(plan.promise_bytes, limit / 16);
-      plan.builder_bytes = limit - plan.promise_bytes;
+      plan.pending_bytes = std::min(plan.pending_bytes, limit / 16);
+      plan.builder_bytes = limit - plan.pending_bytes;
       plan.id_bytes = limit / 4;
       plan.count_bytes = std::min(plan.count_bytes, limit / 4);
       plan.tally_bytes = std::min(plan.tally_bytes, limit / 16);

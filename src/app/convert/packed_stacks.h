@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/convert/memory_plan.h"
-#include "app/convert/promise_table.h"
+#include "app/convert/pending_table.h"
 #include "dag/builder.h"
 #include "dag/segment_merge.h"
 #include "dag/segment_spill.h"

@@ -117,20 +117,20 @@ Status SinkQueue::deliver(const Batch& batch) {
     if (const Status added = deliver_samples(); !added) {
       return added;
     }
-    const auto promise = static_cast<capture::PendingStack>(entry.number);
+    const auto pending = static_cast<capture::PendingStack>(entry.number);
     Status status;
     switch (entry.kind) {
       case Kind::kSample:
       case Kind::kKnownSample:
         break;
       case Kind::kPendingSample:
-        status = sink_.add_pending_sample(entry.sample, promise, stack);
+        status = sink_.add_pending_sample(entry.sample, pending, stack);
         break;
       case Kind::kOpenPending:
         sink_.open_pending();
         break;
       case Kind::kResolve:
-        status = sink_.resolve_pending(promise, stack);
+        status = sink_.resolve_pending(pending, stack);
         break;
       case Kind::kEvent:
         sink_.add_event(batch.events[event++]);

@@ -66,7 +66,7 @@ class SinkQueue final : public capture::CallstackSink {
   struct Entry {
     Kind kind = Kind::kSample;
     Sample sample;
-    std::uint32_t number = 0;  // of the promise or slot, or index of the event
+    std::uint32_t number = 0;  // of the pending callstack or slot, or index of the event
     std::uint32_t addresses = 0;
     std::uint32_t runs = 0;
   };

@@ -29,8 +29,8 @@ Status SpkAssembler::settle(const SpooledSample& spooled, PackedStacks& stacks, 
                             StoredSample& sample) {
   static_cast<Sample&>(sample) = static_cast<const Sample&>(spooled);
   NodeRef stack{spooled.segment, 0, spooled.node};
-  if (spooled.promise != SpooledSample::kNoPromise) {
-    const Result<NodeRef> kept = capture_.resolved(spooled.promise);
+  if (spooled.pending != SpooledSample::kNoPending) {
+    const Result<NodeRef> kept = capture_.resolved(spooled.pending);
     if (!kept) {
       return kept.error();
     }

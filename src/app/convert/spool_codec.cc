@@ -22,7 +22,7 @@ enum Change : std::uint8_t {
   kTid = 8,
   kCpu = 16,  // and it fits two bytes
   kWeight = 32,
-  kPromise = 64,  // has one
+  kPending = 64,  // has one
   kSeldom = 128,  // another byte of bits follows all of these
 };
 
@@ -62,7 +62,7 @@ class FieldReader {
   explicit FieldReader(const std::byte* in) : in_(in) {}
 
   template <typename T>
-  void take(T& value, bool counts) {
+  void read_field(T& value, bool counts) {
     T stored;
     std::memcpy(&stored, in_ + position_, sizeof stored);
     value = counts ? stored : value;
@@ -99,7 +99,7 @@ std::size_t encode_spooled(const SpooledSample& sample, const SpooledSample& las
       width | bit_if(sample.pid != last.pid, kPid) | bit_if(sample.tid != last.tid, kTid) |
       bit_if(sample.cpu != last.cpu && !wide_cpu, kCpu) |
       bit_if(sample.weight != last.weight, kWeight) |
-      bit_if(sample.promise != SpooledSample::kNoPromise, kPromise) | bit_if(seldom != 0, kSeldom);
+      bit_if(sample.pending != SpooledSample::kNoPending, kPending) | bit_if(seldom != 0, kSeldom);
   FieldWriter fields(out);
   fields.put(static_cast<std::uint8_t>(bits), true);
   fields.put(sample.node, true);
@@ -107,9 +107,9 @@ std::size_t encode_spooled(const SpooledSample& sample, const SpooledSample& las
   fields.put(sample.pid, (bits & kPid) != 0);
   fields.put(sample.tid, (bits & kTid) != 0);
   fields.put(static_cast<std::uint16_t>(sample.cpu), (bits & kCpu) != 0);
-  if ((bits & (kWeight | kPromise | kSeldom)) != 0) {
+  if ((bits & (kWeight | kPending | kSeldom)) != 0) {
     fields.put(sample.weight, (bits & kWeight) != 0);
-    fields.put(sample.promise, (bits & kPromise) != 0);
+    fields.put(sample.pending, (bits & kPending) != 0);
     fields.put(static_cast<std::uint8_t>(seldom), (bits & kSeldom) != 0);
     fields.put(sample.event, (seldom & kEvent) != 0);
     fields.put(sample.cpu, (seldom & kWideCpu) != 0);
@@ -123,25 +123,25 @@ std::size_t encode_spooled(const SpooledSample& sample, const SpooledSample& las
 std::size_t decode_spooled(const std::byte* in, SpooledSample& sample) {
   FieldReader fields(in);
   std::uint8_t bits = 0;
-  fields.take(bits, true);
-  fields.take(sample.node, true);
+  fields.read_field(bits, true);
+  fields.read_field(sample.node, true);
   sample.time_ns += fields.take_time(kTimeBytes[bits & kTimeBits]);
-  fields.take(sample.pid, (bits & kPid) != 0);
-  fields.take(sample.tid, (bits & kTid) != 0);
+  fields.read_field(sample.pid, (bits & kPid) != 0);
+  fields.read_field(sample.tid, (bits & kTid) != 0);
   auto cpu = static_cast<std::uint16_t>(sample.cpu);
-  fields.take(cpu, (bits & kCpu) != 0);
+  fields.read_field(cpu, (bits & kCpu) != 0);
   sample.cpu = (bits & kCpu) != 0 ? cpu : sample.cpu;
-  sample.promise = SpooledSample::kNoPromise;
-  if ((bits & (kWeight | kPromise | kSeldom)) != 0) {
+  sample.pending = SpooledSample::kNoPending;
+  if ((bits & (kWeight | kPending | kSeldom)) != 0) {
     std::uint8_t seldom = 0;
-    fields.take(sample.weight, (bits & kWeight) != 0);
-    fields.take(sample.promise, (bits & kPromise) != 0);
-    fields.take(seldom, (bits & kSeldom) != 0);
-    fields.take(sample.event, (seldom & kEvent) != 0);
-    fields.take(sample.cpu, (seldom & kWideCpu) != 0);
-    fields.take(sample.segment, (seldom & kSegment) != 0);
-    fields.take(sample.origin, (seldom & kOrigin) != 0);
-    fields.take(sample.flags, (seldom & kFlags) != 0);
+    fields.read_field(sample.weight, (bits & kWeight) != 0);
+    fields.read_field(sample.pending, (bits & kPending) != 0);
+    fields.read_field(seldom, (bits & kSeldom) != 0);
+    fields.read_field(sample.event, (seldom & kEvent) != 0);
+    fields.read_field(sample.cpu, (seldom & kWideCpu) != 0);
+    fields.read_field(sample.segment, (seldom & kSegment) != 0);
+    fields.read_field(sample.origin, (seldom & kOrigin) != 0);
+    fields.read_field(sample.flags, (seldom & kFlags) != 0);
   }
   return fields.position();
 }

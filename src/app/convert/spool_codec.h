@@ -9,11 +9,11 @@ namespace stackpack::app {
 
 /// A sample on its way into the file: its stack is a node of a builder that may still grow.
 struct SpooledSample : Sample {
-  static constexpr std::uint32_t kNoPromise = ~std::uint32_t{0};
+  static constexpr std::uint32_t kNoPending = ~std::uint32_t{0};
 
   std::uint16_t segment = 0;           ///< which builder `node` belongs to
-  std::uint32_t node = 0;              ///< 0 (the root): no stack; or the fallback of a promise
-  std::uint32_t promise = kNoPromise;  ///< number of a pending stack, which replaces `node`
+  std::uint32_t node = 0;              ///< 0 (the root): no stack; or the fallback of a pending one
+  std::uint32_t pending = kNoPending;  ///< number of a pending stack, which replaces `node`
 
   friend bool operator==(const SpooledSample&, const SpooledSample&) = default;
 };

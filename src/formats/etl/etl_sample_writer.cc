@@ -61,7 +61,7 @@ Status SampleWriter::ip_only(const EventFacts& event) {
   return sink_.add_sample(sample_of(event, StackOrigin::kIpOnly), view_of({&event.ip, 1}));
 }
 
-Status SampleWriter::promised(const EventFacts& event, capture::PendingStack pending) {
+Status SampleWriter::add_pending(const EventFacts& event, capture::PendingStack pending) {
   const bool has_ip = (event.flags & kEventIsSample) != 0;
   const std::span<const std::uint64_t> fallback(&event.ip, has_ip ? 1 : 0);
   return sink_.add_pending_sample(
@@ -69,8 +69,8 @@ Status SampleWriter::promised(const EventFacts& event, capture::PendingStack pen
       view_of(fallback));
 }
 
-Status SampleWriter::keep_promise(capture::PendingStack pending,
-                                  std::span<const std::uint64_t> frames) {
+Status SampleWriter::resolve_pending(capture::PendingStack pending,
+                                     std::span<const std::uint64_t> frames) {
   return sink_.resolve_pending(pending, view_of(frames));
 }
 

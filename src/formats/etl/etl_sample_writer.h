@@ -38,9 +38,9 @@ class SampleWriter {
   /// Gives the rows of events the names that the trace had after their first samples.
   void rename_events();
 
-  capture::PendingStack promise() { return sink_.open_pending(); }
-  Status promised(const EventFacts& event, capture::PendingStack pending);
-  Status keep_promise(capture::PendingStack pending, std::span<const std::uint64_t> frames);
+  capture::PendingStack open_pending() { return sink_.open_pending(); }
+  Status add_pending(const EventFacts& event, capture::PendingStack pending);
+  Status resolve_pending(capture::PendingStack pending, std::span<const std::uint64_t> frames);
 
  private:
   Sample sample_of(const EventFacts& event, StackOrigin origin);

@@ -405,7 +405,7 @@ void TraceReader::summarize(TraceSummary& summary) const {
   for (const auto& [type, count] : extended_.item_counts()) {
     summary.event_counts["ext_item_type_" + std::to_string(type)] = count;
   }
-  const JoinCounts& join = join_.counts();
+  const StackJoinCounters& join = join_.counts();
   summary.fragments_inline = join.fragments_inline;
   summary.key_references = join.key_references;
   summary.key_definitions = join.key_definitions;

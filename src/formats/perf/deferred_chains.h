@@ -5,7 +5,7 @@
 // of that thread with the same cookie. Waiting samples of that thread with another cookie will
 // never be served: their record was lost. So one record releases all that wait for its thread.
 //
-// Rejected: handing samples on at once with a promise of the sink (PendingStack). A promise for
+// Rejected: handing samples on at once as pending callstacks of the sink (PendingStack). One for
 // each sample grows with the capture; and whether the recorded chain stayed empty or incomplete,
 // which are flags of the sample, is known only here and only later. Samples wait here instead, at
 // most kMaxPerThread of one thread and kMaxBytes in all; the oldest goes first when there are more.

@@ -160,7 +160,7 @@ Status Reader::samples(const SampleQuery& query,
   spk::SampleHead head;
   std::vector<StoredSample> samples;
   const bool by_thread = query.pid.has_value() || query.tid.has_value();
-  for (const spk::SampleStore::Block& block : impl_->samples.blocks()) {
+  for (const spk::SampleBlocks::Block& block : impl_->samples.blocks()) {
     if (!overlaps(block.entry, query)) {
       continue;
     }
@@ -213,7 +213,7 @@ Result<std::optional<Reader::TimeRange>> Reader::time_range() const {
     return loaded.error();
   }
   std::optional<TimeRange> range;
-  for (const spk::SampleStore::Block& block : impl_->samples.blocks()) {
+  for (const spk::SampleBlocks::Block& block : impl_->samples.blocks()) {
     range = range ? TimeRange{std::min(range->from_ns, block.entry.from_ns),
                               std::max(range->to_ns, block.entry.to_ns)}
                   : TimeRange{block.entry.from_ns, block.entry.to_ns};

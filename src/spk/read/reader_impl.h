@@ -9,7 +9,7 @@
 #include "spk/read/block_reader.h"
 #include "spk/read/dag_store.h"
 #include "spk/read/file_opener.h"
-#include "spk/read/sample_store.h"
+#include "spk/read/sample_blocks.h"
 #include "stackpack/reader.h"
 
 namespace stackpack {
@@ -58,7 +58,7 @@ struct Reader::Impl {
   spk::BlockReader blocks;
   spk::OpenedFile file;
   spk::DagStore dag;
-  spk::SampleStore samples;
+  spk::SampleBlocks samples;
 };
 
 }  // namespace stackpack

@@ -3,7 +3,7 @@
 #include "spk/read/block_reader.h"
 #include "spk/read/dag_store.h"
 #include "spk/read/file_opener.h"
-#include "spk/read/sample_store.h"
+#include "spk/read/sample_blocks.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 
@@ -14,7 +14,7 @@ struct VerifiedParts {
   BlockReader& blocks;
   const OpenedFile& file;
   DagStore& dag;
-  SampleStore& samples;
+  SampleBlocks& samples;
 };
 
 /// Reads everything: see Reader::verify().

@@ -185,7 +185,7 @@ TEST_CASE("reading ahead on a second thread changes nothing") {
     CHECK(ahead->sink.rows[i].stack == alone->sink.rows[i].stack);
     CHECK(ahead->sink.rows[i].pending == alone->sink.rows[i].pending);
   }
-  CHECK(ahead->sink.promises == alone->sink.promises);
+  CHECK(ahead->sink.pending_stacks == alone->sink.pending_stacks);
 }
 
 TEST_CASE("a wrong name of the compression is found out and said") {

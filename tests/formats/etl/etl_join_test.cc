@@ -355,7 +355,7 @@ TEST_CASE("pairs of a part are kept as soon as it is defined, and what they used
     etl::EventKinds kinds;
     const etl::EtlClock clock{etl::LogFileHeader{}};
     etl::SampleWriter samples(sink, rows, kinds, clock, 8);
-    etl::JoinCounts counts;
+    etl::StackJoinCounters counts;
     etl::StackPairs pairs(space, keys, samples, counts);
     const auto space_of_key = kernel_waits ? etl::KeySpace::kKernel : etl::KeySpace::kUser;
     const auto add = [&](etl::StackPart waiting, etl::StackPart known) {
@@ -373,15 +373,15 @@ TEST_CASE("pairs of a part are kept as soon as it is defined, and what they used
       keys.release(known.back());
     }
     keys.release(waiting);
-    CHECK(sink.promises == std::vector<std::string>{"", ""});
+    CHECK(sink.pending_stacks == std::vector<std::string>{"", ""});
     const std::uint64_t frame = kernel_waits ? kK + 9 : kU + 9;
     REQUIRE(keys.define(space_of_key, 7, {&frame, 1}) == waiting);
     REQUIRE(pairs.part_defined(waiting).has_value());
-    CHECK(sink.promises == (kernel_waits
-                                ? std::vector<std::string>{"kfffff80000000009 u7ff600000001",
-                                                           "kfffff80000000009 u7ff600000002"}
-                                : std::vector<std::string>{"kfffff80000000001 u7ff600000009",
-                                                           "kfffff80000000002 u7ff600000009"}));
+    CHECK(sink.pending_stacks ==
+          (kernel_waits ? std::vector<std::string>{"kfffff80000000009 u7ff600000001",
+                                                   "kfffff80000000009 u7ff600000002"}
+                        : std::vector<std::string>{"kfffff80000000001 u7ff600000009",
+                                                   "kfffff80000000002 u7ff600000009"}));
     CHECK(counts.kernel_and_user == 2);
     keys.release(waiting);
     // Numbers of parts that nothing uses are given again, the last one first.

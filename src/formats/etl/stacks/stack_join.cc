@@ -80,14 +80,14 @@ Status StackJoin::kernel_half(const Fragment& fragment, StackPart part) {
     keys_.release(part);
     return done;
   }
-  waiting_.add(thread, {event, part});
+  pending_.add(thread, {event, part});
   return {};
 }
 
 Status StackJoin::user_half(const Fragment& fragment, StackPart part) {
   const ThreadNumber thread = threads_.of(fragment.tid, fragment.processor);
   bool own_kernel_half = false;
-  Status done = waiting_.take_all(thread, [&](const WaitingHalf& half) {
+  Status done = pending_.take_all(thread, [&](const PendingHalf& half) {
     Status emitted;
     if (half.event.clock < fragment.event_clock) {
       ++counts_.stale;
@@ -168,7 +168,7 @@ Status StackJoin::definition(std::uint64_t key, std::span<const std::uint64_t> f
 }
 
 Status StackJoin::let_go() {
-  return waiting_.take_every([&](const WaitingHalf& half) {
+  return pending_.take_every([&](const PendingHalf& half) {
     const Status emitted = emit(half.event, half.kernel, kNoPart, false);
     keys_.release(half.kernel);
     return emitted;

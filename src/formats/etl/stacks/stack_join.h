@@ -15,10 +15,10 @@
 #include "capture/loss_counters.h"
 #include "formats/etl/etl_sample_writer.h"
 #include "formats/etl/event/event_window.h"
-#include "formats/etl/stacks/join_counts.h"
+#include "formats/etl/stacks/pending_halves.h"
+#include "formats/etl/stacks/stack_join_counters.h"
 #include "formats/etl/stacks/stack_keys.h"
 #include "formats/etl/stacks/stack_pairs.h"
-#include "formats/etl/stacks/waiting_halves.h"
 #include "formats/etl/system/thread_states.h"
 #include "scratch/spill_space.h"
 
@@ -45,7 +45,7 @@ class StackJoin {
         samples_(samples),
         losses_(losses),
         pairs_(space, keys, samples, counts_),
-        waiting_(space, threads),
+        pending_(space, threads),
         pointer_size_(pointer_size) {}
 
   /// A fragment with its frames, leaf first. `kernel`: its last frame is a kernel address.
@@ -66,7 +66,7 @@ class StackJoin {
   Status finish();
 
   [[nodiscard]] StackPairs& pairs() { return pairs_; }
-  [[nodiscard]] const JoinCounts& counts() const { return counts_; }
+  [[nodiscard]] const StackJoinCounters& counts() const { return counts_; }
 
   /// Profile samples for which at least one fragment came.
   [[nodiscard]] std::uint64_t samples_with_stack() const { return samples_with_stack_; }
@@ -82,9 +82,9 @@ class StackJoin {
   StackKeys& keys_;
   SampleWriter& samples_;
   capture::LossCounters& losses_;
-  JoinCounts counts_;
+  StackJoinCounters counts_;
   StackPairs pairs_;
-  WaitingHalves waiting_;
+  PendingHalves pending_;
   std::uint8_t pointer_size_;
   std::uint64_t samples_with_stack_ = 0;
   std::vector<std::uint64_t> scratch_;

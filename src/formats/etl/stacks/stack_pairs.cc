@@ -45,12 +45,12 @@ Status StackPairs::add(const EventFacts& event, StackPart kernel, StackPart user
   if (const std::uint32_t known = find(pair); known != 0) {
     pairs_.change(known, [&pair](Pair& of) {
       ++of.samples;
-      pair.promise = of.promise;
+      pair.pending = of.pending;
     });
-    return samples_.promised(event, static_cast<capture::PendingStack>(pair.promise));
+    return samples_.add_pending(event, static_cast<capture::PendingStack>(pair.pending));
   }
-  const capture::PendingStack promise = samples_.promise();
-  pair.promise = static_cast<std::uint32_t>(promise);
+  const capture::PendingStack pending = samples_.open_pending();
+  pair.pending = static_cast<std::uint32_t>(pending);
   pair.live = true;
   pair.samples = 1;
   const std::uint32_t number = pairs_.add(pair);
@@ -65,7 +65,7 @@ Status StackPairs::add(const EventFacts& event, StackPart kernel, StackPart user
       list(number, user);
     }
   }
-  return samples_.promised(event, promise);
+  return samples_.add_pending(event, pending);
 }
 
 // Puts the pair at the end of the part's list.
@@ -125,7 +125,7 @@ Status StackPairs::settle(const Pair& pair) {
   counts_.add(kernel, user, pair.samples);
   counts_.borrowed += kernel && user && pair.borrowed ? pair.samples : 0;
   counts_.frames += scratch_.size() * pair.samples;
-  return samples_.keep_promise(static_cast<capture::PendingStack>(pair.promise), scratch_);
+  return samples_.resolve_pending(static_cast<capture::PendingStack>(pair.pending), scratch_);
 }
 
 Status StackPairs::finish() {

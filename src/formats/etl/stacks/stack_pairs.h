@@ -6,7 +6,7 @@
 #include "capture/callstack_sink.h"
 #include "core/index_table.h"
 #include "formats/etl/etl_sample_writer.h"
-#include "formats/etl/stacks/join_counts.h"
+#include "formats/etl/stacks/stack_join_counters.h"
 #include "formats/etl/stacks/stack_keys.h"
 #include "scratch/spill_records.h"
 #include "scratch/spill_space.h"
@@ -15,14 +15,15 @@
 namespace stackpack::etl {
 
 /// Callstacks made of a kernel part and a user part of which at least one is not defined yet. Each
-/// different pair is one promise to the sink, kept when its last part is defined.
+/// different pair is one pending callstack to the sink, resolved when its last part is defined.
 ///
 /// `borrowed`: the user half was logged for another event of the thread. Such a pair is worth
 /// nothing without its kernel half.
 class StackPairs {
  public:
   /// All references must outlive this. What fails in `space` is in its status().
-  StackPairs(scratch::SpillSpace& space, StackKeys& keys, SampleWriter& samples, JoinCounts& counts)
+  StackPairs(scratch::SpillSpace& space, StackKeys& keys, SampleWriter& samples,
+             StackJoinCounters& counts)
       : keys_(keys),
         samples_(samples),
         counts_(counts),
@@ -34,7 +35,7 @@ class StackPairs {
   /// own on both.
   Status add(const EventFacts& event, StackPart kernel, StackPart user, bool borrowed);
 
-  /// Keeps the promises for which `part` was the last that was missing.
+  /// Resolves the callstacks for which `part` was the last that was missing.
   Status part_defined(StackPart part);
 
   /// Keeps what can be kept: half a callstack is one, too.
@@ -43,7 +44,7 @@ class StackPairs {
  private:
   // A pair is in the list of each part that is open, in the order of their coming.
   struct Pair {
-    std::uint32_t promise = 0;
+    std::uint32_t pending = 0;
     StackPart kernel = kNoPart;
     StackPart user = kNoPart;
     std::uint32_t after_kernel = 0;  // the next pair in the list of `kernel`
@@ -81,7 +82,7 @@ class StackPairs {
 
   StackKeys& keys_;
   SampleWriter& samples_;
-  JoinCounts& counts_;
+  StackJoinCounters& counts_;
   scratch::SpillRecords<Pair> pairs_;
   scratch::SpillTable<ByParts> by_parts_;  // those of two parts
   scratch::SpillArray<OfPart> of_part_;

@@ -23,9 +23,9 @@ struct ThreadState {
   WindowIndex runtime_event[kRuntimeCount] = {kNotInWindow, kNotInWindow, kNotInWindow};
   std::uint32_t pid = kNoId;        ///< from the Thread events
   std::uint32_t closed_in = 0;      ///< part of the trace with the last user half, from 1 on
-  std::uint32_t first_waiting = 0;  ///< see WaitingHalves
-  std::uint32_t last_waiting = 0;   ///< likewise
-  bool counted_as_waiting = false;  ///< likewise
+  std::uint32_t first_pending = 0;  ///< see PendingHalves
+  std::uint32_t last_pending = 0;   ///< likewise
+  bool counted_as_pending = false;  ///< likewise
 };
 
 /// The number of a thread, from 1 on.

@@ -5,7 +5,7 @@
 namespace stackpack::etl {
 
 /// What became of the StackWalk events of a trace.
-struct JoinCounts {
+struct StackJoinCounters {
   std::uint64_t fragments_inline = 0;
   std::uint64_t key_references = 0;
   std::uint64_t key_definitions = 0;

@@ -1,4 +1,4 @@
-#include "spk/read/sample_store.h"
+#include "spk/read/sample_blocks.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 
 namespace stackpack::spk {
 
-Status SampleStore::load() {
+Status SampleBlocks::load() {
   if (loaded_.load(std::memory_order_acquire)) {
     return {};
   }
@@ -22,7 +22,7 @@ Status SampleStore::load() {
   return loaded;
 }
 
-Status SampleStore::load_index(ReadScratch& scratch) {
+Status SampleBlocks::load_index(ReadScratch& scratch) {
   const SectionRecord* const section = directory_.find(SectionKind::kSamples);
   const SectionRecord* const index = directory_.find(SectionKind::kSampleIndex);
   if (section == nullptr || index == nullptr) {
@@ -62,7 +62,7 @@ Status SampleStore::load_index(ReadScratch& scratch) {
   return {};
 }
 
-Status SampleStore::read_head(const Block& block, ReadScratch& scratch, SampleHead& head) {
+Status SampleBlocks::read_head(const Block& block, ReadScratch& scratch, SampleHead& head) {
   const auto content = blocks_.read(block.offset, block.entry.head, scratch);
   if (!content) {
     return content.error();
@@ -71,9 +71,9 @@ Status SampleStore::read_head(const Block& block, ReadScratch& scratch, SampleHe
                             head);
 }
 
-Status SampleStore::read_body(const Block& block, const SampleHead& head, std::uint64_t stack_count,
-                              std::uint64_t event_count, ReadScratch& scratch,
-                              std::vector<StoredSample>& samples) {
+Status SampleBlocks::read_body(const Block& block, const SampleHead& head,
+                               std::uint64_t stack_count, std::uint64_t event_count,
+                               ReadScratch& scratch, std::vector<StoredSample>& samples) {
   const std::uint64_t offset = block.offset + block.entry.head.stored_bytes;
   const auto content = blocks_.read(offset, block.entry.body, scratch);
   if (!content) {

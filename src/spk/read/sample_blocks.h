@@ -15,9 +15,9 @@ namespace stackpack::spk {
 
 /// The samples of an open file: the index, loaded at first use, and the blocks.
 /// Threads: any number.
-class SampleStore {
+class SampleBlocks {
  public:
-  SampleStore(BlockReader& blocks, const Directory& directory)
+  SampleBlocks(BlockReader& blocks, const Directory& directory)
       : blocks_(blocks), directory_(directory) {}
 
   /// Loads the index unless it is there. A failure is tried again at the next call.

@@ -15,27 +15,27 @@
 
 namespace stackpack::etl {
 
-/// A kernel half that waits for the user half of its thread.
-struct WaitingHalf {
+/// A kernel half that is pending: the user half of its thread has not come.
+struct PendingHalf {
   EventFacts event;
   StackPart kernel = kNoPart;
 };
 
-/// The kernel halves that wait, of all threads: a list for each.
+/// The pending kernel halves of all threads: a list for each.
 ///
-/// Most wait for microseconds. A thread that never leaves the kernel keeps its halves waiting to
+/// Most are pending for microseconds. A thread that never leaves the kernel keeps its halves to
 /// the end of the trace, and there can be millions: they are kept in a SpillSpace, so that waiting
 /// costs disk, not memory, and no stack is decided early.
-class WaitingHalves {
+class PendingHalves {
  public:
   /// Both must outlive this. What fails in `space` is in its status().
-  WaitingHalves(scratch::SpillSpace& space, ThreadStates& threads)
+  PendingHalves(scratch::SpillSpace& space, ThreadStates& threads)
       : threads_(threads), halves_(space) {}
 
   /// Takes over one use of `half.kernel`.
-  void add(ThreadNumber thread, const WaitingHalf& half);
+  void add(ThreadNumber thread, const PendingHalf& half);
 
-  /// Gives everything that waits for the thread to `visit(const WaitingHalf&)`, oldest first, and
+  /// Gives everything that waits for the thread to `visit(const PendingHalf&)`, oldest first, and
   /// forgets it. The visitor takes over the uses, and adds nothing.
   template <typename Visit>
   Status take_all(ThreadNumber thread, Visit visit) {
@@ -55,19 +55,19 @@ class WaitingHalves {
   template <typename Visit>
   Status take_every(Visit visit) {
     if (many_threads_) {
-      threads_that_wait_.clear();
+      pending_threads_.clear();
     }
-    std::sort(threads_that_wait_.begin(), threads_that_wait_.end());
-    const std::size_t count = many_threads_ ? threads_.last() : threads_that_wait_.size();
+    std::sort(pending_threads_.begin(), pending_threads_.end());
+    const std::size_t count = many_threads_ ? threads_.last() : pending_threads_.size();
     for (std::size_t i = 0; i < count; ++i) {
       const ThreadNumber thread =
-          many_threads_ ? static_cast<ThreadNumber>(i + 1) : threads_that_wait_[i];
+          many_threads_ ? static_cast<ThreadNumber>(i + 1) : pending_threads_[i];
       if (const Status done = take_all(thread, visit); !done) {
         return done;
       }
-      threads_.at(thread).counted_as_waiting = false;
+      threads_.at(thread).counted_as_pending = false;
     }
-    threads_that_wait_.clear();
+    pending_threads_.clear();
     many_threads_ = false;
     return {};
   }
@@ -76,7 +76,7 @@ class WaitingHalves {
   static constexpr std::size_t kMostThreads = std::size_t{1} << 16;
 
   struct alignas(64) Listed {
-    WaitingHalf half;
+    PendingHalf half;
     std::uint32_t next = 0;
   };
 
@@ -84,8 +84,8 @@ class WaitingHalves {
 
   ThreadStates& threads_;
   scratch::SpillRecords<Listed> halves_;
-  // Those with counted_as_waiting, unless they are many.
-  std::vector<ThreadNumber> threads_that_wait_;
+  // Those with counted_as_pending, unless they are many.
+  std::vector<ThreadNumber> pending_threads_;
   bool many_threads_ = false;
 };
 

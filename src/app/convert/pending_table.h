@@ -18,27 +18,27 @@ struct NodeRef {
   friend bool operator==(const NodeRef&, const NodeRef&) = default;
 };
 
-/// What became of the promises of a source: 8 bytes each, in memory up to a budget and in a scratch
-/// file beyond. Errors: kIo.
-class PromiseTable {
+/// What became of the pending callstacks of a source: 8 bytes each, in memory up to a budget and in
+/// a scratch file beyond. Errors: kIo.
+class PendingTable {
  public:
-  PromiseTable(std::string scratch_directory, std::uint64_t budget_bytes)
+  PendingTable(std::string scratch_directory, std::uint64_t budget_bytes)
       : file_(std::move(scratch_directory)), pages_(file_, budget_bytes) {}
 
-  /// The number of the next promise, counted from 0; it is kept with no callstack until keep().
+  /// The number of the next pending callstack, counted from 0; there is none until resolve().
   std::uint32_t open() { return count_++; }
 
-  Status keep(std::uint32_t promise, const NodeRef& stack) {
-    return pages_.set(at(promise), stack);
+  Status resolve(std::uint32_t pending, const NodeRef& stack) {
+    return pages_.set(at(pending), stack);
   }
 
-  [[nodiscard]] Result<NodeRef> kept(std::uint32_t promise) {
-    return pages_.get<NodeRef>(at(promise));
+  [[nodiscard]] Result<NodeRef> resolved(std::uint32_t pending) {
+    return pages_.get<NodeRef>(at(pending));
   }
 
  private:
-  static std::uint64_t at(std::uint32_t promise) {
-    return std::uint64_t{promise} * sizeof(NodeRef);
+  static std::uint64_t at(std::uint32_t pending) {
+    return std::uint64_t{pending} * sizeof(NodeRef);
   }
 
   io::SpillFile file_;
