@@ -13,9 +13,7 @@ bool always(std::span<const std::byte> /*head*/) {
 
 Result<capture::ByteAccount> read(capture::CaptureBytes& bytes, capture::CallstackSink& sink,
                                   const capture::ReadRequest& request) {
-  ReadOptions options;
-  options.control = request.control;
-  return read_capture(*bytes.main, sink, options);
+  return read_capture(*bytes.main, sink, {.control = request.control});
 }
 
 }  // namespace
@@ -26,10 +24,6 @@ constinit const capture::SourceFormat source_format = {
     .detect = looks_like_folded,
     .streams = always,
     .read = read,
-    .open_directory = nullptr,
-    .has_sessions = false,
-    .has_magic = false,
-    .ending = {},
     .loss_names = kLossNames,
     .skip_reasons = kSkipReasons,
 };

@@ -14,9 +14,7 @@ bool never(std::span<const std::byte> /*head*/) {
 
 Result<capture::ByteAccount> read(capture::CaptureBytes& bytes, capture::CallstackSink& sink,
                                   const capture::ReadRequest& request) {
-  ReadOptions options;
-  options.control = request.control;
-  return read_capture(*bytes.main, sink, options);
+  return read_capture(*bytes.main, sink, {.control = request.control});
 }
 
 }  // namespace
@@ -27,10 +25,6 @@ constinit const capture::SourceFormat source_format = {
     .detect = looks_like_pprof,
     .streams = never,
     .read = read,
-    .open_directory = nullptr,
-    .has_sessions = false,
-    .has_magic = false,
-    .ending = {},
     .loss_names = kLossNames,
     .skip_reasons = kSkipReasons,
 };
