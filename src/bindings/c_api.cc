@@ -187,10 +187,12 @@ stackpack_status stackpack_visit_counts(const stackpack_reader* reader,
       return status_of(counts);
     }
     std::vector<stackpack_stack_count> rows(counts->size());
-    std::transform(counts->begin(), counts->end(), rows.begin(), [](const StackCount& from) {
-      return stackpack_stack_count{from.samples, from.weight, from.stack,
-                                   from.event,   from.pid,    static_cast<uint32_t>(from.origin)};
-    });
+    std::transform(counts->begin(), counts->end(), rows.begin(),
+                   [](const stackpack::StackCount& from) {
+                     return stackpack_stack_count{from.samples, from.weight,
+                                                  from.stack,   from.event,
+                                                  from.pid,     static_cast<uint32_t>(from.origin)};
+                   });
     if (!rows.empty()) {
       visitor(context, rows.data(), rows.size());
     }

@@ -156,6 +156,7 @@ Result<AskedAddresses> asked_addresses(const Reader& reader) {
     }
     return view->callstacks(ids, [&](std::size_t at, std::span<const Frame> frames) {
       collector.add_stack(frames, contexts[at]);
+      return true;
     });
   });
   if (!grouped) {
