@@ -61,11 +61,11 @@ struct SourceFormat {
   bool has_magic = false;
   /// Ending of the names, as in ".etl", of files that are captures whatever their content. Empty:
   /// names do not say.
-  std::string_view ending;
+  std::string_view ending{};
 
   /// Names of its loss counters, and its reasons to skip bytes, whose names may be counted as well.
-  std::span<const std::string_view> loss_names;
-  std::span<const SkipReason> skip_reasons;
+  std::span<const std::string_view> loss_names{};
+  std::span<const SkipReason> skip_reasons{};
 };
 
 }  // namespace stackpack::capture
