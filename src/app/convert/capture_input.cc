@@ -19,7 +19,7 @@ constexpr Error kStandsAlone{ErrorCode::kUsage, kNoOffset,
 constexpr std::uint64_t kSpoolLimit = std::uint64_t{1} << 40;
 
 Result<const capture::SourceFormat*> detect_format(std::span<const std::byte> head,
-                                                 const std::string& asked) {
+                                                   const std::string& asked) {
   if (head.empty()) {
     return Error{ErrorCode::kTruncated, 0, "input is empty"};
   }
