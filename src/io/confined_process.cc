@@ -94,8 +94,9 @@ unsigned close_others(std::vector<int> kept) {
   return next;
 }
 
-// Calls of the system that reading and computing take. All others fail with EPERM.
-void allow_reading_only() {
+// Calls of the system that reading and computing take. All others fail with EPERM. Sanitizers make
+// others of their own.
+[[maybe_unused]] void allow_reading_only() {
 #if defined(__x86_64__) || defined(__aarch64__)
   constexpr std::array kAllowed{
       SYS_read,         SYS_pread64,   SYS_write,           SYS_writev,
