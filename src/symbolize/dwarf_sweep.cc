@@ -85,7 +85,8 @@ class DwarfSweep::Unit {
         continue;
       }
       any = true;
-      if (const Some some = asked(begin, end); some.any()) {
+      // Linkers put 0 where they threw code away; no program has code in its first byte.
+      if (const Some some = asked(begin, end); begin != 0 && some.any()) {
         visit(begin, end, some);
       }
     }
