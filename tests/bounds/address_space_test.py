@@ -65,8 +65,10 @@ def main():
         # The system's loader says what it likes.
         starts = least(lambda space: run(program, ["--version"], space)[0] == 0, 1 << 20, most)
         enough = least(lambda space: check(program, capture, output, space)[0] == 0, starts, most)
+        # How much is enough differs between runs, with what threads reserve at the same time.
+        most = enough + enough // 2
         for step in range(STEPS + 1):
-            space = starts + (enough + (1 << 20) - starts) * step // STEPS
+            space = starts + (most - starts) * step // STEPS
             status, problem = check(program, capture, output, space)
             failed += status == 4
             succeeded += status == 0
