@@ -15,6 +15,7 @@
 #include "cli/human_text.h"
 #include "cli/interruptible.h"
 #include "cli/json_text.h"
+#include "cli/next_step.h"
 #include "cli/text_escape.h"
 
 namespace stackpack::cli {
@@ -179,7 +180,11 @@ int run_symbolize(const SymbolizeArguments& arguments, const Messages& messages)
                                : error.part == app::kKallsymsPart ? arguments.options.kallsyms
                                                                   : arguments.file;
     error.part = kMainPart;
-    messages.error(about, error);
+    if (&about == &arguments.file) {
+      explain_not_packed(arguments.file, error, messages);
+    } else {
+      messages.error(about, error);
+    }
     return exit_code_of(error);
   }
   std::string json;
