@@ -48,3 +48,5 @@ run symbolize demo.spk -o named.spk --sysroot root
 rm root/usr/bin/demo
 printf '\177ELF\002\001\001 nothing else' > root/usr/bin/demo
 run symbolize demo.spk -o named.spk --sysroot root
+# A capture is no .spk file.
+run symbolize demo.perf.data -o named.spk
