@@ -267,88 +267,110 @@ std::uint64_t FunctionRecorder::unsized_facts() const {
   return impl_->unsized_facts;
 }
 
-Status FunctionRecorder::finish(const SystemTables& tables, const Occurs& occurs,
-                                const Visit& visit) {
-  FunctionLives lives(tables);
-  std::vector<std::optional<std::uint32_t>> modules;  // by image
-  for (std::uint32_t image = 0; image < impl_->image_by_number.size(); ++image) {
-    modules.push_back(impl_->module_of(image, tables));
+// Visits the functions of a recorder in the order of a file: rows come by owner and address, and
+// those that touch each other are looked at together, since one decides when another was born.
+class FunctionRecorder::Finish {
+ public:
+  Finish(Impl& recorder, const SystemTables& tables, const Occurs& occurs, const Visit& visit)
+      : recorder_(recorder), lives_(tables), occurs_(occurs), visit_(visit) {
+    for (std::uint32_t image = 0; image < recorder.image_by_number.size(); ++image) {
+      modules_.push_back(recorder.module_of(image, tables));
+    }
   }
-  // Those of images that occur: images are numbered as they came, not as the modules are.
-  std::vector<std::pair<RecordedFunction, FunctionLife>> in_images;
-  // Ranges that touch each other are looked at together: one decides when another was born.
-  std::vector<FunctionRow> together;
-  std::uint64_t end = 0;
-  const auto any_occurs = [&]() {
-    const FunctionRow& first = together.front();
-    RecordedFunction all;
-    all.owner = first.owner;
-    all.start = first.start;
-    all.size = end - first.start;
-    if (all.owner == FunctionOwner::kImage) {
-      all.module = modules[first.pid_or_image].value_or(0);
-      return modules[first.pid_or_image] && occurs(all);
-    }
-    all.pid = first.pid_or_image;
-    return occurs(all);
-  };
-  const auto settle = [&]() -> Status {
-    if (together.empty() || !any_occurs()) {
-      together.clear();
-      return {};
-    }
-    for (const FunctionLife& life : lives.of(together)) {
-      RecordedFunction function;
-      function.owner = life.row.owner;
-      function.life_ns = life.life_ns;
-      function.start = life.row.start;
-      function.size = life.row.size;
-      const bool in_image = function.owner == FunctionOwner::kImage;
-      if (in_image && !modules[life.row.pid_or_image]) {
-        continue;
-      }
-      (in_image ? function.module : function.pid) =
-          in_image ? *modules[life.row.pid_or_image] : life.row.pid_or_image;
-      if (!occurs(function)) {
-        continue;
-      }
-      if (in_image) {
-        in_images.emplace_back(function, life);
-      } else if (const Status visited = impl_->visit_function(life, function, visit); !visited) {
-        return visited;
-      }
-    }
-    together.clear();
-    return {};
-  };
-  const Status read = impl_->each_row([&](const FunctionRow& row) -> Status {
-    const bool same_owner = !together.empty() && together.front().owner == row.owner &&
-                            together.front().pid_or_image == row.pid_or_image;
-    const bool full = together.size() >= impl_->most_rows() && together.back().start != row.start;
-    if (!same_owner || row.start >= end || full) {
+
+  Status run() {
+    const Status read =
+        recorder_.each_row([this](const FunctionRow& row) -> Status { return add(row); });
+    const Status settled = read ? settle() : read;
+    return settled ? visit_images() : settled;
+  }
+
+ private:
+  Status add(const FunctionRow& row) {
+    const bool same_owner = !together_.empty() && together_.front().owner == row.owner &&
+                            together_.front().pid_or_image == row.pid_or_image;
+    const bool full =
+        together_.size() >= recorder_.most_rows() && together_.back().start != row.start;
+    if (!same_owner || row.start >= end_ || full) {
       if (const Status settled = settle(); !settled) {
         return settled;
       }
-      end = 0;
+      end_ = 0;
     }
-    together.push_back(row);
-    end = std::max(end, row.start + row.size);
+    together_.push_back(row);
+    end_ = std::max(end_, row.start + row.size);
     return {};
-  });
-  const Status settled = read ? settle() : read;
-  if (!settled) {
-    return settled;
   }
-  std::stable_sort(in_images.begin(), in_images.end(), [](const auto& a, const auto& b) {
-    return std::tuple(a.first.module, a.first.start, a.second.born_ns + 1) <
-           std::tuple(b.first.module, b.first.start, b.second.born_ns + 1);
-  });
-  for (const auto& [function, life] : in_images) {
-    if (const Status visited = impl_->visit_function(life, function, visit); !visited) {
-      return visited;
+
+  // Whose bytes a row is about; false: those of an image that is in no table of modules.
+  bool set_owner(RecordedFunction& function, const FunctionRow& row) const {
+    function.owner = row.owner;
+    if (row.owner != FunctionOwner::kImage) {
+      function.pid = row.pid_or_image;
+      return true;
     }
+    function.module = modules_[row.pid_or_image].value_or(0);
+    return modules_[row.pid_or_image].has_value();
   }
-  return {};
+
+  bool any_occurs() const {
+    RecordedFunction all;
+    all.start = together_.front().start;
+    all.size = end_ - all.start;
+    return set_owner(all, together_.front()) && occurs_(all);
+  }
+
+  Status settle() {
+    if (together_.empty() || !any_occurs()) {
+      together_.clear();
+      return {};
+    }
+    for (const FunctionLife& life : lives_.of(together_)) {
+      RecordedFunction function;
+      function.life_ns = life.life_ns;
+      function.start = life.row.start;
+      function.size = life.row.size;
+      if (!set_owner(function, life.row) || !occurs_(function)) {
+        continue;
+      }
+      if (function.owner == FunctionOwner::kImage) {
+        in_images_.emplace_back(function, life);
+      } else if (const Status visited = recorder_.visit_function(life, function, visit_);
+                 !visited) {
+        return visited;
+      }
+    }
+    together_.clear();
+    return {};
+  }
+
+  Status visit_images() {
+    std::stable_sort(in_images_.begin(), in_images_.end(), [](const auto& a, const auto& b) {
+      return std::tuple(a.first.module, a.first.start, a.second.born_ns + 1) <
+             std::tuple(b.first.module, b.first.start, b.second.born_ns + 1);
+    });
+    for (const auto& [function, life] : in_images_) {
+      if (const Status visited = recorder_.visit_function(life, function, visit_); !visited) {
+        return visited;
+      }
+    }
+    return {};
+  }
+
+  Impl& recorder_;
+  FunctionLives lives_;
+  const Occurs& occurs_;
+  const Visit& visit_;
+  std::vector<std::optional<std::uint32_t>> modules_;  // by image
+  std::vector<FunctionRow> together_;
+  std::uint64_t end_ = 0;  // where the last byte of `together_` ends
+  // Those of images that occur: images are numbered as they came, not as the modules are.
+  std::vector<std::pair<RecordedFunction, FunctionLife>> in_images_;
+};
+
+Status FunctionRecorder::finish(const SystemTables& tables, const Occurs& occurs,
+                                const Visit& visit) {
+  return Finish(*impl_, tables, occurs, visit).run();
 }
 
 }  // namespace stackpack::capture

@@ -67,6 +67,7 @@ class FunctionRecorder {
 
  private:
   struct Impl;
+  class Finish;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -9,7 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/command_definitions.h"
+#include "cli/definitions/command_definitions.h"
+#include "cli/definitions/option_kinds.h"
 #include "cli/suggestion.h"
 #include <CLI/CLI.hpp>
 

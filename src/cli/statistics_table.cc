@@ -50,69 +50,89 @@ void append_selection(std::string& out, const Statistics& statistics) {
          grouped(statistics.callstacks.raw_frames), grouped(statistics.callstacks.unique_frames));
 }
 
+// A line `name  text`.
+void append_fact(std::string& out, std::string_view name, std::string_view text) {
+  append(out, "{:<14}{}\n", name, text);
+}
+
+// The same for a text of the capture, which may be missing.
+void append_text_fact(std::string& out, std::string_view name, std::string_view text) {
+  if (!text.empty()) {
+    append(out, "{:<14}", name);
+    append_escaped(out, text);
+    out += '\n';
+  }
+}
+
+void append_origin(std::string& out, const app::Measurement& measurement) {
+  const Statistics& statistics = measurement.statistics;
+  append_fact(out, "capture",
+              fmt::format("{}, {}", statistics.source_kind, human_bytes(statistics.source_bytes)));
+  append_text_fact(out, "host", measurement.facts.host);
+  append_text_fact(out, "recorded by", measurement.facts.command);
+  if (const auto& times = measurement.facts.times; times) {
+    const auto duration = static_cast<double>(times->to_ns - times->from_ns);
+    append_fact(
+        out, "duration",
+        fmt::format("{}, {} to {} of the capture's clock", human_seconds(duration / kNsPerSecond),
+                    seconds_text(times->from_ns), seconds_text(times->to_ns)));
+  }
+  append_fact(out, "file", human_bytes(measurement.file_bytes));
+}
+
+void append_sample_counts(std::string& out, const Statistics& statistics) {
+  const auto& samples = statistics.samples;
+  append_fact(
+      out, "samples",
+      fmt::format("{} ({} with a recorded callstack, {} with an instruction pointer alone, "
+                  "{} with neither; {} recorded callstacks without frames)",
+                  grouped(samples.total), grouped(samples.recorded), grouped(samples.ip_only),
+                  grouped(samples.none), grouped(samples.empty_chains)));
+  if (samples.records != samples.total) {
+    append_fact(out, "",
+                fmt::format("of {} records: a group of counters gives several samples each",
+                            grouped(samples.records)));
+  }
+  if (samples.stack_dump_only != 0) {
+    append_fact(out, "",
+                fmt::format("{} with a dump of registers and stack memory instead of a callstack",
+                            grouped(samples.stack_dump_only)));
+  }
+}
+
 void append_facts(std::string& out, const app::Measurement& measurement,
                   const app::DerivedFigures& figures) {
   const Statistics& statistics = measurement.statistics;
-  const auto fact = [&out](std::string_view name, const std::string& text) {
-    append(out, "{:<14}{}\n", name, text);
-  };
-  const auto name_fact = [&out](std::string_view name, std::string_view text) {
-    if (!text.empty()) {
-      append(out, "{:<14}", name);
-      append_escaped(out, text);
-      out += '\n';
-    }
-  };
   out += '\n';
-  fact("capture",
-       fmt::format("{}, {}", statistics.source_kind, human_bytes(statistics.source_bytes)));
-  name_fact("host", measurement.facts.host);
-  name_fact("recorded by", measurement.facts.command);
-  if (const auto& times = measurement.facts.times; times) {
-    fact("duration", fmt::format("{}, {} to {} of the capture's clock",
-                                 human_seconds(static_cast<double>(times->to_ns - times->from_ns) /
-                                               kNsPerSecond),
-                                 seconds_text(times->from_ns), seconds_text(times->to_ns)));
-  }
-  fact("file", human_bytes(measurement.file_bytes));
-  fact("samples",
-       fmt::format("{} ({} with a recorded callstack, {} with an instruction pointer alone, "
-                   "{} with neither; {} recorded callstacks without frames)",
-                   grouped(statistics.samples.total), grouped(statistics.samples.recorded),
-                   grouped(statistics.samples.ip_only), grouped(statistics.samples.none),
-                   grouped(statistics.samples.empty_chains)));
-  if (statistics.samples.records != statistics.samples.total) {
-    fact("", fmt::format("of {} records: a group of counters gives several samples each",
-                         grouped(statistics.samples.records)));
-  }
-  if (statistics.samples.stack_dump_only != 0) {
-    fact("", fmt::format("{} with a dump of registers and stack memory instead of a callstack",
-                         grouped(statistics.samples.stack_dump_only)));
-  }
-  fact("frames", fmt::format("{} recorded, {} in distinct callstacks, {} distinct; deepest {}",
-                             grouped(statistics.callstacks.raw_frames),
-                             grouped(statistics.callstacks.unique_frames),
-                             grouped(statistics.dag.distinct_frames),
-                             grouped(statistics.callstacks.max_depth)));
+  append_origin(out, measurement);
+  append_sample_counts(out, statistics);
+  append_fact(out, "frames",
+              fmt::format("{} recorded, {} in distinct callstacks, {} distinct; deepest {}",
+                          grouped(statistics.callstacks.raw_frames),
+                          grouped(statistics.callstacks.unique_frames),
+                          grouped(statistics.dag.distinct_frames),
+                          grouped(statistics.callstacks.max_depth)));
   const std::string resident =
       measurement.resident_bytes
           ? fmt::format("{:.2f} B in memory",
                         app::ratio(*measurement.resident_bytes, statistics.dag.nodes))
           : std::string("a page is damaged: see verify");
-  fact("callstacks",
-       fmt::format("a tree of {} nodes in {} pages; {:.2f} B per node in the file, {}",
-                   grouped(statistics.dag.nodes), grouped(statistics.dag.pages),
-                   figures.bytes_per_node_stored, resident));
-  fact("sample data",
-       fmt::format("{}, {:.2f} B per sample", human_bytes(statistics.sample_stream_bytes),
-                   figures.bytes_per_sample));
-  fact("conversion",
-       fmt::format("{} nodes looked up, {:.2f} probes each; {:.1f} % of frames known from the "
-                   "callstack before",
-                   grouped(statistics.builder.lookups), figures.probes_per_lookup,
-                   figures.prefix_saved_percent));
-  fact("system", fmt::format("{} processes, {} threads, {} modules", grouped(statistics.processes),
-                             grouped(statistics.threads), grouped(statistics.modules)));
+  append_fact(out, "callstacks",
+              fmt::format("a tree of {} nodes in {} pages; {:.2f} B per node in the file, {}",
+                          grouped(statistics.dag.nodes), grouped(statistics.dag.pages),
+                          figures.bytes_per_node_stored, resident));
+  append_fact(out, "sample data",
+              fmt::format("{}, {:.2f} B per sample", human_bytes(statistics.sample_stream_bytes),
+                          figures.bytes_per_sample));
+  append_fact(
+      out, "conversion",
+      fmt::format("{} nodes looked up, {:.2f} probes each; {:.1f} % of frames known from the "
+                  "callstack before",
+                  grouped(statistics.builder.lookups), figures.probes_per_lookup,
+                  figures.prefix_saved_percent));
+  append_fact(out, "system",
+              fmt::format("{} processes, {} threads, {} modules", grouped(statistics.processes),
+                          grouped(statistics.threads), grouped(statistics.modules)));
 }
 
 void append_events(std::string& out, const app::Measurement& measurement) {

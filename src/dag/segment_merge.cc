@@ -224,56 +224,90 @@ Status SegmentMerge::merge_dictionaries(FrameIndices& indices) {
   return {};
 }
 
-Status SegmentMerge::merge_nodes(FrameIndices& indices, MergedNodes& merged_nodes) {
-  const std::size_t count = spill_.segments().size();
-  std::vector<SegmentNodeReader> readers;
-  std::vector<SegmentNode> heads(count);
-  const auto before = [&](std::size_t a, std::size_t b) {
-    return heads[a].depth != heads[b].depth ? heads[a].depth > heads[b].depth
-                                            : heads[a].frame < heads[b].frame;
-  };
-  core::MergeHeap<std::size_t, decltype(before)> heap(before);  // of segments
-  const auto advance = [&](std::size_t segment) -> Status {
-    const Result<bool> more = readers[segment].next(heads[segment]);
+// The nodes of all segments as one sorted stream: the deepest first, then by frame.
+class SegmentMerge::NodeStreams {
+ public:
+  explicit NodeStreams(FrameIndices& indices) : indices_(indices), heap_(Before{&heads_}) {}
+
+  Status open(const SegmentSpill& spill, std::size_t buffer_bytes) {
+    heads_.resize(spill.segments().size());
+    for (const Segment& segment : spill.segments()) {
+      readers_.emplace_back(spill, segment, buffer_bytes);
+      if (const Status advanced = advance(readers_.size() - 1); !advanced) {
+        return advanced;
+      }
+    }
+    return {};
+  }
+
+  bool done() const { return heap_.empty(); }
+  SegmentNode node() const { return heads_[heap_.top()]; }
+
+  // Takes the segments whose heads are `node` off the heap; of those in which a callstack ends
+  // there, `ending` is a list.
+  void take_equal(const SegmentNode& node, std::vector<std::size_t>& equal,
+                  std::vector<std::size_t>& ending) {
+    equal.clear();
+    ending.clear();
+    while (!heap_.empty() && heads_[heap_.top()].depth == node.depth &&
+           heads_[heap_.top()].frame == node.frame) {
+      const std::size_t segment = heap_.pop();
+      equal.push_back(segment);
+      if (heads_[segment].ends_stack) {
+        ending.push_back(segment);
+      }
+    }
+  }
+
+  // The next node of a segment that was taken off.
+  Status advance(std::size_t segment) {
+    const Result<bool> more = readers_[segment].next(heads_[segment]);
     if (!more) {
       return more.error();
     }
     if (!*more) {
       return {};
     }
-    const Result<std::uint32_t> merged = indices.merged(segment, heads[segment].frame);
+    const Result<std::uint32_t> merged = indices_.merged(segment, heads_[segment].frame);
     if (!merged) {
       return merged.error();
     }
-    heads[segment].frame = *merged;
-    heap.push(segment);
+    heads_[segment].frame = *merged;
+    heap_.push(segment);
     return {};
-  };
-  for (const Segment& segment : spill_.segments()) {
-    readers.emplace_back(spill_, segment, buffer_share());
-    if (const Status advanced = advance(readers.size() - 1); !advanced) {
-      return advanced.error();
+  }
+
+ private:
+  struct Before {
+    const std::vector<SegmentNode>* heads;
+    bool operator()(std::size_t a, std::size_t b) const {
+      const SegmentNode& left = (*heads)[a];
+      const SegmentNode& right = (*heads)[b];
+      return left.depth != right.depth ? left.depth > right.depth : left.frame < right.frame;
     }
+  };
+
+  FrameIndices& indices_;
+  std::vector<SegmentNodeReader> readers_;
+  std::vector<SegmentNode> heads_;
+  core::MergeHeap<std::size_t, Before> heap_;  // of segments
+};
+
+Status SegmentMerge::merge_nodes(FrameIndices& indices, MergedNodes& merged_nodes) {
+  NodeStreams streams(indices);
+  if (const Status opened = streams.open(spill_, buffer_share()); !opened) {
+    return opened.error();
   }
   std::vector<std::size_t> equal;   // segments whose heads are the current node
   std::vector<std::size_t> ending;  // those in which a callstack ends there
-  while (!heap.empty()) {
-    const SegmentNode node = heads[heap.top()];
-    equal.clear();
-    ending.clear();
-    while (!heap.empty() && heads[heap.top()].depth == node.depth &&
-           heads[heap.top()].frame == node.frame) {
-      const std::size_t segment = heap.pop();
-      equal.push_back(segment);
-      if (heads[segment].ends_stack) {
-        ending.push_back(segment);
-      }
-    }
+  while (!streams.done()) {
+    const SegmentNode node = streams.node();
+    streams.take_equal(node, equal, ending);
     if (const Status added = merged_nodes.add(node.frame, node.depth, ending); !added) {
       return added.error();
     }
     for (const std::size_t segment : equal) {
-      if (const Status advanced = advance(segment); !advanced) {
+      if (const Status advanced = streams.advance(segment); !advanced) {
         return advanced.error();
       }
     }

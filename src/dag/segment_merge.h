@@ -90,6 +90,7 @@ class SegmentMerge {
  private:
   class MergedNodes;
   class FrameIndices;
+  class NodeStreams;
 
   [[nodiscard]] std::uint64_t buffer_share() const;
   Status merge_dictionaries(FrameIndices& indices);

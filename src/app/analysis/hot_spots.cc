@@ -279,63 +279,93 @@ Result<HotSpots> hot_spots(const Reader& reader, const HotSpotQuery& query) {
   return result;
 }
 
+namespace {
+
+// Adds up what stands next to one function in callstacks.
+class NeighbourSums {
+ public:
+  NeighbourSums(const Counting& counting, const std::string& function, NeighbourSide side)
+      : counting_(counting), function_(function), side_(side) {
+    result_.center.name = function;
+  }
+
+  // A callstack as numbers of entities, leaf first.
+  void add(const Group& group, std::span<const std::uint32_t> stack) {
+    const std::uint64_t value = counting_.value_of(group);
+    result_.around.samples += group.count;
+    result_.around.value += value;
+    sums_.begin_stack();
+    bool any = false;
+    for (std::size_t i = 0; i < stack.size(); ++i) {
+      if (!matches(stack[i])) {
+        continue;
+      }
+      any = true;
+      result_.center.module = counting_.entities().all()[stack[i]].module;
+      result_.center.self += i == 0 ? value : 0;
+      const bool callers = side_ == NeighbourSide::kCallers;
+      const bool none = callers ? i + 1 == stack.size() : i == 0;
+      const std::uint32_t other = none ? kNothing : stack[callers ? i + 1 : i - 1] + 1;
+      sums_.add_total(other, value);
+      if (callers ? i == 0 : i == 1) {
+        sums_.add_self(other, value);
+      }
+    }
+    result_.center.total += any ? value : 0;
+  }
+
+  std::uint64_t samples() const { return result_.around.samples; }
+
+  Neighbours finish() {
+    result_.around.event = counting_.event();
+    sums_.list(result_.around.rows, [this](std::uint32_t number) {
+      return number == kNothing
+                 ? HotSpot{side_ == NeighbourSide::kCallers ? "[root]" : "[self]", "", "", 0, 0}
+                 : spot_of(counting_.entities().all()[number - 1]);
+    });
+    return std::move(result_);
+  }
+
+ private:
+  static constexpr std::uint32_t kNothing = 0;  // entity n is n + 1 here
+
+  bool matches(std::uint32_t number) const {
+    const FrameEntity& entity = counting_.entities().all()[number];
+    return entity.name == function_ ||
+           (!entity.module.empty() && function_.size() > entity.name.size() &&
+            function_ == entity.module + "!" + entity.name);
+  }
+
+  const Counting& counting_;
+  const std::string& function_;
+  NeighbourSide side_;
+  Sums sums_;
+  Neighbours result_;
+};
+
+}  // namespace
+
 Result<Neighbours> neighbours(const Reader& reader, const HotSpotQuery& query,
                               const std::string& function, NeighbourSide side) {
   const auto counting = Counting::open(reader, query);
   if (!counting) {
     return counting.error();
   }
-  const auto matches = [&](std::uint32_t number) {
-    const FrameEntity& entity = (*counting)->entities().all()[number];
-    return entity.name == function ||
-           (!entity.module.empty() && function.size() > entity.name.size() &&
-            function == entity.module + "!" + entity.name);
-  };
-  Neighbours result;
-  result.center.name = function;
-  Sums sums;
-  constexpr std::uint32_t kNothing = 0;  // entity n is n + 1 here
+  NeighbourSums sums(**counting, function, side);
   Status counted;
   do {
     counted = (*counting)->each_group(
         group_by(HotSpotKind::kFunction),
-        [&](const Group& group, std::span<const std::uint32_t> stack) {
-          const std::uint64_t value = (*counting)->value_of(group);
-          result.around.samples += group.count;
-          result.around.value += value;
-          sums.begin_stack();
-          bool any = false;
-          for (std::size_t i = 0; i < stack.size(); ++i) {
-            if (!matches(stack[i])) {
-              continue;
-            }
-            any = true;
-            result.center.module = (*counting)->entities().all()[stack[i]].module;
-            result.center.self += i == 0 ? value : 0;
-            const bool callers = side == NeighbourSide::kCallers;
-            const bool none = callers ? i + 1 == stack.size() : i == 0;
-            const std::uint32_t other = none ? kNothing : stack[callers ? i + 1 : i - 1] + 1;
-            sums.add_total(other, value);
-            if (callers ? i == 0 : i == 1) {
-              sums.add_self(other, value);
-            }
-          }
-          result.center.total += any ? value : 0;
-        });
-  } while (counted && result.around.samples == 0 && (*counting)->choose_next_event());
-  result.around.event = (*counting)->event();
+        [&](const Group& group, std::span<const std::uint32_t> stack) { sums.add(group, stack); });
+  } while (counted && sums.samples() == 0 && (*counting)->choose_next_event());
   if (!counted) {
     return counted.error();
   }
+  Neighbours result = sums.finish();
   if (result.center.total == 0) {
     return Error{ErrorCode::kUsage, kNoOffset,
                  "no function of this name occurs; `top` lists the names"};
   }
-  sums.list(result.around.rows, [&](std::uint32_t number) {
-    return number == kNothing
-               ? HotSpot{side == NeighbourSide::kCallers ? "[root]" : "[self]", "", "", 0, 0}
-               : spot_of((*counting)->entities().all()[number - 1]);
-  });
   return result;
 }
 

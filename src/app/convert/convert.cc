@@ -131,6 +131,35 @@ Result<capture::ByteAccount> read_input(app::CaptureInput& input, app::CaptureSp
   return account;
 }
 
+// Packs what was read, up to the file that may replace the output. What the report says of it goes
+// into `report`.
+Status write_file(app::CaptureSpool& capture, io::OutputFile& out, const ConvertOptions& options,
+                  const app::SpkAssembler::Source& source, ConvertProgress& progress,
+                  StageClock& clock, ConvertReport& report) {
+  const auto stage_done = [&](std::string_view stage) {
+    clock.finish_stage(stage);
+    progress.stage = stage == "callstacks" ? ConvertStage::kSamples : ConvertStage::kFinishing;
+  };
+  app::SpkAssembler assembler(capture, {.level = options.level,
+                                        .samples = options.samples,
+                                        .threads = encoders_of(options),
+                                        .stage_done = stage_done,
+                                        .written_counter = &progress.samples_written});
+  Result<Statistics> statistics = assembler.write(out, source);
+  if (!statistics) {
+    return statistics.error();
+  }
+  report.waits.push_back({"merger", assembler.stalls().caller});
+  report.waits.push_back({"encoders", assembler.stalls().encoders});
+  report.output_bytes = out.offset();
+  report.statistics = std::move(*statistics);
+  report.warnings = warnings_about(report.statistics);
+  for (const LossCounter& loss : report.statistics.losses) {
+    report.lossy |= loss.kind != LossKind::kNotice && loss.count != 0;
+  }
+  return {};
+}
+
 Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, bool session,
                                      const std::string& output, const ConvertOptions& options,
                                      ConvertProgress& progress) {
@@ -177,33 +206,15 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
   if (!out) {
     return out.error();
   }
-  app::SpkAssembler assembler(capture, {.level = options.level,
-                                        .samples = options.samples,
-                                        .threads = encoders_of(options),
-                                        .stage_done =
-                                            [&](std::string_view stage) {
-                                              clock.finish_stage(stage);
-                                              progress.stage = stage == "callstacks"
-                                                                   ? ConvertStage::kSamples
-                                                                   : ConvertStage::kFinishing;
-                                            },
-                                        .written_counter = &progress.samples_written});
   const std::string fingerprint =
       app::fingerprint_of(*content, options, capture.system().forgotten_facts() != 0);
-  Result<Statistics> statistics =
-      assembler.write(**out, {opened->kind(), account->total, fingerprint, *account});
-  if (!statistics) {
-    return statistics.error();
+  const Status written =
+      write_file(capture, **out, options, {opened->kind(), account->total, fingerprint, *account},
+                 progress, clock, report);
+  if (!written) {
+    return written.error();
   }
-  report.waits.push_back({"merger", assembler.stalls().caller});
-  report.waits.push_back({"encoders", assembler.stalls().encoders});
   report.input_bytes = account->total;
-  report.output_bytes = (*out)->offset();
-  report.statistics = std::move(*statistics);
-  report.warnings = warnings_about(report.statistics);
-  for (const LossCounter& loss : report.statistics.losses) {
-    report.lossy |= loss.kind != LossKind::kNotice && loss.count != 0;
-  }
   // The last that can fail: an error must find the old output untouched.
   report.stages.reserve(report.stages.size() + 1);
   if (const Status committed = (*out)->commit(); !committed) {

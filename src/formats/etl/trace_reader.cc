@@ -87,8 +87,6 @@ Status TraceReader::take(const EventView& event, const EventPlace& place) {
   EventUse use;
   EventFacts facts;
   facts.kind = kinds_.classify(event, use);
-  const EventRole role = use.role;
-  const std::uint8_t runtime = use.runtime;
   facts.clock = event.clock;
   facts.pid = event.pid;
   facts.tid = event.tid;
@@ -97,7 +95,7 @@ Status TraceReader::take(const EventView& event, const EventPlace& place) {
   if (use.method != MethodRole::kNone) [[unlikely]] {
     method_event(event, place, use.method);
   }
-  if (event.cls == EventClass::kKernel && is_doubtful(event, role)) [[unlikely]] {
+  if (event.cls == EventClass::kKernel && is_doubtful(event, use.role)) [[unlikely]] {
     bad_payload(loss::kDoubtfulKernelEvents, place);
   }
   if (!event.extended.empty()) {
@@ -105,6 +103,13 @@ Status TraceReader::take(const EventView& event, const EventPlace& place) {
       return done;
     }
   }
+  return take_by_role(event, place, facts, use);
+}
+
+Status TraceReader::take_by_role(const EventView& event, const EventPlace& place, EventFacts& facts,
+                                 const EventUse& use) {
+  const EventRole role = use.role;
+  const std::uint8_t runtime = use.runtime;
   switch (role) {
     case EventRole::kStackInline:
     case EventRole::kStackRefKernel:

@@ -70,6 +70,8 @@ class TraceReader {
 
  private:
   Status take(const EventView& event, const EventPlace& place);
+  Status take_by_role(const EventView& event, const EventPlace& place, EventFacts& facts,
+                      const EventUse& use);
   Status stack_event(const EventView& event, const EventPlace& place, EventRole role);
   Status profile_event(const EventView& event, const EventPlace& place, EventFacts& facts,
                        EventRole role);

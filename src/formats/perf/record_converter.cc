@@ -22,19 +22,11 @@ Status RecordConverter::convert_other(const Record& record) {
     case RecordType::kHeaderAttr:
       understood = convert_attribute(record.payload);
       break;
-    case RecordType::kHeaderFeature: {
-      bytes::ByteCursor content = record.payload;
-      const auto feature = content.read<std::uint64_t>();
-      understood =
-          content.ok() && feature < kFeatureBits &&
-          convert_feature(static_cast<std::uint32_t>(feature),
-                          bytes::ByteCursor(content.rest(), content.offset(), content.order()));
-      if (!understood) {
+    case RecordType::kHeaderFeature:
+      if (!convert_feature_record(record.payload)) {
         context_.reject(record, skip::kFeaturesDamaged);
-        return {};
       }
-      break;
-    }
+      return {};
     case RecordType::kEventUpdate:
       understood = convert_event_update(record.payload);
       break;
@@ -62,6 +54,13 @@ Status RecordConverter::convert_other(const Record& record) {
     context_.reject(record, skip::kBadRecords);
   }
   return {};
+}
+
+bool RecordConverter::convert_feature_record(bytes::ByteCursor payload) {
+  const auto feature = payload.read<std::uint64_t>();
+  return payload.ok() && feature < kFeatureBits &&
+         convert_feature(static_cast<std::uint32_t>(feature),
+                         bytes::ByteCursor(payload.rest(), payload.offset(), payload.order()));
 }
 
 bool RecordConverter::add_attribute(const Attr& attr, bytes::ByteCursor ids) {

@@ -41,6 +41,7 @@ class RecordConverter {
 
  private:
   Status convert_other(const Record& record);
+  bool convert_feature_record(bytes::ByteCursor payload);
   bool convert_attribute(bytes::ByteCursor payload);
   bool convert_event_update(bytes::ByteCursor payload);
 

@@ -220,6 +220,35 @@ bool ends_with_events(std::span<const std::byte> event, std::size_t header_bytes
   }
 }
 
+// The header of an event, and where its payload is. `whole` lies at `position` of the buffer.
+void read_event(std::span<const std::byte> whole, std::size_t position, std::uint32_t marker,
+                const EventStart& start, EventView& event) {
+  const bytes::ByteCursor header(whole, position);
+  const HeaderForm form = start.form;
+  event.pointer_size = form.pointer_size;
+  event.position = static_cast<std::uint32_t>(position);
+  event.extended = {};
+  if (start.by_group) {
+    read_kernel_header(header, marker, form.family, event);
+  } else {
+    read_guid_header(header, form.family, event);
+  }
+  event.payload = whole.subspan(start.header_bytes);
+  event.payload_position = event.position + static_cast<std::uint32_t>(start.header_bytes);
+}
+
+// Takes the extended items off the front of the payload. False: they do not fit in it.
+bool split_extended(EventView& event) {
+  std::size_t bytes = 0;
+  if (!measure_extended(event.payload, bytes)) {
+    return false;
+  }
+  event.extended = event.payload.first(bytes);
+  event.payload = event.payload.subspan(bytes);
+  event.payload_position += static_cast<std::uint32_t>(bytes);
+  return true;
+}
+
 }  // namespace
 
 bool ExtendedItems::next(ExtendedItem& item) {
@@ -281,38 +310,19 @@ bool EventWalker::next(EventView& event) {
     if (start.refused != WalkEnd::kNotYet) {
       return stop(start.refused);
     }
-    const std::size_t size = start.size;
-    const std::size_t header_bytes = start.header_bytes;
-    if (size < header_bytes || size > events_.size() - position_) {
+    if (start.size < start.header_bytes || start.size > events_.size() - position_) {
       return stop(WalkEnd::kBadSize);
     }
-    const std::span<const std::byte> whole = events_.subspan(position_, size);
-    const bytes::ByteCursor header(whole, position_);
-    const std::size_t padded = std::min(round_up_8(size), events_.size() - position_);
-    if (ends_with_events(events_.subspan(position_, padded), header_bytes)) [[unlikely]] {
+    const std::size_t padded = std::min(round_up_8(start.size), events_.size() - position_);
+    if (ends_with_events(events_.subspan(position_, padded), start.header_bytes)) [[unlikely]] {
       ++overlong_;
     }
-    const HeaderForm form = start.form;
-    event.pointer_size = form.pointer_size;
-    event.position = static_cast<std::uint32_t>(position_);
-    event.extended = {};
-    if (start.by_group) {
-      read_kernel_header(header, marker, form.family, event);
-    } else {
-      read_guid_header(header, form.family, event);
+    read_event(events_.subspan(position_, start.size), position_, marker, start, event);
+    if (start.form.family == Family::kEventHeader && (size_at_4 & 1) != 0 &&
+        !split_extended(event)) {
+      return stop(WalkEnd::kBadExtended);
     }
-    event.payload = whole.subspan(header_bytes);
-    event.payload_position = event.position + static_cast<std::uint32_t>(header_bytes);
-    if (form.family == Family::kEventHeader && (size_at_4 & 1) != 0) {
-      std::size_t bytes = 0;
-      if (!measure_extended(event.payload, bytes)) {
-        return stop(WalkEnd::kBadExtended);
-      }
-      event.extended = event.payload.first(bytes);
-      event.payload = event.payload.subspan(bytes);
-      event.payload_position += static_cast<std::uint32_t>(bytes);
-    }
-    position_ = std::min(position_ + round_up_8(size), events_.size());
+    position_ += padded;
     return true;
   }
 }

@@ -16,6 +16,33 @@ bool is_log_header_event(std::uint32_t marker, std::uint8_t type, std::uint8_t g
   return marker >> 24 == 0xC0 && (form == 1 || form == 2) && type == 0 && group == 0;
 }
 
+// TRACE_LOGFILE_HEADER up to its texts.
+void read_numbers(bytes::ByteCursor& body, LogFileHeader& header) {
+  header.buffer_size = body.read<std::uint32_t>();
+  for (std::uint8_t& part : header.version) {
+    part = body.read<std::uint8_t>();
+  }
+  header.build = body.read<std::uint32_t>();
+  header.processors = body.read<std::uint32_t>();
+  header.end_filetime = body.read<std::uint64_t>();
+  header.timer_resolution = body.read<std::uint32_t>();
+  body.skip(4);  // MaximumFileSize
+  header.mode = body.read<std::uint32_t>();
+  header.buffers_written = body.read<std::uint32_t>();
+  body.skip(4);  // StartBuffers
+  header.declared_pointer_size = body.read<std::uint32_t>();
+  header.events_lost = body.read<std::uint32_t>();
+  header.cpu_mhz = body.read<std::uint32_t>();
+  body.skip(std::uint64_t{2} * header.pointer_size);  // two pointers that point nowhere
+  header.minutes_west = static_cast<std::int32_t>(body.read<std::uint32_t>());
+  body.skip(172 - 4 + 4);  // the rest of TIME_ZONE_INFORMATION, padding
+  header.boot_filetime = body.read<std::uint64_t>();
+  header.frequency = body.read<std::uint64_t>();
+  header.start_filetime = body.read<std::uint64_t>();
+  header.clock_type = body.read<std::uint32_t>();
+  header.buffers_lost = body.read<std::uint32_t>();
+}
+
 }  // namespace
 
 bool looks_like_etl(std::span<const std::byte> head) {
@@ -69,29 +96,7 @@ Result<LogFileHeader> parse_log_file_header(std::span<const std::byte> head) {
   const std::uint64_t body_size = event_size - kSystemHeaderBytes;
   bytes::ByteCursor body = in.sub(body_size < in.remaining() ? body_size : in.remaining());
 
-  header.buffer_size = body.read<std::uint32_t>();
-  for (std::uint8_t& part : header.version) {
-    part = body.read<std::uint8_t>();
-  }
-  header.build = body.read<std::uint32_t>();
-  header.processors = body.read<std::uint32_t>();
-  header.end_filetime = body.read<std::uint64_t>();
-  header.timer_resolution = body.read<std::uint32_t>();
-  body.skip(4);  // MaximumFileSize
-  header.mode = body.read<std::uint32_t>();
-  header.buffers_written = body.read<std::uint32_t>();
-  body.skip(4);  // StartBuffers
-  header.declared_pointer_size = body.read<std::uint32_t>();
-  header.events_lost = body.read<std::uint32_t>();
-  header.cpu_mhz = body.read<std::uint32_t>();
-  body.skip(std::uint64_t{2} * header.pointer_size);  // two pointers that point nowhere
-  header.minutes_west = static_cast<std::int32_t>(body.read<std::uint32_t>());
-  body.skip(172 - 4 + 4);  // the rest of TIME_ZONE_INFORMATION, padding
-  header.boot_filetime = body.read<std::uint64_t>();
-  header.frequency = body.read<std::uint64_t>();
-  header.start_filetime = body.read<std::uint64_t>();
-  header.clock_type = body.read<std::uint32_t>();
-  header.buffers_lost = body.read<std::uint32_t>();
+  read_numbers(body, header);
   if (!body.ok()) {
     return body.truncated("etl: log file header");
   }

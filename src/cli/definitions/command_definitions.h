@@ -2,7 +2,6 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/command_text.h"
@@ -10,9 +9,6 @@
 #include <CLI/CLI.hpp>
 
 namespace stackpack::cli {
-
-/// The group that stands last in every help text.
-inline constexpr std::string_view kReports = "Reports";
 
 /// Every command with its options, bound to the arguments they fill. Not copyable: CLI11 keeps
 /// references to the members.
@@ -36,6 +32,8 @@ struct CommandDefinitions {
   CLI::App& command(const std::string& name, const std::string& summary, Command id, Extra extra);
   void define_convert();
   void define_convert_inputs(CLI::App& sub);
+  void define_convert_outputs(CLI::App& sub);
+  void define_convert_packing(CLI::App& sub);
   void define_convert_reports(CLI::App& sub);
   void define_stats();
   void define_dump();

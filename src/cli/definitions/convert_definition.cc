@@ -1,0 +1,151 @@
+#include <array>
+
+#include "app/batch/batch.h"
+#include "cli/definitions/command_definitions.h"
+#include "cli/definitions/option_kinds.h"
+
+namespace stackpack::cli {
+
+namespace {
+
+constexpr std::array kProgressModes = {
+    Choice{"auto", static_cast<int>(ProgressMode::kAuto)},
+    Choice{"always", static_cast<int>(ProgressMode::kAlways)},
+    Choice{"never", static_cast<int>(ProgressMode::kNever)},
+};
+constexpr std::array kNamings = {Choice{"base", 0}, Choice{"path", 1}};
+
+}  // namespace
+
+void CommandDefinitions::define_convert() {
+  CLI::App& sub = command(
+      "convert", "turn captures into .spk files", Command::kConvert,
+      {{"convert INPUT -o OUT.spk [OPTIONS]", "convert INPUT... --out-dir DIR [-j N] [OPTIONS]"},
+       {{"one capture", "stackpack convert perf.data -o out.spk"},
+        {"from a pipe, without a file in between",
+         "perf record -g -o - -- make | stackpack convert - -o build.spk"},
+        {"a folder of captures, four at a time, only what changed",
+         "stackpack convert captures/ --recursive --out-dir packed -j 4 --skip-existing"},
+        {"the traces of one recording, in one file",
+         "stackpack convert --session app.etl app.kernel.etl -o app.spk"},
+        {"a list of files, a report for a program",
+         "find . -name '*.etl' | stackpack convert --files-from - --out-dir packed --json"}},
+       "An output appears whole or not at all, also when the run is interrupted or the disk is "
+       "full. Same input and options give the same bytes, for any -j.\n"
+       "A perf.data file that was not written for pipes, and any .etl, need random access: from "
+       "standard input they are copied to a nameless temporary file first.\n"
+       "Exit status: 0 done, 1 usage, 2 a bad input, 3 losses and --strict, 4 an I/O error; of a "
+       "batch the highest."});
+  define_convert_inputs(sub);
+  define_convert_outputs(sub);
+  define_convert_packing(sub);
+  ConvertArguments& arguments = invocation.convert;
+  sub.add_flag("--symbolize", arguments.symbolize,
+               "name functions as `stackpack symbolize` does, by these files:")
+      ->group(group(kNames));
+  add_symbol_places(sub, arguments.naming, kNames);
+  define_convert_reports(sub);
+}
+
+void CommandDefinitions::define_convert_inputs(CLI::App& sub) {
+  ConvertArguments& arguments = invocation.convert;
+  sub.add_option("inputs", arguments.inputs,
+                 "captures: .etl, perf.data (file, pipe stream, directory of --threads), folded "
+                 "text, pprof, any of them in .gz or .zst, a zip archive of .etl or perf.data "
+                 "files; '-' is standard input")
+      ->type_name("INPUT...");
+  sub.add_option("--files-from", arguments.files_from,
+                 "take more inputs from this file, one a line or separated by NUL; '-' is standard "
+                 "input")
+      ->type_name("LIST")
+      ->group(group(kInputs));
+  sub.add_flag("--recursive", arguments.recursive,
+               "an input that is a directory stands for all captures below it")
+      ->group(group(kInputs));
+  add_capture_format(sub, arguments.options.format)->group(group(kInputs));
+  sub.add_flag("--session", arguments.session,
+               "the inputs are one recording session: .etl files, and all those of archives, "
+               "become one output; always so for .diagsession and .etl.zip")
+      ->group(group(kInputs));
+  sub.add_option("--member", arguments.options.member,
+                 "the capture to take of a zip archive that holds several")
+      ->type_name("NAME")
+      ->group(group(kInputs));
+}
+
+void CommandDefinitions::define_convert_outputs(CLI::App& sub) {
+  ConvertArguments& arguments = invocation.convert;
+  ConvertOptions& options = arguments.options;
+  sub.add_option("-o,--output", arguments.output, "write this file; '-' is standard output")
+      ->type_name("FILE")
+      ->group(group(kOutputs));
+  sub.add_option("--out-dir", arguments.out_dir,
+                 "write INPUT.spk for each input into this directory, which is made if need be")
+      ->type_name("DIR")
+      ->group(group(kOutputs));
+  add_choice(sub, "--names", kNamings,
+             "name outputs by the last part of the input's path, or keep the path below --out-dir",
+             [&arguments](int value) { arguments.keep_paths = value != 0; })
+      ->group(group(kOutputs));
+  sub.add_flag("--force", options.force,
+               "replace an existing output that is neither a .spk file nor empty")
+      ->group(group(kOutputs));
+  sub.add_flag("--skip-existing", arguments.skip_existing,
+               "leave an output alone that was made of the same input with the same options")
+      ->group(group(kOutputs));
+}
+
+void CommandDefinitions::define_convert_packing(CLI::App& sub) {
+  ConvertArguments& arguments = invocation.convert;
+  ConvertOptions& options = arguments.options;
+  add_number<int>(sub, "--level",
+                  "compression level of zstd, 1 (fast) to 22 (small); full blocks of samples take "
+                  "level 1 below 10",
+                  1, 22, [&options](int level) { options.level = level; })
+      ->default_str("9")
+      ->group(group(kPacking));
+  sub.add_flag_callback(
+         "--no-samples", [&options] { options.samples = false; },
+         "keep counts per callstack, event and process instead of the samples")
+      ->group(group(kPacking));
+  sub.add_flag("--redact", options.redact,
+               "leave out command lines, the host's name, and user names in paths")
+      ->group(group(kPacking));
+  add_size(sub, "--memory-limit",
+           "memory for packing, all workers together: 64MiB, 2GiB, ...; at least 16MiB",
+           options.memory_limit, app::Batch::kLeastMemoryLimit)
+      ->default_str("none")
+      ->group(group(kPacking));
+  add_number<unsigned>(sub, "-j,--jobs", "captures at a time", 1, 1024,
+                       [&arguments](unsigned jobs) { arguments.jobs = jobs; })
+      ->default_str("one per processor")
+      ->group(group(kPacking));
+  add_number<unsigned>(sub, "--encoders",
+                       "threads that encode samples, besides the one that converts", 0, 64,
+                       [&options](unsigned encoders) { options.encoders = encoders; })
+      ->default_str("2, or fewer where captures share the processors")
+      ->group(group(kPacking));
+}
+
+void CommandDefinitions::define_convert_reports(CLI::App& sub) {
+  ConvertArguments& arguments = invocation.convert;
+  sub.add_flag("--strict", arguments.strict,
+               "exit status 3 when the input has losses or damage (the output is written)")
+      ->group(group(kReports));
+  sub.add_flag("--json", arguments.json,
+               "report on standard output: an object, or an array for a batch")
+      ->group(group(kReports));
+  add_choice(sub, "--progress", kProgressModes,
+             "progress lines; auto: when standard error is a terminal",
+             [&arguments](int value) { arguments.progress = static_cast<ProgressMode>(value); })
+      ->group(group(kReports));
+  sub.add_flag("--timings", arguments.timings, "seconds and counters of each stage")
+      ->group(group(kReports));
+  sub.add_flag("-v,--verbose", arguments.verbose,
+               "name the files in directories that are no captures")
+      ->group(group(kReports));
+  sub.add_flag("-q,--quiet", arguments.quiet, "no warnings, results or progress; only errors")
+      ->group(group(kReports));
+}
+
+}  // namespace stackpack::cli

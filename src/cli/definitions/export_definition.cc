@@ -1,0 +1,131 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/batch/batch.h"
+#include "cli/definitions/command_definitions.h"
+#include "cli/definitions/option_kinds.h"
+#include "cli/suggestion.h"
+
+namespace stackpack::cli {
+
+void CommandDefinitions::define_export() {
+  CLI::App& sub = command(
+      "export", "write a .spk file in a format that a viewer opens", Command::kExport,
+      {{"export FILE.spk --format FORMAT -o OUT [FILTERS]"},
+       {{"a flame graph",
+         "stackpack export out.spk --format folded -o - | flamegraph.pl > out.svg"},
+        {"one process, the first two seconds",
+         "stackpack export out.spk --format pprof -o out.pb.gz --comm node --from +0s --to +2s"}},
+       "folded, pprof and speedscope --aggregate are about one event unless told otherwise, since "
+       "samples of different events do not add up: that which samples time, or the first.\n"
+       "module+0xoffset is an offset in the file; for ELF files it is not always the virtual "
+       "address that addr2line wants. Of a caller it is the byte before the return address.\n" +
+           std::string(kPatterns)});
+  ExportArguments& arguments = invocation.exporting;
+  sub.add_option("file", arguments.file, "a .spk file")->type_name("FILE.spk")->required();
+  define_export_format(sub);
+  sub.add_option("-o,--output", arguments.output,
+                 "write this file (csv: directory); '-' is standard output")
+      ->type_name("FILE")
+      ->required()
+      ->group(group(kOutputs));
+  sub.add_flag("--force", arguments.options.force,
+               "replace an existing output, or write into a directory that holds files")
+      ->group(group(kOutputs));
+  define_export_form(sub);
+  sub.add_flag("-q,--quiet", arguments.quiet, "no notes, and no summary on a terminal")
+      ->group(group(kReports));
+}
+
+// --to is a time, as in the other commands; a format it may name for the sake of older scripts.
+void CommandDefinitions::define_export_format(CLI::App& sub) {
+  std::vector<std::string> formats;
+  for (const std::string_view name : export_format_names()) {
+    formats.emplace_back(name);
+  }
+  ExportArguments& arguments = invocation.exporting;
+  ExportOptions& options = arguments.options;
+  const auto take_format = [&arguments, formats](const std::string& word) {
+    const std::optional<ExportFormat> format = export_format_of(word);
+    if (!format) {
+      refuse("--format", fmt::format("'{}' is none of {}{}", word, fmt::join(formats, ", "),
+                                     did_you_mean(word, formats)));
+    }
+    arguments.options.format = *format;
+    arguments.has_format = true;
+  };
+  sub.add_option_function<std::string>("--format", take_format, "format of the output")
+      ->type_name(fmt::format("{}", fmt::join(formats, "|")))
+      ->group(group(kOutputs));
+  add_filters(sub, options.filter);
+  sub.add_flag("--all-events", options.all_events, "all events at once, where the format adds up")
+      ->group(group(kFilters));
+  add_time(sub, "--from", "from this time on: +1.5s from the start, or as listings write times",
+           options.filter.from)
+      ->group(group(kFilters));
+  sub.add_option_function<std::vector<std::string>>(
+         "--to",
+         [&options, take_format](const std::vector<std::string>& words) {
+           for (const std::string& word : words) {
+             if (export_format_of(word) || std::isalpha(static_cast<unsigned char>(word[0])) != 0) {
+               take_format(word);
+             } else {
+               options.filter.to = take_time("--to", word);
+             }
+           }
+         },
+         "up to this time; or the format, as --format")
+      ->type_name("TIME")
+      ->allow_extra_args(false)
+      ->group(group(kFilters));
+  add_time(sub, "--to-time", "same as --to TIME", options.filter.to)->group(group(kFilters));
+}
+
+void CommandDefinitions::define_export_form(CLI::App& sub) {
+  ExportOptions& options = invocation.exporting.options;
+  static constexpr std::array kWeights = {
+      Choice{"auto", static_cast<int>(ExportWeight::kAuto)},
+      Choice{"count", static_cast<int>(ExportWeight::kCount)},
+      Choice{"period", static_cast<int>(ExportWeight::kPeriod)},
+  };
+  static constexpr std::array kRoots = {
+      Choice{"none", static_cast<int>(FoldedRoot::kNone)},
+      Choice{"process", static_cast<int>(FoldedRoot::kProcess)},
+      Choice{"thread", static_cast<int>(FoldedRoot::kThread)},
+  };
+  add_choice(sub, "--weight", kWeights, "what a sample counts for", [&options](int value) {
+    options.weight = static_cast<ExportWeight>(value);
+  })->group(group(kForm));
+  add_frames(sub, "how a frame is written: its function where one is known", options.frames)
+      ->group(group(kForm));
+  sub.add_flag("--inline,--inlines", options.folded.inlines,
+               "folded: a frame for each inlined call")
+      ->group(group(kForm));
+  add_choice(sub, "--root", kRoots, "folded: what stands above the first frame",
+             [&options](int value) { options.folded.root = static_cast<FoldedRoot>(value); })
+      ->group(group(kForm));
+  sub.add_flag_callback(
+         "--with-process", [&options] { options.folded.root = FoldedRoot::kProcess; },
+         "folded: same as --root process")
+      ->group(group(kForm));
+  sub.add_flag("--annotate-kernel", options.folded.annotate_kernel,
+               "folded: mark kernel frames with _[k]")
+      ->group(group(kForm));
+  sub.add_flag("--aggregate", options.speedscope.aggregate,
+               "speedscope: weights instead of times, which samples without times get always")
+      ->group(group(kForm));
+  sub.add_flag("--otlp-stack-tree", options.otlp.stack_tree,
+               "otlp: callstacks as a tree, for comparing sizes")
+      ->group(group(kForm));
+  add_size(sub, "--memory-limit", "memory for what grows with the samples", options.memory_limit,
+           app::Batch::kLeastMemoryLimit)
+      ->default_str("96MiB")
+      ->group(group(kForm));
+}
+
+}  // namespace stackpack::cli

@@ -1,0 +1,99 @@
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "cli/definitions/command_definitions.h"
+#include "cli/definitions/option_kinds.h"
+
+namespace stackpack::cli {
+
+void CommandDefinitions::define_dump() {
+  CLI::App& sub = command(
+      "dump", "list what a .spk file holds, as text or JSON", Command::kDump,
+      {{"dump FILE.spk --stacks|--samples|--processes|--threads|--modules|--events|--losses|"
+        "--metadata|--functions|--names [--ids] [--json] [FILTERS]"},
+       {{"the ten hottest callstacks, with their ids",
+         "stackpack dump --stacks --ids out.spk | sort -rn | head"},
+        {"samples of one thread in two seconds",
+         "stackpack dump --samples out.spk --tid 4711 --from +1s --to +3s"}},
+       "--stacks: a line per distinct recorded callstack: COUNT frame frame ..., leaf first; a "
+       "frame is a letter (k kernel, u user, h hypervisor, g guest, G guest kernel, U guest user, "
+       "? "
+       "unknown) and the address in hex.\n"
+       "Other listings: a line of names that begins with '#', then a line per row, fields "
+       "separated "
+       "by tabs; '-' is a value that was not recorded.\n"
+       "Filters are for --stacks and --samples. Of an imported profile COUNT is what the samples "
+       "stand for. " +
+           std::string(kPatterns)});
+  DumpArguments& arguments = invocation.dump;
+  sub.add_option("file", arguments.file, "a .spk file")->type_name("FILE.spk")->required();
+  const auto kind = [&](const std::string& name, DumpKind value, const std::string& text) {
+    sub.add_flag_callback(
+           name, [this, value] { dump_kinds.push_back(value); }, text)
+        ->group("What to list (one of)");
+  };
+  kind("--stacks", DumpKind::kStacks, "distinct recorded callstacks with their number of samples");
+  kind("--samples", DumpKind::kSamples, "every sample, in time order, with its callstack");
+  kind("--processes", DumpKind::kProcesses, "processes with their names and times");
+  kind("--threads", DumpKind::kThreads, "threads with their names and times");
+  kind("--modules", DumpKind::kModules, "mapped images with address, build id and time");
+  kind("--events", DumpKind::kEvents, "what was counted or traced, with its number of samples");
+  kind("--losses", DumpKind::kLosses, "what was lost, damaged or remarkable");
+  kind("--metadata", DumpKind::kMetadata, "facts about the recording: host, system, command");
+  kind("--functions", DumpKind::kFunctions, "functions with their addresses and birth");
+  kind("--names", DumpKind::kNames, "every address of a callstack that has a name, by process");
+  add_filters(sub, arguments.filter);
+  add_times(sub, arguments.filter.from, arguments.filter.to);
+  sub.add_flag("--ids", arguments.ids,
+               "with --stacks: the id that `show` takes, as a second column")
+      ->group(group(kReports));
+  sub.add_flag("--json", arguments.json, "a JSON array, an element a line")->group(group(kReports));
+}
+
+void CommandDefinitions::define_show() {
+  CLI::App& sub = command(
+      "show", "print callstacks with functions, or modules and offsets", Command::kShow,
+      {{"show FILE.spk ID..."},
+       {{"the callstack of the first sample that has one",
+         "stackpack show out.spk $(stackpack dump --samples out.spk | awk -F'\\t' '$9 != \"-\" && "
+         "!/^#/ {print $9; exit}')"}},
+       "An address means something in a process at a time only: those of the first sample with "
+       "that callstack are taken, or of the first one of --pid, or not before --from. The offset "
+       "is "
+       "that in the file.\n"
+       "IDs are those of `dump --stacks --ids` and `dump --samples`: 0 up to the number of "
+       "callstacks less one."});
+  ShowArguments& arguments = invocation.show;
+  sub.add_option("file", arguments.file, "a .spk file")->type_name("FILE.spk")->required();
+  const auto take_ids = [&arguments](const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+      const auto id = number_of<StackId>(word, 0, kNoStack - 1);
+      if (!id) {
+        refuse("ID", fmt::format("'{}' is no id of a callstack; dump --samples lists them", word));
+      }
+      arguments.ids.push_back(*id);
+    }
+  };
+  sub.add_option_function<std::vector<std::string>>("ids", take_ids, "ids of callstacks")
+      ->type_name("ID...")
+      ->required();
+  add_id(sub, "--pid", "take the mappings of this process", arguments.pid)->group(group(kFilters));
+  add_times(sub, arguments.from, arguments.to);
+  add_frames(sub, "how a frame is written: its function where one is known", arguments.frames)
+      ->group(group(kForm));
+  sub.add_flag("--json", arguments.json, "a JSON array, an element a line")->group(group(kReports));
+}
+
+void CommandDefinitions::define_verify() {
+  CLI::App& sub = command(
+      "verify", "check every checksum and every structural rule of .spk files", Command::kVerify,
+      {{"verify FILE.spk..."}, {{"all of them", "stackpack verify packed/*.spk"}}, ""});
+  sub.add_option("files", invocation.verify.files, ".spk files")
+      ->type_name("FILE.spk...")
+      ->required();
+  sub.add_flag("-q,--quiet", invocation.verify.quiet, "no line for good files")
+      ->group(group(kReports));
+}
+
+}  // namespace stackpack::cli

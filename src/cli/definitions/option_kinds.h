@@ -1,0 +1,114 @@
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/symbolize/symbolize.h"
+#include "cli/arguments.h"
+#include <CLI/CLI.hpp>
+
+// The kinds of options that several commands have. Each adds an option to a command and gives it
+// back, for its group and default; what it fills must live as long as the command. A value that
+// does not fit is a usage error that names the option, the value and what would do.
+namespace stackpack::cli {
+
+/// Groups of options in help texts.
+inline constexpr std::string_view kInputs = "Inputs";
+inline constexpr std::string_view kOutputs = "Outputs";
+inline constexpr std::string_view kPacking = "Packing";
+inline constexpr std::string_view kFilters = "Filters";
+inline constexpr std::string_view kForm = "Form";
+inline constexpr std::string_view kNames = "Names";
+inline constexpr std::string_view kReports = "Reports";  ///< stands last in every help text
+
+/// The same for CLI11, which takes texts only.
+std::string group(std::string_view name);
+
+/// A note for commands with filters.
+inline constexpr std::string_view kPatterns =
+    "NAME may have * and ?, and options with NAME may be repeated: one of them must fit. All "
+    "filters that are given must hold.";
+
+/// A word that an option takes, and what it stands for.
+struct Choice {
+  std::string_view word;
+  int value;
+};
+
+/// Ends the parsing as CLI11 does: what is wrong with the value of an option.
+[[noreturn]] void refuse(const std::string& option, const std::string& text);
+
+/// One of several words; the first is the default. `choices` must be static.
+CLI::Option* add_choice(CLI::App& command, const std::string& name, std::span<const Choice> choices,
+                        const std::string& text, const std::function<void(int)>& set);
+
+/// --format: a format of captures, or `auto`, which leaves `format` empty.
+CLI::Option* add_capture_format(CLI::App& command, std::string& format);
+
+/// Bytes, with a unit or without: 64MiB.
+CLI::Option* add_size(CLI::App& command, const std::string& name, const std::string& text,
+                      std::uint64_t& size, std::uint64_t least);
+
+/// The value of an option that is a time.
+CaptureTime take_time(const std::string& option, const std::string& word);
+
+CLI::Option* add_time(CLI::App& command, const std::string& name, const std::string& text,
+                      std::optional<CaptureTime>& time);
+
+/// --from and --to.
+void add_times(CLI::App& sub, std::optional<CaptureTime>& from, std::optional<CaptureTime>& to);
+
+/// --frames: how frames are written.
+CLI::Option* add_frames(CLI::App& command, const std::string& text, FrameStyle& style);
+
+/// A whole decimal number from `least` to `most`, or nothing.
+template <typename T>
+std::optional<T> number_of(std::string_view word, T least, T most) {
+  T number{};
+  const char* const end = word.data() + word.size();
+  const auto [rest, failure] = std::from_chars(word.data(), end, number);
+  const bool good = failure == std::errc{} && rest == end && number >= least && number <= most;
+  return good ? std::optional(number) : std::nullopt;
+}
+
+template <typename T>
+CLI::Option* add_number(CLI::App& command, const std::string& name, const std::string& text,
+                        T least, T most, const std::function<void(T)>& set) {
+  const std::string called = name.substr(name.find("--"));
+  const auto take = [called, least, most, set](const std::string& word) {
+    const std::optional<T> number = number_of<T>(word, least, most);
+    if (!number) {
+      refuse(called, fmt::format("'{}' is no number from {} to {}", word, least, most));
+    }
+    set(*number);
+  };
+  return command.add_option_function<std::string>(name, take, text)->type_name("N");
+}
+
+/// A number, or an unset optional when the option is not given.
+CLI::Option* add_id(CLI::App& command, const std::string& name, const std::string& text,
+                    std::optional<std::uint32_t>& id);
+
+/// Patterns; the option may be given several times.
+CLI::Option* add_names(CLI::App& command, const std::string& name, const std::string& text,
+                       std::vector<std::string>& names);
+
+/// Which samples, but for the times. NAME is a pattern: * and ? stand for other characters.
+void add_filters(CLI::App& sub, SampleFilter& filter);
+
+/// Where symbols come from, and which. `where` is the group.
+void add_symbol_places(CLI::App& sub, app::SymbolizeOptions& options, std::string_view where);
+
+/// --check: conditions on the --json object. May be given several times.
+void add_checks(CLI::App& sub, std::vector<std::string>& checks);
+
+}  // namespace stackpack::cli

@@ -1,0 +1,133 @@
+#include <array>
+
+#include "cli/definitions/command_definitions.h"
+#include "cli/definitions/option_kinds.h"
+
+namespace stackpack::cli {
+
+void CommandDefinitions::define_stats() {
+  CLI::App& sub = command(
+      "stats", "show what is in .spk files and how well they are packed", Command::kStats,
+      {{"stats FILE... [--by-process] [--json] [--check 'EXPR']... [FILTERS]"},
+       {{"a table for a person", "stackpack stats out.spk"},
+        {"one figure for a program", "stackpack stats --json out.spk | jq .ratios.total"},
+        {"a gate in a pipeline",
+         "stackpack stats out.spk --check 'losses.recorder_lost_events==0' --check "
+         "'ratios.total>=50'"}},
+       "A capture (.etl, perf.data) is packed into a temporary file first; nothing is kept.\n"
+       "EXPR is KEY OP NUMBER: KEY a path in the --json object such as ratios.total, "
+       "samples.recorded or events.cpu-clock.samples; OP one of == != < <= > >=; NUMBER may have a "
+       "unit (64MiB). It is checked for each file. A loss counter that a file does not have is 0.\n"
+       "With filters only samples, callstacks and events are counted: those of the samples "
+       "selected.\n" +
+           std::string(kPatterns) +
+           "\n"
+           "Exit status: 3 when a check fails."});
+  StatsArguments& arguments = invocation.stats;
+  sub.add_option("files", arguments.files, ".spk files, or captures")
+      ->type_name("FILE...")
+      ->required();
+  add_checks(sub, arguments.checks);
+  sub.add_flag("--by-process", arguments.by_process,
+               "samples of each process, too; reads every sample")
+      ->group(group(kReports));
+  sub.add_flag("--json", arguments.json,
+               "JSON: an object, or for several files an array that ends with the totals")
+      ->group(group(kReports));
+  sub.add_flag("-q,--quiet", arguments.quiet, "no figures; only errors and checks that fail")
+      ->group(group(kReports));
+  add_capture_format(sub, arguments.options.format)->group(group(kInputs));
+  add_filters(sub, arguments.filter);
+  add_times(sub, arguments.filter.from, arguments.filter.to);
+}
+
+// What the three reports have in common.
+void CommandDefinitions::define_report(CLI::App& sub, ReportKind kind) {
+  ReportArguments& arguments = invocation.report;
+  sub.add_flag_callback(
+         "--self", [&arguments] { arguments.by_self = true; }, "order by samples in the row itself")
+      ->group(group(kForm));
+  sub.add_flag_callback(
+         "--total", [&arguments] { arguments.by_self = false; },
+         "order by samples in the row or in what it calls")
+      ->group(group(kForm));
+  sub.add_option("-n,--rows", arguments.rows, "most rows; 0: all")
+      ->type_name("N")
+      ->default_str(kind == ReportKind::kTop ? "30" : "all")
+      ->group(group(kForm));
+  add_frames(sub,
+             "what frames without a name are counted by: their module, module and offset, or "
+             "all frames by address",
+             arguments.query.filters.frames)
+      ->group(group(kForm));
+  add_filters(sub, arguments.query.filters.filter);
+  add_times(sub, arguments.query.filters.filter.from, arguments.query.filters.filter.to);
+  sub.add_flag("--all-events", arguments.query.filters.all_events, "all events at once")
+      ->group(group(kFilters));
+  sub.add_flag("--json", arguments.json, "a JSON object")->group(group(kReports));
+  add_capture_format(sub, arguments.options.format)->group(group(kInputs));
+  sub.preparse_callback([&arguments, kind](std::size_t) {
+    arguments.kind = kind;
+    arguments.by_self = kind == ReportKind::kTop;
+    arguments.rows = kind == ReportKind::kTop ? 30 : 0;
+    arguments.query.filters.frames = FrameStyle::kFunction;
+  });
+}
+
+void CommandDefinitions::define_top() {
+  static constexpr std::array kGrains = {
+      Choice{"function", static_cast<int>(app::HotSpotKind::kFunction)},
+      Choice{"module", static_cast<int>(app::HotSpotKind::kModule)},
+      Choice{"line", static_cast<int>(app::HotSpotKind::kLine)},
+      Choice{"process", static_cast<int>(app::HotSpotKind::kProcess)},
+      Choice{"thread", static_cast<int>(app::HotSpotKind::kThread)},
+      Choice{"event", static_cast<int>(app::HotSpotKind::kEvent)},
+      Choice{"callstack", static_cast<int>(app::HotSpotKind::kCallstack)},
+  };
+  CLI::App& sub = command(
+      "top", "show which functions the samples are in", Command::kTop,
+      {{"top FILE... [--by WHAT] [--self|--total] [-n N] [FILTERS] [--json]"},
+       {{"where the time goes", "stackpack top out.spk"},
+        {"the modules that one process is in, from its first two seconds",
+         "stackpack top perf.data --by module --total --comm node --to +2s"}},
+       "self counts the samples whose leaf is in the row, total those that have it anywhere; a "
+       "function that calls itself counts once. A capture is packed into a temporary file first.\n"
+       "Code without a name counts under its module, as [module]. Samples of different events do "
+       "not "
+       "add up: unless told otherwise, the event that samples time is taken, or the first one.\n" +
+           std::string(kPatterns)});
+  ReportArguments& arguments = invocation.report;
+  sub.add_option("files", arguments.files, ".spk files, or captures; their samples are added up")
+      ->type_name("FILE...")
+      ->required();
+  add_choice(sub, "--by", kGrains, "what a row is", [&arguments](int value) {
+    arguments.query.by = static_cast<app::HotSpotKind>(value);
+  })->group(group(kForm));
+  define_report(sub, ReportKind::kTop);
+}
+
+void CommandDefinitions::define_neighbours(const std::string& name, const std::string& summary,
+                                           ReportKind kind) {
+  CLI::App& sub = command(
+      name, summary, kind == ReportKind::kCallers ? Command::kCallers : Command::kCallees,
+      {{name + " FILE FUNCTION [--self|--total] [-n N] [FILTERS] [--json]"},
+       {{"of one function", "stackpack " + name + " out.spk malloc"},
+        {"where several modules have it", "stackpack " + name + " out.spk 'libc.so.6!malloc'"}},
+       kind == ReportKind::kCallers
+           ? "total counts the samples in which the row calls the function, self those of them "
+             "whose leaf is the function; [root]: nothing calls it."
+           : "total counts the samples in which the function calls the row, self those of them "
+             "whose leaf is the row; [self]: the function is the leaf."});
+  ReportArguments& arguments = invocation.report;
+  sub.add_option_function<std::string>(
+         "file", [&arguments](const std::string& file) { arguments.files = {file}; },
+         "a .spk file, or a capture")
+      ->type_name("FILE")
+      ->required();
+  sub.add_option("function", arguments.function, "name of a function, or MODULE!FUNCTION")
+      ->type_name("FUNCTION")
+      ->required();
+  define_report(sub, kind);
+}
+
+}  // namespace stackpack::cli
