@@ -68,7 +68,8 @@ static stackpack_status print_top(const stackpack_reader* reader) {
   if (counts.per_stack == NULL) {
     return STACKPACK_OUT_OF_MEMORY;
   }
-  status = stackpack_visit_samples(reader, 0, UINT64_MAX, NULL, NULL, count_samples, &counts);
+  status = stackpack_visit_samples(reader, 0, UINT64_MAX, NULL, NULL, sizeof(stackpack_sample),
+                                   count_samples, &counts);
   for (int i = 0; status == STACKPACK_OK && i < kTop; ++i) {
     const uint32_t stack = take_highest(&counts);
     if (counts.per_stack[stack] == 0) {

@@ -9,8 +9,10 @@
  * says at the function.
  * Growth: later versions add fields at the end of a struct whose first field is struct_size. Set it
  * to sizeof of the struct before the call: no more than that is written, so that a program and a
- * library of different versions fit. One that was not set (0) is STACKPACK_USAGE. Units: ns of the
- * capture's clock, and bytes.
+ * library of different versions fit. One that was not set (0) is STACKPACK_USAGE. Where there is an
+ * array of a struct, the call takes its `row_size` instead: sizeof of the struct, which is how far
+ * its rows lie apart. The structs without either, stackpack_text, stackpack_frame, stackpack_query
+ * and stackpack_epoch, do not grow. Units: ns of the capture's clock, and bytes.
  */
 #ifndef STACKPACK_C_API_H
 #define STACKPACK_C_API_H
@@ -145,10 +147,10 @@ typedef struct stackpack_location {
 
 /* The locations of the frames of a callstack, leaf first, in a process at a time. The leaf and the
  * first user frame after a kernel part are exact addresses; the others are return addresses, and
- * are looked up one byte before. `locations` has room for `count`. */
+ * are looked up one byte before. `locations` has room for `count` rows of row_size. */
 stackpack_status stackpack_locate(const stackpack_symbols* symbols, const stackpack_frame* frames,
                                   size_t count, uint32_t pid, uint64_t time_ns,
-                                  stackpack_location* locations);
+                                  stackpack_location* locations, size_t row_size);
 
 /* An address of a process at a time. */
 typedef struct stackpack_query {
@@ -158,11 +160,11 @@ typedef struct stackpack_query {
   uint64_t time_ns;
 } stackpack_query;
 
-/* The locations of any frames, each asked for by itself; `locations` has room for `count`. Together
- * they cost less than one by one. */
+/* The locations of any frames, each asked for by itself; `locations` has room for `count` rows of
+ * row_size. Together they cost less than one by one. */
 stackpack_status stackpack_locate_all(const stackpack_symbols* symbols,
                                       const stackpack_query* queries, size_t count,
-                                      stackpack_location* locations);
+                                      stackpack_location* locations, size_t row_size);
 
 /* A stretch of time in which addresses of a process mean the same. */
 typedef struct stackpack_epoch {
@@ -178,10 +180,10 @@ stackpack_status stackpack_get_epoch(const stackpack_symbols* symbols, uint32_t 
 /* The functions that a location belongs to when calls were inlined, innermost first, the one that
  * has the code last: function, linkage, file and line of each, the rest is as in `location`. *count
  * becomes their number; at most `capacity` are written to `chain`, which may be NULL when capacity
- * is 0. */
+ * is 0. row_size is that of `location` and of the rows of `chain`. */
 stackpack_status stackpack_expand(const stackpack_symbols* symbols,
                                   const stackpack_location* location, stackpack_location* chain,
-                                  size_t capacity, size_t* count);
+                                  size_t capacity, size_t row_size, size_t* count);
 
 /* ---- samples ---- */
 
@@ -199,7 +201,8 @@ typedef struct stackpack_sample {
   uint8_t flags;
 } stackpack_sample;
 
-/* Called with samples, at least one, which live during the call. Not 0: stop. Must not throw. */
+/* Called with samples, at least one, which live during the call and lie as far apart as the
+ * caller's row_size says. Not 0: stop. Must not throw. */
 typedef int (*stackpack_sample_visitor)(void* context, const stackpack_sample* samples,
                                         size_t count);
 
@@ -208,7 +211,8 @@ typedef int (*stackpack_sample_visitor)(void* context, const stackpack_sample* s
  * not read. STACKPACK_USAGE: the file has counts of samples only. */
 stackpack_status stackpack_visit_samples(const stackpack_reader* reader, uint64_t from_ns,
                                          uint64_t to_ns, const uint32_t* pid, const uint32_t* tid,
-                                         stackpack_sample_visitor visitor, void* context);
+                                         size_t row_size, stackpack_sample_visitor visitor,
+                                         void* context);
 
 /* The name of an event, which lives as long as the reader; STACKPACK_USAGE: there is no such event.
  */
@@ -225,12 +229,13 @@ typedef struct stackpack_stack_count {
   uint32_t origin; /* as in stackpack_sample */
 } stackpack_stack_count;
 
-/* Called with counts, at least one, which live during the call. Not 0: stop. Must not throw. */
+/* Called with counts, at least one, which live during the call and lie as far apart as the caller's
+ * row_size says. Not 0: stop. Must not throw. */
 typedef int (*stackpack_count_visitor)(void* context, const stackpack_stack_count* counts,
                                        size_t count);
 
 /* Visits the counts of a file without samples. STACKPACK_USAGE: the file has samples. */
-stackpack_status stackpack_visit_counts(const stackpack_reader* reader,
+stackpack_status stackpack_visit_counts(const stackpack_reader* reader, size_t row_size,
                                         stackpack_count_visitor visitor, void* context);
 
 /* ---- the system that was recorded ---- */

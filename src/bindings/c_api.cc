@@ -14,7 +14,9 @@ using stackpack::Reader;
 
 using stackpack::bindings::guard;
 using stackpack::bindings::hand_over;
+using stackpack::bindings::kBadRowSize;
 using stackpack::bindings::refuse;
+using stackpack::bindings::RowBuffer;
 using stackpack::bindings::status_of;
 
 stackpack::ReaderOptions options_of(std::uint64_t cache_bytes) {
@@ -50,6 +52,11 @@ stackpack_sample sample_of(const stackpack::StoredSample& from) {
   to.origin = static_cast<std::uint8_t>(from.origin);
   to.flags = from.flags;
   return to;
+}
+
+stackpack_stack_count count_of(const stackpack::StackCount& from) {
+  return {from.samples, from.weight, from.stack,
+          from.event,   from.pid,    static_cast<std::uint32_t>(from.origin)};
 }
 
 }  // namespace
@@ -152,7 +159,8 @@ stackpack_status stackpack_get_callstack(const stackpack_reader* reader, uint32_
 
 stackpack_status stackpack_visit_samples(const stackpack_reader* reader, uint64_t from_ns,
                                          uint64_t to_ns, const uint32_t* pid, const uint32_t* tid,
-                                         stackpack_sample_visitor visitor, void* context) {
+                                         size_t row_size, stackpack_sample_visitor visitor,
+                                         void* context) {
   if (reader == nullptr || visitor == nullptr) {
     return refuse("a null pointer, or an unknown number");
   }
@@ -166,35 +174,33 @@ stackpack_status stackpack_visit_samples(const stackpack_reader* reader, uint64_
     if (tid != nullptr) {
       query.tid = *tid;
     }
-    std::vector<stackpack_sample> samples;
+    RowBuffer<stackpack_sample> rows(row_size);
+    if (!rows.fit()) {
+      return refuse(kBadRowSize);
+    }
     return status_of(
         reader->reader->samples(query, [&](std::span<const stackpack::StoredSample> block) {
-          samples.resize(block.size());
-          std::transform(block.begin(), block.end(), samples.begin(), sample_of);
-          return visitor(context, samples.data(), samples.size()) == 0;
+          return visitor(context, rows.fill(block, sample_of), block.size()) == 0;
         }));
   });
 }
 
-stackpack_status stackpack_visit_counts(const stackpack_reader* reader,
+stackpack_status stackpack_visit_counts(const stackpack_reader* reader, size_t row_size,
                                         stackpack_count_visitor visitor, void* context) {
   if (reader == nullptr || visitor == nullptr) {
     return refuse("a null pointer");
   }
   return guard([&] {
+    RowBuffer<stackpack_stack_count> rows(row_size);
+    if (!rows.fit()) {
+      return refuse(kBadRowSize);
+    }
     const auto counts = reader->reader->stack_counts();
     if (!counts) {
       return status_of(counts);
     }
-    std::vector<stackpack_stack_count> rows(counts->size());
-    std::transform(counts->begin(), counts->end(), rows.begin(),
-                   [](const stackpack::StackCount& from) {
-                     return stackpack_stack_count{from.samples, from.weight,
-                                                  from.stack,   from.event,
-                                                  from.pid,     static_cast<uint32_t>(from.origin)};
-                   });
-    if (!rows.empty()) {
-      visitor(context, rows.data(), rows.size());
+    if (!counts->empty()) {
+      visitor(context, rows.fill(std::span(*counts), count_of), counts->size());
     }
     return STACKPACK_OK;
   });

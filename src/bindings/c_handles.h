@@ -67,4 +67,56 @@ stackpack_status hand_over(Struct* to, Struct value) noexcept {
   return STACKPACK_OK;
 }
 
+// Rows of a caller's array, whose struct may be that of an earlier or a later version. A later one
+// finds 0 in what this library does not know.
+template <typename Struct>
+class Rows {
+ public:
+  // `rows` may be null where nothing is put.
+  Rows(Struct* rows, std::size_t row_size)
+      : bytes_(reinterpret_cast<std::byte*>(rows)), row_size_(row_size) {}
+
+  // Whether a row holds what the first version had (no struct has grown yet), and is aligned.
+  [[nodiscard]] bool fit() const {
+    return row_size_ >= sizeof(Struct) && row_size_ % alignof(Struct) == 0;
+  }
+
+  void put(std::size_t row, const Struct& value) {
+    std::byte* const to = bytes_ + row * row_size_;
+    const std::size_t known = std::min(row_size_, sizeof value);
+    std::memcpy(to, &value, known);
+    std::memset(to + known, 0, row_size_ - known);
+  }
+
+ private:
+  std::byte* bytes_;
+  std::size_t row_size_;
+};
+
+inline constexpr std::string_view kBadRowSize = "row_size is not that of the struct";
+
+// Rows that a visitor is given: memory of ours in the caller's layout.
+template <typename Struct>
+class RowBuffer {
+ public:
+  explicit RowBuffer(std::size_t row_size) : row_size_(row_size) {}
+
+  [[nodiscard]] bool fit() const { return Rows<Struct>(nullptr, row_size_).fit(); }
+
+  // `convert` makes a Struct of each value. The rows live until the next call.
+  template <typename Values, typename Convert>
+  const Struct* fill(const Values& values, Convert convert) {
+    memory_.resize((values.size() * row_size_ + sizeof(Struct) - 1) / sizeof(Struct));
+    Rows<Struct> rows(memory_.data(), row_size_);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      rows.put(i, convert(values[i]));
+    }
+    return memory_.data();
+  }
+
+ private:
+  std::size_t row_size_;
+  std::vector<Struct> memory_;  // of Structs for their alignment
+};
+
 }  // namespace stackpack::bindings

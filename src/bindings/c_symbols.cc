@@ -16,7 +16,9 @@ namespace {
 
 using stackpack::CodeLocation;
 using stackpack::bindings::guard;
+using stackpack::bindings::kBadRowSize;
 using stackpack::bindings::refuse;
+using stackpack::bindings::Rows;
 using stackpack::bindings::status_of;
 using stackpack::bindings::text_of;
 
@@ -47,6 +49,12 @@ stackpack_location location_of(const CodeLocation& from) {
   return to;
 }
 
+void put_all(const std::vector<CodeLocation>& found, Rows<stackpack_location>& rows) {
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    rows.put(i, location_of(found[i]));
+  }
+}
+
 }  // namespace
 
 extern "C" {
@@ -72,8 +80,12 @@ void stackpack_free_symbols(stackpack_symbols* symbols) {
 
 stackpack_status stackpack_locate(const stackpack_symbols* symbols, const stackpack_frame* frames,
                                   size_t count, uint32_t pid, uint64_t time_ns,
-                                  stackpack_location* locations) {
+                                  stackpack_location* locations, size_t row_size) {
   return guard([&] {
+    Rows<stackpack_location> rows(locations, row_size);
+    if (!rows.fit()) {
+      return refuse(kBadRowSize);
+    }
     if (symbols == nullptr || (count != 0 && (frames == nullptr || locations == nullptr))) {
       return refuse("a null pointer, or an unknown mode");
     }
@@ -87,15 +99,19 @@ stackpack_status stackpack_locate(const stackpack_symbols* symbols, const stackp
     }
     std::vector<CodeLocation> found;
     symbols->symbols->locate_stack(stack, pid, time_ns, found);
-    std::transform(found.begin(), found.end(), locations, location_of);
+    put_all(found, rows);
     return STACKPACK_OK;
   });
 }
 
 stackpack_status stackpack_locate_all(const stackpack_symbols* symbols,
                                       const stackpack_query* queries, size_t count,
-                                      stackpack_location* locations) {
+                                      stackpack_location* locations, size_t row_size) {
   return guard([&] {
+    Rows<stackpack_location> rows(locations, row_size);
+    if (!rows.fit()) {
+      return refuse(kBadRowSize);
+    }
     if (symbols == nullptr || (count != 0 && (queries == nullptr || locations == nullptr))) {
       return refuse("a null pointer, or an unknown mode");
     }
@@ -112,7 +128,7 @@ stackpack_status stackpack_locate_all(const stackpack_symbols* symbols,
     }
     std::vector<CodeLocation> found;
     symbols->symbols->locate_all(wanted, found);
-    std::transform(found.begin(), found.end(), locations, location_of);
+    put_all(found, rows);
     return STACKPACK_OK;
   });
 }
@@ -131,8 +147,12 @@ stackpack_status stackpack_get_epoch(const stackpack_symbols* symbols, uint32_t 
 
 stackpack_status stackpack_expand(const stackpack_symbols* symbols,
                                   const stackpack_location* location, stackpack_location* chain,
-                                  size_t capacity, size_t* count) {
+                                  size_t capacity, size_t row_size, size_t* count) {
   return guard([&] {
+    Rows<stackpack_location> rows(chain, row_size);
+    if (!rows.fit()) {
+      return refuse(kBadRowSize);
+    }
     if (symbols == nullptr || location == nullptr || count == nullptr ||
         (capacity != 0 && chain == nullptr)) {
       return refuse("a null pointer, or an unknown mode");
@@ -148,12 +168,13 @@ stackpack_status stackpack_expand(const stackpack_symbols* symbols,
     symbols->symbols->expand(from, frames);
     *count = frames.size();
     for (std::size_t i = 0; i < std::min(capacity, frames.size()); ++i) {
-      chain[i] = *location;
-      chain[i].function = text_of(frames[i].name);
-      chain[i].linkage = text_of(frames[i].linkage);
-      chain[i].file = text_of(frames[i].file);
-      chain[i].line = frames[i].line;
-      chain[i].inlined = STACKPACK_NO_INLINE;
+      stackpack_location row = *location;
+      row.function = text_of(frames[i].name);
+      row.linkage = text_of(frames[i].linkage);
+      row.file = text_of(frames[i].file);
+      row.line = frames[i].line;
+      row.inlined = STACKPACK_NO_INLINE;
+      rows.put(i, row);
     }
     return STACKPACK_OK;
   });

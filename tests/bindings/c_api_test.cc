@@ -64,8 +64,8 @@ TEST_SUITE("c api") {
     }
 
     Visit all;
-    REQUIRE(stackpack_visit_samples(reader, 0, UINT64_MAX, nullptr, nullptr, collect, &all) ==
-            STACKPACK_OK);
+    REQUIRE(stackpack_visit_samples(reader, 0, UINT64_MAX, nullptr, nullptr,
+                                    sizeof(stackpack_sample), collect, &all) == STACKPACK_OK);
     REQUIRE(all.samples.size() == content.samples.size());
     for (std::size_t i = 0; i < all.samples.size(); ++i) {
       const stackpack_sample& sample = all.samples[i];
@@ -84,8 +84,8 @@ TEST_SUITE("c api") {
     Visit some;
     some.stop = true;
     const std::uint32_t tid = 105;
-    REQUIRE(stackpack_visit_samples(reader, 0, UINT64_MAX, nullptr, &tid, collect, &some) ==
-            STACKPACK_OK);
+    REQUIRE(stackpack_visit_samples(reader, 0, UINT64_MAX, nullptr, &tid, sizeof(stackpack_sample),
+                                    collect, &some) == STACKPACK_OK);
     CHECK(!some.samples.empty());
     CHECK(some.samples.size() < content.samples.size() / 10);
     CHECK(some.samples.front().tid == tid);
@@ -114,10 +114,17 @@ TEST_SUITE("c api") {
     CHECK(stackpack_get_callstack(nullptr, 0, nullptr, 0, &depth) == STACKPACK_USAGE);
     CHECK(stackpack_get_summary(reader, nullptr) == STACKPACK_USAGE);
     CHECK(stackpack_verify(nullptr) == STACKPACK_USAGE);
-    CHECK(stackpack_visit_samples(reader, 0, 1, nullptr, nullptr, nullptr, nullptr) ==
+    constexpr std::size_t kRow = sizeof(stackpack_sample);
+    CHECK(stackpack_visit_samples(reader, 0, 1, nullptr, nullptr, kRow, nullptr, nullptr) ==
           STACKPACK_USAGE);
-    CHECK(stackpack_visit_samples(reader, 0, UINT64_MAX, nullptr, nullptr, throwing, nullptr) ==
-          STACKPACK_USAGE);
+    CHECK(stackpack_visit_samples(reader, 0, UINT64_MAX, nullptr, nullptr, kRow, throwing,
+                                  nullptr) == STACKPACK_USAGE);
+    Visit none;
+    for (const std::size_t size : {std::size_t{0}, kRow - 8, kRow + 1}) {
+      CHECK(stackpack_visit_samples(reader, 0, UINT64_MAX, nullptr, nullptr, size, collect,
+                                    &none) == STACKPACK_USAGE);
+    }
+    CHECK(none.samples.empty());
     const char* name = nullptr;
     CHECK(stackpack_get_event_name(reader, 2, &name) == STACKPACK_USAGE);
     stackpack_close(reader);
@@ -261,6 +268,36 @@ TEST_SUITE("c api: tables") {
     stackpack_close(reader);
   }
 
+  TEST_CASE("c api: rows of a later version lie further apart and end in zeros") {
+    struct Later {
+      stackpack_sample known;
+      std::uint64_t added;
+    };
+    const SpkContent content = random_content(56, 20, 30);
+    const std::vector<std::byte> file = spk_bytes(content);
+    stackpack_reader* reader = nullptr;
+    REQUIRE(stackpack_open_memory(file.data(), file.size(), 0, &reader) == STACKPACK_OK);
+    std::vector<Later> rows;
+    const auto keep = [](void* context, const stackpack_sample* samples, std::size_t count) {
+      const auto* const first = reinterpret_cast<const std::byte*>(samples);
+      for (std::size_t i = 0; i < count; ++i) {
+        Later row{{}, 1};
+        std::memcpy(&row, first + i * sizeof(Later), sizeof row);
+        static_cast<std::vector<Later>*>(context)->push_back(row);
+      }
+      return 0;
+    };
+    CHECK(stackpack_visit_samples(reader, 0, UINT64_MAX, nullptr, nullptr, sizeof(Later), keep,
+                                  &rows) == STACKPACK_OK);
+    REQUIRE(rows.size() == content.samples.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      CHECK(rows[i].known.time_ns == content.samples[i].time_ns);
+      CHECK(rows[i].known.stack == content.samples[i].stack);
+      CHECK(rows[i].added == 0);
+    }
+    stackpack_close(reader);
+  }
+
   TEST_CASE("c api: counts of a file without samples") {
     const SpkContent content = random_content(55, 50, 500);
     spk::WriterOptions options;
@@ -275,12 +312,14 @@ TEST_SUITE("c api: tables") {
       }
       return 0;
     };
-    CHECK(stackpack_visit_counts(reader, add, &samples) == STACKPACK_OK);
+    CHECK(stackpack_visit_counts(reader, sizeof(stackpack_stack_count), add, &samples) ==
+          STACKPACK_OK);
     CHECK(samples == 500);
     stackpack_close(reader);
     const std::vector<std::byte> whole = spk_bytes(content);
     REQUIRE(stackpack_open_memory(whole.data(), whole.size(), 0, &reader) == STACKPACK_OK);
-    CHECK(stackpack_visit_counts(reader, add, &samples) == STACKPACK_USAGE);
+    CHECK(stackpack_visit_counts(reader, sizeof(stackpack_stack_count), add, &samples) ==
+          STACKPACK_USAGE);
     stackpack_close(reader);
   }
 }
@@ -314,7 +353,8 @@ TEST_SUITE("c api: names") {
     const std::array<stackpack_frame, 3> frames{
         {{0x1100, STACKPACK_MODE_USER}, {0x1110, STACKPACK_MODE_USER}, {0x1200, 2}}};
     std::array<stackpack_location, 3> at{};
-    REQUIRE(stackpack_locate(symbols, frames.data(), frames.size(), 7, 5, at.data()) ==
+    constexpr std::size_t kRow = sizeof(stackpack_location);
+    REQUIRE(stackpack_locate(symbols, frames.data(), frames.size(), 7, 5, at.data(), kRow) ==
             STACKPACK_OK);
     CHECK(text_of(at[0].function) == "f");
     CHECK(text_of(at[0].linkage) == "_f");
@@ -326,12 +366,12 @@ TEST_SUITE("c api: names") {
     CHECK(at[2].offset == 0x200);
     std::size_t count = 0;
     stackpack_location chain{};
-    REQUIRE(stackpack_expand(symbols, at.data(), &chain, 1, &count) == STACKPACK_OK);
+    REQUIRE(stackpack_expand(symbols, at.data(), &chain, 1, kRow, &count) == STACKPACK_OK);
     CHECK(count == 1);
     CHECK(text_of(chain.function) == "f");
     const std::array<stackpack_query, 3> queries{
         {{frames[1], 7, 0, 5}, {frames[1], 7, 1, 5}, {frames[0], 8, 0, 5}}};
-    REQUIRE(stackpack_locate_all(symbols, queries.data(), queries.size(), at.data()) ==
+    REQUIRE(stackpack_locate_all(symbols, queries.data(), queries.size(), at.data(), kRow) ==
             STACKPACK_OK);
     CHECK(at[0].function.data == nullptr);
     CHECK(text_of(at[0].module) == "/lib/a.so");
@@ -342,10 +382,10 @@ TEST_SUITE("c api: names") {
     CHECK(stackpack_get_epoch(symbols, 7, 5, &epoch) == STACKPACK_OK);
     CHECK(epoch.valid_until == UINT64_MAX);
     const stackpack_query odd{{1, 99}, 7, 0, 5};
-    CHECK(stackpack_locate_all(symbols, &odd, 1, at.data()) == STACKPACK_USAGE);
-    CHECK(stackpack_locate_all(symbols, nullptr, 1, at.data()) == STACKPACK_USAGE);
+    CHECK(stackpack_locate_all(symbols, &odd, 1, at.data(), kRow) == STACKPACK_USAGE);
+    CHECK(stackpack_locate_all(symbols, nullptr, 1, at.data(), kRow) == STACKPACK_USAGE);
     CHECK(stackpack_get_epoch(symbols, 7, 5, nullptr) == STACKPACK_USAGE);
-    CHECK(stackpack_locate(symbols, nullptr, 1, 7, 5, at.data()) == STACKPACK_USAGE);
+    CHECK(stackpack_locate(symbols, nullptr, 1, 7, 5, at.data(), kRow) == STACKPACK_USAGE);
     CHECK(stackpack_load_symbols(nullptr, &symbols) == STACKPACK_USAGE);
     stackpack_free_symbols(symbols);
     stackpack_free_symbols(nullptr);

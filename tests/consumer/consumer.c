@@ -23,7 +23,8 @@ static int print_locations(const stackpack_reader* reader, uint32_t stack) {
     queries[i].is_return_address = i != 0;
     queries[i].time_ns = 0;
   }
-  const stackpack_status status = stackpack_locate_all(symbols, queries, depth, locations);
+  const stackpack_status status =
+      stackpack_locate_all(symbols, queries, depth, locations, sizeof locations[0]);
   for (size_t i = 0; i < depth && status == STACKPACK_OK; ++i) {
     printf("%llx %.*s %.*s\n", (unsigned long long)frames[i].address, (int)locations[i].module.size,
            locations[i].module.data == NULL ? "" : locations[i].module.data,
