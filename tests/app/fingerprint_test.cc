@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include "app/symbolize/symbolize.h"
 #include "stackpack/reader.h"
 #include "support/perf_writer.h"
 #include "support/temporary_folder.h"
@@ -85,6 +86,25 @@ TEST_CASE("up to date: same content, same options, and not older than the input"
   write_text(input, std::string(kStacks) + "main;more 1\n");
   fs::last_write_time(input, fs::last_write_time(output) - std::chrono::seconds(1));
   CHECK_FALSE(up_to_date(input, output, options));
+}
+
+TEST_CASE("up to date: names that were added do no harm, and are there where they are wanted") {
+  const test::ScratchDirectory folder;
+  const std::string input = folder.file("in.folded");
+  const std::string output = folder.file("out.spk");
+  write_text(input, kStacks);
+  const ConvertOptions options;
+  REQUIRE(convert(input, output, options, nullptr));
+  const std::string content = content_of(input).value();
+  CHECK(is_up_to_date(input, output, content, options, false));
+  CHECK_FALSE(is_up_to_date(input, output, content, options, true));
+  const std::string named = folder.file("named.spk");
+  REQUIRE(symbolize_file(output, named, SymbolizeOptions(), nullptr).has_value());
+  CHECK(is_up_to_date(input, named, content, options, false));
+  CHECK(is_up_to_date(input, named, content, options, true));
+  ConvertOptions redacted = options;
+  redacted.redact = true;
+  CHECK_FALSE(is_up_to_date(input, named, content, redacted, true));
 }
 
 TEST_CASE("up to date: a file without all facts fits only the limit that left them out") {

@@ -61,7 +61,6 @@ std::string leaf_name(const std::string& file) {
   const auto reader = Reader::open(file);
   REQUIRE(reader.has_value());
   CHECK((*reader)->verify().has_value());
-  CHECK((*reader)->fingerprint().empty());
   const auto symbols = Symbols::load(**reader);
   REQUIRE(symbols.has_value());
   const Frame leaf{FrameMode::kUser, kBase + own_offset_of(&traced_outer) + 2};

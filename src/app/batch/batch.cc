@@ -148,7 +148,8 @@ BatchResult Batch::run(const BatchJob& job, ConvertProgress& progress) const {
       const Result<std::string> content = content_of_inputs(inputs);
       if (content && !content->empty() &&
           std::all_of(inputs.begin(), inputs.end(), [&](const std::string& input) {
-            return is_up_to_date(input, job.output, *content, options);
+            return is_up_to_date(input, job.output, *content, options,
+                                 options_.symbolize.has_value());
           })) {
         result.outcome = BatchOutcome::kSkipped;
         return {};

@@ -23,6 +23,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr char kNamesSeparator = '-';  // a conversion's fingerprint is digits
+
 Error unreadable(const std::error_code& failed) {
   return {ErrorCode::kIo, kNoOffset, "cannot look at the input", failed.value()};
 }
@@ -209,8 +211,19 @@ std::string fingerprint_of(std::string_view content, const ConvertOptions& optio
   return std::to_string(bytes::xxh3_64(std::as_bytes(std::span(text))));
 }
 
+std::string named_fingerprint(std::string_view fingerprint, std::string_view digest) {
+  std::string all(fingerprint);
+  all += kNamesSeparator;
+  all += digest;
+  return all;
+}
+
+std::string_view conversion_fingerprint(std::string_view fingerprint) {
+  return fingerprint.substr(0, fingerprint.find(kNamesSeparator));
+}
+
 bool is_up_to_date(const std::string& input, const std::string& output, std::string_view content,
-                   const ConvertOptions& options) {
+                   const ConvertOptions& options, bool named) {
   std::error_code failed;
   const fs::file_time_type written = fs::last_write_time(output, failed);
   if (failed || content.empty()) {
@@ -221,8 +234,14 @@ bool is_up_to_date(const std::string& input, const std::string& output, std::str
     return false;
   }
   const Result<std::unique_ptr<Reader>> reader = Reader::open(output);
-  return reader && ((*reader)->fingerprint() == fingerprint_of(content, options, false) ||
-                    (*reader)->fingerprint() == fingerprint_of(content, options, true));
+  if (!reader) {
+    return false;
+  }
+  const std::string_view all = (*reader)->fingerprint();
+  const std::string_view conversion = conversion_fingerprint(all);
+  return (!named || conversion.size() < all.size()) &&
+         (conversion == fingerprint_of(content, options, false) ||
+          conversion == fingerprint_of(content, options, true));
 }
 
 }  // namespace stackpack::app

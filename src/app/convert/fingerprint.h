@@ -56,10 +56,16 @@ class ContentWatch {
 std::string fingerprint_of(std::string_view content, const ConvertOptions& options,
                            bool facts_left_out);
 
+/// The fingerprint of a conversion's output that was given names: `digest` stands for them.
+std::string named_fingerprint(std::string_view fingerprint, std::string_view digest);
+
+/// The part of a fingerprint that is the conversion's.
+std::string_view conversion_fingerprint(std::string_view fingerprint);
+
 /// Whether `output` exists, is not older than `input`, opens, and carries a fingerprint of this
-/// content and these options. One that is complete although the options have a memory limit is up
-/// to date.
+/// content and these options, whatever names it was given since; with `named`, it has to have been
+/// given some. One that is complete although the options have a memory limit is up to date.
 bool is_up_to_date(const std::string& input, const std::string& output, std::string_view content,
-                   const ConvertOptions& options);
+                   const ConvertOptions& options, bool named = false);
 
 }  // namespace stackpack::app

@@ -4,11 +4,17 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "app/convert/fingerprint.h"
 #include "bytes/byte_cursor.h"
 #include "bytes/byte_writer.h"
+#include "bytes/hash.h"
+#include "bytes/hex.h"
 #include "io/byte_source.h"
 #include "io/directories.h"
 #include "spk/format/column_codec.h"
@@ -23,6 +29,7 @@ namespace stackpack::app {
 namespace {
 
 constexpr int kLevel = 9;
+constexpr unsigned kDigestDigits = 16;
 constexpr std::uint64_t kTextNumberBytes = std::uint64_t{4} << 20;
 
 bool is_of_names(const spk::SectionRecord& section) {
@@ -33,8 +40,23 @@ bool is_of_names(const spk::SectionRecord& section) {
   });
 }
 
-// The summary without its fingerprint; what this version does not know stays.
-Result<std::vector<std::byte>> without_fingerprint(std::span<const std::byte> summary) {
+// What the names that were written are, in short.
+std::string digest_of(std::span<const spk::SectionRecord> sections) {
+  bytes::ByteWriter content;
+  for (const spk::SectionRecord& section : sections) {
+    for (const spk::BlockRecord& block : section.blocks) {
+      content.write(block.hash);
+    }
+  }
+  std::string digest;
+  bytes::append_hex(digest, bytes::xxh3_64(content.bytes()), kDigestDigits);
+  return digest;
+}
+
+// The summary with a fingerprint that stands for other names, too; what this version does not know
+// stays.
+Result<std::vector<std::byte>> with_digest(std::span<const std::byte> summary,
+                                           std::string_view digest) {
   bytes::ByteCursor in(summary, 0);
   const std::uint64_t numbers = in.read_varint();
   if (numbers > in.remaining() / sizeof(std::uint64_t)) {
@@ -43,13 +65,21 @@ Result<std::vector<std::byte>> without_fingerprint(std::span<const std::byte> su
   in.skip(numbers * sizeof(std::uint64_t));
   in.skip(in.read_varint());  // source kind
   const std::size_t before = in.position();
-  in.skip(in.read_varint());
+  std::string fingerprint;
+  for (const std::byte byte : in.read_bytes(in.read_varint())) {
+    fingerprint.push_back(static_cast<char>(byte));
+  }
   if (!in.ok()) {
     return in.corrupt("spk: summary is damaged");
   }
+  // Of a file that nothing stands for, nothing does when it has names.
+  if (!fingerprint.empty()) {
+    fingerprint = named_fingerprint(conversion_fingerprint(fingerprint), digest);
+  }
   bytes::ByteWriter out;
   out.write_bytes(summary.first(before));
-  out.write_varint(0);
+  out.write_varint(fingerprint.size());
+  out.write_text(fingerprint);
   out.write_bytes(in.rest());
   return out.take();
 }
@@ -79,14 +109,14 @@ Status write_names(const Names& names, spk::SectionWriter& sections) {
   return writer.end();
 }
 
-Status write_summary(const spk::SectionRecord& section, spk::BlockReader& blocks,
-                     spk::SectionWriter& sections) {
+Status write_summary(const spk::SectionRecord& section, std::string_view digest,
+                     spk::BlockReader& blocks, spk::SectionWriter& sections) {
   spk::BlockReader::Lease scratch = blocks.borrow();
   const auto content = blocks.read(section.offset, section.blocks.front(), *scratch);
   if (!content) {
     return content.error();
   }
-  const Result<std::vector<std::byte>> patched = without_fingerprint(*content);
+  const Result<std::vector<std::byte>> patched = with_digest(*content, digest);
   if (!patched) {
     return patched.error();
   }
@@ -121,14 +151,17 @@ Status write_renamed(const std::string& input, const Names& names, io::OutputFil
     if (is_of_names(section)) {
       continue;
     }
+    std::string digest;
     const bool summary = section.kind == static_cast<std::uint32_t>(spk::SectionKind::kSummary);
     if (summary) {
+      const std::size_t before = sections.sections().size();
       if (const Status written = write_names(names, sections); !written) {
         return written;
       }
+      digest = digest_of(std::span(sections.sections()).subspan(before));
       named = true;
     }
-    const Status written = summary ? write_summary(section, blocks, sections)
+    const Status written = summary ? write_summary(section, digest, blocks, sections)
                                    : sections.copy_section(section, blocks.source());
     if (!written) {
       return written;
