@@ -17,12 +17,13 @@ namespace stackpack::fuzz {
 namespace {
 
 void check_answer(std::span<const std::byte> data) {
-  const Result<Names> names = symbolize::decode_names(data, {});
-  if (!names) {
+  const Result<symbolize::FoundNames> found = symbolize::decode_names(data, {});
+  if (!found) {
     return;
   }
-  const Result<Names> again = symbolize::decode_names(symbolize::encode_names(*names), {});
-  require(again.has_value() && *again == *names);
+  const auto again = symbolize::decode_names(symbolize::encode_names(*found), {});
+  require(again.has_value() && *again == *found);
+  const Names* const names = &found->names;
   for (const CodeLine& line : names->lines) {
     require(line.size != 0 && (line.inlined == kNoInline || line.inlined < names->inlined.size()));
   }
@@ -43,7 +44,9 @@ void check_file(std::span<const std::byte> data) {
     static_cast<void>(elf->offset_of(offset));
   }
   constexpr std::size_t kMostBytes = std::size_t{1} << 20;
-  const std::vector<std::byte> plain = symbolize::without_zstd_sections(*source, *elf, kMostBytes);
+  std::uint64_t damaged = 0;
+  const std::vector<std::byte> plain =
+      symbolize::without_zstd_sections(*source, *elf, kMostBytes, damaged);
   require(plain.size() <= kMostBytes + data.size());
 }
 

@@ -60,6 +60,8 @@ void append_json(std::string& out, const SymbolizeArguments& arguments,
     json.field("asked", image.asked);
     json.field("named", image.named);
     json.field("lines", image.lines);
+    json.field("damaged_parts", image.damaged_parts);
+    json.field("missing_files", image.missing_files);
     json.field("reason", image.reason);
     json.end_object();
   }

@@ -11,15 +11,14 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "io/system_call_filter.h"
 
 namespace stackpack::io {
 
@@ -36,6 +35,7 @@ namespace {
 
 constexpr int kExitFailed = 1;
 constexpr int kExitOutOfMemory = 3;
+constexpr int kExitNotConfined = 4;
 
 std::int64_t now_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -43,9 +43,16 @@ std::int64_t now_ms() {
       .count();
 }
 
-void limit(int resource, std::uint64_t most) {
-  const rlimit value{most, most};
-  ::setrlimit(static_cast<__rlimit_resource_t>(resource), &value);
+// Lowers a limit, and leaves one that is lower already. False: it is not so.
+bool limit(int resource, std::uint64_t most) {
+  const auto which = static_cast<__rlimit_resource_t>(resource);
+  rlimit value{};
+  if (::getrlimit(which, &value) != 0) {
+    return false;
+  }
+  value.rlim_cur = std::min<rlim_t>(value.rlim_cur, most);
+  value.rlim_max = value.rlim_cur;
+  return ::setrlimit(which, &value) == 0;
 }
 
 #ifndef STACKPACK_SHADOW_MEMORY
@@ -94,72 +101,9 @@ unsigned close_others(std::vector<int> kept) {
   return next;
 }
 
-// Calls of the system that reading and computing take. All others fail with EPERM. Sanitizers make
-// others of their own.
-[[maybe_unused]] void allow_reading_only() {
-#if defined(__x86_64__) || defined(__aarch64__)
-  constexpr std::array kAllowed{
-      SYS_read,         SYS_pread64,   SYS_write,           SYS_writev,
-      SYS_lseek,        SYS_close,     SYS_fstat,           SYS_newfstatat,
-      SYS_mmap,         SYS_munmap,    SYS_mremap,          SYS_mprotect,
-      SYS_madvise,      SYS_brk,       SYS_futex,           SYS_clock_gettime,
-      SYS_gettimeofday, SYS_getrandom, SYS_rt_sigaction,    SYS_rt_sigprocmask,
-      SYS_rt_sigreturn, SYS_exit,      SYS_exit_group,      SYS_getpid,
-      SYS_gettid,       SYS_tgkill,    SYS_restart_syscall, SYS_sched_yield,
-
-      SYS_readlinkat,   SYS_fcntl,     SYS_prlimit64,       SYS_sched_getaffinity,
-#ifdef SYS_stat
-      SYS_stat,         SYS_lstat,
-#endif
-#ifdef SYS_readlink
-      SYS_readlink,
-#endif
-  };
-#ifdef __x86_64__
-  constexpr std::uint32_t kMachine = AUDIT_ARCH_X86_64;
-#else
-  constexpr std::uint32_t kMachine = AUDIT_ARCH_AARCH64;
-#endif
-  constexpr std::uint32_t kRefuse = SECCOMP_RET_ERRNO | EPERM;
-  constexpr std::uint16_t kLoad = BPF_LD | BPF_W | BPF_ABS;
-  constexpr std::uint16_t kIfEqual = BPF_JMP | BPF_JEQ | BPF_K;
-  constexpr std::uint16_t kReturn = BPF_RET | BPF_K;
-  std::array<sock_filter, 2 * kAllowed.size() + 15> program{};
-  std::size_t at = 0;
-  program[at++] = {kLoad, 0, 0, offsetof(seccomp_data, arch)};
-  program[at++] = {kIfEqual, 1, 0, kMachine};
-  program[at++] = {kReturn, 0, 0, SECCOMP_RET_KILL_PROCESS};
-  program[at++] = {kLoad, 0, 0, offsetof(seccomp_data, nr)};
-  // Files are opened for reading only: the flags are the third argument, or the second.
-  constexpr std::uint32_t kChanges = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
-  constexpr std::uint16_t kIfAny = BPF_JMP | BPF_JSET | BPF_K;
-  const auto for_reading = [&program, &at](long number, std::uint32_t argument) {
-    constexpr std::uint8_t kRest = 4;  // statements that another call passes over
-    program[at++] = {kIfEqual, 0, kRest, static_cast<std::uint32_t>(number)};
-    program[at++] = {kLoad, 0, 0,
-                     static_cast<std::uint32_t>(offsetof(seccomp_data, args) +
-                                                argument * sizeof(std::uint64_t))};
-    program[at++] = {kIfAny, 0, 1, kChanges};
-    program[at++] = {kReturn, 0, 0, kRefuse};
-    program[at++] = {kReturn, 0, 0, SECCOMP_RET_ALLOW};
-  };
-  for_reading(SYS_openat, 2);
-#ifdef SYS_open
-  for_reading(SYS_open, 1);
-#endif
-  for (const long number : kAllowed) {
-    program[at++] = {kIfEqual, 0, 1, static_cast<std::uint32_t>(number)};
-    program[at++] = {kReturn, 0, 0, SECCOMP_RET_ALLOW};
-  }
-  program[at++] = {kReturn, 0, 0, kRefuse};
-  const sock_fprog filter{static_cast<unsigned short>(at), program.data()};
-  ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);  // NOLINT(*-vararg)
-#endif
-}
-
-void confine(std::span<const int> files, int pipe, const ProcessLimits& limits) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);        // NOLINT(*-vararg)
-  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);  // NOLINT(*-vararg)
+// False: the process is not as confined as it has to be.
+bool confine(std::span<const int> files, int pipe, const ProcessLimits& limits) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // NOLINT(*-vararg)
   for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGSEGV, SIGBUS, SIGABRT, SIGXCPU}) {
     ::signal(number, SIG_DFL);
   }
@@ -168,16 +112,18 @@ void confine(std::span<const int> files, int pipe, const ProcessLimits& limits) 
   std::vector<int> kept(files.begin(), files.end());
   kept.push_back(pipe);
   const unsigned next = close_others(std::move(kept));
+  bool done = true;
 #ifndef STACKPACK_SHADOW_MEMORY
-  limit(RLIMIT_AS, address_space() + limits.memory_bytes);
+  done = limit(RLIMIT_AS, address_space() + limits.memory_bytes);
 #endif
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_FSIZE, 0);
-  limit(RLIMIT_CPU, limits.cpu_seconds);
-  limit(RLIMIT_NOFILE, limits.new_files == 0 ? 0 : std::uint64_t{next} + limits.new_files);
+  done = done && limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, 0) &&
+         limit(RLIMIT_CPU, limits.cpu_seconds) &&
+         limit(RLIMIT_NOFILE, limits.new_files == 0 ? 0 : std::uint64_t{next} + limits.new_files);
 #ifndef STACKPACK_SHADOW_MEMORY
-  allow_reading_only();
+  // Sanitizers make calls of their own.
+  done = done && (allow_reading_only() || limits.without_filter);
 #endif
+  return done;
 }
 
 bool write_all(int pipe, std::span<const std::byte> bytes) {
@@ -194,11 +140,26 @@ bool write_all(int pipe, std::span<const std::byte> bytes) {
   return true;
 }
 
+ProcessEnd end_of_exit(int code) {
+  switch (code) {
+    case 0:
+      return ProcessEnd::kDone;
+    case kExitOutOfMemory:
+      return ProcessEnd::kOutOfMemory;
+    case kExitNotConfined:
+      return ProcessEnd::kNotConfined;
+    default:
+      return ProcessEnd::kFailed;
+  }
+}
+
 [[noreturn]] void run_confined(std::span<const int> files, int pipe, const ProcessLimits& limits,
                                const ConfinedProcess::Work& work) {
   int code = kExitFailed;
   try {
-    confine(files, pipe, limits);
+    if (!confine(files, pipe, limits)) {
+      ::_exit(kExitNotConfined);
+    }
     const Result<ConfinedProcess::Bytes> answer = work();
     if (answer && write_all(pipe, *answer)) {
       code = 0;
@@ -285,9 +246,7 @@ void ConfinedProcess::reap() {
     return;
   }
   if (WIFEXITED(status)) {
-    end_ = WEXITSTATUS(status) == 0                  ? ProcessEnd::kDone
-           : WEXITSTATUS(status) == kExitOutOfMemory ? ProcessEnd::kOutOfMemory
-                                                     : ProcessEnd::kFailed;
+    end_ = end_of_exit(WEXITSTATUS(status));
   } else {
     const int number = WTERMSIG(status);
     end_ = number == SIGXCPU || number == SIGKILL ? ProcessEnd::kOutOfTime : ProcessEnd::kCrashed;

@@ -18,6 +18,9 @@ struct ProcessLimits {
   unsigned wall_seconds = 120;
   std::uint64_t answer_bytes = std::uint64_t{1} << 30;
   unsigned new_files = 0;  ///< descriptors that it may open besides those it gets
+  /// Work all the same where the kernel has no filter of system calls, or refuses it: limits and
+  /// closed files are all that confines the process then.
+  bool without_filter = false;
 };
 
 /// How a confined process ended.
@@ -28,6 +31,7 @@ enum class ProcessEnd : std::uint8_t {
   kOutOfTime,
   kCrashed,
   kAnswerTooLong,
+  kNotConfined,  ///< it did not begin: the kernel refuses what confines it
 };
 
 /// Work on untrusted files in a process of its own: a copy of this one which has the given files

@@ -1,11 +1,14 @@
 #include "symbolize/dwarf_sweep.h"
 
 #include <algorithm>
+#include <new>
 #include <string_view>
 #include <utility>
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+
+#include "symbolize/library_memory.h"
 
 namespace stackpack::symbolize {
 
@@ -24,6 +27,11 @@ std::uint64_t number_of(Dwarf_Die& die, unsigned name) {
   Dwarf_Word value = 0;
   Dwarf_Attribute* const found = ::dwarf_attr(&die, name, &attribute);
   return found != nullptr && ::dwarf_formudata(found, &value) == 0 ? value : 0;
+}
+
+// The library would end the process.
+[[noreturn]] void end_for_lack_of_memory() {
+  throw std::bad_alloc();
 }
 
 bool may_open(Dwarf_Die& unit, const DwarfSweep::MayOpen& may_open_split) {
@@ -48,9 +56,12 @@ class DwarfSweep::Unit {
     }
   }
 
-  void read() {
+  /// Whether all of it could be read.
+  bool read() {
     read_lines();
     walk(code_, 0);
+    heed_lack_of_memory();
+    return !damaged_;
   }
 
  private:
@@ -80,7 +91,8 @@ class DwarfSweep::Unit {
     Dwarf_Addr begin = 0;
     Dwarf_Addr end = 0;
     bool any = false;
-    for (ptrdiff_t at = 0; (at = ::dwarf_ranges(&die, at, &base, &begin, &end)) > 0;) {
+    ptrdiff_t at = 0;
+    while ((at = ::dwarf_ranges(&die, at, &base, &begin, &end)) > 0) {
       if (begin >= end) {
         continue;
       }
@@ -90,6 +102,7 @@ class DwarfSweep::Unit {
         visit(begin, end, some);
       }
     }
+    damaged_ |= at < 0;
     return any;
   }
 
@@ -109,7 +122,11 @@ class DwarfSweep::Unit {
   void read_lines() {
     Dwarf_Lines* lines = nullptr;
     std::size_t count = 0;
-    if (!sweep_.request_.inlines || ::dwarf_getsrclines(&lines_, &lines, &count) != 0) {
+    if (!sweep_.request_.inlines) {
+      return;
+    }
+    if (::dwarf_getsrclines(&lines_, &lines, &count) != 0) {
+      damaged_ |= ::dwarf_hasattr(&lines_, DW_AT_stmt_list) != 0;
       return;
     }
     const auto address_of = [lines](std::size_t row) {
@@ -196,7 +213,7 @@ class DwarfSweep::Unit {
         case DW_TAG_interface_type:
         case DW_TAG_lexical_block:
         case DW_TAG_inlined_subroutine:
-          if (nests_ && depth < kDeepestEntry) {
+          if (nests_ && may_enter(depth)) {
             walk(die, depth + 1);
           }
           break;
@@ -204,6 +221,12 @@ class DwarfSweep::Unit {
           break;
       }
     });
+  }
+
+  // What is deeper is lost.
+  bool may_enter(unsigned depth) {
+    damaged_ |= depth >= kDeepestEntry;
+    return depth < kDeepestEntry;
   }
 
   void take_function(Dwarf_Die& die, unsigned depth) {
@@ -222,7 +245,7 @@ class DwarfSweep::Unit {
             place.end = std::min(place.end, end);
           }
         });
-    if (depth >= kDeepestEntry) {
+    if (!may_enter(depth)) {
       return;
     }
     if (asked_for && sweep_.request_.inlines) {
@@ -239,7 +262,7 @@ class DwarfSweep::Unit {
         case DW_TAG_lexical_block:
         case DW_TAG_try_block:
         case DW_TAG_catch_block:
-          if (depth < kDeepestEntry) {
+          if (may_enter(depth)) {
             take_inlined(die, parent, inlines, depth + 1);
           }
           break;
@@ -251,7 +274,7 @@ class DwarfSweep::Unit {
           break;
         case DW_TAG_class_type:
         case DW_TAG_structure_type:
-          if (nests_ && depth < kDeepestEntry) {
+          if (nests_ && may_enter(depth)) {
             walk(die, depth + 1);
           }
           break;
@@ -262,7 +285,8 @@ class DwarfSweep::Unit {
   }
 
   void take_call(Dwarf_Die& die, std::uint32_t parent, std::size_t inlines, unsigned depth) {
-    if (depth >= kDeepestEntry || inlines >= sweep_.request_.limits.inline_depth) {
+    if (!may_enter(depth) || inlines >= sweep_.request_.limits.inline_depth) {
+      damaged_ = true;
       return;
     }
     std::uint32_t row = kNoInline;
@@ -297,16 +321,19 @@ class DwarfSweep::Unit {
   }
 
   template <typename Visit>
-  static void each_child(Dwarf_Die& parent, const Visit& visit) {
+  void each_child(Dwarf_Die& parent, const Visit& visit) {
     Dwarf_Die child;
-    if (::dwarf_child(&parent, &child) != 0) {
+    if (const int first = ::dwarf_child(&parent, &child); first != 0) {
+      damaged_ |= first < 0;
       return;
     }
     while (true) {
       visit(child);
       Dwarf_Die next;
+      const int more = ::dwarf_siblingof(&child, &next);
       // A damaged file may lead back.
-      if (::dwarf_siblingof(&child, &next) != 0 || next.addr <= child.addr) {
+      if (more != 0 || next.addr <= child.addr) {
+        damaged_ |= more <= 0;
         return;
       }
       child = next;
@@ -320,7 +347,57 @@ class DwarfSweep::Unit {
   Dwarf_Die& lines_;  // the one that has the lines: of the skeleton, where they differ
   Dwarf_Files* files_ = nullptr;
   std::size_t file_count_ = 0;
+  bool damaged_ = false;
   bool nests_ = true;  // functions may be within namespaces, classes and functions
+};
+
+/// The units of a file.
+class DwarfSweep::File {
+ public:
+  File(DwarfSweep& sweep, const MayOpen& may_open_split)
+      : sweep_(sweep), may_open_split_(may_open_split) {}
+
+  void add_unit(Dwarf_Die& top, bool is_skeleton) {
+    if (!may_have_addresses(top)) {
+      return;
+    }
+    Dwarf_Die split{};
+    Dwarf_Die* code = &top;
+    if (is_skeleton) {
+      if (may_open(top, may_open_split_) &&
+          ::dwarf_cu_info(top.cu, nullptr, nullptr, nullptr, &split, nullptr, nullptr, nullptr) ==
+              0 &&
+          split.addr != nullptr) {
+        ::dwarf_new_oom_handler(::dwarf_cu_getdwarf(split.cu), &end_for_lack_of_memory);
+        code = &split;
+      } else {
+        heed_lack_of_memory();
+        ++sweep_.names_.losses().missing_files;
+      }
+    }
+    sweep_.names_.losses().damaged_parts += Unit(sweep_, *code, top).read() ? 0U : 1U;
+  }
+
+ private:
+  // Whether a unit has any of the addresses. One that does not say is looked at.
+  bool may_have_addresses(Dwarf_Die& top) const {
+    const auto& all = sweep_.addresses_;
+    Dwarf_Addr base = 0;
+    Dwarf_Addr begin = 0;
+    Dwarf_Addr end = 0;
+    bool has_ranges = false;
+    for (ptrdiff_t at = 0; (at = ::dwarf_ranges(&top, at, &base, &begin, &end)) > 0;) {
+      has_ranges = true;
+      const auto first = std::lower_bound(all.begin(), all.end(), begin);
+      if (first != all.end() && *first < end) {
+        return true;
+      }
+    }
+    return !has_ranges && ::dwarf_haschildren(&top) != 0;
+  }
+
+  DwarfSweep& sweep_;
+  const MayOpen& may_open_split_;
 };
 
 DwarfSweep::DwarfSweep(std::span<const std::uint64_t> addresses, const SymbolRequest& request,
@@ -334,41 +411,22 @@ DwarfSweep::DwarfSweep(std::span<const std::uint64_t> addresses, const SymbolReq
 DwarfSweep::~DwarfSweep() = default;
 
 void DwarfSweep::add(Dwarf* file, const MayOpen& may_open_split) {
+  ::dwarf_new_oom_handler(file, &end_for_lack_of_memory);
+  File units(*this, may_open_split);
   Dwarf_CU* unit = nullptr;
   Dwarf_CU* next = nullptr;
   Dwarf_Half version = 0;
   std::uint8_t type = 0;
   Dwarf_Die top;
-  Dwarf_Die split;
-  while (::dwarf_get_units(file, unit, &next, &version, &type, &top, nullptr) == 0) {
+  int more = 0;
+  while ((more = ::dwarf_get_units(file, unit, &next, &version, &type, &top, nullptr)) == 0) {
     unit = next;
-    if (type != DW_UT_compile && type != DW_UT_skeleton) {
-      continue;
+    if (type == DW_UT_compile || type == DW_UT_skeleton) {
+      units.add_unit(top, type == DW_UT_skeleton);
     }
-    // Whether it has any of the addresses. A unit that does not tell is looked at.
-    Dwarf_Addr base = 0;
-    Dwarf_Addr begin = 0;
-    Dwarf_Addr end = 0;
-    bool has_ranges = false;
-    bool has_addresses = false;
-    for (ptrdiff_t at = 0;
-         !has_addresses && (at = ::dwarf_ranges(&top, at, &base, &begin, &end)) > 0;) {
-      has_ranges = true;
-      const auto first = std::lower_bound(addresses_.begin(), addresses_.end(), begin);
-      has_addresses = first != addresses_.end() && *first < end;
-    }
-    if (!has_addresses && (has_ranges || ::dwarf_haschildren(&top) == 0)) {
-      continue;
-    }
-    Dwarf_Die* code = &top;
-    if (type == DW_UT_skeleton && may_open(top, may_open_split) &&
-        ::dwarf_cu_info(top.cu, nullptr, nullptr, nullptr, &split, nullptr, nullptr, nullptr) ==
-            0 &&
-        split.addr != nullptr) {
-      code = &split;
-    }
-    Unit(*this, *code, top).read();
   }
+  heed_lack_of_memory();
+  names_.losses().damaged_parts += more < 0 ? 1U : 0U;
 }
 
 }  // namespace stackpack::symbolize

@@ -49,7 +49,8 @@ class DwarfSweep {
   /// Decides whether libdw may open the .dwo file of a unit, by the two names that it has.
   using MayOpen = std::function<bool(std::string_view folder, std::string_view name)>;
 
-  /// Adds what a file says.
+  /// Adds what a file says; units of which something cannot be read are counted in the losses.
+  /// Errors: std::bad_alloc, also where the library lacks memory.
   void add(Dwarf* file, const MayOpen& may_open_split);
 
   /// One for each address.
@@ -57,6 +58,7 @@ class DwarfSweep {
 
  private:
   class Unit;
+  class File;
 
   std::span<const std::uint64_t> addresses_;
   const SymbolRequest& request_;

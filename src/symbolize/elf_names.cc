@@ -15,9 +15,10 @@
 #include "io/byte_source.h"
 #include "io/rooted_file.h"
 #include "symbolize/dwarf_sweep.h"
+#include "symbolize/elf_rows.h"
 #include "symbolize/elf_sections.h"
 #include "symbolize/elf_symbols.h"
-#include "symbolize/linked_names.h"
+#include "symbolize/library_memory.h"
 
 namespace stackpack::symbolize {
 
@@ -33,12 +34,18 @@ class ElfFile {
     constexpr std::size_t kMostPlainBytes = std::size_t{4} << 30;
     const auto source = io::source_of_descriptor(descriptor);
     const Result<ElfIdentity> identity = read_elf_identity(*source);
+    has_dwarf_ = identity && identity->has_dwarf;
     if (identity && identity->has_zstd) {
-      plain_ = without_zstd_sections(*source, *identity, kMostPlainBytes);
+      plain_ = without_zstd_sections(*source, *identity, kMostPlainBytes, damaged_parts_);
     }
     char* const bytes = static_cast<char*>(static_cast<void*>(plain_.data()));
     file_ = plain_.empty() ? ::elf_begin(descriptor, ELF_C_READ_MMAP, nullptr)
                            : ::elf_memory(bytes, plain_.size());
+    if (file_ == nullptr) {
+      heed_lack_of_memory();
+    }
+    forget_lack_of_memory();  // a file that could not be mapped is read
+    damaged_parts_ += get() == nullptr ? 1U : 0U;
   }
   ElfFile(const ElfFile&) = delete;
   ElfFile& operator=(const ElfFile&) = delete;
@@ -49,9 +56,16 @@ class ElfFile {
     return file_ != nullptr && ::elf_kind(file_) == ELF_K_ELF ? file_ : nullptr;
   }
 
+  [[nodiscard]] bool has_dwarf() const { return has_dwarf_; }
+
+  /// Sections that cannot be unpacked; the file, when it is there and cannot be read.
+  [[nodiscard]] std::uint64_t damaged_parts() const { return damaged_parts_; }
+
  private:
   std::vector<std::byte> plain_;  // where sections had to be decompressed
   Elf* file_ = nullptr;
+  bool has_dwarf_ = false;
+  std::uint64_t damaged_parts_ = 0;
 };
 
 std::vector<std::uint64_t> addresses_of(const SymbolRequest& request, const ElfIdentity& layout) {
@@ -70,8 +84,12 @@ std::vector<std::uint64_t> addresses_of(const SymbolRequest& request, const ElfI
 /// Debug information that libdw reads.
 class DwarfFile {
  public:
-  explicit DwarfFile(Elf* file)
-      : file_(file == nullptr ? nullptr : ::dwarf_begin_elf(file, DWARF_C_READ, nullptr)) {}
+  explicit DwarfFile(const ElfFile& file)
+      : file_(file.get() == nullptr ? nullptr
+                                    : ::dwarf_begin_elf(file.get(), DWARF_C_READ, nullptr)),
+        is_damaged_(file_ == nullptr && file.has_dwarf()) {
+    heed_lack_of_memory();
+  }
   DwarfFile(const DwarfFile&) = delete;
   DwarfFile& operator=(const DwarfFile&) = delete;
   ~DwarfFile() { ::dwarf_end(file_); }
@@ -79,73 +97,12 @@ class DwarfFile {
   /// Null when there is none.
   [[nodiscard]] Dwarf* get() const { return file_; }
 
+  /// There is some, and it cannot be read.
+  [[nodiscard]] bool is_damaged() const { return is_damaged_; }
+
  private:
   Dwarf* file_;
-};
-
-/// Makes rows of what symbols and debug information say of addresses, which come ascending.
-class RowMaker {
- public:
-  RowMaker(const ElfIdentity& layout, const SymbolRequest& request, NameCollector& names)
-      : layout_(layout), names_(names), linked_(request.limits, names) {}
-
-  /// The function that has an address, or begins after it.
-  void add_symbol(const ElfSymbol& symbol) {
-    if (&symbol == last_symbol_) {
-      return;
-    }
-    last_symbol_ = &symbol;
-    add_function(symbol.start, symbol.size, symbol.source, linked_.add(symbol.name));
-  }
-
-  void add_dwarf_function(const DwarfPlace& place) {
-    if (place.function_begin != last_begin_) {
-      last_begin_ = place.function_begin;
-      add_function(place.function_begin, place.function_end - place.function_begin,
-                   FunctionSource::kDwarf, place.function);
-    }
-  }
-
-  /// A line that is that of the bytes [begin, end), `address` among them.
-  void add_line(std::uint64_t address, std::uint64_t begin, std::uint64_t end,
-                const DwarfPlace& place) {
-    const std::optional<std::uint64_t> offset = layout_.offset_of(address);
-    const std::uint64_t before = address - begin;
-    if (!offset || *offset < before) {
-      return;
-    }
-    CodeLine line;
-    line.owner = FunctionOwner::kImage;
-    line.start = *offset - before;
-    line.size = end - begin;
-    line.inlined = place.inlined;
-    line.file = place.file;
-    line.line = place.line;
-    names_.add_line(line);
-  }
-
- private:
-  void add_function(std::uint64_t address, std::uint64_t size, FunctionSource source,
-                    const LinkedName& name) {
-    const std::optional<std::uint64_t> offset = layout_.offset_of(address);
-    if (!offset || name.name == kNoText) {
-      return;
-    }
-    Function function;
-    function.owner = FunctionOwner::kImage;
-    function.start = *offset;
-    function.size = size;
-    function.source = source;
-    function.name = name.name;
-    function.linkage = name.linkage;
-    names_.add_function(function);
-  }
-
-  const ElfIdentity& layout_;
-  NameCollector& names_;
-  LinkedNames linked_;
-  const ElfSymbol* last_symbol_ = nullptr;
-  std::uint64_t last_begin_ = ~std::uint64_t{0};
+  bool is_damaged_;
 };
 
 // The folder of an open file.
@@ -182,10 +139,6 @@ bool may_open_split(int descriptor, SplitFiles where, std::string_view folder,
                                   : std::string(folder) + "/" + std::string(name));
 }
 
-bool same_place(const DwarfPlace& a, const DwarfPlace& b) {
-  return a.inlined == b.inlined && a.file == b.file && a.line == b.line;
-}
-
 }  // namespace
 
 std::optional<std::uint64_t> elf_symbol_address(const ElfFiles& files, std::string_view symbol) {
@@ -204,81 +157,41 @@ std::optional<std::uint64_t> elf_symbol_address(const ElfFiles& files, std::stri
 
 Status read_elf_names(const ElfFiles& files, const SymbolRequest& request, NameCollector& names) {
   ::elf_version(EV_CURRENT);
+  forget_lack_of_memory();
   const ElfFile image(files.image);
   const ElfFile debug(files.debug);
   const ElfFile shared(files.alternate);
   if (image.get() == nullptr && debug.get() == nullptr) {
     return Error{ErrorCode::kCorrupt, kNoOffset, "elf: cannot be read"};
   }
+  for (const ElfFile* const file : {&image, &debug, &shared}) {
+    names.losses().damaged_parts += file->damaged_parts();
+  }
   ElfSymbols symbols;
   symbols.add(image.get());
   symbols.add(debug.get());
   symbols.settle();
+  names.losses().damaged_parts += symbols.damaged_tables();
   const std::vector<std::uint64_t> addresses = addresses_of(request, files.layout);
 
-  const DwarfFile image_dwarf(image.get());
-  const DwarfFile debug_dwarf(debug.get());
-  const DwarfFile shared_dwarf(shared.get());
+  const DwarfFile image_dwarf(image);
+  const DwarfFile debug_dwarf(debug);
+  const DwarfFile shared_dwarf(shared);
   DwarfSweep dwarf(addresses, request, names);
-  for (Dwarf* const file : {image_dwarf.get(), debug_dwarf.get()}) {
-    if (file != nullptr) {
-      if (shared_dwarf.get() != nullptr) {
-        ::dwarf_setalt(file, shared_dwarf.get());
-      }
-      const int descriptor = file == image_dwarf.get() ? files.image : files.debug;
-      dwarf.add(file, [&](std::string_view folder, std::string_view name) {
-        return may_open_split(descriptor, files.split, folder, name);
-      });
-    }
-  }
-
-  RowMaker rows(files.layout, request, names);
-  ElfSymbols::Sweep sweep(symbols);
-  std::uint64_t free_from = 0;  // what lies before belongs to lines of addresses before
-  for (std::size_t i = 0; i < addresses.size(); ++i) {
-    const std::uint64_t address = addresses[i];
-    const DwarfPlace& place = dwarf.places()[i];
-    const ElfSymbol* const symbol = sweep.find(address);
-    if (symbol != nullptr) {
-      rows.add_symbol(*symbol);
-    } else if (place.function_end != 0) {
-      rows.add_dwarf_function(place);
-    } else {
-      // A caller's address may be that of the byte before a function which nothing calls.
-      if (const ElfSymbol* const next = sweep.begins_at(address + 1); next != nullptr) {
-        rows.add_symbol(*next);
-      }
+  for (const DwarfFile* const file : {&image_dwarf, &debug_dwarf}) {
+    names.losses().damaged_parts += file->is_damaged() ? 1U : 0U;
+    if (file->get() == nullptr) {
       continue;
     }
-    if (!request.inlines || (place.file == kNoText && place.inlined == kNoInline)) {
-      continue;
+    if (shared_dwarf.get() != nullptr) {
+      ::dwarf_setalt(file->get(), shared_dwarf.get());
     }
-    std::uint64_t begin = std::max(place.begin, free_from);
-    std::uint64_t end = place.end;
-    if (symbol != nullptr) {
-      begin = std::max(begin, symbol->start);
-      end = std::min(end, symbol->start + symbol->size);
-    }
-    // The same line for those that follow, as far as it goes.
-    std::size_t last = i;
-    while (last + 1 < addresses.size() && addresses[last + 1] < end &&
-           same_place(place, dwarf.places()[last + 1])) {
-      ++last;
-    }
-    if (last + 1 < addresses.size()) {
-      end = std::min(end, addresses[last + 1]);
-    }
-    begin = std::min(begin, address);
-    end = std::max(end, addresses[last] + 1);
-    rows.add_line(address, begin, end, place);
-    free_from = end;
-    // Those that have it have it: only their functions are left.
-    for (; i < last; ++i) {
-      if (const ElfSymbol* const other = sweep.find(addresses[i + 1]); other != nullptr) {
-        rows.add_symbol(*other);
-      }
-    }
+    const int descriptor = file == &image_dwarf ? files.image : files.debug;
+    dwarf.add(file->get(), [&](std::string_view folder, std::string_view name) {
+      return may_open_split(descriptor, files.split, folder, name);
+    });
   }
+  add_elf_rows({files.layout, addresses, symbols, dwarf.places()}, request, names);
   return {};
 }
 

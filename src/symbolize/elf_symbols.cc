@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <string>
 #include <tuple>
 
 #include <gelf.h>
 #include <lzma.h>
+
+#include "symbolize/library_memory.h"
 
 namespace stackpack::symbolize {
 
@@ -43,7 +46,7 @@ std::string unpack_xz(const char* bytes, std::size_t size) {
   std::string content;
   lzma_stream stream = LZMA_STREAM_INIT;
   if (::lzma_stream_decoder(&stream, kMostUnpackedBytes, 0) != LZMA_OK) {
-    return content;
+    throw std::bad_alloc();  // nothing was read yet
   }
   stream.next_in = static_cast<const std::uint8_t*>(static_cast<const void*>(bytes));
   stream.avail_in = size;
@@ -58,6 +61,9 @@ std::string unpack_xz(const char* bytes, std::size_t size) {
     content.resize(had + kStep - stream.avail_out);
   }
   ::lzma_end(&stream);
+  if (state == LZMA_MEM_ERROR) {
+    throw std::bad_alloc();
+  }
   if (state != LZMA_STREAM_END) {
     content.clear();
   }
@@ -82,6 +88,18 @@ ElfSymbols::ElfSymbols() {
 }
 ElfSymbols::~ElfSymbols() = default;
 
+// The bytes from an address to the end of a section; 0 when it is not in there.
+std::uint64_t ElfSymbols::section_room(Elf* file, std::size_t section, std::uint64_t address) {
+  GElf_Shdr header{};
+  Elf_Scn* const part = section >= SHN_LORESERVE ? nullptr : ::elf_getscn(file, section);
+  if (part == nullptr || ::gelf_getshdr(part, &header) == nullptr || address < header.sh_addr ||
+      address - header.sh_addr >= header.sh_size) {
+    return 0;
+  }
+  const std::uint64_t left = header.sh_size - (address - header.sh_addr);
+  return std::min(left, std::numeric_limits<std::uint64_t>::max() - address);
+}
+
 void ElfSymbols::add_table(Elf* file, std::size_t section, FunctionSource source) {
   Elf_Scn* const part = ::elf_getscn(file, section);
   GElf_Shdr header{};
@@ -89,22 +107,28 @@ void ElfSymbols::add_table(Elf* file, std::size_t section, FunctionSource source
   Elf_Data* const data = part == nullptr ? nullptr : ::elf_getdata(part, nullptr);
   if (data == nullptr || ::gelf_getshdr(part, &header) == nullptr ||
       ::gelf_getehdr(file, &top) == nullptr) {
+    heed_lack_of_memory();
+    ++damaged_tables_;
     return;
   }
+  // What debug files have no bytes of is in another one.
+  const bool has_bytes = header.sh_type != SHT_NOBITS;
   const std::size_t entry = ::gelf_fsize(file, ELF_T_SYM, 1, EV_CURRENT);
-  const std::size_t count = entry == 0 ? 0 : data->d_size / entry;
+  const std::size_t count = entry == 0 || !has_bytes ? 0 : data->d_size / entry;
+  bool damaged = false;
   for (std::size_t i = 0; i < count; ++i) {
     GElf_Sym symbol{};
     if (::gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) {
+      damaged = true;
       break;
     }
     const auto type = GELF_ST_TYPE(symbol.st_info);
-    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF ||
-        symbol.st_size == 0) {
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF) {
       continue;
     }
     const char* const name = ::elf_strptr(file, header.sh_link, symbol.st_name);
     if (name == nullptr || *name == '\0') {
+      damaged = damaged || name == nullptr;
       continue;
     }
     ElfSymbol function;
@@ -115,21 +139,29 @@ void ElfSymbols::add_table(Elf* file, std::size_t section, FunctionSource source
     function.source = source;
     function.binding = binding_order(symbol.st_info);
     function.name = without_version(name);
-    if (function.size != 0) {
+    if (function.size == 0) {
+      function.room = section_room(file, symbol.st_shndx, function.start);
+    }
+    if (function.size != 0 || function.room != 0) {
       functions_.push_back(function);
     }
   }
+  heed_lack_of_memory();
+  damaged_tables_ += damaged ? 1U : 0U;
 }
 
 void ElfSymbols::add_packed(const char* bytes, std::size_t size) {
   std::string content = unpack_xz(bytes, size);
   if (content.empty()) {
+    ++damaged_tables_;
     return;
   }
   unpacked_.push_back(std::make_unique<Unpacked>(std::move(content)));
   Elf* const file = unpacked_.back()->file;
   std::size_t sections = 0;
   if (file == nullptr || ::elf_getshdrnum(file, &sections) != 0) {
+    heed_lack_of_memory();
+    ++damaged_tables_;
     return;
   }
   for (std::size_t i = 1; i < sections; ++i) {
@@ -145,7 +177,12 @@ void ElfSymbols::add_packed(const char* bytes, std::size_t size) {
 void ElfSymbols::add(Elf* file) {
   std::size_t sections = 0;
   std::size_t names = 0;
-  if (file == nullptr || ::elf_getshdrnum(file, &sections) != 0) {
+  if (file == nullptr) {
+    return;
+  }
+  if (::elf_getshdrnum(file, &sections) != 0) {
+    heed_lack_of_memory();
+    ++damaged_tables_;
     return;
   }
   const bool named = ::elf_getshdrstrndx(file, &names) == 0;
@@ -166,9 +203,12 @@ void ElfSymbols::add(Elf* file) {
       const Elf_Data* const data = ::elf_rawdata(part, nullptr);
       if (data != nullptr && data->d_buf != nullptr) {
         add_packed(static_cast<const char*>(data->d_buf), data->d_size);
+      } else {
+        ++damaged_tables_;
       }
     }
   }
+  heed_lack_of_memory();
 }
 
 std::optional<std::uint64_t> ElfSymbols::address_of(Elf* file, std::string_view name) {
@@ -202,6 +242,14 @@ void ElfSymbols::settle() {
       std::unique(functions_.begin(), functions_.end(),
                   [](const ElfSymbol& a, const ElfSymbol& b) { return a.start == b.start; }),
       functions_.end());
+  for (std::size_t i = 0; i < functions_.size(); ++i) {
+    ElfSymbol& function = functions_[i];
+    if (function.size == 0) {
+      function.size = i + 1 < functions_.size()
+                          ? std::min(function.room, functions_[i + 1].start - function.start)
+                          : function.room;
+    }
+  }
 }
 
 const ElfSymbol* ElfSymbols::Sweep::find(std::uint64_t address) {

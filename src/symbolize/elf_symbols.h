@@ -18,7 +18,8 @@ namespace stackpack::symbolize {
 /// A function of a symbol table.
 struct ElfSymbol {
   std::uint64_t start = 0;  ///< address
-  std::uint64_t size = 0;   ///< above 0
+  std::uint64_t size = 0;   ///< 0: not known; settle() makes it reach to the next function
+  std::uint64_t room = 0;   ///< bytes to the end of its section; for those without a size
   FunctionSource source = FunctionSource::kSymtab;
   std::uint8_t binding = 0;  ///< global, weak, local: 0, 1, 2
   std::string_view name;     ///< without its version
@@ -28,7 +29,8 @@ struct ElfSymbol {
 ///
 /// Of several at one address counts the longest; of those the global before the weak before the
 /// local; then the one with the shortest name; then the first by bytes. An address that lies in
-/// several functions belongs to the one that begins last.
+/// several functions belongs to the one that begins last. A function without a size, as assemblers
+/// write them, ends where the next one begins, or its section ends.
 class ElfSymbols {
  public:
   ElfSymbols();
@@ -37,6 +39,7 @@ class ElfSymbols {
   ~ElfSymbols();
 
   /// Adds .symtab, .dynsym and what .gnu_debugdata holds. The file must stay open.
+  /// Errors: std::bad_alloc, also where the library lacks memory.
   void add(Elf* file);
 
   /// Its name must outlive this.
@@ -49,6 +52,9 @@ class ElfSymbols {
   void settle();
 
   [[nodiscard]] const std::vector<ElfSymbol>& functions() const { return functions_; }
+
+  /// Tables that could not be read, or not to the end.
+  [[nodiscard]] std::uint64_t damaged_tables() const { return damaged_tables_; }
 
   /// Finds the functions of ascending addresses.
   class Sweep {
@@ -70,10 +76,13 @@ class ElfSymbols {
  private:
   struct Unpacked;  // a file that was within another one
 
+  [[nodiscard]] static std::uint64_t section_room(Elf* file, std::size_t section,
+                                                  std::uint64_t address);
   void add_table(Elf* file, std::size_t section, FunctionSource source);
   void add_packed(const char* bytes, std::size_t size);
 
   std::vector<ElfSymbol> functions_;
+  std::uint64_t damaged_tables_ = 0;
   std::vector<std::unique_ptr<Unpacked>> unpacked_;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stackpack/names.h"
+#include "symbolize/read_losses.h"
 
 namespace stackpack::symbolize {
 
@@ -33,6 +34,9 @@ class NameCollector {
     return names_.texts[number];
   }
 
+  /// For the reader to count in.
+  ReadLosses& losses() { return losses_; }
+
   /// Functions and lines in the order of a file, equal rows once. Of functions that begin and were
   /// born together the one added last comes last.
   [[nodiscard]] Names finish() &&;
@@ -43,6 +47,7 @@ class NameCollector {
   };
 
   Names names_;
+  ReadLosses losses_;
   std::unordered_multimap<std::size_t, std::uint32_t> texts_;  // by hash
   std::unordered_map<InlinedCall, std::uint32_t, CallHash> calls_;
 };

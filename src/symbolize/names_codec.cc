@@ -46,105 +46,152 @@ std::uint32_t read_u32(ByteCursor& in, bool& ok) {
   return static_cast<std::uint32_t>(value);
 }
 
-// How many rows follow: each has a byte at least.
-std::size_t read_count(ByteCursor& in, const SymbolLimits& limits, bool& ok) {
-  const std::uint64_t count = in.read_varint();
-  ok = ok && in.ok() && count <= in.remaining() && count <= limits.rows;
-  return ok ? static_cast<std::size_t>(count) : 0;
+void write_row(ByteWriter& out, const Function& row) {
+  write_range(out, row);
+  out.write_varint(row.born_ns + 1);  // unknown: 0
+  out.write(static_cast<std::uint8_t>(row.source));
+  write_number(out, row.name);
+  write_number(out, row.linkage);
+  write_number(out, row.file);
+  out.write_varint(row.line);
 }
+
+void write_row(ByteWriter& out, const InlinedCall& row) {
+  write_number(out, row.parent);
+  write_number(out, row.name);
+  write_number(out, row.linkage);
+  write_number(out, row.call_file);
+  out.write_varint(row.call_line);
+}
+
+void write_row(ByteWriter& out, const CodeLine& row) {
+  write_range(out, row);
+  write_number(out, row.inlined);
+  write_number(out, row.file);
+  out.write_varint(row.line);
+}
+
+template <typename Row>
+void write_rows(ByteWriter& out, const std::vector<Row>& rows) {
+  out.write_varint(rows.size());
+  for (const Row& row : rows) {
+    write_row(out, row);
+  }
+}
+
+/// Reads what was written, row by row; whatever it meets, it does not read on when it is damaged.
+class AnswerReader {
+ public:
+  AnswerReader(std::span<const std::byte> bytes, const SymbolLimits& limits)
+      : in_(bytes, 0), limits_(limits) {}
+
+  Result<FoundNames> read() {
+    FoundNames found;
+    found.losses.damaged_parts = in_.read_varint();
+    found.losses.missing_files = in_.read_varint();
+    Names& names = found.names;
+    for (std::size_t left = count(); left > 0 && ok_; --left) {
+      read_text(names.texts);
+    }
+    texts_ = names.texts.size();
+    read_rows(names.functions, [this] { return function(); });
+    read_rows(names.inlined, [this, &names] { return inlined_call(names.inlined.size()); });
+    read_rows(names.lines, [this, &names] { return line(names.inlined.size()); });
+    if (!ok_ || !in_.ok() || in_.remaining() != 0) {
+      return in_.corrupt("symbols: the answer of a reader is damaged");
+    }
+    return found;
+  }
+
+ private:
+  // How many rows follow: each has a byte at least.
+  std::size_t count() {
+    const std::uint64_t rows = in_.read_varint();
+    ok_ = ok_ && in_.ok() && rows <= in_.remaining() && rows <= limits_.rows;
+    return ok_ ? static_cast<std::size_t>(rows) : 0;
+  }
+
+  template <typename Row, typename Read>
+  void read_rows(std::vector<Row>& rows, const Read& read) {
+    for (std::size_t left = count(); left > 0 && ok_; --left) {
+      rows.push_back(read());
+      ok_ = ok_ && in_.ok();
+    }
+  }
+
+  void read_text(TextTable& texts) {
+    const std::uint64_t size = in_.read_varint();
+    ok_ = ok_ && in_.ok() && size != 0 && size <= limits_.name_bytes;
+    ByteCursor text(in_.read_bytes(ok_ ? size : 0), 0);
+    std::string characters;
+    characters.reserve(text.size());
+    for (const std::byte byte : text.rest()) {
+      characters.push_back(static_cast<char>(byte));
+    }
+    texts.add(characters);
+    ok_ = ok_ && in_.ok();
+  }
+
+  Function function() {
+    Function row;
+    read_range(in_, row, ok_);
+    row.born_ns = in_.read_varint() - 1;
+    const auto source = in_.read<std::uint8_t>();
+    ok_ = ok_ && source < kFunctionSourceCount;
+    row.source = static_cast<FunctionSource>(ok_ ? source : 0);
+    row.name = read_number(in_, texts_, ok_);
+    row.linkage = read_number(in_, texts_, ok_);
+    row.file = read_number(in_, texts_, ok_);
+    row.line = read_u32(in_, ok_);
+    return row;
+  }
+
+  InlinedCall inlined_call(std::size_t before) {
+    InlinedCall row;
+    row.parent = read_number(in_, before, ok_);
+    row.name = read_number(in_, texts_, ok_);
+    row.linkage = read_number(in_, texts_, ok_);
+    row.call_file = read_number(in_, texts_, ok_);
+    row.call_line = read_u32(in_, ok_);
+    return row;
+  }
+
+  CodeLine line(std::size_t calls) {
+    CodeLine row;
+    read_range(in_, row, ok_);
+    row.inlined = read_number(in_, calls, ok_);
+    row.file = read_number(in_, texts_, ok_);
+    row.line = read_u32(in_, ok_);
+    return row;
+  }
+
+  ByteCursor in_;
+  const SymbolLimits& limits_;
+  bool ok_ = true;
+  std::size_t texts_ = 0;
+};
 
 }  // namespace
 
-std::vector<std::byte> encode_names(const Names& names) {
+std::vector<std::byte> encode_names(const FoundNames& found) {
+  const Names& names = found.names;
   ByteWriter out;
+  out.write_varint(found.losses.damaged_parts);
+  out.write_varint(found.losses.missing_files);
   out.write_varint(names.texts.size());
   for (std::size_t i = 0; i < names.texts.size(); ++i) {
     const std::string_view text = names.texts[static_cast<std::uint32_t>(i)];
     out.write_varint(text.size());
     out.write_text(text);
   }
-  out.write_varint(names.functions.size());
-  for (const Function& row : names.functions) {
-    write_range(out, row);
-    out.write_varint(row.born_ns + 1);  // unknown: 0
-    out.write(static_cast<std::uint8_t>(row.source));
-    write_number(out, row.name);
-    write_number(out, row.linkage);
-    write_number(out, row.file);
-    out.write_varint(row.line);
-  }
-  out.write_varint(names.inlined.size());
-  for (const InlinedCall& row : names.inlined) {
-    write_number(out, row.parent);
-    write_number(out, row.name);
-    write_number(out, row.linkage);
-    write_number(out, row.call_file);
-    out.write_varint(row.call_line);
-  }
-  out.write_varint(names.lines.size());
-  for (const CodeLine& row : names.lines) {
-    write_range(out, row);
-    write_number(out, row.inlined);
-    write_number(out, row.file);
-    out.write_varint(row.line);
-  }
+  write_rows(out, names.functions);
+  write_rows(out, names.inlined);
+  write_rows(out, names.lines);
   return out.take();
 }
 
-Result<Names> decode_names(std::span<const std::byte> bytes, const SymbolLimits& limits) {
-  ByteCursor in(bytes, 0);
-  Names names;
-  bool ok = true;
-  for (std::size_t left = read_count(in, limits, ok); left > 0 && ok; --left) {
-    const std::uint64_t size = in.read_varint();
-    ok = ok && in.ok() && size != 0 && size <= limits.name_bytes;
-    ByteCursor text(in.read_bytes(ok ? size : 0), 0);
-    std::string characters;
-    characters.reserve(text.size());
-    for (const std::byte byte : text.rest()) {
-      characters.push_back(static_cast<char>(byte));
-    }
-    names.texts.add(characters);
-    ok = ok && in.ok();
-  }
-  const std::size_t texts = names.texts.size();
-  for (std::size_t left = read_count(in, limits, ok); left > 0 && ok; --left) {
-    Function row;
-    read_range(in, row, ok);
-    row.born_ns = in.read_varint() - 1;
-    const auto source = in.read<std::uint8_t>();
-    ok = ok && source < kFunctionSourceCount;
-    row.source = static_cast<FunctionSource>(ok ? source : 0);
-    row.name = read_number(in, texts, ok);
-    row.linkage = read_number(in, texts, ok);
-    row.file = read_number(in, texts, ok);
-    row.line = read_u32(in, ok);
-    ok = ok && in.ok();
-    names.functions.push_back(row);
-  }
-  for (std::size_t left = read_count(in, limits, ok); left > 0 && ok; --left) {
-    InlinedCall row;
-    row.parent = read_number(in, names.inlined.size(), ok);
-    row.name = read_number(in, texts, ok);
-    row.linkage = read_number(in, texts, ok);
-    row.call_file = read_number(in, texts, ok);
-    row.call_line = read_u32(in, ok);
-    ok = ok && in.ok();
-    names.inlined.push_back(row);
-  }
-  for (std::size_t left = read_count(in, limits, ok); left > 0 && ok; --left) {
-    CodeLine row;
-    read_range(in, row, ok);
-    row.inlined = read_number(in, names.inlined.size(), ok);
-    row.file = read_number(in, texts, ok);
-    row.line = read_u32(in, ok);
-    ok = ok && in.ok();
-    names.lines.push_back(row);
-  }
-  if (!ok || !in.ok() || in.remaining() != 0) {
-    return in.corrupt("symbols: the answer of a reader is damaged");
-  }
-  return names;
+Result<FoundNames> decode_names(std::span<const std::byte> bytes, const SymbolLimits& limits) {
+  return AnswerReader(bytes, limits).read();
 }
 
 }  // namespace stackpack::symbolize

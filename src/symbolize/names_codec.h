@@ -6,17 +6,26 @@
 
 #include "stackpack/names.h"
 #include "stackpack/result.h"
+#include "symbolize/read_losses.h"
 #include "symbolize/symbol_request.h"
 
 namespace stackpack::symbolize {
 
-/// Names of one owner on their way from the process that read them: texts, functions, inlined
-/// calls, lines. Owner, place and life are not part of it.
-std::vector<std::byte> encode_names(const Names& names);
+/// What the process that reads symbol files answers.
+struct FoundNames {
+  Names names;
+  ReadLosses losses;
+
+  friend bool operator==(const FoundNames&, const FoundNames&) = default;
+};
+
+/// Names of one owner on their way from the process that read them: losses, texts, functions,
+/// inlined calls, lines. Owner, place and life are not part of it.
+std::vector<std::byte> encode_names(const FoundNames& found);
 
 /// What `encode_names` wrote. The process that wrote it is not trusted: every number is checked,
 /// and ranges are of an image.
 /// Errors: kCorrupt, kLimit.
-Result<Names> decode_names(std::span<const std::byte> bytes, const SymbolLimits& limits);
+Result<FoundNames> decode_names(std::span<const std::byte> bytes, const SymbolLimits& limits);
 
 }  // namespace stackpack::symbolize

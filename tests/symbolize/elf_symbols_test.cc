@@ -11,7 +11,7 @@ namespace {
 
 ElfSymbol symbol_at(std::uint64_t start, std::uint64_t size, std::uint8_t binding,
                     std::string_view name) {
-  return {start, size, FunctionSource::kSymtab, binding, name};
+  return {start, size, 0, FunctionSource::kSymtab, binding, name};
 }
 
 }  // namespace
@@ -55,6 +55,24 @@ TEST_CASE("elf symbols: an address belongs to the function that begins last, or 
   CHECK(sweep.begins_at(0x300)->name == "apart");
   CHECK(sweep.begins_at(0x301) == nullptr);
   CHECK(name_at(0x310) == "-");
+}
+
+TEST_CASE("elf symbols: one without a size ends where the next begins, or its section ends") {
+  const auto without_size = [](std::uint64_t start, std::uint64_t room, std::string_view name) {
+    return ElfSymbol{start, 0, room, FunctionSource::kSymtab, 0, name};
+  };
+  ElfSymbols symbols;
+  symbols.add(without_size(0x100, 0x80, "to_next"));
+  symbols.add(symbol_at(0x140, 0x10, 0, "next"));
+  symbols.add(without_size(0x140, 0x40, "alias_of_next"));
+  symbols.add(without_size(0x170, 0x10, "to_end"));
+  symbols.add(symbol_at(0x200, 0x10, 0, "elsewhere"));
+  symbols.settle();
+  REQUIRE(symbols.functions().size() == 4);
+  CHECK(symbols.functions()[0].size == 0x40);
+  CHECK(symbols.functions()[1].name == "next");
+  CHECK(symbols.functions()[2].name == "to_end");
+  CHECK(symbols.functions()[2].size == 0x10);
 }
 
 }  // namespace stackpack::symbolize

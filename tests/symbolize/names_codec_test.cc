@@ -12,7 +12,7 @@ namespace stackpack::symbolize {
 
 namespace {
 
-Names some_names() {
+FoundNames some_names() {
   NameCollector names;
   Function function;
   function.owner = FunctionOwner::kImage;
@@ -40,16 +40,16 @@ Names some_names() {
   line.file = names.text("step.h");
   line.line = 5;
   names.add_line(line);
-  return std::move(names).finish();
+  return {std::move(names).finish(), {3, 70'000}};
 }
 
 }  // namespace
 
 TEST_CASE("names codec: what goes in comes out") {
-  const Names names = some_names();
-  const Result<Names> back = decode_names(encode_names(names), {});
+  const FoundNames found = some_names();
+  const Result<FoundNames> back = decode_names(encode_names(found), {});
   REQUIRE(back.has_value());
-  CHECK(*back == names);
+  CHECK(*back == found);
 }
 
 TEST_CASE("names codec: an answer that is cut or changed is refused or harmless") {
@@ -61,10 +61,11 @@ TEST_CASE("names codec: an answer that is cut or changed is refused or harmless"
     for (const unsigned value : {0U, 0x7FU, 0xFFU}) {
       std::vector<std::byte> bad = good;
       bad[at] = static_cast<std::byte>(value);
-      const Result<Names> names = decode_names(bad, {});
-      if (!names) {
+      const Result<FoundNames> found = decode_names(bad, {});
+      if (!found) {
         continue;
       }
+      const Names* const names = &found->names;
       for (const CodeLine& line : names->lines) {
         CHECK((line.inlined == kNoInline || line.inlined < names->inlined.size()));
         CHECK((line.file == kNoText || line.file < names->texts.size()));

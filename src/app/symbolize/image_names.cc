@@ -1,7 +1,9 @@
 #include "app/symbolize/image_names.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -28,8 +30,22 @@ std::string_view reason_of(io::ProcessEnd end) {
       return "its symbols make their reader crash";
     case io::ProcessEnd::kAnswerTooLong:
       return "its names take more room than they may";
+    case io::ProcessEnd::kNotConfined:
+      return "this kernel does not confine their reader; --unconfined reads them all the same";
   }
   return "its symbols cannot be read";
+}
+
+void add_losses(const symbolize::ReadLosses& losses, std::string& reason) {
+  const auto add = [&reason](std::uint64_t count, std::string_view what) {
+    if (count != 0) {
+      reason += reason.empty() ? "" : "; ";
+      reason += std::to_string(count);
+      reason += what;
+    }
+  };
+  add(losses.damaged_parts, " parts of its symbols are damaged");
+  add(losses.missing_files, " of its .dwo files cannot be read");
 }
 
 /// One task under way.
@@ -41,8 +57,11 @@ struct Running {
 
 class Naming {
  public:
-  Naming(const std::vector<NamingTask>& tasks, bool inlines, unsigned jobs)
-      : tasks_(tasks), inlines_(inlines), jobs_(std::max(1U, jobs)), answers_(tasks.size()) {}
+  Naming(const std::vector<NamingTask>& tasks, const NamingOptions& options)
+      : tasks_(tasks),
+        options_(options),
+        jobs_(std::max(1U, options.jobs)),
+        answers_(tasks.size()) {}
 
   Result<std::vector<NamingAnswer>> run(const std::function<bool(std::size_t)>& done) {
     while (next_ < tasks_.size() || !running_.empty()) {
@@ -86,14 +105,16 @@ class Naming {
     io::ProcessLimits limits;
     limits.memory_bytes += 2 * plan.bytes;  // files are mapped
     limits.new_files = plan.new_files;
-    const symbolize::SymbolRequest request{task.addresses, inlines_, {}};
+    limits.without_filter = options_.unconfined;
+    const symbolize::SymbolRequest request{task.addresses, options_.inlines, {}};
     Result<io::ConfinedProcess> process =
         io::ConfinedProcess::start(open, limits, [&]() -> Result<io::ConfinedProcess::Bytes> {
           symbolize::NameCollector names;
           if (const Status read = plan.read(request, names); !read) {
             return read.error();
           }
-          return symbolize::encode_names(std::move(names).finish());
+          const symbolize::ReadLosses losses = names.losses();
+          return symbolize::encode_names({std::move(names).finish(), losses});
         });
     if (!process) {
       return process.error();
@@ -122,20 +143,22 @@ class Naming {
       answer.reason = reason_of(one.process->end());
       return;
     }
-    Result<Names> names = symbolize::decode_names(one.process->answer(), {});
-    if (!names) {
+    Result<symbolize::FoundNames> found = symbolize::decode_names(one.process->answer(), {});
+    if (!found) {
       answer.failed = true;
       answer.reason = reason_of(io::ProcessEnd::kFailed);
       return;
     }
-    answer.names = std::move(*names);
+    answer.names = std::move(found->names);
+    answer.losses = found->losses;
     if (answer.names.functions.empty()) {
       answer.reason = "no symbols there";
     }
+    add_losses(answer.losses, answer.reason);
   }
 
   const std::vector<NamingTask>& tasks_;
-  bool inlines_;
+  NamingOptions options_;
   unsigned jobs_;
   std::vector<NamingAnswer> answers_;
   std::vector<Running> running_;
@@ -145,10 +168,10 @@ class Naming {
 
 }  // namespace
 
-Result<std::vector<NamingAnswer>> name_all(const std::vector<NamingTask>& tasks, bool inlines,
-                                           unsigned jobs,
+Result<std::vector<NamingAnswer>> name_all(const std::vector<NamingTask>& tasks,
+                                           const NamingOptions& options,
                                            const std::function<bool(std::size_t)>& done) {
-  return Naming(tasks, inlines, jobs).run(done);
+  return Naming(tasks, options).run(done);
 }
 
 }  // namespace stackpack::app

@@ -11,6 +11,7 @@
 #include "stackpack/names.h"
 #include "stackpack/result.h"
 #include "symbolize/name_collector.h"
+#include "symbolize/read_losses.h"
 #include "symbolize/symbol_request.h"
 
 namespace stackpack::app {
@@ -40,13 +41,20 @@ struct NamingAnswer {
   std::string debug_file;
   std::string reason;   ///< why there is nothing, or not all
   bool failed = false;  ///< the reader crashed, or passed a limit
+  symbolize::ReadLosses losses;
+};
+
+struct NamingOptions {
+  bool inlines = true;
+  unsigned jobs = 1;        ///< tasks at a time
+  bool unconfined = false;  ///< also where the kernel does not confine a reader
 };
 
 /// Does tasks, several at a time, each in a process of its own; the answers come in the order of
 /// the tasks. `done(number of tasks)` returns false to stop.
 /// Errors: kCancelled; kResource.
-Result<std::vector<NamingAnswer>> name_all(const std::vector<NamingTask>& tasks, bool inlines,
-                                           unsigned jobs,
+Result<std::vector<NamingAnswer>> name_all(const std::vector<NamingTask>& tasks,
+                                           const NamingOptions& options,
                                            const std::function<bool(std::size_t)>& done);
 
 }  // namespace stackpack::app

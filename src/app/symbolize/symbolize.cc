@@ -222,13 +222,14 @@ class Run {
     if (progress_ != nullptr) {
       progress_->bytes_total = tasks_.size();
     }
-    const auto answers = name_all(tasks_, options_.inlines, jobs, [this](std::size_t done) {
-      if (progress_ == nullptr) {
-        return true;
-      }
-      progress_->bytes_done = done;
-      return !progress_->cancelled;
-    });
+    const auto answers =
+        name_all(tasks_, {options_.inlines, jobs, options_.unconfined}, [this](std::size_t done) {
+          if (progress_ == nullptr) {
+            return true;
+          }
+          progress_->bytes_done = done;
+          return !progress_->cancelled;
+        });
     if (!answers) {
       return answers.error();
     }
@@ -241,6 +242,8 @@ class Run {
       report.debug_file = answer.debug_file;
       report.named = counts.named;
       report.lines = counts.lines;
+      report.damaged_parts = answer.losses.damaged_parts;
+      report.missing_files = answer.losses.missing_files;
       report.reason = answer.reason;
       report_.failed_images += answer.failed ? 1 : 0;
       report_.images.push_back(std::move(report));

@@ -17,6 +17,7 @@ struct SymbolizeOptions {
   std::string kallsyms;    ///< names of the kernel, as /proc/kallsyms lists them; empty: none
   std::string map_folder;  ///< has perf-PID.map and jit-PID.dump; empty: none
   bool inlines = true;
+  bool unconfined = false;  ///< read symbols also where the kernel does not confine their reader
   /// Files that the output must not be, besides the input.
   std::vector<std::string> other_inputs{};
   unsigned jobs = 0;   ///< images at a time; 0: one per processor
@@ -29,13 +30,15 @@ inline constexpr std::uint32_t kKallsymsPart = kOutputPart - 1;
 /// What became of one image.
 struct ImageReport {
   std::string path;
-  std::string build_id;     ///< hex; empty: not recorded
-  std::string found;        ///< the file that was read; empty: none
-  std::string debug_file;   ///< the one with what was stripped from it
-  std::uint64_t asked = 0;  ///< distinct addresses in callstacks
-  std::uint64_t named = 0;  ///< of them with a function, those of the capture included
-  std::uint64_t lines = 0;  ///< of them with a line
-  std::string reason;       ///< why there are no more; empty: all that there is
+  std::string build_id;             ///< hex; empty: not recorded
+  std::string found;                ///< the file that was read; empty: none
+  std::string debug_file;           ///< the one with what was stripped from it
+  std::uint64_t asked = 0;          ///< distinct addresses in callstacks
+  std::uint64_t named = 0;          ///< of them with a function, those of the capture included
+  std::uint64_t lines = 0;          ///< of them with a line
+  std::uint64_t damaged_parts = 0;  ///< of its symbols, which could not be read
+  std::uint64_t missing_files = 0;  ///< that its debug information names
+  std::string reason;               ///< why there are no more; empty: all that there is
 };
 
 struct SymbolizeReport {

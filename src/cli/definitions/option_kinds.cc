@@ -174,6 +174,9 @@ void add_symbol_places(CLI::App& sub, app::SymbolizeOptions& options, std::strin
          "--no-inlines", [&options] { options.inlines = false; },
          "functions alone, without inlined calls and lines")
       ->group(group(where));
+  sub.add_flag("--unconfined", options.unconfined,
+               "read symbols also where the kernel has no filter of system calls for their reader")
+      ->group(group(where));
 }
 
 void add_checks(CLI::App& sub, std::vector<std::string>& checks) {

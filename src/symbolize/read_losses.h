@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+namespace stackpack::symbolize {
+
+/// What a reader of symbol files found and could not use.
+struct ReadLosses {
+  /// Tables, packed sections and units of debug information that cannot be read, or not to the end.
+  std::uint64_t damaged_parts = 0;
+  /// Files of split debug information that a file names and that are not there, or may not be read.
+  std::uint64_t missing_files = 0;
+
+  friend bool operator==(const ReadLosses&, const ReadLosses&) = default;
+};
+
+}  // namespace stackpack::symbolize
