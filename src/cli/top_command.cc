@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -26,13 +28,25 @@ using app::HotSpots;
 constexpr std::size_t kBarWidth = 20;
 constexpr std::size_t kShareWidth = 7;
 
-std::string title_of(const HotSpot& row) {
-  std::string text;
-  append_escaped(text, row.name);
-  // Code without a name is named by its module already.
-  if (!row.module.empty() && text.find(row.module) == std::string::npos) {
-    text.insert(0, row.module + "!");
+// Names that rows of different modules have.
+std::set<std::string_view> shared_names(const HotSpots& spots) {
+  std::map<std::string_view, std::string_view> modules;
+  std::set<std::string_view> shared;
+  for (const HotSpot& row : spots.rows) {
+    if (modules.try_emplace(row.name, row.module).first->second != row.module) {
+      shared.insert(row.name);
+    }
   }
+  return shared;
+}
+
+std::string title_of(const HotSpot& row, const std::set<std::string_view>& shared) {
+  std::string text;
+  if (!row.module.empty() && shared.contains(row.name)) {
+    append_escaped(text, row.module);
+    text += '!';
+  }
+  append_escaped(text, row.name);
   if (!row.place.empty()) {
     text += " at ";
     append_escaped(text, row.place);
@@ -73,6 +87,7 @@ std::string share_text(std::uint64_t part, std::uint64_t whole) {
 void append_table(std::string& out, const HotSpots& spots, const ReportArguments& arguments,
                   const std::optional<HotSpot>& center) {
   const std::uint64_t whole = spots.value;
+  const std::set<std::string_view> shared = shared_names(spots);
   out += fmt::format("{} samples", grouped(spots.samples));
   if (!spots.event.empty()) {
     out += " of ";
@@ -83,7 +98,7 @@ void append_table(std::string& out, const HotSpots& spots, const ReportArguments
   }
   out += '\n';
   if (center) {
-    out += fmt::format("{}: self {} ({}), total {} ({}); {}\n", title_of(*center),
+    out += fmt::format("{}: self {} ({}), total {} ({}); {}\n", title_of(*center, shared),
                        grouped(center->self), share_text(center->self, whole),
                        grouped(center->total), share_text(center->total, whole),
                        arguments.kind == ReportKind::kCallers ? "called by" : "calls");
@@ -107,10 +122,11 @@ void append_table(std::string& out, const HotSpots& spots, const ReportArguments
       out += fmt::format("... {} more\n", grouped(spots.rows.size() - arguments.rows));
       break;
     }
-    out += fmt::format(
-        "{:>{}}  {:>7}  {:>{}}  {:>7}  {}  {}\n", grouped(row.self), width,
-        share_text(row.self, whole), grouped(row.total), width, share_text(row.total, whole),
-        bar_of(arguments.by_self ? row.self : row.total, whole), fitted(title_of(row), name_width));
+    out += fmt::format("{:>{}}  {:>7}  {:>{}}  {:>7}  {}  {}\n", grouped(row.self), width,
+                       share_text(row.self, whole), grouped(row.total), width,
+                       share_text(row.total, whole),
+                       bar_of(arguments.by_self ? row.self : row.total, whole),
+                       fitted(title_of(row, shared), name_width));
   }
 }
 

@@ -27,6 +27,10 @@ ffffffff80fff300 t end_of_work
 LIST
 run symbolize demo.spk -o kernel.spk --kallsyms kallsyms
 run top kernel.spk
+# Its module is shown where several have a function of that name.
+sed 's/do_work/parse/' kallsyms > alike
+run symbolize demo.spk -o alike.spk --sysroot root --kallsyms alike --quiet
+run top alike.spk
 sed 's/^[^ ]*/0000000000000000/' kallsyms > hidden
 run symbolize demo.spk -o kernel.spk --kallsyms hidden
 run symbolize demo.spk -o kernel.spk --kallsyms nothing
