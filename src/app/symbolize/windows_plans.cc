@@ -59,8 +59,12 @@ Status name_by_pdb(io::ByteSource& source, const SymbolRequest& request, NameCol
   if (!pdb) {
     return pdb.error();
   }
-  const auto read = pdb->name(request, names);
-  return read ? Status{} : read.error();
+  const Result<symbolize::PdbDamage> damage = pdb->name(request, names);
+  if (!damage) {
+    return damage.error();
+  }
+  names.losses().damaged_parts += damage->modules + damage->tables;
+  return {};
 }
 
 Status name_by_exports(io::ByteSource& source, const SymbolRequest& request, NameCollector& names) {
@@ -82,6 +86,7 @@ void read_file(ReadPlan& plan, const FilePlace& place, io::RootedFile file, Read
     if (const Status done = read(*source, request, linked); !done) {
       return done;
     }
+    names.losses() = linked.losses();
     symbolize::add_demangled(std::move(linked).finish(), request.limits, names);
     return Status();
   };

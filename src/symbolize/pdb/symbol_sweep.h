@@ -12,6 +12,9 @@
 
 namespace stackpack::symbolize {
 
+/// Where a procedure has no record of its own.
+inline constexpr std::size_t kNoPosition = ~std::size_t{0};
+
 /// The function that has an address, in RVAs that symbols have.
 struct SymbolChoice {
   std::uint32_t start = 0;
