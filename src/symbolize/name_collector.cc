@@ -1,8 +1,11 @@
 #include "symbolize/name_collector.h"
 
 #include <algorithm>
+#include <span>
 #include <tuple>
 #include <utility>
+
+#include "bytes/hash.h"
 
 namespace stackpack::symbolize {
 
@@ -19,42 +22,45 @@ bool same_range(const Row& a, const Row& b) {
   return order_of(a) == order_of(b) && a.size == b.size;
 }
 
-}  // namespace
+std::uint64_t hash_of(std::string_view text) {
+  return bytes::xxh3_64(std::as_bytes(std::span(text)));
+}
 
-std::size_t NameCollector::CallHash::operator()(const InlinedCall& call) const {
-  constexpr std::uint64_t kFactor = 0x9E37'79B9'7F4A'7C15ULL;
+std::uint64_t hash_of(const InlinedCall& call) {
   std::uint64_t hash = call.parent;
   for (const std::uint32_t field : {call.name, call.linkage, call.call_file, call.call_line}) {
-    hash = (hash ^ field) * kFactor;
-    hash ^= hash >> 29;
+    hash = core::spread_bits(hash) ^ field;
   }
-  return static_cast<std::size_t>(hash);
+  return core::spread_bits(hash);
 }
+
+}  // namespace
 
 std::uint32_t NameCollector::text(std::string_view text) {
   if (text.empty()) {
     return kNoText;
   }
-  const std::size_t hash = std::hash<std::string_view>{}(text);
-  const auto [begin, end] = texts_.equal_range(hash);
-  for (auto known = begin; known != end; ++known) {
-    if (names_.texts[known->second] == text) {
-      return known->second;
-    }
+  const TextTable& texts = names_.texts;
+  const auto next = static_cast<std::uint32_t>(texts.size());
+  const std::uint32_t number = texts_.find_or_insert(
+      hash_of(text), next, [&](std::uint32_t i) { return texts[i] == text; },
+      [&texts](std::uint32_t i) { return hash_of(texts[i]); });
+  if (number == next) {
+    names_.texts.add(text);
   }
-  const auto number = static_cast<std::uint32_t>(names_.texts.size());
-  names_.texts.add(text);
-  texts_.emplace(hash, number);
   return number;
 }
 
 std::uint32_t NameCollector::add_call(const InlinedCall& call) {
-  const auto [known, fresh] =
-      calls_.try_emplace(call, static_cast<std::uint32_t>(names_.inlined.size()));
-  if (fresh) {
+  const std::vector<InlinedCall>& calls = names_.inlined;
+  const auto next = static_cast<std::uint32_t>(calls.size());
+  const std::uint32_t number = calls_.find_or_insert(
+      hash_of(call), next, [&](std::uint32_t i) { return calls[i] == call; },
+      [&calls](std::uint32_t i) { return hash_of(calls[i]); });
+  if (number == next) {
     names_.inlined.push_back(call);
   }
-  return known->second;
+  return number;
 }
 
 Names NameCollector::finish() && {

@@ -2,16 +2,12 @@
 
 #include <map>
 #include <tuple>
-#include <vector>
 
-#include "export/selection/capture_view.h"
-#include "export/selection/sample_grouper.h"
+#include "app/analysis/placed_callstacks.h"
 
 namespace stackpack::app {
 
 namespace {
-
-constexpr std::size_t kGroupsAtOnce = std::size_t{1} << 20;
 
 using FrameKey = std::tuple<std::uint32_t, Frame, std::string_view>;
 
@@ -19,44 +15,22 @@ using FrameKey = std::tuple<std::uint32_t, Frame, std::string_view>;
 
 Status visit_named_frames(const Reader& reader,
                           const std::function<Status(const NamedFrame&)>& visit) {
-  const auto view = exporting::view_of(reader);
-  if (!view) {
-    return view.error();
+  const Result<PlacedCallstacks> callstacks = PlacedCallstacks::open(reader);
+  if (!callstacks) {
+    return callstacks.error();
   }
-  ExportOptions everything;
-  everything.all_events = true;
-  const auto selection = exporting::SampleSelection::create(*view, everything);
-  if (!selection) {
-    return selection.error();
-  }
-  const symbols::SymbolIndex& symbols = (*selection)->symbols();
   std::map<FrameKey, CodeLocation> named;
-  exporting::GroupBy by;
-  by.context = true;
-  exporting::SampleGrouper grouper(**selection, by, kGroupsAtOnce);
-  std::vector<StackId> ids;
-  std::vector<std::uint32_t> contexts;
-  const Status grouped = grouper.for_each([&](std::span<const exporting::Group> groups) -> Status {
-    ids.clear();
-    contexts.clear();
-    for (const exporting::Group& group : groups) {
-      if (group.key.stack != kNoStack) {
-        ids.push_back(group.key.stack);
-        contexts.push_back(group.key.context);
+  const Status grouped = callstacks->each([&](const exporting::MappingContext& context,
+                                              std::uint32_t /*number*/,
+                                              std::span<const Frame> frames) {
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      const CodeLocation location = callstacks->symbols().locate(
+          frames[i], context.pid, context.time_ns, address_use(frames, i));
+      if (!location.name.empty()) {
+        const std::uint32_t pid = frames[i].mode == FrameMode::kKernel ? kUnknownId : context.pid;
+        named.try_emplace(FrameKey(pid, frames[i], location.name), location);
       }
     }
-    return view->callstacks(ids, [&](std::size_t at, std::span<const Frame> frames) {
-      const exporting::MappingContext& context = (*selection)->contexts()[contexts[at]];
-      for (std::size_t i = 0; i < frames.size(); ++i) {
-        const CodeLocation location =
-            symbols.locate(frames[i], context.pid, context.time_ns, address_use(frames, i));
-        if (!location.name.empty()) {
-          const std::uint32_t pid = frames[i].mode == FrameMode::kKernel ? kUnknownId : context.pid;
-          named.try_emplace(FrameKey(pid, frames[i], location.name), location);
-        }
-      }
-      return true;
-    });
   });
   if (!grouped) {
     return grouped;

@@ -8,15 +8,12 @@
 #include <unordered_set>
 #include <utility>
 
-#include "export/selection/capture_view.h"
-#include "export/selection/sample_grouper.h"
+#include "app/analysis/placed_callstacks.h"
 #include "stackpack/symbols.h"
 
 namespace stackpack::app {
 
 namespace {
-
-constexpr std::size_t kAskedGroupsAtOnce = std::size_t{1} << 20;
 
 /// A frame in a context, with the use of its address.
 struct Seen {
@@ -53,14 +50,16 @@ void settle(std::vector<std::uint64_t>& addresses) {
 
 class Collector {
  public:
-  Collector(const exporting::CaptureView& view, const exporting::SampleSelection& selection)
-      : view_(view), selection_(selection) {}
+  Collector(const exporting::CaptureView& view, const symbols::SymbolIndex& symbols)
+      : view_(view), symbols_(symbols) {}
 
-  void add_stack(std::span<const Frame> frames, std::uint32_t context) {
+  // `number`: of the context.
+  void add_stack(std::span<const Frame> frames, const exporting::MappingContext& context,
+                 std::uint32_t number) {
     for (std::size_t i = 0; i < frames.size(); ++i) {
-      const Seen seen{frames[i].address, context, frames[i].mode, address_use(frames, i)};
+      const Seen seen{frames[i].address, number, frames[i].mode, address_use(frames, i)};
       if (seen_.insert(seen).second) {
-        add(frames[i], seen.use, selection_.contexts()[context]);
+        add(frames[i], seen.use, context);
       }
     }
   }
@@ -82,8 +81,7 @@ class Collector {
 
  private:
   void add(const Frame& frame, AddressUse use, const exporting::MappingContext& context) {
-    const symbols::SymbolIndex& symbols = selection_.symbols();
-    const CodeLocation location = symbols.locate(frame, context.pid, context.time_ns, use);
+    const CodeLocation location = symbols_.locate(frame, context.pid, context.time_ns, use);
     if (!location.has_address) {
       return;
     }
@@ -98,7 +96,7 @@ class Collector {
     if (location.module != nullptr && !has_no_file(location.module->path)) {
       if (location.offset >= back) {
         const auto row = static_cast<std::uint32_t>(location.module - view_.modules.data());
-        images_[symbols.image_of(row)].push_back(location.offset - back);
+        images_[symbols_.image_of(row)].push_back(location.offset - back);
       }
       return;
     }
@@ -119,7 +117,7 @@ class Collector {
   }
 
   const exporting::CaptureView& view_;
-  const exporting::SampleSelection& selection_;
+  const symbols::SymbolIndex& symbols_;
   std::unordered_set<Seen, SeenHash> seen_;
   std::map<std::uint32_t, std::vector<std::uint64_t>> images_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::uint64_t>> processes_;
@@ -129,38 +127,16 @@ class Collector {
 }  // namespace
 
 Result<AskedAddresses> asked_addresses(const Reader& reader) {
-  const auto view = exporting::view_of(reader);
-  if (!view) {
-    return view.error();
+  const Result<PlacedCallstacks> callstacks = PlacedCallstacks::open(reader);
+  if (!callstacks) {
+    return callstacks.error();
   }
-  ExportOptions everything;
-  everything.all_events = true;
-  const auto selection = exporting::SampleSelection::create(*view, everything);
-  if (!selection) {
-    return selection.error();
-  }
-  Collector collector(*view, **selection);
-  std::vector<StackId> ids;
-  std::vector<std::uint32_t> contexts;
-  exporting::GroupBy by;
-  by.context = true;
-  exporting::SampleGrouper grouper(**selection, by, kAskedGroupsAtOnce);
-  const Status grouped = grouper.for_each([&](std::span<const exporting::Group> groups) -> Status {
-    ids.clear();
-    contexts.clear();
-    for (const exporting::Group& group : groups) {
-      if (group.key.stack != kNoStack) {
-        ids.push_back(group.key.stack);
-        contexts.push_back(group.key.context);
-      }
-    }
-    return view->callstacks(ids, [&](std::size_t at, std::span<const Frame> frames) {
-      collector.add_stack(frames, contexts[at]);
-      return true;
-    });
-  });
-  if (!grouped) {
-    return grouped.error();
+  Collector collector(callstacks->view(), callstacks->symbols());
+  const Status visited = callstacks->each(
+      [&](const exporting::MappingContext& context, std::uint32_t number,
+          std::span<const Frame> frames) { collector.add_stack(frames, context, number); });
+  if (!visited) {
+    return visited.error();
   }
   return std::move(collector).finish();
 }

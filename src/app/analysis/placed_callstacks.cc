@@ -1,0 +1,56 @@
+#include "app/analysis/placed_callstacks.h"
+
+#include <utility>
+#include <vector>
+
+#include "export/selection/sample_grouper.h"
+
+namespace stackpack::app {
+
+namespace {
+
+constexpr std::size_t kPlacedGroupsAtOnce = std::size_t{1} << 20;
+
+}  // namespace
+
+Result<PlacedCallstacks> PlacedCallstacks::open(const Reader& reader) {
+  auto read = exporting::view_of(reader);
+  if (!read) {
+    return read.error();
+  }
+  auto opened = std::make_unique<Opened>();
+  opened->view = std::move(*read);
+  opened->everything.all_events = true;
+  auto selection = exporting::SampleSelection::create(opened->view, opened->everything);
+  if (!selection) {
+    return selection.error();
+  }
+  opened->selection = std::move(*selection);
+  return PlacedCallstacks(std::move(opened));
+}
+
+Status PlacedCallstacks::each(
+    const std::function<void(const exporting::MappingContext&, std::uint32_t,
+                             std::span<const Frame>)>& visit) const {
+  exporting::GroupBy by;
+  by.context = true;
+  exporting::SampleGrouper grouper(*opened_->selection, by, kPlacedGroupsAtOnce);
+  std::vector<StackId> ids;
+  std::vector<std::uint32_t> contexts;
+  return grouper.for_each([&](std::span<const exporting::Group> groups) -> Status {
+    ids.clear();
+    contexts.clear();
+    for (const exporting::Group& group : groups) {
+      if (group.key.stack != kNoStack) {
+        ids.push_back(group.key.stack);
+        contexts.push_back(group.key.context);
+      }
+    }
+    return opened_->view.callstacks(ids, [&](std::size_t at, std::span<const Frame> frames) {
+      visit(opened_->selection->contexts()[contexts[at]], contexts[at], frames);
+      return true;
+    });
+  });
+}
+
+}  // namespace stackpack::app

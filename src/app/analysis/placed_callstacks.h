@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "export/selection/capture_view.h"
+#include "export/selection/sample_selection.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+
+namespace stackpack::app {
+
+/// The callstacks of a file, with where their addresses are looked up.
+class PlacedCallstacks {
+ public:
+  /// The reader must outlive this.
+  static Result<PlacedCallstacks> open(const Reader& reader);
+
+  /// Visits each callstack once in each mapping context that has it, leaf first; those without
+  /// samples are left out. Memory: some 16 bytes per pair, for a million of them at a time.
+  Status each(const std::function<void(const exporting::MappingContext&, std::uint32_t context,
+                                       std::span<const Frame>)>& visit) const;
+
+  [[nodiscard]] const exporting::CaptureView& view() const { return opened_->view; }
+  [[nodiscard]] const symbols::SymbolIndex& symbols() const {
+    return opened_->selection->symbols();
+  }
+
+ private:
+  // The selection refers to the others.
+  struct Opened {
+    exporting::CaptureView view;
+    ExportOptions everything;
+    std::unique_ptr<exporting::SampleSelection> selection;
+  };
+  explicit PlacedCallstacks(std::unique_ptr<Opened> opened) : opened_(std::move(opened)) {}
+
+  std::unique_ptr<Opened> opened_;
+};
+
+}  // namespace stackpack::app
