@@ -3,8 +3,8 @@
 
     symbolize_bench.py PROGRAM FILE... [--addresses N] [--rounds N]
 
-Writes a capture with N distinct addresses in functions of each FILE, names it with PROGRAM, and asks llvm-symbolizer
-and addr2line, as far as they are installed, for the same addresses. Function and line of each address have to be the
+Writes a capture with N distinct addresses in functions of each FILE, names it with PROGRAM, and asks llvm-symbolizer,
+addr2line and perf script (names alone), as far as they are installed, for the same addresses. Function and line of each address have to be the
 same: what is not is counted, by kind. Then all run in turns; the least time of each counts, as a ratio to PROGRAM's.
 """
 import argparse
@@ -18,9 +18,9 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "cli"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "symbolize"))
 sys.dont_write_bytecode = True
-import make_capture  # noqa: E402
+import addressed_capture  # noqa: E402
 
 BASE = 0x10_0000_0000
 
@@ -50,27 +50,6 @@ def loads_of(path):
     rows = [struct.unpack_from("<IIQQQQ", data, at + 56 * i) for i in range(struct.unpack_from("<H", data, 56)[0])]
     return [(address, address + size, offset - address) for kind, flags, offset, address, _, size in rows
             if kind == 1 and flags & 1]
-
-
-def mmap(address, size, path):
-    name = path.encode() + b"\0"
-    body = struct.pack("<IIQQQ", 100, 100, address, size, 0) + name.ljust((len(name) + 7) // 8 * 8, b"\0")
-    return make_capture.record(1, make_capture.MISC_USER, body + make_capture.sample_id(0, 0, 0, 0))
-
-
-def sample(address, index):
-    body = struct.pack("<QIIQIIQ", address, 100, 100, make_capture.START + index * 1000, 0, 0, 1)
-    body += struct.pack("<3Q", 2, make_capture.CONTEXT_USER, address)
-    return make_capture.record(9, make_capture.MISC_USER, body)
-
-
-def write_capture(out, path, offsets):
-    data = make_capture.comm(100, 100, "demo", 0) + mmap(BASE, 1 << 32, path)
-    data += b"".join(sample(BASE + offset, i) for i, offset in enumerate(offsets))
-    attr = struct.pack("<IIQQQQQ", 1, 128, 0, 4000, make_capture.SAMPLE_TYPE, 0,
-                       make_capture.SAMPLE_ID_ALL | make_capture.FREQ).ljust(128, b"\0")
-    header = struct.pack("<8sQQQQQQQ", b"PERFILE2", 104, 144, 104, 144, 256, len(data), 0) + bytes(40)
-    out.write_bytes(header + attr + struct.pack("<QQQ", 248, 8, 1) + data)
 
 
 # A process begins with the most memory of the one that starts it: this one is small.
@@ -152,13 +131,16 @@ def main():
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             capture, packed, named = (folder / part for part in ("x.perf.data", "x.spk", "named.spk"))
-            write_capture(capture, path, [offset_of(address) for address in addresses])
+            addressed_capture.write(capture, [(BASE, 1 << 32, path)],
+                                    [BASE + offset_of(address) for address in addresses])
             run([arguments.program, "convert", "--quiet", str(capture), "-o", str(packed)])
             commands = {"stackpack": [arguments.program, "symbolize", str(packed), "-o", str(named), "--sysroot", "/", "--json"]}
             if llvm := shutil.which("llvm-symbolizer"):
                 commands["llvm-symbolizer"] = [llvm, f"--obj={path}", "--output-style=JSON"]
             if addr2line := shutil.which("addr2line"):
                 commands["addr2line"] = [addr2line, "-f", "-i", "-C", "-e", path]
+            if perf := shutil.which("perf"):
+                commands["perf script"] = [perf, "script", "-i", str(capture), "-F", "ip,sym"]
             report = json.loads(run(commands["stackpack"])[1])
             print(f"{path}: {len(addresses)} addresses, {report['named']['addresses']} named, "
                   f"{report['lines']['addresses']} with lines; {named.stat().st_size - packed.stat().st_size} bytes added")

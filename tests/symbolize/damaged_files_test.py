@@ -15,9 +15,9 @@ import sys
 import tempfile
 import zlib
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
-import make_capture  # noqa: E402
+import addressed_capture  # noqa: E402
 
 DAMAGED = 200
 SECONDS = 300
@@ -110,29 +110,11 @@ def bomb(data):
     return data
 
 
-def mmap(address, size, path):
-    name = path.encode() + b"\0"
-    body = struct.pack("<IIQQQ", 100, 100, address, size, 0) + name.ljust((len(name) + 7) // 8 * 8, b"\0")
-    return make_capture.record(1, make_capture.MISC_USER, body + make_capture.sample_id(0, 0, 0, 0))
-
-
-def sample(address, index):
-    body = struct.pack("<QIIQIIQ", address, 100, 100, make_capture.START + index * 1000, 0, 0, 1)
-    body += struct.pack("<3Q", 2, make_capture.CONTEXT_USER, address)
-    return make_capture.record(9, make_capture.MISC_USER, body)
-
-
 def write_capture(path, images, offsets):
-    data = make_capture.comm(100, 100, "demo", 0)
-    for i, image in enumerate(images):
-        data += mmap(BASE + i * STRIDE, STRIDE, "/" + image)
-    for i in range(len(images)):
-        for k, offset in enumerate(offsets):
-            data += sample(BASE + i * STRIDE + offset, i * len(offsets) + k)
-    attr = struct.pack("<IIQQQQQ", 1, 128, 0, 4000, make_capture.SAMPLE_TYPE, 0,
-                       make_capture.SAMPLE_ID_ALL | make_capture.FREQ).ljust(128, b"\0")
-    header = struct.pack("<8sQQQQQQQ", b"PERFILE2", 104, 144, 104, 144, 256, len(data), 0) + bytes(40)
-    path.write_bytes(header + attr + struct.pack("<QQQ", 248, 8, 1) + data)
+    """A capture that has every offset in each image."""
+    places = [BASE + i * STRIDE for i in range(len(images))]
+    addressed_capture.write(path, [(place, STRIDE, "/" + image) for place, image in zip(places, images)],
+                            [place + offset for place in places for offset in offsets])
 
 
 def main():
