@@ -7,6 +7,7 @@
 #include "bytes/hex.h"
 #include "io/byte_source.h"
 #include "io/rooted_file.h"
+#include "io/running_vdso.h"
 
 namespace stackpack::symbolize {
 
@@ -81,27 +82,47 @@ class Search {
       }
       return opened;
     }
-    const auto source = io::source_of_descriptor(file->descriptor.get());
+    return identified(std::move(file->descriptor), candidate);
+  }
+
+  OpenElf identified(io::Descriptor file, const Candidate& candidate) {
+    OpenElf opened;
+    const auto source = io::source_of_descriptor(file.get());
     Result<ElfIdentity> elf = read_elf_identity(*source);
     if (!elf) {
       note(SearchEnd::kNotElf);
       return opened;
     }
-    opened.file = std::move(file->descriptor);
+    opened.bytes = source->size().value_or(0);
+    opened.file = std::move(file);
     opened.elf = std::move(*elf);
-    opened.bytes = file->bytes;
     opened.at = candidate;
     return opened;
+  }
+
+  // What the kernel maps into processes has a build id and no file.
+  OpenElf open_vdso() {
+    Result<io::Descriptor> file = io::open_running_vdso();
+    if (!file) {
+      return {};
+    }
+    OpenElf opened = identified(std::move(*file), {"", std::string(key_.path)});
+    return opened.file && only_if_same(opened, key_.build_id) ? std::move(opened) : OpenElf();
+  }
+
+  // Whether it has the build id that is looked for.
+  bool only_if_same(const OpenElf& opened, std::span<const std::uint8_t> build_id) {
+    const bool same = equal(opened.elf.build_id, build_id);
+    if (!same) {
+      note(SearchEnd::kOtherBuildId);
+    }
+    return same;
   }
 
   // Opens what may be the image or its debug file: with the build id that is looked for.
   OpenElf open_if_same(const Candidate& candidate, std::span<const std::uint8_t> build_id) {
     OpenElf opened = open(candidate);
-    if (opened.file && !equal(opened.elf.build_id, build_id)) {
-      note(SearchEnd::kOtherBuildId);
-      return {};
-    }
-    return opened;
+    return opened.file && only_if_same(opened, build_id) ? std::move(opened) : OpenElf();
   }
 
   // The files of a layout by build id, below a folder that the user named or the system has.
@@ -117,11 +138,19 @@ class Search {
       candidates.push_back({folder.root, base});
       candidates.push_back({folder.root, base + "/elf"});
     }
+    if (!debug) {
+      candidates.push_back({folder.root, base + "/vdso"});
+    }
     candidates.push_back({folder.root, folder.path + "/" + std::string(id) +
                                            (debug ? "/debuginfo" : "/executable")});
   }
 
   OpenElf find_image() {
+    if (key_.path == "[vdso]" && !key_.build_id.empty()) {
+      if (OpenElf opened = open_vdso(); opened.file) {
+        return opened;
+      }
+    }
     std::vector<Candidate> candidates;
     const std::string id = build_id_text(key_.build_id);
     if (id.size() > 2) {
