@@ -11,8 +11,8 @@
  * to sizeof of the struct before the call: no more than that is written, so that a program and a
  * library of different versions fit. One that was not set (0) is STACKPACK_USAGE. Where there is an
  * array of a struct, the call takes its `row_size` instead: sizeof of the struct, which is how far
- * its rows lie apart. The structs without either, stackpack_text, stackpack_frame, stackpack_query
- * and stackpack_epoch, do not grow. Units: ns of the capture's clock, and bytes.
+ * its rows lie apart. The structs without either, stackpack_text, stackpack_frame, stackpack_query,
+ * stackpack_epoch and stackpack_diff_figure, do not grow. Units: ns of the capture's clock, and bytes.
  */
 #ifndef STACKPACK_C_API_H
 #define STACKPACK_C_API_H
@@ -184,6 +184,116 @@ stackpack_status stackpack_get_epoch(const stackpack_symbols* symbols, uint32_t 
 stackpack_status stackpack_expand(const stackpack_symbols* symbols,
                                   const stackpack_location* location, stackpack_location* chain,
                                   size_t capacity, size_t row_size, size_t* count);
+
+/* ---- comparisons ---- */
+
+typedef struct stackpack_diff stackpack_diff;
+
+typedef enum stackpack_grain {
+  STACKPACK_BY_FUNCTION = 0,
+  STACKPACK_BY_MODULE = 1,
+  STACKPACK_BY_LINE = 2,
+  STACKPACK_BY_CALLSTACK = 3
+} stackpack_grain;
+
+typedef enum stackpack_unit {
+  STACKPACK_PER_SAMPLES = 0, /* shares of the samples */
+  STACKPACK_PER_WEIGHT = 1,  /* shares of their weights */
+  STACKPACK_PER_TIME = 2     /* samples per second */
+} stackpack_unit;
+
+/* What is compared, and how. Zeros and NULLs are what the program does without options. */
+typedef struct stackpack_diff_options {
+  size_t struct_size;
+  uint32_t grain;       /* a stackpack_grain */
+  uint32_t unit;        /* a stackpack_unit */
+  uint32_t all_events;  /* not 0: each event, for itself */
+  const char* event;    /* a pattern; NULL: the one that samples where time goes */
+  const char* whole;    /* FUNCTION, MODULE!FUNCTION or MODULE!*; NULL: everything */
+  double mistakes;      /* 0: 0.01 */
+  double run_variation; /* negative: none; 0: 0.1 */
+} stackpack_diff_options;
+
+/* Compares the samples of files, which are runs of the same thing on each side. `options` may be
+ * NULL. The readers are not needed afterwards; the comparison lives until stackpack_free_diff,
+ * which takes NULL, too, and belongs to one thread at a time. */
+stackpack_status stackpack_compare(const stackpack_reader* const* before, size_t before_count,
+                                   const stackpack_reader* const* after, size_t after_count,
+                                   const stackpack_diff_options* options, stackpack_diff** diff);
+void stackpack_free_diff(stackpack_diff* diff);
+
+size_t stackpack_diff_event_count(const stackpack_diff* diff);
+
+typedef enum stackpack_scatter {
+  STACKPACK_SCATTER_RUNS = 0,   /* how much counts scatter is measured between runs */
+  STACKPACK_SCATTER_BLOCKS = 1, /* within one run a side */
+  STACKPACK_SCATTER_ASSUMED = 2
+} stackpack_scatter;
+
+typedef struct stackpack_event_diff {
+  size_t struct_size;
+  stackpack_text event;
+  uint64_t rows;
+  uint64_t old_samples;
+  uint64_t new_samples;
+  uint64_t tests;
+  double level;     /* 1 - level is the confidence of the intervals */
+  uint32_t scatter; /* a stackpack_scatter */
+} stackpack_event_diff;
+
+/* Texts live as long as the comparison. STACKPACK_USAGE: there is no such event or row. */
+stackpack_status stackpack_get_event_diff(const stackpack_diff* diff, size_t event,
+                                          stackpack_event_diff* result);
+
+typedef enum stackpack_verdict {
+  STACKPACK_NOT_SEEN = 0, /* no difference that chance could not make */
+  STACKPACK_MORE = 1,
+  STACKPACK_LESS = 2,
+  STACKPACK_APPEARED = 3,
+  STACKPACK_DISAPPEARED = 4,
+  STACKPACK_TOO_FEW = 5 /* samples for any verdict */
+} stackpack_verdict;
+
+/* Shares are 0 to 1; with STACKPACK_PER_TIME samples per second. */
+typedef struct stackpack_diff_figure {
+  double old_value;
+  double new_value;
+  double old_share;
+  double new_share;
+  double low; /* bounds of new_share - old_share */
+  double high;
+  double ratio_low; /* bounds of new_share / old_share; high may be infinite */
+  double ratio_high;
+  double least_visible; /* growth that would have been seen four times in five */
+  double p;
+  double overdispersion;
+  uint64_t verdict; /* a stackpack_verdict */
+} stackpack_diff_figure;
+
+typedef struct stackpack_diff_row {
+  size_t struct_size;
+  stackpack_text name;
+  stackpack_text module;
+  stackpack_text place; /* file:line */
+  stackpack_diff_figure self;
+  stackpack_diff_figure total;
+} stackpack_diff_row;
+
+/* The surest differences come first. */
+stackpack_status stackpack_get_diff_row(const stackpack_diff* diff, size_t event, size_t row,
+                                        stackpack_diff_row* result);
+
+typedef enum stackpack_outcome {
+  STACKPACK_PASSED = 0,
+  STACKPACK_FAILED = 1,
+  STACKPACK_UNDECIDED = 2 /* nothing failed, and too few samples could have shown it */
+} stackpack_outcome;
+
+/* Judges a condition such as "self share +0.5pp from 1%", as `diff --fail-if` does. `allowed`:
+ * lines as of a file for --allow, or NULL. *outcome becomes a stackpack_outcome, *findings the
+ * number of figures that fail and are not allowed. */
+stackpack_status stackpack_check_gate(const stackpack_diff* diff, const char* condition,
+                                      const char* allowed, uint32_t* outcome, size_t* findings);
 
 /* ---- samples ---- */
 

@@ -9,6 +9,7 @@
 #include "app/analysis/hot_spots.h"
 #include "app/symbolize/symbolize.h"
 #include "stackpack/convert.h"
+#include "stackpack/diff.h"
 #include "stackpack/export.h"
 
 namespace stackpack::cli {
@@ -92,6 +93,27 @@ struct ReportArguments {
   std::size_t rows = 0;  // 0: all
   bool json = false;
   ConvertOptions options;  // for files that are captures
+};
+
+enum class DiffForm {
+  kTable,
+  kMarkdown,
+  kJson,
+  kFolded,
+};
+
+struct DiffArguments {
+  static constexpr std::size_t kRows = 30;
+
+  std::vector<std::string> before;
+  std::vector<std::string> after;
+  DiffOptions options;
+  std::vector<GateCondition> conditions;
+  std::string allow_file;
+  DiffForm form = DiffForm::kTable;
+  std::optional<std::size_t> rows;  // unset: kRows, of JSON all
+  bool strict = false;
+  ConvertOptions capture;  // for files that are captures
 };
 
 struct ExportArguments {

@@ -216,6 +216,10 @@ std::string CommandLine::conflict() {
   if (invocation.command == Command::kExport && !invocation.exporting.has_format) {
     return "export: no format; give --format FORMAT, see stackpack export --help";
   }
+  if (invocation.command == Command::kDiff && invocation.diff.form == DiffForm::kFolded &&
+      !invocation.diff.conditions.empty()) {
+    return "diff: --folded has no verdicts; --fail-if goes with the other forms";
+  }
   if (invocation.command != Command::kDump) {
     return "";
   }

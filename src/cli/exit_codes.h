@@ -9,7 +9,7 @@ enum ExitCode : int {
   kExitSuccess = 0,
   kExitUsage = 1,     ///< the command line makes no sense
   kExitBadInput = 2,  ///< the input or file is bad; nothing useful was written
-  kExitLossy = 3,     ///< done, but with losses and --strict, or a --check failed
+  kExitLossy = 3,     ///< done, but with losses and --strict, or a --check or --fail-if failed
   kExitIo = 4,        ///< an I/O or resource error of ours: disk full, permission, memory
   kExitInternal = 70,
 };

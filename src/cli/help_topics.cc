@@ -56,7 +56,7 @@ constexpr std::string_view kExitCodes =
   0    success
   1    the command line makes no sense
   2    the input or file is bad; nothing useful was written
-  3    converted, but with losses or damage and --strict was given; or a --check failed
+  3    converted, but with losses or damage and --strict was given; or a --check or --fail-if failed
   4    an input/output error of ours: disk full, permission, out of memory
   70   an internal error
 A batch goes on after a bad input and ends with the highest status of its inputs. An interrupted

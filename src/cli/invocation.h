@@ -12,6 +12,7 @@ enum class Command {
   kTop,
   kCallers,
   kCallees,
+  kDiff,
   kExport,
   kSymbolize,
   kVerify,
@@ -26,6 +27,7 @@ struct Invocation {
   DumpArguments dump;
   ShowArguments show;
   ReportArguments report;
+  DiffArguments diff;
   ExportArguments exporting;
   SymbolizeArguments symbolize;
   VerifyArguments verify;

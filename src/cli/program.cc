@@ -46,6 +46,8 @@ int run(const CommandLine& command_line, const Messages& messages) {
     case Command::kCallers:
     case Command::kCallees:
       return run_report(invocation.report, messages);
+    case Command::kDiff:
+      return run_diff(invocation.diff, messages);
     case Command::kSymbolize:
       return run_symbolize(invocation.symbolize, messages);
     case Command::kVerify:

@@ -15,6 +15,7 @@ CommandDefinitions::CommandDefinitions() : app("", "stackpack") {
   define_top();
   define_neighbours("callers", "show what calls a function", ReportKind::kCallers);
   define_neighbours("callees", "show what a function calls", ReportKind::kCallees);
+  define_diff();
   define_export();
   define_symbolize();
   define_verify();

@@ -41,6 +41,8 @@ struct CommandDefinitions {
   void define_top();
   void define_neighbours(const std::string& name, const std::string& summary, ReportKind kind);
   void define_report(CLI::App& sub, ReportKind kind);
+  void define_diff();
+  void define_diff_form(CLI::App& sub);
   void define_export();
   void define_export_format(CLI::App& sub);
   void define_export_form(CLI::App& sub);

@@ -1,0 +1,214 @@
+// Compares profiles: which functions, modules, lines or callstacks have another share of the
+// samples than before, how sure that is, and what could not have been seen. See docs/diff.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stackpack/export.h"
+#include "stackpack/filter.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+
+namespace stackpack {
+
+/// What a row of a comparison is.
+enum class DiffGrain : std::uint8_t { kFunction, kModule, kLine, kCallstack };
+
+/// What shares are shares of.
+enum class DiffUnit : std::uint8_t {
+  kSamples,  ///< samples, each counting 1
+  kWeight,   ///< recorded weights (periods), also those of an imported profile
+  kTime,     ///< seconds of the recording: samples per second in place of shares
+};
+
+struct DiffOptions {
+  DiffGrain by = DiffGrain::kFunction;
+  DiffUnit unit = DiffUnit::kSamples;
+  SampleFilter filter;
+  /// Each event is compared for itself. Without it, and without filter.events: that which samples
+  /// where time goes, or the first one.
+  bool all_events = false;
+  /// What code without a name is: its module (kFunction), module and offset, or its address.
+  FrameStyle frames = FrameStyle::kFunction;
+  /// `FUNCTION`, `MODULE!FUNCTION` or `MODULE!*`, with `*` and `?`: only what lies in it or is
+  /// called by it counts, and all of that is the whole. Empty: everything.
+  std::string whole;
+  /// Where nothing has changed, something is found with at most this probability; of what is found,
+  /// at most this share is a mistake, on average. 0 < rate < 1.
+  double rate = 0.01;
+  /// With one run a side: how much shares are taken to vary from run to run, as a part of
+  /// themselves. Several runs show it.
+  double run_variation = 0.1;
+};
+
+enum class DiffVerdict : std::uint8_t {
+  kNotSeen,  ///< no difference that chance could not make; see DiffFigure::least_visible
+  kMore,
+  kLess,
+  kAppeared,     ///< more, and none before
+  kDisappeared,  ///< less, and none left
+  kTooFew,       ///< so few samples that no difference of theirs could have been one
+};
+
+/// The word of a verdict in reports: "not seen", "more", ...
+std::string_view verdict_name(DiffVerdict verdict);
+
+/// One kind of share of a row. Shares are 0 .. 1; with DiffUnit::kTime samples per second.
+/// Intervals are such that the verdict is kMore, kLess, ... just where they leave 0 out (ratio: 1).
+struct DiffFigure {
+  double old_value = 0;  ///< samples or weight
+  double new_value = 0;
+  double old_share = 0;
+  double new_share = 0;
+  double difference = 0;  ///< new_share - old_share
+  double low = 0;         ///< bounds of the difference
+  double high = 0;
+  double ratio = 1;  ///< new_share / old_share; infinite where there was none before
+  double ratio_low = 0;
+  double ratio_high = 0;
+  /// The growth of the share that these data would have shown with a probability of 80 %; of a
+  /// share above one half, the fall.
+  double least_visible = 0;
+  double p = 1;               ///< of the test, before many tests are allowed for
+  double overdispersion = 1;  ///< of the counts, against chance alone
+  DiffVerdict verdict = DiffVerdict::kNotSeen;
+};
+
+struct DiffRow {
+  std::string name;          ///< as it is the same in both builds; a callstack: root first, by ';'
+  std::string module;        ///< file name of the image without version; may be empty
+  std::string place;         ///< lines: file:line
+  bool shared_name = false;  ///< rows of other modules have this name, too
+  DiffFigure self;           ///< in it
+  DiffFigure total;          ///< in it or what it calls, each sample once
+};
+
+struct DiffSide {
+  std::size_t runs = 0;
+  std::uint64_t samples = 0;
+  double value = 0;     ///< what shares are shares of: samples, weight, or seconds
+  double seconds = 0;   ///< from first to last samples of the runs; 0: the files have no times
+  double unpaired = 0;  ///< share of samples whose own function (self) is on this side alone
+};
+
+/// How the overdispersion of counts was found.
+enum class DiffScatter : std::uint8_t {
+  kRuns,     ///< from several runs
+  kBlocks,   ///< from stretches of one run a side
+  kAssumed,  ///< neither: no times, or too short
+};
+
+/// The comparison of one event.
+struct EventDiff {
+  std::string event;
+  DiffSide old_side;
+  DiffSide new_side;
+  DiffScatter scatter = DiffScatter::kRuns;
+  std::size_t blocks = 0;     ///< kBlocks: of each run
+  std::size_t tests = 0;      ///< shares that were compared
+  std::size_t left_out = 0;   ///< callstacks with too few samples, which have no row
+  double level = 0;           ///< of the intervals: 1 - level is their confidence
+  std::vector<DiffRow> rows;  ///< surest difference first, then by share
+};
+
+struct DiffReport {
+  DiffGrain by = DiffGrain::kFunction;
+  DiffUnit unit = DiffUnit::kSamples;
+  std::vector<EventDiff> events;
+  std::vector<std::string> events_left_out;  ///< of the choice among events, and on one side only
+};
+
+/// Compares the samples of files: `before` and `after` are runs of the same thing on each side.
+///
+/// Memory: as an export by names of each side: the tables of one file, and the distinct callstacks
+///         by their functions. Threads: one a side.
+/// Errors: kUsage when options ask for what the files do not have, or a side has no sample; those
+///         of the readers. Error::part is the number of the file, those of `before` first.
+Result<DiffReport> compare_profiles(std::span<const Reader* const> before,
+                                    std::span<const Reader* const> after,
+                                    const DiffOptions& options);
+
+/// Both sides' samples by callstack of functions, `root;...;leaf OLD NEW` one a line, sorted, for
+/// differential flame graphs. The first event chosen. Errors: as compare_profiles.
+Result<std::string> folded_differences(std::span<const Reader* const> before,
+                                       std::span<const Reader* const> after,
+                                       const DiffOptions& options);
+
+// ---- gates ----
+
+enum class GateMeasure : std::uint8_t { kShare, kRelative };
+enum class GateFigure : std::uint8_t { kBoth, kSelf, kTotal };
+
+/// `[self|total] share +0.5pp [from 1%] [of PATTERN]`, or `relative +10%`. It fails where the whole
+/// interval is at least that far. A minus asks for what has become less.
+struct GateCondition {
+  GateMeasure measure = GateMeasure::kShare;
+  GateFigure figure = GateFigure::kBoth;
+  double limit = 0;     ///< a part of 1, with the sign of the direction
+  double least = 0;     ///< only rows with this share on one side
+  std::string pattern;  ///< `FUNCTION` or `MODULE!FUNCTION` with `*` and `?`; empty: all
+  std::string text;     ///< as it was given
+};
+/// Nothing when `text` is no condition.
+std::optional<GateCondition> parse_gate_condition(std::string_view text);
+
+/// A change that is known: rows that fit `pattern` fail no condition, unless their interval lies
+/// beyond `limit`.
+struct AllowedChange {
+  std::string pattern;
+  GateMeasure measure = GateMeasure::kShare;
+  std::optional<double> limit;
+  std::string text;
+};
+/// A list of them: one a line, `PATTERN`, or `PATTERN up to +2pp` or `up to +20%`; blank lines and
+/// those that begin with `#` say nothing. Error::offset is that of the line.
+Result<std::vector<AllowedChange>> parse_allowed_changes(std::string_view text);
+
+struct GateFinding {
+  std::size_t condition = 0;  ///< index
+  std::size_t event = 0;
+  std::size_t row = 0;
+  bool self = false;  ///< its self figure; else its total
+  bool allowed = false;
+};
+
+enum class GateOutcome : std::uint8_t {
+  kPassed,
+  kFailed,
+  /// Nothing failed, and some change of that size would not have been seen: that is not `passed`.
+  kUndecided,
+};
+std::string_view outcome_name(GateOutcome outcome);
+
+struct GateResult {
+  GateOutcome outcome = GateOutcome::kPassed;
+  std::size_t visible = 0;      ///< figures in which a change of that size would have been seen
+  std::size_t not_visible = 0;  ///< others, which did not fail
+  double least_visible = 0;     ///< the largest of theirs, in the condition's measure
+  std::string least_visible_in;
+};
+
+struct GateReport {
+  std::vector<GateResult> results;  ///< by condition
+  std::vector<GateFinding> findings;
+  std::vector<bool> used;  ///< by allowed change
+
+  [[nodiscard]] bool failed() const;
+  [[nodiscard]] bool undecided() const;
+};
+
+/// Errors: kUsage when a condition does not go with the unit (`share` with DiffUnit::kTime).
+Result<GateReport> check_gate(const DiffReport& report, std::span<const GateCondition> conditions,
+                              std::span<const AllowedChange> allowed);
+
+/// One line for a person: `FUNCTION: self +1.2pp (at least +0.8pp) ...`.
+std::string finding_text(const DiffReport& report, std::span<const GateCondition> conditions,
+                         const GateFinding& finding);
+
+}  // namespace stackpack

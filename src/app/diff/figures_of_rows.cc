@@ -1,0 +1,319 @@
+#include "app/diff/figures_of_rows.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "app/diff/row_scatter.h"
+#include "diff/discoveries.h"
+#include "diff/distributions.h"
+#include "diff/overdispersion.h"
+#include "diff/share_test.h"
+
+namespace stackpack::app {
+
+namespace {
+
+using diff::Portion;
+
+// Below that many samples in a unit a count says little of its scatter.
+constexpr double kEnoughForScatter = 5;
+// The power that the least visible difference has: one-sided normal quantile of 80 %.
+constexpr double kPowerQuantile = 0.8416212335729143;
+
+/// A figure that is compared: a row, and its self or total.
+struct Comparison {
+  std::size_t row = 0;
+  bool self = false;
+  Portion before = {};
+  Portion after = {};
+  diff::Scatter scatter = {};
+  diff::Overdispersion overdispersion = {};
+  diff::TestedValue tested = {};
+};
+
+class RowFigures {
+ public:
+  RowFigures(EventDiff& event, const RowTable& table, const SideSums& before, const SideSums& after,
+             const DiffOptions& options)
+      : event_(event), table_(table), before_(before), after_(after), options_(options) {}
+
+  void fill() {
+    collect();
+    moderate(true);
+    moderate(false);
+    test();
+    list();
+  }
+
+ private:
+  [[nodiscard]] bool has_total() const { return !before_.total.empty(); }
+
+  void collect() {
+    const std::vector<diff::Scatter> self = scatters(true);
+    const std::vector<diff::Scatter> total = has_total() ? scatters(false) : self;
+    for (std::size_t row = 0; row < table_.size(); ++row) {
+      add({row,
+           true,
+           {before_.self[row], before_.size},
+           {after_.self[row], after_.size},
+           self[row]});
+      if (has_total()) {
+        add({row,
+             false,
+             {before_.total[row], before_.size},
+             {after_.total[row], after_.size},
+             total[row]});
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<diff::Scatter> scatters(bool self) const {
+    switch (event_.scatter) {
+      case DiffScatter::kRuns:
+        return scatter_over_runs(before_, after_, self);
+      case DiffScatter::kBlocks:
+        return scatter_over_blocks(before_, after_, self);
+      case DiffScatter::kAssumed:
+        break;
+    }
+    return std::vector<diff::Scatter>(table_.size());
+  }
+
+  void add(Comparison item) {
+    if (item.before.count <= 0 && item.after.count <= 0) {
+      return;
+    }
+    // Sums of parts may pass the whole by a rounding.
+    item.before.count = std::min(item.before.count, item.before.size);
+    item.after.count = std::min(item.after.count, item.after.size);
+    items_.push_back(item);
+  }
+
+  // Self and total counts scatter in their own ways.
+  void moderate(bool self) {
+    const auto units = static_cast<double>(before_.filled_units + after_.filled_units);
+    std::vector<diff::Scatter> known;
+    for (const Comparison& item : items_) {
+      const double samples = item.before.count + item.after.count;
+      if (item.self == self && item.scatter.freedom > 0 && samples >= kEnoughForScatter * units) {
+        known.push_back(item.scatter);
+      }
+    }
+    const diff::OverdispersionPrior prior = diff::prior_of(known);
+    if (self) {
+      nothing_.overdispersion = diff::moderated({}, prior);
+    }
+    for (Comparison& item : items_) {
+      if (item.self == self) {
+        item.overdispersion = diff::moderated(item.scatter, prior);
+        item.overdispersion.factor += between_runs(item);
+      }
+    }
+  }
+
+  // One run a side does not show how runs differ.
+  [[nodiscard]] double between_runs(const Comparison& item) const {
+    if (event_.scatter == DiffScatter::kRuns) {
+      return 0;
+    }
+    const double share =
+        (item.before.count + item.after.count) / (item.before.size + item.after.size);
+    return 2 * options_.run_variation * options_.run_variation * share * (1 - share) /
+           (1 / item.before.size + 1 / item.after.size);
+  }
+
+  [[nodiscard]] static Portion reduced(const Portion& portion, const Comparison& item) {
+    return portion.divided(item.overdispersion.factor);
+  }
+
+  // The smallest p value of that many samples: all on one side.
+  [[nodiscard]] static double least_p(const Comparison& item) {
+    const double samples = item.before.count + item.after.count;
+    double root = 0;
+    for (const auto& [one, other] : {std::pair(item.before.size, item.after.size),
+                                     std::pair(item.after.size, item.before.size)}) {
+      const Portion all = reduced({std::min(samples, one), one}, item);
+      const Portion rest = reduced({std::max(0.0, samples - one), other}, item);
+      root = std::max(root, std::abs(diff::signed_root(rest, all)));
+    }
+    return 2 * diff::upper_tail(root, item.overdispersion.freedom);
+  }
+
+  void test() {
+    std::vector<diff::TestedValue> tests;
+    tests.reserve(items_.size());
+    for (Comparison& item : items_) {
+      const double root = diff::signed_root(reduced(item.before, item), reduced(item.after, item));
+      item.tested.p =
+          std::min(1.0, 2 * diff::upper_tail(std::abs(root), item.overdispersion.freedom));
+      item.tested.least_p = least_p(item);
+      tests.push_back(item.tested);
+    }
+    discoveries_ = diff::discoveries_of(tests, options_.rate);
+    event_.tests = discoveries_.tests;
+    event_.level = discoveries_.level;
+  }
+
+  // The quantile of half a level; few degrees of freedom differ.
+  double critical(double level, double freedom) {
+    const auto [known, fresh] = criticals_.try_emplace(std::pair(level, freedom), 0.0);
+    if (fresh) {
+      known->second = diff::upper_quantile(std::min(0.5, level / 2), freedom);
+    }
+    return known->second;
+  }
+
+  DiffFigure figure_of(const Comparison& item) {
+    DiffFigure figure;
+    const double per_size = before_.per_size;
+    figure.old_value = item.before.count / before_.scale;
+    figure.new_value = item.after.count / after_.scale;
+    figure.old_share = item.before.share() * before_.per_size;
+    figure.new_share = item.after.share() * after_.per_size;
+    figure.difference = figure.new_share - figure.old_share;
+    figure.ratio = item.before.count > 0  ? figure.new_share / figure.old_share
+                   : item.after.count > 0 ? std::numeric_limits<double>::infinity()
+                                          : 1;
+    figure.p = item.tested.p;
+    figure.overdispersion = item.overdispersion.factor;
+    const bool testable = item.tested.least_p <= discoveries_.single_level;
+    const double freedom = item.overdispersion.freedom;
+    const double bound =
+        critical(testable ? discoveries_.level : discoveries_.single_level, freedom);
+    const Portion before = reduced(item.before, item);
+    const Portion after = reduced(item.after, item);
+    const diff::Interval difference = diff::difference_interval(before, after, bound);
+    const diff::Interval ratio = diff::ratio_interval(before, after, bound);
+    figure.low = difference.low * per_size;
+    figure.high = difference.high * per_size;
+    figure.ratio_low = ratio.low;
+    figure.ratio_high = ratio.high;
+    const double root = critical(discoveries_.single_level, freedom) + kPowerQuantile;
+    figure.least_visible = least_visible(before, after.size, root) * per_size;
+    figure.verdict = verdict_of(item, testable);
+    return figure;
+  }
+
+  // More than half can grow by little: there the rest is looked at.
+  static double least_visible(const Portion& before, double size, double root) {
+    return before.count * 2 > before.size
+               ? diff::least_growth({before.size - before.count, before.size}, size, root)
+               : diff::least_growth(before, size, root);
+  }
+
+  [[nodiscard]] DiffVerdict verdict_of(const Comparison& item, bool testable) const {
+    if (!testable) {
+      // What is nearly everything on both sides has no room to differ; that is not few.
+      const bool few = item.before.count + item.after.count < item.before.size;
+      return few ? DiffVerdict::kTooFew : DiffVerdict::kNotSeen;
+    }
+    if (item.tested.p > discoveries_.level) {
+      return DiffVerdict::kNotSeen;
+    }
+    if (item.after.share() > item.before.share()) {
+      return item.before.count <= 0 ? DiffVerdict::kAppeared : DiffVerdict::kMore;
+    }
+    return item.after.count <= 0 ? DiffVerdict::kDisappeared : DiffVerdict::kLess;
+  }
+
+  void list() {
+    nothing_.before = {0, before_.size};
+    nothing_.after = {0, after_.size};
+    nothing_.tested.least_p = 1;
+    const DiffFigure of_nothing = figure_of(nothing_);
+    constexpr std::size_t kNone = ~std::size_t{0};
+    std::vector<std::size_t> at(table_.size(), kNone);
+    for (const Comparison& item : items_) {
+      const bool callstack = options_.by == DiffGrain::kCallstack;
+      if (callstack && item.tested.least_p > discoveries_.single_level) {
+        ++event_.left_out;
+        continue;
+      }
+      if (at[item.row] == kNone) {
+        at[item.row] = event_.rows.size();
+        event_.rows.push_back(named_row(item.row));
+        event_.rows.back().self = of_nothing;
+      }
+      DiffRow& row = event_.rows[at[item.row]];
+      (item.self ? row.self : row.total) = figure_of(item);
+      if (!has_total()) {
+        row.total = row.self;
+      }
+    }
+    sort();
+    mark_shared_names();
+  }
+
+  DiffRow named_row(std::size_t row) const {
+    DiffRow result;
+    if (options_.by == DiffGrain::kCallstack) {
+      result.name = table_.path_text(static_cast<std::uint32_t>(row));
+    } else {
+      result.name = table_.names[row].name;
+      result.module = table_.names[row].module;
+      result.place = table_.names[row].place;
+    }
+    return result;
+  }
+
+  void mark_shared_names() {
+    std::map<std::string_view, std::string_view> modules;
+    std::set<std::string_view> shared;
+    for (const DiffRow& row : event_.rows) {
+      if (modules.try_emplace(row.name, row.module).first->second != row.module) {
+        shared.insert(row.name);
+      }
+    }
+    for (DiffRow& row : event_.rows) {
+      row.shared_name = shared.contains(row.name);
+    }
+  }
+
+  void sort() {
+    const auto key = [](const DiffRow& row) {
+      const auto seen = [](DiffVerdict verdict) {
+        return verdict != DiffVerdict::kNotSeen && verdict != DiffVerdict::kTooFew;
+      };
+      const bool self = seen(row.self.verdict);
+      const bool total = seen(row.total.verdict);
+      const double size = std::max(std::abs(row.self.difference), std::abs(row.total.difference));
+      const double share = std::max(row.total.old_share, row.total.new_share);
+      return std::tuple(self    ? 0
+                        : total ? 1
+                                : 2,
+                        self    ? -std::abs(row.self.difference)
+                        : total ? -size
+                                : -share);
+    };
+    std::sort(event_.rows.begin(), event_.rows.end(), [&](const DiffRow& a, const DiffRow& b) {
+      return std::tuple(key(a), std::tie(a.name, a.module, a.place)) <
+             std::tuple(key(b), std::tie(b.name, b.module, b.place));
+    });
+  }
+
+  EventDiff& event_;
+  const RowTable& table_;
+  const SideSums& before_;
+  const SideSums& after_;
+  const DiffOptions& options_;
+  std::vector<Comparison> items_;
+  Comparison nothing_;  // the self figure of a row that no callstack ends in
+  diff::Discoveries discoveries_;
+  std::map<std::pair<double, double>, double> criticals_;
+};
+
+}  // namespace
+
+void fill_rows(EventDiff& event, const RowTable& table, const SideSums& before,
+               const SideSums& after, const DiffOptions& options) {
+  RowFigures(event, table, before, after, options).fill();
+}
+
+}  // namespace stackpack::app

@@ -1,0 +1,312 @@
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/diff/figures_of_rows.h"
+#include "app/diff/row_sums.h"
+#include "app/diff/row_table.h"
+#include "app/diff/side_profile.h"
+#include "core/guard.h"
+#include "core/task_line.h"
+#include "stackpack/diff.h"
+
+namespace stackpack {
+
+namespace {
+
+using app::ProfileQuery;
+using app::RowTable;
+using app::SideProfile;
+using app::SideSums;
+
+using Files = std::span<const Reader* const>;
+
+// Fewer stretches of time than this say nothing of scatter.
+constexpr std::size_t kEnoughBlocks = 4;
+
+Error usage(std::string_view what) {
+  return {ErrorCode::kUsage, kNoOffset, what};
+}
+
+// Does `work(side)` for both sides, side by side.
+Status for_both(const std::function<Status(std::size_t side)>& work) {
+  core::TaskLine::Task second;
+  core::TaskLine line(1, [&](unsigned, core::TaskLine::Task&) { return work(1); });
+  line.submit(second);
+  const Status first = core::guarded([&] { return work(0); });
+  const Status other = line.collect(second, core::TaskLine::IfNotBegun::kRunHere);
+  return first ? other : first;
+}
+
+struct Events {
+  std::vector<std::string> candidates;  // on both sides, the preferred ones first
+  std::vector<std::string> one_sided;
+};
+
+Result<std::vector<std::string>> events_of(Files files, const DiffOptions& options) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto names = app::wanted_events(*files[i], options);
+    if (!names) {
+      Error error = names.error();
+      error.part = static_cast<std::uint32_t>(i);
+      return error;
+    }
+    for (const std::string& name : *names) {
+      if (std::find(all.begin(), all.end(), name) == all.end()) {
+        all.push_back(name);
+      }
+    }
+  }
+  return all;
+}
+
+Error in_after(Error error, Files before) {
+  if (error.part != kMainPart) {
+    error.part += static_cast<std::uint32_t>(before.size());
+  }
+  return error;
+}
+
+Result<Events> events_of_both(Files before, Files after, const DiffOptions& options) {
+  const auto old_events = events_of(before, options);
+  if (!old_events) {
+    return old_events.error();
+  }
+  const auto new_events = events_of(after, options);
+  if (!new_events) {
+    return in_after(new_events.error(), before);
+  }
+  Events events;
+  const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const std::string& name : *old_events) {
+    (has(*new_events, name) ? events.candidates : events.one_sided).push_back(name);
+  }
+  for (const std::string& name : *new_events) {
+    if (!has(*old_events, name)) {
+      events.one_sided.push_back(name);
+    }
+  }
+  return events;
+}
+
+/// Both sides of one event, read and paired.
+struct Sides {
+  std::array<SideProfile, 2> profiles;
+  RowTable rows;
+  std::array<std::vector<bool>, 2> inside;
+
+  [[nodiscard]] bool any() const { return profiles[0].samples != 0 && profiles[1].samples != 0; }
+};
+
+Result<Sides> read_both(Files before, Files after, const ProfileQuery& query) {
+  Sides sides;
+  const Status read = for_both([&](std::size_t side) -> Status {
+    auto profile = app::read_side(side == 0 ? before : after, query);
+    if (!profile) {
+      return side == 0 ? profile.error() : in_after(profile.error(), before);
+    }
+    sides.profiles[side] = std::move(*profile);
+    sides.inside[side] = app::nodes_inside(sides.profiles[side], query.options);
+    return {};
+  });
+  if (!read) {
+    return read.error();
+  }
+  auto rows = app::pair_rows(sides.profiles[0], sides.profiles[1], query.options.by);
+  if (!rows) {
+    return rows.error();
+  }
+  sides.rows = std::move(*rows);
+  return sides;
+}
+
+// Share of the samples whose row is on this side alone.
+double unpaired_of(const SideSums& sums, const SideSums& other) {
+  double count = 0;
+  for (std::size_t row = 0; row < sums.self.size(); ++row) {
+    count +=
+        other.self[row] <= 0 && (other.total.empty() || other.total[row] <= 0) ? sums.self[row] : 0;
+  }
+  return sums.size > 0 ? count / sums.size * sums.per_size : 0;
+}
+
+DiffSide side_of(const SideProfile& profile, const SideSums& sums) {
+  DiffSide side;
+  side.runs = profile.runs;
+  side.samples = profile.samples;
+  side.seconds = profile.seconds;
+  side.value = sums.size / sums.scale / sums.per_size;
+  return side;
+}
+
+Result<EventDiff> compare_event(Sides& sides, const ProfileQuery& query) {
+  EventDiff event;
+  event.event = query.event;
+  std::array<SideSums, 2> sums;
+  const Status summed = for_both([&](std::size_t side) -> Status {
+    const auto& nodes = side == 0 ? sides.rows.old_rows : sides.rows.new_rows;
+    sums[side] = app::sum_rows(sides.profiles[side], nodes, sides.rows.size(),
+                               {query.options, sides.inside[side]});
+    return {};
+  });
+  if (!summed) {
+    return summed.error();
+  }
+  if (sums[0].size <= 0 || sums[1].size <= 0) {
+    return usage(query.options.unit == DiffUnit::kTime
+                     ? "the files have no times to compare by"
+                     : "no sample of a side lies in what is to be the whole");
+  }
+  event.old_side = side_of(sides.profiles[0], sums[0]);
+  event.new_side = side_of(sides.profiles[1], sums[1]);
+  if (sides.profiles[0].runs == 1 && sides.profiles[1].runs == 1) {
+    event.blocks = std::min(sums[0].filled_units, sums[1].filled_units);
+    event.scatter = event.blocks >= kEnoughBlocks ? DiffScatter::kBlocks : DiffScatter::kAssumed;
+  }
+  event.old_side.unpaired = unpaired_of(sums[0], sums[1]);
+  event.new_side.unpaired = unpaired_of(sums[1], sums[0]);
+  app::fill_rows(event, sides.rows, sums[0], sums[1], query.options);
+  return event;
+}
+
+Status check(Files before, Files after, const DiffOptions& options) {
+  if (before.empty() || after.empty()) {
+    return usage("a comparison needs files on both sides");
+  }
+  if (!(options.rate > 0 && options.rate < 1)) {
+    return usage("the rate of mistakes lies between 0 and 1");
+  }
+  return options.run_variation >= 0 && options.run_variation < 1
+             ? Status{}
+             : usage("the variation from run to run lies between 0 and 1");
+}
+
+Result<ProfileQuery> query_of(Files before, Files after, const DiffOptions& options) {
+  ProfileQuery query;
+  query.options = options;
+  if (before.size() == 1 && after.size() == 1) {
+    const Result<std::size_t> blocks = app::block_count(*before.front(), *after.front());
+    if (!blocks) {
+      return blocks.error();
+    }
+    query.blocks = *blocks;
+  }
+  return query;
+}
+
+Result<DiffReport> compare(Files before, Files after, const DiffOptions& options) {
+  const auto events = events_of_both(before, after, options);
+  if (!events) {
+    return events.error();
+  }
+  DiffReport report;
+  report.by = options.by;
+  report.unit = options.unit;
+  report.events_left_out = events->one_sided;
+  const bool one = !options.all_events && options.filter.events.empty();
+  auto planned = query_of(before, after, options);
+  if (!planned) {
+    return planned.error();
+  }
+  ProfileQuery query = std::move(*planned);
+  for (const std::string& name : events->candidates) {
+    if (one && !report.events.empty()) {
+      report.events_left_out.push_back(name);
+      continue;
+    }
+    query.event = name;
+    auto sides = read_both(before, after, query);
+    if (!sides) {
+      return sides.error();
+    }
+    if (!sides->any()) {
+      report.events_left_out.push_back(name);
+      continue;
+    }
+    auto event = compare_event(*sides, query);
+    if (!event) {
+      return event.error();
+    }
+    report.events.push_back(std::move(*event));
+  }
+  if (report.events.empty()) {
+    return usage("no event has selected samples on both sides");
+  }
+  return report;
+}
+
+// Values by joint row, both sides.
+std::string folded_text(const Sides& sides) {
+  std::vector<std::array<std::uint64_t, 2>> values(sides.rows.size());
+  for (std::size_t side = 0; side < 2; ++side) {
+    const auto& nodes = side == 0 ? sides.rows.old_rows : sides.rows.new_rows;
+    for (const app::ProfileUnit& unit : sides.profiles[side].units) {
+      for (std::size_t i = 0; i < unit.nodes.size(); ++i) {
+        if (sides.inside[side].empty() || sides.inside[side][unit.nodes[i]]) {
+          values[nodes[unit.nodes[i]]][side] += unit.values[i];
+        }
+      }
+    }
+  }
+  std::vector<std::string> lines;
+  for (std::uint32_t row = 0; row < values.size(); ++row) {
+    if (values[row][0] != 0 || values[row][1] != 0) {
+      std::string path = sides.rows.path_text(row);
+      std::replace(path.begin(), path.end(), '\n', ' ');
+      lines.push_back(fmt::format("{} {} {}\n", path, values[row][0], values[row][1]));
+    }
+  }
+  std::sort(lines.begin(), lines.end());
+  std::string text;
+  for (const std::string& line : lines) {
+    text += line;
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<DiffReport> compare_profiles(std::span<const Reader* const> before,
+                                    std::span<const Reader* const> after,
+                                    const DiffOptions& options) {
+  return core::guarded([&]() -> Result<DiffReport> {
+    const Status checked = check(before, after, options);
+    return checked ? compare(before, after, options) : Result<DiffReport>(checked.error());
+  });
+}
+
+Result<std::string> folded_differences(std::span<const Reader* const> before,
+                                       std::span<const Reader* const> after,
+                                       const DiffOptions& options) {
+  return core::guarded([&]() -> Result<std::string> {
+    if (const Status checked = check(before, after, options); !checked) {
+      return checked.error();
+    }
+    const auto events = events_of_both(before, after, options);
+    if (!events) {
+      return events.error();
+    }
+    ProfileQuery query;
+    query.options = options;
+    query.options.by = DiffGrain::kCallstack;
+    for (const std::string& name : events->candidates) {
+      query.event = name;
+      const auto sides = read_both(before, after, query);
+      if (!sides) {
+        return sides.error();
+      }
+      if (sides->any()) {
+        return folded_text(*sides);
+      }
+    }
+    return usage("no event has selected samples on both sides");
+  });
+}
+
+}  // namespace stackpack

@@ -1,0 +1,175 @@
+#include "app/diff/row_sums.h"
+
+#include <algorithm>
+
+namespace stackpack::app {
+
+namespace {
+
+using exporting::StackTree;
+
+// A size so large that shares of it are small: counts are those of Poisson then.
+constexpr double kSizeOfSecond = 1e9;
+
+class RowSums {
+ public:
+  RowSums(const SideProfile& side, std::span<const std::uint32_t> row_of_node, std::size_t rows,
+          const RowQuery& query)
+      : side_(side),
+        rows_(row_of_node),
+        query_(query),
+        by_callstack_(query.options.by == DiffGrain::kCallstack) {
+    sums_.self.resize(rows);
+    self_.resize(rows);
+    if (!by_callstack_) {
+      sums_.total.resize(rows);
+      total_.resize(rows);
+      in_node_.resize(rows_.size());
+      find_outermost();
+    }
+    choose_scale();
+  }
+
+  SideSums sum() {
+    for (const ProfileUnit& unit : side_.units) {
+      add_unit(unit);
+    }
+    return std::move(sums_);
+  }
+
+ private:
+  [[nodiscard]] bool inside(std::uint32_t node) const {
+    return query_.inside.empty() || query_.inside[node];
+  }
+
+  // Nodes above which their row does not occur: there a callstack counts for the row's total.
+  void find_outermost() {
+    outermost_.assign(rows_.size(), false);
+    for (std::uint32_t node = 1; node < rows_.size(); ++node) {
+      if (!inside(node)) {
+        continue;
+      }
+      std::uint32_t above = side_.tree.parent(node);
+      while (above != StackTree::kRoot && rows_[above] != rows_[node] && inside(above)) {
+        above = side_.tree.parent(above);
+      }
+      outermost_[node] = above == StackTree::kRoot || !inside(above);
+    }
+  }
+
+  void choose_scale() {
+    double value = 0;
+    double squares = 0;
+    for (const ProfileUnit& unit : side_.units) {
+      value += unit.value;
+      squares += unit.squares;
+    }
+    sums_.scale = squares > 0 ? value / squares : 1;
+    sums_.per_size = query_.options.unit == DiffUnit::kTime ? kSizeOfSecond : 1;
+  }
+
+  void add_unit(const ProfileUnit& unit) {
+    double value = 0;
+    for (std::size_t i = 0; i < unit.nodes.size(); ++i) {
+      const std::uint32_t node = unit.nodes[i];
+      if (!inside(node)) {
+        continue;
+      }
+      const double scaled = static_cast<double>(unit.values[i]) * sums_.scale;
+      value += scaled;
+      if (!by_callstack_) {
+        in_node_[node] += scaled;
+      }
+      if (rows_[node] != RowTable::kNoRow) {
+        add(self_, rows_[node], scaled);
+      }
+    }
+    const double size =
+        query_.options.unit == DiffUnit::kTime ? unit.seconds * kSizeOfSecond * sums_.scale : value;
+    sweep();
+    UnitSums& sums = sums_.units.emplace_back();
+    sums.size = size;
+    finish(self_, sums_.self, sums.self);
+    finish(total_, sums_.total, sums.total);
+    sums_.size += size;
+    sums_.filled_units += size > 0 ? 1 : 0;
+  }
+
+  // From the leaves to the root.
+  void sweep() {
+    for (std::size_t node = in_node_.size(); node-- > 1;) {
+      const double value = in_node_[node];
+      if (value == 0) {
+        continue;
+      }
+      in_node_[node] = 0;
+      in_node_[side_.tree.parent(static_cast<std::uint32_t>(node))] += value;
+      if (outermost_[node]) {
+        add(total_, rows_[node], value);
+      }
+    }
+    if (!in_node_.empty()) {
+      in_node_[StackTree::kRoot] = 0;
+    }
+  }
+
+  // The counts of one unit by row, and the rows that have some.
+  struct OpenCounts {
+    std::vector<double> counts;
+    std::vector<std::uint32_t> touched;
+
+    void resize(std::size_t rows) { counts.resize(rows); }
+  };
+
+  static void add(OpenCounts& unit, std::uint32_t row, double value) {
+    if (unit.counts[row] == 0) {
+      unit.touched.push_back(row);
+    }
+    unit.counts[row] += value;
+  }
+
+  static void finish(OpenCounts& unit, std::vector<double>& sums, UnitCounts& result) {
+    for (const std::uint32_t row : unit.touched) {
+      sums[row] += unit.counts[row];
+      result.counts.push_back(unit.counts[row]);
+      unit.counts[row] = 0;
+    }
+    result.rows = unit.touched;
+    unit.touched.clear();
+  }
+
+  const SideProfile& side_;
+  std::span<const std::uint32_t> rows_;
+  const RowQuery& query_;
+  bool by_callstack_;
+  SideSums sums_;
+  std::vector<bool> outermost_;
+  std::vector<double> in_node_;
+  OpenCounts self_;
+  OpenCounts total_;
+};
+
+}  // namespace
+
+std::vector<bool> nodes_inside(const SideProfile& side, const DiffOptions& options) {
+  if (options.whole.empty()) {
+    return {};
+  }
+  std::vector<bool> fits;
+  fits.reserve(side.entities.size());
+  for (const FrameEntity& entity : side.entities) {
+    fits.push_back(fits_row(name_of_entity(entity, options.by), options.whole));
+  }
+  std::vector<bool> inside(side.tree.node_count(), false);
+  for (std::uint32_t node = 1; node < inside.size(); ++node) {
+    inside[node] = inside[side.tree.parent(node)] || fits[side.tree.location(node)];
+  }
+  return inside;
+}
+
+SideSums sum_rows(const SideProfile& side, std::span<const std::uint32_t> row_of_node,
+                  std::size_t rows, const RowQuery& query) {
+  return RowSums(side, row_of_node, rows, query).sum();
+}
+
+}  // namespace stackpack::app

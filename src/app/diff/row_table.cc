@@ -1,0 +1,209 @@
+#include "app/diff/row_table.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "diff/function_identity.h"
+#include "export/naming/stack_tree.h"
+#include "export/selection/name_pattern.h"
+
+namespace stackpack::app {
+
+namespace {
+
+using exporting::StackTree;
+
+// An entity by what stays of it in another build.
+struct Identity {
+  RowName name;
+  std::string exact;
+  std::string unnumbered;
+};
+
+Identity identity_of(const FrameEntity& entity, DiffGrain by) {
+  Identity identity;
+  identity.name.module = diff::identity_of_module(entity.module);
+  std::string unnumbered;
+  if (by == DiffGrain::kModule) {
+    identity.name.name = diff::identity_of_module(entity.name);
+    unnumbered = identity.name.name;
+  } else if (!entity.module.empty() && entity.name == "[" + entity.module + "]") {
+    identity.name.name = "[" + identity.name.module + "]";
+    unnumbered = identity.name.name;
+  } else {
+    diff::FunctionIdentity function = diff::identity_of_function(entity.name);
+    identity.name.name = std::move(function.exact);
+    unnumbered = std::move(function.unnumbered);
+  }
+  identity.name.place = entity.place;
+  const std::string rest = '\0' + identity.name.module + '\0' + identity.name.place;
+  identity.exact = identity.name.name + rest;
+  identity.unnumbered = unnumbered + rest;
+  return identity;
+}
+
+/// Rows of entities, numbered as they come.
+class EntityRows {
+ public:
+  EntityRows(const SideProfile& before, const SideProfile& after, DiffGrain by)
+      : sides_{&before, &after} {
+    for (std::size_t side = 0; side < sides_.size(); ++side) {
+      for (const FrameEntity& entity : sides_[side]->entities) {
+        identities_[side].push_back(identity_of(entity, by));
+      }
+    }
+    pair_exactly();
+    pair_unnumbered();
+  }
+
+  /// By entity of a side: 0 old, 1 new.
+  [[nodiscard]] std::uint32_t row(std::size_t side, std::uint32_t entity) const {
+    return rows_[side][entity];
+  }
+  [[nodiscard]] std::vector<RowName> take_names() { return std::move(names_); }
+
+ private:
+  std::uint32_t add(RowName name) {
+    names_.push_back(std::move(name));
+    return static_cast<std::uint32_t>(names_.size() - 1);
+  }
+
+  void pair_exactly() {
+    std::map<std::string_view, std::uint32_t> known;
+    for (std::size_t side = 0; side < sides_.size(); ++side) {
+      for (const Identity& identity : identities_[side]) {
+        const auto [at, fresh] = known.try_emplace(identity.exact, 0);
+        if (fresh) {
+          at->second = add(identity.name);
+          on_side_.emplace_back();
+        }
+        rows_[side].push_back(at->second);
+        on_side_[at->second][side] = true;
+      }
+    }
+  }
+
+  // Those without a partner, where the other side has some without one, too.
+  void pair_unnumbered() {
+    std::map<std::string_view, std::array<bool, 2>> left;
+    for (std::size_t side = 0; side < sides_.size(); ++side) {
+      for (std::size_t i = 0; i < identities_[side].size(); ++i) {
+        const Identity& identity = identities_[side][i];
+        if (alone(rows_[side][i]) && identity.unnumbered != identity.exact) {
+          left[identity.unnumbered][side] = true;
+        }
+      }
+    }
+    std::map<std::string_view, std::uint32_t> shared;
+    for (std::size_t side = 0; side < sides_.size(); ++side) {
+      for (std::size_t i = 0; i < identities_[side].size(); ++i) {
+        const Identity& identity = identities_[side][i];
+        const auto found = left.find(identity.unnumbered);
+        if (!alone(rows_[side][i]) || identity.unnumbered == identity.exact ||
+            found == left.end() || !found->second[0] || !found->second[1]) {
+          continue;
+        }
+        const auto [at, fresh] = shared.try_emplace(identity.unnumbered, 0);
+        if (fresh) {
+          RowName name = identity.name;
+          name.name = identity.unnumbered.substr(0, identity.unnumbered.find('\0'));
+          at->second = add(std::move(name));
+          on_side_.push_back({true, true});
+        }
+        moved_.emplace_back(side, i, at->second);
+      }
+    }
+    for (const auto& [side, entity, row] : moved_) {
+      rows_[side][entity] = row;
+    }
+  }
+
+  [[nodiscard]] bool alone(std::uint32_t row) const {
+    return !on_side_[row][0] || !on_side_[row][1];
+  }
+
+  std::array<const SideProfile*, 2> sides_;
+  std::array<std::vector<Identity>, 2> identities_;
+  std::array<std::vector<std::uint32_t>, 2> rows_;
+  std::vector<RowName> names_;
+  std::vector<std::array<bool, 2>> on_side_;  // by row
+  std::vector<std::tuple<std::size_t, std::size_t, std::uint32_t>> moved_;
+};
+
+std::vector<std::uint32_t> rows_of_nodes(const SideProfile& side, std::size_t number,
+                                         const EntityRows& rows) {
+  std::vector<std::uint32_t> result(side.tree.node_count(), RowTable::kNoRow);
+  for (std::uint32_t node = 1; node < result.size(); ++node) {
+    result[node] = rows.row(number, side.tree.location(node));
+  }
+  return result;
+}
+
+// Paths of rows are rows: both trees in one.
+Status join_paths(const SideProfile& side, std::vector<std::uint32_t>& rows, StackTree& joint) {
+  rows[StackTree::kRoot] = StackTree::kRoot;
+  for (std::uint32_t node = 1; node < rows.size(); ++node) {
+    const Result<std::uint32_t> child = joint.child(rows[side.tree.parent(node)], rows[node]);
+    if (!child) {
+      return child.error();
+    }
+    rows[node] = *child;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string RowTable::path_text(std::uint32_t row) const {
+  std::vector<std::uint32_t> path;
+  for (; row != StackTree::kRoot; row = outer[row]) {
+    path.push_back(leaf[row]);
+  }
+  std::string text;
+  for (auto entity = path.rbegin(); entity != path.rend(); ++entity) {
+    text += (text.empty() ? "" : ";") + functions[*entity].name;
+  }
+  return text.empty() ? "[no callstack]" : text;
+}
+
+Result<RowTable> pair_rows(const SideProfile& before, const SideProfile& after, DiffGrain by) {
+  EntityRows rows(before, after, by);
+  RowTable table;
+  table.old_rows = rows_of_nodes(before, 0, rows);
+  table.new_rows = rows_of_nodes(after, 1, rows);
+  table.names = rows.take_names();
+  if (by != DiffGrain::kCallstack) {
+    return table;
+  }
+  StackTree joint;
+  for (const auto& [side, nodes] :
+       {std::pair(&before, &table.old_rows), std::pair(&after, &table.new_rows)}) {
+    if (const Status joined = join_paths(*side, *nodes, joint); !joined) {
+      return joined.error();
+    }
+  }
+  table.functions = std::move(table.names);
+  table.names.clear();
+  for (std::uint32_t node = 0; node < joint.node_count(); ++node) {
+    table.outer.push_back(joint.parent(node));
+    table.leaf.push_back(joint.location(node));
+  }
+  return table;
+}
+
+RowName name_of_entity(const FrameEntity& entity, DiffGrain by) {
+  return identity_of(entity, by).name;
+}
+
+bool fits_row(const RowName& row, std::string_view pattern) {
+  if (exporting::fits_pattern(row.name, pattern)) {
+    return true;
+  }
+  return !row.module.empty() && pattern.find('!') != std::string_view::npos &&
+         exporting::fits_pattern(row.module + "!" + row.name, pattern);
+}
+
+}  // namespace stackpack::app

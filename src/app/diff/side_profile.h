@@ -1,0 +1,59 @@
+// The samples of one side of a comparison, by callstack of functions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/analysis/frame_entities.h"
+#include "core/string_table.h"
+#include "export/naming/stack_tree.h"
+#include "stackpack/diff.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+
+namespace stackpack::app {
+
+/// What samples of one stretch of time count for: a run, or a block of one.
+struct ProfileUnit {
+  std::vector<std::uint32_t> nodes;  ///< of the tree; the root: samples without a callstack
+  std::vector<std::uint64_t> values;
+  double value = 0;    ///< of all samples
+  double squares = 0;  ///< sum of the squares of what each sample counts for
+  double seconds = 0;
+};
+
+/// One side: callstacks are paths of entities in a tree, samples belong to units.
+struct SideProfile {
+  std::vector<FrameEntity> entities;
+  exporting::StackTree tree;  // locations: numbers of entities
+  std::vector<ProfileUnit> units;
+  std::size_t runs = 0;
+  std::uint64_t samples = 0;
+  double seconds = 0;
+  bool has_times = true;
+};
+
+/// What of files is read into a profile.
+struct ProfileQuery {
+  DiffOptions options;
+  std::string event;  ///< its exact name
+  /// Units are that many stretches of a run, of the same length each, also those without samples;
+  /// 0: units are runs.
+  std::size_t blocks = 0;
+};
+
+/// The events of a file in the order in which a view of one event takes them; those without samples
+/// are not among them.
+Result<std::vector<std::string>> wanted_events(const Reader& reader, const DiffOptions& options);
+
+/// How many stretches a comparison of two runs takes: of one second, but not too few or too many.
+/// 0: the runs have no times.
+Result<std::size_t> block_count(const Reader& before, const Reader& after);
+
+/// Reads the files of a side. A file without the event is a run without samples.
+/// Memory: see compare_profiles. Errors: likewise.
+Result<SideProfile> read_side(std::span<const Reader* const> files, const ProfileQuery& query);
+
+}  // namespace stackpack::app

@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bindings/c_handles.h"
+#include "stackpack/diff.h"
+
+struct stackpack_diff {  // NOLINT(readability-identifier-naming): a C name
+  stackpack::DiffReport report;
+};
+
+namespace {
+
+using stackpack::DiffFigure;
+using stackpack::DiffOptions;
+using stackpack::EventDiff;
+using stackpack::Result;
+using stackpack::bindings::fail;
+using stackpack::bindings::guard;
+using stackpack::bindings::hand_over;
+using stackpack::bindings::refuse;
+using stackpack::bindings::text_of;
+
+using Readers = std::vector<const stackpack::Reader*>;
+
+bool take_readers(const stackpack_reader* const* from, size_t count, Readers& readers) {
+  if (from == nullptr && count != 0) {
+    return false;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (from[i] == nullptr) {
+      return false;
+    }
+    readers.push_back(from[i]->reader.get());
+  }
+  return true;
+}
+
+// What the caller's struct has, which may be that of an earlier version.
+bool take_options(const stackpack_diff_options* from, DiffOptions& options) {
+  stackpack_diff_options given{};
+  if (from != nullptr) {
+    if (from->struct_size < sizeof from->struct_size) {
+      return false;
+    }
+    std::memcpy(&given, from, std::min(from->struct_size, sizeof given));
+  }
+  if (given.grain > STACKPACK_BY_CALLSTACK || given.unit > STACKPACK_PER_TIME) {
+    return false;
+  }
+  options.by = static_cast<stackpack::DiffGrain>(given.grain);
+  options.unit = static_cast<stackpack::DiffUnit>(given.unit);
+  options.all_events = given.all_events != 0;
+  if (given.event != nullptr) {
+    options.filter.events = {given.event};
+  }
+  if (given.whole != nullptr) {
+    options.whole = given.whole;
+  }
+  options.rate = given.mistakes != 0 ? given.mistakes : options.rate;
+  options.run_variation = given.run_variation < 0    ? 0
+                          : given.run_variation == 0 ? options.run_variation
+                                                     : given.run_variation;
+  return true;
+}
+
+stackpack_diff_figure figure_of(const DiffFigure& from) {
+  stackpack_diff_figure to{};
+  to.old_value = from.old_value;
+  to.new_value = from.new_value;
+  to.old_share = from.old_share;
+  to.new_share = from.new_share;
+  to.low = from.low;
+  to.high = from.high;
+  to.ratio_low = from.ratio_low;
+  to.ratio_high = from.ratio_high;
+  to.least_visible = from.least_visible;
+  to.p = from.p;
+  to.overdispersion = from.overdispersion;
+  to.verdict = static_cast<std::uint64_t>(from.verdict);
+  return to;
+}
+
+const EventDiff* event_of(const stackpack_diff* diff, std::size_t event) {
+  return diff != nullptr && event < diff->report.events.size() ? &diff->report.events[event]
+                                                               : nullptr;
+}
+
+}  // namespace
+
+extern "C" {
+
+stackpack_status stackpack_compare(const stackpack_reader* const* before, size_t before_count,
+                                   const stackpack_reader* const* after, size_t after_count,
+                                   const stackpack_diff_options* options, stackpack_diff** diff) {
+  return guard([&] {
+    Readers olds;
+    Readers news;
+    DiffOptions wanted;
+    if (diff == nullptr || !take_readers(before, before_count, olds) ||
+        !take_readers(after, after_count, news)) {
+      return refuse("a null pointer in place of a reader or of the result");
+    }
+    if (!take_options(options, wanted)) {
+      return refuse("struct_size is not set, or an unknown grain or unit");
+    }
+    Result<stackpack::DiffReport> report = stackpack::compare_profiles(olds, news, wanted);
+    if (!report) {
+      return fail(report.error());
+    }
+    *diff = std::make_unique<stackpack_diff>(stackpack_diff{std::move(*report)}).release();
+    return STACKPACK_OK;
+  });
+}
+
+void stackpack_free_diff(stackpack_diff* diff) {
+  const std::unique_ptr<stackpack_diff> owned(diff);
+}
+
+size_t stackpack_diff_event_count(const stackpack_diff* diff) {
+  return diff == nullptr ? 0 : diff->report.events.size();
+}
+
+stackpack_status stackpack_get_event_diff(const stackpack_diff* diff, size_t event,
+                                          stackpack_event_diff* result) {
+  const EventDiff* const from = event_of(diff, event);
+  if (from == nullptr) {
+    return refuse("there is no such event in the comparison");
+  }
+  stackpack_event_diff to{};
+  to.event = text_of(from->event);
+  to.rows = from->rows.size();
+  to.old_samples = from->old_side.samples;
+  to.new_samples = from->new_side.samples;
+  to.tests = from->tests;
+  to.level = from->level;
+  to.scatter = static_cast<std::uint32_t>(from->scatter);
+  return hand_over(result, to);
+}
+
+stackpack_status stackpack_get_diff_row(const stackpack_diff* diff, size_t event, size_t row,
+                                        stackpack_diff_row* result) {
+  const EventDiff* const from = event_of(diff, event);
+  if (from == nullptr || row >= from->rows.size()) {
+    return refuse("there is no such row in the comparison");
+  }
+  const stackpack::DiffRow& found = from->rows[row];
+  stackpack_diff_row to{};
+  to.name = text_of(found.name);
+  to.module = text_of(found.module);
+  to.place = text_of(found.place);
+  to.self = figure_of(found.self);
+  to.total = figure_of(found.total);
+  return hand_over(result, to);
+}
+
+stackpack_status stackpack_check_gate(const stackpack_diff* diff, const char* condition,
+                                      const char* allowed, uint32_t* outcome, size_t* findings) {
+  return guard([&] {
+    if (diff == nullptr || condition == nullptr || outcome == nullptr || findings == nullptr) {
+      return refuse("a null pointer");
+    }
+    const auto parsed = stackpack::parse_gate_condition(condition);
+    if (!parsed) {
+      return refuse("the text is no condition, such as share +0.5pp");
+    }
+    const auto changes = stackpack::parse_allowed_changes(allowed == nullptr ? "" : allowed);
+    if (!changes) {
+      return fail(changes.error());
+    }
+    const auto gate =
+        stackpack::check_gate(diff->report, std::span(&*parsed, std::size_t{1}), *changes);
+    if (!gate) {
+      return fail(gate.error());
+    }
+    *outcome = static_cast<std::uint32_t>(gate->results.front().outcome);
+    *findings = static_cast<std::size_t>(
+        std::count_if(gate->findings.begin(), gate->findings.end(),
+                      [](const stackpack::GateFinding& finding) { return !finding.allowed; }));
+    return STACKPACK_OK;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,155 @@
+#include <array>
+#include <charconv>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/definitions/command_definitions.h"
+#include "cli/definitions/option_kinds.h"
+
+namespace stackpack::cli {
+
+namespace {
+
+// A number of percent, as a part of one.
+CLI::Option* add_percent(CLI::App& command, const std::string& name, const std::string& text,
+                         double& part) {
+  const auto take = [name, &part](const std::string& word) {
+    constexpr double kPercent = 100;
+    double value = 0;
+    const char* const end = word.data() + word.size();
+    const auto [rest, failure] = std::from_chars(word.data(), end, value);
+    if (failure != std::errc{} || rest != end || !(value >= 0 && value < kPercent)) {
+      refuse(name, fmt::format("'{}' is no number of percent below 100", word));
+    }
+    part = value / kPercent;
+  };
+  return command.add_option_function<std::string>(name, take, text)->type_name("PERCENT");
+}
+
+void add_gate(CLI::App& sub, DiffArguments& arguments) {
+  sub.add_option_function<std::vector<std::string>>(
+         "--fail-if",
+         [&arguments](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             std::optional<GateCondition> condition = parse_gate_condition(text);
+             if (!condition) {
+               refuse("--fail-if",
+                      fmt::format("'{}' is no condition; write for example 'share +0.5pp' or "
+                                  "'self relative +10% from 1%'",
+                                  text));
+             }
+             arguments.conditions.push_back(std::move(*condition));
+           }
+         },
+         "exit with status 3 when this holds; may be given several times")
+      ->type_name("CONDITION")
+      ->allow_extra_args(false)
+      ->group("Gate");
+  sub.add_option("--allow", arguments.allow_file,
+                 "changes that are known: lines of PATTERN, or PATTERN up to +2pp")
+      ->type_name("FILE")
+      ->group("Gate");
+  sub.add_flag("--strict", arguments.strict,
+               "exit with status 3 as well when too few samples could have shown it")
+      ->group("Gate");
+}
+
+}  // namespace
+
+void CommandDefinitions::define_diff() {
+  CLI::App& sub = command(
+      "diff", "compare profiles, and fail when something has grown", Command::kDiff,
+      {{"diff OLD... --against NEW... [--fail-if CONDITION]... [FILTERS]"},
+       {{"what has another share than before", "stackpack diff old.spk --against new.spk"},
+        {"a gate: five runs a side, as a comment on the change",
+         "stackpack diff base/*.spk --against runs/*.spk --fail-if 'share +0.5pp' --markdown"},
+        {"a tenth more in a function that counts, whatever else has changed",
+         "stackpack diff old.spk --against new.spk --of 'app!serve' --fail-if 'relative +10% from "
+         "1%'"}},
+       "Several files a side are runs of the same thing. They show how runs differ from each "
+       "other; one run a side does not.\n"
+       "before, now: shares of the samples; visible: the growth that these data would have shown "
+       "four times in five. A verdict is given only for what chance does not explain, for all rows "
+       "together.\n"
+       "CONDITION is [self|total] share +0.5pp [from 1%] [of PATTERN], or relative +10%: it fails "
+       "where the whole interval is at least that far. With a minus: what has become less. from: "
+       "rows with this share on one side; of: FUNCTION or MODULE!FUNCTION, with * and ?. Where too "
+       "few samples could have shown such a change, that is said, and --strict fails.\n"
+       "Exit status: 3 when a condition fails. docs/diff.md explains the statistics.\n" +
+           std::string(kPatterns)});
+  DiffArguments& arguments = invocation.diff;
+  sub.add_option("old", arguments.before, ".spk files, or captures: how it was")
+      ->type_name("OLD...")
+      ->required();
+  sub.add_option("--against", arguments.after, ".spk files, or captures: how it is now")
+      ->type_name("NEW...")
+      ->required()
+      ->group(group(kInputs));
+  add_gate(sub, arguments);
+  define_diff_form(sub);
+  add_filters(sub, arguments.options.filter);
+  add_times(sub, arguments.options.filter.from, arguments.options.filter.to);
+  sub.add_flag("--all-events", arguments.options.all_events, "all events, each for itself")
+      ->group(group(kFilters));
+  add_capture_format(sub, arguments.capture.format)->group(group(kInputs));
+}
+
+void CommandDefinitions::define_diff_form(CLI::App& sub) {
+  static constexpr std::array kGrains = {
+      Choice{"function", static_cast<int>(DiffGrain::kFunction)},
+      Choice{"module", static_cast<int>(DiffGrain::kModule)},
+      Choice{"line", static_cast<int>(DiffGrain::kLine)},
+      Choice{"callstack", static_cast<int>(DiffGrain::kCallstack)},
+  };
+  static constexpr std::array kUnits = {
+      Choice{"samples", static_cast<int>(DiffUnit::kSamples)},
+      Choice{"weight", static_cast<int>(DiffUnit::kWeight)},
+      Choice{"time", static_cast<int>(DiffUnit::kTime)},
+  };
+  DiffArguments& arguments = invocation.diff;
+  DiffOptions& options = arguments.options;
+  add_choice(sub, "--by", kGrains, "what a row is", [&options](int value) {
+    options.by = static_cast<DiffGrain>(value);
+  })->group(group(kForm));
+  add_choice(sub, "--per", kUnits,
+             "what is compared: shares of the samples, of their weights, or samples per second",
+             [&options](int value) { options.unit = static_cast<DiffUnit>(value); })
+      ->group(group(kForm));
+  sub.add_option("--of", options.whole,
+                 "the whole is FUNCTION, MODULE!FUNCTION or MODULE!* with what it calls")
+      ->type_name("WHOLE")
+      ->group(group(kForm));
+  add_frames(sub,
+             "what frames without a name are compared by: their module, module and offset, or all "
+             "frames by address",
+             options.frames)
+      ->group(group(kForm));
+  add_number<std::size_t>(sub, "-n,--rows", "most rows; 0: all", 0, 1'000'000'000,
+                          [&arguments](std::size_t rows) { arguments.rows = rows; })
+      ->default_str("30, of --json all")
+      ->group(group(kForm));
+  add_percent(
+      sub, "--mistakes",
+      "where nothing has changed, how often something may be found all the same, in percent",
+      options.rate)
+      ->default_str("1")
+      ->group(group(kForm));
+  add_percent(sub, "--run-variation",
+              "with one run a side: how much shares are taken to vary from run to run, in percent",
+              options.run_variation)
+      ->default_str("10")
+      ->group(group(kForm));
+  const auto form = [&](const std::string& name, DiffForm value, const std::string& text) {
+    sub.add_flag_callback(
+           name, [&arguments, value] { arguments.form = value; }, text)
+        ->group(group(kReports));
+  };
+  form("--markdown", DiffForm::kMarkdown, "a comment for a review");
+  form("--json", DiffForm::kJson, "a JSON object");
+  form("--folded", DiffForm::kFolded, "callstacks with both counts, for differential flame graphs");
+}
+
+}  // namespace stackpack::cli

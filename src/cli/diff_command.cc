@@ -1,0 +1,155 @@
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/console.h"
+#include "app/convert/packed_capture.h"
+#include "app/diff/allow_file.h"
+#include "cli/commands.h"
+#include "cli/diff_report.h"
+#include "cli/exit_codes.h"
+#include "cli/messages.h"
+
+namespace stackpack::cli {
+
+namespace {
+
+/// Files of one side, open.
+struct OpenSide {
+  std::vector<app::PackedCapture> files;
+  std::vector<const Reader*> readers;
+};
+
+bool open_side(const std::vector<std::string>& paths, const ConvertOptions& options,
+               const Messages& messages, OpenSide& side, int& exit_code) {
+  bool good = true;
+  for (const std::string& path : paths) {
+    Result<app::PackedCapture> opened = app::PackedCapture::open(path, options);
+    if (!opened) {
+      messages.error(path, opened.error());
+      exit_code = std::max<int>(exit_code, exit_code_of(opened.error()));
+      good = false;
+      continue;
+    }
+    side.files.push_back(std::move(*opened));
+  }
+  for (const app::PackedCapture& file : side.files) {
+    side.readers.push_back(&file.reader());
+  }
+  return good;
+}
+
+bool stdout_has_colours() {
+  const char* no_color = std::getenv("NO_COLOR");
+  return app::terminal_moves_cursor(app::Stream::kStandardOutput) &&
+         (no_color == nullptr || *no_color == '\0');
+}
+
+std::string text_of_diff(const DiffArguments& arguments, const JudgedDiff& diff) {
+  std::string text;
+  switch (arguments.form) {
+    case DiffForm::kJson:
+      append_diff_json(text, diff, arguments.rows.value_or(0));
+      break;
+    case DiffForm::kMarkdown:
+      append_diff_markdown(text, diff, arguments.rows.value_or(DiffArguments::kRows));
+      break;
+    case DiffForm::kTable:
+    case DiffForm::kFolded:
+      append_diff_table(text, diff, arguments.rows.value_or(DiffArguments::kRows),
+                        stdout_has_colours());
+      break;
+  }
+  return text;
+}
+
+// One line for each finding and each condition that no one could decide.
+int explain_gate(const DiffArguments& arguments, const JudgedDiff& diff, const Messages& messages) {
+  for (const GateFinding& finding : diff.gate.findings) {
+    const std::string text = finding_text(diff.report, diff.conditions, finding);
+    if (finding.allowed) {
+      messages.note("diff", "allowed: " + text);
+    } else {
+      messages.error("diff", text);
+    }
+  }
+  const std::vector<std::string> sentences = gate_sentences(diff);
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    if (diff.gate.results[i].not_visible != 0) {
+      messages.warning("diff", sentences[i]);
+    }
+  }
+  for (std::size_t i = 0; i < diff.allowed.size(); ++i) {
+    if (!diff.gate.used[i]) {
+      messages.note(arguments.allow_file, "nothing to allow: " + diff.allowed[i].text);
+    }
+  }
+  const bool bad = diff.gate.failed() || (arguments.strict && diff.gate.undecided());
+  return bad ? kExitLossy : kExitSuccess;
+}
+
+void explain_error(const DiffArguments& arguments, Error error, const Messages& messages) {
+  const std::size_t olds = arguments.before.size();
+  std::string file = "diff";
+  if (error.part < olds + arguments.after.size()) {
+    file = error.part < olds ? arguments.before[error.part] : arguments.after[error.part - olds];
+  }
+  error.part = kMainPart;
+  messages.error(file, error);
+}
+
+int run_folded(const DiffArguments& arguments, const OpenSide& before, const OpenSide& after,
+               const Messages& messages) {
+  const Result<std::string> folded =
+      folded_differences(before.readers, after.readers, arguments.options);
+  if (!folded) {
+    explain_error(arguments, folded.error(), messages);
+    return exit_code_of(folded.error());
+  }
+  return print(*folded, messages);
+}
+
+}  // namespace
+
+int run_diff(const DiffArguments& arguments, const Messages& messages) {
+  JudgedDiff diff;
+  diff.conditions = arguments.conditions;
+  if (!arguments.allow_file.empty()) {
+    auto allowed = app::read_allowed_changes(arguments.allow_file);
+    if (!allowed) {
+      messages.error(arguments.allow_file, allowed.error());
+      return exit_code_of(allowed.error());
+    }
+    diff.allowed = std::move(*allowed);
+  }
+  OpenSide before;
+  OpenSide after;
+  int exit_code = kExitSuccess;
+  const bool opened = open_side(arguments.before, arguments.capture, messages, before, exit_code);
+  if (!open_side(arguments.after, arguments.capture, messages, after, exit_code) || !opened) {
+    return exit_code;
+  }
+  if (arguments.form == DiffForm::kFolded) {
+    return run_folded(arguments, before, after, messages);
+  }
+  Result<DiffReport> report = compare_profiles(before.readers, after.readers, arguments.options);
+  if (!report) {
+    explain_error(arguments, report.error(), messages);
+    return exit_code_of(report.error());
+  }
+  diff.report = std::move(*report);
+  Result<GateReport> gate = check_gate(diff.report, diff.conditions, diff.allowed);
+  if (!gate) {
+    explain_error(arguments, gate.error(), messages);
+    return exit_code_of(gate.error());
+  }
+  diff.gate = std::move(*gate);
+  const int printed = print(text_of_diff(arguments, diff), messages);
+  return std::max(printed, explain_gate(arguments, diff, messages));
+}
+
+}  // namespace stackpack::cli

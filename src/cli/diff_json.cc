@@ -1,0 +1,158 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "cli/diff_report.h"
+#include "cli/json_text.h"
+
+namespace stackpack::cli {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kGrains = {"function", "module", "line", "callstack"};
+constexpr std::array<std::string_view, 3> kUnits = {"samples", "weight", "time"};
+constexpr std::array<std::string_view, 3> kScatters = {"runs", "blocks", "assumed"};
+
+template <typename Names, typename Value>
+std::string_view word_of(const Names& names, Value value) {
+  return names[static_cast<std::size_t>(value)];
+}
+
+// JSON has no infinity.
+void number_field(JsonText& json, std::string_view name, double value) {
+  json.key(name);
+  if (std::isfinite(value)) {
+    json.value(value);
+  } else {
+    json.value(nullptr);
+  }
+}
+
+void write_side(JsonText& json, std::string_view name, const DiffSide& side) {
+  json.key(name);
+  json.begin_object();
+  json.field("runs", side.runs);
+  json.field("samples", side.samples);
+  number_field(json, "value", side.value);
+  number_field(json, "seconds", side.seconds);
+  number_field(json, "unpaired", side.unpaired);
+  json.end_object();
+}
+
+void write_figure(JsonText& json, std::string_view name, const DiffFigure& figure) {
+  json.key(name);
+  json.begin_object();
+  json.field("verdict", verdict_name(figure.verdict));
+  number_field(json, "old_value", figure.old_value);
+  number_field(json, "new_value", figure.new_value);
+  number_field(json, "old_share", figure.old_share);
+  number_field(json, "new_share", figure.new_share);
+  number_field(json, "difference", figure.difference);
+  number_field(json, "low", figure.low);
+  number_field(json, "high", figure.high);
+  number_field(json, "ratio", figure.ratio);
+  number_field(json, "ratio_low", figure.ratio_low);
+  number_field(json, "ratio_high", figure.ratio_high);
+  number_field(json, "least_visible", figure.least_visible);
+  number_field(json, "p", figure.p);
+  number_field(json, "overdispersion", figure.overdispersion);
+  json.end_object();
+}
+
+void write_row(JsonText& json, const DiffRow& row) {
+  json.begin_object();
+  json.field("name", row.name);
+  if (!row.module.empty()) {
+    json.field("module", row.module);
+  }
+  if (!row.place.empty()) {
+    json.field("place", row.place);
+  }
+  write_figure(json, "self", row.self);
+  write_figure(json, "total", row.total);
+  json.end_object();
+}
+
+void write_event(JsonText& json, const EventDiff& event, std::size_t rows) {
+  json.begin_object();
+  json.field("event", event.event);
+  write_side(json, "old", event.old_side);
+  write_side(json, "new", event.new_side);
+  json.field("scatter", word_of(kScatters, event.scatter));
+  json.field("blocks", event.blocks);
+  json.field("tests", event.tests);
+  json.field("left_out", event.left_out);
+  number_field(json, "level", event.level);
+  json.field("row_count", event.rows.size());
+  json.key("rows");
+  json.begin_array();
+  const std::size_t shown = rows == 0 ? event.rows.size() : std::min(rows, event.rows.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    write_row(json, event.rows[i]);
+  }
+  json.end_array();
+  json.end_object();
+}
+
+void write_gate(JsonText& json, const JudgedDiff& diff) {
+  json.key("gate");
+  json.begin_object();
+  json.field("failed", diff.gate.failed());
+  json.field("undecided", diff.gate.undecided());
+  json.key("conditions");
+  json.begin_array();
+  for (std::size_t i = 0; i < diff.conditions.size(); ++i) {
+    const GateResult& result = diff.gate.results[i];
+    json.begin_object();
+    json.field("condition", diff.conditions[i].text);
+    json.field("outcome", outcome_name(result.outcome));
+    json.field("visible", result.visible);
+    json.field("not_visible", result.not_visible);
+    number_field(json, "least_visible", result.least_visible);
+    json.field("least_visible_in", result.least_visible_in);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("findings");
+  json.begin_array();
+  for (const GateFinding& finding : diff.gate.findings) {
+    const EventDiff& event = diff.report.events[finding.event];
+    json.begin_object();
+    json.field("condition", finding.condition);
+    json.field("event", event.event);
+    json.field("name", event.rows[finding.row].name);
+    json.field("module", event.rows[finding.row].module);
+    json.field("figure", finding.self ? "self" : "total");
+    json.field("allowed", finding.allowed);
+    json.field("text", finding_text(diff.report, diff.conditions, finding));
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+}
+
+}  // namespace
+
+void append_diff_json(std::string& out, const JudgedDiff& diff, std::size_t rows) {
+  JsonText json(out);
+  json.begin_object();
+  json.field("by", word_of(kGrains, diff.report.by));
+  json.field("unit", word_of(kUnits, diff.report.unit));
+  json.key("events");
+  json.begin_array();
+  for (const EventDiff& event : diff.report.events) {
+    write_event(json, event, rows);
+  }
+  json.end_array();
+  json.key("events_left_out");
+  json.begin_array();
+  for (const std::string& event : diff.report.events_left_out) {
+    json.value(event);
+  }
+  json.end_array();
+  write_gate(json, diff);
+  json.end_object();
+  out += '\n';
+}
+
+}  // namespace stackpack::cli

@@ -1,0 +1,122 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/diff_report.h"
+#include "cli/human_text.h"
+
+namespace stackpack::cli {
+
+namespace {
+
+// A name as it is, in a table of Markdown: neither HTML nor the end of a cell.
+std::string code_of(std::string_view text) {
+  constexpr std::size_t kLongest = 200;
+  std::string code = "<code>";
+  std::size_t end = std::min(text.size(), kLongest);
+  while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80) {
+    --end;
+  }
+  for (const char c : text.substr(0, end)) {
+    switch (c) {
+      case '&':
+        code += "&amp;";
+        break;
+      case '<':
+        code += "&lt;";
+        break;
+      case '>':
+        code += "&gt;";
+        break;
+      // What Markdown reads inside of HTML, too; a person called @name must not get mail.
+      case '|':
+      case '`':
+      case '*':
+      case '_':
+      case '~':
+      case '[':
+      case ']':
+      case '\\':
+      case '@':
+      case '#':
+      case ':':
+        code += fmt::format("&#{};", static_cast<int>(c));
+        break;
+      default:
+        code += c;
+    }
+  }
+  return code + (end < text.size() ? "...</code>" : "</code>");
+}
+
+void append_rows(std::string& out, const EventDiff& event, const std::vector<DiffLine>& lines,
+                 std::size_t rows, DiffUnit unit) {
+  out +=
+      "| | before | now | change | interval | visible | verdict |\n"
+      "|---|--:|--:|--:|--:|--:|---|\n";
+  const std::size_t shown = rows == 0 ? lines.size() : std::min(rows, lines.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const DiffFigure& figure = figure_of(event, lines[i]);
+    out +=
+        fmt::format("| {} {} | {} | {} | {} | {} to {} | {} | {} |\n",
+                    code_of(title_of_row(event.rows[lines[i].row])),
+                    lines[i].self ? "self" : "total", share_text_of(figure.old_share, unit),
+                    share_text_of(figure.new_share, unit), change_text_of(figure.difference, unit),
+                    change_text_of(figure.low, unit), change_text_of(figure.high, unit),
+                    change_text_of(figure.least_visible, unit), verdict_name(figure.verdict));
+  }
+  if (shown < lines.size()) {
+    out += fmt::format("\n{} more are not listed.\n", grouped(lines.size() - shown));
+  }
+}
+
+std::string heading_of(const JudgedDiff& diff) {
+  std::size_t changed = 0;
+  for (const EventDiff& event : diff.report.events) {
+    changed += lines_of(event).changed.size();
+  }
+  const std::string seen =
+      changed == 0 ? "no change seen" : fmt::format("{} figures changed", grouped(changed));
+  const std::string gate = diff.conditions.empty() ? ""
+                           : diff.gate.failed()    ? ", gate failed"
+                           : diff.gate.undecided() ? ", gate undecided"
+                                                   : ", gate passed";
+  return "### Profiles compared: " + seen + gate + "\n\n";
+}
+
+void append_gate(std::string& out, const JudgedDiff& diff) {
+  for (const std::string& sentence : gate_sentences(diff)) {
+    out += "- " + code_of(sentence) + "\n";
+  }
+  for (const GateFinding& finding : diff.gate.findings) {
+    out += fmt::format("- {}{}\n", finding.allowed ? "allowed: " : "**failed**: ",
+                       code_of(finding_text(diff.report, diff.conditions, finding)));
+  }
+  out += diff.conditions.empty() ? "" : "\n";
+}
+
+}  // namespace
+
+void append_diff_markdown(std::string& out, const JudgedDiff& diff, std::size_t rows) {
+  out += heading_of(diff);
+  append_gate(out, diff);
+  for (const EventDiff& event : diff.report.events) {
+    for (const std::string& sentence : sentences_of(event, diff.report.unit)) {
+      out += code_of(sentence) + "<br>\n";
+    }
+    const DiffLines lines = lines_of(event);
+    if (!lines.changed.empty()) {
+      out += '\n';
+      append_rows(out, event, lines.changed, rows, diff.report.unit);
+    }
+    if (!lines.others.empty()) {
+      out += fmt::format("\n<details><summary>{} rows in which no change is seen</summary>\n\n",
+                         grouped(lines.others.size()));
+      append_rows(out, event, lines.others, rows, diff.report.unit);
+      out += "\n</details>\n";
+    }
+    out += '\n';
+  }
+}
+
+}  // namespace stackpack::cli

@@ -1,0 +1,153 @@
+#include "cli/diff_report.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "cli/human_text.h"
+#include "cli/text_escape.h"
+
+namespace stackpack::cli {
+
+namespace {
+
+constexpr double kPercent = 100;
+
+std::string count_text(const DiffSide& side) {
+  const std::string samples = grouped(side.samples) + " samples";
+  return side.runs == 1 ? samples + " of one run"
+                        : fmt::format("{} of {} runs", samples, side.runs);
+}
+
+std::string scatter_sentence(const EventDiff& event) {
+  switch (event.scatter) {
+    case DiffScatter::kRuns:
+      return "How much counts scatter is taken from the runs.";
+    case DiffScatter::kBlocks:
+      return fmt::format(
+          "One run a side does not show how runs differ: that is assumed. How much counts scatter "
+          "within a run is taken from {} stretches of time.",
+          event.blocks);
+    case DiffScatter::kAssumed:
+      return "One run a side without times: how much counts scatter is assumed.";
+  }
+  return "";
+}
+
+std::string limit_text(const GateCondition& condition, double value) {
+  return condition.measure == GateMeasure::kShare ? fmt::format("{:.2f}pp", value * kPercent)
+                                                  : fmt::format("{:.1f}%", value * kPercent);
+}
+
+}  // namespace
+
+bool is_change(DiffVerdict verdict) {
+  return verdict != DiffVerdict::kNotSeen && verdict != DiffVerdict::kTooFew;
+}
+
+const DiffFigure& figure_of(const EventDiff& event, const DiffLine& line) {
+  const DiffRow& row = event.rows[line.row];
+  return line.self ? row.self : row.total;
+}
+
+DiffLines lines_of(const EventDiff& event) {
+  DiffLines lines;
+  for (std::size_t i = 0; i < event.rows.size(); ++i) {
+    const DiffRow& row = event.rows[i];
+    const bool self = is_change(row.self.verdict);
+    // What calls nothing has one figure.
+    const bool same =
+        row.self.old_value == row.total.old_value && row.self.new_value == row.total.new_value;
+    const bool total = is_change(row.total.verdict) && !(self && same);
+    if (self) {
+      lines.changed.push_back({i, true});
+    }
+    if (total) {
+      lines.changed.push_back({i, false});
+    }
+    if (!self && !total) {
+      lines.others.push_back({i, false});
+    }
+  }
+  return lines;
+}
+
+std::string title_of_row(const DiffRow& row) {
+  std::string text;
+  if (row.shared_name && !row.module.empty()) {
+    append_escaped(text, row.module);
+    text += '!';
+  }
+  append_escaped(text, row.name);
+  if (!row.place.empty()) {
+    text += " at ";
+    append_escaped(text, row.place);
+  }
+  return text;
+}
+
+std::string share_text_of(double share, DiffUnit unit) {
+  return unit == DiffUnit::kTime ? fmt::format("{:.4g}/s", share)
+                                 : fmt::format("{:.2f}%", share * kPercent);
+}
+
+std::string change_text_of(double difference, DiffUnit unit) {
+  return unit == DiffUnit::kTime ? fmt::format("{:+.4g}/s", difference)
+                                 : fmt::format("{:+.2f}pp", difference * kPercent);
+}
+
+std::vector<std::string> sentences_of(const EventDiff& event, DiffUnit unit) {
+  std::vector<std::string> sentences;
+  std::string name;
+  append_escaped(name, event.event);
+  sentences.push_back(fmt::format("{}: {} against {} before.", name, count_text(event.new_side),
+                                  count_text(event.old_side)));
+  const DiffLines lines = lines_of(event);
+  sentences.push_back(
+      lines.changed.empty()
+          ? fmt::format("No change is seen in {} figures; `visible` is the growth that would have "
+                        "been, four times in five.",
+                        grouped(event.tests))
+          : fmt::format("{} of {} figures changed.", grouped(lines.changed.size()),
+                        grouped(event.tests)));
+  sentences.push_back(scatter_sentence(event));
+  if (event.left_out != 0) {
+    sentences.push_back(fmt::format("{} callstacks with too few samples to tell are not listed.",
+                                    grouped(event.left_out)));
+  }
+  if (unit != DiffUnit::kTime && event.old_side.unpaired + event.new_side.unpaired > 0) {
+    sentences.push_back(
+        fmt::format("On one side alone: {:.2f}% of the samples before, {:.2f}% now.",
+                    event.old_side.unpaired * kPercent, event.new_side.unpaired * kPercent));
+  }
+  return sentences;
+}
+
+std::vector<std::string> gate_sentences(const JudgedDiff& diff) {
+  std::vector<std::string> sentences;
+  for (std::size_t i = 0; i < diff.conditions.size(); ++i) {
+    const GateCondition& condition = diff.conditions[i];
+    const GateResult& result = diff.gate.results[i];
+    std::string text = condition.text + ": ";
+    if (result.outcome != GateOutcome::kUndecided) {
+      text += outcome_name(result.outcome);
+    } else {
+      text +=
+          fmt::format("not enough samples to see it in {} of {} figures",
+                      grouped(result.not_visible), grouped(result.not_visible + result.visible));
+    }
+    if (result.not_visible != 0 && std::isfinite(result.least_visible)) {
+      text +=
+          result.outcome == GateOutcome::kUndecided
+              ? ""
+              : fmt::format("; {} figures could not have shown it", grouped(result.not_visible));
+      std::string name;
+      append_escaped(name, result.least_visible_in);
+      text += fmt::format(" (least: {} in {})", limit_text(condition, result.least_visible), name);
+    }
+    sentences.push_back(std::move(text));
+  }
+  return sentences;
+}
+
+}  // namespace stackpack::cli

@@ -1,0 +1,55 @@
+// What `diff` prints. All forms are made of the same report and the same gate, so that they say the
+// same.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cli/arguments.h"
+#include "stackpack/diff.h"
+
+namespace stackpack::cli {
+
+/// A comparison with what a gate made of it.
+struct JudgedDiff {
+  DiffReport report;
+  std::vector<GateCondition> conditions;
+  std::vector<AllowedChange> allowed;
+  GateReport gate;
+};
+
+/// One line of a table: a figure of a row.
+struct DiffLine {
+  std::size_t row = 0;
+  bool self = false;
+};
+
+/// Each figure that differs for sure; then, one line each, the rows that do not: their total.
+struct DiffLines {
+  std::vector<DiffLine> changed;
+  std::vector<DiffLine> others;
+};
+DiffLines lines_of(const EventDiff& event);
+
+bool is_change(DiffVerdict verdict);
+const DiffFigure& figure_of(const EventDiff& event, const DiffLine& line);
+/// `name at place`, with `module!` where several have the name; escaped for one line of text.
+std::string title_of_row(const DiffRow& row);
+
+/// `2.00%`, or with DiffUnit::kTime `12.3/s`.
+std::string share_text_of(double share, DiffUnit unit);
+/// `+1.10pp`, or `+3.2/s`.
+std::string change_text_of(double difference, DiffUnit unit);
+
+/// What was compared with what, and how sure it is: some sentences.
+std::vector<std::string> sentences_of(const EventDiff& event, DiffUnit unit);
+/// One sentence for each condition: passed, failed, or not enough samples.
+std::vector<std::string> gate_sentences(const JudgedDiff& diff);
+
+void append_diff_table(std::string& out, const JudgedDiff& diff, std::size_t rows, bool colours);
+void append_diff_markdown(std::string& out, const JudgedDiff& diff, std::size_t rows);
+/// docs/diff.schema.json describes it.
+void append_diff_json(std::string& out, const JudgedDiff& diff, std::size_t rows);
+
+}  // namespace stackpack::cli

@@ -1,0 +1,377 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "stackpack/diff.h"
+#include "stackpack/names.h"
+#include "support/spk_reading.h"
+
+namespace stackpack::test {
+namespace {
+
+// Samples of callstacks of functions, root first; a function is a name.
+struct FunctionSamples {
+  std::vector<std::string> path;
+  int count = 0;
+  std::uint32_t event = 0;
+};
+
+constexpr std::uint64_t kMillisecond = 1'000'000;
+
+// Every function has ten bytes of process 7; samples come in a random order, one a millisecond.
+SpkContent content_of(const std::vector<FunctionSamples>& groups, std::uint64_t seed,
+                      std::uint64_t weight = 1) {
+  SpkContent content;
+  content.events = {{"cpu-clock", true}, {"page-faults", false}};
+  std::vector<std::string> names;
+  const auto address_of = [&](const std::string& name) -> std::uint64_t {
+    auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      names.push_back(name);
+      found = names.end() - 1;
+    }
+    return 1000 + 10 * static_cast<std::uint64_t>(found - names.begin()) + 5;
+  };
+  std::vector<RootFirstStack> stacks;
+  for (const FunctionSamples& group : groups) {
+    RootFirstStack stack;
+    for (const std::string& name : group.path) {
+      stack.push_back({FrameMode::kUser, address_of(name)});
+    }
+    stacks.push_back(stack);
+    content.stacks.insert(stack);
+  }
+  const std::vector<RootFirstStack> sorted(content.stacks.begin(), content.stacks.end());
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    StoredSample sample;
+    sample.pid = sample.tid = 7;
+    sample.event = groups[i].event;
+    sample.weight = weight;
+    sample.origin = StackOrigin::kRecorded;
+    sample.stack =
+        static_cast<StackId>(std::find(sorted.begin(), sorted.end(), stacks[i]) - sorted.begin());
+    content.samples.insert(content.samples.end(), static_cast<std::size_t>(groups[i].count),
+                           sample);
+  }
+  Random random(seed);
+  for (std::size_t i = content.samples.size(); i > 1; --i) {
+    std::swap(content.samples[i - 1], content.samples[random.below(i)]);
+  }
+  for (std::size_t i = 0; i < content.samples.size(); ++i) {
+    content.samples[i].time_ns = i * kMillisecond;
+  }
+  content.tables.processes = {{7, 1, kUnknownTime, kUnknownTime, false, "prog", ""}};
+  content.add_names = [names](spk::NameWriter& writer) {
+    Status added;
+    for (std::size_t i = 0; i < names.size() && added; ++i) {
+      Function function;
+      function.pid = 7;
+      function.start = 1000 + 10 * i;
+      function.size = 10;
+      added = writer.add(function, {names[i], "", ""});
+    }
+    return added;
+  };
+  return content;
+}
+
+/// Files in memory, open.
+class Runs {
+ public:
+  Runs& add(const std::vector<FunctionSamples>& groups, std::uint64_t seed = 1,
+            std::uint64_t weight = 1) {
+    files_.push_back(
+        std::make_unique<std::vector<std::byte>>(spk_bytes(content_of(groups, seed, weight))));
+    readers_.push_back(open_spk(*files_.back()));
+    all_.push_back(readers_.back().get());
+    return *this;
+  }
+  [[nodiscard]] std::span<const Reader* const> all() const { return all_; }
+
+ private:
+  std::vector<std::unique_ptr<std::vector<std::byte>>> files_;
+  std::vector<std::unique_ptr<Reader>> readers_;
+  std::vector<const Reader*> all_;
+};
+
+DiffReport compared(const Runs& before, const Runs& after, const DiffOptions& options = {}) {
+  Result<DiffReport> report = compare_profiles(before.all(), after.all(), options);
+  REQUIRE_MESSAGE(report.has_value(), failure(report));
+  return std::move(report).value();
+}
+
+const DiffRow& row_of(const DiffReport& report, const std::string& name, std::size_t event = 0) {
+  const std::vector<DiffRow>& rows = report.events.at(event).rows;
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const DiffRow& row) { return row.name == name; });
+  REQUIRE_MESSAGE(found != rows.end(), name);
+  return *found;
+}
+
+std::vector<FunctionSamples> program(int small, int other, int scale = 1) {
+  return {{{"main", "work"}, 5000 * scale},
+          {{"main", "serve", "small"}, small * scale},
+          {{"main", "serve", "other"}, other * scale},
+          {{"main", "serve"}, 500 * scale},
+          {{"main"}, 100 * scale}};
+}
+
+GateResult judged(const DiffReport& report, const std::string& condition,
+                  const std::string& allowed = "") {
+  const auto parsed = parse_gate_condition(condition);
+  REQUIRE_MESSAGE(parsed.has_value(), condition);
+  const auto known = parse_allowed_changes(allowed);
+  REQUIRE(known.has_value());
+  const auto gate = check_gate(report, std::array{*parsed}, *known);
+  REQUIRE_MESSAGE(gate.has_value(), failure(gate));
+  return gate->results.front();
+}
+
+TEST_SUITE("comparison of profiles") {
+  TEST_CASE("comparison: what has grown is found, with an interval, and nothing else") {
+    Runs before;
+    Runs after;
+    before.add(program(100, 2000), 1);
+    after.add(program(400, 2000), 2);
+    DiffOptions options;
+    options.run_variation = 0;
+    const DiffReport report = compared(before, after, options);
+    const EventDiff& event = report.events.front();
+    CHECK(event.scatter == DiffScatter::kBlocks);
+    CHECK(event.old_side.samples == 7700);
+    CHECK(event.new_side.value == 8000);
+    CHECK(event.rows.front().name == "small");
+    const DiffFigure& small = row_of(report, "small").self;
+    CHECK(small.verdict == DiffVerdict::kMore);
+    CHECK(small.old_value == 100);
+    CHECK(small.new_share == doctest::Approx(0.05));
+    CHECK(small.low > 0.02);
+    CHECK(small.low < small.difference);
+    CHECK(small.difference < small.high);
+    CHECK(small.ratio == doctest::Approx(0.05 / (100.0 / 7700)));
+    CHECK(small.least_visible < 0.02);
+    CHECK(row_of(report, "main").total.verdict == DiffVerdict::kNotSeen);
+    CHECK(row_of(report, "main").total.new_share == 1);
+    CHECK(row_of(report, "other").self.verdict == DiffVerdict::kNotSeen);
+    CHECK(row_of(report, "serve").total.old_value == 2600);
+    CHECK(row_of(report, "serve").self.old_value == 500);
+  }
+
+  TEST_CASE("comparison: of several runs, what varies between runs is no change") {
+    Runs before;
+    Runs after;
+    for (std::uint64_t run = 0; run < 5; ++run) {
+      // `other` is a third more in some runs of both sides.
+      before.add(program(100, run % 2 == 0 ? 2000 : 2700), 10 + run);
+      after.add(program(200, run % 3 == 0 ? 2000 : 2700), 20 + run);
+    }
+    const DiffReport report = compared(before, after);
+    CHECK(report.events.front().scatter == DiffScatter::kRuns);
+    CHECK(report.events.front().old_side.runs == 5);
+    CHECK(row_of(report, "other").self.verdict == DiffVerdict::kNotSeen);
+    CHECK(row_of(report, "other").self.overdispersion > 10);
+    CHECK(row_of(report, "small").self.verdict == DiffVerdict::kMore);
+  }
+
+  TEST_CASE("comparison: appeared, disappeared, and too few to tell") {
+    Runs before;
+    Runs after;
+    before.add({{{"main", "a"}, 4000}, {{"main", "gone"}, 300}, {{"main", "rare"}, 1}}, 1);
+    after.add({{{"main", "a"}, 4000}, {{"main", "fresh"}, 300}, {{"main", "rare"}, 1}}, 2);
+    const DiffReport report = compared(before, after);
+    CHECK(row_of(report, "gone").self.verdict == DiffVerdict::kDisappeared);
+    CHECK(row_of(report, "fresh").self.verdict == DiffVerdict::kAppeared);
+    CHECK(std::isinf(row_of(report, "fresh").self.ratio));
+    CHECK(row_of(report, "rare").self.verdict == DiffVerdict::kTooFew);
+    CHECK(row_of(report, "main").self.verdict == DiffVerdict::kTooFew);
+    CHECK(report.events.front().new_side.unpaired == doctest::Approx(300.0 / 4301));
+  }
+
+  TEST_CASE("comparison: parts, hashes and renumbered lambdas pair up") {
+    const auto lambda = [](int number) {
+      return "run()::{lambda()#" + std::to_string(number) + "}::operator()() const";
+    };
+    Runs before;
+    Runs after;
+    before.add({{{"main", "hot"}, 900},
+                {{"main", "hot.cold"}, 100},
+                {{"main", "hot", "hot.cold"}, 50},
+                {{"main", "f::h0123456789abcdef"}, 500},
+                {{"main", lambda(1)}, 300},
+                {{"main", lambda(2)}, 200}});
+    after.add({{{"main", "hot.constprop.0"}, 1050},
+               {{"main", "f::h00000000000000ff"}, 500},
+               {{"main", lambda(2)}, 200},
+               {{"main", lambda(3)}, 300}});
+    const DiffReport report = compared(before, after);
+    CHECK(report.events.front().old_side.unpaired == 0);
+    CHECK(report.events.front().new_side.unpaired == 0);
+    CHECK(row_of(report, "hot").total.old_value == 1050);
+    CHECK(row_of(report, "hot").total.new_value == 1050);
+    CHECK(row_of(report, "f").self.new_value == 500);
+    CHECK(row_of(report, lambda(2)).self.old_value == 200);
+    CHECK(row_of(report, "run()::{lambda()#}::operator()() const").self.new_value == 300);
+  }
+
+  TEST_CASE("comparison: events apart, weights, time, and a function as the whole") {
+    std::vector<FunctionSamples> groups = program(100, 2000);
+    groups.push_back({{"main", "fault"}, 400, 1});
+    Runs before;
+    Runs after;
+    before.add(groups, 1, 10);
+    groups[1].count = 400;
+    after.add(groups, 2, 10);
+    DiffOptions options;
+    options.all_events = true;
+    const DiffReport all = compared(before, after, options);
+    REQUIRE(all.events.size() == 2);
+    CHECK(all.events[1].event == "page-faults");
+    CHECK(row_of(all, "fault", 1).self.old_share == 1);
+    CHECK(compared(before, after).events_left_out == std::vector<std::string>{"page-faults"});
+
+    options.all_events = false;
+    options.unit = DiffUnit::kWeight;
+    const DiffReport weighed = compared(before, after, options);
+    CHECK(weighed.events.front().old_side.value == doctest::Approx(77'000));
+    CHECK(row_of(weighed, "small").self.p ==
+          doctest::Approx(row_of(compared(before, after), "small").self.p));
+
+    options.unit = DiffUnit::kTime;
+    const DiffReport timed = compared(before, after, options);
+    CHECK(timed.events.front().new_side.seconds == doctest::Approx(8.4).epsilon(0.01));
+    CHECK(row_of(timed, "work").self.old_share == doctest::Approx(5000 / 8.1).epsilon(0.01));
+
+    options.unit = DiffUnit::kSamples;
+    options.whole = "serve";
+    const DiffReport part = compared(before, after, options);
+    CHECK(part.events.front().old_side.value == 2600);
+    CHECK(row_of(part, "serve").total.new_share == 1);
+    CHECK(row_of(part, "small").self.new_share == doctest::Approx(400.0 / 2900));
+    CHECK(part.events.front().rows.size() == 3);
+    options.whole = "nothing";
+    const auto none = compare_profiles(before.all(), after.all(), options);
+    REQUIRE_FALSE(none.has_value());
+    CHECK(none.error().code == ErrorCode::kUsage);
+  }
+
+  TEST_CASE("comparison: callstacks, and folded text with both counts") {
+    Runs before;
+    Runs after;
+    before.add({{{"main", "a"}, 3000}, {{"main", "b"}, 3000}}, 1);
+    after.add({{{"main", "a"}, 4000}, {{"main", "b"}, 3000}, {{"main", "c"}, 1}}, 2);
+    DiffOptions options;
+    options.by = DiffGrain::kCallstack;
+    const DiffReport report = compared(before, after, options);
+    CHECK(row_of(report, "main;a").self.new_value == 4000);
+    CHECK(report.events.front().left_out == 1);
+    const auto folded = folded_differences(before.all(), after.all(), {});
+    REQUIRE(folded.has_value());
+    CHECK(*folded == "main;a 3000 4000\nmain;b 3000 3000\nmain;c 0 1\n");
+  }
+
+  TEST_CASE("comparison: intervals leave 0 out just where there is a verdict") {
+    Random random(5);
+    Runs before;
+    Runs after;
+    std::vector<FunctionSamples> olds;
+    std::vector<FunctionSamples> news;
+    for (int i = 0; i < 120; ++i) {
+      const std::string name = "f" + std::to_string(i);
+      const int count = static_cast<int>(random.below(400));
+      olds.push_back({{"main", name}, count + 1});
+      news.push_back({{"main", name}, i % 4 == 0 ? count * 2 + 1 : count + 1});
+    }
+    before.add(olds, 1);
+    after.add(news, 2);
+    int changes = 0;
+    DiffOptions options;
+    options.run_variation = 0;
+    for (const DiffRow& row : compared(before, after, options).events.front().rows) {
+      CAPTURE(row.name);
+      const bool more = row.self.verdict == DiffVerdict::kMore;
+      const bool less = row.self.verdict == DiffVerdict::kLess;
+      changes += more || less ? 1 : 0;
+      CHECK(more == (row.self.low > 0));
+      CHECK(less == (row.self.high < 0));
+      CHECK(more == (row.self.ratio_low > 1));
+    }
+    CHECK(changes > 3);
+  }
+
+  TEST_CASE("gate: conditions are read, and what is none is refused") {
+    const auto condition = parse_gate_condition("self relative +10% from 1% of app!serve *");
+    REQUIRE(condition.has_value());
+    CHECK(condition->measure == GateMeasure::kRelative);
+    CHECK(condition->figure == GateFigure::kSelf);
+    CHECK(condition->limit == doctest::Approx(0.1));
+    CHECK(condition->least == doctest::Approx(0.01));
+    CHECK(condition->pattern == "app!serve *");
+    for (const char* const text : {"", "share", "share 0.5pp", "share +0.5%", "relative +10pp",
+                                   "share +pp", "share +0.5pp x", "share +0.5pp from",
+                                   "share +0.5pp of", "share +1e999pp", "both share +1pp"}) {
+      CAPTURE(text);
+      CHECK_FALSE(parse_gate_condition(text).has_value());
+    }
+    const auto changes =
+        parse_allowed_changes("# known\n\napp!a up to +2pp\r\noperator new(long)\n");
+    REQUIRE(changes.has_value());
+    REQUIRE(changes->size() == 2);
+    CHECK(changes->front().pattern == "app!a");
+    CHECK(changes->front().limit == doctest::Approx(0.02));
+    CHECK(changes->back().pattern == "operator new(long)");
+    const auto bad = parse_allowed_changes("a\nb up to much\n");
+    REQUIRE_FALSE(bad.has_value());
+    CHECK(bad.error().offset == 2);
+  }
+
+  TEST_CASE("gate: fails on the bound of the interval, and says what it could not see") {
+    Runs before;
+    Runs after;
+    before.add(program(100, 2000), 1);
+    after.add(program(400, 2000), 2);
+    DiffOptions options;
+    options.run_variation = 0;
+    const DiffReport report = compared(before, after, options);
+    // 1.3 % became 5 %: surely more by 2 points, not surely by 3.6.
+    CHECK(judged(report, "self share +2pp").outcome == GateOutcome::kFailed);
+    CHECK(judged(report, "self share +3.6pp of small").outcome == GateOutcome::kPassed);
+    CHECK(judged(report, "share +2pp of work").outcome != GateOutcome::kFailed);
+    CHECK(judged(report, "self relative +100%").outcome == GateOutcome::kFailed);
+    CHECK(judged(report, "share -30pp").outcome == GateOutcome::kPassed);
+    CHECK(judged(report, "self share +2pp", "small\n").outcome != GateOutcome::kFailed);
+    CHECK(judged(report, "self share +2pp", "small up to +1pp\n").outcome == GateOutcome::kFailed);
+    CHECK(judged(report, "self share +2pp", "small up to +5pp\n").outcome != GateOutcome::kFailed);
+    const GateResult blind = judged(report, "self share +0.05pp of work");
+    CHECK(blind.outcome == GateOutcome::kUndecided);
+    CHECK(blind.not_visible == 1);
+    CHECK(blind.least_visible_in == "work");
+    const auto condition = parse_gate_condition("share +1pp");
+    DiffReport timed = report;
+    timed.unit = DiffUnit::kTime;
+    CHECK_FALSE(check_gate(timed, std::array{*condition}, {}).has_value());
+  }
+
+  TEST_CASE("comparison: a side without samples is an error") {
+    Runs before;
+    Runs after;
+    before.add(program(1, 1));
+    CHECK_FALSE(compare_profiles(before.all(), after.all(), {}).has_value());
+    after.add({{{"main"}, 3, 1}});
+    const auto none = compare_profiles(before.all(), after.all(), {});
+    REQUIRE_FALSE(none.has_value());
+    CHECK(none.error().code == ErrorCode::kUsage);
+    DiffOptions options;
+    options.filter.pid = 99;
+    CHECK_FALSE(compare_profiles(before.all(), before.all(), options).has_value());
+  }
+}
+
+}  // namespace
+}  // namespace stackpack::test

@@ -1,0 +1,76 @@
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "stackpack/c_api.h"
+#include "stackpack/diff.h"
+#include "support/spk_reading.h"
+
+namespace stackpack::test {
+namespace {
+
+std::string_view view_of_text(const stackpack_text& text) {
+  return text.size == 0 ? std::string_view() : std::string_view(text.data, text.size);
+}
+
+TEST_SUITE("c api of comparisons") {
+  TEST_CASE("c api: a comparison is that of C++") {
+    const std::vector<std::byte> file = spk_bytes(random_content(3, 100, 5000));
+    const std::vector<std::byte> other = spk_bytes(random_content(3, 100, 9000));
+    std::array<stackpack_reader*, 2> readers{};
+    REQUIRE(stackpack_open_memory(file.data(), file.size(), 0, &readers[0]) == STACKPACK_OK);
+    REQUIRE(stackpack_open_memory(other.data(), other.size(), 0, &readers[1]) == STACKPACK_OK);
+    stackpack_diff_options options{};
+    stackpack_diff* diff = nullptr;
+    CHECK(stackpack_compare(&readers[0], 1, &readers[1], 1, &options, &diff) == STACKPACK_USAGE);
+    options.struct_size = sizeof options;
+    options.event = "cpu-clock";
+    REQUIRE(stackpack_compare(&readers[0], 1, &readers[1], 1, &options, &diff) == STACKPACK_OK);
+    stackpack_close(readers[0]);
+    stackpack_close(readers[1]);
+
+    const auto before = open_spk(file);
+    const auto after = open_spk(other);
+    const auto expected = compare_profiles(std::array<const Reader*, 1>{before.get()},
+                                           std::array<const Reader*, 1>{after.get()}, {});
+    REQUIRE(expected.has_value());
+    const EventDiff& event = expected->events.front();
+    REQUIRE(stackpack_diff_event_count(diff) == 1);
+    stackpack_event_diff found{};
+    found.struct_size = sizeof found;
+    REQUIRE(stackpack_get_event_diff(diff, 0, &found) == STACKPACK_OK);
+    CHECK(view_of_text(found.event) == "cpu-clock");
+    CHECK(found.old_samples == event.old_side.samples);
+    CHECK(found.level == event.level);
+    REQUIRE(found.rows == event.rows.size());
+    for (std::size_t i = 0; i < found.rows; ++i) {
+      stackpack_diff_row row{};
+      row.struct_size = sizeof row;
+      REQUIRE(stackpack_get_diff_row(diff, 0, i, &row) == STACKPACK_OK);
+      CHECK(view_of_text(row.name) == event.rows[i].name);
+      CHECK(row.self.p == event.rows[i].self.p);
+      CHECK(row.total.low == event.rows[i].total.low);
+      CHECK(row.total.verdict == static_cast<std::uint64_t>(event.rows[i].total.verdict));
+    }
+    std::uint32_t outcome = 9;
+    std::size_t findings = 9;
+    REQUIRE(stackpack_check_gate(diff, "share +99pp", nullptr, &outcome, &findings) ==
+            STACKPACK_OK);
+    CHECK(outcome == STACKPACK_PASSED);
+    CHECK(findings == 0);
+    CHECK(stackpack_check_gate(diff, "share", nullptr, &outcome, &findings) == STACKPACK_USAGE);
+    CHECK(stackpack_get_event_diff(diff, 1, &found) == STACKPACK_USAGE);
+    stackpack_diff_row row{};
+    CHECK(stackpack_get_diff_row(diff, 0, found.rows, &row) == STACKPACK_USAGE);
+    CHECK(stackpack_compare(nullptr, 1, nullptr, 0, nullptr, &diff) == STACKPACK_USAGE);
+    stackpack_free_diff(diff);
+    stackpack_free_diff(nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace stackpack::test

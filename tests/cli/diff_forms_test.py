@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""All forms of `diff` say the same, and its JSON is as docs/diff.schema.json describes it.
+
+    diff_forms_test.py PROGRAM SOURCE_DIR
+
+Random profiles, one and several runs a side, several grains: the verdicts of Markdown, table and JSON are compared
+row by row, and so are the findings of the gate with the exit status; the interval of each figure leaves 0 out just
+where its verdict says so.
+"""
+import html
+import json
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+CHANGES = ("more", "less", "appeared", "disappeared")
+
+
+def validate(value, schema, root, path="$"):
+    """The part of JSON Schema that the schema uses."""
+    if "$ref" in schema:
+        return validate(value, root["$defs"][schema["$ref"].rsplit("/", 1)[1]], root, path)
+    problems = []
+    if "enum" in schema and value not in schema["enum"]:
+        problems.append(f"{path}: {value!r} is none of {schema['enum']}")
+    kinds = schema.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    tests = {"object": lambda v: isinstance(v, dict), "array": lambda v: isinstance(v, list), "string": lambda v: isinstance(v, str),
+             "boolean": lambda v: isinstance(v, bool), "null": lambda v: v is None,
+             "integer": lambda v: isinstance(v, int) and not isinstance(v, bool),
+             "number": lambda v: isinstance(v, (int, float)) and not isinstance(v, bool)}
+    if kinds and not any(tests[kind](value) for kind in kinds):
+        problems.append(f"{path}: {value!r} is no {kinds}")
+    elif isinstance(value, dict):
+        problems += [f"{path}: no {name}" for name in schema.get("required", []) if name not in value]
+        for name, part in value.items():
+            if name not in schema.get("properties", {}):
+                problems.append(f"{path}: {name} is not in the schema")
+            else:
+                problems += validate(part, schema["properties"][name], root, f"{path}.{name}")
+    elif isinstance(value, list):
+        for i, part in enumerate(value):
+            problems += validate(part, schema["items"], root, f"{path}[{i}]")
+    if "minimum" in schema and value < schema["minimum"]:
+        problems.append(f"{path}: {value} is too small")
+    return problems
+
+
+def profile(seed, path, changed):
+    source, shares = random.Random(seed), random.Random(1)
+    with open(path, "w") as file:
+        for number in range(60):
+            size = shares.paretovariate(0.8) * 20
+            if changed and number % 9 == 0:
+                size *= 3
+            if number == (58 if changed else 59):
+                continue
+            count = int(max(0, source.gauss(size, size**0.5)))
+            name = f"f{number}|<x>" if number % 10 == 0 else f"f{number}"
+            for where in ("a", "b"):
+                if count:
+                    file.write(f"main;{where};{name} {count}\n")
+
+
+def run(program, *arguments):
+    return subprocess.run([program, "diff", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def verdicts_of_json(report):
+    """(name, figure) -> verdict of what changed; and the names of the rest."""
+    changed, others = {}, {}
+    for row in report["events"][0]["rows"]:
+        own, total = row["self"], row["total"]
+        same = own["old_value"] == total["old_value"] and own["new_value"] == total["new_value"]
+        is_own, is_total = own["verdict"] in CHANGES, total["verdict"] in CHANGES
+        if is_own:
+            changed[row["name"], "self"] = own["verdict"]
+        if is_total and not (is_own and same):
+            changed[row["name"], "total"] = total["verdict"]
+        if not is_own and not is_total:
+            others[row["name"], "total"] = total["verdict"]
+    return changed, others
+
+
+def verdicts_of_markdown(text):
+    rows = re.findall(r"^\| <code>(.*?)</code> (self|total) \|.*\| ([a-z ]+) \|$", text, re.MULTILINE)
+    found = {(html.unescape(name), figure): verdict for name, figure, verdict in rows}
+    return ({key: v for key, v in found.items() if v in CHANGES}, {key: v for key, v in found.items() if v not in CHANGES})
+
+
+def verdicts_of_table(text):
+    rows = re.findall(r"^(self|total) .*?[+-]*\|[+-]*\s+(not seen|too few samples|more|less|appeared|disappeared)\s+(\S+)$", text,
+                      re.MULTILINE)
+    found = {(name, figure): verdict for figure, verdict, name in rows}
+    return ({key: v for key, v in found.items() if v in CHANGES}, {key: v for key, v in found.items() if v not in CHANGES})
+
+
+def bounds_agree(report):
+    for row in report["events"][0]["rows"]:
+        for figure in (row["self"], row["total"]):
+            more, less = figure["verdict"] in ("more", "appeared"), figure["verdict"] in ("less", "disappeared")
+            if more != (figure["low"] > 0) or less != (figure["high"] < 0):
+                return False
+    return True
+
+
+def main():
+    program, source = sys.argv[1:]
+    schema = json.loads((pathlib.Path(source) / "docs/diff.schema.json").read_text())
+    problems, changes = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        for runs in (1, 4):
+            olds, news = ([f"{folder}/{side}{i}.folded" for i in range(runs)] for side in ("old", "new"))
+            for i, (old, new) in enumerate(zip(olds, news)):
+                profile(100 + i, old, False)
+                profile(200 + i, new, True)
+            for options in ([], ["--of", "a"], ["--by", "callstack"], ["--per", "weight"], ["--run-variation", "0"]):
+                what = f"{runs} runs {' '.join(options)}"
+                files = [*olds, "--against", *news, *options, "--fail-if", "self share +0.5pp", "--fail-if", "relative +40% from 1%"]
+                as_json, markdown, table = run(program, *files, "--json"), run(program, *files, "--markdown", "-n", "0"), run(
+                    program, *files, "-n", "0")
+                report = json.loads(as_json.stdout)
+                problems += [f"{what}: {problem}" for problem in validate(report, schema, schema)]
+                expected = verdicts_of_json(report)
+                changes += len(expected[0])
+                if verdicts_of_markdown(markdown.stdout) != expected:
+                    problems.append(f"{what}: Markdown differs")
+                if verdicts_of_table(table.stdout) != expected:
+                    problems.append(f"{what}: the table differs")
+                if not bounds_agree(report):
+                    problems.append(f"{what}: an interval contradicts its verdict")
+                failed = [finding["text"] for finding in report["gate"]["findings"] if not finding["allowed"]]
+                status = 3 if failed else 0
+                if {as_json.returncode, markdown.returncode, table.returncode} != {status} or report["gate"]["failed"] != bool(failed):
+                    problems.append(f"{what}: exit status")
+                if failed != [html.unescape(text) for text in re.findall(r"^- \*\*failed\*\*: <code>(.*)</code>$", markdown.stdout, re.M)]:
+                    problems.append(f"{what}: findings differ")
+                if as_json.stderr != markdown.stderr or sum(f"stackpack: diff: {text}" in as_json.stderr for text in failed) != len(failed):
+                    problems.append(f"{what}: a line for each finding")
+    if changes < 20:
+        problems.append(f"only {changes} changes: the test has become weak")
+    print("\n".join(problems) or f"{changes} changes, the same in all forms")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
