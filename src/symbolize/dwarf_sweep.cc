@@ -250,7 +250,8 @@ class DwarfSweep::Unit {
     }
     if (asked_for && sweep_.request_.inlines) {
       take_inlined(die, kNoInline, 0, depth + 1);
-    } else if (has_code && nests_) {
+    } else if (nests_ && (has_code || ::dwarf_hasattr(&die, DW_AT_inline) != 0)) {
+      // Of a function that is inlined everywhere a class within may have code of its own.
       walk(die, depth + 1);
     }
   }

@@ -92,6 +92,22 @@ TEST_CASE("elf names: debug information gives lines and chains of inlined calls"
   CHECK(own_names(offsets, false).lines.empty());
 }
 
+TEST_CASE("elf names: code of a class within a function that is inlined everywhere") {
+  const std::uint64_t offset = test::own_offset_of(test::traced_local());
+  std::vector<std::uint64_t> offsets;
+  const std::uint64_t size = own_names({offset}, false).functions.front().size;
+  for (std::uint64_t i = 0; i < size; ++i) {
+    offsets.push_back(offset + i);
+  }
+  const Names names = own_names(offsets, true);
+  bool inlined = false;
+  for (const std::uint64_t one : offsets) {
+    const std::vector<std::string> chain = chain_at(names, one);
+    inlined |= chain.size() == 2 && chain[0].find("traced_inner") != std::string::npos;
+  }
+  CHECK(inlined);
+}
+
 TEST_CASE("elf names: an address in no function has no name") {
   // The header of the file, and what is far beyond its end.
   const Names names = own_names({1, std::uint64_t{1} << 40}, false);

@@ -25,4 +25,27 @@ __attribute__((noinline)) int traced_outer(int value) {
 
 }  // namespace stackpack::test
 
+namespace stackpack::test {
+
+namespace {
+
+// Inlined everywhere, but a class within has code of its own.
+__attribute__((always_inline)) inline TracedCode traced_host() {
+  struct Local {
+    __attribute__((noinline)) static int run(int value) {
+      traced_inner(value);
+      return sink;
+    }
+  };
+  return &Local::run;
+}
+
+}  // namespace
+
+TracedCode traced_local() {
+  return traced_host();
+}
+
+}  // namespace stackpack::test
+
 extern "C" void stackpack_traced_reference() {}
