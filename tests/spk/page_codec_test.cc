@@ -148,11 +148,11 @@ TEST_SUITE("spk pages") {
     test::Random random(43);
     const Pages pages = pages_of(test::random_stacks(random, 400, 30, 100));
     const std::vector<std::byte>& content = pages.contents.front();
-    for (std::size_t size = 0; size < content.size(); size += test::kByteStep) {
+    for (std::size_t size = 0; size < content.size(); size += test::byte_step()) {
       REQUIRE_FALSE(decode(pages, 0, std::span(content).first(size)).has_value());
     }
     std::size_t decoded = 0;
-    for (std::size_t at = 0; at < content.size(); at += test::kByteStep) {
+    for (std::size_t at = 0; at < content.size(); at += test::byte_step()) {
       for (const unsigned flip : {1U, 0x40U, 0xFFU}) {
         std::vector<std::byte> bad = content;
         bad[at] ^= static_cast<std::byte>(flip);

@@ -1,19 +1,24 @@
-// Which sanitizer a test runs under.
+// How much a test does under a sanitizer.
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 
 namespace stackpack::test {
 
+/// The step of a table over all bytes of a capture that is read on one thread. Every byte; under a
+/// sanitizer, which takes three to ten times as long, every third or (that for threads, which has
+/// nothing to find there) every 13th. Primes, so that no field of a record is always passed over. A
+/// scheduled run sets STACKPACK_EVERY_BYTE.
+inline std::size_t byte_step() {
 #if defined(__SANITIZE_THREAD__)
-inline constexpr bool kThreadSanitizer = true;
+  constexpr std::size_t kStep = 13;
+#elif defined(__SANITIZE_ADDRESS__)
+  constexpr std::size_t kStep = 3;
 #else
-inline constexpr bool kThreadSanitizer = false;
+  constexpr std::size_t kStep = 1;
 #endif
-
-/// The step of a table over all bytes of a capture that is read on one thread: every byte, but
-/// every 13th under the sanitizer for threads, which has nothing to find there and takes ten times
-/// as long. A prime, so that no field of a record is always passed over.
-inline constexpr std::size_t kByteStep = kThreadSanitizer ? 13 : 1;
+  return std::getenv("STACKPACK_EVERY_BYTE") != nullptr ? 1 : kStep;
+}
 
 }  // namespace stackpack::test

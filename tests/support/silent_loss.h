@@ -57,7 +57,7 @@ class SilentLossCheck {
     LossTally tally;
     unseen_ = unseen;
     for (std::size_t file = 0; file < intact_.size(); ++file) {
-      for (std::size_t at = 0; at < intact_[file].size(); at += kByteStep) {
+      for (std::size_t at = 0; at < intact_[file].size(); at += byte_step()) {
         const auto bit = static_cast<unsigned>((at * 7 + first_bit) % 8);
         CaptureFiles damaged = intact_;
         damaged[file][at] ^= static_cast<std::byte>(1U << bit);
@@ -72,7 +72,7 @@ class SilentLossCheck {
   LossTally fill_pages(std::size_t bytes, std::byte value) {
     LossTally tally;
     for (std::size_t file = 0; file < intact_.size(); ++file) {
-      for (std::size_t at = 0; at < intact_[file].size(); at += bytes * kByteStep) {
+      for (std::size_t at = 0; at < intact_[file].size(); at += bytes * byte_step()) {
         CaptureFiles damaged = intact_;
         const std::size_t end = std::min(at + bytes, damaged[file].size());
         for (std::size_t i = at; i < end; ++i) {

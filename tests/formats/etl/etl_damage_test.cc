@@ -100,7 +100,7 @@ TEST_CASE("a file with a wrong byte anywhere is read to its end") {
   constexpr unsigned kSeed = 4242;
   CAPTURE(kSeed);
   std::mt19937 random(kSeed);
-  constexpr std::size_t kRounds = 500 / kByteStep;
+  const std::size_t kRounds = 500 / byte_step();
   struct Form {
     etl::CompressionFormat compression;
     unsigned pointer_size;

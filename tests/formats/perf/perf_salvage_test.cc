@@ -43,15 +43,15 @@ void check_every_prefix(const std::vector<std::byte>& capture, std::size_t step)
 }  // namespace
 
 TEST_CASE("perf salvage: a file cut at every byte") {
-  check_every_prefix(test::testdata("tiny.perf.data"), test::kByteStep);
+  check_every_prefix(test::testdata("tiny.perf.data"), test::byte_step());
 }
 
 TEST_CASE("perf salvage: a pipe cut at every byte") {
-  check_every_prefix(test::testdata("tiny-pipe.perf.data"), test::kByteStep);
+  check_every_prefix(test::testdata("tiny-pipe.perf.data"), test::byte_step());
 }
 
 TEST_CASE("perf salvage: a compressed pipe cut at every byte") {
-  check_every_prefix(test::testdata("tiny-zstd.perf.data"), test::kByteStep);
+  check_every_prefix(test::testdata("tiny-zstd.perf.data"), test::byte_step());
 }
 
 TEST_CASE("perf salvage: larger captures cut here and there") {
