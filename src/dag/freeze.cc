@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <new>
+#include <numeric>
 #include <utility>
 
 #include "core/task_line.h"
@@ -117,20 +118,24 @@ NumberedFrames number_frames(Array<FrameWord>& words, std::uint32_t node_count,
   words.release();
 
   const std::uint32_t distinct = numbers.size();
-  const Array<FrameWord> distinct_words = numbers.take_words();
+  std::vector<Frame> frames;  // by number
+  frames.reserve(distinct);
+  {
+    const Array<FrameWord> distinct_words = numbers.take_words();
+    for (std::uint32_t i = 0; i < distinct; ++i) {
+      frames.push_back(frame_of(escapes, distinct_words[i]));
+    }
+  }
   NumberedFrames result;
   std::vector<std::uint32_t> order(distinct);
-  for (std::uint32_t i = 0; i < distinct; ++i) {
-    order[i] = i;
-  }
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return frame_of(escapes, distinct_words[a]) < frame_of(escapes, distinct_words[b]);
-  });
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(),
+            [&frames](std::uint32_t a, std::uint32_t b) { return frames[a] < frames[b]; });
   result.dictionary.reserve(distinct);
   std::vector<std::uint32_t> rank_of(distinct);
   for (std::uint32_t rank = 0; rank < distinct; ++rank) {
     rank_of[order[rank]] = rank;
-    result.dictionary.push_back(frame_of(escapes, distinct_words[order[rank]]));
+    result.dictionary.push_back(frames[order[rank]]);
   }
   for (std::uint32_t node = 1; node < node_count; ++node) {
     ranks[node] = rank_of[ranks[node]];

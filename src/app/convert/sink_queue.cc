@@ -84,10 +84,12 @@ Status SinkQueue::push(Kind kind, const Sample& sample, std::uint32_t number,
   Batch& batch = filling();
   // Memory runs out here or not at all: an entry without its addresses would take those of others.
   make_room(batch.entries, 1);
-  make_room(batch.addresses, stack.addresses.size());
-  make_room(batch.runs, stack.runs.size());
-  batch.addresses.insert(batch.addresses.end(), stack.addresses.begin(), stack.addresses.end());
-  batch.runs.insert(batch.runs.end(), stack.runs.begin(), stack.runs.end());
+  if (!stack.empty()) {  // most callstacks are known, and come as numbers
+    make_room(batch.addresses, stack.addresses.size());
+    make_room(batch.runs, stack.runs.size());
+    batch.addresses.insert(batch.addresses.end(), stack.addresses.begin(), stack.addresses.end());
+    batch.runs.insert(batch.runs.end(), stack.runs.begin(), stack.runs.end());
+  }
   batch.entries.push_back({kind, sample, number, static_cast<std::uint32_t>(stack.addresses.size()),
                            static_cast<std::uint32_t>(stack.runs.size())});
   return batch.bytes() < kBatchBytes ? Status{} : pipeline_.submit();
