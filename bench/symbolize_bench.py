@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Names random addresses of ELF files and compares with other programs, after seeing that the answers are equal.
 
-    symbolize_bench.py PROGRAM FILE... [--addresses N] [--rounds N]
+    symbolize_bench.py PROGRAM FILE... [--addresses N] [--rounds N] [--without PEER]...
 
 Writes a capture with N distinct addresses in functions of each FILE, names it with PROGRAM, and asks llvm-symbolizer,
 addr2line and perf script (names alone), as far as they are installed, for the same addresses. Function and line of each address have to be the
@@ -117,6 +117,7 @@ def main():
     parser.add_argument("files", nargs="+")
     parser.add_argument("--addresses", type=int, default=50_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--without", action="append", default=[], help="a program that takes too long for this file")
     arguments = parser.parse_args()
     for file in arguments.files:
         path = str(pathlib.Path(file).resolve())
@@ -140,7 +141,9 @@ def main():
             if addr2line := shutil.which("addr2line"):
                 commands["addr2line"] = [addr2line, "-f", "-i", "-C", "-e", path]
             if perf := shutil.which("perf"):
-                commands["perf script"] = [perf, "script", "-i", str(capture), "-F", "ip,sym"]
+                commands["perf script"] = [perf, "script", "-i", str(capture), "-F", "ip,sym", "--no-inline"]
+            for peer in arguments.without:
+                commands.pop(peer, None)
             report = json.loads(run(commands["stackpack"])[1])
             print(f"{path}: {len(addresses)} addresses, {report['named']['addresses']} named, "
                   f"{report['lines']['addresses']} with lines; {named.stat().st_size - packed.stat().st_size} bytes added")

@@ -14,7 +14,8 @@ namespace stackpack::symbolize {
 
 namespace {
 
-constexpr unsigned kDeepestEntry = 512;  // of entries within entries
+constexpr std::uint64_t kReleaseBytes = std::uint64_t{8} << 20;  // of entries
+constexpr unsigned kDeepestEntry = 512;                          // of entries within entries
 
 const char* text_of(Dwarf_Die& die, unsigned name) {
   Dwarf_Attribute attribute;
@@ -411,7 +412,7 @@ DwarfSweep::DwarfSweep(std::span<const std::uint64_t> addresses, const SymbolReq
 
 DwarfSweep::~DwarfSweep() = default;
 
-void DwarfSweep::add(Dwarf* file, const MayOpen& may_open_split) {
+void DwarfSweep::add(Dwarf* file, const MayOpen& may_open_split, const Release& release) {
   ::dwarf_new_oom_handler(file, &end_for_lack_of_memory);
   File units(*this, may_open_split);
   Dwarf_CU* unit = nullptr;
@@ -419,9 +420,15 @@ void DwarfSweep::add(Dwarf* file, const MayOpen& may_open_split) {
   Dwarf_Half version = 0;
   std::uint8_t type = 0;
   Dwarf_Die top;
+  Dwarf_Off released = 0;
   int more = 0;
   while ((more = ::dwarf_get_units(file, unit, &next, &version, &type, &top, nullptr)) == 0) {
     unit = next;
+    const Dwarf_Off offset = ::dwarf_dieoffset(&top);
+    if (offset - released > kReleaseBytes) {
+      released = offset;
+      release();
+    }
     if (type == DW_UT_compile || type == DW_UT_skeleton) {
       units.add_unit(top, type == DW_UT_skeleton);
     }

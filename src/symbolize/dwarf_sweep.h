@@ -49,9 +49,12 @@ class DwarfSweep {
   /// Decides whether libdw may open the .dwo file of a unit, by the two names that it has.
   using MayOpen = std::function<bool(std::string_view folder, std::string_view name)>;
 
+  /// Called when some more of a file was read that is not needed again soon.
+  using Release = std::function<void()>;
+
   /// Adds what a file says; units of which something cannot be read are counted in the losses.
   /// Errors: std::bad_alloc, also where the library lacks memory.
-  void add(Dwarf* file, const MayOpen& may_open_split);
+  void add(Dwarf* file, const MayOpen& may_open_split, const Release& release);
 
   /// One for each address.
   [[nodiscard]] std::span<const DwarfPlace> places() const { return places_; }

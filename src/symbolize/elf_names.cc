@@ -1,6 +1,7 @@
 #include "symbolize/elf_names.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include <elfutils/libdw.h>
 #include <libelf.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "io/byte_source.h"
@@ -54,6 +56,18 @@ class ElfFile {
   /// Null when it is not there or no ELF file.
   [[nodiscard]] Elf* get() const {
     return file_ != nullptr && ::elf_kind(file_) == ELF_K_ELF ? file_ : nullptr;
+  }
+
+  /// Gives the pages of the file back, which are read again where they are needed again. What is
+  /// not mapped but allocated never begins with a page when it is so large.
+  void release_pages() const {
+    constexpr std::size_t kLarge = std::size_t{64} << 20;
+    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    std::size_t size = 0;
+    char* const content = plain_.empty() ? ::elf_rawfile(file_, &size) : nullptr;
+    if (size >= kLarge && std::bit_cast<std::uintptr_t>(content) % page == 0) {
+      ::madvise(content, size, MADV_DONTNEED);
+    }
   }
 
   [[nodiscard]] bool has_dwarf() const { return has_dwarf_; }
@@ -187,9 +201,12 @@ Status read_elf_names(const ElfFiles& files, const SymbolRequest& request, NameC
       ::dwarf_setalt(file->get(), shared_dwarf.get());
     }
     const int descriptor = file == &image_dwarf ? files.image : files.debug;
-    dwarf.add(file->get(), [&](std::string_view folder, std::string_view name) {
-      return may_open_split(descriptor, files.split, folder, name);
-    });
+    dwarf.add(
+        file->get(),
+        [&](std::string_view folder, std::string_view name) {
+          return may_open_split(descriptor, files.split, folder, name);
+        },
+        [&] { (file == &image_dwarf ? image : debug).release_pages(); });
   }
   add_elf_rows({files.layout, addresses, symbols, dwarf.places()}, request, names);
   return {};
