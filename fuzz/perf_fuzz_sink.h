@@ -44,6 +44,7 @@ class PerfFuzzSink final : public capture::CallstackSink {
         require(frames == 1);
         break;
       case StackOrigin::kRecorded:
+      case StackOrigin::kUnwound:
         require(frames >= 1);
         break;
     }

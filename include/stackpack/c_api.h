@@ -307,7 +307,7 @@ typedef struct stackpack_sample {
   uint32_t cpu;
   uint32_t event; /* index of the event */
   uint32_t stack; /* callstack id or STACKPACK_NO_STACK */
-  uint8_t origin; /* 0 none, 1 made of an instruction pointer, 2 recorded */
+  uint8_t origin; /* 0 none, 1 made of an instruction pointer, 2 recorded, 3 unwound */
   uint8_t flags;
 } stackpack_sample;
 

@@ -44,7 +44,14 @@ enum class StackOrigin : std::uint8_t {
   kNone = 0,      ///< no callstack and no instruction pointer
   kIpOnly = 1,    ///< no recorded chain; a one-frame callstack made of the instruction pointer
   kRecorded = 2,  ///< a recorded chain with at least one frame
+  kUnwound = 3,   ///< its user part was unwound from a dump of registers and stack memory
 };
+inline constexpr unsigned kStackOriginCount = 4;
+
+/// Whether a callstack is more than an instruction pointer: recorded, or unwound from a dump.
+constexpr bool has_chain(StackOrigin origin) {
+  return origin == StackOrigin::kRecorded || origin == StackOrigin::kUnwound;
+}
 
 /// Rank of a callstack among all callstacks of a file in canonical order: 0 .. unique-1.
 using StackId = std::uint32_t;

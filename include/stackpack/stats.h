@@ -43,7 +43,8 @@ struct Statistics {
     std::uint64_t total = 0;
     /// Of the capture. One record of a group of counters gives a sample for each that advanced.
     std::uint64_t records = 0;
-    std::uint64_t recorded = 0;
+    std::uint64_t recorded = 0;  ///< with a chain: more than an instruction pointer
+    std::uint64_t unwound = 0;   ///< of `recorded`: with user frames that were unwound from a dump
     std::uint64_t ip_only = 0;
     std::uint64_t none = 0;
     std::uint64_t empty_chains = 0;

@@ -29,6 +29,8 @@ std::string_view origin_name(StackOrigin origin) {
       return "ip-only";
     case StackOrigin::kRecorded:
       return "recorded";
+    case StackOrigin::kUnwound:
+      return "unwound";
   }
   return "?";
 }

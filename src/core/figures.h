@@ -102,6 +102,8 @@ inline constexpr std::array kFigures{
         "source", "skipped", [](auto& s) -> auto& { return s.source_skipped_bytes; }),
     figure(
         "samples", "records", [](auto& s) -> auto& { return s.samples.records; }),
+    figure(
+        "samples", "unwound", [](auto& s) -> auto& { return s.samples.unwound; }),
 };
 
 }  // namespace stackpack::core

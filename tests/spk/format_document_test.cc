@@ -179,6 +179,7 @@ const std::map<std::string, std::uint64_t> kConstants{
     STACKPACK_CONSTANT(kDifferenceCode),
     STACKPACK_CONSTANT(kFirstGuessCode),
     STACKPACK_CONSTANT(kStackGuesses),
+    STACKPACK_CONSTANT(kUnwoundFlag),
 #undef STACKPACK_CONSTANT
 };
 

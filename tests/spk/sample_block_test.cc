@@ -93,8 +93,17 @@ TEST_SUITE("spk samples") {
                    s.cpu = 0 - static_cast<std::uint32_t>(r.below(2));
                  })},
         {"huge weights", changed(500, [](auto& s, auto& r) { s.weight = 0 - r.below(3); })},
-        {"all flags",
-         changed(500, [](auto& s, auto& r) { s.flags = static_cast<std::uint8_t>(r.below(256)); })},
+        {"all flags", changed(500,
+                              [](auto& s, auto& r) {
+                                s.flags = static_cast<std::uint8_t>(
+                                    r.below(256) & ~std::uint64_t{spk::kUnwoundFlag});
+                              })},
+        {"unwound callstacks among others", changed(500,
+                                                    [](auto& s, auto& r) {
+                                                      if (has_chain(s.origin) && r.below(2) == 0) {
+                                                        s.origin = StackOrigin::kUnwound;
+                                                      }
+                                                    })},
         {"stacks that repeat in cycles", changed(5'000,
                                                  [n = 0U](auto& s, auto&) mutable {
                                                    ++n;

@@ -132,6 +132,7 @@ TEST_SUITE("spk verify") {
         STACKPACK_FIGURE(samples.none),
         STACKPACK_FIGURE(samples.empty_chains),
         STACKPACK_FIGURE(samples.stack_dump_only),
+        STACKPACK_FIGURE(samples.unwound),
         STACKPACK_FIGURE(callstacks.raw_frames),
         STACKPACK_FIGURE(callstacks.unique),
         STACKPACK_FIGURE(callstacks.unique_frames),

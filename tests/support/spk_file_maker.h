@@ -45,9 +45,10 @@ inline Statistics statistics_of(const SpkContent& content) {
     statistics.samples.none += sample.origin == StackOrigin::kNone ? 1U : 0U;
     statistics.samples.ip_only += sample.origin == StackOrigin::kIpOnly ? 1U : 0U;
     statistics.samples.stack_dump_only +=
-        sample.origin != StackOrigin::kRecorded && (sample.flags & kSampleStackDump) != 0 ? 1U : 0U;
+        !has_chain(sample.origin) && (sample.flags & kSampleStackDump) != 0 ? 1U : 0U;
     statistics.samples.empty_chains += (sample.flags & kSampleEmptyChain) != 0 ? 1U : 0U;
-    if (sample.origin == StackOrigin::kRecorded) {
+    if (has_chain(sample.origin)) {
+      statistics.samples.unwound += sample.origin == StackOrigin::kUnwound ? 1U : 0U;
       ++statistics.samples.recorded;
       statistics.callstacks.raw_frames += stacks.at(sample.stack).size();
       recorded[sample.stack] = true;

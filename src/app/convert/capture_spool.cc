@@ -132,7 +132,7 @@ Status CaptureSpool::add_samples(std::span<const StackedSample> samples) {
       raw_frames_ += node.depth;
     } else {
       node = entry.stack.empty() ? NodeRef{} : *next++;
-      raw_frames_ += entry.sample->origin == StackOrigin::kRecorded ? node.depth : 0U;
+      raw_frames_ += has_chain(entry.sample->origin) ? node.depth : 0U;
       if (entry.memo.slot != capture::StackMemo::kNone) {
         remembered_[entry.memo.slot] = node;
       }

@@ -44,7 +44,7 @@ Status StackTally::add(const StoredSample& sample, std::uint32_t depth) {
   ++by_origin_[static_cast<std::size_t>(sample.origin)];
   same_record_ += (sample.flags & kSampleSameRecord) != 0 ? 1 : 0;
   empty_chains_ += (sample.flags & kSampleEmptyChain) != 0 ? 1 : 0;
-  const bool recorded = sample.origin == StackOrigin::kRecorded;
+  const bool recorded = has_chain(sample.origin);
   stack_dump_only_ += !recorded && (sample.flags & kSampleStackDump) != 0 ? 1 : 0;
   ++samples_of_event_[sample.event];
   if (!recorded) {
@@ -60,7 +60,9 @@ Status StackTally::report(const PackedStacks& stacks, Statistics& statistics) {
   statistics.samples.records = total_ - same_record_;
   statistics.samples.none = by_origin_[static_cast<std::size_t>(StackOrigin::kNone)];
   statistics.samples.ip_only = by_origin_[static_cast<std::size_t>(StackOrigin::kIpOnly)];
-  statistics.samples.recorded = by_origin_[static_cast<std::size_t>(StackOrigin::kRecorded)];
+  statistics.samples.unwound = by_origin_[static_cast<std::size_t>(StackOrigin::kUnwound)];
+  statistics.samples.recorded =
+      by_origin_[static_cast<std::size_t>(StackOrigin::kRecorded)] + statistics.samples.unwound;
   statistics.samples.empty_chains = empty_chains_;
   statistics.samples.stack_dump_only = stack_dump_only_;
   for (std::size_t event = 0; event < statistics.events.size(); ++event) {

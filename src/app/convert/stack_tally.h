@@ -55,7 +55,7 @@ class StackTally {
 
   std::uint64_t raw_frames_;
   std::uint64_t total_ = 0;
-  std::uint64_t by_origin_[3] = {0, 0, 0};
+  std::uint64_t by_origin_[kStackOriginCount] = {};
   std::uint64_t same_record_ = 0;
   std::uint64_t empty_chains_ = 0;
   std::uint64_t stack_dump_only_ = 0;

@@ -95,9 +95,10 @@ Status recount(const Reader& reader, const SampleFilter& filter, Statistics& sta
       reader, filter, [&](std::span<const exporting::SelectedSample> block) -> Status {
         for (const exporting::SelectedSample& sample : block) {
           auto& samples = statistics.samples;
-          const bool recorded = sample.origin == StackOrigin::kRecorded;
+          const bool recorded = has_chain(sample.origin);
           samples.total += sample.count;
           samples.recorded += recorded ? sample.count : 0;
+          samples.unwound += sample.origin == StackOrigin::kUnwound ? sample.count : 0;
           samples.ip_only += sample.origin == StackOrigin::kIpOnly ? sample.count : 0;
           samples.none += sample.origin == StackOrigin::kNone ? sample.count : 0;
           samples.empty_chains += (sample.flags & kSampleEmptyChain) != 0 ? sample.count : 0;

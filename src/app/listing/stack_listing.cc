@@ -14,7 +14,7 @@ constexpr std::size_t kListedAtOnce = 4096;
 // place that would write out of bounds if it did not.
 void count(std::vector<std::uint64_t>& counts, StackId stack, StackOrigin origin,
            std::uint64_t samples) {
-  if (origin == StackOrigin::kRecorded && stack < counts.size()) {
+  if (has_chain(origin) && stack < counts.size()) {
     counts[stack] = exporting::saturating_sum(counts[stack], samples);
   }
 }

@@ -41,6 +41,8 @@ std::string_view origin_text(StackOrigin origin) {
       return "ip_only";
     case StackOrigin::kRecorded:
       return "recorded";
+    case StackOrigin::kUnwound:
+      return "unwound";
   }
   return "";
 }

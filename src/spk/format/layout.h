@@ -115,6 +115,9 @@ inline constexpr std::uint32_t kMaxPageBytes = std::uint32_t{1} << 20;
 /// Largest content of a sample block, head and body each.
 inline constexpr std::uint32_t kMaxSampleBlockBytes = std::uint32_t{4} << 20;
 
+/// Bit of a stored sample's flags: the origin of its callstack, stored as recorded, is unwound.
+inline constexpr std::uint8_t kUnwoundFlag = 64;
+
 /// Deepest callstack, in frames.
 inline constexpr std::uint32_t kMaxStackDepth = 65'535;
 /// Frames in a dictionary.

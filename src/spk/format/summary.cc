@@ -88,9 +88,15 @@ void read_skips(bytes::ByteCursor& in, Statistics& statistics) {
 void encode_summary(const Statistics& statistics, std::string_view fingerprint,
                     BlockContent& content) {
   bytes::ByteWriter& out = content.bytes();
-  static_assert(kNumbers == kRecordsNumber + 1);
-  out.write_varint(kNumbers);
-  for (std::size_t number = 0; number < kNumbers; ++number) {
+  static_assert(kNumbers > kRecordsNumber);
+  // Figures of later minor versions are written where they say something, so that the bytes of a
+  // file do not change because there is a version that could say more.
+  std::size_t numbers = kNumbers;
+  while (numbers > kRecordsNumber + 1 && figure_of(numbers - 1)->of(statistics) == 0) {
+    --numbers;
+  }
+  out.write_varint(numbers);
+  for (std::size_t number = 0; number < numbers; ++number) {
     const core::Figure* const figure = figure_of(number);
     out.write(figure == nullptr ? std::uint64_t{0} : figure->of(statistics));
   }

@@ -194,7 +194,13 @@ bool SampleBlockDecoder::decode_fields(bytes::ByteCursor& in, std::uint64_t even
     return false;
   }
   for (std::size_t at = 0; at < rows_.size(); ++at) {
-    rows_[at].flags = static_cast<std::uint8_t>(column_[at]);
+    rows_[at].flags = static_cast<std::uint8_t>(column_[at] & ~std::uint64_t{kUnwoundFlag});
+    if ((column_[at] & kUnwoundFlag) != 0) {
+      if (rows_[at].origin != StackOrigin::kRecorded) {
+        return false;
+      }
+      rows_[at].origin = StackOrigin::kUnwound;
+    }
   }
   return true;
 }

@@ -24,6 +24,7 @@ struct Totals {
   std::vector<std::uint64_t> samples_of_event;
   std::uint64_t total = 0;
   std::uint64_t recorded = 0;
+  std::uint64_t unwound = 0;
   std::uint64_t ip_only = 0;
   std::uint64_t none = 0;
   std::uint64_t empty_chains = 0;
@@ -101,7 +102,7 @@ Status add_sample(const StoredSample& sample, std::uint64_t count, Totals& total
   totals.samples_of_event[sample.event] += count;
   totals.none += sample.origin == StackOrigin::kNone ? count : 0;
   totals.ip_only += sample.origin == StackOrigin::kIpOnly ? count : 0;
-  const bool recorded = sample.origin == StackOrigin::kRecorded;
+  const bool recorded = has_chain(sample.origin);
   totals.empty_chains += (sample.flags & kSampleEmptyChain) != 0 ? count : 0;
   totals.stack_dump_only += !recorded && (sample.flags & kSampleStackDump) != 0 ? count : 0;
   if ((sample.origin == StackOrigin::kNone) != (sample.stack == kNoStack)) {
@@ -112,6 +113,7 @@ Status add_sample(const StoredSample& sample, std::uint64_t count, Totals& total
   }
   if (recorded) {
     totals.recorded += count;
+    totals.unwound += sample.origin == StackOrigin::kUnwound ? count : 0;
     totals.raw_frames += count * totals.depth_of_stack[sample.stack];
     totals.recorded_stack[sample.stack] = true;
   }
@@ -258,9 +260,11 @@ Status check_stored_bytes(const Statistics& statistics, const Directory& directo
 bool fits_flags(const Statistics& statistics, const Totals& totals, bool exact) {
   const std::uint64_t not_recorded = totals.ip_only + totals.none;
   return exact ? statistics.samples.empty_chains == totals.empty_chains &&
+                     statistics.samples.unwound == totals.unwound &&
                      (statistics.samples.stack_dump_only == totals.stack_dump_only ||
                       statistics.samples.stack_dump_only == 0)
                : statistics.samples.empty_chains <= totals.total &&
+                     statistics.samples.unwound <= totals.recorded &&
                      statistics.samples.stack_dump_only <= not_recorded;
 }
 

@@ -116,8 +116,10 @@ void SampleBlockEncoder::split_columns(std::span<const StoredSample> samples) {
     weights_[at] = sample.weight;
     stacks_[at] = sample.stack;
     event_ids_[at] = sample.event;
-    origins_[at] = static_cast<std::uint8_t>(sample.origin);
-    flags_[at] = sample.flags;
+    const bool unwound = sample.origin == StackOrigin::kUnwound;
+    const StackOrigin origin = unwound ? StackOrigin::kRecorded : sample.origin;
+    origins_[at] = static_cast<std::uint8_t>(origin);
+    flags_[at] = static_cast<std::uint8_t>(sample.flags | (unwound ? kUnwoundFlag : 0U));
     ++at;
   }
 }

@@ -39,8 +39,10 @@ std::uint64_t StackCountTable::HashKey::operator()(const Key& key) const {
 }
 
 Status StackCountTable::add(const StoredSample& sample) {
-  const std::uint32_t number =
-      keys_.number({sample.stack, sample.event, sample.pid, sample.origin});
+  // Counts have no flags, which tell unwound callstacks from recorded ones.
+  const StackOrigin origin =
+      sample.origin == StackOrigin::kUnwound ? StackOrigin::kRecorded : sample.origin;
+  const std::uint32_t number = keys_.number({sample.stack, sample.event, sample.pid, origin});
   if (number == counts_.size()) {
     counts_.emplace_back();
   }
