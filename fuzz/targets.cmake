@@ -20,6 +20,9 @@ set(STACKPACK_FUZZ_TARGETS
   symbol_maps
   symbol_pdb
   symbol_pe
+  unwind_elf
+  unwind_expression
+  unwind_walk
   xpress_huffman
   xpress_plain)
 # Sources that targets and mutators share, relative to fuzz/; the tests have them already.

@@ -139,6 +139,21 @@ Result<std::size_t> GzipDecompressor::decode(std::span<const std::byte>& input, 
   return done;
 }
 
+Status inflate_zlib(std::span<const std::byte> stream, std::span<std::byte> content) {
+  z_stream state{};
+  if (inflateInit(&state) != Z_OK) {
+    return Error{ErrorCode::kResource, kNoOffset, "zlib: out of memory"};
+  }
+  state.next_in = input_bytes(stream.data());
+  state.avail_in = clamp(stream.size());
+  state.next_out = output_bytes(content.data());
+  state.avail_out = clamp(content.size());
+  const int code = inflate(&state, Z_FINISH);
+  const bool whole = code == Z_STREAM_END && state.total_out == content.size();
+  inflateEnd(&state);
+  return whole ? Status() : Error{ErrorCode::kCorrupt, kNoOffset, "zlib: stream is damaged"};
+}
+
 bool looks_like_gzip(std::span<const std::byte> head) {
   return head.size() >= 2 && head[0] == std::byte{0x1F} && head[1] == std::byte{0x8B};
 }

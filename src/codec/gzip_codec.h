@@ -54,6 +54,11 @@ class GzipDecompressor {
   std::unique_ptr<Context> context_;
 };
 
+/// Decompresses one zlib stream, as sections of ELF files have them, whose content's size the
+/// caller knows from elsewhere and has checked. Fills `content` exactly. Errors: kCorrupt when the
+/// stream is damaged or of another size; kResource.
+Status inflate_zlib(std::span<const std::byte> stream, std::span<std::byte> content);
+
 /// True when `head` begins as gzip does (2 bytes).
 bool looks_like_gzip(std::span<const std::byte> head);
 

@@ -1,0 +1,120 @@
+#include "unwind/rule_table.h"
+
+#include <string_view>
+
+namespace stackpack::unwind {
+
+namespace {
+
+std::uint64_t packed(const RegisterRule& rule) {
+  return std::uint64_t{rule.number} << 56 | static_cast<std::uint64_t>(rule.kind) << 48 |
+         std::uint64_t{rule.source} << 32 | rule.expression;
+}
+
+}  // namespace
+
+std::uint32_t RuleTable::expression_number(std::span<const std::byte> section,
+                                           std::uint64_t position, std::uint32_t size) {
+  if (size > kLongestExpression || position > section.size() || size > section.size() - position) {
+    return kNone;
+  }
+  const std::span<const std::byte> bytes =
+      section.subspan(static_cast<std::size_t>(position), size);
+  std::string key;
+  for (const std::byte byte : bytes) {
+    key.push_back(static_cast<char>(byte));
+  }
+  if (const auto known = expression_numbers_.find(key); known != expression_numbers_.end()) {
+    return known->second;
+  }
+  if (expressions_.size() == kMostRules) {
+    return kNone;
+  }
+  const auto number = static_cast<std::uint32_t>(expressions_.size());
+  expressions_.emplace_back(bytes.begin(), bytes.end());
+  expression_numbers_.emplace(std::move(key), number);
+  return number;
+}
+
+bool RuleTable::make_register_rule(const FrameRow::Place& place, unsigned number,
+                                   std::span<const std::byte> section, RegisterRule& rule) {
+  rule.kind = place.kind;
+  rule.number = static_cast<std::uint8_t>(number);
+  switch (place.kind) {
+    case RuleKind::kOffset:
+    case RuleKind::kValueOffset:
+      rule.offset = static_cast<std::int64_t>(place.value);
+      return true;
+    case RuleKind::kRegister:
+      rule.source = static_cast<std::uint16_t>(place.value);
+      return place.value < kRegisters;
+    case RuleKind::kExpression:
+    case RuleKind::kValueExpression:
+      rule.expression = expression_number(section, place.value, place.size);
+      return rule.expression != kNone;
+    default:
+      return true;
+  }
+}
+
+std::uint32_t RuleTable::number(const FrameRow& row, std::span<const std::byte> section,
+                                std::uint64_t return_register, bool is_signal_frame) {
+  if (return_register >= kRegisters || (!row.cfa_by_expression && row.cfa_register >= kRegisters)) {
+    return kNone;
+  }
+  FrameRule rule;
+  rule.is_signal_frame = is_signal_frame;
+  rule.signs_return = row.signs_return;
+  rule.return_register = static_cast<std::uint8_t>(return_register);
+  rule.cfa_by_expression = row.cfa_by_expression;
+  if (row.cfa_by_expression) {
+    rule.cfa_expression = expression_number(section, row.cfa_offset, row.cfa_size);
+    if (rule.cfa_expression == kNone) {
+      return kNone;
+    }
+  } else {
+    rule.cfa_register = static_cast<std::uint8_t>(row.cfa_register);
+    rule.cfa_offset = static_cast<std::int64_t>(row.cfa_offset);
+  }
+  if (!make_register_rule(row.registers[rule.return_register], rule.return_register, section,
+                          rule.return_address)) {
+    return kNone;
+  }
+  std::vector<RegisterRule> kept;
+  for (unsigned i = 0; i < kRegisters; ++i) {
+    const bool followed = is_signal_frame || ((traits_.carried >> i) & 1) != 0;
+    if (row.registers[i].kind == RuleKind::kSame || !followed || i == traits_.pc) {
+      continue;
+    }
+    if (RegisterRule made; make_register_rule(row.registers[i], i, section, made)) {
+      kept.push_back(made);
+    } else {
+      return kNone;
+    }
+  }
+  std::vector<std::uint64_t> key{
+      std::uint64_t{rule.cfa_by_expression} << 34 | std::uint64_t{is_signal_frame} << 33 |
+          std::uint64_t{rule.signs_return} << 32 | std::uint64_t{rule.cfa_register} << 8 |
+          rule.return_register,
+      rule.cfa_expression, static_cast<std::uint64_t>(rule.cfa_offset), packed(rule.return_address),
+      static_cast<std::uint64_t>(rule.return_address.offset)};
+  for (const RegisterRule& made : kept) {
+    key.push_back(packed(made));
+    key.push_back(static_cast<std::uint64_t>(made.offset));
+  }
+  if (const auto known = numbers_.find(key); known != numbers_.end()) {
+    return known->second;
+  }
+  if (rules_.size() == kMostRules) {
+    return kNone;
+  }
+  rule.first_register = static_cast<std::uint32_t>(registers_.size());
+  rule.register_count = static_cast<std::uint8_t>(kept.size());
+  registers_.insert(registers_.end(), kept.begin(), kept.end());
+  const auto number = static_cast<std::uint32_t>(rules_.size());
+  rules_.push_back(rule);
+  numbers_.emplace(std::move(key), number);
+  return number;
+}
+
+}  // namespace stackpack::unwind
