@@ -26,6 +26,13 @@ struct ConvertOptions {
   bool redact = false;  ///< leave out command lines, host name, user names in paths
   bool force = false;   ///< replace an existing file that is neither a .spk file nor empty
   std::string member;   ///< of a zip archive: which of its captures; may be empty
+  /// Make callstacks of dumps of registers and stack memory (perf record --call-graph dwarf), by
+  /// the unwind tables of the binaries that were recorded.
+  bool unwind = false;
+  /// Where binaries are looked for, by build id, besides the paths that were recorded.
+  std::vector<std::string> binary_folders{};
+  /// What those paths are below; given, it makes binaries believed that have no build id recorded.
+  std::string sysroot{};
 };
 
 /// What a conversion is doing.

@@ -18,6 +18,8 @@
 
 namespace stackpack::capture {
 
+class DumpUnwinder;
+
 /// The bytes of a capture: one source, or several that are read together.
 struct CaptureBytes {
   std::unique_ptr<io::ByteSource> main;
@@ -32,6 +34,8 @@ struct CaptureBytes {
 struct ReadRequest {
   ReadControl control;
   std::string scratch_directory;  ///< where scratch files are made when they are needed
+  /// Makes callstacks of dumps; null: they are left alone. With one, every source is seekable.
+  DumpUnwinder* unwinder = nullptr;
 };
 
 struct SourceFormat {
@@ -62,6 +66,9 @@ struct SourceFormat {
   /// Ending of the names, as in ".etl", of files that are captures whatever their content. Empty:
   /// names do not say.
   std::string_view ending{};
+
+  /// Samples may come with dumps of registers and stack memory (ReadRequest::unwinder).
+  bool has_dumps = false;
 
   /// Names of its loss counters, and its reasons to skip bytes, whose names may be counted as well.
   std::span<const std::string_view> loss_names{};

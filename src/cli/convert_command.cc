@@ -142,6 +142,10 @@ class ConvertRun {
     options.workers =
         arguments.jobs != 0 ? arguments.jobs : std::max(1U, std::thread::hardware_concurrency());
     options.skip_existing = arguments.skip_existing;
+    if (arguments.options.unwind) {
+      options.convert.binary_folders = arguments.naming.places.directories;
+      options.convert.sysroot = arguments.naming.places.root;
+    }
     if (arguments.symbolize) {
       options.symbolize = arguments.naming;
     }

@@ -144,6 +144,20 @@ void write_processes(JsonText& json, const std::vector<app::ProcessSamples>& row
   json.end_array();
 }
 
+void write_missing_images(JsonText& json, const std::vector<app::MissingImage>& rows) {
+  json.key("missing_images");
+  json.begin_array();
+  for (const app::MissingImage& row : rows) {
+    json.begin_object();
+    json.field("path", row.path);
+    json.field("build_id", row.build_id);
+    json.field("samples", row.samples);
+    json.field("reason", row.reason);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void write_events(JsonText& json, const app::Measurement& measurement) {
   const std::vector<EventCount>& events = measurement.statistics.events;
   json.key("events");
@@ -206,6 +220,9 @@ void write_statistics(JsonText& json, const app::Measurement& measurement) {
   json.key("losses");
   write_losses(json, statistics.losses);
   write_recording(json, measurement.facts);
+  if (statistics.samples.unwound != 0) {
+    write_missing_images(json, measurement.facts.missing_images);
+  }
   if (measurement.facts.by_process) {
     write_processes(json, *measurement.facts.by_process);
   }

@@ -93,6 +93,11 @@ void append_sample_counts(std::string& out, const Statistics& statistics) {
                 fmt::format("of {} records: a group of counters gives several samples each",
                             grouped(samples.records)));
   }
+  if (samples.unwound != 0) {
+    append_fact(out, "",
+                fmt::format("{} with user frames that were unwound from dumps",
+                            grouped(samples.unwound)));
+  }
   if (samples.stack_dump_only != 0) {
     append_fact(out, "",
                 fmt::format("{} with a dump of registers and stack memory instead of a callstack",
@@ -167,6 +172,22 @@ void append_processes(std::string& out, const app::CaptureFacts& facts) {
   }
 }
 
+// What to fetch, for callstacks that reach their root.
+void append_missing_images(std::string& out, const std::vector<app::MissingImage>& rows) {
+  constexpr std::size_t kShown = 20;
+  out += rows.empty() ? "" : "\nimages missing for unwinding (samples, build id, reason, path)\n";
+  for (std::size_t i = 0; i < std::min(rows.size(), kShown); ++i) {
+    const app::MissingImage& row = rows[i];
+    append(out, "{:>14}  {:<40}  {:<11}  ", grouped(row.samples),
+           row.build_id.empty() ? std::string("-") : row.build_id, row.reason);
+    append_escaped(out, row.path);
+    out += '\n';
+  }
+  if (rows.size() > kShown) {
+    append(out, "{:>14}  others: --json lists all\n", grouped(rows.size() - kShown));
+  }
+}
+
 void append_losses(std::string& out, const std::vector<LossCounter>& losses) {
   bool first = true;
   for (const LossCounter& loss : losses) {
@@ -226,6 +247,7 @@ void append_statistics_table(std::string& out, const app::Measurement& measureme
   append_facts(out, measurement, figures);
   append_events(out, measurement);
   append_processes(out, measurement.facts);
+  append_missing_images(out, measurement.facts.missing_images);
   append_losses(out, measurement.statistics.losses);
   append_skips(out, measurement.statistics);
   append_sections(out, measurement.sections, measurement.file_bytes);

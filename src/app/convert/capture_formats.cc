@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "capture/dump_unwinder.h"
 #include "formats/etl/etl_format.h"
 #include "formats/folded/folded_format.h"
 #include "formats/perf/perf_format.h"
@@ -76,6 +77,8 @@ bool ends_with(std::string_view name, std::string_view ending) {
 std::vector<std::string> loss_names() {
   std::set<std::string> names = {std::string(kCompressedInputDamaged),
                                  std::string(kSystemFactsOverLimit)};
+  names.insert(capture::unwind_loss::kIncomplete.begin(), capture::unwind_loss::kIncomplete.end());
+  names.insert(capture::unwind_loss::kOthers.begin(), capture::unwind_loss::kOthers.end());
   for (const capture::SourceFormat* const format : kFormats) {
     names.insert(format->loss_names.begin(), format->loss_names.end());
   }

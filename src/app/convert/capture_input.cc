@@ -192,7 +192,8 @@ Status CaptureInput::add_source(std::unique_ptr<io::ByteSource> source, const st
   if (!format) {
     return format.error();
   }
-  if (!(*format)->streams(*head)) {
+  // Dumps are unwound when all mappings are known: such a capture is read twice.
+  if (!(*format)->streams(*head) || (options.unwind && (*format)->has_dumps)) {
     if (const Status spooled = make_seekable(source); !spooled) {
       return spooled;
     }
@@ -242,8 +243,10 @@ std::optional<std::uint64_t> CaptureInput::size() const {
 }
 
 Result<capture::ByteAccount> CaptureInput::read(capture::CallstackSink& sink,
-                                                const capture::ReadControl& control) {
-  Result<capture::ByteAccount> account = format_->read(bytes_, sink, {control, scratch_directory_});
+                                                const capture::ReadControl& control,
+                                                capture::DumpUnwinder* unwinder) {
+  Result<capture::ByteAccount> account =
+      format_->read(bytes_, sink, {control, scratch_directory_, unwinder});
   for (const std::unique_ptr<codec::StreamDamage>& damage : damages_) {
     if (damage->error) {
       sink.losses().add(kCompressedInputDamaged, LossKind::kDamage, 1, damage->error->offset);

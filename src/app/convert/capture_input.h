@@ -40,8 +40,10 @@ class CaptureInput {
                                            const std::string& scratch_directory);
 
   /// Streams the capture into `sink`. Error::part of a session is the number of the path.
+  /// `unwinder` makes callstacks of dumps; it may be null.
   Result<capture::ByteAccount> read(capture::CallstackSink& sink,
-                                    const capture::ReadControl& control);
+                                    const capture::ReadControl& control,
+                                    capture::DumpUnwinder* unwinder = nullptr);
 
   /// Name of the format: "perf", "etl", ...
   [[nodiscard]] std::string kind() const { return std::string(format_->name); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "app/convert/fingerprint.h"
 #include "app/convert/sink_queue.h"
 #include "app/convert/spk_assembler.h"
+#include "app/unwind/image_unwinder.h"
 #include "core/guard.h"
 #include "io/directories.h"
 #include "io/output_file.h"
@@ -93,9 +95,15 @@ std::vector<std::string> warnings_about(const Statistics& statistics) {
     }
     lines.push_back(std::move(line));
   }
-  if (statistics.samples.stack_dump_only != 0) {
-    lines.push_back("user stacks of " + std::to_string(statistics.samples.stack_dump_only) +
-                    " samples exist only as register and memory dumps, which are not unwound");
+  std::uint64_t incomplete = 0;
+  for (const LossCounter& loss : statistics.losses) {
+    const auto& ends = capture::unwind_loss::kIncomplete;
+    incomplete += std::count(ends.begin(), ends.end(), loss.name) != 0 ? loss.count : 0;
+  }
+  if (incomplete != 0) {
+    lines.push_back(std::to_string(incomplete) + " of " +
+                    std::to_string(statistics.samples.unwound) +
+                    " unwound callstacks do not reach their root; stats says why");
   }
   return lines;
 }
@@ -116,13 +124,58 @@ Result<app::CaptureInput> open_input(const std::vector<std::string>& inputs, boo
   return opened;
 }
 
+// Where the binaries of the recorded machine are looked for.
+symbolize::SymbolPlaces places_of(const ConvertOptions& options) {
+  symbolize::SymbolPlaces places;
+  places.directories = options.binary_folders;
+  for (std::string& folder : app::perf_cache_folders()) {
+    places.directories.push_back(std::move(folder));
+  }
+  places.root = options.sysroot;
+  places.has_root = !options.sysroot.empty();
+  return places;
+}
+
+// What can be done about dumps that were left alone.
+std::string warning_of_dumps(std::uint64_t samples, app::CaptureSpool& capture,
+                             const ConvertOptions& options) {
+  std::string text = "user stacks of " + std::to_string(samples) +
+                     " samples exist only as register and memory dumps, which are not unwound";
+  if (!options.unwind) {
+    const app::FoundImages images =
+        app::count_found_images(capture.system().finish().modules, places_of(options));
+    text += "; --unwind makes callstacks of them, by the binaries, of which " +
+            std::to_string(images.found) + " of " + std::to_string(images.all) + " are here";
+  }
+  return text;
+}
+
 // The capture phase: all samples into `capture`, whose callstacks a thread of its own interns.
 Result<capture::ByteAccount> read_input(app::CaptureInput& input, app::CaptureSpool& capture,
-                                        ConvertProgress& progress, std::vector<StageWaits>& waits) {
+                                        const ConvertOptions& options, ConvertProgress& progress,
+                                        ConvertReport& report) {
+  std::vector<StageWaits>& waits = report.waits;
+  std::optional<app::ImageUnwinder> unwinder;
+  if (options.unwind) {
+    unwinder.emplace(places_of(options));
+  }
   app::SinkQueue queue(capture);
-  Result<capture::ByteAccount> account =
-      input.read(queue, {&progress.bytes_done, &progress.cancelled});
+  Result<capture::ByteAccount> account = input.read(
+      queue, {&progress.bytes_done, &progress.cancelled}, unwinder ? &*unwinder : nullptr);
   const Status spooled = queue.finish();
+  if (unwinder) {
+    const unwind::WalkCounts counts = unwinder->counts();
+    waits.push_back({"unwound", counts.walks});
+    waits.push_back({"unwound frames", counts.frames});
+    waits.push_back({"unwind rules decoded", counts.decoded});
+    waits.push_back({"unwind rules by image", counts.image_hits});
+    if (const std::uint64_t samples = unwinder->samples_without_build_id(); samples != 0) {
+      report.warnings.push_back(
+          std::to_string(samples) +
+          " callstacks end in binaries whose build ids the capture does not have; --sysroot / "
+          "believes their paths; perf record --buildid-mmap keeps build ids");
+    }
+  }
   waits.push_back({"parser", queue.waits().owner});
   waits.push_back({"interner", queue.waits().workers});
   if (account && !spooled) {
@@ -153,7 +206,12 @@ Status write_file(app::CaptureSpool& capture, io::OutputFile& out, const Convert
   report.waits.push_back({"encoders", assembler.stalls().encoders});
   report.output_bytes = out.offset();
   report.statistics = std::move(*statistics);
-  report.warnings = warnings_about(report.statistics);
+  std::vector<std::string> warnings = warnings_about(report.statistics);
+  report.warnings.insert(report.warnings.begin(), std::make_move_iterator(warnings.begin()),
+                         std::make_move_iterator(warnings.end()));
+  if (const std::uint64_t dumps = report.statistics.samples.stack_dump_only; dumps != 0) {
+    report.warnings.push_back(warning_of_dumps(dumps, capture, options));
+  }
   for (const LossCounter& loss : report.statistics.losses) {
     report.lossy |= loss.kind != LossKind::kNotice && loss.count != 0;
   }
@@ -185,7 +243,8 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
   progress.bytes_total = opened->size().value_or(0);
   app::CaptureSpool capture({scratch, options.memory_limit, &progress.samples});
   capture.system().set_redaction(options.redact);
-  const Result<capture::ByteAccount> account = read_input(*opened, capture, progress, report.waits);
+  const Result<capture::ByteAccount> account =
+      read_input(*opened, capture, options, progress, report);
   if (!account) {
     return account.error();
   }

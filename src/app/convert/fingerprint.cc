@@ -205,6 +205,7 @@ std::string fingerprint_of(std::string_view content, const ConvertOptions& optio
   text += " level " + std::to_string(options.level);
   text += options.samples ? " samples" : " counts";
   text += options.redact ? " redacted" : "";
+  text += options.unwind ? " unwound" : "";
   text += facts_left_out ? " within " + std::to_string(options.memory_limit) : "";
   text += " member " + options.member + " content ";
   text += content;
@@ -226,7 +227,8 @@ bool is_up_to_date(const std::string& input, const std::string& output, std::str
                    const ConvertOptions& options, bool named) {
   std::error_code failed;
   const fs::file_time_type written = fs::last_write_time(output, failed);
-  if (failed || content.empty()) {
+  // Of what was unwound, the binaries may be others by now, or may be there by now.
+  if (failed || content.empty() || options.unwind) {
     return false;
   }
   const std::optional<fs::file_time_type> changed = newest_change(input);

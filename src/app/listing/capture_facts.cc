@@ -68,6 +68,7 @@ Result<CaptureFacts> capture_facts(const Reader& reader, const SampleFilter& fil
   if (!metadata) {
     return metadata.error();
   }
+  facts.missing_images = missing_images(*metadata);
   for (const MetadataEntry& entry : *metadata) {
     if (entry.key == "host.name") {
       facts.host = entry.value;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/unwind/missing_images.h"
 #include "stackpack/filter.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
@@ -24,6 +25,8 @@ struct CaptureFacts {
   std::string command;                                    ///< of the recorder
   std::optional<Reader::TimeRange> times;                 ///< of the samples
   std::optional<std::vector<ProcessSamples>> by_process;  ///< most samples first, then by pid
+  /// Without which callstacks could not be unwound to their root; most samples first.
+  std::vector<MissingImage> missing_images;
 };
 
 /// Reads the metadata and the index of the samples; all samples only when `by_process`, of which

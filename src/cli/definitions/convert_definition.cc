@@ -40,6 +40,10 @@ void CommandDefinitions::define_convert() {
   define_convert_outputs(sub);
   define_convert_packing(sub);
   ConvertArguments& arguments = invocation.convert;
+  sub.add_flag("--unwind", arguments.options.unwind,
+               "make callstacks of the stack dumps of `perf record --call-graph dwarf`, by the "
+               "binaries here and below --symbols and --sysroot")
+      ->group(group(kNames));
   sub.add_flag("--symbolize", arguments.symbolize,
                "name functions as `stackpack symbolize` does, by these files:")
       ->group(group(kNames));

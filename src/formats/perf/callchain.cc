@@ -145,6 +145,13 @@ void ChainDecoder::push(std::uint64_t address) {
   ++depth_;
 }
 
+void ChainDecoder::append_user(std::span<const std::uint64_t> addresses) {
+  for (const std::uint64_t address : addresses) {
+    push(address);
+  }
+  close_run(FrameMode::kUser);
+}
+
 void ChainDecoder::replace_user_part(bytes::ByteCursor branches, std::uint64_t count) {
   while (!runs_.empty() && runs_.back().mode == FrameMode::kUser) {
     depth_ -= runs_.back().count;

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "bytes/byte_cursor.h"
@@ -37,6 +38,9 @@ class ChainDecoder {
 
   /// Appends entries to the stack, the first of them in `mode`.
   void append(bytes::ByteCursor entries, std::uint64_t count, FrameMode mode);
+
+  /// Appends user frames that were found otherwise, leaf first.
+  void append_user(std::span<const std::uint64_t> addresses);
 
   /// Replaces the stack by a copy of `stack`, which may be appended to.
   void restore(const capture::StackView& stack);

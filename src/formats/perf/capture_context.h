@@ -5,6 +5,7 @@
 #include "bytes/byte_cursor.h"
 #include "capture/byte_account.h"
 #include "capture/callstack_sink.h"
+#include "capture/dump_unwinder.h"
 #include "capture/read_control.h"
 #include "formats/perf/attr_table.h"
 #include "formats/perf/record.h"
@@ -19,6 +20,8 @@ struct CaptureContext {
   AttrTable attrs{};
   capture::ByteAccount account{};
   std::uint64_t bytes_before = 0;  // of the files and parts that are done
+  capture::DumpUnwinder* unwinder = nullptr;
+  bool without_samples = false;
 
   void damage(std::string_view name, std::uint64_t count, std::uint64_t offset) const {
     sink.losses().add(name, LossKind::kDamage, count, offset);

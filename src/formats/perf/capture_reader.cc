@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "formats/perf/fact_scan.h"
 #include "formats/perf/features.h"
 #include "formats/perf/perf_losses.h"
 #include "formats/perf/record_stream.h"
@@ -65,7 +66,11 @@ Result<capture::ByteAccount> CaptureReader::run(Input& input) {
 }
 
 Status CaptureReader::read_pipe(io::ByteSource& source) {
-  io::BufferedReader reader(source);
+  // One that can be read again is read from its beginning.
+  io::BufferedReader reader =
+      source.seekable()
+          ? io::BufferedReader(source, 0, ~std::uint64_t{0}, io::BufferedReader::kDefaultCapacity)
+          : io::BufferedReader(source);
   const auto head = reader.peek(kDetectBytes);
   if (!head) {
     return head.error();
@@ -307,8 +312,16 @@ Status CaptureReader::read_symbol_files(io::ByteSource& source, std::uint32_t fe
 }
 
 Status CaptureReader::read_section(io::ByteSource& source, const FileSection& data, bool whole) {
-  io::BufferedReader reader(source, data.offset, data.offset + data.size,
-                            io::BufferedReader::kDefaultCapacity);
+  const std::uint64_t end = data.offset + data.size;
+  std::uint64_t begin = data.offset;
+  if (context_.without_samples) {
+    const Result<std::uint64_t> scanned = scan_facts(source, begin, end, context_, converter_);
+    if (!scanned) {
+      return scanned.error();
+    }
+    begin = *scanned;
+  }
+  io::BufferedReader reader(source, begin, end, io::BufferedReader::kDefaultCapacity);
   return RecordStream(reader, whole ? StreamKind::kSection : StreamKind::kOpenSection, context_,
                       converter_)
       .run();

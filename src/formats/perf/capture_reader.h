@@ -15,8 +15,14 @@ namespace stackpack::perf {
 /// Reads one capture: finds its header, attributes, features and records, whatever the container.
 class CaptureReader {
  public:
-  CaptureReader(capture::CallstackSink& sink, const capture::ReadControl& control)
-      : context_{sink, control}, converter_(context_) {}
+  CaptureReader(capture::CallstackSink& sink, const capture::ReadControl& control,
+                capture::DumpUnwinder* unwinder = nullptr)
+      : context_{sink, control}, converter_(context_) {
+    context_.unwinder = unwinder;
+  }
+
+  /// Passes samples over: facts about processes and images alone. Before run().
+  void leave_out_samples() { context_.without_samples = true; }
 
   /// Call once. As read_capture().
   Result<capture::ByteAccount> run(Input& input);

@@ -19,7 +19,7 @@ bool is_pipe(std::span<const std::byte> head) {
 
 Result<capture::ByteAccount> read(capture::CaptureBytes& bytes, capture::CallstackSink& sink,
                                   const capture::ReadRequest& request) {
-  return read_capture(bytes, sink, {request.control});
+  return read_capture(bytes, sink, {request.control, request.unwinder});
 }
 
 }  // namespace
@@ -34,6 +34,7 @@ constinit const capture::SourceFormat source_format = {
     .has_sessions = false,
     .has_magic = true,
     .ending = {},
+    .has_dumps = true,
     .loss_names = kLossNames,
     .skip_reasons = kSkipReasons,
 };

@@ -2,6 +2,7 @@
 
 #include "capture/byte_account.h"
 #include "capture/callstack_sink.h"
+#include "capture/dump_unwinder.h"
 #include "capture/read_control.h"
 #include "formats/perf/perf_input.h"
 #include "stackpack/result.h"
@@ -10,6 +11,7 @@ namespace stackpack::perf {
 
 struct ReadOptions {
   capture::ReadControl control;
+  capture::DumpUnwinder* unwinder = nullptr;  ///< the capture is read twice then: mappings first
 };
 
 /// Streams a whole capture into `sink`.

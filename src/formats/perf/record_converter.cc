@@ -18,7 +18,7 @@ Status RecordConverter::convert_other(const Record& record) {
   bool understood = true;
   switch (static_cast<RecordType>(record.type)) {
     case RecordType::kCallchainDeferred:
-      return samples_.convert_deferred(record);
+      return context_.without_samples ? Status() : samples_.convert_deferred(record);
     case RecordType::kHeaderAttr:
       understood = convert_attribute(record.payload);
       break;

@@ -24,7 +24,7 @@ class RecordConverter {
       context_.account.parsed += kRecordHeaderBytes + record.payload.size();
     }
     if (static_cast<RecordType>(record.type) == RecordType::kSample) {
-      return samples_.convert_sample(record);
+      return context_.without_samples ? Status() : samples_.convert_sample(record);
     }
     return convert_other(record);
   }

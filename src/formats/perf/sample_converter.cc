@@ -3,6 +3,7 @@
 #include <span>
 
 #include "formats/perf/attr_table.h"
+#include "formats/perf/dump_registers.h"
 #include "formats/perf/perf_losses.h"
 #include "formats/perf/record_trailer.h"
 
@@ -59,7 +60,10 @@ Status SampleConverter::convert_sample(const Record& record) {
   }
   const FrameMode mode = mode_of_misc(record.misc);
   Sample sample = sample_of(fields_, row->event);
-  const bool may_know = knows_stacks_ && fit == SampleFit::kExact && !uses_branch_stack(layout);
+  // A chain that is known says nothing about the user part, where that is still to be unwound.
+  const bool unwinds = context_.unwinder != nullptr && fields_.dump.usable();
+  const bool may_know =
+      knows_stacks_ && fit == SampleFit::kExact && !uses_branch_stack(layout) && !unwinds;
   capture::StackMemo memo =
       may_know ? recent_.find(fields_.chain.rest(), mode) : capture::StackMemo{};
   if (memo.known) {
@@ -81,6 +85,9 @@ Status SampleConverter::convert_sample(const Record& record) {
   if (chain_.cookie()) [[unlikely]] {
     return hold(sample, record, layout, fields_);
   }
+  if (unwinds && !chain_.has_user_frames() && unwind(record, sample)) {
+    return give(sample, chain_.stack(), {});
+  }
   if (chain_.stack().empty()) {
     memo = {};
   } else if (memo.slot != capture::StackMemo::kNone) {
@@ -93,6 +100,34 @@ Status SampleConverter::convert_sample(const Record& record) {
   }
   beside.offset = record.offset;
   return emit(sample, memo, beside);
+}
+
+// Appends the user part that the dump has. False: the dump is of no use, and the sample is what it
+// is without.
+bool SampleConverter::unwind(const Record& record, Sample& sample) {
+  constexpr std::uint64_t kNarrowAbi = 1;
+  if (fields_.dump.abi == kNarrowAbi) {
+    context_.unwinder->pass_over(capture::unwind_loss::kNarrow, record.offset);
+    return false;
+  }
+  if (!read_dump_registers(fields_.dump, thread_)) {
+    context_.unwinder->pass_over(capture::unwind_loss::kOtherMachine, record.offset);
+    return false;
+  }
+  thread_.pid = fields_.pid;
+  thread_.time_ns = fields_.time;
+  thread_.offset = record.offset;
+  thread_.in_kernel = mode_of_misc(record.misc) == FrameMode::kKernel;
+  const capture::UnwoundStack unwound = context_.unwinder->unwind(thread_);
+  if (unwound.frames.empty()) {
+    return false;
+  }
+  chain_.append_user(unwound.frames);
+  sample.origin = StackOrigin::kUnwound;
+  if (!unwound.complete) {
+    sample.flags |= kSampleIncomplete;
+  }
+  return true;
 }
 
 // A record with bytes to spare: of fields that we do not know, or damaged. False: it is no sample.

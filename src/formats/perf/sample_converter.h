@@ -42,6 +42,7 @@ class SampleConverter {
     std::uint64_t offset = 0;  // of the record
   };
 
+  bool unwind(const Record& record, Sample& sample);
   bool accept_slack(const Record& record, const SampleLayout& layout);
   bool count_events(const Record& record, const SampleLayout& layout);
   Status give(Sample sample, capture::StackView stack, capture::StackMemo memo);
@@ -58,6 +59,7 @@ class SampleConverter {
   ChainDecoder chain_;
   DeferredChains deferred_;
   SampleFields fields_;
+  capture::ThreadDump thread_;
   CounterDeltas deltas_;
   bool counts_ = false;                // the sample carries counters
   std::vector<CountedEvent> counted_;  // those of the sample that advanced

@@ -1,13 +1,8 @@
-// The seam for an unwinder of user stacks.
+// The user stack as `perf record --call-graph dwarf` records it.
 //
-// `perf record --call-graph dwarf` records no user frames. It copies the registers and the top of
-// the user stack into every sample (REGS_USER, STACK_USER), to be unwound later with the unwind
-// tables of the binaries. stackpack has no unwinder: it counts such samples and says so.
-//
-// An unwinder would plug in between SampleConverter and the sink: SampleConverter has a
-// UserStackDump in its hands for every sample that carries one, before it hands the stack on, and
-// knows pid and time for finding the mappings. The frames an unwinder returns would follow those
-// of the recorded chain as one run of mode kUser. Nothing else would change.
+// Such a sample has no user frames. It has the registers and the top of the user stack (REGS_USER,
+// STACK_USER), to be unwound later with the unwind tables of the binaries. SampleConverter hands
+// them to a capture::DumpUnwinder where there is one, and counts them where there is none.
 //
 // The dump is raw memory of the recorded process and can hold passwords or keys. It must never
 // reach an output, a message or a log.
@@ -26,6 +21,7 @@ struct UserStackDump {
   std::uint64_t register_mask = 0;     ///< which registers: perf's numbering for the architecture
   bytes::ByteCursor registers{{}, 0};  ///< one u64 for each bit of the mask, lowest bit first
   std::span<const std::byte> stack;    ///< memory from the stack pointer upwards
+  bool filled = true;                  ///< as many bytes as were asked for could be copied
 
   /// Whether there is something to unwind.
   [[nodiscard]] bool usable() const { return abi != 0 && !stack.empty(); }

@@ -1,0 +1,166 @@
+#include "app/unwind/image_unwinder.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "app/unwind/missing_images.h"
+
+namespace stackpack::app {
+
+namespace {
+
+namespace loss = capture::unwind_loss;
+
+// Of the ends of walks, the counter of each.
+constexpr std::array<std::string_view, unwind::kWalkEnds> kCounterNames = {
+    "",
+    loss::kDumpTooShort,
+    loss::kDumpCut,
+    loss::kOtherStack,
+    loss::kNoMapping,
+    loss::kNoImage,
+    loss::kNoTable,
+    loss::kBadTable,
+    loss::kLostRegister,
+    loss::kNoProgress,
+    loss::kTooDeep,
+};
+
+}  // namespace
+
+void ImageUnwinder::begin(capture::SystemTables tables) {
+  tables_ = std::move(tables);
+  map_.emplace(tables_.processes, tables_.modules);
+  spaces_.emplace(tables_.processes, tables_.modules);
+  images_.emplace(tables_.modules, places_);
+}
+
+void ImageUnwinder::count(Counter& counter, std::uint64_t offset) {
+  counter.first_offset = counter.count == 0 ? offset : counter.first_offset;
+  ++counter.count;
+}
+
+unwind::StackWalker& ImageUnwinder::walker(capture::DumpMachine machine) {
+  std::optional<unwind::StackWalker>& walker = walkers_[static_cast<std::size_t>(machine)];
+  if (!walker) {
+    walker.emplace(
+        machine == capture::DumpMachine::kX64 ? unwind::Machine::kX64 : unwind::Machine::kAarch64,
+        [this](std::uint32_t /*space*/, std::uint64_t address) { return find_code(address); });
+  }
+  return *walker;
+}
+
+unwind::CodePlace ImageUnwinder::find_code(std::uint64_t address) {
+  using Kind = unwind::CodePlace::Kind;
+  unwind::CodePlace place;
+  const std::optional<capture::ModuleMap::Hit> hit =
+      map_->find(pid_, time_ns_, {FrameMode::kUser, address});
+  if (!hit) {
+    return place;
+  }
+  place.image = images_->image_of(hit->module);
+  const ImageStore::Image& image = images_->open(place.image);
+  switch (image.state) {
+    case ImageStore::State::kUnopened:
+    case ImageStore::State::kMissing:
+      place.kind = Kind::kNoImage;
+      return place;
+    case ImageStore::State::kNoCode:
+    case ImageStore::State::kNotElf:
+      place.kind = Kind::kNoFile;
+      return place;
+    case ImageStore::State::kReady:
+      break;
+  }
+  const unwind::ElfLayout& layout = image.tables->layout();
+  if (layout.machine != machine_) {
+    place.kind = Kind::kNoFile;
+    return place;
+  }
+  const std::optional<std::uint64_t> in_file = layout.address_of(hit->offset);
+  if (!in_file) {
+    place.kind = Kind::kNotCode;
+    return place;
+  }
+  place.kind = Kind::kImage;
+  place.address = *in_file;
+  place.tables = image.tables.get();
+  return place;
+}
+
+capture::UnwoundStack ImageUnwinder::unwind(const capture::ThreadDump& dump) {
+  const bool is_x86 = dump.machine == capture::DumpMachine::kX64;
+  machine_ = is_x86 ? unwind::Machine::kX64 : unwind::Machine::kAarch64;
+  pid_ = dump.pid;
+  time_ns_ = dump.time_ns;
+  unwind::ThreadState thread;
+  static_assert(unwind::kRegisters == capture::ThreadDump::kRegisters);
+  thread.registers.values = dump.registers;
+  thread.registers.known = dump.known_registers;
+  const unsigned stack_pointer = unwind::traits_of(machine_).stack_pointer;
+  thread.memory = unwind::StackMemory(dump.registers[stack_pointer], dump.stack);
+  thread.filled = dump.filled;
+  thread.in_kernel = dump.in_kernel;
+  unwind::StackWalker& walker = this->walker(dump.machine);
+  const unwind::WalkEnd end = walker.walk(spaces_->find(dump.pid, dump.time_ns), thread);
+  if (end != unwind::WalkEnd::kRoot) {
+    count(ends_[static_cast<std::size_t>(end)], dump.offset);
+    if (end == unwind::WalkEnd::kNoImage) {
+      ++images_->image(find_code(walker.last_lookup()).image).samples;
+    }
+  }
+  return {walker.frames(), end == unwind::WalkEnd::kRoot};
+}
+
+void ImageUnwinder::pass_over(std::string_view loss, std::uint64_t offset) {
+  count(passed_over_.try_emplace(std::string(loss)).first->second, offset);
+}
+
+std::uint64_t ImageUnwinder::samples_without_build_id() const {
+  std::uint64_t samples = 0;
+  for (const ImageStore::Image& image :
+       images_ ? images_->images() : std::span<const ImageStore::Image>()) {
+    samples += image.search == symbolize::SearchEnd::kNoBuildId ? image.samples : 0;
+  }
+  return samples;
+}
+
+unwind::WalkCounts ImageUnwinder::counts() const {
+  unwind::WalkCounts sum;
+  for (const std::optional<unwind::StackWalker>& walker : walkers_) {
+    if (walker) {
+      const unwind::WalkCounts& part = walker->counts();
+      sum.walks += part.walks;
+      sum.frames += part.frames;
+      sum.frame_pointer_steps += part.frame_pointer_steps;
+      sum.space_hits += part.space_hits;
+      sum.image_hits += part.image_hits;
+      sum.decoded += part.decoded;
+    }
+  }
+  return sum;
+}
+
+void ImageUnwinder::finish(capture::CallstackSink& sink) {
+  capture::LossCounters& losses = sink.losses();
+  for (std::size_t end = 1; end < ends_.size(); ++end) {
+    if (ends_[end].count != 0) {
+      losses.add(kCounterNames[end], LossKind::kNotice, ends_[end].count, ends_[end].first_offset);
+    }
+  }
+  for (const auto& [name, counter] : passed_over_) {
+    losses.add(name, LossKind::kNotice, counter.count, counter.first_offset);
+  }
+  if (const std::uint64_t steps = counts().frame_pointer_steps; steps != 0) {
+    losses.add(loss::kFramePointerSteps, LossKind::kNotice, steps);
+  }
+  note_missing_images(images_->images(), sink.system());
+}
+
+std::vector<std::string> perf_cache_folders() {
+  const char* const home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  return home == nullptr || *home == '\0' ? std::vector<std::string>()
+                                          : std::vector{std::string(home) + "/.debug"};
+}
+
+}  // namespace stackpack::app

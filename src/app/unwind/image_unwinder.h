@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "app/unwind/address_spaces.h"
+#include "app/unwind/image_store.h"
+#include "capture/dump_unwinder.h"
+#include "capture/module_map.h"
+#include "symbolize/symbol_files.h"
+#include "unwind/stack_walk.h"
+
+namespace stackpack::app {
+
+/// Unwinds dumps by the unwind tables of the files on this machine.
+///
+/// What it gives depends on the capture and on those files alone.
+class ImageUnwinder final : public capture::DumpUnwinder {
+ public:
+  explicit ImageUnwinder(symbolize::SymbolPlaces places) : places_(std::move(places)) {}
+
+  void begin(capture::SystemTables tables) override;
+  capture::UnwoundStack unwind(const capture::ThreadDump& dump) override;
+  void pass_over(std::string_view loss, std::uint64_t offset) override;
+  void finish(capture::CallstackSink& sink) override;
+
+  /// Samples whose callstacks end because the capture has no build id of the image; after finish().
+  [[nodiscard]] std::uint64_t samples_without_build_id() const;
+
+  /// Of all walks; after finish().
+  [[nodiscard]] unwind::WalkCounts counts() const;
+
+ private:
+  struct Counter {
+    std::uint64_t count = 0;
+    std::uint64_t first_offset = ~std::uint64_t{0};
+  };
+  static void count(Counter& counter, std::uint64_t offset);
+  unwind::CodePlace find_code(std::uint64_t address);
+  unwind::StackWalker& walker(capture::DumpMachine machine);
+
+  symbolize::SymbolPlaces places_;
+  capture::SystemTables tables_;
+  std::optional<capture::ModuleMap> map_;
+  std::optional<AddressSpaces> spaces_;
+  std::optional<ImageStore> images_;
+  std::array<std::optional<unwind::StackWalker>, 2> walkers_;  // by machine
+  std::array<Counter, unwind::kWalkEnds> ends_{};
+  std::map<std::string, Counter, std::less<>> passed_over_;
+  std::uint32_t pid_ = 0;  // of the dump under way
+  std::uint64_t time_ns_ = 0;
+  unwind::Machine machine_ = unwind::Machine::kX64;
+};
+
+/// The folders of perf's cache of binaries, for symbolize::SymbolPlaces::directories.
+std::vector<std::string> perf_cache_folders();
+
+}  // namespace stackpack::app
