@@ -11,8 +11,8 @@ namespace stackpack {
 
 /// A time of the capture's clock, or a distance from its first sample.
 struct CaptureTime {
-  std::uint64_t ns = 0;
-  bool from_start = false;
+  std::uint64_t ns = 0;     ///< nanoseconds
+  bool from_start = false;  ///< from the first sample of the file, whatever its event
 
   friend bool operator==(const CaptureTime&, const CaptureTime&) = default;
 };
@@ -26,19 +26,19 @@ std::optional<CaptureTime> parse_capture_time(std::string_view text);
 /// Conditions on samples; all that are set must hold. Where there are several names, one of them is
 /// enough. Names are patterns: `*` stands for any characters, `?` for any one.
 struct SampleFilter {
-  std::vector<std::string> events;
+  std::vector<std::string> events;  ///< as the event table spells them
   std::vector<std::string> excluded_events;
   std::optional<std::uint32_t> pid;
   std::optional<std::uint32_t> tid;
-  std::optional<std::uint32_t> cpu;
-  std::vector<std::string> comms;  ///< of the process or of the thread
+  std::optional<std::uint32_t> cpu;  ///< number of the processor
+  std::vector<std::string> comms;    ///< of the process or of the thread
   std::vector<std::string> excluded_comms;
   /// An image in which a frame of the callstack lies: its path, or the last part of it.
   std::vector<std::string> modules;
   std::vector<std::string> excluded_modules;
-  std::optional<CaptureTime> from;
-  std::optional<CaptureTime> to;  ///< inclusive
-  bool no_idle = false;           ///< without samples of the idle thread of a processor
+  std::optional<CaptureTime> from;  ///< inclusive
+  std::optional<CaptureTime> to;    ///< inclusive
+  bool no_idle = false;             ///< without samples of the idle thread of a processor
 
   friend bool operator==(const SampleFilter&, const SampleFilter&) = default;
   /// True when every sample is wanted.

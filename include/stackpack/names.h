@@ -1,4 +1,8 @@
-// Names as a .spk file keeps them: functions, inlined calls, lines. See symbols.h for asking.
+// Names as a .spk file keeps them: functions, inlined calls, lines. See symbols.h for asking which
+// of them an address has.
+//
+// Plain values: rows name texts and other rows by number, and own no memory of their own. They may
+// be read by any number of threads while none changes them.
 #pragma once
 
 #include <array>
@@ -12,8 +16,8 @@
 
 namespace stackpack {
 
-inline constexpr std::uint32_t kNoText = ~std::uint32_t{0};
-inline constexpr std::uint32_t kNoInline = ~std::uint32_t{0};
+inline constexpr std::uint32_t kNoText = ~std::uint32_t{0};    ///< in place of a text's number
+inline constexpr std::uint32_t kNoInline = ~std::uint32_t{0};  ///< in place of a row of inlined
 
 /// The word of a source in listings and exports.
 [[nodiscard]] constexpr std::string_view source_name(FunctionSource source) {
@@ -25,9 +29,11 @@ inline constexpr std::uint32_t kNoInline = ~std::uint32_t{0};
   return number < kNames.size() ? kNames[number] : kNames.front();
 }
 
-/// Texts by number.
+/// Texts by number, counted from 0 in the order in which they were added. Holds the bytes of all
+/// of them in one piece, as the capture has them: usually UTF-8, but that is not checked.
 class TextTable {
  public:
+  /// Copies `text`. What operator[] gave before is not valid any more.
   void add(std::string_view text) {
     bytes_ += text;
     ends_.push_back(bytes_.size());
@@ -76,14 +82,15 @@ struct Function : CodeRange {
   friend bool operator==(const Function&, const Function&) = default;
 };
 
-/// A function whose code became part of another one's.
+/// A function whose code became part of another one's. Rows form trees, whose roots are inlined
+/// into the function itself; every row comes after its parent.
 struct InlinedCall {
-  std::uint32_t parent =
-      kNoInline;  ///< an earlier row: it was inlined there; none: in the function
-  std::uint32_t name = kNoText;
-  std::uint32_t linkage = kNoText;
+  /// An earlier row, into which it was inlined; none: into the function.
+  std::uint32_t parent = kNoInline;
+  std::uint32_t name = kNoText;       ///< as people read it
+  std::uint32_t linkage = kNoText;    ///< as linked; none: the same as `name`
   std::uint32_t call_file = kNoText;  ///< where it is called
-  std::uint32_t call_line = 0;
+  std::uint32_t call_line = 0;        ///< in `call_file`; 0: not known
 
   friend bool operator==(const InlinedCall&, const InlinedCall&) = default;
 };
@@ -91,8 +98,8 @@ struct InlinedCall {
 /// Bytes that were made of one line.
 struct CodeLine : CodeRange {
   std::uint32_t inlined = kNoInline;  ///< row of the innermost inlined call they belong to
-  std::uint32_t file = kNoText;
-  std::uint32_t line = 0;
+  std::uint32_t file = kNoText;       ///< where that line is
+  std::uint32_t line = 0;             ///< 0: not known
 
   friend bool operator==(const CodeLine&, const CodeLine&) = default;
 };
@@ -100,10 +107,10 @@ struct CodeLine : CodeRange {
 /// All of them. Functions and lines come by owner, pid or module, start, life; then functions by
 /// birth.
 struct Names {
-  TextTable texts;
-  std::vector<Function> functions;
-  std::vector<InlinedCall> inlined;
-  std::vector<CodeLine> lines;
+  TextTable texts;                   ///< of all rows
+  std::vector<Function> functions;   ///< may overlap: see Function
+  std::vector<InlinedCall> inlined;  ///< parents first
+  std::vector<CodeLine> lines;       ///< those of one owner and time do not overlap
 
   friend bool operator==(const Names&, const Names&) = default;
 };

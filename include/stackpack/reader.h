@@ -28,7 +28,8 @@ struct ReaderOptions {
   std::uint64_t cache_bytes = std::uint64_t{64} << 20;
 };
 
-/// Which samples to visit. Every condition that is set must hold.
+/// Which samples to visit. Every condition that is set must hold. The times select blocks of
+/// samples before anything is read; a process or thread does not.
 struct SampleQuery {
   std::uint64_t from_ns = 0;                ///< first time, inclusive
   std::uint64_t to_ns = ~std::uint64_t{0};  ///< last time, inclusive
@@ -52,6 +53,8 @@ struct CacheCounters {
 ///            section), with the offset in the .spk file.
 class Reader {
  public:
+  /// A file of any size costs two small reads to open, and its summary. The file may be replaced
+  /// while it is open, but must not be written to.
   static Result<std::unique_ptr<Reader>> open(const std::string& path,
                                               const ReaderOptions& options = {});
   /// The descriptor stays the caller's and must stay open; it must be seekable.
@@ -66,6 +69,8 @@ class Reader {
   ~Reader();
 
   [[nodiscard]] std::uint64_t file_bytes() const;
+  /// As the summary has them; they live as long as the reader. Opening does not compare them with
+  /// the file: verify() does.
   [[nodiscard]] const Statistics& statistics() const;
   /// What the file was made of and with: see convert().
   [[nodiscard]] std::string_view fingerprint() const;
@@ -105,6 +110,10 @@ class Reader {
   /// Nothing when the file has no samples, or none was taken. Cost: the index of the samples.
   [[nodiscard]] Result<std::optional<TimeRange>> time_range() const;
 
+  // The tables of the recorded system, whole, decoded anew by each call: the caller owns what it is
+  // given. The order of rows is in docs/format.md, section 6. Errors: kIo, kCorrupt.
+
+  /// What was counted; Sample::event is a row of it.
   [[nodiscard]] Result<std::vector<Event>> events() const;
   [[nodiscard]] Result<std::vector<Process>> processes() const;
   [[nodiscard]] Result<std::vector<Thread>> threads() const;
@@ -113,6 +122,7 @@ class Reader {
   /// Functions, inlined calls and lines; no rows in a file without names. See symbols.h.
   [[nodiscard]] Result<Names> names() const;
 
+  /// Counters of all threads so far. Each is right; together they may be of different moments.
   [[nodiscard]] CacheCounters cache() const;
 
   /// Bytes that the callstacks take in this reader's memory when all pages are loaded. Reads every

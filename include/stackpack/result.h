@@ -48,7 +48,8 @@ struct Error {
 /// directory)`, as far as known. It does not name the file, and is not escaped.
 [[nodiscard]] std::string message(const Error& error);
 
-/// Either a value or an Error. Reading the wrong side is a programming error (assert).
+/// Either a value or an Error. Reading the wrong side is a programming error (assert). Owns the
+/// value; as thread-safe as that is. An Error holds no memory, so passing one on cannot fail.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -60,6 +61,7 @@ class [[nodiscard]] Result {
   [[nodiscard]] bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
 
+  /// The value; of a temporary it is moved out. Not of a failure.
   T& value() & {
     assert(has_value());
     return *std::get_if<0>(&state_);
@@ -72,12 +74,14 @@ class [[nodiscard]] Result {
     assert(has_value());
     return std::move(*std::get_if<0>(&state_));
   }
+  // As value().
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
+  /// Why there is no value. Not of a success.
   [[nodiscard]] const Error& error() const {
     assert(!has_value());
     return *std::get_if<1>(&state_);
@@ -97,6 +101,7 @@ class [[nodiscard]] Result<void> {
 
   [[nodiscard]] bool has_value() const { return !failed_; }
   explicit operator bool() const { return !failed_; }
+  /// Not of a success.
   [[nodiscard]] const Error& error() const {
     assert(failed_);
     return error_;
@@ -107,6 +112,7 @@ class [[nodiscard]] Result<void> {
   bool failed_ = false;
 };
 
+/// What a call returns that has nothing to give but may fail.
 using Status = Result<void>;
 
 }  // namespace stackpack

@@ -1,4 +1,7 @@
 // The statistics of a .spk file, as kept in its summary section: what `stackpack stats` prints.
+//
+// Counts and bytes, as the writer knew them; plain values that the holder owns. A figure that a
+// file of an older version does not have is 0, an empty text or no row.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +31,10 @@ struct SkippedBytesCount {
   std::uint64_t bytes = 0;
 };
 
+/// See docs/cli.md for what `stats --json` calls them, and for the figures derived from them.
 struct Statistics {
-  std::string source_kind;  ///< "perf", "etl", ...
-  std::uint64_t source_bytes = 0;
+  std::string source_kind;         ///< "perf", "etl", ...
+  std::uint64_t source_bytes = 0;  ///< of the capture
   // Where they went; the three add up to source_bytes. 0 in files of older writers.
   std::uint64_t source_parsed_bytes = 0;   ///< headers and records that were understood
   std::uint64_t source_padding_bytes = 0;  ///< unused space which the format provides for
@@ -39,6 +43,7 @@ struct Statistics {
   /// writers.
   std::vector<SkippedBytesCount> source_skipped_by_reason;
 
+  /// By where their callstacks come from, see StackOrigin; recorded, ip_only and none add up.
   struct {
     std::uint64_t total = 0;
     /// Of the capture. One record of a group of counters gives a sample for each that advanced.
@@ -47,7 +52,7 @@ struct Statistics {
     std::uint64_t unwound = 0;   ///< of `recorded`: with user frames that were unwound from a dump
     std::uint64_t ip_only = 0;
     std::uint64_t none = 0;
-    std::uint64_t empty_chains = 0;
+    std::uint64_t empty_chains = 0;     ///< a chain was recorded, without a frame
     std::uint64_t stack_dump_only = 0;  ///< no user frames, but a register and stack dump
   } samples;
 
@@ -61,14 +66,15 @@ struct Statistics {
     std::uint64_t stored = 0;  ///< stack ids in the file, ip-only ones included
   } callstacks;
 
+  /// The tree of all callstacks, as it is stored.
   struct {
     std::uint64_t nodes = 0;  ///< without the root
     std::uint64_t distinct_frames = 0;
     std::uint64_t pages = 0;
-    std::uint64_t stored_bytes = 0;
+    std::uint64_t stored_bytes = 0;  ///< all that it takes to decode callstacks
   } dag;
 
-  std::uint64_t sample_stream_bytes = 0;
+  std::uint64_t sample_stream_bytes = 0;  ///< stored, with their index; 0 without samples
 
   /// What it cost to find the callstacks that are alike. Depends on the version that converted.
   struct {

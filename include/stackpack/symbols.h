@@ -47,10 +47,10 @@ struct CodeLocation {
 
 /// One of the functions that an address belongs to when calls were inlined.
 struct InlineFrame {
-  std::string_view name;
-  std::string_view linkage;
-  std::string_view file;
-  std::uint32_t line = 0;
+  std::string_view name;     ///< as people read it
+  std::string_view linkage;  ///< as linked
+  std::string_view file;     ///< of the line, where it is known
+  std::uint32_t line = 0;    ///< which is running in it: of a caller, where it calls the next
 };
 
 /// All that a file says of addresses. Immutable: any number of threads may ask.
@@ -63,6 +63,8 @@ class Symbols {
   Symbols& operator=(const Symbols&) = delete;
   ~Symbols();
 
+  /// What one address is: of a process at a time, the kernel's wherever `pid` points. Cost: a
+  /// search among the mappings of the process and one among the functions of the image.
   [[nodiscard]] CodeLocation locate(const Frame& frame, std::uint32_t pid, std::uint64_t time_ns,
                                     AddressUse use) const;
 
@@ -70,6 +72,7 @@ class Symbols {
   void locate_stack(std::span<const Frame> leaf_first, std::uint32_t pid, std::uint64_t time_ns,
                     std::vector<CodeLocation>& locations) const;
 
+  /// An address to locate, as locate() takes it.
   struct Query {
     Frame frame;
     std::uint32_t pid = kUnknownId;
@@ -92,6 +95,7 @@ class Symbols {
   /// from one function to another. Those of kKernelPid are for the kernel's addresses.
   [[nodiscard]] Epoch epoch(std::uint32_t pid, std::uint64_t time_ns) const;
 
+  // The tables that were loaded. They live as long as this.
   [[nodiscard]] std::span<const Process> processes() const;
   [[nodiscard]] std::span<const Module> modules() const;
   [[nodiscard]] const Names& names() const;
