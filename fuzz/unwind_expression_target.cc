@@ -22,7 +22,8 @@ void unwind_expression(std::span<const std::byte> data) {
   const auto first =
       unwind::evaluate(bytes::ByteCursor(in.rest(), 0), {registers, memory, &missing}, 0x1020);
   require(!first || !missing);
-  require(!missing || *missing < 0x1000 || *missing + 8 > 0x1000 + stack.size());
+  const std::uint64_t at = missing.value_or(0) - 0x1000;
+  require(!missing || at >= stack.size() || stack.size() - at < 8);
   const auto again = unwind::evaluate(bytes::ByteCursor(in.rest(), 0), {registers, memory}, 0x1020);
   require(first == again);
 }

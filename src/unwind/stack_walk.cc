@@ -19,7 +19,9 @@ StackWalker::StackWalker(Machine machine, FindCode find_code)
     : traits_(traits_of(machine)),
       find_code_(std::move(find_code)),
       rules_(machine),
-      by_space_(std::size_t{1} << kSpaceBits),
+      // Nothing is at address 0 of a space that is not known, should it be asked for.
+      by_space_(std::size_t{1} << kSpaceBits,
+                SpaceEntry{0, ~std::uint32_t{0}, special(WalkEnd::kNoMapping)}),
       by_image_(std::size_t{1} << kImageBits) {}
 
 StackWalker::Answer StackWalker::look_up(std::uint64_t address) {

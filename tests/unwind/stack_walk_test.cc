@@ -72,7 +72,7 @@ class Process {
       thread.registers.set(number, value);
     }
     thread.memory = unwind::StackMemory(kStack, bytes.bytes);
-    const WalkEnd end = walker_.walk(0, thread);
+    const WalkEnd end = walker_.walk(space, thread);
     constexpr const char* kNames[] = {"root",    "short",    "cut",      "elsewhere",
                                       "nowhere", "no image", "no table", "bad table",
                                       "lost",    "stuck",    "too deep"};
@@ -86,6 +86,7 @@ class Process {
     return text + kNames[static_cast<std::size_t>(end)];
   }
 
+  std::uint32_t space = 0;
   unwind::ThreadState thread;
   [[nodiscard]] const unwind::WalkCounts& counts() const { return walker_.counts(); }
 
@@ -238,6 +239,12 @@ TEST_SUITE("unwind walk") {
     Process process(unwind::Machine::kX64, x86_section());
     process.walk(kNoTable, {{kRbp, kStack}}, {kStack + 16, kRoot + 4});
     CHECK(process.counts().frame_pointer_steps == 1);
+  }
+
+  TEST_CASE("stack walk: a call of a null pointer, in a process that nothing is known of") {
+    Process process(unwind::Machine::kX64, x86_section());
+    process.space = ~std::uint32_t{0};
+    CHECK(process.walk(0, {}, {kPlain + 8, 0}) == "0 no table");
   }
 
   TEST_CASE("stack walk: rules are decoded once") {
