@@ -92,8 +92,13 @@ std::uint32_t RuleTable::number(const FrameRow& row, std::span<const std::byte> 
       return kNone;
     }
   }
+  return intern(rule, kept);
+}
+
+// The number of the rule with these rules of registers.
+std::uint32_t RuleTable::intern(FrameRule rule, std::span<const RegisterRule> kept) {
   std::vector<std::uint64_t> key{
-      std::uint64_t{rule.cfa_by_expression} << 34 | std::uint64_t{is_signal_frame} << 33 |
+      std::uint64_t{rule.cfa_by_expression} << 34 | std::uint64_t{rule.is_signal_frame} << 33 |
           std::uint64_t{rule.signs_return} << 32 | std::uint64_t{rule.cfa_register} << 8 |
           rule.return_register,
       rule.cfa_expression, static_cast<std::uint64_t>(rule.cfa_offset), packed(rule.return_address),

@@ -93,6 +93,7 @@ class RuleTable {
  private:
   std::uint32_t expression_number(std::span<const std::byte> section, std::uint64_t position,
                                   std::uint32_t size);
+  std::uint32_t intern(FrameRule rule, std::span<const RegisterRule> kept);
   bool make_register_rule(const FrameRow::Place& place, unsigned number,
                           std::span<const std::byte> section, RegisterRule& rule);
 
