@@ -102,6 +102,22 @@ void explain_error(const DiffArguments& arguments, Error error, const Messages& 
   messages.error(file, error);
 }
 
+void explain_events(const DiffReport& report, const Messages& messages) {
+  constexpr std::size_t kMost = 5;
+  if (report.events_left_out.empty()) {
+    return;
+  }
+  std::string names;
+  for (std::size_t i = 0; i < std::min(kMost, report.events_left_out.size()); ++i) {
+    names += (i == 0 ? "" : ", ") + report.events_left_out[i];
+  }
+  const std::size_t more =
+      report.events_left_out.size() - std::min(kMost, report.events_left_out.size());
+  messages.note("diff",
+                fmt::format("not compared: {}{}; --all-events takes those that both sides have",
+                            names, more == 0 ? "" : fmt::format(" and {} more", more)));
+}
+
 int run_folded(const DiffArguments& arguments, const OpenSide& before, const OpenSide& after,
                const Messages& messages) {
   const Result<std::string> folded =
@@ -148,6 +164,7 @@ int run_diff(const DiffArguments& arguments, const Messages& messages) {
     return exit_code_of(gate.error());
   }
   diff.gate = std::move(*gate);
+  explain_events(diff.report, messages);
   const int printed = print(text_of_diff(arguments, diff), messages);
   return std::max(printed, explain_gate(arguments, diff, messages));
 }

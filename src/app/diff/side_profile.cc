@@ -177,12 +177,13 @@ class FileReading {
     const exporting::TimeRange range = selection_->time_range();
     side_.seconds += static_cast<double>(range.last_ns - range.first_ns) * kNanosecond;
     for (std::size_t i = 0; i < units_.size(); ++i) {
-      const std::uint64_t begin = std::max(
-          range.first_ns, blocks_.begin_ns + i * (blocks_.count == 1 ? 0 : blocks_.length_ns));
+      const bool last = i + 1 == units_.size();
+      const std::uint64_t begin =
+          i == 0 ? range.first_ns
+                 : std::max(range.first_ns, blocks_.begin_ns + i * blocks_.length_ns);
       const std::uint64_t end =
-          blocks_.count == 1
-              ? range.last_ns
-              : std::min(range.last_ns, blocks_.begin_ns + (i + 1) * blocks_.length_ns);
+          last ? range.last_ns
+               : std::min(range.last_ns, blocks_.begin_ns + (i + 1) * blocks_.length_ns);
       units_[i].seconds = end > begin ? static_cast<double>(end - begin) * kNanosecond : 0;
     }
   }
