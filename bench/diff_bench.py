@@ -114,7 +114,7 @@ def run_unchanged(arguments):
         for file in files:
             record(arguments.program, [sys.executable, script, str(turns)], file)
         for runs in (1, 5):
-            if len(files) < 2 * runs:
+            if len(files) < 2 * runs or (arguments.runs and runs != arguments.runs):
                 continue
             source = random.Random(runs)
             pairs, independent = groups(files, runs, arguments.pairs, source)
@@ -141,6 +141,8 @@ def run_planted(arguments):
     for file in base:
         record(arguments.program, [load, "500"], file)
     for runs in (5, 1):
+        if arguments.runs and runs != arguments.runs:
+            continue
         source = random.Random(runs)
         seen = {plant: [] for plant in PLANTS}
         for olds, news in groups(base, runs, 20, source)[0]:
@@ -204,6 +206,7 @@ def main():
         part.add_argument("--program", default=str(ROOT / "build/release/src/cli/stackpack"))
         if name in ("unchanged", "planted"):
             part.add_argument("folder")
+            part.add_argument("--runs", type=int, default=0, choices=(0, 1, 5), help="a side; 0: one, and five")
             part.add_argument("--pairs", type=int, default=200 if name == "unchanged" else 100)
         else:
             part.add_argument("old")

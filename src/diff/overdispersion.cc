@@ -55,14 +55,14 @@ OverdispersionPrior prior_of(std::span<const Scatter> scatters) {
 }
 
 Overdispersion moderated(const Scatter& own, const OverdispersionPrior& prior) {
-  if (std::isinf(prior.freedom)) {
+  // Others never count for more than the function itself: one that jumps between two states from
+  // run to run would have the confidence of those that do not.
+  const double lent = own.freedom > 0 ? std::min(prior.freedom, own.freedom) : prior.freedom;
+  const double freedom = own.freedom + lent;
+  if (freedom <= 0 || std::isinf(freedom)) {
     return {std::max(1.0, prior.factor), kInfiniteFreedom};
   }
-  const double freedom = own.freedom + prior.freedom;
-  if (freedom <= 0) {
-    return {std::max(1.0, prior.factor), kInfiniteFreedom};
-  }
-  return {std::max(1.0, (own.sum + prior.freedom * prior.factor) / freedom), freedom};
+  return {std::max(1.0, (own.sum + lent * prior.factor) / freedom), freedom};
 }
 
 }  // namespace stackpack::diff

@@ -32,6 +32,7 @@ struct Overdispersion {
   double freedom = 0;  ///< of the t distribution that goes with it
 };
 
+/// The prior counts for at most as many degrees of freedom as the function has itself.
 Overdispersion moderated(const Scatter& own, const OverdispersionPrior& prior);
 
 }  // namespace stackpack::diff

@@ -146,8 +146,11 @@ TEST_SUITE("statistics of comparisons") {
   TEST_CASE("comparisons: scatter of few runs is drawn towards that of all, and is never below 1") {
     const diff::OverdispersionPrior prior{2, 10};
     const diff::Overdispersion own = diff::moderated({30, 5}, prior);
-    CHECK(own.factor == doctest::Approx(50.0 / 15));
-    CHECK(own.freedom == 15);
+    CHECK(own.factor == doctest::Approx(40.0 / 10));
+    CHECK(own.freedom == 10);
+    CHECK(diff::moderated({30, 5}, {2, 3}).factor == doctest::Approx(36.0 / 8));
+    CHECK(diff::moderated({30, 5}, {2, diff::kInfiniteFreedom}).freedom == 10);
+    CHECK(diff::moderated({}, {2, 7}).freedom == 7);
     CHECK(diff::moderated({0, 5}, {0.5, 10}).factor == 1);
     const std::vector<diff::Scatter> few(2, {6, 2});
     CHECK(diff::prior_of(few).factor == doctest::Approx(3));

@@ -201,11 +201,12 @@ class RowFigures {
     return figure;
   }
 
-  // More than half can grow by little: there the rest is looked at.
+  // More than half can grow by little: there the rest is looked at. One sample more than were seen,
+  // because few samples may be fewer than the share would give.
   static double least_visible(const Portion& before, double size, double root) {
-    return before.count * 2 > before.size
-               ? diff::least_growth({before.size - before.count, before.size}, size, root)
-               : diff::least_growth(before, size, root);
+    const double rest = before.size - before.count;
+    const Portion from{std::min(before.count, rest) + 1, before.size + 1};
+    return diff::least_growth(from, size, root);
   }
 
   [[nodiscard]] DiffVerdict verdict_of(const Comparison& item, bool testable) const {
