@@ -94,9 +94,9 @@ void append_sample_counts(std::string& out, const Statistics& statistics) {
                             grouped(samples.records)));
   }
   if (samples.unwound != 0) {
-    append_fact(out, "",
-                fmt::format("{} with user frames that were unwound from dumps",
-                            grouped(samples.unwound)));
+    append_fact(
+        out, "",
+        fmt::format("{} with user frames that were unwound from dumps", grouped(samples.unwound)));
   }
   if (samples.stack_dump_only != 0) {
     append_fact(out, "",

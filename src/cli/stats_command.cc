@@ -10,7 +10,7 @@
 #include "app/convert/capture_formats.h"
 #include "app/convert/measure.h"
 #include "app/listing/ratios.h"
-#include "cli/check_expression.h"
+#include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
@@ -24,29 +24,6 @@
 namespace stackpack::cli {
 
 namespace {
-
-std::optional<std::vector<CheckExpression>> parse_checks(const std::vector<std::string>& texts,
-                                                         const Messages& messages) {
-  std::vector<CheckExpression> checks;
-  for (const std::string& text : texts) {
-    std::optional<CheckExpression> check = parse_check(text);
-    if (!check) {
-      messages.error("", fmt::format("stats: --check: '{}' is not KEY OP NUMBER, such as "
-                                     "ratios.total>=50",
-                                     text));
-      return std::nullopt;
-    }
-    checks.push_back(std::move(*check));
-  }
-  return checks;
-}
-
-std::string number_text(double value) {
-  constexpr double kExactIntegers = 9e15;
-  return value == static_cast<double>(static_cast<std::int64_t>(value)) && value < kExactIntegers
-             ? fmt::format("{}", static_cast<std::int64_t>(value))
-             : fmt::format("{:.6g}", value);
-}
 
 // The prefixes of keys whose last part a file has only when it was counted, with all names there
 // are.
@@ -80,33 +57,19 @@ std::string counter_suggestion(std::string_view key) {
 }
 
 // Says which conditions fail for one file, with the value that made them fail.
-int apply_checks(const app::Measurement& measurement, const std::vector<CheckExpression>& checks,
-                 const Messages& messages) {
+CheckSubject subject_of_checks() {
+  return {"stats", "ratios.total>=50", is_absent_counter, counter_suggestion};
+}
+
+int check_measurement(const app::Measurement& measurement,
+                      const std::vector<CheckExpression>& checks, const Messages& messages) {
   if (checks.empty()) {
     return kExitSuccess;
   }
   std::string text;
   JsonText json(text);
   write_statistics(json, measurement);
-  const JsonFigures figures(text);
-  int exit_code = kExitSuccess;
-  for (const CheckExpression& check : checks) {
-    std::optional<double> value = figures.find(check.key);
-    if (!value && is_absent_counter(check.key)) {
-      value = 0;  // what never happened has no counter
-    }
-    if (!value) {
-      messages.error(measurement.file,
-                     fmt::format("check: there is no number '{}' in stats --json{}", check.key,
-                                 counter_suggestion(check.key)));
-      exit_code = std::max<int>(exit_code, kExitUsage);
-    } else if (!holds(check, *value)) {
-      messages.error(measurement.file, fmt::format("check failed: {} ({} is {})", check.text,
-                                                   check.key, number_text(*value)));
-      exit_code = std::max<int>(exit_code, kExitLossy);
-    }
-  }
-  return exit_code;
+  return apply_checks(subject_of_checks(), checks, text, measurement.file, messages);
 }
 
 // Prints measurements as they come: one file in full, several in a line each with a total.
@@ -167,7 +130,7 @@ class StatsReport {
 
 int run_stats(const StatsArguments& arguments, const Messages& messages) {
   const std::optional<std::vector<CheckExpression>> checks =
-      parse_checks(arguments.checks, messages);
+      parse_checks(subject_of_checks(), arguments.checks, messages);
   if (!checks) {
     return kExitUsage;
   }
@@ -196,7 +159,7 @@ int run_stats(const StatsArguments& arguments, const Messages& messages) {
     if (!arguments.quiet) {
       report.add(*measurement);
     }
-    worst = std::max(worst, apply_checks(*measurement, *checks, messages));
+    worst = std::max(worst, check_measurement(*measurement, *checks, messages));
     if (const Status written = (*out)->checkpoint(); !written) {
       return finish_output(**out, written, "(standard output)", messages);
     }

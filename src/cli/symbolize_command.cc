@@ -9,7 +9,7 @@
 
 #include "app/console.h"
 #include "app/symbolize/symbolize.h"
-#include "cli/check_expression.h"
+#include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
@@ -121,38 +121,27 @@ class ImageProgress {
   std::uint64_t last_ = kNone;
 };
 
-int apply_checks(const std::vector<CheckExpression>& checks, const std::string& report,
-                 const std::string& file, const Messages& messages) {
-  const JsonFigures figures(report);
-  int exit_code = kExitSuccess;
-  for (const CheckExpression& check : checks) {
-    const std::optional<double> value = figures.find(check.key);
-    if (!value) {
-      messages.error(file,
-                     fmt::format("check: there is no number '{}' in symbolize --json", check.key));
-      exit_code = std::max<int>(exit_code, kExitUsage);
-    } else if (!holds(check, *value)) {
-      messages.error(file,
-                     fmt::format("check failed: {} ({} is {:.6g})", check.text, check.key, *value));
-      exit_code = std::max<int>(exit_code, kExitLossy);
-    }
+// Names the file that an error is about. Result: the exit code.
+int explain(Error error, const SymbolizeArguments& arguments, const Messages& messages) {
+  const std::string& about = error.part == kOutputPart          ? arguments.output
+                             : error.part == app::kKallsymsPart ? arguments.options.kallsyms
+                                                                : arguments.file;
+  error.part = kMainPart;
+  if (&about == &arguments.file) {
+    explain_not_packed(arguments.file, error, messages);
+  } else {
+    messages.error(about, error);
   }
-  return exit_code;
+  return exit_code_of(error);
 }
 
 }  // namespace
 
 int run_symbolize(const SymbolizeArguments& arguments, const Messages& messages) {
-  std::vector<CheckExpression> checks;
-  for (const std::string& text : arguments.checks) {
-    std::optional<CheckExpression> check = parse_check(text);
-    if (!check) {
-      messages.error("", fmt::format("symbolize: --check: '{}' is not KEY OP NUMBER, such as "
-                                     "named.share>=0.9",
-                                     text));
-      return kExitUsage;
-    }
-    checks.push_back(std::move(*check));
+  const CheckSubject subject{"symbolize", "named.share>=0.9"};
+  const auto checks = parse_checks(subject, arguments.checks, messages);
+  if (!checks) {
+    return kExitUsage;
   }
   const bool to_standard_output = arguments.output == "-";
   if (to_standard_output && app::is_terminal(app::Stream::kStandardOutput)) {
@@ -177,21 +166,11 @@ int run_symbolize(const SymbolizeArguments& arguments, const Messages& messages)
       messages.error(arguments.file, "interrupted; nothing was written");
       app::end_by_signal(app::interrupted_by());
     }
-    Error error = report.error();
-    const std::string& about = error.part == kOutputPart          ? arguments.output
-                               : error.part == app::kKallsymsPart ? arguments.options.kallsyms
-                                                                  : arguments.file;
-    error.part = kMainPart;
-    if (&about == &arguments.file) {
-      explain_not_packed(arguments.file, error, messages);
-    } else {
-      messages.error(about, error);
-    }
-    return exit_code_of(error);
+    return explain(report.error(), arguments, messages);
   }
   std::string json;
   append_json(json, arguments, *report);
-  const int checked = apply_checks(checks, json, arguments.file, messages);
+  const int checked = apply_checks(subject, *checks, json, arguments.file, messages);
   std::string table;
   if (!arguments.json) {
     append_table(table, *report);

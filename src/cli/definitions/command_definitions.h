@@ -43,6 +43,7 @@ struct CommandDefinitions {
   void define_report(CLI::App& sub, ReportKind kind);
   void define_diff();
   void define_diff_form(CLI::App& sub);
+  void define_diff_statistics(CLI::App& sub);
   void define_export();
   void define_export_format(CLI::App& sub);
   void define_export_form(CLI::App& sub);

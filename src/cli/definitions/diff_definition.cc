@@ -97,6 +97,21 @@ void CommandDefinitions::define_diff() {
   add_capture_format(sub, arguments.capture.format)->group(group(kInputs));
 }
 
+void CommandDefinitions::define_diff_statistics(CLI::App& sub) {
+  DiffOptions& options = invocation.diff.options;
+  add_percent(
+      sub, "--mistakes",
+      "where nothing has changed, how often something may be found all the same, in percent",
+      options.rate)
+      ->default_str("1")
+      ->group(group(kForm));
+  add_percent(sub, "--run-variation",
+              "with one run a side: how much shares are taken to vary from run to run, in percent",
+              options.run_variation)
+      ->default_str("10")
+      ->group(group(kForm));
+}
+
 void CommandDefinitions::define_diff_form(CLI::App& sub) {
   static constexpr std::array kGrains = {
       Choice{"function", static_cast<int>(DiffGrain::kFunction)},
@@ -131,17 +146,7 @@ void CommandDefinitions::define_diff_form(CLI::App& sub) {
                           [&arguments](std::size_t rows) { arguments.rows = rows; })
       ->default_str("30, of --json all")
       ->group(group(kForm));
-  add_percent(
-      sub, "--mistakes",
-      "where nothing has changed, how often something may be found all the same, in percent",
-      options.rate)
-      ->default_str("1")
-      ->group(group(kForm));
-  add_percent(sub, "--run-variation",
-              "with one run a side: how much shares are taken to vary from run to run, in percent",
-              options.run_variation)
-      ->default_str("10")
-      ->group(group(kForm));
+  define_diff_statistics(sub);
   const auto form = [&](const std::string& name, DiffForm value, const std::string& text) {
     sub.add_flag_callback(
            name, [&arguments, value] { arguments.form = value; }, text)

@@ -60,8 +60,8 @@ Status SampleConverter::convert_sample(const Record& record) {
   }
   const FrameMode mode = mode_of_misc(record.misc);
   Sample sample = sample_of(fields_, row->event);
-  // A chain that is known says nothing about the user part, where that is still to be unwound.
   const bool unwinds = context_.unwinder != nullptr && fields_.dump.usable();
+  // A chain that is known says nothing of a user part that is still to be unwound.
   const bool may_know =
       knows_stacks_ && fit == SampleFit::kExact && !uses_branch_stack(layout) && !unwinds;
   capture::StackMemo memo =
@@ -73,9 +73,7 @@ Status SampleConverter::convert_sample(const Record& record) {
   if (fit == SampleFit::kSlack && !accept_slack(record, layout)) {
     return {};
   }
-  if (chain_.unknown_contexts() != known_contexts_) [[unlikely]] {
-    first_context_offset_ = known_contexts_ == 0 ? record.offset : first_context_offset_;
-    known_contexts_ = chain_.unknown_contexts();
+  if (notices_unknown_context(record)) [[unlikely]] {
     memo = {};  // every such entry counts
   }
   use_branch_stack(layout, fields_);
@@ -93,13 +91,30 @@ Status SampleConverter::convert_sample(const Record& record) {
   } else if (memo.slot != capture::StackMemo::kNone) {
     recent_.keep(fields_.chain.rest(), mode, memo, chain_.has_user_frames());
   }
+  return emit(sample, memo, beside_chain(record, layout, mode));
+}
+
+// What the sample has besides its chain.
+SampleConverter::BesideChain SampleConverter::beside_chain(const Record& record,
+                                                           const SampleLayout& layout,
+                                                           FrameMode mode) const {
   BesideChain beside;
   beside.has_dump = fields_.dump.usable();
   if (layout.has(sample_bit::kIp)) {
     beside.ip = Frame{mode, fields_.ip};
   }
   beside.offset = record.offset;
-  return emit(sample, memo, beside);
+  return beside;
+}
+
+// Whether the chain that was decoded last has entries that name no known context.
+bool SampleConverter::notices_unknown_context(const Record& record) {
+  if (chain_.unknown_contexts() == known_contexts_) {
+    return false;
+  }
+  first_context_offset_ = known_contexts_ == 0 ? record.offset : first_context_offset_;
+  known_contexts_ = chain_.unknown_contexts();
+  return true;
 }
 
 // Appends the user part that the dump has. False: the dump is of no use, and the sample is what it

@@ -42,6 +42,9 @@ class SampleConverter {
     std::uint64_t offset = 0;  // of the record
   };
 
+  bool notices_unknown_context(const Record& record);
+  [[nodiscard]] BesideChain beside_chain(const Record& record, const SampleLayout& layout,
+                                         FrameMode mode) const;
   bool unwind(const Record& record, Sample& sample);
   bool accept_slack(const Record& record, const SampleLayout& layout);
   bool count_events(const Record& record, const SampleLayout& layout);

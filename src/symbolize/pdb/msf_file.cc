@@ -46,7 +46,6 @@ Status check_magic(std::string_view head) {
 }  // namespace
 
 Result<MsfFile> MsfFile::open(io::ByteSource& source) {
-  const std::uint64_t file_size = source.size().value_or(0);
   std::array<std::byte, kSuperBlockSize> head{};
   const Result<std::size_t> got = source.read_at(0, head);
   if (!got) {
@@ -73,35 +72,39 @@ Result<MsfFile> MsfFile::open(io::ByteSource& source) {
       file.block_size_ > kMostBlockSize) {
     return Error{ErrorCode::kCorrupt, 32, "pdb: superblock: size of a block"};
   }
+  if (const Status opened = file.open_directory(directory_size, map_block); !opened) {
+    return opened.error();
+  }
+  return file;
+}
+
+Status MsfFile::open_directory(std::uint64_t directory_size, std::uint64_t map_block) {
+  const std::uint64_t file_size = source_->size().value_or(0);
   // A file that was cut is read as far as it goes: blocks past its end are errors when needed.
-  const std::uint64_t room = blocks_for(file_size, file.block_size_);
-  file.block_count_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(file.block_count_, room));
-  const std::uint64_t directory_blocks = blocks_for(directory_size, file.block_size_);
-  const std::uint64_t map_offset = map_block * file.block_size_;
+  const std::uint64_t room = blocks_for(file_size, block_size_);
+  block_count_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(block_count_, room));
+  const std::uint64_t directory_blocks = blocks_for(directory_size, block_size_);
+  const std::uint64_t map_offset = map_block * block_size_;
   if (directory_size > file_size || map_offset > file_size ||
       directory_blocks * 4 > file_size - map_offset) {
     return Error{ErrorCode::kTruncated, 44, "pdb: superblock: directory past the end of the file"};
   }
   std::vector<std::byte> map(static_cast<std::size_t>(directory_blocks * 4));
-  if (const Status read = read_exactly_at(source, map_offset, map, "pdb: map of the directory");
+  if (const Status read = read_exactly_at(*source_, map_offset, map, "pdb: map of the directory");
       !read) {
     return read.error();
   }
   // The directory is read as a stream of its own.
   bytes::ByteCursor map_in(map, map_offset);
-  file.streams_ = {{static_cast<std::uint32_t>(directory_size), 0}};
+  streams_ = {{static_cast<std::uint32_t>(directory_size), 0}};
   while (map_in.remaining() != 0) {
-    file.blocks_.push_back(map_in.read<std::uint32_t>());
+    blocks_.push_back(map_in.read<std::uint32_t>());
   }
   std::vector<std::byte> directory;
-  if (const Status read = file.read(0, 0, directory_size, directory); !read) {
-    return read.error();
+  if (const Status read = this->read(0, 0, directory_size, directory); !read) {
+    return read;
   }
-  const std::uint64_t directory_offset = file.file_offset(0, 0);
-  if (const Status read = file.read_directory(directory, directory_offset); !read) {
-    return read.error();
-  }
-  return file;
+  return read_directory(directory, file_offset(0, 0));
 }
 
 Status MsfFile::read_directory(std::span<const std::byte> directory, std::uint64_t file_offset) {

@@ -44,6 +44,7 @@ class MsfFile {
     std::size_t first_block = 0;  // in blocks_
   };
 
+  Status open_directory(std::uint64_t directory_size, std::uint64_t map_block);
   Status read_directory(std::span<const std::byte> directory, std::uint64_t file_offset);
 
   io::ByteSource* source_ = nullptr;

@@ -195,9 +195,10 @@ Result<ExportNames> read_export_names(io::ByteSource& file, const PeImage& image
   return exports;
 }
 
-}  // namespace
+using Directories = std::array<PeImage::Directory, kDebugDirectory + 1>;
 
-Result<PeImage> read_pe_image(io::ByteSource& file) {
+// Where the PE header is: the header of a DOS program, which stands before it, says so.
+Result<std::uint64_t> find_pe_header(io::ByteSource& file) {
   constexpr std::uint64_t kHeaderPlace = 0x3C;
   const Result<Bytes> dos = read_up_to(file, 0, kHeaderPlace + 4);
   if (!dos) {
@@ -208,7 +209,35 @@ Result<PeImage> read_pe_image(io::ByteSource& file) {
     return Error{ErrorCode::kUnsupported, 0, "pe: no PE file"};
   }
   dos_in.seek(kHeaderPlace);
-  const std::uint64_t header = dos_in.read<std::uint32_t>();
+  return std::uint64_t{dos_in.read<std::uint32_t>()};
+}
+
+// The optional header, which every image has. `at`: its place in the file.
+Status read_optional_header(bytes::ByteCursor optional, std::uint64_t at, PeImage& image,
+                            Directories& directories) {
+  const auto magic = optional.read<std::uint16_t>();
+  if (magic != kMagic32 && magic != kMagic64) {
+    return Error{ErrorCode::kUnsupported, at, "pe: no image: it has no optional header"};
+  }
+  optional.seek(56);
+  image.image_size = optional.read<std::uint32_t>();
+  optional.seek(magic == kMagic32 ? 92 : 108);
+  const auto directory_count = optional.read<std::uint32_t>();
+  for (std::size_t i = 0; i < directories.size() && i < directory_count; ++i) {
+    directories[i].rva = optional.read<std::uint32_t>();
+    directories[i].size = optional.read<std::uint32_t>();
+  }
+  return optional.ok() ? Status() : Status(optional.truncated("pe: optional header"));
+}
+
+}  // namespace
+
+Result<PeImage> read_pe_image(io::ByteSource& file) {
+  const Result<std::uint64_t> found = find_pe_header(file);
+  if (!found) {
+    return found.error();
+  }
+  const std::uint64_t header = *found;
   const Result<Bytes> coff = read_up_to(file, header, kCoffSize);
   if (!coff) {
     return coff.error();
@@ -233,22 +262,10 @@ Result<PeImage> read_pe_image(io::ByteSource& file) {
     return tables.error();
   }
   bytes::ByteCursor table_in(*tables, rest);
-  bytes::ByteCursor optional = table_in.sub(optional_size);
-  const auto magic = optional.read<std::uint16_t>();
-  if (magic != kMagic32 && magic != kMagic64) {
-    return Error{ErrorCode::kUnsupported, rest, "pe: no image: it has no optional header"};
-  }
-  optional.seek(56);
-  image.image_size = optional.read<std::uint32_t>();
-  optional.seek(magic == kMagic32 ? 92 : 108);
-  const auto directory_count = optional.read<std::uint32_t>();
-  std::array<PeImage::Directory, kDebugDirectory + 1> directories{};
-  for (std::size_t i = 0; i < directories.size() && i < directory_count; ++i) {
-    directories[i].rva = optional.read<std::uint32_t>();
-    directories[i].size = optional.read<std::uint32_t>();
-  }
-  if (!optional.ok()) {
-    return optional.truncated("pe: optional header");
+  Directories directories{};
+  const bytes::ByteCursor optional = table_in.sub(optional_size);
+  if (const Status read = read_optional_header(optional, rest, image, directories); !read) {
+    return read.error();
   }
   while (table_in.remaining() >= kSectionEntrySize) {
     bytes::ByteCursor entry = table_in.sub(kSectionEntrySize);
