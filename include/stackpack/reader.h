@@ -21,7 +21,8 @@ namespace io {
 class ByteSource;
 }  // namespace io
 
-struct Names;  // names.h
+struct MergedSource;  // sources.h
+struct Names;         // names.h
 
 struct ReaderOptions {
   /// Upper bound of the page cache in bytes. Each thread may hold one page more while it decodes.
@@ -119,6 +120,8 @@ class Reader {
   [[nodiscard]] Result<std::vector<Thread>> threads() const;
   [[nodiscard]] Result<std::vector<Module>> modules() const;
   [[nodiscard]] Result<std::vector<MetadataEntry>> metadata() const;
+  /// What a merged file was made of; empty for any other file. See sources.h.
+  [[nodiscard]] Result<std::vector<MergedSource>> sources() const;
   /// Functions, inlined calls and lines; no rows in a file without names. See symbols.h.
   [[nodiscard]] Result<Names> names() const;
 

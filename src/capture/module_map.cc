@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "capture/rebased_addresses.h"
+
 namespace stackpack::capture {
 
 namespace {
@@ -114,6 +116,9 @@ std::optional<ModuleMap::Hit> ModuleMap::find(std::uint32_t pid, std::uint64_t t
       break;
     default:
       return std::nullopt;  // a guest's mappings are not in a capture of its host
+  }
+  if (RebasedAddresses::in_range(frame.address)) {
+    return find_in(kKernelPid, time_ns, frame.address, looked_at);
   }
   for (int forks = 0; forks < kMaxForks && pid != kKernelPid; ++forks) {
     if (const auto hit = find_in(pid, time_ns, frame.address, looked_at)) {

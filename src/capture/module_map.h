@@ -25,7 +25,8 @@ class ModuleMap {
   };
 
   /// The image that covers frame.address at `time_ns` in process `pid`: of several, the one mapped
-  /// last. Kernel frames look among the images of kKernelPid; user frames among those of the
+  /// last. Kernel frames look among the images of kKernelPid, and so do those at rebased addresses
+  /// (rebased_addresses.h); user frames among those of the
   /// process, then, where it was forked, among those of its parent at the time of the fork.
   ///
   /// Cost: logarithmic in the number of images, for each of at most 64 processes. `steps`, where it

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "stackpack/model.h"
+#include "stackpack/sources.h"
 
 namespace stackpack::capture {
 
@@ -12,6 +13,7 @@ struct SystemTables {
   std::vector<Thread> threads;          ///< by pid, tid, then start
   std::vector<Module> modules;          ///< by pid (kernel last), base, then start
   std::vector<MetadataEntry> metadata;  ///< by key
+  std::vector<MergedSource> sources;    ///< of a merge, by start, then id; else empty
 };
 
 }  // namespace stackpack::capture

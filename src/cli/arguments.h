@@ -11,6 +11,7 @@
 #include "stackpack/convert.h"
 #include "stackpack/diff.h"
 #include "stackpack/export.h"
+#include "stackpack/merge.h"
 
 namespace stackpack::cli {
 
@@ -34,7 +35,19 @@ struct ConvertArguments {
   bool timings = false;
   ProgressMode progress = ProgressMode::kAuto;
   bool symbolize = false;
+  bool rebase = false;
   app::SymbolizeOptions naming;  // of symbolize
+};
+
+struct MergeArguments {
+  std::vector<std::string> inputs;
+  std::string files_from;
+  bool recursive = false;
+  std::string output;
+  MergeOptions options;
+  bool json = false;
+  bool quiet = false;
+  ProgressMode progress = ProgressMode::kAuto;
 };
 
 struct StatsArguments {
@@ -58,6 +71,7 @@ enum class DumpKind {
   kMetadata,
   kFunctions,
   kNames,
+  kSources,
 };
 
 struct DumpArguments {

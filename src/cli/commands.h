@@ -26,6 +26,7 @@ int run_export(const ExportArguments& arguments, const Messages& messages);
 int run_report(const ReportArguments& arguments, const Messages& messages);
 int run_diff(const DiffArguments& arguments, const Messages& messages);
 int run_symbolize(const SymbolizeArguments& arguments, const Messages& messages);
+int run_merge(const MergeArguments& arguments, const Messages& messages);
 int run_verify(const VerifyArguments& arguments, const Messages& messages);
 int run_help(const HelpArguments& arguments, const std::vector<CommandText>& commands,
              const Messages& messages);

@@ -146,6 +146,7 @@ class ConvertRun {
       options.convert.binary_folders = arguments.naming.places.directories;
       options.convert.sysroot = arguments.naming.places.root;
     }
+    options.rebase = arguments.rebase;
     if (arguments.symbolize) {
       options.symbolize = arguments.naming;
     }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "app/listing/recorded_processes.h"
 #include "app/listing/sample_listing.h"
 #include "app/listing/stack_listing.h"
 #include "app/listing/thread_names.h"
@@ -144,7 +145,8 @@ Result<SampleContext> load_context(const Reader& reader) {
 }
 
 void append_sample(std::string& text, const StoredSample& sample, std::string_view event,
-                   std::string_view name, std::span<const Frame> frames) {
+                   std::string_view name, std::span<const Frame> frames,
+                   const app::RecordedProcesses& recorded) {
   text += seconds_text(sample.time_ns);
   text += '\t';
   append_id(text, sample.pid);
@@ -166,6 +168,13 @@ void append_sample(std::string& text, const StoredSample& sample, std::string_vi
   append_name(text, name);
   text += '\t';
   append_frames(text, frames);
+  if (recorded.merged()) {
+    const auto found = recorded.find(sample.pid);
+    text += '\t';
+    append_id(text, found ? found->source : kUnknownId);
+    text += '\t';
+    append_id(text, found ? found->pid : kUnknownId);
+  }
   text += '\n';
 }
 
@@ -176,7 +185,8 @@ void write_id(JsonText& json, std::string_view key, std::uint32_t id) {
 }
 
 void write_sample(JsonText& json, const StoredSample& sample, std::string_view event,
-                  std::string_view name, std::span<const Frame> frames, std::string& scratch) {
+                  std::string_view name, std::span<const Frame> frames,
+                  const app::RecordedProcesses& recorded, std::string& scratch) {
   json.begin_object();
   json.field("time_ns", sample.time_ns);
   write_id(json, "pid", sample.pid);
@@ -196,6 +206,10 @@ void write_sample(JsonText& json, const StoredSample& sample, std::string_view e
   write_id(json, "stack", sample.stack);
   json.field("comm", name);
   write_frames(json, frames, scratch);
+  if (const auto found = recorded.find(sample.pid)) {
+    json.field("source", found->source);
+    write_id(json, "recorded_pid", found->pid);
+  }
   json.end_object();
 }
 
@@ -208,12 +222,17 @@ Status dump_samples(const Reader& reader, const DumpArguments& arguments, app::T
   if (!context) {
     return context.error();
   }
+  const Result<app::RecordedProcesses> recorded = app::RecordedProcesses::of(reader);
+  if (!recorded) {
+    return recorded.error();
+  }
   const app::ThreadNames names(context->processes, context->threads);
   std::optional<JsonLines> lines;
   if (arguments.json) {
     lines.emplace(out.text());
   } else {
-    out.text() += "#time\tpid\ttid\tcpu\tevent\tweight\torigin\tflags\tstack\tcomm\tframes\n";
+    out.text() += "#time\tpid\ttid\tcpu\tevent\tweight\torigin\tflags\tstack\tcomm\tframes";
+    out.text() += recorded->merged() ? "\tsource\trecorded_pid\n" : "\n";
   }
   std::string scratch;
   const Status status = app::visit_samples_with_frames(
@@ -222,9 +241,9 @@ Status dump_samples(const Reader& reader, const DumpArguments& arguments, app::T
         const std::string_view name = names.name(sample.pid, sample.tid, sample.time_ns);
         if (lines) {
           JsonText json = lines->element();
-          write_sample(json, sample, event, name, frames, scratch);
+          write_sample(json, sample, event, name, frames, *recorded, scratch);
         } else {
-          append_sample(out.text(), sample, event, name, frames);
+          append_sample(out.text(), sample, event, name, frames, *recorded);
         }
         return out.checkpoint();
       });
@@ -248,6 +267,7 @@ Status dump(const Reader& reader, const DumpArguments& arguments, const Messages
     case DumpKind::kLosses:
     case DumpKind::kMetadata:
     case DumpKind::kFunctions:
+    case DumpKind::kSources:
       return dump_table(reader, arguments.kind, arguments.json, out);
     case DumpKind::kNames:
       return dump_names(reader, arguments.json, out);

@@ -15,6 +15,7 @@ enum class Command {
   kDiff,
   kExport,
   kSymbolize,
+  kMerge,
   kVerify,
   kHelp
 };
@@ -30,6 +31,7 @@ struct Invocation {
   DiffArguments diff;
   ExportArguments exporting;
   SymbolizeArguments symbolize;
+  MergeArguments merge;
   VerifyArguments verify;
   HelpArguments help;
 };

@@ -50,6 +50,8 @@ int run(const CommandLine& command_line, const Messages& messages) {
       return run_diff(invocation.diff, messages);
     case Command::kSymbolize:
       return run_symbolize(invocation.symbolize, messages);
+    case Command::kMerge:
+      return run_merge(invocation.merge, messages);
     case Command::kVerify:
       return run_verify(invocation.verify, messages);
     case Command::kHelp:

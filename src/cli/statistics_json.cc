@@ -223,6 +223,14 @@ void write_statistics(JsonText& json, const app::Measurement& measurement) {
   if (statistics.samples.unwound != 0) {
     write_missing_images(json, measurement.facts.missing_images);
   }
+  if (measurement.facts.sources != 0) {
+    json.key("merge");
+    json.begin_object();
+    json.field("sources", measurement.facts.sources);
+    json.field("callstacks_before", measurement.facts.callstacks_before);
+    json.field("callstacks_after", measurement.statistics.callstacks.unique);
+    json.end_object();
+  }
   if (measurement.facts.by_process) {
     write_processes(json, *measurement.facts.by_process);
   }

@@ -68,6 +68,13 @@ void append_origin(std::string& out, const app::Measurement& measurement) {
   const Statistics& statistics = measurement.statistics;
   append_fact(out, "capture",
               fmt::format("{}, {}", statistics.source_kind, human_bytes(statistics.source_bytes)));
+  if (measurement.facts.sources != 0) {
+    append_fact(
+        out, "merged from",
+        fmt::format("{} sources; {} distinct recorded callstacks, {} before the merge",
+                    grouped(measurement.facts.sources), grouped(statistics.callstacks.unique),
+                    grouped(measurement.facts.callstacks_before)));
+  }
   append_text_fact(out, "host", measurement.facts.host);
   append_text_fact(out, "recorded by", measurement.facts.command);
   if (const auto& times = measurement.facts.times; times) {

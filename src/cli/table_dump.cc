@@ -3,17 +3,20 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "app/listing/listed_build_id.h"
+#include "app/listing/recorded_processes.h"
 #include "cli/frame_text.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
 #include "cli/text_escape.h"
 #include "stackpack/names.h"
+#include "stackpack/sources.h"
 
 namespace stackpack::cli {
 
@@ -150,7 +153,15 @@ std::string_view loss_kind(LossKind kind) {
 }
 
 Status dump_processes(const Reader& reader, bool as_json, app::TextOutput& out) {
-  RowWriter writer(out, "#pid\tparent\tstart\tend\tmappings\tname\tcommand", as_json);
+  const Result<app::RecordedProcesses> recorded = app::RecordedProcesses::of(reader);
+  if (!recorded) {
+    return recorded.error();
+  }
+  RowWriter writer(out,
+                   recorded->merged()
+                       ? "#pid\tparent\tstart\tend\tmappings\tname\tcommand\tsource\trecorded_pid"
+                       : "#pid\tparent\tstart\tend\tmappings\tname\tcommand",
+                   as_json);
   return write_rows(reader.processes(), writer, [&](const Process& process) {
     writer.id("pid", process.pid);
     writer.id("parent_pid", process.parent_pid);
@@ -159,6 +170,11 @@ Status dump_processes(const Reader& reader, bool as_json, app::TextOutput& out) 
     writer.text("mappings", process.inherits_mappings ? "inherited" : "own");
     writer.text("name", process.name);
     writer.text("command_line", process.command_line);
+    if (recorded->merged()) {
+      const auto found = recorded->find(process.pid);
+      writer.id("source", found ? found->source : kUnknownId);
+      writer.id("recorded_pid", found ? found->pid : kUnknownId);
+    }
   });
 }
 
@@ -228,6 +244,37 @@ Status dump_metadata(const Reader& reader, bool as_json, app::TextOutput& out) {
   });
 }
 
+std::string hex_of(const MergedSource::Hash& hash) {
+  std::string text;
+  for (const std::byte byte : hash) {
+    text += fmt::format("{:02x}", static_cast<unsigned>(byte));
+  }
+  return text;
+}
+
+Status dump_sources(const Reader& reader, bool as_json, app::TextOutput& out) {
+  RowWriter writer(out,
+                   "#source\tid\tkind\tbytes\tstart\twall_offset_ns\tsamples\tcallstacks\t"
+                   "processes\thost\tfingerprint\tcommand",
+                   as_json);
+  std::uint64_t number = 0;
+  return write_rows(reader.sources(), writer, [&](const MergedSource& source) {
+    writer.number("source", number++);
+    writer.text("id", hex_of(source.id));
+    writer.text("kind", source.kind);
+    writer.number("bytes", source.bytes);
+    writer.time("start_ns", source.start_ns);
+    writer.text("wall_offset_ns",
+                source.wall_offset_ns ? std::to_string(*source.wall_offset_ns) : std::string());
+    writer.number("samples", source.samples);
+    writer.number("callstacks", source.callstacks);
+    writer.number("processes", source.pids.size());
+    writer.text("host", source.host);
+    writer.text("fingerprint", source.fingerprint);
+    writer.text("command_line", source.command_line);
+  });
+}
+
 std::string_view owner_name(FunctionOwner owner) {
   switch (owner) {
     case FunctionOwner::kProcess:
@@ -286,6 +333,8 @@ Status dump_table(const Reader& reader, DumpKind kind, bool as_json, app::TextOu
       return dump_metadata(reader, as_json, out);
     case DumpKind::kFunctions:
       return dump_functions(reader, as_json, out);
+    case DumpKind::kSources:
+      return dump_sources(reader, as_json, out);
     case DumpKind::kStacks:
     case DumpKind::kSamples:
     case DumpKind::kNames:

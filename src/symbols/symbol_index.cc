@@ -5,6 +5,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "capture/rebased_addresses.h"
 #include "capture/synthetic_frames.h"
 
 namespace stackpack::symbols {
@@ -134,7 +135,8 @@ void SymbolIndex::expand(const CodeLocation& location, std::vector<InlineFrame>&
 
 bool SymbolIndex::stands_for_name(const Frame& frame) const {
   return facts_.synthetic_frames && frame.mode == FrameMode::kUnknown &&
-         capture::SyntheticFrames::in_range(frame.address);
+         (capture::SyntheticFrames::in_range(frame.address) ||
+          capture::RebasedAddresses::is_name(frame.address));
 }
 
 bool SymbolIndex::is_name(const Module& module) const {
@@ -161,7 +163,9 @@ CodeLocation SymbolIndex::locate_before(const Frame& frame, std::uint32_t pid,
     return location;
   }
   const bool may_be_user = frame.mode == FrameMode::kUser || frame.mode == FrameMode::kUnknown;
-  const bool may_be_kernel = frame.mode == FrameMode::kKernel || frame.mode == FrameMode::kUnknown;
+  const bool may_be_kernel = frame.mode == FrameMode::kKernel ||
+                             frame.mode == FrameMode::kUnknown ||
+                             capture::RebasedAddresses::is_name(wanted.address);
   const Place kernel{{FunctionOwner::kKernel, kKernelPid, kUnknownTime}, wanted.address};
   const bool named = (may_be_user && name_in_process(wanted.address, pid, time_ns, location)) ||
                      (may_be_kernel && name_at(kernel, time_ns, location));

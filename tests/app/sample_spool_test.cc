@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -88,6 +89,33 @@ TEST_CASE("sample spool: samples that run backwards come out forwards") {
   std::stable_sort(expected.begin(), expected.end(),
                    [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
   CHECK(sorted_through_spool(samples, 64 * 64, true) == expected);
+}
+
+TEST_CASE("sample spool: equal times come by rank, equal ranks as they arrived") {
+  for (const std::uint64_t buffer_bytes : {std::uint64_t{64} * 100, std::uint64_t{1} << 24}) {
+    CAPTURE(buffer_bytes);
+    std::vector<SpooledSample> samples = random_samples(23, 10'000, 100);
+    for (SpooledSample& sample : samples) {
+      sample.time_ns /= 8;
+      sample.pending %= 5;
+    }
+    std::vector<SpooledSample> expected = samples;
+    std::stable_sort(expected.begin(), expected.end(), [](const auto& a, const auto& b) {
+      return std::tuple(a.time_ns, a.pending) < std::tuple(b.time_ns, b.pending);
+    });
+    SampleSpool spool("/tmp", buffer_bytes, true);
+    for (const SpooledSample& sample : samples) {
+      REQUIRE(spool.add(sample).has_value());
+    }
+    std::vector<SpooledSample> out;
+    REQUIRE(spool
+                .merge([&](std::span<const SpooledSample> batch) -> Status {
+                  out.insert(out.end(), batch.begin(), batch.end());
+                  return {};
+                })
+                .has_value());
+    CHECK(out == expected);
+  }
 }
 
 TEST_CASE("sample spool: the visitor's error stops the merge") {

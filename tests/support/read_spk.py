@@ -20,9 +20,9 @@ import subprocess
 import sys
 
 (SUMMARY, FRAMES, EDGES, PAGES, PAGE_INDEX, SAMPLES, SAMPLE_INDEX, STACK_COUNTS, EVENTS, PROCESSES, THREADS,
- MODULES, METADATA, FUNCTIONS, INLINED_CALLS, LINES, TEXTS) = range(1, 18)
+ MODULES, METADATA, FUNCTIONS, INLINED_CALLS, LINES, TEXTS, SOURCES) = range(1, 19)
 REQUIRED, INDEXED = 1, 2
-LAST_KIND = {"1.0": METADATA, "1.1": TEXTS}
+LAST_KIND = {"1.0": METADATA, "1.1": TEXTS, "1.2": SOURCES}
 NONE = 0xFFFFFFFF
 RECORDED = 2
 GUESSES = 16
@@ -115,7 +115,7 @@ Section = collections.namedtuple("Section", "kind flags offset stored raw items 
 class File:
     """Directory and contents of the blocks, by section."""
 
-    def __init__(self, path, version="1.1"):
+    def __init__(self, path, version="1.2"):
         with open(path, "rb") as file:
             data = file.read()
         need(data[8:16] == b"STACKPAK" and data[16:18] == b"\1\0", "header")
@@ -667,7 +667,7 @@ LISTINGS = {
 
 def main():
     _, *arguments = sys.argv
-    version = "1.1"
+    version = "1.2"
     if arguments[:1] == ["--version"] and arguments[1:2] and arguments[1] in LAST_KIND:
         version, arguments = arguments[1], arguments[2:]
     if not arguments or len(arguments) == 2 or any(name not in LISTINGS for name in arguments[2:]):

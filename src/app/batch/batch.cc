@@ -6,6 +6,7 @@
 #include "app/convert/fingerprint.h"
 #include "core/guard.h"
 #include "io/scratch_directory.h"
+#include "stackpack/merge.h"
 
 namespace stackpack::app {
 
@@ -126,6 +127,48 @@ Result<ConvertReport> convert_named(const BatchJob& job, const ConvertOptions& o
   return report;
 }
 
+// Converts into a file of its own, which is then merged alone.
+Result<ConvertReport> convert_rebased(BatchJob job, const ConvertOptions& options,
+                                      const std::optional<SymbolizeOptions>& naming,
+                                      ConvertProgress& progress) {
+  SymbolizeOptions to_check;
+  to_check.other_inputs = job.session.empty() ? std::vector{job.input} : job.session;
+  to_check.force = options.force;
+  if (const Status allowed = check_named_output(job.output, to_check); !allowed) {
+    return allowed.error();
+  }
+  const auto scratch = io::ScratchDirectory::create();
+  if (!scratch) {
+    return scratch.error();
+  }
+  const std::string output = std::exchange(job.output, (*scratch)->file());
+  // As merge() packs a capture, so that it is the same source.
+  ConvertOptions whole = options;
+  whole.samples = true;
+  whole.level = ConvertOptions{}.level;
+  Result<ConvertReport> report = naming ? convert_named(job, whole, *naming, progress)
+                                        : convert_job(job, job.output, whole, progress);
+  if (!report) {
+    return report;
+  }
+  MergeOptions merging;
+  merging.level = options.level;
+  merging.memory_limit = options.memory_limit;
+  merging.samples = options.samples;
+  merging.encoders = options.encoders;
+  merging.force = options.force;
+  ConvertProgress of_merge;
+  Result<MergeReport> merged = merge({job.output}, output, merging, &of_merge);
+  if (!merged) {
+    Error error = merged.error();
+    error.part = error.part == 0 ? kMainPart : error.part;
+    return error;
+  }
+  report->output_bytes = merged->output_bytes;
+  report->statistics = std::move(merged->statistics);
+  return report;
+}
+
 }  // namespace
 
 BatchResult Batch::run(const BatchJob& job, ConvertProgress& progress) const {
@@ -155,9 +198,10 @@ BatchResult Batch::run(const BatchJob& job, ConvertProgress& progress) const {
         return {};
       }
     }
-    Result<ConvertReport> report = options_.symbolize
-                                       ? convert_named(job, options, *options_.symbolize, progress)
-                                       : convert_job(job, job.output, options, progress);
+    Result<ConvertReport> report =
+        options_.rebase      ? convert_rebased(job, options, options_.symbolize, progress)
+        : options_.symbolize ? convert_named(job, options, *options_.symbolize, progress)
+                             : convert_job(job, job.output, options, progress);
     if (!report) {
       return report.error();
     }

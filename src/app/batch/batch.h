@@ -32,6 +32,7 @@ struct BatchOptions {
   unsigned workers = 1;        ///< conversions at a time; fewer where the limit asks for it
   bool skip_existing = false;  ///< leave outputs alone whose fingerprint fits
   std::optional<SymbolizeOptions> symbolize{};  ///< name the outputs, too
+  bool rebase = false;                          ///< make their frames independent of mappings
 };
 
 enum class BatchOutcome { kWaiting, kConverted, kSkipped, kFailed };

@@ -28,7 +28,7 @@ CaptureSpool::CaptureSpool(const Options& options)
       builder_(std::make_unique<dag::Builder>(dag::Builder::Options{
           options.builder_bytes != 0 ? options.builder_bytes : plan_.builder_bytes})),
       segments_(options.scratch_directory),
-      spool_(options.scratch_directory, plan_.spool_bytes),
+      spool_(options.scratch_directory, plan_.spool_bytes, options.merges),
       pending_stacks_(options.scratch_directory, plan_.pending_bytes),
       remembered_(capture::StackMemo::kSlots) {
   system_.set_memory_limit(plan_.fact_bytes);
@@ -142,6 +142,20 @@ Status CaptureSpool::add_samples(std::span<const StackedSample> samples) {
     }
   }
   return {};
+}
+
+Status CaptureSpool::intern_stacks(std::span<const dag::Builder::Arrival> stacks,
+                                   std::vector<NodeRef>& nodes) {
+  arrivals_.assign(stacks.begin(), stacks.end());
+  const Status interned = intern_arrivals();
+  nodes = arrived_;
+  return interned;
+}
+
+Status CaptureSpool::add_interned(const Sample& sample, const NodeRef& node, std::uint32_t rank,
+                                  std::uint64_t times) {
+  raw_frames_ += has_chain(sample.origin) ? node.depth * times : 0U;
+  return spool(sample, node, rank);
 }
 
 capture::PendingStack CaptureSpool::open_pending() {

@@ -37,6 +37,7 @@ class CaptureSpool final : public capture::CallstackSink {
     std::uint64_t memory_limit = 0;                        ///< 0: none but the machine
     std::atomic<std::uint64_t>* sample_counter = nullptr;  ///< for progress; may be null
     std::uint64_t builder_bytes = 0;  ///< for tests: the builder's share; 0: as planned
+    bool merges = false;              ///< samples come with add_interned()
   };
 
   explicit CaptureSpool(const Options& options);
@@ -54,6 +55,16 @@ class CaptureSpool final : public capture::CallstackSink {
   Status resolve_pending(capture::PendingStack pending, const capture::StackView& stack) override;
   capture::SystemRecorder& system() override { return system_; }
   capture::LossCounters& losses() override { return losses_; }
+
+  /// Where callstacks end, in their order, into `nodes` (replaced). They are good to the end,
+  /// whatever the builder does in between.
+  Status intern_stacks(std::span<const dag::Builder::Arrival> stacks, std::vector<NodeRef>& nodes);
+
+  /// In a merge: a sample of the source with that rank, with a callstack that was interned before.
+  /// Of equal times those of a lower rank come first. `times`: how many samples it stands for,
+  /// which takes the place of the time where there are more.
+  Status add_interned(const Sample& sample, const NodeRef& node, std::uint32_t rank,
+                      std::uint64_t times);
 
   [[nodiscard]] const MemoryPlan& plan() const { return plan_; }
   [[nodiscard]] const std::string& scratch_directory() const { return options_.scratch_directory; }

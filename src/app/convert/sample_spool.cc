@@ -28,6 +28,21 @@ void order_by_time(std::span<const SpooledSample> samples, std::vector<core::Ord
   core::sort_by_value(keys, scratch);
 }
 
+// Equal times by rank, equal ranks as they are.
+void order_equal_times(std::span<const SpooledSample> samples, std::vector<core::OrderKey>& keys) {
+  const auto before = [samples](const core::OrderKey& a, const core::OrderKey& b) {
+    return samples[a.index].pending < samples[b.index].pending;
+  };
+  for (auto begin = keys.begin(); begin != keys.end();) {
+    auto end = begin;
+    while (end != keys.end() && samples[end->index].time_ns == samples[begin->index].time_ns) {
+      ++end;
+    }
+    std::stable_sort(begin, end, before);
+    begin = end;
+  }
+}
+
 }  // namespace
 
 // Decodes one run, a block at a time.
@@ -102,11 +117,12 @@ class SampleSpool::RunReader {
   std::size_t decoded_ = 0;
 };
 
-SampleSpool::SampleSpool(std::string scratch_directory, std::uint64_t buffer_bytes)
+SampleSpool::SampleSpool(std::string scratch_directory, std::uint64_t buffer_bytes, bool by_rank)
     : scratch_(std::move(scratch_directory)),
       capacity_(std::max<std::size_t>(
           16, static_cast<std::size_t>(buffer_bytes / 2 / sizeof(SpooledSample)))),
-      buffer_bytes_(buffer_bytes) {
+      buffer_bytes_(buffer_bytes),
+      by_rank_(by_rank) {
   pipeline_.emplace(
       1, kBuffers, [this](unsigned, Buffer& buffer) { return write_run(buffer); },
       [this](Buffer& buffer) {
@@ -127,7 +143,9 @@ Status SampleSpool::add(const SpooledSample& sample) {
   std::vector<SpooledSample>& samples = filling.samples;
   if (samples.empty()) {
     samples.reserve(std::min<std::size_t>(capacity_, 4096));
-  } else if (sample.time_ns < samples.back().time_ns) {
+  } else if (sample.time_ns < samples.back().time_ns ||
+             (by_rank_ && sample.time_ns == samples.back().time_ns &&
+              sample.pending < samples.back().pending)) {
     filling.in_order = false;
   }
   if (samples.size() == samples.capacity()) {
@@ -139,7 +157,7 @@ Status SampleSpool::add(const SpooledSample& sample) {
 }
 
 Status SampleSpool::Buffer::visit(
-    const std::function<Status(std::span<const SpooledSample>)>& visit) const {
+    const std::function<Status(std::span<const SpooledSample>)>& visit, bool by_rank) const {
   if (in_order) {
     for (std::size_t at = 0; at < samples.size(); at += kBatch) {
       const auto batch = std::span<const SpooledSample>(samples).subspan(
@@ -153,6 +171,9 @@ Status SampleSpool::Buffer::visit(
   std::vector<core::OrderKey> keys;
   std::vector<core::OrderKey> scratch;
   order_by_time(samples, keys, scratch);
+  if (by_rank) {
+    order_equal_times(samples, keys);
+  }
   std::vector<SpooledSample> batch;
   for (std::size_t at = 0; at < keys.size(); at += kBatch) {
     batch.clear();
@@ -173,8 +194,11 @@ Status SampleSpool::write_run(Buffer& buffer) {
   SpooledSample last;
   bool first = true;
   std::vector<std::byte> block(kBatch * kMaxSpooledBytes);
-  const Status written = buffer.visit([&](std::span<const SpooledSample> batch) -> Status {
-    run.first_time_ns = first ? batch.front().time_ns : run.first_time_ns;
+  const auto write = [&](std::span<const SpooledSample> batch) -> Status {
+    if (first) {
+      run.first_time_ns = batch.front().time_ns;
+      run.first_rank = by_rank_ ? batch.front().pending : 0;
+    }
     first = false;
     std::size_t size = 0;
     for (const SpooledSample& sample : batch) {
@@ -183,27 +207,31 @@ Status SampleSpool::write_run(Buffer& buffer) {
     }
     const Result<std::uint64_t> appended = scratch_.append(std::span(block).first(size));
     return appended ? Status{} : Status(appended.error());
-  });
-  if (!written) {
+  };
+  if (const Status written = buffer.visit(write, by_rank_); !written) {
     return written;
   }
   run.bytes = scratch_.size() - run.offset;
   return {};
 }
 
-// Draws samples from all runs in order of (time, number of the run).
+// Draws samples from all runs in order of (time, rank, number of the run).
 class SampleSpool::RunMerge {
  public:
-  RunMerge(const io::SpillFile& scratch, std::vector<Run> runs, std::size_t block_bytes)
-      : scratch_(scratch), runs_(std::move(runs)), block_bytes_(block_bytes) {
+  RunMerge(const io::SpillFile& scratch, std::vector<Run> runs, std::size_t block_bytes,
+           bool by_rank)
+      : scratch_(scratch),
+        runs_(std::move(runs)),
+        block_bytes_(block_bytes),
+        by_rank_(by_rank),
+        open_(Earlier{by_rank}) {
     unopened_.resize(runs_.size());
     for (std::uint32_t i = 0; i < runs_.size(); ++i) {
       unopened_[i] = i;
     }
     // Last first, so that opening one is pop_back.
-    std::stable_sort(unopened_.begin(), unopened_.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return std::tuple(runs_[a].first_time_ns, a) > std::tuple(runs_[b].first_time_ns, b);
-    });
+    std::stable_sort(unopened_.begin(), unopened_.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return order_of(a) > order_of(b); });
   }
 
   /// Replaces `batch` with the next samples, at most kBatch; none at the end.
@@ -230,27 +258,33 @@ class SampleSpool::RunMerge {
 
  private:
   using Reader = std::unique_ptr<RunReader>;
+  using Order = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>;
+
+  static Order order_of(const RunReader& reader, bool by_rank) {
+    return {reader.current().time_ns, by_rank ? reader.current().pending : 0, reader.number()};
+  }
+  [[nodiscard]] Order order_of(std::uint32_t run) const {
+    return {runs_[run].first_time_ns, runs_[run].first_rank, run};
+  }
 
   struct Earlier {
+    bool by_rank = false;
     bool operator()(const Reader& a, const Reader& b) const {
-      return std::tuple(a->current().time_ns, a->number()) <
-             std::tuple(b->current().time_ns, b->number());
+      return order_of(*a, by_rank) < order_of(*b, by_rank);
     }
   };
 
   // Takes from the reader, which is not in the heap and has the earliest sample of all, while that
   // stays so. False: its run is at the end.
   Result<bool> drain(RunReader& reader, std::vector<SpooledSample>& batch) {
-    std::tuple limit(~std::uint64_t{0}, ~std::uint32_t{0});
+    Order limit(~std::uint64_t{0}, ~std::uint32_t{0}, ~std::uint32_t{0});
     if (!open_.empty()) {
-      limit = std::tuple(open_.top()->current().time_ns, open_.top()->number());
+      limit = order_of(*open_.top(), by_rank_);
     }
     if (!unopened_.empty()) {
-      const std::uint32_t number = unopened_.back();
-      limit = std::min(limit, std::tuple(runs_[number].first_time_ns, number));
+      limit = std::min(limit, order_of(unopened_.back()));
     }
-    while (batch.size() < kBatch &&
-           std::tuple(reader.current().time_ns, reader.number()) <= limit) {
+    while (batch.size() < kBatch && order_of(reader, by_rank_) <= limit) {
       batch.push_back(reader.current());
       const Result<bool> more = reader.advance();
       if (!more || !*more) {
@@ -278,8 +312,9 @@ class SampleSpool::RunMerge {
   const io::SpillFile& scratch_;
   std::vector<Run> runs_;
   std::size_t block_bytes_;
+  bool by_rank_;
   std::vector<std::uint32_t> unopened_;
-  core::MergeHeap<Reader, Earlier> open_{Earlier{}};
+  core::MergeHeap<Reader, Earlier> open_;
 };
 
 Status SampleSpool::merge(const std::function<Status(std::span<const SpooledSample>)>& visit) {
@@ -289,7 +324,7 @@ Status SampleSpool::merge(const std::function<Status(std::span<const SpooledSamp
   Buffer last = std::move(pipeline_->filling());
   pipeline_.reset();
   if (runs_.empty()) {
-    return last.visit(visit);
+    return last.visit(visit, by_rank_);
   }
   if (!last.samples.empty()) {
     if (const Status written = write_run(last); !written) {
@@ -300,7 +335,7 @@ Status SampleSpool::merge(const std::function<Status(std::span<const SpooledSamp
   last = {};
   const std::size_t block_bytes = std::clamp(static_cast<std::size_t>(buffer_bytes_) / runs_.size(),
                                              kSmallestReadBlock, kLargestReadBlock);
-  RunMerge merge(scratch_, std::move(runs_), block_bytes);
+  RunMerge merge(scratch_, std::move(runs_), block_bytes, by_rank_);
   std::vector<SpooledSample> batch;
   while (true) {
     if (const Status merged = merge.next(batch); !merged || batch.empty()) {

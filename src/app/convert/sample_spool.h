@@ -29,7 +29,8 @@ namespace stackpack::app {
 /// when many runs overlap, down to 4 KiB each).
 class SampleSpool {
  public:
-  SampleSpool(std::string scratch_directory, std::uint64_t buffer_bytes);
+  /// `by_rank`: samples of equal times come by SpooledSample::pending, which is a rank then.
+  SampleSpool(std::string scratch_directory, std::uint64_t buffer_bytes, bool by_rank = false);
 
   Status add(const SpooledSample& sample);
 
@@ -43,6 +44,7 @@ class SampleSpool {
  private:
   struct Run {
     std::uint64_t first_time_ns = 0;
+    std::uint32_t first_rank = 0;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
     std::uint64_t count = 0;
@@ -56,7 +58,8 @@ class SampleSpool {
     Run run;  ///< what became of it
 
     /// The samples in time order, in batches.
-    Status visit(const std::function<Status(std::span<const SpooledSample>)>& visit) const;
+    Status visit(const std::function<Status(std::span<const SpooledSample>)>& visit,
+                 bool by_rank) const;
   };
 
   Status write_run(Buffer& buffer);
@@ -64,6 +67,7 @@ class SampleSpool {
   io::SpillFile scratch_;  // its contents: the thread's while runs are under way
   std::size_t capacity_;
   std::uint64_t buffer_bytes_;
+  bool by_rank_;
   std::vector<Run> runs_;
   std::uint64_t count_ = 0;
   // Until merge(); last: its thread uses the others.

@@ -8,6 +8,7 @@
 
 #include "app/convert/capture_formats.h"
 #include "app/convert/code_rows.h"
+#include "app/convert/name_rows.h"
 #include "app/convert/stack_tally.h"
 
 namespace stackpack::app {
@@ -57,7 +58,7 @@ Status SpkAssembler::settle(const SpooledSample& spooled, PackedStacks& stacks, 
 
 // The frames of all callstacks, when there are functions to which they may belong.
 Status SpkAssembler::collect_frames(const PackedStacks& stacks) {
-  if (capture_.system().functions().facts() == 0) {
+  if (options_.merged != nullptr || capture_.system().functions().facts() == 0) {
     return {};
   }
   const Status collected = stacks.for_each_frame_block([this](std::span<const Frame> frames) {
@@ -136,7 +137,6 @@ Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source
   if (const std::uint64_t forgotten = capture_.system().forgotten_facts(); forgotten != 0) {
     capture_.losses().add(kSystemFactsOverLimit, LossKind::kDamage, forgotten);
   }
-  const capture::SystemTables tables = capture_.system().finish();
   report_source(source, statistics);
   for (const Event& event : capture_.events()) {
     statistics.events.push_back({event.name, 0});
@@ -145,16 +145,79 @@ Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source
     return reported.error();
   }
   statistics.samples.records += capture_.losses().count(capture::kRecordsWithoutCounts);
+  if (options_.merged != nullptr) {
+    report_merge(statistics);
+    return finish(**writer, options_.merged->tables, std::move(statistics), source.fingerprint);
+  }
+  return finish(**writer, capture_.system().finish(), std::move(statistics), source.fingerprint);
+}
+
+Result<Statistics> SpkAssembler::finish(spk::Writer& writer, const capture::SystemTables& tables,
+                                        Statistics statistics, const std::string& fingerprint) {
   statistics.processes = tables.processes.size();
   statistics.threads = tables.threads.size();
   statistics.modules = tables.modules.size();
-  return (*writer)->finish(tables, capture_.events(), statistics, source.fingerprint,
-                           [&](spk::NameWriter& names) {
-                             const Status added = add_functions(tables, names);
-                             // Names that are read only now may be damaged.
-                             statistics.losses = capture_.losses().sorted();
-                             return added;
-                           });
+  return writer.finish(
+      tables, capture_.events(), statistics, fingerprint, [&](spk::NameWriter& names) {
+        const Status added = options_.merged != nullptr ? write_rows(options_.merged->names, names)
+                                                        : add_functions(tables, names);
+        // Names that are read only now may be damaged.
+        statistics.losses = capture_.losses().sorted();
+        return added;
+      });
+}
+
+// What depends on the order of the inputs is left out, and what only the sources know comes from
+// them.
+void SpkAssembler::report_merge(Statistics& statistics) const {
+  statistics.builder = {};
+  if (!options_.merged->counts) {
+    return;
+  }
+  auto& samples = statistics.samples;
+  samples.records = 0;
+  samples.empty_chains = 0;
+  samples.stack_dump_only = 0;
+  samples.unwound = 0;
+  for (const MergedSource& source : options_.merged->tables.sources) {
+    samples.records += source.records;
+    samples.empty_chains += source.empty_chains;
+    samples.stack_dump_only += source.stack_dump_only;
+    samples.unwound += source.unwound;
+  }
+}
+
+// The same for a merge: processes have other numbers in the file.
+Status SpkAssembler::settle_merged(std::span<const SpooledSample> rows, PackedStacks& stacks,
+                                   StackTally& tally, spk::Writer& writer) {
+  std::vector<StoredSample> samples;
+  std::vector<StackCount> counts;
+  for (const SpooledSample& row : rows) {
+    StackId stack = kNoStack;
+    if (row.node != 0) {
+      const Result<StackId> id = stacks.id_of({row.segment, 0, row.node});
+      if (!id) {
+        return id.error();
+      }
+      stack = *id;
+    }
+    const std::uint32_t pid = options_.merged->pids[row.pid];
+    Status counted;
+    if (options_.merged->counts) {
+      counted = tally.add(counts.emplace_back(
+          StackCount{stack, row.event, pid, row.origin, row.time_ns, row.weight}));
+    } else {
+      StoredSample& sample = samples.emplace_back();
+      static_cast<Sample&>(sample) = static_cast<const Sample&>(row);
+      sample.pid = pid;
+      sample.stack = stack;
+      counted = tally.add(sample, 0);
+    }
+    if (!counted) {
+      return counted;
+    }
+  }
+  return options_.merged->counts ? writer.add_counts(counts) : writer.add_samples(samples);
 }
 
 // All samples in the order of time, with the callstacks that they have in the file.
@@ -162,6 +225,12 @@ Status SpkAssembler::write_samples(PackedStacks& stacks, StackTally& tally, spk:
   std::vector<StoredSample> batch;
   const Status merged =
       capture_.for_each_sample([&](std::span<const SpooledSample> rows) -> Status {
+        if (options_.merged != nullptr) {
+          if (options_.written_counter != nullptr) {
+            options_.written_counter->fetch_add(rows.size(), std::memory_order_relaxed);
+          }
+          return settle_merged(rows, stacks, tally, writer);
+        }
         batch.resize(rows.size());
         for (std::size_t i = 0; i < rows.size(); ++i) {
           if (i + kAhead < rows.size()) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <vector>
 
 #include "app/convert/capture_spool.h"
 #include "app/convert/frame_set.h"
@@ -16,12 +17,21 @@
 #include "spk/write/writer.h"
 #include "spk/write/writer_options.h"
 #include "stackpack/model.h"
+#include "stackpack/names.h"
 #include "stackpack/result.h"
 #include "stackpack/stats.h"
 
 namespace stackpack::app {
 
 class StackTally;
+
+/// What an SpkAssembler writes of a merge in place of what the spool knows of a capture.
+struct MergedFacts {
+  capture::SystemTables tables;
+  Names names;
+  std::vector<std::uint32_t> pids;  ///< of the file, by those that the spooled samples have
+  bool counts = false;              ///< samples are counts: their time is how many there were
+};
 
 /// The write phase: makes a .spk file of what a CaptureSpool holds.
 ///
@@ -35,6 +45,7 @@ class SpkAssembler {
     unsigned threads = 0;  ///< besides the calling one; not seen in the file
     std::function<void(std::string_view)> stage_done{};  ///< called with what is done; may be empty
     std::atomic<std::uint64_t>* written_counter = nullptr;  ///< of samples; may be null
+    const MergedFacts* merged = nullptr;                    ///< null: this is no merge
   };
 
   SpkAssembler(CaptureSpool& capture, Options options);
@@ -58,7 +69,12 @@ class SpkAssembler {
   [[nodiscard]] spk::WriterOptions writer_options() const;
   Status settle(const SpooledSample& spooled, PackedStacks& stacks, StackTally& tally,
                 StoredSample& sample);
+  Status settle_merged(std::span<const SpooledSample> rows, PackedStacks& stacks, StackTally& tally,
+                       spk::Writer& writer);
   Status write_samples(PackedStacks& stacks, StackTally& tally, spk::Writer& writer);
+  Result<Statistics> finish(spk::Writer& writer, const capture::SystemTables& tables,
+                            Statistics statistics, const std::string& fingerprint);
+  void report_merge(Statistics& statistics) const;
   static void report_source(const Source& source, Statistics& statistics);
   Status collect_frames(const PackedStacks& stacks);
   Status add_functions(const capture::SystemTables& tables, spk::NameWriter& names);

@@ -11,9 +11,10 @@ namespace stackpack::app {
 struct SpooledSample : Sample {
   static constexpr std::uint32_t kNoPending = ~std::uint32_t{0};
 
-  std::uint16_t segment = 0;           ///< which builder `node` belongs to
-  std::uint32_t node = 0;              ///< 0 (the root): no stack; or the fallback of a pending one
-  std::uint32_t pending = kNoPending;  ///< number of a pending stack, which replaces `node`
+  std::uint16_t segment = 0;  ///< which builder `node` belongs to
+  std::uint32_t node = 0;     ///< 0 (the root): no stack; or the fallback of a pending one
+  /// Number of a pending stack, which replaces `node`; in a merge the rank of the source.
+  std::uint32_t pending = kNoPending;
 
   friend bool operator==(const SpooledSample&, const SpooledSample&) = default;
 };

@@ -55,6 +55,17 @@ Status StackTally::add(const StoredSample& sample, std::uint32_t depth) {
   return marked ? Status() : Status(marked.error());
 }
 
+Status StackTally::add(const StackCount& count) {
+  total_ += count.samples;
+  by_origin_[static_cast<std::size_t>(count.origin)] += count.samples;
+  samples_of_event_[count.event] += count.samples;
+  if (!has_chain(count.origin)) {
+    return {};
+  }
+  const Result<bool> marked = recorded_.insert(count.stack);
+  return marked ? Status() : Status(marked.error());
+}
+
 Status StackTally::report(const PackedStacks& stacks, Statistics& statistics) {
   statistics.samples.total = total_;
   statistics.samples.records = total_ - same_record_;

@@ -30,6 +30,8 @@ class StackTally {
   /// `depth`: frames of the sample's callstack, if it was recorded and they were not counted
   /// before. Errors: kIo.
   Status add(const StoredSample& sample, std::uint32_t depth);
+  /// A count of samples, of which flags are not known.
+  Status add(const StackCount& count);
 
   /// Fills in the parts about samples, callstacks and events (their counts, not their names).
   /// Errors: kIo.

@@ -8,6 +8,7 @@
 #include "app/listing/thread_names.h"
 #include "export/selection/capture_view.h"
 #include "export/selection/sample_selection.h"
+#include "stackpack/sources.h"
 
 namespace stackpack::app {
 
@@ -81,6 +82,14 @@ Result<CaptureFacts> capture_facts(const Reader& reader, const SampleFilter& fil
     return times.error();
   }
   facts.times = *times;
+  const Result<std::vector<MergedSource>> sources = reader.sources();
+  if (!sources) {
+    return sources.error();
+  }
+  facts.sources = sources->size();
+  for (const MergedSource& source : *sources) {
+    facts.callstacks_before += source.callstacks;
+  }
   if (by_process) {
     Result<std::vector<ProcessSamples>> rows = samples_by_process(reader, filter);
     if (!rows) {

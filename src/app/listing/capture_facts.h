@@ -27,6 +27,8 @@ struct CaptureFacts {
   std::optional<std::vector<ProcessSamples>> by_process;  ///< most samples first, then by pid
   /// Without which callstacks could not be unwound to their root; most samples first.
   std::vector<MissingImage> missing_images;
+  std::uint64_t sources = 0;            ///< of a merged file; 0: it is none
+  std::uint64_t callstacks_before = 0;  ///< distinct recorded ones of each source, added up
 };
 
 /// Reads the metadata and the index of the samples; all samples only when `by_process`, of which

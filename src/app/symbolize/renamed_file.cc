@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/convert/fingerprint.h"
+#include "app/convert/name_rows.h"
 #include "bytes/byte_cursor.h"
 #include "bytes/byte_writer.h"
 #include "bytes/hash.h"
@@ -86,27 +87,8 @@ Result<std::vector<std::byte>> with_digest(std::span<const std::byte> summary,
 
 Status write_names(const Names& names, spk::SectionWriter& sections) {
   spk::NameWriter writer(sections, io::temporary_directory(), kTextNumberBytes);
-  const TextTable& texts = names.texts;
-  for (const Function& row : names.functions) {
-    if (const Status added =
-            writer.add(row, {texts[row.name], texts[row.linkage], texts[row.file]});
-        !added) {
-      return added;
-    }
-  }
-  for (const InlinedCall& row : names.inlined) {
-    if (const Status added =
-            writer.add(row, {texts[row.name], texts[row.linkage], texts[row.call_file]});
-        !added) {
-      return added;
-    }
-  }
-  for (const CodeLine& row : names.lines) {
-    if (const Status added = writer.add(row, {{}, {}, texts[row.file]}); !added) {
-      return added;
-    }
-  }
-  return writer.end();
+  const Status added = write_rows(names, writer);
+  return added ? writer.end() : added;
 }
 
 Status write_summary(const spk::SectionRecord& section, std::string_view digest,

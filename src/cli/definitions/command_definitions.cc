@@ -18,6 +18,7 @@ CommandDefinitions::CommandDefinitions() : app("", "stackpack") {
   define_diff();
   define_export();
   define_symbolize();
+  define_merge();
   define_verify();
   define_help();
   for (CLI::App* command : app.get_subcommands({})) {

@@ -48,6 +48,7 @@ struct CommandDefinitions {
   void define_export_format(CLI::App& sub);
   void define_export_form(CLI::App& sub);
   void define_symbolize();
+  void define_merge();
   void define_verify();
   void define_help();
 };

@@ -48,6 +48,10 @@ void CommandDefinitions::define_convert() {
                "name functions as `stackpack symbolize` does, by these files:")
       ->group(group(kNames));
   add_symbol_places(sub, arguments.naming, kNames);
+  sub.add_flag("--rebase", arguments.rebase,
+               "make frames independent of where code was mapped, as `stackpack merge` does: the "
+               "same code in many short processes is the same callstack")
+      ->group(group(kPacking));
   define_convert_reports(sub);
 }
 

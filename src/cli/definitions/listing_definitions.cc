@@ -11,7 +11,7 @@ void CommandDefinitions::define_dump() {
   CLI::App& sub = command(
       "dump", "list what a .spk file holds, as text or JSON", Command::kDump,
       {{"dump FILE.spk --stacks|--samples|--processes|--threads|--modules|--events|--losses|"
-        "--metadata|--functions|--names [--ids] [--json] [FILTERS]"},
+        "--metadata|--functions|--names|--sources [--ids] [--json] [FILTERS]"},
        {{"the ten hottest callstacks, with their ids",
          "stackpack dump --stacks --ids out.spk | sort -rn | head"},
         {"samples of one thread in two seconds",
@@ -43,6 +43,7 @@ void CommandDefinitions::define_dump() {
   kind("--metadata", DumpKind::kMetadata, "facts about the recording: host, system, command");
   kind("--functions", DumpKind::kFunctions, "functions with their addresses and birth");
   kind("--names", DumpKind::kNames, "every address of a callstack that has a name, by process");
+  kind("--sources", DumpKind::kSources, "captures that a merged file was made of");
   add_filters(sub, arguments.filter);
   add_times(sub, arguments.filter.from, arguments.filter.to);
   sub.add_flag("--ids", arguments.ids,

@@ -53,6 +53,7 @@ enum class SectionKind : std::uint32_t {
   kInlinedCalls = 15,
   kLines = 16,
   kTexts = 17,
+  kSources = 18,
 };
 
 /// Bits of a section record's flags. Others must be zero.
@@ -67,7 +68,7 @@ struct SectionName {
   bool required;
   bool indexed;
 };
-inline constexpr std::array<SectionName, 17> kSectionNames{{
+inline constexpr std::array<SectionName, 18> kSectionNames{{
     {SectionKind::kSummary, "summary", true, false},
     {SectionKind::kFrames, "frames", true, false},
     {SectionKind::kEdges, "edges", true, false},
@@ -85,6 +86,7 @@ inline constexpr std::array<SectionName, 17> kSectionNames{{
     {SectionKind::kInlinedCalls, "inlined_calls", false, false},
     {SectionKind::kLines, "lines", false, false},
     {SectionKind::kTexts, "texts", false, false},
+    {SectionKind::kSources, "sources", false, false},
 }};
 
 // Items per block. All blocks of a section but the last are full, edge and table blocks excepted.

@@ -72,6 +72,29 @@ void visit_fields(Visitor& visit, const StackCount* /*table*/) {
   visit.number(&StackCount::weight, kMax64);
 }
 
+template <typename Visitor>
+void visit_fields(Visitor& visit, const SourceRow* /*table*/) {
+  visit.text(&SourceRow::id);
+  visit.text(&SourceRow::names_hash);
+  visit.number(&SourceRow::functions, kMax64);
+  visit.text(&SourceRow::kind);
+  visit.number(&SourceRow::bytes, kMax64);
+  visit.text(&SourceRow::fingerprint);
+  visit.text(&SourceRow::host);
+  visit.text(&SourceRow::command_line);
+  visit.time(&SourceRow::start_ns);
+  visit.number(&SourceRow::knows_wall_time, 1);
+  visit.number(&SourceRow::wall_offset, kMax64);
+  visit.number(&SourceRow::samples, kMax64);
+  visit.number(&SourceRow::records, kMax64);
+  visit.number(&SourceRow::empty_chains, kMax64);
+  visit.number(&SourceRow::stack_dump_only, kMax64);
+  visit.number(&SourceRow::unwound, kMax64);
+  visit.number(&SourceRow::callstacks, kMax64);
+  visit.text(&SourceRow::pids);
+  visit.text(&SourceRow::losses);
+}
+
 template <typename Row>
 class RowWriter {
  public:
@@ -188,6 +211,9 @@ void encode_rows(std::span<const MetadataEntry> rows, BlockContent& content) {
 void encode_rows(std::span<const StackCount> rows, BlockContent& content) {
   encode(rows, content);
 }
+void encode_rows(std::span<const SourceRow> rows, BlockContent& content) {
+  encode(rows, content);
+}
 
 Status decode_rows(bytes::ByteCursor in, std::vector<Event>& rows) {
   return decode(in, kRowsPerTableBlock, rows);
@@ -208,6 +234,10 @@ Status decode_rows(bytes::ByteCursor in, std::vector<StackCount>& rows) {
   return decode(in, kStackCountsPerBlock, rows);
 }
 
+Status decode_rows(bytes::ByteCursor in, std::vector<SourceRow>& rows) {
+  return decode(in, kRowsPerTableBlock, rows);
+}
+
 std::size_t text_bytes(const Event& row) {
   return row.name.size();
 }
@@ -222,6 +252,10 @@ std::size_t text_bytes(const Module& row) {
 }
 std::size_t text_bytes(const MetadataEntry& row) {
   return row.key.size() + row.value.size();
+}
+std::size_t text_bytes(const SourceRow& row) {
+  return row.id.size() + row.names_hash.size() + row.kind.size() + row.fingerprint.size() +
+         row.host.size() + row.command_line.size() + row.pids.size() + row.losses.size();
 }
 
 }  // namespace stackpack::spk

@@ -14,6 +14,7 @@
 
 #include "bytes/byte_cursor.h"
 #include "spk/format/column_codec.h"
+#include "spk/format/source_rows.h"
 #include "stackpack/model.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
@@ -27,6 +28,7 @@ void encode_rows(std::span<const Thread> rows, BlockContent& content);
 void encode_rows(std::span<const Module> rows, BlockContent& content);
 void encode_rows(std::span<const MetadataEntry> rows, BlockContent& content);
 void encode_rows(std::span<const StackCount> rows, BlockContent& content);
+void encode_rows(std::span<const SourceRow> rows, BlockContent& content);
 
 // Append the rows of one block to `rows`. Errors: kCorrupt.
 Status decode_rows(bytes::ByteCursor in, std::vector<Event>& rows);
@@ -35,6 +37,7 @@ Status decode_rows(bytes::ByteCursor in, std::vector<Thread>& rows);
 Status decode_rows(bytes::ByteCursor in, std::vector<Module>& rows);
 Status decode_rows(bytes::ByteCursor in, std::vector<MetadataEntry>& rows);
 Status decode_rows(bytes::ByteCursor in, std::vector<StackCount>& rows);
+Status decode_rows(bytes::ByteCursor in, std::vector<SourceRow>& rows);
 
 /// Bytes of the texts of a row: what makes it large.
 std::size_t text_bytes(const Event& row);
@@ -42,5 +45,6 @@ std::size_t text_bytes(const Process& row);
 std::size_t text_bytes(const Thread& row);
 std::size_t text_bytes(const Module& row);
 std::size_t text_bytes(const MetadataEntry& row);
+std::size_t text_bytes(const SourceRow& row);
 
 }  // namespace stackpack::spk

@@ -7,6 +7,7 @@
 #include "spk/read/reader_impl.h"
 #include "spk/read/verifier.h"
 #include "stackpack/names.h"
+#include "stackpack/sources.h"
 
 namespace stackpack {
 
@@ -235,6 +236,11 @@ Result<std::vector<Module>> Reader::modules() const {
 }
 Result<std::vector<MetadataEntry>> Reader::metadata() const {
   return impl_->table<MetadataEntry>(spk::SectionKind::kMetadata);
+}
+Result<std::vector<MergedSource>> Reader::sources() const {
+  const Result<std::vector<spk::SourceRow>> rows =
+      impl_->table<spk::SourceRow>(spk::SectionKind::kSources);
+  return rows ? spk::sources_of(*rows) : Result<std::vector<MergedSource>>(rows.error());
 }
 Result<Names> Reader::names() const {
   return spk::read_names(impl_->blocks, impl_->file.directory);

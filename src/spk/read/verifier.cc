@@ -7,6 +7,7 @@
 #include "spk/format/layout.h"
 #include "spk/read/table_rules.h"
 #include "stackpack/names.h"
+#include "stackpack/sources.h"
 
 namespace stackpack::spk {
 
@@ -182,6 +183,9 @@ Status check_tables(const Reader& reader, Totals& totals) {
   }
   if (!names) {
     return names.error();
+  }
+  if (const auto sources = reader.sources(); !sources) {
+    return sources.error();
   }
   totals.samples_of_event.resize(events->size());
   const bool same =

@@ -40,6 +40,23 @@ Status SampleWriter::add(std::span<const StoredSample> samples) {
   return {};
 }
 
+Status SampleWriter::add_counts(std::span<const StackCount> counts) {
+  if (keep_samples_) {
+    return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: counts in place of samples"};
+  }
+  for (const StackCount& count : counts) {
+    if (count.stack >= stack_count_ && count.stack != kNoStack) {
+      return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: count of an unknown callstack"};
+    }
+    events_used_ = std::max(events_used_, std::uint64_t{count.event} + 1);
+    total_ += count.samples;
+    if (const Status counted = counts_.add(count); !counted) {
+      return counted;
+    }
+  }
+  return {};
+}
+
 Status SampleWriter::write_block(const PackedSampleBlock& block) {
   const auto head = out_.add_frame(block.head, block.head_bytes);
   if (!head) {

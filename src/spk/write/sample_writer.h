@@ -29,6 +29,8 @@ class SampleWriter {
   void begin(std::uint64_t stack_count);
   /// Errors: kUsage: a callstack id at or above the stack count.
   Status add(std::span<const StoredSample> samples);
+  /// The same for counts of samples. Errors: as add(); kUsage: the file is to have samples.
+  Status add_counts(std::span<const StackCount> counts);
   /// Waits until all samples are written. No add() may follow.
   Status flush();
   /// Errors: kUsage: an event of the samples is not below `event_count`.

@@ -39,16 +39,20 @@ std::uint64_t StackCountTable::HashKey::operator()(const Key& key) const {
 }
 
 Status StackCountTable::add(const StoredSample& sample) {
+  return add(StackCount{sample.stack, sample.event, sample.pid, sample.origin, 1, sample.weight});
+}
+
+Status StackCountTable::add(const StackCount& more) {
   // Counts have no flags, which tell unwound callstacks from recorded ones.
   const StackOrigin origin =
-      sample.origin == StackOrigin::kUnwound ? StackOrigin::kRecorded : sample.origin;
-  const std::uint32_t number = keys_.number({sample.stack, sample.event, sample.pid, origin});
+      more.origin == StackOrigin::kUnwound ? StackOrigin::kRecorded : more.origin;
+  const std::uint32_t number = keys_.number({more.stack, more.event, more.pid, origin});
   if (number == counts_.size()) {
     counts_.emplace_back();
   }
   Count& count = counts_[number];
-  ++count.samples;
-  add_saturating(count.weight, sample.weight);
+  add_saturating(count.samples, more.samples);
+  add_saturating(count.weight, more.weight);
   return counts_.size() < most_counts_ ? Status{} : runs_.add(take_sorted());
 }
 

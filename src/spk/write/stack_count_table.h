@@ -29,6 +29,8 @@ class StackCountTable {
 
   /// Errors: kIo.
   Status add(const StoredSample& sample);
+  /// A count of samples; at least one.
+  Status add(const StackCount& count);
 
   /// All rows in order of (stack, event, process, origin), `block_rows` at a time, fewer only in
   /// the last block; no visit when there are none. Call once, after the last add().

@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "spk/format/source_rows.h"
 #include "spk/format/summary.h"
 #include "spk/format/table_codec.h"
 #include "spk/write/dag_writer.h"
@@ -167,6 +168,13 @@ Status Writer::add_samples(std::span<const StoredSample> samples) {
   return impl_->samples.add(samples);
 }
 
+Status Writer::add_counts(std::span<const StackCount> counts) {
+  if (!impl_->dag.done() || impl_->finished) {
+    return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: calls out of order"};
+  }
+  return impl_->samples.add_counts(counts);
+}
+
 Status Writer::end_samples() {
   if (!impl_->dag.done() || impl_->finished) {
     return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: calls out of order"};
@@ -195,6 +203,12 @@ Result<Statistics> Writer::finish(const capture::SystemTables& tables,
       impl_->write_table(SectionKind::kModules, std::span(tables.modules)),
       impl_->write_table(SectionKind::kMetadata, std::span(tables.metadata)),
   };
+  if (!tables.sources.empty()) {
+    const std::vector<SourceRow> rows = source_rows(tables.sources);
+    if (const Status status = impl_->write_table(SectionKind::kSources, std::span(rows)); !status) {
+      return status.error();
+    }
+  }
   for (const Status& status : written) {
     if (!status) {
       return status.error();

@@ -14,6 +14,7 @@
 #include "spk/write/name_writer.h"
 #include "spk/write/writer_options.h"
 #include "stackpack/model.h"
+#include "stackpack/reader.h"
 #include "stackpack/result.h"
 #include "stackpack/stats.h"
 
@@ -58,6 +59,9 @@ class Writer {
 
   /// Samples in time order; StoredSample::stack is an id of the DAG written before, or kNoStack.
   Status add_samples(std::span<const StoredSample> samples);
+
+  /// The same for counts of samples, of a file without samples.
+  Status add_counts(std::span<const StackCount> counts);
 
   /// Waits until all samples are written; finish() does it, too.
   Status end_samples();

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "app/merge/image_table.h"
+#include "app/merge/input_images.h"
+#include "app/merge/input_names.h"
+#include "app/merge/name_union.h"
+#include "core/number_table.h"
+#include "stackpack/model.h"
+#include "stackpack/symbols.h"
+
+namespace stackpack::app {
+
+/// Gives the frames of one input the addresses that they have in a merge.
+///
+/// A frame in an image is at its offset in the image's place, one with nothing but a name at the
+/// address of the name; any other keeps its address, unless that lies where places are. Modes stay.
+/// Memory: kMostKnown frames, some 50 bytes each.
+class FrameRebaser {
+ public:
+  /// What the input is, and what all are. All must outlive this.
+  struct Tables {
+    const Symbols& symbols;
+    std::span<const InputImage> images;
+    const ImageTable& places;
+    const InputCalls& calls;
+    const NameUnion& names;
+  };
+  explicit FrameRebaser(const Tables& tables)
+      : tables_(tables), modules_used_(tables.symbols.modules().size()) {}
+
+  /// Where an address means the same: a process and its epoch, and that of the kernel.
+  struct Context {
+    std::uint32_t pid = kUnknownId;
+    std::uint64_t time_ns = 0;  ///< any of the epoch
+    std::uint32_t user = 0;     ///< numbers of the epochs, from 0 on, each unique
+    std::uint32_t kernel = 0;
+  };
+
+  /// Replaces `rebased` by the addresses of a callstack.
+  void rebase(std::span<const Frame> leaf_first, const Context& context,
+              std::vector<Frame>& rebased);
+
+  /// By row of the modules: whether a frame that kept its address is in it.
+  [[nodiscard]] const std::vector<bool>& modules_used() const { return modules_used_; }
+
+  /// Forgets the frames of the contexts so far: their numbers may be used again.
+  void forget();
+
+ private:
+  static constexpr std::size_t kMostKnown = std::size_t{1} << 20;
+
+  struct Key {
+    std::uint64_t address = 0;
+    std::uint32_t context = 0;
+    FrameMode mode = FrameMode::kUnknown;
+    AddressUse use = AddressUse::kExact;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct HashKey {
+    std::uint64_t operator()(const Key& key) const {
+      return core::spread_bits(key.address ^ (std::uint64_t{key.context} << 40) ^
+                               (static_cast<std::uint64_t>(key.mode) << 37) ^
+                               (static_cast<std::uint64_t>(key.use) << 36));
+    }
+  };
+
+  std::uint64_t address_of(const Frame& frame, AddressUse use, const Context& context);
+
+  Tables tables_;
+  core::NumberTable<Key, HashKey> known_;
+  std::vector<std::uint64_t> addresses_;  // by number of known_
+  std::vector<bool> modules_used_;
+};
+
+}  // namespace stackpack::app

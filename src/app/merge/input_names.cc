@@ -1,0 +1,242 @@
+#include "app/merge/input_names.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "capture/rebased_addresses.h"
+#include "symbols/symbol_index.h"
+
+namespace stackpack::app {
+
+namespace {
+
+// Ranges of code that no image has by itself: whose they are.
+using RunTimeOwner = std::tuple<FunctionOwner, std::uint32_t, std::uint64_t>;
+
+RunTimeOwner owner_of_range(const CodeRange& range) {
+  return {range.owner, range.pid, range.life_ns};
+}
+
+std::uint64_t end_of(const CodeRange& range) {
+  const std::uint64_t end = range.start + range.size;
+  return end < range.start ? ~std::uint64_t{0} : end;
+}
+
+constexpr bool kWhen[] = {false, true};
+
+class NameReader {
+ public:
+  NameReader(const Symbols& symbols, std::span<const InputImage> images, bool merged,
+             NameUnion& names)
+      : symbols_(symbols),
+        input_(symbols.names()),
+        modules_(symbols.modules()),
+        images_(images),
+        merged_(merged),
+        calls_(input_, names),
+        names_(names) {}
+
+  void run() {
+    find_parts();
+    for (const CodeLine& line : input_.lines) {
+      if (line.owner == FunctionOwner::kImage) {
+        each_part(line, [&](std::uint32_t image, std::uint64_t start) { add(line, image, start); });
+      } else {
+        lines_[owner_of_range(line)].push_back(&line);
+      }
+    }
+    for (const Function& function : input_.functions) {
+      if (function.owner == FunctionOwner::kImage) {
+        each_part(function, [&](std::uint32_t image, std::uint64_t start) {
+          names_.add_function(image, start, input_, function);
+        });
+      } else {
+        add_run_time(function);
+      }
+    }
+    add_named_modules();
+  }
+
+ private:
+  /// Offsets in a file that are offsets in an image.
+  struct Part {
+    std::uint32_t image = 0;
+    std::uint64_t shift = 0;
+    std::uint64_t first = 0;  // offset in the file
+    std::uint64_t end = 0;
+  };
+
+  // A row of names stands for all modules with the same path and build id: mappings of several
+  // parts of a file, which without a build id are images of their own.
+  void find_parts() {
+    first_rows_ = symbols::first_rows_of(modules_);
+    for (std::uint32_t row = 0; row < modules_.size(); ++row) {
+      if (images_[row].image == InputImage::kNone) {
+        continue;
+      }
+      const Module& module = modules_[row];
+      const std::uint64_t end = module.file_offset + module.size;
+      std::vector<Part>& parts = parts_[merged_ ? row : first_rows_[row]];
+      const bool known = std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
+        return part.image == images_[row].image && part.shift == images_[row].shift &&
+               part.first <= module.file_offset && part.end >= end;
+      });
+      if (!known) {
+        parts.push_back({images_[row].image, images_[row].shift, module.file_offset, end});
+      }
+    }
+  }
+
+  template <typename Add>
+  void each_part(const CodeRange& range, Add add) {
+    if (range.module >= first_rows_.size()) {
+      return;
+    }
+    const auto parts = parts_.find(merged_ ? range.module : first_rows_[range.module]);
+    if (parts == parts_.end()) {
+      return;
+    }
+    for (const Part& part : parts->second) {
+      // Symbols of a kernel are elsewhere; a return address may be right behind the last byte.
+      if (merged_ || (range.start <= part.end && end_of(range) > part.first)) {
+        add(part.image, range.start - part.shift);
+      }
+    }
+  }
+
+  void add(const CodeLine& line, std::uint32_t image, std::uint64_t start) {
+    names_.add_line(image, start, line.size, calls_[line.inlined], input_.texts[line.file],
+                    line.line);
+  }
+
+  // Whether code of a process or the kernel begins in an image, as a callstack would be located
+  // when the code was new, or in the end: of most functions nobody knows when they were made.
+  bool begins_in_image(const Function& function, std::uint64_t& offset,
+                       std::uint32_t& image) const {
+    const bool kernel = function.owner == FunctionOwner::kKernel;
+    const bool named = capture::RebasedAddresses::is_name(function.start);
+    const FrameMode mode = named    ? FrameMode::kUnknown
+                           : kernel ? FrameMode::kKernel
+                                    : FrameMode::kUser;
+    const std::uint64_t life = function.life_ns == kUnknownTime ? 0 : function.life_ns;
+    const std::uint64_t born = function.born_ns == kUnknownTime ? life : function.born_ns;
+    return std::any_of(std::begin(kWhen), std::end(kWhen), [&](bool in_the_end) {
+      return place_of(symbols_.locate({mode, function.start}, function.pid,
+                                      in_the_end ? kUnknownTime - 1 : born, AddressUse::kExact),
+                      modules_, images_, offset, image);
+    });
+  }
+
+  void add_run_time(const Function& function) {
+    const auto lines = lines_.find(owner_of_range(function));
+    std::uint32_t image = 0;
+    std::uint64_t offset = 0;
+    const bool in_image = begins_in_image(function, offset, image);
+    if (in_image) {
+      names_.add_function(image, offset, input_, function);
+    }
+    NameUnion::NamedCode name;
+    name.function = &function;
+    bool covered = false;
+    if (lines != lines_.end()) {
+      auto at =
+          std::partition_point(lines->second.begin(), lines->second.end(),
+                               [&](const CodeLine* line) { return line->start < function.start; });
+      // The line that the first byte is in may begin before it.
+      at -= at != lines->second.begin() ? 1 : 0;
+      for (; at != lines->second.end() && (*at)->start < end_of(function); ++at) {
+        const CodeLine& line = **at;
+        if (end_of(line) <= function.start) {
+          continue;
+        }
+        covered |= line.start <= function.start && end_of(line) >= end_of(function);
+        if (in_image) {
+          add(line, image, offset + (line.start - function.start));
+          continue;
+        }
+        name.has_code = true;
+        name.file = input_.texts[line.file];
+        name.line = line.line;
+        name.inlined = calls_[line.inlined];
+        names_.add_name(input_, name);
+      }
+    }
+    if (!in_image && !covered) {
+      name.has_code = false;
+      names_.add_name(input_, name);
+    }
+  }
+
+  // Frames that are names in files of version 1.0.
+  void add_named_modules() {
+    for (const Module& module : modules_) {
+      if (module.size != 1 || !module.build_id.empty()) {
+        continue;
+      }
+      const CodeLocation location =
+          symbols_.locate({FrameMode::kUnknown, module.base}, module.pid, 0, AddressUse::kExact);
+      NameUnion::NamedCode name;
+      if (location.module == nullptr && location.function == nullptr &&
+          name_of(location, calls_, name)) {
+        names_.add_name(input_, name);
+      }
+    }
+  }
+
+  const Symbols& symbols_;
+  const Names& input_;
+  std::span<const Module> modules_;
+  std::span<const InputImage> images_;
+  bool merged_;
+  InputCalls calls_;
+  NameUnion& names_;
+  std::vector<std::uint32_t> first_rows_;
+  std::map<std::uint32_t, std::vector<Part>> parts_;
+  std::map<RunTimeOwner, std::vector<const CodeLine*>> lines_;  // by start
+};
+
+}  // namespace
+
+InputCalls::InputCalls(const Names& input, NameUnion& names) {
+  numbers_.reserve(input.inlined.size());
+  for (const InlinedCall& call : input.inlined) {
+    const std::uint32_t parent =
+        call.parent < numbers_.size() ? numbers_[call.parent] : NameUnion::kNone;
+    numbers_.push_back(names.call(parent, input, call));
+  }
+}
+
+bool name_of(const CodeLocation& location, const InputCalls& calls, NameUnion::NamedCode& name) {
+  name = {};
+  name.function = location.function;
+  name.name = location.name;
+  if (location.function == nullptr) {
+    return !location.has_address && location.module == nullptr;
+  }
+  name.file = location.file;
+  name.line = location.line;
+  name.inlined = calls[location.inlined];
+  return location.function->owner != FunctionOwner::kImage;
+}
+
+bool place_of(const CodeLocation& location, std::span<const Module> modules,
+              std::span<const InputImage> images, std::uint64_t& offset, std::uint32_t& image) {
+  if (location.module == nullptr) {
+    return false;
+  }
+  const auto row = static_cast<std::size_t>(location.module - modules.data());
+  image = images[row].image;
+  offset = location.offset - images[row].shift;
+  return image != InputImage::kNone && offset <= capture::RebasedAddresses::kMostExtent;
+}
+
+void add_input_names(const Symbols& symbols, std::span<const InputImage> images, bool merged,
+                     NameUnion& names) {
+  NameReader(symbols, images, merged, names).run();
+}
+
+}  // namespace stackpack::app

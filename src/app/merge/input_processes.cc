@@ -1,0 +1,41 @@
+#include "app/merge/input_processes.h"
+
+#include <algorithm>
+
+namespace stackpack::app {
+
+InputProcesses::InputProcesses(std::uint32_t input, std::span<const MergedSource> sources,
+                               bool merged, const SourceSet& set, PidNumbers& numbers)
+    : sources_(sources), merged_(merged), numbers_(numbers) {
+  std::uint64_t next = 1;
+  for (std::uint32_t index = 0; index < sources.size(); ++index) {
+    next += sources[index].pids.size();
+    ends_.push_back(next);
+    ranks_.push_back(set.rank(input, index));
+  }
+}
+
+Result<InputProcesses::Process> InputProcesses::find(std::uint32_t pid) {
+  if (const auto known = known_.find(pid); known != known_.end()) {
+    return known->second;
+  }
+  std::size_t index = 0;
+  std::uint32_t recorded = pid;
+  if (merged_) {
+    index =
+        static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), pid) - ends_.begin());
+    if (pid == 0 || index == ends_.size()) {
+      return Error{ErrorCode::kCorrupt, kNoOffset, "spk: a process of none of the sources"};
+    }
+    const std::vector<std::uint32_t>& pids = sources_[index].pids;
+    recorded = pids[static_cast<std::size_t>(pid - (ends_[index] - pids.size()))];
+  }
+  Process process;
+  if (ranks_[index]) {
+    process = {true, numbers_.number(*ranks_[index], recorded), *ranks_[index]};
+  }
+  known_.emplace(pid, process);
+  return process;
+}
+
+}  // namespace stackpack::app

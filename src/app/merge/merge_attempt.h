@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/convert/capture_spool.h"
+#include "app/merge/image_table.h"
+#include "app/merge/input_images.h"
+#include "app/merge/input_processes.h"
+#include "app/merge/merge_input.h"
+#include "app/merge/name_union.h"
+#include "app/merge/pid_numbers.h"
+#include "app/merge/source_clock.h"
+#include "app/merge/source_set.h"
+#include "app/merge/table_union.h"
+#include "io/output_file.h"
+#include "stackpack/convert.h"
+#include "stackpack/merge.h"
+#include "stackpack/model.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+#include "stackpack/stats.h"
+#include "stackpack/symbols.h"
+
+namespace stackpack::app {
+
+/// One attempt to merge the inputs that are good as far as is known.
+///
+/// Use: read_tables(), read_samples(), write(), each once.
+/// Memory: the tables and names of one input at a time, those of the output, and what CaptureSpool
+/// and SampleRebaser take.
+class MergeAttempt {
+ public:
+  /// `inputs`: none where one was left out. All must outlive this.
+  MergeAttempt(const std::vector<std::optional<MergeInput>>& inputs, std::string scratch,
+               const MergeOptions& options, ConvertProgress& progress);
+
+  /// First pass: everything but callstacks and samples. Errors: Error::part is the input, or
+  /// kOutputPart.
+  Status read_tables();
+  /// Second pass: callstacks and samples. Errors: as above.
+  Status read_samples();
+  /// Errors: those of the output.
+  Result<Statistics> write(io::OutputFile& out);
+
+  [[nodiscard]] const std::vector<MergedSource>& sources() const { return sources_.sources(); }
+  /// By input: how many of its sources were in inputs before it.
+  [[nodiscard]] const std::vector<std::uint64_t>& repeated() const { return repeated_; }
+
+ private:
+  /// What is known of an input before its callstacks are read.
+  struct OpenInput {
+    std::unique_ptr<Reader> reader;
+    std::unique_ptr<const Symbols> symbols;
+    std::vector<Event> events;
+    std::vector<MetadataEntry> metadata;
+    std::vector<InputImage> images;
+  };
+
+  [[nodiscard]] unsigned encoders() const;
+  Result<OpenInput> open_tables(const MergeInput& input);
+  Status add_tables(std::size_t i);
+  Status add_samples(std::size_t i);
+  Status add_rebased(const OpenInput& opened, const SourceClock& clock, InputProcesses& processes);
+  Status add_mappings(const OpenInput& opened, const std::vector<bool>& used,
+                      const SourceClock& clock, InputProcesses& processes);
+
+  const std::vector<std::optional<MergeInput>>& inputs_;
+  std::string scratch_;
+  const MergeOptions& options_;
+  ConvertProgress& progress_;
+  bool keeps_samples_;
+  SourceSet sources_;
+  ImageTable images_;
+  NameUnion names_;
+  TableUnion tables_;
+  PidNumbers pids_;
+  std::vector<std::uint64_t> repeated_;
+  std::unique_ptr<CaptureSpool> spool_;
+};
+
+}  // namespace stackpack::app

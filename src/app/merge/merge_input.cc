@@ -1,0 +1,141 @@
+#include "app/merge/merge_input.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "app/convert/capture_probe.h"
+#include "app/merge/source_clock.h"
+#include "bytes/byte_writer.h"
+#include "bytes/hash.h"
+#include "io/byte_source.h"
+#include "spk/format/layout.h"
+#include "spk/read/block_reader.h"
+#include "spk/read/file_opener.h"
+
+namespace stackpack::app {
+
+namespace {
+
+bool is_any_of(const spk::SectionRecord& section, std::span<const spk::SectionKind> kinds) {
+  return std::any_of(kinds.begin(), kinds.end(), [&section](spk::SectionKind kind) {
+    return section.kind == static_cast<std::uint32_t>(kind);
+  });
+}
+
+// The checksums of blocks stand for the blocks, those of an index section for the blocks in it.
+MergedSource::Hash hash_of_sections(const spk::Directory& directory, bool of_names) {
+  constexpr std::array kNames{spk::SectionKind::kFunctions, spk::SectionKind::kInlinedCalls,
+                              spk::SectionKind::kLines, spk::SectionKind::kTexts};
+  constexpr std::array kSummary{spk::SectionKind::kSummary};
+  bytes::ByteWriter text;
+  for (const spk::SectionRecord& section : directory.sections) {
+    if (is_any_of(section, kNames) != of_names || is_any_of(section, kSummary)) {
+      continue;
+    }
+    text.write(section.kind);
+    text.write(section.items);
+    text.write(section.raw_bytes);
+    for (const spk::BlockRecord& block : section.blocks) {
+      text.write(block.hash);
+    }
+  }
+  return bytes::xxh3_128(text.bytes());
+}
+
+// The file as its own source.
+Result<MergedSource> whole_file(const std::string& path, const Reader& reader) {
+  Result<std::unique_ptr<io::ByteSource>> file = io::open_source(path);
+  if (!file) {
+    return file.error();
+  }
+  spk::BlockReader blocks(std::move(*file));
+  spk::OpenedFile opened;
+  if (const Status status = spk::open_file(blocks, opened); !status) {
+    return status.error();
+  }
+  const auto metadata = reader.metadata();
+  const auto range = reader.time_range();
+  if (!metadata) {
+    return metadata.error();
+  }
+  if (!range) {
+    return range.error();
+  }
+  const Statistics& statistics = reader.statistics();
+  const SourceClock clock = SourceClock::of(*metadata);
+  const spk::SectionRecord* const functions = opened.directory.find(spk::SectionKind::kFunctions);
+  MergedSource source;
+  source.id = hash_of_sections(opened.directory, false);
+  source.names_hash = hash_of_sections(opened.directory, true);
+  source.functions = functions == nullptr ? 0 : functions->items;
+  source.kind = statistics.source_kind;
+  source.bytes = statistics.source_bytes;
+  source.fingerprint = opened.fingerprint;
+  source.host = value_of(*metadata, "host.name");
+  source.command_line = value_of(*metadata, "command_line");
+  source.start_ns = *range ? clock.time((*range)->from_ns) : kUnknownTime;
+  source.wall_offset_ns = clock.wall_offset_ns;
+  source.samples = statistics.samples.total;
+  source.records = statistics.samples.records;
+  source.empty_chains = statistics.samples.empty_chains;
+  source.stack_dump_only = statistics.samples.stack_dump_only;
+  source.unwound = statistics.samples.unwound;
+  source.callstacks = statistics.callstacks.unique;
+  for (const LossCounter& loss : statistics.losses) {
+    source.losses.push_back({loss.name, loss.kind, loss.count, kNoOffset});
+  }
+  return source;
+}
+
+}  // namespace
+
+Result<MergeInput> MergeInput::open(const std::string& path, const ConvertOptions& options,
+                                    ConvertProgress* progress) {
+  std::error_code failed;
+  const bool is_named =
+      path == "-" || !options.format.empty() || std::filesystem::is_fifo(path, failed);
+  const Result<bool> is_capture = is_named ? true : looks_like_capture(path);
+  if (!is_capture) {
+    return is_capture.error();
+  }
+  MergeInput input;
+  input.packed_ = path;
+  if (*is_capture) {
+    Result<std::unique_ptr<io::ScratchDirectory>> scratch = io::ScratchDirectory::create();
+    if (!scratch) {
+      return scratch.error();
+    }
+    input.scratch_ = std::move(*scratch);
+    input.packed_ = input.scratch_->file();
+    if (const auto report = convert(path, input.packed_, options, progress); !report) {
+      return report.error();
+    }
+  }
+  const Result<std::unique_ptr<Reader>> reader = input.reader();
+  if (!reader) {
+    return reader.error();
+  }
+  Result<std::vector<MergedSource>> sources = (*reader)->sources();
+  if (!sources) {
+    return sources.error();
+  }
+  input.sources_ = std::move(*sources);
+  input.merged_ = !input.sources_.empty();
+  if (!input.merged_) {
+    Result<MergedSource> source = whole_file(input.packed_, **reader);
+    if (!source) {
+      return source.error();
+    }
+    input.sources_.push_back(std::move(*source));
+  }
+  return input;
+}
+
+Result<std::unique_ptr<Reader>> MergeInput::reader() const {
+  return Reader::open(packed_);
+}
+
+}  // namespace stackpack::app

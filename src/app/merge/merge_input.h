@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/scratch_directory.h"
+#include "stackpack/convert.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+#include "stackpack/sources.h"
+
+namespace stackpack::app {
+
+/// One input of a merge: a .spk file, or a capture that is packed into a temporary one, which goes
+/// with this.
+class MergeInput {
+ public:
+  /// Errors: those of convert() and of Reader::open.
+  static Result<MergeInput> open(const std::string& path, const ConvertOptions& options,
+                                 ConvertProgress* progress);
+
+  /// The file, opened again. Errors: those of Reader::open.
+  [[nodiscard]] Result<std::unique_ptr<Reader>> reader() const;
+
+  /// Whether it is a merged file.
+  [[nodiscard]] bool merged() const { return merged_; }
+  /// What it was made of; of a file that is no merged one, the file itself, without pids.
+  [[nodiscard]] const std::vector<MergedSource>& sources() const { return sources_; }
+
+ private:
+  std::string packed_;  // the .spk file
+  std::unique_ptr<io::ScratchDirectory> scratch_;
+  bool merged_ = false;
+  std::vector<MergedSource> sources_;
+};
+
+}  // namespace stackpack::app

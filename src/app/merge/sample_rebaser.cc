@@ -1,0 +1,218 @@
+#include "app/merge/sample_rebaser.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+namespace stackpack::app {
+
+namespace {
+
+constexpr std::size_t kInternedTogether = 256;
+constexpr std::uint32_t kNoEntry = ~std::uint32_t{0};
+// As what counts say is looked up elsewhere: they have no time.
+constexpr std::uint64_t kTimeOfCounts = std::numeric_limits<std::uint64_t>::max() - 1;
+
+bool stopped(const std::atomic<bool>* cancelled) {
+  return cancelled != nullptr && *cancelled;
+}
+
+Error interruption() {
+  return {ErrorCode::kCancelled, kNoOffset, "interrupted"};
+}
+
+}  // namespace
+
+SampleRebaser::SampleRebaser(Parts parts, CaptureSpool& spool)
+    : parts_(std::move(parts)),
+      spool_(spool),
+      counts_(spool, spool.plan().count_bytes),
+      contexts_(parts_.symbols) {}
+
+Status SampleRebaser::run() {
+  Status status;
+  if (parts_.reader.has_samples()) {
+    const Status read = parts_.reader.samples({}, [&](std::span<const StoredSample> block) {
+      status = stopped(parts_.cancelled) ? Status(interruption()) : add_block(block);
+      return static_cast<bool>(status);
+    });
+    status = status ? read : status;
+  } else {
+    const auto counts = parts_.reader.stack_counts();
+    if (!counts) {
+      return counts.error();
+    }
+    constexpr std::size_t kBlock = 65'536;
+    for (std::size_t at = 0; status && at < counts->size(); at += kBlock) {
+      status =
+          stopped(parts_.cancelled)
+              ? Status(interruption())
+              : add_counts(std::span(*counts).subspan(at, std::min(kBlock, counts->size() - at)));
+    }
+  }
+  return status ? end_generation() : status;
+}
+
+std::uint32_t SampleRebaser::entry_of(StackId stack, std::uint32_t pid, std::uint64_t time_ns) {
+  if (stack == kNoStack) {
+    return kNoEntry;
+  }
+  const std::uint32_t context = contexts_.find(pid, time_ns).user;
+  const std::uint32_t entry = entries_.number(std::uint64_t{context} << 32 | stack);
+  if (entry == nodes_.size()) {
+    nodes_.emplace_back();
+    unknown_.push_back({stack, context, entry});
+  }
+  return entry;
+}
+
+Status SampleRebaser::add_block(std::span<const StoredSample> samples) {
+  block_entries_.clear();
+  for (const StoredSample& sample : samples) {
+    const auto process = parts_.processes.find(sample.pid);
+    if (!process) {
+      return process.error();
+    }
+    block_entries_.push_back(process->wanted ? entry_of(sample.stack, sample.pid, sample.time_ns)
+                                             : kNoEntry);
+  }
+  if (const Status resolved = resolve(); !resolved) {
+    return resolved;
+  }
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const auto process = parts_.processes.find(samples[i].pid);
+    if (!process) {
+      return process.error();
+    }
+    if (!process->wanted) {
+      continue;
+    }
+    if (const Status added = add(samples[i], block_entries_[i], *process, 1); !added) {
+      return added;
+    }
+  }
+  return nodes_.size() > kMostEntries ? end_generation() : Status{};
+}
+
+Status SampleRebaser::add_counts(std::span<const StackCount> counts) {
+  block_entries_.clear();
+  for (const StackCount& count : counts) {
+    const auto process = parts_.processes.find(count.pid);
+    if (!process) {
+      return process.error();
+    }
+    block_entries_.push_back(process->wanted ? entry_of(count.stack, count.pid, kTimeOfCounts)
+                                             : kNoEntry);
+  }
+  if (const Status resolved = resolve(); !resolved) {
+    return resolved;
+  }
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const auto process = parts_.processes.find(counts[i].pid);
+    if (!process) {
+      return process.error();
+    }
+    if (!process->wanted) {
+      continue;
+    }
+    StoredSample sample;
+    sample.event = counts[i].event;
+    sample.weight = counts[i].weight;
+    sample.origin = counts[i].origin;
+    if (const Status added = add(sample, block_entries_[i], *process, counts[i].samples); !added) {
+      return added;
+    }
+  }
+  return nodes_.size() > kMostEntries ? end_generation() : Status{};
+}
+
+Status SampleRebaser::add(const StoredSample& sample, std::uint32_t entry,
+                          const InputProcesses::Process& process, std::uint64_t times) {
+  if (sample.event >= parts_.events.size()) {
+    return Error{ErrorCode::kCorrupt, kNoOffset, "spk: sample of an unknown event"};
+  }
+  Sample merged = sample;
+  merged.event = parts_.events[sample.event];
+  merged.pid = process.number;
+  if (!parts_.keeps_samples) {
+    return counts_.add({entry == kNoEntry ? kNoStack : entry, merged.event, merged.pid,
+                        merged.origin, times, merged.weight});
+  }
+  merged.time_ns = parts_.clock.time(sample.time_ns);
+  return spool_.add_interned(merged, entry == kNoEntry ? NodeRef{} : nodes_[entry], process.rank,
+                             times);
+}
+
+// Rebases the callstacks that are new, each page of the input loaded once.
+Status SampleRebaser::resolve() {
+  if (unknown_.empty()) {
+    return {};
+  }
+  std::sort(unknown_.begin(), unknown_.end(), [](const Unknown& a, const Unknown& b) {
+    return std::tie(a.stack, a.context) < std::tie(b.stack, b.context);
+  });
+  std::vector<StackId> ids;
+  ids.reserve(unknown_.size());
+  for (const Unknown& unknown : unknown_) {
+    ids.push_back(unknown.stack);
+  }
+  Status status;
+  const auto visit = [&](std::size_t position, std::span<const Frame> frames) {
+    const Unknown& unknown = unknown_[position];
+    parts_.frames.rebase(frames, contexts_.of_user(unknown.context), rebased_);
+    for (const Frame& frame : rebased_) {
+      const bool begins = extents_.empty() ? runs_.empty() : runs_.size() == extents_.back().runs;
+      if (begins || runs_.back().mode != frame.mode) {
+        runs_.push_back({frame.mode, 0});
+      }
+      ++runs_.back().count;
+      addresses_.push_back(frame.address);
+    }
+    extents_.push_back({addresses_.size(), runs_.size()});
+    batch_entries_.push_back(unknown.entry);
+    status = extents_.size() == kInternedTogether ? intern(extents_.size()) : status;
+    return static_cast<bool>(status);
+  };
+  if (const Status read = parts_.reader.callstacks(ids, visit); !read) {
+    return read;
+  }
+  unknown_.clear();
+  return status && !extents_.empty() ? intern(extents_.size()) : status;
+}
+
+Status SampleRebaser::intern(std::size_t stacks) {
+  arrivals_.clear();
+  Extent begin;
+  for (std::size_t i = 0; i < stacks; ++i) {
+    const Extent& end = extents_[i];
+    const capture::StackView view{
+        std::span(addresses_).subspan(begin.addresses, end.addresses - begin.addresses),
+        std::span(runs_).subspan(begin.runs, end.runs - begin.runs)};
+    arrivals_.push_back({view, 0});
+    begin = end;
+  }
+  if (const Status interned = spool_.intern_stacks(arrivals_, interned_); !interned) {
+    return interned;
+  }
+  for (std::size_t i = 0; i < stacks; ++i) {
+    nodes_[batch_entries_[i]] = interned_[i];
+  }
+  batch_entries_.clear();
+  extents_.clear();
+  addresses_.clear();
+  runs_.clear();
+  return {};
+}
+
+// Hands over what is counted, and forgets all callstacks, so that memory stays bounded.
+Status SampleRebaser::end_generation() {
+  const Status flushed = counts_.flush(nodes_);
+  entries_.clear();
+  nodes_.clear();
+  contexts_.forget();
+  parts_.frames.forget();
+  return flushed;
+}
+
+}  // namespace stackpack::app

@@ -1,0 +1,59 @@
+#include "app/merge/source_set.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "spk/format/source_rows.h"
+
+namespace stackpack::app {
+
+namespace {
+
+// Of two files with the same samples: what decides between them.
+bool says_less(const MergedSource& a, const MergedSource& b) {
+  const std::vector<spk::SourceRow> rows = spk::source_rows(std::vector{a, b});
+  const auto rank = [](const spk::SourceRow& row) {
+    return std::tie(row.functions, row.names_hash, row.fingerprint, row.kind, row.bytes, row.host,
+                    row.command_line, row.samples, row.records, row.empty_chains,
+                    row.stack_dump_only, row.unwound, row.callstacks, row.losses);
+  };
+  return rank(rows[0]) < rank(rows[1]);
+}
+
+}  // namespace
+
+std::size_t SourceSet::add(std::uint32_t input, std::span<const MergedSource> sources) {
+  std::size_t repeated = 0;
+  for (std::uint32_t index = 0; index < sources.size(); ++index) {
+    const MergedSource& source = sources[index];
+    const auto [known, fresh] = by_id_.try_emplace(source.id, Chosen{source, input, index});
+    repeated += fresh ? 0 : 1;
+    if (!fresh && says_less(known->second.source, source)) {
+      known->second = Chosen{source, input, index};
+    }
+  }
+  return repeated;
+}
+
+void SourceSet::finish() {
+  std::vector<Chosen> chosen;
+  for (auto& [id, entry] : by_id_) {
+    chosen.push_back(std::move(entry));
+  }
+  by_id_.clear();
+  std::sort(chosen.begin(), chosen.end(), [](const Chosen& a, const Chosen& b) {
+    return std::tie(a.source.start_ns, a.source.id) < std::tie(b.source.start_ns, b.source.id);
+  });
+  for (Chosen& entry : chosen) {
+    ranks_.emplace(std::pair(entry.input, entry.index),
+                   static_cast<std::uint32_t>(sources_.size()));
+    sources_.push_back(std::move(entry.source));
+  }
+}
+
+std::optional<std::uint32_t> SourceSet::rank(std::uint32_t input, std::uint32_t index) const {
+  const auto found = ranks_.find({input, index});
+  return found == ranks_.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace stackpack::app

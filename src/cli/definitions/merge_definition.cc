@@ -1,0 +1,92 @@
+#include <array>
+
+#include "app/batch/batch.h"
+#include "cli/definitions/command_definitions.h"
+#include "cli/definitions/option_kinds.h"
+
+namespace stackpack::cli {
+
+namespace {
+
+constexpr std::array kMergeProgress = {
+    Choice{"auto", static_cast<int>(ProgressMode::kAuto)},
+    Choice{"always", static_cast<int>(ProgressMode::kAlways)},
+    Choice{"never", static_cast<int>(ProgressMode::kNever)},
+};
+
+void add_merge_inputs(CLI::App& sub, MergeArguments& arguments) {
+  sub.add_option("inputs", arguments.inputs,
+                 ".spk files, merged ones among them, and captures as `convert` takes them")
+      ->type_name("INPUT...");
+  sub.add_option("--files-from", arguments.files_from,
+                 "take more inputs from this file, one a line or separated by NUL; '-' is standard "
+                 "input")
+      ->type_name("LIST")
+      ->group(group(kInputs));
+  sub.add_flag("--recursive", arguments.recursive,
+               "an input that is a directory stands for all .spk files and captures below it")
+      ->group(group(kInputs));
+  add_capture_format(sub, arguments.options.format)->group(group(kInputs));
+  sub.add_flag("--keep-going", arguments.options.keep_going,
+               "leave out inputs that are bad; the exit status still says so")
+      ->group(group(kInputs));
+}
+
+void add_merge_packing(CLI::App& sub, MergeOptions& options) {
+  add_number<int>(sub, "--level", "compression level of zstd, 1 (fast) to 22 (small)", 1, 22,
+                  [&options](int level) { options.level = level; })
+      ->default_str("9")
+      ->group(group(kPacking));
+  sub.add_flag_callback(
+         "--no-samples", [&options] { options.samples = false; },
+         "keep counts per callstack, event and process instead of the samples")
+      ->group(group(kPacking));
+  add_size(sub, "--memory-limit", "memory for packing: 64MiB, 2GiB, ...; at least 16MiB",
+           options.memory_limit, app::Batch::kLeastMemoryLimit)
+      ->default_str("none")
+      ->group(group(kPacking));
+  add_number<unsigned>(sub, "-j,--jobs", "threads that encode samples, besides the one that merges",
+                       0, 64, [&options](unsigned encoders) { options.encoders = encoders; })
+      ->default_str("2, or fewer processors")
+      ->group(group(kPacking));
+}
+
+}  // namespace
+
+void CommandDefinitions::define_merge() {
+  CLI::App& sub = command(
+      "merge", "make one .spk file of many", Command::kMerge,
+      {{"merge FILE.spk|CAPTURE... -o ALL.spk [OPTIONS]"},
+       {{"a fleet's captures of a day", "stackpack merge host*/day.spk -o fleet.spk"},
+        {"a folder of captures, whatever is bad left out, counts only",
+         "stackpack merge captures/ --recursive --keep-going --no-samples -o all.spk"},
+        {"in parts: the same bytes as all at once",
+         "stackpack merge rack1.spk rack2.spk -o hall.spk"}},
+       "Frames become independent of where code was mapped: an image, known by its build id (else "
+       "by path and size), has one place in the output, so that the same code in other processes, "
+       "starts and machines is the same callstack. Another build id is another image.\n"
+       "Processes get numbers of their own; dump --processes and --sources say whose they were. "
+       "Times are wall time where a capture knows it.\n"
+       "Order and grouping of the inputs do not show in the output, and a capture that is in "
+       "several inputs counts once. With an input without samples, the output has counts.\n"
+       "Exit status: 0 done, 1 usage, 2 a bad input, 4 an I/O error."});
+  MergeArguments& arguments = invocation.merge;
+  add_merge_inputs(sub, arguments);
+  sub.add_option("-o,--output", arguments.output, "write this file; '-' is standard output")
+      ->type_name("FILE")
+      ->required()
+      ->group(group(kOutputs));
+  sub.add_flag("--force", arguments.options.force,
+               "replace an existing output that is neither a .spk file nor empty")
+      ->group(group(kOutputs));
+  add_merge_packing(sub, arguments.options);
+  add_choice(sub, "--progress", kMergeProgress, "show progress on standard error",
+             [&arguments](int value) { arguments.progress = static_cast<ProgressMode>(value); })
+      ->group(group(kReports));
+  sub.add_flag("--json", arguments.json, "report on standard output as a JSON object")
+      ->group(group(kReports));
+  sub.add_flag("-q,--quiet", arguments.quiet, "no report or progress; only errors")
+      ->group(group(kReports));
+}
+
+}  // namespace stackpack::cli
