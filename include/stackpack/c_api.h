@@ -12,7 +12,8 @@
  * library of different versions fit. One that was not set (0) is STACKPACK_USAGE. Where there is an
  * array of a struct, the call takes its `row_size` instead: sizeof of the struct, which is how far
  * its rows lie apart. The structs without either, stackpack_text, stackpack_frame, stackpack_query,
- * stackpack_epoch and stackpack_diff_figure, do not grow. Units: ns of the capture's clock, and bytes.
+ * stackpack_epoch and stackpack_diff_figure, do not grow. Units: ns of the capture's clock, and
+ * bytes.
  */
 #ifndef STACKPACK_C_API_H
 #define STACKPACK_C_API_H
