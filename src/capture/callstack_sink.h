@@ -24,7 +24,7 @@ struct StackMemo {
   bool known = false;          ///< the callstack is the one that was given last with this slot
 };
 
-/// Takes everything that a source finds in a capture. One of the two virtual interfaces.
+/// Takes everything that a source finds in a capture. One of the three virtual interfaces.
 ///
 /// Order:   calls may come in any time order; a sink that stores samples sorts them (stable by
 /// time).

@@ -37,8 +37,8 @@ struct UnwoundStack {
   bool complete = false;                  ///< they reach the root of the stack
 };
 
-/// Makes callstacks of dumps. The third virtual interface: a format of captures has the dumps, the
-/// program knows which files may be looked at.
+/// Makes callstacks of dumps. One of the three virtual interfaces: a format of captures has the
+/// dumps, the program knows which files may be looked at.
 ///
 /// Threads: one at a time.
 class DumpUnwinder {

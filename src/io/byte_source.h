@@ -12,7 +12,7 @@
 
 namespace stackpack::io {
 
-/// Bytes of an input: a file, a pipe or memory. One of the two virtual interfaces.
+/// Bytes of an input: a file, a pipe or memory. One of the three virtual interfaces.
 ///
 /// Errors:  kIo with errno; interrupted calls are repeated inside.
 /// Threads: one at a time, apart from read_at, which any thread may call.
