@@ -184,7 +184,8 @@ BatchResult Batch::run(const BatchJob& job, ConvertProgress& progress) const {
     if (!job.member.empty()) {
       options.member = job.member;
     }
-    if (options_.skip_existing) {
+    // The fingerprint of an output says nothing of rebasing: that is always done.
+    if (options_.skip_existing && !options_.rebase) {
       // What is wrong with an input is for the conversion to say.
       const std::vector<std::string> inputs =
           job.session.empty() ? std::vector{job.input} : job.session;
