@@ -11,14 +11,17 @@ namespace stackpack::test {
 /// nothing to find there) every 13th. Primes, so that no field of a record is always passed over. A
 /// scheduled run sets STACKPACK_EVERY_BYTE.
 inline std::size_t byte_step() {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #if defined(__SANITIZE_THREAD__)
   constexpr std::size_t kStep = 13;
-#elif defined(__SANITIZE_ADDRESS__)
-  constexpr std::size_t kStep = 3;
 #else
-  constexpr std::size_t kStep = 1;
+  constexpr std::size_t kStep = 3;
 #endif
-  return std::getenv("STACKPACK_EVERY_BYTE") != nullptr ? 1 : kStep;
+  const char* const every_byte = std::getenv("STACKPACK_EVERY_BYTE");
+  return every_byte != nullptr ? 1 : kStep;
+#else
+  return 1;
+#endif
 }
 
 }  // namespace stackpack::test
