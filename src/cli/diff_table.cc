@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/console.h"
+#include "cli/colours.h"
 #include "cli/diff_report.h"
 #include "cli/human_text.h"
 
@@ -13,9 +14,6 @@ namespace stackpack::cli {
 namespace {
 
 constexpr std::size_t kHalfBar = 8;
-constexpr std::string_view kRed = "\x1b[31m";
-constexpr std::string_view kGreen = "\x1b[32m";
-constexpr std::string_view kPlain = "\x1b[0m";
 
 /// Cells of a line before its name.
 struct TableLine {
@@ -103,10 +101,10 @@ void append_lines(std::string& out, const std::vector<TableLine>& lines, bool co
   for (const TableLine& line : lines) {
     const bool coloured = colours && (line.more || line.less);
     if (coloured) {
-      out += line.more ? kRed : kGreen;
+      out += line.more ? colours::kRed : colours::kGreen;
     }
     append(line.cells, line.bar, line.verdict, cut_to(line.name, name_width));
-    out += coloured ? std::string(kPlain) + "\n" : "\n";
+    out += coloured ? std::string(colours::kPlain) + "\n" : "\n";
   }
 }
 

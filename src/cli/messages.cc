@@ -6,17 +6,10 @@
 #include <fmt/format.h>
 
 #include "app/console.h"
+#include "cli/colours.h"
 #include "cli/text_escape.h"
 
 namespace stackpack::cli {
-
-namespace {
-
-constexpr std::string_view kRed = "\x1b[31m";
-constexpr std::string_view kYellow = "\x1b[33m";
-constexpr std::string_view kPlain = "\x1b[0m";
-
-}  // namespace
 
 bool wants_colours() {
   const char* no_color = std::getenv("NO_COLOR");
@@ -39,22 +32,22 @@ void Messages::line(std::string_view file, std::string_view kind, std::string_vi
   }
   append_message(message, text);
   if (colours_ && !colour.empty()) {
-    message = fmt::format("{}{}{}", colour, message, kPlain);
+    message = fmt::format("{}{}{}", colour, message, colours::kPlain);
   }
   message += '\n';
   app::write_standard_error(message);
 }
 
 void Messages::error(std::string_view file, const Error& error) const {
-  line(file, "", kRed, message(error));
+  line(file, "", colours::kRed, message(error));
 }
 
 void Messages::error(std::string_view file, std::string_view text) const {
-  line(file, "", kRed, text);
+  line(file, "", colours::kRed, text);
 }
 
 void Messages::warning(std::string_view file, std::string_view text) const {
-  line(file, "warning", kYellow, text);
+  line(file, "warning", colours::kYellow, text);
 }
 
 void Messages::note(std::string_view file, std::string_view text) const {

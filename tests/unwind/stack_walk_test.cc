@@ -16,7 +16,7 @@ using unwind::WalkEnd;
 
 namespace {
 
-constexpr std::uint64_t kSection = 0x9000;
+constexpr std::uint64_t kSectionAt = 0x9000;
 constexpr std::uint64_t kStack = 0x7000'0000;
 
 // Code of the process: the file at its own addresses, the rest as the test says.
@@ -33,7 +33,7 @@ constexpr std::uint64_t kMissing = 0x6'0000;
 constexpr std::uint64_t kUsesR12 = 0x1900;  // CFA r12+16
 
 std::vector<std::byte> x86_section() {
-  test::FrameMaker maker(kSection);
+  test::FrameMaker maker(kSectionAt);
   const std::uint64_t cie = maker.cie("zR", test::kX86Start, 16);
   const std::uint64_t signal = maker.cie("zRS", {}, 16);
   maker.fde(cie, kPlain, 0x40, {});
@@ -95,7 +95,7 @@ class Process {
     unwind::ElfLayout layout;
     layout.machine = machine;
     layout.entry = 0x1600;
-    layout.eh_frame = {kSection, std::move(section)};
+    layout.eh_frame = {kSectionAt, std::move(section)};
     return layout;
   }
 
@@ -260,7 +260,7 @@ TEST_SUITE("unwind walk") {
   TEST_CASE("stack walk: AArch64") {
     constexpr unsigned kLink = 30;
     constexpr unsigned kFrame = 29;
-    test::FrameMaker maker(kSection);
+    test::FrameMaker maker(kSectionAt);
     const std::uint64_t cie = maker.cie("zR", {0x0c, 31, 0}, 30);
     maker.fde(cie, 0x1000, 0x40, {});                                  // a leaf: return in x30
     maker.fde(cie, 0x1100, 0x40, {0x0e, 32, 0x9d, 4, 0x9e, 3});        // x29, x30 at sp
