@@ -10,7 +10,7 @@ namespace stackpack::cli {
 namespace {
 
 constexpr std::array<std::string_view, 4> kGrains = {"function", "module", "line", "callstack"};
-constexpr std::array<std::string_view, 3> kUnits = {"samples", "weight", "time"};
+constexpr std::array<std::string_view, 3> kUnitWords = {"samples", "weight", "time"};
 constexpr std::array<std::string_view, 3> kScatters = {"runs", "blocks", "assumed"};
 
 template <typename Names, typename Value>
@@ -137,7 +137,7 @@ void append_diff_json(std::string& out, const JudgedDiff& diff, std::size_t rows
   JsonText json(out);
   json.begin_object();
   json.field("by", word_of(kGrains, diff.report.by));
-  json.field("unit", word_of(kUnits, diff.report.unit));
+  json.field("unit", word_of(kUnitWords, diff.report.unit));
   json.key("events");
   json.begin_array();
   for (const EventDiff& event : diff.report.events) {
