@@ -30,8 +30,9 @@ std::uint64_t number_of(Dwarf_Die& die, unsigned name) {
   return found != nullptr && ::dwarf_formudata(found, &value) == 0 ? value : 0;
 }
 
-// The library would end the process.
-[[noreturn]] void end_for_lack_of_memory() {
+// The library would end the process. For clang only this attribute is part of the type that it
+// wants.
+__attribute__((noreturn)) void end_for_lack_of_memory() {
   throw std::bad_alloc();
 }
 
