@@ -293,7 +293,8 @@ TEST_SUITE("comparison of profiles") {
     int changes = 0;
     DiffOptions options;
     options.run_variation = 0;
-    for (const DiffRow& row : compared(before, after, options).events.front().rows) {
+    const DiffReport report = compared(before, after, options);
+    for (const DiffRow& row : report.events.front().rows) {
       CAPTURE(row.name);
       const bool more = row.self.verdict == DiffVerdict::kMore;
       const bool less = row.self.verdict == DiffVerdict::kLess;
