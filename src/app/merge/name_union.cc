@@ -130,7 +130,7 @@ std::strong_ordering NameUnion::compare_calls(std::uint32_t a, std::uint32_t b) 
     const CallRow& q = calls_[y];
     for (const auto order : {compare_texts(p.name, q.name), compare_texts(p.linkage, q.linkage),
                              compare_texts(p.file, q.file), p.line <=> q.line}) {
-      if (order != 0) {
+      if (std::is_neq(order)) {
         return order;
       }
     }
@@ -139,7 +139,7 @@ std::strong_ordering NameUnion::compare_calls(std::uint32_t a, std::uint32_t b) 
   const std::vector<std::uint32_t> x = chain_of(a);
   const std::vector<std::uint32_t> y = chain_of(b);
   for (std::size_t i = 0; i < x.size() && i < y.size(); ++i) {
-    if (const auto order = compare(x[i], y[i]); order != 0) {
+    if (const auto order = compare(x[i], y[i]); std::is_neq(order)) {
       return order;
     }
   }
@@ -152,11 +152,11 @@ bool NameUnion::before(const NameRow& a, const NameRow& b) const {
                            static_cast<unsigned>(a.source) <=> static_cast<unsigned>(b.source),
                            static_cast<int>(a.has_code) <=> static_cast<int>(b.has_code),
                            compare_texts(a.code_file, b.code_file), a.code_line <=> b.code_line}) {
-    if (order != 0) {
-      return order < 0;
+    if (std::is_neq(order)) {
+      return std::is_lt(order);
     }
   }
-  return compare_calls(a.inlined, b.inlined) < 0;
+  return std::is_lt(compare_calls(a.inlined, b.inlined));
 }
 
 bool NameUnion::before(const FunctionRow& a, const FunctionRow& b) const {
@@ -164,8 +164,8 @@ bool NameUnion::before(const FunctionRow& a, const FunctionRow& b) const {
                            static_cast<unsigned>(a.source) <=> static_cast<unsigned>(b.source),
                            compare_texts(a.name, b.name), compare_texts(a.linkage, b.linkage),
                            compare_texts(a.file, b.file), a.line <=> b.line}) {
-    if (order != 0) {
-      return order < 0;
+    if (std::is_neq(order)) {
+      return std::is_lt(order);
     }
   }
   return false;
@@ -174,11 +174,11 @@ bool NameUnion::before(const FunctionRow& a, const FunctionRow& b) const {
 bool NameUnion::before(const LineRow& a, const LineRow& b) const {
   for (const auto order :
        {a.start <=> b.start, a.size <=> b.size, compare_texts(a.file, b.file), a.line <=> b.line}) {
-    if (order != 0) {
-      return order < 0;
+    if (std::is_neq(order)) {
+      return std::is_lt(order);
     }
   }
-  return compare_calls(a.inlined, b.inlined) < 0;
+  return std::is_lt(compare_calls(a.inlined, b.inlined));
 }
 
 Status NameUnion::finish() {
@@ -248,7 +248,7 @@ class NameUnion::Build {
       all_.add_function(function);
       if (row.has_code) {
         CodeLine line;
-        static_cast<CodeRange&>(line) = function;
+        static_cast<CodeRange&>(line) = static_cast<const CodeRange&>(function);
         line.inlined = call(row.inlined);
         line.file = text(row.code_file);
         line.line = row.code_line;

@@ -132,7 +132,7 @@ Status SampleRebaser::add(const StoredSample& sample, std::uint32_t entry,
   if (sample.event >= parts_.events.size()) {
     return Error{ErrorCode::kCorrupt, kNoOffset, "spk: sample of an unknown event"};
   }
-  Sample merged = sample;
+  Sample merged = static_cast<const Sample&>(sample);
   merged.event = parts_.events[sample.event];
   merged.pid = process.number;
   if (!parts_.keeps_samples) {

@@ -177,6 +177,7 @@ std::vector<MetadataEntry> TableUnion::metadata(const std::vector<MergedSource>&
     rows.emplace(kWallOffsetKey, "0");
   }
   std::vector<MetadataEntry> entries;
+  entries.reserve(rows.size());
   for (auto& [key, value] : rows) {
     entries.push_back({key, value});
   }
