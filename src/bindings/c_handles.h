@@ -74,7 +74,7 @@ class Rows {
  public:
   // `rows` may be null where nothing is put.
   Rows(Struct* rows, std::size_t row_size)
-      : bytes_(reinterpret_cast<std::byte*>(rows)), row_size_(row_size) {}
+      : bytes_(static_cast<std::byte*>(static_cast<void*>(rows))), row_size_(row_size) {}
 
   // Whether a row holds what the first version had (no struct has grown yet), and is aligned.
   [[nodiscard]] bool fit() const {
