@@ -53,8 +53,9 @@ double beta_share(double a, double b, double x) {
 
 double digamma(double x) {
   double sum = 0;
-  for (; x < kAsymptotic; ++x) {
+  while (x < kAsymptotic) {
     sum -= 1 / x;
+    x += 1;
   }
   const double f = 1 / (x * x);
   return sum + std::log(x) - 0.5 / x -
@@ -63,8 +64,9 @@ double digamma(double x) {
 
 double trigamma(double x) {
   double sum = 0;
-  for (; x < kAsymptotic; ++x) {
+  while (x < kAsymptotic) {
     sum += 1 / (x * x);
+    x += 1;
   }
   const double f = 1 / (x * x);
   return sum + 1 / x + f / 2 +
