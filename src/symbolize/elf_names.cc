@@ -1,9 +1,9 @@
 #include "symbolize/elf_names.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -62,10 +62,12 @@ class ElfFile {
   /// not mapped but allocated never begins with a page when it is so large.
   void release_pages() const {
     constexpr std::size_t kLarge = std::size_t{64} << 20;
-    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     std::size_t size = 0;
     char* const content = plain_.empty() ? ::elf_rawfile(file_, &size) : nullptr;
-    if (size >= kLarge && std::bit_cast<std::uintptr_t>(content) % page == 0) {
+    void* first_page = content;
+    std::size_t room = size;
+    if (content != nullptr && size >= kLarge && std::align(page, 1, first_page, room) == content) {
       ::madvise(content, size, MADV_DONTNEED);
     }
   }
