@@ -68,6 +68,9 @@ def main():
             passed.touch()
             return 0
     status = subprocess.run([TIDY, "-p", folder, *options, unit], stderr=subprocess.DEVNULL, check=False).returncode
+    if status < 0:
+        print(f"{unit}: {TIDY} crashed (signal {-status})")
+        return 1
     if status == 0 and passed:
         passed.parent.mkdir(parents=True, exist_ok=True)
         passed.touch()
