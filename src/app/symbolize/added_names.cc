@@ -26,13 +26,63 @@ bool has_name(const RangeIndex<Function>& rows, const RangeOwner& owner, std::ui
 }
 
 // The asked addresses that a row has.
-template <typename Row>
-std::span<const std::uint64_t> asked_in(const Row& row, std::span<const std::uint64_t> asked) {
+std::span<const std::uint64_t> asked_in(const CodeRange& row,
+                                        std::span<const std::uint64_t> asked) {
   const auto begin = std::lower_bound(asked.begin(), asked.end(), row.start);
   const auto end = std::lower_bound(begin, asked.end(), row.start + row.size);
   return asked.subspan(static_cast<std::size_t>(begin - asked.begin()),
                        static_cast<std::size_t>(end - begin));
 }
+
+/// Of which of the asked addresses something was said before, and now.
+class SaidOf {
+ public:
+  explicit SaidOf(std::span<const std::uint64_t> asked)
+      : asked_(asked), before_(asked.size()), now_(asked.size()) {}
+
+  void set(std::size_t i, bool said) {
+    before_[i] = said;
+    now_[i] = said;
+  }
+
+  // Whether a row has an address of which nothing was said before; marks all that it has. A
+  // caller's address may be the one before the first of a function that nothing is before:
+  // `begins`.
+  bool take(const CodeRange& row, bool begins) {
+    const auto in = asked_in(row, asked_);
+    const auto first = static_cast<std::ptrdiff_t>(in.data() - asked_.data());
+    const auto from = before_.begin() + first;
+    const bool more = std::find(from, from + static_cast<std::ptrdiff_t>(in.size()), false) !=
+                      from + static_cast<std::ptrdiff_t>(in.size());
+    const std::size_t before = begins ? place_before(row.start) : asked_.size();
+    const bool more_before = before < asked_.size() && !before_[before];
+    if (!more && !more_before) {
+      return false;
+    }
+    std::fill_n(now_.begin() + first, in.size(), true);
+    if (more_before) {
+      now_[before] = true;
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::uint64_t count() const {
+    return static_cast<std::uint64_t>(std::count(now_.begin(), now_.end(), true));
+  }
+
+ private:
+  // Where the address right before `start` is among those asked; their number when it is not.
+  [[nodiscard]] std::size_t place_before(std::uint64_t start) const {
+    const auto at =
+        start == 0 ? asked_.end() : std::lower_bound(asked_.begin(), asked_.end(), start - 1);
+    return at != asked_.end() && *at == start - 1 ? static_cast<std::size_t>(at - asked_.begin())
+                                                  : asked_.size();
+  }
+
+  std::span<const std::uint64_t> asked_;
+  std::vector<bool> before_;
+  std::vector<bool> now_;
+};
 
 void set_owner(CodeRange& row, const RangeOwner& owner) {
   row.owner = owner.owner;
@@ -95,58 +145,29 @@ void AddedNames::copy(const Names& from, CodeLine row, std::vector<std::uint32_t
 
 AddedNames::Counts AddedNames::add(const Names& found, const RangeOwner& owner,
                                    std::span<const std::uint64_t> asked) {
-  std::vector<bool> named(asked.size());
-  std::vector<bool> lined(asked.size());
+  // Looked up before anything is added: rows may have addresses in common.
+  SaidOf names(asked);
+  SaidOf lines(asked);
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    named[i] = has_name(functions_, owner, asked[i]);
-    lined[i] = covers(lines_, owner, asked[i]);
+    names.set(i, has_name(functions_, owner, asked[i]));
+    lines.set(i, covers(lines_, owner, asked[i]));
   }
-  // Before anything is marked: rows may have addresses in common.
-  const auto says_more = [&asked](std::span<const std::uint64_t> in,
-                                  const std::vector<bool>& said) {
-    const auto first = static_cast<std::size_t>(in.data() - asked.data());
-    for (std::size_t i = 0; i < in.size(); ++i) {
-      if (!said[first + i]) {
-        return true;
-      }
-    }
-    return false;
-  };
-  const auto mark = [&asked](std::span<const std::uint64_t> in, std::vector<bool>& said) {
-    const auto first = static_cast<std::size_t>(in.data() - asked.data());
-    std::fill_n(said.begin() + static_cast<std::ptrdiff_t>(first), in.size(), true);
-  };
-  const std::vector<bool> named_before = named;
-  const std::vector<bool> lined_before = lined;
   for (Function row : found.functions) {
-    const auto in = asked_in(row, asked);
-    // A caller's address may be the first one of a function that nothing is before.
-    const auto before =
-        row.start == 0 ? asked.end() : std::lower_bound(asked.begin(), asked.end(), row.start - 1);
-    const auto at = static_cast<std::size_t>(before - asked.begin());
-    const bool begins = before != asked.end() && *before == row.start - 1 && !named_before[at];
-    if (begins || says_more(in, named_before)) {
+    if (names.take(row, true)) {
       set_owner(row, owner);
       copy(found, row);
-      mark(in, named);
-      if (begins) {
-        named[at] = true;
-      }
       changed_ = true;
     }
   }
   std::vector<std::uint32_t> calls(found.inlined.size(), kNoInline);
   for (CodeLine row : found.lines) {
-    const auto in = asked_in(row, asked);
-    if (says_more(in, lined_before)) {
+    if (lines.take(row, false)) {
       set_owner(row, owner);
       copy(found, row, calls);
-      mark(in, lined);
       changed_ = true;
     }
   }
-  return {static_cast<std::uint64_t>(std::count(named.begin(), named.end(), true)),
-          static_cast<std::uint64_t>(std::count(lined.begin(), lined.end(), true))};
+  return {names.count(), lines.count()};
 }
 
 }  // namespace stackpack::app
