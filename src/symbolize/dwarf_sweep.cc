@@ -1,13 +1,14 @@
 #include "symbolize/dwarf_sweep.h"
 
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <string_view>
-#include <utility>
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 
+#include "symbolize/dwarf_package.h"
 #include "symbolize/library_memory.h"
 
 namespace stackpack::symbolize {
@@ -15,20 +16,6 @@ namespace stackpack::symbolize {
 namespace {
 
 constexpr std::uint64_t kReleaseBytes = std::uint64_t{8} << 20;  // of entries
-constexpr unsigned kDeepestEntry = 512;                          // of entries within entries
-
-const char* text_of(Dwarf_Die& die, unsigned name) {
-  Dwarf_Attribute attribute;
-  Dwarf_Attribute* const found = ::dwarf_attr_integrate(&die, name, &attribute);
-  return found == nullptr ? nullptr : ::dwarf_formstring(found);
-}
-
-std::uint64_t number_of(Dwarf_Die& die, unsigned name) {
-  Dwarf_Attribute attribute;
-  Dwarf_Word value = 0;
-  Dwarf_Attribute* const found = ::dwarf_attr(&die, name, &attribute);
-  return found != nullptr && ::dwarf_formudata(found, &value) == 0 ? value : 0;
-}
 
 // The library would end the process. For clang only this attribute is part of the type that it
 // wants.
@@ -37,354 +24,136 @@ __attribute__((noreturn)) void end_for_lack_of_memory() {
 }
 
 bool may_open(Dwarf_Die& unit, const DwarfSweep::MayOpen& may_open_split) {
-  const char* name = text_of(unit, DW_AT_dwo_name);
-  name = name == nullptr ? text_of(unit, DW_AT_GNU_dwo_name) : name;
-  const char* const folder = text_of(unit, DW_AT_comp_dir);
+  const char* name = dwarf_text(unit, DW_AT_dwo_name);
+  name = name == nullptr ? dwarf_text(unit, DW_AT_GNU_dwo_name) : name;
+  const char* const folder = dwarf_text(unit, DW_AT_comp_dir);
   return name != nullptr && may_open_split(folder == nullptr ? "" : folder, name);
+}
+
+// Where the program has the addresses and ranges of a unit whose entries are elsewhere.
+SkeletonUnit skeleton_of(Dwarf_Die& top) {
+  SkeletonUnit unit;
+  ::dwarf_cu_info(top.cu, nullptr, nullptr, nullptr, nullptr, &unit.id, nullptr, nullptr);
+  unit.address_base = dwarf_number(top, DW_AT_addr_base);
+  if (unit.address_base == 0) {
+    unit.address_base = dwarf_number(top, DW_AT_GNU_addr_base);
+  }
+  unit.ranges_base = dwarf_number(top, DW_AT_GNU_ranges_base);
+  Dwarf_Addr low = 0;
+  unit.low_address = ::dwarf_lowpc(&top, &low) == 0 ? low : 0;
+  return unit;
 }
 
 }  // namespace
 
-/// One unit, and the addresses that lie in it.
-class DwarfSweep::Unit {
- public:
-  Unit(DwarfSweep& sweep, Dwarf_Die& code, Dwarf_Die& lines)
-      : sweep_(sweep), code_(code), lines_(lines) {
-    const auto language = number_of(code_, DW_AT_language);
-    nests_ = language != DW_LANG_C89 && language != DW_LANG_C && language != DW_LANG_C99 &&
-             language != DW_LANG_C11;
-    if (::dwarf_getsrcfiles(&code_, &files_, &file_count_) != 0) {
-      files_ = nullptr;
-    }
-  }
-
-  /// Whether all of it could be read.
-  bool read() {
-    read_lines();
-    walk(code_, 0);
-    heed_lack_of_memory();
-    return !damaged_;
-  }
-
- private:
-  // Addresses [first, last) of the request.
-  struct Some {
-    std::size_t first = 0;
-    std::size_t last = 0;
-
-    [[nodiscard]] bool any() const { return first < last; }
-  };
-
-  [[nodiscard]] Some asked(std::uint64_t begin, std::uint64_t end) const {
-    const auto& all = sweep_.addresses_;
-    const auto first = std::lower_bound(all.begin(), all.end(), begin);
-    if (first == all.end() || *first >= end) {
-      return {};
-    }
-    return {static_cast<std::size_t>(first - all.begin()),
-            static_cast<std::size_t>(std::lower_bound(first, all.end(), end) - all.begin())};
-  }
-
-  // Calls visit(begin, end, addresses) for each stretch of code of an entry that has addresses.
-  // Whether it has any code, asked for or not.
-  template <typename Visit>
-  bool each_range(Dwarf_Die& die, const Visit& visit) {
-    Dwarf_Addr base = 0;
-    Dwarf_Addr begin = 0;
-    Dwarf_Addr end = 0;
-    bool any = false;
-    ptrdiff_t at = 0;
-    while ((at = ::dwarf_ranges(&die, at, &base, &begin, &end)) > 0) {
-      if (begin >= end) {
-        continue;
-      }
-      any = true;
-      // Linkers put 0 where they threw code away; no program has code in its first byte.
-      if (const Some some = asked(begin, end); begin != 0 && some.any()) {
-        visit(begin, end, some);
-      }
-    }
-    damaged_ |= at < 0;
-    return any;
-  }
-
-  std::uint32_t file_text(const char* name) {
-    if (name == nullptr) {
-      return kNoText;
-    }
-    const auto [known, fresh] = sweep_.files_.try_emplace(name, kNoText);
-    if (fresh) {
-      known->second = sweep_.names_.text(std::string_view(name).substr(0, kLongestText));
-    }
-    return known->second;
-  }
-
-  // The last row at or before each address. Rows are sorted by libdw, across sequences: what a unit
-  // has no code at belongs to none of them.
-  void read_lines() {
-    Dwarf_Lines* lines = nullptr;
-    std::size_t count = 0;
-    if (!sweep_.request_.inlines) {
-      return;
-    }
-    if (::dwarf_getsrclines(&lines_, &lines, &count) != 0) {
-      damaged_ |= ::dwarf_hasattr(&lines_, DW_AT_stmt_list) != 0;
-      return;
-    }
-    const auto address_of = [lines](std::size_t row) {
-      Dwarf_Addr address = 0;
-      ::dwarf_lineaddr(::dwarf_onesrcline(lines, row), &address);
-      return address;
-    };
-    const auto row_after = [&](std::uint64_t address) {
-      std::size_t low = 0;
-      for (std::size_t high = count; low < high;) {
-        const std::size_t middle = low + (high - low) / 2;
-        if (address_of(middle) <= address) {
-          low = middle + 1;
-        } else {
-          high = middle;
-        }
-      }
-      return low;
-    };
-    const auto take = [&](std::uint64_t begin, std::uint64_t end, const Some& some) {
-      for (std::size_t i = some.first; i < some.last; ++i) {
-        const std::size_t after = row_after(sweep_.addresses_[i]);
-        if (after != 0) {
-          set_line(::dwarf_onesrcline(lines, after - 1), std::max(begin, address_of(after - 1)),
-                   after < count ? std::min(end, address_of(after)) : end, sweep_.places_[i]);
-        }
-      }
-    };
-    if (!each_range(lines_, take)) {
-      take(0, ~std::uint64_t{0}, {0, sweep_.addresses_.size()});
-    }
-  }
-
-  void set_line(Dwarf_Line* line, std::uint64_t begin, std::uint64_t end, DwarfPlace& place) {
-    bool ends = false;
-    int number = 0;
-    if (line == nullptr || ::dwarf_lineendsequence(line, &ends) != 0 || ends) {
-      return;
-    }
-    ::dwarf_lineno(line, &number);
-    place.file = file_text(::dwarf_linesrc(line, nullptr, nullptr));
-    place.line = static_cast<std::uint32_t>(std::max(number, 0));
-    place.begin = std::max(place.begin, begin);
-    place.end = std::min(place.end, end);
-  }
-
-  // The names of a function: those of the entry that others are instances of.
-  LinkedName names_of(Dwarf_Die& die) {
-    Dwarf_Die origin = die;
-    constexpr int kMostSteps = 16;
-    for (int step = 0; step < kMostSteps; ++step) {
-      Dwarf_Attribute attribute;
-      Dwarf_Attribute* found = ::dwarf_attr(&origin, DW_AT_abstract_origin, &attribute);
-      Dwarf_Die next;
-      if (found == nullptr || ::dwarf_formref_die(found, &next) == nullptr) {
-        break;
-      }
-      origin = next;
-    }
-    const auto [known, fresh] = sweep_.functions_.try_emplace(origin.addr);
-    if (fresh) {
-      const char* linkage = text_of(origin, DW_AT_linkage_name);
-      linkage = linkage == nullptr ? text_of(origin, DW_AT_MIPS_linkage_name) : linkage;
-      const char* const name = linkage != nullptr ? nullptr : text_of(origin, DW_AT_name);
-      if (linkage != nullptr || name != nullptr) {
-        known->second = sweep_.linked_.add(linkage != nullptr ? linkage : name);
-      }
-    }
-    return known->second;
-  }
-
-  // Entries within `parent`: functions, and what may have functions in it.
-  void walk(Dwarf_Die& parent, unsigned depth) {
-    each_child(parent, [&](Dwarf_Die& die) {
-      switch (::dwarf_tag(&die)) {
-        case DW_TAG_subprogram:
-          take_function(die, depth);
-          break;
-        case DW_TAG_namespace:
-        case DW_TAG_module:
-        case DW_TAG_class_type:
-        case DW_TAG_structure_type:
-        case DW_TAG_union_type:
-        case DW_TAG_interface_type:
-        case DW_TAG_lexical_block:
-        case DW_TAG_inlined_subroutine:
-          if (nests_ && may_enter(depth)) {
-            walk(die, depth + 1);
-          }
-          break;
-        default:
-          break;
-      }
-    });
-  }
-
-  // What is deeper is lost.
-  bool may_enter(unsigned depth) {
-    damaged_ |= depth >= kDeepestEntry;
-    return depth < kDeepestEntry;
-  }
-
-  void take_function(Dwarf_Die& die, unsigned depth) {
-    bool asked_for = false;
-    const bool has_code =
-        each_range(die, [&](std::uint64_t begin, std::uint64_t end, const Some& some) {
-          asked_for = true;
-          const LinkedName names = names_of(die);
-          for (std::size_t i = some.first; i < some.last; ++i) {
-            DwarfPlace& place = sweep_.places_[i];
-            place.function_begin = begin;
-            place.function_end = end;
-            place.function = names;
-            place.inlined = kNoInline;
-            place.begin = std::max(place.begin, begin);
-            place.end = std::min(place.end, end);
-          }
-        });
-    if (!may_enter(depth)) {
-      return;
-    }
-    if (asked_for && sweep_.request_.inlines) {
-      take_inlined(die, kNoInline, 0, depth + 1);
-    } else if (nests_ && (has_code || ::dwarf_hasattr(&die, DW_AT_inline) != 0)) {
-      // Of a function that is inlined everywhere a class within may have code of its own.
-      walk(die, depth + 1);
-    }
-  }
-
-  // The inlined calls within a function or an inlined call of row `parent`.
-  void take_inlined(Dwarf_Die& within, std::uint32_t parent, std::size_t inlines, unsigned depth) {
-    each_child(within, [&](Dwarf_Die& die) {
-      switch (::dwarf_tag(&die)) {
-        case DW_TAG_lexical_block:
-        case DW_TAG_try_block:
-        case DW_TAG_catch_block:
-          if (may_enter(depth)) {
-            take_inlined(die, parent, inlines, depth + 1);
-          }
-          break;
-        case DW_TAG_inlined_subroutine:
-          take_call(die, parent, inlines, depth);
-          break;
-        case DW_TAG_subprogram:
-          take_function(die, depth);
-          break;
-        case DW_TAG_class_type:
-        case DW_TAG_structure_type:
-          if (nests_ && may_enter(depth)) {
-            walk(die, depth + 1);
-          }
-          break;
-        default:
-          break;
-      }
-    });
-  }
-
-  void take_call(Dwarf_Die& die, std::uint32_t parent, std::size_t inlines, unsigned depth) {
-    if (!may_enter(depth) || inlines >= sweep_.request_.limits.inline_depth) {
-      damaged_ = true;
-      return;
-    }
-    std::uint32_t row = kNoInline;
-    each_range(die, [&](std::uint64_t begin, std::uint64_t end, const Some& some) {
-      row = row == kNoInline ? add_call(die, parent) : row;
-      for (std::size_t i = some.first; i < some.last; ++i) {
-        DwarfPlace& place = sweep_.places_[i];
-        place.inlined = row;
-        place.begin = std::max(place.begin, begin);
-        place.end = std::min(place.end, end);
-      }
-    });
-    if (row != kNoInline) {
-      take_inlined(die, row, inlines + 1, depth + 1);
-    } else if (nests_) {
-      walk(die, depth + 1);
-    }
-  }
-
-  std::uint32_t add_call(Dwarf_Die& die, std::uint32_t parent) {
-    InlinedCall call;
-    call.parent = parent;
-    const LinkedName names = names_of(die);
-    call.name = names.name;
-    call.linkage = names.linkage;
-    const std::uint64_t file = number_of(die, DW_AT_call_file);
-    if (files_ != nullptr && file < file_count_) {
-      call.call_file = file_text(::dwarf_filesrc(files_, file, nullptr, nullptr));
-    }
-    call.call_line = static_cast<std::uint32_t>(number_of(die, DW_AT_call_line));
-    return sweep_.names_.add_call(call);
-  }
-
-  template <typename Visit>
-  void each_child(Dwarf_Die& parent, const Visit& visit) {
-    Dwarf_Die child;
-    if (const int first = ::dwarf_child(&parent, &child); first != 0) {
-      damaged_ |= first < 0;
-      return;
-    }
-    while (true) {
-      visit(child);
-      Dwarf_Die next;
-      const int more = ::dwarf_siblingof(&child, &next);
-      // A damaged file may lead back.
-      if (more != 0 || next.addr <= child.addr) {
-        damaged_ |= more <= 0;
-        return;
-      }
-      child = next;
-    }
-  }
-
-  static constexpr std::size_t kLongestText = std::size_t{64} << 10;
-
-  DwarfSweep& sweep_;
-  Dwarf_Die& code_;   // the entry of the unit that has the functions
-  Dwarf_Die& lines_;  // the one that has the lines: of the skeleton, where they differ
-  Dwarf_Files* files_ = nullptr;
-  std::size_t file_count_ = 0;
-  bool damaged_ = false;
-  bool nests_ = true;  // functions may be within namespaces, classes and functions
-};
-
 /// The units of a file.
 class DwarfSweep::File {
  public:
-  File(DwarfSweep& sweep, const MayOpen& may_open_split)
-      : sweep_(sweep), may_open_split_(may_open_split) {}
+  File(DwarfSearch& search, Dwarf* file, const Access& access)
+      : search_(search), file_(file), access_(access) {
+    if (access.package != nullptr) {
+      package_ = std::make_unique<DwarfPackage>(access.package, access.linked);
+      search_.names.losses().damaged_parts += package_->is_damaged() ? 1U : 0U;
+      each_unit([this](Dwarf_Die& top, std::uint8_t type) {
+        if (type == DW_UT_skeleton) {
+          package_->add_bases(skeleton_of(top));
+        }
+      });
+    }
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() {
+    if (package_ != nullptr) {
+      search_.forget_file();
+    }
+  }
+
+  void add() {
+    Dwarf_Off released = 0;
+    const bool whole = each_unit([&](Dwarf_Die& top, std::uint8_t type) {
+      const Dwarf_Off offset = ::dwarf_dieoffset(&top);
+      if (offset - released > kReleaseBytes) {
+        released = offset;
+        access_.release();
+      }
+      if ((type == DW_UT_compile || type == DW_UT_skeleton) && may_have_addresses(top)) {
+        add_unit(top, type == DW_UT_skeleton);
+      }
+    });
+    heed_lack_of_memory();
+    search_.names.losses().damaged_parts += whole ? 0U : 1U;
+  }
+
+ private:
+  // Calls visit(entry, type) for each unit. Whether all could be read.
+  template <typename Visit>
+  bool each_unit(const Visit& visit) {
+    Dwarf_CU* unit = nullptr;
+    Dwarf_CU* next = nullptr;
+    Dwarf_Half version = 0;
+    std::uint8_t type = 0;
+    Dwarf_Die top;
+    int more = 0;
+    while ((more = ::dwarf_get_units(file_, unit, &next, &version, &type, &top, nullptr)) == 0) {
+      unit = next;
+      visit(top, type);
+    }
+    return more > 0;
+  }
 
   void add_unit(Dwarf_Die& top, bool is_skeleton) {
-    if (!may_have_addresses(top)) {
+    if (is_skeleton && add_packaged(top)) {
       return;
     }
     Dwarf_Die split{};
-    Dwarf_Die* code = &top;
+    DwarfUnitEntries unit{top, top};
     if (is_skeleton) {
-      if (may_open(top, may_open_split_) &&
+      if (may_open(top, access_.may_open_split) &&
           ::dwarf_cu_info(top.cu, nullptr, nullptr, nullptr, &split, nullptr, nullptr, nullptr) ==
               0 &&
           split.addr != nullptr) {
         ::dwarf_new_oom_handler(::dwarf_cu_getdwarf(split.cu), &end_for_lack_of_memory);
-        code = &split;
+        unit.code = split;
       } else {
         heed_lack_of_memory();
-        ++sweep_.names_.losses().missing_files;
+        ++search_.names.losses().missing_files;
       }
     }
-    sweep_.names_.losses().damaged_parts += Unit(sweep_, *code, top).read() ? 0U : 1U;
+    read(unit);
   }
 
- private:
+  void read(const DwarfUnitEntries& unit) {
+    search_.names.losses().damaged_parts += read_dwarf_unit(search_, unit) ? 0U : 1U;
+  }
+
+  // Whether the package has the entries of a unit.
+  bool add_packaged(Dwarf_Die& top) {
+    const SkeletonUnit skeleton = skeleton_of(top);
+    if (package_ == nullptr || !package_->has(skeleton.id)) {
+      return false;
+    }
+    // What was known by its place in the unit before may be something else in this one.
+    search_.forget_file();
+    Dwarf* const file = package_->open(skeleton);
+    DwarfUnitEntries unit{top, top, skeleton.low_address};
+    Dwarf_CU* code = nullptr;
+    if (file == nullptr ||
+        ::dwarf_get_units(file, nullptr, &code, nullptr, nullptr, &unit.code, nullptr) != 0) {
+      heed_lack_of_memory();
+      ++search_.names.losses().damaged_parts;
+      return false;
+    }
+    ::dwarf_new_oom_handler(file, &end_for_lack_of_memory);
+    const char* const folder = dwarf_text(top, DW_AT_comp_dir);
+    unit.folder = folder == nullptr ? "" : folder;
+    read(unit);
+    return true;
+  }
+
   // Whether a unit has any of the addresses. One that does not say is looked at.
   bool may_have_addresses(Dwarf_Die& top) const {
-    const auto& all = sweep_.addresses_;
+    const auto& all = search_.addresses;
     Dwarf_Addr base = 0;
     Dwarf_Addr begin = 0;
     Dwarf_Addr end = 0;
@@ -399,43 +168,15 @@ class DwarfSweep::File {
     return !has_ranges && ::dwarf_haschildren(&top) != 0;
   }
 
-  DwarfSweep& sweep_;
-  const MayOpen& may_open_split_;
+  DwarfSearch& search_;
+  Dwarf* file_;
+  const Access& access_;
+  std::unique_ptr<DwarfPackage> package_;
 };
 
-DwarfSweep::DwarfSweep(std::span<const std::uint64_t> addresses, const SymbolRequest& request,
-                       NameCollector& names)
-    : addresses_(addresses),
-      request_(request),
-      names_(names),
-      linked_(request.limits, names),
-      places_(addresses.size()) {}
-
-DwarfSweep::~DwarfSweep() = default;
-
-void DwarfSweep::add(Dwarf* file, const MayOpen& may_open_split, const Release& release) {
+void DwarfSweep::add(Dwarf* file, const Access& access) {
   ::dwarf_new_oom_handler(file, &end_for_lack_of_memory);
-  File units(*this, may_open_split);
-  Dwarf_CU* unit = nullptr;
-  Dwarf_CU* next = nullptr;
-  Dwarf_Half version = 0;
-  std::uint8_t type = 0;
-  Dwarf_Die top;
-  Dwarf_Off released = 0;
-  int more = 0;
-  while ((more = ::dwarf_get_units(file, unit, &next, &version, &type, &top, nullptr)) == 0) {
-    unit = next;
-    const Dwarf_Off offset = ::dwarf_dieoffset(&top);
-    if (offset - released > kReleaseBytes) {
-      released = offset;
-      release();
-    }
-    if (type == DW_UT_compile || type == DW_UT_skeleton) {
-      units.add_unit(top, type == DW_UT_skeleton);
-    }
-  }
-  heed_lack_of_memory();
-  names_.losses().damaged_parts += more < 0 ? 1U : 0U;
+  File(search_, file, access).add();
 }
 
 }  // namespace stackpack::symbolize

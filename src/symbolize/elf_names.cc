@@ -177,10 +177,11 @@ Status read_elf_names(const ElfFiles& files, const SymbolRequest& request, NameC
   const ElfFile image(files.image);
   const ElfFile debug(files.debug);
   const ElfFile shared(files.alternate);
+  const ElfFile package(files.package);
   if (image.get() == nullptr && debug.get() == nullptr) {
     return Error{ErrorCode::kCorrupt, kNoOffset, "elf: cannot be read"};
   }
-  for (const ElfFile* const file : {&image, &debug, &shared}) {
+  for (const ElfFile* const file : {&image, &debug, &shared, &package}) {
     names.losses().damaged_parts += file->damaged_parts();
   }
   ElfSymbols symbols;
@@ -202,13 +203,13 @@ Status read_elf_names(const ElfFiles& files, const SymbolRequest& request, NameC
     if (shared_dwarf.get() != nullptr) {
       ::dwarf_setalt(file->get(), shared_dwarf.get());
     }
-    const int descriptor = file == &image_dwarf ? files.image : files.debug;
-    dwarf.add(
-        file->get(),
-        [&](std::string_view folder, std::string_view name) {
-          return may_open_split(descriptor, files.split, folder, name);
-        },
-        [&] { (file == &image_dwarf ? image : debug).release_pages(); });
+    const bool is_image = file == &image_dwarf;
+    const ElfFile& own = is_image ? image : debug;
+    dwarf.add(file->get(), {[&](std::string_view folder, std::string_view name) {
+                              return may_open_split(is_image ? files.image : files.debug,
+                                                    files.split, folder, name);
+                            },
+                            [&own] { own.release_pages(); }, own.get(), package.get()});
   }
   add_elf_rows({files.layout, addresses, symbols, dwarf.places()}, request, names);
   return {};

@@ -23,6 +23,7 @@ struct ElfFiles {
   int image = -1;
   int debug = -1;      ///< with what was stripped from the image
   int alternate = -1;  ///< what several debug files share
+  int package = -1;    ///< of split debug information
   ElfIdentity layout;  ///< of the image; without it of the debug file
   SplitFiles split = SplitFiles::kNone;
 };

@@ -54,12 +54,14 @@ class Search {
     found.end = image.file || debug.file ? SearchEnd::kFound : end_;
     const OpenElf& links = debug.file ? debug : image;
     OpenElf alternate = find_alternate(links);
-    found.bytes = image.bytes + debug.bytes + alternate.bytes;
     found.has_split = image.elf.has_split || debug.elf.has_split;
+    OpenElf package = found.has_split ? find_package(image, debug) : OpenElf();
+    found.bytes = image.bytes + debug.bytes + alternate.bytes + package.bytes;
     found.layout = image.file ? std::move(image.elf) : std::move(debug.elf);
     found.image = std::move(image.file);
     found.debug = std::move(debug.file);
     found.alternate = std::move(alternate.file);
+    found.package = std::move(package.file);
     found.image_path = image.at.text();
     found.debug_path = debug.at.text();
     return found;
@@ -266,6 +268,30 @@ class Search {
                                                            elf.alternate_link});
     for (const Candidate& candidate : candidates) {
       if (OpenElf opened = open_if_same(candidate, elf.alternate_build_id); opened.file) {
+        return opened;
+      }
+    }
+    return {};
+  }
+
+  // The .dwp file of a program. It has no build id: its units have ids of their own.
+  OpenElf find_package(const OpenElf& image, const OpenElf& debug) {
+    std::vector<Candidate> candidates;
+    for (const OpenElf* const beside : {&debug, &image}) {
+      if (beside->file) {
+        candidates.push_back({beside->at.root, beside->at.path + ".dwp"});
+      }
+    }
+    const std::string name = std::string(name_of(key_.path)) + ".dwp";
+    for (const std::string& directory : places_.directories) {
+      candidates.push_back({directory, std::string(key_.path) + ".dwp"});
+      candidates.push_back({"", directory + "/" + name});
+    }
+    if (key_.path.starts_with('/')) {
+      candidates.push_back({places_.root, std::string(key_.path) + ".dwp"});
+    }
+    for (const Candidate& candidate : candidates) {
+      if (OpenElf opened = open(candidate); opened.file) {
         return opened;
       }
     }

@@ -43,6 +43,7 @@ struct FoundFiles {
   io::Descriptor image;      ///< not there when only its debug file was found
   io::Descriptor debug;      ///< what was stripped from it
   io::Descriptor alternate;  ///< what several debug files share
+  io::Descriptor package;    ///< of its split debug information
   ElfIdentity layout;        ///< of the image, else of the debug file
   bool has_split = false;    ///< parts of the debug information may be in .dwo files
   std::uint64_t bytes = 0;   ///< of all of them

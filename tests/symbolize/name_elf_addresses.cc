@@ -1,4 +1,4 @@
-// Names addresses from ELF files: name_elf_addresses IMAGE [DEBUG_FILE] < ADDRESSES
+// Names addresses from ELF files: name_elf_addresses IMAGE [DEBUG_FILE|PACKAGE.dwp] < ADDRESSES
 //
 // ADDRESSES has one hexadecimal virtual address a line. A line of the answer is the address, TAB,
 // and `function file:line` of each inlined function, innermost first, joined by ` | `; files
@@ -68,7 +68,8 @@ int main(int argc, char** argv) {
       return 1;
     }
     open.push_back(std::move(file->descriptor));
-    (i == 1 ? files.image : files.debug) = open.back().get();
+    const bool is_package = std::string_view(argv[i]).ends_with(".dwp");
+    (i == 1 ? files.image : is_package ? files.package : files.debug) = open.back().get();
   }
   const auto source = sp::io::source_of_descriptor(files.image);
   const auto layout = sp::symbolize::read_elf_identity(*source);
@@ -77,6 +78,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   files.layout = *layout;
+  files.split = sp::symbolize::SplitFiles::kAnywhere;
   std::vector<std::string> texts;
   std::vector<std::uint64_t> offsets;
   for (std::string text; std::getline(std::cin, text);) {

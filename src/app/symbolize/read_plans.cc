@@ -49,6 +49,7 @@ ReadPlan plan_of(FoundFiles found, const SymbolPlaces& places, symbolize::ElfFil
   elf.image = found.image.get();
   elf.debug = found.debug.get();
   elf.alternate = found.alternate.get();
+  elf.package = found.package.get();
   elf.layout = std::move(found.layout);
   if (found.has_split) {
     constexpr unsigned kMostSplitFiles = 16'384;
@@ -56,7 +57,8 @@ ReadPlan plan_of(FoundFiles found, const SymbolPlaces& places, symbolize::ElfFil
     plan.bytes += std::uint64_t{1} << 30;  // their sizes are not known
     elf.split = places.has_root ? symbolize::SplitFiles::kBeside : symbolize::SplitFiles::kAnywhere;
   }
-  for (io::Descriptor* const file : {&found.image, &found.debug, &found.alternate}) {
+  for (io::Descriptor* const file :
+       {&found.image, &found.debug, &found.alternate, &found.package}) {
     if (*file) {
       plan.files.push_back(std::move(*file));
     }
