@@ -22,6 +22,7 @@ enum class ExportFormat : std::uint8_t {
   kFirefox,     ///< the Firefox Profiler's processed profile format, gzip
   kOtlp,        ///< OpenTelemetry profiles, v1development ProfilesData
   kCsv,         ///< a directory of tables
+  kHtml,        ///< one page that shows it: docs/page-format.md
 };
 
 /// The names of the formats as the command line spells them, in the order of the enumeration.

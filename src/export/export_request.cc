@@ -9,8 +9,8 @@ namespace stackpack {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kFormatNames = {"folded",  "pprof", "speedscope",
-                                                          "firefox", "otlp",  "csv"};
+constexpr std::array<std::string_view, 7> kFormatNames = {
+    "folded", "pprof", "speedscope", "firefox", "otlp", "csv", "html"};
 
 }  // namespace
 

@@ -107,6 +107,8 @@ class LocationTable {
                                      first_part_[number + 1] - first_part_[number]);
   }
   [[nodiscard]] bool unfolds() const { return naming_.unfold; }
+  /// Numbers that parts() knows.
+  [[nodiscard]] std::size_t unfolded_count() const { return first_part_.size() - 1; }
 
   [[nodiscard]] const std::vector<SourcePlace>& places() const { return places_; }
   [[nodiscard]] const std::vector<FunctionName>& functions() const { return functions_; }

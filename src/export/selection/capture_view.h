@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +44,9 @@ struct CaptureView {
 
   /// Samples of each event; empty when nobody counted them.
   std::vector<std::uint64_t> event_samples;
+  std::vector<LossCounter> losses;  ///< of the whole capture
+  std::string source_kind;          ///< "perf", "etl", ...
+  std::uint64_t source_count = 0;   ///< captures of a merged file; 0: it is none
   /// One where nobody counted.
   [[nodiscard]] std::uint64_t samples_of_event(std::size_t event) const {
     return event < event_samples.size() ? event_samples[event] : 1;

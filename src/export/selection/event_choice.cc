@@ -63,6 +63,7 @@ bool shows_one_event(const CaptureView& view, const ExportOptions& options) {
     case ExportFormat::kFirefox:
     case ExportFormat::kOtlp:
     case ExportFormat::kCsv:
+    case ExportFormat::kHtml:
       break;
   }
   return false;

@@ -2,6 +2,7 @@
 
 #include "bytes/utf8.h"
 #include "export/selection/capture_view.h"
+#include "stackpack/sources.h"
 
 namespace stackpack::exporting {
 
@@ -93,6 +94,17 @@ Result<CaptureView> view_of(const Reader& reader) {
   for (const EventCount& event : reader.statistics().events) {
     view.event_samples.push_back(event.samples);
   }
+  view.losses = reader.statistics().losses;
+  view.source_kind = reader.statistics().source_kind;
+  for (LossCounter& loss : view.losses) {
+    make_valid(loss.name);
+  }
+  make_valid(view.source_kind);
+  const Result<std::vector<MergedSource>> sources = reader.sources();
+  if (!sources) {
+    return sources.error();
+  }
+  view.source_count = sources->size();
   view.stack_count = reader.stack_count();
   view.has_samples = reader.has_samples();
   if (!view.has_samples) {

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stackpack::exporting {
+
+inline constexpr std::uint32_t kNoPageModule = ~std::uint32_t{0};
+/// Measures are numbered in 8 bits.
+inline constexpr std::size_t kMostPageMeasures = 250;
+
+/// What colours the functions of a page. The numbers are those of docs/page-format.md.
+enum class PageMode : std::uint8_t {
+  kUser = 0,
+  kKernel = 1,
+  kMadeAtRunTime = 2,
+  kUnknown = 3,
+  kInlined = 4,  ///< wherever it occurs
+};
+
+/// A function: a name in a module, or a place in a module that has no name.
+struct PageFunction {
+  std::string name;
+  std::uint32_t module = kNoPageModule;  ///< row of PageContent::modules
+  PageMode mode = PageMode::kUnknown;
+  bool named = true;         ///< the name may be empty all the same
+  std::uint64_t offset = 0;  ///< of what is not named: in the file of the module, or an address
+};
+
+/// What is counted: samples of an event, or what they stand for.
+struct PageMeasure {
+  std::string name;
+  std::string unit;
+};
+
+/// One side of a page may have a number of weights for each node.
+struct NodeValue {
+  std::uint32_t node = 0;
+  std::uint64_t value = 0;
+};
+
+struct PageFact {
+  std::string label;
+  std::string value;
+};
+
+struct PageLoss {
+  std::string name;
+  std::uint64_t count = 0;
+  std::string text;
+};
+
+struct PageThread {
+  std::uint32_t pid = 0;  ///< kUnknownId: not recorded
+  std::uint32_t tid = 0;
+  std::string process;
+  std::string thread;
+};
+
+/// Samples of one event in one stretch of time, thread and callstack.
+struct TimeRow {
+  std::uint32_t bucket = 0;
+  std::uint32_t thread = 0;
+  std::uint32_t node = 0;
+  std::uint32_t event = 0;  ///< row of PageTimeline::measures_of_event
+  std::uint64_t count = 0;
+  std::uint64_t weight = 0;
+};
+
+/// Which measures an event has: numbers of them.
+struct EventMeasures {
+  std::optional<std::uint32_t> count;
+  std::optional<std::uint32_t> weight;
+};
+
+struct PageTimeline {
+  std::uint64_t start_ns = 0;
+  std::uint64_t width_ns = 1;
+  std::uint32_t buckets = 0;
+  std::string resolution;     ///< a sentence for people
+  std::vector<TimeRow> rows;  ///< by bucket, thread, node, event
+  std::vector<EventMeasures> measures_of_event;
+};
+
+/// All that a page shows, before it is put into order and written. Texts are UTF-8.
+struct PageContent {
+  std::string title;
+  std::vector<std::string> sides;  ///< none, or two
+  std::vector<PageFact> facts;
+  std::vector<PageLoss> losses;
+  std::vector<PageMeasure> measures;
+  std::vector<std::string> modules;
+  std::vector<PageFunction> functions;
+  /// Callstacks as a tree. Node 0 is the root; a parent has a lower number than its children, no
+  /// two of which have the same function.
+  std::vector<std::uint32_t> parents;
+  std::vector<std::uint32_t> node_functions;
+  /// [side][measure]: by node ascending, each node once, values above 0. One side when there are no
+  /// names for them. The root's: samples without a callstack.
+  std::vector<std::vector<std::vector<NodeValue>>> self;
+  std::vector<PageThread> threads;
+  std::optional<PageTimeline> timeline;
+  std::string diff_json;  ///< an object, or empty
+};
+
+}  // namespace stackpack::exporting

@@ -1,0 +1,134 @@
+#include "export/html/page_facts.h"
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace stackpack::exporting {
+
+namespace {
+
+struct KnownFact {
+  std::string_view key;
+  std::string_view label;
+};
+
+constexpr std::array<KnownFact, 9> kKnownFacts = {{{"command_line", "Command"},
+                                                   {"host.name", "Host"},
+                                                   {"os.name", "System"},
+                                                   {"os.release", "Release"},
+                                                   {"os.version", "Version"},
+                                                   {"arch", "Architecture"},
+                                                   {"cpu.description", "Processor"},
+                                                   {"cpu.count", "Processors"},
+                                                   {"recorder.version", "Recorder version"}}};
+
+std::string kind_title(std::string_view kind) {
+  return kind.empty() ? std::string("Profile") : std::string(kind) + " profile";
+}
+
+// The date of a number of ns since 1970, to the second.
+std::string date_text(std::uint64_t unix_ns) {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  const std::chrono::sys_seconds time{
+      std::chrono::seconds(static_cast<std::int64_t>(unix_ns / kSecond))};
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(time - day);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02} UTC", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count());
+}
+
+std::string seconds_text(std::uint64_t ns) {
+  constexpr double kSecond = 1e9;
+  return fmt::format("{:.3f} s", static_cast<double>(ns) / kSecond);
+}
+
+void add_fact(PageContent& content, std::string_view label, std::string value) {
+  if (!value.empty()) {
+    content.facts.push_back({std::string(label), std::move(value)});
+  }
+}
+
+void add_times(const ExportJob& job, PageContent& content) {
+  const CaptureView& view = job.view();
+  if (!view.has_samples) {
+    add_fact(content, "Times", "not kept: the file has counts in place of samples");
+    return;
+  }
+  const TimeRange range = job.selection.time_range();
+  if (range.first_ns == range.last_ns) {
+    return;
+  }
+  if (const auto wall = job.selection.wall_ns(range.first_ns)) {
+    add_fact(content, "First sample", date_text(*wall));
+  }
+  add_fact(content, "Time covered", seconds_text(range.last_ns - range.first_ns));
+}
+
+std::string words_of(std::string_view name) {
+  std::string words(name);
+  for (char& c : words) {
+    c = c == '_' ? ' ' : c;
+  }
+  return words;
+}
+
+std::string_view kind_text(LossKind kind) {
+  switch (kind) {
+    case LossKind::kRecorder:
+      return "lost by the recorder";
+    case LossKind::kDamage:
+      return "damaged or not understood in the capture";
+    case LossKind::kNotice:
+      break;
+  }
+  return "remark";
+}
+
+void add_loss(PageContent& content, std::string_view name, std::uint64_t count,
+              std::string_view text) {
+  if (count != 0) {
+    content.losses.push_back({std::string(name), count, std::string(text)});
+  }
+}
+
+}  // namespace
+
+void add_page_facts(const ExportJob& job, const SampleSurvey& survey, PageContent& content) {
+  const CaptureView& view = job.view();
+  const std::string_view command = view.fact("command_line");
+  content.title = command.empty() ? kind_title(view.source_kind) : std::string(command);
+  add_fact(content, "Kind", view.source_kind);
+  if (view.source_count != 0) {
+    add_fact(content, "Merged of", fmt::format("{} captures", view.source_count));
+  }
+  for (const KnownFact& known : kKnownFacts) {
+    add_fact(content, known.label, std::string(view.fact(known.key)));
+  }
+  add_times(job, content);
+  add_fact(content, "Samples", std::to_string(survey.samples));
+  add_fact(content, "Threads",
+           std::to_string(survey.threads.size() + survey.other_threads -
+                          (survey.other_threads != 0 ? 1 : 0)));
+  add_fact(content, "Selection",
+           job.options.filter.empty() ? "everything" : "a part of the capture, by filters");
+  for (const LossCounter& loss : view.losses) {
+    add_loss(content, loss.name, loss.count,
+             fmt::format("{} ({})", words_of(loss.name), kind_text(loss.kind)));
+  }
+  add_loss(content, "samples_without_callstack", survey.without_callstack,
+           "samples have no callstack; they are the root's own");
+  add_loss(content, "samples_with_instruction_pointer_only", survey.ip_only,
+           "samples have an instruction pointer in place of a callstack");
+  add_loss(content, "samples_with_incomplete_callstack", survey.incomplete,
+           "samples whose callstack is known to miss a part");
+  add_loss(content, "threads_not_told_apart", survey.other_threads,
+           "threads with few samples stand as one");
+}
+
+}  // namespace stackpack::exporting

@@ -1,0 +1,110 @@
+#include "export/html/page_functions.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "export/selection/file_name.h"
+
+namespace stackpack::exporting {
+
+namespace {
+
+constexpr std::uint32_t kNotAsked = ~std::uint32_t{0};
+
+// Of the modes in which a function was seen, the one that says most.
+PageMode more_telling(PageMode a, PageMode b) {
+  constexpr std::array kOrder = {PageMode::kKernel, PageMode::kMadeAtRunTime, PageMode::kUser,
+                                 PageMode::kUnknown, PageMode::kInlined};
+  return *std::find_if(kOrder.begin(), kOrder.end(),
+                       [&](PageMode mode) { return mode == a || mode == b; });
+}
+
+}  // namespace
+
+PageMode PageFunctions::mode_of(const Location& location) const {
+  switch (location.mode) {
+    case FrameMode::kKernel:
+    case FrameMode::kGuestKernel:
+    case FrameMode::kHypervisor:
+      return PageMode::kKernel;
+    case FrameMode::kUnknown:
+    case FrameMode::kGuest:
+      return PageMode::kUnknown;
+    case FrameMode::kUser:
+    case FrameMode::kGuestUser:
+      break;
+  }
+  const bool at_run_time =
+      location.code != kNoCode &&
+      locations_.functions()[locations_.places()[location.code].function].made_at_run_time;
+  return at_run_time ? PageMode::kMadeAtRunTime : PageMode::kUser;
+}
+
+std::uint32_t PageFunctions::of(std::uint32_t location) {
+  if (location >= function_of_location_.size()) {
+    function_of_location_.resize(std::max<std::size_t>(location + 1, locations_.size()), kNotAsked);
+  }
+  std::uint32_t& function = function_of_location_[location];
+  if (function == kNotAsked) {
+    function = number_of(locations_.location(location), location);
+  }
+  return function;
+}
+
+std::uint32_t PageFunctions::number_of(const Location& location, std::uint32_t number) {
+  PageFunction function;
+  function.mode = mode_of(location);
+  function.named = location.code != kNoCode;
+  std::string_view module;
+  if (location.image != kNoImage) {
+    module = file_name_of(locations_.module_of_image(location.image));
+    function.module = modules_.intern(module);
+  }
+  if (function.named) {
+    locations_.append_address(number, function.name);
+  } else {
+    function.offset =
+        location.image == kNoImage ? location.address : locations_.file_offset(number);
+  }
+  scratch_ = function.name;
+  scratch_ += function.named ? '\1' : '\0';
+  scratch_.append(std::to_string(function.offset)) += '\0';
+  scratch_ += function.module == kNoPageModule ? "" : "m";
+  scratch_ += module;
+  const std::uint32_t known = keys_.intern(scratch_);
+  if (known == functions_.size()) {
+    functions_.push_back(std::move(function));
+  } else {
+    functions_[known].mode = more_telling(functions_[known].mode, function.mode);
+  }
+  return known;
+}
+
+void PageFunctions::mark_inlined() {
+  std::vector<bool> has_code(locations_.size());
+  for (std::uint32_t number = 0; number < locations_.unfolded_count(); ++number) {
+    has_code[locations_.parts(number).front()] = true;
+  }
+  std::vector<bool> function_has_code(functions_.size());
+  for (std::uint32_t location = 0; location < has_code.size(); ++location) {
+    if (has_code[location]) {
+      function_has_code[of(location)] = true;
+    }
+  }
+  for (std::size_t i = 0; i < functions_.size(); ++i) {
+    if (!function_has_code[i]) {
+      functions_[i].mode = PageMode::kInlined;
+    }
+  }
+}
+
+void PageFunctions::move_to(PageContent& content) {
+  content.functions = std::move(functions_);
+  content.modules.clear();
+  for (std::uint32_t i = 0; i < modules_.size(); ++i) {
+    content.modules.emplace_back(modules_.text(i));
+  }
+}
+
+}  // namespace stackpack::exporting

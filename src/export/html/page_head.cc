@@ -1,0 +1,200 @@
+#include "export/html/page_head.h"
+
+#include <string_view>
+
+#include <rapidjson/writer.h>
+
+#include "core/throwing_allocator.h"
+#include "export/selection/saturating.h"
+#include "stackpack/model.h"
+
+namespace stackpack::exporting {
+
+namespace {
+
+/// Where RapidJSON's streaming writer writes to.
+class TextStream {
+ public:
+  using Ch = char;
+  explicit TextStream(std::string& text) : text_(text) {}
+  // NOLINTBEGIN(readability-identifier-naming): names which RapidJSON asks for
+  void Put(Ch c) { text_.push_back(c); }
+  void Flush() {}
+  // NOLINTEND(readability-identifier-naming)
+
+ private:
+  std::string& text_;
+};
+
+class HeadWriter {
+ public:
+  HeadWriter(const PageContent& content, std::string& out)
+      : content_(content), stream_(out), json_(stream_) {}
+
+  void write() {
+    json_.StartObject();
+    field("title", content_.title);
+    texts("sides", content_.sides);
+    write_facts();
+    write_losses();
+    write_measures();
+    texts("modules", content_.modules);
+    write_threads();
+    number("functions", content_.functions.size());
+    number("nodes", content_.parents.size());
+    write_timeline();
+    key("diff");
+    if (content_.diff_json.empty()) {
+      json_.Null();
+    } else {
+      json_.RawValue(content_.diff_json.data(), content_.diff_json.size(), rapidjson::kObjectType);
+    }
+    json_.EndObject();
+  }
+
+ private:
+  void key(std::string_view name) {
+    json_.Key(name.data(), static_cast<rapidjson::SizeType>(name.size()));
+  }
+  void text(std::string_view value) {
+    json_.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
+  }
+  void field(std::string_view name, std::string_view value) {
+    key(name);
+    text(value);
+  }
+  void number(std::string_view name, std::uint64_t value) {
+    key(name);
+    json_.Uint64(value);
+  }
+  // Numbers that may not fit those of JavaScript are text.
+  void large(std::uint64_t value) { text(std::to_string(value)); }
+
+  void texts(std::string_view name, const std::vector<std::string>& values) {
+    key(name);
+    json_.StartArray();
+    for (const std::string& value : values) {
+      text(value);
+    }
+    json_.EndArray();
+  }
+
+  void write_facts() {
+    key("facts");
+    json_.StartArray();
+    for (const PageFact& fact : content_.facts) {
+      json_.StartArray();
+      text(fact.label);
+      text(fact.value);
+      json_.EndArray();
+    }
+    json_.EndArray();
+  }
+
+  void write_losses() {
+    key("losses");
+    json_.StartArray();
+    for (const PageLoss& loss : content_.losses) {
+      json_.StartArray();
+      text(loss.name);
+      large(loss.count);
+      text(loss.text);
+      json_.EndArray();
+    }
+    json_.EndArray();
+  }
+
+  void write_measures() {
+    key("measures");
+    json_.StartArray();
+    for (std::size_t i = 0; i < content_.measures.size(); ++i) {
+      json_.StartObject();
+      field("name", content_.measures[i].name);
+      field("unit", content_.measures[i].unit);
+      key("totals");
+      json_.StartArray();
+      for (const auto& side : content_.self) {
+        std::uint64_t total = 0;
+        for (const NodeValue& own : side[i]) {
+          total = saturating_sum(total, own.value);
+        }
+        large(total);
+      }
+      json_.EndArray();
+      json_.EndObject();
+    }
+    json_.EndArray();
+  }
+
+  void id(std::uint32_t value) {
+    if (value == kUnknownId) {
+      json_.Int(-1);
+    } else {
+      json_.Uint(value);
+    }
+  }
+
+  void write_threads() {
+    key("threads");
+    json_.StartArray();
+    for (const PageThread& thread : content_.threads) {
+      json_.StartArray();
+      id(thread.pid);
+      id(thread.tid);
+      text(thread.process);
+      text(thread.thread);
+      json_.EndArray();
+    }
+    json_.EndArray();
+  }
+
+  void write_timeline() {
+    key("timeline");
+    if (!content_.timeline) {
+      json_.Null();
+      return;
+    }
+    const PageTimeline& timeline = *content_.timeline;
+    json_.StartObject();
+    key("start");
+    large(timeline.start_ns);
+    number("width", timeline.width_ns);
+    number("buckets", timeline.buckets);
+    field("resolution", timeline.resolution);
+    number("rows", timeline.rows.size());
+    std::uint64_t values = 0;
+    for (const TimeRow& row : timeline.rows) {
+      const EventMeasures& measures = timeline.measures_of_event[row.event];
+      values += (measures.count ? 1U : 0U) + (measures.weight ? 1U : 0U);
+    }
+    number("values", values);
+    key("measures");
+    json_.StartArray();
+    for (const EventMeasures& event : timeline.measures_of_event) {
+      json_.StartArray();
+      for (const auto& measure : {event.count, event.weight}) {
+        if (measure) {
+          json_.Uint(*measure);
+        }
+      }
+      json_.EndArray();
+    }
+    json_.EndArray();
+    json_.EndObject();
+  }
+
+  const PageContent& content_;
+  TextStream stream_;
+  rapidjson::Writer<TextStream, rapidjson::UTF8<>, rapidjson::UTF8<>, core::ThrowingAllocator>
+      json_;
+};
+
+}  // namespace
+
+std::string page_head(const PageContent& content) {
+  std::string out;
+  HeadWriter(content, out).write();
+  return out;
+}
+
+}  // namespace stackpack::exporting

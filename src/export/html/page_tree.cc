@@ -1,0 +1,153 @@
+#include "export/html/page_tree.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "export/selection/event_choice.h"
+#include "export/selection/saturating.h"
+
+namespace stackpack::exporting {
+
+namespace {
+
+// What the weight of an event is counted in.
+std::string unit_of_weight(const CaptureView& view, const std::string& event) {
+  const std::string_view recorded = view.fact(std::string(kUnitKey) + event);
+  if (!recorded.empty()) {
+    return recorded == "count" ? event : std::string(recorded);
+  }
+  if (view.aggregated()) {
+    return "samples";
+  }
+  const bool clock = event.starts_with("cpu-clock") || event.starts_with("task-clock");
+  return clock ? "ns" : "events";
+}
+
+}  // namespace
+
+PageTree::PageTree(ExportJob& job)
+    : job_(job),
+      locations_(job.selection, {.identity = ImageIdentity::kFile,
+                                 .style = job.options.frames,
+                                 .unfold = true,
+                                 .by_function = true}),
+      resolver_(job.selection, locations_, tree_),
+      functions_(locations_) {}
+
+// Entries of one node become one.
+void PageTree::merge_entries(std::vector<Entry>& entries) const {
+  for (Entry& entry : entries) {
+    entry.node = node_of(entry.node);
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.node < b.node; });
+  std::size_t kept = 0;
+  for (const Entry& entry : entries) {
+    if (kept != 0 && entries[kept - 1].node == entry.node) {
+      Entry& same = entries[kept - 1];
+      same.count = saturating_sum(same.count, entry.count);
+      same.weight = saturating_sum(same.weight, entry.weight);
+    } else {
+      entries[kept++] = entry;
+    }
+  }
+  entries.resize(kept);
+}
+
+Status PageTree::read() {
+  SampleGrouper grouper(job_.selection, {.event = true, .context = true}, job_.group_limit());
+  const Status status = for_each_resolved(
+      grouper, resolver_, kResolvedBlock,
+      [](const GroupKey&) -> Result<std::uint32_t> { return StackTree::kRoot; },
+      [&](std::span<const Group> groups, std::span<const std::uint32_t> nodes) -> Status {
+        for (std::size_t i = 0; i < groups.size(); ++i) {
+          const Group& group = groups[i];
+          samples_ = saturating_sum(samples_, group.count);
+          entries_[group.key.event].push_back({nodes[i], group.count, group.weight});
+        }
+        return {};
+      });
+  return status ? join() : status;
+}
+
+// Locations that are one function are one child.
+Status PageTree::join() {
+  bool same = true;
+  for (std::uint32_t location = 0; location < locations_.size(); ++location) {
+    const std::uint32_t function = functions_.of(location);
+    same = same && function == location;
+  }
+  functions_.mark_inlined();
+  if (!same) {
+    joined_.resize(tree_.node_count());
+  }
+  for (std::uint32_t node = 1; node < joined_.size(); ++node) {
+    const Result<std::uint32_t> child =
+        joint_.child(joined_[tree_.parent(node)], functions_.of(tree_.location(node)));
+    if (!child) {
+      return child.error();
+    }
+    joined_[node] = *child;
+  }
+  for (auto& [event, entries] : entries_) {
+    merge_entries(entries);
+  }
+  return {};
+}
+
+void PageTree::add_measure(PageContent& content, std::uint32_t event, bool weight) {
+  const std::string& name = job_.view().events[event].name;
+  content.measures.push_back({name, weight ? unit_of_weight(job_.view(), name) : "samples"});
+  std::vector<NodeValue>& values = content.self.front().emplace_back();
+  for (const Entry& entry : entries_[event]) {
+    const std::uint64_t value = weight ? entry.weight : entry.count;
+    if (value != 0) {
+      values.push_back({entry.node, value});
+    }
+  }
+}
+
+void PageTree::choose_measures(PageContent& content) {
+  const CaptureView& view = job_.view();
+  const bool only_weights = job_.options.weight == ExportWeight::kPeriod || view.aggregated();
+  content.self.resize(1);
+  for (const std::uint32_t event : events_by_preference(view)) {
+    const auto found = entries_.find(event);
+    if (found == entries_.end()) {
+      continue;
+    }
+    if (content.measures.size() + 2 > kMostPageMeasures) {
+      ++events_left_out_;
+      continue;
+    }
+    const bool weighs = std::any_of(found->second.begin(), found->second.end(),
+                                    [](const Entry& entry) { return entry.weight != entry.count; });
+    EventRow row{event, {}};
+    if (!only_weights || job_.options.weight == ExportWeight::kCount) {
+      row.measures.count = static_cast<std::uint32_t>(content.measures.size());
+      add_measure(content, event, false);
+    }
+    if (!row.measures.count || (weighs && job_.options.weight != ExportWeight::kCount)) {
+      row.measures.weight = static_cast<std::uint32_t>(content.measures.size());
+      add_measure(content, event, true);
+    }
+    events_.push_back(row);
+  }
+}
+
+void PageTree::move_to(PageContent& content) {
+  choose_measures(content);
+  entries_.clear();
+  const StackTree& tree = joined_.empty() ? tree_ : joint_;
+  content.parents.resize(tree.node_count());
+  content.node_functions.resize(tree.node_count());
+  for (std::uint32_t node = 1; node < tree.node_count(); ++node) {
+    content.parents[node] = tree.parent(node);
+    content.node_functions[node] =
+        joined_.empty() ? functions_.of(tree.location(node)) : tree.location(node);
+  }
+  functions_.move_to(content);
+}
+
+}  // namespace stackpack::exporting

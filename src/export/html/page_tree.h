@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "export/export_job.h"
+#include "export/html/page_content.h"
+#include "export/html/page_functions.h"
+#include "export/naming/location_table.h"
+#include "export/naming/stack_resolver.h"
+#include "export/naming/stack_tree.h"
+
+namespace stackpack::exporting {
+
+/// The callstacks of an export as one tree of functions, and what the samples weigh in it.
+///
+/// Memory: the distinct callstacks as the page names their frames: some 45 bytes a node, 24 a
+/// callstack of an event; the samples are added up within the export's limit.
+class PageTree {
+ public:
+  /// The job must outlive this.
+  explicit PageTree(ExportJob& job);
+
+  /// Adds up all samples. Errors: those of the selection and of the reader.
+  Status read();
+
+  /// Nodes for callstacks, once read() is done: in numbers of node_of().
+  StackResolver& resolver() { return resolver_; }
+
+  /// The node of the page's tree for a node of the resolver.
+  [[nodiscard]] std::uint32_t node_of(std::uint32_t resolved) const {
+    return joined_.empty() ? resolved : joined_[resolved];
+  }
+
+  /// Rows of the event table that samples have, the preferred ones first, and their measures.
+  struct EventRow {
+    std::uint32_t event = 0;
+    EventMeasures measures;
+  };
+  [[nodiscard]] const std::vector<EventRow>& events() const { return events_; }
+  /// Events for which there was no room among the measures.
+  [[nodiscard]] std::size_t events_left_out() const { return events_left_out_; }
+  [[nodiscard]] std::uint64_t samples() const { return samples_; }
+
+  /// Moves tree, functions, modules, measures and weights into `content`, but for `node_of`.
+  void move_to(PageContent& content);
+
+ private:
+  struct Entry {
+    std::uint32_t node = 0;
+    std::uint64_t count = 0;
+    std::uint64_t weight = 0;
+  };
+
+  void merge_entries(std::vector<Entry>& entries) const;
+  Status join();
+  void choose_measures(PageContent& content);
+  void add_measure(PageContent& content, std::uint32_t event, bool weight);
+
+  ExportJob& job_;
+  LocationTable locations_;
+  StackTree tree_;
+  StackResolver resolver_;
+  PageFunctions functions_;
+  std::map<std::uint32_t, std::vector<Entry>> entries_;  // by event
+  StackTree joint_;                    // where locations are not functions one to one
+  std::vector<std::uint32_t> joined_;  // by node of tree_; empty: the same
+  std::vector<EventRow> events_;
+  std::size_t events_left_out_ = 0;
+  std::uint64_t samples_ = 0;
+};
+
+}  // namespace stackpack::exporting

@@ -1,0 +1,77 @@
+#include "export/html/sample_survey.h"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "export/selection/saturating.h"
+
+namespace stackpack::exporting {
+
+namespace {
+
+void count(SampleSurvey& survey, const SelectedSample& sample) {
+  const auto add = [&](std::uint64_t& counter, bool applies) {
+    counter = applies ? saturating_sum(counter, sample.count) : counter;
+  };
+  add(survey.samples, true);
+  add(survey.without_callstack, sample.stack == kNoStack);
+  add(survey.ip_only, sample.origin == StackOrigin::kIpOnly);
+  add(survey.unwound, sample.origin == StackOrigin::kUnwound);
+  add(survey.incomplete, (sample.flags & kSampleIncomplete) != 0);
+}
+
+// The tracks with most samples, in the order of the tracks.
+std::vector<std::uint32_t> busiest(const std::vector<std::uint64_t>& samples_of_track) {
+  std::vector<std::uint32_t> chosen(samples_of_track.size());
+  std::iota(chosen.begin(), chosen.end(), 0U);
+  std::stable_sort(chosen.begin(), chosen.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return samples_of_track[a] > samples_of_track[b];
+  });
+  chosen.resize(std::min(chosen.size(), kMostPageThreads));
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+void choose_threads(SampleSurvey& survey, const SampleSelection& selection,
+                    const std::vector<std::uint64_t>& samples_of_track) {
+  const std::vector<Track>& tracks = selection.tracks();
+  const std::vector<std::uint32_t> chosen = busiest(samples_of_track);
+  survey.thread_of_track.assign(tracks.size(), static_cast<std::uint32_t>(chosen.size()));
+  for (const std::uint32_t track : chosen) {
+    survey.thread_of_track[track] = static_cast<std::uint32_t>(survey.threads.size());
+    survey.threads.push_back({tracks[track].pid, tracks[track].tid,
+                              std::string(selection.process_name(tracks[track])),
+                              std::string(selection.thread_name(tracks[track]))});
+  }
+  survey.other_threads = tracks.size() - chosen.size();
+  if (survey.other_threads != 0) {
+    survey.threads.push_back(
+        {kUnknownId, kUnknownId, "", fmt::format("[{} other threads]", survey.other_threads)});
+  }
+}
+
+}  // namespace
+
+Result<SampleSurvey> survey_samples(SampleSelection& selection) {
+  SampleSurvey survey;
+  std::vector<std::uint64_t> samples_of_track;
+  const Status status = selection.for_each([&](std::span<const SelectedSample> block) -> Status {
+    samples_of_track.resize(selection.tracks().size());
+    for (const SelectedSample& sample : block) {
+      count(survey, sample);
+      samples_of_track[sample.track] += sample.count;
+    }
+    return {};
+  });
+  if (!status) {
+    return status.error();
+  }
+  choose_threads(survey, selection, samples_of_track);
+  return survey;
+}
+
+}  // namespace stackpack::exporting

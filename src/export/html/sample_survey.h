@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "export/html/page_content.h"
+#include "export/selection/sample_selection.h"
+
+namespace stackpack::exporting {
+
+/// Threads that a page knows at most; the others are one, which says how many they are.
+inline constexpr std::size_t kMostPageThreads = 4096;
+
+/// What a page says of its samples besides their weights.
+struct SampleSurvey {
+  std::uint64_t samples = 0;
+  std::uint64_t without_callstack = 0;
+  std::uint64_t ip_only = 0;
+  std::uint64_t unwound = 0;
+  std::uint64_t incomplete = 0;     ///< a part of the callstack is known to be missing
+  std::uint64_t other_threads = 0;  ///< threads that have no row of their own
+  std::vector<PageThread> threads;
+  std::vector<std::uint32_t> thread_of_track;  ///< by number of the track
+};
+
+/// Reads all samples. Errors: those of the selection.
+Result<SampleSurvey> survey_samples(SampleSelection& selection);
+
+}  // namespace stackpack::exporting

@@ -1,0 +1,495 @@
+// Reads the data of a page: docs/page-format.md says how it is laid out.
+
+/**
+ * @typedef {{name: string, unit: string, total: bigint, totals: bigint[]}} Measure
+ * @typedef {{pid: number, tid: number, process: string, thread: string}} Thread
+ * @typedef {{label: string, value: string}} Fact
+ * @typedef {{name: string, count: bigint, text: string}} Loss
+ */
+
+/**
+ * Nodes depth-first, parents first; node 0 is the root, its own weight is that of samples without a
+ * callstack. A subtree is [i, end[i]).
+ * @typedef {object} Tree
+ * @property {number} count
+ * @property {Uint32Array} fn      of the root: NO_FUNCTION
+ * @property {Uint32Array} parent
+ * @property {Uint32Array} end
+ * @property {Uint16Array | Uint32Array} depth   0 for the root
+ */
+
+/**
+ * @typedef {object} Timeline
+ * @property {bigint} start        ns of the capture's clock at which bucket 0 begins
+ * @property {number} width        ns of a bucket
+ * @property {number} buckets
+ * @property {string} resolution   a sentence for people
+ * @property {Uint32Array} bucket  rows come by bucket, thread, node, measure
+ * @property {Uint32Array} thread
+ * @property {Uint32Array} node    whose own weight this is; an ancestor where callstacks are cut
+ * @property {Uint8Array} measure
+ * @property {Float64Array} value
+ */
+
+/**
+ * One figure of a comparison, as `diff --json` has it. Not finite: null.
+ * @typedef {object} DiffFigure
+ * @property {string} verdict
+ * @property {number} old_value
+ * @property {number} new_value
+ * @property {number} old_share
+ * @property {number} new_share
+ * @property {number} difference
+ * @property {number} low
+ * @property {number} high
+ * @property {number | null} ratio
+ * @property {number | null} ratio_low
+ * @property {number | null} ratio_high
+ * @property {number} least_visible
+ * @property {number} p
+ * @property {number} overdispersion
+ */
+
+/**
+ * A row of the comparison: `fn` is the function of the tree, NO_FUNCTION when the row is none.
+ * @typedef {{fn: number, name: string, module: string, place: string, self: DiffFigure, total: DiffFigure}} DiffRow
+ * @typedef {{by: string, unit: string, event: string, level: number, notes: string[], rows: DiffRow[]}} Diff
+ */
+
+/**
+ * @typedef {object} Profile
+ * @property {string} title
+ * @property {string[]} sides      [], or ["old", "new"]
+ * @property {Fact[]} facts
+ * @property {Loss[]} losses
+ * @property {Measure[]} measures  total: of all sides
+ * @property {Tree} tree
+ * @property {Float64Array[][]} self   self[side][measure][node]; one side when `sides` is empty
+ * @property {boolean} exact       false: sums above 2^53 are rounded
+ * @property {string[]} modules
+ * @property {number} functionCount
+ * @property {(fn: number) => string} functionName
+ * @property {Uint32Array} functionModule  NO_FUNCTION: none
+ * @property {Uint8Array} functionMode     0 user, 1 kernel, 2 made at run time, 3 unknown, 4 inlined only
+ * @property {Thread[]} threads    pid and tid are -1 where they were not recorded
+ * @property {Timeline | null} timeline
+ * @property {Diff | null} diff
+ */
+
+/** In place of a function or a module that is not there. */
+export const NO_FUNCTION = 0xffffffff;
+
+const PAGE_MAGIC = [0x73, 0x70, 0x6b, 0x50, 1];  // "spkP", version
+const PAGE_SECTION = {head: 0, functions: 1, names: 2, pops: 3, treeFunctions: 4, self: 5, time: 6};
+const TWO_32 = 4294967296;
+
+/** A cursor over bytes; what lies outside is an error. */
+class PageCursor {
+  /** @param {Uint8Array} bytes */
+  constructor(bytes) {
+    this.bytes = bytes;
+    this.at = 0;
+  }
+
+  done() {
+    return this.at >= this.bytes.length;
+  }
+
+  byte() {
+    if (this.at >= this.bytes.length) {
+      throw new Error('the data of this page end too early');
+    }
+    return this.bytes[this.at++];
+  }
+
+  /** A number; above 2^53 it is rounded. */
+  varint() {
+    let byte = this.byte();
+    if (byte < 128) {
+      return byte;
+    }
+    let value = byte & 127;
+    let scale = 128;
+    do {
+      byte = this.byte();
+      value += (byte & 127) * scale;
+      scale *= 128;
+    } while (byte >= 128);
+    return value;
+  }
+
+  /** 64 bits as two halves, low one first. */
+  varintHalves() {
+    let low = 0;
+    let high = 0;
+    let byte = 0;
+    let shift = 0;
+    do {
+      byte = this.byte();
+      const bits = byte & 127;
+      if (shift < 28) {
+        low += bits * 2 ** shift;
+      } else if (shift === 28) {
+        low += (bits & 15) * 2 ** 28;
+        high += bits >> 4;
+      } else {
+        high += bits * 2 ** (shift - 32);
+      }
+      shift += 7;
+    } while (byte >= 128);
+    return [low, high % TWO_32];
+  }
+
+  /** @param {number} length */
+  take(length) {
+    if (length > this.bytes.length - this.at) {
+      throw new Error('the data of this page end too early');
+    }
+    this.at += length;
+    return this.bytes.subarray(this.at - length, this.at);
+  }
+}
+
+/**
+ * @param {Uint8Array} bytes
+ * @returns {Map<number, Uint8Array[]>} sections by their number, in the order in which they stand
+ */
+function sectionsOf(bytes) {
+  const cursor = new PageCursor(bytes);
+  if (PAGE_MAGIC.some((byte) => cursor.byte() !== byte)) {
+    throw new Error('the data of this page are of another version');
+  }
+  /** @type {Map<number, Uint8Array[]>} */
+  const sections = new Map();
+  while (!cursor.done()) {
+    const number = cursor.varint();
+    const section = cursor.take(cursor.varint());
+    const known = sections.get(number);
+    if (known) {
+      known.push(section);
+    } else {
+      sections.set(number, [section]);
+    }
+  }
+  return sections;
+}
+
+/**
+ * Names: of functions without one the module and an offset; of the others the bytes, of which each
+ * begins like the one before.
+ */
+class FunctionTable {
+  /**
+   * @param {number} count
+   * @param {string[]} modules
+   * @param {Uint8Array} rows
+   * @param {Uint8Array} text
+   */
+  constructor(count, modules, rows, text) {
+    this.modules = modules;
+    this.count = count;
+    this.module = new Uint32Array(count);
+    this.mode = new Uint8Array(count);
+    this.start = new Uint32Array(count);  // of the name; of those without one the low half
+    this.length = new Uint32Array(count);  // of the name; of those without one the high half
+    this.named = new Uint8Array(count);
+    this.decoder = new TextDecoder('utf-8', {ignoreBOM: true});
+    this.names = new Uint8Array(0);
+    this.read(new PageCursor(rows), new PageCursor(text));
+  }
+
+  /**
+   * @param {PageCursor} rows
+   * @param {PageCursor} text
+   */
+  read(rows, text) {
+    let names = new Uint8Array(text.bytes.length * 2 + 1024);
+    let used = 0;
+    let last = 0;  // where the last name begins
+    let low = 0;
+    let high = 0;
+    for (let fn = 0; fn < this.count; ++fn) {
+      const flags = rows.byte();
+      this.mode[fn] = flags & 7;
+      const module = rows.varint();
+      this.module[fn] = module === 0 ? NO_FUNCTION : module - 1;
+      if ((flags & 8) === 0) {
+        const [codeLow, codeHigh] = rows.varintHalves();
+        [low, high] = addZigzag(low, high, codeLow, codeHigh);
+        this.start[fn] = low;
+        this.length[fn] = high;
+        continue;
+      }
+      const shared = rows.varint();
+      const own = rows.varint();
+      if (used + shared + own > names.length) {
+        const larger = new Uint8Array((used + shared + own) * 2);
+        larger.set(names);
+        names = larger;
+      }
+      names.copyWithin(used, last, last + shared);
+      names.set(text.take(own), used + shared);
+      this.named[fn] = 1;
+      this.start[fn] = used;
+      this.length[fn] = shared + own;
+      last = used;
+      used += shared + own;
+    }
+    this.names = names;
+  }
+
+  /** @param {number} fn */
+  name(fn) {
+    if (fn >= this.count) {
+      return '';
+    }
+    if (this.named[fn]) {
+      return this.decoder.decode(this.names.subarray(this.start[fn], this.start[fn] + this.length[fn]));
+    }
+    const high = this.length[fn];
+    const low = this.start[fn].toString(16);
+    const offset = high === 0 ? low : high.toString(16) + low.padStart(8, '0');
+    const module = this.module[fn];
+    return module === NO_FUNCTION ? `0x${offset}` : `${this.modules[module]}+0x${offset}`;
+  }
+}
+
+/**
+ * Adds a difference to 64 bits that are held as halves; it is folded, the sign in the lowest bit.
+ * @param {number} low
+ * @param {number} high
+ * @param {number} codeLow
+ * @param {number} codeHigh
+ */
+function addZigzag(low, high, codeLow, codeHigh) {
+  const negative = codeLow & 1;
+  let addLow = Math.floor(codeLow / 2) + (codeHigh & 1) * 2147483648;
+  let addHigh = Math.floor(codeHigh / 2);
+  if (negative) {  // -(v + 1), as the complement
+    addLow = TWO_32 - 1 - addLow;
+    addHigh = TWO_32 - 1 - addHigh;
+  }
+  const sum = low + addLow;
+  return [sum % TWO_32, (high + addHigh + (sum >= TWO_32 ? 1 : 0)) % TWO_32];
+}
+
+/**
+ * @param {number} count
+ * @param {Uint8Array} popBytes
+ * @param {Uint8Array} functionBytes
+ * @returns {Tree}
+ */
+function treeOf(count, popBytes, functionBytes) {
+  const pops = new PageCursor(popBytes);
+  const functions = new PageCursor(functionBytes);
+  const fn = new Uint32Array(count);
+  const parent = new Uint32Array(count);
+  const end = new Uint32Array(count);
+  const depths = new Uint32Array(count);
+  fn[0] = NO_FUNCTION;
+  let last = 0;
+  let deepest = 0;
+  for (let node = 1; node < count; ++node) {
+    let up = last;
+    for (let levels = pops.varint(); levels > 0; --levels) {
+      if (up === 0) {
+        throw new Error('the data of this page are damaged');
+      }
+      end[up] = node;
+      up = parent[up];
+    }
+    parent[node] = up;
+    const depth = depths[up] + 1;
+    depths[node] = depth;
+    deepest = depth > deepest ? depth : deepest;
+    fn[node] = functions.varint();
+    last = node;
+  }
+  for (let open = last; open !== 0; open = parent[open]) {
+    end[open] = count;
+  }
+  end[0] = count;
+  return {count, fn, parent, end, depth: deepest > 65535 ? depths : Uint16Array.from(depths)};
+}
+
+/**
+ * @param {Tree} tree
+ * @param {Uint8Array} bytes
+ */
+function selfOf(tree, bytes) {
+  const cursor = new PageCursor(bytes);
+  const values = new Float64Array(tree.count);
+  const {count, end} = tree;
+  for (let node = 0; node < count; ++node) {
+    if (end[node] === node + 1) {
+      values[node] = cursor.varint();
+    }
+  }
+  let node = -1;
+  while (!cursor.done()) {
+    node += cursor.varint() + 1;
+    if (node >= count) {
+      throw new Error('the data of this page are damaged');
+    }
+    values[node] = cursor.varint();
+  }
+  return values;
+}
+
+/**
+ * An array whose elements are decoded when they are first asked for: a capture may have many events,
+ * of which a person looks at a few.
+ * @param {Tree} tree
+ * @param {Uint8Array[]} streams  by measure
+ * @returns {Float64Array[]}
+ */
+function weightsOnDemand(tree, streams) {
+  /** @type {Float64Array[]} */
+  const weights = new Array(streams.length);
+  streams.forEach((stream, measure) => {
+    Object.defineProperty(weights, measure, {
+      configurable: true,
+      enumerable: true,
+      get() {
+        const value = selfOf(tree, stream);
+        Object.defineProperty(weights, measure, {value, enumerable: true, configurable: true, writable: true});
+        return value;
+      },
+    });
+  });
+  return weights;
+}
+
+/**
+ * @param {any} head
+ * @param {Uint8Array} bytes
+ * @returns {Timeline}
+ */
+function timelineOf(head, bytes) {
+  const {rows, measures} = head;  // measures: by event, the numbers of its measures
+  const cursor = new PageCursor(bytes);
+  const columns = [];
+  for (let column = 0; column < 5; ++column) {
+    columns.push(new PageCursor(cursor.take(cursor.varint())));
+  }
+  const [buckets, threads, nodes, events, values] = columns;
+  const bucket = new Uint32Array(head.values);
+  const thread = new Uint32Array(head.values);
+  const node = new Uint32Array(head.values);
+  const measure = new Uint8Array(head.values);
+  const value = new Float64Array(head.values);
+  let nowBucket = 0;
+  let nowThread = 0;
+  let nowNode = 0;
+  let at = 0;
+  for (let row = 0; row < rows; ++row) {
+    const moreBuckets = buckets.varint();
+    nowBucket += moreBuckets;
+    const moreThreads = threads.varint();
+    nowThread = moreBuckets === 0 ? nowThread + moreThreads : moreThreads;
+    const moreNodes = nodes.varint();
+    nowNode = moreBuckets === 0 && moreThreads === 0 ? nowNode + moreNodes : moreNodes;
+    for (const number of measures[events.varint()]) {
+      bucket[at] = nowBucket;
+      thread[at] = nowThread;
+      node[at] = nowNode;
+      measure[at] = number;
+      value[at] = values.varint();
+      ++at;
+    }
+  }
+  if (at !== head.values) {
+    throw new Error('the data of this page are damaged');
+  }
+  return {start: BigInt(head.start), width: head.width, buckets: head.buckets, resolution: head.resolution,
+    bucket, thread, node, measure, value};
+}
+
+/**
+ * Rows of a comparison have the names of functions of the tree.
+ * @param {any} diff
+ * @param {FunctionTable} table
+ * @returns {Diff}
+ */
+function diffOf(diff, table) {
+  const numbers = new Map();
+  for (let fn = 0; fn < table.count; ++fn) {
+    const module = table.module[fn];
+    numbers.set(`${table.name(fn)}\0${module === NO_FUNCTION ? '' : table.modules[module]}`, fn);
+  }
+  for (const row of diff.rows) {
+    row.module ??= '';
+    row.place ??= '';
+    row.fn = numbers.get(`${row.name}\0${row.module}`) ?? NO_FUNCTION;
+  }
+  return diff;
+}
+
+/**
+ * @param {Uint8Array} bytes  the data, decompressed
+ * @returns {Profile}
+ */
+export function decodeProfile(bytes) {
+  const sections = sectionsOf(bytes);
+  const nothing = new Uint8Array(0);
+  /** @param {number} number */
+  const section = (number) => sections.get(number)?.[0] ?? nothing;
+  const head = JSON.parse(new TextDecoder('utf-8', {ignoreBOM: true}).decode(section(PAGE_SECTION.head)));
+  const table = new FunctionTable(head.functions, head.modules, section(PAGE_SECTION.functions), section(PAGE_SECTION.names));
+  const tree = treeOf(head.nodes, section(PAGE_SECTION.pops), section(PAGE_SECTION.treeFunctions));
+  const limit = 2n ** 53n;
+  let exact = true;
+  /** @type {Measure[]} */
+  const measures = head.measures.map((/** @type {any} */ row) => {
+    const totals = row.totals.map(BigInt);
+    const total = totals.reduce((/** @type {bigint} */ a, /** @type {bigint} */ b) => a + b, 0n);
+    exact = exact && total <= limit;
+    return {name: row.name, unit: row.unit, total, totals};
+  });
+  const streams = sections.get(PAGE_SECTION.self) ?? [];
+  /** @type {Float64Array[][]} */
+  const self = [];
+  for (let side = 0; side < Math.max(1, head.sides.length); ++side) {
+    self.push(weightsOnDemand(tree, streams.slice(side * measures.length, (side + 1) * measures.length)));
+  }
+  return {
+    title: head.title,
+    sides: head.sides,
+    facts: head.facts.map((/** @type {string[]} */ row) => ({label: row[0], value: row[1]})),
+    losses: head.losses.map((/** @type {string[]} */ row) => ({name: row[0], count: BigInt(row[1]), text: row[2]})),
+    measures,
+    tree,
+    self,
+    exact,
+    modules: head.modules,
+    functionCount: head.functions,
+    functionName: (fn) => table.name(fn),
+    functionModule: table.module,
+    functionMode: table.mode,
+    threads: head.threads.map((/** @type {any[]} */ row) => ({pid: row[0], tid: row[1], process: row[2], thread: row[3]})),
+    timeline: head.timeline ? timelineOf(head.timeline, section(PAGE_SECTION.time)) : null,
+    diff: head.diff ? diffOf(head.diff, table) : null,
+  };
+}
+
+/**
+ * The data that the page carries, decompressed.
+ * @param {Document} page
+ * @returns {Promise<Uint8Array>}
+ */
+export async function embeddedBytes(page) {
+  const text = page.getElementById('profile')?.textContent ?? '';
+  const packed = bytesOfBase64(text);
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** @param {string} text */
+function bytesOfBase64(text) {
+  const characters = atob(text);
+  const bytes = new Uint8Array(characters.length);
+  for (let i = 0; i < characters.length; ++i) {
+    bytes[i] = characters.charCodeAt(i);
+  }
+  return bytes;
+}
