@@ -1,12 +1,15 @@
 // Shows the page.
-import {decodeProfile, embeddedBytes} from './decode.js';
+import { decodeProfile, embeddedBytes } from './decode.js';
+import { showFailure, startPage } from './page_start.js';
 
 async function showPage() {
-  const profile = decodeProfile(await embeddedBytes(document));
-  document.title = profile.title;
-  const text = document.createElement('pre');
-  text.textContent = profile.measures.map((measure) => `${measure.name}: ${measure.total} ${measure.unit}`).join('\n');
-  document.getElementById('page')?.append(text);
+  const place = /** @type {HTMLElement} */ (document.getElementById('page'));
+  try {
+    startPage(decodeProfile(await embeddedBytes(document)), place);
+  } catch (error) {
+    showFailure(error, place);
+  }
+  document.documentElement.dataset.ready = 'yes';
 }
 
-showPage();
+void showPage();

@@ -1,0 +1,90 @@
+// Which nodes are drawn, and where. Nothing narrower than half a pixel is.
+
+/** Nodes narrower than this many pixels are not drawn. */
+const NARROWEST_PIXELS = 0.5;
+
+/**
+ * Nodes to draw by depth; within a depth from left to right.
+ * @param {ViewTree} view
+ * @param {[number, number]} window the part of the root's weight that is shown
+ * @param {number} pixels width of the picture
+ * @returns {number[][]}
+ */
+export function visibleRows(view, window, pixels) {
+  const [from, to] = window;
+  /** @type {number[][]} */
+  const rows = [];
+  if (!(to > from) || view.count === 0) return rows;
+  const narrowest = ((to - from) / Math.max(1, pixels)) * NARROWEST_PIXELS;
+  const { left, total, end, depth, count } = view;
+  for (let i = 0; i < count;) {
+    const x = left[i];
+    if (x >= to) break;
+    const width = total[i];
+    if (width < narrowest || x + width <= from) {
+      i = end[i];
+      continue;
+    }
+    const row = depth[i];
+    while (rows.length <= row) rows.push([]);
+    rows[row].push(i);
+    i++;
+  }
+  return rows;
+}
+
+/**
+ * The node at a place.
+ * @param {ViewTree} view
+ * @param {number[][]} rows of visibleRows
+ * @param {number} row
+ * @param {number} weight where in the root's weight
+ * @returns {number} node, or -1
+ */
+export function nodeAt(view, rows, row, weight) {
+  const nodes = rows[row];
+  if (!nodes) return -1;
+  let low = 0;
+  let high = nodes.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (view.left[nodes[middle]] <= weight) low = middle;
+    else high = middle - 1;
+  }
+  const node = nodes[low];
+  return node !== undefined && view.left[node] <= weight && weight < view.left[node] + view.total[node] ? node : -1;
+}
+
+/**
+ * The weights between which a node lies.
+ * @param {ViewTree} view
+ * @param {number} node
+ * @returns {[number, number]}
+ */
+export function windowOfNode(view, node) {
+  return [view.left[node], view.left[node] + view.total[node]];
+}
+
+/**
+ * A window made larger or smaller around a place, within [0, 1].
+ * @param {[number, number]} window as fractions
+ * @param {number} place fraction that stays where it is
+ * @param {number} factor below 1: closer
+ * @returns {[number, number] | null} null: everything
+ */
+export function zoomedWindow(window, place, factor) {
+  const size = Math.min(1, Math.max(1e-9, (window[1] - window[0]) * factor));
+  if (size >= 1) return null;
+  const part = (place - window[0]) / (window[1] - window[0]);
+  return movedInside([place - part * size, place + (1 - part) * size]);
+}
+
+/**
+ * @param {[number, number]} window as fractions
+ * @returns {[number, number]} of the same size, within [0, 1]
+ */
+export function movedInside(window) {
+  const size = window[1] - window[0];
+  const from = Math.min(1 - size, Math.max(0, window[0]));
+  return [from, from + size];
+}

@@ -1,0 +1,205 @@
+// The table of functions: a real table that holds the rows in sight.
+import { moduleName, shownName, shownText } from './shown_names.js';
+import { make } from './page_elements.js';
+import { groupedText, percentText, pointsText, weightText } from './number_text.js';
+import { shareChange } from './function_rows.js';
+
+export const TABLE_ROW_HEIGHT = 28;
+/** Rows beyond the sight that are there, too, so that quick scrolling shows no gaps. */
+const SPARE_ROWS = 8;
+
+/**
+ * @typedef {{sort: ViewState['sort'], text: string, className: string}} TableColumn
+ */
+
+export class FunctionTableView {
+  /**
+   * @param {import('./page_model.js').PageModel} model
+   * @param {(fn: number) => void} onOpen
+   */
+  constructor(model, onOpen) {
+    this.model = model;
+    this.onOpen = onOpen;
+    this.current = 0;
+    /** @type {Uint32Array | null} rows that were shown last */
+    this.shown = null;
+    this.head = make('tr', { 'aria-rowindex': 1 });
+    this.body = make('tbody', { onkeydown: (/** @type {KeyboardEvent} */ event) => this.onKey(event) });
+    this.caption = make('caption', { class: 'quiet' });
+    this.table = make('table', { class: 'functions' }, this.caption, make('thead', {}, this.head), this.body);
+    this.scroller = make('div', { class: 'table-scroller', onscroll: () => this.showRows() }, this.table);
+    this.empty = make('p', { class: 'empty', hidden: true });
+    this.element = make('div', { class: 'table-panel' }, this.empty, this.scroller);
+    new ResizeObserver(() => this.showRows()).observe(this.scroller);
+  }
+
+  /** @returns {TableColumn[]} */
+  get columns() {
+    /** @type {TableColumn[]} */
+    const columns = [
+      { sort: 'name', text: 'Function', className: 'name' },
+      { sort: 'module', text: 'Module', className: 'module' },
+      { sort: 'self', text: 'Self', className: 'number' },
+      { sort: 'total', text: 'Total', className: 'number' },
+    ];
+    if (this.model.profile.sides.length > 1) columns.push({ sort: 'change', text: 'Change of total', className: 'number' });
+    if (this.model.profile.diff) columns.push({ sort: 'verdict', text: 'Verdict', className: 'verdict' });
+    return columns;
+  }
+
+  refresh() {
+    const { rows, state, measure } = this.model;
+    this.head.replaceChildren(...this.columns.map((column) => this.headCell(column)));
+    this.caption.textContent = `${groupedText(rows.length)} functions, in ${measure.unit || 'samples'} of ${shownText(measure.name)}`;
+    this.table.setAttribute('aria-rowcount', String(rows.length + 1));
+    this.empty.hidden = rows.length > 0;
+    this.scroller.hidden = rows.length === 0;
+    this.empty.textContent = state.query === '' ? 'No samples are selected.' : 'The search finds no function that has samples.';
+    if (rows !== this.shown) {
+      this.shown = rows;
+      this.current = 0;
+      this.scroller.scrollTop = 0;
+    }
+    this.showRows();
+  }
+
+  /**
+   * @param {TableColumn} column
+   * @returns {HTMLElement}
+   */
+  headCell(column) {
+    const { sort, ascending } = this.model.state;
+    const active = sort === column.sort;
+    const byText = column.sort === 'name' || column.sort === 'module' || column.sort === 'verdict';
+    const rising = byText ? !ascending : ascending;
+    const button = make('button', { type: 'button', onclick: () => {
+      this.model.update(active ? { ascending: !ascending } : { sort: column.sort, ascending: false });
+    } }, column.text, make('span', { class: 'sort-mark', 'aria-hidden': 'true' }, active ? (rising ? ' ▲' : ' ▼') : ''));
+    return make('th', {
+      scope: 'col', class: column.className, 'aria-sort': active ? (rising ? 'ascending' : 'descending') : 'none',
+    }, button);
+  }
+
+  /** Fills in the rows that are in sight. */
+  showRows() {
+    const rows = this.model.rows;
+    const top = Math.max(0, Math.min(this.scroller.scrollTop, rows.length * TABLE_ROW_HEIGHT) - TABLE_ROW_HEIGHT);
+    const from = Math.max(0, Math.floor(top / TABLE_ROW_HEIGHT) - SPARE_ROWS);
+    const seen = Math.ceil((this.scroller.clientHeight || 400) / TABLE_ROW_HEIGHT) + 2 * SPARE_ROWS;
+    const to = Math.min(rows.length, from + seen);
+    const hadFocus = this.body.contains(document.activeElement);
+    const shown = [];
+    for (let place = from; place < to; place++) shown.push(this.row(rows[place], place));
+    this.body.replaceChildren(spacer(from, this.columns.length), ...shown, spacer(rows.length - to, this.columns.length));
+    if (hadFocus) this.buttonAt(this.current)?.focus({ preventScroll: true });
+    else if (this.current < from || this.current >= to) this.setCurrent(Math.min(from + SPARE_ROWS, to - 1));
+  }
+
+  /**
+   * @param {number} fn
+   * @param {number} place
+   * @returns {HTMLElement}
+   */
+  row(fn, place) {
+    const { profile, figures, measure } = this.model;
+    const name = shownName(profile, fn);
+    const button = make('button', {
+      type: 'button', class: 'function-name', title: name, 'data-place': place,
+      tabindex: place === this.current ? 0 : -1, onclick: () => { this.setCurrent(place); this.onOpen(fn); },
+    }, name);
+    const cells = [
+      make('th', { scope: 'row', class: 'name' }, button),
+      make('td', { class: 'module', title: moduleName(profile, fn) }, moduleName(profile, fn)),
+      numberCell(figures.self[fn], figures.whole[0], measure.unit),
+      numberCell(figures.total[fn], figures.whole[0], measure.unit),
+    ];
+    if (profile.sides.length > 1) cells.push(make('td', { class: 'number' }, pointsText(shareChange(figures, fn))));
+    if (profile.diff) cells.push(this.verdictCell(fn));
+    return make('tr', { 'aria-rowindex': place + 2, 'data-fn': fn }, ...cells);
+  }
+
+  /**
+   * @param {number} fn
+   * @returns {HTMLElement}
+   */
+  verdictCell(fn) {
+    const row = this.model.findingOf(fn);
+    const title = row ? `self: ${findingText(row.self)}\ntotal: ${findingText(row.total)}` : 'not compared';
+    return make('td', { class: 'verdict', title }, this.model.verdictOf(fn));
+  }
+
+  /**
+   * @param {number} place
+   * @returns {HTMLButtonElement | null}
+   */
+  buttonAt(place) {
+    return this.body.querySelector(`button[data-place="${place}"]`);
+  }
+
+  /** @param {number} place */
+  setCurrent(place) {
+    this.buttonAt(this.current)?.setAttribute('tabindex', '-1');
+    this.current = Math.max(0, place);
+    this.buttonAt(this.current)?.setAttribute('tabindex', '0');
+  }
+
+  /** @param {KeyboardEvent} event */
+  onKey(event) {
+    const page = Math.max(1, Math.floor(this.scroller.clientHeight / TABLE_ROW_HEIGHT) - 2);
+    const last = this.model.rows.length - 1;
+    /** @type {Record<string, number>} */
+    const places = { ArrowDown: this.current + 1, ArrowUp: this.current - 1, PageDown: this.current + page,
+      PageUp: this.current - page, Home: 0, End: last };
+    if (!(event.key in places) || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    this.goTo(Math.max(0, Math.min(last, places[event.key])));
+  }
+
+  /** @param {number} place brings a row into sight and gives it the focus */
+  goTo(place) {
+    this.setCurrent(place);
+    const top = place * TABLE_ROW_HEIGHT;
+    const room = this.scroller.clientHeight - 2 * TABLE_ROW_HEIGHT;
+    if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;
+    else if (top > this.scroller.scrollTop + room) this.scroller.scrollTop = top - room;
+    this.showRows();
+    this.setCurrent(place);
+    this.buttonAt(place)?.focus({ preventScroll: true });
+  }
+}
+
+/**
+ * @param {DiffFigure} figure
+ * @returns {string}
+ */
+function findingText(figure) {
+  return `${figure.verdict}, ${percentText(figure.old_share, 1)} before, ${percentText(figure.new_share, 1)} now, ` +
+    `between ${pointsText(figure.low)} and ${pointsText(figure.high)}; visible from ${pointsText(figure.least_visible)}`;
+}
+
+/**
+ * @param {number} weight
+ * @param {number} whole
+ * @param {string} unit
+ * @returns {HTMLElement} number and share, with a bar
+ */
+export function numberCell(weight, whole, unit) {
+  const bar = make('span', { class: 'share-bar', 'aria-hidden': 'true' });
+  bar.style.width = `${whole > 0 ? Math.max(0, Math.min(100, (100 * weight) / whole)) : 0}%`;
+  const plain = unit === 'ns' || unit === 'bytes' ? weightText(weight, unit) : groupedText(weight);
+  return make('td', { class: 'number' }, bar, make('span', { class: 'weight' }, plain), ' ',
+    make('span', { class: 'share' }, percentText(weight, whole)));
+}
+
+/**
+ * @param {number} rows that it stands for
+ * @param {number} columns
+ * @returns {HTMLElement}
+ */
+function spacer(rows, columns) {
+  const cell = make('td', { colspan: columns });
+  cell.style.height = `${rows * TABLE_ROW_HEIGHT}px`;
+  const row = make('tr', { class: 'spacer', 'aria-hidden': 'true' }, cell);
+  row.hidden = rows === 0;
+  return row;
+}

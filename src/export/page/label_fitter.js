@@ -1,0 +1,71 @@
+// Names in boxes: the longest form that fits, found fast for thousands of boxes.
+import { fittedName, shownName } from './shown_names.js';
+
+/** Names longer than this are not tried whole: no box is that wide. */
+const LONGEST_LABEL = 400;
+
+export class LabelFitter {
+  /**
+   * @param {Profile} profile
+   * @param {(text: string) => number} measure width of a text in pixels
+   */
+  constructor(profile, measure) {
+    this.profile = profile;
+    this.measure = measure;
+    this.widths = new Float32Array(128);
+    for (let code = 32; code < 127; code++) this.widths[code] = measure(String.fromCharCode(code));
+    this.ellipsis = measure('…');
+    /** @type {Map<number, string>} */
+    this.names = new Map();
+    /** @type {Map<number, string>} by function and room */
+    this.labels = new Map();
+    this.widthOf = this.widthOf.bind(this);
+  }
+
+  /**
+   * @param {string} text
+   * @returns {number}
+   */
+  widthOf(text) {
+    let width = 0;
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code === 0x2026) width += this.ellipsis;
+      else if (code >= 127 || code < 32) return this.measure(text);
+      else width += this.widths[code];
+    }
+    return width;
+  }
+
+  /**
+   * @param {number} fn
+   * @returns {string}
+   */
+  nameOf(fn) {
+    let name = this.names.get(fn);
+    if (name === undefined) {
+      const whole = shownName(this.profile, fn);
+      name = whole.length > LONGEST_LABEL ? whole.slice(0, LONGEST_LABEL) + '…' : whole;
+      this.names.set(fn, name);
+    }
+    return name;
+  }
+
+  /**
+   * @param {number} fn
+   * @param {number} room in pixels
+   * @returns {string} '' when nothing useful fits
+   */
+  labelOf(fn, room) {
+    // Four pixels more or less do not show, and make the same label of most redraws.
+    const steps = Math.min(1023, Math.floor(room / 4));
+    const key = fn * 1024 + steps;
+    let label = this.labels.get(key);
+    if (label === undefined) {
+      if (this.labels.size > 50000) this.labels.clear();
+      label = fittedName(this.nameOf(fn), steps * 4, this.widthOf);
+      this.labels.set(key, label);
+    }
+    return label;
+  }
+}

@@ -1,0 +1,113 @@
+// Search over the names of all functions.
+import { shownName, shownText } from './shown_names.js';
+
+/** A regular expression is given this long over all names: some expressions take for ever on some names. */
+const SEARCH_MS = 1500;
+/** Longer names are searched in their beginning only: time of an expression may grow with the square. */
+const SEARCHED_LENGTH = 4096;
+
+/** Names in the form that is searched; made once. */
+export class NameIndex {
+  /** @param {Profile} profile */
+  constructor(profile) {
+    this.profile = profile;
+    /** @type {string[]} */
+    this.names = [];
+    /** @type {string[]} */
+    this.folded = [];
+  }
+
+  /** Makes what is missing. */
+  prepare() {
+    const { functionCount } = this.profile;
+    for (let fn = this.names.length; fn < functionCount; fn++) {
+      const name = this.profile.functionName(fn).slice(0, SEARCHED_LENGTH);
+      this.names.push(name);
+      this.folded.push(name.toLowerCase());
+    }
+  }
+
+  /**
+   * @param {string} query
+   * @param {boolean} regex
+   * @returns {SearchResult}
+   */
+  search(query, regex) {
+    if (query === '') return { mask: null, functions: 0, error: '' };
+    this.prepare();
+    return regex ? this.searchExpression(query) : this.searchText(query);
+  }
+
+  /**
+   * Capital letters in the text make it matter which are capital. Names may be given as they are shown.
+   * @param {string} query
+   * @returns {SearchResult}
+   */
+  searchText(query) {
+    const mask = new Uint8Array(this.names.length);
+    const exact = query !== query.toLowerCase();
+    const texts = exact ? this.names : this.folded;
+    let functions = 0;
+    for (let fn = 0; fn < texts.length; fn++) {
+      if (texts[fn].includes(query)) {
+        mask[fn] = 1;
+        functions++;
+      }
+    }
+    if (functions === 0 && /[\\(]/.test(query)) functions = this.searchShown(query, mask);
+    return { mask, functions, error: '' };
+  }
+
+  /**
+   * @param {string} query
+   * @param {Uint8Array} mask
+   * @returns {number} how many were found
+   */
+  searchShown(query, mask) {
+    let functions = 0;
+    for (let fn = 0; fn < this.names.length; fn++) {
+      const name = this.names[fn];
+      if ((name === '' || shownText(name) !== name) && shownName(this.profile, fn).includes(query)) {
+        mask[fn] = 1;
+        functions++;
+      }
+    }
+    return functions;
+  }
+
+  /**
+   * @param {string} query
+   * @returns {SearchResult}
+   */
+  searchExpression(query) {
+    let expression;
+    try {
+      expression = new RegExp(query, query !== query.toLowerCase() ? 'u' : 'iu');
+    } catch (error) {
+      return { mask: null, functions: 0, error: errorText(error) };
+    }
+    const mask = new Uint8Array(this.names.length);
+    const deadline = performance.now() + SEARCH_MS;
+    let functions = 0;
+    for (let fn = 0; fn < this.names.length; fn++) {
+      if (expression.test(this.names[fn])) {
+        mask[fn] = 1;
+        functions++;
+      }
+      if ((fn & 63) === 0 && performance.now() > deadline) {
+        return { mask, functions, error: `this expression is slow: ${fn + 1} of ${this.names.length} names were tried` };
+      }
+    }
+    return { mask, functions, error: '' };
+  }
+}
+
+/**
+ * @param {unknown} error
+ * @returns {string} the reason without "Invalid regular expression:" and the expression
+ */
+function errorText(error) {
+  const text = error instanceof Error ? error.message : String(error);
+  const reason = text.includes(': ') ? text.slice(text.lastIndexOf(': ') + 2) : text;
+  return `not a regular expression: ${reason}`;
+}

@@ -1,0 +1,113 @@
+// What is said of a node or function: on hover, in the bar below, to screen readers, in pictures.
+import { CHANGE_TEXTS, changeStep, modeText } from './colour_rules.js';
+import { make } from './page_elements.js';
+import { percentText, pointsText, weightText } from './number_text.js';
+import { moduleName, shownName, shownText } from './shown_names.js';
+import { NO_FUNCTION } from './decode.js';
+
+/**
+ * @typedef {object} NodeDetails
+ * @property {string} name
+ * @property {string} place module and kind of code
+ * @property {[string, string][]} figures label and text
+ */
+
+/**
+ * @param {import('./page_model.js').PageModel} model
+ * @param {ViewTree} view
+ * @param {number} node
+ * @param {string} rootText
+ * @returns {NodeDetails}
+ */
+export function detailsOfNode(model, view, node, rootText) {
+  const fn = view.fn[node];
+  const isRoot = node === 0 && view.rootFn === NO_FUNCTION;
+  /** @type {[string, string][]} */
+  const figures = [['here', shareText(model, view.total[node], view.whole[0])]];
+  if (view === model.whole) figures.push(['of its own', shareText(model, model.weights.self[node], view.whole[0])]);
+  if (node !== 0 && view.parent[node] !== 0) {
+    figures.push(['of what is above', percentText(view.total[node], view.total[view.parent[node]])]);
+  }
+  if (view.old) figures.push(...changeFigures(model, view, node));
+  if (isRoot) return { name: rootText, place: '', figures };
+  figures.push(['function self', shareText(model, model.figures.self[fn], model.total)]);
+  figures.push(['function total', shareText(model, model.figures.total[fn], model.total)]);
+  const verdict = model.verdictOf(fn);
+  if (verdict) figures.push(['verdict', shownText(verdict)]);
+  return { name: shownName(model.profile, fn), place: placeText(model.profile, fn), figures };
+}
+
+/**
+ * @param {import('./page_model.js').PageModel} model
+ * @param {ViewTree} view
+ * @param {number} node
+ * @returns {[string, string][]}
+ */
+function changeFigures(model, view, node) {
+  const old = /** @type {Float64Array} */ (view.old)[node];
+  const share = view.whole[0] > 0 ? view.total[node] / view.whole[0] : 0;
+  const oldShare = view.whole[1] > 0 ? old / view.whole[1] : 0;
+  const other = model.profile.sides[1 - model.state.side];
+  return [
+    [`on the side "${shownText(other)}"`, shareText(model, old, view.whole[1])],
+    ['change of share', `${pointsText(share - oldShare)}, ${CHANGE_TEXTS[changeStep(share, oldShare)]}`],
+  ];
+}
+
+/**
+ * @param {import('./page_model.js').PageModel} model
+ * @param {number} weight
+ * @param {number} whole
+ * @returns {string}
+ */
+export function shareText(model, weight, whole) {
+  const text = `${weightText(weight, model.measure.unit)} (${percentText(weight, whole)})`;
+  return model.profile.exact ? text : `about ${text}`;
+}
+
+/**
+ * @param {Profile} profile
+ * @param {number} fn
+ * @returns {string}
+ */
+export function placeText(profile, fn) {
+  const module = moduleName(profile, fn);
+  return module ? `${module}, ${modeText(profile, fn)}` : modeText(profile, fn);
+}
+
+/**
+ * @param {NodeDetails} details
+ * @returns {string} in one line
+ */
+export function detailsLine(details) {
+  const figures = details.figures.slice(0, 2).map(([label, text]) => `${label} ${text}`).join(', ');
+  return [details.name, details.place, figures].filter((part) => part !== '').join(' – ');
+}
+
+/** The card beside the pointer. */
+export class HoverCard {
+  constructor() {
+    this.element = make('div', { class: 'hover-card', hidden: true, 'aria-hidden': 'true' });
+  }
+
+  /**
+   * @param {NodeDetails} details
+   * @param {number} x of the pointer
+   * @param {number} y
+   */
+  show(details, x, y) {
+    this.element.replaceChildren(
+      make('div', { class: 'hover-name' }, details.name),
+      make('div', { class: 'hover-place' }, details.place),
+      make('dl', {}, ...details.figures.flatMap(([label, text]) => [make('dt', {}, label), make('dd', {}, text)])));
+    this.element.hidden = false;
+    const { width, height } = this.element.getBoundingClientRect();
+    const left = x + 16 + width > innerWidth ? Math.max(4, x - 16 - width) : x + 16;
+    const top = y + 18 + height > innerHeight ? Math.max(4, y - 12 - height) : y + 18;
+    this.element.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
+  }
+
+  hide() {
+    this.element.hidden = true;
+  }
+}

@@ -1,0 +1,96 @@
+// What the capture is and lacks, and which keys do what.
+import { make } from './page_elements.js';
+import { groupedText, weightText } from './number_text.js';
+import { shownText } from './shown_names.js';
+
+/** Keys and what they do; the help and docs/page.md say the same. */
+export const KEYS = [
+  ['1 2 3 4', 'flame graph, callers and callees, functions, timeline'],
+  ['/', 'search; Enter leads to what was found'],
+  ['Arrows', 'in a graph: to callers, callees and neighbours; in a table: to other rows'],
+  ['Enter', 'zoom to the box; in the table: callers and callees of the function'],
+  ['Esc or Backspace', 'one step out'],
+  ['+ −', 'closer, farther; also Ctrl and the wheel'],
+  ['Shift ← →', 'move what is shown; also the wheel sideways'],
+  ['Home', 'to the root, or the first row'],
+  ['s', 'callers and callees of the function with the focus'],
+  ['c', 'copy the callstack as text'],
+  ['l', 'copy a link to this view'],
+  ['i', 'leaf first: inverted'],
+  ['m', 'merge direct recursion'],
+  ['d', 'root at the top or at the bottom'],
+  ['o', 'other colours'],
+  ['t', 'light, dark, or as the system has it'],
+  ['?', 'this help'],
+];
+
+/**
+ * @param {string} title
+ * @param {...Node} content
+ * @returns {HTMLDialogElement}
+ */
+function makeDialog(title, ...content) {
+  const id = `dialog-${title.toLowerCase().replaceAll(' ', '-')}`;
+  const close = make('button', { type: 'button', class: 'close', 'aria-label': 'Close' }, '×');
+  const dialog = make('dialog', { 'aria-labelledby': id },
+    make('div', { class: 'dialog-head' }, make('h2', { id }, title), close),
+    make('div', { class: 'dialog-body', tabindex: 0, role: 'region', 'aria-labelledby': id }, ...content));
+  close.addEventListener('click', () => dialog.close());
+  dialog.addEventListener('click', (event) => { if (event.target === dialog) dialog.close(); });
+  return dialog;
+}
+
+/** @returns {HTMLDialogElement} */
+export function makeHelpDialog() {
+  const rows = KEYS.map(([keys, text]) => make('tr', {},
+    make('th', { scope: 'row' }, ...keys.split(' ').map((key) => (key === 'or' ? ' or ' : make('kbd', {}, key)))),
+    make('td', {}, text)));
+  return makeDialog('Keys', make('table', { class: 'keys' }, make('tbody', {}, ...rows)),
+    make('p', {}, 'Boxes narrower than half a pixel are not drawn; zooming shows them. The width of a box is its share of what is selected.'));
+}
+
+/**
+ * @param {Profile} profile
+ * @returns {HTMLDialogElement}
+ */
+export function makeAboutDialog(profile) {
+  const facts = profile.facts.map((fact) => make('tr', {},
+    make('th', { scope: 'row' }, shownText(fact.label)), make('td', {}, shownText(fact.value))));
+  const measures = profile.measures.map((measure) => make('tr', {},
+    make('th', { scope: 'row' }, shownText(measure.name)), make('td', {}, weightText(measure.total, measure.unit))));
+  const content = [
+    make('table', {}, make('tbody', {}, ...facts, ...measures)),
+    make('h3', {}, 'Losses and incompleteness'), lossList(profile),
+  ];
+  if (profile.timeline) content.push(make('h3', {}, 'Resolution of the timeline'), make('p', {}, shownText(profile.timeline.resolution)));
+  for (const note of profile.diff?.notes ?? []) content.push(make('p', {}, shownText(note)));
+  if (!profile.exact) content.push(make('p', {}, 'Some sums are beyond 2⁵³ and rounded.'));
+  return makeDialog('About this capture', ...content);
+}
+
+/**
+ * @param {Profile} profile
+ * @returns {HTMLElement}
+ */
+function lossList(profile) {
+  if (profile.losses.length === 0) return make('p', {}, 'None are known.');
+  return make('table', {}, make('tbody', {}, ...profile.losses.map((loss) => make('tr', {},
+    make('th', { scope: 'row' }, shownText(loss.name)),
+    make('td', { class: 'number' }, groupedText(loss.count)), make('td', {}, shownText(loss.text))))));
+}
+
+/**
+ * The line that says what is missing.
+ * @param {Profile} profile
+ * @param {() => void} onDetails
+ * @returns {HTMLElement}
+ */
+export function makeLossLine(profile, onDetails) {
+  const shown = profile.losses.slice(0, 3).map((loss) => `${shownText(loss.text || loss.name).slice(0, 160)}: ${groupedText(loss.count)}`);
+  const more = profile.losses.length - shown.length;
+  if (more > 0) shown.push(`and ${more} more`);
+  const line = make('div', { class: 'loss-line', role: 'note' }, make('strong', {}, 'Incomplete capture'), ` ${shown.join(' · ')} `,
+    make('button', { type: 'button', class: 'small', onclick: onDetails }, 'Details'));
+  line.hidden = profile.losses.length === 0;
+  return line;
+}

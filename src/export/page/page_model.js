@@ -1,0 +1,243 @@
+// The state of the page, and what follows from it. What follows is worked out when it is asked for and
+// kept until what it depends on changes.
+import { NO_FUNCTION } from './decode.js';
+import { changeColouring, modeColouring, moduleColouring } from './colour_rules.js';
+import { windowOfNode } from './flame_layout.js';
+import { functionRows } from './function_rows.js';
+import { groupedTree, outermostNodes, weightyNodes } from './grouped_tree.js';
+import { NameIndex } from './name_search.js';
+import { isFiltered, selectedWeights } from './sample_filter.js';
+import { functionFigures, matchedWeight, nodeOfPath, wholeViewTree } from './tree_math.js';
+
+/** Fields of the state that go into the history, so that "back" undoes them. */
+const STEPS = ['view', 'zoom', 'fn', 'threads', 'inverted', 'merged', 'measure', 'side'];
+
+/** Keeps the latest result of each computation with what it was made of. */
+class Memory {
+  constructor() {
+    /** @type {Map<string, {key: string, value: any}>} */
+    this.kept = new Map();
+  }
+
+  /**
+   * @template T
+   * @param {string} name
+   * @param {unknown[]} parts
+   * @param {() => T} compute
+   * @returns {T}
+   */
+  of(name, parts, compute) {
+    const key = JSON.stringify(parts);
+    const entry = this.kept.get(name);
+    if (entry && entry.key === key) return entry.value;
+    const value = compute();
+    this.kept.set(name, { key, value });
+    return value;
+  }
+}
+
+export class PageModel {
+  /**
+   * @param {Profile} profile
+   * @param {ViewState} state
+   */
+  constructor(profile, state) {
+    this.profile = profile;
+    this.state = state;
+    this.names = new NameIndex(profile);
+    this.memory = new Memory();
+    /** @type {((changed: Set<string>) => void)[]} */
+    this.listeners = [];
+    /** @type {(step: boolean) => void} */
+    this.onLinkChange = () => {};
+  }
+
+  /** @param {(changed: Set<string>) => void} listener called with the names of the fields that changed */
+  listen(listener) {
+    this.listeners.push(listener);
+  }
+
+  /** @param {Partial<ViewState>} patch */
+  update(patch) {
+    const changed = this.apply(patch);
+    if (changed.size === 0) return;
+    this.onLinkChange(STEPS.some((field) => changed.has(field)));
+    for (const listener of this.listeners) listener(changed);
+  }
+
+  /** @param {ViewState} state of a link; makes no new step of the history */
+  restore(state) {
+    const changed = this.apply(state);
+    for (const listener of this.listeners) listener(changed);
+  }
+
+  /**
+   * @param {Partial<ViewState>} patch
+   * @returns {Set<string>}
+   */
+  apply(patch) {
+    const before = /** @type {any} */ (this.state);
+    const changed = new Set(Object.entries(patch)
+      .filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field]))
+      .map(([field]) => field));
+    this.state = { ...this.state, ...patch };
+    return changed;
+  }
+
+  /** What decides which samples count. */
+  get filterKey() {
+    const { measure, side, range, threads } = this.state;
+    return [measure, side, range, threads];
+  }
+
+  /** @returns {boolean} */
+  get filtered() {
+    return isFiltered(this.profile, this.state);
+  }
+
+  /** @returns {Measure} */
+  get measure() {
+    return this.profile.measures[this.state.measure] ?? { name: '', unit: 'samples', total: 0n };
+  }
+
+  /** @returns {Weights} */
+  get weights() {
+    return this.memory.of('weights', this.filterKey, () => selectedWeights(this.profile, this.state));
+  }
+
+  /** @returns {ViewTree} every node, root first */
+  get whole() {
+    return this.memory.of('whole', this.filterKey, () => wholeViewTree(this.profile.tree, this.weights));
+  }
+
+  /** @returns {FunctionFigures} */
+  get figures() {
+    return this.memory.of('figures', this.filterKey,
+      () => functionFigures(this.profile.tree, this.weights, this.profile.functionCount));
+  }
+
+  /** @returns {SearchResult} */
+  get search() {
+    const { query, regex } = this.state;
+    return this.memory.of('search', [query, regex], () => this.names.search(query, regex));
+  }
+
+  /** @returns {number} weight of the callstacks with a function that was found */
+  get matched() {
+    const { query, regex } = this.state;
+    const mask = this.search.mask;
+    return mask ? this.memory.of('matched', [this.filterKey, query, regex], () => matchedWeight(this.whole, mask)) : 0;
+  }
+
+  /** @returns {import('./colour_rules.js').Colouring} */
+  get colouring() {
+    const { colour } = this.state;
+    return this.memory.of('colouring', [colour, this.state.measure], () => {
+      if (colour === 'change') return changeColouring(this.profile.functionCount);
+      // Of all samples: a filter does not change colours.
+      const { measure } = this.state;
+      const all = functionFigures(this.profile.tree,
+        { self: this.profile.self[0][measure], oldSelf: this.profile.self[1]?.[measure] ?? null },
+        this.profile.functionCount);
+      return (colour === 'mode' ? modeColouring : moduleColouring)(this.profile, all);
+    });
+  }
+
+  /** @returns {Uint32Array} functions of the table, in order */
+  get rows() {
+    const { sort, ascending, query, regex } = this.state;
+    return this.memory.of('rows', [this.filterKey, sort, ascending, query, regex],
+      () => functionRows(this.profile, this.figures, this.state, this.search.mask, (fn) => this.verdictOf(fn)));
+  }
+
+  /**
+   * @param {number} fn
+   * @returns {DiffRow | undefined} what the comparison says of a function
+   */
+  findingOf(fn) {
+    return this.memory.of('findings', [],
+      () => new Map((this.profile.diff?.rows ?? []).map((row) => [row.fn, row]))).get(fn);
+  }
+
+  /**
+   * @param {number} fn
+   * @returns {string} '' without a comparison
+   */
+  verdictOf(fn) {
+    const row = this.findingOf(fn);
+    if (!row) return '';
+    return row.self.verdict === row.total.verdict ? row.total.verdict : `self ${row.self.verdict}, total ${row.total.verdict}`;
+  }
+
+  /** @returns {ViewTree} what the flame graph shows */
+  get flame() {
+    const { inverted, merged, zoom, window } = this.state;
+    if (!inverted && !merged) return this.whole;
+    let coarse = this.memory.of('coarse', [this.filterKey, inverted, merged],
+      () => groupedTree(this.flameSpec([0, 1], [])));
+    if (coarse.pruned && coarse.depth[nodeOfPath(coarse, zoom)] < zoom.length) {
+      coarse = this.memory.of('kept', [this.filterKey, inverted, merged, zoom],
+        () => groupedTree(this.flameSpec([0, 1], zoom)));
+    }
+    if (!coarse.pruned || (!window && zoom.length === 0)) return coarse;
+    return this.memory.of('fine', [this.filterKey, inverted, merged, zoom, window],
+      () => groupedTree(this.flameSpec(window ?? fractionsOf(coarse, nodeOfPath(coarse, zoom)), zoom)));
+  }
+
+  /**
+   * @param {[number, number]} window
+   * @param {number[]} keep
+   * @returns {import('./grouped_tree.js').GroupSpec}
+   */
+  flameSpec(window, keep) {
+    const { inverted, merged } = this.state;
+    const shared = { tree: this.profile.tree, functionCount: this.profile.functionCount, merged, rootFn: NO_FUNCTION,
+      whole: this.whole.whole, window, keep };
+    if (inverted) {
+      const { self, oldSelf } = this.weights;
+      return { ...shared, walk: 'up', leaves: true, nodes: weightyNodes(this.weights), value: self, old: oldSelf };
+    }
+    return { ...shared, walk: 'down', leaves: false, nodes: new Uint32Array(1), value: this.whole.total, old: this.whole.old };
+  }
+
+  /** @returns {[number, number]} weights between which the flame graph is shown */
+  get flameWindow() {
+    const view = this.flame;
+    const { window, zoom } = this.state;
+    if (window) return [window[0] * view.total[0], window[1] * view.total[0]];
+    return windowOfNode(view, nodeOfPath(view, zoom));
+  }
+
+  /** @returns {{callers: ViewTree, callees: ViewTree}} of the function in the middle */
+  get sandwich() {
+    const { fn, merged } = this.state;
+    return this.memory.of('sandwich', [this.filterKey, fn, merged], () => {
+      const tree = this.profile.tree;
+      const shared = { tree, functionCount: this.profile.functionCount, merged, leaves: false,
+        nodes: outermostNodes(tree, fn), rootFn: fn, value: this.whole.total, old: this.whole.old,
+        whole: this.whole.whole, window: /** @type {[number, number]} */ ([0, 1]), keep: [] };
+      return { callers: groupedTree({ ...shared, walk: 'up' }), callees: groupedTree({ ...shared, walk: 'down' }) };
+    });
+  }
+
+  /** @returns {Float64Array} sums of prefixSums */
+  get sums() {
+    return this.whole.left;
+  }
+
+  /** @returns {number} weight of all samples that count */
+  get total() {
+    return this.whole.whole[0];
+  }
+}
+
+/**
+ * @param {ViewTree} view
+ * @param {number} node
+ * @returns {[number, number]}
+ */
+function fractionsOf(view, node) {
+  const [from, to] = windowOfNode(view, node);
+  const total = view.total[0];
+  return total > 0 ? [from / total, to / total] : [0, 1];
+}

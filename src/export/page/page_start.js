@@ -1,0 +1,43 @@
+// Starts the page on a profile: the state of the link, and its way back into the address.
+import { PageModel } from './page_model.js';
+import { PageView } from './page_view.js';
+import { linkOfState, stateOfLink } from './view_link.js';
+import { make } from './page_elements.js';
+
+/** Names are made ready for the search when the first picture has been there for a moment. */
+const SEARCH_READY_MS = 400;
+
+/**
+ * @param {Profile} profile
+ * @param {HTMLElement} place
+ * @returns {PageView}
+ */
+export function startPage(profile, place) {
+  const model = new PageModel(profile, stateOfLink(location.hash, profile));
+  const view = new PageView(model);
+  model.onLinkChange = (step) => {
+    const link = linkOfState(model.state, profile);
+    const address = link === '' ? location.pathname + location.search : `#${link}`;
+    try {
+      if (step) history.pushState(null, '', address);
+      else history.replaceState(null, '', address);
+    } catch {
+      // Browsers limit how often; the link is up to date again with the next change.
+    }
+  };
+  addEventListener('popstate', () => model.restore(stateOfLink(location.hash, profile)));
+  view.mount(place);
+  setTimeout(() => model.names.prepare(), SEARCH_READY_MS);
+  return view;
+}
+
+/**
+ * Says in the page why there is nothing in it.
+ * @param {unknown} error
+ * @param {HTMLElement} place
+ */
+export function showFailure(error, place) {
+  const text = error instanceof Error ? error.message : String(error);
+  place.replaceChildren(make('div', { class: 'failure', role: 'alert' },
+    make('h1', {}, 'This page cannot be shown'), make('p', {}, text)));
+}

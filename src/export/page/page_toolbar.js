@@ -1,0 +1,143 @@
+// Tabs of the views, choices and actions.
+import { make, makeChoice, makeToggle } from './page_elements.js';
+import { shownText } from './shown_names.js';
+
+/** @type {[ViewState['view'], string][]} */
+export const VIEW_TABS = [
+  ['flame', 'Flame graph'], ['sandwich', 'Callers & callees'], ['functions', 'Functions'], ['timeline', 'Timeline'],
+];
+
+export class ViewTabs {
+  /** @param {import('./page_model.js').PageModel} model */
+  constructor(model) {
+    this.model = model;
+    this.tabs = VIEW_TABS.map(([view, text]) => make('button', {
+      type: 'button', role: 'tab', id: `tab-${view}`, 'aria-controls': `panel-${view}`, onclick: () => model.update({ view }),
+    }, text));
+    this.element = make('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Views',
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.onKey(event) }, ...this.tabs);
+  }
+
+  /** @param {KeyboardEvent} event */
+  onKey(event) {
+    const place = VIEW_TABS.findIndex(([view]) => view === this.model.state.view);
+    const count = VIEW_TABS.length;
+    /** @type {Record<string, number>} */
+    const places = { ArrowRight: (place + 1) % count, ArrowLeft: (place + count - 1) % count, Home: 0, End: count - 1 };
+    if (!(event.key in places)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.model.update({ view: VIEW_TABS[places[event.key]][0] });
+    this.tabs[places[event.key]].focus();
+  }
+
+  refresh() {
+    VIEW_TABS.forEach(([view], k) => {
+      const active = view === this.model.state.view;
+      this.tabs[k].setAttribute('aria-selected', String(active));
+      this.tabs[k].tabIndex = active ? 0 : -1;
+    });
+  }
+}
+
+/**
+ * What the buttons do besides changing the state.
+ * @typedef {{saveSvg: () => void, savePng: () => void}} PageActions
+ */
+
+export class Toolbar {
+  /**
+   * @param {import('./page_model.js').PageModel} model
+   * @param {PageActions} actions
+   */
+  constructor(model, actions) {
+    this.model = model;
+    const { profile } = model;
+    this.measure = makeChoice('Count', profile.measures.map((measure, k) => [String(k), measureText(measure)]),
+      (value) => model.update({ measure: Number(value) }));
+    this.side = makeChoice('Widths of', profile.sides.map((side, k) => [String(k), shownText(side)]),
+      (value) => model.update({ side: Number(value), zoom: [], window: null }));
+    const colours = [['module', 'module'], ['mode', 'kind of code']];
+    if (profile.sides.length > 1) colours.unshift(['change', 'change']);
+    this.colour = makeChoice('Colour by', colours, (value) => model.update({ colour: /** @type {any} */ (value) }));
+    this.measure.field.hidden = profile.measures.length < 2;
+    this.side.field.hidden = profile.sides.length < 2;
+    this.direction = makeToggle('Root at bottom', 'Flame graph instead of icicle (d)', () => flip(model, 'd'));
+    this.inverted = makeToggle('Leaf first', 'Callstacks from their leaves (i)', () => flip(model, 'i'));
+    this.merged = makeToggle('Merge recursion', 'A function that calls itself directly is one box (m)', () => flip(model, 'm'));
+    this.svg = makeAction('SVG', 'Save what is seen as SVG', actions.saveSvg);
+    this.png = makeAction('PNG', 'Save what is seen as PNG', actions.savePng);
+    this.element = make('div', { class: 'toolbar', role: 'toolbar', 'aria-label': 'What is shown, and how' },
+      this.measure.field, this.side.field, this.colour.field, this.direction, this.inverted, this.merged,
+      make('span', { class: 'space' }), this.svg, this.png);
+  }
+
+  refresh() {
+    const { state } = this.model;
+    this.measure.select.value = String(state.measure);
+    this.side.select.value = String(state.side);
+    this.colour.select.value = state.colour;
+    this.direction.setAttribute('aria-pressed', String(state.direction === 'up'));
+    this.inverted.setAttribute('aria-pressed', String(state.inverted));
+    this.merged.setAttribute('aria-pressed', String(state.merged));
+    const flame = state.view === 'flame';
+    const graph = flame || state.view === 'sandwich';
+    this.direction.hidden = this.inverted.hidden = !flame;
+    this.merged.hidden = this.colour.field.hidden = this.svg.hidden = this.png.hidden = !graph;
+    this.element.hidden = !graph && this.measure.field.hidden && this.side.field.hidden;
+  }
+}
+
+/**
+ * @param {string} text
+ * @param {string} title
+ * @param {() => void} onPress
+ * @returns {HTMLButtonElement}
+ */
+function makeAction(text, title, onPress) {
+  return make('button', { type: 'button', class: 'action', title, onclick: onPress }, text);
+}
+
+/**
+ * @param {Measure} measure
+ * @returns {string}
+ */
+function measureText(measure) {
+  const name = shownText(measure.name);
+  return measure.unit && !name.includes(measure.unit) ? `${name} (${measure.unit})` : name;
+}
+
+/**
+ * What the keys of single letters change.
+ * @param {import('./page_model.js').PageModel} model
+ * @param {string} key
+ * @returns {boolean} whether the key is one of them
+ */
+export function flip(model, key) {
+  const { state } = model;
+  if (key === 'd') model.update({ direction: state.direction === 'up' ? 'down' : 'up' });
+  else if (key === 'i') model.update({ inverted: !state.inverted, zoom: [], window: null });
+  else if (key === 'm') model.update({ merged: !state.merged, zoom: [], window: null });
+  else if (key === 'o') model.update({ colour: nextColour(model) });
+  else if (key === 't') model.update({ theme: nextTheme(state.theme) });
+  else return false;
+  return true;
+}
+
+/**
+ * @param {import('./page_model.js').PageModel} model
+ * @returns {ViewState['colour']}
+ */
+function nextColour(model) {
+  /** @type {ViewState['colour'][]} */
+  const colours = model.profile.sides.length > 1 ? ['change', 'module', 'mode'] : ['module', 'mode'];
+  return colours[(colours.indexOf(model.state.colour) + 1) % colours.length];
+}
+
+/**
+ * @param {ViewState['theme']} theme
+ * @returns {ViewState['theme']}
+ */
+export function nextTheme(theme) {
+  return theme === 'auto' ? 'dark' : theme === 'dark' ? 'light' : 'auto';
+}

@@ -1,0 +1,170 @@
+// What the modules of the page hand to each other. Global, so that JSDoc names them without imports;
+// nothing of this file is in a page. docs/page-format.md says how a Profile is stored.
+
+/** One thing that was counted. The total is of all sides' samples and may pass 2^53. */
+interface Measure {
+  name: string;
+  /** Of each side. */
+  totals: bigint[];
+  /** 'samples', 'ns', 'bytes', 'events', ... */
+  unit: string;
+  total: bigint;
+}
+interface Thread {
+  pid: number;
+  tid: number;
+  process: string;
+  thread: string;
+}
+interface Fact {
+  label: string;
+  value: string;
+}
+/** Something that is missing from the capture, or may be. */
+interface Loss {
+  name: string;
+  count: bigint;
+  text: string;
+}
+/** Nodes depth first, parents first. Node 0 is the root; the subtree of node i is [i, end[i]). */
+interface Tree {
+  count: number;
+  fn: Uint32Array;
+  parent: Uint32Array;
+  end: Uint32Array;
+  depth: Uint16Array | Uint32Array;
+}
+/** Rows sorted by bucket, thread and node; each is some self weight of a node. */
+interface Timeline {
+  start: bigint;
+  /** Nanoseconds of a bucket. */
+  width: number;
+  buckets: number;
+  /** A sentence for people. */
+  resolution: string;
+  bucket: Uint32Array;
+  thread: Uint32Array;
+  node: Uint32Array;
+  measure: Uint8Array;
+  value: Float64Array;
+}
+/** What `diff --json` says of a function's own or total samples. Shares and differences are fractions. */
+interface DiffFigure {
+  verdict: string;
+  old_share: number;
+  new_share: number;
+  difference: number;
+  low: number;
+  high: number;
+  least_visible: number;
+}
+interface DiffRow {
+  fn: number;
+  name: string;
+  module: string;
+  self: DiffFigure;
+  total: DiffFigure;
+}
+/** The comparison, of one event. */
+interface Diff {
+  by: string;
+  unit: string;
+  event: string;
+  notes: string[];
+  rows: DiffRow[];
+}
+interface Profile {
+  title: string;
+  /** [] or ['old', 'new'] */
+  sides: string[];
+  facts: Fact[];
+  losses: Loss[];
+  measures: Measure[];
+  tree: Tree;
+  /** self[side][measure][node] */
+  self: Float64Array[][];
+  /** False when a sum may have passed 2^53 and is rounded. */
+  exact: boolean;
+  modules: string[];
+  functionCount: number;
+  functionName: (fn: number) => string;
+  /** Index into modules; NO_FUNCTION: none. */
+  functionModule: Uint32Array;
+  /** 0 user, 1 kernel, 2 run-time compiled, 3 unknown, 4 inlined */
+  functionMode: Uint8Array;
+  threads: Thread[];
+  timeline: Timeline | null;
+  diff: Diff | null;
+}
+
+/**
+ * A tree as it is drawn. Node i lies in [left[i], left[i] + total[i]) of the weight of the root; a node's
+ * own weight comes first, its children after it. Positions do not depend on what was left out.
+ */
+interface ViewTree {
+  count: number;
+  fn: Uint32Array;
+  parent: Uint32Array;
+  end: Uint32Array;
+  depth: Uint16Array | Uint32Array;
+  left: Float64Array;
+  total: Float64Array;
+  /** Totals of the old side of a differential, or null. */
+  old: Float64Array | null;
+  /** Weights of the whole profile that shares refer to: [shown side, other side]. */
+  whole: [number, number];
+  /** The function that the root stands for, or NO_FUNCTION: everything. */
+  rootFn: number;
+  /** True when nodes too narrow to be seen were left out; zooming builds them. */
+  pruned: boolean;
+}
+
+/** Weights of the samples that the time range and the chosen threads leave. */
+interface Weights {
+  /** Own weight by node: of the shown side. */
+  self: Float64Array;
+  /** Of the other side of a differential, or null. */
+  oldSelf: Float64Array | null;
+}
+/** Self and total of each function; a sample counts once however often a function recurs in it. */
+interface FunctionFigures {
+  self: Float64Array;
+  total: Float64Array;
+  oldSelf: Float64Array | null;
+  oldTotal: Float64Array | null;
+  whole: [number, number];
+}
+/** Functions that a search found. */
+interface SearchResult {
+  /** 1 for each function found; null: nothing is searched for. */
+  mask: Uint8Array | null;
+  functions: number;
+  /** What is wrong with the expression, or ''. */
+  error: string;
+}
+/** All that a link to a view holds. */
+interface ViewState {
+  view: 'flame' | 'sandwich' | 'functions' | 'timeline';
+  /** Root at the bottom (flame graph) or at the top (icicle). */
+  direction: 'up' | 'down';
+  inverted: boolean;
+  merged: boolean;
+  colour: 'module' | 'mode' | 'change';
+  measure: number;
+  side: number;
+  query: string;
+  regex: boolean;
+  /** Functions from the root to the node zoomed to. */
+  zoom: number[];
+  /** Part of the root's width that is shown, as fractions, when it is not that of a node. */
+  window: [number, number] | null;
+  /** The function in the middle of callers and callees, or -1. */
+  fn: number;
+  /** Buckets of the timeline, both included; null: all. */
+  range: [number, number] | null;
+  /** Indices of threads; null: all. */
+  threads: number[] | null;
+  sort: 'name' | 'module' | 'self' | 'total' | 'change' | 'verdict';
+  ascending: boolean;
+  theme: 'auto' | 'light' | 'dark';
+}

@@ -1,0 +1,59 @@
+// Where the flame graph is: the functions from the root to the node zoomed to, each a button.
+import { make } from './page_elements.js';
+import { shownName, shorterNames } from './shown_names.js';
+
+/** Functions of the path that are shown at each end of a long one. */
+const SHOWN_ENDS = 24;
+const LONGEST_STEP = 48;
+
+export class PathBar {
+  /** @param {import('./page_model.js').PageModel} model */
+  constructor(model) {
+    this.model = model;
+    this.list = make('ol', {});
+    this.element = make('nav', { class: 'path-bar', 'aria-label': 'Path of the zoom' }, this.list);
+  }
+
+  refresh() {
+    const { zoom, window } = this.model.state;
+    this.element.hidden = zoom.length === 0 && window === null;
+    const steps = [this.step('all', 'everything', 0)];
+    for (let k = 1; k <= zoom.length; k++) {
+      if (k > SHOWN_ENDS && k <= zoom.length - SHOWN_ENDS) {
+        if (k === SHOWN_ENDS + 1) steps.push(make('li', { class: 'path-gap' }, `… ${zoom.length - 2 * SHOWN_ENDS} more …`));
+        continue;
+      }
+      const name = shownName(this.model.profile, zoom[k - 1]);
+      steps.push(this.step(stepText(name), name, k));
+    }
+    if (window) steps.push(make('li', { class: 'path-gap' }, 'a part of it'));
+    this.list.replaceChildren(...steps);
+    this.element.scrollLeft = this.element.scrollWidth;
+  }
+
+  /**
+   * @param {string} text
+   * @param {string} title
+   * @param {number} length of the path that it leads to
+   * @returns {HTMLElement}
+   */
+  step(text, title, length) {
+    const { zoom, window } = this.model.state;
+    const last = length === zoom.length && !window;
+    const button = make('button', {
+      type: 'button', title, ...(last ? { 'aria-current': 'location' } : {}),
+      onclick: () => this.model.update({ zoom: this.model.state.zoom.slice(0, length), window: null }),
+    }, text);
+    return make('li', {}, button);
+  }
+}
+
+/**
+ * @param {string} name
+ * @returns {string} a form that leaves room for others
+ */
+function stepText(name) {
+  const forms = shorterNames(name);
+  const form = forms.find((text) => text.length <= LONGEST_STEP) ?? forms[forms.length - 1];
+  return form.length > LONGEST_STEP ? form.slice(0, LONGEST_STEP - 1) + '…' : form;
+}

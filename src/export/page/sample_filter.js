@@ -1,0 +1,98 @@
+// Which samples count: a range of the timeline, some threads, an event, a side of a differential.
+
+/**
+ * @param {Profile} profile
+ * @param {ViewState} state
+ * @returns {boolean} whether the timeline leaves samples out
+ */
+export function isFiltered(profile, state) {
+  return profile.timeline !== null && (state.range !== null || state.threads !== null);
+}
+
+/**
+ * Weights by node of what the state selects. Unfiltered ones are the profile's own arrays: do not change them.
+ * @param {Profile} profile
+ * @param {ViewState} state
+ * @returns {Weights}
+ */
+export function selectedWeights(profile, state) {
+  const differential = profile.sides.length > 1;
+  const side = differential ? state.side : 0;
+  const shown = profile.self[side][state.measure];
+  const oldSelf = differential ? profile.self[1 - side][state.measure] : null;
+  const timeline = profile.timeline;
+  if (!timeline || !isFiltered(profile, state)) return { self: shown, oldSelf };
+  const [from, to] = rowsOfRange(timeline, state.range);
+  const wanted = threadMask(profile, state.threads);
+  const self = new Float64Array(shown.length);
+  for (let row = from; row < to; row++) {
+    if (timeline.measure[row] === state.measure && wanted[timeline.thread[row]]) {
+      self[timeline.node[row]] += timeline.value[row];
+    }
+  }
+  return { self, oldSelf };
+}
+
+/**
+ * Rows of some buckets.
+ * @param {Timeline} timeline
+ * @param {[number, number] | null} range
+ * @returns {[number, number]} from, and the one after the last
+ */
+export function rowsOfRange(timeline, range) {
+  if (!range) return [0, timeline.bucket.length];
+  return [firstRowAt(timeline.bucket, range[0]), firstRowAt(timeline.bucket, range[1] + 1)];
+}
+
+/**
+ * @param {Uint32Array} buckets sorted
+ * @param {number} bucket
+ * @returns {number} the first row of this bucket or a later one
+ */
+function firstRowAt(buckets, bucket) {
+  let low = 0;
+  let high = buckets.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (buckets[middle] < bucket) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
+ * @param {Profile} profile
+ * @param {number[] | null} threads
+ * @returns {Uint8Array} 1 for each wanted thread
+ */
+function threadMask(profile, threads) {
+  const mask = new Uint8Array(Math.max(1, profile.threads.length));
+  if (!threads) return mask.fill(1);
+  for (const thread of threads) mask[thread] = 1;
+  return mask;
+}
+
+/**
+ * Weight by thread and column, for drawing: columns share the buckets evenly.
+ * @param {Profile} profile
+ * @param {number} measure
+ * @param {number} columns
+ * @returns {{byThread: Float32Array[], all: Float32Array, totals: Float64Array}}
+ */
+export function weightColumns(profile, measure, columns) {
+  const timeline = /** @type {Timeline} */ (profile.timeline);
+  const byThread = profile.threads.map(() => new Float32Array(0));
+  const all = new Float32Array(columns);
+  const totals = new Float64Array(profile.threads.length);
+  const { bucket, thread, value } = timeline;
+  for (let row = 0; row < bucket.length; row++) {
+    if (timeline.measure[row] !== measure) continue;
+    const column = Math.min(columns - 1, Math.floor((bucket[row] * columns) / timeline.buckets));
+    const t = thread[row];
+    if (byThread[t].length === 0) byThread[t] = new Float32Array(columns);
+    byThread[t][column] += value[row];
+    all[column] += value[row];
+    totals[t] += value[row];
+  }
+  return { byThread, all, totals };
+}

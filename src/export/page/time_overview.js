@@ -1,0 +1,117 @@
+// The strip above all views: weight over time, the range that is selected, and what the selection is.
+import { weightColumns } from './sample_filter.js';
+import { make } from './page_elements.js';
+import { rangeText, timeMarks } from './time_axis.js';
+import { TimeStrip } from './time_strip.js';
+import { shownText } from './shown_names.js';
+
+/** Columns that weights are added up in. */
+export const STRIP_COLUMNS = 600;
+
+/**
+ * Weights of the strips; the same for all that show them.
+ * @param {import('./page_model.js').PageModel} model
+ * @returns {ReturnType<typeof weightColumns>}
+ */
+export function stripColumns(model) {
+  const { measure } = model.state;
+  const buckets = /** @type {Timeline} */ (model.profile.timeline).buckets;
+  return model.memory.of('columns', [measure],
+    () => weightColumns(model.profile, measure, Math.max(1, Math.min(STRIP_COLUMNS, buckets))));
+}
+
+export class TimeOverview {
+  /** @param {import('./page_model.js').PageModel} model */
+  constructor(model) {
+    this.model = model;
+    this.strip = new TimeStrip(model, 40);
+    this.low = this.handle('Start of the range', 0);
+    this.high = this.handle('End of the range', 1);
+    this.marks = make('div', { class: 'time-marks', 'aria-hidden': 'true' });
+    this.note = make('span', { class: 'time-note' });
+    this.clear = make('button', { type: 'button', class: 'small', onclick: () => model.update({ range: null, threads: null }) }, 'Show all');
+    this.element = make('section', { class: 'time-overview', 'aria-label': 'Samples over time' },
+      make('div', { class: 'time-box' }, this.strip.canvas, this.low, this.high, this.marks),
+      make('div', { class: 'time-line' }, this.note, this.clear));
+    new ResizeObserver(() => this.refresh()).observe(this.element);
+  }
+
+  /**
+   * @param {string} label
+   * @param {0 | 1} edge
+   * @returns {HTMLElement}
+   */
+  handle(label, edge) {
+    return make('div', { class: 'time-handle', role: 'slider', tabindex: 0, 'aria-label': label,
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.onKey(event, edge) });
+  }
+
+  refresh() {
+    const { timeline, threads } = this.model.profile;
+    this.element.hidden = !timeline;
+    if (!timeline) return;
+    const { all } = stripColumns(this.model);
+    this.strip.show(all, maximum(all));
+    const range = this.model.state.range ?? [0, timeline.buckets - 1];
+    this.place(this.low, range[0], range[0] / timeline.buckets, timeline);
+    this.place(this.high, range[1], (range[1] + 1) / timeline.buckets, timeline);
+    this.marks.replaceChildren(...timeMarks(timeline.buckets * timeline.width, Math.max(2, this.element.clientWidth / 90)).map((mark) => {
+      const element = make('span', {}, mark.text);
+      element.style.left = `${100 * mark.part}%`;
+      return element;
+    }));
+    this.clear.hidden = !this.model.filtered;
+    const chosen = this.model.state.threads;
+    const parts = [this.model.state.range ? `Selected: ${rangeText(timeline, this.model.state.range)}` : 'Drag to select a range'];
+    if (chosen) parts.push(`${chosen.length} of ${threads.length} threads`);
+    parts.push(shownText(timeline.resolution));
+    this.note.textContent = parts.join(' · ');
+  }
+
+  /**
+   * @param {HTMLElement} handle
+   * @param {number} bucket
+   * @param {number} part
+   * @param {Timeline} timeline
+   */
+  place(handle, bucket, part, timeline) {
+    handle.style.left = `${100 * part}%`;
+    handle.setAttribute('aria-valuemin', '0');
+    handle.setAttribute('aria-valuemax', String(timeline.buckets - 1));
+    handle.setAttribute('aria-valuenow', String(bucket));
+    handle.setAttribute('aria-valuetext', rangeText(timeline, [bucket, bucket]));
+  }
+
+  /**
+   * @param {KeyboardEvent} event
+   * @param {0 | 1} edge
+   */
+  onKey(event, edge) {
+    const timeline = this.model.profile.timeline;
+    if (!timeline) return;
+    const last = timeline.buckets - 1;
+    const step = event.shiftKey || event.key.startsWith('Page') ? Math.max(1, Math.round(timeline.buckets / 10))
+      : Math.max(1, Math.round(timeline.buckets / 100));
+    const range = /** @type {[number, number]} */ ([...(this.model.state.range ?? [0, last])]);
+    if (event.key === 'ArrowLeft' || event.key === 'ArrowDown' || event.key === 'PageDown') range[edge] -= step;
+    else if (event.key === 'ArrowRight' || event.key === 'ArrowUp' || event.key === 'PageUp') range[edge] += step;
+    else if (event.key === 'Home') range[edge] = edge === 0 ? 0 : range[0];
+    else if (event.key === 'End') range[edge] = edge === 0 ? range[1] : last;
+    else if (event.key === 'Escape') return this.model.update({ range: null });
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+    range[edge] = edge === 0 ? Math.min(Math.max(0, range[0]), range[1]) : Math.max(Math.min(last, range[1]), range[0]);
+    this.model.update({ range: range[0] === 0 && range[1] === last ? null : range });
+  }
+}
+
+/**
+ * @param {Float32Array} values
+ * @returns {number} at least a little
+ */
+export function maximum(values) {
+  let most = Number.MIN_VALUE;
+  for (const value of values) if (value > most) most = value;
+  return most;
+}

@@ -1,0 +1,122 @@
+// Weight over time as a row of bars, in which a range is dragged.
+import { make } from './page_elements.js';
+import { paletteOf } from './page_theme.js';
+import { bucketAt } from './time_axis.js';
+
+/** A drag of fewer pixels is a click, which takes the range away. */
+const LEAST_DRAG = 4;
+
+export class TimeStrip {
+  /**
+   * @param {import('./page_model.js').PageModel} model
+   * @param {number} height
+   */
+  constructor(model, height) {
+    this.model = model;
+    this.height = height;
+    this.canvas = make('canvas', { class: 'time-strip', 'aria-hidden': 'true' });
+    this.canvas.style.height = `${height}px`;
+    /** @type {Float32Array} */
+    this.values = new Float32Array(0);
+    this.highest = 0;
+    /** @type {number | null} place where a drag began */
+    this.from = null;
+    /** @type {[number, number] | null} range that is taken over with the next frame */
+    this.pending = null;
+    this.canvas.addEventListener('pointerdown', (event) => this.onDown(event));
+    this.canvas.addEventListener('pointermove', (event) => this.onDrag(event));
+    this.canvas.addEventListener('pointerup', (event) => this.onUp(event));
+    this.canvas.addEventListener('pointercancel', () => { this.from = null; });
+  }
+
+  /**
+   * @param {Float32Array} values by column
+   * @param {number} highest what a bar of full height stands for
+   */
+  show(values, highest) {
+    this.values = values;
+    this.highest = highest;
+    this.draw();
+  }
+
+  draw() {
+    const width = this.canvas.clientWidth;
+    const context = this.canvas.getContext('2d');
+    if (!context || width === 0) return;
+    const ratio = devicePixelRatio || 1;
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(this.height * ratio);
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const palette = paletteOf(this.model.state);
+    const timeline = this.model.profile.timeline;
+    const range = this.model.state.range;
+    const part = width / Math.max(1, this.values.length);
+    const edges = range && timeline
+      ? [(range[0] / timeline.buckets) * width, ((range[1] + 1) / timeline.buckets) * width] : null;
+    context.fillStyle = palette.bar;
+    for (let k = 0; k < this.values.length; k++) {
+      if (this.values[k] === 0) continue;
+      const size = Math.max(1, (this.values[k] / this.highest) * (this.height - 2));
+      const outside = edges && ((k + 0.5) * part < edges[0] || (k + 0.5) * part > edges[1]);
+      context.globalAlpha = outside ? 0.3 : 1;
+      context.fillRect(k * part, this.height - size, Math.max(part - (part > 3 ? 1 : 0), 0.75), size);
+    }
+    context.globalAlpha = 1;
+    if (edges) paintRange(context, palette.range, edges, this.height);
+  }
+
+  /**
+   * @param {PointerEvent} event
+   * @returns {number} fraction of the strip
+   */
+  partAt(event) {
+    const box = this.canvas.getBoundingClientRect();
+    return Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
+  }
+
+  /** @param {PointerEvent} event */
+  onDown(event) {
+    if (event.button !== 0) return;
+    this.from = this.partAt(event);
+    this.canvas.setPointerCapture(event.pointerId);
+  }
+
+  /** @param {PointerEvent} event */
+  onDrag(event) {
+    const timeline = this.model.profile.timeline;
+    if (this.from === null || !timeline) return;
+    const to = this.partAt(event);
+    if (Math.abs(to - this.from) * this.canvas.clientWidth < LEAST_DRAG) return;
+    const [low, high] = [Math.min(this.from, to), Math.max(this.from, to)];
+    if (this.pending === null) requestAnimationFrame(() => this.takeOver());
+    this.pending = [bucketAt(timeline, low), bucketAt(timeline, high)];
+  }
+
+  takeOver() {
+    const range = this.pending;
+    this.pending = null;
+    if (range) this.model.update({ range });
+  }
+
+  /** @param {PointerEvent} event */
+  onUp(event) {
+    if (this.from !== null && Math.abs(this.partAt(event) - this.from) * this.canvas.clientWidth < LEAST_DRAG) {
+      this.model.update({ range: null });
+    }
+    this.from = null;
+  }
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} colour
+ * @param {number[]} edges
+ * @param {number} height
+ */
+function paintRange(context, colour, edges, height) {
+  context.fillStyle = colour;
+  context.globalAlpha = 0.12;
+  context.fillRect(edges[0], 0, edges[1] - edges[0], height);
+  context.globalAlpha = 1;
+  for (const edge of edges) context.fillRect(Math.max(0, edge - 1), 0, 2, height);
+}
