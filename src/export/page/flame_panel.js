@@ -38,10 +38,10 @@ export class FlamePanel {
     this.source = source;
     this.card = card;
     this.canvas = make('canvas', { class: 'flame-canvas', 'aria-hidden': 'true' });
-    this.sizer = make('div', { class: 'flame-sizer' }, this.canvas);
     this.mirror = new FlameMirror(source.label, source.id);
+    this.sizer = make('div', { class: 'flame-sizer' }, this.mirror.element, this.canvas);
     this.scroller = make('div', { class: 'flame-scroller' }, this.sizer);
-    this.element = make('div', { class: 'flame-panel' }, this.mirror.element, this.scroller);
+    this.element = make('div', { class: 'flame-panel' }, this.scroller);
     this.context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext('2d', { alpha: false }) ?? this.canvas.getContext('2d'));
     this.fitter = this.makeFitter();
     /** @type {number[]} functions down to the node that has the keyboard's focus */

@@ -59,8 +59,9 @@ export class PageView {
         this.themeButton,
         make('button', { type: 'button', class: 'action', title: 'Keys (?)', onclick: () => this.help.showModal() }, 'Keys')));
     const bar = make('div', { class: 'view-bar' }, this.tabs.element, this.search.element);
-    const main = make('main', { class: 'views' }, this.path.element, ...Object.values(this.panels));
-    place.append(head, makeLossLine(profile, about), bar, this.toolbar.element, this.overview.element, main, this.details.element,
+    const views = make('div', { class: 'views' }, this.path.element, ...Object.values(this.panels));
+    const main = make('main', {}, bar, this.toolbar.element, this.overview.element, views);
+    place.append(head, makeLossLine(profile, about), main, this.details.element,
       make('div', { id: 'announcements', class: 'quiet', 'aria-live': 'polite' }), this.card.element, this.help, this.about);
     document.title = `${shownText(profile.title) || 'profile'} – stackpack`;
     this.model.listen((changed) => this.onChange(changed));

@@ -1,0 +1,356 @@
+// Opens pages in a browser, from disk, and does what people do: browser_check.mjs chrome|firefox PROGRAM STACKPACK SCRATCH.
+// Exits with 1 and a line for each thing that is not as it should be.
+import { execFileSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const [, , kind, program, stackpack, scratch] = process.argv;
+const require = createRequire(join(process.env.STACKPACK_CLIENTS ?? '.', 'package.json'));
+const puppeteer = require('puppeteer-core');
+const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const testdata = new URL('../../testdata/', import.meta.url).pathname;
+const VIEWS = ['flame', 'sandwich', 'functions', 'timeline'];
+
+let failures = 0;
+/** One line for what is wrong. */
+function check(what, value, expected = true) {
+  const same = JSON.stringify(value) === JSON.stringify(expected);
+  if (!same) {
+    failures++;
+    console.log(`${kind}: ${what}: ${JSON.stringify(value)?.slice(0, 600)}, expected ${JSON.stringify(expected)?.slice(0, 600)}`);
+  }
+  return same;
+}
+
+function run(...words) {
+  return execFileSync(stackpack, words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28 });
+}
+function file(name) {
+  return join(scratch, name);
+}
+/** A page of a capture or of folded text. */
+function makePage(name, input, ...options) {
+  run('convert', input, '-o', file(`${name}.spk`), '--force', '--quiet');
+  run('export', file(`${name}.spk`), '--format', 'html', '-o', file(`${name}.html`), '--force', ...options);
+  return file(`${name}.html`);
+}
+
+const HOSTILE = ['<img src=x onerror=alert(1)>', '</script><script>alert(2)</script>', '"\'><svg onload=alert(3)>', '{{7*7}}${8*8}',
+  'a\u202egnp.exe', 'javascript:alert(4)', '&lt;b&gt;&amp;', '__proto__', 'constructor', 'toString', '%00%0d', 'x'.repeat(20000),
+  '<!-- --!>', 'ns::T<int, std::less<int>>::f(char const*)'];
+
+/** A page that is ready, with all its requests and errors. */
+async function open(browser, path, hash = '', viewport = { width: 1280, height: 800 }) {
+  const page = await browser.newPage();
+  await page.setViewport(viewport);
+  const seen = { requests: [], errors: [] };
+  page.on('request', (request) => seen.requests.push(request.url()));
+  page.on('pageerror', (error) => seen.errors.push(error.message));
+  page.on('console', (message) => { if (message.type() === 'error') seen.errors.push(message.text()); });
+  page.on('dialog', (dialog) => { seen.errors.push('dialog ' + dialog.message()); void dialog.dismiss(); });
+  await page.goto(pathToFileURL(path).href + (hash ? '#' + hash : ''));
+  await page.waitForSelector('html[data-ready]');
+  return { page, seen };
+}
+async function finish({ page, seen }, what) {
+  const outside = seen.requests.filter((url) => !url.startsWith('file:') && !url.startsWith('blob:') && !url.startsWith('data:'));
+  check(`${what}: requests to elsewhere`, outside, []);
+  // Firefox does not report what is read from disk; what a page loads stands in its own list as well.
+  check(`${what}: other files read`, seen.requests.filter((url) => url.startsWith('file:')).length <= 1);
+  check(`${what}: resources`, await page.evaluate(() => performance.getEntriesByType('resource').length), 0);
+  check(`${what}: errors`, seen.errors, []);
+  await page.close();
+}
+const textOf = (page, selector) => page.$eval(selector, (element) => element.textContent);
+const settle = (page) => page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(() => done(0))); }));
+async function goTo(page, hash) {
+  await page.evaluate((link) => { location.hash = link; }, hash);
+  await settle(page);
+}
+
+/** Every row of the table, by scrolling through it. */
+function tableRows(page) {
+  return page.evaluate(async () => {
+    const scroller = document.querySelector('#panel-functions .table-scroller');
+    const found = new Map();
+    for (let top = 0; ; top += 300) {
+      scroller.scrollTop = top;
+      scroller.dispatchEvent(new Event('scroll'));
+      await new Promise((done) => { requestAnimationFrame(done); });
+      for (const row of scroller.querySelectorAll('tbody tr[data-fn]')) {
+        const number = (column) => Number(row.children[column].querySelector('.weight').textContent.replaceAll(',', ''));
+        found.set(row.dataset.fn, { name: row.querySelector('button').textContent, module: row.children[1].textContent, self: number(2), total: number(3) });
+      }
+      if (top > scroller.scrollHeight) return Array.from(found.values());
+    }
+  });
+}
+const rowKey = (row) => `${row.name}|${row.self}|${row.total}`;
+
+async function checkTotals(browser, path, spk) {
+  const opened = await open(browser, path, 'view=functions');
+  const { page } = opened;
+  const top = JSON.parse(run('top', spk, '--json', '--frames', 'module', '-n', '1000000'));
+  const named = (row) => row.name;
+  const shown = await tableRows(page);
+  const known = top.rows.filter((row) => row.total > 0);
+  check('functions of the table and of top', shown.map(rowKey).sort(), known.map((row) => rowKey({ ...row, name: named(row) })).sort());
+  const summary = await textOf(page, '.summary');
+  check('samples of the summary', summary.split(' ')[0].replaceAll(',', ''), String(top.samples));
+  for (const row of shown) {
+    await page.evaluate((name) => {
+      const field = document.querySelector('input[type=search]');
+      field.value = name;
+      field.dispatchEvent(new Event('input'));
+    }, row.name);
+    const found = await page.$$eval('#panel-functions tbody tr[data-fn] button', (buttons) => buttons.map((button) => button.textContent));
+    if (!check(`search finds ${row.name}`, found.includes(row.name))) break;
+  }
+  await finish(opened, 'totals');
+}
+
+async function checkCallers(browser, path, spk) {
+  const opened = await open(browser, path, 'view=functions');
+  const { page } = opened;
+  const heaviest = (await tableRows(page)).filter((row) => !row.name.includes('+0x')).sort((a, b) => b.total - a.total).slice(0, 4);
+  for (const { name } of heaviest) {
+    await goTo(page, 'view=functions');
+    await page.evaluate(async (wanted) => {
+      const field = document.querySelector('input[type=search]');
+      field.value = wanted;
+      field.dispatchEvent(new Event('input'));
+      Array.from(document.querySelectorAll('#panel-functions tbody button')).find((button) => button.textContent === wanted).click();
+    }, name);
+    for (const [command, place] of [['callers', 0], ['callees', 1]]) {
+      const rows = await page.evaluate((which) => Array.from(document.querySelectorAll('.neighbours')[which].querySelectorAll('tbody tr'),
+        (row) => `${row.children[0].textContent}|${row.querySelector('.weight').textContent.replaceAll(',', '')}`), place);
+      const told = JSON.parse(run(command, spk, name, '--json', '--frames', 'module', '-n', '1000000'));
+      const expected = told.rows.map((row) => `${row.name}|${row.total}`);
+      check(`${command} of ${name}`, rows.sort(), expected.sort());
+    }
+  }
+  await finish(opened, 'callers');
+}
+
+async function checkKeyboard(browser, path) {
+  const opened = await open(browser, path);
+  const { page } = opened;
+  const focused = () => page.evaluate(() => {
+    const element = document.activeElement;
+    const id = element?.getAttribute('aria-activedescendant');
+    return id ? document.getElementById(id)?.textContent : element?.textContent;
+  });
+  await page.keyboard.press('1');
+  check('keyboard: the graph has the focus', (await focused())?.startsWith('all'));
+  await page.keyboard.press('ArrowDown');
+  const first = await focused();
+  check('keyboard: down leads to a callee', first !== undefined && !first.startsWith('all'));
+  await page.keyboard.press('Enter');
+  check('keyboard: Enter zooms', await page.evaluate(() => location.hash.includes('zoom=')));
+  await page.keyboard.press('Escape');
+  check('keyboard: Escape leaves', await page.evaluate(() => location.hash.includes('zoom=')), false);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('s');
+  check('keyboard: s leads to callers and callees', await page.evaluate(() => location.hash.includes('view=sandwich')));
+  await page.keyboard.press('3');
+  await settle(page);
+  const before = await focused();
+  await page.keyboard.press('ArrowDown');
+  check('keyboard: another row', (await focused()) !== before);
+  await page.keyboard.press('Enter');
+  check('keyboard: Enter on a row', await page.evaluate(() => location.hash.includes('view=sandwich')));
+  await page.keyboard.press('?');
+  check('keyboard: help', await page.$eval('dialog[open] h2', (head) => head.textContent), 'Keys');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('/');
+  await page.keyboard.type('(');
+  check('keyboard: search', await page.evaluate(() => document.activeElement?.getAttribute('type')), 'search');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  check('a bad expression says so', (await textOf(page, '.search-result')).startsWith('not a regular expression'));
+  for (const key of ['i', 'm', 'd', 'o', 't']) {
+    await goTo(page, '');
+    await page.evaluate(() => document.querySelector('.flame-mirror')?.focus());
+    await page.keyboard.press(key);
+    check(`keyboard: ${key} changes the view`, await page.evaluate(() => location.hash.length > 1));
+  }
+  await walkByTab(page);
+  await finish(opened, 'keyboard');
+}
+
+/** Tab reaches every part, and leads out again. */
+async function walkByTab(page) {
+  await goTo(page, '');
+  await page.evaluate(() => { document.activeElement?.blur(); });
+  const reached = new Set();
+  for (let k = 0; k < 40; k++) {
+    await page.keyboard.press('Tab');
+    reached.add(await page.evaluate(() => {
+      const element = document.activeElement;
+      return element?.getAttribute('aria-label') || element?.textContent?.slice(0, 30) || element?.tagName;
+    }));
+  }
+  for (const part of ['Search functions', 'Flame graph: arrows move, Enter zooms', 'Start of the range', 'Leaf first', 'Copy callstack']) {
+    check(`Tab reaches ${part}`, reached.has(part));
+  }
+}
+
+async function checkTimeline(browser, path) {
+  const opened = await open(browser, path);
+  const { page } = opened;
+  const whole = await textOf(page, '.summary');
+  const box = await (await page.$('.time-overview canvas')).boundingBox();
+  await page.mouse.move(box.x + box.width * 0.2, box.y + 10);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.4, box.y + 10, { steps: 4 });
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 10, { steps: 4 });
+  await page.mouse.up();
+  await settle(page);
+  const part = await textOf(page, '.summary');
+  check('a dragged range selects a part', part !== whole && part.includes('selected'));
+  const samples = Number(part.split(' ')[0].replaceAll(',', ''));
+  await page.keyboard.press('3');
+  const rows = await tableRows(page);
+  check('the table has the part', rows.reduce((sum, row) => sum + row.self, 0) <= samples && rows.length > 0);
+  const link = await page.evaluate(() => location.href);
+  const again = await open(browser, path, link.slice(link.indexOf('#') + 1));
+  check('a link restores the range', await textOf(again.page, '.summary'), part);
+  check('a link restores the view', await again.page.$eval('[role=tab][aria-selected=true]', (tab) => tab.textContent), 'Functions');
+  await finish(again, 'link');
+  await page.evaluate(() => document.querySelector('.time-line button').click());
+  check('everything again', await textOf(page, '.summary'), whole);
+  check('the resolution is shown', (await textOf(page, '.time-note')).includes('buckets'));
+  await page.focus('.time-handle');
+  await page.keyboard.press('PageUp');
+  check('the range by keyboard', (await textOf(page, '.summary')).includes('selected'));
+  await finish(opened, 'timeline');
+}
+
+async function checkMouse(browser, path) {
+  const opened = await open(browser, path);
+  const { page } = opened;
+  const box = await (await page.$('#panel-flame canvas')).boundingBox();
+  await page.mouse.move(box.x + box.width / 3, box.y + 50);
+  await settle(page);
+  check('hover says what is below the pointer', await page.$eval('.hover-card', (card) => !card.hidden && card.textContent.length > 10));
+  await page.mouse.click(box.x + box.width / 3, box.y + 50);
+  check('a click zooms', await page.evaluate(() => location.hash.includes('zoom=')));
+  check('the path is shown', (await page.$$('.path-bar button')).length >= 2);
+  await page.keyboard.down('Control');
+  await page.mouse.wheel({ deltaY: -400 });
+  await page.keyboard.up('Control');
+  await settle(page);
+  check('the wheel zooms', await page.evaluate(() => location.hash.includes('window=')));
+  await page.evaluate(() => history.back());
+  await settle(page);
+  await settle(page);
+  check('back leaves the zoom', await page.evaluate(() => location.hash.includes('zoom=')), false);
+  await finish(opened, 'mouse');
+}
+
+async function checkAccess(browser, path, name) {
+  for (const theme of ['light', 'dark']) {
+    for (const view of VIEWS) {
+      const opened = await open(browser, path, `view=${view}&theme=${theme}`);
+      const { page } = opened;
+      await settle(page);
+      await page.evaluate(axeSource);
+      const findings = await page.evaluate(async () => {
+        const result = await globalThis.axe.run(document, { resultTypes: ['violations'] });
+        return result.violations.filter((violation) => ['serious', 'critical', 'moderate'].includes(violation.impact))
+          .map((violation) => `${violation.id}: ${violation.nodes.slice(0, 3).map((node) => node.target.join(' ')).join('; ')}`);
+      });
+      check(`axe: ${name}, ${view}, ${theme}`, findings, []);
+      await finish(opened, `${view}, ${theme}`);
+    }
+  }
+}
+
+async function checkNarrow(browser, path) {
+  for (const view of VIEWS) {
+    const opened = await open(browser, path, `view=${view}`, { width: 360, height: 700 });
+    await settle(opened.page);
+    check(`${view}: nothing beyond a narrow window`, await opened.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    await finish(opened, `narrow ${view}`);
+  }
+}
+
+async function checkHostile(browser, path) {
+  for (const view of VIEWS) {
+    const opened = await open(browser, path, `view=${view}&search=img`);
+    await settle(opened.page);
+    check(`${view}: names make no elements`, await opened.page.evaluate(() => document.querySelectorAll('img, svg, iframe, [onerror], [onload]').length), 0);
+    check(`${view}: there is one program`, await opened.page.evaluate(() => document.querySelectorAll('script').length), 2);
+    await finish(opened, `hostile ${view}`);
+  }
+  const opened = await open(browser, path, 'view=functions');
+  const names = (await tableRows(opened.page)).map((row) => row.name);
+  check('hostile names are shown as text', names.includes('<img src=x onerror=alert(1)>') && names.includes('__proto__'));
+  check('marks of direction are written out', names.some((name) => name.includes('\\u{202e}')));
+  await finish(opened, 'hostile names');
+}
+
+async function checkSaved(browser, path) {
+  if (kind !== 'chrome') return;
+  const opened = await open(browser, path, 'search=img');
+  const folder = file('saved');
+  mkdirSync(folder, { recursive: true });
+  const session = await opened.page.createCDPSession();
+  await session.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: folder });
+  for (const text of ['SVG', 'PNG']) {
+    await opened.page.evaluate((name) => {
+      Array.from(document.querySelectorAll('.toolbar button')).find((button) => button.textContent === name).click();
+    }, text);
+  }
+  for (let k = 0; k < 50 && readdirSync(folder).filter((name) => /\.(svg|png)$/.test(name)).length < 2; k++) {
+    await new Promise((done) => { setTimeout(done, 100); });
+  }
+  const saved = readdirSync(folder).sort();
+  check('pictures are saved', saved.map((name) => name.slice(-4)), ['.png', '.svg']);
+  if (saved.length === 2) {
+    const svg = readFileSync(join(folder, saved[1]), 'utf8');
+    check('the SVG has boxes', svg.includes('<rect') && svg.includes('&lt;img src=x onerror=alert(1)&gt;') && !svg.includes('<img'));
+    check('the PNG is one', readFileSync(join(folder, saved[0])).subarray(1, 4).toString(), 'PNG');
+  }
+  await finish(opened, 'pictures');
+}
+
+async function checkEmpty(browser, path) {
+  for (const view of VIEWS) {
+    const opened = await open(browser, path, `view=${view}`);
+    check(`empty ${view} says so`, await opened.page.$$eval('.empty', (lines) => lines.some((line) => !line.hidden && line.offsetParent !== null && line.textContent.length > 5)));
+    await finish(opened, `empty ${view}`);
+  }
+}
+
+async function main() {
+  mkdirSync(scratch, { recursive: true });
+  const capture = makePage('capture', join(testdata, 'file.perf.data'));
+  writeFileSync(file('hostile.folded'), HOSTILE.map((name, k) => `main;${name};leaf ${k + 5}\n`).join('') + HOSTILE.join(';') + ' 9\n');
+  const hostile = makePage('hostile', file('hostile.folded'));
+  writeFileSync(file('empty.folded'), 'nothing 0\n');
+  const browser = await puppeteer.launch({
+    browser: kind, executablePath: program, headless: true, args: kind === 'chrome' ? ['--no-sandbox', '--disable-gpu'] : [],
+  });
+  try {
+    await checkTotals(browser, capture, file('capture.spk'));
+    await checkCallers(browser, capture, file('capture.spk'));
+    await checkKeyboard(browser, capture);
+    await checkMouse(browser, capture);
+    await checkTimeline(browser, capture);
+    await checkNarrow(browser, capture);
+    await checkHostile(browser, hostile);
+    await checkSaved(browser, hostile);
+    await checkEmpty(browser, makePage('empty', file('empty.folded')));
+    await checkAccess(browser, capture, 'capture');
+    if (kind === 'chrome') await checkAccess(browser, hostile, 'hostile');
+  } finally {
+    await browser.close();
+  }
+  console.log(`${kind}: ${failures === 0 ? 'all as it should be' : `${failures} failures`}`);
+  process.exit(failures === 0 ? 0 : 1);
+}
+
+await main();
