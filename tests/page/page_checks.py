@@ -23,33 +23,33 @@ OLDEST_NODE = 20
 BROWSERS = {"chrome": ["chromium", "google-chrome", "chromium-browser"], "firefox": ["firefox-esr", "firefox"]}
 
 
-def node():
+def node(cache):
     program = clients.need("node")
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-    if int(re.match(r"v(\d+)", version).group(1)) < OLDEST_NODE:
-        raise clients.Missing(f"node is {version.strip()}, {OLDEST_NODE} is needed")
-    return program
+    if int(re.match(r"v(\d+)", version).group(1)) >= OLDEST_NODE:
+        return program
+    return clients.node24(cache)[0]
 
 
-def units(_stackpack, _cache):
-    return subprocess.run([node(), "--test", *sorted(map(str, HERE.glob("*_test.mjs")))], check=False).returncode
+def units(_stackpack, cache):
+    return subprocess.run([node(cache), "--test", *sorted(map(str, HERE.glob("*_test.mjs")))], check=False).returncode
 
 
 def types(_stackpack, cache):
-    node()
+    program = node(cache)
     folder = clients.npm(cache, "typescript")
-    return subprocess.run([folder / "node_modules/.bin/tsc", "-p", PAGE / "tsconfig.json"], check=False).returncode
+    return subprocess.run([program, folder / "node_modules/typescript/bin/tsc", "-p", PAGE / "tsconfig.json"], check=False).returncode
 
 
 def lint(_stackpack, cache):
-    node()
+    program = node(cache)
     folder = clients.npm(cache, "eslint")
-    return subprocess.run([folder / "node_modules/.bin/eslint", "--max-warnings", "0", "-c", PAGE / "eslint.config.mjs", PAGE],
-                          cwd=PAGE, check=False).returncode
+    return subprocess.run([program, folder / "node_modules/eslint/bin/eslint.js", "--max-warnings", "0",
+                           "-c", PAGE / "eslint.config.mjs", PAGE], cwd=PAGE, check=False).returncode
 
 
 def browser(stackpack, cache):
-    program = node()
+    program = node(cache)
     found = {name: path for name, programs in BROWSERS.items() for path in map(shutil.which, programs) if path}
     if not found:
         raise clients.Missing("no chromium or firefox-esr in PATH")

@@ -207,7 +207,7 @@ test('steps of change', () => {
 test('the heaviest modules have colours, the rest share one', () => {
   const text = Array.from({ length: 12 }, (_, k) => `m${k}!f${k} ${100 - k}`).join('\n');
   const profile = profileFromFolded(text);
-  const { kind, legend } = moduleColouring(profile, new PageModel(profile, startState(profile)).figures);
+  const { kind, legend } = moduleColouring(profile, new PageModel(profile, startState(profile)).figures.self);
   assert.deepEqual(Array.from(kind), [0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 8, 8]);
   assert.equal(legend.length, 9);
   assert.equal(legend[8].weight, 92 + 91 + 90 + 89);

@@ -54,14 +54,14 @@ export const CHANGE_TEXTS = ['half or less', 'a quarter less', 'less', 'about th
 /**
  * The heaviest modules get a colour each.
  * @param {Profile} profile
- * @param {FunctionFigures} figures
+ * @param {Float64Array} self by function, of all sides
  * @returns {Colouring}
  */
-export function moduleColouring(profile, figures) {
+export function moduleColouring(profile, self) {
   const others = LIGHT_PALETTE.kinds.length - 1;
   const weights = new Float64Array(profile.modules.length + 1);
   for (let fn = 0; fn < profile.functionCount; fn++) {
-    weights[moduleRow(profile, fn)] += figures.self[fn] + (figures.oldSelf ? figures.oldSelf[fn] : 0);
+    weights[moduleRow(profile, fn)] += self[fn];
   }
   const heaviest = Array.from(profile.modules.keys())
     .filter((module) => weights[module] > 0)
@@ -90,16 +90,16 @@ function moduleRow(profile, fn) {
 
 /**
  * @param {Profile} profile
- * @param {FunctionFigures} figures
+ * @param {Float64Array} self by function, of all sides
  * @returns {Colouring}
  */
-export function modeColouring(profile, figures) {
+export function modeColouring(profile, self) {
   const kind = new Uint8Array(profile.functionCount);
   const weights = new Float64Array(MODE_TEXTS.length);
   for (let fn = 0; fn < kind.length; fn++) {
     const mode = Math.min(profile.functionMode[fn], MODE_TEXTS.length - 1);
     kind[fn] = MODE_KINDS[mode];
-    weights[mode] += figures.self[fn] + (figures.oldSelf ? figures.oldSelf[fn] : 0);
+    weights[mode] += self[fn];
   }
   const legend = MODE_TEXTS.map((text, mode) => ({ kind: MODE_KINDS[mode], text, weight: weights[mode] }))
     .filter((entry) => entry.weight > 0);

@@ -1,9 +1,8 @@
 // The bar below: what has the focus, what can be done with it, and what colours mean.
 import { make } from './page_elements.js';
-import { detailsLine, detailsOfNode } from './node_details.js';
+import { nodeLine } from './node_details.js';
 import { percentText } from './number_text.js';
 import { paletteOf } from './page_theme.js';
-import { sumOf } from './tree_math.js';
 
 /**
  * @typedef {{zoom: () => void, sandwich: () => void, copy: () => void}} NodeActions
@@ -30,7 +29,7 @@ export class DetailsBar {
    * @param {string} rootText
    */
   show(view, node, rootText) {
-    const text = detailsLine(detailsOfNode(this.model, view, node, rootText));
+    const text = nodeLine(this.model, view, node, rootText);
     this.line.textContent = text;
     this.line.title = text;
   }
@@ -42,7 +41,7 @@ export class DetailsBar {
     if (!graph) return;
     const palette = paletteOf(state);
     const colours = colouring.by === 'change' ? palette.changes : palette.kinds;
-    const whole = wholeWeight(this.model);
+    const whole = Number(this.model.measure.total);
     this.legend.replaceChildren(...colouring.legend.map((entry) => {
       const swatch = make('span', { class: 'swatch', 'aria-hidden': 'true' });
       swatch.style.background = colours[entry.kind];
@@ -50,14 +49,4 @@ export class DetailsBar {
       return make('li', {}, swatch, entry.text, make('span', { class: 'share' }, share));
     }));
   }
-}
-
-/**
- * @param {import('./page_model.js').PageModel} model
- * @returns {number} weight of all samples of both sides: what the legend's shares are of
- */
-function wholeWeight(model) {
-  const { measure } = model.state;
-  return model.memory.of('legend', [measure],
-    () => model.profile.self.reduce((sum, side) => sum + sumOf(side[measure]), 0));
 }

@@ -4,7 +4,7 @@ import { make } from './page_elements.js';
 import { childrenOf } from './tree_math.js';
 
 /** Neighbours and children that are there at a time. */
-const MOST_ITEMS = 40;
+const MOST_ITEMS = 24;
 /** Nodes above the focus that are there. */
 const MOST_ABOVE = 60;
 

@@ -3,7 +3,7 @@ import { nodeAt, visibleRows, zoomedWindow } from './flame_layout.js';
 import { FlameMirror, shownChildren } from './flame_mirror.js';
 import { boxesOfScene, FLAME_FONT, paintFlame, ROW_HEIGHT, rowAtHeight, topOfRow } from './flame_painter.js';
 import { LabelFitter } from './label_fitter.js';
-import { detailsLine, detailsOfNode } from './node_details.js';
+import { detailsOfNode, nodeLine } from './node_details.js';
 import { make } from './page_elements.js';
 import { isPrinting, paletteOf } from './page_theme.js';
 import { nodeOfPath, pathOfNode } from './tree_math.js';
@@ -153,8 +153,7 @@ export class FlamePanel {
 
   /** @param {import('./flame_painter.js').FlameScene} scene */
   showMirror(scene) {
-    this.mirror.show(scene.view, this.focusNode,
-      (node) => detailsLine(detailsOfNode(this.model, scene.view, node, this.source.rootText())));
+    this.mirror.show(scene.view, this.focusNode, (node) => nodeLine(this.model, scene.view, node, this.source.rootText()));
   }
 
   /**
@@ -294,9 +293,27 @@ export class FlamePanel {
     this.focusPath = pathOfNode(scene.view, node);
     scene.focus = node;
     this.showMirror(scene);
+    this.showFocus(scene, node);
+    this.schedule();
+  }
+
+  /**
+   * Lays out anew with the focus on the node at a path.
+   * @param {number[]} path
+   */
+  refreshAt(path) {
+    this.focusPath = path;
+    this.refresh();
+    if (this.scene) this.showFocus(this.scene, this.focusNode);
+  }
+
+  /**
+   * @param {import('./flame_painter.js').FlameScene} scene
+   * @param {number} node
+   */
+  showFocus(scene, node) {
     this.scrollTo(topOfRow(scene, scene.view.depth[node]));
     this.source.onFocus(this, node);
-    this.schedule();
   }
 
   /** @param {number} y brings a row into view */

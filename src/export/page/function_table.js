@@ -30,7 +30,7 @@ export class FunctionTableView {
     this.scroller = make('div', { class: 'table-scroller', onscroll: () => this.showRows() }, this.table);
     this.empty = make('p', { class: 'empty', hidden: true });
     this.element = make('div', { class: 'table-panel' }, this.empty, this.scroller);
-    new ResizeObserver(() => this.showRows()).observe(this.scroller);
+    new ResizeObserver(() => { if (this.scroller.clientHeight > 0) this.showRows(); }).observe(this.scroller);
   }
 
   /** @returns {TableColumn[]} */

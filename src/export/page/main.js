@@ -5,7 +5,10 @@ import { showFailure, startPage } from './page_start.js';
 async function showPage() {
   const place = /** @type {HTMLElement} */ (document.getElementById('page'));
   try {
-    startPage(decodeProfile(await embeddedBytes(document)), place);
+    const profile = decodeProfile(await embeddedBytes(document));
+    performance.mark('decoded');
+    startPage(profile, place);
+    performance.mark('drawn');
   } catch (error) {
     showFailure(error, place);
   }

@@ -17,14 +17,20 @@ export class NameIndex {
     this.folded = [];
   }
 
-  /** Makes what is missing. */
-  prepare() {
+  /**
+   * Makes what is missing.
+   * @param {number} most names
+   * @returns {boolean} whether all are there
+   */
+  prepare(most = Infinity) {
     const { functionCount } = this.profile;
-    for (let fn = this.names.length; fn < functionCount; fn++) {
+    const end = Math.min(functionCount, this.names.length + most);
+    for (let fn = this.names.length; fn < end; fn++) {
       const name = this.profile.functionName(fn).slice(0, SEARCHED_LENGTH);
       this.names.push(name);
       this.folded.push(name.toLowerCase());
     }
+    return end === functionCount;
   }
 
   /**

@@ -76,12 +76,20 @@ export function placeText(profile, fn) {
 }
 
 /**
- * @param {NodeDetails} details
- * @returns {string} in one line
+ * The most important of it in one line, without figures that take time to work out.
+ * @param {import('./page_model.js').PageModel} model
+ * @param {ViewTree} view
+ * @param {number} node
+ * @param {string} rootText
+ * @returns {string}
  */
-export function detailsLine(details) {
-  const figures = details.figures.slice(0, 2).map(([label, text]) => `${label} ${text}`).join(', ');
-  return [details.name, details.place, figures].filter((part) => part !== '').join(' – ');
+export function nodeLine(model, view, node, rootText) {
+  const weight = shareText(model, view.total[node], view.whole[0]);
+  const own = view === model.whole ? `, of its own ${shareText(model, model.weights.self[node], view.whole[0])}` : '';
+  const change = view.old ? `, ${changeFigures(model, view, node)[1][1]}` : '';
+  if (node === 0 && view.rootFn === NO_FUNCTION) return rootText + own + change;
+  const fn = view.fn[node];
+  return `${shownName(model.profile, fn)} – ${placeText(model.profile, fn)} – ${weight}${own}${change}`;
 }
 
 /** The card beside the pointer. */

@@ -7,7 +7,7 @@ import { functionRows } from './function_rows.js';
 import { groupedTree, outermostNodes, weightyNodes } from './grouped_tree.js';
 import { NameIndex } from './name_search.js';
 import { isFiltered, selectedWeights } from './sample_filter.js';
-import { functionFigures, matchedWeight, nodeOfPath, wholeViewTree } from './tree_math.js';
+import { functionFigures, matchedWeight, nodeOfPath, selfByFunction, wholeViewTree } from './tree_math.js';
 
 /** Fields of the state that go into the history, so that "back" undoes them. */
 const STEPS = ['view', 'zoom', 'fn', 'threads', 'inverted', 'merged', 'measure', 'side'];
@@ -136,9 +136,10 @@ export class PageModel {
       if (colour === 'change') return changeColouring(this.profile.functionCount);
       // Of all samples: a filter does not change colours.
       const { measure } = this.state;
-      const all = functionFigures(this.profile.tree,
-        { self: this.profile.self[0][measure], oldSelf: this.profile.self[1]?.[measure] ?? null },
-        this.profile.functionCount);
+      const all = new Float64Array(this.profile.functionCount);
+      for (const side of this.profile.self) {
+        selfByFunction(this.profile.tree, side[measure], all.length).forEach((weight, fn) => { all[fn] += weight; });
+      }
       return (colour === 'mode' ? modeColouring : moduleColouring)(this.profile, all);
     });
   }

@@ -6,6 +6,7 @@ import { make } from './page_elements.js';
 
 /** Names are made ready for the search when the first picture has been there for a moment. */
 const SEARCH_READY_MS = 400;
+const NAMES_AT_A_TIME = 8192;
 
 /**
  * @param {Profile} profile
@@ -27,8 +28,16 @@ export function startPage(profile, place) {
   };
   addEventListener('popstate', () => model.restore(stateOfLink(location.hash, profile)));
   view.mount(place);
-  setTimeout(() => model.names.prepare(), SEARCH_READY_MS);
+  setTimeout(() => prepareNames(model), SEARCH_READY_MS);
   return view;
+}
+
+/**
+ * A few at a time, so that nothing waits for it.
+ * @param {PageModel} model
+ */
+function prepareNames(model) {
+  if (!model.names.prepare(NAMES_AT_A_TIME)) setTimeout(() => prepareNames(model), 0);
 }
 
 /**

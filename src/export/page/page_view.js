@@ -3,7 +3,7 @@ import { callstackText } from './callstack_text.js';
 import { DetailsBar } from './details_bar.js';
 import { FlamePanel } from './flame_panel.js';
 import { FunctionTableView } from './function_table.js';
-import { detailsLine, detailsOfNode, HoverCard, shareText } from './node_details.js';
+import { HoverCard, nodeLine, shareText } from './node_details.js';
 import { groupedText, weightText } from './number_text.js';
 import { makeAboutDialog, makeHelpDialog, makeLossLine } from './page_dialogs.js';
 import { announce, make } from './page_elements.js';
@@ -16,7 +16,7 @@ import { SearchBox } from './search_box.js';
 import { shownText } from './shown_names.js';
 import { ThreadTable } from './thread_table.js';
 import { TimeOverview } from './time_overview.js';
-import { nodeOfPath, pathOfNode } from './tree_math.js';
+import { pathOfNode } from './tree_math.js';
 
 export class PageView {
   /** @param {import('./page_model.js').PageModel} model */
@@ -106,47 +106,51 @@ export class PageView {
 
   /** @param {Set<string>} changed */
   onChange(changed) {
-    this.refresh();
+    this.refresh(changed);
     const { model } = this;
     if (changed.has('query') || changed.has('regex')) announce(this.search.result.textContent ?? '');
     if (changed.has('view')) announce(VIEW_TABS.find(([view]) => view === model.state.view)?.[1] ?? '');
-    if ((changed.has('zoom') || changed.has('inverted') || changed.has('merged')) && model.state.view === 'flame') {
-      this.flame.moveFocus(nodeOfPath(model.flame, model.state.zoom));
-    }
   }
 
-  refresh() {
+  /** @param {Set<string>} [changed] fields of the state; without it everything is refreshed */
+  refresh(changed) {
     const { model } = this;
     const { state } = model;
-    showTheme(state.theme);
+    const of = (/** @type {string[]} */ ...fields) => !changed || fields.some((field) => changed.has(field));
+    if (of('theme')) showTheme(state.theme);
     for (const [view, panel] of Object.entries(this.panels)) panel.hidden = view !== state.view;
     this.tabs.refresh();
     this.toolbar.refresh();
-    this.overview.refresh();
+    if (of('range', 'threads', 'measure', 'theme')) this.overview.refresh();
     this.path.refresh();
     if (state.view !== 'flame') this.path.element.hidden = true;
     this.themeButton.textContent = { auto: 'Theme: auto', dark: 'Theme: dark', light: 'Theme: light' }[state.theme];
     this.summary.textContent = this.summaryText();
-    this.details.refresh();
-    this.refreshView();
+    if (of('colour', 'measure', 'theme', 'view')) this.details.refresh();
+    this.refreshView(changed !== undefined && of('zoom', 'inverted', 'merged'));
     this.search.refresh();
   }
 
-  refreshView() {
-    const { view } = this.model.state;
+  /** @param {boolean} moved whether the graph shows another part */
+  refreshView(moved) {
+    const { view, zoom } = this.model.state;
     this.flameEmpty.hidden = this.model.total > 0;
     this.flameEmpty.textContent = this.model.filtered ? 'No samples are selected.' : 'There are no callstacks in this file.';
-    if (view === 'flame') this.showActive(this.flame);
+    if (view === 'flame') this.showActive(this.flame, moved ? zoom : this.flame.focusPath);
     else if (view === 'sandwich') this.sandwich.refresh();
     else if (view === 'functions') this.functions.refresh();
     else this.threads.refresh();
-    if (view === 'sandwich') this.showActive(this.active === this.flame ? this.sandwich.callees : this.active);
+    if (view === 'sandwich') this.showActive(this.active === this.flame ? this.sandwich.callees : this.active, []);
   }
 
-  /** @param {FlamePanel} panel */
-  showActive(panel) {
+  /**
+   * @param {FlamePanel} panel
+   * @param {number[]} path of the focus in the flame graph
+   */
+  showActive(panel, path) {
     this.active = panel;
-    if (panel === this.flame) panel.refresh();
+    if (panel === this.flame && path === panel.focusPath) panel.refresh();
+    else if (panel === this.flame) panel.refreshAt(path);
     this.details.focusRow.hidden = panel.scene === null;
     if (panel.scene) this.details.show(panel.scene.view, panel.focusNode, panel.source.rootText());
   }
@@ -202,7 +206,7 @@ export class PageView {
     const { model } = this;
     const panel = model.state.view === 'sandwich' ? this.active === this.flame ? this.sandwich.callees : this.active : this.flame;
     const scene = panel.scene;
-    const boxes = scene && panel.picture((node) => detailsLine(detailsOfNode(model, scene.view, node, panel.source.rootText())));
+    const boxes = scene && panel.picture((node) => nodeLine(model, scene.view, node, panel.source.rootText()));
     if (!boxes) return;
     const palette = paletteOf(model.state);
     const colours = model.state.colour === 'change' ? palette.changes : palette.kinds;

@@ -88,6 +88,19 @@ export function functionFigures(tree, weights, functionCount) {
 }
 
 /**
+ * Self weights of a side by function.
+ * @param {Tree} tree
+ * @param {Float64Array} self
+ * @param {number} functionCount
+ * @returns {Float64Array}
+ */
+export function selfByFunction(tree, self, functionCount) {
+  const own = new Float64Array(functionCount);
+  for (let i = 1; i < tree.count; i++) own[tree.fn[i]] += self[i];
+  return own;
+}
+
+/**
  * @param {Float64Array} values
  * @returns {number}
  */
