@@ -7,6 +7,8 @@
 #include <elf.h>
 #include <zlib.h>
 
+#include "symbolize/module_layout.h"
+
 namespace stackpack::symbolize {
 
 namespace {
@@ -17,6 +19,7 @@ using Bytes = std::vector<std::byte>;
 constexpr std::size_t kMostTableBytes = std::size_t{16} << 20;
 constexpr std::size_t kMostNoteBytes = std::size_t{1} << 20;
 constexpr std::size_t kLongestBuildId = 64;
+constexpr std::size_t kMostModuleSections = 4096;  // with code
 
 // Up to `size` bytes at `offset`: none when the file does not have them all, or they are too many.
 Bytes read_part(io::ByteSource& file, std::uint64_t offset, std::uint64_t size, std::size_t most) {
@@ -49,6 +52,7 @@ struct Section {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
   std::uint32_t link = 0;
+  std::uint64_t alignment = 0;
 };
 
 std::uint64_t read_word(ByteCursor& in, bool is_64_bit) {
@@ -157,6 +161,8 @@ Section read_section(ByteCursor row, bool is_64_bit) {
   section.offset = read_word(row, is_64_bit);
   section.size = read_word(row, is_64_bit);
   section.link = row.read<std::uint32_t>();
+  row.read<std::uint32_t>();  // info
+  section.alignment = read_word(row, is_64_bit);
   return section;
 }
 
@@ -230,6 +236,16 @@ bool is_zstd(io::ByteSource& file, const Section& section, const ElfIdentity& el
   return ByteCursor(type, section.offset, elf.order).read<std::uint32_t>() == kZstd;
 }
 
+// A section with code of a kernel module, as a segment.
+void place_section(const Section& section, std::string_view name, ModuleLayout& layout,
+                   ElfIdentity& elf) {
+  const auto address = layout.place(name, section.flags, section.size, section.alignment);
+  if (address && *address < ModuleLayout::kStartBase) {
+    elf.segments.push_back(
+        {*address - ModuleLayout::kBase, *address, section.size, section.size, true});
+  }
+}
+
 void read_sections(io::ByteSource& file, Header header, ElfIdentity& elf) {
   const std::vector<Section> sections = read_section_table(file, header, elf);
   elf.sections = {header.sections_at, static_cast<std::uint32_t>(sections.size()),
@@ -238,8 +254,12 @@ void read_sections(io::ByteSource& file, Header header, ElfIdentity& elf) {
                           ? read_part(file, sections[header.names].offset,
                                       sections[header.names].size, kMostTableBytes)
                           : Bytes();
+  ModuleLayout layout;
   for (const Section& section : sections) {
     const std::string_view name = text_at(names, section.name);
+    if (elf.type == ET_REL && elf.segments.size() < kMostModuleSections) {
+      place_section(section, name, layout, elf);
+    }
     const bool has_bytes = section.type != SHT_NOBITS && section.size != 0;
     elf.has_symbols |= section.type == SHT_SYMTAB;
     elf.has_dwarf |= has_bytes && (name == ".debug_info" || name == ".zdebug_info");

@@ -26,6 +26,7 @@ struct ElfIdentity {
   bytes::ByteOrder order = bytes::ByteOrder::kLittle;
   std::uint16_t type = 0;     ///< ET_*
   std::uint16_t machine = 0;  ///< EM_*
+  /// Of a kernel module (ET_REL) its sections with code: offsets count from where it is mapped.
   std::vector<ElfSegment> segments;
   std::vector<std::uint8_t> build_id;  ///< empty: none
   std::string debug_link;              ///< name of the file with its debug sections; empty: none

@@ -21,24 +21,45 @@
 #include "symbolize/elf_sections.h"
 #include "symbolize/elf_symbols.h"
 #include "symbolize/library_memory.h"
+#include "symbolize/module_placement.h"
+#include "symbolize/packed_module.h"
 
 namespace stackpack::symbolize {
 
 namespace {
 
+constexpr std::size_t kMostPlainBytes = std::size_t{4} << 30;
+
+// All of a file; empty when it cannot be read.
+std::vector<std::byte> content_of(io::ByteSource& file) {
+  const std::uint64_t size = file.size().value_or(0);
+  std::vector<std::byte> content(size > kMostPlainBytes ? std::size_t{0}
+                                                        : static_cast<std::size_t>(size));
+  return io::read_exactly_at(file, 0, content, "elf: file is cut") ? std::move(content)
+                                                                   : std::vector<std::byte>();
+}
+
 /// A file that libelf reads.
 class ElfFile {
  public:
-  explicit ElfFile(int descriptor) {
+  /// `descriptor`: -1: there is none. `content`: empty: that of the file. A kernel module is given
+  /// addresses when it `may_be_module`.
+  explicit ElfFile(int descriptor, bool may_be_module = false, std::vector<std::byte> content = {})
+      : plain_(std::move(content)) {
     if (descriptor < 0) {
       return;
     }
-    constexpr std::size_t kMostPlainBytes = std::size_t{4} << 30;
-    const auto source = io::source_of_descriptor(descriptor);
+    const auto source =
+        plain_.empty() ? io::source_of_descriptor(descriptor) : io::source_of_memory(plain_);
     const Result<ElfIdentity> identity = read_elf_identity(*source);
+    const bool is_module = may_be_module && identity && identity->type == ET_REL;
     has_dwarf_ = identity && identity->has_dwarf;
     if (identity && identity->has_zstd) {
-      plain_ = without_zstd_sections(*source, *identity, kMostPlainBytes, damaged_parts_);
+      auto unpacked = without_zstd_sections(*source, *identity, kMostPlainBytes, damaged_parts_);
+      plain_ = unpacked.empty() ? std::move(plain_) : std::move(unpacked);
+    }
+    if (is_module && plain_.empty()) {
+      plain_ = content_of(*source);
     }
     char* const bytes = static_cast<char*>(static_cast<void*>(plain_.data()));
     file_ = plain_.empty() ? ::elf_begin(descriptor, ELF_C_READ_MMAP, nullptr)
@@ -48,6 +69,9 @@ class ElfFile {
     }
     forget_lack_of_memory();  // a file that could not be mapped is read
     damaged_parts_ += get() == nullptr ? 1U : 0U;
+    if (is_module && get() != nullptr && !plain_.empty()) {
+      damaged_parts_ += place_module(file_);
+    }
   }
   ElfFile(const ElfFile&) = delete;
   ElfFile& operator=(const ElfFile&) = delete;
@@ -171,11 +195,13 @@ std::optional<std::uint64_t> elf_symbol_address(const ElfFiles& files, std::stri
   return std::nullopt;
 }
 
-Status read_elf_names(const ElfFiles& files, const SymbolRequest& request, NameCollector& names) {
-  ::elf_version(EV_CURRENT);
-  forget_lack_of_memory();
-  const ElfFile image(files.image);
-  const ElfFile debug(files.debug);
+namespace {
+
+// Names from files whose layout is known; `content`: of the image, empty: what is in the file.
+Status read_names(const ElfFiles& files, std::vector<std::byte> content,
+                  const SymbolRequest& request, NameCollector& names) {
+  const ElfFile image(files.image, true, std::move(content));
+  const ElfFile debug(files.debug, true);
   const ElfFile shared(files.alternate);
   const ElfFile package(files.package);
   if (image.get() == nullptr && debug.get() == nullptr) {
@@ -213,6 +239,32 @@ Status read_elf_names(const ElfFiles& files, const SymbolRequest& request, NameC
   }
   add_elf_rows({files.layout, addresses, symbols, dwarf.places()}, request, names);
   return {};
+}
+
+}  // namespace
+
+Status read_elf_names(const ElfFiles& files, const SymbolRequest& request, NameCollector& names) {
+  ::elf_version(EV_CURRENT);
+  forget_lack_of_memory();
+  if (!files.packed) {
+    return read_names(files, {}, request, names);
+  }
+  Result<std::vector<std::byte>> content = unpack_file(files.image);
+  if (!content) {
+    return content.error();
+  }
+  const auto source = io::source_of_memory(*content);
+  Result<ElfIdentity> layout = read_elf_identity(*source);
+  if (!layout) {
+    return layout.error();
+  }
+  if (!files.build_id.empty() && layout->build_id != files.build_id) {
+    names.losses().other_builds = 1;
+    return {};
+  }
+  ElfFiles plain = files;
+  plain.layout = std::move(*layout);
+  return read_names(plain, std::move(*content), request, names);
 }
 
 }  // namespace stackpack::symbolize

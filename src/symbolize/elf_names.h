@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "stackpack/result.h"
 #include "symbolize/elf_identity.h"
@@ -25,6 +26,10 @@ struct ElfFiles {
   int alternate = -1;  ///< what several debug files share
   int package = -1;    ///< of split debug information
   ElfIdentity layout;  ///< of the image; without it of the debug file
+  /// The image is a packed kernel module, and there is nothing else. It counts when it has that
+  /// build id, or no build id is wanted; `layout` is its own.
+  bool packed = false;
+  std::vector<std::uint8_t> build_id{};
   SplitFiles split = SplitFiles::kNone;
 };
 

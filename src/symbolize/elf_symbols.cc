@@ -2,20 +2,18 @@
 
 #include <algorithm>
 #include <limits>
-#include <new>
+#include <span>
 #include <string>
 #include <tuple>
 
 #include <gelf.h>
-#include <lzma.h>
 
 #include "symbolize/library_memory.h"
+#include "symbolize/xz_stream.h"
 
 namespace stackpack::symbolize {
 
 namespace {
-
-constexpr std::size_t kMostUnpackedBytes = std::size_t{256} << 20;
 
 std::uint8_t binding_order(unsigned char info) {
   switch (GELF_ST_BIND(info)) {
@@ -39,35 +37,6 @@ auto order_of(const ElfSymbol& symbol) {
   return std::tuple(symbol.start, std::numeric_limits<std::uint64_t>::max() - symbol.size,
                     symbol.binding, symbol.name.size(), symbol.name,
                     symbol.source == FunctionSource::kDynsym ? 1 : 0, symbol.source);
-}
-
-// The content of an .xz stream; empty when it is damaged or too long.
-std::string unpack_xz(const char* bytes, std::size_t size) {
-  std::string content;
-  lzma_stream stream = LZMA_STREAM_INIT;
-  if (::lzma_stream_decoder(&stream, kMostUnpackedBytes, 0) != LZMA_OK) {
-    throw std::bad_alloc();  // nothing was read yet
-  }
-  stream.next_in = static_cast<const std::uint8_t*>(static_cast<const void*>(bytes));
-  stream.avail_in = size;
-  constexpr std::size_t kStep = std::size_t{1} << 20;
-  lzma_ret state = LZMA_OK;
-  while (state == LZMA_OK && content.size() < kMostUnpackedBytes) {
-    const std::size_t had = content.size();
-    content.resize(had + kStep);
-    stream.next_out = static_cast<std::uint8_t*>(static_cast<void*>(content.data())) + had;
-    stream.avail_out = kStep;
-    state = ::lzma_code(&stream, LZMA_FINISH);
-    content.resize(had + kStep - stream.avail_out);
-  }
-  ::lzma_end(&stream);
-  if (state == LZMA_MEM_ERROR) {
-    throw std::bad_alloc();
-  }
-  if (state != LZMA_STREAM_END) {
-    content.clear();
-  }
-  return content;
 }
 
 }  // namespace
@@ -151,7 +120,7 @@ void ElfSymbols::add_table(Elf* file, std::size_t section, FunctionSource source
 }
 
 void ElfSymbols::add_packed(const char* bytes, std::size_t size) {
-  std::string content = unpack_xz(bytes, size);
+  std::string content = unpack_xz(std::as_bytes(std::span(bytes, size)));
   if (content.empty()) {
     ++damaged_tables_;
     return;

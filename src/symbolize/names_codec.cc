@@ -89,6 +89,7 @@ class AnswerReader {
     FoundNames found;
     found.losses.damaged_parts = in_.read_varint();
     found.losses.missing_files = in_.read_varint();
+    found.losses.other_builds = in_.read_varint();
     Names& names = found.names;
     for (std::size_t left = count(); left > 0 && ok_; --left) {
       read_text(names.texts);
@@ -178,6 +179,7 @@ std::vector<std::byte> encode_names(const FoundNames& found) {
   ByteWriter out;
   out.write_varint(found.losses.damaged_parts);
   out.write_varint(found.losses.missing_files);
+  out.write_varint(found.losses.other_builds);
   out.write_varint(names.texts.size());
   for (std::size_t i = 0; i < names.texts.size(); ++i) {
     const std::string_view text = names.texts[static_cast<std::uint32_t>(i)];

@@ -10,6 +10,8 @@ struct ReadLosses {
   std::uint64_t damaged_parts = 0;
   /// Files of split debug information that a file names and that are not there, or may not be read.
   std::uint64_t missing_files = 0;
+  /// 1: the file, whose build id could not be looked at before, is of another build.
+  std::uint64_t other_builds = 0;
 
   friend bool operator==(const ReadLosses&, const ReadLosses&) = default;
 };

@@ -8,6 +8,7 @@
 #include "io/byte_source.h"
 #include "io/rooted_file.h"
 #include "io/running_vdso.h"
+#include "symbolize/packed_module.h"
 
 namespace stackpack::symbolize {
 
@@ -51,6 +52,10 @@ class Search {
     OpenElf image = find_image();
     OpenElf debug = find_debug(image);
     FoundFiles found;
+    if (!image.file && !debug.file && packed_.file) {
+      image = std::move(packed_);
+      found.packed = true;
+    }
     found.end = image.file || debug.file ? SearchEnd::kFound : end_;
     const OpenElf& links = debug.file ? debug : image;
     OpenElf alternate = find_alternate(links);
@@ -93,6 +98,9 @@ class Search {
     Result<ElfIdentity> elf = read_elf_identity(*source);
     if (!elf) {
       note(SearchEnd::kNotElf);
+      if (!packed_.file && is_module_file(candidate.path) && is_packed_file(file.get())) {
+        packed_ = {std::move(file), {}, source->size().value_or(0), candidate};
+      }
       return opened;
     }
     opened.bytes = source->size().value_or(0);
@@ -147,6 +155,15 @@ class Search {
                                            (debug ? "/debuginfo" : "/executable")});
   }
 
+  // Debug files that lie as the images do.
+  static void add_by_path(const std::string& root, const std::string& path,
+                          std::vector<Candidate>& candidates) {
+    if (path.starts_with('/')) {
+      candidates.push_back({root, std::string(kDebugFolder) + path + ".debug"});
+      candidates.push_back({root, std::string(kDebugFolder) + path});
+    }
+  }
+
   OpenElf find_image() {
     if (key_.path == "[vdso]" && !key_.build_id.empty()) {
       if (OpenElf opened = open_vdso(); opened.file) {
@@ -169,6 +186,9 @@ class Search {
     }
     if (has_path) {
       candidates.push_back({places_.root, std::string(key_.path)});
+    }
+    if (const auto plain = without_packing(key_.path); has_path && plain != key_.path) {
+      candidates.push_back({places_.root, std::string(plain)});
     }
     if (key_.build_id.empty() && !places_.has_root) {
       note(SearchEnd::kNoBuildId);
@@ -198,11 +218,14 @@ class Search {
         add_by_build_id({directory, std::string(kDebugFolder)}, text, true, candidates);
       }
       add_by_build_id({places_.root, std::string(kDebugFolder)}, text, true, candidates);
+      const std::string path(without_packing(key_.path));
       for (const std::string& directory : places_.directories) {
-        const std::string name = directory + "/" + std::string(name_of(key_.path));
+        add_by_path(directory, path, candidates);
+        const std::string name = directory + "/" + std::string(name_of(path));
         candidates.push_back({"", name + ".debug"});
         candidates.push_back({"", name});
       }
+      add_by_path(places_.root, path, candidates);
       for (const Candidate& candidate : candidates) {
         if (OpenElf opened = open_if_same(candidate, id);
             opened.file && (opened.elf.has_dwarf || opened.elf.has_symbols)) {
@@ -301,6 +324,7 @@ class Search {
   const ImageKey& key_;
   const SymbolPlaces& places_;
   SearchEnd end_ = SearchEnd::kNoFile;
+  OpenElf packed_;  // a file that could not be looked into
 };
 
 }  // namespace

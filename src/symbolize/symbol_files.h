@@ -45,8 +45,10 @@ struct FoundFiles {
   io::Descriptor alternate;  ///< what several debug files share
   io::Descriptor package;    ///< of its split debug information
   ElfIdentity layout;        ///< of the image, else of the debug file
-  bool has_split = false;    ///< parts of the debug information may be in .dwo files
-  std::uint64_t bytes = 0;   ///< of all of them
+  /// `image` is a packed kernel module, which was not looked into, and there is nothing else.
+  bool packed = false;
+  bool has_split = false;   ///< parts of the debug information may be in .dwo files
+  std::uint64_t bytes = 0;  ///< of all of them
   std::string image_path;
   std::string debug_path;
 };

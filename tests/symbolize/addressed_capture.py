@@ -26,6 +26,11 @@ def write(out, images, addresses):
     """`images`: (address, size, path), mapped from their first byte on; `addresses`: of memory, a sample each."""
     data = make_capture.comm(PID, PID, "demo", 0) + b"".join(mmap(*image) for image in images)
     data += b"".join(sample(address, i) for i, address in enumerate(addresses))
+    write_records(out, data)
+
+
+def write_records(out, data):
+    """A file with the records `data`, whose samples are of the kind that sample() makes."""
     attr = struct.pack("<IIQQQQQ", 1, 128, 0, 4000, make_capture.SAMPLE_TYPE, 0,
                        make_capture.SAMPLE_ID_ALL | make_capture.FREQ).ljust(128, b"\0")
     header = struct.pack("<8sQQQQQQQ", b"PERFILE2", 104, 144, 104, 144, 256, len(data), 0) + bytes(40)

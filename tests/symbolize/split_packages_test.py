@@ -19,7 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
 import damaged_files_test as material  # noqa: E402
 
-DAMAGED = 60
+DAMAGED = 30
 # A unit that has all its code in one section counts its ranges from there.
 FIRST = """
 static inline int square(int x) { if (x > 3) { __builtin_printf("%d", x); return x * 3; } return x * x + 1; }

@@ -10,6 +10,7 @@
 
 #include "app/analysis/placed_callstacks.h"
 #include "stackpack/symbols.h"
+#include "symbolize/packed_module.h"
 
 namespace stackpack::app {
 
@@ -50,8 +51,9 @@ void settle(std::vector<std::uint64_t>& addresses) {
 
 class Collector {
  public:
-  Collector(const exporting::CaptureView& view, const symbols::SymbolIndex& symbols)
-      : view_(view), symbols_(symbols) {}
+  Collector(const exporting::CaptureView& view, const symbols::SymbolIndex& symbols,
+            bool modules_as_kernel)
+      : view_(view), symbols_(symbols), modules_as_kernel_(modules_as_kernel) {}
 
   // `number`: of the context.
   void add_stack(std::span<const Frame> frames, const exporting::MappingContext& context,
@@ -86,21 +88,40 @@ class Collector {
       return;
     }
     const std::uint64_t back = location.use == AddressUse::kReturn && frame.address != 0 ? 1 : 0;
-    if (frame.mode == FrameMode::kKernel) {
+    if (frame.mode == FrameMode::kKernel &&
+        (location.module == nullptr || !has_own_file(*location.module))) {
       kernel_.push_back(frame.address - back);
+      return;
+    }
+    if (frame.mode == FrameMode::kKernel) {
+      add_to_image(location, back);
       return;
     }
     if (frame.mode != FrameMode::kUser && frame.mode != FrameMode::kUnknown) {
       return;
     }
     if (location.module != nullptr && !has_no_file(location.module->path)) {
-      if (location.offset >= back) {
-        const auto row = static_cast<std::uint32_t>(location.module - view_.modules.data());
-        images_[symbols_.image_of(row)].push_back(location.offset - back);
-      }
+      add_to_image(location, back);
       return;
     }
     processes_[{context.pid, life_of(context)}].push_back(frame.address - back);
+  }
+
+  void add_to_image(const CodeLocation& location, std::uint64_t back) {
+    if (location.offset >= back) {
+      const auto row = static_cast<std::uint32_t>(location.module - view_.modules.data());
+      images_[symbols_.image_of(row)].push_back(location.offset - back);
+    }
+  }
+
+  // Whether an image of kernel mode is a module, in a file of its own, or one of Windows.
+  [[nodiscard]] bool has_own_file(const Module& module) const {
+    const bool is_named_alone =
+        module.build_id_kind == BuildIdKind::kGnu && module.path.starts_with('[') &&
+        !module.path.starts_with("[kernel") && !module.path.starts_with("[guest");
+    return module.build_id_kind == BuildIdKind::kPdb ||
+           (!modules_as_kernel_ && module.pid == kKernelPid &&
+            (symbolize::is_module_file(module.path) || is_named_alone));
   }
 
   // The start of the process that had the pid then.
@@ -118,6 +139,7 @@ class Collector {
 
   const exporting::CaptureView& view_;
   const symbols::SymbolIndex& symbols_;
+  bool modules_as_kernel_;
   std::unordered_set<Seen, SeenHash> seen_;
   std::map<std::uint32_t, std::vector<std::uint64_t>> images_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::uint64_t>> processes_;
@@ -126,12 +148,12 @@ class Collector {
 
 }  // namespace
 
-Result<AskedAddresses> asked_addresses(const Reader& reader) {
+Result<AskedAddresses> asked_addresses(const Reader& reader, bool modules_as_kernel) {
   const Result<PlacedCallstacks> callstacks = PlacedCallstacks::open(reader);
   if (!callstacks) {
     return callstacks.error();
   }
-  Collector collector(callstacks->view(), callstacks->symbols());
+  Collector collector(callstacks->view(), callstacks->symbols(), modules_as_kernel);
   const Status visited = callstacks->each(
       [&](const exporting::MappingContext& context, std::uint32_t number,
           std::span<const Frame> frames) { collector.add_stack(frames, context, number); });

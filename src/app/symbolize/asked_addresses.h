@@ -25,12 +25,13 @@ struct AskedProcess {
 
 /// What a file's callstacks have addresses in.
 struct AskedAddresses {
-  std::vector<AskedImage> images;       ///< of user mode, by module
+  std::vector<AskedImage> images;       ///< by module
   std::vector<AskedProcess> processes;  ///< by pid, then life
-  std::vector<std::uint64_t> kernel;    ///< addresses in the kernel and its modules
+  std::vector<std::uint64_t> kernel;    ///< addresses in no image but the kernel
 };
 
+/// `modules_as_kernel`: addresses in modules of the kernel are in AskedAddresses::kernel.
 /// Memory: some 40 bytes per distinct (process, address).
-Result<AskedAddresses> asked_addresses(const Reader& reader);
+Result<AskedAddresses> asked_addresses(const Reader& reader, bool modules_as_kernel);
 
 }  // namespace stackpack::app

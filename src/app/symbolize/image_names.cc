@@ -151,7 +151,9 @@ class Naming {
     }
     answer.names = std::move(found->names);
     answer.losses = found->losses;
-    if (answer.names.functions.empty()) {
+    if (answer.losses.other_builds != 0) {
+      answer.reason = "the file there is of another build";
+    } else if (answer.names.functions.empty()) {
       answer.reason = "no symbols there";
     }
     add_losses(answer.losses, answer.reason);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include "app/symbolize/windows_plans.h"
 #include "symbolize/elf_names.h"
+#include "symbolize/xz_stream.h"
 
 namespace stackpack::app {
 
@@ -51,6 +53,8 @@ ReadPlan plan_of(FoundFiles found, const SymbolPlaces& places, symbolize::ElfFil
   elf.alternate = found.alternate.get();
   elf.package = found.package.get();
   elf.layout = std::move(found.layout);
+  elf.packed = found.packed;
+  plan.bytes += found.packed ? symbolize::kMostUnpackedBytes : 0;
   if (found.has_split) {
     constexpr unsigned kMostSplitFiles = 16'384;
     plan.new_files = kMostSplitFiles;
@@ -74,6 +78,7 @@ ReadPlan plan_elf(const Module& module, const SymbolPlaces& places) {
   symbolize::ElfFiles elf;
   ReadPlan plan = plan_of(symbolize::find_elf_files({module.path, build_id}, places), places, elf);
   if (!plan.files.empty()) {
+    elf.build_id.assign(build_id.begin(), build_id.end());
     plan.read = [elf = std::move(elf)](const SymbolRequest& request, NameCollector& names) {
       return symbolize::read_elf_names(elf, request, names);
     };

@@ -105,7 +105,8 @@ class Run {
     if (!old) {
       return old.error();
     }
-    const Result<AskedAddresses> asked = asked_addresses(**reader);
+    // A list of the kernel's symbols has those of its modules.
+    const Result<AskedAddresses> asked = asked_addresses(**reader, !options_.kallsyms.empty());
     if (!asked) {
       return asked.error();
     }
