@@ -114,6 +114,7 @@ enum class DiffForm {
   kMarkdown,
   kJson,
   kFolded,
+  kHtml,
 };
 
 struct DiffArguments {
@@ -126,6 +127,8 @@ struct DiffArguments {
   std::string allow_file;
   DiffForm form = DiffForm::kTable;
   std::optional<std::size_t> rows;  // unset: kRows, of JSON all
+  std::string output;               // of kHtml
+  bool force = false;
   bool strict = false;
   ConvertOptions capture;  // for files that are captures
 };

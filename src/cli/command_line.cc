@@ -220,6 +220,10 @@ std::string CommandLine::conflict() {
       !invocation.diff.conditions.empty()) {
     return "diff: --folded has no verdicts; --fail-if goes with the other forms";
   }
+  if (invocation.command == Command::kDiff &&
+      (invocation.diff.form == DiffForm::kHtml) == invocation.diff.output.empty()) {
+    return "diff: --html and -o FILE go together";
+  }
   if (invocation.command != Command::kDump) {
     return "";
   }

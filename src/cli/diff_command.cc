@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "app/console.h"
 #include "app/convert/packed_capture.h"
 #include "app/diff/allow_file.h"
+#include "app/diff/difference_page.h"
 #include "cli/commands.h"
 #include "cli/diff_report.h"
 #include "cli/exit_codes.h"
@@ -60,6 +62,7 @@ std::string text_of_diff(const DiffArguments& arguments, const JudgedDiff& diff)
       break;
     case DiffForm::kTable:
     case DiffForm::kFolded:
+    case DiffForm::kHtml:
       append_diff_table(text, diff, arguments.rows.value_or(DiffArguments::kRows),
                         stdout_has_colours());
       break;
@@ -129,6 +132,32 @@ int run_folded(const DiffArguments& arguments, const OpenSide& before, const Ope
   return print(*folded, messages);
 }
 
+int write_page(const DiffArguments& arguments, const OpenSide& before, const OpenSide& after,
+               const JudgedDiff& diff, const Messages& messages) {
+  app::DifferencePage page;
+  page.output = arguments.output;
+  page.force = arguments.force;
+  page.inputs = arguments.before;
+  page.inputs.insert(page.inputs.end(), arguments.after.begin(), arguments.after.end());
+  append_diff_page(page.verdicts_json, diff);
+  app::remove_leftovers({&arguments.output, 1});
+  const Result<std::uint64_t> written =
+      app::write_difference_page(before.readers, after.readers, arguments.options, page);
+  if (written) {
+    return kExitSuccess;
+  }
+  const Error& error = written.error();
+  if (arguments.output == "-" && error.code == ErrorCode::kIo && error.os_error == EPIPE) {
+    return kExitSuccess;
+  }
+  if (error.part == kOutputPart) {
+    messages.error(arguments.output == "-" ? "(standard output)" : arguments.output, error);
+  } else {
+    explain_error(arguments, error, messages);
+  }
+  return exit_code_of(error);
+}
+
 }  // namespace
 
 int run_diff(const DiffArguments& arguments, const Messages& messages) {
@@ -165,7 +194,9 @@ int run_diff(const DiffArguments& arguments, const Messages& messages) {
   }
   diff.gate = std::move(*gate);
   explain_events(diff.report, messages);
-  const int printed = print(text_of_diff(arguments, diff), messages);
+  const int printed = arguments.form == DiffForm::kHtml
+                          ? write_page(arguments, before, after, diff, messages)
+                          : print(text_of_diff(arguments, diff), messages);
   return std::max(printed, explain_gate(arguments, diff, messages));
 }
 

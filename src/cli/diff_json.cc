@@ -133,6 +133,38 @@ void write_gate(JsonText& json, const JudgedDiff& diff) {
 
 }  // namespace
 
+void append_diff_page(std::string& out, const JudgedDiff& diff) {
+  const EventDiff& event = diff.report.events.front();
+  JsonText json(out);
+  json.begin_object();
+  json.field("by", word_of(kGrains, diff.report.by));
+  json.field("unit", word_of(kUnitWords, diff.report.unit));
+  json.field("event", event.event);
+  number_field(json, "level", event.level);
+  json.key("notes");
+  json.begin_array();
+  for (const std::string& sentence : sentences_of(event, diff.report.unit)) {
+    json.value(sentence);
+  }
+  for (const std::string& sentence : gate_sentences(diff)) {
+    json.value(sentence);
+  }
+  for (const std::string& other : diff.report.events_left_out) {
+    json.value("not compared: " + other);
+  }
+  for (std::size_t i = 1; i < diff.report.events.size(); ++i) {
+    json.value("compared, and not on this page: " + diff.report.events[i].event);
+  }
+  json.end_array();
+  json.key("rows");
+  json.begin_array();
+  for (const DiffRow& row : event.rows) {
+    write_row(json, row);
+  }
+  json.end_array();
+  json.end_object();
+}
+
 void append_diff_json(std::string& out, const JudgedDiff& diff, std::size_t rows) {
   JsonText json(out);
   json.begin_object();

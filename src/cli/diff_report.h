@@ -51,5 +51,7 @@ void append_diff_table(std::string& out, const JudgedDiff& diff, std::size_t row
 void append_diff_markdown(std::string& out, const JudgedDiff& diff, std::size_t rows);
 /// docs/diff.schema.json describes it.
 void append_diff_json(std::string& out, const JudgedDiff& diff, std::size_t rows);
+/// What a page says of the first event: the object `diff` of docs/page-format.md, all rows.
+void append_diff_page(std::string& out, const JudgedDiff& diff);
 
 }  // namespace stackpack::cli

@@ -121,7 +121,9 @@ Result<ExportReport> export_capture(const Reader& reader, const std::string& out
   if (!selection) {
     return selection.error();
   }
-  if (const Status status = check_not_empty(**selection); !status) {
+  // A page says itself that a capture has no samples.
+  const bool may_be_empty = options.format == ExportFormat::kHtml && options.filter.empty();
+  if (const Status status = may_be_empty ? Status{} : check_not_empty(**selection); !status) {
     return status.error();
   }
   std::string scratch = output == "-" ? io::temporary_directory() : io::directory_of(output);

@@ -16,6 +16,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import read_page  # noqa: E402
+
 CHANGES = ("more", "less", "appeared", "disappeared")
 
 
@@ -98,6 +101,25 @@ def verdicts_of_table(text):
     return ({key: v for key, v in found.items() if v in CHANGES}, {key: v for key, v in found.items() if v not in CHANGES})
 
 
+def page_differs(program, files, page_file, report, by_function):
+    """What is wrong with the page of a comparison: its rows are those of the JSON, its tree adds up to their values."""
+    done = run(program, *files, "--html", "-o", page_file, "--force")
+    page = read_page.Page(page_file)
+    event, shown = report["events"][0], page.head["diff"]
+    problems = ["its rows differ"] if shown["rows"] != event["rows"] else []
+    problems += ["its event differs"] if (shown["event"], shown["level"]) != (event["event"], event["level"]) else []
+    for side, name in enumerate(("old", "new")):
+        values = {}
+        for path, value in page.stacks(side):
+            values[path[-1][0]] = values.get(path[-1][0], 0) + value
+        expected = {row["name"]: row["self"][f"{name}_value"] for row in event["rows"] if row["self"][f"{name}_value"]}
+        if by_function and values != expected:
+            problems.append(f"its tree differs from the {name} values")
+        if sum(values.values()) != round(event[name]["value"]):
+            problems.append(f"its tree is not all of {name}")
+    return done.returncode, problems
+
+
 def bounds_agree(report):
     for row in report["events"][0]["rows"]:
         for figure in (row["self"], row["total"]):
@@ -130,11 +152,13 @@ def main():
                     problems.append(f"{what}: Markdown differs")
                 if verdicts_of_table(table.stdout) != expected:
                     problems.append(f"{what}: the table differs")
+                status_of_page, differences = page_differs(program, files, f"{folder}/page.html", report, "--by" not in options)
+                problems += [f"{what}: page: {difference}" for difference in differences]
                 if not bounds_agree(report):
                     problems.append(f"{what}: an interval contradicts its verdict")
                 failed = [finding["text"] for finding in report["gate"]["findings"] if not finding["allowed"]]
                 status = 3 if failed else 0
-                if {as_json.returncode, markdown.returncode, table.returncode} != {status} or report["gate"]["failed"] != bool(failed):
+                if {as_json.returncode, markdown.returncode, table.returncode, status_of_page} != {status} or report["gate"]["failed"] != bool(failed):
                     problems.append(f"{what}: exit status")
                 if failed != [html.unescape(text) for text in re.findall(r"^- \*\*failed\*\*: <code>(.*)</code>$", markdown.stdout, re.M)]:
                     problems.append(f"{what}: findings differ")

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/diff/figures_of_rows.h"
+#include "app/diff/joint_callstacks.h"
 #include "app/diff/row_sums.h"
 #include "app/diff/row_table.h"
 #include "app/diff/side_profile.h"
@@ -241,25 +242,34 @@ Result<DiffReport> compare(Files before, Files after, const DiffOptions& options
   return report;
 }
 
-// Values by joint row, both sides.
-std::string folded_text(const Sides& sides) {
-  std::vector<std::array<std::uint64_t, 2>> values(sides.rows.size());
+app::JointCallstacks joined(Sides&& sides, const std::string& event) {
+  app::JointCallstacks joint;
+  joint.event = event;
+  joint.values.resize(sides.rows.size());
   for (std::size_t side = 0; side < 2; ++side) {
     const auto& nodes = side == 0 ? sides.rows.old_rows : sides.rows.new_rows;
+    joint.runs[side] = sides.profiles[side].runs;
+    joint.samples[side] = sides.profiles[side].samples;
     for (const app::ProfileUnit& unit : sides.profiles[side].units) {
       for (std::size_t i = 0; i < unit.nodes.size(); ++i) {
         if (sides.inside[side].empty() || sides.inside[side][unit.nodes[i]]) {
-          values[nodes[unit.nodes[i]]][side] += unit.values[i];
+          joint.values[nodes[unit.nodes[i]]][side] += unit.values[i];
         }
       }
     }
   }
+  joint.rows = std::move(sides.rows);
+  return joint;
+}
+
+std::string folded_text(const app::JointCallstacks& joint) {
   std::vector<std::string> lines;
-  for (std::uint32_t row = 0; row < values.size(); ++row) {
-    if (values[row][0] != 0 || values[row][1] != 0) {
-      std::string path = sides.rows.path_text(row);
+  for (std::uint32_t row = 0; row < joint.values.size(); ++row) {
+    const auto [before, after] = joint.values[row];
+    if (before != 0 || after != 0) {
+      std::string path = joint.rows.path_text(row);
       std::replace(path.begin(), path.end(), '\n', ' ');
-      lines.push_back(fmt::format("{} {} {}\n", path, values[row][0], values[row][1]));
+      lines.push_back(fmt::format("{} {} {}\n", path, before, after));
     }
   }
   std::sort(lines.begin(), lines.end());
@@ -285,28 +295,35 @@ Result<std::string> folded_differences(std::span<const Reader* const> before,
                                        std::span<const Reader* const> after,
                                        const DiffOptions& options) {
   return core::guarded([&]() -> Result<std::string> {
-    if (const Status checked = check(before, after, options); !checked) {
-      return checked.error();
-    }
-    const auto events = events_of_both(before, after, options);
-    if (!events) {
-      return events.error();
-    }
-    ProfileQuery query;
-    query.options = options;
-    query.options.by = DiffGrain::kCallstack;
-    for (const std::string& name : events->candidates) {
-      query.event = name;
-      const auto sides = read_both(before, after, query);
-      if (!sides) {
-        return sides.error();
-      }
-      if (sides->any()) {
-        return folded_text(*sides);
-      }
-    }
-    return usage("no event has selected samples on both sides");
+    const auto joint = app::joint_callstacks(before, after, options);
+    return joint ? folded_text(*joint) : Result<std::string>(joint.error());
   });
+}
+
+Result<app::JointCallstacks> app::joint_callstacks(std::span<const Reader* const> before,
+                                                   std::span<const Reader* const> after,
+                                                   const DiffOptions& options) {
+  if (const Status checked = check(before, after, options); !checked) {
+    return checked.error();
+  }
+  const auto events = events_of_both(before, after, options);
+  if (!events) {
+    return events.error();
+  }
+  ProfileQuery query;
+  query.options = options;
+  query.options.by = DiffGrain::kCallstack;
+  for (const std::string& name : events->candidates) {
+    query.event = name;
+    auto sides = read_both(before, after, query);
+    if (!sides) {
+      return sides.error();
+    }
+    if (sides->any()) {
+      return joined(std::move(*sides), name);
+    }
+  }
+  return usage("no event has selected samples on both sides");
 }
 
 }  // namespace stackpack

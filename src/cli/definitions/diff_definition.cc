@@ -66,6 +66,8 @@ void CommandDefinitions::define_diff() {
        {{"what has another share than before", "stackpack diff old.spk --against new.spk"},
         {"a gate: five runs a side, as a comment on the change",
          "stackpack diff base/*.spk --against runs/*.spk --fail-if 'share +0.5pp' --markdown"},
+        {"both sides as one picture",
+         "stackpack diff old.spk --against new.spk --html -o page.html"},
         {"a tenth more in a function that counts, whatever else has changed",
          "stackpack diff old.spk --against new.spk --of 'app!serve' --fail-if 'relative +10% from "
          "1%'"}},
@@ -155,6 +157,13 @@ void CommandDefinitions::define_diff_form(CLI::App& sub) {
   form("--markdown", DiffForm::kMarkdown, "a comment for a review");
   form("--json", DiffForm::kJson, "a JSON object");
   form("--folded", DiffForm::kFolded, "callstacks with both counts, for differential flame graphs");
+  form("--html", DiffForm::kHtml, "a page that shows both sides, into the file of -o");
+  sub.add_option("-o,--output", arguments.output,
+                 "of --html: write this file; '-' is standard output")
+      ->type_name("FILE")
+      ->group(group(kOutputs));
+  sub.add_flag("--force", arguments.force, "of --html: replace an existing output")
+      ->group(group(kOutputs));
 }
 
 }  // namespace stackpack::cli

@@ -52,8 +52,10 @@ Status write_html(ExportJob& job, ExportOutput& out) {
   }
   job.report.samples = survey->samples;
   job.report.stacks = distinct_callstacks(content);
-  for (const NodeValue& own : content.self.front().front()) {
-    job.report.weight = saturating_sum(job.report.weight, own.value);
+  if (!content.measures.empty()) {
+    for (const NodeValue& own : content.self.front().front()) {
+      job.report.weight = saturating_sum(job.report.weight, own.value);
+    }
   }
   return write_page(content, out);
 }

@@ -15,15 +15,17 @@ namespace stackpack::exporting {
 namespace {
 
 // From fine to coarse: the first that fits is taken. A screen has some 2,000 columns.
-constexpr std::array<TimeResolution, 10> kResolutions = {{{2000, 0},
+constexpr std::array<TimeResolution, 12> kResolutions = {{{2000, 0},
                                                           {1000, 0},
                                                           {500, 0},
                                                           {1000, 0.0001},
                                                           {500, 0.0001},
                                                           {500, 0.001},
                                                           {200, 0.001},
+                                                          {100, 0.001},
                                                           {200, 0.01},
                                                           {100, 0.01},
+                                                          {200, 2},
                                                           {50, 2}}};
 constexpr std::uint32_t kNoEventRow = ~std::uint32_t{0};
 

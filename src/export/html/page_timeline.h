@@ -11,7 +11,7 @@
 namespace stackpack::exporting {
 
 /// Rows that a timeline has at most: they add about a megabyte to a page.
-inline constexpr std::size_t kMostTimeRows = std::size_t{1} << 18;
+inline constexpr std::size_t kMostTimeRows = std::size_t{1} << 19;
 
 /// The samples over time, as finely as they fit; nothing when they have no times, or when threads
 /// and events alone are too many. `content` has what `tree` moved there.

@@ -1,0 +1,30 @@
+// A page that shows a comparison.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stackpack/diff.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+
+namespace stackpack::app {
+
+struct DifferencePage {
+  std::string verdicts_json;        ///< the object `diff` of docs/page-format.md
+  std::string output;               ///< "-": standard output
+  bool force = false;               ///< replace an existing file that is not empty
+  std::vector<std::string> inputs;  ///< paths of the readers' files; the output is none of them
+};
+
+/// Writes the callstacks of both sides as one tree with the weights of each. The output appears
+/// whole or not at all. Result: its bytes.
+/// Memory: that of a comparison by callstack. Errors: as compare_profiles; those of the output have
+///         its part.
+Result<std::uint64_t> write_difference_page(std::span<const Reader* const> before,
+                                            std::span<const Reader* const> after,
+                                            const DiffOptions& options, const DifferencePage& page);
+
+}  // namespace stackpack::app

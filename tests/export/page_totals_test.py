@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""What a page shows is what stats, top, callers and callees count.
+
+    page_totals_test.py PROGRAM SOURCE_DIR
+
+Pages of captures of several kinds are read by a reader written after docs/page-format.md alone (tests/support/read_page.py)
+and, where node is there, by the page's own decode.js, which has to give the same.
+"""
+import base64
+import hashlib
+import json
+import math
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SUPPORT = pathlib.Path(__file__).resolve().parent.parent / "support"
+sys.path.insert(0, str(SUPPORT))
+import read_page  # noqa: E402
+
+problems = 0
+
+
+def check(what, found, expected):
+    global problems
+    if found != expected:
+        problems += 1
+        print(f"{what}: {str(found)[:300]} instead of {str(expected)[:300]}")
+
+
+def run(*command):
+    return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True).stdout
+
+
+def sums_of(page, measure=0):
+    """(self, total) by (name, module); a function counts once in a callstack."""
+    sums = {}
+    for path, value in page.stacks(0, measure):
+        for function in set(path):
+            own, total = sums.get(function, (0, 0))
+            sums[function] = (own + (value if path[-1] == function else 0), total + value)
+    return sums
+
+
+def neighbours_of(page, name, callers):
+    """As `callers` or `callees` count: each neighbour once in a callstack."""
+    rows = {}
+    for path, value in page.stacks():
+        around = set()
+        for i, function in enumerate(path):
+            if function[0] == name:
+                end = i == 0 if callers else i + 1 == len(path)
+                other = path[i - 1 if callers else i + 1] if not end else ("[root]" if callers else "[self]", "")
+                around.add(other)
+        for other in around:
+            rows[other] = rows.get(other, 0) + value
+    return rows
+
+
+def check_policy(page):
+    """The policy allows the script and the style that are there, and nothing of the data is HTML."""
+    text = page.text.decode("utf-8")
+    policy, = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+    for kind, pattern in (("script", r'<script type="module">(.*?)</script>'), ("style", r"<style>(.*?)</style>")):
+        source, = re.findall(pattern, text, re.S)
+        digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+        check(f"{kind} of the policy", re.findall(rf"{kind}-src ([^;]*)", policy), [f"'sha256-{digest}'"])
+    check("the policy's default", policy.startswith("default-src 'none';"), True)
+    check("scripts", len(re.findall(r"<script", text)), 2)
+
+
+def check_decoder(node, decoder, page, path):
+    listing = json.loads(run(node, SUPPORT / "page_listing.mjs", decoder, path))
+    check("functions of decode.js", [tuple(row) for row in listing["functions"]], page.functions)
+    for name, values in (("parents", page.parents), ("fn", page.fn), ("end", page.end), ("time", page.time)):
+        check(f"{name} of decode.js", listing[name], values)
+    totals = [sum(int(total) for total in measure["totals"]) for measure in page.head["measures"]]
+    check("totals of decode.js", [int(total) for total in listing["totals"]], totals)
+    check("exact", listing["exact"], all(total <= 2**53 for total in totals))
+    for found, values in zip(sum(listing["self"], []), sum(page.self, []), strict=True):
+        if listing["exact"]:
+            check("self of decode.js", found, values)
+        else:  # numbers of JavaScript, rounded
+            close = all(math.isclose(a, b, rel_tol=1e-15) for a, b in zip(found, values, strict=True))
+            check("rounded self of decode.js", close, True)
+    depths = [0] * len(page.parents)
+    for i in range(1, len(depths)):
+        depths[i] = depths[page.parents[i]] + 1
+    check("depths", listing["depth"], depths)
+    check("losses", listing["losses"], [row[:2] for row in page.head["losses"]])
+
+
+def check_page(program, spk, path, filters, tools):
+    run(program, "export", spk, "--format", "html", "-o", path, "--force", "-q", *filters)
+    page = read_page.Page(path)
+    check_policy(page)
+    if tools:
+        check_decoder(*tools, page, path)
+    top = json.loads(run(program, "top", spk, "-n", 0, "--frames", "module", "--json", *filters))
+    name = spk.name
+    check(f"{name}: total", int(page.head["measures"][0]["totals"][0]), top["weight"])
+    check(f"{name}: sum of all nodes", sum(page.self[0][0]), top["weight"])
+    rows = {(row["name"], row.get("module", "")): (row["self"], row["total"]) for row in top["rows"]}
+    check(f"{name}: rows of top", sums_of(page), rows)
+    for row in sorted(top["rows"], key=lambda row: -row["total"])[:3] + top["rows"][-2:]:
+        for kind in ("callers", "callees"):
+            told = json.loads(run(program, kind, spk, row["name"], "-n", 0, "--frames", "module", "--json", *filters))
+            check(f"{name}: {kind} of {row['name']}", neighbours_of(page, row["name"], kind == "callers"),
+                  {(other["name"], other.get("module", "")): other["total"] for other in told["rows"]})
+    if not filters:
+        stats = json.loads(run(program, "stats", spk, "--json"))
+        counted = [m for m in page.head["measures"] if m["unit"] == "samples"]
+        if stats["source"]["kind"] in ("perf", "etl"):
+            check(f"{name}: samples", sum(int(m["totals"][0]) for m in counted), stats["samples"]["total"])
+        told = {name: count for name, count in stats["losses"].items() if count}
+        shown = {row[0]: int(row[1]) for row in page.head["losses"]}
+        check(f"{name}: losses", {name: shown.get(name) for name in told}, told)
+    if page.time is not None:
+        for i, measure in enumerate(page.head["measures"]):
+            check(f"{name}: {measure['name']} over time", sum(row[4] for row in page.time if row[3] == i), int(measure["totals"][0]))
+        check(f"{name}: order of time", page.time, sorted(page.time))
+    return page
+
+
+def main():
+    program, source = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
+    node = shutil.which("node")
+    tools = (node, source / "src/export/page/decode.js") if node else None
+    data = source / "testdata"
+    pages = 0
+    with tempfile.TemporaryDirectory() as directory:
+        folder = pathlib.Path(directory)
+        files = []
+        captures = sorted(data.glob("*.perf.data")) + sorted(data.glob("*.etl"))[:4]
+        for capture in captures:
+            spk = folder / (capture.name + ".spk")
+            if subprocess.run([program, "convert", capture, "-o", spk, "-q"], capture_output=True).returncode == 0:
+                files.append(spk)
+        check("captures", len(files) >= 3, True)
+        counts = folder / "counts.spk"
+        run(program, "convert", data / "file.perf.data", "--no-samples", "-o", counts, "-q")
+        merged = folder / "merged.spk"
+        run(program, "merge", data / "file.perf.data", data / "events.perf.data", "-o", merged, "-q")
+        folded = folder / "folded.txt"
+        folded.write_text("a;b;a;c 5\na;b 7\n<img onerror=x>;</script>;<!-- 3\nb;b;b 18446744073709551\n")
+        imported = folder / "imported.spk"
+        run(program, "convert", folded, "-o", imported, "-q")
+        for spk in [*files, counts, merged, imported]:
+            filters = [[]] if spk in (counts, imported) else [[], ["--to", "+100ms"]]
+            for chosen in filters:
+                page = check_page(program, spk, folder / "page.html", chosen, tools)
+                pages += 1
+            again = folder / "again.html"
+            run(program, "export", spk, "--format", "html", "-o", again, "-q", *chosen)
+            check(f"{spk.name}: the same bytes again", again.read_bytes() == page.text, True)
+            again.unlink()
+    print(f"{pages} pages, {problems} problems{'' if tools else '; no node: decode.js was not asked'}")
+    return 1 if problems or not pages else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

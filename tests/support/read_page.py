@@ -1,0 +1,119 @@
+"""Reads the data of a page, written after docs/page-format.md alone."""
+import base64
+import gzip
+import json
+import pathlib
+import re
+
+NO_FUNCTION = 0xFFFFFFFF
+
+
+class Cursor:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def varint(self):
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def take(self, length):
+        assert length <= len(self.data) - self.at
+        self.at += length
+        return self.data[self.at - length:self.at]
+
+    def done(self):
+        return self.at == len(self.data)
+
+
+class Page:
+    """head, functions [(name, module, mode)], parents, fn, end, self[side][measure], rows of time, as the document has them."""
+
+    def __init__(self, path):
+        self.text = pathlib.Path(path).read_bytes()
+        data, = re.findall(rb'<script type="application/octet-stream" id="profile">([^<]*)</script>', self.text)
+        data = gzip.decompress(base64.b64decode(data, validate=True))
+        assert data[:5] == b"spkP\x01"
+        cursor, sections = Cursor(data), {}
+        cursor.at = 5
+        while not cursor.done():
+            number = cursor.varint()
+            sections.setdefault(number, []).append(cursor.take(cursor.varint()))
+        self.head = json.loads(sections[0][0].decode("utf-8"))
+        self.read_functions(Cursor(sections[1][0]), Cursor(sections[2][0]))
+        self.read_tree(Cursor(sections[3][0]), Cursor(sections[4][0]))
+        sides, measures = max(1, len(self.head["sides"])), len(self.head["measures"])
+        streams = sections.get(5, [])
+        assert len(streams) == sides * measures
+        self.self = [[self.read_self(Cursor(streams[side * measures + i])) for i in range(measures)] for side in range(sides)]
+        self.time = self.read_time(Cursor(sections[6][0])) if self.head["timeline"] else None
+
+    def read_functions(self, rows, names):
+        self.functions, last, offset = [], b"", 0
+        for _ in range(self.head["functions"]):
+            flags = rows.take(1)[0]
+            number = rows.varint()
+            module = self.head["modules"][number - 1] if number else ""
+            if flags & 8:
+                shared = rows.varint()
+                last = last[:shared] + names.take(rows.varint())
+                name = last.decode("utf-8")
+            else:
+                code = rows.varint()
+                offset = (offset + (code >> 1 ^ -(code & 1))) % 2**64
+                name = f"{module}+0x{offset:x}" if number else f"0x{offset:x}"
+            self.functions.append((name, module, flags & 7))
+        assert rows.done() and names.done()
+
+    def read_tree(self, pops, functions):
+        count = self.head["nodes"]
+        self.parents, self.fn, self.end = [0] * count, [NO_FUNCTION] * count, [count] * count
+        last = 0
+        for node in range(1, count):
+            for _ in range(pops.varint()):
+                assert last != 0
+                self.end[last] = node
+                last = self.parents[last]
+            self.parents[node], self.fn[node] = last, functions.varint()
+            last = node
+        assert pops.done() and functions.done()
+
+    def read_self(self, cursor):
+        values = [cursor.varint() if self.end[node] == node + 1 else 0 for node in range(len(self.parents))]
+        node = -1
+        while not cursor.done():
+            node += cursor.varint() + 1
+            assert self.end[node] != node + 1
+            values[node] = cursor.varint()
+        return values
+
+    def read_time(self, cursor):
+        head = self.head["timeline"]
+        columns = [Cursor(cursor.take(cursor.varint())) for _ in range(5)]
+        rows, bucket, thread, node = [], 0, 0, 0
+        for _ in range(head["rows"]):
+            more = columns[0].varint()
+            step = columns[1].varint()
+            place = columns[2].varint()
+            thread_now = step if more else thread + step
+            node = place if more or step else node + place
+            bucket, thread = bucket + more, thread_now
+            for measure in head["measures"][columns[3].varint()]:
+                rows.append([bucket, thread, node, measure, columns[4].varint()])
+        assert all(column.done() for column in columns) and len(rows) == head["values"]
+        return rows
+
+    def stacks(self, side=0, measure=0):
+        """(functions root first, value) for each node that has some."""
+        for node, value in enumerate(self.self[side][measure]):
+            if value:
+                path, at = [], node
+                while at:
+                    path.append(self.functions[self.fn[at]][:2])
+                    at = self.parents[at]
+                yield path[::-1], value
