@@ -50,6 +50,8 @@ test('names become shorter from the left, and keep what tells them apart', () =>
   assert.equal(withoutArguments('f(int) const'), 'f');
   assert.deepEqual(shorterNames('ns::Type<int>::run(char)'), ['ns::Type<int>::run(char)', 'ns::Type::run', 'Type::run', 'run']);
   assert.deepEqual(shorterNames('void ns::f<int>(int)').at(-1), 'f');
+  assert.deepEqual(shorterNames('JS:*value /srv/a b.js:1:2'), ['JS:*value /srv/a b.js:1:2']);
+  assert.deepEqual(shorterNames('JS:*value node:fs:12:7'), ['JS:*value node:fs:12:7', 'JS:*value']);
   const width = (text) => text.length;
   assert.equal(fittedName('ns::Type<int>::run(char)', 13, width), 'ns::Type::run');
   assert.equal(fittedName('ns::Type<int>::run(char)', 3, width), 'run');

@@ -51,6 +51,9 @@ export const CHANGE_TEXTS = ['half or less', 'a quarter less', 'less', 'about th
  * @property {LegendEntry[]} legend
  */
 
+/** Modules with less than this part of everything have no colour of their own. */
+const LEAST_COLOURED = 0.001;
+
 /**
  * The heaviest modules get a colour each.
  * @param {Profile} profile
@@ -63,8 +66,9 @@ export function moduleColouring(profile, self) {
   for (let fn = 0; fn < profile.functionCount; fn++) {
     weights[moduleRow(profile, fn)] += self[fn];
   }
+  const whole = weights.reduce((sum, weight) => sum + weight, 0);
   const heaviest = Array.from(profile.modules.keys())
-    .filter((module) => weights[module] > 0)
+    .filter((module) => weights[module] > 0 && weights[module] >= whole * LEAST_COLOURED)
     .sort((a, b) => weights[b] - weights[a] || a - b).slice(0, others);
   const kindOfModule = new Uint8Array(profile.modules.length + 1).fill(others);
   heaviest.forEach((module, kind) => { kindOfModule[module] = kind; });

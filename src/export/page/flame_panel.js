@@ -304,7 +304,23 @@ export class FlamePanel {
   refreshAt(path) {
     this.focusPath = path;
     this.refresh();
-    if (this.scene) this.showFocus(this.scene, this.focusNode);
+    if (!this.scene) return;
+    this.makeRoom(this.scene, this.focusNode);
+    this.showFocus(this.scene, this.focusNode);
+  }
+
+  /**
+   * Brings a node that has little room for its children to where they have it.
+   * @param {import('./flame_painter.js').FlameScene} scene
+   * @param {number} node
+   */
+  makeRoom(scene, node) {
+    const height = this.scroller.clientHeight;
+    const place = topOfRow(scene, scene.view.depth[node]) - this.scroller.scrollTop;
+    const fromRoot = scene.direction === 'down' ? place : height - place - ROW_HEIGHT;
+    if (fromRoot < height * 0.6) return;
+    const step = fromRoot - height * 0.25;
+    this.scroller.scrollTop += scene.direction === 'down' ? step : -step;
   }
 
   /**

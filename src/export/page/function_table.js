@@ -3,10 +3,13 @@ import { moduleName, shownName, shownText } from './shown_names.js';
 import { make } from './page_elements.js';
 import { groupedText, percentText, pointsText, weightText } from './number_text.js';
 import { shareChange } from './function_rows.js';
+import { isPrinting } from './page_theme.js';
 
 export const TABLE_ROW_HEIGHT = 28;
 /** Rows beyond the sight that are there, too, so that quick scrolling shows no gaps. */
 const SPARE_ROWS = 8;
+/** Rows on paper. */
+const PRINTED_ROWS = 200;
 
 /**
  * @typedef {{sort: ViewState['sort'], text: string, className: string}} TableColumn
@@ -50,7 +53,8 @@ export class FunctionTableView {
   refresh() {
     const { rows, state, measure } = this.model;
     this.head.replaceChildren(...this.columns.map((column) => this.headCell(column)));
-    this.caption.textContent = `${groupedText(rows.length)} functions, in ${measure.unit || 'samples'} of ${shownText(measure.name)}`;
+    this.caption.textContent = `${groupedText(rows.length)} functions, in ${measure.unit || 'samples'} of ${shownText(measure.name)}` +
+      (isPrinting() && rows.length > PRINTED_ROWS ? `; the first ${PRINTED_ROWS} of them` : '');
     this.table.setAttribute('aria-rowcount', String(rows.length + 1));
     this.empty.hidden = rows.length > 0;
     this.scroller.hidden = rows.length === 0;
@@ -84,13 +88,13 @@ export class FunctionTableView {
   showRows() {
     const rows = this.model.rows;
     const top = Math.max(0, Math.min(this.scroller.scrollTop, rows.length * TABLE_ROW_HEIGHT) - TABLE_ROW_HEIGHT);
-    const from = Math.max(0, Math.floor(top / TABLE_ROW_HEIGHT) - SPARE_ROWS);
-    const seen = Math.ceil((this.scroller.clientHeight || 400) / TABLE_ROW_HEIGHT) + 2 * SPARE_ROWS;
+    const from = isPrinting() ? 0 : Math.max(0, Math.floor(top / TABLE_ROW_HEIGHT) - SPARE_ROWS);
+    const seen = isPrinting() ? PRINTED_ROWS : Math.ceil((this.scroller.clientHeight || 400) / TABLE_ROW_HEIGHT) + 2 * SPARE_ROWS;
     const to = Math.min(rows.length, from + seen);
     const hadFocus = this.body.contains(document.activeElement);
     const shown = [];
     for (let place = from; place < to; place++) shown.push(this.row(rows[place], place));
-    this.body.replaceChildren(spacer(from, this.columns.length), ...shown, spacer(rows.length - to, this.columns.length));
+    this.body.replaceChildren(spacer(from), ...shown, spacer(rows.length - to));
     if (hadFocus) this.buttonAt(this.current)?.focus({ preventScroll: true });
     else if (this.current < from || this.current >= to) this.setCurrent(Math.min(from + SPARE_ROWS, to - 1));
   }
@@ -193,11 +197,10 @@ export function numberCell(weight, whole, unit) {
 
 /**
  * @param {number} rows that it stands for
- * @param {number} columns
  * @returns {HTMLElement}
  */
-function spacer(rows, columns) {
-  const cell = make('td', { colspan: columns });
+function spacer(rows) {
+  const cell = make('td');
   cell.style.height = `${rows * TABLE_ROW_HEIGHT}px`;
   const row = make('tr', { class: 'spacer', 'aria-hidden': 'true' }, cell);
   row.hidden = rows === 0;

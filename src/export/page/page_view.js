@@ -53,7 +53,7 @@ export class PageView {
     const { profile } = this.model;
     const about = () => this.about.showModal();
     const head = make('header', { class: 'page-head' },
-      make('div', { class: 'title-box' }, make('h1', {}, shownText(profile.title) || 'profile'), this.summary),
+      make('div', { class: 'title-box' }, make('h1', { title: shownText(profile.title) }, shownText(profile.title) || 'profile'), this.summary),
       make('div', { class: 'head-actions' }, make('button', { type: 'button', class: 'action', title: 'A link to this view (l)', onclick: () => this.copyLink() }, 'Copy link'),
         make('button', { type: 'button', class: 'action', onclick: about }, 'About'),
         this.themeButton,

@@ -73,8 +73,11 @@ export class SandwichView {
     this.calleeTable.show(calleeRows(profile.tree, model.sums, fn), figures.total[fn]);
     this.callers.focusPath = [];
     this.callees.focusPath = [];
-    this.callers.refresh();
-    this.callees.refresh();
+    for (const panel of [this.callers, this.callees]) {
+      panel.refresh();
+      // The one with more rows gets more of the height.
+      panel.element.style.flexGrow = String(Math.min(30, Math.max(4, panel.scene?.rows.length ?? 0)));
+    }
   }
 }
 

@@ -86,7 +86,8 @@ export function withoutArguments(name) {
  */
 export function shorterNames(name) {
   const forms = [name];
-  let form = withoutArguments(name);
+  // "value /srv/parser.js:10:8": names of run-time compilers have their place in them.
+  let form = withoutArguments(name.replace(/^(\S+) \S+:\d+(:\d+)?$/, '$1'));
   if (form !== name) forms.push(form);
   // A result type before the name, as in "void ns::f", goes first.
   const space = form.lastIndexOf(' ');
