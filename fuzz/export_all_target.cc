@@ -149,6 +149,9 @@ Outcome run(const CaptureView& view, ExportOptions options, std::uint64_t memory
     case ExportFormat::kFirefox:
       status = exporting::write_firefox(job, out);
       break;
+    case ExportFormat::kHtml:
+      status = exporting::write_html(job, out);
+      break;
     default:
       status = exporting::write_otlp(job, out);
       break;
@@ -170,10 +173,13 @@ void export_all(std::span<const std::byte> data) {
   read_tables(in, capture.view);
   read_samples(in, capture);
   connect(capture);
-  const Outcome much = run(capture.view, options, std::uint64_t{1} << 24);
-  const Outcome little = run(capture.view, options, 0);
-  if (much.done != little.done || (much.done && !(much == little))) {
-    std::abort();
+  for (const ExportFormat format : {options.format, ExportFormat::kHtml}) {
+    options.format = format;
+    const Outcome much = run(capture.view, options, std::uint64_t{1} << 24);
+    const Outcome little = run(capture.view, options, 0);
+    if (much.done != little.done || (much.done && !(much == little))) {
+      std::abort();
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 // What the program may ask of the terminal, of signals and of output folders; src/io does it.
 #pragma once
 
+#include "io/desktop.h"
 #include "io/output_rules.h"
 #include "io/terminal.h"
 
@@ -11,7 +12,10 @@ using io::end_by_signal;
 using io::ignore_broken_pipes;
 using io::interrupted_by;
 using io::is_terminal;
+using io::make_private_file;
+using io::open_on_desktop;
 using io::remove_leftovers;
+using io::remove_private_file;
 using io::Stream;
 using io::terminal_columns;
 using io::terminal_moves_cursor;

@@ -141,6 +141,13 @@ struct ExportArguments {
   bool quiet = false;
 };
 
+struct ViewArguments {
+  std::string file;
+  ExportOptions options;
+  ConvertOptions capture;  // for a file that is a capture
+  bool quiet = false;
+};
+
 struct SymbolizeArguments {
   std::string file;
   std::string output;

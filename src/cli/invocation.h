@@ -14,6 +14,7 @@ enum class Command {
   kCallees,
   kDiff,
   kExport,
+  kView,
   kSymbolize,
   kMerge,
   kVerify,
@@ -30,6 +31,7 @@ struct Invocation {
   ReportArguments report;
   DiffArguments diff;
   ExportArguments exporting;
+  ViewArguments view;
   SymbolizeArguments symbolize;
   MergeArguments merge;
   VerifyArguments verify;

@@ -48,6 +48,8 @@ int run(const CommandLine& command_line, const Messages& messages) {
       return run_report(invocation.report, messages);
     case Command::kDiff:
       return run_diff(invocation.diff, messages);
+    case Command::kView:
+      return run_view(invocation.view, messages);
     case Command::kSymbolize:
       return run_symbolize(invocation.symbolize, messages);
     case Command::kMerge:

@@ -23,6 +23,15 @@ import read_page  # noqa: E402
 
 problems = 0
 
+# Names that are something to HTML, to JSON, to text or to a terminal; recursion; numbers beyond 2^53.
+HOSTILE = b"".join([
+    b"a;b;a;c 5\na;b 7\nb;b;b 18446744073709551\n",
+    b"<img src=x onerror=alert(1)>;</script><script>alert(2)</script>;<!--;-->;</style>;]]> 3\n",
+    b"\"quotes\" 'of all' `kinds` ${x};\\u0000\\n;&lt;&amp;;@DATA@;@PROGRAM@;__proto__;constructor 2\n",
+    b"bytes \xff\xfe\xc0\x80;\xed\xa0\x80 surrogate;\xef\xbb\xbfmark;\xe2\x80\xae txet;\xe2\x80\xa8line;\x1b[31m;\x7f 4\n",
+    b"long " + b"n" * 65536 + b" 1\n", b"long " + b"n" * 65535 + b"m 1\n", b"\xf0\x9f\x98\x80\xf0\x9f\x98\x81;\xf0\x9f\x98\x82 1\n",
+    b";".join(b"deep%d" % (i % 7) for i in range(10000)) + b" 6\n"])
+
 
 def check(what, found, expected):
     global problems
@@ -145,9 +154,9 @@ def main():
         merged = folder / "merged.spk"
         run(program, "merge", data / "file.perf.data", data / "events.perf.data", "-o", merged, "-q")
         folded = folder / "folded.txt"
-        folded.write_text("a;b;a;c 5\na;b 7\n<img onerror=x>;</script>;<!-- 3\nb;b;b 18446744073709551\n")
+        folded.write_bytes(HOSTILE)
         imported = folder / "imported.spk"
-        run(program, "convert", folded, "-o", imported, "-q")
+        run(program, "convert", folded, "--format", "folded", "-o", imported, "-q")
         for spk in [*files, counts, merged, imported]:
             filters = [[]] if spk in (counts, imported) else [[], ["--to", "+100ms"]]
             for chosen in filters:

@@ -17,6 +17,7 @@ CommandDefinitions::CommandDefinitions() : app("", "stackpack") {
   define_neighbours("callees", "show what a function calls", ReportKind::kCallees);
   define_diff();
   define_export();
+  define_view();
   define_symbolize();
   define_merge();
   define_verify();

@@ -47,6 +47,7 @@ struct CommandDefinitions {
   void define_export();
   void define_export_format(CLI::App& sub);
   void define_export_form(CLI::App& sub);
+  void define_view();
   void define_symbolize();
   void define_merge();
   void define_verify();

@@ -1,0 +1,33 @@
+#include <string>
+
+#include "cli/definitions/command_definitions.h"
+#include "cli/definitions/option_kinds.h"
+
+namespace stackpack::cli {
+
+void CommandDefinitions::define_view() {
+  CLI::App& sub =
+      command("view", "show a file in the browser", Command::kView,
+              {{"view FILE [FILTERS]"},
+               {{"all of it", "stackpack view out.spk"},
+                {"one process, from its capture", "stackpack view perf.data --comm node"}},
+               "The page of export --format html goes to a temporary file that only you may read, "
+               "and that is opened with "
+               "xdg-open. Where there is no display, its path is printed. It stays: remove it when "
+               "you like.\n"
+               "A capture is packed into a temporary file first, of which nothing is kept.\n" +
+                   std::string(kPatterns)});
+  ViewArguments& arguments = invocation.view;
+  sub.add_option("file", arguments.file, "a .spk file, or a capture")
+      ->type_name("FILE")
+      ->required();
+  add_filters(sub, arguments.options.filter);
+  add_times(sub, arguments.options.filter.from, arguments.options.filter.to);
+  add_frames(sub, "how a frame is written: its function where one is known",
+             arguments.options.frames)
+      ->group(group(kForm));
+  sub.add_flag("-q,--quiet", arguments.quiet, "no summary on a terminal")->group(group(kReports));
+  add_capture_format(sub, arguments.capture.format)->group(group(kInputs));
+}
+
+}  // namespace stackpack::cli
