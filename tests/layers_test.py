@@ -16,7 +16,7 @@ ROOMS = {
     "public": ([], ["stddef.h", "stdint.h"]),
     "core": (["public"], []),
     "bytes": (["public"], ["xxhash"]),
-    "io": (["public"], SYSTEM),
+    "io": (["public"], SYSTEM + ["spawn.h"]),
     "codec": (["public", "bytes", "io"], ["zstd", "xxhash", "zlib.h", "zip.h"]),
     "scratch": (["public", "core", "io"], []),
     "capture": (["public", "core", "bytes", "io", "scratch"], []),
