@@ -65,6 +65,11 @@ async function finish({ page, seen }, what) {
 }
 const textOf = (page, selector) => page.$eval(selector, (element) => element.textContent);
 const settle = (page) => page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(() => done(0))); }));
+/** The address is noted a moment after what is seen. */
+async function linkHas(page, text) {
+  await settle(page);
+  return page.evaluate((wanted) => location.hash.includes(wanted), text);
+}
 async function goTo(page, hash) {
   await page.evaluate((link) => { location.hash = link; }, hash);
   await settle(page);
@@ -148,19 +153,19 @@ async function checkKeyboard(browser, path) {
   const first = await focused();
   check('keyboard: down leads to a callee', first !== undefined && !first.startsWith('all'));
   await page.keyboard.press('Enter');
-  check('keyboard: Enter zooms', await page.evaluate(() => location.hash.includes('zoom=')));
+  check('keyboard: Enter zooms', await linkHas(page, 'zoom='));
   await page.keyboard.press('Escape');
-  check('keyboard: Escape leaves', await page.evaluate(() => location.hash.includes('zoom=')), false);
+  check('keyboard: Escape leaves', await linkHas(page, 'zoom='), false);
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('s');
-  check('keyboard: s leads to callers and callees', await page.evaluate(() => location.hash.includes('view=sandwich')));
+  check('keyboard: s leads to callers and callees', await linkHas(page, 'view=sandwich'));
   await page.keyboard.press('3');
   await settle(page);
   const before = await focused();
   await page.keyboard.press('ArrowDown');
   check('keyboard: another row', (await focused()) !== before);
   await page.keyboard.press('Enter');
-  check('keyboard: Enter on a row', await page.evaluate(() => location.hash.includes('view=sandwich')));
+  check('keyboard: Enter on a row', await linkHas(page, 'view=sandwich'));
   await page.keyboard.press('?');
   check('keyboard: help', await page.$eval('dialog[open] h2', (head) => head.textContent), 'Keys');
   await page.keyboard.press('Escape');
@@ -174,7 +179,7 @@ async function checkKeyboard(browser, path) {
     await goTo(page, '');
     await page.evaluate(() => document.querySelector('.flame-mirror')?.focus());
     await page.keyboard.press(key);
-    check(`keyboard: ${key} changes the view`, await page.evaluate(() => location.hash.length > 1));
+    check(`keyboard: ${key} changes the view`, await linkHas(page, '='));
   }
   await walkByTab(page);
   await finish(opened, 'keyboard');
@@ -214,6 +219,7 @@ async function checkTimeline(browser, path) {
   await page.keyboard.press('3');
   const rows = await tableRows(page);
   check('the table has the part', rows.reduce((sum, row) => sum + row.self, 0) <= samples && rows.length > 0);
+  await settle(page);
   const link = await page.evaluate(() => location.href);
   const again = await open(browser, path, link.slice(link.indexOf('#') + 1));
   check('a link restores the range', await textOf(again.page, '.summary'), part);
@@ -236,17 +242,17 @@ async function checkMouse(browser, path) {
   await settle(page);
   check('hover says what is below the pointer', await page.$eval('.hover-card', (card) => !card.hidden && card.textContent.length > 10));
   await page.mouse.click(box.x + box.width / 3, box.y + 50);
-  check('a click zooms', await page.evaluate(() => location.hash.includes('zoom=')));
+  check('a click zooms', await linkHas(page, 'zoom='));
   check('the path is shown', (await page.$$('.path-bar button')).length >= 2);
   await page.keyboard.down('Control');
   await page.mouse.wheel({ deltaY: -400 });
   await page.keyboard.up('Control');
   await settle(page);
-  check('the wheel zooms', await page.evaluate(() => location.hash.includes('window=')));
+  check('the wheel zooms', await linkHas(page, 'window='));
   await page.evaluate(() => history.back());
   await settle(page);
   await settle(page);
-  check('back leaves the zoom', await page.evaluate(() => location.hash.includes('zoom=')), false);
+  check('back leaves the zoom', await linkHas(page, 'zoom='), false);
   await finish(opened, 'mouse');
 }
 

@@ -167,7 +167,7 @@ export class PageModel {
   verdictOf(fn) {
     const row = this.findingOf(fn);
     if (!row) return '';
-    return row.self.verdict === row.total.verdict ? row.total.verdict : `self ${row.self.verdict}, total ${row.total.verdict}`;
+    return row.self.verdict === row.total.verdict ? row.total.verdict : `${row.total.verdict}; self: ${row.self.verdict}`;
   }
 
   /** @returns {ViewTree} what the flame graph shows */

@@ -16,20 +16,36 @@ const NAMES_AT_A_TIME = 8192;
 export function startPage(profile, place) {
   const model = new PageModel(profile, stateOfLink(location.hash, profile));
   const view = new PageView(model);
+  let waiting = false;
+  let isStep = false;
+  // After what is seen: a browser takes milliseconds to note an address.
   model.onLinkChange = (step) => {
-    const link = linkOfState(model.state, profile);
-    const address = link === '' ? location.pathname + location.search : `#${link}`;
-    try {
-      if (step) history.pushState(null, '', address);
-      else history.replaceState(null, '', address);
-    } catch {
-      // Browsers limit how often; the link is up to date again with the next change.
-    }
+    isStep ||= step;
+    if (waiting) return;
+    waiting = true;
+    setTimeout(() => {
+      noteLink(linkOfState(model.state, profile), isStep);
+      waiting = isStep = false;
+    }, 0);
   };
   addEventListener('popstate', () => model.restore(stateOfLink(location.hash, profile)));
   view.mount(place);
   setTimeout(() => prepareNames(model), SEARCH_READY_MS);
   return view;
+}
+
+/**
+ * @param {string} link
+ * @param {boolean} step of the history, which "back" undoes
+ */
+function noteLink(link, step) {
+  const address = link === '' ? location.pathname + location.search : `#${link}`;
+  try {
+    if (step) history.pushState(null, '', address);
+    else history.replaceState(null, '', address);
+  } catch {
+    // Browsers limit how often; the link is up to date again with the next change.
+  }
 }
 
 /**

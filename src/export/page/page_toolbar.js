@@ -55,7 +55,7 @@ export class Toolbar {
     const { profile } = model;
     this.measure = makeChoice('Count', profile.measures.map((measure, k) => [String(k), measureText(measure)]),
       (value) => model.update({ measure: Number(value) }));
-    this.side = makeChoice('Widths of', profile.sides.map((side, k) => [String(k), shownText(side)]),
+    this.side = makeChoice('Side', profile.sides.map((side, k) => [String(k), shownText(side)]),
       (value) => model.update({ side: Number(value), zoom: [], window: null }));
     const colours = [['module', 'module'], ['mode', 'kind of code']];
     if (profile.sides.length > 1) colours.unshift(['change', 'change']);

@@ -122,7 +122,7 @@ export class PageView {
     this.tabs.refresh();
     this.toolbar.refresh();
     if (of('range', 'threads', 'measure', 'theme')) this.overview.refresh();
-    this.path.refresh();
+    if (of('zoom', 'window', 'view')) this.path.refresh();
     if (state.view !== 'flame') this.path.element.hidden = true;
     this.themeButton.textContent = { auto: 'Theme: auto', dark: 'Theme: dark', light: 'Theme: light' }[state.theme];
     this.summary.textContent = this.summaryText();

@@ -28,7 +28,7 @@ export class PathBar {
     }
     if (window) steps.push(make('li', { class: 'path-gap' }, 'a part of it'));
     this.list.replaceChildren(...steps);
-    this.element.scrollLeft = this.element.scrollWidth;
+    requestAnimationFrame(() => { this.element.scrollLeft = this.element.scrollWidth; });
   }
 
   /**
