@@ -1,7 +1,7 @@
 // What colour a function or node has, and what the legend says. Kinds are told apart by people who see
 // few colours, too: the hues are Paul Tol's "light" ones and their darker likes, the scale of changes
 // goes from blue to orange, and the legend, hover and table say in words what a colour says.
-import { NO_FUNCTION } from './decode.js';
+import { NO_FUNCTION } from './function_names.js';
 import { lastPart, shownText } from './shown_names.js';
 
 /**

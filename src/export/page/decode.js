@@ -1,4 +1,6 @@
 // Reads the data of a page: docs/page-format.md says how it is laid out.
+import {FunctionTable, NO_FUNCTION} from './function_names.js';
+import {PageCursor, numbersOf} from './page_bytes.js';
 
 /**
  * @typedef {{name: string, unit: string, total: bigint, totals: bigint[]}} Measure
@@ -76,79 +78,8 @@
  * @property {Diff | null} diff
  */
 
-/** In place of a function or a module that is not there. */
-export const NO_FUNCTION = 0xffffffff;
-
 const PAGE_MAGIC = [0x73, 0x70, 0x6b, 0x50, 1];  // "spkP", version
 const PAGE_SECTION = {head: 0, functions: 1, names: 2, pops: 3, treeFunctions: 4, self: 5, time: 6};
-const TWO_32 = 4294967296;
-
-/** A cursor over bytes; what lies outside is an error. */
-class PageCursor {
-  /** @param {Uint8Array} bytes */
-  constructor(bytes) {
-    this.bytes = bytes;
-    this.at = 0;
-  }
-
-  done() {
-    return this.at >= this.bytes.length;
-  }
-
-  byte() {
-    if (this.at >= this.bytes.length) {
-      throw new Error('the data of this page end too early');
-    }
-    return this.bytes[this.at++];
-  }
-
-  /** A number; above 2^53 it is rounded. */
-  varint() {
-    let byte = this.byte();
-    if (byte < 128) {
-      return byte;
-    }
-    let value = byte & 127;
-    let scale = 128;
-    do {
-      byte = this.byte();
-      value += (byte & 127) * scale;
-      scale *= 128;
-    } while (byte >= 128);
-    return value;
-  }
-
-  /** 64 bits as two halves, low one first. */
-  varintHalves() {
-    let low = 0;
-    let high = 0;
-    let byte = 0;
-    let shift = 0;
-    do {
-      byte = this.byte();
-      const bits = byte & 127;
-      if (shift < 28) {
-        low += bits * 2 ** shift;
-      } else if (shift === 28) {
-        low += (bits & 15) * 2 ** 28;
-        high += bits >> 4;
-      } else {
-        high += bits * 2 ** (shift - 32);
-      }
-      shift += 7;
-    } while (byte >= 128);
-    return [low, high % TWO_32];
-  }
-
-  /** @param {number} length */
-  take(length) {
-    if (length > this.bytes.length - this.at) {
-      throw new Error('the data of this page end too early');
-    }
-    this.at += length;
-    return this.bytes.subarray(this.at - length, this.at);
-  }
-}
 
 /**
  * @param {Uint8Array} bytes
@@ -175,123 +106,25 @@ function sectionsOf(bytes) {
 }
 
 /**
- * Names: of functions without one the module and an offset; of the others the bytes, of which each
- * begins like the one before.
- */
-class FunctionTable {
-  /**
-   * @param {number} count
-   * @param {string[]} modules
-   * @param {Uint8Array} rows
-   * @param {Uint8Array} text
-   */
-  constructor(count, modules, rows, text) {
-    this.modules = modules;
-    this.count = count;
-    this.module = new Uint32Array(count);
-    this.mode = new Uint8Array(count);
-    this.start = new Uint32Array(count);  // of the name; of those without one the low half
-    this.length = new Uint32Array(count);  // of the name; of those without one the high half
-    this.named = new Uint8Array(count);
-    this.decoder = new TextDecoder('utf-8', {ignoreBOM: true});
-    this.names = new Uint8Array(0);
-    this.read(new PageCursor(rows), new PageCursor(text));
-  }
-
-  /**
-   * @param {PageCursor} rows
-   * @param {PageCursor} text
-   */
-  read(rows, text) {
-    let names = new Uint8Array(text.bytes.length * 2 + 1024);
-    let used = 0;
-    let last = 0;  // where the last name begins
-    let low = 0;
-    let high = 0;
-    for (let fn = 0; fn < this.count; ++fn) {
-      const flags = rows.byte();
-      this.mode[fn] = flags & 7;
-      const module = rows.varint();
-      this.module[fn] = module === 0 ? NO_FUNCTION : module - 1;
-      if ((flags & 8) === 0) {
-        const [codeLow, codeHigh] = rows.varintHalves();
-        [low, high] = addZigzag(low, high, codeLow, codeHigh);
-        this.start[fn] = low;
-        this.length[fn] = high;
-        continue;
-      }
-      const shared = rows.varint();
-      const own = rows.varint();
-      if (used + shared + own > names.length) {
-        const larger = new Uint8Array((used + shared + own) * 2);
-        larger.set(names);
-        names = larger;
-      }
-      names.copyWithin(used, last, last + shared);
-      names.set(text.take(own), used + shared);
-      this.named[fn] = 1;
-      this.start[fn] = used;
-      this.length[fn] = shared + own;
-      last = used;
-      used += shared + own;
-    }
-    this.names = names;
-  }
-
-  /** @param {number} fn */
-  name(fn) {
-    if (fn >= this.count) {
-      return '';
-    }
-    if (this.named[fn]) {
-      return this.decoder.decode(this.names.subarray(this.start[fn], this.start[fn] + this.length[fn]));
-    }
-    const high = this.length[fn];
-    const low = this.start[fn].toString(16);
-    const offset = high === 0 ? low : high.toString(16) + low.padStart(8, '0');
-    const module = this.module[fn];
-    return module === NO_FUNCTION ? `0x${offset}` : `${this.modules[module]}+0x${offset}`;
-  }
-}
-
-/**
- * Adds a difference to 64 bits that are held as halves; it is folded, the sign in the lowest bit.
- * @param {number} low
- * @param {number} high
- * @param {number} codeLow
- * @param {number} codeHigh
- */
-function addZigzag(low, high, codeLow, codeHigh) {
-  const negative = codeLow & 1;
-  let addLow = Math.floor(codeLow / 2) + (codeHigh & 1) * 2147483648;
-  let addHigh = Math.floor(codeHigh / 2);
-  if (negative) {  // -(v + 1), as the complement
-    addLow = TWO_32 - 1 - addLow;
-    addHigh = TWO_32 - 1 - addHigh;
-  }
-  const sum = low + addLow;
-  return [sum % TWO_32, (high + addHigh + (sum >= TWO_32 ? 1 : 0)) % TWO_32];
-}
-
-/**
  * @param {number} count
  * @param {Uint8Array} popBytes
  * @param {Uint8Array} functionBytes
  * @returns {Tree}
  */
 function treeOf(count, popBytes, functionBytes) {
-  const pops = new PageCursor(popBytes);
-  const functions = new PageCursor(functionBytes);
+  const pops = numbersOf(popBytes, count - 1);
+  const functions = numbersOf(functionBytes, count - 1);
   const fn = new Uint32Array(count);
   const parent = new Uint32Array(count);
   const end = new Uint32Array(count);
   const depths = new Uint32Array(count);
   fn[0] = NO_FUNCTION;
+  fn.set(functions, 1);
   let last = 0;
   let deepest = 0;
   for (let node = 1; node < count; ++node) {
     let up = last;
-    for (let levels = pops.varint(); levels > 0; --levels) {
+    for (let levels = pops[node - 1]; levels > 0; --levels) {
       if (up === 0) {
         throw new Error('the data of this page are damaged');
       }
@@ -302,7 +135,6 @@ function treeOf(count, popBytes, functionBytes) {
     const depth = depths[up] + 1;
     depths[node] = depth;
     deepest = depth > deepest ? depth : deepest;
-    fn[node] = functions.varint();
     last = node;
   }
   for (let open = last; open !== 0; open = parent[open]) {
@@ -369,10 +201,11 @@ function timelineOf(head, bytes) {
   const {rows, measures} = head;  // measures: by event, the numbers of its measures
   const cursor = new PageCursor(bytes);
   const columns = [];
-  for (let column = 0; column < 5; ++column) {
-    columns.push(new PageCursor(cursor.take(cursor.varint())));
+  for (let column = 0; column < 4; ++column) {
+    columns.push(numbersOf(cursor.take(cursor.varint()), rows));
   }
-  const [buckets, threads, nodes, events, values] = columns;
+  const [buckets, threads, nodes, events] = columns;
+  const values = new PageCursor(cursor.take(cursor.varint()));
   const bucket = new Uint32Array(head.values);
   const thread = new Uint32Array(head.values);
   const node = new Uint32Array(head.values);
@@ -383,17 +216,22 @@ function timelineOf(head, bytes) {
   let nowNode = 0;
   let at = 0;
   for (let row = 0; row < rows; ++row) {
-    const moreBuckets = buckets.varint();
-    nowBucket += moreBuckets;
-    const moreThreads = threads.varint();
-    nowThread = moreBuckets === 0 ? nowThread + moreThreads : moreThreads;
-    const moreNodes = nodes.varint();
-    nowNode = moreBuckets === 0 && moreThreads === 0 ? nowNode + moreNodes : moreNodes;
-    for (const number of measures[events.varint()]) {
+    if (buckets[row] !== 0) {
+      nowBucket += buckets[row];
+      nowThread = threads[row];
+      nowNode = nodes[row];
+    } else if (threads[row] !== 0) {
+      nowThread += threads[row];
+      nowNode = nodes[row];
+    } else {
+      nowNode += nodes[row];
+    }
+    const numbers = measures[events[row]];
+    for (let i = 0; i < numbers.length; ++i) {
       bucket[at] = nowBucket;
       thread[at] = nowThread;
       node[at] = nowNode;
-      measure[at] = number;
+      measure[at] = numbers[i];
       value[at] = values.varint();
       ++at;
     }

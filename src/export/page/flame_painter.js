@@ -1,6 +1,6 @@
 // Draws boxes of a tree on a canvas, and gives them out for pictures.
 import { nodeColour } from './colour_rules.js';
-import { NO_FUNCTION } from './decode.js';
+import { NO_FUNCTION } from './function_names.js';
 
 export const ROW_HEIGHT = 20;
 export const FLAME_FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';

@@ -3,7 +3,7 @@ import { CHANGE_TEXTS, changeStep, modeText } from './colour_rules.js';
 import { make } from './page_elements.js';
 import { percentText, pointsText, weightText } from './number_text.js';
 import { moduleName, shownName, shownText } from './shown_names.js';
-import { NO_FUNCTION } from './decode.js';
+import { NO_FUNCTION } from './function_names.js';
 
 /**
  * @typedef {object} NodeDetails

@@ -1,6 +1,6 @@
 // The state of the page, and what follows from it. What follows is worked out when it is asked for and
 // kept until what it depends on changes.
-import { NO_FUNCTION } from './decode.js';
+import { NO_FUNCTION } from './function_names.js';
 import { changeColouring, modeColouring, moduleColouring } from './colour_rules.js';
 import { windowOfNode } from './flame_layout.js';
 import { functionRows } from './function_rows.js';

@@ -1,5 +1,5 @@
 // Names as they are shown: what hides or turns text is written out, and long ones become shorter.
-import { NO_FUNCTION } from './decode.js';
+import { NO_FUNCTION } from './function_names.js';
 
 /** Longest name in a row of a table or in a label, in characters. */
 const SHOWN_NAME_LIMIT = 4000;

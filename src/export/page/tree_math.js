@@ -1,5 +1,5 @@
 // Sums over a tree whose nodes stand depth first: a subtree is a range, so its sum is a difference.
-import { NO_FUNCTION } from './decode.js';
+import { NO_FUNCTION } from './function_names.js';
 
 /**
  * Sums of the weights before each node; one entry more than there are nodes. Exact up to 2^53.
