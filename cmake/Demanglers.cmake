@@ -4,6 +4,9 @@
 find_path(IBERTY_INCLUDE libiberty/demangle.h REQUIRED)
 find_library(IBERTY_LIBRARY iberty REQUIRED)
 set(STACKPACK_DEMANGLERS iberty)
+if(WIN32)
+  set(STACKPACK_DEMANGLERS ${IBERTY_LIBRARY})
+endif()
 
 # Names of Microsoft's compiler: a static library of LLVM that stands alone, where it is installed.
 option(STACKPACK_LLVM_DEMANGLER "Read names of Microsoft's compiler, where LLVM's static libraries are installed" ON)

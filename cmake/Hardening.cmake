@@ -14,5 +14,10 @@ function(stackpack_harden target)
     -fstack-protector-strong
     $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE>
     $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
-  target_link_options(${target} INTERFACE -Wl,-z,relro -Wl,-z,now)
+  if(WIN32)
+    # The checks are in a library of their own. Address space layout randomization is the default.
+    target_link_libraries(${target} INTERFACE ssp)
+  else()
+    target_link_options(${target} INTERFACE -Wl,-z,relro -Wl,-z,now)
+  endif()
 endfunction()

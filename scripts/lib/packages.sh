@@ -14,3 +14,8 @@ check_packages=(
   clang clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 lintian protobuf-compiler sqlite3 ccache
   chromium firefox-esr
 )
+
+# To build and to try the program for Windows.
+windows_packages=(
+  g++-mingw-w64-x86-64-posix libz-mingw-w64-dev wine wine64 dpkg-dev make
+)

@@ -25,13 +25,12 @@ void keep_no_freed_blocks() {
 #endif
 }
 
-}  // namespace
-
 // Our code throws nothing; what is caught here comes from the libraries below it.
-int main(int argc, char** argv) {
+template <typename Arguments>
+int run(const Arguments& arguments) {
   keep_no_freed_blocks();
   try {
-    return stackpack::cli::run_program(std::vector<std::string>(argv + 1, argv + argc));
+    return stackpack::cli::run_program(arguments());
   } catch (const std::bad_alloc&) {
     stackpack::app::write_standard_error("stackpack: out of memory\n");
     return stackpack::cli::kExitIo;
@@ -42,3 +41,27 @@ int main(int argc, char** argv) {
     return stackpack::cli::kExitInternal;
   }
 }
+
+}  // namespace
+
+#ifdef _WIN32
+// Shells of Windows leave *.spk to the program.
+extern "C" {
+int _dowildcard = -1;  // NOLINT: the C library looks for it
+}
+
+int wmain(int argc, wchar_t** argv) {
+  return run([=] {
+    std::vector<std::string> arguments;
+    arguments.reserve(static_cast<std::size_t>(argc));
+    for (int i = 1; i < argc; ++i) {
+      arguments.push_back(stackpack::app::to_utf8(argv[i]));
+    }
+    return arguments;
+  });
+}
+#else
+int main(int argc, char** argv) {
+  return run([=] { return std::vector<std::string>(argv + 1, argv + argc); });
+}
+#endif

@@ -65,7 +65,7 @@ int run(const CommandLine& command_line, const Messages& messages) {
 }  // namespace
 
 int run_program(std::vector<std::string> arguments) {
-  app::ignore_broken_pipes();
+  app::prepare_standard_streams();
   const Messages messages;
   if (!arguments.empty() && (arguments.front() == "--version" || arguments.front() == "-V")) {
     return print(version_text(), messages);

@@ -4,11 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "io/output_file.h"
+#include "io/system_file.h"
 
 namespace stackpack::io {
 
@@ -20,15 +16,9 @@ Error system_error(std::string_view what) {
 
 class DescriptorSource final : public ByteSource {
  public:
-  DescriptorSource(int descriptor, bool owned, bool seekable, std::uint64_t size)
-      : descriptor_(descriptor), owned_(owned), seekable_(seekable), size_(size) {}
-  DescriptorSource(const DescriptorSource&) = delete;
-  DescriptorSource& operator=(const DescriptorSource&) = delete;
-  ~DescriptorSource() override {
-    if (owned_) {
-      ::close(descriptor_);
-    }
-  }
+  /// `owned`: closed at the end; without one the descriptor stays the caller's.
+  DescriptorSource(Descriptor owned, int descriptor, bool seekable, std::uint64_t size)
+      : owned_(std::move(owned)), descriptor_(descriptor), seekable_(seekable), size_(size) {}
 
   Result<std::size_t> read(std::span<std::byte> into) override {
     if (seekable_) {
@@ -38,15 +28,11 @@ class DescriptorSource final : public ByteSource {
       }
       return count;
     }
-    while (true) {
-      const ssize_t count = ::read(descriptor_, into.data(), into.size());
-      if (count >= 0) {
-        return static_cast<std::size_t>(count);
-      }
-      if (errno != EINTR) {
-        return system_error("read failed");
-      }
+    const std::int64_t count = read_some(descriptor_, into);
+    if (count < 0) {
+      return system_error("read failed");
     }
+    return static_cast<std::size_t>(count);
   }
 
   Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) override {
@@ -55,16 +41,14 @@ class DescriptorSource final : public ByteSource {
     }
     std::size_t done = 0;
     while (done < into.size()) {
-      const ssize_t count = ::pread(descriptor_, into.data() + done, into.size() - done,
-                                    static_cast<off_t>(offset + done));
+      const std::int64_t count = read_some_at(descriptor_, offset + done, into.subspan(done));
+      if (count < 0) {
+        return system_error("read failed");
+      }
       if (count == 0) {
         break;
       }
-      if (count > 0) {
-        done += static_cast<std::size_t>(count);
-      } else if (errno != EINTR) {
-        return system_error("read failed");
-      }
+      done += static_cast<std::size_t>(count);
     }
     return done;
   }
@@ -75,8 +59,8 @@ class DescriptorSource final : public ByteSource {
   }
 
  private:
+  Descriptor owned_;
   int descriptor_;
-  bool owned_;
   bool seekable_;
   std::uint64_t size_;
   std::uint64_t position_ = 0;
@@ -137,35 +121,33 @@ class HeadedSource final : public ByteSource {
   std::unique_ptr<ByteSource> rest_;
 };
 
-Result<std::unique_ptr<DescriptorSource>> open_path(const std::string& path, int more_flags) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | more_flags);
-  if (descriptor < 0) {
+Result<std::unique_ptr<DescriptorSource>> open_path(const std::string& path, Fifo fifo) {
+  Descriptor file = open_to_read(path, fifo);
+  if (!file) {
     const bool missing = errno == ENOENT || errno == ENOTDIR;
     return Error{missing ? ErrorCode::kNotFound : ErrorCode::kIo, kNoOffset, "cannot open", errno};
   }
-  struct stat status {};
-  if (::fstat(descriptor, &status) != 0) {
-    const Error error = system_error("cannot stat");
-    ::close(descriptor);
-    return error;
+  FileStatus status;
+  if (!look_at(file.get(), status)) {
+    return system_error("cannot stat");
   }
-  if (S_ISDIR(status.st_mode)) {
-    ::close(descriptor);
+  if (status.kind == FileKind::kDirectory) {
     return Error{ErrorCode::kUnsupported, kNoOffset, "is a directory", EISDIR};
   }
-  return std::make_unique<DescriptorSource>(descriptor, true, S_ISREG(status.st_mode),
-                                            static_cast<std::uint64_t>(status.st_size));
+  const int descriptor = file.get();
+  return std::make_unique<DescriptorSource>(std::move(file), descriptor,
+                                            status.kind == FileKind::kRegular, status.bytes);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
-  Result<std::unique_ptr<DescriptorSource>> opened = open_path(path, 0);
+  Result<std::unique_ptr<DescriptorSource>> opened = open_path(path, Fifo::kWait);
   return opened ? Result<std::unique_ptr<ByteSource>>(std::move(*opened)) : opened.error();
 }
 
 Result<std::unique_ptr<ByteSource>> open_regular_file(const std::string& path) {
-  Result<std::unique_ptr<DescriptorSource>> opened = open_path(path, O_NONBLOCK);
+  Result<std::unique_ptr<DescriptorSource>> opened = open_path(path, Fifo::kGoOn);
   if (!opened) {
     return opened.error();
   }
@@ -176,15 +158,15 @@ Result<std::unique_ptr<ByteSource>> open_regular_file(const std::string& path) {
 }
 
 std::unique_ptr<ByteSource> source_of_descriptor(int descriptor) {
-  struct stat status {};
-  const bool seekable = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
-                        ::lseek(descriptor, 0, SEEK_CUR) == 0;
-  return std::make_unique<DescriptorSource>(
-      descriptor, false, seekable, seekable ? static_cast<std::uint64_t>(status.st_size) : 0);
+  FileStatus status;
+  const bool seekable =
+      look_at(descriptor, status) && status.kind == FileKind::kRegular && is_at_start(descriptor);
+  return std::make_unique<DescriptorSource>(Descriptor(), descriptor, seekable,
+                                            seekable ? status.bytes : 0);
 }
 
 std::unique_ptr<ByteSource> source_of_standard_input() {
-  return source_of_descriptor(STDIN_FILENO);
+  return source_of_descriptor(kInputDescriptor);
 }
 
 std::unique_ptr<ByteSource> source_with_head(std::vector<std::byte> head,
@@ -199,13 +181,12 @@ std::unique_ptr<ByteSource> source_of_memory(std::span<const std::byte> bytes) {
 Result<std::unique_ptr<ByteSource>> spool_to_temporary(ByteSource& source,
                                                        const std::string& directory,
                                                        std::uint64_t limit) {
-  const Result<int> descriptor = open_nameless_file(directory);
-  if (!descriptor) {
-    return descriptor.error();
+  Descriptor file = open_nameless(directory);
+  if (!file) {
+    return system_error("cannot create a temporary file");
   }
   std::vector<std::byte> chunk(std::size_t{1} << 20);
   std::uint64_t size = 0;
-  auto spooled = std::make_unique<DescriptorSource>(*descriptor, true, true, 0);
   while (true) {
     const Result<std::size_t> count = source.read(chunk);
     if (!count) {
@@ -217,22 +198,14 @@ Result<std::unique_ptr<ByteSource>> spool_to_temporary(ByteSource& source,
     if (*count > limit - size) {
       return Error{ErrorCode::kLimit, size, "input is larger than the limit for spooling"};
     }
-    for (std::size_t done = 0; done < *count;) {
-      const ssize_t written = ::write(*descriptor, chunk.data() + done, *count - done);
-      if (written >= 0) {
-        done += static_cast<std::size_t>(written);
-      } else if (errno != EINTR) {
-        return system_error("cannot write to the temporary file");
-      }
+    if (!write_all(file.get(), std::span(chunk).first(*count))) {
+      return system_error("cannot write to the temporary file");
     }
     size += *count;
   }
-  const int duplicate = ::fcntl(*descriptor, F_DUPFD_CLOEXEC, 0);
-  if (duplicate < 0) {
-    return system_error("cannot duplicate a descriptor");
-  }
+  const int descriptor = file.get();
   return std::unique_ptr<ByteSource>(
-      std::make_unique<DescriptorSource>(duplicate, true, true, size));
+      std::make_unique<DescriptorSource>(std::move(file), descriptor, true, size));
 }
 
 Status read_exactly_at(ByteSource& source, std::uint64_t offset, std::span<std::byte> into,

@@ -3,21 +3,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <memory>
-#include <string_view>
 #include <system_error>
 
-#include <dirent.h>
+#include "io/system_file.h"
 
 namespace stackpack::io {
-
-namespace {
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
-
-}  // namespace
 
 Status make_directories(const std::string& path) {
   std::error_code failure;
@@ -52,27 +42,22 @@ Result<std::vector<std::string>> list_directory(const std::string& path) {
                                                 : ErrorCode::kIo;
     return Error{code, kNoOffset, "directory cannot be listed", os_error};
   };
-  const std::unique_ptr<DIR, CloseDirectory> directory(::opendir(path.c_str()));
-  if (directory == nullptr) {
-    return failed(errno);
-  }
   std::vector<std::string> names;
-  while (true) {
-    errno = 0;
-    const dirent* const entry = ::readdir(directory.get());
-    if (entry == nullptr) {
-      break;
-    }
-    const std::string_view name(static_cast<const char*>(entry->d_name));
-    if (name != "." && name != "..") {
-      names.emplace_back(name);
-    }
-  }
-  if (errno != 0) {
+  if (!list_names(path, names)) {
     return failed(errno);
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.find_last_of(kSeparators);
+  if (slash == std::string::npos) {
+    return ".";
+  }
+  // The separator stays where it is all there is, also after a drive.
+  const bool is_root = slash == 0 || path[slash] == ':' || path[slash - 1] == ':';
+  return path.substr(0, slash + (is_root ? 1 : 0));
 }
 
 std::string temporary_directory() {

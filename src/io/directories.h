@@ -17,12 +17,13 @@ std::vector<std::string> missing_directories(const std::string& path);
 void remove_empty_directories(const std::vector<std::string>& paths);
 
 /// Names of what is in the directory, in the order of bytes, without `.` and `..`.
-///
-/// The standard library's iterator ends the program when memory runs out inside it.
 /// Errors: kIo, kNotFound; kResource when there is no memory for it.
 Result<std::vector<std::string>> list_directory(const std::string& path);
 
 /// Where files that nobody is to find may be made: TMPDIR, or /tmp.
 std::string temporary_directory();
+
+/// The directory part of `path`; "." when it has none.
+std::string directory_of(const std::string& path);
 
 }  // namespace stackpack::io

@@ -2,28 +2,23 @@
 
 #include <cerrno>
 
-#include <sys/stat.h>
-#include <unistd.h>
+#include "io/system_file.h"
 
 namespace stackpack::io {
 
 Result<std::optional<FileState>> state_of_file(const std::string& path) {
-  struct stat status {};
-  const int failed = path == "-" ? ::fstat(STDIN_FILENO, &status) : ::stat(path.c_str(), &status);
-  if (failed != 0) {
+  FileStatus status;
+  if (!(path == "-" ? look_at(kInputDescriptor, status) : look_at(path, status))) {
     if (errno == ENOENT || errno == ENOTDIR || path == "-") {
       return std::optional<FileState>();
     }
     return Error{ErrorCode::kIo, kNoOffset, "cannot open", errno};
   }
-  if (!S_ISREG(status.st_mode)) {
+  if (status.kind != FileKind::kRegular) {
     return std::optional<FileState>();
   }
-  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
-  return std::optional(FileState{
-      static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino),
-      static_cast<std::uint64_t>(status.st_size),
-      std::int64_t{status.st_mtim.tv_sec} * kNsPerSecond + status.st_mtim.tv_nsec});
+  return std::optional(
+      FileState{status.identity.device, status.identity.inode, status.bytes, status.modified_ns});
 }
 
 }  // namespace stackpack::io

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "io/descriptor.h"
 #include "io/output_rules.h"
+#include "io/replacing_file.h"
 #include "stackpack/result.h"
 
 namespace stackpack::io {
@@ -43,17 +45,14 @@ class OutputFile {
   Status commit();
 
  private:
-  static Result<std::unique_ptr<OutputFile>> create_file(const std::string& path,
-                                                         const OutputRules& rules,
-                                                         std::optional<std::uint32_t> kept_mode);
-  OutputFile(int descriptor, std::string target, std::string temporary);
-  Status name_it();
+  OutputFile();
   Status flush();
   Status fail(int os_error, std::string_view what);
 
-  int descriptor_;
-  std::string target_;     // empty: written to directly
-  std::string temporary_;  // empty: nameless
+  int descriptor_ = -1;  // that of one of the next two, or standard output
+  Descriptor device_;
+  std::optional<ReplacingFile> replacing_;
+  std::string target_;
   OutputRules rules_;
   std::optional<std::uint32_t> kept_mode_;  // of the file that is replaced
   std::vector<std::byte> buffer_;
@@ -61,12 +60,5 @@ class OutputFile {
   bool failed_ = false;
   Error error_{};
 };
-
-/// Opens a nameless temporary file in `directory` and returns its descriptor, which the caller
-/// closes. Read and write at offsets.
-Result<int> open_nameless_file(const std::string& directory);
-
-/// The directory part of `path`; "." when it has none.
-std::string directory_of(const std::string& path);
 
 }  // namespace stackpack::io

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -8,18 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include "io/system_file.h"
 #include "stackpack/result.h"
 
 namespace stackpack::io {
-
-/// A file by what it is, not by its name: links and other spellings of a path give the same.
-struct FileIdentity {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-
-  // NOLINTNEXTLINE(modernize-use-nullptr): the compiler's own comparison
-  friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
-};
 
 /// What an output may do to a file that is at its place already.
 struct OutputRules {

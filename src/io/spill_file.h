@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "io/descriptor.h"
 #include "stackpack/result.h"
 
 namespace stackpack::io {
@@ -20,7 +21,7 @@ class SpillFile {
   explicit SpillFile(std::string directory) : directory_(std::move(directory)) {}
   SpillFile(const SpillFile&) = delete;
   SpillFile& operator=(const SpillFile&) = delete;
-  ~SpillFile();
+  ~SpillFile() = default;
 
   /// Writes `bytes` at the end; returns the offset where they begin.
   Result<std::uint64_t> append(std::span<const std::byte> bytes);
@@ -37,7 +38,7 @@ class SpillFile {
   Status open();
 
   std::string directory_;
-  int descriptor_ = -1;
+  Descriptor file_;
   std::uint64_t size_ = 0;
 };
 

@@ -28,7 +28,8 @@ int interrupted_by();
 /// Ends the process the way the signal would have done, so that the caller's shell knows.
 void end_by_signal(int number);
 
-/// From here on writing to a closed pipe is an error of that write instead of the process's end.
-void ignore_broken_pipes();
+/// From here on the standard streams carry bytes as they are, UTF-8 on a console, and writing to a
+/// closed pipe is an error of that write instead of the process's end.
+void prepare_standard_streams();
 
 }  // namespace stackpack::io

@@ -195,6 +195,10 @@ std::optional<std::uint64_t> elf_symbol_address(const ElfFiles& files, std::stri
   return std::nullopt;
 }
 
+bool reads_elf_names() {
+  return true;
+}
+
 namespace {
 
 // Names from files whose layout is known; `content`: of the image, empty: what is in the file.

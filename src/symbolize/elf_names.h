@@ -33,6 +33,9 @@ struct ElfFiles {
   SplitFiles split = SplitFiles::kNone;
 };
 
+/// Whether this program was built with the libraries that read_elf_names() needs.
+bool reads_elf_names();
+
 /// Names the addresses of a request, which are offsets in the image's file. Rows are of module 0.
 /// The files are read by libraries which may crash or hang on a hostile one: to be called in a
 /// process of its own.

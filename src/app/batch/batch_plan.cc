@@ -38,7 +38,7 @@ constexpr std::size_t kListBlockBytes = std::size_t{1} << 16;
 // their named parts.
 fs::path named_parts(const fs::path& path) {
   fs::path result;
-  for (const fs::path& part : path.lexically_normal()) {
+  for (const fs::path& part : path.relative_path().lexically_normal()) {
     if (!part.empty() && part != ".." && part != "." && part != "/") {
       result /= part;
     }
@@ -56,18 +56,18 @@ struct FolderContent {
 bool is_perf_directory(const fs::path& path) {
   std::error_code failed;
   return fs::exists(path / "data", failed) &&
-         (is_capture(path) || is_capture_name(path.filename().string()));
+         (is_capture(path.string()) || is_capture_name(path.filename().string()));
 }
 
 // A packed file keeps the name of its capture, so its content counts, not its name.
 bool is_captured(const fs::path& file) {
-  return is_capture(file) ||
-         (is_capture_name(file.filename().string()) && !looks_like_packed(file));
+  return is_capture(file.string()) ||
+         (is_capture_name(file.filename().string()) && !looks_like_packed(file.string()));
 }
 
 // A directory of `perf record --threads` is one capture. Links to directories are not followed.
 void look_below(const fs::path& folder, FolderContent& content) {
-  const Result<std::vector<std::string>> names = io::list_directory(folder);
+  const Result<std::vector<std::string>> names = io::list_directory(folder.string());
   if (!names) {
     content.unreadable.emplace_back(folder, names.error().os_error);
     return;
@@ -169,7 +169,8 @@ class Planner {
   // An archive of several captures becomes a folder of outputs, unless it is one recording.
   void add(const fs::path& input, const fs::path& name) {
     std::error_code failed;
-    const std::string identity = input == "-" ? "-" : fs::absolute(input).lexically_normal();
+    const std::string identity =
+        input == "-" ? "-" : fs::absolute(input).lexically_normal().string();
     if (!seen_.insert(identity).second) {
       plan_.notes.push_back(input.string() + ": given more than once, converted once");
       return;

@@ -34,6 +34,7 @@ CommandDefinitions::CommandDefinitions() : app("", "stackpack") {
 CLI::App& CommandDefinitions::command(const std::string& name, const std::string& summary,
                                       Command id, Extra extra) {
   CLI::App* const sub = app.add_subcommand(name, summary);
+  sub->allow_windows_style_options(false);  // /path is a path there, too
   sub->set_help_flag("-h,--help", "print this text");
   sub->get_help_ptr()->group(group(kReports));
   sub->final_callback([this, id] { invocation.command = id; });

@@ -1,11 +1,10 @@
-#include "io/scratch_directory.h"
-
 #include <cerrno>
 #include <cstdlib>
 
 #include <unistd.h>
 
 #include "io/directories.h"
+#include "io/scratch_directory.h"
 
 namespace stackpack::io {
 

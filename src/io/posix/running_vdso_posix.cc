@@ -1,5 +1,3 @@
-#include "io/running_vdso.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <cinttypes>
@@ -13,6 +11,8 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "io/running_vdso.h"
 
 namespace stackpack::io {
 

@@ -1,5 +1,3 @@
-#include "io/system_call_filter.h"
-
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -11,6 +9,8 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+
+#include "io/system_call_filter.h"
 
 namespace stackpack::io {
 

@@ -1,5 +1,3 @@
-#include "io/terminal.h"
-
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -7,6 +5,8 @@
 
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "io/terminal.h"
 
 namespace stackpack::io {
 
@@ -71,7 +71,7 @@ void end_by_signal(int number) {
   std::raise(number);
 }
 
-void ignore_broken_pipes() {
+void prepare_standard_streams() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 

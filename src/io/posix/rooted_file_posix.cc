@@ -1,5 +1,3 @@
-#include "io/rooted_file.h"
-
 #include <cerrno>
 #include <string_view>
 #include <utility>
@@ -9,6 +7,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "io/rooted_file.h"
 
 namespace stackpack::io {
 
@@ -62,12 +62,6 @@ Descriptor open_inside(const std::string& root, const std::string& path) {
 }
 
 }  // namespace
-
-void Descriptor::reset() {
-  if (number_ >= 0) {
-    ::close(std::exchange(number_, -1));
-  }
-}
 
 Result<RootedFile> open_rooted_file(const std::string& root, const std::string& path) {
   Descriptor file = root.empty() ? Descriptor(::open(path.c_str(), kReadOnly))  // NOLINT(*-vararg)

@@ -1,5 +1,3 @@
-#include "io/confined_process.h"
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -18,7 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/confined_process.h"
 #include "io/system_call_filter.h"
+#include "io/system_file.h"
 
 namespace stackpack::io {
 
@@ -124,20 +124,6 @@ bool confine(std::span<const int> files, int pipe, const ProcessLimits& limits) 
   done = done && (allow_reading_only() || limits.without_filter);
 #endif
   return done;
-}
-
-bool write_all(int pipe, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(pipe, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) {
-      continue;
-    }
-    if (count <= 0) {
-      return false;
-    }
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
-  return true;
 }
 
 ProcessEnd end_of_exit(int code) {

@@ -1,9 +1,9 @@
-#include "io/growable_block.h"
-
 #include <algorithm>
 #include <memory>
 
 #include <sys/mman.h>
+
+#include "io/growable_block.h"
 
 namespace stackpack::io {
 namespace {
