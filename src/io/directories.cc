@@ -63,7 +63,7 @@ std::string directory_of(const std::string& path) {
 std::string temporary_directory() {
   std::error_code failure;
   const std::filesystem::path path = std::filesystem::temp_directory_path(failure);
-  return failure ? "/tmp" : path.string();
+  return failure ? "/tmp" : path.generic_string();
 }
 
 }  // namespace stackpack::io

@@ -67,7 +67,7 @@ bool is_captured(const fs::path& file) {
 
 // A directory of `perf record --threads` is one capture. Links to directories are not followed.
 void look_below(const fs::path& folder, FolderContent& content) {
-  const Result<std::vector<std::string>> names = io::list_directory(folder.string());
+  const Result<std::vector<std::string>> names = io::list_directory(folder.generic_string());
   if (!names) {
     content.unreadable.emplace_back(folder, names.error().os_error);
     return;
@@ -150,19 +150,19 @@ class Planner {
       add(path, name_of(path));
     }
     for (const auto& [path, error] : content.unreadable) {
-      plan_.jobs.push_back({path.string(), "", output_of(name_of(path)),
+      plan_.jobs.push_back({path.generic_string(), "", output_of(name_of(path)),
                             Error{ErrorCode::kIo, kNoOffset, "cannot list the folder", error}});
     }
     const std::size_t others = content.others.size();
     if (others > 0) {
-      plan_.notes.push_back(folder.string() + ": " + std::to_string(others) +
+      plan_.notes.push_back(folder.generic_string() + ": " + std::to_string(others) +
                             (others == 1 ? " file is no capture" : " files are no captures"));
       for (const fs::path& path : content.others) {
-        plan_.others.push_back(path.string());
+        plan_.others.push_back(path.generic_string());
       }
     }
     if (content.captures.empty() && content.unreadable.empty()) {
-      plan_.notes.push_back(folder.string() + ": holds no capture");
+      plan_.notes.push_back(folder.generic_string() + ": holds no capture");
     }
   }
 
@@ -172,24 +172,24 @@ class Planner {
     const std::string identity =
         input == "-" ? "-" : fs::absolute(input).lexically_normal().string();
     if (!seen_.insert(identity).second) {
-      plan_.notes.push_back(input.string() + ": given more than once, converted once");
+      plan_.notes.push_back(input.generic_string() + ": given more than once, converted once");
       return;
     }
     const Result<std::vector<std::string>> members = fs::is_regular_file(input, failed)
-                                                         ? captures_in_archive(input.string())
+                                                         ? captures_in_archive(input.generic_string())
                                                          : std::vector<std::string>{};
-    if (!members || members->size() < 2 || is_session_archive(input.string())) {
-      add_job({input.string(), "", output_of(name)});  // a bad archive fails when it is converted
+    if (!members || members->size() < 2 || is_session_archive(input.generic_string())) {
+      add_job({input.generic_string(), "", output_of(name)});  // a bad archive fails when it is converted
       return;
     }
     for (const std::string& member : *members) {
-      add_job({input.string(), member, output_of(name / named_parts(member))});
+      add_job({input.generic_string(), member, output_of(name / named_parts(member))});
     }
   }
 
   [[nodiscard]] std::string output_of(fs::path name) const {
     name += ".spk";
-    return (fs::path(request_.out_dir) / name).string();
+    return (fs::path(request_.out_dir) / name).generic_string();
   }
 
   void add_job(BatchJob job) {
@@ -257,7 +257,7 @@ Status create_output_directories(const std::string& out_dir, BatchPlan& plan) {
     const fs::path folder = fs::path(job.output).parent_path();
     auto known = folders.find(folder);
     if (known == folders.end()) {
-      known = folders.emplace(folder, io::make_directories(folder.string())).first;
+      known = folders.emplace(folder, io::make_directories(folder.generic_string())).first;
     }
     if (!known->second) {
       job.problem = known->second.error();

@@ -29,7 +29,7 @@ Result<std::vector<std::string>> files_below(const std::string& folder) {
   for (; !failed && at != fs::recursive_directory_iterator(); at.increment(failed)) {
     std::error_code unknown;
     if (at->is_regular_file(unknown) && is_to_merge(at->path())) {
-      found.push_back(at->path().string());
+      found.push_back(at->path().generic_string());
     }
   }
   if (failed) {
