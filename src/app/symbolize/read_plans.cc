@@ -47,6 +47,10 @@ ReadPlan plan_of(FoundFiles found, const SymbolPlaces& places, symbolize::ElfFil
   }
   plan.found = found.image ? found.image_path : found.debug_path;
   plan.debug_file = found.image && found.debug ? found.debug_path : "";
+  if (!symbolize::reads_elf_names()) {
+    plan.reason = "found, but symbols of ELF files are read on Linux only";
+    return plan;
+  }
   plan.bytes = found.bytes;
   elf.image = found.image.get();
   elf.debug = found.debug.get();
@@ -102,8 +106,10 @@ ReadPlan plan_kernel_image(const Module& kernel, const KernelReference& referenc
     return plan;
   }
   plan = plan_of(symbolize::find_elf_files({"/vmlinux", kernel.build_id}, places), places, elf);
-  if (plan.files.empty()) {
+  if (plan.found.empty()) {
     plan.reason = "no vmlinux of that build; --kallsyms FILE names it, too";
+  }
+  if (plan.files.empty()) {
     return plan;
   }
   plan.read = [elf = std::move(elf), reference](const SymbolRequest& request,
