@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "io/directories.h"
 #include "support/test_bytes.h"
 
 namespace fs = std::filesystem;

@@ -3,4 +3,5 @@
 # STACKPACK_WINE_PREFIX: the folder of its made-up Windows; made where it is missing.
 export WINEPREFIX=${STACKPACK_WINE_PREFIX:-$HOME/.cache/stackpack/wine} WINEDEBUG=-all
 mkdir -p "${WINEPREFIX%/*}"
+unset TMPDIR # where wine keeps files of its own
 exec wine "$@"
