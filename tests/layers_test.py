@@ -11,7 +11,7 @@ import sys
 
 # Room: the rooms it may include (besides itself), and the third-party headers, by prefix. A room is the
 # longest folder below src/ named here.
-SYSTEM = ["sys/", "fcntl.h", "unistd.h", "dirent.h", "poll.h", "io.h", "windows.h", "linux/", "pthread.h", "signal.h", "termios.h"]
+SYSTEM = ["sys/", "fcntl.h", "unistd.h", "dirent.h", "poll.h", "io.h", "windows.h", "shellapi.h", "linux/", "pthread.h", "signal.h", "termios.h"]
 ROOMS = {
     "public": ([], ["stddef.h", "stdint.h"]),
     "core": (["public"], []),
