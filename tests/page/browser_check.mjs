@@ -298,6 +298,27 @@ async function checkHostile(browser, path) {
   await finish(opened, 'hostile names');
 }
 
+/** A page of two sides: the figures of each are those of its capture, and the verdicts those of diff. */
+async function checkSides(browser) {
+  writeFileSync(file('old.folded'), 'main;parse 400\nmain;print 600\nmain;gone 90\n');
+  writeFileSync(file('new.folded'), 'main;parse 700\nmain;print 300\nmain;<b>born</b> 80\n');
+  for (const side of ['old', 'new']) run('convert', file(`${side}.folded`), '-o', file(`${side}.spk`), '--force', '--quiet');
+  const sides = [file('old.spk'), '--against', file('new.spk')];
+  run('diff', ...sides, '--html', '-o', file('sides.html'), '--force');
+  const told = JSON.parse(run('diff', ...sides, '--json'));
+  const rows = (told.rows ?? told.events[0].rows).map((row) => [row.name, row.total.verdict]);
+  for (const [side, name] of [[0, 'old'], [1, 'new']]) {
+    const opened = await open(browser, file('sides.html'), `view=functions&side=${side}`);
+    const expected = JSON.parse(run('top', file(`${name}.spk`), '--json', '-n', '1000')).rows.map((row) => rowKey(row));
+    const shown = await tableRows(opened.page);
+    check(`side ${name}`, shown.filter((row) => row.total > 0).map(rowKey).sort(), expected.sort());
+    const verdicts = await opened.page.$$eval('#panel-functions tbody tr[data-fn]', (lines) => lines.map((line) => [line.querySelector('button').textContent, line.querySelector('.verdict').textContent.split(';')[0]]));
+    for (const [fn, verdict] of verdicts) check(`verdict of ${fn}`, verdict, rows.find((row) => row[0] === fn)?.[1] ?? '');
+    await finish(opened, `side ${name}`);
+  }
+  await checkAccess(browser, file('sides.html'), 'sides');
+}
+
 async function checkSaved(browser, path) {
   if (kind !== 'chrome') return;
   const opened = await open(browser, path, 'search=img');
@@ -350,6 +371,7 @@ async function main() {
     await checkHostile(browser, hostile);
     await checkSaved(browser, hostile);
     await checkEmpty(browser, makePage('empty', file('empty.folded')));
+    await checkSides(browser);
     await checkAccess(browser, capture, 'capture');
     if (kind === 'chrome') await checkAccess(browser, hostile, 'hostile');
   } finally {

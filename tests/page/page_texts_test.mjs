@@ -21,6 +21,7 @@ test('numbers', () => {
   assert.equal(groupedText(1234.5), '1,234.5');
   assert.equal(percentText(1, 3), '33.33 %');
   assert.equal(percentText(1, 1), '100 %');
+  assert.equal(percentText(1, 1000), '0.100 %');
   assert.equal(percentText(1, 100000), '0.0010 %');
   assert.equal(percentText(1, 1e12), '< 0.0001 %');
   assert.equal(percentText(0, 5), '0 %');

@@ -124,6 +124,9 @@ test('children lie inside their parents, side by side', () => {
       assert.ok(parent < i && i < view.end[parent] && view.depth[i] === view.depth[parent] + 1);
       assert.ok(view.left[i] >= view.left[parent] && view.left[i] + view.total[i] <= view.left[parent] + view.total[parent] + 1e-6);
       if (i > 1) assert.ok(view.left[i] >= view.left[i - 1]);
+      // A node's own weight comes first, so its last child ends where it ends.
+      const last = view.end[i] === view.end[parent];
+      if (last) assert.ok(Math.abs(view.left[i] + view.total[i] - view.left[parent] - view.total[parent]) < 1e-6);
     }
   }
 });
@@ -150,7 +153,7 @@ test('a search counts each callstack once', () => {
 test('nothing under half a pixel is drawn, and everything above it is', () => {
   const profile = profileFromFolded(randomText(8, 400));
   const view = wholeViewTree(profile.tree, { self: profile.self[0][0], oldSelf: null });
-  for (const window of [[0, view.total[0]], [view.total[0] * 0.3, view.total[0] * 0.4]]) {
+  for (const window of [[0, view.total[0]], [view.total[0] * 0.3, view.total[0] * 0.4], [view.left[5], view.left[5] + view.total[5]]]) {
     for (const pixels of [50, 900]) {
       const drawn = new Set(visibleRows(view, window, pixels).flat());
       const least = ((window[1] - window[0]) / pixels) / 2;
