@@ -28,7 +28,9 @@ bool decode(bytes::ByteCursor head_bytes, bytes::ByteCursor body, std::uint32_t 
     return false;
   }
   spk::SampleBlockDecoder decoder;
-  return decoder.decode(body, head, kStacks, kEvents, samples).has_value();
+  return decoder
+      .decode(body, head, kStacks, kEvents, spk::SampleBlockDecoder::Order::kCapture, samples)
+      .has_value();
 }
 
 }  // namespace

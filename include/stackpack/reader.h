@@ -36,6 +36,9 @@ struct SampleQuery {
   std::uint64_t to_ns = ~std::uint64_t{0};  ///< last time, inclusive
   std::optional<std::uint32_t> pid;
   std::optional<std::uint32_t> tid;
+  /// Samples that are near each other in time may come in another order, the same each time: for
+  /// sums, which do not care. Cheaper.
+  bool any_order = false;
 };
 
 /// What the page cache did so far.
@@ -93,8 +96,8 @@ class Reader {
   Status callstacks(std::span<const StackId> ids,
                     const std::function<bool(std::size_t, std::span<const Frame>)>& visit) const;
 
-  /// The samples that match, in time order (equal times in the order of the capture), in blocks.
-  /// Blocks outside the time range are not read.
+  /// The samples that match, in time order (equal times in the order of the capture) unless the
+  /// query asks for any order, in blocks. Blocks outside the time range are not read.
   Status samples(const SampleQuery& query,
                  const std::function<bool(std::span<const StoredSample>)>& visit) const;
 

@@ -40,8 +40,8 @@ Result<Samples> decode(const Block& block, std::size_t count) {
   }
   SampleBlockDecoder decoder;
   Samples samples;
-  if (const Status read =
-          decoder.decode(bytes::ByteCursor(block.body, 0), head, kStacks, kEvents, samples);
+  if (const Status read = decoder.decode(bytes::ByteCursor(block.body, 0), head, kStacks, kEvents,
+                                         spk::SampleBlockDecoder::Order::kCapture, samples);
       !read) {
     return read.error();
   }

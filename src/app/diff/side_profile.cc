@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/number_table.h"
+#include "app/diff/trace_numbers.h"
 #include "export/selection/capture_view.h"
 #include "export/selection/event_choice.h"
 #include "export/selection/name_pattern.h"
@@ -113,13 +113,17 @@ class FileReading {
       return selection.error();
     }
     selection_ = std::move(*selection);
+    traces_.emplace(view_.stack_count);
+    for (const Event& event : view_.events) {
+      wanted_.push_back(event.name == query_.event);
+    }
     weighted_ = query_.options.unit == DiffUnit::kWeight || view_.aggregated();
     const std::string_view unit = view_.fact(std::string(exporting::kUnitKey) + query_.event);
     counts_weigh_one_ = view_.aggregated() && (unit.empty() || unit == "count");
     const Status counted =
-        selection_->for_each([this](std::span<const exporting::SelectedSample> block) {
+        selection_->for_each_in_any_order([this](std::span<const exporting::SelectedSample> block) {
           for (const exporting::SelectedSample& sample : block) {
-            if (view_.events[sample.event].name == query_.event) {
+            if (wanted_[sample.event]) {
               add(sample);
             }
           }
@@ -148,8 +152,7 @@ class FileReading {
             ? real
             : real * real / static_cast<double>(std::max<std::uint64_t>(sample.count, 1));
     side_.samples += counts_weigh_one_ ? value : sample.count;
-    const std::uint32_t trace =
-        traces_.number((std::uint64_t{sample.context} << 32) | sample.stack);
+    const std::uint32_t trace = traces_->number(sample.context, sample.stack);
     if (trace == in_block_.size()) {
       in_block_.push_back(0);
     }
@@ -191,17 +194,16 @@ class FileReading {
   // The node of the tree at which each callstack ends.
   Status place_stacks() {
     entities_ = std::make_unique<FrameEntities>(*selection_, grain_of(query_.options));
-    std::vector<std::uint32_t> order(traces_.size());
+    std::vector<std::uint32_t> order(traces_->size());
     std::iota(order.begin(), order.end(), 0U);
     std::sort(order.begin(), order.end(),
-              [this](std::uint32_t a, std::uint32_t b) { return traces_[a] < traces_[b]; });
+              [this](std::uint32_t a, std::uint32_t b) { return traces_->before(a, b); });
     node_of_trace_.assign(order.size(), exporting::StackTree::kRoot);
     std::vector<std::uint32_t> run;
-    const auto context_of = [this](std::uint32_t trace) { return traces_[trace] >> 32; };
     for (std::size_t i = 0; i < order.size(); ++i) {
       run.push_back(order[i]);
       if (i + 1 == order.size() || run.size() == kStacksAtOnce ||
-          context_of(order[i + 1]) != context_of(order[i])) {
+          traces_->context(order[i + 1]) != traces_->context(order[i])) {
         if (const Status placed = place_run(run); !placed) {
           return placed;
         }
@@ -221,13 +223,13 @@ class FileReading {
     std::vector<StackId> ids;
     std::vector<std::uint32_t> numbers;
     for (const std::uint32_t trace : run) {
-      const auto stack = static_cast<StackId>(traces_[trace]);
+      const StackId stack = traces_->stack(trace);
       if (stack != kNoStack) {
         ids.push_back(stack);
         numbers.push_back(trace);
       }
     }
-    const auto context = static_cast<std::uint32_t>(traces_[run.front()] >> 32);
+    const std::uint32_t context = traces_->context(run.front());
     path_.clear();
     Status status;
     const Status read = view_.callstacks(ids, [&](std::size_t at, std::span<const Frame> frames) {
@@ -302,12 +304,13 @@ class FileReading {
   TimeBlocks blocks_;
   std::unique_ptr<exporting::SampleSelection> selection_;
   std::unique_ptr<FrameEntities> entities_;
+  std::vector<bool> wanted_;  // by event
   bool weighted_ = false;
   bool counts_weigh_one_ = false;
   std::vector<ProfileUnit> units_;
   std::size_t block_ = 0;
-  core::NumberTable<std::uint64_t, core::SpreadBits> traces_;  // (context, callstack)
-  std::vector<std::uint64_t> in_block_;                        // by trace
+  std::optional<TraceNumbers> traces_;
+  std::vector<std::uint64_t> in_block_;  // by trace
   std::vector<std::uint32_t> touched_;
   std::vector<std::uint32_t> node_of_trace_;
   std::vector<PathFrame> path_;  // root first

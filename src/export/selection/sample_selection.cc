@@ -18,6 +18,14 @@ Error usage(std::string_view what) {
   return {ErrorCode::kUsage, kNoOffset, what};
 }
 
+std::uint64_t earliest_of(std::span<const StoredSample> samples) {
+  std::uint64_t earliest = std::numeric_limits<std::uint64_t>::max();
+  for (const StoredSample& sample : samples) {
+    earliest = std::min(earliest, sample.time_ns);
+  }
+  return earliest;
+}
+
 }  // namespace
 
 SampleSelection::SampleSelection(const CaptureView& view, const ExportOptions& options)
@@ -170,15 +178,26 @@ std::optional<std::uint64_t> SampleSelection::wall_ns(std::uint64_t time_ns) con
   return time_ns + static_cast<std::uint64_t>(offset);
 }
 
+// First time at which other rows may hold than at `time_ns`.
+std::uint64_t SampleSelection::valid_until(std::uint32_t pid, std::uint32_t tid,
+                                           std::uint64_t time_ns) const {
+  return std::min({process_lives_.find(pid, time_ns).valid_until,
+                   thread_lives_.find(std::tuple(pid, tid), time_ns).valid_until,
+                   symbols_.epochs().find(pid, time_ns).valid_until,
+                   symbols_.epochs().find(kKernelPid, time_ns).valid_until});
+}
+
 void SampleSelection::refresh(ThreadState& state, std::uint32_t pid, std::uint32_t tid,
                               std::uint64_t time_ns) {
   const auto process = process_lives_.find(pid, time_ns);
   const auto thread = thread_lives_.find(std::tuple(pid, tid), time_ns);
   const Symbols::Epoch own = symbols_.epochs().find(pid, time_ns);
   const Symbols::Epoch shared = symbols_.epochs().find(kKernelPid, time_ns);
-  state.valid_from = time_ns;
   state.valid_until =
       std::min({process.valid_until, thread.valid_until, own.valid_until, shared.valid_until});
+  // Samples of other processors may follow which are older.
+  const bool was_so = earliest_ns_ < time_ns && valid_until(pid, tid, earliest_ns_) > time_ns;
+  state.valid_from = was_so ? earliest_ns_ : time_ns;
 
   const auto [track, new_track] = track_numbers_.try_emplace(
       std::tuple(pid, tid, process.row, thread.row), static_cast<std::uint32_t>(tracks_.size()));
@@ -250,9 +269,18 @@ Status SampleSelection::drop_unwanted(std::vector<SelectedSample>& block) {
 
 Status SampleSelection::for_each(
     const std::function<Status(std::span<const SelectedSample>)>& visit) {
-  if (!view_.has_samples) {
-    return for_each_count(visit);
-  }
+  return view_.has_samples ? for_each_sample(query_, visit) : for_each_count(visit);
+}
+
+Status SampleSelection::for_each_in_any_order(
+    const std::function<Status(std::span<const SelectedSample>)>& visit) {
+  SampleQuery query = query_;
+  query.any_order = true;
+  return view_.has_samples ? for_each_sample(query, visit) : for_each_count(visit);
+}
+
+Status SampleSelection::for_each_sample(
+    const SampleQuery& query, const std::function<Status(std::span<const SelectedSample>)>& visit) {
   std::vector<SelectedSample> block;
   block.reserve(kBlockSamples);
   Status status;
@@ -261,17 +289,17 @@ Status SampleSelection::for_each(
     if (!status) {
       return false;
     }
-    if (!block.empty()) {
-      range_.first_ns =
-          range_known_ ? std::min(range_.first_ns, block.front().time_ns) : block.front().time_ns;
-      range_.last_ns = std::max(range_.last_ns, block.back().time_ns);
+    for (const SelectedSample& sample : block) {
+      range_.first_ns = range_known_ ? std::min(range_.first_ns, sample.time_ns) : sample.time_ns;
+      range_.last_ns = std::max(range_.last_ns, sample.time_ns);
       range_known_ = true;
     }
     status = block.empty() ? Status{} : visit(block);
     block.clear();
     return status.has_value();
   };
-  const Status read = view_.samples(query_, [&](std::span<const StoredSample> samples) {
+  const Status read = view_.samples(query, [&](std::span<const StoredSample> samples) {
+    earliest_ns_ = earliest_of(samples);
     for (const StoredSample& sample : samples) {
       status = check(sample);
       if (!status) {

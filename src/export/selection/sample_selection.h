@@ -64,6 +64,8 @@ class SampleSelection {
   /// The samples in time order, in blocks. An error from `visit` ends the pass.
   /// Errors: those of the reader, of `visit`; kCorrupt when a sample names what is not there.
   Status for_each(const std::function<Status(std::span<const SelectedSample>)>& visit);
+  /// The same samples in an order of the file's own: for sums.
+  Status for_each_in_any_order(const std::function<Status(std::span<const SelectedSample>)>& visit);
 
   [[nodiscard]] const std::vector<Track>& tracks() const { return tracks_; }
   [[nodiscard]] const std::vector<MappingContext>& contexts() const { return contexts_; }
@@ -127,10 +129,14 @@ class SampleSelection {
   void want_main_event();
   Status drop_unwanted(std::vector<SelectedSample>& block);
   Status choose_times();
+  Status for_each_sample(const SampleQuery& query,
+                         const std::function<Status(std::span<const SelectedSample>)>& visit);
   Status for_each_count(const std::function<Status(std::span<const SelectedSample>)>& visit);
   Status check(const StoredSample& sample) const;
   const ThreadState& state_of(std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns);
   void refresh(ThreadState& state, std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns);
+  [[nodiscard]] std::uint64_t valid_until(std::uint32_t pid, std::uint32_t tid,
+                                          std::uint64_t time_ns) const;
   bool select(SelectedSample& sample);
 
   const CaptureView& view_;
@@ -154,6 +160,7 @@ class SampleSelection {
       track_numbers_;
   std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>, std::uint32_t> context_numbers_;
   std::unordered_map<std::uint64_t, ThreadState> states_;
+  std::uint64_t earliest_ns_ = 0;  // of the samples that are being read
   std::uint64_t last_key_ = 0;
   ThreadState* last_state_ = nullptr;
 };

@@ -161,6 +161,8 @@ Status Reader::samples(const SampleQuery& query,
   spk::SampleHead head;
   std::vector<StoredSample> samples;
   const bool by_thread = query.pid.has_value() || query.tid.has_value();
+  const auto order = query.any_order ? spk::SampleBlockDecoder::Order::kStored
+                                     : spk::SampleBlockDecoder::Order::kCapture;
   for (const spk::SampleBlocks::Block& block : impl_->samples.blocks()) {
     if (!overlaps(block.entry, query)) {
       continue;
@@ -171,12 +173,14 @@ Status Reader::samples(const SampleQuery& query,
     if (by_thread && !spk::has_wanted_thread(head, query)) {
       continue;
     }
-    if (const Status read =
-            impl_->samples.read_body(block, head, stack_count(), table->size(), *scratch, samples);
+    if (const Status read = impl_->samples.read_body(block, head, stack_count(), table->size(),
+                                                     order, *scratch, samples);
         !read) {
       return read;
     }
-    std::erase_if(samples, [&query](const auto& sample) { return !spk::matches(sample, query); });
+    if (by_thread || block.entry.from_ns < query.from_ns || block.entry.to_ns > query.to_ns) {
+      std::erase_if(samples, [&query](const auto& sample) { return !spk::matches(sample, query); });
+    }
     if (!samples.empty() && !visit(samples)) {
       return {};
     }

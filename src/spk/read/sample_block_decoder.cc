@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 #include "bytes/byte_writer.h"
 #include "spk/format/column_codec.h"
@@ -51,7 +52,7 @@ Status decode_sample_head(bytes::ByteCursor in, std::uint32_t samples, SampleHea
 }
 
 Status SampleBlockDecoder::decode(bytes::ByteCursor in, const SampleHead& head,
-                                  std::uint64_t stack_count, std::uint64_t event_count,
+                                  std::uint64_t stack_count, std::uint64_t event_count, Order order,
                                   std::vector<StoredSample>& samples) {
   rows_.assign(head.samples, {});
   if (!decode_groups(in, head.samples) || !decode_times(in) || !decode_order(in) ||
@@ -59,13 +60,16 @@ Status SampleBlockDecoder::decode(bytes::ByteCursor in, const SampleHead& head,
       !decode_stacks(in, stack_count) || in.remaining() != 0) {
     return in.corrupt("spk: samples: body");
   }
+  for (std::size_t at = 0; at < rows_.size(); ++at) {
+    std::tie(rows_[at].pid, rows_[at].tid) = head.threads[thread_of_[at]];
+  }
+  if (order == Order::kStored) {
+    samples.swap(rows_);
+    return {};
+  }
   samples.resize(rows_.size());
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const std::uint32_t at = stored_[i];
-    samples[i] = rows_[at];
-    const ThreadKey& thread = head.threads[thread_of_[at]];
-    samples[i].pid = thread.first;
-    samples[i].tid = thread.second;
+    samples[i] = rows_[stored_[i]];
   }
   return {};
 }
@@ -244,17 +248,19 @@ bool SampleBlockDecoder::decode_stacks(bytes::ByteCursor& in, std::uint64_t stac
       continue;
     }
     std::uint64_t stack = 0;
+    auto guess = static_cast<unsigned>(code - kFirstGuessCode);  // guesses differ from each other
     if (code == kDifferenceCode) {
       const StackId latest = predictor_.latest();
       stack = add_zigzag(latest == kNoStack ? 0 : latest, differences_[next++]);
+      guess = predictor_.find(static_cast<StackId>(stack));
     } else {
-      stack = predictor_.guesses()[static_cast<std::size_t>(code - kFirstGuessCode)];
+      stack = predictor_.guesses()[guess];
     }
     if (stack >= stack_count) {  // also kNoStack, where there is no such guess
       return false;
     }
     rows_[at].stack = static_cast<StackId>(stack);
-    predictor_.update(rows_[at].stack, predictor_.find(rows_[at].stack));
+    predictor_.update(rows_[at].stack, guess);
   }
   return true;
 }

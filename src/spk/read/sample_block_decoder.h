@@ -24,11 +24,15 @@ Status decode_sample_head(bytes::ByteCursor in, std::uint32_t samples, SampleHea
 /// Decodes bodies. Keeps its scratch between calls. Threads: one at a time.
 class SampleBlockDecoder {
  public:
-  /// Replaces `samples` by those of the block, in the order of the capture.
+  /// In which order samples are wanted: that of the capture, or that in which they are stored,
+  /// processor by processor, which costs less.
+  enum class Order : std::uint8_t { kCapture, kStored };
+
+  /// Replaces `samples` by those of the block.
   /// `stack_count`, `event_count`: every id in the block must be below.
   /// Errors: kCorrupt.
   Status decode(bytes::ByteCursor in, const SampleHead& head, std::uint64_t stack_count,
-                std::uint64_t event_count, std::vector<StoredSample>& samples);
+                std::uint64_t event_count, Order order, std::vector<StoredSample>& samples);
 
  private:
   bool decode_groups(bytes::ByteCursor& in, std::size_t count);

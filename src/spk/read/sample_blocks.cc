@@ -73,14 +73,15 @@ Status SampleBlocks::read_head(const Block& block, ReadScratch& scratch, SampleH
 
 Status SampleBlocks::read_body(const Block& block, const SampleHead& head,
                                std::uint64_t stack_count, std::uint64_t event_count,
-                               ReadScratch& scratch, std::vector<StoredSample>& samples) {
+                               SampleBlockDecoder::Order order, ReadScratch& scratch,
+                               std::vector<StoredSample>& samples) {
   const std::uint64_t offset = block.offset + block.entry.head.stored_bytes;
   const auto content = blocks_.read(offset, block.entry.body, scratch);
   if (!content) {
     return content.error();
   }
   if (const Status decoded = scratch.samples.decode(bytes::ByteCursor(content.value(), offset),
-                                                    head, stack_count, event_count, samples);
+                                                    head, stack_count, event_count, order, samples);
       !decoded) {
     Error error = decoded.error();
     error.offset = offset;

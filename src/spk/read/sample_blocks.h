@@ -8,6 +8,7 @@
 #include "spk/format/block_index.h"
 #include "spk/format/directory.h"
 #include "spk/read/block_reader.h"
+#include "spk/read/sample_block_decoder.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 
@@ -31,7 +32,7 @@ class SampleBlocks {
 
   Status read_head(const Block& block, ReadScratch& scratch, SampleHead& head);
   Status read_body(const Block& block, const SampleHead& head, std::uint64_t stack_count,
-                   std::uint64_t event_count, ReadScratch& scratch,
+                   std::uint64_t event_count, SampleBlockDecoder::Order order, ReadScratch& scratch,
                    std::vector<StoredSample>& samples);
 
  private:
