@@ -32,8 +32,7 @@ FILES = {
     "recent_chains.cc": "compares and keeps chains whose bounds the cursor has checked",
     "word_hash.h": "hashes a span, word by word",
     "throwing_allocator.h": "moves what RapidJSON keeps in memory to a larger block",
-    "c_handles.h": "fills what callers in C have",
-    "c_diff.cc": "takes what callers in C have",
+    "c_handles.h": "takes and fills what callers in C have",
     "c_api.cc": "takes memory from callers in C",
 }
 

@@ -213,6 +213,8 @@ typedef struct stackpack_diff_options {
   const char* whole;    /* FUNCTION, MODULE!FUNCTION or MODULE!*; NULL: everything */
   double mistakes;      /* 0: 0.01 */
   double run_variation; /* negative: none; 0: 0.1 */
+  /* not 0: stackpack_check_gate takes what one run a side shows for a change */
+  uint32_t accept_single_run;
 } stackpack_diff_options;
 
 /* Compares the samples of files, which are runs of the same thing on each side. `options` may be
@@ -287,7 +289,8 @@ stackpack_status stackpack_get_diff_row(const stackpack_diff* diff, size_t event
 typedef enum stackpack_outcome {
   STACKPACK_PASSED = 0,
   STACKPACK_FAILED = 1,
-  STACKPACK_UNDECIDED = 2 /* nothing failed, and too few samples could have shown it */
+  /* nothing failed for sure: too few samples could have shown it, or there is one run a side */
+  STACKPACK_UNDECIDED = 2
 } stackpack_outcome;
 
 /* Judges a condition such as "self share +0.5pp from 1%", as `diff --fail-if` does. `allowed`:
@@ -295,6 +298,37 @@ typedef enum stackpack_outcome {
  * number of figures that fail and are not allowed. */
 stackpack_status stackpack_check_gate(const stackpack_diff* diff, const char* condition,
                                       const char* allowed, uint32_t* outcome, size_t* findings);
+
+/* ---- merges ---- */
+
+/* How files are merged. Zeros and NULLs are what the program does without options. */
+typedef struct stackpack_merge_options {
+  size_t struct_size;
+  uint32_t level;        /* of zstd, 1 to 22; 0: 9 */
+  uint32_t drop_samples; /* not 0: counts of samples only */
+  uint32_t keep_going;   /* not 0: leave out inputs that are bad */
+  uint32_t force;        /* not 0: replace an existing file that is neither a .spk file nor empty */
+  uint64_t memory_limit; /* bytes; 0: what it takes */
+  const char* format;    /* of captures among the inputs; NULL: by their first bytes */
+} stackpack_merge_options;
+
+typedef struct stackpack_merge_report {
+  size_t struct_size;
+  uint64_t sources;           /* distinct captures that were merged */
+  uint64_t callstacks_before; /* distinct ones of each source, added up */
+  uint64_t callstacks;        /* distinct ones of the output */
+  uint64_t samples;
+  uint64_t output_bytes;
+  uint64_t bad_inputs; /* left out */
+} stackpack_merge_report;
+
+/* Merges .spk files and captures into the file `output`, which appears whole or not at all and does
+ * not depend on the order of the inputs. `options` and `report` may be NULL. When it fails for one
+ * input, *failed_input becomes the number of that; else, and when all is well, `count`.
+ * failed_input may be NULL. */
+stackpack_status stackpack_merge(const char* const* inputs, size_t count, const char* output,
+                                 const stackpack_merge_options* options,
+                                 stackpack_merge_report* report, size_t* failed_input);
 
 /* ---- samples ---- */
 

@@ -176,12 +176,15 @@ struct GateFinding {
   std::size_t row = 0;
   bool self = false;  ///< its self figure; else its total
   bool allowed = false;
+  /// There is one run a side: it may be that runs differ as much, so nothing fails for this.
+  bool unsure = false;
 };
 
 enum class GateOutcome : std::uint8_t {
   kPassed,
   kFailed,
-  /// Nothing failed, and some change of that size would not have been seen: that is not `passed`.
+  /// Nothing failed for sure, but there are findings of one run a side, or some change of that size
+  /// would not have been seen: that is not `passed`.
   kUndecided,
 };
 std::string_view outcome_name(GateOutcome outcome);
@@ -190,6 +193,7 @@ struct GateResult {
   GateOutcome outcome = GateOutcome::kPassed;
   std::size_t visible = 0;      ///< figures in which a change of that size would have been seen
   std::size_t not_visible = 0;  ///< others, which did not fail
+  std::size_t unsure = 0;       ///< findings that are unsure, and not allowed
   double least_visible = 0;     ///< the largest of theirs, in the condition's measure
   std::string least_visible_in;
 };
@@ -203,9 +207,16 @@ struct GateReport {
   [[nodiscard]] bool undecided() const;
 };
 
+struct GateOptions {
+  /// What one run a side shows is taken for a change. Without it such a condition is undecided: no
+  /// test can know from one run how much runs differ.
+  bool accept_single_run = false;
+};
+
 /// Errors: kUsage when a condition does not go with the unit (`share` with DiffUnit::kTime).
 Result<GateReport> check_gate(const DiffReport& report, std::span<const GateCondition> conditions,
-                              std::span<const AllowedChange> allowed);
+                              std::span<const AllowedChange> allowed,
+                              const GateOptions& options = {});
 
 /// One line for a person: `FUNCTION: self +1.2pp (at least +0.8pp) ...`.
 std::string finding_text(const DiffReport& report, std::span<const GateCondition> conditions,

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -12,6 +11,7 @@
 
 struct stackpack_diff {  // NOLINT(readability-identifier-naming): a C name
   stackpack::DiffReport report;
+  stackpack::GateOptions gate;
 };
 
 namespace {
@@ -41,18 +41,16 @@ bool take_readers(const stackpack_reader* const* from, size_t count, Readers& re
   return true;
 }
 
-// What the caller's struct has, which may be that of an earlier version.
-bool take_options(const stackpack_diff_options* from, DiffOptions& options) {
+bool take_diff_options(const stackpack_diff_options* from, DiffOptions& options,
+                       stackpack::GateOptions& gate) {
   stackpack_diff_options given{};
-  if (from != nullptr) {
-    if (from->struct_size < sizeof from->struct_size) {
-      return false;
-    }
-    std::memcpy(&given, from, std::min(from->struct_size, sizeof given));
+  if (!stackpack::bindings::take_options(from, given)) {
+    return false;
   }
   if (given.grain > STACKPACK_BY_CALLSTACK || given.unit > STACKPACK_PER_TIME) {
     return false;
   }
+  gate.accept_single_run = given.accept_single_run != 0;
   options.by = static_cast<stackpack::DiffGrain>(given.grain);
   options.unit = static_cast<stackpack::DiffUnit>(given.unit);
   options.all_events = given.all_events != 0;
@@ -102,18 +100,19 @@ stackpack_status stackpack_compare(const stackpack_reader* const* before, size_t
     Readers olds;
     Readers news;
     DiffOptions wanted;
+    stackpack::GateOptions gate;
     if (diff == nullptr || !take_readers(before, before_count, olds) ||
         !take_readers(after, after_count, news)) {
       return refuse("a null pointer in place of a reader or of the result");
     }
-    if (!take_options(options, wanted)) {
+    if (!take_diff_options(options, wanted, gate)) {
       return refuse("struct_size is not set, or an unknown grain or unit");
     }
     Result<stackpack::DiffReport> report = stackpack::compare_profiles(olds, news, wanted);
     if (!report) {
       return fail(report.error());
     }
-    *diff = std::make_unique<stackpack_diff>(stackpack_diff{std::move(*report)}).release();
+    *diff = std::make_unique<stackpack_diff>(stackpack_diff{std::move(*report), gate}).release();
     return STACKPACK_OK;
   });
 }
@@ -173,15 +172,15 @@ stackpack_status stackpack_check_gate(const stackpack_diff* diff, const char* co
     if (!changes) {
       return fail(changes.error());
     }
-    const auto gate =
-        stackpack::check_gate(diff->report, std::span(&*parsed, std::size_t{1}), *changes);
+    const auto gate = stackpack::check_gate(diff->report, std::span(&*parsed, std::size_t{1}),
+                                            *changes, diff->gate);
     if (!gate) {
       return fail(gate.error());
     }
     *outcome = static_cast<std::uint32_t>(gate->results.front().outcome);
-    *findings = static_cast<std::size_t>(
-        std::count_if(gate->findings.begin(), gate->findings.end(),
-                      [](const stackpack::GateFinding& finding) { return !finding.allowed; }));
+    *findings = static_cast<std::size_t>(std::count_if(
+        gate->findings.begin(), gate->findings.end(),
+        [](const stackpack::GateFinding& finding) { return !finding.allowed && !finding.unsure; }));
     return STACKPACK_OK;
   });
 }

@@ -51,6 +51,21 @@ inline stackpack_text text_of(std::string_view text) {
   return {text.empty() ? nullptr : text.data(), text.size()};
 }
 
+// What a caller's struct of options has, which may be that of an earlier or a later version; zeros
+// for what it has not, and for all of it when `from` is null. False: struct_size is not set.
+template <typename Struct>
+bool take_options(const Struct* from, Struct& given) noexcept {
+  given = {};
+  if (from == nullptr) {
+    return true;
+  }
+  if (from->struct_size < sizeof from->struct_size) {
+    return false;
+  }
+  std::memcpy(&given, from, std::min(from->struct_size, sizeof given));
+  return true;
+}
+
 // Gives `value` to the caller, whose struct may be that of an earlier or a later version: what both
 // have is written.
 template <typename Struct>

@@ -76,13 +76,15 @@ int explain_gate(const DiffArguments& arguments, const JudgedDiff& diff, const M
     const std::string text = finding_text(diff.report, diff.conditions, finding);
     if (finding.allowed) {
       messages.note("diff", "allowed: " + text);
+    } else if (finding.unsure) {
+      messages.warning("diff", "unsure: " + text);
     } else {
       messages.error("diff", text);
     }
   }
   const std::vector<std::string> sentences = gate_sentences(diff);
   for (std::size_t i = 0; i < sentences.size(); ++i) {
-    if (diff.gate.results[i].not_visible != 0) {
+    if (diff.gate.results[i].not_visible != 0 || diff.gate.results[i].unsure != 0) {
       messages.warning("diff", sentences[i]);
     }
   }
@@ -187,7 +189,8 @@ int run_diff(const DiffArguments& arguments, const Messages& messages) {
     return exit_code_of(report.error());
   }
   diff.report = std::move(*report);
-  Result<GateReport> gate = check_gate(diff.report, diff.conditions, diff.allowed);
+  Result<GateReport> gate = check_gate(diff.report, diff.conditions, diff.allowed,
+                                       {.accept_single_run = arguments.accept_single_run});
   if (!gate) {
     explain_error(arguments, gate.error(), messages);
     return exit_code_of(gate.error());

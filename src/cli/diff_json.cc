@@ -108,6 +108,7 @@ void write_gate(JsonText& json, const JudgedDiff& diff) {
     json.field("outcome", outcome_name(result.outcome));
     json.field("visible", result.visible);
     json.field("not_visible", result.not_visible);
+    json.field("unsure", result.unsure);
     number_field(json, "least_visible", result.least_visible);
     json.field("least_visible_in", result.least_visible_in);
     json.end_object();
@@ -124,6 +125,7 @@ void write_gate(JsonText& json, const JudgedDiff& diff) {
     json.field("module", event.rows[finding.row].module);
     json.field("figure", finding.self ? "self" : "total");
     json.field("allowed", finding.allowed);
+    json.field("unsure", finding.unsure);
     json.field("text", finding_text(diff.report, diff.conditions, finding));
     json.end_object();
   }

@@ -89,7 +89,10 @@ void append_gate(std::string& out, const JudgedDiff& diff) {
     out += "- " + code_of(sentence) + "\n";
   }
   for (const GateFinding& finding : diff.gate.findings) {
-    out += fmt::format("- {}{}\n", finding.allowed ? "allowed: " : "**failed**: ",
+    out += fmt::format("- {}{}\n",
+                       finding.allowed  ? "allowed: "
+                       : finding.unsure ? "unsure: "
+                                        : "**failed**: ",
                        code_of(finding_text(diff.report, diff.conditions, finding)));
   }
   out += diff.conditions.empty() ? "" : "\n";

@@ -129,7 +129,11 @@ std::vector<std::string> gate_sentences(const JudgedDiff& diff) {
     const GateCondition& condition = diff.conditions[i];
     const GateResult& result = diff.gate.results[i];
     std::string text = condition.text + ": ";
-    if (result.outcome != GateOutcome::kUndecided) {
+    if (result.unsure != 0 && result.outcome == GateOutcome::kUndecided) {
+      text += fmt::format(
+          "{} {} went so far, but one run a side does not show how much runs differ: record several",
+          grouped(result.unsure), result.unsure == 1 ? "figure" : "figures");
+    } else if (result.outcome != GateOutcome::kUndecided) {
       text += outcome_name(result.outcome);
     } else {
       text +=
@@ -138,7 +142,7 @@ std::vector<std::string> gate_sentences(const JudgedDiff& diff) {
     }
     if (result.not_visible != 0 && std::isfinite(result.least_visible)) {
       text +=
-          result.outcome == GateOutcome::kUndecided
+          result.outcome == GateOutcome::kUndecided && result.unsure == 0
               ? ""
               : fmt::format("; {} figures could not have shown it", grouped(result.not_visible));
       std::string name;

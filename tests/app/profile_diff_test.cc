@@ -124,12 +124,12 @@ std::vector<FunctionSamples> program(int small, int other, int scale = 1) {
 }
 
 GateResult judged(const DiffReport& report, const std::string& condition,
-                  const std::string& allowed = "") {
+                  const std::string& allowed = "", const GateOptions& options = {true}) {
   const auto parsed = parse_gate_condition(condition);
   REQUIRE_MESSAGE(parsed.has_value(), condition);
   const auto known = parse_allowed_changes(allowed);
   REQUIRE(known.has_value());
-  const auto gate = check_gate(report, std::array{*parsed}, *known);
+  const auto gate = check_gate(report, std::array{*parsed}, *known, options);
   REQUIRE_MESSAGE(gate.has_value(), failure(gate));
   return gate->results.front();
 }
@@ -353,6 +353,17 @@ TEST_SUITE("comparison of profiles") {
     CHECK(blind.outcome == GateOutcome::kUndecided);
     CHECK(blind.not_visible == 1);
     CHECK(blind.least_visible_in == "work");
+    // What one run a side shows is a finding, and nothing fails for it unless that is asked for.
+    const GateResult unsure = judged(report, "self share +2pp", "", {});
+    CHECK(unsure.outcome == GateOutcome::kUndecided);
+    CHECK(unsure.unsure == 1);
+    CHECK(judged(report, "self share +2pp", "small\n", {}).unsure == 0);
+    before.add(program(100, 2000), 3);
+    after.add(program(400, 2000), 4);
+    const DiffReport of_two = compared(before, after, options);
+    const GateResult sure = judged(of_two, "self share +2pp", "", {});
+    CHECK(sure.outcome == GateOutcome::kFailed);
+    CHECK(sure.unsure == 0);
     const auto condition = parse_gate_condition("share +1pp");
     DiffReport timed = report;
     timed.unit = DiffUnit::kTime;

@@ -139,7 +139,8 @@ def main():
             for i, (old, new) in enumerate(zip(olds, news)):
                 profile(100 + i, old, False)
                 profile(200 + i, new, True)
-            for options in ([], ["--of", "a"], ["--by", "callstack"], ["--per", "weight"], ["--run-variation", "0"]):
+            for options in ([], ["--of", "a"], ["--by", "callstack"], ["--per", "weight"], ["--run-variation", "0"],
+                            ["--run-variation", "0", "--accept-single-run"]):
                 what = f"{runs} runs {' '.join(options)}"
                 files = [*olds, "--against", *news, *options, "--fail-if", "self share +0.5pp", "--fail-if", "relative +40% from 1%"]
                 as_json, markdown, table = run(program, *files, "--json"), run(program, *files, "--markdown", "-n", "0"), run(
@@ -156,12 +157,17 @@ def main():
                 problems += [f"{what}: page: {difference}" for difference in differences]
                 if not bounds_agree(report):
                     problems.append(f"{what}: an interval contradicts its verdict")
-                failed = [finding["text"] for finding in report["gate"]["findings"] if not finding["allowed"]]
+                new = [finding for finding in report["gate"]["findings"] if not finding["allowed"]]
+                failed = [finding["text"] for finding in new if not finding["unsure"]]
+                unsure = [finding["text"] for finding in new if finding["unsure"]]
+                if (unsure or failed) and bool(unsure) != (runs == 1 and "--accept-single-run" not in options):
+                    problems.append(f"{what}: unsure findings")
                 status = 3 if failed else 0
                 if {as_json.returncode, markdown.returncode, table.returncode, status_of_page} != {status} or report["gate"]["failed"] != bool(failed):
                     problems.append(f"{what}: exit status")
-                if failed != [html.unescape(text) for text in re.findall(r"^- \*\*failed\*\*: <code>(.*)</code>$", markdown.stdout, re.M)]:
-                    problems.append(f"{what}: findings differ")
+                for word, texts in ((r"\*\*failed\*\*", failed), ("unsure", unsure)):
+                    if texts != [html.unescape(text) for text in re.findall(f"^- {word}: <code>(.*)</code>$", markdown.stdout, re.M)]:
+                        problems.append(f"{what}: findings differ")
                 if as_json.stderr != markdown.stderr or sum(f"stackpack: diff: {text}" in as_json.stderr for text in failed) != len(failed):
                     problems.append(f"{what}: a line for each finding")
     if changes < 20:

@@ -35,8 +35,18 @@ static int print_locations(const stackpack_reader* reader, uint32_t stack) {
   return status != STACKPACK_OK || depth == 0;
 }
 
+/* Merges a file by itself into another. 0: all went well. */
+static int merge_into(const char* input, const char* output) {
+  stackpack_merge_report report = {.struct_size = sizeof report};
+  return stackpack_merge(&input, 1, output, NULL, &report, NULL) != STACKPACK_OK ||
+         report.sources != 1 || report.samples == 0;
+}
+
 int main(int argc, char** argv) {
-  if (argc != 2) {
+  if (argc != 2 && argc != 3) {
+    return 1;
+  }
+  if (argc == 3 && merge_into(argv[1], argv[2]) != 0) {
     return 1;
   }
   stackpack_reader* reader = NULL;

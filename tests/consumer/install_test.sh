@@ -60,7 +60,7 @@ links_with "$work/shared" shared
 links_with "$work/shared-c" shared
 links_with "$work/static-c" static
 "$work/shared" "$work/demo.perf.data" "$work/library.spk"
-"$work/shared-c" "$work/library.spk"
+"$work/shared-c" "$work/library.spk" "$work/merged.spk"
 "$work/static-c" "$work/library.spk"
 
 echo 'completions complete'

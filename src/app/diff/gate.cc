@@ -76,8 +76,8 @@ Seen seen_of(const DiffFigure& figure, GateMeasure measure, bool less) {
 class GateCheck {
  public:
   GateCheck(const DiffReport& report, std::span<const GateCondition> conditions,
-            std::span<const AllowedChange> allowed)
-      : report_(report), conditions_(conditions), allowed_(allowed) {
+            std::span<const AllowedChange> allowed, const GateOptions& options)
+      : report_(report), conditions_(conditions), allowed_(allowed), options_(options) {
     result_.results.resize(conditions.size());
     result_.used.assign(allowed.size(), false);
   }
@@ -88,7 +88,8 @@ class GateCheck {
         check_event(i, event);
       }
       GateResult& result = result_.results[i];
-      if (result.outcome != GateOutcome::kFailed && result.not_visible != 0) {
+      if (result.outcome != GateOutcome::kFailed &&
+          (result.not_visible != 0 || result.unsure != 0)) {
         result.outcome = GateOutcome::kUndecided;
       }
     }
@@ -126,8 +127,14 @@ class GateCheck {
         figure.verdict != DiffVerdict::kNotSeen && figure.verdict != DiffVerdict::kTooFew;
     if (sure && seen.low > 0 && seen.low >= limit) {
       finding.allowed = is_allowed(finding, figure, less);
+      finding.unsure = !options_.accept_single_run &&
+                       report_.events[finding.event].scatter != DiffScatter::kRuns;
       result_.findings.push_back(finding);
-      result.outcome = finding.allowed ? result.outcome : GateOutcome::kFailed;
+      if (!finding.allowed && finding.unsure) {
+        ++result.unsure;
+      } else if (!finding.allowed) {
+        result.outcome = GateOutcome::kFailed;
+      }
       return;
     }
     // What has no room for such a change cannot make it.
@@ -167,6 +174,7 @@ class GateCheck {
   const DiffReport& report_;
   std::span<const GateCondition> conditions_;
   std::span<const AllowedChange> allowed_;
+  GateOptions options_;
   GateReport result_;
 };
 
@@ -265,7 +273,7 @@ bool GateReport::undecided() const {
 }
 
 Result<GateReport> check_gate(const DiffReport& report, std::span<const GateCondition> conditions,
-                              std::span<const AllowedChange> allowed) {
+                              std::span<const AllowedChange> allowed, const GateOptions& options) {
   const auto needs_shares = [](const GateCondition& condition) {
     return condition.measure == GateMeasure::kShare || condition.least > 0;
   };
@@ -274,8 +282,9 @@ Result<GateReport> check_gate(const DiffReport& report, std::span<const GateCond
     return Error{ErrorCode::kUsage, kNoOffset,
                  "against time there are no shares: conditions are `relative` then"};
   }
-  return core::guarded(
-      [&]() -> Result<GateReport> { return GateCheck(report, conditions, allowed).check(); });
+  return core::guarded([&]() -> Result<GateReport> {
+    return GateCheck(report, conditions, allowed, options).check();
+  });
 }
 
 std::string finding_text(const DiffReport& report, std::span<const GateCondition> conditions,

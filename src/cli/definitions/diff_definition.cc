@@ -53,7 +53,11 @@ void add_gate(CLI::App& sub, DiffArguments& arguments) {
       ->type_name("FILE")
       ->group("Gate");
   sub.add_flag("--strict", arguments.strict,
-               "exit with status 3 as well when too few samples could have shown it")
+               "exit with status 3 as well when a condition is undecided")
+      ->group("Gate");
+  sub.add_flag("--accept-single-run", arguments.accept_single_run,
+               "a condition may fail with one run a side, though runs may differ as much by "
+               "themselves")
       ->group("Gate");
 }
 
@@ -79,7 +83,9 @@ void CommandDefinitions::define_diff() {
        "CONDITION is [self|total] share +0.5pp [from 1%] [of PATTERN], or relative +10%: it fails "
        "where the whole interval is at least that far. With a minus: what has become less. from: "
        "rows with this share on one side; of: FUNCTION or MODULE!FUNCTION, with * and ?. Where too "
-       "few samples could have shown such a change, that is said, and --strict fails.\n"
+       "few samples could have shown such a change, or there is one run a side, it is undecided, "
+       "and "
+       "--strict fails.\n"
        "Exit status: 3 when a condition fails. docs/diff.md explains the statistics.\n" +
            std::string(kPatterns)});
   DiffArguments& arguments = invocation.diff;

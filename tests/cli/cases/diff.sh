@@ -21,6 +21,10 @@ run diff old.folded --against old.folded --fail-if 'share +5pp' --fail-if 'share
 run diff old.folded --against old.folded --fail-if 'share +0.1pp' --strict -n 1
 run diff old.folded old.folded --against new.folded new.folded --fail-if 'self share +1pp' --fail-if 'self relative +5% from 1%' -n 3
 run diff old.folded old.folded --against new.folded new.folded --fail-if 'self share +1pp of parse' --markdown -n 4
+# One run a side decides nothing, unless that is asked for.
+run diff old.folded --against new.folded --fail-if 'self share +1pp of parse' -n 1 --run-variation 0
+run diff old.folded --against new.folded --fail-if 'self share +1pp of parse' -n 1 --run-variation 0 --strict --markdown
+run diff old.folded --against new.folded --fail-if 'self share +1pp of parse' -n 1 --run-variation 0 --accept-single-run
 printf '%s\n' '# the new parser' 'parse up to +10pp' 'gone' > allowed
 run diff old.folded old.folded --against new.folded new.folded --fail-if 'self share +1pp' --allow allowed -n 1
 printf '%s\n' 'parse up to 3' > bad

@@ -1,0 +1,87 @@
+#include <string>
+#include <vector>
+
+#include "bindings/c_handles.h"
+#include "stackpack/merge.h"
+
+namespace {
+
+using stackpack::MergeOptions;
+using stackpack::MergeReport;
+using stackpack::bindings::fail;
+using stackpack::bindings::guard;
+using stackpack::bindings::hand_over;
+using stackpack::bindings::refuse;
+
+constexpr std::uint32_t kHighestLevel = 22;
+
+bool take_merge_options(const stackpack_merge_options* from, MergeOptions& options) {
+  stackpack_merge_options given{};
+  if (!stackpack::bindings::take_options(from, given) || given.level > kHighestLevel) {
+    return false;
+  }
+  options.level = given.level != 0 ? static_cast<int>(given.level) : options.level;
+  options.samples = given.drop_samples == 0;
+  options.keep_going = given.keep_going != 0;
+  options.force = given.force != 0;
+  options.memory_limit = given.memory_limit;
+  options.format = given.format == nullptr ? "" : given.format;
+  return true;
+}
+
+stackpack_merge_report c_report_of(const MergeReport& from) {
+  stackpack_merge_report to{};
+  to.sources = from.sources;
+  to.callstacks_before = from.callstacks_before;
+  to.callstacks = from.statistics.callstacks.unique;
+  to.samples = from.statistics.samples.total;
+  to.output_bytes = from.output_bytes;
+  to.bad_inputs = from.bad_inputs;
+  return to;
+}
+
+bool take_names(const char* const* inputs, std::size_t count, std::vector<std::string>& names) {
+  for (std::size_t i = 0; inputs != nullptr && i < count; ++i) {
+    if (inputs[i] == nullptr) {
+      return false;
+    }
+    names.emplace_back(inputs[i]);
+  }
+  return inputs != nullptr;
+}
+
+}  // namespace
+
+extern "C" {
+
+stackpack_status stackpack_merge(const char* const* inputs, size_t count, const char* output,
+                                 const stackpack_merge_options* options,
+                                 stackpack_merge_report* report, size_t* failed_input) {
+  return guard([&] {
+    std::vector<std::string> names;
+    MergeOptions wanted;
+    if (failed_input != nullptr) {
+      *failed_input = count;
+    }
+    if (output == nullptr || !take_names(inputs, count, names)) {
+      return refuse("a null pointer in place of a name");
+    }
+    if (!take_merge_options(options, wanted)) {
+      return refuse("struct_size is not set, or an unknown level");
+    }
+    // Before the work: a report that cannot be written is not worth a merge.
+    if (report != nullptr && report->struct_size < sizeof report->struct_size) {
+      return refuse("struct_size is not set");
+    }
+    const auto merged = stackpack::merge(names, output, wanted, nullptr);
+    if (!merged) {
+      if (failed_input != nullptr && merged.error().part < count) {
+        *failed_input = merged.error().part;
+      }
+      return fail(merged.error());
+    }
+    return report == nullptr ? STACKPACK_OK : hand_over(report, c_report_of(*merged));
+  });
+}
+
+}  // extern "C"
