@@ -51,6 +51,8 @@ export class FlamePanel {
     /** @type {import('./flame_painter.js').FlameScene | null} */
     this.scene = null;
     this.waiting = false;
+    /** What lies below the part in sight, in pixels: it stays when the size changes. */
+    this.bottomGap = 0;
     /** How long the latest drawing took, and what it drew: for measurements. */
     this.drawn = { milliseconds: 0, boxes: 0 };
     this.listen();
@@ -111,9 +113,9 @@ export class FlamePanel {
     const contentHeight = Math.max(rows.length * ROW_HEIGHT, isPrinting() ? 0 : this.scroller.clientHeight);
     const atRoot = this.scene === null || this.scene.direction !== this.source.direction();
     this.sizer.style.height = `${contentHeight}px`;
-    const fromBottom = this.scene ? this.scene.contentHeight - this.scroller.scrollTop : 0;
-    if (this.source.direction() === 'up') this.scroller.scrollTop = atRoot ? contentHeight : contentHeight - fromBottom;
-    else if (atRoot) this.scroller.scrollTop = 0;
+    if (this.source.direction() === 'up') {
+      this.scroller.scrollTop = contentHeight - this.scroller.clientHeight - (atRoot ? 0 : this.bottomGap);
+    } else if (atRoot) this.scroller.scrollTop = 0;
     return {
       view, rows, window: this.source.window(), direction: this.source.direction(), width, contentHeight,
       palette: paletteOf(this.model.state), colouring: this.model.colouring, mask: this.model.search.mask,
@@ -142,8 +144,14 @@ export class FlamePanel {
     scene.hover = this.hover;
     scene.focused = this.focused;
     const top = isPrinting() ? 0 : this.scroller.scrollTop;
+    this.bottomGap = Math.max(0, scene.contentHeight - top - height);
     const boxes = paintFlame(this.context, scene, top, top + height);
     this.drawn = { milliseconds: performance.now() - begin, boxes };
+  }
+
+  /** @returns {number} rows that are laid out */
+  get rowCount() {
+    return this.scene ? this.scene.rows.length : 0;
   }
 
   /** @returns {number} node */
@@ -295,6 +303,17 @@ export class FlamePanel {
     this.showMirror(scene);
     this.showFocus(scene, node);
     this.schedule();
+  }
+
+  /**
+   * Lays out another tree, with its root in sight and in focus.
+   * @returns {number} rows
+   */
+  refreshFromRoot() {
+    this.focusPath = [];
+    this.scene = null;
+    this.refresh();
+    return this.rowCount;
   }
 
   /**

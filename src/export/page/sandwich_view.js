@@ -71,12 +71,10 @@ export class SandwichView {
       `total ${shareText(model, figures.total[fn], model.total)}`;
     this.callerTable.show(callerRows(profile.tree, model.sums, fn), figures.total[fn]);
     this.calleeTable.show(calleeRows(profile.tree, model.sums, fn), figures.total[fn]);
-    this.callers.focusPath = [];
-    this.callees.focusPath = [];
     for (const panel of [this.callers, this.callees]) {
-      panel.refresh();
+      const rows = panel.refreshFromRoot();
       // The one with more rows gets more of the height.
-      panel.element.style.flexGrow = String(Math.min(30, Math.max(4, panel.scene?.rows.length ?? 0)));
+      panel.element.style.flexGrow = String(Math.min(30, Math.max(4, rows)));
     }
   }
 }
