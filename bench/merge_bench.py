@@ -1,22 +1,25 @@
 #!/usr/bin/env python3
 """Times `stackpack merge` over many captures.
 
-    merge_bench.py PROGRAM [--files 1000] [--recordings 20] [--seconds 2] [--frequency 4000] [--work FOLDER]
+    merge_bench.py PROGRAM [--files 1000] [--recordings 20] [--seconds 2] [--frequency 4000] [--work FOLDER] [--orders]
 
-Records several runs of the same commands with perf (other processes, other addresses each time), gives each
-recording many host names in place, so that they are different sources, packs them, and merges them all: with
-samples, as counts, as counts from packed counts, and under a memory limit. Prints seconds, files and megabytes
-a second, and the peak of resident memory.
+Records several runs of the same commands with perf, makes variants of each recording as other machines would have
+made them (capture_variants.py: other processes, addresses, kernels, builds), packs them, and merges them all: with
+samples, as counts, and both under a memory limit. Prints seconds, files and megabytes a second, and the peak of
+resident memory. --orders: besides merges them shuffled, and in trees of three shapes, and compares the outputs.
 """
 import argparse
+import hashlib
 import os
 import pathlib
+import random
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import time
+
+from capture_variants import Recording
 
 WORKLOAD = """
 end=$(($(date +%s) + {seconds}))
@@ -37,7 +40,6 @@ def measure(command):
 
 
 def make_files(arguments, work):
-    host = socket.gethostname().encode()
     files = []
     each = -(-arguments.files // arguments.recordings)
     for i in range(arguments.recordings):
@@ -45,18 +47,47 @@ def make_files(arguments, work):
         subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", str(arguments.frequency), "-g", "-o", recorded,
                         "--", "sh", "-c", WORKLOAD.format(seconds=arguments.seconds)], check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        content = recorded.read_bytes()
-        at = content.rfind(host + b"\0")
-        if at < 0:
-            sys.exit("merge_bench: the recording does not name the host")
+        recording = Recording(recorded)
         for k in range(min(each, arguments.files - len(files))):
-            name = f"{k:0{len(host)}d}"[-len(host):].encode()
-            renamed = work / "renamed.perf.data"
-            renamed.write_bytes(content[:at] + name + content[at + len(host):])
+            variant = work / "variant.perf.data"
+            variant.write_bytes(recording.variant(k))
             files.append(work / f"{i}-{k}.spk")
-            subprocess.run([arguments.program, "convert", "-q", renamed, "-o", files[-1]], check=True)
+            subprocess.run([arguments.program, "convert", "-q", variant, "-o", files[-1]], check=True)
         recorded.unlink()
     return files
+
+
+def merged(program, files, output):
+    listed = output.with_suffix(".txt")
+    listed.write_text("".join(f"{file}\n" for file in files))
+    subprocess.run([program, "merge", "-q", "--files-from", str(listed), "-o", str(output)], check=True)
+    return output
+
+
+def tree(program, files, width, work, name):
+    """Merges `width` files at a time until one is left."""
+    level = 0
+    while len(files) > 1:
+        files = [merged(program, files[at:at + width], work / f"{name}-{level}-{at}.spk")
+                 for at in range(0, len(files), width)]
+        level += 1
+    return files[0]
+
+
+def compare_orders(program, files, work):
+    """Every order and grouping must give the same bytes."""
+    shuffled = random.Random(1).sample(files, len(files))
+    half = [merged(program, files[:len(files) // 2], work / "half.spk")]
+    outputs = {"in order": merged(program, files, work / "order.spk"),
+               "shuffled": merged(program, shuffled, work / "shuffled.spk"),
+               "tree of 10": tree(program, shuffled, 10, work, "ten"),
+               "tree of 2 wide parts": tree(program, files, -(-len(files) // 2), work, "wide"),
+               "half and single files": merged(program, half + files[len(files) // 2:], work / "comb.spk")}
+    digests = {name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in outputs.items()}
+    for name, digest in digests.items():
+        print(f"{name:24} {digest}")
+    if len(set(digests.values())) != 1:
+        sys.exit("merge_bench: the outputs differ")
 
 
 def main():
@@ -67,6 +98,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=2)
     parser.add_argument("--frequency", type=int, default=4000)
     parser.add_argument("--work")
+    parser.add_argument("--orders", action="store_true")
     arguments = parser.parse_args()
     work = pathlib.Path(arguments.work or tempfile.mkdtemp())
     work.mkdir(exist_ok=True)
@@ -86,6 +118,8 @@ def main():
             size = (work / "all.spk").stat().st_size
             print(f"{name:18} {seconds:7.2f} s  {len(files) / seconds:7.1f} files/s  {total / seconds / 1e6:7.2f} MB/s  "
                   f"peak {peak:6.0f} MiB  output {size / 1e6:.2f} MB", flush=True)
+        if arguments.orders:
+            compare_orders(arguments.program, files, work)
     finally:
         if not arguments.work:
             shutil.rmtree(work)

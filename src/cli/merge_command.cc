@@ -54,6 +54,11 @@ std::optional<std::vector<std::string>> find_inputs(const MergeArguments& argume
   return inputs;
 }
 
+// `1 file`, `2 files`.
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
+}
+
 // How far it is, on a line of the terminal that is written over.
 class MergeProgress {
  public:
@@ -68,8 +73,9 @@ class MergeProgress {
     }
     const bool reading = progress.stage == ConvertStage::kReading;
     const std::string line =
-        reading ? fmt::format("{} of {} files, {} samples", progress.bytes_done.load(),
-                              progress.bytes_total.load(), grouped(progress.samples))
+        reading ? fmt::format("{} of {}, {}", progress.bytes_done.load(),
+                              counted(progress.bytes_total.load(), "file"),
+                              counted(progress.samples, "sample"))
                 : fmt::format("writing, {} of {} samples", grouped(progress.samples_written),
                               grouped(progress.samples));
     if (line != last_) {
@@ -133,13 +139,15 @@ void say_what_was_done(const MergeReport& report, const Messages& messages) {
   for (const MergeInputReport& input : report.inputs) {
     repeated += input.repeated;
   }
-  messages.plain(fmt::format(
-      "{} files, {} sources, {} samples: {} callstacks, {} before the merge; {} bytes",
-      grouped(report.inputs.size() - report.bad_inputs), grouped(report.sources),
-      grouped(report.statistics.samples.total), grouped(report.statistics.callstacks.unique),
-      grouped(report.callstacks_before), grouped(report.output_bytes)));
+  messages.plain(fmt::format("{}, {}, {}: {}, {} before the merge; {} bytes",
+                             counted(report.inputs.size() - report.bad_inputs, "file"),
+                             counted(report.sources, "source"),
+                             counted(report.statistics.samples.total, "sample"),
+                             counted(report.statistics.callstacks.unique, "callstack"),
+                             grouped(report.callstacks_before), grouped(report.output_bytes)));
   if (repeated != 0) {
-    messages.plain(fmt::format("{} sources came more than once and count once", grouped(repeated)));
+    messages.plain(fmt::format("{} came more than once and {} once", counted(repeated, "source"),
+                               repeated == 1 ? "counts" : "count"));
   }
 }
 

@@ -21,13 +21,17 @@ std::uint64_t order_of_time(std::uint64_t time_ns) {
 }  // namespace
 
 std::vector<std::uint32_t> first_rows_of(std::span<const Module> modules) {
-  using Identity = std::tuple<std::string_view, std::span<const std::uint8_t>>;
+  // Path, base in a merged file, build id. Mappings of one file share its names; in a merged file
+  // a row is an image, and one path without a build id may be several.
+  using Identity = std::tuple<std::string_view, std::uint64_t, std::span<const std::uint8_t>>;
   const auto before = [](const Identity& a, const Identity& b) {
-    if (std::get<0>(a) != std::get<0>(b)) {
-      return std::get<0>(a) < std::get<0>(b);
+    const auto first = std::tie(std::get<0>(a), std::get<1>(a));
+    const auto second = std::tie(std::get<0>(b), std::get<1>(b));
+    if (first != second) {
+      return first < second;
     }
-    const auto& x = std::get<1>(a);
-    const auto& y = std::get<1>(b);
+    const auto& x = std::get<2>(a);
+    const auto& y = std::get<2>(b);
     return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end());
   };
   std::map<Identity, std::uint32_t, decltype(before)> known(before);
@@ -35,7 +39,9 @@ std::vector<std::uint32_t> first_rows_of(std::span<const Module> modules) {
   rows.reserve(modules.size());
   for (const Module& module : modules) {
     const auto row = static_cast<std::uint32_t>(rows.size());
-    rows.push_back(known.try_emplace({module.path, module.build_id}, row).first->second);
+    const bool merged = capture::RebasedAddresses::in_range(module.base);
+    rows.push_back(known.try_emplace({module.path, merged ? module.base : 0, module.build_id}, row)
+                       .first->second);
   }
   return rows;
 }

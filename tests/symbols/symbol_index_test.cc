@@ -164,6 +164,17 @@ TEST_CASE("symbols: functions of an image are found wherever it is mapped") {
   CHECK(unnamed.offset == 0x305);
 }
 
+TEST_CASE("symbols: images of a merged file with one path and no build id keep their names apart") {
+  constexpr std::uint64_t kFirst = 0x8000'0000'0000'0000;
+  Tables tables;
+  tables.map(kKernelPid, kFirst, 0x1000, 0, "/opt/app");
+  tables.map(kKernelPid, kFirst + 0x3000, 0x2000, 0, "/opt/app");
+  tables.add(kImage, 0, 0x300, 0x10, "small");
+  tables.add(kImage, 1, 0x300, 0x10, "large");
+  CHECK(name_at(tables, 7, 5, kFirst + 0x305) == "small+5");
+  CHECK(name_at(tables, 7, 5, kFirst + 0x3305) == "large+5");
+}
+
 TEST_CASE("symbols: epochs are cut where bytes change hands, not at every birth") {
   Tables tables;
   for (std::uint64_t i = 0; i < 1000; ++i) {

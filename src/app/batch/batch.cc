@@ -142,10 +142,7 @@ Result<ConvertReport> convert_rebased(BatchJob job, const ConvertOptions& option
     return scratch.error();
   }
   const std::string output = std::exchange(job.output, (*scratch)->file());
-  // As merge() packs a capture, so that it is the same source.
-  ConvertOptions whole = options;
-  whole.samples = true;
-  whole.level = ConvertOptions{}.level;
+  const ConvertOptions whole = options_before_rebasing(options);
   Result<ConvertReport> report = naming ? convert_named(job, whole, *naming, progress)
                                         : convert_job(job, job.output, whole, progress);
   if (!report) {
@@ -184,8 +181,7 @@ BatchResult Batch::run(const BatchJob& job, ConvertProgress& progress) const {
     if (!job.member.empty()) {
       options.member = job.member;
     }
-    // The fingerprint of an output says nothing of rebasing: that is always done.
-    if (options_.skip_existing && !options_.rebase) {
+    if (options_.skip_existing) {
       // What is wrong with an input is for the conversion to say.
       const std::vector<std::string> inputs =
           job.session.empty() ? std::vector{job.input} : job.session;
@@ -193,7 +189,7 @@ BatchResult Batch::run(const BatchJob& job, ConvertProgress& progress) const {
       if (content && !content->empty() &&
           std::all_of(inputs.begin(), inputs.end(), [&](const std::string& input) {
             return is_up_to_date(input, job.output, *content, options,
-                                 options_.symbolize.has_value());
+                                 options_.symbolize.has_value(), options_.rebase);
           })) {
         result.outcome = BatchOutcome::kSkipped;
         return {};

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/merge/merge_losses.h"
 #include "capture/dump_unwinder.h"
 #include "formats/etl/etl_format.h"
 #include "formats/folded/folded_format.h"
@@ -79,6 +80,7 @@ std::vector<std::string> loss_names() {
                                  std::string(kSystemFactsOverLimit)};
   names.insert(capture::unwind_loss::kIncomplete.begin(), capture::unwind_loss::kIncomplete.end());
   names.insert(capture::unwind_loss::kOthers.begin(), capture::unwind_loss::kOthers.end());
+  names.insert(merge_loss::kAll.begin(), merge_loss::kAll.end());
   for (const capture::SourceFormat* const format : kFormats) {
     names.insert(format->loss_names.begin(), format->loss_names.end());
   }

@@ -15,6 +15,7 @@
 #include "io/byte_source.h"
 #include "io/directories.h"
 #include "stackpack/reader.h"
+#include "stackpack/sources.h"
 #include "stackpack/version.h"
 
 namespace stackpack::app {
@@ -223,8 +224,14 @@ std::string_view conversion_fingerprint(std::string_view fingerprint) {
   return fingerprint.substr(0, fingerprint.find(kNamesSeparator));
 }
 
+ConvertOptions options_before_rebasing(ConvertOptions options) {
+  options.samples = true;
+  options.level = ConvertOptions{}.level;
+  return options;
+}
+
 bool is_up_to_date(const std::string& input, const std::string& output, std::string_view content,
-                   const ConvertOptions& options, bool named) {
+                   const ConvertOptions& options, bool named, bool rebased) {
   std::error_code failed;
   const fs::file_time_type written = fs::last_write_time(output, failed);
   // Of what was unwound, the binaries may be others by now, or may be there by now.
@@ -239,11 +246,19 @@ bool is_up_to_date(const std::string& input, const std::string& output, std::str
   if (!reader) {
     return false;
   }
-  const std::string_view all = (*reader)->fingerprint();
+  std::string all((*reader)->fingerprint());
+  if (rebased) {
+    const auto sources = (*reader)->sources();
+    if (!sources || sources->size() != 1 || (*reader)->has_samples() != options.samples) {
+      return false;
+    }
+    all = sources->front().fingerprint;
+  }
+  const ConvertOptions written_with = rebased ? options_before_rebasing(options) : options;
   const std::string_view conversion = conversion_fingerprint(all);
   return (!named || conversion.size() < all.size()) &&
-         (conversion == fingerprint_of(content, options, false) ||
-          conversion == fingerprint_of(content, options, true));
+         (conversion == fingerprint_of(content, written_with, false) ||
+          conversion == fingerprint_of(content, written_with, true));
 }
 
 }  // namespace stackpack::app

@@ -65,7 +65,12 @@ std::string_view conversion_fingerprint(std::string_view fingerprint);
 /// Whether `output` exists, is not older than `input`, opens, and carries a fingerprint of this
 /// content and these options, whatever names it was given since; with `named`, it has to have been
 /// given some. One that is complete although the options have a memory limit is up to date.
+/// `rebased`: it has to be a merge of that conversion alone, at whatever level.
 bool is_up_to_date(const std::string& input, const std::string& output, std::string_view content,
-                   const ConvertOptions& options, bool named = false);
+                   const ConvertOptions& options, bool named = false, bool rebased = false);
+
+/// The options of the conversion before its output is rebased: those of merge(), so that it is the
+/// same source.
+ConvertOptions options_before_rebasing(ConvertOptions options);
 
 }  // namespace stackpack::app

@@ -8,8 +8,8 @@
 
 namespace stackpack::app {
 
-Result<PackedCapture> PackedCapture::open(const std::string& path, const ConvertOptions& options,
-                                          ConvertProgress* progress) {
+Result<PackedFile> PackedFile::make(const std::string& path, const ConvertOptions& options,
+                                    ConvertProgress* progress) {
   // A pipe must not be looked into: what was read is gone.
   std::error_code failed;
   const bool is_named =
@@ -18,23 +18,34 @@ Result<PackedCapture> PackedCapture::open(const std::string& path, const Convert
   if (!is_capture) {
     return is_capture.error();
   }
-  PackedCapture opened;
-  std::string packed = path;
+  PackedFile packed;
+  packed.path_ = path;
   if (*is_capture) {
     Result<std::unique_ptr<io::ScratchDirectory>> scratch = io::ScratchDirectory::create();
     if (!scratch) {
       return scratch.error();
     }
-    opened.scratch_ = std::move(*scratch);
-    packed = opened.scratch_->file();
-    if (const Result<ConvertReport> report = convert(path, packed, options, progress); !report) {
+    packed.scratch_ = std::move(*scratch);
+    packed.path_ = packed.scratch_->file();
+    if (const auto report = convert(path, packed.path_, options, progress); !report) {
       return report.error();
     }
   }
-  Result<std::unique_ptr<Reader>> reader = Reader::open(packed);
+  return packed;
+}
+
+Result<PackedCapture> PackedCapture::open(const std::string& path, const ConvertOptions& options,
+                                          ConvertProgress* progress) {
+  Result<PackedFile> file = PackedFile::make(path, options, progress);
+  if (!file) {
+    return file.error();
+  }
+  Result<std::unique_ptr<Reader>> reader = Reader::open(file->path());
   if (!reader) {
     return reader.error();
   }
+  PackedCapture opened;
+  opened.file_ = std::move(*file);
   opened.reader_ = std::move(*reader);
   return opened;
 }

@@ -10,18 +10,33 @@
 
 namespace stackpack::app {
 
+/// The path of a .spk file; of a capture, of one that was made for the purpose and goes with this.
+class PackedFile {
+ public:
+  /// What is neither declared to be a capture nor looks like one is taken for a .spk file.
+  /// Errors: those of convert.
+  static Result<PackedFile> make(const std::string& path, const ConvertOptions& options,
+                                 ConvertProgress* progress);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  std::unique_ptr<io::ScratchDirectory> scratch_;  // of a file that was made
+};
+
 /// A .spk file that is open; of a capture, one that was made for the purpose and goes with this.
 class PackedCapture {
  public:
-  /// What is neither declared to be a capture nor looks like one is taken for a .spk file, so that
-  /// its errors are those of a .spk file. Errors: those of Reader::open and of convert.
+  /// As PackedFile::make, so that errors of what is no capture are those of a .spk file.
+  /// Errors: those of Reader::open and of convert.
   static Result<PackedCapture> open(const std::string& path, const ConvertOptions& options,
                                     ConvertProgress* progress = nullptr);
 
   [[nodiscard]] const Reader& reader() const { return *reader_; }
 
  private:
-  std::unique_ptr<io::ScratchDirectory> scratch_;
+  PackedFile file_;
   std::unique_ptr<Reader> reader_;
 };
 

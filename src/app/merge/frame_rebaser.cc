@@ -30,8 +30,10 @@ std::uint64_t FrameRebaser::address_of(const Frame& frame, AddressUse use, const
   if (location.module != nullptr) {
     modules_used_[static_cast<std::size_t>(location.module - symbols.modules().data())] = true;
   }
-  return RebasedAddresses::in_range(frame.address) ? RebasedAddresses::moved_away(frame.address)
-                                                   : frame.address;
+  const bool moved = RebasedAddresses::in_range(frame.address);
+  unplaced_.moved += moved ? 1 : 0;
+  unplaced_.kernel += !moved && frame.mode == FrameMode::kKernel ? 1 : 0;
+  return moved ? RebasedAddresses::moved_away(frame.address) : frame.address;
 }
 
 void FrameRebaser::rebase(std::span<const Frame> leaf_first, const Context& context,
@@ -39,24 +41,46 @@ void FrameRebaser::rebase(std::span<const Frame> leaf_first, const Context& cont
   if (known_.size() > kMostKnown) {
     forget();
   }
-  rebased.clear();
-  for (std::size_t i = 0; i < leaf_first.size(); ++i) {
+  rebased.resize(leaf_first.size());
+  if (context.user != path_user_ || context.kernel != path_kernel_) {
+    path_.clear();
+    path_user_ = context.user;
+    path_kernel_ = context.kernel;
+  }
+  std::size_t depth = 0;  // from the root
+  for (; depth < leaf_first.size() && depth < path_.size(); ++depth) {
+    const std::size_t i = leaf_first.size() - 1 - depth;
+    const PathFrame& known = path_[depth];
+    if (known.frame != leaf_first[i] || known.use != address_use(leaf_first, i)) {
+      break;
+    }
+    rebased[i] = {known.frame.mode, known.address};
+  }
+  path_.resize(depth);
+  for (; depth < leaf_first.size(); ++depth) {
+    const std::size_t i = leaf_first.size() - 1 - depth;
     const Frame& frame = leaf_first[i];
     const AddressUse use = address_use(leaf_first, i);
-    const bool shared =
-        frame.mode == FrameMode::kKernel || RebasedAddresses::in_range(frame.address);
-    const std::uint32_t number =
-        known_.number({frame.address, shared ? context.kernel : context.user, frame.mode, use});
-    if (number == addresses_.size()) {
-      addresses_.push_back(address_of(frame, use, context));
-    }
-    rebased.push_back({frame.mode, addresses_[number]});
+    path_.push_back({frame, use, known_address(frame, use, context)});
+    rebased[i] = {frame.mode, path_.back().address};
   }
+}
+
+std::uint64_t FrameRebaser::known_address(const Frame& frame, AddressUse use,
+                                          const Context& context) {
+  const bool shared = frame.mode == FrameMode::kKernel || RebasedAddresses::in_range(frame.address);
+  const std::uint32_t number =
+      known_.number({frame.address, shared ? context.kernel : context.user, frame.mode, use});
+  if (number == addresses_.size()) {
+    addresses_.push_back(address_of(frame, use, context));
+  }
+  return addresses_[number];
 }
 
 void FrameRebaser::forget() {
   known_.clear();
   addresses_.clear();
+  path_.clear();
 }
 
 }  // namespace stackpack::app

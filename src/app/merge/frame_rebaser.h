@@ -47,6 +47,13 @@ class FrameRebaser {
   /// By row of the modules: whether a frame that kept its address is in it.
   [[nodiscard]] const std::vector<bool>& modules_used() const { return modules_used_; }
 
+  /// Frames that have no place in the merge. How often a frame counts follows from the input alone.
+  struct Unplaced {
+    std::uint64_t moved = 0;   ///< they lay where places are
+    std::uint64_t kernel = 0;  ///< of the kernel; they keep their addresses
+  };
+  [[nodiscard]] const Unplaced& unplaced() const { return unplaced_; }
+
   /// Forgets the frames of the contexts so far: their numbers may be used again.
   void forget();
 
@@ -68,12 +75,24 @@ class FrameRebaser {
     }
   };
 
+  /// A frame of the latest callstack: neighbours in a file begin alike at the root.
+  struct PathFrame {
+    Frame frame;
+    AddressUse use = AddressUse::kExact;
+    std::uint64_t address = 0;  // in the merge
+  };
+
+  std::uint64_t known_address(const Frame& frame, AddressUse use, const Context& context);
   std::uint64_t address_of(const Frame& frame, AddressUse use, const Context& context);
 
   Tables tables_;
   core::NumberTable<Key, HashKey> known_;
   std::vector<std::uint64_t> addresses_;  // by number of known_
   std::vector<bool> modules_used_;
+  std::vector<PathFrame> path_;  // root first
+  std::uint32_t path_user_ = 0;
+  std::uint32_t path_kernel_ = 0;
+  Unplaced unplaced_;
 };
 
 }  // namespace stackpack::app

@@ -9,7 +9,9 @@
 #include "app/merge/frame_rebaser.h"
 #include "app/merge/input_images.h"
 #include "app/merge/input_names.h"
+#include "app/merge/merge_losses.h"
 #include "app/merge/sample_rebaser.h"
+#include "capture/loss_counters.h"
 
 namespace stackpack::app {
 
@@ -153,11 +155,12 @@ Status MergeAttempt::add_samples(std::size_t i) {
   if (const Status added = tables_.add_lives(*opened->reader, clock, processes); !added) {
     return added;
   }
-  return add_rebased(*opened, clock, processes);
+  return add_rebased(*opened, clock, processes,
+                     input.merged() ? std::nullopt : sources_.rank(number, 0));
 }
 
 Status MergeAttempt::add_rebased(const OpenInput& opened, const SourceClock& clock,
-                                 InputProcesses& processes) {
+                                 InputProcesses& processes, std::optional<std::uint32_t> rank) {
   const InputCalls calls(opened.symbols->names(), names_);
   FrameRebaser frames({*opened.symbols, opened.images, images_, calls, names_});
   std::vector<std::uint32_t> events;
@@ -167,8 +170,28 @@ Status MergeAttempt::add_rebased(const OpenInput& opened, const SourceClock& clo
   SampleRebaser samples({*opened.reader, *opened.symbols, frames, processes, clock,
                          std::move(events), keeps_samples_, &progress_.cancelled},
                         *spool_);
-  const Status added = samples.run();
-  return added ? add_mappings(opened, frames.modules_used(), clock, processes) : added;
+  if (const Status added = samples.run(); !added) {
+    return added;
+  }
+  if (rank) {
+    add_losses(*rank, frames.unplaced());
+  }
+  return add_mappings(opened, frames.modules_used(), clock, processes);
+}
+
+// To the source, which keeps them in a merge of merges.
+void MergeAttempt::add_losses(std::uint32_t rank, const FrameRebaser::Unplaced& unplaced) {
+  capture::LossCounters counters;
+  for (const LossCounter& loss : sources_.sources()[rank].losses) {
+    counters.add(loss.name, loss.kind, loss.count);
+  }
+  for (const auto& [name, count] : {std::pair(merge_loss::kMovedFrames, unplaced.moved),
+                                    std::pair(merge_loss::kKernelFramesLeft, unplaced.kernel)}) {
+    if (count != 0) {
+      counters.add(name, LossKind::kNotice, count);
+    }
+  }
+  sources_.sources()[rank].losses = counters.sorted();
 }
 
 Status MergeAttempt::add_mappings(const OpenInput& opened, const std::vector<bool>& used,

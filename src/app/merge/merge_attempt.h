@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/convert/capture_spool.h"
+#include "app/merge/frame_rebaser.h"
 #include "app/merge/image_table.h"
 #include "app/merge/input_images.h"
 #include "app/merge/input_processes.h"
@@ -65,7 +66,10 @@ class MergeAttempt {
   Result<OpenInput> open_tables(const MergeInput& input);
   Status add_tables(std::size_t i);
   Status add_samples(std::size_t i);
-  Status add_rebased(const OpenInput& opened, const SourceClock& clock, InputProcesses& processes);
+  /// `rank`: of the source that the input is; none: it is a merged file.
+  Status add_rebased(const OpenInput& opened, const SourceClock& clock, InputProcesses& processes,
+                     std::optional<std::uint32_t> rank);
+  void add_losses(std::uint32_t rank, const FrameRebaser::Unplaced& unplaced);
   Status add_mappings(const OpenInput& opened, const std::vector<bool>& used,
                       const SourceClock& clock, InputProcesses& processes);
 

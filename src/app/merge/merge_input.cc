@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
-#include "app/convert/capture_probe.h"
 #include "app/merge/source_clock.h"
 #include "bytes/byte_writer.h"
 #include "bytes/hash.h"
@@ -94,26 +91,12 @@ Result<MergedSource> whole_file(const std::string& path, const Reader& reader) {
 
 Result<MergeInput> MergeInput::open(const std::string& path, const ConvertOptions& options,
                                     ConvertProgress* progress) {
-  std::error_code failed;
-  const bool is_named =
-      path == "-" || !options.format.empty() || std::filesystem::is_fifo(path, failed);
-  const Result<bool> is_capture = is_named ? true : looks_like_capture(path);
-  if (!is_capture) {
-    return is_capture.error();
+  Result<PackedFile> file = PackedFile::make(path, options, progress);
+  if (!file) {
+    return file.error();
   }
   MergeInput input;
-  input.packed_ = path;
-  if (*is_capture) {
-    Result<std::unique_ptr<io::ScratchDirectory>> scratch = io::ScratchDirectory::create();
-    if (!scratch) {
-      return scratch.error();
-    }
-    input.scratch_ = std::move(*scratch);
-    input.packed_ = input.scratch_->file();
-    if (const auto report = convert(path, input.packed_, options, progress); !report) {
-      return report.error();
-    }
-  }
+  input.packed_ = std::move(*file);
   const Result<std::unique_ptr<Reader>> reader = input.reader();
   if (!reader) {
     return reader.error();
@@ -125,7 +108,7 @@ Result<MergeInput> MergeInput::open(const std::string& path, const ConvertOption
   input.sources_ = std::move(*sources);
   input.merged_ = !input.sources_.empty();
   if (!input.merged_) {
-    Result<MergedSource> source = whole_file(input.packed_, **reader);
+    Result<MergedSource> source = whole_file(input.packed_.path(), **reader);
     if (!source) {
       return source.error();
     }
@@ -135,7 +118,7 @@ Result<MergeInput> MergeInput::open(const std::string& path, const ConvertOption
 }
 
 Result<std::unique_ptr<Reader>> MergeInput::reader() const {
-  return Reader::open(packed_);
+  return Reader::open(packed_.path());
 }
 
 }  // namespace stackpack::app

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "io/scratch_directory.h"
+#include "app/convert/packed_capture.h"
 #include "stackpack/convert.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
@@ -29,8 +29,7 @@ class MergeInput {
   [[nodiscard]] const std::vector<MergedSource>& sources() const { return sources_; }
 
  private:
-  std::string packed_;  // the .spk file
-  std::unique_ptr<io::ScratchDirectory> scratch_;
+  PackedFile packed_;
   bool merged_ = false;
   std::vector<MergedSource> sources_;
 };

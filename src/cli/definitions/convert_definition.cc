@@ -3,16 +3,12 @@
 #include "app/batch/batch.h"
 #include "cli/definitions/command_definitions.h"
 #include "cli/definitions/option_kinds.h"
+#include "cli/definitions/packing_options.h"
 
 namespace stackpack::cli {
 
 namespace {
 
-constexpr std::array kProgressModes = {
-    Choice{"auto", static_cast<int>(ProgressMode::kAuto)},
-    Choice{"always", static_cast<int>(ProgressMode::kAlways)},
-    Choice{"never", static_cast<int>(ProgressMode::kNever)},
-};
 constexpr std::array kNamings = {Choice{"base", 0}, Choice{"path", 1}};
 
 }  // namespace
@@ -62,11 +58,7 @@ void CommandDefinitions::define_convert_inputs(CLI::App& sub) {
                  "text, pprof, any of them in .gz or .zst, a zip archive of .etl or perf.data "
                  "files; '-' is standard input")
       ->type_name("INPUT...");
-  sub.add_option("--files-from", arguments.files_from,
-                 "take more inputs from this file, one a line or separated by NUL; '-' is standard "
-                 "input")
-      ->type_name("LIST")
-      ->group(group(kInputs));
+  add_files_from(sub, arguments.files_from);
   sub.add_flag("--recursive", arguments.recursive,
                "an input that is a directory stands for all captures below it")
       ->group(group(kInputs));
@@ -84,9 +76,7 @@ void CommandDefinitions::define_convert_inputs(CLI::App& sub) {
 void CommandDefinitions::define_convert_outputs(CLI::App& sub) {
   ConvertArguments& arguments = invocation.convert;
   ConvertOptions& options = arguments.options;
-  sub.add_option("-o,--output", arguments.output, "write this file; '-' is standard output")
-      ->type_name("FILE")
-      ->group(group(kOutputs));
+  add_output(sub, arguments.output);
   sub.add_option("--out-dir", arguments.out_dir,
                  "write INPUT.spk for each input into this directory, which is made if need be")
       ->type_name("DIR")
@@ -95,9 +85,7 @@ void CommandDefinitions::define_convert_outputs(CLI::App& sub) {
              "name outputs by the last part of the input's path, or keep the path below --out-dir",
              [&arguments](int value) { arguments.keep_paths = value != 0; })
       ->group(group(kOutputs));
-  sub.add_flag("--force", options.force,
-               "replace an existing output that is neither a .spk file nor empty")
-      ->group(group(kOutputs));
+  add_force(sub, options.force);
   sub.add_flag("--skip-existing", arguments.skip_existing,
                "leave an output alone that was made of the same input with the same options")
       ->group(group(kOutputs));
@@ -106,16 +94,8 @@ void CommandDefinitions::define_convert_outputs(CLI::App& sub) {
 void CommandDefinitions::define_convert_packing(CLI::App& sub) {
   ConvertArguments& arguments = invocation.convert;
   ConvertOptions& options = arguments.options;
-  add_number<int>(sub, "--level",
-                  "compression level of zstd, 1 (fast) to 22 (small); full blocks of samples take "
-                  "level 1 below 10",
-                  1, 22, [&options](int level) { options.level = level; })
-      ->default_str("9")
-      ->group(group(kPacking));
-  sub.add_flag_callback(
-         "--no-samples", [&options] { options.samples = false; },
-         "keep counts per callstack, event and process instead of the samples")
-      ->group(group(kPacking));
+  add_level(sub, "; full blocks of samples take level 1 below 10", options.level);
+  add_no_samples(sub, options.samples);
   sub.add_flag("--redact", options.redact,
                "leave out command lines, the host's name, and user names in paths")
       ->group(group(kPacking));
@@ -143,10 +123,7 @@ void CommandDefinitions::define_convert_reports(CLI::App& sub) {
   sub.add_flag("--json", arguments.json,
                "report on standard output: an object, or an array for a batch")
       ->group(group(kReports));
-  add_choice(sub, "--progress", kProgressModes,
-             "progress lines; auto: when standard error is a terminal",
-             [&arguments](int value) { arguments.progress = static_cast<ProgressMode>(value); })
-      ->group(group(kReports));
+  add_progress(sub, "progress lines; auto: when standard error is a terminal", arguments.progress);
   sub.add_flag("--timings", arguments.timings, "seconds and counters of each stage")
       ->group(group(kReports));
   sub.add_flag("-v,--verbose", arguments.verbose,

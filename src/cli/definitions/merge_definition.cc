@@ -1,28 +1,17 @@
-#include <array>
-
 #include "app/batch/batch.h"
 #include "cli/definitions/command_definitions.h"
 #include "cli/definitions/option_kinds.h"
+#include "cli/definitions/packing_options.h"
 
 namespace stackpack::cli {
 
 namespace {
 
-constexpr std::array kMergeProgress = {
-    Choice{"auto", static_cast<int>(ProgressMode::kAuto)},
-    Choice{"always", static_cast<int>(ProgressMode::kAlways)},
-    Choice{"never", static_cast<int>(ProgressMode::kNever)},
-};
-
 void add_merge_inputs(CLI::App& sub, MergeArguments& arguments) {
   sub.add_option("inputs", arguments.inputs,
                  ".spk files, merged ones among them, and captures as `convert` takes them")
       ->type_name("INPUT...");
-  sub.add_option("--files-from", arguments.files_from,
-                 "take more inputs from this file, one a line or separated by NUL; '-' is standard "
-                 "input")
-      ->type_name("LIST")
-      ->group(group(kInputs));
+  add_files_from(sub, arguments.files_from);
   sub.add_flag("--recursive", arguments.recursive,
                "an input that is a directory stands for all .spk files and captures below it")
       ->group(group(kInputs));
@@ -33,14 +22,8 @@ void add_merge_inputs(CLI::App& sub, MergeArguments& arguments) {
 }
 
 void add_merge_packing(CLI::App& sub, MergeOptions& options) {
-  add_number<int>(sub, "--level", "compression level of zstd, 1 (fast) to 22 (small)", 1, 22,
-                  [&options](int level) { options.level = level; })
-      ->default_str("9")
-      ->group(group(kPacking));
-  sub.add_flag_callback(
-         "--no-samples", [&options] { options.samples = false; },
-         "keep counts per callstack, event and process instead of the samples")
-      ->group(group(kPacking));
+  add_level(sub, "", options.level);
+  add_no_samples(sub, options.samples);
   add_size(sub, "--memory-limit", "memory for packing: 64MiB, 2GiB, ...; at least 16MiB",
            options.memory_limit, app::Batch::kLeastMemoryLimit)
       ->default_str("none")
@@ -72,17 +55,10 @@ void CommandDefinitions::define_merge() {
        "Exit status: 0 done, 1 usage, 2 a bad input, 4 an I/O error."});
   MergeArguments& arguments = invocation.merge;
   add_merge_inputs(sub, arguments);
-  sub.add_option("-o,--output", arguments.output, "write this file; '-' is standard output")
-      ->type_name("FILE")
-      ->required()
-      ->group(group(kOutputs));
-  sub.add_flag("--force", arguments.options.force,
-               "replace an existing output that is neither a .spk file nor empty")
-      ->group(group(kOutputs));
+  add_output(sub, arguments.output)->required();
+  add_force(sub, arguments.options.force);
   add_merge_packing(sub, arguments.options);
-  add_choice(sub, "--progress", kMergeProgress, "show progress on standard error",
-             [&arguments](int value) { arguments.progress = static_cast<ProgressMode>(value); })
-      ->group(group(kReports));
+  add_progress(sub, "show progress on standard error", arguments.progress);
   sub.add_flag("--json", arguments.json, "report on standard output as a JSON object")
       ->group(group(kReports));
   sub.add_flag("-q,--quiet", arguments.quiet, "no report or progress; only errors")

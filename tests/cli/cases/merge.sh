@@ -20,6 +20,11 @@ run dump counts.spk --stacks
 run convert --quiet --rebase demo.perf.data -o rebased.spk
 run merge --quiet demo.perf.data -o one.spk
 cmp rebased.spk one.spk && echo the same
+for more in "" --no-samples "" --quiet; do
+  # shellcheck disable=SC2086
+  "$program" convert --json --rebase --skip-existing $more demo.perf.data -o rebased.spk | grep -o '"result":"[a-z]*"'
+done
+run merge demo.spk -o one.spk
 # Bad inputs.
 head -c 700 demo.spk > cut.spk
 run merge demo.spk cut.spk longer.perf.data -o some.spk

@@ -1,0 +1,20 @@
+// Names of the loss counters that merging raises. They are stored and shown: a name never changes.
+// docs/merge.md explains each.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace stackpack::app::merge_loss {
+
+/// Notices. Frames are counted once for each process or epoch in which they mean another thing.
+///
+/// Frames at addresses where merged files have their images, which are moved to where nothing is.
+inline constexpr std::string_view kMovedFrames = "merge_moved_frames";
+/// Frames of the kernel that no image has: they keep their addresses, which other starts have for
+/// something else.
+inline constexpr std::string_view kKernelFramesLeft = "merge_kernel_frames_left";
+
+inline constexpr std::array kAll{kMovedFrames, kKernelFramesLeft};
+
+}  // namespace stackpack::app::merge_loss
