@@ -131,7 +131,8 @@ std::vector<std::string> gate_sentences(const JudgedDiff& diff) {
     std::string text = condition.text + ": ";
     if (result.unsure != 0 && result.outcome == GateOutcome::kUndecided) {
       text += fmt::format(
-          "{} {} went so far, but one run a side does not show how much runs differ: record several",
+          "{} {} went so far, but one run a side does not show how much runs differ: record "
+          "several",
           grouped(result.unsure), result.unsure == 1 ? "figure" : "figures");
     } else if (result.outcome != GateOutcome::kUndecided) {
       text += outcome_name(result.outcome);
