@@ -97,6 +97,8 @@ struct InlinedCall {
 
 /// Bytes that were made of one line.
 struct CodeLine : CodeRange {
+  /// Of the function that was born then, and of no other that had these bytes; unknown: of each.
+  std::uint64_t born_ns = kUnknownTime;
   std::uint32_t inlined = kNoInline;  ///< row of the innermost inlined call they belong to
   std::uint32_t file = kNoText;       ///< where that line is
   std::uint32_t line = 0;             ///< 0: not known
@@ -110,7 +112,7 @@ struct Names {
   TextTable texts;                   ///< of all rows
   std::vector<Function> functions;   ///< may overlap: see Function
   std::vector<InlinedCall> inlined;  ///< parents first
-  std::vector<CodeLine> lines;       ///< those of one owner and time do not overlap
+  std::vector<CodeLine> lines;       ///< those of one owner and birth do not overlap
 
   friend bool operator==(const Names&, const Names&) = default;
 };

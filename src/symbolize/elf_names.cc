@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <elfutils/libdw.h>
+#include <gelf.h>
 #include <libelf.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -37,6 +38,19 @@ std::vector<std::byte> content_of(io::ByteSource& file) {
                                                         : static_cast<std::size_t>(size));
   return io::read_exactly_at(file, 0, content, "elf: file is cut") ? std::move(content)
                                                                    : std::vector<std::byte>();
+}
+
+// Unpacks what libdw would unpack: when that was refused memory, its next calls hide it. Sections
+// that cannot be unpacked are left to it.
+void unpack_sections(Elf* file) {
+  for (Elf_Scn* part = ::elf_nextscn(file, nullptr); part != nullptr;
+       part = ::elf_nextscn(file, part)) {
+    GElf_Shdr header{};
+    if (::gelf_getshdr(part, &header) != nullptr && (header.sh_flags & SHF_COMPRESSED) != 0 &&
+        ::elf_compress(part, 0, 0) < 0) {
+      heed_lack_of_memory();
+    }
+  }
 }
 
 /// A file that libelf reads.
@@ -71,6 +85,8 @@ class ElfFile {
     damaged_parts_ += get() == nullptr ? 1U : 0U;
     if (is_module && get() != nullptr && !plain_.empty()) {
       damaged_parts_ += place_module(file_);
+    } else if (get() != nullptr) {
+      unpack_sections(file_);
     }
   }
   ElfFile(const ElfFile&) = delete;
@@ -219,6 +235,7 @@ Status read_names(const ElfFiles& files, std::vector<std::byte> content,
   symbols.add(debug.get());
   symbols.settle();
   names.losses().damaged_parts += symbols.damaged_tables();
+  names.losses().functions_there = symbols.functions().size();
   const std::vector<std::uint64_t> addresses = addresses_of(request, files.layout);
 
   const DwarfFile image_dwarf(image);
@@ -233,6 +250,7 @@ Status read_names(const ElfFiles& files, std::vector<std::byte> content,
     if (shared_dwarf.get() != nullptr) {
       ::dwarf_setalt(file->get(), shared_dwarf.get());
     }
+    ++names.losses().functions_there;
     const bool is_image = file == &image_dwarf;
     const ElfFile& own = is_image ? image : debug;
     dwarf.add(file->get(), {[&](std::string_view folder, std::string_view name) {

@@ -14,7 +14,7 @@ namespace stackpack::symbolize {
 /// module's mapping on; those for its start, which are thrown away, elsewhere.
 ///
 /// Not followed: machines for which the kernel adds sections of its own between them (PLTs of
-/// aarch64 behind the first one).
+/// aarch64).
 class ModuleLayout {
  public:
   /// The address of the first byte; none has 0, which stands for code that a linker threw away.

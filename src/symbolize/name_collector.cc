@@ -19,7 +19,7 @@ auto order_of(const CodeRange& row) {
 
 template <typename Row>
 bool same_range(const Row& a, const Row& b) {
-  return order_of(a) == order_of(b) && a.size == b.size;
+  return order_of(a) == order_of(b) && a.size == b.size && a.born_ns == b.born_ns;
 }
 
 std::uint64_t hash_of(std::string_view text) {
@@ -64,13 +64,13 @@ std::uint32_t NameCollector::add_call(const InlinedCall& call) {
 }
 
 Names NameCollector::finish() && {
-  const auto by_birth = [](const Function& row) {
+  const auto by_birth = [](const auto& row) {
     return std::tuple_cat(order_of(row), std::tuple(row.born_ns + 1));
   };
   std::stable_sort(names_.functions.begin(), names_.functions.end(),
                    [&](const Function& a, const Function& b) { return by_birth(a) < by_birth(b); });
   std::stable_sort(names_.lines.begin(), names_.lines.end(),
-                   [](const CodeLine& a, const CodeLine& b) { return order_of(a) < order_of(b); });
+                   [&](const CodeLine& a, const CodeLine& b) { return by_birth(a) < by_birth(b); });
   names_.functions.erase(std::unique(names_.functions.begin(), names_.functions.end()),
                          names_.functions.end());
   names_.lines.erase(std::unique(names_.lines.begin(), names_.lines.end(), same_range<CodeLine>),

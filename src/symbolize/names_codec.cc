@@ -66,6 +66,7 @@ void write_row(ByteWriter& out, const InlinedCall& row) {
 
 void write_row(ByteWriter& out, const CodeLine& row) {
   write_range(out, row);
+  out.write_varint(row.born_ns + 1);  // unknown: 0
   write_number(out, row.inlined);
   write_number(out, row.file);
   out.write_varint(row.line);
@@ -90,6 +91,7 @@ class AnswerReader {
     found.losses.damaged_parts = in_.read_varint();
     found.losses.missing_files = in_.read_varint();
     found.losses.other_builds = in_.read_varint();
+    found.losses.functions_there = in_.read_varint();
     Names& names = found.names;
     for (std::size_t left = count(); left > 0 && ok_; --left) {
       read_text(names.texts);
@@ -160,6 +162,7 @@ class AnswerReader {
   CodeLine line(std::size_t calls) {
     CodeLine row;
     read_range(in_, row, ok_);
+    row.born_ns = in_.read_varint() - 1;
     row.inlined = read_number(in_, calls, ok_);
     row.file = read_number(in_, texts_, ok_);
     row.line = read_u32(in_, ok_);
@@ -180,6 +183,7 @@ std::vector<std::byte> encode_names(const FoundNames& found) {
   out.write_varint(found.losses.damaged_parts);
   out.write_varint(found.losses.missing_files);
   out.write_varint(found.losses.other_builds);
+  out.write_varint(found.losses.functions_there);
   out.write_varint(names.texts.size());
   for (std::size_t i = 0; i < names.texts.size(); ++i) {
     const std::string_view text = names.texts[static_cast<std::uint32_t>(i)];

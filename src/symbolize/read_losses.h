@@ -12,6 +12,8 @@ struct ReadLosses {
   std::uint64_t missing_files = 0;
   /// 1: the file, whose build id could not be looked at before, is of another build.
   std::uint64_t other_builds = 0;
+  /// Above 0: there are functions, whether one has any of the addresses or not.
+  std::uint64_t functions_there = 0;
 
   friend bool operator==(const ReadLosses&, const ReadLosses&) = default;
 };

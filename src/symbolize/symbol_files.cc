@@ -308,7 +308,9 @@ class Search {
     const std::string name = std::string(name_of(key_.path)) + ".dwp";
     for (const std::string& directory : places_.directories) {
       candidates.push_back({directory, std::string(key_.path) + ".dwp"});
-      candidates.push_back({"", directory + "/" + name});
+      std::string beside = directory;
+      beside.append("/").append(name);
+      candidates.push_back({"", std::move(beside)});
     }
     if (key_.path.starts_with('/')) {
       candidates.push_back({places_.root, std::string(key_.path) + ".dwp"});

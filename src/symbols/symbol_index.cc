@@ -90,6 +90,9 @@ bool SymbolIndex::name_at(const Place& place, std::uint64_t time_ns, CodeLocatio
   location.file = names_.texts[function->file];
   location.line = function->line;
   lines_.each(place.owner, place.address, [&](const CodeLine& line) {
+    if (line.born_ns != kUnknownTime && line.born_ns != function->born_ns) {
+      return;  // of other code that had these bytes
+    }
     location.file = names_.texts[line.file];
     location.line = line.line;
     location.inlined = line.inlined;

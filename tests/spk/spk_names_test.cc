@@ -133,6 +133,56 @@ TEST_SUITE("spk names") {
     CHECK(names.texts[names.lines[1].file] == "a.c");
   }
 
+  TEST_CASE("spk names: births of lines, in a section of their own where there are any") {
+    const auto content_of = [](const std::vector<std::uint64_t>& births) {
+      SpkContent content = random_content(3, 12, 25);
+      content.add_names = [births](spk::NameWriter& names) -> Status {
+        CodeLine line;
+        line.pid = 7;
+        line.size = 8;
+        for (const std::uint64_t born : births) {
+          line.born_ns = born;
+          if (const Status added = names.add(line, {"", "", "a.js"}); !added) {
+            return added;
+          }
+          ++line.start;
+        }
+        return Status{};
+      };
+      return content;
+    };
+    const std::vector<std::uint64_t> some{kUnknownTime, 40, 0, kUnknownTime, 39, kUnknownTime - 1};
+    std::vector<std::uint64_t> many(9'000, kUnknownTime);
+    many[5'000] = 77;
+    for (const auto& births : {some, many}) {
+      const Names names = names_of(spk_bytes(content_of(births)));
+      REQUIRE(names.lines.size() == births.size());
+      for (std::size_t i = 0; i < births.size(); ++i) {
+        CHECK(names.lines[i].born_ns == births[i]);
+      }
+    }
+    const std::vector<std::uint64_t> none(3, kUnknownTime);
+    const auto has_births = [](const SpkParts& parts) {
+      return std::any_of(parts.directory.sections.begin(), parts.directory.sections.end(),
+                         [](const spk::SectionRecord& section) {
+                           return section.kind ==
+                                  static_cast<std::uint32_t>(spk::SectionKind::kLineBirths);
+                         });
+    };
+    CHECK_FALSE(has_births(take_apart(spk_bytes(content_of(none)))));
+    // Readers that do not know the section have the lines all the same.
+    SpkParts parts = take_apart(spk_bytes(content_of(some)));
+    REQUIRE(has_births(parts));
+    for (spk::SectionRecord& section : parts.directory.sections) {
+      section.kind +=
+          section.kind == static_cast<std::uint32_t>(spk::SectionKind::kLineBirths) ? 4'000U : 0U;
+    }
+    const auto older = parts.join();
+    const auto reader = open_spk(older);
+    CHECK(failure(reader->verify()).empty());
+    CHECK(reader->names()->lines.size() == some.size());
+  }
+
   TEST_CASE("spk names: rows out of order and calls of later rows are refused") {
     std::vector<NamedFunction> functions = random_functions(1, 10);
     std::reverse(functions.begin(), functions.end());

@@ -20,9 +20,9 @@ import subprocess
 import sys
 
 (SUMMARY, FRAMES, EDGES, PAGES, PAGE_INDEX, SAMPLES, SAMPLE_INDEX, STACK_COUNTS, EVENTS, PROCESSES, THREADS,
- MODULES, METADATA, FUNCTIONS, INLINED_CALLS, LINES, TEXTS, SOURCES) = range(1, 19)
+ MODULES, METADATA, FUNCTIONS, INLINED_CALLS, LINES, TEXTS, SOURCES, LINE_BIRTHS) = range(1, 20)
 REQUIRED, INDEXED = 1, 2
-LAST_KIND = {"1.0": METADATA, "1.1": TEXTS, "1.2": SOURCES}
+LAST_KIND = {"1.0": METADATA, "1.1": TEXTS, "1.2": SOURCES, "1.3": LINE_BIRTHS}
 NONE = 0xFFFFFFFF
 RECORDED = 2
 GUESSES = 16
@@ -115,7 +115,7 @@ Section = collections.namedtuple("Section", "kind flags offset stored raw items 
 class File:
     """Directory and contents of the blocks, by section."""
 
-    def __init__(self, path, version="1.2"):
+    def __init__(self, path, version="1.3"):
         with open(path, "rb") as file:
             data = file.read()
         need(data[8:16] == b"STACKPAK" and data[16:18] == b"\1\0", "header")
@@ -628,6 +628,20 @@ def read_inlined_calls_and_lines(file, texts):
     return calls, lines
 
 
+def read_line_births(file, lines):
+    """The birth of each line, None where it has none."""
+    if not file.has(LINE_BIRTHS):
+        return [None] * lines
+    births = []
+    for block in file.blocks(LINE_BIRTHS):
+        last = 0
+        for code in block.column(block.varint()):
+            last += signed(code - 1) if code else 0
+            births.append(last & MASK if code else None)
+    need(len(births) == lines, "line births: number of rows")
+    return births
+
+
 def list_functions(file):
     numbers = TextNumbers()
     functions = read_functions(file, numbers) if file.has(FUNCTIONS) else []
@@ -650,12 +664,14 @@ def list_lines(file):
     calls, lines = read_inlined_calls_and_lines(file, numbers)
     texts = read_texts(file) if file.has(TEXTS) else []
     text = lambda number: "-" if number is None else escaped(texts[number])
-    for owner, place, _, start, size, inlined, line, path in lines:
+    births = read_line_births(file, len(lines))
+    for (owner, place, _, start, size, inlined, line, path), born in zip(lines, births):
         pid, module = (place if owner == wanted else "-" for wanted in (0, 2))
         where = f"{text(path)}:{line}"
         while inlined is not None:
             inlined, call_line, name, _, call_path = calls[inlined]
             where += f" < {text(name)} at {text(call_path)}:{call_line}"
+        where += "" if born is None else f" @{born}"
         print(("process", "kernel", "image")[owner], pid, module, hex(start), hex(size), where, sep="\t")
 
 
@@ -667,7 +683,7 @@ LISTINGS = {
 
 def main():
     _, *arguments = sys.argv
-    version = "1.2"
+    version = "1.3"
     if arguments[:1] == ["--version"] and arguments[1:2] and arguments[1] in LAST_KIND:
         version, arguments = arguments[1], arguments[2:]
     if not arguments or len(arguments) == 2 or any(name not in LISTINGS for name in arguments[2:]):

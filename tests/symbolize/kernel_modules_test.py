@@ -183,6 +183,14 @@ def main():
             assert image["named"] == 0 and "cannot be read" in image["reason"], image
             packed.unlink()
 
+        at.write_bytes(module)
+        everywhere, tester.offsets = tester.offsets, [0x8000]
+        image, _ = tester.name(build_id)
+        assert image["reason"] == "none of its functions has one of these addresses", image
+        subprocess.run(["objcopy", "--strip-all", "demo.ko", str(at)], check=True, cwd=folder)
+        image, _ = tester.name(build_id)
+        assert image["reason"] == "no symbols there", image
+        tester.offsets = everywhere
         (folder / "kallsyms").write_text("".join(f"{BASE + start:x} t {name}_listed\t[demo]\n"
                                                  for name, start, _ in tester.functions))
         image, places = tester.name(build_id, "--kallsyms", str(folder / "kallsyms"))

@@ -58,13 +58,16 @@ TEST_CASE("name collector: rows come in the order of a file, equal ones once") {
   line.start = 0x40;
   names.add_line(line);
   names.add_line(line);
+  line.born_ns = 9;
+  names.add_line(line);
   const Names all = std::move(names).finish();
   REQUIRE(all.functions.size() == 3);
   CHECK(all.functions[0].owner == FunctionOwner::kKernel);
   CHECK(all.functions[1].start == 0x20);
   CHECK(all.functions[2].start == 0x40);
-  REQUIRE(all.lines.size() == 2);
+  REQUIRE(all.lines.size() == 3);
   CHECK(all.lines[0].start == 0x40);
+  CHECK(all.lines[1].born_ns == 9);
 }
 
 }  // namespace stackpack::symbolize

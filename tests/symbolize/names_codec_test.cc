@@ -39,8 +39,9 @@ FoundNames some_names() {
   line.inlined = names.add_call(call);
   line.file = names.text("step.h");
   line.line = 5;
+  line.born_ns = 78;
   names.add_line(line);
-  return {std::move(names).finish(), {3, 70'000}};
+  return {std::move(names).finish(), {3, 70'000, 1, 9}};
 }
 
 }  // namespace

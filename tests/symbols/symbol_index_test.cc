@@ -226,6 +226,31 @@ TEST_CASE("symbols: lines and inlined calls") {
   CHECK(index.locate({FrameMode::kUser, 0x1308}, 7, 5, AddressUse::kExact).line == 0);
 }
 
+TEST_CASE("symbols: lines of code whose bytes were used again are of the function born then") {
+  Tables tables;
+  tables.add(FunctionOwner::kProcess, 7, 0x100, 0x20, "first", 10);
+  tables.add(FunctionOwner::kProcess, 7, 0x108, 0x20, "second", 20);
+  stackpack::CodeLine line;
+  line.pid = 7;
+  line.start = 0x100;
+  line.size = 0x20;
+  line.line = 5;
+  line.born_ns = 10;
+  tables.names.lines.push_back(line);
+  line.start = 0x108;
+  line.line = 6;
+  line.born_ns = 20;
+  tables.names.lines.push_back(line);
+  const SymbolIndex index(tables.processes, tables.modules, tables.names, {});
+  const auto line_at = [&index](std::uint64_t address, std::uint64_t time_ns) {
+    return index.locate({FrameMode::kUser, address}, 7, time_ns, AddressUse::kExact).line;
+  };
+  CHECK(line_at(0x110, 15) == 5);
+  CHECK(line_at(0x110, 25) == 6);
+  CHECK(line_at(0x104, 25) == 5);
+  CHECK(line_at(0x124, 15) == 6);  // of the first one born, for want of an earlier
+}
+
 TEST_CASE("symbols: the same answers as a search through all functions") {
   Tables tables;
   std::uint64_t seed = 1;

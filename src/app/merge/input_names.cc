@@ -150,6 +150,9 @@ class NameReader {
       at -= at != lines->second.begin() ? 1 : 0;
       for (; at != lines->second.end() && (*at)->start < end_of(function); ++at) {
         const CodeLine& line = **at;
+        if (line.born_ns != kUnknownTime && line.born_ns != function.born_ns) {
+          continue;
+        }
         if (end_of(line) <= function.start) {
           continue;
         }

@@ -154,7 +154,9 @@ class Naming {
     if (answer.losses.other_builds != 0) {
       answer.reason = "the file there is of another build";
     } else if (answer.names.functions.empty()) {
-      answer.reason = "no symbols there";
+      answer.reason = answer.losses.functions_there != 0
+                          ? "none of its functions has one of these addresses"
+                          : "no symbols there";
     }
     add_losses(answer.losses, answer.reason);
   }

@@ -31,6 +31,7 @@ Status name_by_kallsyms(int descriptor, const KernelReference& reference,
   NameCollector linked;
   symbols->name(request, slide, {}, linked);
   symbolize::add_demangled(std::move(linked).finish(), request.limits, names);
+  names.losses().functions_there = symbols->functions();
   return {};
 }
 
@@ -42,6 +43,7 @@ Status name_by_jitdump(int descriptor, bool monotonic, const SymbolRequest& requ
     return dump.error();
   }
   dump->name(request, {}, monotonic && dump->has_times(), names);
+  names.losses().functions_there = dump->counts().loads;
   return {};
 }
 
@@ -52,6 +54,7 @@ Status name_by_perf_map(int descriptor, const SymbolRequest& request, NameCollec
     return map.error();
   }
   map->name(request, {}, names);
+  names.losses().functions_there = map->lines();
   return {};
 }
 

@@ -35,7 +35,8 @@ constexpr std::uint64_t kTextNumberBytes = std::uint64_t{4} << 20;
 
 bool is_of_names(const spk::SectionRecord& section) {
   constexpr std::array kKinds{spk::SectionKind::kFunctions, spk::SectionKind::kInlinedCalls,
-                              spk::SectionKind::kLines, spk::SectionKind::kTexts};
+                              spk::SectionKind::kLines, spk::SectionKind::kTexts,
+                              spk::SectionKind::kLineBirths};
   return std::any_of(kKinds.begin(), kKinds.end(), [&section](spk::SectionKind kind) {
     return section.kind == static_cast<std::uint32_t>(kind);
   });

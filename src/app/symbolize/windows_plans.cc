@@ -69,6 +69,7 @@ Status name_by_pdb(io::ByteSource& source, const SymbolRequest& request, NameCol
 
 Status name_by_exports(io::ByteSource& source, const SymbolRequest& request, NameCollector& names) {
   const Result<symbolize::PeImage> image = symbolize::read_pe_image(source);
+  names.losses().functions_there = 1;  // else it would not have been taken
   return image ? symbolize::read_pe_exports(source, *image, request, names) : image.error();
 }
 

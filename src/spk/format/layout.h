@@ -54,6 +54,7 @@ enum class SectionKind : std::uint32_t {
   kLines = 16,
   kTexts = 17,
   kSources = 18,
+  kLineBirths = 19,
 };
 
 /// Bits of a section record's flags. Others must be zero.
@@ -68,7 +69,7 @@ struct SectionName {
   bool required;
   bool indexed;
 };
-inline constexpr std::array<SectionName, 18> kSectionNames{{
+inline constexpr std::array<SectionName, 19> kSectionNames{{
     {SectionKind::kSummary, "summary", true, false},
     {SectionKind::kFrames, "frames", true, false},
     {SectionKind::kEdges, "edges", true, false},
@@ -87,6 +88,7 @@ inline constexpr std::array<SectionName, 18> kSectionNames{{
     {SectionKind::kLines, "lines", false, false},
     {SectionKind::kTexts, "texts", false, false},
     {SectionKind::kSources, "sources", false, false},
+    {SectionKind::kLineBirths, "line_births", false, false},
 }};
 
 // Items per block. All blocks of a section but the last are full, edge and table blocks excepted.

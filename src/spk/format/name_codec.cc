@@ -140,6 +140,21 @@ void write_ranges(std::span<const Row> rows, BlockContent& content) {
   out.column(rows, [](const Row& row) { return row.size; });
 }
 
+// Births by their distance from the known one before.
+template <typename Rows, typename Get>
+void write_births(ColumnWriter& out, const Rows& rows, Get born_of) {
+  std::uint64_t last = 0;
+  out.column(rows, [&](const auto& row) -> std::uint64_t {
+    const std::uint64_t born = born_of(row);
+    const std::uint64_t code = bytes::zigzag_encode(static_cast<std::int64_t>(born - last));
+    if (born == kUnknownTime || code == ~std::uint64_t{0}) {
+      return 0;
+    }
+    last = born;
+    return code + 1;
+  });
+}
+
 // Reads the columns of a table into its rows; sticky failure.
 template <typename Row>
 class ColumnReader {
@@ -227,6 +242,7 @@ bool in_order(const Function& a, const Function& b) {
          std::tuple(key_of(b), order_of_time(b.born_ns));
 }
 
+// Births may be in a section of their own: they do not count.
 bool in_order(const CodeLine& a, const CodeLine& b) {
   return key_of(a) <= key_of(b);
 }
@@ -235,15 +251,7 @@ void encode_names(std::span<const Function> rows, std::uint32_t& texts, BlockCon
   write_head(rows, texts, content);
   write_ranges(rows, content);
   ColumnWriter out(content);
-  std::uint64_t last = 0;
-  out.column(rows, [&last](const Function& row) -> std::uint64_t {
-    const std::uint64_t code = bytes::zigzag_encode(static_cast<std::int64_t>(row.born_ns - last));
-    if (row.born_ns == kUnknownTime || code == ~std::uint64_t{0}) {
-      return 0;
-    }
-    last = row.born_ns;
-    return code + 1;
-  });
+  write_births(out, rows, [](const Function& row) { return row.born_ns; });
   out.column(rows, [](const Function& row) { return static_cast<std::uint64_t>(row.source); });
   out.column(rows, [](const Function& row) { return std::uint64_t{row.line}; });
   write_texts(rows, kFunctionTexts, texts, content);
@@ -281,6 +289,12 @@ void encode_names(std::span<const CodeLine> rows, std::uint32_t& texts, BlockCon
     return code;
   });
   write_texts(rows, kLineTexts, texts, content);
+}
+
+void encode_births(std::span<const std::uint64_t> rows, BlockContent& content) {
+  content.bytes().write_varint(rows.size());
+  ColumnWriter out(content);
+  write_births(out, rows, [](std::uint64_t born) { return born; });
 }
 
 void encode_texts(std::span<const std::string> rows, BlockContent& content) {
@@ -362,6 +376,21 @@ Status decode_names(bytes::ByteCursor in, std::uint32_t& texts, std::vector<Code
   const bool good = columns.ok() && read_texts(in, fresh, kLineTexts, texts) &&
                     sorted_from(rows, rows.size() - fresh.size());
   return finish(in, good);
+}
+
+Status decode_births(bytes::ByteCursor in, std::vector<std::uint64_t>& rows) {
+  const std::uint64_t count = read_varint(in);
+  if (!in.ok() || count == 0 || count > kNamesPerBlock) {
+    return in.corrupt("spk: line births: rows");
+  }
+  std::vector<std::uint64_t> codes;
+  read_column(in, static_cast<std::size_t>(count), codes);
+  std::uint64_t last = 0;
+  for (const std::uint64_t code : codes) {
+    last += code == 0 ? 0 : static_cast<std::uint64_t>(bytes::zigzag_decode(code - 1));
+    rows.push_back(code == 0 ? kUnknownTime : last);
+  }
+  return finish(in, true);
 }
 
 Status decode_texts(bytes::ByteCursor in, TextTable& rows) {

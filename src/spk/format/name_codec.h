@@ -23,6 +23,8 @@ void encode_names(std::span<const Function> rows, std::uint32_t& texts, BlockCon
 void encode_names(std::span<const InlinedCall> rows, std::uint64_t first_row, std::uint32_t& texts,
                   BlockContent& content);
 void encode_names(std::span<const CodeLine> rows, std::uint32_t& texts, BlockContent& content);
+/// Births of as many lines.
+void encode_births(std::span<const std::uint64_t> rows, BlockContent& content);
 /// At most kRowsPerTableBlock texts.
 void encode_texts(std::span<const std::string> rows, BlockContent& content);
 
@@ -30,6 +32,7 @@ void encode_texts(std::span<const std::string> rows, BlockContent& content);
 Status decode_names(bytes::ByteCursor in, std::uint32_t& texts, std::vector<Function>& rows);
 Status decode_names(bytes::ByteCursor in, std::uint32_t& texts, std::vector<InlinedCall>& rows);
 Status decode_names(bytes::ByteCursor in, std::uint32_t& texts, std::vector<CodeLine>& rows);
+Status decode_births(bytes::ByteCursor in, std::vector<std::uint64_t>& rows);
 Status decode_texts(bytes::ByteCursor in, TextTable& rows);
 
 /// Whether `a` may come before `b` in a file.

@@ -38,6 +38,24 @@ Status read_rows(BlockReader& blocks, const Directory& directory, SectionKind ki
       [&rows] { return rows.size(); });
 }
 
+Status read_births(BlockReader& blocks, const Directory& directory, std::vector<CodeLine>& lines) {
+  std::vector<std::uint64_t> births;
+  const Status read = read_section(
+      blocks, directory, SectionKind::kLineBirths,
+      [&births](const bytes::ByteCursor& in) { return decode_births(in, births); },
+      [&births] { return births.size(); });
+  if (!read || births.empty()) {
+    return read;
+  }
+  if (births.size() != lines.size()) {
+    return Error{ErrorCode::kCorrupt, kNoOffset, "spk: line births: number of rows"};
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    lines[i].born_ns = births[i];
+  }
+  return {};
+}
+
 bool has_module(const CodeRange& range, std::uint64_t modules) {
   return range.owner != FunctionOwner::kImage || range.module < modules;
 }
@@ -66,6 +84,9 @@ Result<Names> read_names(BlockReader& blocks, const Directory& directory) {
           [&names](const bytes::ByteCursor& in) { return decode_texts(in, names.texts); },
           [&names] { return names.texts.size(); });
       !read) {
+    return read.error();
+  }
+  if (const Status read = read_births(blocks, directory, names.lines); !read) {
     return read.error();
   }
   const SectionRecord* const module_table = directory.find(SectionKind::kModules);

@@ -149,6 +149,10 @@ Status NameWriter::add(CodeLine row, const NameTexts& texts) {
     return names_out_of_order();
   }
   row.file = number_of(texts.file);
+  if (row.born_ns != kUnknownTime) {
+    births_.resize(static_cast<std::size_t>(lines_) - 1, kUnknownTime);
+    births_.push_back(row.born_ns);
+  }
   last_line_ = row;
   line_rows_.push_back(row);
   return line_rows_.size() == kNamesPerBlock ? flush() : status_;
@@ -182,6 +186,26 @@ Status NameWriter::write_texts() {
   return space_.status();
 }
 
+Status NameWriter::write_births() {
+  if (births_.empty()) {
+    return {};
+  }
+  births_.resize(static_cast<std::size_t>(lines_), kUnknownTime);
+  out_.begin_section(SectionKind::kLineBirths);
+  for (std::size_t done = 0; done < births_.size();) {
+    const auto rows = std::span<const std::uint64_t>(births_).subspan(done);
+    const auto block = rows.first(std::min<std::size_t>(rows.size(), kNamesPerBlock));
+    content_.clear();
+    encode_births(block, content_);
+    if (const Result<BlockRecord> record = out_.add_block(content_); !record) {
+      return record.error();
+    }
+    done += block.size();
+  }
+  out_.end_section(births_.size());
+  return {};
+}
+
 Status NameWriter::end() {
   if (const Status entered = enter(Stage::kDone); !entered) {
     return entered;
@@ -189,7 +213,8 @@ Status NameWriter::end() {
   if (!space_.status()) {
     return space_.status();
   }
-  return write_texts();
+  const Status written = write_texts();
+  return written ? write_births() : written;
 }
 
 }  // namespace stackpack::spk

@@ -23,12 +23,13 @@ struct NameTexts {
   std::string_view file;     ///< empty: none
 };
 
-/// Writes the sections functions, inlined calls, lines and texts.
+/// Writes the sections functions, inlined calls, lines, texts and line births.
 ///
 /// Order of calls: functions, then inlined calls, then lines, each in the order of the file, any
 /// number of times; then end(). The text numbers of the rows given are ignored: they follow from
 /// the texts. Sections without rows are not written.
-/// Memory: a block of rows, `memory_bytes` for numbering texts, the rest in scratch files.
+/// Memory: a block of rows, `memory_bytes` for numbering texts, 8 bytes per line where any has a
+///         birth, the rest in scratch files.
 /// Errors: kIo; kUsage: rows out of order; kLimit: too many texts.
 class NameWriter {
  public:
@@ -65,6 +66,7 @@ class NameWriter {
   Status enter(Stage stage);
   Status flush();
   Status write_texts();
+  Status write_births();
 
   SectionWriter& out_;
   scratch::SpillSpace space_;
@@ -78,6 +80,7 @@ class NameWriter {
   std::vector<Function> function_rows_;
   std::vector<InlinedCall> inlined_rows_;
   std::vector<CodeLine> line_rows_;
+  std::vector<std::uint64_t> births_;  // of lines; empty as long as none has any
   Function last_function_;
   CodeLine last_line_;
   std::uint64_t functions_ = 0;

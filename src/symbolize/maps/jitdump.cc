@@ -283,7 +283,7 @@ void JitDump::add_function(std::uint32_t number, const CodeRange& range, bool bi
   row.source = FunctionSource::kJitdump;
   row.name = names.text(texts_[code.name]);
   row.born_ns = births ? code.time : kUnknownTime;
-  if (code.line_count != 0 && !code.reused) {
+  if (code.line_count != 0) {
     row.file = names.text(texts_[lines_[code.first_line].file]);
     row.line = lines_[code.first_line].line;
   }
@@ -300,7 +300,10 @@ void JitDump::name(const SymbolRequest& request, const CodeRange& owner, bool bi
         range.start = code.start;
         range.size = code.size;
         add_function(number, range, true, names);
-        add_lines(code, request, owner, names);
+        CodeRange of_code = owner;
+        of_code.start = code.start;
+        of_code.size = code.size;
+        add_lines(code, request, of_code, code.reused ? code.time : kUnknownTime, names);
       }
     }
     return;
@@ -312,30 +315,31 @@ void JitDump::name(const SymbolRequest& request, const CodeRange& owner, bool bi
       range.start = piece->start;
       range.size = piece->end - piece->start;
       add_function(piece->number, range, false, names);
-      add_lines(codes_[piece->number], request, owner, names);
+      add_lines(codes_[piece->number], request, range, kUnknownTime, names);
       named_up_to = piece->end;
     }
   }
 }
 
-void JitDump::add_lines(const Code& code, const SymbolRequest& request, const CodeRange& owner,
-                        NameCollector& names) const {
-  if (!request.inlines || code.reused) {
+void JitDump::add_lines(const Code& code, const SymbolRequest& request, const CodeRange& within,
+                        std::uint64_t born_ns, NameCollector& names) const {
+  if (!request.inlines) {
     return;
   }
+  const std::uint64_t within_end = within.start + within.size;
   const std::span<const Line> lines = std::span(lines_).subspan(code.first_line, code.line_count);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::uint64_t start = std::max(lines[i].address, code.start);
+    const std::uint64_t start = std::max(lines[i].address, within.start);
     const std::uint64_t end =
-        std::min(i + 1 < lines.size() ? lines[i + 1].address : code.start + code.size,
-                 code.start + code.size);
+        std::min(i + 1 < lines.size() ? lines[i + 1].address : within_end, within_end);
     if (start >= end || lines[i].line == 0 || !any_in(request.addresses, start, end - start)) {
       continue;
     }
     CodeLine row;
-    static_cast<CodeRange&>(row) = owner;
+    static_cast<CodeRange&>(row) = within;
     row.start = start;
     row.size = end - start;
+    row.born_ns = born_ns;
     row.file = names.text(texts_[lines[i].file]);
     row.line = lines[i].line;
     names.add_line(row);

@@ -24,7 +24,7 @@ struct JitDumpCounts {
 
 /// Code that a process made at run time, with times, as it writes it to jit-PID.dump.
 ///
-/// Lines have no times: code whose bytes were used again has a name and no lines.
+/// Lines have the time of their code where its bytes were used again.
 /// Read as a stream: what stays is the names, 32 bytes for each piece of code, and lines of code
 /// that has an address asked for.
 class JitDump {
@@ -66,8 +66,9 @@ class JitDump {
 
   void add_function(std::uint32_t number, const CodeRange& range, bool births,
                     NameCollector& names) const;
-  void add_lines(const Code& code, const SymbolRequest& request, const CodeRange& owner,
-                 NameCollector& names) const;
+  // The lines of a code in a part of it. `born_ns`: known where other code had its bytes as well.
+  void add_lines(const Code& code, const SymbolRequest& request, const CodeRange& within,
+                 std::uint64_t born_ns, NameCollector& names) const;
 
   std::uint32_t pid_ = 0;
   bool has_times_ = true;

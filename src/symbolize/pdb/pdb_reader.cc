@@ -32,6 +32,8 @@ class PdbNaming {
 
   Result<PdbDamage> run() {
     damage_.tables += tables_.damaged;
+    names_.losses().functions_there =
+        tables_.modules.size() + (tables_.symbol_stream == kNoPdbStream ? 0U : 1U);
     if (asked_.empty()) {
       return damage_;
     }

@@ -107,12 +107,18 @@ TEST_CASE("jitdump: only code that was asked for is named") {
   CHECK(jit_names(example(ByteOrder::kLittle), {0x50}, true).empty());
 }
 
-TEST_CASE("jitdump: code whose bytes were used again has no lines") {
+TEST_CASE("jitdump: lines of code whose bytes were used again have its time") {
   TestBytes file = jit_header(ByteOrder::kLittle);
-  put_jit_lines(file, ByteOrder::kLittle, 0x100, {{0x100, 5}});
+  put_jit_lines(file, ByteOrder::kLittle, 0x100, {{0x100, 5}, {0x110, 6}});
   put_load(file, ByteOrder::kLittle, 10, 0x100, 0x20, 1, "first");
+  put_jit_lines(file, ByteOrder::kLittle, 0x110, {{0x110, 7}});
   put_load(file, ByteOrder::kLittle, 20, 0x110, 0x20, 2, "second");
-  CHECK(jit_names(file, {0x104, 0x114}, true) == "100+20 first@10, 110+20 second@20");
+  CHECK(jit_names(file, {0x104, 0x114}, true) ==
+        "100+20 first@10, 110+20 second@20, "
+        "100+10 a.js:5@10, 110+10 a.js:6@10, 110+20 a.js:7@20");
+  // Without times each byte has the lines of the last code alone.
+  CHECK(jit_names(file, {0x104, 0x114}, false) ==
+        "100+10 first, 110+20 second, 100+10 a.js:5, 110+20 a.js:7");
 }
 
 TEST_CASE("jitdump: what its header says, and what is left out") {

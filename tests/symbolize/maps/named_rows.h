@@ -17,7 +17,8 @@ inline std::vector<std::byte> bytes_of_text(std::string_view text) {
   return bytes.bytes;
 }
 
-/// `start+size name` of each function in hexadecimal, `@birth` where it has one, apart by `, `.
+/// `start+size name` of each function in hexadecimal, `@birth` where it has one, apart by `, `;
+/// then `start+size file:line` of each line likewise.
 inline std::string rows_text(symbolize::NameCollector names) {
   const Names all = std::move(names).finish();
   std::string text;
@@ -39,6 +40,9 @@ inline std::string rows_text(symbolize::NameCollector names) {
     text += ", " + hex(row.start) + "+" + hex(row.size) + " ";
     text += all.texts[row.file];
     text += ":" + std::to_string(row.line);
+    if (row.born_ns != kUnknownTime) {
+      text += "@" + std::to_string(row.born_ns);
+    }
   }
   return text;
 }
