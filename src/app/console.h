@@ -4,6 +4,7 @@
 #include "io/desktop.h"
 #include "io/output_rules.h"
 #include "io/terminal.h"
+#include "io/utf8_path.h"
 #ifdef _WIN32
 #include "io/windows/windows_names.h"
 #endif
@@ -16,6 +17,7 @@ using io::interrupted_by;
 using io::is_terminal;
 using io::make_private_file;
 using io::open_on_desktop;
+using io::path_of;
 using io::prepare_standard_streams;
 using io::remove_leftovers;
 using io::remove_private_file;

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "app/console.h"
 #include "cli/definitions/command_definitions.h"
 #include "cli/definitions/option_kinds.h"
 #include "cli/suggestion.h"
@@ -98,7 +99,7 @@ std::string missing_part(const CLI::App& command, const CLI::ParseError& failure
 // A path that is there is a hint at what was meant.
 std::string unknown_command(const std::string& name, std::vector<std::string> commands) {
   std::error_code failed;
-  if (std::filesystem::exists(name, failed)) {
+  if (std::filesystem::exists(app::path_of(name), failed)) {
     return fmt::format(
         "'{}' is a file, not a command; stackpack convert {} -o OUT.spk packs a "
         "capture, stackpack stats {} says what is in it",

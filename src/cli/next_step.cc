@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/console.h"
 #include "app/convert/capture_probe.h"
 
 namespace stackpack::cli {
@@ -21,7 +22,7 @@ std::string next_step(const std::string& file, const Error& error) {
   const bool unlike = error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kTruncated ||
                       error.code == ErrorCode::kUnsupported;
   std::error_code failed;
-  const fs::file_status status = fs::status(file, failed);
+  const fs::file_status status = fs::status(app::path_of(file), failed);
   // A pipe is left alone: what is read of it is gone.
   if (!unlike || (!fs::is_regular_file(status) && !fs::is_directory(status)) ||
       app::looks_like_packed(file)) {
@@ -35,7 +36,7 @@ std::string next_step(const std::string& file, const Error& error) {
   if (fs::is_directory(status)) {
     return "is a folder, not a .spk file; name the files in it";
   }
-  if (fs::is_empty(file, failed)) {
+  if (fs::is_empty(app::path_of(file), failed)) {
     return "is empty, not a .spk file";
   }
   return "is neither a .spk file nor a capture that stackpack convert reads";

@@ -6,14 +6,16 @@
 #include <system_error>
 
 #include "io/system_file.h"
+#include "io/utf8_path.h"
 
 namespace stackpack::io {
 
 Status make_directories(const std::string& path) {
   std::error_code failure;
-  std::filesystem::create_directories(path, failure);
+  std::filesystem::create_directories(path_of(path), failure);
   if (failure) {
-    return Error{ErrorCode::kIo, kNoOffset, "cannot make the directory", failure.value()};
+    return Error{ErrorCode::kIo, kNoOffset, "cannot make the directory",
+                 failure.default_error_condition().value()};
   }
   return {};
 }
@@ -21,9 +23,9 @@ Status make_directories(const std::string& path) {
 std::vector<std::string> missing_directories(const std::string& path) {
   std::vector<std::string> missing;
   std::error_code failure;
-  for (std::filesystem::path at = path; !at.empty() && !std::filesystem::exists(at, failure);
-       at = at.parent_path()) {
-    missing.push_back(at.string());
+  for (std::filesystem::path at = path_of(path);
+       !at.empty() && !std::filesystem::exists(at, failure); at = at.parent_path()) {
+    missing.push_back(text_of(at));
   }
   return missing;
 }
@@ -31,7 +33,7 @@ std::vector<std::string> missing_directories(const std::string& path) {
 void remove_empty_directories(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     std::error_code ignored;
-    std::filesystem::remove(path, ignored);  // fails for one that is not empty
+    std::filesystem::remove(path_of(path), ignored);  // fails for one that is not empty
   }
 }
 
@@ -63,7 +65,7 @@ std::string directory_of(const std::string& path) {
 std::string temporary_directory() {
   std::error_code failure;
   const std::filesystem::path path = std::filesystem::temp_directory_path(failure);
-  return failure ? "/tmp" : path.generic_string();
+  return failure ? "/tmp" : text_of(path);
 }
 
 }  // namespace stackpack::io

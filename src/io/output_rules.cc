@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "io/directories.h"
+#include "io/utf8_path.h"
 
 namespace stackpack::io {
 
@@ -179,9 +180,9 @@ void remove_leftovers(std::span<const std::string> outputs) {
   std::map<std::string, std::set<std::string, std::less<>>> names;
   for (const std::string& output : outputs) {
     if (output != "-") {
-      const fs::path path(output);
+      const fs::path path = path_of(output);
       const fs::path folder = path.parent_path();
-      names[folder.empty() ? "." : folder.string()].insert(path.filename().string());
+      names[folder.empty() ? "." : text_of(folder)].insert(text_of(path.filename()));
     }
   }
   for (const auto& [directory, wanted] : names) {

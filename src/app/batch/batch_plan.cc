@@ -18,6 +18,7 @@
 #include "io/byte_source.h"
 #include "io/directories.h"
 #include "io/output_rules.h"
+#include "io/utf8_path.h"
 #include "stackpack/convert.h"
 
 namespace stackpack::app {
@@ -56,24 +57,24 @@ struct FolderContent {
 bool is_perf_directory(const fs::path& path) {
   std::error_code failed;
   return fs::exists(path / "data", failed) &&
-         (is_capture(path.string()) || is_capture_name(path.filename().string()));
+         (is_capture(io::text_of(path)) || is_capture_name(io::text_of(path.filename())));
 }
 
 // A packed file keeps the name of its capture, so its content counts, not its name.
 bool is_captured(const fs::path& file) {
-  return is_capture(file.string()) ||
-         (is_capture_name(file.filename().string()) && !looks_like_packed(file.string()));
+  return is_capture(io::text_of(file)) ||
+         (is_capture_name(io::text_of(file.filename())) && !looks_like_packed(io::text_of(file)));
 }
 
 // A directory of `perf record --threads` is one capture. Links to directories are not followed.
 void look_below(const fs::path& folder, FolderContent& content) {
-  const Result<std::vector<std::string>> names = io::list_directory(folder.generic_string());
+  const Result<std::vector<std::string>> names = io::list_directory(io::text_of(folder));
   if (!names) {
     content.unreadable.emplace_back(folder, names.error().os_error);
     return;
   }
   for (const std::string& name : *names) {
-    const fs::path path = folder / name;
+    const fs::path path = folder / io::path_of(name);
     std::error_code no_type;
     if (fs::is_directory(path, no_type)) {
       if (is_perf_directory(path)) {
@@ -83,7 +84,7 @@ void look_below(const fs::path& folder, FolderContent& content) {
       }
     } else if (fs::is_regular_file(path, no_type)) {
       (is_captured(path) ? content.captures : content.others).push_back(path);
-    } else if (!fs::exists(path, no_type) && is_capture_name(path.filename().string())) {
+    } else if (!fs::exists(path, no_type) && is_capture_name(io::text_of(path.filename()))) {
       content.captures.push_back(path);  // a link to nothing
     }
   }
@@ -122,7 +123,7 @@ class Planner {
   BatchPlan plan() {
     for (const std::string& input : request_.inputs) {
       std::error_code failed;
-      const fs::path path(input);
+      const fs::path path = io::path_of(input);
       if (request_.recursive && fs::is_directory(path, failed) && !is_perf_directory(path)) {
         add_directory(path);
       } else {
@@ -150,19 +151,19 @@ class Planner {
       add(path, name_of(path));
     }
     for (const auto& [path, error] : content.unreadable) {
-      plan_.jobs.push_back({path.generic_string(), "", output_of(name_of(path)),
+      plan_.jobs.push_back({io::text_of(path), "", output_of(name_of(path)),
                             Error{ErrorCode::kIo, kNoOffset, "cannot list the folder", error}});
     }
     const std::size_t others = content.others.size();
     if (others > 0) {
-      plan_.notes.push_back(folder.generic_string() + ": " + std::to_string(others) +
+      plan_.notes.push_back(io::text_of(folder) + ": " + std::to_string(others) +
                             (others == 1 ? " file is no capture" : " files are no captures"));
       for (const fs::path& path : content.others) {
-        plan_.others.push_back(path.generic_string());
+        plan_.others.push_back(io::text_of(path));
       }
     }
     if (content.captures.empty() && content.unreadable.empty()) {
-      plan_.notes.push_back(folder.generic_string() + ": holds no capture");
+      plan_.notes.push_back(io::text_of(folder) + ": holds no capture");
     }
   }
 
@@ -170,31 +171,32 @@ class Planner {
   void add(const fs::path& input, const fs::path& name) {
     std::error_code failed;
     const std::string identity =
-        input == "-" ? "-" : fs::absolute(input).lexically_normal().string();
+        input == "-" ? "-" : io::text_of(fs::absolute(input).lexically_normal());
     if (!seen_.insert(identity).second) {
-      plan_.notes.push_back(input.generic_string() + ": given more than once, converted once");
+      plan_.notes.push_back(io::text_of(input) + ": given more than once, converted once");
       return;
     }
     const Result<std::vector<std::string>> members = fs::is_regular_file(input, failed)
-                                                         ? captures_in_archive(input.generic_string())
+                                                         ? captures_in_archive(io::text_of(input))
                                                          : std::vector<std::string>{};
-    if (!members || members->size() < 2 || is_session_archive(input.generic_string())) {
-      add_job({input.generic_string(), "", output_of(name)});  // a bad archive fails when it is converted
+    if (!members || members->size() < 2 || is_session_archive(io::text_of(input))) {
+      add_job(
+          {io::text_of(input), "", output_of(name)});  // a bad archive fails when it is converted
       return;
     }
     for (const std::string& member : *members) {
-      add_job({input.generic_string(), member, output_of(name / named_parts(member))});
+      add_job({io::text_of(input), member, output_of(name / named_parts(io::path_of(member)))});
     }
   }
 
   [[nodiscard]] std::string output_of(fs::path name) const {
     name += ".spk";
-    return (fs::path(request_.out_dir) / name).generic_string();
+    return io::text_of(io::path_of(request_.out_dir) / name);
   }
 
   void add_job(BatchJob job) {
     const std::string input = job.member.empty() ? job.input : job.input + ':' + job.member;
-    job.problem = problem_with_name(job.output);
+    job.problem = problem_with_name(io::path_of(job.output));
     const auto [taken, is_new] = by_output_.emplace(job.output, Claim{job.input, input});
     if (!is_new && taken->second.archive == job.input) {
       // An archive is free to hold `a` and `x/../a`: it is bad, and the other inputs are not.
@@ -254,10 +256,10 @@ Status create_output_directories(const std::string& out_dir, BatchPlan& plan) {
     if (job.problem) {
       continue;
     }
-    const fs::path folder = fs::path(job.output).parent_path();
+    const fs::path folder = io::path_of(job.output).parent_path();
     auto known = folders.find(folder);
     if (known == folders.end()) {
-      known = folders.emplace(folder, io::make_directories(folder.generic_string())).first;
+      known = folders.emplace(folder, io::make_directories(io::text_of(folder))).first;
     }
     if (!known->second) {
       job.problem = known->second.error();

@@ -23,6 +23,7 @@
 #include "io/directories.h"
 #include "io/output_file.h"
 #include "io/output_rules.h"
+#include "io/utf8_path.h"
 #include "spk/format/directory.h"
 
 namespace stackpack {
@@ -69,9 +70,9 @@ unsigned encoders_of(const ConvertOptions& options) {
 // What is no capture, but something that users take for one.
 std::optional<Error> what_it_is(const std::string& input) {
   std::error_code failed;
-  const std::filesystem::file_status status = std::filesystem::status(input, failed);
-  if (std::filesystem::is_directory(status) && !std::filesystem::exists(input + "/data", failed) &&
-      !failed) {
+  const std::filesystem::file_status status = std::filesystem::status(io::path_of(input), failed);
+  if (std::filesystem::is_directory(status) &&
+      !std::filesystem::exists(io::path_of(input + "/data"), failed) && !failed) {
     return Error{ErrorCode::kUnsupported, kNoOffset,
                  "is a folder; --recursive --out-dir DIR converts all captures below it"};
   }

@@ -14,6 +14,7 @@
 #include "bytes/hash.h"
 #include "io/byte_source.h"
 #include "io/directories.h"
+#include "io/utf8_path.h"
 #include "stackpack/reader.h"
 #include "stackpack/sources.h"
 #include "stackpack/version.h"
@@ -27,18 +28,19 @@ namespace {
 constexpr char kNamesSeparator = '-';  // a conversion's fingerprint is digits
 
 Error unreadable(const std::error_code& failed) {
-  return {ErrorCode::kIo, kNoOffset, "cannot look at the input", failed.value()};
+  return {ErrorCode::kIo, kNoOffset, "cannot look at the input",
+          failed.default_error_condition().value()};
 }
 
 // The files of a capture, in an order that does not depend on the file system.
 Result<std::vector<fs::path>> files_of(const std::string& input) {
   std::error_code failed;
-  const bool directory = fs::is_directory(input, failed);
+  const bool directory = fs::is_directory(io::path_of(input), failed);
   if (failed) {
     return unreadable(failed);
   }
   if (!directory) {
-    return std::vector<fs::path>{fs::path(input)};
+    return std::vector<fs::path>{io::path_of(input)};
   }
   const Result<std::vector<std::string>> names = io::list_directory(input);
   if (!names) {
@@ -46,7 +48,7 @@ Result<std::vector<fs::path>> files_of(const std::string& input) {
   }
   std::vector<fs::path> files;  // in the order of their names
   for (const std::string& name : *names) {
-    fs::path file = fs::path(input) / name;
+    fs::path file = io::path_of(input) / io::path_of(name);
     const bool regular = fs::is_regular_file(file, failed);
     if (failed) {
       return unreadable(failed);
@@ -105,7 +107,7 @@ Result<std::string> content_of(const std::string& input) {
     if (!regular) {
       return std::string();
     }
-    Result<std::unique_ptr<io::ByteSource>> source = io::open_source(file.string());
+    Result<std::unique_ptr<io::ByteSource>> source = io::open_source(io::text_of(file));
     if (!source) {
       return source.error();
     }
@@ -114,17 +116,18 @@ Result<std::string> content_of(const std::string& input) {
       return digest.error();
     }
     // Names inside a directory tell the parts apart; the name of the capture itself is not part.
-    content += file == fs::path(input) ? *digest : file.filename().string() + ' ' + *digest + ' ';
+    content +=
+        file == io::path_of(input) ? *digest : io::text_of(file.filename()) + ' ' + *digest + ' ';
   }
   return content;
 }
 
 // Of each file of the capture; none of an input that is not there.
 Result<ContentWatch::States> ContentWatch::states_of(const std::string& input) {
-  std::vector<fs::path> files{fs::path(input)};
+  std::vector<fs::path> files{io::path_of(input)};
   std::error_code failed;
   if (input != "-") {
-    const fs::file_status status = fs::status(input, failed);
+    const fs::file_status status = fs::status(io::path_of(input), failed);
     if (status.type() == fs::file_type::not_found) {
       return States{};
     }
@@ -139,7 +142,7 @@ Result<ContentWatch::States> ContentWatch::states_of(const std::string& input) {
   }
   States states;
   for (const fs::path& file : files) {
-    const Result<std::optional<io::FileState>> state = io::state_of_file(file.string());
+    const Result<std::optional<io::FileState>> state = io::state_of_file(io::text_of(file));
     if (!state) {
       return state.error();
     }
@@ -233,7 +236,7 @@ ConvertOptions options_before_rebasing(ConvertOptions options) {
 bool is_up_to_date(const std::string& input, const std::string& output, std::string_view content,
                    const ConvertOptions& options, bool named, bool rebased) {
   std::error_code failed;
-  const fs::file_time_type written = fs::last_write_time(output, failed);
+  const fs::file_time_type written = fs::last_write_time(io::path_of(output), failed);
   // Of what was unwound, the binaries may be others by now, or may be there by now.
   if (failed || content.empty() || options.unwind) {
     return false;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "io/directories.h"
+#include "io/utf8_path.h"
 
 namespace stackpack::perf {
 
@@ -59,12 +60,12 @@ class PartSource final : public io::ByteSource {
 };
 
 Result<std::unique_ptr<io::ByteSource>> open_part(const std::filesystem::path& path) {
-  const Result<std::unique_ptr<io::ByteSource>> file = io::open_regular_file(path.string());
+  const Result<std::unique_ptr<io::ByteSource>> file = io::open_regular_file(io::text_of(path));
   if (!file) {
     return file.error();
   }
   return Result<std::unique_ptr<io::ByteSource>>(
-      std::make_unique<PartSource>(path.string(), (*file)->size().value_or(0)));
+      std::make_unique<PartSource>(io::text_of(path), (*file)->size().value_or(0)));
 }
 
 }  // namespace
@@ -73,7 +74,7 @@ Result<Input> open_directory(const std::string& path) {
   namespace fs = std::filesystem;
   Input input;
   Result<std::unique_ptr<io::ByteSource>> main =
-      io::open_regular_file((fs::path(path) / "data").string());
+      io::open_regular_file(io::text_of(io::path_of(path) / "data"));
   if (!main) {
     return main.error().code == ErrorCode::kNotFound
                ? Error{ErrorCode::kNotFound, kNoOffset, "perf: directory: no file 'data' in it"}
@@ -89,7 +90,7 @@ Result<Input> open_directory(const std::string& path) {
     if (!number) {
       continue;
     }
-    Result<std::unique_ptr<io::ByteSource>> part = open_part(fs::path(path) / name);
+    Result<std::unique_ptr<io::ByteSource>> part = open_part(io::path_of(path) / io::path_of(name));
     if (!part) {
       Error failed = part.error();
       failed.part = *number;

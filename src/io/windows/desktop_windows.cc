@@ -1,11 +1,9 @@
-#include "io/desktop.h"
-
 #include <cerrno>
 
+#include <shellapi.h>
 #include <windows.h>
 
-#include <shellapi.h>
-
+#include "io/desktop.h"
 #include "io/directories.h"
 #include "io/windows/windows_names.h"
 
@@ -39,8 +37,8 @@ void remove_private_file(const std::string& path) {
 
 bool open_on_desktop(const std::string& path) {
   constexpr std::intptr_t kLargestFailure = 32;
-  const HINSTANCE opened = ::ShellExecuteW(nullptr, L"open", to_utf16(path).c_str(), nullptr,
-                                           nullptr, SW_SHOWNORMAL);
+  const HINSTANCE opened =
+      ::ShellExecuteW(nullptr, L"open", to_utf16(path).c_str(), nullptr, nullptr, SW_SHOWNORMAL);
   // NOLINTNEXTLINE: a number in the shape of a handle
   return reinterpret_cast<std::intptr_t>(opened) > kLargestFailure;
 }

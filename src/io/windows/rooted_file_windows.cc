@@ -4,6 +4,7 @@
 
 #include "io/rooted_file.h"
 #include "io/system_file.h"
+#include "io/utf8_path.h"
 
 namespace stackpack::io {
 
@@ -13,12 +14,12 @@ namespace {
 // they lead to is looked at again.
 std::string inside(const std::string& root, const std::string& path) {
   namespace fs = std::filesystem;
-  const fs::path below = fs::path(path).relative_path().lexically_normal();
+  const fs::path below = path_of(path).relative_path().lexically_normal();
   if (below.empty() || *below.begin() == "..") {
     return {};
   }
   const std::string base = resolved_path(root);
-  const std::string full = resolved_path((fs::path(base) / below).string());
+  const std::string full = resolved_path(text_of(path_of(base) / below));
   const bool within = full.size() > base.size() && full.starts_with(base) &&
                       std::string("/\\").find(full[base.size()]) != std::string::npos;
   return within ? full : std::string();

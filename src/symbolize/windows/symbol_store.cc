@@ -9,6 +9,7 @@
 
 #include "bytes/hex.h"
 #include "io/directories.h"
+#include "io/utf8_path.h"
 
 namespace stackpack::symbolize {
 
@@ -98,7 +99,8 @@ std::vector<std::string> SymbolStore::tiers(std::string_view name) {
 std::string SymbolStore::plain_file(std::string_view name) {
   std::string file = entry(folder_, name);
   std::error_code unknown;
-  return !file.empty() && std::filesystem::is_directory(file, unknown) ? std::string() : file;
+  return !file.empty() && std::filesystem::is_directory(io::path_of(file), unknown) ? std::string()
+                                                                                    : file;
 }
 
 StoredFiles SymbolStore::find(std::string_view name, std::string_view id) {
