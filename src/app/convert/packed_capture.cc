@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/convert/capture_probe.h"
+#include "io/utf8_path.h"
 
 namespace stackpack::app {
 
@@ -13,7 +14,7 @@ Result<PackedFile> PackedFile::make(const std::string& path, const ConvertOption
   // A pipe must not be looked into: what was read is gone.
   std::error_code failed;
   const bool is_named =
-      path == "-" || !options.format.empty() || std::filesystem::is_fifo(path, failed);
+      path == "-" || !options.format.empty() || std::filesystem::is_fifo(io::path_of(path), failed);
   const Result<bool> is_capture = is_named ? true : looks_like_capture(path);
   if (!is_capture) {
     return is_capture.error();

@@ -7,6 +7,7 @@
 
 #include "app/batch/capture_name.h"
 #include "app/convert/capture_probe.h"
+#include "io/utf8_path.h"
 
 namespace stackpack::app {
 
@@ -15,25 +16,26 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_to_merge(const fs::path& path) {
-  if (path.extension() == ".spk" || is_capture_name(path.filename().string())) {
+  if (path.extension() == ".spk" || is_capture_name(io::text_of(path.filename()))) {
     return true;
   }
-  const Result<bool> capture = looks_like_capture(path.string());
-  return (capture && *capture) || looks_like_packed(path.string());
+  const Result<bool> capture = looks_like_capture(io::text_of(path));
+  return (capture && *capture) || looks_like_packed(io::text_of(path));
 }
 
 Result<std::vector<std::string>> files_below(const std::string& folder) {
   std::vector<std::string> found;
   std::error_code failed;
-  fs::recursive_directory_iterator at(folder, failed);
+  fs::recursive_directory_iterator at(io::path_of(folder), failed);
   for (; !failed && at != fs::recursive_directory_iterator(); at.increment(failed)) {
     std::error_code unknown;
     if (at->is_regular_file(unknown) && is_to_merge(at->path())) {
-      found.push_back(at->path().generic_string());
+      found.push_back(io::text_of(at->path()));
     }
   }
   if (failed) {
-    return Error{ErrorCode::kIo, kNoOffset, "cannot be listed", failed.value()};
+    return Error{ErrorCode::kIo, kNoOffset, "cannot be listed",
+                 failed.default_error_condition().value()};
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -52,7 +54,8 @@ Result<std::vector<std::string>> files_to_merge(const std::vector<std::string>& 
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     std::error_code unknown;
     // The folder of perf record --threads is a capture.
-    if (!fs::is_directory(inputs[i], unknown) || fs::exists(inputs[i] + "/data", unknown)) {
+    if (!fs::is_directory(io::path_of(inputs[i]), unknown) ||
+        fs::exists(io::path_of(inputs[i] + "/data"), unknown)) {
       add(inputs[i]);
       continue;
     }
