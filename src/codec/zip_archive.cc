@@ -211,9 +211,7 @@ Result<std::vector<std::byte>> ZipArchive::read_head(std::size_t member, std::si
   return head;
 }
 
-Result<std::unique_ptr<io::ByteSource>> ZipArchive::extract(std::size_t member,
-                                                            const std::string& directory,
-                                                            std::uint64_t limit) {
+Status ZipArchive::check_size(std::size_t member, std::uint64_t limit) const {
   const Member& claims = members_[member];
   if (claims.size > limit) {
     return Error{ErrorCode::kLimit, kNoOffset, "zip: member claims to be too large"};
@@ -222,6 +220,45 @@ Result<std::unique_ptr<io::ByteSource>> ZipArchive::extract(std::size_t member,
     return Error{
         ErrorCode::kLimit, kNoOffset,
         "zip: member grows to more than 256 times its size; unpack it first if that is right"};
+  }
+  return {};
+}
+
+Result<std::vector<std::byte>> ZipArchive::read(std::size_t member, std::uint64_t limit) {
+  if (const Status fits = check_size(member, limit); !fits) {
+    return fits.error();
+  }
+  zip_file_t* file = zip_fopen_index(handle_->zip, member, 0);
+  if (file == nullptr) {
+    return handle_->adapter.cause(kNotUnpacked, zip_get_error(handle_->zip));
+  }
+  MemberSource stream(file, handle_->adapter);
+  // A byte more than it claims: the checksum is looked at after the last byte.
+  std::vector<std::byte> content(static_cast<std::size_t>(members_[member].size) + 1);
+  std::size_t done = 0;
+  while (done < content.size()) {
+    const Result<std::size_t> count = stream.read(std::span(content).subspan(done));
+    if (!count) {
+      return count.error();
+    }
+    if (*count == 0) {
+      break;
+    }
+    done += *count;
+  }
+  if (done != members_[member].size) {
+    return kOtherSize;
+  }
+  content.resize(done);
+  return content;
+}
+
+Result<std::unique_ptr<io::ByteSource>> ZipArchive::extract(std::size_t member,
+                                                            const std::string& directory,
+                                                            std::uint64_t limit) {
+  const Member& claims = members_[member];
+  if (const Status fits = check_size(member, limit); !fits) {
+    return fits.error();
   }
   zip_file_t* file = zip_fopen_index(handle_->zip, member, 0);
   if (file == nullptr) {

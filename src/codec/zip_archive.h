@@ -36,6 +36,9 @@ class ZipArchive {
   /// Errors: kUnsupported for encryption or an unknown method; those of the source.
   Result<std::vector<std::byte>> read_head(std::size_t member, std::size_t size);
 
+  /// A member as a whole. Errors: as extract().
+  Result<std::vector<std::byte>> read(std::size_t member, std::uint64_t limit);
+
   /// Unpacks a member into a nameless file in `directory` and returns a source over it.
   /// Errors: kLimit when it is larger than `limit`, or claims to grow beyond growth_limit.h;
   ///         kCorrupt for damaged data, or when the size is not the one that it claims;
@@ -45,6 +48,7 @@ class ZipArchive {
 
  private:
   struct Handle;
+  [[nodiscard]] Status check_size(std::size_t member, std::uint64_t limit) const;
   explicit ZipArchive(std::unique_ptr<Handle> handle);
 
   std::unique_ptr<Handle> handle_;

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include "io/memory_file.h"
 #include "io/running_vdso.h"
 
 namespace stackpack::io {
@@ -45,17 +45,17 @@ Result<Descriptor> open_running_vdso() {
     return Error{ErrorCode::kNotFound, kNoOffset, "there is no vdso here"};
   }
   const Descriptor memory(::open("/proc/self/mem", O_RDONLY | O_CLOEXEC));  // NOLINT(*-vararg)
-  Descriptor copy(::memfd_create("vdso", MFD_CLOEXEC));
-  if (!memory || !copy) {
+  if (!memory) {
     return Error{ErrorCode::kIo, kNoOffset, "cannot read the vdso", errno};
   }
   std::vector<std::byte> bytes(static_cast<std::size_t>(range.end - range.begin));
   const ssize_t read =
       ::pread(memory.get(), bytes.data(), bytes.size(), static_cast<off_t>(range.begin));
-  if (read < 0 || ::pwrite(copy.get(), bytes.data(), static_cast<std::size_t>(read), 0) != read) {
+  if (read < 0) {
     return Error{ErrorCode::kIo, kNoOffset, "cannot read the vdso", errno};
   }
-  return copy;
+  bytes.resize(static_cast<std::size_t>(read));
+  return make_memory_file(bytes);
 }
 
 }  // namespace stackpack::io
