@@ -17,6 +17,7 @@ set(STACKPACK_FUZZ_TARGETS
   spk_walk
   symbol_demangle
   symbol_elf
+  symbol_kit
   symbol_maps
   symbol_pdb
   symbol_pe

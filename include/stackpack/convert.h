@@ -29,7 +29,8 @@ struct ConvertOptions {
   /// Make callstacks of dumps of registers and stack memory (perf record --call-graph dwarf), by
   /// the unwind tables of the binaries that were recorded.
   bool unwind = false;
-  /// Where binaries are looked for, by build id, besides the paths that were recorded.
+  /// Where binaries are looked for, by build id, besides the paths that were recorded: folders, and
+  /// archives that `stackpack collect` made.
   std::vector<std::string> binary_folders{};
   /// What those paths are below; given, it makes binaries believed that have no build id recorded.
   std::string sysroot{};

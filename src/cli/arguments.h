@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/analysis/hot_spots.h"
+#include "app/collect/collect.h"
 #include "app/symbolize/symbolize.h"
 #include "stackpack/convert.h"
 #include "stackpack/diff.h"
@@ -153,6 +154,15 @@ struct SymbolizeArguments {
   std::string file;
   std::string output;
   app::SymbolizeOptions options;
+  std::vector<std::string> checks;
+  bool json = false;
+  bool quiet = false;
+};
+
+struct CollectArguments {
+  std::vector<std::string> inputs;
+  std::string output;
+  app::CollectOptions options;
   std::vector<std::string> checks;
   bool json = false;
   bool quiet = false;

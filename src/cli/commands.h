@@ -27,6 +27,7 @@ int run_report(const ReportArguments& arguments, const Messages& messages);
 int run_diff(const DiffArguments& arguments, const Messages& messages);
 int run_view(const ViewArguments& arguments, const Messages& messages);
 int run_symbolize(const SymbolizeArguments& arguments, const Messages& messages);
+int run_collect(const CollectArguments& arguments, const Messages& messages);
 int run_merge(const MergeArguments& arguments, const Messages& messages);
 int run_verify(const VerifyArguments& arguments, const Messages& messages);
 int run_help(const HelpArguments& arguments, const std::vector<CommandText>& commands,
@@ -35,6 +36,10 @@ int run_help(const HelpArguments& arguments, const std::vector<CommandText>& com
 /// Opens a .spk file, or says why not.
 std::unique_ptr<Reader> open_or_explain(const std::string& file, const Messages& messages,
                                         int& exit_code);
+
+/// Whether all of `places` that are files are kits; says which is not.
+bool kits_are_good(const std::vector<std::string>& places, const Messages& messages,
+                   int& exit_code);
 
 /// Writes `text` to standard output. A reader that went away is no failure.
 int print(const std::string& text, const Messages& messages);

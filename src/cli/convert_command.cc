@@ -355,6 +355,10 @@ int run_convert(const ConvertArguments& arguments, const Messages& messages) {
     return kExitUsage;
   }
   int exit_code = kExitSuccess;
+  if ((arguments.options.unwind || arguments.symbolize) &&
+      !kits_are_good(arguments.naming.places.directories, messages, exit_code)) {
+    return exit_code;
+  }
   std::optional<app::BatchPlan> plan = make_plan(arguments, messages, exit_code);
   if (!plan) {
     return exit_code;

@@ -16,6 +16,7 @@ enum class Command {
   kExport,
   kView,
   kSymbolize,
+  kCollect,
   kMerge,
   kVerify,
   kHelp
@@ -33,6 +34,7 @@ struct Invocation {
   ExportArguments exporting;
   ViewArguments view;
   SymbolizeArguments symbolize;
+  CollectArguments collect;
   MergeArguments merge;
   VerifyArguments verify;
   HelpArguments help;

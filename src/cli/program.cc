@@ -52,6 +52,8 @@ int run(const CommandLine& command_line, const Messages& messages) {
       return run_view(invocation.view, messages);
     case Command::kSymbolize:
       return run_symbolize(invocation.symbolize, messages);
+    case Command::kCollect:
+      return run_collect(invocation.collect, messages);
     case Command::kMerge:
       return run_merge(invocation.merge, messages);
     case Command::kVerify:

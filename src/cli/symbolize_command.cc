@@ -49,6 +49,7 @@ void append_json(std::string& out, const SymbolizeArguments& arguments,
   part("named", report.named);
   part("lines", report.lines);
   json.field("failed_images", report.failed_images);
+  json.field("refused_kit_entries", report.refused_kit_entries);
   json.key("images");
   json.begin_array();
   for (const ImageReport& image : report.images) {
@@ -93,6 +94,10 @@ void append_table(std::string& out, const SymbolizeReport& report) {
     out += fmt::format("... {} more images\n", grouped(report.images.size() - shown));
   }
   row(report.asked, report.named, report.lines, "all", "");
+  if (report.refused_kit_entries != 0) {
+    out += fmt::format("refused entries of kits (damaged, or of another build): {}\n",
+                       grouped(report.refused_kit_entries));
+  }
 }
 
 // How far it is, on a line of the terminal that is written over.
@@ -142,6 +147,10 @@ int run_symbolize(const SymbolizeArguments& arguments, const Messages& messages)
   const auto checks = parse_checks(subject, arguments.checks, messages);
   if (!checks) {
     return kExitUsage;
+  }
+  int exit_code = kExitSuccess;
+  if (!kits_are_good(arguments.options.places.directories, messages, exit_code)) {
+    return exit_code;
   }
   const bool to_standard_output = arguments.output == "-";
   if (to_standard_output && app::is_terminal(app::Stream::kStandardOutput)) {

@@ -1,7 +1,9 @@
 #include "symbolize/symbol_files.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "bytes/hex.h"
@@ -233,7 +235,21 @@ class Search {
         }
       }
     }
-    return image.file ? find_by_link(image) : OpenElf();
+    OpenElf linked = image.file ? find_by_link(image) : OpenElf();
+    return linked.file ? std::move(linked) : find_in_kits(id);
+  }
+
+  OpenElf find_in_kits(std::span<const std::uint8_t> id) {
+    for (const std::shared_ptr<SymbolKit>& kit : places_.kits) {
+      const std::uint64_t refused = kit->refused();
+      if (io::Descriptor file = kit->find(id); file) {
+        return identified(std::move(file), {kit->path() + ":", kit_entry_name(id)});
+      }
+      if (kit->refused() != refused) {
+        note(SearchEnd::kOtherBuildId);
+      }
+    }
+    return {};
   }
 
   OpenElf find_by_link(const OpenElf& image) {
@@ -337,6 +353,32 @@ std::string build_id_text(std::span<const std::uint8_t> id) {
     bytes::append_hex(text, byte, 2);
   }
   return text;
+}
+
+Status open_kits(SymbolPlaces& places) {
+  std::vector<std::string> folders;
+  for (std::string& directory : places.directories) {
+    std::error_code failed;
+    if (!std::filesystem::is_regular_file(directory, failed)) {
+      folders.push_back(std::move(directory));
+      continue;
+    }
+    Result<std::shared_ptr<SymbolKit>> kit = SymbolKit::open(directory);
+    if (!kit) {
+      return kit.error();
+    }
+    places.kits.push_back(std::move(*kit));
+  }
+  places.directories = std::move(folders);
+  return {};
+}
+
+std::uint64_t refused_entries(const SymbolPlaces& places) {
+  std::uint64_t refused = 0;
+  for (const std::shared_ptr<SymbolKit>& kit : places.kits) {
+    refused += kit->refused();
+  }
+  return refused;
 }
 
 FoundFiles find_elf_files(const ImageKey& key, const SymbolPlaces& places) {

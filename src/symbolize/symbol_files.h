@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "io/descriptor.h"
 #include "symbolize/elf_identity.h"
+#include "symbolize/symbol_kit.h"
 
 namespace stackpack::symbolize {
 
@@ -19,6 +21,8 @@ struct SymbolPlaces {
   /// Where the recorded machine's files are; empty: this one's root.
   std::string root;
   bool has_root = false;  ///< the user gave it: files without a build id are believed
+  /// Archives of tables and symbols, which are looked into last.
+  std::vector<std::shared_ptr<SymbolKit>> kits{};
 };
 
 /// Which image is meant.
@@ -55,6 +59,13 @@ struct FoundFiles {
 
 /// Finds the files of an ELF image. Nothing is fetched from elsewhere.
 FoundFiles find_elf_files(const ImageKey& key, const SymbolPlaces& places);
+
+/// Opens those of places.directories that are files and not folders as kits.
+/// Errors: those of SymbolKit::open.
+Status open_kits(SymbolPlaces& places);
+
+/// Entries of all kits that were refused so far.
+std::uint64_t refused_entries(const SymbolPlaces& places);
 
 /// The bytes of a build id in hex.
 std::string build_id_text(std::span<const std::uint8_t> id);

@@ -40,6 +40,9 @@ class CodeTables {
   /// The rule for `address`, an address in the file.
   Found find(std::uint64_t address, RuleTable& rules);
 
+  /// Whether the tables say the same without .eh_frame_hdr.
+  [[nodiscard]] bool header_adds_nothing() const { return eh_frame_.is_as_made(); }
+
   [[nodiscard]] const ElfLayout& layout() const { return layout_; }
   [[nodiscard]] std::uint64_t steps_left() const { return steps_; }
   [[nodiscard]] std::size_t memory_bytes() const;

@@ -35,7 +35,7 @@ FdeIndex::FdeIndex(const FrameSection& section, std::span<const std::byte> heade
                    std::uint64_t header_address)
     : section_(section) {
   if (!use_header(header, header_address)) {
-    make();
+    made_ = made_table();
   }
 }
 
@@ -57,15 +57,34 @@ bool FdeIndex::use_header(std::span<const std::byte> header, std::uint64_t heade
   return true;
 }
 
-void FdeIndex::make() {
-  section_.each_fde([this](std::uint64_t offset, const Fde& fde) {
+std::vector<FdeIndex::Made> FdeIndex::made_table() const {
+  std::vector<Made> table;
+  section_.each_fde([&table](std::uint64_t offset, const Fde& fde) {
     if (fde.size != 0) {
-      made_.push_back({fde.begin, offset});
+      table.push_back({fde.begin, offset});
     }
-    return made_.size() < kMostMade;
+    return table.size() < kMostMade;
   });
-  std::stable_sort(made_.begin(), made_.end(),
+  std::stable_sort(table.begin(), table.end(),
                    [](const Made& a, const Made& b) { return a.begin < b.begin; });
+  return table;
+}
+
+bool FdeIndex::is_as_made() const {
+  if (pairs_.empty()) {
+    return true;
+  }
+  const std::vector<Made> table = made_table();
+  if (table.size() != pairs_.size() / kPairBytes) {
+    return false;
+  }
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const Pair pair = pair_at(pairs_, i, base_);
+    if (pair.begin != table[i].begin || pair.place - section_.address() != table[i].offset) {
+      return false;
+    }
+  }
+  return true;
 }
 
 std::optional<Fde> FdeIndex::find_by_header(std::uint64_t address) const {

@@ -27,6 +27,10 @@ class FdeIndex {
   /// The FDE that covers `address`. Cost: logarithmic.
   [[nodiscard]] std::optional<Fde> find(std::uint64_t address) const;
 
+  /// Whether a table made of the FDEs is the one of the header, so that nothing is lost without
+  /// the header. Cost: as of making it.
+  [[nodiscard]] bool is_as_made() const;
+
   /// What the made table takes.
   [[nodiscard]] std::size_t memory_bytes() const { return made_.size() * sizeof(Made); }
 
@@ -36,7 +40,7 @@ class FdeIndex {
     std::uint64_t offset = 0;
   };
   bool use_header(std::span<const std::byte> header, std::uint64_t header_address);
-  void make();
+  [[nodiscard]] std::vector<Made> made_table() const;
   [[nodiscard]] std::optional<Fde> find_by_header(std::uint64_t address) const;
 
   FrameSection section_;

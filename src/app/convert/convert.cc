@@ -56,7 +56,15 @@ Result<io::OutputRules> rules_for(const std::vector<std::string>& inputs,
   rules.force = options.force;
   rules.replaceable = spk::looks_like_spk;
   rules.refusal = "exists and is not a .spk file; --force replaces it";
-  const Status added = io::add_inputs(rules, inputs);
+  Status added = io::add_inputs(rules, inputs);
+  for (const std::string& place : options.binary_folders) {
+    std::error_code failed;
+    if (added && std::filesystem::is_regular_file(place, failed)) {
+      io::OutputRules kit;  // an input, too, whose permissions do not matter
+      added = io::add_inputs(kit, {&place, 1});
+      rules.inputs.merge(kit.inputs);
+    }
+  }
   return added ? Result<io::OutputRules>(std::move(rules)) : added.error();
 }
 
@@ -126,9 +134,12 @@ Result<app::CaptureInput> open_input(const std::vector<std::string>& inputs, boo
 }
 
 // Where the binaries of the recorded machine are looked for.
-symbolize::SymbolPlaces places_of(const ConvertOptions& options) {
+Result<symbolize::SymbolPlaces> places_of(const ConvertOptions& options) {
   symbolize::SymbolPlaces places;
   places.directories = options.binary_folders;
+  if (const Status opened = symbolize::open_kits(places); !opened) {
+    return opened.error();
+  }
   for (std::string& folder : app::perf_cache_folders()) {
     places.directories.push_back(std::move(folder));
   }
@@ -143,8 +154,9 @@ std::string warning_of_dumps(std::uint64_t samples, app::CaptureSpool& capture,
   std::string text = "user stacks of " + std::to_string(samples) +
                      " samples exist only as register and memory dumps, which are not unwound";
   if (!options.unwind) {
-    const app::FoundImages images =
-        app::count_found_images(capture.system().finish().modules, places_of(options));
+    const Result<symbolize::SymbolPlaces> places = places_of(options);
+    const app::FoundImages images = app::count_found_images(
+        capture.system().finish().modules, places ? *places : symbolize::SymbolPlaces());
     text += "; --unwind makes callstacks of them, by the binaries, of which " +
             std::to_string(images.found) + " of " + std::to_string(images.all) + " are here";
   }
@@ -158,7 +170,11 @@ Result<capture::ByteAccount> read_input(app::CaptureInput& input, app::CaptureSp
   std::vector<StageWaits>& waits = report.waits;
   std::optional<app::ImageUnwinder> unwinder;
   if (options.unwind) {
-    unwinder.emplace(places_of(options));
+    Result<symbolize::SymbolPlaces> places = places_of(options);
+    if (!places) {
+      return places.error();
+    }
+    unwinder.emplace(std::move(*places));
   }
   app::SinkQueue queue(capture);
   Result<capture::ByteAccount> account = input.read(

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -44,7 +46,15 @@ Result<io::OutputRules> rules_for(const std::string& input, const SymbolizeOptio
   if (!input.empty()) {
     inputs.push_back(input);
   }
-  const Status noted = io::add_inputs(rules, inputs);
+  Status noted = io::add_inputs(rules, inputs);
+  for (const std::string& place : options.places.directories) {
+    std::error_code failed;
+    if (noted && std::filesystem::is_regular_file(place, failed)) {
+      io::OutputRules kit;  // an input, too, whose permissions do not matter
+      noted = io::add_inputs(kit, {&place, 1});
+      rules.inputs.merge(kit.inputs);
+    }
+  }
   return noted ? Result<io::OutputRules>(std::move(rules)) : noted.error();
 }
 
@@ -61,6 +71,9 @@ class Run {
     }
     if (const Status allowed = io::check_output(output, *rules); !allowed) {
       return of_output(allowed.error());
+    }
+    if (const Status kits = symbolize::open_kits(options_.places); !kits) {
+      return kits.error();
     }
     if (!options_.kallsyms.empty()) {
       if (const Status usable = check_kallsyms(options_.kallsyms); !usable) {
@@ -83,6 +96,7 @@ class Run {
     if (progress_ != nullptr && progress_->cancelled) {
       return Error{ErrorCode::kCancelled, kNoOffset, "interrupted"};
     }
+    report_.refused_kit_entries = symbolize::refused_entries(options_.places);
     report_.output_bytes = (*out)->offset();
     if (const Status committed = (*out)->commit(); !committed) {
       return of_output(committed.error());
@@ -252,7 +266,7 @@ class Run {
     return {};
   }
 
-  const SymbolizeOptions& options_;
+  SymbolizeOptions options_;
   ConvertProgress* progress_;
   std::vector<NamingTask> tasks_;
   std::vector<Part> parts_;  // by task

@@ -10,17 +10,12 @@
 
 namespace stackpack::app {
 
-namespace {
-
 using symbolize::SearchEnd;
 
-// Names that the kernel gives to memory that is no file, or none that could be opened.
 bool is_no_file(std::string_view path) {
   return !path.starts_with('/') || path.starts_with("//") || path.starts_with("/dev/") ||
          path.starts_with("/memfd:") || path.starts_with("/SYSV");
 }
-
-}  // namespace
 
 FoundImages count_found_images(std::span<const Module> modules,
                                const symbolize::SymbolPlaces& places) {

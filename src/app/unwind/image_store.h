@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stackpack/model.h"
@@ -12,6 +13,10 @@
 #include "unwind/code_tables.h"
 
 namespace stackpack::app {
+
+/// Whether `path` is a name that the kernel gives to memory that is no file, or none that could be
+/// opened.
+bool is_no_file(std::string_view path);
 
 /// How many of the user images of `modules` there are, and of how many a file was found.
 struct FoundImages {

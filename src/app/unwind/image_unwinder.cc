@@ -154,6 +154,9 @@ void ImageUnwinder::finish(capture::CallstackSink& sink) {
   if (const std::uint64_t steps = counts().frame_pointer_steps; steps != 0) {
     losses.add(loss::kFramePointerSteps, LossKind::kNotice, steps);
   }
+  if (const std::uint64_t refused = symbolize::refused_entries(places_); refused != 0) {
+    losses.add(loss::kKitRefused, LossKind::kNotice, refused);
+  }
   note_missing_images(images_->images(), sink.system());
 }
 

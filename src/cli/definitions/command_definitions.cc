@@ -19,6 +19,7 @@ CommandDefinitions::CommandDefinitions() : app("", "stackpack") {
   define_export();
   define_view();
   define_symbolize();
+  define_collect();
   define_merge();
   define_verify();
   define_help();

@@ -49,6 +49,7 @@ struct CommandDefinitions {
   void define_export_form(CLI::App& sub);
   void define_view();
   void define_symbolize();
+  void define_collect();
   void define_merge();
   void define_verify();
   void define_help();

@@ -147,9 +147,11 @@ void add_filters(CLI::App& sub, SampleFilter& filter) {
 }
 
 void add_symbol_places(CLI::App& sub, app::SymbolizeOptions& options, std::string_view where) {
-  sub.add_option("--symbols", options.places.directories,
-                 "look for files with symbols in this folder, too; may be given several times")
-      ->type_name("DIR")
+  sub.add_option(
+         "--symbols", options.places.directories,
+         "look for files with symbols in this folder, or in an archive of `stackpack collect`, "
+         "too; may be given several times")
+      ->type_name("DIR|KIT.zip")
       ->allow_extra_args(false)
       ->group(group(where));
   sub.add_option_function<std::string>(

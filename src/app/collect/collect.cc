@@ -1,0 +1,232 @@
+#include "app/collect/collect.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "app/collect/capture_images.h"
+#include "app/collect/slim_elf.h"
+#include "app/unwind/image_unwinder.h"
+#include "codec/zip_writer.h"
+#include "core/guard.h"
+#include "io/output_file.h"
+#include "io/output_rules.h"
+
+namespace stackpack::app {
+
+namespace {
+
+using symbolize::SearchEnd;
+using BuildId = std::vector<std::uint8_t>;
+
+Error in_output(Error error) {
+  error.part = kOutputPart;
+  return error;
+}
+
+std::string_view reason_of(SearchEnd end) {
+  switch (end) {
+    case SearchEnd::kFound:
+      return "";
+    case SearchEnd::kNoFile:
+      return "no file";
+    case SearchEnd::kOtherBuildId:
+      return "the file there is of another build";
+    case SearchEnd::kNoBuildId:
+      return "the capture has no build id of it; perf record --buildid-mmap keeps them";
+    case SearchEnd::kNotElf:
+      return "not an ELF file";
+    case SearchEnd::kNotAFile:
+      return "not a regular file";
+  }
+  return "no file";
+}
+
+/// One run: images, and the archive that their files go into.
+class KitRun {
+ public:
+  KitRun(const CollectOptions& options, ConvertProgress& progress)
+      : options_(options), progress_(progress) {}
+
+  Result<CollectReport> run(const std::vector<std::string>& inputs, const std::string& output) {
+    io::OutputRules rules;
+    rules.force = options_.force;
+    rules.replaceable = symbolize::SymbolKit::looks_like_kit;
+    rules.refusal = "exists and is not a zip archive; --force replaces it";
+    if (const Status noted = io::add_inputs(rules, inputs); !noted) {
+      return noted.error();
+    }
+    if (const Status allowed = io::check_output(output, rules); !allowed) {
+      return in_output(allowed.error());
+    }
+    if (const Status found = find_images(inputs); !found) {
+      return found.error();
+    }
+    Result<std::unique_ptr<io::OutputFile>> out = io::OutputFile::create(output, rules);
+    if (!out) {
+      return in_output(out.error());
+    }
+    codec::ZipWriter zip([&out](std::span<const std::byte> bytes) { return (*out)->write(bytes); });
+    if (const Status added = add_images(zip); !added) {
+      return added.error();
+    }
+    Status done = zip.finish();
+    report_.kit_bytes = (*out)->offset();
+    done = done ? (*out)->commit() : done;
+    if (!done) {
+      return in_output(done.error());
+    }
+    std::stable_sort(report_.images.begin(), report_.images.end(),
+                     [](const CollectedImage& a, const CollectedImage& b) {
+                       return std::tuple(a.kit_bytes != 0, a.path) <
+                              std::tuple(b.kit_bytes != 0, b.path);
+                     });
+    return std::move(report_);
+  }
+
+ private:
+  Status find_images(const std::vector<std::string>& inputs) {
+    ConvertOptions options;
+    options.format = options_.format;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      Result<std::vector<CapturedImage>> images = captured_images(inputs[i], options, progress_);
+      if (!images) {
+        Error error = images.error();
+        error.part = static_cast<std::uint32_t>(i);
+        return error;
+      }
+      for (CapturedImage& image : *images) {
+        images_.emplace(std::move(image.build_id), std::move(image.path));
+      }
+    }
+    return {};
+  }
+
+  // By build id, which is the order of the entries' names.
+  Status add_images(codec::ZipWriter& zip) {
+    progress_.bytes_total = images_.size();
+    progress_.bytes_done = 0;
+    const BuildId* added = nullptr;
+    for (const auto& [build_id, path] : images_) {
+      if (progress_.cancelled) {
+        return Error{ErrorCode::kCancelled, kNoOffset, "interrupted"};
+      }
+      ++progress_.bytes_done;
+      if (added != nullptr && *added == build_id) {
+        continue;  // the same file under another path
+      }
+      const Result<bool> is_in = add_image(build_id, path, zip);
+      if (!is_in) {
+        return is_in.error();
+      }
+      added = *is_in ? &build_id : added;
+    }
+    return {};
+  }
+
+  // Whether the image is in the archive now.
+  Result<bool> add_image(const BuildId& build_id, const std::string& path, codec::ZipWriter& zip) {
+    CollectedImage image;
+    image.path = path;
+    image.build_id = symbolize::build_id_text(build_id);
+    symbolize::SymbolPlaces places = options_.places;
+    places.has_root = false;  // elsewhere, nothing but the build id says which file is meant
+    symbolize::FoundFiles found = symbolize::find_elf_files({path, build_id}, places);
+    if (found.image && found.debug_path == found.image_path) {
+      found.debug.reset();  // a folder's file is also looked at for what was stripped
+    }
+    image.found = found.image ? found.image_path : found.debug_path;
+    image.debug_file = found.image && found.debug ? found.debug_path : "";
+    image.reason = reason_of(found.end);
+    std::optional<SlimElf> slim;
+    if (found.end == SearchEnd::kFound) {
+      slim = make_slim(found, build_id, image);
+    }
+    if (slim) {
+      image.kit_bytes = slim->bytes.size();
+      if (const Status stored = zip.add(symbolize::kit_entry_name(build_id), slim->bytes);
+          !stored) {
+        return in_output(stored.error());
+      }
+      ++report_.collected;
+      report_.file_bytes += image.file_bytes;
+    } else if (found.end == SearchEnd::kNotElf || found.end == SearchEnd::kNotAFile ||
+               found.end == SearchEnd::kFound) {
+      ++report_.not_elf;
+    } else if (build_id.empty()) {
+      ++report_.without_build_id;
+    } else {
+      ++report_.missing;
+    }
+    const bool added = image.kit_bytes != 0;
+    report_.images.push_back(std::move(image));
+    return added;
+  }
+
+  static std::optional<SlimElf> make_slim(const symbolize::FoundFiles& found,
+                                          const BuildId& build_id, CollectedImage& image) {
+    const auto open = [](const io::Descriptor& file) {
+      return file ? io::source_of_descriptor(file.get()) : std::unique_ptr<io::ByteSource>();
+    };
+    const auto main = open(found.image);
+    const auto debug = open(found.debug);
+    image.file_bytes = (main ? main->size().value_or(0) : 0) + (debug ? *debug->size() : 0);
+    Result<SlimElf> slim = make_slim_elf(main.get(), debug.get(), build_id);
+    if (!slim) {
+      image.reason = "not a little-endian ELF file of 64 bits";
+      return std::nullopt;
+    }
+    image.has_tables = slim->has_tables;
+    image.has_symbols = slim->has_symbols;
+    image.reason = slim->left_out     ? "a part of it is damaged, or too large"
+                   : slim->has_tables ? ""
+                                      : "no unwind tables in it";
+    return std::move(*slim);
+  }
+
+  const CollectOptions& options_;
+  ConvertProgress& progress_;
+  std::set<std::pair<BuildId, std::string>> images_;
+  CollectReport report_;
+};
+
+}  // namespace
+
+std::optional<BadKit> find_bad_kit(const std::vector<std::string>& places) {
+  for (const std::string& place : places) {
+    symbolize::SymbolPlaces one;
+    one.directories = {place};
+    std::error_code failed;
+    if (place.ends_with(".zip") && !std::filesystem::exists(place, failed)) {
+      return BadKit{place, {ErrorCode::kNotFound, kNoOffset, "cannot open", ENOENT}};
+    }
+    if (const Status opened = symbolize::open_kits(one); !opened) {
+      return BadKit{place, opened.error()};
+    }
+  }
+  return std::nullopt;
+}
+
+Result<CollectReport> collect_kit(const std::vector<std::string>& inputs, const std::string& output,
+                                  const CollectOptions& options, ConvertProgress* progress) {
+  ConvertProgress unwatched;
+  return core::guarded([&]() -> Result<CollectReport> {
+    CollectOptions opened = options;
+    if (const Status kits = symbolize::open_kits(opened.places); !kits) {
+      return kits.error();
+    }
+    for (std::string& folder : perf_cache_folders()) {
+      opened.places.directories.push_back(std::move(folder));
+    }
+    return KitRun(opened, progress != nullptr ? *progress : unwatched).run(inputs, output);
+  });
+}
+
+}  // namespace stackpack::app

@@ -1,0 +1,52 @@
+#include "cli/definitions/command_definitions.h"
+#include "cli/definitions/option_kinds.h"
+
+namespace stackpack::cli {
+
+void CommandDefinitions::define_collect() {
+  CLI::App& sub = command(
+      "collect", "pack what unwinding and naming need elsewhere", Command::kCollect,
+      {{"collect CAPTURE|FILE.spk... -o KIT.zip [--symbols DIR]... [--sysroot DIR] [OPTIONS]"},
+       {{"on the machine that was recorded", "stackpack collect perf.data -o kit.zip"},
+        {"and on another one",
+         "stackpack convert --unwind perf.data --symbols kit.zip -o perf.spk"},
+        {"later, for names", "stackpack symbolize perf.spk --symbols kit.zip -o named.spk"},
+        {"as a gate in a pipeline",
+         "stackpack collect perf.data -o kit.zip --check 'missing == 0'"}},
+       "Of each image that was mapped and whose file is here, found as `convert --unwind` and "
+       "`symbolize` find it, the archive has the unwind tables and the symbol tables under its "
+       "build id: a hundredth of the file. Images without a build id in the capture are left out; "
+       "`perf record --buildid-mmap` keeps it. Lines and inlined calls need the files themselves.\n"
+       "The same inputs and files give the same bytes.\n"
+       "EXPR of --check is KEY OP NUMBER, as of stats: KEY a path in the --json object.\n"
+       "Exit status: 3 when a check fails."});
+  CollectArguments& arguments = invocation.collect;
+  app::CollectOptions& options = arguments.options;
+  sub.add_option("inputs", arguments.inputs, "captures as `convert` takes them, and .spk files")
+      ->type_name("INPUT...")
+      ->required();
+  sub.add_option("-o,--output", arguments.output, "write this archive; '-' is standard output")
+      ->type_name("KIT.zip")
+      ->required()
+      ->group(group(kOutputs));
+  sub.add_flag("--force", options.force, "replace an existing output that is no zip archive")
+      ->group(group(kOutputs));
+  add_capture_format(sub, options.format)->group(group(kInputs));
+  sub.add_option("--symbols", options.places.directories,
+                 "look for files in this folder, or in another kit, too; may be given several "
+                 "times")
+      ->type_name("DIR|KIT.zip")
+      ->allow_extra_args(false)
+      ->group(group(kInputs));
+  sub.add_option("--sysroot", options.places.root,
+                 "look for the recorded paths below this folder, and never outside")
+      ->type_name("DIR")
+      ->group(group(kInputs));
+  add_checks(sub, arguments.checks);
+  sub.add_flag("--json", arguments.json, "report on standard output as a JSON object")
+      ->group(group(kReports));
+  sub.add_flag("-q,--quiet", arguments.quiet, "no report or progress; only errors")
+      ->group(group(kReports));
+}
+
+}  // namespace stackpack::cli
