@@ -1,5 +1,5 @@
-// An image of Windows with inlined calls, an exported function and one that is not exported. It needs no
-// library. testdata/README.md has the commands.
+// An image of Windows: inlined calls, one exported function. See testdata/README.md.
+// clang-format off
 static inline __attribute__((always_inline)) int square(int x) {
   return x > 3 ? x * 3
                : x * x + 1;

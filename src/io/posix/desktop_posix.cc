@@ -1,5 +1,3 @@
-#include "io/desktop.h"
-
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -9,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/desktop.h"
 #include "io/directories.h"
 
 namespace stackpack::io {

@@ -1,9 +1,9 @@
-#include "io/memory_file.h"
-
 #include <cerrno>
 
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "io/memory_file.h"
 
 namespace stackpack::io {
 
