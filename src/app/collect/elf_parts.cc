@@ -13,12 +13,8 @@ using bytes::ByteCursor;
 using Bytes = std::vector<std::byte>;
 
 // Sizes and numbers of the ELF specification, 64 bits.
-constexpr std::size_t kFileHeader = 64;
-constexpr std::size_t kSegmentHeader = 56;
-constexpr std::size_t kSectionHeader = 64;
 constexpr std::uint32_t kMagic = 0x464C'457F;
 constexpr std::uint16_t kLittle64 = 0x0102;  // class 2, data 1
-constexpr std::uint32_t kNoBits = 8;
 constexpr std::uint32_t kLoad = 1;
 constexpr std::uint64_t kMostTable = std::uint64_t{16} << 20;
 
@@ -42,7 +38,7 @@ struct Tables {
 };
 
 void read_segments(io::ByteSource& file, const Tables& tables, ElfParts& parts) {
-  if (tables.segment_bytes < kSegmentHeader) {
+  if (tables.segment_bytes < kElfSegmentBytes) {
     return;
   }
   const Bytes table = part_of(file, tables.segments_at,
@@ -64,7 +60,7 @@ void read_segments(io::ByteSource& file, const Tables& tables, ElfParts& parts) 
 }
 
 void read_sections(io::ByteSource& file, const Tables& tables, ElfParts& parts) {
-  if (tables.sections_at == 0 || tables.section_bytes < kSectionHeader) {
+  if (tables.sections_at == 0 || tables.section_bytes < kElfSectionBytes) {
     return;
   }
   const Bytes table = part_of(file, tables.sections_at,
@@ -100,7 +96,7 @@ void read_sections(io::ByteSource& file, const Tables& tables, ElfParts& parts) 
 }  // namespace
 
 bool ElfSection::has_bytes() const {
-  return type != 0 && type != kNoBits && size != 0;
+  return type != 0 && type != kElfNoBits && size != 0;
 }
 
 std::uint32_t ElfParts::find(std::string_view name) const {
@@ -114,7 +110,7 @@ std::uint32_t ElfParts::find(std::string_view name) const {
 }
 
 Result<ElfParts> read_elf_parts(io::ByteSource& file) {
-  const Bytes header = part_of(file, 0, kFileHeader, kFileHeader);
+  const Bytes header = part_of(file, 0, kElfFileHeaderBytes, kElfFileHeaderBytes);
   ByteCursor in(header, 0);
   if (in.read<std::uint32_t>() != kMagic || in.read<std::uint16_t>() != kLittle64) {
     return Error{ErrorCode::kUnsupported, 0, "elf: not a little-endian ELF file of 64 bits"};

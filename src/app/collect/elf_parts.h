@@ -10,6 +10,12 @@
 
 namespace stackpack::app {
 
+// Sizes and a number of the ELF specification, 64 bits.
+inline constexpr std::uint16_t kElfFileHeaderBytes = 64;
+inline constexpr std::uint16_t kElfSegmentBytes = 56;
+inline constexpr std::uint16_t kElfSectionBytes = 64;
+inline constexpr std::uint32_t kElfNoBits = 8;  ///< a section without bytes in the file
+
 /// A section, by the fields of its header.
 struct ElfSection {
   std::string name;

@@ -22,14 +22,10 @@ namespace {
 using Bytes = std::vector<std::byte>;
 
 // Sizes and numbers of the ELF specification, 64 bits.
-constexpr std::uint16_t kFileHeader = 64;
-constexpr std::uint16_t kSegmentHeader = 56;
-constexpr std::uint16_t kSectionHeader = 64;
 constexpr std::uint32_t kProgramBits = 1;
 constexpr std::uint32_t kSymbols = 2;
 constexpr std::uint32_t kTexts = 3;
 constexpr std::uint32_t kNote = 7;
-constexpr std::uint32_t kNoBits = 8;
 constexpr std::uint64_t kCompressed = 0x800;
 constexpr std::size_t kMostSections = 0xFE00;
 
@@ -115,7 +111,7 @@ class SlimElfMaker {
       }
     }
     if (kept.bytes.empty() && kept.header.type != 0) {
-      kept.header.type = kNoBits;
+      kept.header.type = kElfNoBits;
       kept.header.flags &= ~kCompressed;
     }
     return kept;
@@ -278,7 +274,7 @@ class SlimElfMaker {
     const std::vector<std::uint32_t> name_places = write_names();
     bytes::ByteWriter out;
     const std::uint64_t segments_end =
-        kFileHeader + std::uint64_t{kSegmentHeader} * base_.parts.segments.size();
+        kElfFileHeaderBytes + std::uint64_t{kElfSegmentBytes} * base_.parts.segments.size();
     bytes::ByteWriter content;
     for (std::size_t i = 0; i < kept_.size(); ++i) {
       Kept& kept = kept_[i];
@@ -310,13 +306,13 @@ class SlimElfMaker {
     out.write(base_.parts.machine);
     out.write(std::uint32_t{1});
     out.write(base_.parts.entry);
-    out.write(std::uint64_t{base_.parts.segments.empty() ? 0U : kFileHeader});
+    out.write(std::uint64_t{base_.parts.segments.empty() ? 0U : kElfFileHeaderBytes});
     out.write(sections_at);
     out.write(base_.parts.flags);
-    out.write(kFileHeader);
-    out.write(kSegmentHeader);
+    out.write(kElfFileHeaderBytes);
+    out.write(kElfSegmentBytes);
     out.write(static_cast<std::uint16_t>(base_.parts.segments.size()));
-    out.write(kSectionHeader);
+    out.write(kElfSectionBytes);
     out.write(static_cast<std::uint16_t>(kept_.size()));
     out.write(static_cast<std::uint16_t>(names_));
     for (const ElfLoadSegment& segment : base_.parts.segments) {
