@@ -11,7 +11,8 @@ import sys
 
 INCLUDE = re.compile(r'^#include "(.*)"$', re.MULTILINE)
 
-ALTERNATIVES = [{"microsoft_names_llvm.cc", "microsoft_names_none.cc"}]
+ALTERNATIVES = [{"microsoft_names_llvm.cc", "microsoft_names_none.cc"}, {"elf_names.cc", "elf_names_none.cc"},
+                {"xz_stream.cc", "xz_stream_none.cc"}]
 
 
 def main():
