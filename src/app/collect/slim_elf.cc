@@ -368,13 +368,13 @@ Result<SlimElf> make_slim_elf(io::ByteSource* image, io::ByteSource* debug,
   if (inputs.empty()) {
     return Error{ErrorCode::kUnsupported, kNoOffset, "elf: no file"};
   }
+  io::ByteSource& tables = *inputs[0].file;  // of the image, where there is one
   // Numbers of sections are those of the file whose symbols refer to them.
   if (inputs.size() == 2 && !has_symbol_table(inputs[0]) && has_symbol_table(inputs[1])) {
     inputs[1].parts.segments = inputs[0].parts.segments;
     inputs[1].parts.entry = inputs[0].parts.entry;
     std::swap(inputs[0], inputs[1]);
   }
-  io::ByteSource& tables = image != nullptr ? *image : *debug;
   std::optional<Input> other;
   if (inputs.size() == 2) {
     other = std::move(inputs[1]);
