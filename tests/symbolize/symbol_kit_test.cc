@@ -18,7 +18,7 @@ using KitBytes = std::vector<std::byte>;
 
 void put_number(KitBytes& out, std::uint64_t value, unsigned size) {
   for (unsigned i = 0; i < size; ++i) {
-    out.push_back(static_cast<std::byte>(value >> (8 * i)));
+    out.push_back(static_cast<std::byte>(i < sizeof value ? value >> (8 * i) : 0));
   }
 }
 
