@@ -381,6 +381,24 @@ std::uint64_t refused_entries(const SymbolPlaces& places) {
   return refused;
 }
 
+std::string_view reason_of(SearchEnd end, std::string_view no_build_id) {
+  switch (end) {
+    case SearchEnd::kFound:
+      return "";
+    case SearchEnd::kNoFile:
+      return "no file";
+    case SearchEnd::kOtherBuildId:
+      return "the file there is of another build";
+    case SearchEnd::kNoBuildId:
+      return no_build_id;
+    case SearchEnd::kNotElf:
+      return "not an ELF file";
+    case SearchEnd::kNotAFile:
+      return "not a regular file";
+  }
+  return "no file";
+}
+
 FoundFiles find_elf_files(const ImageKey& key, const SymbolPlaces& places) {
   return Search(key, places).run();
 }

@@ -41,6 +41,10 @@ enum class SearchEnd : std::uint8_t {
   kNotAFile,  ///< a device, a FIFO, a folder
 };
 
+/// The same for people; empty for kFound. `no_build_id`: what kNoBuildId is called, which depends
+/// on what can be done about it.
+std::string_view reason_of(SearchEnd end, std::string_view no_build_id);
+
 /// The files of an image, open.
 struct FoundFiles {
   SearchEnd end = SearchEnd::kNoFile;

@@ -31,24 +31,6 @@ Error in_output(Error error) {
   return error;
 }
 
-std::string_view reason_of(SearchEnd end) {
-  switch (end) {
-    case SearchEnd::kFound:
-      return "";
-    case SearchEnd::kNoFile:
-      return "no file";
-    case SearchEnd::kOtherBuildId:
-      return "the file there is of another build";
-    case SearchEnd::kNoBuildId:
-      return "the capture has no build id of it; perf record --buildid-mmap keeps them";
-    case SearchEnd::kNotElf:
-      return "not an ELF file";
-    case SearchEnd::kNotAFile:
-      return "not a regular file";
-  }
-  return "no file";
-}
-
 /// One run: images, and the archive that their files go into.
 class KitRun {
  public:
@@ -144,7 +126,8 @@ class KitRun {
     }
     image.found = found.image ? found.image_path : found.debug_path;
     image.debug_file = found.image && found.debug ? found.debug_path : "";
-    image.reason = reason_of(found.end);
+    image.reason = symbolize::reason_of(
+        found.end, "the capture has no build id of it; perf record --buildid-mmap keeps them");
     std::optional<SlimElf> slim;
     if (found.end == SearchEnd::kFound) {
       slim = make_slim(found, build_id, image);

@@ -20,28 +20,11 @@ using symbolize::SearchEnd;
 using symbolize::SymbolPlaces;
 using symbolize::SymbolRequest;
 
-std::string_view reason_of(SearchEnd end) {
-  switch (end) {
-    case SearchEnd::kFound:
-      return "";
-    case SearchEnd::kNoFile:
-      return "no file";
-    case SearchEnd::kOtherBuildId:
-      return "the file there is of another build";
-    case SearchEnd::kNoBuildId:
-      return "the capture has no build id of it; --sysroot DIR makes its path believed";
-    case SearchEnd::kNotElf:
-      return "not an ELF file";
-    case SearchEnd::kNotAFile:
-      return "not a regular file";
-  }
-  return "no file";
-}
-
 // The parts of a plan that all ELF files have; `elf` are the files as the reader gets them.
 ReadPlan plan_of(FoundFiles found, const SymbolPlaces& places, symbolize::ElfFiles& elf) {
   ReadPlan plan;
-  plan.reason = reason_of(found.end);
+  plan.reason = symbolize::reason_of(
+      found.end, "the capture has no build id of it; --sysroot DIR makes its path believed");
   if (found.end != SearchEnd::kFound) {
     return plan;
   }

@@ -32,16 +32,7 @@ void CommandDefinitions::define_collect() {
   sub.add_flag("--force", options.force, "replace an existing output that is no zip archive")
       ->group(group(kOutputs));
   add_capture_format(sub, options.format)->group(group(kInputs));
-  sub.add_option("--symbols", options.places.directories,
-                 "look for files in this folder, or in another kit, too; may be given several "
-                 "times")
-      ->type_name("DIR|KIT.zip")
-      ->allow_extra_args(false)
-      ->group(group(kInputs));
-  sub.add_option("--sysroot", options.places.root,
-                 "look for the recorded paths below this folder, and never outside")
-      ->type_name("DIR")
-      ->group(group(kInputs));
+  add_file_places(sub, options.places, kInputs);
   add_checks(sub, arguments.checks);
   sub.add_flag("--json", arguments.json, "report on standard output as a JSON object")
       ->group(group(kReports));

@@ -146,9 +146,9 @@ void add_filters(CLI::App& sub, SampleFilter& filter) {
       ->group(group(kFilters));
 }
 
-void add_symbol_places(CLI::App& sub, app::SymbolizeOptions& options, std::string_view where) {
+void add_file_places(CLI::App& sub, symbolize::SymbolPlaces& places, std::string_view where) {
   sub.add_option(
-         "--symbols", options.places.directories,
+         "--symbols", places.directories,
          "look for files with symbols in this folder, or in an archive of `stackpack collect`, "
          "too; may be given several times")
       ->type_name("DIR|KIT.zip")
@@ -156,13 +156,17 @@ void add_symbol_places(CLI::App& sub, app::SymbolizeOptions& options, std::strin
       ->group(group(where));
   sub.add_option_function<std::string>(
          "--sysroot",
-         [&options](const std::string& root) {
-           options.places.root = root;
-           options.places.has_root = true;
+         [&places](const std::string& root) {
+           places.root = root;
+           places.has_root = true;
          },
          "look for the recorded paths below this folder, and never outside")
       ->type_name("DIR")
       ->group(group(where));
+}
+
+void add_symbol_places(CLI::App& sub, app::SymbolizeOptions& options, std::string_view where) {
+  add_file_places(sub, options.places, where);
   sub.add_option("--kallsyms", options.kallsyms,
                  "names of the kernel, as /proc/kallsyms of the recorded machine has them")
       ->type_name("FILE")

@@ -105,6 +105,9 @@ CLI::Option* add_names(CLI::App& command, const std::string& name, const std::st
 /// Which samples, but for the times. NAME is a pattern: * and ? stand for other characters.
 void add_filters(CLI::App& sub, SampleFilter& filter);
 
+/// Where files with symbols are looked for. `where` is the group.
+void add_file_places(CLI::App& sub, symbolize::SymbolPlaces& places, std::string_view where);
+
 /// Where symbols come from, and which. `where` is the group.
 void add_symbol_places(CLI::App& sub, app::SymbolizeOptions& options, std::string_view where);
 
