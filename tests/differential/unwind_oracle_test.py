@@ -3,16 +3,21 @@
 recorded with the kernel's chain and a dump of the stack in the same sample. The chain is taken out, the dump
 is unwound by `stackpack convert --unwind`, and each callstack is compared with the chain.
 
-    unwind_oracle_test.py STACKPACK CXX [CAPTURE.data PROGRAM]
+    unwind_oracle_test.py STACKPACK CXX [CAPTURE.data PROGRAM [exact]]
+    unwind_oracle_test.py STACKPACK --arm64 C-COMPILER
 
 What may differ, and is checked to be just that: a chain by frame pointers lacks the caller of a function
 that has not made its frame yet, or has left it (frame 1, and the frames beside a signal trampoline); and a
 callstack may end with the dump, if it says so. Exit status 77: this machine does not record.
+
+For AArch64 the program is run by qemu instruction by instruction (stepped_recorder.py), so that its chains are
+exact: none may differ.
 """
 import collections
 import itertools
 import json
 import pathlib
+import shutil
 import struct
 import subprocess
 import sys
@@ -22,6 +27,8 @@ USER = 0xFFFFFFFFFFFFFE00  # the marker before the user part of a chain
 PROGRAM_FLAGS = ("-std=c++20 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-exceptions -fno-rtti "
                  "-fno-stack-protector -fasynchronous-unwind-tables -ffreestanding -nostdlib -static -fno-pic "
                  "-no-pie -Wl,--eh-frame-hdr -Wl,--build-id").split()
+STEPPED_FLAGS = ("-std=gnu11 -fno-stack-protector -fasynchronous-unwind-tables -ffreestanding -nostdlib -static "
+                 "-fno-pic -no-pie -s -Wl,--eh-frame-hdr -Wl,--build-id -Wl,-z,max-page-size=4096").split()
 SAMPLE = 9
 
 
@@ -108,7 +115,8 @@ def judge(ours, chain, incomplete, trampoline):
     return None
 
 
-def check(stackpack, capture, program, folder):
+def check(stackpack, capture, program, folder, exact=False):
+    """`exact`: the chains lack nothing."""
     program = pathlib.Path(program)
     stripped = folder / "stripped.data"
     chains = split(capture, stripped)
@@ -120,6 +128,8 @@ def check(stackpack, capture, program, folder):
             counts["without user frames"] += 1
             continue
         verdict = judge(ours, chain, incomplete, trampoline) if origin == "unwound" else None
+        if exact and verdict not in ("equal", "ends with the dump"):
+            verdict = None
         counts[verdict or "DIFFERENT"] += 1
         if verdict is None:
             bad.append((origin, incomplete, [hex(f) for f in ours], [hex(f) for f in chain]))
@@ -130,11 +140,32 @@ def check(stackpack, capture, program, folder):
     return not bad and not chains and counts["equal"] > sum(counts.values()) / 4
 
 
+def check_stepped(stackpack, compiler, folder):
+    """AArch64 programs with and without authenticated return addresses, at four levels of optimisation."""
+    here = pathlib.Path(__file__).parent
+    if shutil.which(compiler) is None or shutil.which("qemu-aarch64") is None:
+        print("no qemu-aarch64 here, or no compiler for it")
+        return 77
+    good = True
+    for level, signs in itertools.product(("-O0", "-O1", "-O2", "-O3"), ("none", "pac-ret")):
+        program, capture = folder / f"stepped{level}-{signs}", folder / "stepped.data"
+        subprocess.run([compiler, level, *STEPPED_FLAGS, f"-mbranch-protection={signs}",
+                        here / "stepped_program.c", "-o", program], check=True)
+        subprocess.run([sys.executable, here / "stepped_recorder.py", capture, program, "--samples", "500"],
+                       check=True)
+        good = check(stackpack, capture, program, folder, exact=True) and good
+    return 0 if good else 1
+
+
 def main():
     stackpack, compiler = sys.argv[1:3]
     stackpack = str(pathlib.Path(stackpack).resolve())
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        if compiler == "--arm64":
+            return check_stepped(stackpack, sys.argv[3], folder)
+        if len(sys.argv) == 6:
+            return 0 if check(stackpack, sys.argv[3], sys.argv[4], folder, exact=sys.argv[5] == "exact") else 1
         if len(sys.argv) == 5:
             return 0 if check(stackpack, sys.argv[3], sys.argv[4], folder) else 1
         recorder, programs = build(compiler, folder)
