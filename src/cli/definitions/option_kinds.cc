@@ -5,6 +5,7 @@
 
 #include <fmt/ranges.h>
 
+#include "app/symbolize/symbol_place_check.h"
 #include "cli/human_text.h"
 #include "cli/suggestion.h"
 
@@ -18,6 +19,10 @@ std::string words_of(std::span<const Choice> choices) {
     words += (words.empty() ? "" : "|") + std::string(choice.word);
   }
   return words;
+}
+
+std::string problem_with_place(const std::string& place) {
+  return app::is_symbol_place(place) ? "" : fmt::format("'{}' is no folder or archive here", place);
 }
 
 }  // namespace
@@ -153,6 +158,7 @@ void add_file_places(CLI::App& sub, symbolize::SymbolPlaces& places, std::string
          "too; may be given several times")
       ->type_name("DIR|KIT.zip")
       ->allow_extra_args(false)
+      ->check(problem_with_place)
       ->group(group(where));
   sub.add_option_function<std::string>(
          "--sysroot",

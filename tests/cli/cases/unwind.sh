@@ -18,7 +18,12 @@ run_unsized convert --unwind dumps.data --symbols bin -o with.spk
 run stats with.spk --check 'samples.unwound >= 41' --check 'losses.unwind_image_missing == 0' --quiet
 run dump with.spk --losses
 run top with.spk -n 3
+# Places that are not there: nothing is converted.
 run convert dumps.data -o bad.spk --unwind --symbols nothing.zip --quiet
+run convert dumps.data -o bad.spk --unwind --symbols bin --symbols nowhere
+run symbolize with.spk -o bad.spk --symbols nowhere
+run collect dumps.data -o bad.zip --symbols nowhere
+ls bad.spk bad.zip 2> /dev/null
 # Below a root, by its path.
 mkdir -p root/home/user
 cp bin/framed root/home/user/
