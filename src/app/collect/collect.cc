@@ -126,8 +126,13 @@ class KitRun {
     }
     image.found = found.image ? found.image_path : found.debug_path;
     image.debug_file = found.image && found.debug ? found.debug_path : "";
+    // The kernel says nothing with the mapping of what is no file; perf looks it up at the end.
     image.reason = symbolize::reason_of(
-        found.end, "the capture has no build id of it; perf record --buildid-mmap keeps them");
+        found.end,
+        path == "[vdso]"
+            ? "the capture has no build id of it; perf record keeps that without "
+              "--buildid-mmap only"
+            : "the capture has no build id of it; perf record --buildid-mmap keeps them");
     std::optional<SlimElf> slim;
     if (found.end == SearchEnd::kFound) {
       slim = make_slim(found, build_id, image);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/collect/elf_parts.h"
+#include "app/collect/slim_symbols.h"
 #include "bytes/byte_writer.h"
 #include "codec/zstd_codec.h"
 #include "symbolize/elf_identity.h"
@@ -77,6 +78,7 @@ class SlimElfMaker {
       return Error{ErrorCode::kUnsupported, kNoOffset, "elf: too many sections"};
     }
     link_tables();
+    slim_symbols();
     made_.bytes = write();
     return std::move(made_);
   }
@@ -223,6 +225,30 @@ class SlimElfMaker {
             kept.header.link = static_cast<std::uint32_t>(i);
           }
         }
+      }
+    }
+  }
+
+  // Leaves out symbols that name no function. Relocations of an object file refer to them all.
+  void slim_symbols() {
+    constexpr std::uint16_t kObjectFile = 1;
+    const bool extended = std::any_of(kept_.begin(), kept_.end(), [](const Kept& kept) {
+      return kept.header.name == ".symtab_shndx" && !kept.bytes.empty();
+    });
+    for (Kept& kept : kept_) {
+      const bool is_table = kept.header.name == ".dynsym" || kept.header.name == ".symtab";
+      if (!is_table || base_.parts.type == kObjectFile || extended || kept.header.link == 0 ||
+          kept.header.link >= kept_.size()) {
+        continue;
+      }
+      Kept& texts = kept_[kept.header.link];
+      if (((kept.header.flags | texts.header.flags) & kCompressed) != 0) {
+        continue;
+      }
+      if (std::optional<SlimSymbols> slim = make_slim_symbols(kept.bytes, texts.bytes)) {
+        kept.bytes = std::move(slim->table);
+        kept.header.info = slim->locals;
+        texts.bytes = std::move(slim->texts);
       }
     }
   }
