@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -27,8 +28,12 @@ struct ThreadDump {
   std::array<std::uint64_t, kRegisters> registers{};
   std::uint64_t known_registers = 0;  ///< a bit each
   std::span<const std::byte> stack;   ///< from the stack pointer upwards
-  bool filled = true;                 ///< as many bytes were copied as were asked for
-  bool in_kernel = false;             ///< the sample was taken in the kernel
+  std::size_t loaded = 0;             ///< of `stack`: the others are not its bytes before load()
+  /// Where fewer are loaded than there are: reads on, to so many bytes of `stack` or more, and says
+  /// how many are there then. Fewer: they cannot be read.
+  std::function<std::size_t(std::size_t)> load;
+  bool filled = true;      ///< as many bytes were copied as were asked for
+  bool in_kernel = false;  ///< the sample was taken in the kernel
 };
 
 /// What a dump says of a sample's callstack.

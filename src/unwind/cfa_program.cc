@@ -1,6 +1,7 @@
 #include "unwind/cfa_program.h"
 
 #include <array>
+#include <optional>
 
 #include "unwind/encoded_pointer.h"
 #include "unwind/stack_expression.h"
@@ -254,7 +255,7 @@ class Program {
       case kRestoreState:
         good_ = good_ && remembered_ != 0;
         if (good_) {
-          row_ = states_[--remembered_];
+          row_ = *states_[--remembered_];
         }
         return;
       case kNegateRaState:
@@ -277,7 +278,7 @@ class Program {
   std::uint64_t location_;
   bytes::ByteCursor in_{{}, 0};
   FrameRow initial_;
-  std::array<FrameRow, kMostStates> states_;
+  std::array<std::optional<FrameRow>, kMostStates> states_;
   std::size_t remembered_ = 0;
   bool good_ = true;
 };

@@ -1,5 +1,6 @@
 #include "unwind/rule_table.h"
 
+#include <bit>
 #include <string_view>
 
 namespace stackpack::unwind {
@@ -80,45 +81,63 @@ std::uint32_t RuleTable::number(const FrameRow& row, std::span<const std::byte> 
                           rule.return_address)) {
     return kNone;
   }
-  std::vector<RegisterRule> kept;
-  for (unsigned i = 0; i < kRegisters; ++i) {
-    const bool followed = is_signal_frame || ((traits_.carried >> i) & 1) != 0;
-    if (row.registers[i].kind == RuleKind::kSame || !followed || i == traits_.pc) {
+  kept_.clear();
+  constexpr std::uint64_t kAll = (std::uint64_t{1} << kRegisters) - 1;
+  for (std::uint64_t left = is_signal_frame ? kAll : traits_.carried; left != 0; left &= left - 1) {
+    const auto i = static_cast<unsigned>(std::countr_zero(left));
+    if (row.registers[i].kind == RuleKind::kSame || i == traits_.pc) {
       continue;
     }
     if (RegisterRule made; make_register_rule(row.registers[i], i, section, made)) {
-      kept.push_back(made);
+      kept_.push_back(made);
     } else {
       return kNone;
     }
   }
-  return intern(rule, kept);
+  return intern(rule);
 }
 
-// The number of the rule with these rules of registers.
-std::uint32_t RuleTable::intern(FrameRule rule, std::span<const RegisterRule> kept) {
-  std::vector<std::uint64_t> key{
-      std::uint64_t{rule.cfa_by_expression} << 34 | std::uint64_t{rule.is_signal_frame} << 33 |
-          std::uint64_t{rule.signs_return} << 32 | std::uint64_t{rule.cfa_register} << 8 |
-          rule.return_register,
-      rule.cfa_expression, static_cast<std::uint64_t>(rule.cfa_offset), packed(rule.return_address),
-      static_cast<std::uint64_t>(rule.return_address.offset)};
-  for (const RegisterRule& made : kept) {
-    key.push_back(packed(made));
-    key.push_back(static_cast<std::uint64_t>(made.offset));
+// What `rule` and the rules of registers in kept_ say, into key_. Result: a hash of it.
+std::size_t RuleTable::make_key(const FrameRule& rule) {
+  key_.clear();
+  key_.insert(
+      key_.end(),
+      {std::uint64_t{rule.cfa_by_expression} << 34 | std::uint64_t{rule.is_signal_frame} << 33 |
+           std::uint64_t{rule.signs_return} << 32 | std::uint64_t{rule.cfa_register} << 8 |
+           rule.return_register,
+       rule.cfa_expression, static_cast<std::uint64_t>(rule.cfa_offset),
+       packed(rule.return_address), static_cast<std::uint64_t>(rule.return_address.offset)});
+  for (const RegisterRule& made : kept_) {
+    key_.push_back(packed(made));
+    key_.push_back(static_cast<std::uint64_t>(made.offset));
   }
-  if (const auto known = numbers_.find(key); known != numbers_.end()) {
+  constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15;
+  std::uint64_t hash = 0;
+  for (const std::uint64_t word : key_) {
+    hash = (std::rotl(hash, 5) ^ word) * kMultiplier;
+  }
+  return static_cast<std::size_t>(hash >> (64 - kRecentBits));
+}
+
+// The number of the rule with the rules of registers in kept_.
+std::uint32_t RuleTable::intern(FrameRule rule) {
+  const Numbers::value_type*& recent = recent_[make_key(rule)];
+  if (recent != nullptr && recent->first == key_) {
+    return recent->second;
+  }
+  if (const auto known = numbers_.find(key_); known != numbers_.end()) {
+    recent = &*known;
     return known->second;
   }
   if (rules_.size() == kMostRules) {
     return kNone;
   }
   rule.first_register = static_cast<std::uint32_t>(registers_.size());
-  rule.register_count = static_cast<std::uint8_t>(kept.size());
-  registers_.insert(registers_.end(), kept.begin(), kept.end());
+  rule.register_count = static_cast<std::uint8_t>(kept_.size());
+  registers_.insert(registers_.end(), kept_.begin(), kept_.end());
   const auto number = static_cast<std::uint32_t>(rules_.size());
   rules_.push_back(rule);
-  numbers_.emplace(std::move(key), number);
+  recent = &*numbers_.emplace(key_, number).first;
   return number;
 }
 

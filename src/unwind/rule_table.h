@@ -75,6 +75,8 @@ class RuleTable {
   static constexpr std::size_t kLongestExpression = 512;
 
   explicit RuleTable(Machine machine) : traits_(traits_of(machine)) {}
+  RuleTable(const RuleTable&) = delete;  // it refers to its own nodes
+  RuleTable& operator=(const RuleTable&) = delete;
 
   /// The number of the rule that `row` of `section` makes; kNone: it makes none, or there are too
   /// many. Rules of registers that are not followed are left out, but for signal frames.
@@ -91,9 +93,13 @@ class RuleTable {
   [[nodiscard]] std::size_t size() const { return rules_.size(); }
 
  private:
+  using Numbers = std::map<std::vector<std::uint64_t>, std::uint32_t>;
+  static constexpr unsigned kRecentBits = 10;
+
   std::uint32_t expression_number(std::span<const std::byte> section, std::uint64_t position,
                                   std::uint32_t size);
-  std::uint32_t intern(FrameRule rule, std::span<const RegisterRule> kept);
+  std::size_t make_key(const FrameRule& rule);
+  std::uint32_t intern(FrameRule rule);
   bool make_register_rule(const FrameRow::Place& place, unsigned number,
                           std::span<const std::byte> section, RegisterRule& rule);
 
@@ -102,7 +108,10 @@ class RuleTable {
   std::vector<RegisterRule> registers_;
   std::vector<std::vector<std::byte>> expressions_;
   std::map<std::string, std::uint32_t, std::less<>> expression_numbers_;
-  std::map<std::vector<std::uint64_t>, std::uint32_t> numbers_;  // by what a rule says, in words
+  Numbers numbers_;  // by what a rule says, in words
+  std::array<const Numbers::value_type*, std::size_t{1} << kRecentBits> recent_{};
+  std::vector<RegisterRule> kept_;  // of the rule under way
+  std::vector<std::uint64_t> key_;
 };
 
 }  // namespace stackpack::unwind

@@ -1,5 +1,6 @@
 #include "app/unwind/image_unwinder.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -98,7 +99,8 @@ capture::UnwoundStack ImageUnwinder::unwind(const capture::ThreadDump& dump) {
   thread.registers.values = dump.registers;
   thread.registers.known = dump.known_registers;
   const unsigned stack_pointer = unwind::traits_of(machine_).stack_pointer;
-  thread.memory = unwind::StackMemory(dump.registers[stack_pointer], dump.stack);
+  thread.memory = unwind::StackMemory(dump.registers[stack_pointer], dump.stack,
+                                      std::min(dump.loaded, dump.stack.size()), &dump.load);
   thread.filled = dump.filled;
   thread.in_kernel = dump.in_kernel;
   unwind::StackWalker& walker = this->walker(dump.machine);

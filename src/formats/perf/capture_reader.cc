@@ -4,9 +4,9 @@
 #include <array>
 #include <vector>
 
-#include "formats/perf/fact_scan.h"
 #include "formats/perf/features.h"
 #include "formats/perf/perf_losses.h"
+#include "formats/perf/record_scan.h"
 #include "formats/perf/record_stream.h"
 #include "formats/perf/simpleperf.h"
 #include "io/buffered_reader.h"
@@ -314,8 +314,8 @@ Status CaptureReader::read_symbol_files(io::ByteSource& source, std::uint32_t fe
 Status CaptureReader::read_section(io::ByteSource& source, const FileSection& data, bool whole) {
   const std::uint64_t end = data.offset + data.size;
   std::uint64_t begin = data.offset;
-  if (context_.without_samples) {
-    const Result<std::uint64_t> scanned = scan_facts(source, begin, end, context_, converter_);
+  if (context_.without_samples || context_.unwinder != nullptr) {
+    const Result<std::uint64_t> scanned = scan_records(source, begin, end, context_, converter_);
     if (!scanned) {
       return scanned.error();
     }

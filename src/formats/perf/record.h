@@ -12,6 +12,8 @@
 
 namespace stackpack::perf {
 
+class PartialRecord;
+
 enum class RecordType : std::uint32_t {
   kMmap = 1,
   kLost = 2,
@@ -121,6 +123,7 @@ struct Record {
       false;  ///< came out of a compressed record: has no bytes of its own in the file
   std::uint64_t offset = 0;
   bytes::ByteCursor payload;
+  PartialRecord* partial = nullptr;  ///< says which bytes of the payload are there; all without one
 };
 
 }  // namespace stackpack::perf

@@ -61,7 +61,9 @@ void read_dump(bytes::ByteCursor& in, const SampleLayout& layout, UserStackDump&
   if (layout.has(sample_bit::kStackUser)) {
     const auto size = in.read<std::uint64_t>();
     if (size != 0) {  // a size of 0 is not followed by the number of bytes used
+      dump.begin = in.position();
       const std::span<const std::byte> memory = in.read_bytes(size);
+      dump.end = in.position();
       const auto used = in.read<std::uint64_t>();
       dump.filled = used >= memory.size();
       dump.stack = used < memory.size() ? memory.first(static_cast<std::size_t>(used)) : memory;

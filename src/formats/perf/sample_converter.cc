@@ -1,9 +1,11 @@
 #include "formats/perf/sample_converter.h"
 
+#include <algorithm>
 #include <span>
 
 #include "formats/perf/attr_table.h"
 #include "formats/perf/dump_registers.h"
+#include "formats/perf/partial_record.h"
 #include "formats/perf/perf_losses.h"
 #include "formats/perf/record_trailer.h"
 
@@ -42,6 +44,24 @@ bool uses_branch_stack(const SampleLayout& layout) {
 
 }  // namespace
 
+// Of a sample that was read in part, the dump alone may have bytes that are not there.
+SampleFit SampleConverter::read_fields(const Record& record, const SampleLayout& layout) {
+  // With branches, there are two ways to read what follows them.
+  if (record.partial != nullptr && layout.has(sample_bit::kBranchStack)) {
+    record.partial->load_all();
+  }
+  const SampleFit fit = read_sample(record.payload, layout, fields_);
+  if (record.partial == nullptr || (record.partial->status() && fit == SampleFit::kExact &&
+                                    fields_.dump.begin <= record.partial->head() &&
+                                    fields_.dump.end >= record.partial->tail())) {
+    return fit;
+  }
+  record.partial->load_all();
+  // Where it cannot be read, reading ends with this record.
+  return record.partial->status() ? read_sample(record.payload, layout, fields_)
+                                  : SampleFit::kOverrun;
+}
+
 Status SampleConverter::convert_sample(const Record& record) {
   const AttrTable::Row* row = context_.attrs.of_sample(record.payload);
   if (row == nullptr) {
@@ -49,7 +69,7 @@ Status SampleConverter::convert_sample(const Record& record) {
     return {};
   }
   const SampleLayout& layout = row->layout;
-  const SampleFit fit = read_sample(record.payload, layout, fields_);
+  const SampleFit fit = read_fields(record, layout);
   if (fit == SampleFit::kOverrun) {
     context_.reject(record, skip::kBadSamples);
     return {};
@@ -129,6 +149,7 @@ bool SampleConverter::unwind(const Record& record, Sample& sample) {
     context_.unwinder->pass_over(capture::unwind_loss::kOtherMachine, record.offset);
     return false;
   }
+  set_unread(record);
   thread_.pid = fields_.pid;
   thread_.time_ns = fields_.time;
   thread_.offset = record.offset;
@@ -143,6 +164,18 @@ bool SampleConverter::unwind(const Record& record, Sample& sample) {
     sample.flags |= kSampleIncomplete;
   }
   return true;
+}
+
+// How much of the dump is there, and how the rest is read.
+void SampleConverter::set_unread(const Record& record) {
+  thread_.loaded = thread_.stack.size();
+  if (PartialRecord* const partial = record.partial; partial != nullptr) {
+    const std::size_t begin = fields_.dump.begin;
+    thread_.loaded = std::min(thread_.loaded, partial->head() - begin);
+    thread_.load = [partial, begin](std::size_t size) {
+      return partial->load(begin + size) - begin;
+    };
+  }
 }
 
 // A record with bytes to spare: of fields that we do not know, or damaged. False: it is no sample.

@@ -45,7 +45,9 @@ class SampleConverter {
   bool notices_unknown_context(const Record& record);
   [[nodiscard]] BesideChain beside_chain(const Record& record, const SampleLayout& layout,
                                          FrameMode mode) const;
+  SampleFit read_fields(const Record& record, const SampleLayout& layout);
   bool unwind(const Record& record, Sample& sample);
+  void set_unread(const Record& record);
   bool accept_slack(const Record& record, const SampleLayout& layout);
   bool count_events(const Record& record, const SampleLayout& layout);
   Status give(Sample sample, capture::StackView stack, capture::StackMemo memo);

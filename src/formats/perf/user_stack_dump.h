@@ -22,6 +22,8 @@ struct UserStackDump {
   bytes::ByteCursor registers{{}, 0};  ///< one u64 for each bit of the mask, lowest bit first
   std::span<const std::byte> stack;    ///< memory from the stack pointer upwards
   bool filled = true;                  ///< as many bytes as were asked for could be copied
+  std::size_t begin = 0;               ///< where in the payload there is room for it, used or not
+  std::size_t end = 0;
 
   /// Whether there is something to unwind.
   [[nodiscard]] bool usable() const { return abi != 0 && !stack.empty(); }
