@@ -19,7 +19,7 @@ const StackStream& input_stream(const Settings& settings) {
 }
 
 std::span<const Benchmark> benchmarks() {
-  static constexpr std::array<Benchmark, 9> kTable{{
+  static constexpr std::array<Benchmark, 10> kTable{{
       {"workload", "statistics of the input stream", bench_workload},
       {"builder", "interning, against other designs", bench_builder},
       {"freeze", "canonical order", bench_freeze},
@@ -29,6 +29,7 @@ std::span<const Benchmark> benchmarks() {
       {"samples", "the sample stream, against other codings", bench_samples},
       {"decode", "id to callstack, resident and cold", bench_decode},
       {"stats", "opening a file for its statistics", bench_stats},
+      {"arrow", "samples as an Arrow stream", bench_arrow},
   }};
   return kTable;
 }

@@ -35,5 +35,6 @@ bool bench_encodings(const Settings& settings);
 bool bench_samples(const Settings& settings);
 bool bench_decode(const Settings& settings);
 bool bench_stats(const Settings& settings);
+bool bench_arrow(const Settings& settings);
 
 }  // namespace stackpack::bench

@@ -15,6 +15,7 @@ SYSTEM = ["sys/", "fcntl.h", "unistd.h", "dirent.h", "poll.h", "io.h", "windows.
 ROOMS = {
     "public": ([], ["stddef.h", "stdint.h"]),
     "core": (["public"], []),
+    "arrow": (["public", "core"], []),
     "bytes": (["public"], ["xxhash"]),
     "io": (["public"], SYSTEM + ["spawn.h"]),
     "codec": (["public", "bytes", "io"], ["zstd", "xxhash", "zlib.h", "zip.h"]),
@@ -34,7 +35,7 @@ ROOMS = {
                   SYSTEM + ["libelf.h", "gelf.h", "elf.h", "dwarf.h", "elfutils/", "lzma.h", "zlib.h", "libiberty/", "llvm/Demangle/"]),
     "diff": (["public"], []),
     "export": (["public", "core", "bytes", "io", "codec", "capture", "symbols"], ["protozero/", "rapidjson/", "fmt/"]),
-    "app": (["public", "core", "bytes", "io", "codec", "scratch", "capture", "unwind", "formats", "dag", "spk", "symbols",
+    "app": (["public", "core", "arrow", "bytes", "io", "codec", "scratch", "capture", "unwind", "formats", "dag", "spk", "symbols",
              "symbolize", "diff", "export"],
             ["rapidjson/", "fmt/"]),
     "bindings": (["public"], []),

@@ -16,7 +16,11 @@ FOLDERS = ["io", "bytes", "codec", "scratch"]
 DECODER = "a decoder's inner loop, where a check for each byte costs a third of the speed: bounds are checked for " \
           "each step, and a naive decoder must agree on any input (tests/support/naive_decoders.cc)"
 OWN_BYTES = "reads what this process wrote itself, in memory or in a scratch file"
+ARROW = "lays out what is in memory as Arrow has it, for a consumer; reads no input"
 FILES = {
+    "arrow_column.cc": ARROW,
+    "arrow_column.h": ARROW,
+    "arrow_schema.cc": ARROW,
     "lz_copy.h": DECODER,
     "lznt1.cc": DECODER,
     "xpress_huffman.cc": DECODER,

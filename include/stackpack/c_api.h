@@ -21,6 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stackpack/arrow_c_data.h"
+
 // Names as C libraries have them.
 // NOLINTBEGIN(readability-identifier-naming)
 
@@ -37,7 +39,8 @@ typedef enum stackpack_status {
   STACKPACK_UNSUPPORTED = 5, /* the file is of a newer version */
   STACKPACK_LIMIT = 6,       /* the file is larger than this program can hold */
   STACKPACK_USAGE = 7,       /* the call makes no sense: a null pointer, an unknown id */
-  STACKPACK_OUT_OF_MEMORY = 8
+  STACKPACK_OUT_OF_MEMORY = 8,
+  STACKPACK_CANCELLED = 9 /* stackpack_cancel was called */
 } stackpack_status;
 
 /* A static text for a status: "file is damaged", ... Never NULL. */
@@ -299,6 +302,61 @@ typedef enum stackpack_outcome {
 stackpack_status stackpack_check_gate(const stackpack_diff* diff, const char* condition,
                                       const char* allowed, uint32_t* outcome, size_t* findings);
 
+/* ---- progress ---- */
+
+/* Shared with a thread that watches a conversion or a merge while another one runs it. */
+typedef struct stackpack_progress stackpack_progress;
+
+/* NULL when memory runs out. Lives until stackpack_free_progress, which takes NULL, too, and comes
+ * after the work that was given it. */
+stackpack_progress* stackpack_new_progress(void);
+void stackpack_free_progress(stackpack_progress* progress);
+
+/* The work that was given it ends soon with STACKPACK_CANCELLED; the output does not appear. */
+void stackpack_cancel(stackpack_progress* progress);
+
+typedef struct stackpack_progress_state {
+  size_t struct_size;
+  uint64_t bytes_total; /* of the input; 0: not known */
+  uint64_t bytes_done;
+  uint64_t samples;
+  uint64_t samples_written; /* of them, in stage 2 */
+  uint32_t stage;           /* 0 reading, 1 callstacks, 2 samples, 3 finishing */
+} stackpack_progress_state;
+
+stackpack_status stackpack_get_progress(const stackpack_progress* progress,
+                                        stackpack_progress_state* state);
+
+/* ---- conversions ---- */
+
+/* How a capture is converted. Zeros and NULLs are what the program does without options. */
+typedef struct stackpack_convert_options {
+  size_t struct_size;
+  uint32_t level;        /* of zstd, 1 to 22; 0: 9 */
+  uint32_t drop_samples; /* not 0: counts of samples only */
+  uint32_t redact;       /* not 0: leave out command lines, host name, user names in paths */
+  uint32_t force;        /* not 0: replace an existing file that is neither a .spk file nor empty */
+  uint64_t memory_limit; /* bytes; 0: what it takes */
+  const char* format;    /* "perf", "etl", ...; NULL: by the first bytes */
+  const char* member;    /* of a zip archive: which of its captures; may be NULL */
+  stackpack_progress* progress; /* may be NULL */
+} stackpack_convert_options;
+
+typedef struct stackpack_convert_report {
+  size_t struct_size;
+  uint64_t input_bytes;
+  uint64_t output_bytes;
+  uint64_t samples;
+  uint64_t callstacks; /* distinct recorded ones */
+  uint32_t lossy;      /* 1: the recorder lost data, or something is damaged: table losses */
+} stackpack_convert_report;
+
+/* Converts the capture `input` into the file `output`, which appears whole or not at all. `options`
+ * and `report` may be NULL. */
+stackpack_status stackpack_convert(const char* input, const char* output,
+                                   const stackpack_convert_options* options,
+                                   stackpack_convert_report* report);
+
 /* ---- merges ---- */
 
 /* How files are merged. Zeros and NULLs are what the program does without options. */
@@ -310,6 +368,7 @@ typedef struct stackpack_merge_options {
   uint32_t force;        /* not 0: replace an existing file that is neither a .spk file nor empty */
   uint64_t memory_limit; /* bytes; 0: what it takes */
   const char* format;    /* of captures among the inputs; NULL: by their first bytes */
+  stackpack_progress* progress; /* may be NULL */
 } stackpack_merge_options;
 
 typedef struct stackpack_merge_report {
@@ -476,6 +535,48 @@ stackpack_status stackpack_get_module(const stackpack_tables* tables, size_t row
                                       stackpack_module* module);
 stackpack_status stackpack_get_metadata(const stackpack_tables* tables, size_t row,
                                         stackpack_metadata* metadata);
+
+/* ---- Arrow ---- */
+
+/* What there are streams of; docs/arrow.md has the columns. */
+typedef enum stackpack_table {
+  STACKPACK_TABLE_SAMPLES = 0,
+  STACKPACK_TABLE_CALLSTACKS = 1, /* a tree: id, parent, frame */
+  STACKPACK_TABLE_FRAMES = 2,     /* function, image, line, address */
+  STACKPACK_TABLE_FUNCTIONS = 3,
+  STACKPACK_TABLE_MODULES = 4,
+  STACKPACK_TABLE_PROCESSES = 5,
+  STACKPACK_TABLE_THREADS = 6,
+  STACKPACK_TABLE_EVENTS = 7,
+  STACKPACK_TABLE_SOURCES = 8, /* captures that the file was made of */
+  STACKPACK_TABLE_LOSSES = 9,
+  STACKPACK_TABLE_METADATA = 10,
+  STACKPACK_TABLE_COUNTS = 11, /* samples by callstack, event, process and origin */
+  STACKPACK_TABLE_TOP = 12     /* what the command `top` shows */
+} stackpack_table;
+
+/* "samples", ...: a static text; NULL: there is no such table. */
+const char* stackpack_table_name(uint32_t table);
+
+/* Zeros and NULLs are the whole table. */
+typedef struct stackpack_stream_options {
+  size_t struct_size;
+  uint32_t batch_rows;        /* at most, up to 2^24; 0: 65536 */
+  uint32_t any_order;         /* samples: not 0, not in order of time, which is cheaper */
+  uint64_t from_ns;           /* samples, counts and top: first time, inclusive */
+  uint64_t to_ns;             /* last time, inclusive; 0: no end */
+  const char* const* columns; /* those wanted, in their order; NULL: all */
+  size_t column_count;
+  const char* by;    /* top: "function", "module", ...; NULL: function */
+  const char* event; /* top: a pattern; NULL: the one that samples where time goes */
+} stackpack_stream_options;
+
+/* Makes *stream an Arrow stream of a table, which the caller releases; it stays good when the
+ * reader is closed, and belongs to one thread at a time. `options` may be NULL. What goes wrong
+ * later comes from the stream's get_next and get_last_error. */
+stackpack_status stackpack_stream_table(const stackpack_reader* reader, uint32_t table,
+                                        const stackpack_stream_options* options,
+                                        struct ArrowArrayStream* stream);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -101,6 +101,15 @@ class Reader {
   Status samples(const SampleQuery& query,
                  const std::function<bool(std::span<const StoredSample>)>& visit) const;
 
+  /// Samples are stored in blocks, in the order of the capture: number of blocks. Errors: as
+  /// samples().
+  [[nodiscard]] Result<std::uint64_t> sample_block_count() const;
+  /// What samples() visits of one block, into `samples` (replaced; reuse it): no row when it has
+  /// none that match. For those who ask for samples instead of being visited. Errors: as samples();
+  /// kUsage when there is no such block.
+  Status sample_block(std::uint64_t block, const SampleQuery& query,
+                      std::vector<StoredSample>& samples) const;
+
   /// False when the samples themselves were left out; stack_counts() has what is left then.
   [[nodiscard]] bool has_samples() const;
   /// Errors: kUsage when the file has samples.

@@ -34,8 +34,10 @@ stackpack_status hand_out(stackpack::Result<std::unique_ptr<Reader>> opened,
   if (!events) {
     return status_of(events);
   }
+  std::shared_ptr<const Reader> shared(std::move(opened).value());
+  auto tables = stackpack::ArrowTables::of(shared);
   *reader = std::make_unique<stackpack_reader>(
-                stackpack_reader{std::move(opened).value(), std::move(events).value()})
+                stackpack_reader{std::move(shared), std::move(events).value(), std::move(tables)})
                 .release();
   return STACKPACK_OK;
 }
@@ -83,6 +85,8 @@ const char* stackpack_status_text(stackpack_status status) {
       return "invalid argument";
     case STACKPACK_OUT_OF_MEMORY:
       return "out of memory";
+    case STACKPACK_CANCELLED:
+      return "cancelled";
   }
   return "unknown status";
 }

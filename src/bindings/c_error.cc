@@ -27,8 +27,9 @@ stackpack_status status_of(ErrorCode code) {
       return STACKPACK_LIMIT;
     case ErrorCode::kResource:
       return STACKPACK_OUT_OF_MEMORY;
-    case ErrorCode::kUsage:
     case ErrorCode::kCancelled:
+      return STACKPACK_CANCELLED;
+    case ErrorCode::kUsage:
     case ErrorCode::kInternal:
       break;
   }

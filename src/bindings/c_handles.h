@@ -10,14 +10,16 @@
 #include <string_view>
 #include <vector>
 
+#include "stackpack/arrow.h"
 #include "stackpack/c_api.h"
 #include "stackpack/model.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 
 struct stackpack_reader {  // NOLINT(readability-identifier-naming): a C name
-  std::unique_ptr<stackpack::Reader> reader;
+  std::shared_ptr<const stackpack::Reader> reader;  // Arrow streams may outlive the handle
   std::vector<stackpack::Event> events;
+  std::shared_ptr<const stackpack::ArrowTables> tables;
 };
 
 namespace stackpack::bindings {

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "bindings/c_handles.h"
+#include "bindings/c_progress.h"
 #include "stackpack/merge.h"
 
 namespace {
@@ -15,7 +16,8 @@ using stackpack::bindings::refuse;
 
 constexpr std::uint32_t kHighestLevel = 22;
 
-bool take_merge_options(const stackpack_merge_options* from, MergeOptions& options) {
+bool take_merge_options(const stackpack_merge_options* from, MergeOptions& options,
+                        stackpack_progress** progress) {
   stackpack_merge_options given{};
   if (!stackpack::bindings::take_options(from, given) || given.level > kHighestLevel) {
     return false;
@@ -26,6 +28,7 @@ bool take_merge_options(const stackpack_merge_options* from, MergeOptions& optio
   options.force = given.force != 0;
   options.memory_limit = given.memory_limit;
   options.format = given.format == nullptr ? "" : given.format;
+  *progress = given.progress;
   return true;
 }
 
@@ -60,20 +63,22 @@ stackpack_status stackpack_merge(const char* const* inputs, size_t count, const 
   return guard([&] {
     std::vector<std::string> names;
     MergeOptions wanted;
+    stackpack_progress* progress = nullptr;
     if (failed_input != nullptr) {
       *failed_input = count;
     }
     if (output == nullptr || !take_names(inputs, count, names)) {
       return refuse("a null pointer in place of a name");
     }
-    if (!take_merge_options(options, wanted)) {
+    if (!take_merge_options(options, wanted, &progress)) {
       return refuse("struct_size is not set, or an unknown level");
     }
     // Before the work: a report that cannot be written is not worth a merge.
     if (report != nullptr && report->struct_size < sizeof report->struct_size) {
       return refuse("struct_size is not set");
     }
-    const auto merged = stackpack::merge(names, output, wanted, nullptr);
+    const auto merged =
+        stackpack::merge(names, output, wanted, progress == nullptr ? nullptr : &progress->state);
     if (!merged) {
       if (failed_input != nullptr && merged.error().part < count) {
         *failed_input = merged.error().part;

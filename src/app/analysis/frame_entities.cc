@@ -23,17 +23,22 @@ std::string unnamed_text(const Frame& frame, const CodeLocation& location, Frame
   if (grain == FrameGrain::kOffset && location.module == nullptr) {
     return fmt::format("0x{:x}", frame.address - back);
   }
+  if (grain == FrameGrain::kOffset) {
+    return fmt::format("{}+0x{:x}", exporting::file_name_of(*location.module),
+                       location.offset - back);
+  }
+  return code_without_name(frame, location);
+}
+
+}  // namespace
+
+std::string code_without_name(const Frame& frame, const CodeLocation& location) {
   if (location.module == nullptr) {
     return frame.mode == FrameMode::kKernel ? "[kernel]" : "[unknown]";
   }
   const std::string_view module = exporting::file_name_of(*location.module);
-  if (grain == FrameGrain::kOffset) {
-    return fmt::format("{}+0x{:x}", module, location.offset - back);
-  }
   return module.starts_with('[') ? std::string(module) : fmt::format("[{}]", module);
 }
-
-}  // namespace
 
 std::uint64_t FrameEntities::KeyHash::operator()(const Key& key) const {
   std::uint64_t hash = key.frame.address * 0x9E37'79B9'7F4A'7C15ULL;

@@ -30,6 +30,9 @@ struct FrameEntity {
   std::string place;   ///< file:line, with FrameGrain::kLine
 };
 
+/// What code without a name is counted under: `[module]`, `[kernel]` or `[unknown]`.
+std::string code_without_name(const Frame& frame, const CodeLocation& location);
+
 /// Numbers what frames belong to: the same text is the same thing, whichever process it is in.
 class FrameEntities {
  public:

@@ -40,12 +40,48 @@ std::vector<PageRun> runs_by_page(const spk::DagStore& dag, std::span<const Stac
   return runs;
 }
 
-// A block of samples outside the time range is not even looked at.
-bool overlaps(const spk::SampleBlockEntry& entry, const SampleQuery& query) {
-  return entry.from_ns <= query.to_ns && entry.to_ns >= query.from_ns;
+}  // namespace
+
+Result<Reader::Impl::SampleBounds> Reader::Impl::sample_bounds(const Reader& reader) {
+  if (!has_samples()) {
+    return Error{ErrorCode::kUsage, kNoOffset, "the file was written without samples"};
+  }
+  if (const Status loaded = samples.load(); !loaded) {
+    return loaded.error();
+  }
+  const Result<std::vector<Event>> events = reader.events();
+  return events ? Result<SampleBounds>(SampleBounds{reader.stack_count(), events->size()})
+                : Result<SampleBounds>(events.error());
 }
 
-}  // namespace
+Status Reader::Impl::read_block(const spk::SampleBlocks::Block& block, const SampleQuery& query,
+                                const SampleBounds& bounds, spk::ReadScratch& scratch,
+                                std::vector<StoredSample>& rows) {
+  rows.clear();
+  // A block outside the time range is not even looked at.
+  if (block.entry.from_ns > query.to_ns || block.entry.to_ns < query.from_ns) {
+    return {};
+  }
+  spk::SampleHead head;
+  if (const Status read = samples.read_head(block, scratch, head); !read) {
+    return read;
+  }
+  const bool by_thread = query.pid.has_value() || query.tid.has_value();
+  if (by_thread && !spk::has_wanted_thread(head, query)) {
+    return {};
+  }
+  const auto order = query.any_order ? spk::SampleBlockDecoder::Order::kStored
+                                     : spk::SampleBlockDecoder::Order::kCapture;
+  if (const Status read =
+          samples.read_body(block, head, bounds.stacks, bounds.events, order, scratch, rows);
+      !read) {
+    return read;
+  }
+  if (by_thread || block.entry.from_ns < query.from_ns || block.entry.to_ns > query.to_ns) {
+    std::erase_if(rows, [&query](const auto& sample) { return !spk::matches(sample, query); });
+  }
+  return {};
+}
 
 Reader::Reader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Reader::~Reader() = default;
@@ -147,45 +183,41 @@ Status Reader::callstacks(
 
 Status Reader::samples(const SampleQuery& query,
                        const std::function<bool(std::span<const StoredSample>)>& visit) const {
-  if (!has_samples()) {
-    return Error{ErrorCode::kUsage, kNoOffset, "the file was written without samples"};
-  }
-  if (const Status loaded = impl_->samples.load(); !loaded) {
-    return loaded;
-  }
-  const Result<std::vector<Event>> table = events();
-  if (!table) {
-    return table.error();
+  const Result<Impl::SampleBounds> bounds = impl_->sample_bounds(*this);
+  if (!bounds) {
+    return bounds.error();
   }
   spk::BlockReader::Lease scratch = impl_->blocks.borrow();
-  spk::SampleHead head;
   std::vector<StoredSample> samples;
-  const bool by_thread = query.pid.has_value() || query.tid.has_value();
-  const auto order = query.any_order ? spk::SampleBlockDecoder::Order::kStored
-                                     : spk::SampleBlockDecoder::Order::kCapture;
   for (const spk::SampleBlocks::Block& block : impl_->samples.blocks()) {
-    if (!overlaps(block.entry, query)) {
-      continue;
-    }
-    if (const Status read = impl_->samples.read_head(block, *scratch, head); !read) {
+    if (const Status read = impl_->read_block(block, query, *bounds, *scratch, samples); !read) {
       return read;
-    }
-    if (by_thread && !spk::has_wanted_thread(head, query)) {
-      continue;
-    }
-    if (const Status read = impl_->samples.read_body(block, head, stack_count(), table->size(),
-                                                     order, *scratch, samples);
-        !read) {
-      return read;
-    }
-    if (by_thread || block.entry.from_ns < query.from_ns || block.entry.to_ns > query.to_ns) {
-      std::erase_if(samples, [&query](const auto& sample) { return !spk::matches(sample, query); });
     }
     if (!samples.empty() && !visit(samples)) {
       return {};
     }
   }
   return {};
+}
+
+Result<std::uint64_t> Reader::sample_block_count() const {
+  const Result<Impl::SampleBounds> bounds = impl_->sample_bounds(*this);
+  return bounds ? Result<std::uint64_t>(std::uint64_t{impl_->samples.blocks().size()})
+                : Result<std::uint64_t>(bounds.error());
+}
+
+Status Reader::sample_block(std::uint64_t block, const SampleQuery& query,
+                            std::vector<StoredSample>& samples) const {
+  const Result<Impl::SampleBounds> bounds = impl_->sample_bounds(*this);
+  if (!bounds) {
+    return bounds.error();
+  }
+  if (block >= impl_->samples.blocks().size()) {
+    return Error{ErrorCode::kUsage, kNoOffset, "no block of samples of that number"};
+  }
+  spk::BlockReader::Lease scratch = impl_->blocks.borrow();
+  return impl_->read_block(impl_->samples.blocks()[static_cast<std::size_t>(block)], query, *bounds,
+                           *scratch, samples);
 }
 
 bool Reader::has_samples() const {

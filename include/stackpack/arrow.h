@@ -1,0 +1,85 @@
+// The tables of a .spk file as Arrow streams, which pyarrow, pandas, Polars, DuckDB and others take
+// without a copy. docs/arrow.md has the columns.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stackpack/arrow_c_data.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+
+namespace stackpack {
+
+enum class ArrowTable : std::uint8_t {
+  kSamples,
+  kCallstacks,  ///< a tree: id, parent, frame
+  kFrames,      ///< what the nodes of callstacks are: function, image, line, address
+  kFunctions,   ///< all functions that the file names
+  kModules,
+  kProcesses,
+  kThreads,
+  kEvents,
+  kSources,  ///< captures that the file was made of; one, unless it is a merged file
+  kLosses,
+  kMetadata,
+  kCounts,  ///< samples by callstack, event, process and origin
+  kTop,     ///< shares of functions, modules, ...: what the command `top` shows
+};
+inline constexpr unsigned kArrowTableCount = 13;
+
+/// "samples", "callstacks", ... in the order of the enumeration.
+std::span<const std::string_view> arrow_table_names();
+std::optional<ArrowTable> arrow_table_of(std::string_view name);
+
+struct ArrowOptions {
+  /// Rows of a batch, at most; a batch ends earlier where its texts take 16 MiB. 1 to 2^24.
+  std::uint32_t batch_rows = 65'536;
+  std::vector<std::string> columns;  ///< these, in this order; none: all of the table
+  /// Samples, counts and top: times of the capture's clock in ns, both inclusive. Blocks of samples
+  /// outside are not read.
+  std::uint64_t from_ns = 0;
+  std::uint64_t to_ns = ~std::uint64_t{0};
+  /// Samples: not in order of time, for sums, which do not care. Cheaper.
+  bool any_order = false;
+  /// Top: function, module, line, process, thread, event, callstack or source; empty: function.
+  std::string by;
+  /// Top: a pattern of events; empty: the one that samples where time goes, as the command does.
+  std::string event;
+};
+
+/// The tables of an open file.
+///
+/// Numbers of callstacks and frames are those of the file: the same in each stream and each run.
+/// What finding them takes is done once, by the first stream that needs them.
+/// Memory:  the tables of the file, and some 16 bytes for each distinct callstack in each place
+///          where its addresses mean something else; of a stream one batch and one block of
+///          samples.
+/// Threads: any number may make streams; each stream belongs to one thread at a time.
+class ArrowTables {
+ public:
+  static std::shared_ptr<const ArrowTables> of(std::shared_ptr<const Reader> reader);
+
+  /// Makes *out a stream of a table, which the caller releases; it holds what it needs of this and
+  /// of the reader. Nothing is written on failure.
+  /// Errors: kUsage (an unknown column or `by`, a number of rows, samples of a file without); those
+  ///         of the reader. Later ones come from the stream's get_next: EINVAL, ENOMEM or EIO, with
+  ///         the text of message() as its last error.
+  Status stream(ArrowTable table, const ArrowOptions& options, ArrowArrayStream* out) const;
+
+  ArrowTables(const ArrowTables&) = delete;
+  ArrowTables& operator=(const ArrowTables&) = delete;
+  ~ArrowTables();
+
+ private:
+  struct Impl;
+  explicit ArrowTables(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace stackpack

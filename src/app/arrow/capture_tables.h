@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "app/arrow/callstack_numbers.h"
+#include "app/arrow/frame_rows.h"
+#include "export/selection/capture_view.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+#include "stackpack/sources.h"
+#include "symbols/symbol_index.h"
+
+namespace stackpack::app {
+
+/// What the tables of an open file are made of, each part at its first use.
+/// Threads: any number; what is given out is immutable and lives as long as this.
+class CaptureTables {
+ public:
+  explicit CaptureTables(std::shared_ptr<const Reader> reader) : reader_(std::move(reader)) {}
+
+  [[nodiscard]] const Reader& reader() const { return *reader_; }
+
+  // Errors: those of the reader. A failure is tried again at the next call.
+  Result<const exporting::CaptureView*> view();
+  Result<const CallstackNumbers*> stacks();
+  Result<const FrameRows*> frames();
+  /// Of a file that is not merged one, made of what is known of it.
+  Result<const std::vector<MergedSource>*> sources();
+
+ private:
+  Status load_view();
+  Status load_stacks();
+  Status load_frames();
+
+  const std::shared_ptr<const Reader> reader_;
+  std::mutex mutex_;  // guards the loading of what follows
+  std::optional<exporting::CaptureView> view_;
+  std::unique_ptr<const symbols::SymbolIndex> symbols_;
+  std::unique_ptr<const CallstackNumbers> stacks_;
+  std::unique_ptr<const FrameRows> frames_;
+  std::optional<std::vector<MergedSource>> sources_;
+};
+
+}  // namespace stackpack::app

@@ -1,0 +1,66 @@
+// What each table of a capture gives to a stream: its columns, and a function that puts the next
+// rows into a batch (see arrow::BatchSource::next). That function keeps the tables alive; what has
+// to be found first is found by its first call.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "app/arrow/capture_tables.h"
+#include "arrow/arrow_batch.h"
+#include "stackpack/arrow.h"
+#include "stackpack/result.h"
+
+namespace stackpack::app {
+
+/// What the column `origin` calls a StackOrigin.
+inline constexpr std::array<std::string_view, kStackOriginCount> kOriginNames{
+    "none", "ip-only", "recorded", "unwound"};
+
+using NextRows = std::function<Status(arrow::Batch&)>;
+using SharedTables = std::shared_ptr<CaptureTables>;
+
+std::span<const arrow::Field> sample_fields();
+NextRows sample_rows(const SharedTables& tables, const ArrowOptions& options);
+
+std::span<const arrow::Field> callstack_fields();
+NextRows callstack_rows(const SharedTables& tables, const ArrowOptions& options);
+
+std::span<const arrow::Field> frame_fields();
+NextRows frame_rows(const SharedTables& tables, const ArrowOptions& options);
+
+std::span<const arrow::Field> count_fields();
+NextRows count_rows(const SharedTables& tables, const ArrowOptions& options);
+
+/// Functions, modules, processes, threads, events, sources, losses and metadata.
+std::span<const arrow::Field> system_fields(ArrowTable table);
+NextRows system_rows(const SharedTables& tables, ArrowTable table, const ArrowOptions& options);
+
+std::span<const arrow::Field> top_fields();
+/// Errors: kUsage, options.by is none of the kinds.
+Result<NextRows> top_rows(const SharedTables& tables, const ArrowOptions& options);
+
+/// Rows of a table that is in memory: `find()` gives it, a Result with something that has size()
+/// and operator[], or a pointer to that; `put(batch, row number, row)` puts everything but
+/// end_row().
+template <typename Find, typename Put>
+NextRows rows_in_memory(std::uint32_t batch_rows, Find find, Put put) {
+  return [batch_rows, find = std::move(find), put = std::move(put),
+          next = std::size_t{0}](arrow::Batch& batch) mutable -> Status {
+    const auto found = find();
+    if (!found) {
+      return found.error();
+    }
+    const auto& rows = **found;
+    for (; next < rows.size() && !batch.full(batch_rows); ++next) {
+      put(batch, next, rows[next]);
+      batch.end_row();
+    }
+    return {};
+  };
+}
+
+}  // namespace stackpack::app

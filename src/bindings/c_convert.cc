@@ -1,0 +1,110 @@
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bindings/c_handles.h"
+#include "bindings/c_progress.h"
+#include "stackpack/convert.h"
+
+namespace {
+
+using stackpack::ConvertOptions;
+using stackpack::ConvertReport;
+using stackpack::bindings::fail;
+using stackpack::bindings::guard;
+using stackpack::bindings::hand_over;
+using stackpack::bindings::refuse;
+
+constexpr std::uint32_t kHighestConvertLevel = 22;
+
+bool take_convert_options(const stackpack_convert_options* from, ConvertOptions& options,
+                          stackpack_progress** progress) {
+  stackpack_convert_options given{};
+  if (!stackpack::bindings::take_options(from, given) || given.level > kHighestConvertLevel) {
+    return false;
+  }
+  options.level = given.level != 0 ? static_cast<int>(given.level) : options.level;
+  options.samples = given.drop_samples == 0;
+  options.redact = given.redact != 0;
+  options.force = given.force != 0;
+  options.memory_limit = given.memory_limit;
+  options.format = given.format == nullptr ? "" : given.format;
+  options.member = given.member == nullptr ? "" : given.member;
+  *progress = given.progress;
+  return true;
+}
+
+stackpack_convert_report c_report_of(const ConvertReport& from) {
+  stackpack_convert_report to{};
+  to.input_bytes = from.input_bytes;
+  to.output_bytes = from.output_bytes;
+  to.samples = from.statistics.samples.total;
+  to.callstacks = from.statistics.callstacks.unique;
+  to.lossy = from.lossy ? 1 : 0;
+  return to;
+}
+
+}  // namespace
+
+extern "C" {
+
+stackpack_progress* stackpack_new_progress(void) {
+  stackpack_progress* made = nullptr;
+  const stackpack_status status = guard([&] {
+    made = std::make_unique<stackpack_progress>().release();
+    return STACKPACK_OK;
+  });
+  return status == STACKPACK_OK ? made : nullptr;
+}
+
+void stackpack_free_progress(stackpack_progress* progress) {
+  const std::unique_ptr<stackpack_progress> owned(progress);
+}
+
+void stackpack_cancel(stackpack_progress* progress) {
+  if (progress != nullptr) {
+    progress->state.cancelled = true;
+  }
+}
+
+stackpack_status stackpack_get_progress(const stackpack_progress* progress,
+                                        stackpack_progress_state* state) {
+  if (progress == nullptr) {
+    return refuse("no progress");
+  }
+  stackpack_progress_state value{};
+  value.bytes_total = progress->state.bytes_total;
+  value.bytes_done = progress->state.bytes_done;
+  value.samples = progress->state.samples;
+  value.samples_written = progress->state.samples_written;
+  value.stage = static_cast<std::uint32_t>(progress->state.stage.load());
+  return hand_over(state, value);
+}
+
+stackpack_status stackpack_convert(const char* input, const char* output,
+                                   const stackpack_convert_options* options,
+                                   stackpack_convert_report* report) {
+  return guard([&] {
+    ConvertOptions wanted;
+    stackpack_progress* progress = nullptr;
+    if (input == nullptr || output == nullptr) {
+      return refuse("a null pointer in place of a name");
+    }
+    if (!take_convert_options(options, wanted, &progress)) {
+      return refuse("struct_size is not set, or an unknown level");
+    }
+    // Before the work: a report that cannot be written is not worth a conversion.
+    if (report != nullptr && report->struct_size < sizeof report->struct_size) {
+      return refuse("struct_size is not set");
+    }
+    const auto converted =
+        stackpack::convert(input, output, wanted, progress == nullptr ? nullptr : &progress->state);
+    if (!converted) {
+      return fail(converted.error());
+    }
+    return report == nullptr ? STACKPACK_OK : hand_over(report, c_report_of(*converted));
+  });
+}
+
+}  // extern "C"
