@@ -216,7 +216,7 @@ typedef struct stackpack_diff_options {
   const char* whole;    /* FUNCTION, MODULE!FUNCTION or MODULE!*; NULL: everything */
   double mistakes;      /* 0: 0.01 */
   double run_variation; /* negative: none; 0: 0.1 */
-  /* not 0: stackpack_check_gate takes what one run a side shows for a change */
+  /* not 0: what one run a side shows is taken for a change */
   uint32_t accept_single_run;
 } stackpack_diff_options;
 
@@ -257,7 +257,8 @@ typedef enum stackpack_verdict {
   STACKPACK_LESS = 2,
   STACKPACK_APPEARED = 3,
   STACKPACK_DISAPPEARED = 4,
-  STACKPACK_TOO_FEW = 5 /* samples for any verdict */
+  STACKPACK_TOO_FEW = 5, /* samples for any verdict */
+  STACKPACK_UNSURE = 6   /* one run a side, which does not show how much runs differ */
 } stackpack_verdict;
 
 /* Shares are 0 to 1; with STACKPACK_PER_TIME samples per second. */
@@ -366,7 +367,7 @@ typedef struct stackpack_merge_options {
   uint32_t drop_samples; /* not 0: counts of samples only */
   uint32_t keep_going;   /* not 0: leave out inputs that are bad */
   uint32_t force;        /* not 0: replace an existing file that is neither a .spk file nor empty */
-  uint64_t memory_limit; /* bytes; 0: what it takes */
+  uint64_t memory_limit; /* bytes; 0: 256 MiB */
   const char* format;    /* of captures among the inputs; NULL: by their first bytes */
   stackpack_progress* progress; /* may be NULL */
 } stackpack_merge_options;

@@ -45,6 +45,9 @@ struct DiffOptions {
   /// With one run a side: how much shares are taken to vary from run to run, as a part of
   /// themselves. Several runs show it.
   double run_variation = 0.1;
+  /// What one run a side shows is taken for a change. Without it no verdict of one run a side is
+  /// more than kUnsure: no test can know from one run how much runs differ.
+  bool accept_single_run = false;
 };
 
 enum class DiffVerdict : std::uint8_t {
@@ -54,13 +57,17 @@ enum class DiffVerdict : std::uint8_t {
   kAppeared,     ///< more, and none before
   kDisappeared,  ///< less, and none left
   kTooFew,       ///< so few samples that no difference of theirs could have been one
+  /// A difference that chance within the runs does not make, but there is one run a side: it may be
+  /// that runs differ as much by themselves.
+  kUnsure,
 };
 
 /// The word of a verdict in reports: "not seen", "more", ...
 std::string_view verdict_name(DiffVerdict verdict);
 
 /// One kind of share of a row. Shares are 0 .. 1; with DiffUnit::kTime samples per second.
-/// Intervals are such that the verdict is kMore, kLess, ... just where they leave 0 out (ratio: 1).
+/// Intervals are such that the verdict is kMore, kLess, ..., kUnsure just where they leave 0 out
+/// (ratio: 1).
 struct DiffFigure {
   double old_value = 0;  ///< samples or weight
   double new_value = 0;
@@ -208,8 +215,7 @@ struct GateReport {
 };
 
 struct GateOptions {
-  /// What one run a side shows is taken for a change. Without it such a condition is undecided: no
-  /// test can know from one run how much runs differ.
+  /// As DiffOptions::accept_single_run: without it such a condition is undecided.
   bool accept_single_run = false;
 };
 

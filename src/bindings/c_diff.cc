@@ -51,6 +51,7 @@ bool take_diff_options(const stackpack_diff_options* from, DiffOptions& options,
     return false;
   }
   gate.accept_single_run = given.accept_single_run != 0;
+  options.accept_single_run = gate.accept_single_run;
   options.by = static_cast<stackpack::DiffGrain>(given.grain);
   options.unit = static_cast<stackpack::DiffUnit>(given.unit);
   options.all_events = given.all_events != 0;

@@ -131,7 +131,6 @@ struct DiffArguments {
   std::string output;               // of kHtml
   bool force = false;
   bool strict = false;
-  bool accept_single_run = false;
   ConvertOptions capture;  // for files that are captures
 };
 

@@ -190,7 +190,7 @@ int run_diff(const DiffArguments& arguments, const Messages& messages) {
   }
   diff.report = std::move(*report);
   Result<GateReport> gate = check_gate(diff.report, diff.conditions, diff.allowed,
-                                       {.accept_single_run = arguments.accept_single_run});
+                                       {.accept_single_run = arguments.options.accept_single_run});
   if (!gate) {
     explain_error(arguments, gate.error(), messages);
     return exit_code_of(gate.error());

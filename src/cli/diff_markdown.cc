@@ -72,11 +72,15 @@ void append_rows(std::string& out, const EventDiff& event, const std::vector<Dif
 
 std::string heading_of(const JudgedDiff& diff) {
   std::size_t changed = 0;
+  std::size_t unsure = 0;
   for (const EventDiff& event : diff.report.events) {
-    changed += lines_of(event).changed.size();
+    const DiffLines lines = lines_of(event);
+    changed += lines.changed.size();
+    unsure += lines.unsure.size();
   }
-  const std::string seen =
-      changed == 0 ? "no change seen" : fmt::format("{} figures changed", grouped(changed));
+  const std::string seen = changed != 0  ? fmt::format("{} figures changed", grouped(changed))
+                           : unsure != 0 ? fmt::format("{} figures unsure", grouped(unsure))
+                                         : "no change seen";
   const std::string gate = diff.conditions.empty() ? ""
                            : diff.gate.failed()    ? ", gate failed"
                            : diff.gate.undecided() ? ", gate undecided"
@@ -108,9 +112,11 @@ void append_diff_markdown(std::string& out, const JudgedDiff& diff, std::size_t 
       out += code_of(sentence) + "<br>\n";
     }
     const DiffLines lines = lines_of(event);
-    if (!lines.changed.empty()) {
-      out += '\n';
-      append_rows(out, event, lines.changed, rows, diff.report.unit);
+    for (const std::vector<DiffLine>* const seen : {&lines.changed, &lines.unsure}) {
+      if (!seen->empty()) {
+        out += '\n';
+        append_rows(out, event, *seen, rows, diff.report.unit);
+      }
     }
     if (!lines.others.empty()) {
       out += fmt::format("\n<details><summary>{} rows in which no change is seen</summary>\n\n",

@@ -39,10 +39,37 @@ std::string limit_text(const GateCondition& condition, double value) {
                                                   : fmt::format("{:.1f}%", value * kPercent);
 }
 
+bool is_listed(DiffVerdict verdict) {
+  return is_change(verdict) || verdict == DiffVerdict::kUnsure;
+}
+
+std::vector<DiffLine>& list_of(DiffLines& lines, DiffVerdict verdict) {
+  return is_change(verdict) ? lines.changed : lines.unsure;
+}
+
+std::string change_sentence(const EventDiff& event, const DiffLines& lines) {
+  if (!lines.changed.empty()) {
+    return fmt::format("{} of {} figures changed.", grouped(lines.changed.size()),
+                       grouped(event.tests));
+  }
+  if (!lines.unsure.empty()) {
+    return fmt::format(
+        "{} of {} figures differ by more than chance within a run makes. They are unsure: one run "
+        "a "
+        "side does not show how much runs differ.",
+        grouped(lines.unsure.size()), grouped(event.tests));
+  }
+  return fmt::format(
+      "No change is seen in {} figures; `visible` is the growth that would have been, four times "
+      "in five.",
+      grouped(event.tests));
+}
+
 }  // namespace
 
 bool is_change(DiffVerdict verdict) {
-  return verdict != DiffVerdict::kNotSeen && verdict != DiffVerdict::kTooFew;
+  return verdict != DiffVerdict::kNotSeen && verdict != DiffVerdict::kTooFew &&
+         verdict != DiffVerdict::kUnsure;
 }
 
 const DiffFigure& figure_of(const EventDiff& event, const DiffLine& line) {
@@ -54,16 +81,16 @@ DiffLines lines_of(const EventDiff& event) {
   DiffLines lines;
   for (std::size_t i = 0; i < event.rows.size(); ++i) {
     const DiffRow& row = event.rows[i];
-    const bool self = is_change(row.self.verdict);
+    const bool self = is_listed(row.self.verdict);
     // What calls nothing has one figure.
     const bool same =
         row.self.old_value == row.total.old_value && row.self.new_value == row.total.new_value;
-    const bool total = is_change(row.total.verdict) && !(self && same);
+    const bool total = is_listed(row.total.verdict) && !(self && same);
     if (self) {
-      lines.changed.push_back({i, true});
+      list_of(lines, row.self.verdict).push_back({i, true});
     }
     if (total) {
-      lines.changed.push_back({i, false});
+      list_of(lines, row.total.verdict).push_back({i, false});
     }
     if (!self && !total) {
       lines.others.push_back({i, false});
@@ -102,14 +129,7 @@ std::vector<std::string> sentences_of(const EventDiff& event, DiffUnit unit) {
   append_escaped(name, event.event);
   sentences.push_back(fmt::format("{}: {} against {} before.", name, count_text(event.new_side),
                                   count_text(event.old_side)));
-  const DiffLines lines = lines_of(event);
-  sentences.push_back(
-      lines.changed.empty()
-          ? fmt::format("No change is seen in {} figures; `visible` is the growth that would have "
-                        "been, four times in five.",
-                        grouped(event.tests))
-          : fmt::format("{} of {} figures changed.", grouped(lines.changed.size()),
-                        grouped(event.tests)));
+  sentences.push_back(change_sentence(event, lines_of(event)));
   sentences.push_back(scatter_sentence(event));
   if (event.left_out != 0) {
     sentences.push_back(fmt::format("{} callstacks with too few samples to tell are not listed.",

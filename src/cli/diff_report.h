@@ -25,13 +25,16 @@ struct DiffLine {
   bool self = false;
 };
 
-/// Each figure that differs for sure; then, one line each, the rows that do not: their total.
+/// Each figure that differs for sure, and each that does as far as one run a side shows; then, one
+/// line each, the rows that do neither: their total.
 struct DiffLines {
   std::vector<DiffLine> changed;
+  std::vector<DiffLine> unsure;
   std::vector<DiffLine> others;
 };
 DiffLines lines_of(const EventDiff& event);
 
+/// A change for sure.
 bool is_change(DiffVerdict verdict);
 const DiffFigure& figure_of(const EventDiff& event, const DiffLine& line);
 /// `name at place`, with `module!` where several have the name; escaped for one line of text.

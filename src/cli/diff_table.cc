@@ -115,6 +115,7 @@ void append_event(std::string& out, const EventDiff& event, DiffUnit unit, std::
   }
   const DiffLines all = lines_of(event);
   std::vector<DiffLine> chosen = all.changed;
+  chosen.insert(chosen.end(), all.unsure.begin(), all.unsure.end());
   chosen.insert(chosen.end(), all.others.begin(), all.others.end());
   const std::size_t shown = rows == 0 ? chosen.size() : std::min(rows, chosen.size());
   double largest = 0;

@@ -142,6 +142,7 @@ TEST_SUITE("comparison of profiles") {
     after.add(program(400, 2000), 2);
     DiffOptions options;
     options.run_variation = 0;
+    options.accept_single_run = true;
     const DiffReport report = compared(before, after, options);
     const EventDiff& event = report.events.front();
     CHECK(event.scatter == DiffScatter::kBlocks);
@@ -185,13 +186,35 @@ TEST_SUITE("comparison of profiles") {
     Runs after;
     before.add({{{"main", "a"}, 4000}, {{"main", "gone"}, 300}, {{"main", "rare"}, 1}}, 1);
     after.add({{{"main", "a"}, 4000}, {{"main", "fresh"}, 300}, {{"main", "rare"}, 1}}, 2);
-    const DiffReport report = compared(before, after);
+    DiffOptions options;
+    options.accept_single_run = true;
+    const DiffReport report = compared(before, after, options);
     CHECK(row_of(report, "gone").self.verdict == DiffVerdict::kDisappeared);
     CHECK(row_of(report, "fresh").self.verdict == DiffVerdict::kAppeared);
     CHECK(std::isinf(row_of(report, "fresh").self.ratio));
     CHECK(row_of(report, "rare").self.verdict == DiffVerdict::kTooFew);
     CHECK(row_of(report, "main").self.verdict == DiffVerdict::kTooFew);
     CHECK(report.events.front().new_side.unpaired == doctest::Approx(300.0 / 4301));
+  }
+
+  TEST_CASE("comparison: one run a side is sure of no change, and of no rare function either") {
+    Runs before;
+    Runs after;
+    before.add({{{"main", "a"}, 4000}, {{"main", "gone"}, 300}, {{"main", "rare"}, 1}}, 1);
+    after.add({{{"main", "a"}, 4000}, {{"main", "fresh"}, 300}, {{"main", "rare"}, 1}}, 2);
+    const DiffReport unsure = compared(before, after);
+    CHECK(row_of(unsure, "gone").self.verdict == DiffVerdict::kUnsure);
+    CHECK(row_of(unsure, "fresh").self.verdict == DiffVerdict::kUnsure);
+    CHECK(row_of(unsure, "fresh").self.low > 0);
+    CHECK(row_of(unsure, "a").self.verdict == DiffVerdict::kNotSeen);
+    CHECK(row_of(unsure, "rare").self.verdict == DiffVerdict::kTooFew);
+    CHECK(verdict_name(DiffVerdict::kUnsure) == "unsure (one run a side)");
+    // A gate that accepts it fails, and one that does not is undecided.
+    CHECK(judged(unsure, "self share +1pp").outcome == GateOutcome::kFailed);
+    CHECK(judged(unsure, "self share +1pp", "", {}).outcome == GateOutcome::kUndecided);
+    // A second run on one side shows how runs differ.
+    before.add({{{"main", "a"}, 4000}, {{"main", "gone"}, 300}, {{"main", "rare"}, 1}}, 3);
+    CHECK(row_of(compared(before, after), "gone").self.verdict == DiffVerdict::kDisappeared);
   }
 
   TEST_CASE("comparison: parts, hashes and renumbered lambdas pair up") {
@@ -293,6 +316,7 @@ TEST_SUITE("comparison of profiles") {
     int changes = 0;
     DiffOptions options;
     options.run_variation = 0;
+    options.accept_single_run = true;
     const DiffReport report = compared(before, after, options);
     for (const DiffRow& row : report.events.front().rows) {
       CAPTURE(row.name);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "app/diff/row_scatter.h"
+#include "core/task_line.h"
 #include "diff/discoveries.h"
 #include "diff/distributions.h"
 #include "diff/overdispersion.h"
@@ -38,18 +40,64 @@ struct Comparison {
   diff::TestedValue tested = {};
 };
 
+/// Quantiles of half a level; few degrees of freedom differ.
+class Criticals {
+ public:
+  double at(double level, double freedom) {
+    const auto [known, fresh] = known_.try_emplace(std::pair(level, freedom), 0.0);
+    if (fresh) {
+      known->second = diff::upper_quantile(std::min(0.5, level / 2), freedom);
+    }
+    return known->second;
+  }
+
+ private:
+  std::map<std::pair<double, double>, double> known_;
+};
+
+// Does `work(first, last)` for parts of 0 .. count, which do not depend on each other, on two
+// threads.
+Status in_parts(std::size_t count,
+                const std::function<void(std::size_t first, std::size_t last)>& work) {
+  constexpr std::size_t kParts = 16;
+  constexpr std::size_t kFew = 4'096;  // a thread costs more than it saves
+  struct Part : core::TaskLine::Task {
+    std::size_t first = 0;
+    std::size_t last = 0;
+  };
+  std::array<Part, kParts> parts;
+  core::TaskLine line(count < kFew ? 0 : 1, [&](unsigned, core::TaskLine::Task& task) {
+    const auto& part = static_cast<const Part&>(task);
+    work(part.first, part.last);
+    return Status{};
+  });
+  for (std::size_t i = 0; i < kParts; ++i) {
+    parts[i].first = count * i / kParts;
+    parts[i].last = count * (i + 1) / kParts;
+    line.submit(parts[i]);
+  }
+  Status status;
+  for (Part& part : parts) {
+    const Status done = line.collect(part, core::TaskLine::IfNotBegun::kRunHere);
+    status = status ? done : status;
+  }
+  return status;
+}
+
 class RowFigures {
  public:
   RowFigures(EventDiff& event, const RowTable& table, const SideSums& before, const SideSums& after,
              const DiffOptions& options)
       : event_(event), table_(table), before_(before), after_(after), options_(options) {}
 
-  void fill() {
+  Status fill() {
     collect();
     moderate(true);
     moderate(false);
-    test();
-    list();
+    if (const Status tested = test(); !tested) {
+      return tested;
+    }
+    return list();
   }
 
  private:
@@ -146,31 +194,29 @@ class RowFigures {
     return 2 * diff::upper_tail(root, item.overdispersion.freedom);
   }
 
-  void test() {
-    std::vector<diff::TestedValue> tests;
-    tests.reserve(items_.size());
-    for (Comparison& item : items_) {
-      const double root = diff::signed_root(reduced(item.before, item), reduced(item.after, item));
-      item.tested.p =
-          std::min(1.0, 2 * diff::upper_tail(std::abs(root), item.overdispersion.freedom));
-      item.tested.least_p = least_p(item);
-      tests.push_back(item.tested);
+  Status test() {
+    std::vector<diff::TestedValue> tests(items_.size());
+    const Status done = in_parts(items_.size(), [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) {
+        Comparison& item = items_[i];
+        const double root =
+            diff::signed_root(reduced(item.before, item), reduced(item.after, item));
+        item.tested.p =
+            std::min(1.0, 2 * diff::upper_tail(std::abs(root), item.overdispersion.freedom));
+        item.tested.least_p = least_p(item);
+        tests[i] = item.tested;
+      }
+    });
+    if (!done) {
+      return done;
     }
     discoveries_ = diff::discoveries_of(tests, options_.rate);
     event_.tests = discoveries_.tests;
     event_.level = discoveries_.level;
+    return {};
   }
 
-  // The quantile of half a level; few degrees of freedom differ.
-  double critical(double level, double freedom) {
-    const auto [known, fresh] = criticals_.try_emplace(std::pair(level, freedom), 0.0);
-    if (fresh) {
-      known->second = diff::upper_quantile(std::min(0.5, level / 2), freedom);
-    }
-    return known->second;
-  }
-
-  DiffFigure figure_of(const Comparison& item) {
+  DiffFigure figure_of(const Comparison& item, Criticals& critical) const {
     DiffFigure figure;
     const double per_size = before_.per_size;
     figure.old_value = item.before.count / before_.scale;
@@ -186,7 +232,7 @@ class RowFigures {
     const bool testable = item.tested.least_p <= discoveries_.single_level;
     const double freedom = item.overdispersion.freedom;
     const double bound =
-        critical(testable ? discoveries_.level : discoveries_.single_level, freedom);
+        critical.at(testable ? discoveries_.level : discoveries_.single_level, freedom);
     const Portion before = reduced(item.before, item);
     const Portion after = reduced(item.after, item);
     const diff::Interval difference = diff::difference_interval(before, after, bound);
@@ -195,7 +241,7 @@ class RowFigures {
     figure.high = difference.high * per_size;
     figure.ratio_low = ratio.low;
     figure.ratio_high = ratio.high;
-    const double root = critical(discoveries_.single_level, freedom) + kPowerQuantile;
+    const double root = critical.at(discoveries_.single_level, freedom) + kPowerQuantile;
     figure.least_visible = least_visible(before, after.size, root) * per_size;
     figure.verdict = verdict_of(item, testable);
     return figure;
@@ -218,18 +264,23 @@ class RowFigures {
     if (item.tested.p > discoveries_.level) {
       return DiffVerdict::kNotSeen;
     }
+    if (event_.scatter != DiffScatter::kRuns && !options_.accept_single_run) {
+      return DiffVerdict::kUnsure;
+    }
     if (item.after.share() > item.before.share()) {
       return item.before.count <= 0 ? DiffVerdict::kAppeared : DiffVerdict::kMore;
     }
     return item.after.count <= 0 ? DiffVerdict::kDisappeared : DiffVerdict::kLess;
   }
 
-  void list() {
+  Status list() {
     nothing_.before = {0, before_.size};
     nothing_.after = {0, after_.size};
     nothing_.tested.least_p = 1;
-    const DiffFigure of_nothing = figure_of(nothing_);
+    Criticals critical;
+    const DiffFigure of_nothing = figure_of(nothing_, critical);
     constexpr std::size_t kNone = ~std::size_t{0};
+    std::vector<const Comparison*> listed;
     std::vector<std::size_t> at(table_.size(), kNone);
     for (const Comparison& item : items_) {
       const bool callstack = options_.by == DiffGrain::kCallstack;
@@ -242,14 +293,24 @@ class RowFigures {
         event_.rows.push_back(named_row(item.row));
         event_.rows.back().self = of_nothing;
       }
-      DiffRow& row = event_.rows[at[item.row]];
-      (item.self ? row.self : row.total) = figure_of(item);
-      if (!has_total()) {
-        row.total = row.self;
-      }
+      listed.push_back(&item);
     }
-    sort();
-    mark_shared_names();
+    const Status filled = in_parts(listed.size(), [&](std::size_t first, std::size_t last) {
+      Criticals own;
+      for (std::size_t i = first; i < last; ++i) {
+        const Comparison& item = *listed[i];
+        DiffRow& row = event_.rows[at[item.row]];
+        (item.self ? row.self : row.total) = figure_of(item, own);
+        if (!has_total()) {
+          row.total = row.self;
+        }
+      }
+    });
+    if (filled) {
+      sort();
+      mark_shared_names();
+    }
+    return filled;
   }
 
   DiffRow named_row(std::size_t row) const {
@@ -307,14 +368,13 @@ class RowFigures {
   std::vector<Comparison> items_;
   Comparison nothing_;  // the self figure of a row that no callstack ends in
   diff::Discoveries discoveries_;
-  std::map<std::pair<double, double>, double> criticals_;
 };
 
 }  // namespace
 
-void fill_rows(EventDiff& event, const RowTable& table, const SideSums& before,
-               const SideSums& after, const DiffOptions& options) {
-  RowFigures(event, table, before, after, options).fill();
+Status fill_rows(EventDiff& event, const RowTable& table, const SideSums& before,
+                 const SideSums& after, const DiffOptions& options) {
+  return RowFigures(event, table, before, after, options).fill();
 }
 
 }  // namespace stackpack::app

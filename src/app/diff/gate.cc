@@ -185,8 +185,13 @@ std::string points(double share) {
 }  // namespace
 
 std::string_view verdict_name(DiffVerdict verdict) {
-  constexpr std::array<std::string_view, 6> kNames = {"not seen", "more",        "less",
-                                                      "appeared", "disappeared", "too few samples"};
+  constexpr std::array<std::string_view, 7> kNames = {"not seen",
+                                                      "more",
+                                                      "less",
+                                                      "appeared",
+                                                      "disappeared",
+                                                      "too few samples",
+                                                      "unsure (one run a side)"};
   return kNames[static_cast<std::size_t>(verdict)];
 }
 

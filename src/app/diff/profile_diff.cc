@@ -172,8 +172,8 @@ Result<EventDiff> compare_event(Sides& sides, const ProfileQuery& query) {
   }
   event.old_side.unpaired = unpaired_of(sums[0], sums[1]);
   event.new_side.unpaired = unpaired_of(sums[1], sums[0]);
-  app::fill_rows(event, sides.rows, sums[0], sums[1], query.options);
-  return event;
+  const Status filled = app::fill_rows(event, sides.rows, sums[0], sums[1], query.options);
+  return filled ? Result<EventDiff>(std::move(event)) : filled.error();
 }
 
 Status check(Files before, Files after, const DiffOptions& options) {

@@ -55,9 +55,10 @@ void add_gate(CLI::App& sub, DiffArguments& arguments) {
   sub.add_flag("--strict", arguments.strict,
                "exit with status 3 as well when a condition is undecided")
       ->group("Gate");
-  sub.add_flag("--accept-single-run", arguments.accept_single_run,
-               "a condition may fail with one run a side, though runs may differ as much by "
-               "themselves")
+  sub.add_flag(
+         "--accept-single-run", arguments.options.accept_single_run,
+         "one run a side may be a verdict, and fail a condition, though runs may differ as much "
+         "by themselves")
       ->group("Gate");
 }
 
