@@ -23,6 +23,7 @@ constexpr double kBlockSeconds = 1;
 constexpr double kFewestBlocks = 16;
 constexpr double kMostBlocks = 32;
 constexpr std::size_t kStacksAtOnce = std::size_t{1} << 16;
+constexpr std::size_t kSamplesAhead = 16;
 
 FrameGrain grain_of(const DiffOptions& options) {
   switch (options.by) {
@@ -48,6 +49,11 @@ struct TimeBlocks {
   [[nodiscard]] std::size_t of(std::uint64_t time_ns) const {
     const std::uint64_t block = time_ns < begin_ns ? 0 : (time_ns - begin_ns) / length_ns;
     return static_cast<std::size_t>(std::min<std::uint64_t>(block, count - 1));
+  }
+  /// Whether a time is in a block, which is not the first or the last: those take all that is
+  /// outside. Without the division.
+  [[nodiscard]] bool surely_in(std::size_t block, std::uint64_t time_ns) const {
+    return time_ns >= begin_ns && (time_ns - begin_ns) - block * length_ns < length_ns;
   }
 };
 
@@ -122,9 +128,11 @@ class FileReading {
     counts_weigh_one_ = view_.aggregated() && (unit.empty() || unit == "count");
     const Status counted =
         selection_->for_each_in_any_order([this](std::span<const exporting::SelectedSample> block) {
-          for (const exporting::SelectedSample& sample : block) {
-            if (wanted_[sample.event]) {
-              add(sample);
+          for (std::size_t i = 0; i < block.size(); ++i) {
+            const auto& ahead = block[std::min(i + kSamplesAhead, block.size() - 1)];
+            traces_->prefetch(ahead.context, ahead.stack);
+            if (wanted_[block[i].event]) {
+              add(block[i]);
             }
           }
           return Status{};
@@ -138,10 +146,12 @@ class FileReading {
   }
 
   void add(const exporting::SelectedSample& sample) {
-    const std::size_t block = blocks_.of(sample.time_ns);
-    if (block != block_) {
-      end_block();
-      block_ = block;
+    if (!blocks_.surely_in(block_, sample.time_ns)) {
+      const std::size_t block = blocks_.of(sample.time_ns);
+      if (block != block_) {
+        end_block();
+        block_ = block;
+      }
     }
     const std::uint64_t value = weighted_ ? sample.weight : sample.count;
     const auto real = static_cast<double>(value);

@@ -54,24 +54,30 @@ Status decode_sample_head(bytes::ByteCursor in, std::uint32_t samples, SampleHea
 Status SampleBlockDecoder::decode(bytes::ByteCursor in, const SampleHead& head,
                                   std::uint64_t stack_count, std::uint64_t event_count, Order order,
                                   std::vector<StoredSample>& samples) {
-  rows_.assign(head.samples, {});
+  count_ = head.samples;
   if (!decode_groups(in, head.samples) || !decode_times(in) || !decode_order(in) ||
       !decode_threads(in, head.threads.size()) || !decode_fields(in, event_count) ||
       !decode_stacks(in, stack_count) || in.remaining() != 0) {
     return in.corrupt("spk: samples: body");
   }
-  for (std::size_t at = 0; at < rows_.size(); ++at) {
-    std::tie(rows_[at].pid, rows_[at].tid) = head.threads[thread_of_[at]];
-  }
-  if (order == Order::kStored) {
-    samples.swap(rows_);
-    return {};
-  }
-  samples.resize(rows_.size());
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    samples[i] = rows_[stored_[i]];
+  samples.resize(count_);
+  for (std::size_t i = 0; i < count_; ++i) {
+    samples[i] = row(head, order == Order::kStored ? i : stored_[i]);
   }
   return {};
+}
+
+StoredSample SampleBlockDecoder::row(const SampleHead& head, std::size_t at) const {
+  StoredSample sample;
+  sample.time_ns = times_[at];
+  std::tie(sample.pid, sample.tid) = head.threads[thread_of_[at]];
+  sample.cpu = cpu_of_[at];
+  sample.event = events_[at];
+  sample.weight = weights_[at];
+  sample.origin = origins_[at];
+  sample.flags = flags_[at];
+  sample.stack = stacks_[at];
+  return sample;
 }
 
 bool SampleBlockDecoder::decode_groups(bytes::ByteCursor& in, std::size_t count) {
@@ -86,15 +92,14 @@ bool SampleBlockDecoder::decode_groups(bytes::ByteCursor& in, std::size_t count)
     return false;
   }
   group_begin_.assign(1, 0);
+  cpu_of_.resize(count);
   for (std::size_t group = 0; group < cpus_.size(); ++group) {
     const std::uint64_t size = column_[group];
     if (size == 0 || size > count - group_begin_.back()) {
       return false;
     }
-    for (std::uint64_t i = 0; i < size; ++i) {
-      rows_[group_begin_.back() + static_cast<std::size_t>(i)].cpu =
-          static_cast<std::uint32_t>(cpus_[group]);
-    }
+    std::fill_n(cpu_of_.begin() + static_cast<std::ptrdiff_t>(group_begin_.back()), size,
+                static_cast<std::uint32_t>(cpus_[group]));
     group_begin_.push_back(group_begin_.back() + static_cast<std::size_t>(size));
   }
   return group_begin_.back() == count;
@@ -105,10 +110,11 @@ bool SampleBlockDecoder::decode_times(bytes::ByteCursor& in) {
   const std::uint64_t unit = read_varint(in);
   const unsigned form = in.read<std::uint8_t>();
   const std::uint64_t nominal = form == 1 ? read_varint(in) : 0;
-  read_column(in, rows_.size(), column_);
+  read_column(in, count_, column_);
   if (!in.ok() || unit == 0 || form > 1) {
     return false;
   }
+  times_.resize(count_);
   for (std::size_t group = 0; group + 1 < group_begin_.size(); ++group) {
     std::uint64_t time = base;
     for (std::size_t at = group_begin_[group]; at < group_begin_[group + 1]; ++at) {
@@ -116,25 +122,29 @@ bool SampleBlockDecoder::decode_times(bytes::ByteCursor& in) {
       // possible.
       const std::uint64_t code = column_[at];
       time += unit * (form == 1 ? add_zigzag(nominal, code) : code);
-      rows_[at].time_ns = time;
+      times_[at] = time;
     }
   }
   return true;
 }
 
 bool SampleBlockDecoder::decode_order(bytes::ByteCursor& in) {
-  read_column(in, rows_.size(), column_);
+  read_column(in, count_, column_);
   const std::size_t groups = cpus_.size();
   if (!in.ok() || groups == 0 || !all_at_most(column_, groups - 1)) {
     return false;
   }
+  stored_.resize(count_);
+  if (groups == 1) {
+    std::iota(stored_.begin(), stored_.end(), 0U);
+    return true;
+  }
   EarliestQueue queue(groups);
   std::vector<std::size_t> next = group_begin_;
   for (std::size_t group = 0; group < groups; ++group) {
-    queue.set(group, rows_[next[group]].time_ns);
+    queue.set(group, times_[next[group]]);
   }
-  stored_.resize(rows_.size());
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
+  for (std::size_t i = 0; i < count_; ++i) {
     const std::size_t group = (queue.earliest() + static_cast<std::size_t>(column_[i])) % groups;
     if (queue.empty(group)) {
       return false;
@@ -143,18 +153,18 @@ bool SampleBlockDecoder::decode_order(bytes::ByteCursor& in) {
     if (next[group] == group_begin_[group + 1]) {
       queue.set_empty(group);
     } else {
-      queue.set(group, rows_[next[group]].time_ns);
+      queue.set(group, times_[next[group]]);
     }
   }
   return true;
 }
 
 bool SampleBlockDecoder::decode_threads(bytes::ByteCursor& in, std::size_t thread_count) {
-  read_column(in, rows_.size(), column_);
+  read_column(in, count_, column_);
   if (!in.ok() || !all_at_most(column_, thread_count)) {
     return false;
   }
-  thread_of_.resize(rows_.size());
+  thread_of_.resize(count_);
   for (std::size_t group = 0; group + 1 < group_begin_.size(); ++group) {
     if (column_[group_begin_[group]] == 0) {
       return false;
@@ -169,41 +179,46 @@ bool SampleBlockDecoder::decode_threads(bytes::ByteCursor& in, std::size_t threa
 }
 
 bool SampleBlockDecoder::decode_fields(bytes::ByteCursor& in, std::uint64_t event_count) {
-  read_column(in, rows_.size(), column_);
+  read_column(in, count_, column_);
   if (!in.ok() || event_count == 0 || !all_at_most(column_, event_count - 1)) {
     return false;
   }
-  for (std::size_t at = 0; at < rows_.size(); ++at) {
-    rows_[at].event = static_cast<std::uint32_t>(column_[at]);
-  }
-  read_column(in, rows_.size(), column_);
+  events_.assign(column_.begin(), column_.end());
+  read_column(in, count_, column_);
   if (!in.ok()) {
     return false;
   }
+  weights_.resize(count_);
   std::vector<std::uint64_t> latest(static_cast<std::size_t>(event_count), 0);
-  for (std::size_t at = 0; at < rows_.size(); ++at) {
-    std::uint64_t& weight = latest[rows_[at].event];
+  for (std::size_t at = 0; at < count_; ++at) {
+    std::uint64_t& weight = latest[events_[at]];
     weight = add_zigzag(weight, column_[at]);
-    rows_[at].weight = weight;
+    weights_[at] = weight;
   }
-  read_column(in, rows_.size(), column_);
+  return decode_origins(in);
+}
+
+bool SampleBlockDecoder::decode_origins(bytes::ByteCursor& in) {
+  read_column(in, count_, column_);
   if (!in.ok() || !all_at_most(column_, static_cast<std::uint64_t>(StackOrigin::kRecorded))) {
     return false;
   }
-  for (std::size_t at = 0; at < rows_.size(); ++at) {
-    rows_[at].origin = static_cast<StackOrigin>(column_[at]);
+  origins_.resize(count_);
+  for (std::size_t at = 0; at < count_; ++at) {
+    origins_[at] = static_cast<StackOrigin>(column_[at]);
   }
-  read_column(in, rows_.size(), column_);
+  read_column(in, count_, column_);
   if (!in.ok() || !all_at_most(column_, ~std::uint8_t{0} & 0xFF)) {
     return false;
   }
-  for (std::size_t at = 0; at < rows_.size(); ++at) {
-    rows_[at].flags = static_cast<std::uint8_t>(column_[at] & ~std::uint64_t{kUnwoundFlag});
+  flags_.resize(count_);
+  for (std::size_t at = 0; at < count_; ++at) {
+    flags_[at] = static_cast<std::uint8_t>(column_[at] & ~std::uint64_t{kUnwoundFlag});
     if ((column_[at] & kUnwoundFlag) != 0) {
-      if (rows_[at].origin != StackOrigin::kRecorded) {
+      if (origins_[at] != StackOrigin::kRecorded) {
         return false;
       }
-      rows_[at].origin = StackOrigin::kUnwound;
+      origins_[at] = StackOrigin::kUnwound;
     }
   }
   return true;
@@ -223,10 +238,11 @@ void SampleBlockDecoder::sort_by_thread(std::size_t thread_count) {
 }
 
 bool SampleBlockDecoder::decode_stacks(bytes::ByteCursor& in, std::uint64_t stack_count) {
-  read_column(in, rows_.size(), column_);
+  read_column(in, count_, column_);
   if (!in.ok() || !all_at_most(column_, kFirstGuessCode + kStackGuesses - 1)) {
     return false;
   }
+  stacks_.assign(count_, kNoStack);
   const auto count = static_cast<std::size_t>(
       std::count(column_.begin(), column_.end(), std::uint64_t{kDifferenceCode}));
   read_column(in, count, differences_);
@@ -259,8 +275,8 @@ bool SampleBlockDecoder::decode_stacks(bytes::ByteCursor& in, std::uint64_t stac
     if (stack >= stack_count) {  // also kNoStack, where there is no such guess
       return false;
     }
-    rows_[at].stack = static_cast<StackId>(stack);
-    predictor_.update(rows_[at].stack, guess);
+    stacks_[at] = static_cast<StackId>(stack);
+    predictor_.update(stacks_[at], guess);
   }
   return true;
 }
