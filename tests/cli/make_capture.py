@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Writes a small perf.data file, the same on every run: make_capture.py OUT [SAMPLES] [--lost N]
+"""Writes a small perf.data file, the same on every run:
+make_capture.py OUT [SAMPLES] [--lost N] [--build-id HEX] [--moved HEX]
 
 One process `demo` (pid 100, threads 100 and 101), one event (cpu-clock), one mapped image and a
-kernel, and SAMPLES samples over three callstacks.
+kernel, and SAMPLES samples over three callstacks. --build-id: that of the image. --moved: how much
+further up its code is mapped.
 """
 import struct
 import sys
@@ -10,7 +12,7 @@ import sys
 SAMPLE_IP, SAMPLE_TID, SAMPLE_TIME, SAMPLE_CALLCHAIN, SAMPLE_CPU, SAMPLE_PERIOD = 1, 2, 4, 32, 128, 256
 SAMPLE_TYPE = SAMPLE_IP | SAMPLE_TID | SAMPLE_TIME | SAMPLE_CALLCHAIN | SAMPLE_CPU | SAMPLE_PERIOD
 CONTEXT_KERNEL, CONTEXT_USER = 2**64 - 128, 2**64 - 512
-MISC_KERNEL, MISC_USER = 1, 2
+MISC_KERNEL, MISC_USER, MISC_BUILD_ID = 1, 2, 1 << 14
 STACKS = [
     [CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81000200, CONTEXT_USER, 0x401030, 0x401010, 0x401000],
     [CONTEXT_USER, 0x401020, 0x401010, 0x401000],
@@ -38,12 +40,18 @@ def mmap(pid, address, size, offset, path, misc):
     return record(1, misc, body + sample_id(0, 0, 0, 0))
 
 
+def mmap2(pid, address, size, offset, path, build_id):
+    body = struct.pack("<IIQQQ", pid, 0, address, size, offset) + struct.pack("<BBH", len(build_id), 0, 0)
+    body += build_id.ljust(20, b"\0") + struct.pack("<II", 5, 2) + text(path, 24)
+    return record(10, MISC_USER | MISC_BUILD_ID, body + sample_id(0, 0, 0, 0))
+
+
 def comm(pid, tid, name, time):
     return record(3, 0, struct.pack("<II", pid, tid) + text(name, 16) + sample_id(pid, tid, time, 0))
 
 
-def sample(index):
-    chain = STACKS[index % len(STACKS)]
+def sample(index, moved):
+    chain = [address if address >> 63 else address + moved for address in STACKS[index % len(STACKS)]]
     ip = next(address for address in chain if address < 2**64 - 4095)
     misc = MISC_KERNEL if ip >> 63 else MISC_USER
     body = struct.pack("<QIIQIIQ", ip, 100, 100 + index % 2, START + index * 250_000, index % 2, 0, 1_000_000)
@@ -55,14 +63,21 @@ def lost(count):
     return record(2, 0, struct.pack("<QQ", 1, count) + sample_id(100, 100, START, 0))
 
 
+def option(rest, name, default):
+    return rest.pop(rest.index(name) + 1) if name in rest else default
+
+
 def main():
     out, *rest = sys.argv[1:]
-    lost_events = int(rest.pop(rest.index("--lost") + 1)) if "--lost" in rest else 0
+    lost_events = int(option(rest, "--lost", "0"))
+    build_id = bytes.fromhex(option(rest, "--build-id", ""))
+    moved = int(option(rest, "--moved", "0"), 16)
     samples = int(rest[0]) if rest and rest[0].isdigit() else 12
     data = mmap(-1, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text", MISC_KERNEL)
     data += comm(100, 100, "demo", 0) + comm(100, 101, "worker", START)
-    data += mmap(100, 0x401000, 0x1000, 0x1000, "/usr/bin/demo", MISC_USER)
-    data += b"".join(sample(index) for index in range(samples))
+    image = (100, 0x401000 + moved, 0x1000, 0x1000, "/usr/bin/demo")
+    data += mmap2(*image, build_id) if build_id else mmap(*image, MISC_USER)
+    data += b"".join(sample(index, moved) for index in range(samples))
     if lost_events:
         data += lost(lost_events)
 

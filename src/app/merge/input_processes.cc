@@ -16,7 +16,12 @@ InputProcesses::InputProcesses(std::uint32_t input, std::span<const MergedSource
 }
 
 Result<InputProcesses::Process> InputProcesses::find(std::uint32_t pid) {
+  if (latest_ != nullptr && latest_pid_ == pid) {
+    return *latest_;
+  }
   if (const auto known = known_.find(pid); known != known_.end()) {
+    latest_ = &known->second;
+    latest_pid_ = pid;
     return known->second;
   }
   std::size_t index = 0;

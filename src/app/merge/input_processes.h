@@ -36,6 +36,8 @@ class InputProcesses {
   std::vector<std::uint64_t> ends_;                  // of a merged file: first pid after a source
   std::vector<std::optional<std::uint32_t>> ranks_;  // by source
   std::unordered_map<std::uint32_t, Process> known_;
+  const Process* latest_ = nullptr;  // of latest_pid_, in known_: samples of a process come in runs
+  std::uint32_t latest_pid_ = 0;
 };
 
 }  // namespace stackpack::app

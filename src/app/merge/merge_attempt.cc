@@ -12,6 +12,7 @@
 #include "app/merge/merge_losses.h"
 #include "app/merge/sample_rebaser.h"
 #include "capture/loss_counters.h"
+#include "core/ordered_pipeline.h"
 
 namespace stackpack::app {
 
@@ -66,7 +67,7 @@ unsigned MergeAttempt::encoders() const {
              : std::clamp(std::thread::hardware_concurrency(), 1U, kMost);
 }
 
-Result<MergeAttempt::OpenInput> MergeAttempt::open_tables(const MergeInput& input) {
+Result<MergeAttempt::OpenInput> MergeAttempt::load(const MergeInput& input) {
   OpenInput opened;
   if (const Status taken = take_value(input.reader(), opened.reader); !taken) {
     return taken.error();
@@ -80,82 +81,110 @@ Result<MergeAttempt::OpenInput> MergeAttempt::open_tables(const MergeInput& inpu
   if (const Status taken = take_value(opened.reader->metadata(), opened.metadata); !taken) {
     return taken.error();
   }
-  opened.images = input_images(opened.symbols->modules(), opened.metadata, input.merged(), images_);
   return opened;
 }
 
-Status MergeAttempt::read_tables() {
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    if (!inputs_[i]) {
-      continue;
-    }
+Status MergeAttempt::for_each_input(const std::function<bool(std::size_t)>& wanted,
+                                    const std::function<Status(std::size_t, OpenInput&)>& visit) {
+  struct Loading {
+    std::size_t input = 0;
+    OpenInput opened;
+  };
+  const auto read = [this](unsigned, Loading& loading) {
+    return of_input(take_value(load(*inputs_[loading.input]), loading.opened), loading.input);
+  };
+  const auto add = [this, &visit](Loading& loading) -> Status {
     if (progress_.cancelled) {
       return Error{ErrorCode::kCancelled, kNoOffset, "interrupted"};
     }
-    if (const Status added = of_input(add_tables(i), i); !added) {
-      return added;
+    OpenInput opened = std::move(loading.opened);
+    opened.images = input_images(opened.symbols->modules(), opened.metadata,
+                                 inputs_[loading.input]->merged(), images_);
+    return of_input(visit(loading.input, opened), loading.input);
+  };
+  core::OrderedPipeline<Loading> line(encoders() == 0 ? 0 : 1, kInputsAtOnce, read, add);
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    if (!inputs_[i] || !wanted(i)) {
+      continue;
     }
+    line.filling().input = i;
+    if (const Status submitted = line.submit(); !submitted) {
+      return submitted;
+    }
+  }
+  return line.drain();
+}
+
+Status MergeAttempt::read_tables() {
+  const Status read =
+      for_each_input([](std::size_t) { return true; },
+                     [this](std::size_t i, OpenInput& opened) { return add_tables(i, opened); });
+  if (!read) {
+    return read;
   }
   sources_.finish();
   const Status placed = of_the_output(images_.place());
   return placed ? of_the_output(names_.finish()) : placed;
 }
 
-Status MergeAttempt::add_tables(std::size_t i) {
-  const Result<OpenInput> opened = open_tables(*inputs_[i]);
-  if (!opened) {
-    return opened.error();
-  }
-  if (const Status added = tables_.add(opened->events, opened->metadata); !added) {
+Status MergeAttempt::add_tables(std::size_t i, OpenInput& opened) {
+  if (const Status added = tables_.add(opened.events, opened.metadata); !added) {
     return added;
   }
-  add_input_names(*opened->symbols, opened->images, inputs_[i]->merged(), names_);
-  keeps_samples_ = keeps_samples_ && opened->reader->has_samples();
+  add_input_names(*opened.symbols, opened.images, inputs_[i]->merged(), names_);
+  keeps_samples_ = keeps_samples_ && opened.reader->has_samples();
   repeated_[i] = sources_.add(static_cast<std::uint32_t>(i), inputs_[i]->sources());
   return {};
 }
 
 Status MergeAttempt::read_samples() {
+  const std::uint64_t limit =
+      options_.memory_limit != 0 ? options_.memory_limit : MergeOptions::kDefaultMemory;
   spool_ =
       std::make_unique<CaptureSpool>(CaptureSpool::Options{.scratch_directory = scratch_,
-                                                           .memory_limit = options_.memory_limit,
+                                                           .memory_limit = limit,
                                                            .sample_counter = &progress_.samples,
                                                            .merges = true});
   for (const Event& event : tables_.events()) {
     spool_->add_event(event);
   }
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    if (!inputs_[i]) {
-      continue;
-    }
-    if (const Status added = of_input(add_samples(i), i); !added) {
-      return added;
-    }
-    ++progress_.bytes_done;
-  }
-  return {};
+  sink_ = std::make_unique<RebasedSink>(*spool_, encoders());
+  const Status read = for_each_input(
+      [this](std::size_t i) {
+        progress_.bytes_done += is_read_from(i) ? 0 : 1;
+        return is_read_from(i);
+      },
+      [this](std::size_t i, OpenInput& opened) {
+        const Status added = add_samples(i, opened);
+        ++progress_.bytes_done;
+        return added;
+      });
+  // What could not be spooled came before what could not be read.
+  const Status spooled = sink_->finish();
+  sink_.reset();
+  return spooled ? read : spooled;
 }
 
-Status MergeAttempt::add_samples(std::size_t i) {
+// Whether one of its sources is not read from another input.
+bool MergeAttempt::is_read_from(std::size_t i) const {
+  for (std::uint32_t index = 0; index < inputs_[i]->sources().size(); ++index) {
+    if (sources_.rank(static_cast<std::uint32_t>(i), index)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Status MergeAttempt::add_samples(std::size_t i, OpenInput& opened) {
   const MergeInput& input = *inputs_[i];
   const auto number = static_cast<std::uint32_t>(i);
-  bool any = false;
-  for (std::uint32_t index = 0; index < input.sources().size(); ++index) {
-    any |= sources_.rank(number, index).has_value();
-  }
-  if (!any) {
-    return {};  // all of it is read from other inputs
-  }
-  const Result<OpenInput> opened = open_tables(input);
-  if (!opened) {
-    return opened.error();
-  }
-  const SourceClock clock = input.merged() ? SourceClock{} : SourceClock::of(opened->metadata);
+  sink_->begin_input(number);
+  const SourceClock clock = input.merged() ? SourceClock{} : SourceClock::of(opened.metadata);
   InputProcesses processes(number, input.sources(), input.merged(), sources_, pids_);
-  if (const Status added = tables_.add_lives(*opened->reader, clock, processes); !added) {
+  if (const Status added = tables_.add_lives(*opened.reader, clock, processes); !added) {
     return added;
   }
-  return add_rebased(*opened, clock, processes,
+  return add_rebased(opened, clock, processes,
                      input.merged() ? std::nullopt : sources_.rank(number, 0));
 }
 
@@ -169,7 +198,7 @@ Status MergeAttempt::add_rebased(const OpenInput& opened, const SourceClock& clo
   }
   SampleRebaser samples({*opened.reader, *opened.symbols, frames, processes, clock,
                          std::move(events), keeps_samples_, &progress_.cancelled},
-                        *spool_);
+                        *sink_);
   if (const Status added = samples.run(); !added) {
     return added;
   }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "app/merge/merge_input.h"
 #include "app/merge/name_union.h"
 #include "app/merge/pid_numbers.h"
+#include "app/merge/rebased_sink.h"
 #include "app/merge/source_clock.h"
 #include "app/merge/source_set.h"
 #include "app/merge/table_union.h"
@@ -32,8 +34,9 @@ namespace stackpack::app {
 /// One attempt to merge the inputs that are good as far as is known.
 ///
 /// Use: read_tables(), read_samples(), write(), each once.
-/// Memory: the tables and names of one input at a time, those of the output, and what CaptureSpool
-/// and SampleRebaser take.
+/// Memory: the tables and names of kInputsAtOnce inputs, those of the output, and what CaptureSpool
+/// and SampleRebaser take. Threads: one reads the tables of the next inputs, and one
+/// takes what comes out (RebasedSink), unless MergeOptions::encoders is 0.
 class MergeAttempt {
  public:
   /// `inputs`: none where one was left out. All must outlive this.
@@ -62,10 +65,16 @@ class MergeAttempt {
     std::vector<InputImage> images;
   };
 
+  static constexpr std::size_t kInputsAtOnce = 3;
+
   [[nodiscard]] unsigned encoders() const;
-  Result<OpenInput> open_tables(const MergeInput& input);
-  Status add_tables(std::size_t i);
-  Status add_samples(std::size_t i);
+  static Result<OpenInput> load(const MergeInput& input);
+  /// Opens the inputs that `wanted` takes and visits them in their order.
+  Status for_each_input(const std::function<bool(std::size_t i)>& wanted,
+                        const std::function<Status(std::size_t i, OpenInput& opened)>& visit);
+  [[nodiscard]] bool is_read_from(std::size_t i) const;
+  Status add_tables(std::size_t i, OpenInput& opened);
+  Status add_samples(std::size_t i, OpenInput& opened);
   /// `rank`: of the source that the input is; none: it is a merged file.
   Status add_rebased(const OpenInput& opened, const SourceClock& clock, InputProcesses& processes,
                      std::optional<std::uint32_t> rank);
@@ -85,6 +94,7 @@ class MergeAttempt {
   PidNumbers pids_;
   std::vector<std::uint64_t> repeated_;
   std::unique_ptr<CaptureSpool> spool_;
+  std::unique_ptr<RebasedSink> sink_;  // while samples are read
 };
 
 }  // namespace stackpack::app

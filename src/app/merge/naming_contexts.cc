@@ -5,7 +5,12 @@
 namespace stackpack::app {
 
 const FrameRebaser::Context& NamingContexts::find(std::uint32_t pid, std::uint64_t time_ns) {
+  if (last_ != nullptr && last_->context.pid == pid && time_ns >= last_->from_ns &&
+      time_ns < last_->until_ns) {
+    return last_->context;
+  }
   Latest& latest = latest_[pid];
+  last_ = &latest;
   if (time_ns >= latest.from_ns && time_ns < latest.until_ns) {
     return latest.context;
   }
@@ -30,6 +35,7 @@ const FrameRebaser::Context& NamingContexts::find(std::uint32_t pid, std::uint64
 
 void NamingContexts::forget() {
   latest_.clear();
+  last_ = nullptr;
   numbers_.clear();
   contexts_.clear();
 }

@@ -46,6 +46,7 @@ class NamingContexts {
 
   const Symbols& symbols_;
   std::unordered_map<std::uint32_t, Latest> latest_;  // by pid
+  const Latest* last_ = nullptr;                      // that of the last call
   core::NumberTable<Key, HashKey> numbers_;
   std::vector<FrameRebaser::Context> contexts_;  // by number
 };

@@ -9,8 +9,7 @@ namespace stackpack::app {
 
 namespace {
 
-constexpr std::size_t kInternedTogether = 256;
-constexpr std::uint32_t kNoEntry = ~std::uint32_t{0};
+constexpr std::uint32_t kNoEntry = RebasedSink::kNoEntry;
 // As what counts say is looked up elsewhere: they have no time.
 constexpr std::uint64_t kTimeOfCounts = std::numeric_limits<std::uint64_t>::max() - 1;
 
@@ -24,11 +23,8 @@ Error interruption() {
 
 }  // namespace
 
-SampleRebaser::SampleRebaser(Parts parts, CaptureSpool& spool)
-    : parts_(std::move(parts)),
-      spool_(spool),
-      counts_(spool, spool.plan().count_bytes),
-      contexts_(parts_.symbols) {}
+SampleRebaser::SampleRebaser(Parts parts, RebasedSink& sink)
+    : parts_(std::move(parts)), sink_(sink), contexts_(parts_.symbols) {}
 
 Status SampleRebaser::run() {
   Status status;
@@ -59,9 +55,9 @@ std::uint32_t SampleRebaser::entry_of(StackId stack, std::uint32_t pid, std::uin
     return kNoEntry;
   }
   const std::uint32_t context = contexts_.find(pid, time_ns).user;
+  const auto known = static_cast<std::uint32_t>(entries_.size());
   const std::uint32_t entry = entries_.number(std::uint64_t{context} << 32 | stack);
-  if (entry == nodes_.size()) {
-    nodes_.emplace_back();
+  if (entry == known) {
     unknown_.push_back({stack, context, entry});
   }
   return entry;
@@ -92,7 +88,7 @@ Status SampleRebaser::add_block(std::span<const StoredSample> samples) {
       return added;
     }
   }
-  return nodes_.size() > kMostEntries ? end_generation() : Status{};
+  return entries_.size() > kMostEntries ? end_generation() : Status{};
 }
 
 Status SampleRebaser::add_counts(std::span<const StackCount> counts) {
@@ -124,7 +120,7 @@ Status SampleRebaser::add_counts(std::span<const StackCount> counts) {
       return added;
     }
   }
-  return nodes_.size() > kMostEntries ? end_generation() : Status{};
+  return entries_.size() > kMostEntries ? end_generation() : Status{};
 }
 
 Status SampleRebaser::add(const StoredSample& sample, std::uint32_t entry,
@@ -136,12 +132,11 @@ Status SampleRebaser::add(const StoredSample& sample, std::uint32_t entry,
   merged.event = parts_.events[sample.event];
   merged.pid = process.number;
   if (!parts_.keeps_samples) {
-    return counts_.add({entry == kNoEntry ? kNoStack : entry, merged.event, merged.pid,
-                        merged.origin, times, merged.weight});
+    return sink_.add_count({entry == kNoEntry ? kNoStack : entry, merged.event, merged.pid,
+                            merged.origin, times, merged.weight});
   }
   merged.time_ns = parts_.clock.time(sample.time_ns);
-  return spool_.add_interned(merged, entry == kNoEntry ? NodeRef{} : nodes_[entry], process.rank,
-                             times);
+  return sink_.add_sample(merged, entry, process.rank, times);
 }
 
 // Rebases the callstacks that are new, each page of the input loaded once.
@@ -161,58 +156,22 @@ Status SampleRebaser::resolve() {
   const auto visit = [&](std::size_t position, std::span<const Frame> frames) {
     const Unknown& unknown = unknown_[position];
     parts_.frames.rebase(frames, contexts_.of_user(unknown.context), rebased_);
-    for (const Frame& frame : rebased_) {
-      const bool begins = extents_.empty() ? runs_.empty() : runs_.size() == extents_.back().runs;
-      if (begins || runs_.back().mode != frame.mode) {
-        runs_.push_back({frame.mode, 0});
-      }
-      ++runs_.back().count;
-      addresses_.push_back(frame.address);
-    }
-    extents_.push_back({addresses_.size(), runs_.size()});
-    batch_entries_.push_back(unknown.entry);
-    status = extents_.size() == kInternedTogether ? intern(extents_.size()) : status;
+    status = sink_.add_stack(unknown.entry, rebased_);
     return static_cast<bool>(status);
   };
   if (const Status read = parts_.reader.callstacks(ids, visit); !read) {
     return read;
   }
   unknown_.clear();
-  return status && !extents_.empty() ? intern(extents_.size()) : status;
-}
-
-Status SampleRebaser::intern(std::size_t stacks) {
-  arrivals_.clear();
-  Extent begin;
-  for (std::size_t i = 0; i < stacks; ++i) {
-    const Extent& end = extents_[i];
-    const capture::StackView view{
-        std::span(addresses_).subspan(begin.addresses, end.addresses - begin.addresses),
-        std::span(runs_).subspan(begin.runs, end.runs - begin.runs)};
-    arrivals_.push_back({view, 0});
-    begin = end;
-  }
-  if (const Status interned = spool_.intern_stacks(arrivals_, interned_); !interned) {
-    return interned;
-  }
-  for (std::size_t i = 0; i < stacks; ++i) {
-    nodes_[batch_entries_[i]] = interned_[i];
-  }
-  batch_entries_.clear();
-  extents_.clear();
-  addresses_.clear();
-  runs_.clear();
-  return {};
+  return status;
 }
 
 // Hands over what is counted, and forgets all callstacks, so that memory stays bounded.
 Status SampleRebaser::end_generation() {
-  const Status flushed = counts_.flush(nodes_);
   entries_.clear();
-  nodes_.clear();
   contexts_.forget();
   parts_.frames.forget();
-  return flushed;
+  return sink_.end_generation();
 }
 
 }  // namespace stackpack::app

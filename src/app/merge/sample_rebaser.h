@@ -5,11 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "app/convert/capture_spool.h"
-#include "app/merge/entry_counts.h"
 #include "app/merge/frame_rebaser.h"
 #include "app/merge/input_processes.h"
 #include "app/merge/naming_contexts.h"
+#include "app/merge/rebased_sink.h"
 #include "app/merge/source_clock.h"
 #include "core/number_table.h"
 #include "stackpack/reader.h"
@@ -21,7 +20,7 @@ namespace stackpack::app {
 /// processes with other numbers, times of another clock.
 ///
 /// A callstack is looked at once per context in which its addresses mean the same.
-/// Memory: kMostEntries callstacks with their contexts, some 60 bytes each, one block of samples,
+/// Memory: kMostEntries callstacks with their contexts, some 50 bytes each, one block of samples,
 /// and the frames of FrameRebaser.
 class SampleRebaser {
  public:
@@ -36,9 +35,9 @@ class SampleRebaser {
     bool keeps_samples = true;          ///< false: counts
     const std::atomic<bool>* cancelled = nullptr;
   };
-  SampleRebaser(Parts parts, CaptureSpool& spool);
+  SampleRebaser(Parts parts, RebasedSink& sink);
 
-  /// Errors: those of the reader and of the spool; kCancelled.
+  /// Errors: those of the reader and of the sink; kCancelled.
   Status run();
 
  private:
@@ -55,31 +54,17 @@ class SampleRebaser {
   Status add_counts(std::span<const StackCount> counts);
   Status add(const StoredSample& sample, std::uint32_t entry,
              const InputProcesses::Process& process, std::uint64_t times);
-  /// The entry of a callstack; NodeRef of it follows with resolve().
+  /// The entry of a callstack, which resolve() hands over if it is new.
   std::uint32_t entry_of(StackId stack, std::uint32_t pid, std::uint64_t time_ns);
   Status resolve();
-  Status intern(std::size_t stacks);
   Status end_generation();
 
   Parts parts_;
-  CaptureSpool& spool_;
-  EntryCounts counts_;
+  RebasedSink& sink_;
   NamingContexts contexts_;
   core::NumberTable<std::uint64_t> entries_;  // callstack and context
-  std::vector<NodeRef> nodes_;                // by entry
   std::vector<Unknown> unknown_;
   std::vector<std::uint32_t> block_entries_;  // by sample of the block
-  // Callstacks to intern together.
-  std::vector<std::uint32_t> batch_entries_;
-  std::vector<std::uint64_t> addresses_;
-  std::vector<capture::ModeRun> runs_;
-  struct Extent {
-    std::size_t addresses = 0;  // ends
-    std::size_t runs = 0;
-  };
-  std::vector<Extent> extents_;
-  std::vector<dag::Builder::Arrival> arrivals_;
-  std::vector<NodeRef> interned_;
   std::vector<Frame> rebased_;
 };
 

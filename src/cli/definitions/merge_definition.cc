@@ -24,12 +24,15 @@ void add_merge_inputs(CLI::App& sub, MergeArguments& arguments) {
 void add_merge_packing(CLI::App& sub, MergeOptions& options) {
   add_level(sub, "", options.level);
   add_no_samples(sub, options.samples);
-  add_size(sub, "--memory-limit", "memory for packing: 64MiB, 2GiB, ...; at least 16MiB",
+  add_size(sub, "--memory-limit",
+           "memory for callstacks, counts and scratch: 64MiB, 2GiB, ...; at least 16MiB",
            options.memory_limit, app::Batch::kLeastMemoryLimit)
-      ->default_str("none")
+      ->default_str("256MiB")
       ->group(group(kPacking));
-  add_number<unsigned>(sub, "-j,--jobs", "threads that encode samples, besides the one that merges",
-                       0, 64, [&options](unsigned encoders) { options.encoders = encoders; })
+  add_number<unsigned>(
+      sub, "-j,--jobs",
+      "threads that encode samples, besides those that merge; 0: one thread for all", 0, 64,
+      [&options](unsigned encoders) { options.encoders = encoders; })
       ->default_str("2, or fewer processors")
       ->group(group(kPacking));
 }

@@ -1,0 +1,144 @@
+#include "app/merge/rebased_sink.h"
+
+#include <algorithm>
+
+namespace stackpack::app {
+
+namespace {
+
+constexpr std::size_t kInternedTogether = 256;
+
+}  // namespace
+
+RebasedSink::RebasedSink(CaptureSpool& spool, unsigned threads)
+    : spool_(spool),
+      counts_(spool, spool.plan().count_bytes),
+      pipeline_(
+          std::min(threads, 1U), kBatches,
+          [this](unsigned, Batch& batch) {
+            const Status delivered = deliver(batch);
+            if (delivered) {
+              return delivered;
+            }
+            Error error = delivered.error();
+            error.part = batch.input;
+            return Status(error);
+          },
+          [](Batch& batch) {
+            batch.addresses.clear();
+            batch.runs.clear();
+            batch.extents.clear();
+            batch.entries.clear();
+            batch.samples.clear();
+            batch.counts.clear();
+            batch.ends_generation = false;
+            return Status{};
+          }) {}
+
+void RebasedSink::begin_input(std::uint32_t input) {
+  input_ = input;
+}
+
+Status RebasedSink::send() {
+  pipeline_.filling().input = input_;
+  return pipeline_.submit();
+}
+
+Status RebasedSink::add_stack(std::uint32_t entry, std::span<const Frame> leaf_first) {
+  // A batch has callstacks before samples.
+  if (!pipeline_.filling().samples.empty() || !pipeline_.filling().counts.empty() ||
+      pipeline_.filling().addresses.size() >= kAddressesTogether) {
+    if (const Status sent = send(); !sent) {
+      return sent;
+    }
+  }
+  Batch& batch = pipeline_.filling();
+  const std::size_t first_run = batch.runs.size();
+  for (const Frame& frame : leaf_first) {
+    if (batch.runs.size() == first_run || batch.runs.back().mode != frame.mode) {
+      batch.runs.push_back({frame.mode, 0});
+    }
+    ++batch.runs.back().count;
+    batch.addresses.push_back(frame.address);
+  }
+  batch.extents.push_back({batch.addresses.size(), batch.runs.size()});
+  batch.entries.push_back(entry);
+  return {};
+}
+
+Status RebasedSink::add_sample(const Sample& sample, std::uint32_t entry, std::uint32_t rank,
+                               std::uint64_t times) {
+  pipeline_.filling().samples.push_back({sample, entry, rank, times});
+  return pipeline_.filling().samples.size() < kSamplesTogether ? Status{} : send();
+}
+
+Status RebasedSink::add_count(const StackCount& count) {
+  pipeline_.filling().counts.push_back(count);
+  return pipeline_.filling().counts.size() < kSamplesTogether ? Status{} : send();
+}
+
+Status RebasedSink::end_generation() {
+  pipeline_.filling().ends_generation = true;
+  return send();
+}
+
+Status RebasedSink::finish() {
+  return pipeline_.drain();
+}
+
+Status RebasedSink::deliver(Batch& batch) {
+  if (const Status interned = intern(batch); !interned) {
+    return interned;
+  }
+  if (const Status spooled = spool_samples(batch); !spooled) {
+    return spooled;
+  }
+  if (!batch.ends_generation) {
+    return {};
+  }
+  const Status flushed = counts_.flush(nodes_);
+  nodes_.clear();
+  return flushed;
+}
+
+Status RebasedSink::intern(const Batch& batch) {
+  Extent begin;
+  for (std::size_t first = 0; first < batch.extents.size(); first += kInternedTogether) {
+    arrivals_.clear();
+    const std::size_t end = std::min(first + kInternedTogether, batch.extents.size());
+    for (std::size_t i = first; i < end; ++i) {
+      const Extent& extent = batch.extents[i];
+      const capture::StackView view{
+          std::span(batch.addresses).subspan(begin.addresses, extent.addresses - begin.addresses),
+          std::span(batch.runs).subspan(begin.runs, extent.runs - begin.runs)};
+      arrivals_.push_back({view, 0});
+      begin = extent;
+    }
+    if (const Status interned = spool_.intern_stacks(arrivals_, interned_); !interned) {
+      return interned;
+    }
+    for (std::size_t i = first; i < end; ++i) {
+      const std::uint32_t entry = batch.entries[i];
+      nodes_.resize(std::max<std::size_t>(nodes_.size(), std::size_t{entry} + 1));
+      nodes_[entry] = interned_[i - first];
+    }
+  }
+  return {};
+}
+
+Status RebasedSink::spool_samples(const Batch& batch) {
+  for (const EntrySample& one : batch.samples) {
+    const NodeRef node = one.entry == kNoEntry ? NodeRef{} : nodes_[one.entry];
+    if (const Status added = spool_.add_interned(one.sample, node, one.rank, one.times); !added) {
+      return added;
+    }
+  }
+  for (const StackCount& count : batch.counts) {
+    if (const Status added = counts_.add(count); !added) {
+      return added;
+    }
+  }
+  return {};
+}
+
+}  // namespace stackpack::app

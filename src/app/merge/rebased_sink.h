@@ -1,0 +1,93 @@
+// What the inputs of a merge give goes into the spool on a thread of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "app/convert/capture_spool.h"
+#include "app/merge/entry_counts.h"
+#include "capture/stack_view.h"
+#include "core/ordered_pipeline.h"
+#include "stackpack/model.h"
+#include "stackpack/result.h"
+
+namespace stackpack::app {
+
+/// Takes callstacks and samples whose addresses, processes, events and times are those of the
+/// merge.
+///
+/// Callstacks have entries, dense numbers that the caller gives them; from 0 on again after
+/// end_generation(). Samples name them by entry, after add_stack().
+/// Order:   the spool sees the calls in their order, so the result is the same as without threads.
+/// Threads: the caller's, and one that looks up callstacks and spools samples; nobody else may use
+///          the spool until finish(). With threads = 0 all is done in the calls.
+/// Errors:  those of the spool come back from one of the next calls, or from finish(); Error::part
+///          is the input that begin_input() named, whichever is read by then. Nothing is spooled
+///          after one.
+/// Memory:  kBatches batches of some 2 MiB, 8 bytes for each callstack of a generation, and what
+///          EntryCounts takes.
+class RebasedSink {
+ public:
+  static constexpr std::uint32_t kNoEntry = ~std::uint32_t{0};
+
+  RebasedSink(CaptureSpool& spool, unsigned threads);
+
+  /// What follows is of that input.
+  void begin_input(std::uint32_t input);
+  Status add_stack(std::uint32_t entry, std::span<const Frame> leaf_first);
+  /// `entry` kNoEntry: no callstack. `rank`: of the source. The sample stands for `times` samples.
+  Status add_sample(const Sample& sample, std::uint32_t entry, std::uint32_t rank,
+                    std::uint64_t times);
+  /// Adds samples that are kept as counts. `count.stack` is an entry, or kNoStack.
+  Status add_count(const StackCount& count);
+  /// Forgets all callstacks.
+  Status end_generation();
+  /// Waits until all is spooled. After an error of the caller's own, too: an error that comes back
+  /// is of something before that.
+  Status finish();
+
+ private:
+  static constexpr std::size_t kBatches = 4;
+  static constexpr std::size_t kSamplesTogether = std::size_t{1} << 14;
+  static constexpr std::size_t kAddressesTogether = std::size_t{1} << 17;
+
+  struct Extent {
+    std::size_t addresses = 0;  // ends
+    std::size_t runs = 0;
+  };
+  struct EntrySample {
+    Sample sample;
+    std::uint32_t entry = kNoEntry;
+    std::uint32_t rank = 0;
+    std::uint64_t times = 1;
+  };
+  /// Callstacks, then samples, then the end of the generation or not.
+  struct Batch {
+    std::uint32_t input = 0;
+    std::vector<std::uint64_t> addresses;
+    std::vector<capture::ModeRun> runs;
+    std::vector<Extent> extents;
+    std::vector<std::uint32_t> entries;  // by callstack
+    std::vector<EntrySample> samples;
+    std::vector<StackCount> counts;
+    bool ends_generation = false;
+  };
+
+  Status send();
+  Status deliver(Batch& batch);
+  Status intern(const Batch& batch);
+  Status spool_samples(const Batch& batch);
+
+  CaptureSpool& spool_;
+  // Of the thread that delivers.
+  EntryCounts counts_;
+  std::vector<NodeRef> nodes_;  // by entry
+  std::vector<dag::Builder::Arrival> arrivals_;
+  std::vector<NodeRef> interned_;
+  std::uint32_t input_ = 0;
+  core::OrderedPipeline<Batch> pipeline_;  // last: its thread uses what is above
+};
+
+}  // namespace stackpack::app
