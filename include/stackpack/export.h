@@ -111,4 +111,15 @@ struct ExportReport {
 Result<ExportReport> export_capture(const Reader& reader, const std::string& output,
                                     const ExportOptions& options);
 
+/// Writes one page (ExportFormat::kHtml) of several .spk files; options.format and source_path are
+/// ignored. Functions of one name and module are one; threads, facts and losses stay apart by file.
+/// Over time captures lie by their dates when these are near each other; else each begins at 0.
+/// The output appears whole or not at all; any bad file is an error.
+///
+/// Memory: as export_capture for the distinct callstacks of all files together and for one file at
+///         a time; all threads.
+/// Errors: as export_capture; Error::part is the number of the file, or kOutputPart.
+Result<ExportReport> export_page(std::span<const std::string> files, const std::string& output,
+                                 const ExportOptions& options);
+
 }  // namespace stackpack

@@ -135,7 +135,7 @@ struct DiffArguments {
 };
 
 struct ExportArguments {
-  std::string file;
+  std::vector<std::string> files;  // more than one: a page
   std::string output;
   bool has_format = false;
   ExportOptions options;

@@ -141,7 +141,8 @@ int write_page(const DiffArguments& arguments, const OpenSide& before, const Ope
   page.force = arguments.force;
   page.inputs = arguments.before;
   page.inputs.insert(page.inputs.end(), arguments.after.begin(), arguments.after.end());
-  append_diff_page(page.verdicts_json, diff);
+  append_diff_page(page.about_json, diff);
+  page.rows = diff.report.events.front().rows;
   app::remove_leftovers({&arguments.output, 1});
   const Result<std::uint64_t> written =
       app::write_difference_page(before.readers, after.readers, arguments.options, page);

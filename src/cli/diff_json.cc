@@ -2,6 +2,8 @@
 #include <array>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "cli/diff_report.h"
 #include "cli/json_text.h"
 
@@ -154,15 +156,26 @@ void append_diff_page(std::string& out, const JudgedDiff& diff) {
   for (const std::string& other : diff.report.events_left_out) {
     json.value("not compared: " + other);
   }
+  if (diff.report.by != DiffGrain::kFunction) {
+    json.value(fmt::format("the table is of functions: the verdicts on {}s are in diff --json",
+                           word_of(kGrains, diff.report.by)));
+  }
   for (std::size_t i = 1; i < diff.report.events.size(); ++i) {
     json.value("compared, and not on this page: " + diff.report.events[i].event);
   }
   json.end_array();
-  json.key("rows");
+  json.key("verdicts");
   json.begin_array();
-  for (const DiffRow& row : event.rows) {
-    write_row(json, row);
+  for (const DiffVerdict verdict :
+       {DiffVerdict::kNotSeen, DiffVerdict::kMore, DiffVerdict::kLess, DiffVerdict::kAppeared,
+        DiffVerdict::kDisappeared, DiffVerdict::kTooFew}) {
+    json.value(verdict_name(verdict));
   }
+  json.end_array();
+  json.key("wholes");
+  json.begin_array();
+  json.value(event.old_side.value);
+  json.value(event.new_side.value);
   json.end_array();
   json.end_object();
 }

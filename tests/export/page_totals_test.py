@@ -134,6 +134,66 @@ def check_page(program, spk, path, filters, tools):
     return page
 
 
+def check_several(program, folder, files, tools):
+    """A page of several files: the figures of `top FILE...`, and the losses of each."""
+    path = folder / "several.html"
+    run(program, "export", *files, "--to", "html", "-o", path, "-q")
+    page = read_page.Page(path)
+    check_policy(page)
+    if tools:
+        check_decoder(*tools, page, path)
+    for i, measure in enumerate(page.head["measures"]):
+        if measure["unit"] != "samples":
+            continue
+        rows, weight = {}, 0
+        for spk in files:  # top leaves the choice of the event to each file
+            counted = subprocess.run([program, "top", spk, "-n", "0", "--frames", "module", "--json", "--event", measure["name"]],
+                                     capture_output=True, text=True)
+            top = json.loads(counted.stdout) if counted.returncode == 0 else {"weight": 0, "rows": []}
+            weight += top["weight"]
+            for row in top["rows"]:
+                own, total = rows.get((row["name"], row.get("module", "")), (0, 0))
+                rows[row["name"], row.get("module", "")] = (own + row["self"], total + row["total"])
+        check(f"several: total of {measure['name']}", int(measure["totals"][0]), weight)
+        check(f"several: rows of {measure['name']}", {k: v for k, v in sums_of(page, i).items() if v[1]}, rows)
+        if page.time is not None:
+            check(f"several: {measure['name']} over time", sum(row[4] for row in page.time if row[3] == i), weight)
+    for spk in files:
+        stats = json.loads(run(program, "stats", spk, "--json"))
+        shown = {row[0]: int(row[1]) for row in page.head["losses"] if row[2].startswith(spk.name + ": ")}
+        for name, count in stats["losses"].items():
+            if count:
+                check(f"several: {name} of {spk.name}", shown.get(name), count)
+        check(f"several: facts of {spk.name}", sum(fact[0] == spk.name for fact in page.head["facts"]), 1)
+    again = folder / "several_again.html"
+    run(program, "export", *files, "--to", "html", "-o", again, "-q")
+    check("several: the same bytes again", again.read_bytes() == page.text, True)
+    return page
+
+
+def check_sides(program, folder, before, after, options):
+    """The findings of a page of two sides are those of `diff --json`, to four digits."""
+    path = folder / "sides.html"
+    words = [before, "--against", after, *options]
+    run(program, "diff", *words, "--html", "-o", path)
+    page = read_page.Page(path)
+    told = json.loads(run(program, "diff", *words, "--json"))["events"][0]["rows"]
+    path.unlink()
+
+    def same(found, row):
+        close = [math.isclose(a, row[key], rel_tol=6e-4, abs_tol=1e-60) if row[key] is not None else a is None
+                 for a, key in zip(found[1:], ("old_share", "new_share", "low", "high", "least_visible"), strict=True)]
+        return found[0] == row["verdict"] and all(close)
+
+    rows = {(row["name"], row.get("module", "")): row for row in told}
+    shown = {function[:2]: found for function, found in zip(page.functions, page.findings, strict=True) if found}
+    check("sides: functions with a finding", set(shown), set(rows))
+    wrong = [key for key, found in shown.items() if not all(same(found[i], rows[key][("self", "total")[i]]) for i in (0, 1))]
+    check("sides: figures", wrong[:3], [])
+    check("sides: values", [int(total) for total in page.head["measures"][0]["totals"]], [sum(values[0]) for values in page.self])
+    check("sides: kinds of code", {mode for _, _, mode in page.functions} - {3} != set(), True)
+
+
 def main():
     program, source = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     node = shutil.which("node")
@@ -166,6 +226,18 @@ def main():
             run(program, "export", spk, "--format", "html", "-o", again, "-q", *chosen)
             check(f"{spk.name}: the same bytes again", again.read_bytes() == page.text, True)
             again.unlink()
+        timed = [spk for spk in files if "perf" in spk.name][:3]
+        page = check_several(program, folder, timed, tools)
+        check("several: a timeline", page.time is not None, True)
+        check("several: threads have their files", all("(" in row[2] for row in page.head["threads"]), True)
+        (folder / "several.html").unlink()
+        (folder / "several_again.html").unlink()
+        page = check_several(program, folder, [timed[0], counts], tools)
+        check("several: no timeline where counts are among them", page.time, None)
+        pages += 2
+        for options in ([], ["--frames", "module"], ["--frames", "address"]):
+            check_sides(program, folder, timed[0], timed[1], options)
+            pages += 1
     print(f"{pages} pages, {problems} problems{'' if tools else '; no node: decode.js was not asked'}")
     return 1 if problems or not pages else 0
 

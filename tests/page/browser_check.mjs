@@ -262,16 +262,43 @@ async function checkAccess(browser, path, name) {
       const opened = await open(browser, path, `view=${view}&theme=${theme}`);
       const { page } = opened;
       await settle(page);
-      await page.evaluate(axeSource);
-      const findings = await page.evaluate(async () => {
-        const result = await globalThis.axe.run(document, { resultTypes: ['violations'] });
-        return result.violations.filter((violation) => ['serious', 'critical', 'moderate'].includes(violation.impact))
-          .map((violation) => `${violation.id}: ${violation.nodes.slice(0, 3).map((node) => node.target.join(' ')).join('; ')}`);
-      });
-      check(`axe: ${name}, ${view}, ${theme}`, findings, []);
+      check(`axe: ${name}, ${view}, ${theme}`, await axeFindings(page), []);
       await finish(opened, `${view}, ${theme}`);
     }
   }
+}
+
+/** What axe-core finds that is more than minor. */
+async function axeFindings(page) {
+  await page.evaluate(axeSource);
+  return page.evaluate(async () => {
+    const result = await globalThis.axe.run(document, { resultTypes: ['violations'] });
+    return result.violations.filter((violation) => ['serious', 'critical', 'moderate'].includes(violation.impact))
+      .map((violation) => `${violation.id}: ${violation.nodes.slice(0, 3).map((node) => node.target.join(' ')).join('; ')}`);
+  });
+}
+
+/** The wheel zooms in callers and callees, and Esc leaves the zoom before the view. */
+async function checkSandwichWheel(browser, path) {
+  const opened = await open(browser, path, 'view=sandwich');
+  const { page } = opened;
+  await settle(page);
+  const zoom = () => page.evaluate(() => {
+    const canvas = document.querySelector('#panel-sandwich .flame-panel:last-of-type canvas');
+    const box = canvas.getBoundingClientRect();
+    const before = canvas.toDataURL();
+    canvas.dispatchEvent(new WheelEvent('wheel', { deltaY: -600, ctrlKey: true, clientX: box.left + box.width / 3, clientY: box.top + 5, bubbles: true, cancelable: true }));
+    return before !== canvas.toDataURL();
+  });
+  check('the wheel zooms callees', await zoom());
+  await new Promise((done) => { setTimeout(done, 300); });
+  await page.evaluate(() => document.querySelector('#panel-sandwich .flame-panel:last-of-type [role=tree]').focus());
+  await page.keyboard.press('Escape');
+  check('Esc leaves the zoom alone', await page.evaluate(() => !document.getElementById('panel-sandwich').hidden));
+  await page.keyboard.press('Escape');
+  await settle(page);
+  check('Esc leaves the view then', await page.evaluate(() => document.getElementById('panel-sandwich').hidden));
+  await finish(opened, 'wheel in the sandwich');
 }
 
 async function checkNarrow(browser, path) {
@@ -279,6 +306,7 @@ async function checkNarrow(browser, path) {
     const opened = await open(browser, path, `view=${view}`, { width: 360, height: 700 });
     await settle(opened.page);
     check(`${view}: nothing beyond a narrow window`, await opened.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    check(`axe: narrow, ${view}`, await axeFindings(opened.page), []);
     await finish(opened, `narrow ${view}`);
   }
 }
@@ -367,6 +395,7 @@ async function main() {
     await checkKeyboard(browser, capture);
     await checkMouse(browser, capture);
     await checkTimeline(browser, capture);
+    await checkSandwichWheel(browser, capture);
     await checkNarrow(browser, capture);
     await checkHostile(browser, hostile);
     await checkSaved(browser, hostile);

@@ -51,7 +51,29 @@ class Page:
         streams = sections.get(5, [])
         assert len(streams) == sides * measures
         self.self = [[self.read_self(Cursor(streams[side * measures + i])) for i in range(measures)] for side in range(sides)]
+        self.findings = self.read_findings(Cursor(sections[7][0])) if self.head["diff"] else None
         self.time = self.read_time(Cursor(sections[6][0])) if self.head["timeline"] else None
+
+    def read_findings(self, cursor):
+        """By function: (verdict, old and new share, low, high, least visible) of self and total, or None."""
+        count, about = cursor.varint(), self.head["diff"]
+
+        def column(rows, of_bytes=False):
+            part = Cursor(cursor.take(cursor.varint()))
+            values = [part.take(1)[0] if of_bytes else part.varint() for _ in range(rows)]
+            assert part.done()
+            return values
+
+        verdicts, old, new = column(count, True), column(count), column(count)
+        bounds = []
+        for _ in range(3):
+            digits, exponents = column(count), column(count, True)
+            bounds.append([None if e - 64 == 127 else float(f"{d >> 1 ^ -(d & 1)}e{e - 64}") for d, e in zip(digits, exponents, strict=True)])
+        figures = [(about["verdicts"][verdicts[i]], old[i] / about["wholes"][0], new[i] / about["wholes"][1], *(bound[i] for bound in bounds))
+                   for i in range(count)]
+        own, total = column(len(self.functions)), column(len(self.functions))
+        assert cursor.done()
+        return [(figures[a - 1], figures[b - 1]) if a else None for a, b in zip(own, total, strict=True)]
 
     def read_functions(self, rows, names):
         self.functions, last, offset = [], b"", 0

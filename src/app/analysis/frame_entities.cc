@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "export/html/page_functions.h"
 #include "export/selection/file_name.h"
 
 namespace stackpack::app {
@@ -28,6 +29,12 @@ std::string unnamed_text(const Frame& frame, const CodeLocation& location, Frame
                        location.offset - back);
   }
   return code_without_name(frame, location);
+}
+
+exporting::PageMode mode_of(const Frame& frame, const CodeLocation& location) {
+  const bool made_at_run_time =
+      location.function != nullptr && location.function->owner == FunctionOwner::kProcess;
+  return exporting::page_mode(frame.mode, made_at_run_time);
 }
 
 }  // namespace
@@ -57,6 +64,8 @@ std::uint32_t FrameEntities::number_of(FrameEntity entity) {
   const std::uint32_t number = texts_.intern(key);
   if (number == entities_.size()) {
     entities_.push_back(std::move(entity));
+  } else {
+    entities_[number].mode = exporting::more_telling(entities_[number].mode, entity.mode);
   }
   return number;
 }
@@ -69,20 +78,23 @@ FrameEntities::Range FrameEntities::resolve(const Key& key) {
   const std::string module(has_image ? exporting::file_name_of(*location.module)
                                      : std::string_view());
   Range range{static_cast<std::uint32_t>(lists_.size()), 0};
+  const exporting::PageMode mode = mode_of(key.frame, location);
   const auto add = [&](FrameEntity entity) {
     lists_.push_back(number_of(std::move(entity)));
     ++range.count;
   };
   if (grain_ == FrameGrain::kModule) {
-    add({has_image ? module : unnamed_text(key.frame, {}, FrameGrain::kFunction), "", ""});
+    add({has_image ? module : unnamed_text(key.frame, {}, FrameGrain::kFunction), "", "", mode});
   } else if (location.has_address && (location.name.empty() || grain_ == FrameGrain::kAddress)) {
-    add({unnamed_text(key.frame, location, grain_), module, ""});
+    add({unnamed_text(key.frame, location, grain_), module, "", mode});
   } else {
     inlined_.clear();
     symbols.expand(location, inlined_);
     for (const InlineFrame& frame : inlined_) {
+      const bool outermost = &frame == &inlined_.back();
       add({std::string(frame.name), module,
-           grain_ == FrameGrain::kLine ? place_text(frame.file, frame.line) : ""});
+           grain_ == FrameGrain::kLine ? place_text(frame.file, frame.line) : "",
+           outermost ? mode : exporting::PageMode::kInlined});
     }
   }
   return range;

@@ -9,6 +9,7 @@
 
 #include "core/number_table.h"
 #include "core/string_table.h"
+#include "export/html/page_content.h"
 #include "export/selection/sample_selection.h"
 #include "stackpack/symbols.h"
 
@@ -28,6 +29,8 @@ struct FrameEntity {
   std::string name;    ///< of the function; `[module]` for code without a name; an address
   std::string module;  ///< file name of the image; empty: none
   std::string place;   ///< file:line, with FrameGrain::kLine
+  /// Of the kinds of code that it was seen as, the one that says most.
+  exporting::PageMode mode = exporting::PageMode::kUnknown;
 };
 
 /// What code without a name is counted under: `[module]`, `[kernel]` or `[unknown]`.

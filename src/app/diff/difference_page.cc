@@ -1,9 +1,17 @@
 #include "app/diff/difference_page.h"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "app/diff/joint_callstacks.h"
 #include "bytes/utf8.h"
@@ -27,18 +35,52 @@ std::string unit_of(DiffUnit unit) {
   return unit == DiffUnit::kWeight ? "weight" : "samples";
 }
 
+// The number of `0x...`, as names of places without one have it.
+std::optional<std::uint64_t> offset_of(std::string_view text) {
+  constexpr std::string_view kPrefix = "0x";
+  constexpr int kBase = 16;
+  if (!text.starts_with(kPrefix)) {
+    return std::nullopt;
+  }
+  const std::string_view digits = text.substr(kPrefix.size());
+  std::uint64_t offset = 0;
+  const auto [end, failure] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), offset, kBase);
+  const bool whole = failure == std::errc() && end == digits.data() + digits.size();
+  // Only what is written so again: no capitals, no zeros in front.
+  return whole && fmt::format("{:x}", offset) == digits ? std::optional(offset) : std::nullopt;
+}
+
+// A place without a name is written as what it is, and takes some two bytes instead of a text.
+std::optional<std::uint64_t> unnamed_offset(const RowName& row) {
+  std::string_view text = row.name;
+  if (!row.module.empty()) {
+    if (!text.starts_with(row.module) || !text.substr(row.module.size()).starts_with('+')) {
+      return std::nullopt;
+    }
+    text.remove_prefix(row.module.size() + 1);
+  }
+  return row.place.empty() ? offset_of(text) : std::nullopt;
+}
+
 void add_functions(const RowTable& rows, PageContent& content) {
   core::StringTable modules;
+  content.functions.reserve(rows.functions.size());
   for (const RowName& row : rows.functions) {
-    exporting::PageFunction function;
-    function.name = bytes::valid_utf8(row.name);
-    if (!row.place.empty()) {
-      function.name += " at " + bytes::valid_utf8(row.place);
+    exporting::PageFunction& function = content.functions.emplace_back();
+    function.mode = row.mode;
+    if (const auto offset = unnamed_offset(row)) {
+      function.named = false;
+      function.offset = *offset;
+    } else {
+      function.name = bytes::valid_utf8(row.name);
+      if (!row.place.empty()) {
+        function.name += " at " + bytes::valid_utf8(row.place);
+      }
     }
     if (!row.module.empty()) {
       function.module = modules.intern(bytes::valid_utf8(row.module));
     }
-    content.functions.push_back(std::move(function));
   }
   for (std::uint32_t i = 0; i < modules.size(); ++i) {
     content.modules.emplace_back(modules.text(i));
@@ -46,9 +88,9 @@ void add_functions(const RowTable& rows, PageContent& content) {
 }
 
 // The root is no function; its row says nothing.
-void add_tree(const JointCallstacks& joint, PageContent& content) {
-  content.parents = joint.rows.outer;
-  content.node_functions = joint.rows.leaf;
+void add_tree(JointCallstacks& joint, PageContent& content) {
+  content.parents = std::move(joint.rows.outer);
+  content.node_functions = std::move(joint.rows.leaf);
   content.node_functions.front() = 0;
   for (std::size_t side = 0; side < kSideNames.size(); ++side) {
     content.sides.emplace_back(kSideNames[side]);
@@ -61,12 +103,44 @@ void add_tree(const JointCallstacks& joint, PageContent& content) {
   }
 }
 
-PageContent page_of(const JointCallstacks& joint, const DiffOptions& options,
-                    const DifferencePage& page) {
+std::string key_of(const std::string& name, const std::string& module, const std::string& place) {
+  return name + '\0' + module + '\0' + place;
+}
+
+exporting::PageFigure figure_of(const DiffFigure& figure) {
+  const auto whole = [](double value) {
+    return static_cast<std::uint64_t>(std::llround(std::max(value, 0.0)));
+  };
+  return {static_cast<std::uint8_t>(figure.verdict),
+          whole(figure.old_value),
+          whole(figure.new_value),
+          figure.low,
+          figure.high,
+          figure.least_visible};
+}
+
+// Rows of other things than functions are in no table of the page.
+void add_findings(const RowTable& table, std::span<const DiffRow> rows, PageContent& content) {
+  core::StringTable keys;
+  for (const RowName& row : table.functions) {
+    keys.intern(key_of(row.name, row.module, row.place));
+  }
+  content.findings.emplace(content.functions.size());
+  for (const DiffRow& row : rows) {
+    const std::uint32_t function = keys.find(key_of(row.name, row.module, row.place));
+    if (function != core::StringTable::kNone) {
+      content.findings->set(function, figure_of(row.self), figure_of(row.total));
+    }
+  }
+}
+
+PageContent page_of(JointCallstacks joint, const DiffOptions& options, const DifferencePage& page) {
   PageContent content;
   content.title = "Profiles compared";
   content.measures.push_back({bytes::valid_utf8(joint.event), unit_of(options.unit)});
   add_functions(joint.rows, content);
+  add_findings(joint.rows, page.rows, content);
+  joint.rows.functions = {};
   add_tree(joint, content);
   constexpr std::array<std::string_view, 2> kLabels = {"Before", "Now"};
   for (std::size_t side = 0; side < kLabels.size(); ++side) {
@@ -78,7 +152,7 @@ PageContent page_of(const JointCallstacks& joint, const DiffOptions& options,
   content.facts.push_back({"Selection", options.filter.empty() && options.whole.empty()
                                             ? "everything"
                                             : "a part, by filters"});
-  content.diff_json = page.verdicts_json;
+  content.diff_json = page.about_json;
   return content;
 }
 
@@ -102,16 +176,17 @@ Result<std::uint64_t> write_difference_page(std::span<const Reader* const> befor
     if (const Status allowed = io::check_output(page.output, rules); !allowed) {
       return of_output(allowed.error());
     }
-    const auto joint = joint_callstacks(before, after, options);
+    auto joint = joint_callstacks(before, after, options);
     if (!joint) {
       return joint.error();
     }
+    const PageContent content = page_of(std::move(*joint), options, page);
     auto file = io::OutputFile::create(page.output, rules);
     if (!file) {
       return of_output(file.error());
     }
     exporting::ExportOutput out(**file, exporting::ExportOutput::Coding::kPlain);
-    Status status = exporting::write_page(page_of(*joint, options, page), out);
+    Status status = exporting::write_page(content, out);
     status = status ? out.finish() : status;
     status = status ? (*file)->commit() : status;
     return status ? Result<std::uint64_t>((*file)->offset()) : of_output(status.error());

@@ -13,13 +13,15 @@
 namespace stackpack::app {
 
 struct DifferencePage {
-  std::string verdicts_json;        ///< the object `diff` of docs/page-format.md
+  std::string about_json;           ///< the object `diff` of docs/page-format.md
+  std::span<const DiffRow> rows;    ///< the verdicts, which may be of other things than functions
   std::string output;               ///< "-": standard output
   bool force = false;               ///< replace an existing file that is not empty
   std::vector<std::string> inputs;  ///< paths of the readers' files; the output is none of them
 };
 
-/// Writes the callstacks of both sides as one tree with the weights of each. The output appears
+/// Writes the callstacks of both sides as one tree with the weights of each, and the verdicts on
+/// functions. The output appears
 /// whole or not at all. Result: its bytes.
 /// Memory: that of a comparison by callstack. Errors: as compare_profiles; those of the output have
 ///         its part.

@@ -16,7 +16,7 @@ namespace stackpack::app {
 
 struct JointCallstacks {
   std::string event;
-  RowTable rows;  ///< callstacks; row 0 is the empty one
+  RowTable rows;  ///< callstacks; row 0 is the empty one; nothing by node of a side
   std::vector<std::array<std::uint64_t, 2>>
       values;  ///< by row: what samples count for, old and new
   std::array<std::size_t, 2> runs{};

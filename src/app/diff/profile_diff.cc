@@ -259,6 +259,8 @@ app::JointCallstacks joined(Sides&& sides, const std::string& event) {
     }
   }
   joint.rows = std::move(sides.rows);
+  joint.rows.old_rows = {};
+  joint.rows.new_rows = {};
   return joint;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "diff/function_identity.h"
+#include "export/html/page_functions.h"
 #include "export/naming/stack_tree.h"
 #include "export/selection/name_pattern.h"
 
@@ -39,6 +40,7 @@ Identity identity_of(const FrameEntity& entity, DiffGrain by) {
     unnumbered = std::move(function.unnumbered);
   }
   identity.name.place = entity.place;
+  identity.name.mode = entity.mode;
   const std::string rest = '\0' + identity.name.module + '\0' + identity.name.place;
   identity.exact = identity.name.name + rest;
   identity.unnumbered = unnumbered + rest;
@@ -80,6 +82,8 @@ class EntityRows {
           at->second = add(identity.name);
           on_side_.emplace_back();
         }
+        RowName& name = names_[at->second];
+        name.mode = exporting::more_telling(name.mode, identity.name.mode);
         rows_[side].push_back(at->second);
         on_side_[at->second][side] = true;
       }
@@ -113,6 +117,8 @@ class EntityRows {
           at->second = add(std::move(name));
           on_side_.push_back({true, true});
         }
+        names_[at->second].mode =
+            exporting::more_telling(names_[at->second].mode, identity.name.mode);
         moved_.emplace_back(side, i, at->second);
       }
     }

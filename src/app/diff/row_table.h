@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/diff/side_profile.h"
+#include "export/html/page_content.h"
 
 namespace stackpack::app {
 
@@ -15,6 +16,7 @@ struct RowName {
   std::string name;
   std::string module;
   std::string place;
+  exporting::PageMode mode = exporting::PageMode::kUnknown;
 };
 
 /// Rows, and to which of them the nodes of each side's tree belong.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/diff/trace_numbers.h"
+#include "export/html/page_functions.h"
 #include "export/selection/capture_view.h"
 #include "export/selection/event_choice.h"
 #include "export/selection/name_pattern.h"
@@ -219,6 +220,10 @@ class FileReading {
         }
         run.clear();
       }
+    }
+    for (std::size_t i = 0; i < number_of_entity_.size(); ++i) {
+      FrameEntity& entity = side_.entities[number_of_entity_[i]];
+      entity.mode = exporting::more_telling(entity.mode, entities_->all()[i].mode);
     }
     for (ProfileUnit& unit : units_) {
       for (std::uint32_t& node : unit.nodes) {

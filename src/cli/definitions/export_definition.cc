@@ -16,18 +16,22 @@ namespace stackpack::cli {
 void CommandDefinitions::define_export() {
   CLI::App& sub = command(
       "export", "write a .spk file in a format that a viewer opens", Command::kExport,
-      {{"export FILE.spk --format FORMAT -o OUT [FILTERS]"},
+      {{"export FILE.spk --format FORMAT -o OUT [FILTERS]",
+        "export FILE.spk... --format html -o OUT.html [FILTERS]"},
        {{"a flame graph",
          "stackpack export out.spk --format folded -o - | flamegraph.pl > out.svg"},
         {"one process, the first two seconds",
-         "stackpack export out.spk --format pprof -o out.pb.gz --comm node --from +0s --to +2s"}},
+         "stackpack export out.spk --format pprof -o out.pb.gz --comm node --from +0s --to +2s"},
+        {"a page of several files", "stackpack export a.spk b.spk --format html -o page.html"}},
        "folded, pprof and speedscope --aggregate are about one event unless told otherwise, since "
        "samples of different events do not add up: that which samples time, or the first.\n"
        "module+0xoffset is an offset in the file; for ELF files it is not always the virtual "
        "address that addr2line wants. Of a caller it is the byte before the return address.\n" +
            std::string(kPatterns)});
   ExportArguments& arguments = invocation.exporting;
-  sub.add_option("file", arguments.file, "a .spk file")->type_name("FILE.spk")->required();
+  sub.add_option("files", arguments.files, "a .spk file; several for a page of all of them")
+      ->type_name("FILE.spk")
+      ->required();
   define_export_format(sub);
   sub.add_option("-o,--output", arguments.output,
                  "write this file (csv: directory); '-' is standard output")

@@ -1,29 +1,39 @@
 // The page: docs/page-format.md.
 
 #include <utility>
+#include <vector>
 
 #include "export/export_job.h"
 #include "export/html/page_content.h"
 #include "export/html/page_facts.h"
 #include "export/html/page_file.h"
+#include "export/html/page_report.h"
 #include "export/html/page_timeline.h"
 #include "export/html/page_tree.h"
+#include "export/html/sample_nodes.h"
 #include "export/html/sample_survey.h"
-#include "export/selection/saturating.h"
 
 namespace stackpack::exporting {
 
 namespace {
 
-// Callstacks that samples end at.
-std::uint64_t distinct_callstacks(const PageContent& content) {
-  DistinctCounter distinct;
-  for (const auto& measure : content.self.front()) {
-    for (const NodeValue& own : measure) {
-      distinct.add(own.node);
-    }
+// Nothing where the samples have no times.
+Result<std::optional<PageTimeline>> timeline_of(ExportJob& job, PageTree& tree,
+                                                const PageContent& content,
+                                                const SampleSurvey& survey) {
+  const TimeRange range = job.selection.time_range();
+  if (!has_times(job.selection) || range.first_ns == range.last_ns) {
+    return std::optional<PageTimeline>();
   }
-  return distinct.count();
+  std::vector<EventMeasures> events;
+  for (const PageTree::EventRow& row : tree.events()) {
+    events.push_back(row.measures);
+  }
+  SampleNodes sample_nodes(tree.resolver(), job.options.memory_limit / 2);
+  const auto rows = rows_of_events(tree, job.view().events.size());
+  TimelineSource source{job.selection, tree, sample_nodes, survey.thread_of_track, rows};
+  return page_timeline({content, events, range},
+                       [&](const TakeSource& take) { return take(source); });
 }
 
 }  // namespace
@@ -39,7 +49,7 @@ Status write_html(ExportJob& job, ExportOutput& out) {
   if (!survey) {
     return survey.error();
   }
-  auto timeline = page_timeline(job, tree, content, *survey);
+  auto timeline = timeline_of(job, tree, content, *survey);
   if (!timeline) {
     return timeline.error();
   }
@@ -51,12 +61,7 @@ Status write_html(ExportJob& job, ExportOutput& out) {
                               "events that this page has no room for; --event chooses"});
   }
   job.report.samples = survey->samples;
-  job.report.stacks = distinct_callstacks(content);
-  if (!content.measures.empty()) {
-    for (const NodeValue& own : content.self.front().front()) {
-      job.report.weight = saturating_sum(job.report.weight, own.value);
-    }
-  }
+  report_weights(content, job.report);
   return write_page(content, out);
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "export/html/page_findings.h"
+
 namespace stackpack::exporting {
 
 inline constexpr std::uint32_t kNoPageModule = ~std::uint32_t{0};
@@ -102,7 +104,8 @@ struct PageContent {
   std::vector<std::vector<std::vector<NodeValue>>> self;
   std::vector<PageThread> threads;
   std::optional<PageTimeline> timeline;
-  std::string diff_json;  ///< an object, or empty
+  std::string diff_json;                 ///< what a comparison is about: an object, or empty
+  std::optional<PageFindings> findings;  ///< of a comparison
 };
 
 }  // namespace stackpack::exporting

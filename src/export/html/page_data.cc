@@ -24,6 +24,7 @@ enum class PageSection : std::uint8_t {
   kTreeFunctions = 4,
   kSelf = 5,
   kTime = 6,
+  kFindings = 7,
 };
 constexpr std::string_view kPageMagic = "spkP\x01";
 constexpr std::uint8_t kNamedFlag = 8;
@@ -54,6 +55,9 @@ class PageEncoder {
     }
     if (content_.timeline) {
       write_time(*content_.timeline);
+    }
+    if (content_.findings) {
+      section(PageSection::kFindings, content_.findings->encode(order_.functions).bytes());
     }
     return status_;
   }

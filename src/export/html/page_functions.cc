@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::uint32_t kNotAsked = ~std::uint32_t{0};
 
-// Of the modes in which a function was seen, the one that says most.
+}  // namespace
+
 PageMode more_telling(PageMode a, PageMode b) {
   constexpr std::array kOrder = {PageMode::kKernel, PageMode::kMadeAtRunTime, PageMode::kUser,
                                  PageMode::kUnknown, PageMode::kInlined};
@@ -20,10 +21,16 @@ PageMode more_telling(PageMode a, PageMode b) {
                        [&](PageMode mode) { return mode == a || mode == b; });
 }
 
-}  // namespace
+void make_key(const PageFunction& function, std::string_view module, std::string& key) {
+  key = function.name;
+  key += function.named ? '\1' : '\0';
+  key.append(std::to_string(function.offset)) += '\0';
+  key += function.module == kNoPageModule ? "" : "m";
+  key += module;
+}
 
-PageMode PageFunctions::mode_of(const Location& location) const {
-  switch (location.mode) {
+PageMode page_mode(FrameMode mode, bool made_at_run_time) {
+  switch (mode) {
     case FrameMode::kKernel:
     case FrameMode::kGuestKernel:
     case FrameMode::kHypervisor:
@@ -35,10 +42,14 @@ PageMode PageFunctions::mode_of(const Location& location) const {
     case FrameMode::kGuestUser:
       break;
   }
-  const bool at_run_time =
+  return made_at_run_time ? PageMode::kMadeAtRunTime : PageMode::kUser;
+}
+
+PageMode PageFunctions::mode_of(const Location& location) const {
+  return page_mode(
+      location.mode,
       location.code != kNoCode &&
-      locations_.functions()[locations_.places()[location.code].function].made_at_run_time;
-  return at_run_time ? PageMode::kMadeAtRunTime : PageMode::kUser;
+          locations_.functions()[locations_.places()[location.code].function].made_at_run_time);
 }
 
 std::uint32_t PageFunctions::of(std::uint32_t location) {
@@ -67,11 +78,7 @@ std::uint32_t PageFunctions::number_of(const Location& location, std::uint32_t n
     function.offset =
         location.image == kNoImage ? location.address : locations_.file_offset(number);
   }
-  scratch_ = function.name;
-  scratch_ += function.named ? '\1' : '\0';
-  scratch_.append(std::to_string(function.offset)) += '\0';
-  scratch_ += function.module == kNoPageModule ? "" : "m";
-  scratch_ += module;
+  make_key(function, module, scratch_);
   const std::uint32_t known = keys_.intern(scratch_);
   if (known == functions_.size()) {
     functions_.push_back(std::move(function));

@@ -12,6 +12,15 @@
 
 namespace stackpack::exporting {
 
+/// The mode of code that is no inlined call.
+PageMode page_mode(FrameMode mode, bool made_at_run_time);
+
+/// Of the modes in which a function was seen, the one that says most.
+PageMode more_telling(PageMode a, PageMode b);
+
+/// A text that functions have in common which are one.
+void make_key(const PageFunction& function, std::string_view module, std::string& key);
+
 /// Functions and modules of a page, numbered as they come. A function is what `top` counts as one:
 /// a name and the file name of an image; a place without a name is an image and an offset.
 class PageFunctions {

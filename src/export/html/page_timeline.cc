@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "export/html/page_order.h"
-#include "export/html/sample_nodes.h"
 #include "export/html/time_rows.h"
 
 namespace stackpack::exporting {
@@ -27,22 +26,15 @@ constexpr std::array<TimeResolution, 12> kResolutions = {{{2000, 0},
                                                           {100, 0.01},
                                                           {200, 2},
                                                           {50, 2}}};
-constexpr std::uint32_t kNoEventRow = ~std::uint32_t{0};
 
 class TimelineReading {
  public:
-  TimelineReading(ExportJob& job, PageTree& tree, const PageContent& content,
-                  const SampleSurvey& survey)
-      : job_(job),
-        tree_(tree),
-        content_(content),
-        survey_(survey),
-        sample_nodes_(tree.resolver(), job.options.memory_limit / 2) {
-    row_of_event_.assign(job.view().events.size(), kNoEventRow);
-    for (std::uint32_t row = 0; row < tree.events().size(); ++row) {
-      row_of_event_[tree.events()[row].event] = row;
-    }
-  }
+  TimelineReading(const TimelineFrame& frame,
+                  const std::function<Status(const TakeSource&)>& each_source)
+      : content_(frame.content),
+        events_(frame.events),
+        range_(frame.range),
+        each_source_(each_source) {}
 
   Result<std::optional<PageTimeline>> read() {
     std::optional<PageTimeline> timeline;
@@ -57,13 +49,9 @@ class TimelineReading {
                                      [](const TimeRows& rows) { return rows.fits(); });
       if (fits != candidates_.end()) {
         timeline = fits->finish();
+        timeline->measures_of_event.assign(events_.begin(), events_.end());
       }
       begin = end;
-    }
-    if (timeline) {
-      for (const PageTree::EventRow& row : tree_.events()) {
-        timeline->measures_of_event.push_back(row.measures);
-      }
     }
     return timeline;
   }
@@ -71,19 +59,19 @@ class TimelineReading {
  private:
   // Resolutions that cut callstacks alike, in one pass over the samples.
   Status try_all(std::span<const TimeResolution> resolutions) {
-    const TimeRange range = job_.selection.time_range();
     candidates_.clear();
     for (const TimeResolution& resolution : resolutions) {
-      candidates_.emplace_back(range.first_ns, range.last_ns, resolution, kMostTimeRows);
+      candidates_.emplace_back(range_.first_ns, range_.last_ns, resolution, kMostTimeRows);
     }
     make_cut(resolutions.front().least_share);
     const Error enough{ErrorCode::kCancelled, kNoOffset, "export: no resolution fits"};
-    const Status status =
-        job_.selection.for_each([&](std::span<const SelectedSample> block) -> Status {
-          const bool any = std::any_of(candidates_.begin(), candidates_.end(),
-                                       [](const TimeRows& rows) { return rows.fits(); });
-          return any ? count(block) : Status{enough};
-        });
+    const Status status = each_source_([&](TimelineSource& source) {
+      return source.selection.for_each([&](std::span<const SelectedSample> block) -> Status {
+        const bool any = std::any_of(candidates_.begin(), candidates_.end(),
+                                     [](const TimeRows& rows) { return rows.fits(); });
+        return any ? count(source, block) : Status{enough};
+      });
+    });
     const bool given_up = !status && status.error().code == ErrorCode::kCancelled;
     return given_up ? Status{} : status;
   }
@@ -96,9 +84,9 @@ class TimelineReading {
       return;
     }
     std::vector<bool> kept(content_.parents.size());
-    for (const PageTree::EventRow& row : tree_.events()) {
+    for (const EventMeasures& event : events_) {
       const std::vector<std::uint64_t> totals =
-          totals_of(content_, row.measures.count.value_or(row.measures.weight.value_or(0)));
+          totals_of(content_, event.count.value_or(event.weight.value_or(0)));
       const double least = share * static_cast<double>(totals.front());
       for (std::size_t node = 0; node < totals.size(); ++node) {
         kept[node] = kept[node] || static_cast<double>(totals[node]) >= least;
@@ -110,34 +98,33 @@ class TimelineReading {
     }
   }
 
-  Status count(std::span<const SelectedSample> block) {
-    if (const Status status = sample_nodes_.find(block, nodes_); !status) {
+  Status count(const TimelineSource& source, std::span<const SelectedSample> block) {
+    if (const Status status = source.sample_nodes.find(block, nodes_); !status) {
       return status;
     }
     for (std::size_t i = 0; i < block.size(); ++i) {
       const SelectedSample& sample = block[i];
       TimeRow row;
-      row.thread = survey_.thread_of_track[sample.track];
-      row.event = row_of_event_[sample.event];
-      row.node = tree_.node_of(nodes_[i]);
+      row.thread = source.thread_of_track[sample.track];
+      row.event = source.row_of_event[sample.event];
+      row.node = source.tree.node_of(nodes_[i]);
+      row.node = source.page_nodes.empty() ? row.node : source.page_nodes[row.node];
       row.node = cut_.empty() ? row.node : cut_[row.node];
       row.count = sample.count;
       row.weight = sample.weight;
       for (TimeRows& rows : candidates_) {
         if (row.event != kNoEventRow) {
-          rows.add(sample.time_ns, row);
+          rows.add(sample.time_ns + source.shift_ns, row);
         }
       }
     }
     return {};
   }
 
-  ExportJob& job_;
-  PageTree& tree_;
   const PageContent& content_;
-  const SampleSurvey& survey_;
-  SampleNodes sample_nodes_;
-  std::vector<std::uint32_t> row_of_event_;
+  std::span<const EventMeasures> events_;
+  TimeRange range_;
+  const std::function<Status(const TakeSource&)>& each_source_;
   std::vector<TimeRows> candidates_;
   std::vector<std::uint32_t> cut_;  // empty: nothing is cut
   std::vector<std::uint32_t> nodes_;
@@ -145,14 +132,17 @@ class TimelineReading {
 
 }  // namespace
 
-Result<std::optional<PageTimeline>> page_timeline(ExportJob& job, PageTree& tree,
-                                                  const PageContent& content,
-                                                  const SampleSurvey& survey) {
-  const TimeRange range = job.selection.time_range();
-  if (!job.view().has_samples || job.selection.aggregated() || range.first_ns == range.last_ns) {
-    return std::optional<PageTimeline>();
+Result<std::optional<PageTimeline>> page_timeline(
+    const TimelineFrame& frame, const std::function<Status(const TakeSource&)>& each_source) {
+  return TimelineReading(frame, each_source).read();
+}
+
+std::vector<std::uint32_t> rows_of_events(const PageTree& tree, std::size_t events) {
+  std::vector<std::uint32_t> rows(events, kNoEventRow);
+  for (std::uint32_t row = 0; row < tree.events().size(); ++row) {
+    rows[tree.events()[row].event] = row;
   }
-  return TimelineReading(job, tree, content, survey).read();
+  return rows;
 }
 
 }  // namespace stackpack::exporting

@@ -26,8 +26,9 @@ std::string unit_of_weight(const CaptureView& view, const std::string& event) {
 
 }  // namespace
 
-PageTree::PageTree(ExportJob& job)
+PageTree::PageTree(ExportJob& job, Weights weights)
     : job_(job),
+      weights_(weights),
       locations_(job.selection, {.identity = ImageIdentity::kFile,
                                  .style = job.options.frames,
                                  .unfold = true,
@@ -121,7 +122,8 @@ void PageTree::choose_measures(PageContent& content) {
       ++events_left_out_;
       continue;
     }
-    const bool weighs = std::any_of(found->second.begin(), found->second.end(),
+    const bool weighs = weights_ == Weights::kAll ||
+                        std::any_of(found->second.begin(), found->second.end(),
                                     [](const Entry& entry) { return entry.weight != entry.count; });
     EventRow row{event, {}};
     if (!only_weights || job_.options.weight == ExportWeight::kCount) {

@@ -20,8 +20,14 @@ namespace stackpack::exporting {
 /// callstack of an event; the samples are added up within the export's limit.
 class PageTree {
  public:
+  /// Which events have their weights as a measure besides the count of their samples.
+  enum class Weights : std::uint8_t {
+    kWhereTheySay,  ///< those whose weights are not their counts
+    kAll,
+  };
+
   /// The job must outlive this.
-  explicit PageTree(ExportJob& job);
+  explicit PageTree(ExportJob& job, Weights weights = Weights::kWhereTheySay);
 
   /// Adds up all samples. Errors: those of the selection and of the reader.
   Status read();
@@ -60,6 +66,7 @@ class PageTree {
   void add_measure(PageContent& content, std::uint32_t event, bool weight);
 
   ExportJob& job_;
+  Weights weights_;
   LocationTable locations_;
   StackTree tree_;
   StackResolver resolver_;

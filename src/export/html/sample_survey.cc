@@ -24,18 +24,6 @@ void count(SampleSurvey& survey, const SelectedSample& sample) {
   add(survey.incomplete, (sample.flags & kSampleIncomplete) != 0);
 }
 
-// The tracks with most samples, in the order of the tracks.
-std::vector<std::uint32_t> busiest(const std::vector<std::uint64_t>& samples_of_track) {
-  std::vector<std::uint32_t> chosen(samples_of_track.size());
-  std::iota(chosen.begin(), chosen.end(), 0U);
-  std::stable_sort(chosen.begin(), chosen.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return samples_of_track[a] > samples_of_track[b];
-  });
-  chosen.resize(std::min(chosen.size(), kMostPageThreads));
-  std::sort(chosen.begin(), chosen.end());
-  return chosen;
-}
-
 void choose_threads(SampleSurvey& survey, const SampleSelection& selection,
                     const std::vector<std::uint64_t>& samples_of_track) {
   const std::vector<Track>& tracks = selection.tracks();
@@ -46,15 +34,34 @@ void choose_threads(SampleSurvey& survey, const SampleSelection& selection,
     survey.threads.push_back({tracks[track].pid, tracks[track].tid,
                               std::string(selection.process_name(tracks[track])),
                               std::string(selection.thread_name(tracks[track]))});
+    survey.samples_of_thread.push_back(samples_of_track[track]);
   }
   survey.other_threads = tracks.size() - chosen.size();
   if (survey.other_threads != 0) {
-    survey.threads.push_back(
-        {kUnknownId, kUnknownId, "", fmt::format("[{} other threads]", survey.other_threads)});
+    survey.threads.push_back(other_threads(survey.other_threads));
+    survey.samples_of_thread.push_back(0);
   }
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> busiest(const std::vector<std::uint64_t>& samples) {
+  std::vector<std::uint32_t> chosen(samples.size());
+  std::iota(chosen.begin(), chosen.end(), 0U);
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return samples[a] > samples[b]; });
+  chosen.resize(std::min(chosen.size(), kMostPageThreads));
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+PageThread other_threads(std::uint64_t count) {
+  return {kUnknownId, kUnknownId, "", fmt::format("[{} other threads]", count)};
+}
+
+bool has_times(const SampleSelection& selection) {
+  return selection.view().has_samples && !selection.aggregated();
+}
 
 Result<SampleSurvey> survey_samples(SampleSelection& selection) {
   SampleSurvey survey;

@@ -20,8 +20,18 @@ struct SampleSurvey {
   std::uint64_t incomplete = 0;     ///< a part of the callstack is known to be missing
   std::uint64_t other_threads = 0;  ///< threads that have no row of their own
   std::vector<PageThread> threads;
-  std::vector<std::uint32_t> thread_of_track;  ///< by number of the track
+  std::vector<std::uint64_t> samples_of_thread;  ///< by row of `threads`
+  std::vector<std::uint32_t> thread_of_track;    ///< by number of the track
 };
+
+/// The numbers of those with most samples, at most kMostPageThreads, ascending.
+std::vector<std::uint32_t> busiest(const std::vector<std::uint64_t>& samples);
+
+/// The one that stands for threads without a row of their own.
+PageThread other_threads(std::uint64_t count);
+
+/// Whether samples have times: they were kept one by one, and are no sums.
+bool has_times(const SampleSelection& selection);
 
 /// Reads all samples. Errors: those of the selection.
 Result<SampleSurvey> survey_samples(SampleSelection& selection);

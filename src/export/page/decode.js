@@ -1,4 +1,5 @@
 // Reads the data of a page: docs/page-format.md says how it is laid out.
+import {Findings} from './page_findings.js';
 import {FunctionTable, NO_FUNCTION} from './function_names.js';
 import {PageCursor, numbersOf} from './page_bytes.js';
 
@@ -18,6 +19,7 @@ import {PageCursor, numbersOf} from './page_bytes.js';
  * @property {Uint32Array} parent
  * @property {Uint32Array} end
  * @property {Uint16Array | Uint32Array} depth   0 for the root
+ * @property {boolean} ordered     siblings come by the weight of the first measure, the heaviest first
  */
 
 /**
@@ -34,28 +36,20 @@ import {PageCursor, numbersOf} from './page_bytes.js';
  */
 
 /**
- * One figure of a comparison, as `diff --json` has it. Not finite: null.
+ * One figure of a comparison, as `diff --json` has it; bounds to four digits. Not finite: NaN.
  * @typedef {object} DiffFigure
  * @property {string} verdict
- * @property {number} old_value
- * @property {number} new_value
  * @property {number} old_share
  * @property {number} new_share
- * @property {number} difference
  * @property {number} low
  * @property {number} high
- * @property {number | null} ratio
- * @property {number | null} ratio_low
- * @property {number | null} ratio_high
  * @property {number} least_visible
- * @property {number} p
- * @property {number} overdispersion
  */
 
 /**
- * A row of the comparison: `fn` is the function of the tree, NO_FUNCTION when the row is none.
- * @typedef {{fn: number, name: string, module: string, place: string, self: DiffFigure, total: DiffFigure}} DiffRow
- * @typedef {{by: string, unit: string, event: string, level: number, notes: string[], rows: DiffRow[]}} Diff
+ * @typedef {{self: DiffFigure, total: DiffFigure}} Finding
+ * @typedef {{by: string, unit: string, event: string, level: number, notes: string[],
+ *   findingOf: (fn: number) => Finding | undefined}} Diff
  */
 
 /**
@@ -79,7 +73,7 @@ import {PageCursor, numbersOf} from './page_bytes.js';
  */
 
 const PAGE_MAGIC = [0x73, 0x70, 0x6b, 0x50, 1];  // "spkP", version
-const PAGE_SECTION = {head: 0, functions: 1, names: 2, pops: 3, treeFunctions: 4, self: 5, time: 6};
+const PAGE_SECTION = {head: 0, functions: 1, names: 2, pops: 3, treeFunctions: 4, self: 5, time: 6, findings: 7};
 
 /**
  * @param {Uint8Array} bytes
@@ -141,7 +135,7 @@ function treeOf(count, popBytes, functionBytes) {
     end[open] = count;
   }
   end[0] = count;
-  return {count, fn, parent, end, depth: deepest > 65535 ? depths : Uint16Array.from(depths)};
+  return {count, fn, parent, end, ordered: true, depth: deepest > 65535 ? depths : Uint16Array.from(depths)};
 }
 
 /**
@@ -193,11 +187,31 @@ function weightsOnDemand(tree, streams) {
 }
 
 /**
+ * What is known of a timeline at once; its rows, of which there may be half a million, are read when the first is asked for.
  * @param {any} head
  * @param {Uint8Array} bytes
  * @returns {Timeline}
  */
 function timelineOf(head, bytes) {
+  /** @type {TimeColumns | null} */
+  let columns = null;
+  const read = () => (columns ??= timeColumns(head, bytes));
+  return {start: BigInt(head.start), width: head.width, buckets: head.buckets, resolution: head.resolution,
+    get bucket() { return read().bucket; },
+    get thread() { return read().thread; },
+    get node() { return read().node; },
+    get measure() { return read().measure; },
+    get value() { return read().value; }};
+}
+
+/**
+ * @typedef {{bucket: Uint32Array, thread: Uint32Array, node: Uint32Array, measure: Uint8Array, value: Float64Array}} TimeColumns
+ *
+ * @param {any} head
+ * @param {Uint8Array} bytes
+ * @returns {TimeColumns}
+ */
+function timeColumns(head, bytes) {
   const {rows, measures} = head;  // measures: by event, the numbers of its measures
   const cursor = new PageCursor(bytes);
   const columns = [];
@@ -239,28 +253,19 @@ function timelineOf(head, bytes) {
   if (at !== head.values) {
     throw new Error('the data of this page are damaged');
   }
-  return {start: BigInt(head.start), width: head.width, buckets: head.buckets, resolution: head.resolution,
-    bucket, thread, node, measure, value};
+  return {bucket, thread, node, measure, value};
 }
 
 /**
- * Rows of a comparison have the names of functions of the tree.
  * @param {any} diff
- * @param {FunctionTable} table
+ * @param {number} functions
+ * @param {Uint8Array} bytes
  * @returns {Diff}
  */
-function diffOf(diff, table) {
-  const numbers = new Map();
-  for (let fn = 0; fn < table.count; ++fn) {
-    const module = table.module[fn];
-    numbers.set(`${table.name(fn)}\0${module === NO_FUNCTION ? '' : table.modules[module]}`, fn);
-  }
-  for (const row of diff.rows) {
-    row.module ??= '';
-    row.place ??= '';
-    row.fn = numbers.get(`${row.name}\0${row.module}`) ?? NO_FUNCTION;
-  }
-  return diff;
+function diffOf(diff, functions, bytes) {
+  const findings = new Findings(diff.verdicts, diff.wholes, functions, bytes);
+  return {by: diff.by, unit: diff.unit, event: diff.event, level: diff.level, notes: diff.notes,
+    findingOf: (fn) => findings.of(fn)};
 }
 
 /**
@@ -306,7 +311,7 @@ export function decodeProfile(bytes) {
     functionMode: table.mode,
     threads: head.threads.map((/** @type {any[]} */ row) => ({pid: row[0], tid: row[1], process: row[2], thread: row[3]})),
     timeline: head.timeline ? timelineOf(head.timeline, section(PAGE_SECTION.time)) : null,
-    diff: head.diff ? diffOf(head.diff, table) : null,
+    diff: head.diff ? diffOf(head.diff, head.functions, section(PAGE_SECTION.findings)) : null,
   };
 }
 

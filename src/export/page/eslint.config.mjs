@@ -1,5 +1,5 @@
 // What eslint checks in the page's modules; types are checked by tsc.
-const BROWSER = ['document', 'location', 'history', 'navigator', 'performance', 'console', 'setTimeout', 'requestAnimationFrame',
+const BROWSER = ['document', 'location', 'history', 'navigator', 'performance', 'console', 'setTimeout', 'clearTimeout', 'requestAnimationFrame',
   'matchMedia', 'addEventListener', 'getComputedStyle', 'devicePixelRatio', 'innerWidth', 'innerHeight', 'ResizeObserver',
   'HTMLElement', 'Blob', 'URL', 'URLSearchParams', 'TextDecoder', 'DecompressionStream', 'Response', 'Document', 'Node', 'atob'];
 

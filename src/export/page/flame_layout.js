@@ -16,12 +16,17 @@ export function visibleRows(view, window, pixels) {
   const rows = [];
   if (!(to > from) || view.count === 0) return rows;
   const narrowest = ((to - from) / Math.max(1, pixels)) * NARROWEST_PIXELS;
-  const { left, total, end, depth, count } = view;
+  const { left, total, end, depth, parent, count, heaviestFirst } = view;
   for (let i = 0; i < count;) {
     const x = left[i];
     if (x >= to) break;
     const width = total[i];
-    if (width < narrowest || x + width <= from) {
+    if (width < narrowest) {
+      // Those behind it are no wider where the heaviest come first.
+      i = heaviestFirst && i > 0 ? end[parent[i]] : end[i];
+      continue;
+    }
+    if (x + width <= from) {
       i = end[i];
       continue;
     }

@@ -121,34 +121,34 @@ export function paintFlame(context, scene, top, bottom) {
  * @param {number} y
  */
 function paintRow(context, scene, nodes, y) {
+  const { view, mask, width: room } = scene;
+  const from = scene.window[0];
+  const scale = room / (scene.window[1] - from);
   let fill = '';
+  // As edgesOf, without an array for each of some thousand boxes.
   for (const node of nodes) {
-    const [left, right] = edgesOf(scene, node);
-    const width = right - left;
+    const start = (view.left[node] - from) * scale;
+    const left = start > 0 ? start : 0;
+    const width = Math.min(room, start + view.total[node] * scale) - left;
     const colour = fillOf(scene, node);
     if (colour !== fill) context.fillStyle = fill = colour;
     // A gap between neighbours, as long as there is room for one.
     context.fillRect(left, y, width > 3 ? width - 1 : Math.max(width, 0.5), ROW_HEIGHT - 1);
-    if (scene.mask && !isDimmed(scene, node) && width >= 2) {
+    if (mask && !isDimmed(scene, node) && width >= 2) {
       context.fillStyle = fill = scene.palette.found;
       context.fillRect(left, y + ROW_HEIGHT - 4, Math.max(1, width - 1), 3);
     }
   }
-  for (const node of nodes) paintLabel(context, scene, node, y);
-}
-
-/**
- * @param {CanvasRenderingContext2D} context
- * @param {FlameScene} scene
- * @param {number} node
- * @param {number} y
- */
-function paintLabel(context, scene, node, y) {
-  const [left, right] = edgesOf(scene, node);
-  const label = labelOfNode(scene, node, right - left);
-  if (label === '') return;
-  context.fillStyle = isDimmed(scene, node) ? scene.palette.dimText : scene.palette.text;
-  context.fillText(label, left + LABEL_INDENT, y + ROW_HEIGHT / 2);
+  fill = '';
+  for (const node of nodes) {
+    if (view.total[node] * scale < NARROWEST_LABEL) continue;
+    const [left, right] = edgesOf(scene, node);
+    const label = labelOfNode(scene, node, right - left);
+    if (label === '') continue;
+    const colour = isDimmed(scene, node) ? scene.palette.dimText : scene.palette.text;
+    if (colour !== fill) context.fillStyle = fill = colour;
+    context.fillText(label, left + LABEL_INDENT, y + ROW_HEIGHT / 2);
+  }
 }
 
 /**

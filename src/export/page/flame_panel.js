@@ -8,6 +8,9 @@ import { make } from './page_elements.js';
 import { isPrinting, paletteOf } from './page_theme.js';
 import { nodeOfPath, pathOfNode } from './tree_math.js';
 
+/** Names that are new take time: those that are not fitted within this many ms come with the next frame. */
+const LABEL_MS = 6;
+
 /** Highest canvas on paper, in CSS pixels. */
 const PAPER_HEIGHT = 1500;
 const WHEEL_STEP = 1.0015;
@@ -88,10 +91,11 @@ export class FlamePanel {
 
   /** Lays out and draws anew, now. */
   refresh() {
+    // Drawn before other elements change, so that the browser lays them out once.
     this.scene = this.layOut();
+    this.draw();
     if (this.scene) this.showMirror(this.scene);
     else this.mirror.clear();
-    this.draw();
   }
 
   /** Draws with the next frame. */
@@ -145,7 +149,11 @@ export class FlamePanel {
     scene.focused = this.focused;
     const top = isPrinting() ? 0 : this.scroller.scrollTop;
     this.bottomGap = Math.max(0, scene.contentHeight - top - height);
+    this.fitter.late = false;
+    this.fitter.deadline = isPrinting() ? Infinity : begin + LABEL_MS;
     const boxes = paintFlame(this.context, scene, top, top + height);
+    this.fitter.deadline = Infinity;
+    if (this.fitter.late) this.schedule();
     this.drawn = { milliseconds: performance.now() - begin, boxes };
   }
 

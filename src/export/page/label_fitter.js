@@ -15,6 +15,10 @@ export class LabelFitter {
     this.widths = new Float32Array(128);
     for (let code = 32; code < 127; code++) this.widths[code] = measure(String.fromCharCode(code));
     this.ellipsis = measure('…');
+    /** When to stop fitting new labels, as performance.now() has it. */
+    this.deadline = Infinity;
+    /** Whether labels were put off for that. */
+    this.late = false;
     /** @type {Map<number, string>} */
     this.names = new Map();
     /** @type {Map<number, string>} by function and room */
@@ -54,7 +58,7 @@ export class LabelFitter {
   /**
    * @param {number} fn
    * @param {number} room in pixels
-   * @returns {string} '' when nothing useful fits
+   * @returns {string} '' when nothing useful fits, or when it is too late for a new label
    */
   labelOf(fn, room) {
     // Four pixels more or less do not show, and make the same label of most redraws.
@@ -62,6 +66,10 @@ export class LabelFitter {
     const key = fn * 1024 + steps;
     let label = this.labels.get(key);
     if (label === undefined) {
+      if (performance.now() > this.deadline) {
+        this.late = true;
+        return '';
+      }
       if (this.labels.size > 50000) this.labels.clear();
       label = fittedName(this.nameOf(fn), steps * 4, this.widthOf);
       this.labels.set(key, label);

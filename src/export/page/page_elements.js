@@ -55,6 +55,14 @@ export function setAttributes(element, attributes) {
 }
 
 /**
+ * Does something when the picture that is being made has been shown.
+ * @param {() => void} work
+ */
+export function afterPicture(work) {
+  requestAnimationFrame(() => setTimeout(work, 0));
+}
+
+/**
  * Says something to screen readers, and to nobody else.
  * @param {string} text
  */

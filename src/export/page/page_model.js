@@ -107,7 +107,9 @@ export class PageModel {
 
   /** @returns {ViewTree} every node, root first */
   get whole() {
-    return this.memory.of('whole', this.filterKey, () => wholeViewTree(this.profile.tree, this.weights));
+    // The order of the page is that of the first measure of all sides and samples.
+    const inOrder = this.profile.tree.ordered === true && this.state.measure === 0 && this.profile.sides.length < 2 && !this.filtered;
+    return this.memory.of('whole', this.filterKey, () => wholeViewTree(this.profile.tree, this.weights, inOrder));
   }
 
   /** @returns {FunctionFigures} */
@@ -153,11 +155,10 @@ export class PageModel {
 
   /**
    * @param {number} fn
-   * @returns {DiffRow | undefined} what the comparison says of a function
+   * @returns {Finding | undefined} what the comparison says of a function
    */
   findingOf(fn) {
-    return this.memory.of('findings', [],
-      () => new Map((this.profile.diff?.rows ?? []).map((row) => [row.fn, row]))).get(fn);
+    return this.profile.diff?.findingOf(fn);
   }
 
   /**
@@ -212,13 +213,35 @@ export class PageModel {
   /** @returns {{callers: ViewTree, callees: ViewTree}} of the function in the middle */
   get sandwich() {
     const { fn, merged } = this.state;
-    return this.memory.of('sandwich', [this.filterKey, fn, merged], () => {
-      const tree = this.profile.tree;
-      const shared = { tree, functionCount: this.profile.functionCount, merged, leaves: false,
-        nodes: outermostNodes(tree, fn), rootFn: fn, value: this.whole.total, old: this.whole.old,
-        whole: this.whole.whole, window: /** @type {[number, number]} */ ([0, 1]), keep: [] };
-      return { callers: groupedTree({ ...shared, walk: 'up' }), callees: groupedTree({ ...shared, walk: 'down' }) };
-    });
+    return this.memory.of('sandwich', [this.filterKey, fn, merged], () => ({
+      callers: groupedTree({ ...this.sandwichSpec([0, 1]), walk: 'up' }),
+      callees: groupedTree({ ...this.sandwichSpec([0, 1]), walk: 'down' }),
+    }));
+  }
+
+  /**
+   * One side of it, with what is wide enough within a window.
+   * @param {'callers' | 'callees'} which
+   * @param {[number, number]} window fractions
+   * @returns {ViewTree}
+   */
+  sandwichWithin(which, window) {
+    const coarse = this.sandwich[which];
+    if (!coarse.pruned) return coarse;
+    const { fn, merged } = this.state;
+    return this.memory.of(`${which} within`, [this.filterKey, fn, merged, window],
+      () => groupedTree({ ...this.sandwichSpec(window), walk: which === 'callers' ? 'up' : 'down' }));
+  }
+
+  /**
+   * @param {[number, number]} window
+   * @returns {Omit<import('./grouped_tree.js').GroupSpec, 'walk'>}
+   */
+  sandwichSpec(window) {
+    const { fn, merged } = this.state;
+    const tree = this.profile.tree;
+    return { tree, functionCount: this.profile.functionCount, merged, leaves: false, nodes: outermostNodes(tree, fn),
+      rootFn: fn, value: this.whole.total, old: this.whole.old, whole: this.whole.whole, window, keep: [] };
   }
 
   /** @returns {Float64Array} sums of prefixSums */

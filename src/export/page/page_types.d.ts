@@ -33,6 +33,8 @@ interface Tree {
   parent: Uint32Array;
   end: Uint32Array;
   depth: Uint16Array | Uint32Array;
+  /** Whether siblings come by the weight of the first measure, the heaviest first. */
+  ordered?: boolean;
 }
 /** Rows sorted by bucket, thread and node; each is some self weight of a node. */
 interface Timeline {
@@ -48,20 +50,16 @@ interface Timeline {
   measure: Uint8Array;
   value: Float64Array;
 }
-/** What `diff --json` says of a function's own or total samples. Shares and differences are fractions. */
+/** What `diff --json` says of a function's own or total samples, to four digits. Shares and differences are fractions. */
 interface DiffFigure {
   verdict: string;
   old_share: number;
   new_share: number;
-  difference: number;
   low: number;
   high: number;
   least_visible: number;
 }
-interface DiffRow {
-  fn: number;
-  name: string;
-  module: string;
+interface Finding {
   self: DiffFigure;
   total: DiffFigure;
 }
@@ -71,7 +69,8 @@ interface Diff {
   unit: string;
   event: string;
   notes: string[];
-  rows: DiffRow[];
+  /** Undefined for a function that was not compared. */
+  findingOf: (fn: number) => Finding | undefined;
 }
 interface Profile {
   title: string;
@@ -115,6 +114,8 @@ interface ViewTree {
   whole: [number, number];
   /** The function that the root stands for, or NO_FUNCTION: everything. */
   rootFn: number;
+  /** Whether siblings come by weight, the heaviest first. */
+  heaviestFirst?: boolean;
   /** True when nodes too narrow to be seen were left out; zooming builds them. */
   pruned: boolean;
 }

@@ -23,12 +23,11 @@ export function selectedWeights(profile, state) {
   const timeline = profile.timeline;
   if (!timeline || !isFiltered(profile, state)) return { self: shown, oldSelf };
   const [from, to] = rowsOfRange(timeline, state.range);
+  const { measure, thread, node, value } = timeline;
   const wanted = threadMask(profile, state.threads);
   const self = new Float64Array(shown.length);
   for (let row = from; row < to; row++) {
-    if (timeline.measure[row] === state.measure && wanted[timeline.thread[row]]) {
-      self[timeline.node[row]] += timeline.value[row];
-    }
+    if (measure[row] === state.measure && wanted[thread[row]]) self[node[row]] += value[row];
   }
   return { self, oldSelf };
 }
@@ -84,9 +83,9 @@ export function weightColumns(profile, measure, columns) {
   const byThread = profile.threads.map(() => new Float32Array(0));
   const all = new Float32Array(columns);
   const totals = new Float64Array(profile.threads.length);
-  const { bucket, thread, value } = timeline;
+  const { bucket, thread, value, measure: measures } = timeline;
   for (let row = 0; row < bucket.length; row++) {
-    if (timeline.measure[row] !== measure) continue;
+    if (measures[row] !== measure) continue;
     const column = Math.min(columns - 1, Math.floor((bucket[row] * columns) / timeline.buckets));
     const t = thread[row];
     if (byThread[t].length === 0) byThread[t] = new Float32Array(columns);

@@ -8,6 +8,8 @@ import { moduleName, shownName } from './shown_names.js';
 
 /** Rows of a table of neighbours that are there until more are asked for. */
 const SHOWN_NEIGHBOURS = 200;
+/** Boxes that were left out as too narrow are worked out when the wheel has rested for so long. */
+const REST_MS = 150;
 
 export class SandwichView {
   /**
@@ -17,6 +19,8 @@ export class SandwichView {
    */
   constructor(model, card, onFocus) {
     this.model = model;
+    /** @type {Record<'callers' | 'callees', {window: [number, number] | null, fine: boolean, timer: number}>} */
+    this.zooms = { callers: { window: null, fine: false, timer: 0 }, callees: { window: null, fine: false, timer: 0 } };
     this.name = make('h2', { class: 'middle-name' });
     this.figures = make('p', { class: 'middle-figures' });
     this.callers = this.panel('callers', 'Callers, from the function up', 'up', card, onFocus);
@@ -41,18 +45,42 @@ export class SandwichView {
    */
   panel(which, label, direction, card, onFocus) {
     const model = this.model;
-    const view = () => (model.state.fn >= 0 && model.state.view === 'sandwich' ? model.sandwich[which] : null);
+    const zoom = this.zooms[which];
+    const view = () => {
+      if (model.state.fn < 0 || model.state.view !== 'sandwich') return null;
+      return zoom.window && zoom.fine ? model.sandwichWithin(which, zoom.window) : model.sandwich[which];
+    };
     return new FlamePanel(model, {
       id: which, label, view,
-      window: () => [0, view()?.total[0] ?? 0],
+      window: () => {
+        const total = view()?.total[0] ?? 0;
+        return zoom.window ? [zoom.window[0] * total, zoom.window[1] * total] : [0, total];
+      },
       direction: () => direction,
       leafFirst: () => direction === 'up',
       rootText: () => shownName(model.profile, model.state.fn),
       onOpen: (node) => { if (node !== 0) model.update({ fn: /** @type {ViewTree} */ (view()).fn[node] }); },
-      onWindow: () => {},
-      onLeave: () => model.update({ view: 'functions' }),
+      onWindow: (window) => this.zoomTo(which, window),
+      onLeave: () => (zoom.window ? this.zoomTo(which, null) : model.update({ view: 'functions' })),
       onFocus,
     }, card);
+  }
+
+  /**
+   * @param {'callers' | 'callees'} which
+   * @param {[number, number] | null} window fractions
+   */
+  zoomTo(which, window) {
+    const zoom = this.zooms[which];
+    clearTimeout(zoom.timer);
+    zoom.window = window;
+    zoom.fine = false;
+    this[which].refresh();
+    if (!window) return;
+    zoom.timer = setTimeout(() => {
+      zoom.fine = true;
+      this[which].refresh();
+    }, REST_MS);
   }
 
   refresh() {
@@ -71,6 +99,10 @@ export class SandwichView {
       `total ${shareText(model, figures.total[fn], model.total)}`;
     this.callerTable.show(callerRows(profile.tree, model.sums, fn), figures.total[fn]);
     this.calleeTable.show(calleeRows(profile.tree, model.sums, fn), figures.total[fn]);
+    for (const zoom of Object.values(this.zooms)) {
+      clearTimeout(zoom.timer);
+      zoom.window = null;
+    }
     for (const panel of [this.callers, this.callees]) {
       const rows = panel.refreshFromRoot();
       // The one with more rows gets more of the height.

@@ -1,6 +1,6 @@
 // The strip above all views: weight over time, the range that is selected, and what the selection is.
 import { weightColumns } from './sample_filter.js';
-import { make } from './page_elements.js';
+import { afterPicture, make } from './page_elements.js';
 import { rangeText, timeMarks } from './time_axis.js';
 import { TimeStrip } from './time_strip.js';
 import { shownText } from './shown_names.js';
@@ -24,6 +24,8 @@ export class TimeOverview {
   /** @param {import('./page_model.js').PageModel} model */
   constructor(model) {
     this.model = model;
+    /** Whether the first picture of the page is there: reading the rows of the timeline would hold it up. */
+    this.ready = false;
     this.strip = new TimeStrip(model, 40);
     this.low = this.handle('Start of the range', 0);
     this.high = this.handle('End of the range', 1);
@@ -50,8 +52,7 @@ export class TimeOverview {
     const { timeline, threads } = this.model.profile;
     this.element.hidden = !timeline;
     if (!timeline) return;
-    const { all } = stripColumns(this.model);
-    this.strip.show(all, maximum(all));
+    this.showStrip();
     const range = this.model.state.range ?? [0, timeline.buckets - 1];
     this.place(this.low, range[0], range[0] / timeline.buckets, timeline);
     this.place(this.high, range[1], (range[1] + 1) / timeline.buckets, timeline);
@@ -66,6 +67,20 @@ export class TimeOverview {
     if (chosen) parts.push(`${chosen.length} of ${threads.length} threads`);
     parts.push(shownText(timeline.resolution));
     this.note.textContent = parts.join(' · ');
+  }
+
+  showStrip() {
+    if (this.ready) {
+      const { all } = stripColumns(this.model);
+      this.strip.show(all, maximum(all));
+      return;
+    }
+    this.strip.show(new Float32Array(1), 1);
+    afterPicture(() => {
+      if (this.ready) return;
+      this.ready = true;
+      this.showStrip();
+    });
   }
 
   /**

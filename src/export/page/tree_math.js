@@ -34,15 +34,17 @@ export function subtreeTotals(tree, sums) {
  * The profile's own tree as it is drawn, with every node.
  * @param {Tree} tree
  * @param {Weights} weights
+ * @param {boolean} [inOrder] whether siblings come by these weights, the heaviest first
  * @returns {ViewTree}
  */
-export function wholeViewTree(tree, weights) {
+export function wholeViewTree(tree, weights, inOrder = false) {
   const sums = prefixSums(weights.self);
   const total = subtreeTotals(tree, sums);
   const old = weights.oldSelf ? subtreeTotals(tree, prefixSums(weights.oldSelf)) : null;
   return {
     count: tree.count, fn: tree.fn, parent: tree.parent, end: tree.end, depth: tree.depth,
     left: sums, total, old, whole: [total[0] ?? 0, old ? old[0] : 0], rootFn: NO_FUNCTION, pruned: false,
+    heaviestFirst: inOrder,
   };
 }
 

@@ -9,6 +9,13 @@ capture empty.perf.data 0
 run convert --quiet empty.perf.data -o empty.spk
 run export empty.spk --to html -o empty.html
 run export empty.spk --to folded -o empty.folded
+run export demo.spk empty.spk --to html -o both.html
+run export demo.spk empty.spk --to folded -o both.folded
+run export demo.spk missing.spk --to html -o missing.html
+run export demo.spk demo.perf.data --to html -o missing.html
+run export demo.spk empty.spk --to html -o demo.spk --force
+run export demo.spk empty.spk --to html -o both.html --force --comm nobody
+printf '  %s\n' *.html
 run diff demo.spk --against demo.spk --html
 run diff demo.spk --against demo.spk --json -o page.html
 run diff demo.spk --against demo.spk --html -o page.html

@@ -1,0 +1,67 @@
+#include "export/html/joint_facts.h"
+
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bytes/utf8.h"
+
+namespace stackpack::exporting {
+
+namespace {
+
+std::string_view last_part(std::string_view path) {
+  const std::size_t slash = path.find_last_of("/\\");
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+}  // namespace
+
+std::vector<std::string> file_labels(std::span<const std::string> paths) {
+  std::map<std::string_view, std::size_t> uses;
+  for (const std::string& path : paths) {
+    ++uses[last_part(path)];
+  }
+  std::vector<std::string> labels;
+  labels.reserve(paths.size());
+  for (const std::string& path : paths) {
+    const std::string_view name = last_part(path);
+    labels.push_back(bytes::valid_utf8(uses[name] == 1 ? name : std::string_view(path)));
+  }
+  return labels;
+}
+
+void add_file_facts(const PageContent& file, const std::string& label, PageContent& content) {
+  std::string text;
+  for (const PageFact& fact : file.facts) {
+    if (fact.label != "Selection") {
+      text += text.empty() ? "" : "; ";
+      text += fact.label + ": " + fact.value;
+    }
+  }
+  content.facts.push_back({label, std::move(text)});
+  for (const PageLoss& loss : file.losses) {
+    content.losses.push_back({loss.name, loss.count, fmt::format("{}: {}", label, loss.text)});
+  }
+}
+
+void add_joint_facts(std::span<const std::string> labels, const JointFigures& figures,
+                     PageContent& content) {
+  constexpr std::size_t kNamed = 3;
+  content.title = fmt::format("{} captures: ", labels.size());
+  for (std::size_t i = 0; i < labels.size() && i < kNamed; ++i) {
+    content.title += (i == 0 ? "" : ", ") + labels[i];
+  }
+  if (labels.size() > kNamed) {
+    content.title += fmt::format(" and {} more", labels.size() - kNamed);
+  }
+  content.facts.push_back({"Captures", std::to_string(labels.size())});
+  content.facts.push_back({"Samples", std::to_string(figures.samples)});
+  content.facts.push_back({"Threads", std::to_string(figures.threads)});
+  content.facts.push_back(
+      {"Selection", figures.filtered ? "a part of the captures, by filters" : "everything"});
+}
+
+}  // namespace stackpack::exporting

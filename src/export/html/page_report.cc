@@ -1,0 +1,23 @@
+#include "export/html/page_report.h"
+
+#include "export/export_job.h"
+#include "export/selection/saturating.h"
+
+namespace stackpack::exporting {
+
+void report_weights(const PageContent& content, ExportReport& report) {
+  DistinctCounter distinct;
+  for (const auto& measure : content.self.front()) {
+    for (const NodeValue& own : measure) {
+      distinct.add(own.node);
+    }
+  }
+  report.stacks = distinct.count();
+  if (!content.measures.empty()) {
+    for (const NodeValue& own : content.self.front().front()) {
+      report.weight = saturating_sum(report.weight, own.value);
+    }
+  }
+}
+
+}  // namespace stackpack::exporting
