@@ -39,7 +39,9 @@ class PageFindings {
     std::int32_t digits = 0;
     std::int32_t exponent = 0;
 
-    friend auto operator<=>(const Rounded&, const Rounded&) = default;
+    friend bool operator<(const Rounded& a, const Rounded& b) {
+      return std::tie(a.digits, a.exponent) < std::tie(b.digits, b.exponent);
+    }
   };
   using Figure = std::tuple<std::uint8_t, std::uint64_t, std::uint64_t, Rounded, Rounded, Rounded>;
   struct Pair {
