@@ -3,6 +3,7 @@
 
     bench/diff_bench.py unchanged FOLDER [--program FILE] [--small N] [--middle N] [--large N]
     bench/diff_bench.py planted FOLDER [--program FILE] [--pairs N] [--recordings N]
+    bench/diff_bench.py renamed FOLDER [--program FILE]
     bench/diff_bench.py builds OLD NEW COMMAND... [--program FILE]
     bench/diff_bench.py speed OLD.spk NEW.spk [--program FILE]
 
@@ -12,6 +13,8 @@ of one run are disjoint as far as recordings reach, the others are drawn; the ou
 planted: bench/load/planted.cc, whose functions of 20, 5, 1 and 0.2 % take twice what is visible more. Counts how often
 the function's own figure is `more`, and how often that of another function is. Five runs a side are drawn from half
 as many recordings.
+renamed: bench/load/renamed.cc in two builds whose compilers name things differently (a lambda's number, .cold, .constprop,
+.isra), three functions taking twice as long in the newer one. Five runs a side; each must be one `more`.
 builds: the share of samples that two builds of a program have in common functions; COMMAND has {} for the program.
 speed: seconds and memory of one comparison, the best of five.
 
@@ -172,6 +175,34 @@ def run_planted(arguments):
                   f"{statistics.mean(shares):.2f} %): found {share_text(found, pairs)}; another function `more` in {beside}", flush=True)
 
 
+def run_renamed(arguments):
+    folder = pathlib.Path(arguments.folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    plain, parts = ["-fno-ipa-cp", "-fno-reorder-blocks-and-partition"], ["-DCHANGED"]
+    sides = []
+    for name, flags in (("old", plain), ("new", parts)):
+        subprocess.run(["g++", "-std=c++20", "-O2", "-fno-omit-frame-pointer", *flags, "-o", folder / name, ROOT / "bench/load/renamed.cc"],
+                       check=True)
+        (folder / name).replace(folder / "renamed")  # the module is a part of what a function is
+        symbols = subprocess.run(["nm", "-C", folder / "renamed"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        print(f"{name}: " + ", ".join(line.split(" ", 2)[2] for line in symbols.splitlines() if " t (anonymous" in line))
+        sides.append([folder / f"{name}{i}.spk" for i in range(5)])
+        for file in sides[-1]:
+            record(arguments.program, [folder / "renamed", "10000"], file)
+    event = compare(arguments.program, *sides)
+    found = set()
+    for row in event["rows"]:
+        planted = [part for part in ("lambda", "specialized", "partly_cold") if part in row["name"]]
+        if planted:
+            figure = row["self"]
+            found |= {planted[0]} if figure["verdict"] == "more" else set()
+            print(f"{row['name']}: {100 * figure['old_share']:.2f} % to {100 * figure['new_share']:.2f} %, {figure['verdict']}")
+    print(f"on one side alone: {100 * event['old']['unpaired']:.2f} % of {event['old']['samples']:,} samples before, "
+          f"{100 * event['new']['unpaired']:.2f} % of {event['new']['samples']:,} now")
+    if len(found) != 3:
+        sys.exit("diff_bench: a planted change was not found")
+
+
 def run_builds(arguments):
     files = []
     for build in (arguments.old, arguments.new):
@@ -203,14 +234,15 @@ def run_speed(arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = parser.add_subparsers(dest="part", required=True)
-    for name in ("unchanged", "planted", "builds", "speed"):
+    for name in ("unchanged", "planted", "renamed", "builds", "speed"):
         part = parts.add_parser(name)
         part.add_argument("--program", default=str(ROOT / "build/release/src/cli/stackpack"))
-        if name in ("unchanged", "planted"):
+        if name in ("unchanged", "planted", "renamed"):
             part.add_argument("folder")
+        if name in ("unchanged", "planted"):
             part.add_argument("--runs", type=int, default=0, choices=(0, 1, 5), help="a side; 0: one, and five")
             part.add_argument("--pairs", type=int, default=200 if name == "unchanged" else 100)
-        else:
+        if name in ("builds", "speed"):
             part.add_argument("old")
             part.add_argument("new")
         if name == "planted":
@@ -221,7 +253,7 @@ def main():
         if name == "builds":
             part.add_argument("command", nargs="+")
     arguments = parser.parse_args()
-    {"unchanged": run_unchanged, "planted": run_planted, "builds": run_builds, "speed": run_speed}[arguments.part](arguments)
+    {"unchanged": run_unchanged, "planted": run_planted, "renamed": run_renamed, "builds": run_builds, "speed": run_speed}[arguments.part](arguments)
 
 
 if __name__ == "__main__":
