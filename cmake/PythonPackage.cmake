@@ -1,0 +1,7 @@
+# What the Python package (pyproject.toml) takes of a build: the shared library under a name without a
+# version, and the headers of the C API, which the package reads to know what is in the library.
+install(PROGRAMS $<TARGET_FILE:stackpack_shared> RENAME libstackpack.so
+  DESTINATION . COMPONENT python EXCLUDE_FROM_ALL)
+install(FILES ${PROJECT_SOURCE_DIR}/include/stackpack/c_api.h
+  ${PROJECT_SOURCE_DIR}/include/stackpack/arrow_c_data.h
+  DESTINATION . COMPONENT python EXCLUDE_FROM_ALL)

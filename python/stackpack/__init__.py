@@ -1,0 +1,22 @@
+"""Profiler captures as a compact callstack database.
+
+    import stackpack
+    stackpack.convert("perf.data", "run.spk")
+    with stackpack.open("run.spk") as file:
+        print(file.top().to_pandas().head())
+        samples = file.samples(columns=["time_ns", "event", "callstack"])
+
+A table has ``__arrow_c_stream__``: pyarrow, pandas, Polars and DuckDB take it without a copy. docs/python.md
+and docs/arrow.md of the project have the rest.
+"""
+from ._capture import Capture, Table, open  # pylint: disable=redefined-builtin
+from ._errors import (Cancelled, CorruptFile, FileTooLarge, NotFound, OutOfMemory, StackpackError, TruncatedFile,
+                      UnsupportedFile, UsageError)
+from ._work import ConvertReport, DiffRow, EventDiff, Figure, MergeReport, Progress, convert, diff, merge
+
+__version__ = "0.1.0"
+__all__ = [
+    "Cancelled", "Capture", "ConvertReport", "CorruptFile", "DiffRow", "EventDiff", "Figure", "FileTooLarge",
+    "MergeReport", "NotFound", "OutOfMemory", "Progress", "StackpackError", "Table", "TruncatedFile",
+    "UnsupportedFile", "UsageError", "convert", "diff", "merge", "open",
+]

@@ -1,0 +1,233 @@
+"""Conversions, merges and comparisons."""
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass
+from typing import Any, Callable, List, Optional, Sequence, Union
+
+from ._capture import Capture, PathLike, open as open_capture
+from ._library import check, ffi, latest_error, lib, path_bytes, struct, text_of
+
+_STAGES = ("reading", "callstacks", "samples", "finishing")
+_TICK_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a conversion or a merge is."""
+    stage: str  #: 'reading', 'callstacks', 'samples', 'finishing'
+    bytes_done: int  #: of the input
+    bytes_total: int  #: 0: not known
+    samples: int
+    samples_written: int  #: of them, in stage 'samples'
+
+
+@dataclass(frozen=True)
+class ConvertReport:
+    """What a conversion made."""
+    input_bytes: int
+    output_bytes: int
+    samples: int
+    callstacks: int  #: distinct recorded ones
+    lossy: bool  #: the recorder lost data, or something is damaged: see Capture.losses
+
+
+@dataclass(frozen=True)
+class MergeReport:
+    """What a merge made."""
+    sources: int  #: distinct captures
+    callstacks_before: int  #: distinct ones of each source, added up
+    callstacks: int
+    samples: int
+    output_bytes: int
+    bad_inputs: int  #: left out
+
+
+OnProgress = Callable[[Progress], None]
+
+
+def _watched(work: Callable[[Any], Any], on_progress: Optional[OnProgress]) -> Any:
+    """Runs work(handle) on a thread of its own; an exception here (KeyboardInterrupt, or one of on_progress) stops it."""
+    handle = ffi.gc(lib.stackpack_new_progress(), lib.stackpack_free_progress)
+    if handle == ffi.NULL:
+        raise MemoryError("no memory for the progress of the work")
+    outcome: dict = {}
+
+    def run() -> None:
+        try:
+            outcome["value"] = work(handle)
+        except BaseException as error:  # pylint: disable=broad-exception-caught
+            outcome["error"] = error
+
+    thread = threading.Thread(target=run, name="stackpack")
+    thread.start()
+    try:
+        while True:
+            thread.join(_TICK_SECONDS)
+            if on_progress is not None:
+                state = struct("stackpack_progress_state")
+                check(lib.stackpack_get_progress(handle, state))
+                on_progress(Progress(_STAGES[min(state.stage, 3)], state.bytes_done, state.bytes_total, state.samples,
+                                     state.samples_written))
+            if not thread.is_alive():
+                break
+    except BaseException:
+        lib.stackpack_cancel(handle)
+        thread.join()
+        raise
+    if "error" in outcome:
+        raise outcome["error"]
+    return outcome["value"]
+
+
+def convert(input: PathLike, output: PathLike, *,  # pylint: disable=redefined-builtin
+            level: int = 9, memory_limit: int = 0, samples: bool = True, redact: bool = False, force: bool = False,
+            format: Optional[str] = None, member: Optional[str] = None,  # pylint: disable=redefined-builtin
+            on_progress: Optional[OnProgress] = None) -> ConvertReport:
+    """Converts a capture into a .spk file, which appears whole or not at all.
+
+    Args:
+        input: perf.data, .etl, folded text, pprof, an archive; see `stackpack convert --help`.
+        output: replaced if it is a .spk file.
+        level: of zstd, 1 to 22.
+        memory_limit: bytes for callstacks and scratch; 0: what it takes.
+        samples: False keeps counts of samples only.
+        redact: leaves out command lines, host name, and user names in paths.
+        force: replaces an existing file that is neither a .spk file nor empty.
+        format: 'perf', 'etl', ...; None: by the first bytes.
+        member: of a zip archive: which of its captures.
+        on_progress: called some ten times a second and at the end; what it raises stops the conversion and is raised here.
+
+    KeyboardInterrupt stops it, and leaves the old output alone. Raises StackpackError.
+    """
+    def work(handle: Any) -> ConvertReport:
+        options = struct("stackpack_convert_options")
+        texts = [ffi.new("char[]", text.encode()) if text else ffi.NULL for text in (format, member)]
+        options.format, options.member = texts
+        options.level = level
+        options.memory_limit = memory_limit
+        options.drop_samples = not samples
+        options.redact = redact
+        options.force = force
+        options.progress = handle
+        report = struct("stackpack_convert_report")
+        check(lib.stackpack_convert(path_bytes(input), path_bytes(output), options, report), os.fsdecode(input))
+        return ConvertReport(report.input_bytes, report.output_bytes, report.samples, report.callstacks,
+                             bool(report.lossy))
+
+    return _watched(work, on_progress)
+
+
+def merge(inputs: Sequence[PathLike], output: PathLike, *, level: int = 9, memory_limit: int = 0, samples: bool = True,
+          keep_going: bool = False, force: bool = False, format: Optional[str] = None,  # pylint: disable=redefined-builtin
+          on_progress: Optional[OnProgress] = None) -> MergeReport:
+    """Merges .spk files and captures into one .spk file. The order and grouping of inputs do not show.
+
+    keep_going leaves out inputs that are bad; the others are as of :func:`convert`. Raises StackpackError; `path` is the
+    input that it failed for.
+    """
+    names = [path_bytes(path) for path in inputs]
+
+    def work(handle: Any) -> MergeReport:
+        options = struct("stackpack_merge_options")
+        text = ffi.new("char[]", format.encode()) if format else ffi.NULL
+        options.format = text
+        options.level = level
+        options.memory_limit = memory_limit
+        options.drop_samples = not samples
+        options.keep_going = keep_going
+        options.force = force
+        options.progress = handle
+        report = struct("stackpack_merge_report")
+        kept = [ffi.new("char[]", name) for name in names]
+        failed = ffi.new("size_t *")
+        status = lib.stackpack_merge(ffi.new("char *[]", kept), len(kept), path_bytes(output), options, report, failed)
+        if status != lib.STACKPACK_OK:
+            raise latest_error(os.fsdecode(names[failed[0]]) if failed[0] < len(names) else None)
+        return MergeReport(report.sources, report.callstacks_before, report.callstacks, report.samples,
+                           report.output_bytes, report.bad_inputs)
+
+    return _watched(work, on_progress)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Self or total of a row of a comparison. Shares are 0 to 1."""
+    old_value: float
+    new_value: float
+    old_share: float
+    new_share: float
+    low: float  #: bounds of new_share - old_share
+    high: float
+    least_visible: float  #: growth that would have been seen four times in five
+    p: float
+    verdict: str  #: 'not seen', 'more', 'less', 'appeared', 'disappeared', 'too few'
+
+
+_VERDICTS = ("not seen", "more", "less", "appeared", "disappeared", "too few")
+
+
+@dataclass(frozen=True)
+class DiffRow:
+    """A function, module, line or callstack on both sides."""
+    name: str
+    module: str
+    place: str  #: file:line
+    self: Figure
+    total: Figure
+
+
+@dataclass(frozen=True)
+class EventDiff:
+    """The comparison of one event; the surest differences come first."""
+    event: str
+    old_samples: int
+    new_samples: int
+    tests: int
+    level: float  #: 1 - level is the confidence of the intervals
+    rows: List[DiffRow]
+
+
+def _figure(figure: Any) -> Figure:
+    return Figure(figure.old_value, figure.new_value, figure.old_share, figure.new_share, figure.low, figure.high,
+                  figure.least_visible, figure.p, _VERDICTS[min(figure.verdict, len(_VERDICTS) - 1)])
+
+
+def _event_diff(comparison: Any, number: int) -> EventDiff:
+    head = struct("stackpack_event_diff")
+    check(lib.stackpack_get_event_diff(comparison, number, head))
+    rows = []
+    for row_number in range(head.rows):
+        row = struct("stackpack_diff_row")
+        check(lib.stackpack_get_diff_row(comparison, number, row_number, row))
+        rows.append(DiffRow(text_of(row.name), text_of(row.module), text_of(row.place),
+                            _figure(getattr(row, "self")), _figure(row.total)))
+    return EventDiff(text_of(head.event), head.old_samples, head.new_samples, head.tests, head.level, rows)
+
+
+def diff(before: Sequence[Union[PathLike, Capture]], after: Sequence[Union[PathLike, Capture]], *, by: str = "function",
+         event: Optional[str] = None, all_events: bool = False) -> List[EventDiff]:
+    """Compares runs: the samples of the files of each side. docs/diff.md says what is tested.
+
+    Args:
+        before, after: .spk files or open captures; several a side are runs of the same thing.
+        by: function, module, line or callstack.
+        event: a pattern; None: the one that samples where time goes.
+        all_events: each event, for itself.
+    """
+    grains = {"function": 0, "module": 1, "line": 2, "callstack": 3}
+    if by not in grains:
+        raise ValueError(f"by is one of {', '.join(grains)}")
+    sides = [[item if isinstance(item, Capture) else open_capture(item) for item in side] for side in (before, after)]
+    options = struct("stackpack_diff_options")
+    text = ffi.new("char[]", event.encode()) if event else ffi.NULL
+    options.event = text
+    options.grain = grains[by]
+    options.all_events = all_events
+    readers = [ffi.new("stackpack_reader *[]", [item._open_reader() for item in side])  # pylint: disable=protected-access
+               for side in sides]
+    made = ffi.new("stackpack_diff **")
+    check(lib.stackpack_compare(readers[0], len(sides[0]), readers[1], len(sides[1]), options, made))
+    comparison = ffi.gc(made[0], lib.stackpack_free_diff)
+    return [_event_diff(comparison, number) for number in range(lib.stackpack_diff_event_count(comparison))]

@@ -1,0 +1,134 @@
+"""Tables of an open file, in the engines that take them."""
+import threading
+
+import pytest
+
+import stackpack
+
+pa = pytest.importorskip("pyarrow")
+
+TABLES = ["samples", "counts", "callstacks", "frames", "functions", "modules", "processes", "threads", "events",
+          "sources", "losses", "metadata", "top"]
+
+# As docs/python.md has it.
+TOTALS = """
+WITH RECURSIVE
+leaf AS (SELECT callstack, count(*) AS n FROM samples WHERE event = ? AND callstack IS NOT NULL GROUP BY 1),
+walk(callstack, parent, frame) AS (
+  SELECT leaf.callstack, c.parent, c.frame FROM leaf JOIN callstacks c ON c.id = leaf.callstack
+  UNION ALL
+  SELECT walk.callstack, c.parent, c.frame FROM walk JOIN callstacks c ON c.id = walk.parent),
+named AS (SELECT DISTINCT walk.callstack, f.name, f.image FROM walk JOIN frames f ON f.id = walk.frame)
+SELECT name, image, sum(n) AS total FROM named JOIN leaf USING (callstack) GROUP BY 1, 2
+"""
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_table_is_valid_arrow(spk, name):
+    with stackpack.open(spk) as file:
+        table = getattr(file, name)().to_arrow()
+    table.validate(full=True)
+    assert table.schema.metadata[b"stackpack.table"] == name.encode()
+    assert table.num_columns > 1
+
+
+def test_units_and_nullability(spk):
+    with stackpack.open(spk) as file:
+        schema = file.samples().to_reader().schema
+    assert schema.field("time_ns").metadata == {b"unit": b"ns"}
+    assert schema.field("time_ns").type == pa.uint64()
+    assert not schema.field("time_ns").nullable
+    assert schema.field("callstack").nullable
+    assert schema.field("event").type == pa.dictionary(pa.int32(), pa.string())
+
+
+def test_columns_times_and_batches(spk):
+    with stackpack.open(spk) as file:
+        times = file.samples(columns=["time_ns"]).to_arrow()["time_ns"].to_pylist()
+        assert times == sorted(times)
+        middle = times[len(times) // 2]
+        some = file.samples(columns=["tid", "time_ns"], to_ns=middle, batch_rows=10).to_arrow()
+        assert some.column_names == ["tid", "time_ns"]
+        assert some.num_rows == sum(time <= middle for time in times)
+        assert max(len(chunk) for chunk in some["tid"].chunks) == 10
+        assert sorted(file.samples(columns=["time_ns"], any_order=True).to_arrow()["time_ns"].to_pylist()) == times
+
+
+def test_pandas_polars_and_duckdb_see_the_same(spk):
+    polars, duckdb = (pytest.importorskip(name) for name in ("polars", "duckdb"))
+    pytest.importorskip("pandas")
+    with stackpack.open(spk) as file:
+        expected = file.samples().to_arrow()["weight"].to_numpy().sum()
+        assert file.samples().to_pandas()["weight"].sum() == expected
+        assert polars.DataFrame(file.samples())["weight"].sum() == expected
+        samples = file.samples()  # pylint: disable=unused-variable
+        assert duckdb.sql("SELECT sum(weight), count(DISTINCT event) FROM samples").fetchall() == [(expected, 1)]
+
+
+@pytest.mark.parametrize("fixture", ["spk", "named_spk"])
+def test_sql_over_the_tables_gives_what_top_gives(request, fixture):
+    duckdb = pytest.importorskip("duckdb")
+    with stackpack.open(request.getfixturevalue(fixture)) as file:
+        event = file.events().to_arrow()["name"][0].as_py()
+        base = duckdb.connect()
+        for name in ("samples", "callstacks", "frames"):
+            base.register("stream", getattr(file, name)().to_arrow())
+            base.execute(f"CREATE TABLE {name} AS FROM stream")
+        # A sample of an imported profile stands for as many as its weight says.
+        query = TOTALS.replace("count(*) AS n", "sum(weight) AS n") if fixture == "named_spk" else TOTALS
+        found = {(name, image): total for name, image, total in base.execute(query, [event]).fetchall()}
+        top = file.top(event=event).to_arrow().to_pylist()
+    assert {(row["name"], row["module"]): row["total"] for row in top} == found
+    assert len(found) > 3
+
+
+def test_recursion_counts_once(named_spk):
+    with stackpack.open(named_spk) as file:
+        rows = {row["name"]: row for row in file.top().to_arrow().to_pylist()}
+    assert (rows["parse"]["self"], rows["parse"]["total"], rows["parse"]["value"]) == (0, 50, 100)
+    assert (rows["scan"]["self"], rows["scan"]["total"]) == (20, 20)
+
+
+def test_a_consumer_may_leave_and_come_again(spk):
+    file = stackpack.open(spk)
+    table = file.samples(batch_rows=1)
+    reader = table.to_reader()
+    first = reader.read_next_batch()
+    file.close()
+    assert first.num_rows == 1
+    assert reader.read_next_batch().num_rows == 1  # the stream holds what it needs
+    del reader
+    with pytest.raises(ValueError, match="is closed"):
+        table.to_arrow()
+    unused = stackpack.open(spk).samples().__arrow_c_stream__()
+    del unused  # nobody took it over: its own destructor releases it
+
+
+def test_streams_of_one_file_on_several_threads(spk):
+    found = []
+    with stackpack.open(spk) as file:
+        def read():
+            for name in TABLES:
+                found.append((name, getattr(file, name)().to_arrow().num_rows))
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(found) == 4 * len(TABLES)
+    assert len(set(found)) == len(TABLES)
+
+
+def test_what_makes_no_sense_is_refused(spk):
+    with stackpack.open(spk) as file:
+        with pytest.raises(TypeError):
+            file.samples(columns="time_ns")
+        with pytest.raises(ValueError):
+            file.samples(columns=[])
+        with pytest.raises(stackpack.UsageError, match="no column of that name"):
+            file.samples(columns=["nothing"]).to_arrow()
+        with pytest.raises(stackpack.UsageError):
+            file.top("nothing").to_arrow()
+    with pytest.raises(ValueError, match="is closed"):
+        file.samples()

@@ -1,0 +1,114 @@
+"""Conversions, merges, comparisons and errors."""
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import stackpack
+
+INTERRUPTED = """
+import stackpack, sys
+try:
+    stackpack.convert(sys.argv[1], sys.argv[2], format="folded", on_progress=lambda p: print("on", flush=True))
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+def test_convert_reports_and_shows_progress(tmp_path, captures):
+    seen = []
+    report = stackpack.convert(captures / "file.perf.data", tmp_path / "a.spk", on_progress=seen.append)
+    assert report.output_bytes == os.path.getsize(tmp_path / "a.spk")
+    assert report.samples > 100
+    assert seen[-1].stage in ("reading", "callstacks", "samples", "finishing")
+    assert seen[-1].bytes_total == report.input_bytes
+
+
+def test_an_exception_of_the_callback_is_raised(tmp_path, captures):
+    class Enough(Exception):
+        """The callback's own."""
+
+    def stop(_progress):
+        raise Enough
+
+    with pytest.raises(Enough):
+        stackpack.convert(captures / "file.perf.data", tmp_path / "a.spk", on_progress=stop)
+    assert threading.active_count() == 1
+
+
+def test_keyboard_interrupt_stops_a_conversion(tmp_path):
+    # From a pipe that does not end by itself: only the interrupt can end it.
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen([sys.executable, "-c", INTERRUPTED, tmp_path / "pipe", tmp_path / "a.spk"],
+                          stdout=subprocess.PIPE, text=True) as child:
+        with open(tmp_path / "pipe", "wb", buffering=0) as pipe:
+            pipe.write(b"main;a 1\n" * 1000)
+            assert child.stdout.readline() == "on\n"
+            child.send_signal(signal.SIGINT)
+            try:
+                for _ in range(2000):
+                    pipe.write(b"main;a 1\n" * 1000)
+            except BrokenPipeError:
+                pass
+        assert child.communicate(timeout=60)[0].endswith("interrupted\n")
+    assert not (tmp_path / "a.spk").exists()
+
+
+def test_merge_does_not_depend_on_order_and_names_the_bad_input(tmp_path, captures):
+    files = []
+    for name in ("file.perf.data", "events.perf.data"):
+        files.append(tmp_path / (name + ".spk"))
+        stackpack.convert(captures / name, files[-1])
+    report = stackpack.merge(files, tmp_path / "ab.spk")
+    stackpack.merge(files[::-1], tmp_path / "ba.spk")
+    assert report.sources == 2
+    assert (tmp_path / "ab.spk").read_bytes() == (tmp_path / "ba.spk").read_bytes()
+    with stackpack.open(tmp_path / "ab.spk") as merged:
+        assert merged.summary["samples"] == report.samples
+        if merged.summary["has_samples"]:
+            pytest.importorskip("pyarrow")
+            assert set(merged.samples(columns=["source"]).to_arrow()["source"].to_pylist()) == {0, 1}
+    bad = tmp_path / "bad.spk"
+    bad.write_bytes(files[0].read_bytes()[:-100])
+    with pytest.raises(stackpack.StackpackError) as error:
+        stackpack.merge([files[0], bad], tmp_path / "no.spk")
+    assert error.value.path == str(bad)
+    assert stackpack.merge([files[0], bad], tmp_path / "yes.spk", keep_going=True).bad_inputs == 1
+
+
+def test_diff_sees_what_grew(tmp_path):
+    sides = []
+    for side, hot in enumerate((100, 400)):
+        sides.append([])
+        for run in range(3):
+            text = tmp_path / f"{side}{run}.folded"
+            text.write_text(f"main;hot {hot + run}\nmain;rest {1000 + run}\n")
+            sides[-1].append(tmp_path / f"{side}{run}.spk")
+            stackpack.convert(text, sides[-1][-1])
+    event, = stackpack.diff(*sides)
+    rows = {row.name: row for row in event.rows}
+    assert rows["hot"].self.verdict == "more"
+    assert rows["hot"].self.new_share == pytest.approx(1203 / 4206)
+    assert rows["hot"].self.old_share == pytest.approx(303 / 3306)
+    with pytest.raises(ValueError):
+        stackpack.diff(*sides, by="nothing")
+
+
+def test_errors_have_code_offset_and_path(tmp_path, spk):
+    with pytest.raises(FileNotFoundError) as missing:
+        stackpack.open(tmp_path / "none.spk")
+    assert isinstance(missing.value, stackpack.NotFound)
+    assert missing.value.path == str(tmp_path / "none.spk")
+    content = bytearray(spk.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    bad = tmp_path / "bad.spk"
+    bad.write_bytes(content)
+    with pytest.raises(stackpack.StackpackError) as damaged:
+        with stackpack.open(bad) as file:
+            file.verify()
+    assert damaged.value.code in (3, 4)
+    assert damaged.value.offset is not None
+    assert f"offset {damaged.value.offset}" in str(damaged.value)
