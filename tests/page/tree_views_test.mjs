@@ -1,7 +1,7 @@
 // Trees, weights, callers and callees, time ranges: against plain sums over the folded lines.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { visibleRows, nodeAt, zoomedWindow } from '../../src/export/page/flame_layout.js';
+import { narrowRests, visibleRows, nodeAt, zoomedWindow } from '../../src/export/page/flame_layout.js';
 import { calleeRows, callerRows, ROOT_ROW, SELF_ROW } from '../../src/export/page/function_rows.js';
 import { PageModel } from '../../src/export/page/page_model.js';
 import { startState } from '../../src/export/page/view_link.js';
@@ -160,6 +160,48 @@ test('nothing under half a pixel is drawn, and everything above it is', () => {
       for (let i = 0; i < view.count; i++) {
         const seen = view.total[i] >= least && view.left[i] < window[1] && view.left[i] + view.total[i] > window[0];
         assert.equal(drawn.has(i), seen, `node ${i}`);
+      }
+    }
+  }
+});
+
+/** A tree of 200 chains below each of 3 functions, the heaviest first. */
+function orderedText() {
+  const text = [];
+  for (const [k, heavy] of ['x', 'y', 'z'].entries()) {
+    for (let i = 0; i < 200; i++) text.push(`${heavy};f${i};g${i % 7} ${(3 - k) * 1000 + 400 - 2 * i}`);
+  }
+  return text.join('\n');
+}
+
+test('where the heaviest come first the same is drawn, and rests stand for what is not', () => {
+  const profile = profileFromFolded(orderedText());
+  const weights = { self: profile.self[0][0], oldSelf: null };
+  const plain = wholeViewTree(profile.tree, weights);
+  const ordered = wholeViewTree(profile.tree, weights, true);
+  for (let i = 1; i < ordered.count; i++) {
+    const next = ordered.end[i];
+    const isSibling = next < ordered.count && ordered.parent[next] === ordered.parent[i];
+    assert.ok(!isSibling || ordered.total[next] <= ordered.total[i], 'the text is in order');
+  }
+  const total = plain.total[0];
+  for (const window of [[0, total], [total * 0.3, total * 0.4]]) {
+    for (const pixels of [90, 400, 4000]) {
+      const rows = visibleRows(ordered, window, pixels);
+      assert.deepEqual(rows, visibleRows(plain, window, pixels));
+      assert.deepEqual(narrowRests(plain, rows, 0), []);
+      // By row: what is drawn and what is left out are all that is there.
+      const rests = narrowRests(ordered, rows, 1e-9);
+      const within = (from, to) => Math.max(0, Math.min(window[1], to) - Math.max(window[0], from));
+      for (let row = 1; row <= rows.length; row++) {
+        let there = 0;
+        for (let i = 0; i < plain.count; i++) {
+          const shown = plain.depth[i] === row && (rows[row - 1] ?? []).includes(plain.parent[i]);
+          if (shown) there += within(plain.left[i], plain.left[i] + plain.total[i]);
+        }
+        let seen = rests.filter((rest) => rest.row === row).reduce((sum_, rest) => sum_ + within(rest.from, rest.to), 0);
+        for (const i of rows[row] ?? []) seen += within(plain.left[i], plain.left[i] + plain.total[i]);
+        assert.ok(Math.abs(there - seen) < 1e-6 * total, `row ${row}: ${there} and ${seen}`);
       }
     }
   }

@@ -39,6 +39,33 @@ export function visibleRows(view, window, pixels) {
 }
 
 /**
+ * Where boxes were left out as too narrow: behind the last child that is drawn, as the heaviest come first.
+ * @param {ViewTree} view
+ * @param {number[][]} rows of visibleRows
+ * @param {number} least weights less than this are not worth a box
+ * @returns {{row: number, from: number, to: number}[]} weights
+ */
+export function narrowRests(view, rows, least) {
+  /** @type {{row: number, from: number, to: number}[]} */
+  const rests = [];
+  if (!view.heaviestFirst) return rests;
+  const { left, total, end } = view;
+  for (let row = 0; row < rows.length; row++) {
+    const below = rows[row + 1] ?? [];
+    let next = 0;
+    for (const node of rows[row]) {
+      if (end[node] === node + 1) continue;
+      while (next < below.length && below[next] < node) next++;
+      let from = left[node + 1];
+      for (; next < below.length && below[next] < end[node]; next++) from = left[below[next]] + total[below[next]];
+      const to = left[node] + total[node];
+      if (to - from >= least) rests.push({ row: row + 1, from, to });
+    }
+  }
+  return rests;
+}
+
+/**
  * The node at a place.
  * @param {ViewTree} view
  * @param {number[][]} rows of visibleRows

@@ -1,5 +1,6 @@
 // Draws boxes of a tree on a canvas, and gives them out for pictures.
 import { nodeColour } from './colour_rules.js';
+import { narrowRests } from './flame_layout.js';
 import { NO_FUNCTION } from './function_names.js';
 
 export const ROW_HEIGHT = 20;
@@ -7,6 +8,7 @@ export const FLAME_FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "D
 const LABEL_INDENT = 5;
 /** Boxes narrower than this have no label. */
 const NARROWEST_LABEL = 26;
+const REST_LABEL = 'narrower boxes: zoom in';
 
 /**
  * @typedef {object} FlameScene
@@ -103,6 +105,7 @@ export function paintFlame(context, scene, top, bottom) {
   context.font = FLAME_FONT;
   context.textBaseline = 'middle';
   let boxes = 0;
+  paintRests(context, scene, top, bottom);
   for (let row = 0; row < scene.rows.length; row++) {
     const y = topOfRow(scene, row) - top;
     if (y + ROW_HEIGHT <= 0 || y >= bottom - top) continue;
@@ -112,6 +115,40 @@ export function paintFlame(context, scene, top, bottom) {
   if (scene.focused && scene.focus >= 0) outline(context, scene, scene.focus, top, scene.palette.ring, 2.5);
   if (scene.hover >= 0) outline(context, scene, scene.hover, top, scene.palette.text, 1.25);
   return boxes;
+}
+
+/**
+ * What is there and too narrow to be drawn is a pale box, and no hole.
+ * @param {CanvasRenderingContext2D} context
+ * @param {FlameScene} scene
+ * @param {number} top
+ * @param {number} bottom
+ */
+function paintRests(context, scene, top, bottom) {
+  for (const { x, y: place, width, label } of restsOfScene(scene)) {
+    const y = place - top;
+    if (y + ROW_HEIGHT <= 0 || y >= bottom - top) continue;
+    context.fillStyle = scene.palette.dimmed;
+    context.fillRect(x, y, width, ROW_HEIGHT - 1);
+    if (label === '') continue;
+    context.fillStyle = scene.palette.dimText;
+    context.fillText(label, x + LABEL_INDENT, y + ROW_HEIGHT / 2);
+  }
+}
+
+/**
+ * @param {FlameScene} scene
+ * @returns {{x: number, y: number, width: number, label: string}[]} boxes of two pixels and more
+ */
+function restsOfScene(scene) {
+  const [from, to] = scene.window;
+  const scale = scene.width / (to - from);
+  return narrowRests(scene.view, scene.rows, 2 / scale).flatMap((rest) => {
+    const x = Math.max(0, (rest.from - from) * scale);
+    const width = Math.min(scene.width, (rest.to - from) * scale) - x - 1;
+    const label = scene.fitter.widthOf(REST_LABEL) + 2 * LABEL_INDENT <= width ? REST_LABEL : '';
+    return width > 0 ? [{ x, y: topOfRow(scene, rest.row), width, label }] : [];
+  });
 }
 
 /**
@@ -176,7 +213,10 @@ function outline(context, scene, node, top, colour, thickness) {
  * @returns {import('./svg_picture.js').PictureBox[]}
  */
 export function boxesOfScene(scene, titleOf) {
-  const boxes = [];
+  /** @type {import('./svg_picture.js').PictureBox[]} */
+  const boxes = restsOfScene(scene).map(({ x, y, width, label }) => ({
+    x, y, width, height: ROW_HEIGHT - 1, fill: scene.palette.dimmed, label, title: REST_LABEL, text: scene.palette.dimText, found: false,
+  }));
   for (let row = 0; row < scene.rows.length; row++) {
     for (const node of scene.rows[row]) {
       const [left, right] = edgesOf(scene, node);
