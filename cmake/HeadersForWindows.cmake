@@ -1,7 +1,10 @@
 # Libraries that are headers alone, as scripts/windows puts them together: their CMake packages are made
 # for this system.
 find_path(HEADERS_FOR_WINDOWS CLI/CLI.hpp REQUIRED)
-foreach(library fmt::fmt-header-only CLI11::CLI11)
+if(TARGET doctest::doctest)
+  return()
+endif()
+foreach(library fmt::fmt-header-only CLI11::CLI11 doctest::doctest)
   add_library(${library} INTERFACE IMPORTED GLOBAL)
   target_include_directories(${library} INTERFACE ${HEADERS_FOR_WINDOWS})
 endforeach()

@@ -17,6 +17,7 @@
 #include "app/convert/capture_probe.h"
 #include "io/byte_source.h"
 #include "io/directories.h"
+#include "io/file_names.h"
 #include "io/output_rules.h"
 #include "io/utf8_path.h"
 #include "stackpack/convert.h"
@@ -108,6 +109,10 @@ std::optional<Error> problem_with_name(const fs::path& output) {
   constexpr std::size_t kMostName = 255;
   constexpr std::size_t kMostPath = 4095;
   constexpr std::size_t kReserve = 24;
+  if (const std::string_view problem = io::problem_with_path(io::text_of(output));
+      !problem.empty()) {
+    return Error{ErrorCode::kUnsupported, kNoOffset, problem};
+  }
   bool fits = output.native().size() + kReserve <= kMostPath &&
               output.filename().native().size() + kReserve <= kMostName;
   for (const fs::path& part : output) {
@@ -197,7 +202,8 @@ class Planner {
   void add_job(BatchJob job) {
     const std::string input = job.member.empty() ? job.input : job.input + ':' + job.member;
     job.problem = problem_with_name(io::path_of(job.output));
-    const auto [taken, is_new] = by_output_.emplace(job.output, Claim{job.input, input});
+    const auto [taken, is_new] =
+        by_output_.emplace(io::compared_path(job.output), Claim{job.input, input});
     if (!is_new && taken->second.archive == job.input) {
       // An archive is free to hold `a` and `x/../a`: it is bad, and the other inputs are not.
       job.problem = Error{ErrorCode::kUnsupported, kNoOffset,

@@ -1,6 +1,5 @@
 #include <cerrno>
 
-#include <shellapi.h>
 #include <windows.h>
 
 #include "io/desktop.h"

@@ -18,8 +18,11 @@ std::string inside(const std::string& root, const std::string& path) {
   if (below.empty() || *below.begin() == "..") {
     return {};
   }
-  const std::string base = resolved_path(root);
+  std::string base = resolved_path(root);
   const std::string full = resolved_path(text_of(path_of(base) / below));
+  if (base.ends_with('\\') || base.ends_with('/')) {
+    base.pop_back();  // of a drive
+  }
   const bool within = full.size() > base.size() && full.starts_with(base) &&
                       std::string("/\\").find(full[base.size()]) != std::string::npos;
   return within ? full : std::string();

@@ -87,6 +87,12 @@ OVERLAPPED at_offset(std::uint64_t offset) {
   return place;
 }
 
+// Calls at an offset move the position of the file here. It goes back to the start, where the next
+// one that reads the same descriptor begins.
+void rewind(int descriptor) {
+  ::SetFilePointerEx(handle_of(descriptor), LARGE_INTEGER{}, nullptr, FILE_BEGIN);
+}
+
 std::int64_t read_from(int descriptor, std::span<std::byte> into, OVERLAPPED* place) {
   DWORD count = 0;
   if (::ReadFile(handle_of(descriptor), into.data(), step_of(into.size()), &count, place) == 0) {
@@ -94,6 +100,7 @@ std::int64_t read_from(int descriptor, std::span<std::byte> into, OVERLAPPED* pl
       return 0;
     }
     set_errno();
+    errno = errno == EACCES ? EBADF : errno;  // it was not opened to be read
     return -1;
   }
   return count;
@@ -134,7 +141,13 @@ std::string resolved_path(const std::string& path) {
     return path;
   }
   full.resize(size);
-  return to_utf8(full);
+  // As others write it: with slashes in it the long form would be another path.
+  constexpr std::wstring_view kLong = L"\\\\?\\";
+  constexpr std::wstring_view kLongShare = L"\\\\?\\UNC\\";
+  if (full.starts_with(kLongShare)) {
+    return "\\\\" + to_utf8(full.substr(kLongShare.size()));
+  }
+  return to_utf8(full.starts_with(kLong) ? full.substr(kLong.size()) : full);
 }
 
 bool look_at(int descriptor, FileStatus& status) {
@@ -164,7 +177,11 @@ std::int64_t read_some(int descriptor, std::span<std::byte> into) {
 
 std::int64_t read_some_at(int descriptor, std::uint64_t offset, std::span<std::byte> into) {
   OVERLAPPED place = at_offset(offset);
-  return read_from(descriptor, into, &place);
+  const std::int64_t count = read_from(descriptor, into, &place);
+  const int failure = errno;
+  rewind(descriptor);
+  errno = failure;
+  return count;
 }
 
 bool write_all(int descriptor, std::span<const std::byte> bytes) {
@@ -192,6 +209,7 @@ bool write_all_at(int descriptor, std::uint64_t offset, std::span<const std::byt
     bytes = bytes.subspan(count);
     offset += count;
   }
+  rewind(descriptor);
   return true;
 }
 
@@ -229,6 +247,9 @@ bool list_names(const std::string& directory, std::vector<std::string>& names) {
                          FindExSearchNameMatch, nullptr, FIND_FIRST_EX_LARGE_FETCH);
   if (search == INVALID_HANDLE_VALUE) {
     set_errno();
+    FileStatus status;
+    const int failure = errno;
+    errno = look_at(directory, status) && status.kind != FileKind::kDirectory ? ENOTDIR : failure;
     return false;
   }
   try {

@@ -45,6 +45,7 @@ int meaning_of(DWORD error) {
       return EMFILE;
     case ERROR_BROKEN_PIPE:
     case ERROR_NO_DATA:
+    case ERROR_PIPE_NOT_CONNECTED:
       return EPIPE;
     case ERROR_INVALID_HANDLE:
       return EBADF;
