@@ -6,13 +6,25 @@
 # A case is a script that calls `run ARGUMENTS...`. A transcript has, per call, the command, its
 # standard output, its standard error and its exit code.
 set -uo pipefail
+tests=$(realpath "$(dirname "$0")/..")
 program=$(realpath "$1")
 case=$(realpath "$2")
 expected=${case%.sh}.expected
 folder=$(dirname "$case")
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'rm -rf "$work" "${launcher:-}"' EXIT
 cd "$work" || exit 1
+
+# A program for Windows is run by wine. What it says otherwise, and why, is stored for each case.
+differences=
+if [[ $program == *.exe ]]; then
+  export STACKPACK_WINE_PREFIX=${STACKPACK_WINE_PREFIX:-$HOME/.cache/stackpack/wine}
+  launcher=$(mktemp)
+  printf '#!/bin/bash\nexec %q %q "$@"\n' "$tests/windows/wine_program.sh" "$program" >"$launcher"
+  chmod +x "$launcher"
+  program=$launcher
+  differences=$tests/windows/differences/$(basename "${case%.sh}").txt
+fi
 
 # What a test may not depend on.
 export LC_ALL=C TZ=UTC NO_COLOR= HOME=$work TMPDIR=$work
@@ -49,7 +61,18 @@ run_unsized() {
 
 # shellcheck source=/dev/null
 source "$case" >transcript.txt 2>&1
-if [[ -n ${STACKPACK_REWRITE:-} ]]; then
+if [[ -n $differences ]]; then
+  touch stored.txt
+  [[ ! -e $differences ]] || grep -v '^#' "$differences" >stored.txt
+  diff "$expected" transcript.txt | grep '^[<>]' >differences.txt
+  if [[ -n ${STACKPACK_REWRITE:-} && -s differences.txt ]]; then
+    { grep -s '^#' "$differences"; cat differences.txt; } >kept.txt
+    cp kept.txt "$differences"
+  elif ! diff -u --label stored --label now stored.txt differences.txt; then
+    diff -u --label expected --label now "$expected" transcript.txt
+    exit 1
+  fi
+elif [[ -n ${STACKPACK_REWRITE:-} ]]; then
   cp transcript.txt "$expected"
 elif ! diff -u --label expected --label now "$expected" transcript.txt; then
   echo "if the change is wanted: scripts/update-golden"

@@ -5,8 +5,8 @@
 #include <string>
 
 #include <doctest/doctest.h>
-#include <sys/stat.h>
 
+#include "support/named_pipe.h"
 #include "support/temporary_folder.h"
 
 namespace stackpack::io {
@@ -39,7 +39,7 @@ TEST_CASE("rooted file: no link and no .. leads out of the root") {
 TEST_CASE("rooted file: a FIFO, a device and a folder are refused at once") {
   const test::ScratchDirectory folder;
   const std::string fifo = folder.file("fifo");
-  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  REQUIRE(test::make_named_pipe(fifo));
   for (const std::string& path : {fifo, std::string("/dev/zero"), folder.file("")}) {
     const Result<RootedFile> file = open_rooted_file("", path);
     REQUIRE(!file.has_value());

@@ -60,11 +60,11 @@ std::vector<std::byte> some_bytes(std::size_t size) {
 }
 
 std::vector<std::byte> zlib_stream(const std::vector<std::byte>& content) {
-  uLongf size = compressBound(content.size());
+  uLongf size = compressBound(static_cast<uLong>(content.size()));
   std::vector<std::byte> stream(size);
   REQUIRE(compress(static_cast<Bytef*>(static_cast<void*>(stream.data())), &size,
                    static_cast<const Bytef*>(static_cast<const void*>(content.data())),
-                   content.size()) == Z_OK);
+                   static_cast<uLong>(content.size())) == Z_OK);
   stream.resize(size);
   return stream;
 }

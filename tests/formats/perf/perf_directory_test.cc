@@ -6,10 +6,10 @@
 #include <string>
 
 #include <doctest/doctest.h>
-#include <sys/stat.h>
 
 #include "formats/perf/perf_source.h"
 #include "perf_outcome.h"
+#include "support/named_pipe.h"
 #include "support/perf_writer.h"
 #include "support/temporary_folder.h"
 
@@ -76,7 +76,7 @@ TEST_CASE("perf directory: what is no file is refused, and nobody waits for it")
   for (const char* name : {"data", "data.3"}) {
     CAPTURE(name);
     const Error fifo =
-        refusal(name, [](const std::string& path) { REQUIRE(::mkfifo(path.c_str(), 0600) == 0); });
+        refusal(name, [](const std::string& path) { REQUIRE(test::make_named_pipe(path)); });
     CHECK(fifo.code == ErrorCode::kUnsupported);
     const Error directory =
         refusal(name, [](const std::string& path) { fs::create_directory(path); });

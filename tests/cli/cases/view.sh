@@ -1,0 +1,17 @@
+# A page that a desktop opens.
+capture demo.perf.data 3000
+run convert --quiet demo.perf.data -o demo.spk
+unset DISPLAY WAYLAND_DISPLAY
+"$program" view demo.perf.data --tid 101 >path
+printf '$ stackpack view demo.perf.data --tid 101\n= %d\n' $?
+printf '  %s\n  mode %s\n' "$(sed 's/-......\.html$/-NAME.html/; s,.*/,,' path)" "$(stat -c %a "$(cat path)")"
+run view demo.perf.data --comm nobody
+run view missing.spk
+printf '  files left: %s\n' "$(ls stackpack-*.html | wc -l)"
+# A desktop opens it, and nothing is printed.
+printf '#!/bin/sh\nbasename "$1" | sed s/-....../-NAME/ >opened\n' >xdg-open
+chmod +x xdg-open
+DISPLAY=:0 PATH=$work:$PATH run view demo.spk
+printf '  opened %s\n' "$(cat opened)"
+printf '#!/bin/sh\nexit 4\n' >xdg-open
+DISPLAY=:0 PATH=$work:$PATH "$program" view demo.spk | sed 's/.*-......\.html$/  stackpack-NAME.html/'
