@@ -31,6 +31,7 @@ constexpr std::uint64_t kBroken = 0x1800;
 constexpr std::uint64_t kRunTime = 0x5'0000;
 constexpr std::uint64_t kMissing = 0x6'0000;
 constexpr std::uint64_t kUsesR12 = 0x1900;  // CFA r12+16
+constexpr std::uint64_t kLeaves = 0x1A00;   // CFA rsp+8, rbp at CFA-16: an epilogue
 
 std::vector<std::byte> x86_section() {
   test::FrameMaker maker(kSectionAt);
@@ -42,6 +43,7 @@ std::vector<std::byte> x86_section() {
   maker.fde(cie, kUsesRbx, 0x40, {0x0c, 3, 16});
   maker.fde(cie, kUsesR12, 0x40, {0x0c, 12, 16});
   maker.fde(cie, kRoot, 0x40, {0x07, 16});
+  maker.fde(cie, kLeaves, 0x40, {0x86, 2});
   // From one byte before the trampoline, as the C library has it.
   maker.fde(signal, kTrampoline - 1, 9,
             {0x0f, 3, 0x77, 8, 0x06, 0x10, 16, 2,    0x77, 0, 0x10, 7, 2,
@@ -144,6 +146,11 @@ TEST_SUITE("unwind walk") {
          {{kRbx, 1}},
          {0, 0, kStack + 40, kUsesRbx + 4, 9, 0, kRoot + 1},
          "1200 1304 1401 root"},
+        {"in an epilogue the register has its value back",
+         kLeaves,
+         {{kRbp, kStack + 16}},
+         {kFramed + 8, 0, 0, kRoot + 4},
+         "1a00 1108 1404 root"},
         {"registers of the leaf are known",
          kUsesR12,
          {{kR12, kStack}},
