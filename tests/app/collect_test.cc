@@ -8,11 +8,14 @@
 #include <doctest/doctest.h>
 
 #include "app/collect/slim_elf.h"
+#include "codec/zip_writer.h"
 #include "io/byte_source.h"
+#include "io/running_vdso.h"
 #include "support/source_folder.h"
 #include "support/temporary_folder.h"
 #include "support/test_bytes.h"
 #include "symbolize/elf_identity.h"
+#include "symbolize/symbol_files.h"
 #include "unwind/code_tables.h"
 
 namespace stackpack::test {
@@ -151,6 +154,40 @@ TEST_SUITE("collect") {
     from_kit.places.directories = {kit};
     REQUIRE(app::collect_kit({folder.file("out.spk")}, again, from_kit, nullptr).has_value());
     CHECK(read_test_file(again) == bytes);
+  }
+
+  TEST_CASE("two machines: the vdso of another kernel comes out of the kit") {
+    const Result<io::Descriptor> running = io::open_running_vdso();
+    if (!running) {
+      return;  // emulators have none
+    }
+    const auto source = io::source_of_descriptor(running->get());
+    std::vector<std::uint8_t> id(20, 0x5A);  // no kernel's
+    const Result<app::SlimElf> slim = app::make_slim_elf(source.get(), nullptr, id);
+    REQUIRE(slim.has_value());
+    CHECK(slim->has_tables);
+    const ScratchDirectory folder;
+    symbolize::SymbolPlaces places;
+    places.directories = {folder.file("kit.zip")};
+    {
+      std::ofstream out(places.directories[0], std::ios::binary);
+      codec::ZipWriter zip([&out](std::span<const std::byte> bytes) {
+        for (const std::byte byte : bytes) {
+          out.put(static_cast<char>(byte));
+        }
+        return Status();
+      });
+      const std::string name = symbolize::build_id_text(id);
+      REQUIRE(zip.add(".build-id/5a/" + name.substr(2) + ".debug", slim->bytes));
+      REQUIRE(zip.finish());
+    }
+    CHECK(symbolize::find_elf_files({"[vdso]", id}, places).end != symbolize::SearchEnd::kFound);
+    REQUIRE(symbolize::open_kits(places));
+    const symbolize::FoundFiles found = symbolize::find_elf_files({"[vdso]", id}, places);
+    CHECK(found.end == symbolize::SearchEnd::kFound);
+    CHECK(found.layout.build_id == id);
+    id.back() ^= 1;
+    CHECK(symbolize::find_elf_files({"[vdso]", id}, places).end != symbolize::SearchEnd::kFound);
   }
 
   TEST_CASE("a kit that lies is refused and counted in the file") {
