@@ -65,13 +65,14 @@ struct LongSample {
   std::size_t chain = 0;
   std::size_t slack = 0;
   std::uint64_t extra_fields = 0;  // words after the dump
+  std::uint64_t seed = 0;          // of the addresses of the chain
 };
 
 test::TestBytes long_sample(const test::PerfWriter& writer, const LongSample& shape) {
   test::TestBytes payload = writer.bytes();
   payload.u64(0x401000).u32(7).u32(8).u64(5000).u64(shape.chain);
   for (std::size_t i = 0; i < shape.chain; ++i) {
-    payload.u64(i == 0 ? test::kContextKernel : 0xFFFFFFFF81000000 + i);
+    payload.u64(i == 0 ? test::kContextKernel : 0xFFFFFFFF81000000 + shape.seed + i);
   }
   payload.u64(2);
   for (unsigned i = 0; i < 20; ++i) {
@@ -189,6 +190,24 @@ TEST_SUITE("perf partial records") {
         read_looking(writer.file({interrupted}, {long_sample(writer, registers)}), kLongDump);
     CHECK(outcome.rows.size() == 1);
     check_same_as_whole(interrupted, {long_sample(writer, registers), long_sample(writer, {})});
+  }
+
+  TEST_CASE("partial records: what an earlier one left in its place is not taken for a later one") {
+    const test::PerfWriter writer;
+    test::TestAttr interrupted = attr_of_dumps(std::uint64_t{1} << 18);
+    interrupted.sample_regs_intr = 0xFFFFF;
+    std::vector<test::TestBytes> deep;
+    std::vector<test::TestBytes> cut;
+    for (std::size_t i = 0; i < 20; ++i) {
+      LongSample shape{20'000, 20'000, 3000};
+      shape.seed = i << 16;
+      deep.push_back(long_sample(writer, shape));
+      shape = {kLongDump, 5000 + 500 * i};
+      shape.extra_fields = 21;
+      cut.push_back(long_sample(writer, shape));
+    }
+    check_same_as_whole(attr_of_dumps(0), deep);
+    check_same_as_whole(interrupted, cut);
   }
 
   TEST_CASE("partial records: damaged ones are counted as ever") {
