@@ -4,6 +4,7 @@ import test from 'node:test';
 import { callstackText } from '../../src/export/page/callstack_text.js';
 import { changeStep, DARK_PALETTE, LIGHT_PALETTE, mixedColour, moduleColouring } from '../../src/export/page/colour_rules.js';
 import { functionRows } from '../../src/export/page/function_rows.js';
+import { LabelFitter } from '../../src/export/page/label_fitter.js';
 import { NameIndex } from '../../src/export/page/name_search.js';
 import { durationText, groupedText, percentText, pointsText, weightText } from '../../src/export/page/number_text.js';
 import { PageModel } from '../../src/export/page/page_model.js';
@@ -222,4 +223,30 @@ test('axis of time', () => {
   const { timeline } = timedProfile('a 1', 10, 1);
   assert.equal(rangeText(timeline, [2, 4]), '2 ms to 5 ms (3 ms)');
   assert.deepEqual([-1, 0, 0.55, 1, 2].map((part) => bucketAt(timeline, part)), [0, 0, 5, 9, 9]);
+});
+
+/** @returns a fitter whose letters are 4 wide, of functions `alpha0`, `beta1` ... */
+function plainFitter() {
+  const names = ['alphabetical', 'betaversion', 'gammaray'];
+  return new LabelFitter({ functionName: (fn) => names[fn], functionCount: 3, modules: [] }, (text) => text.length * 4);
+}
+
+test('a label belongs to its function and its room', () => {
+  const fitter = plainFitter();
+  assert.equal(fitter.labelOf(1, 80), 'betaversion');
+  // Numbers of function and room that have one sum are no one key.
+  assert.equal(fitter.labelOf(2, 76), 'gammaray');
+  assert.equal(fitter.labelOf(0, 80), 'alphabetical');
+});
+
+test('new labels wait when it is too late, and known ones do not', () => {
+  const fitter = plainFitter();
+  assert.equal(fitter.labelOf(1, 80), 'betaversion');
+  fitter.deadline = 0;
+  assert.equal(fitter.labelOf(1, 80), 'betaversion');
+  assert.equal(fitter.late, false);
+  assert.equal(fitter.labelOf(2, 80), '');
+  assert.equal(fitter.late, true);
+  fitter.deadline = Infinity;
+  assert.equal(fitter.labelOf(2, 80), 'gammaray');
 });
