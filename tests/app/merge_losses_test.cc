@@ -38,7 +38,7 @@ std::string unplaced_file(const ScratchDirectory& folder, const std::string& nam
     content.samples.push_back(sample);
   }
   content.tables.processes = {{7, 1, kUnknownTime, kUnknownTime, false, "prog", ""}};
-  const std::string path = folder.file(name.c_str());
+  std::string path = folder.file(name);
   std::ofstream out(path, std::ios::binary);
   for (const std::byte byte : spk_bytes(content)) {
     out.put(static_cast<char>(byte));
