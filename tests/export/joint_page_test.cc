@@ -91,6 +91,25 @@ TEST_CASE("pages of several files: weights that are counts everywhere are no mea
   CHECK(both.self.front()[1][0].value == 11);
 }
 
+TEST_CASE("pages of several files: events beyond the room for measures are counted") {
+  JointContent joint;
+  const std::size_t room = kMostPageMeasures / 2;
+  for (std::size_t i = 0; i < room + 3; ++i) {
+    PageContent file = page_of_file("main", 7);
+    file.measures[0].name = file.measures[1].name = "event " + std::to_string(i);
+    const auto nodes = joint.add_tree(file);
+    REQUIRE(nodes);
+    const PageTree::EventRow event{0, {0, 1}};
+    CHECK(joint.add_weights(file, *nodes, {&event, 1}).front() == i);
+  }
+  PageContent content;
+  const auto events = joint.hand_over(content);
+  CHECK(content.measures.size() == kMostPageMeasures);
+  CHECK(joint.events_left_out() == 3);
+  CHECK(events.size() == room + 3);
+  CHECK_FALSE(events.back().count);
+}
+
 TEST_CASE("pages of several files: the busiest threads have rows, the others one") {
   JointThreads threads;
   threads.add(survey_of(2, 7), "a.spk");

@@ -27,8 +27,8 @@ std::vector<std::byte> bytes_of(const PageFindings& findings, const Numbers& ord
 
 TEST_CASE("findings of a page: each figure is kept once, bounds have four digits") {
   PageFindings findings(3);
-  findings.set(2, figure(300, -0.123456), figure(7, 1e-200));
-  findings.set(0, figure(7, 0), figure(7, 0));
+  findings.set(2, figure(7, 1e-200), figure(300, -0.123456));
+  findings.set(0, figure(300, -0.123456), figure(300, -0.123456));
   const auto written = bytes_of(findings, {2, 1, 0});
   bytes::ByteCursor cursor(written, 0, bytes::ByteOrder::kLittle);
   CHECK(cursor.read_varint() == 2);
@@ -43,10 +43,10 @@ TEST_CASE("findings of a page: each figure is kept once, bounds have four digits
   };
   using Values = std::vector<std::uint64_t>;
   CHECK(column() == Values{1, 1});    // verdicts
-  CHECK(column() == Values{7, 300});  // the one that is used thrice first
-  CHECK(column() == Values{8, 301});
-  CHECK(column() == Values{0, bytes::zigzag_encode(-1235)});  // -0.1235; what is tiny is 0
-  CHECK(column() == Values{64, 64 - 4});
+  CHECK(column() == Values{300, 7});  // the one that is used thrice first
+  CHECK(column() == Values{301, 8});
+  CHECK(column() == Values{bytes::zigzag_encode(-1235), 0});  // -0.1235; what is tiny is 0
+  CHECK(column() == Values{64 - 4, 64});
   CHECK(column() == Values{0, 0});
   CHECK(cursor.read_varint() == 2);  // exponents of what is not finite take all bits of a byte
   CHECK(cursor.read<std::uint8_t>() == 191);
