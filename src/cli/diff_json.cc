@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 
 #include <fmt/format.h>
 
@@ -166,10 +167,9 @@ void append_diff_page(std::string& out, const JudgedDiff& diff) {
   json.end_array();
   json.key("verdicts");
   json.begin_array();
-  for (const DiffVerdict verdict :
-       {DiffVerdict::kNotSeen, DiffVerdict::kMore, DiffVerdict::kLess, DiffVerdict::kAppeared,
-        DiffVerdict::kDisappeared, DiffVerdict::kTooFew}) {
-    json.value(verdict_name(verdict));
+  constexpr auto kLast = static_cast<std::uint8_t>(DiffVerdict::kUnsure);
+  for (std::uint8_t verdict = 0; verdict <= kLast; ++verdict) {
+    json.value(verdict_name(static_cast<DiffVerdict>(verdict)));
   }
   json.end_array();
   json.key("wholes");
