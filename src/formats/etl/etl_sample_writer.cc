@@ -37,13 +37,15 @@ Sample SampleWriter::sample_of(const EventFacts& event, StackOrigin origin) {
 
 capture::StackView SampleWriter::view_of(std::span<const std::uint64_t> frames) {
   runs_.clear();
-  for (const std::uint64_t address : frames) {
-    const FrameMode mode =
-        is_kernel_address(address, pointer_size_) ? FrameMode::kKernel : FrameMode::kUser;
-    if (runs_.empty() || runs_.back().mode != mode) {
-      runs_.push_back({mode, 0});
+  for (std::size_t begin = 0; begin < frames.size();) {
+    const bool kernel = is_kernel_address(frames[begin], pointer_size_);
+    std::size_t end = begin + 1;
+    while (end < frames.size() && is_kernel_address(frames[end], pointer_size_) == kernel) {
+      ++end;
     }
-    ++runs_.back().count;
+    runs_.push_back(
+        {kernel ? FrameMode::kKernel : FrameMode::kUser, static_cast<std::uint32_t>(end - begin)});
+    begin = end;
   }
   return {frames, runs_};
 }

@@ -46,6 +46,7 @@ struct RecentEvent {
   EventFacts facts;
   WindowIndex previous = kNotInWindow;  ///< the event before it of the same thread
   bool taken = false;                   ///< a stack came for it
+  bool previous_is_earlier = false;     ///< `previous` has a smaller clock
 };
 
 class EventWindow {
@@ -62,7 +63,10 @@ class EventWindow {
     if (slot / kChunk == chunks_.size()) {
       chunks_.push_back(std::make_unique<Chunk>());
     }
-    (*chunks_[slot / kChunk])[slot % kChunk] = {facts, previous, false};
+    // The search for an event goes on to the one before only where this says so. Nothing waits
+    // for that event here, as the search would: it left the caches of the processor long ago.
+    const bool earlier = holds(previous) && at(previous).facts.clock < facts.clock;
+    (*chunks_[slot / kChunk])[slot % kChunk] = {facts, previous, false, earlier};
     return next_++;
   }
 
@@ -89,8 +93,11 @@ class EventWindow {
       if (event.facts.clock < clock) {
         break;
       }
-      if (event.facts.clock == clock && !event.taken) {
-        found = &event;  // the earliest one of them: go on
+      if (event.facts.clock == clock) {
+        found = event.taken ? found : &event;  // the earliest one of them: go on
+        if (event.previous_is_earlier) {
+          break;
+        }
       }
       last = event.previous;
     }

@@ -88,15 +88,13 @@ Status StackJoin::user_half(const Fragment& fragment, StackPart part) {
   const ThreadNumber thread = threads_.of(fragment.tid, fragment.processor);
   bool own_kernel_half = false;
   Status done = pending_.take_all(thread, [&](const PendingHalf& half) {
-    Status emitted;
-    if (half.event.clock < fragment.event_clock) {
-      ++counts_.stale;
-      emitted = emit(half.event, half.kernel, kNoPart, false);
-    } else {
-      const bool own = half.event.clock == fragment.event_clock;
-      own_kernel_half |= own;
-      emitted = emit(half.event, half.kernel, part, !own);
-    }
+    const bool stale = half.event.clock < fragment.event_clock;
+    const bool own = half.event.clock == fragment.event_clock;
+    own_kernel_half |= own;
+    counts_.stale += stale ? 1U : 0U;
+    // Made where it is returned: assigned, it would be copied, which waits for what was written
+    // just before.
+    const Status emitted = emit(half.event, half.kernel, stale ? kNoPart : part, !stale && !own);
     keys_.release(half.kernel);
     return emitted;
   });
