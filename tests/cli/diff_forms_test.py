@@ -9,6 +9,7 @@ where its verdict says so.
 """
 import html
 import json
+import math
 import pathlib
 import random
 import re
@@ -103,12 +104,28 @@ def verdicts_of_table(text):
     return ({key: v for key, v in found.items() if v in LISTED}, {key: v for key, v in found.items() if v not in LISTED})
 
 
+def findings_differ(page, rows):
+    """A page has what the JSON says of each function, with figures of four digits."""
+    said = {(row["name"], row.get("module", "")): row for row in rows}
+    shown = {function[:2]: found for function, found in zip(page.functions, page.findings, strict=True) if found}
+    problems = ["its functions differ"] if set(shown) != set(said) else []
+    keys = ("old_share", "new_share", "low", "high", "least_visible")
+    for function in set(shown) & set(said):
+        for found, name in zip(shown[function], ("self", "total"), strict=True):
+            figure = said[function][name]
+            close = [math.isclose(a, figure[key], rel_tol=6e-4, abs_tol=1e-60) if figure[key] is not None else a is None
+                     for a, key in zip(found[1:], keys, strict=True)]
+            if found[0] != figure["verdict"] or not all(close):
+                problems.append(f"its {name} of {function[0]} differs")
+    return problems
+
+
 def page_differs(program, files, page_file, report, by_function):
     """What is wrong with the page of a comparison: its rows are those of the JSON, its tree adds up to their values."""
     done = run(program, *files, "--html", "-o", page_file, "--force")
     page = read_page.Page(page_file)
     event, shown = report["events"][0], page.head["diff"]
-    problems = ["its rows differ"] if shown["rows"] != event["rows"] else []
+    problems = findings_differ(page, event["rows"]) if by_function else []
     problems += ["its event differs"] if (shown["event"], shown["level"]) != (event["event"], event["level"]) else []
     for side, name in enumerate(("old", "new")):
         values = {}
