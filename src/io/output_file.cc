@@ -3,7 +3,6 @@
 #include <cerrno>
 
 #include "io/directories.h"
-#include "io/file_names.h"
 
 namespace stackpack::io {
 
@@ -32,9 +31,6 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path,
   if (path == "-") {
     file->descriptor_ = kOutputDescriptor;
     return file;
-  }
-  if (const std::string_view problem = problem_with_path(path); !problem.empty()) {
-    return Error{ErrorCode::kIo, kNoOffset, problem, 0, kOutputPart};
   }
   FileStatus status;
   const bool exists = look_at(path, status);

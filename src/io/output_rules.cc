@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "io/directories.h"
+#include "io/file_names.h"
 #include "io/utf8_path.h"
 
 namespace stackpack::io {
@@ -138,6 +139,10 @@ Status check_output(const std::string& output, const OutputRules& rules) {
     // `>> input` is the same slip; a descriptor that is closed fails when it is written to.
     return look_at(kOutputDescriptor, status) && is_input(rules, status) ? Status(refused(kIsInput))
                                                                          : Status{};
+  }
+  // Looking at what the system takes for a device may open it.
+  if (const std::string_view problem = problem_with_path(output); !problem.empty()) {
+    return Error{ErrorCode::kIo, kNoOffset, problem, 0, kOutputPart};
   }
   if (!look_at(output, status)) {
     return is_missing(errno) ? Status{}

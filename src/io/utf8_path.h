@@ -15,10 +15,12 @@ inline std::filesystem::path path_of(std::string_view text) {
 #endif
 }
 
-/// The path as UTF-8, with slashes.
+/// The path as UTF-8, with slashes; on Windows, `\\server\share` and `\\?\` are left as they are.
 inline std::string text_of(const std::filesystem::path& path) {
 #ifdef _WIN32
-  const std::u8string text = path.generic_u8string();
+  // The library would make one slash of the two at the start of a share's name.
+  const bool verbatim = path.native().starts_with(L"\\\\");
+  const std::u8string text = verbatim ? path.u8string() : path.generic_u8string();
   return {text.begin(), text.end()};
 #else
   return path.native();

@@ -15,7 +15,7 @@ DROPPED = "which Windows would drop"
 CHARACTER = "does not allow"
 SAME = "is the input itself"
 # An output, the status, and the file that is made or a part of the message.
-OUTPUTS = [("NUL", 0, None), ("aux.spk", 4, DEVICE), ("com1.spk", 4, DEVICE),
+OUTPUTS = [("NUL", 0, None), ("aux.spk", 4, DEVICE), ("con.spk", 4, DEVICE), ("com1.spk", 4, DEVICE),
            ("LPT9.tar.spk", 4, DEVICE), ("out.spk.", 4, DROPPED),
            ("out.spk ", 4, DROPPED), ("a<b.spk", 4, CHARACTER), ("what?.spk", 4, CHARACTER),
            ("name:stream.spk", 4, CHARACTER), ("Z:drive.spk", 0, "drive.spk"), ("A.PERF.DATA", 1, SAME),
@@ -50,7 +50,7 @@ def main():
                 expected.add(outcome)
                 if not (folder / outcome).exists() or (folder / outcome).read_bytes() != plain:
                     problems.append(f"{output}: no {outcome}, or another one")
-        for given in (absolute + "\\a.perf.data", "Z:a.perf.data"):
+        for given in (absolute + "\\a.perf.data", "\\\\?\\" + absolute + "\\a.perf.data", "Z:a.perf.data"):
             if run(folder, program, "stats", given).returncode != 0:
                 problems.append(f"{given} is not read")
         # Names that differ in case alone are one file.
@@ -63,7 +63,7 @@ def main():
         left = {path.name for path in folder.iterdir() if path.is_file()}
         if left != expected or own.read_bytes() != pathlib.Path(capture).read_bytes():
             problems.append(f"left: {sorted(left ^ expected)}")
-    print("\n".join(problems) or f"{len(cases)} outputs, 2 inputs, a pair")
+    print("\n".join(problems) or f"{len(cases)} outputs, 3 inputs, a pair")
     return 1 if problems else 0
 
 

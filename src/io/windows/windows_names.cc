@@ -1,5 +1,6 @@
 #include "io/windows/windows_names.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include <windows.h>
@@ -81,6 +82,10 @@ std::string to_utf8(std::wstring_view text) {
 
 std::wstring system_path(const std::string& path) {
   std::wstring wide = to_utf16(path);
+  // Windows translates nothing in names that begin so, and what is put together here has slashes.
+  if (wide.starts_with(L"\\\\?\\") || wide.starts_with(L"\\\\.\\") || wide.starts_with(L"//?/")) {
+    std::replace(wide.begin(), wide.end(), L'/', L'\\');
+  }
   if (wide.size() < kShortPath || wide.starts_with(L"\\\\?\\") || wide.starts_with(L"\\\\.\\")) {
     return wide;
   }
