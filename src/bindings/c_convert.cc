@@ -16,12 +16,11 @@ using stackpack::bindings::guard;
 using stackpack::bindings::hand_over;
 using stackpack::bindings::refuse;
 
-constexpr std::uint32_t kHighestConvertLevel = 22;
-
 bool take_convert_options(const stackpack_convert_options* from, ConvertOptions& options,
                           stackpack_progress** progress) {
   stackpack_convert_options given{};
-  if (!stackpack::bindings::take_options(from, given) || given.level > kHighestConvertLevel) {
+  if (!stackpack::bindings::take_options(from, given) ||
+      given.level > stackpack::bindings::kHighestLevel) {
     return false;
   }
   options.level = given.level != 0 ? static_cast<int>(given.level) : options.level;
@@ -95,11 +94,11 @@ stackpack_status stackpack_convert(const char* input, const char* output,
       return refuse("struct_size is not set, or an unknown level");
     }
     // Before the work: a report that cannot be written is not worth a conversion.
-    if (report != nullptr && report->struct_size < sizeof report->struct_size) {
+    if (report != nullptr && !stackpack::bindings::has_room(report)) {
       return refuse("struct_size is not set");
     }
     const auto converted =
-        stackpack::convert(input, output, wanted, progress == nullptr ? nullptr : &progress->state);
+        stackpack::convert(input, output, wanted, stackpack::bindings::state_of(progress));
     if (!converted) {
       return fail(converted.error());
     }

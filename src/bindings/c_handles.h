@@ -68,6 +68,12 @@ bool take_options(const Struct* from, Struct& given) noexcept {
   return true;
 }
 
+// Whether hand_over() can write to the caller's struct, which is not null.
+template <typename Struct>
+bool has_room(const Struct* to) noexcept {
+  return to->struct_size >= sizeof to->struct_size + sizeof(std::uint32_t);
+}
+
 // Gives `value` to the caller, whose struct may be that of an earlier or a later version: what both
 // have is written.
 template <typename Struct>
@@ -75,10 +81,10 @@ stackpack_status hand_over(Struct* to, Struct value) noexcept {
   if (to == nullptr) {
     return refuse("a null pointer for the result");
   }
-  const std::size_t size = to->struct_size;
-  if (size < sizeof size + sizeof(std::uint32_t)) {
+  if (!has_room(to)) {
     return refuse("struct_size is not set");
   }
+  const std::size_t size = to->struct_size;
   value.struct_size = size;
   std::memcpy(to, &value, std::min(size, sizeof value));
   return STACKPACK_OK;

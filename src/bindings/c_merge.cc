@@ -14,12 +14,11 @@ using stackpack::bindings::guard;
 using stackpack::bindings::hand_over;
 using stackpack::bindings::refuse;
 
-constexpr std::uint32_t kHighestLevel = 22;
-
 bool take_merge_options(const stackpack_merge_options* from, MergeOptions& options,
                         stackpack_progress** progress) {
   stackpack_merge_options given{};
-  if (!stackpack::bindings::take_options(from, given) || given.level > kHighestLevel) {
+  if (!stackpack::bindings::take_options(from, given) ||
+      given.level > stackpack::bindings::kHighestLevel) {
     return false;
   }
   options.level = given.level != 0 ? static_cast<int>(given.level) : options.level;
@@ -74,11 +73,11 @@ stackpack_status stackpack_merge(const char* const* inputs, size_t count, const 
       return refuse("struct_size is not set, or an unknown level");
     }
     // Before the work: a report that cannot be written is not worth a merge.
-    if (report != nullptr && report->struct_size < sizeof report->struct_size) {
+    if (report != nullptr && !stackpack::bindings::has_room(report)) {
       return refuse("struct_size is not set");
     }
     const auto merged =
-        stackpack::merge(names, output, wanted, progress == nullptr ? nullptr : &progress->state);
+        stackpack::merge(names, output, wanted, stackpack::bindings::state_of(progress));
     if (!merged) {
       if (failed_input != nullptr && merged.error().part < count) {
         *failed_input = merged.error().part;

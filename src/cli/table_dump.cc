@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "app/listing/listed_build_id.h"
+#include "app/listing/loss_kind_name.h"
 #include "app/listing/recorded_processes.h"
 #include "cli/frame_text.h"
 #include "cli/human_text.h"
@@ -140,18 +141,6 @@ std::string_view build_id_kind(BuildIdKind kind) {
   return "?";
 }
 
-std::string_view loss_kind(LossKind kind) {
-  switch (kind) {
-    case LossKind::kRecorder:
-      return "recorder";
-    case LossKind::kDamage:
-      return "damage";
-    case LossKind::kNotice:
-      return "notice";
-  }
-  return "?";
-}
-
 Status dump_processes(const Reader& reader, bool as_json, app::TextOutput& out) {
   const Result<app::RecordedProcesses> recorded = app::RecordedProcesses::of(reader);
   if (!recorded) {
@@ -226,7 +215,7 @@ Status dump_losses(const Reader& reader, bool as_json, app::TextOutput& out) {
   const Result<std::vector<LossCounter>> losses = reader.statistics().losses;
   return write_rows(losses, writer, [&](const LossCounter& loss) {
     writer.number("count", loss.count);
-    writer.text("kind", loss_kind(loss.kind));
+    writer.text("kind", app::loss_kind_name(loss.kind));
     if (loss.first_offset != kNoOffset) {
       writer.number("first_offset", loss.first_offset);
     } else {

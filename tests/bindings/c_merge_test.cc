@@ -1,6 +1,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -41,6 +42,10 @@ TEST_SUITE("c api of merges") {
     std::size_t failed = 9;
     CHECK(stackpack_merge(inputs.data(), 2, output.c_str(), nullptr, &report, &failed) ==
           STACKPACK_USAGE);
+    report.struct_size = sizeof report.struct_size;  // no room for anything else
+    CHECK(stackpack_merge(inputs.data(), 2, output.c_str(), nullptr, &report, &failed) ==
+          STACKPACK_USAGE);
+    CHECK_FALSE(std::filesystem::exists(output));
     report.struct_size = sizeof report;
     REQUIRE(stackpack_merge(inputs.data(), 2, output.c_str(), nullptr, &report, &failed) ==
             STACKPACK_OK);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/arrow/callstack_walk.h"
+#include "app/merge/source_figures.h"
 #include "bytes/utf8.h"
 
 namespace stackpack::app {
@@ -23,18 +24,12 @@ Result<MergedSource> source_of(const Reader& reader, const exporting::CaptureVie
   const Statistics& statistics = reader.statistics();
   MergedSource source;
   source.kind = view.source_kind;
-  source.bytes = statistics.source_bytes;
   source.fingerprint = reader.fingerprint();
   source.functions = view.names.functions.size();
   source.host = view.fact("host.name");
   source.command_line = view.fact("command_line");
   source.wall_offset_ns = number_in(view.fact(exporting::kWallOffsetKey));
-  source.samples = statistics.samples.total;
-  source.records = statistics.samples.records;
-  source.empty_chains = statistics.samples.empty_chains;
-  source.stack_dump_only = statistics.samples.stack_dump_only;
-  source.unwound = statistics.samples.unwound;
-  source.callstacks = statistics.callstacks.unique;
+  take_figures(source, statistics);
   const auto range = reader.time_range();
   if (!range) {
     return range.error();

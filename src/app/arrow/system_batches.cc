@@ -5,6 +5,7 @@
 
 #include "app/arrow/pid_sources.h"
 #include "app/arrow/table_rows.h"
+#include "app/listing/loss_kind_name.h"
 #include "bytes/hex.h"
 #include "export/naming/build_id_text.h"
 #include "export/selection/file_name.h"
@@ -150,18 +151,6 @@ std::string_view owner_name(FunctionOwner owner) {
       return "image";
   }
   return "process";
-}
-
-std::string_view loss_kind_name(LossKind kind) {
-  switch (kind) {
-    case LossKind::kRecorder:
-      return "recorder";
-    case LossKind::kDamage:
-      return "damage";
-    case LossKind::kNotice:
-      return "notice";
-  }
-  return "damage";
 }
 
 using View = exporting::CaptureView;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/merge/source_clock.h"
+#include "app/merge/source_figures.h"
 #include "bytes/byte_writer.h"
 #include "bytes/hash.h"
 #include "io/byte_source.h"
@@ -70,18 +71,12 @@ Result<MergedSource> whole_file(const std::string& path, const Reader& reader) {
   source.names_hash = hash_of_sections(opened.directory, true);
   source.functions = functions == nullptr ? 0 : functions->items;
   source.kind = statistics.source_kind;
-  source.bytes = statistics.source_bytes;
   source.fingerprint = opened.fingerprint;
   source.host = value_of(*metadata, "host.name");
   source.command_line = value_of(*metadata, "command_line");
   source.start_ns = *range ? clock.time((*range)->from_ns) : kUnknownTime;
   source.wall_offset_ns = clock.wall_offset_ns;
-  source.samples = statistics.samples.total;
-  source.records = statistics.samples.records;
-  source.empty_chains = statistics.samples.empty_chains;
-  source.stack_dump_only = statistics.samples.stack_dump_only;
-  source.unwound = statistics.samples.unwound;
-  source.callstacks = statistics.callstacks.unique;
+  take_figures(source, statistics);
   for (const LossCounter& loss : statistics.losses) {
     source.losses.push_back({loss.name, loss.kind, loss.count, kNoOffset});
   }
