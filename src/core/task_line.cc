@@ -8,8 +8,8 @@
 
 namespace stackpack::core {
 
-TaskLine::TaskLine(unsigned threads, Work work, std::size_t most_held)
-    : work_(std::move(work)), most_threads_(threads), most_held_(most_held) {
+TaskLine::TaskLine(unsigned threads, Work work, std::size_t most_held, std::size_t wake_at)
+    : work_(std::move(work)), most_threads_(threads), most_held_(most_held), wake_at_(wake_at) {
   threads_.reserve(threads);
 }
 
@@ -23,6 +23,7 @@ void TaskLine::stop() {
     closed_ = true;
     first_ = nullptr;
     last_ = nullptr;
+    queued_ = 0;
   }
   work_came_.notify_all();
   for (std::thread& thread : threads_) {
@@ -44,18 +45,23 @@ void TaskLine::start_thread() {
 
 void TaskLine::submit(Task& task) {
   bool needs_thread = false;
+  bool enough = false;
   {
     const std::lock_guard lock(mutex_);
     task.state_ = Task::State::kQueued;
     task.next_ = nullptr;
     (last_ != nullptr ? last_->next_ : first_) = &task;
     last_ = &task;
+    ++queued_;
     needs_thread = idle_ == 0;
+    enough = queued_ >= wake_at_;
   }
   if (needs_thread && !refused_ && threads_.size() < most_threads_) {
     start_thread();
   }
-  work_came_.notify_one();
+  if (enough) {
+    work_came_.notify_one();
+  }
 }
 
 bool TaskLine::is_done(const Task& task) const {
@@ -97,6 +103,7 @@ void TaskLine::unlink(Task& task) {
   if (last_ == &task) {
     last_ = before;
   }
+  --queued_;
 }
 
 Status TaskLine::collect(Task& task, IfNotBegun if_not_begun) {
@@ -115,9 +122,10 @@ Status TaskLine::collect(Task& task, IfNotBegun if_not_begun) {
   task.state_ = Task::State::kIdle;
   const bool was_full = most_held_ != 0 && held_ >= most_held_;
   held_ -= task.weight_;
+  const bool enough = queued_ >= wake_at_;
   const Status status = std::exchange(task.status_, {});
   lock.unlock();
-  if (was_full) {
+  if (was_full && enough) {
     work_came_.notify_one();
   }
   return status;

@@ -61,7 +61,9 @@ class TaskLine {
   /// `threads` 0: all tasks run in collect().
   /// No thread begins a task while finished ones of `most_held` weight are not collected; 0: no
   /// bound. With a bound, collect with kRunHere: the task that is waited for may be held back.
-  TaskLine(unsigned threads, Work work, std::size_t most_held = 0);
+  /// An idle thread is woken when `wake_at` tasks wait, which spares it and the owner the waking
+  /// for each; above 1, collect with kRunHere, too.
+  TaskLine(unsigned threads, Work work, std::size_t most_held = 0, std::size_t wake_at = 1);
   TaskLine(const TaskLine&) = delete;
   TaskLine& operator=(const TaskLine&) = delete;
 
@@ -94,12 +96,14 @@ class TaskLine {
   const Work work_;
   const unsigned most_threads_;
   const std::size_t most_held_;
+  const std::size_t wake_at_;
 
   mutable std::mutex mutex_;
   std::condition_variable work_came_;
   std::condition_variable task_done_;
   Task* first_ = nullptr;  // guarded by mutex_, as all that follows
   Task* last_ = nullptr;
+  std::size_t queued_ = 0;
   std::size_t held_ = 0;
   unsigned idle_ = 0;  // threads that wait for work
   bool closed_ = false;

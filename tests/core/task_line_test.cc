@@ -1,6 +1,7 @@
 #include "core/task_line.h"
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <new>
 #include <thread>
@@ -51,6 +52,36 @@ TEST_CASE("task line: every task runs once, on one thread or another") {
         }
       }
     }
+  }
+}
+
+TEST_CASE("task line: an idle thread sleeps on until enough tasks wait, and none is lost") {
+  constexpr std::size_t kWakeAt = 3;
+  constexpr std::size_t kMostTries = 200;
+  const auto tasks = numbered(kWakeAt);
+  const auto run = [](unsigned, TaskLine::Task& task) {
+    ++static_cast<Numbered&>(task).runs;
+    return Status();
+  };
+  TaskLine line(1, run, 0, kWakeAt);
+  bool left_alone = false;  // not where the thread was still awake
+  std::size_t tries = 0;
+  for (; tries < kMostTries && !left_alone; ++tries) {
+    line.submit(tasks[0]);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    left_alone = !line.is_done(tasks[0]);
+    line.submit(tasks[1]);
+    line.submit(tasks[2]);
+    while (left_alone && !line.is_done(tasks[0])) {  // three wait: it wakes
+      std::this_thread::yield();
+    }
+    for (std::size_t i = 0; i < kWakeAt; ++i) {
+      REQUIRE(line.collect(tasks[i], TaskLine::IfNotBegun::kRunHere));
+    }
+  }
+  CHECK(left_alone);
+  for (std::size_t i = 0; i < kWakeAt; ++i) {
+    REQUIRE(tasks[i].runs == tries);
   }
 }
 

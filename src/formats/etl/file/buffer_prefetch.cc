@@ -1,5 +1,6 @@
 #include "formats/etl/file/buffer_prefetch.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace stackpack::etl {
@@ -10,7 +11,7 @@ BufferPrefetch::BufferPrefetch(const BufferDecoder& decoder, std::size_t streams
       line_(
           background ? 1 : 0,
           [this](unsigned, core::TaskLine::Task& task) { return decode(static_cast<Slot&>(task)); },
-          kMostReadyBytes) {}
+          kMostReadyBytes, std::clamp<std::size_t>(streams / 4, 1, kMostAsleep)) {}
 
 std::unique_ptr<DecodedBuffer> BufferPrefetch::blank() {
   const std::lock_guard lock(mutex_);

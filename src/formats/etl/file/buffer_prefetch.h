@@ -22,6 +22,10 @@ class BufferPrefetch {
   /// With as many bytes of buffers waiting to be taken, the second thread begins no other one.
   static constexpr std::size_t kMostReadyBytes = std::size_t{3} << 20;
 
+  /// The second thread sleeps until as many requests wait, or a quarter of the streams has one:
+  /// decoding a plain buffer takes little more than the waking.
+  static constexpr std::size_t kMostAsleep = 8;
+
   /// `background` false: everything is decoded in take(), and no thread is started.
   BufferPrefetch(const BufferDecoder& decoder, std::size_t streams, bool background);
 

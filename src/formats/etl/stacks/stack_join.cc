@@ -54,19 +54,25 @@ EventFacts StackJoin::claim_event(const Fragment& fragment, ThreadNumber thread,
   return facts;
 }
 
-Status StackJoin::emit(const EventFacts& event, StackPart kernel, StackPart user, bool borrowed) {
-  const bool ready =
-      (kernel == kNoPart || keys_.defined(kernel)) && (user == kNoPart || keys_.defined(user));
+Status StackJoin::emit(const EventFacts& event, StackPart kernel, UserHalf& user, bool borrowed) {
+  const bool ready = (kernel == kNoPart || keys_.defined(kernel)) &&
+                     (user.part == kNoPart || keys_.defined(user.part));
   if (!ready) {
-    return pairs_.add(event, kernel, user, borrowed);
+    if (user.part == kNoPart && user.known()) {
+      user.part = keys_.hold(user.frames);
+    }
+    return pairs_.add(event, kernel, user.part, borrowed);
   }
-  counts_.add(kernel != kNoPart, user != kNoPart, 1);
+  counts_.add(kernel != kNoPart, user.known(), 1);
   counts_.borrowed += borrowed ? 1U : 0U;
   scratch_.clear();
-  for (const StackPart part : {kernel, user}) {
-    if (part != kNoPart) {
-      keys_.append_frames(part, scratch_);
-    }
+  if (kernel != kNoPart) {
+    keys_.append_frames(kernel, scratch_);
+  }
+  if (!user.frames.empty()) {
+    scratch_.insert(scratch_.end(), user.frames.begin(), user.frames.end());
+  } else if (user.part != kNoPart) {
+    keys_.append_frames(user.part, scratch_);
   }
   counts_.frames += scratch_.size();
   return samples_.recorded(event, scratch_);
@@ -76,7 +82,8 @@ Status StackJoin::kernel_half(const Fragment& fragment, StackPart part) {
   const ThreadNumber thread = threads_.of(fragment.tid, fragment.processor);
   const EventFacts event = claim_event(fragment, thread, false);
   if (lives_in_kernel(fragment.pid)) {
-    const Status done = emit(event, part, kNoPart, false);
+    UserHalf none;
+    const Status done = emit(event, part, none, false);
     keys_.release(part);
     return done;
   }
@@ -84,7 +91,7 @@ Status StackJoin::kernel_half(const Fragment& fragment, StackPart part) {
   return {};
 }
 
-Status StackJoin::user_half(const Fragment& fragment, StackPart part) {
+Status StackJoin::user_half(const Fragment& fragment, UserHalf user) {
   const ThreadNumber thread = threads_.of(fragment.tid, fragment.processor);
   bool own_kernel_half = false;
   Status done = pending_.take_all(thread, [&](const PendingHalf& half) {
@@ -94,7 +101,8 @@ Status StackJoin::user_half(const Fragment& fragment, StackPart part) {
     counts_.stale += stale ? 1U : 0U;
     // Made where it is returned: assigned, it would be copied, which waits for what was written
     // just before.
-    const Status emitted = emit(half.event, half.kernel, stale ? kNoPart : part, !stale && !own);
+    UserHalf none;
+    const Status emitted = emit(half.event, half.kernel, stale ? none : user, !stale && !own);
     keys_.release(half.kernel);
     return emitted;
   });
@@ -104,13 +112,13 @@ Status StackJoin::user_half(const Fragment& fragment, StackPart part) {
       ++counts_.late;
       losses_.add(loss::kLateUserHalves, LossKind::kDamage, 1, fragment.file_offset);
     } else {
-      done = emit(claim_event(fragment, thread, true), kNoPart, part, false);
+      done = emit(claim_event(fragment, thread, true), kNoPart, user, false);
     }
   }
   ThreadState& state = threads_.at(thread);
   state.closed_in = threads_.part();
   state.closed_clock = fragment.own_clock;
-  keys_.release(part);
+  keys_.release(user.part);
   return done;
 }
 
@@ -128,14 +136,14 @@ Status StackJoin::inline_fragment(const Fragment& fragment, std::span<const std:
     counts_.frames += frames.size();
     return samples_.recorded(claim_event(fragment, thread, both), frames);
   }
-  const StackPart part = keys_.hold(frames);
-  return kernel ? kernel_half(fragment, part) : user_half(fragment, part);
+  return kernel ? kernel_half(fragment, keys_.hold(frames))
+                : user_half(fragment, {kNoPart, frames});
 }
 
 Status StackJoin::keyed_fragment(const Fragment& fragment, std::uint64_t key, bool kernel) {
   ++counts_.key_references;
   const StackPart part = keys_.refer(kernel ? KeySpace::kKernel : KeySpace::kUser, key);
-  return kernel ? kernel_half(fragment, part) : user_half(fragment, part);
+  return kernel ? kernel_half(fragment, part) : user_half(fragment, {part, {}});
 }
 
 Status StackJoin::definition(std::uint64_t key, std::span<const std::uint64_t> frames,
@@ -167,7 +175,8 @@ Status StackJoin::definition(std::uint64_t key, std::span<const std::uint64_t> f
 
 Status StackJoin::let_go() {
   return pending_.take_every([&](const PendingHalf& half) {
-    const Status emitted = emit(half.event, half.kernel, kNoPart, false);
+    UserHalf none;
+    const Status emitted = emit(half.event, half.kernel, none, false);
     keys_.release(half.kernel);
     return emitted;
   });

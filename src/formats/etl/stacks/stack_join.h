@@ -72,10 +72,17 @@ class StackJoin {
   [[nodiscard]] std::uint64_t samples_with_stack() const { return samples_with_stack_; }
 
  private:
+  /// A user half: of a key, or frames, of which a part is made only when a callstack must wait.
+  struct UserHalf {
+    StackPart part = kNoPart;
+    std::span<const std::uint64_t> frames;
+    [[nodiscard]] bool known() const { return part != kNoPart || !frames.empty(); }
+  };
+
   EventFacts claim_event(const Fragment& fragment, ThreadNumber thread, bool any_processor);
   Status kernel_half(const Fragment& fragment, StackPart part);
-  Status user_half(const Fragment& fragment, StackPart part);
-  Status emit(const EventFacts& event, StackPart kernel, StackPart user, bool borrowed);
+  Status user_half(const Fragment& fragment, UserHalf user);
+  Status emit(const EventFacts& event, StackPart kernel, UserHalf& user, bool borrowed);
 
   ThreadStates& threads_;
   EventWindow& window_;
