@@ -216,7 +216,7 @@ class Capture:
         """What `stackpack top` shows: event, name, module, place, self, total, value (of all samples), samples.
 
         Args:
-            by: function, module, line, process, thread, event or callstack.
+            by: function, module, line, process, thread, event, callstack or source.
             event: a pattern of events; None: the one that samples where time goes.
             from_ns, to_ns: times of the capture's clock in ns, both inclusive.
 

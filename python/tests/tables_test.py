@@ -89,6 +89,16 @@ def test_recursion_counts_once(named_spk):
     assert (rows["scan"]["self"], rows["scan"]["total"]) == (20, 20)
 
 
+def test_top_by_source_is_a_count_of_samples_by_source(tmp_path, captures):
+    stackpack.merge([captures / name for name in ("file.perf.data", "threads.perf.data")], tmp_path / "all.spk")
+    with stackpack.open(tmp_path / "all.spk") as file:
+        hosts = file.sources().to_arrow()["host"].to_pylist()
+        sources = file.samples(columns=["source"]).to_arrow()["source"].to_pylist()
+        found = {row["name"]: row["self"] for row in file.top(by="source").to_arrow().to_pylist()}
+    assert found == {f"{host} ({source})": sources.count(source) for source, host in enumerate(hosts)}
+    assert len(set(found.values())) == 2
+
+
 def test_a_consumer_may_leave_and_come_again(spk):
     file = stackpack.open(spk)
     table = file.samples(batch_rows=1)

@@ -170,12 +170,18 @@ void append_json(std::string& out, const HotSpots& spots, const ReportArguments&
 }
 
 // Adds the figures of one file.
-Status count_file(const Reader& reader, const ReportArguments& arguments, HotSpots& spots,
-                  std::optional<HotSpot>& center) {
+Status count_file(const Reader& reader, const std::string& file, const ReportArguments& arguments,
+                  HotSpots& spots, std::optional<HotSpot>& center) {
   if (arguments.kind == ReportKind::kTop) {
-    const Result<HotSpots> counted = app::hot_spots(reader, arguments.query);
+    Result<HotSpots> counted = app::hot_spots(reader, arguments.query);
     if (!counted) {
       return counted.error();
+    }
+    // Rows of sources have numbers of their file: those of two files are not the same source.
+    if (arguments.query.by == app::HotSpotKind::kSource && arguments.files.size() > 1) {
+      for (HotSpot& row : counted->rows) {
+        row.name = file + ": " + row.name;
+      }
     }
     spots.add(*counted);
     return {};
@@ -206,8 +212,8 @@ int run_report(const ReportArguments& arguments, const Messages& messages) {
   bool any = false;
   for (const std::string& file : arguments.files) {
     const Result<app::PackedCapture> opened = app::PackedCapture::open(file, arguments.options);
-    const Status counted =
-        opened ? count_file(opened->reader(), arguments, spots, center) : Status(opened.error());
+    const Status counted = opened ? count_file(opened->reader(), file, arguments, spots, center)
+                                  : Status(opened.error());
     if (counted) {
       any = true;
     } else {

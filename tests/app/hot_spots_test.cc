@@ -113,6 +113,7 @@ TEST_SUITE("hot spots") {
     CHECK(lines(HotSpotKind::kModule) == Lines{"[unknown] 80 100", "x.so 20 20"});
     CHECK(lines(HotSpotKind::kProcess) == Lines{"prog (7) 101 101"});
     CHECK(lines(HotSpotKind::kEvent) == Lines{"cpu-clock 101 101"});
+    CHECK(lines(HotSpotKind::kSource) == Lines{"0 101 101"});
     CHECK(lines(HotSpotKind::kCallstack) ==
           Lines{"a;b;a 50 50", "a;c 30 30", "a;[x.so] 20 20", "[no callstack] 1 1"});
     query.filters.frames = FrameStyle::kModule;

@@ -4,11 +4,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include "app/analysis/frame_entities.h"
+#include "app/arrow/pid_sources.h"
+#include "bytes/utf8.h"
 #include "export/selection/capture_view.h"
 #include "export/selection/sample_grouper.h"
 
@@ -33,6 +36,11 @@ FrameGrain grain_of(const HotSpotQuery& query) {
                                                        : FrameGrain::kFunction;
 }
 
+std::string id_text(std::string_view name, std::uint32_t id) {
+  const std::string number = id == kUnknownId ? "-" : std::to_string(id);
+  return name.empty() ? number : fmt::format("{} ({})", name, number);
+}
+
 /// A file, the samples wanted, and what their frames belong to.
 class Counting {
  public:
@@ -47,6 +55,14 @@ class Counting {
       return selection.error();
     }
     counting->selection_ = std::move(*selection);
+    if (query.by == HotSpotKind::kSource) {
+      Result<std::vector<MergedSource>> sources = reader.sources();
+      if (!sources) {
+        return sources.error();
+      }
+      counting->sources_ = std::move(*sources);
+      counting->origins_.emplace(counting->sources_, !counting->sources_.empty());
+    }
     counting->entities_ =
         std::make_unique<FrameEntities>(*counting->selection_, grain_of(counting->query_));
     return counting;
@@ -84,6 +100,13 @@ class Counting {
   [[nodiscard]] const exporting::SampleSelection& selection() const { return *selection_; }
   [[nodiscard]] const exporting::CaptureView& view() const { return view_; }
   [[nodiscard]] const FrameEntities& entities() const { return *entities_; }
+  /// Host and row of the source of a process; of HotSpotKind::kSource.
+  [[nodiscard]] std::string source_title(std::uint32_t pid) const {
+    const std::uint32_t source = origins_->of(pid).source;
+    const std::string_view host = source < sources_.size() ? std::string_view(sources_[source].host)
+                                                           : view_.fact("host.name");
+    return id_text(bytes::valid_utf8(host), source);
+  }
 
  private:
   Counting(exporting::CaptureView view, const HotSpotQuery& query)
@@ -118,6 +141,8 @@ class Counting {
   HotSpotQuery query_;
   std::unique_ptr<exporting::SampleSelection> selection_;
   std::unique_ptr<FrameEntities> entities_;
+  std::vector<MergedSource> sources_;  // of a merged file
+  std::optional<PidSources> origins_;
   std::vector<StackId> ids_;
   std::vector<const Group*> with_stack_;
   std::vector<std::uint32_t> stack_;
@@ -169,11 +194,6 @@ HotSpot spot_of(const FrameEntity& entity) {
   return {entity.name, entity.module, entity.place, 0, 0};
 }
 
-std::string id_text(std::string_view name, std::uint32_t id) {
-  const std::string number = id == kUnknownId ? "-" : std::to_string(id);
-  return name.empty() ? number : fmt::format("{} ({})", name, number);
-}
-
 // The row of a group that is not counted by its frames.
 std::string title_of(const Counting& counting, HotSpotKind by, const Group& group,
                      std::span<const std::uint32_t> stack) {
@@ -185,6 +205,8 @@ std::string title_of(const Counting& counting, HotSpotKind by, const Group& grou
       const exporting::Track& track = selection.tracks()[group.key.track];
       return id_text(selection.process_name(track), track.pid);
     }
+    case HotSpotKind::kSource:
+      return counting.source_title(selection.tracks()[group.key.track].pid);
     case HotSpotKind::kThread: {
       const exporting::Track& track = selection.tracks()[group.key.track];
       return id_text(selection.thread_name(track), track.tid);
@@ -207,7 +229,8 @@ GroupBy group_by(HotSpotKind by) {
   GroupBy keys;
   keys.context = by_frames(by) || by == HotSpotKind::kCallstack;
   keys.event = by == HotSpotKind::kEvent;
-  keys.track = by == HotSpotKind::kProcess || by == HotSpotKind::kThread;
+  keys.track =
+      by == HotSpotKind::kProcess || by == HotSpotKind::kThread || by == HotSpotKind::kSource;
   return keys;
 }
 

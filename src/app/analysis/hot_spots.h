@@ -19,6 +19,7 @@ enum class HotSpotKind : std::uint8_t {
   kThread,
   kEvent,
   kCallstack,
+  kSource,  ///< captures of a merged file; any other is one
 };
 
 /// One row. What samples count for is a matter of the options.

@@ -28,7 +28,7 @@ constexpr std::array<Field, 8> kTopFields{{
     {"samples", ColumnType::kUInt64, false},
 }};
 
-constexpr std::array<std::pair<std::string_view, HotSpotKind>, 7> kTopKinds{{
+constexpr std::array<std::pair<std::string_view, HotSpotKind>, 8> kTopKinds{{
     {"function", HotSpotKind::kFunction},
     {"module", HotSpotKind::kModule},
     {"line", HotSpotKind::kLine},
@@ -36,6 +36,7 @@ constexpr std::array<std::pair<std::string_view, HotSpotKind>, 7> kTopKinds{{
     {"thread", HotSpotKind::kThread},
     {"event", HotSpotKind::kEvent},
     {"callstack", HotSpotKind::kCallstack},
+    {"source", HotSpotKind::kSource},
 }};
 
 void put_spot(Batch& batch, const HotSpots& spots, const HotSpot& row) {

@@ -83,6 +83,7 @@ void CommandDefinitions::define_top() {
       Choice{"thread", static_cast<int>(app::HotSpotKind::kThread)},
       Choice{"event", static_cast<int>(app::HotSpotKind::kEvent)},
       Choice{"callstack", static_cast<int>(app::HotSpotKind::kCallstack)},
+      Choice{"source", static_cast<int>(app::HotSpotKind::kSource)},
   };
   CLI::App& sub = command(
       "top", "show which functions the samples are in", Command::kTop,

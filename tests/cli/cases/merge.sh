@@ -10,6 +10,8 @@ run dump all.spk --modules
 run dump all.spk --samples --json
 run dump all.spk --stacks
 run top all.spk
+run top all.spk --by source
+run top all.spk demo.spk --by source --json
 # Whatever the order, and however often.
 run merge longer.perf.data demo.spk -o again.spk --quiet
 run merge all.spk demo.spk longer.perf.data -o twice.spk
