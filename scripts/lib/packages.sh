@@ -12,7 +12,7 @@ build_packages=(
 # Besides, to run .ci/run.
 check_packages=(
   clang clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 lintian protobuf-compiler sqlite3 ccache
-  chromium firefox-esr
+  chromium firefox-esr openjdk-17-jre-headless
 )
 
 # To build and to try the program for Windows.

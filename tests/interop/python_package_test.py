@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The Python package over the library that was built, with the engines it is made for.
+"""The Python package, with the engines it is made for.
 
-    python_package_test.py LIBRARY CLIENTS_FOLDER SOURCE_FOLDER
+    python_package_test.py SUITE LIBRARY CLIENTS_FOLDER SOURCE_FOLDER
 
-With STACKPACK_WHEEL=1 the wheel is built and installed into a fresh environment instead. 77: the engines are not installed.
+SUITE: `tables`, the package over the library that was built; `wheel`, the same tests over a wheel that pip builds and
+installs into a fresh environment; `spark`, `dask`, `kubernetes`: examples/fleet. 77: the engines are not installed.
 """
 import os
 import pathlib
@@ -14,21 +15,28 @@ import tempfile
 
 import clients
 
-PACKAGES = ["cffi", "pytest", "pyarrow", "pandas", "polars", "duckdb"]
+BASE = {"cffi": "cffi", "pytest": "pytest", "pyarrow": "pyarrow", "pandas": "pandas", "polars": "polars", "duckdb": "duckdb"}
+# Modules, and the packages that have them.
+MORE = {"spark": {"pyspark": "pyspark"}, "dask": {"distributed": "dask[distributed]"},
+        "kubernetes": {"kubernetes_validate": "kubernetes-validate", "yaml": "PyYAML"}}
+TABLES = ["tables_test.py", "work_test.py", "parquet_test.py", "fleet_test.py"]
 
 
-def python_of(cache):
+def python_of(cache, suite):
     """A Python that has what the tests take."""
     python = cache / "python" / "bin" / "python"
     if not python.exists():
         clients.install("venv", [clients.need("python3"), "-m", "venv", cache / "python"])
-    have = [python, "-c", "import " + ", ".join(PACKAGES)]
-    if subprocess.run(have, capture_output=True, check=False).returncode != 0:
-        clients.install("Python packages", [python, "-m", "pip", "install", "-q", "--retries", "0", *PACKAGES])
+    wanted = {**BASE, **MORE.get(suite, {})}
+    find = "import importlib.util, sys; sys.exit(any(importlib.util.find_spec(name) is None for name in sys.argv[1:]))"
+    if subprocess.run([python, "-c", find, *wanted], capture_output=True, check=False).returncode != 0:
+        clients.install("Python packages", [python, "-m", "pip", "install", "-q", "--retries", "0", *wanted.values()])
+    if suite == "spark":
+        clients.need("java")
     return python
 
 
-def test_built(python, library, source):
+def test_built(python, library, source, tests):
     """The tests, with the modules as they are in the tree."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(library, pathlib.Path(folder) / "libstackpack.so")
@@ -36,33 +44,49 @@ def test_built(python, library, source):
             shutil.copy(source / "include" / "stackpack" / header, folder)
         environment = dict(os.environ, STACKPACK_PYTHON_LIBRARY=folder, PYTHONPATH=str(source / "python"),
                            PYTHONDONTWRITEBYTECODE="1")
-        return run_tests(python, source, environment)
+        return run_tests(python, source, environment, tests)
 
 
-def test_wheel(source):
-    """The tests, with the package as pip installs it."""
+def test_wheel(python, library, source):
+    """The tests, with the package as pip builds and installs it; the engines are those of `python`."""
+    # A folder of the same depth: to the compiler cache the paths are those of this build.
+    build = library.parent.with_name(library.parent.name + "-wheel")
     with tempfile.TemporaryDirectory() as folder:
+        fresh = pathlib.Path(folder) / "bin" / "python"
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        python = pathlib.Path(folder) / "bin" / "python"
-        subprocess.run([python, "-m", "pip", "install", "-q", f"{source}[test]"], check=True)
-        return run_tests(python, source, dict(os.environ))
+        # What was compiled for this build is taken from the compiler cache, which looks at names of compilers, too.
+        compilers = {"CC": "cc", "CXX": "c++", **os.environ}
+        settings = ["-Cbuild-dir=" + str(build), "-Ccmake.define.CMAKE_UNITY_BUILD=OFF",
+                    "-Ccmake.define.STACKPACK_UNITE_TESTS=ON", "-Ccmake.define.STACKPACK_WERROR=ON"]
+        subprocess.run([fresh, "-m", "pip", "install", "-q", "--retries", "0", *settings, source], check=True,
+                       env=compilers)
+        sites = [subprocess.run([one, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], check=True,
+                                capture_output=True, text=True).stdout.strip() for one in (fresh, python)]
+        (pathlib.Path(sites[0]) / "engines.pth").write_text(sites[1] + "\n", encoding="utf-8")
+        check = "import stackpack, sys; sys.exit(not stackpack.__file__.startswith(sys.argv[1]))"
+        subprocess.run([fresh, "-c", check, folder], cwd=folder, check=True)
+        return run_tests(fresh, source, dict(os.environ), TABLES)
 
 
-def run_tests(python, source, environment):
-    tests = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", source / "python" / "tests"]
-    return subprocess.run(tests, cwd=source, env=environment, check=False).returncode
+def run_tests(python, source, environment, tests):
+    files = [source / "python" / "tests" / name for name in tests]
+    return subprocess.run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files], cwd=source, env=environment,
+                          check=False).returncode
 
 
 def main():
-    library, cache, source = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
-    if os.environ.get("STACKPACK_WHEEL") == "1":
-        return test_wheel(source)
+    suite = sys.argv[1]
+    library, cache, source = (pathlib.Path(argument).resolve() for argument in sys.argv[2:5])
     try:
-        python = python_of(cache)
+        if suite == "wheel" and os.environ.get("STACKPACK_INSTALL_CLIENTS") != "1":
+            raise clients.Missing("pip takes what builds the wheel from a registry, with STACKPACK_INSTALL_CLIENTS=1")
+        python = python_of(cache, suite)
     except clients.Missing as reason:
         print(f"skipped: {reason}")
         return 1 if os.environ.get("STACKPACK_REQUIRE_CLIENTS") == "1" else 77
-    return test_built(python, library, source)
+    if suite == "wheel":
+        return test_wheel(python, library, source)
+    return test_built(python, library, source, TABLES if suite == "tables" else [f"{suite}_test.py"])
 
 
 if __name__ == "__main__":
