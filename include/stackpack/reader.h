@@ -150,6 +150,7 @@ class Reader {
   [[nodiscard]] Status verify() const;
 
  private:
+  friend class SampleCursor;  // sample_cursor.h: samples in columns
   struct Impl;
   explicit Reader(std::unique_ptr<Impl> impl);
   static Result<std::unique_ptr<Reader>> open_source(std::unique_ptr<io::ByteSource> source,

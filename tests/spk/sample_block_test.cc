@@ -40,7 +40,7 @@ Result<Samples> decode(const Block& block, std::size_t count) {
   }
   SampleBlockDecoder decoder;
   Samples samples;
-  if (const Status read = decoder.decode(bytes::ByteCursor(block.body, 0), head, kStacks, kEvents,
+  if (const Status read = decoder.decode(bytes::ByteCursor(block.body, 0), head, {kStacks, kEvents},
                                          spk::SampleBlockDecoder::Order::kCapture, samples);
       !read) {
     return read.error();

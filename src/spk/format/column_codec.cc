@@ -6,6 +6,7 @@
 
 #include "spk/format/bit_array.h"
 #include "spk/format/layout.h"
+#include "spk/format/stored_column.h"
 
 namespace stackpack::spk {
 
@@ -162,70 +163,6 @@ void fail(bytes::ByteCursor& in) {
   in.skip(~std::uint64_t{0});
 }
 
-void read_planes(bytes::ByteCursor& in, std::size_t count, std::vector<std::uint64_t>& values) {
-  const unsigned mask = in.read<std::uint8_t>();
-  const std::uint64_t constant = read_varint(in);
-  if (!in.ok()) {
-    return;
-  }
-  values.assign(count, constant);
-  for (unsigned plane = 0; plane < kPlanes; ++plane) {
-    if (((mask >> plane) & 1) == 0) {
-      continue;
-    }
-    const std::span<const std::byte> bytes = in.read_bytes(count);
-    if ((constant & plane_mask(plane)) != 0) {  // a stored plane has no constant
-      fail(in);
-    }
-    if (!in.ok()) {
-      return;
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      values[i] |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * plane);
-    }
-  }
-}
-
-void read_buckets(bytes::ByteCursor& in, unsigned kept, std::size_t count,
-                  std::vector<std::uint64_t>& values) {
-  const std::span<const std::byte> symbols = in.read_bytes(count);
-  // Width and leading bits per value, then the bits below.
-  std::uint64_t total_bits = 0;
-  for (const std::byte symbol : symbols) {
-    const auto code = std::to_integer<unsigned>(symbol);
-    const unsigned width = (code >> kept) + kept;
-    if (code >= 2U << kept && width > 64) {
-      fail(in);
-      return;
-    }
-    total_bits += code >= 2U << kept ? width - kept - 1 : 0;
-  }
-  const std::span<const std::byte> stored = in.read_bytes((total_bits + 7) / 8);
-  if (!in.ok()) {
-    return;
-  }
-  std::vector<std::uint64_t> words(words_for_bits(static_cast<std::size_t>(total_bits)));
-  if (!stored.empty()) {
-    std::copy(stored.begin(), stored.end(), std::as_writable_bytes(std::span(words)).begin());
-  }
-  values.resize(count);
-  std::size_t bit = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto code = std::to_integer<std::uint64_t>(symbols[i]);
-    if (code < std::uint64_t{2} << kept) {
-      values[i] = code;
-      continue;
-    }
-    const auto low = static_cast<unsigned>((code >> kept) - 1);
-    const std::uint64_t leading = (code & low_bits(kept)) | std::uint64_t{1} << kept;
-    values[i] = leading << low | read_bits(words, bit, low);
-    bit += low;
-  }
-  if (read_bits(words, bit, 8) != 0) {  // the rest of the last byte
-    fail(in);
-  }
-}
-
 }  // namespace
 
 void BlockContent::cut() {
@@ -331,16 +268,8 @@ void write_numbers(std::span<const std::uint64_t> values, BlockContent& content)
 }
 
 void read_column(bytes::ByteCursor& in, std::size_t count, std::vector<std::uint64_t>& values) {
-  values.clear();
-  const unsigned form = in.read<std::uint8_t>();
-  if (form == kPlaneColumn) {
-    read_planes(in, count, values);
-  } else if (form >= kBucketColumn && form <= kBucketColumn + kMaxKeptBits) {
-    read_buckets(in, form - kBucketColumn, count, values);
-  } else {
-    fail(in);
-  }
-  if (!in.ok()) {
+  const StoredColumn column(in, count);
+  if (!in.ok() || !column.unpack(~std::uint64_t{0}, values)) {
     values.clear();
   }
 }

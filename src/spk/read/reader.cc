@@ -42,7 +42,7 @@ std::vector<PageRun> runs_by_page(const spk::DagStore& dag, std::span<const Stac
 
 }  // namespace
 
-Result<Reader::Impl::SampleBounds> Reader::Impl::sample_bounds(const Reader& reader) {
+Result<spk::SampleBounds> Reader::Impl::sample_bounds(const Reader& reader) {
   if (!has_samples()) {
     return Error{ErrorCode::kUsage, kNoOffset, "the file was written without samples"};
   }
@@ -50,12 +50,12 @@ Result<Reader::Impl::SampleBounds> Reader::Impl::sample_bounds(const Reader& rea
     return loaded.error();
   }
   const Result<std::vector<Event>> events = reader.events();
-  return events ? Result<SampleBounds>(SampleBounds{reader.stack_count(), events->size()})
-                : Result<SampleBounds>(events.error());
+  return events ? Result<spk::SampleBounds>(spk::SampleBounds{reader.stack_count(), events->size()})
+                : Result<spk::SampleBounds>(events.error());
 }
 
 Status Reader::Impl::read_block(const spk::SampleBlocks::Block& block, const SampleQuery& query,
-                                const SampleBounds& bounds, spk::ReadScratch& scratch,
+                                const spk::SampleBounds& bounds, spk::ReadScratch& scratch,
                                 std::vector<StoredSample>& rows) {
   rows.clear();
   // A block outside the time range is not even looked at.
@@ -72,9 +72,7 @@ Status Reader::Impl::read_block(const spk::SampleBlocks::Block& block, const Sam
   }
   const auto order = query.any_order ? spk::SampleBlockDecoder::Order::kStored
                                      : spk::SampleBlockDecoder::Order::kCapture;
-  if (const Status read =
-          samples.read_body(block, head, bounds.stacks, bounds.events, order, scratch, rows);
-      !read) {
+  if (const Status read = samples.read_body(block, head, bounds, order, scratch, rows); !read) {
     return read;
   }
   if (by_thread || block.entry.from_ns < query.from_ns || block.entry.to_ns > query.to_ns) {
@@ -183,7 +181,7 @@ Status Reader::callstacks(
 
 Status Reader::samples(const SampleQuery& query,
                        const std::function<bool(std::span<const StoredSample>)>& visit) const {
-  const Result<Impl::SampleBounds> bounds = impl_->sample_bounds(*this);
+  const Result<spk::SampleBounds> bounds = impl_->sample_bounds(*this);
   if (!bounds) {
     return bounds.error();
   }
@@ -201,14 +199,14 @@ Status Reader::samples(const SampleQuery& query,
 }
 
 Result<std::uint64_t> Reader::sample_block_count() const {
-  const Result<Impl::SampleBounds> bounds = impl_->sample_bounds(*this);
+  const Result<spk::SampleBounds> bounds = impl_->sample_bounds(*this);
   return bounds ? Result<std::uint64_t>(std::uint64_t{impl_->samples.blocks().size()})
                 : Result<std::uint64_t>(bounds.error());
 }
 
 Status Reader::sample_block(std::uint64_t block, const SampleQuery& query,
                             std::vector<StoredSample>& samples) const {
-  const Result<Impl::SampleBounds> bounds = impl_->sample_bounds(*this);
+  const Result<spk::SampleBounds> bounds = impl_->sample_bounds(*this);
   if (!bounds) {
     return bounds.error();
   }

@@ -55,16 +55,12 @@ struct Reader::Impl {
     return file.directory.find(spk::SectionKind::kSamples) != nullptr;
   }
 
-  /// What samples may name.
-  struct SampleBounds {
-    std::uint64_t stacks = 0;
-    std::uint64_t events = 0;
-  };
-  /// Loads the index of the samples. Errors: kUsage when there are none.
-  Result<SampleBounds> sample_bounds(const Reader& reader);
+  /// Loads the index of the samples; gives what samples may name. Errors: kUsage when there are
+  /// none.
+  Result<spk::SampleBounds> sample_bounds(const Reader& reader);
   /// The samples of a block that match; none of a block that need not be read.
   Status read_block(const spk::SampleBlocks::Block& block, const SampleQuery& query,
-                    const SampleBounds& bounds, spk::ReadScratch& scratch,
+                    const spk::SampleBounds& bounds, spk::ReadScratch& scratch,
                     std::vector<StoredSample>& rows);
 
   spk::BlockReader blocks;

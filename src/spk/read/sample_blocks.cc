@@ -72,16 +72,15 @@ Status SampleBlocks::read_head(const Block& block, ReadScratch& scratch, SampleH
 }
 
 Status SampleBlocks::read_body(const Block& block, const SampleHead& head,
-                               std::uint64_t stack_count, std::uint64_t event_count,
-                               SampleBlockDecoder::Order order, ReadScratch& scratch,
-                               std::vector<StoredSample>& samples) {
+                               const SampleBounds& bounds, SampleBlockDecoder::Order order,
+                               ReadScratch& scratch, std::vector<StoredSample>& samples) {
   const std::uint64_t offset = block.offset + block.entry.head.stored_bytes;
   const auto content = blocks_.read(offset, block.entry.body, scratch);
   if (!content) {
     return content.error();
   }
   if (const Status decoded = scratch.samples.decode(bytes::ByteCursor(content.value(), offset),
-                                                    head, stack_count, event_count, order, samples);
+                                                    head, bounds, order, samples);
       !decoded) {
     Error error = decoded.error();
     error.offset = offset;
@@ -91,6 +90,28 @@ Status SampleBlocks::read_body(const Block& block, const SampleHead& head,
       samples.begin(), samples.end(),
       [](const StoredSample& a, const StoredSample& b) { return a.time_ns < b.time_ns; });
   if (first->time_ns != block.entry.from_ns || last->time_ns != block.entry.to_ns) {
+    return Error{ErrorCode::kCorrupt, offset, "spk: samples: times are not those of the index"};
+  }
+  return {};
+}
+
+Status SampleBlocks::read_columns(const Block& block, const SampleHead& head,
+                                  const SampleBounds& bounds, std::uint32_t columns, bool ordered,
+                                  ReadScratch& scratch, SampleColumnsDecoder& decoder) {
+  const std::uint64_t offset = block.offset + block.entry.head.stored_bytes;
+  const auto content = blocks_.read(offset, block.entry.body, scratch);
+  if (!content) {
+    return content.error();
+  }
+  if (const Status decoded = decoder.decode(bytes::ByteCursor(content.value(), offset), head,
+                                            bounds, columns, ordered);
+      !decoded) {
+    Error error = decoded.error();
+    error.offset = offset;
+    return error;
+  }
+  if ((columns & kTimeColumn) != 0 &&
+      (decoder.first_ns() != block.entry.from_ns || decoder.last_ns() != block.entry.to_ns)) {
     return Error{ErrorCode::kCorrupt, offset, "spk: samples: times are not those of the index"};
   }
   return {};

@@ -9,6 +9,7 @@
 #include "spk/format/directory.h"
 #include "spk/read/block_reader.h"
 #include "spk/read/sample_block_decoder.h"
+#include "spk/read/sample_columns_decoder.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 
@@ -31,9 +32,14 @@ class SampleBlocks {
   [[nodiscard]] const std::vector<Block>& blocks() const { return index_; }
 
   Status read_head(const Block& block, ReadScratch& scratch, SampleHead& head);
-  Status read_body(const Block& block, const SampleHead& head, std::uint64_t stack_count,
-                   std::uint64_t event_count, SampleBlockDecoder::Order order, ReadScratch& scratch,
+  Status read_body(const Block& block, const SampleHead& head, const SampleBounds& bounds,
+                   SampleBlockDecoder::Order order, ReadScratch& scratch,
                    std::vector<StoredSample>& samples);
+
+  /// Decodes the body into `decoder`. `columns`, `ordered`: see there.
+  Status read_columns(const Block& block, const SampleHead& head, const SampleBounds& bounds,
+                      std::uint32_t columns, bool ordered, ReadScratch& scratch,
+                      SampleColumnsDecoder& decoder);
 
  private:
   Status load_index(ReadScratch& scratch);

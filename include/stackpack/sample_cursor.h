@@ -1,0 +1,100 @@
+// Samples in columns: for those who read millions of them and not every field.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "stackpack/model.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+
+namespace stackpack {
+
+/// A set of columns is the sum of these.
+enum SampleColumn : std::uint32_t {
+  kTimeColumn = 1,
+  kPidColumn = 2,
+  kTidColumn = 4,
+  kCpuColumn = 8,
+  kEventColumn = 16,
+  kWeightColumn = 32,
+  kOriginColumn = 64,
+  kFlagsColumn = 128,
+  kStackColumn = 256,
+  kAllSampleColumns = 511,
+};
+
+/// Where the values of each column go. Those of columns that were not asked for are not looked at.
+struct SampleArrays {
+  std::uint64_t* time_ns = nullptr;
+  std::uint32_t* pid = nullptr;
+  std::uint32_t* tid = nullptr;
+  std::uint32_t* cpu = nullptr;
+  std::uint32_t* event = nullptr;  ///< below the number of events
+  std::uint64_t* weight = nullptr;
+  StackOrigin* origin = nullptr;
+  std::uint8_t* flags = nullptr;
+  StackId* stack = nullptr;  ///< below the number of callstacks, or kNoStack
+};
+
+/// Samples in columns. Those of columns that were not asked for are empty.
+struct SampleColumns {
+  std::size_t rows = 0;
+  std::span<const std::uint64_t> time_ns;
+  std::span<const std::uint32_t> pid;
+  std::span<const std::uint32_t> tid;
+  std::span<const std::uint32_t> cpu;
+  std::span<const std::uint32_t> event;
+  std::span<const std::uint64_t> weight;
+  std::span<const StackOrigin> origin;
+  std::span<const std::uint8_t> flags;
+  std::span<const StackId> stack;
+};
+
+/// What a SampleCursor reads.
+struct SampleScan {
+  SampleQuery query;
+  std::uint32_t columns = kAllSampleColumns;  ///< a column that is not there is not decoded
+  /// Blocks of samples (Reader::sample_block_count()): from the first one to before the last one,
+  /// so that several threads can share a file.
+  std::uint64_t first_block = 0;
+  std::uint64_t end_block = ~std::uint64_t{0};
+};
+
+/// The samples of a file that match a query, in the order of Reader::samples(), column by column.
+///
+/// Values that are given have been checked; those of columns that were not asked for have not.
+/// Memory:  a block of 65,536 samples.
+/// Threads: one at a time; any number of cursors may read one file.
+/// Errors:  as Reader::samples().
+class SampleCursor {
+ public:
+  /// The reader must outlive the cursor. Errors: kUsage: a file without samples.
+  static Result<std::unique_ptr<SampleCursor>> open(const Reader& reader, const SampleScan& scan);
+
+  /// How many rows take() has left, at most 65,536; reads on when there are none. 0: the end.
+  Result<std::size_t> ready();
+
+  /// Moves the next `rows` rows, at most as many as ready() gave, to `to`, whose arrays have room
+  /// for them.
+  void take(std::size_t rows, const SampleArrays& to);
+
+  SampleCursor(const SampleCursor&) = delete;
+  SampleCursor& operator=(const SampleCursor&) = delete;
+  ~SampleCursor();
+
+ private:
+  struct Impl;
+  explicit SampleCursor(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Visits what a cursor gives, in pieces of at most 65,536 rows, valid during the visit. A visitor
+/// returns whether to go on; when it does not, the call ends and succeeds.
+Status visit_samples(const Reader& reader, const SampleScan& scan,
+                     const std::function<bool(const SampleColumns&)>& visit);
+
+}  // namespace stackpack

@@ -1,0 +1,159 @@
+#include "stackpack/sample_cursor.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "spk/format/layout.h"
+#include "spk/read/reader_impl.h"
+#include "spk/read/sample_columns_decoder.h"
+
+namespace stackpack {
+
+struct SampleCursor::Impl {
+  Impl(Reader::Impl& opened, const SampleScan& asked, const spk::SampleBounds& limits)
+      : file(opened), scan(asked), bounds(limits), scratch(opened.blocks.borrow()) {}
+
+  Status read(const spk::SampleBlocks::Block& block);
+
+  Reader::Impl& file;
+  SampleScan scan;
+  spk::SampleBounds bounds;
+  spk::BlockReader::Lease scratch;
+  spk::SampleColumnsDecoder decoder;
+  spk::SampleHead head;
+  std::uint64_t next_block = 0;
+  std::uint64_t end_block = 0;
+  std::size_t begin = 0;  // rows of the decoder that are taken
+  std::size_t end = 0;
+};
+
+SampleCursor::SampleCursor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+SampleCursor::~SampleCursor() = default;
+
+Result<std::unique_ptr<SampleCursor>> SampleCursor::open(const Reader& reader,
+                                                         const SampleScan& scan) {
+  const Result<spk::SampleBounds> bounds = reader.impl_->sample_bounds(reader);
+  if (!bounds) {
+    return bounds.error();
+  }
+  auto impl = std::make_unique<Impl>(*reader.impl_, scan, *bounds);
+  impl->next_block = scan.first_block;
+  impl->end_block = std::min<std::uint64_t>(scan.end_block, reader.impl_->samples.blocks().size());
+  return std::unique_ptr<SampleCursor>(new SampleCursor(std::move(impl)));
+}
+
+// The rows of a block that match; none of one that need not be read.
+Status SampleCursor::Impl::read(const spk::SampleBlocks::Block& block) {
+  begin = 0;
+  end = 0;
+  const SampleQuery& query = scan.query;
+  if (block.entry.from_ns > query.to_ns || block.entry.to_ns < query.from_ns) {
+    return {};
+  }
+  if (const Status opened = file.samples.read_head(block, *scratch, head); !opened) {
+    return opened;
+  }
+  const bool by_thread = query.pid.has_value() || query.tid.has_value();
+  if (by_thread && !spk::has_wanted_thread(head, query)) {
+    return {};
+  }
+  const bool some =
+      by_thread || block.entry.from_ns < query.from_ns || block.entry.to_ns > query.to_ns;
+  const std::uint32_t needed =
+      (some ? kTimeColumn : 0U) | (by_thread ? kPidColumn | kTidColumn : 0U);
+  if (const Status decoded = file.samples.read_columns(block, head, bounds, scan.columns | needed,
+                                                       !query.any_order, *scratch, decoder);
+      !decoded) {
+    return decoded;
+  }
+  if (some) {
+    decoder.select(query);
+  }
+  end = decoder.rows();
+  return {};
+}
+
+Result<std::size_t> SampleCursor::ready() {
+  while (impl_->begin == impl_->end && impl_->next_block < impl_->end_block) {
+    const auto number = static_cast<std::size_t>(impl_->next_block++);
+    if (const Status read = impl_->read(impl_->file.samples.blocks()[number]); !read) {
+      return read.error();
+    }
+  }
+  return impl_->end - impl_->begin;
+}
+
+void SampleCursor::take(std::size_t rows, const SampleArrays& to) {
+  rows = std::min(rows, impl_->end - impl_->begin);
+  impl_->decoder.copy(impl_->begin, rows, impl_->scan.columns, to);
+  impl_->begin += rows;
+}
+
+namespace {
+
+// Room for the columns of a block.
+struct BlockArrays {
+  std::vector<std::uint64_t> time_ns;
+  std::vector<std::uint32_t> pid;
+  std::vector<std::uint32_t> tid;
+  std::vector<std::uint32_t> cpu;
+  std::vector<std::uint32_t> event;
+  std::vector<std::uint64_t> weight;
+  std::vector<StackOrigin> origin;
+  std::vector<std::uint8_t> flags;
+  std::vector<StackId> stack;
+};
+
+template <typename Value>
+void fit(std::vector<Value>& values, std::uint32_t columns, SampleColumn column, std::size_t rows,
+         Value*& to, std::span<const Value>& given) {
+  if ((columns & column) == 0) {
+    return;
+  }
+  if (values.size() < rows) {
+    values.resize(
+        std::max<std::size_t>(rows, std::min<std::size_t>(2 * rows, spk::kSamplesPerBlock)));
+  }
+  to = values.data();
+  given = std::span<const Value>(values).first(rows);
+}
+
+void fit_all(BlockArrays& all, std::uint32_t columns, SampleArrays& to, SampleColumns& given) {
+  const std::size_t rows = given.rows;
+  fit(all.time_ns, columns, kTimeColumn, rows, to.time_ns, given.time_ns);
+  fit(all.pid, columns, kPidColumn, rows, to.pid, given.pid);
+  fit(all.tid, columns, kTidColumn, rows, to.tid, given.tid);
+  fit(all.cpu, columns, kCpuColumn, rows, to.cpu, given.cpu);
+  fit(all.event, columns, kEventColumn, rows, to.event, given.event);
+  fit(all.weight, columns, kWeightColumn, rows, to.weight, given.weight);
+  fit(all.origin, columns, kOriginColumn, rows, to.origin, given.origin);
+  fit(all.flags, columns, kFlagsColumn, rows, to.flags, given.flags);
+  fit(all.stack, columns, kStackColumn, rows, to.stack, given.stack);
+}
+
+}  // namespace
+
+Status visit_samples(const Reader& reader, const SampleScan& scan,
+                     const std::function<bool(const SampleColumns&)>& visit) {
+  const Result<std::unique_ptr<SampleCursor>> cursor = SampleCursor::open(reader, scan);
+  if (!cursor) {
+    return cursor.error();
+  }
+  BlockArrays arrays;
+  for (;;) {
+    const Result<std::size_t> rows = (*cursor)->ready();
+    if (!rows || *rows == 0) {
+      return rows ? Status{} : Status(rows.error());
+    }
+    SampleColumns given;
+    given.rows = *rows;
+    SampleArrays to;
+    fit_all(arrays, scan.columns, to, given);
+    (*cursor)->take(*rows, to);
+    if (!visit(given)) {
+      return {};
+    }
+  }
+}
+
+}  // namespace stackpack

@@ -1,0 +1,162 @@
+#include "stackpack/sample_cursor.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "spk/format/layout.h"
+#include "support/spk_reading.h"
+
+namespace stackpack::test {
+namespace {
+
+// Samples made of the columns that were asked for; the others have their defaults.
+std::vector<StoredSample> rows_of(const SampleColumns& columns) {
+  std::vector<StoredSample> rows(columns.rows);
+  const auto put = [&rows](const auto& values, auto field) {
+    REQUIRE((values.empty() || values.size() == rows.size()));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      rows[i].*field = values[i];
+    }
+  };
+  put(columns.time_ns, &StoredSample::time_ns);
+  put(columns.pid, &StoredSample::pid);
+  put(columns.tid, &StoredSample::tid);
+  put(columns.cpu, &StoredSample::cpu);
+  put(columns.event, &StoredSample::event);
+  put(columns.weight, &StoredSample::weight);
+  put(columns.origin, &StoredSample::origin);
+  put(columns.flags, &StoredSample::flags);
+  put(columns.stack, &StoredSample::stack);
+  return rows;
+}
+
+std::vector<StoredSample> visited(const Reader& reader, const SampleScan& scan) {
+  std::vector<StoredSample> all;
+  const Status read = visit_samples(reader, scan, [&all](const SampleColumns& columns) {
+    const std::vector<StoredSample> rows = rows_of(columns);
+    all.insert(all.end(), rows.begin(), rows.end());
+    return true;
+  });
+  REQUIRE_MESSAGE(read.has_value(), failure(read));
+  return all;
+}
+
+std::vector<StoredSample> reduced(std::vector<StoredSample> samples, std::uint32_t columns) {
+  for (StoredSample& sample : samples) {
+    const StoredSample whole = sample;
+    sample = {};
+    const auto keep = [&](SampleColumn column, auto field) {
+      sample.*field = (columns & column) != 0 ? whole.*field : sample.*field;
+    };
+    keep(kTimeColumn, &StoredSample::time_ns);
+    keep(kPidColumn, &StoredSample::pid);
+    keep(kTidColumn, &StoredSample::tid);
+    keep(kCpuColumn, &StoredSample::cpu);
+    keep(kEventColumn, &StoredSample::event);
+    keep(kWeightColumn, &StoredSample::weight);
+    keep(kOriginColumn, &StoredSample::origin);
+    keep(kFlagsColumn, &StoredSample::flags);
+    keep(kStackColumn, &StoredSample::stack);
+  }
+  return samples;
+}
+
+SpkContent two_blocks() {
+  SpkContent content = random_content(31, 300, spk::kSamplesPerBlock + 5'000);
+  content.samples[10].origin = StackOrigin::kUnwound;
+  return content;
+}
+
+TEST_SUITE("sample cursor") {
+  TEST_CASE("sample cursor: each set of columns is what the samples are made of") {
+    const SpkContent content = two_blocks();
+    const std::vector<std::byte> file = spk_bytes(content);
+    const auto reader = open_spk(file);
+    for (const std::uint32_t columns :
+         {kAllSampleColumns + 0U, 0U, kTimeColumn + 0U, kPidColumn + 0U, kTidColumn + 0U,
+          kCpuColumn + 0U, kEventColumn + 0U, kWeightColumn + 0U, kOriginColumn + 0U,
+          kFlagsColumn + 0U, kStackColumn + 0U, kTimeColumn | kEventColumn | kStackColumn,
+          kWeightColumn | kPidColumn}) {
+      CAPTURE(columns);
+      SampleScan scan;
+      scan.columns = columns;
+      CHECK(visited(*reader, scan) == reduced(content.samples, columns));
+      scan.query.any_order = true;
+      CHECK(visited(*reader, scan) == reduced(samples_in(*reader, scan.query).value(), columns));
+    }
+  }
+
+  TEST_CASE("sample cursor: conditions that need columns nobody asked for") {
+    const SpkContent content = two_blocks();
+    const std::vector<std::byte> file = spk_bytes(content);
+    const auto reader = open_spk(file);
+    std::vector<SampleQuery> queries(5);
+    queries[0].from_ns = content.samples[500].time_ns;
+    queries[0].to_ns = content.samples[66'000].time_ns;
+    queries[1].pid = content.samples[3].pid;
+    queries[2].tid = content.samples[3].tid;
+    queries[2].from_ns = content.samples[500].time_ns;
+    queries[3].pid = 4'000'000'000;
+    queries[4].to_ns = content.samples[0].time_ns - 1;
+    for (SampleQuery& query : queries) {
+      for (const bool any_order : {false, true}) {
+        query.any_order = any_order;
+        SampleScan scan;
+        scan.query = query;
+        scan.columns = kWeightColumn | kStackColumn;
+        CHECK(visited(*reader, scan) == reduced(samples_in(*reader, query).value(), scan.columns));
+      }
+    }
+  }
+
+  TEST_CASE("sample cursor: in pieces, and block by block") {
+    const SpkContent content = two_blocks();
+    const std::vector<std::byte> file = spk_bytes(content);
+    const auto reader = open_spk(file);
+    SampleScan scan;
+    scan.columns = kWeightColumn;
+    auto cursor = SampleCursor::open(*reader, scan);
+    REQUIRE(cursor.has_value());
+    std::vector<std::uint64_t> weights(content.samples.size());
+    SampleArrays to;
+    std::size_t at = 0;
+    while (true) {
+      const auto ready = (*cursor)->ready();
+      REQUIRE(ready.has_value());
+      if (*ready == 0) {
+        break;
+      }
+      CHECK(*ready <= spk::kSamplesPerBlock);
+      const std::size_t rows = std::min<std::size_t>(*ready, 777);
+      to.weight = weights.data() + at;
+      (*cursor)->take(rows, to);
+      at += rows;
+    }
+    CHECK(at == content.samples.size());
+    CHECK(std::equal(weights.begin(), weights.end(), content.samples.begin(),
+                     [](std::uint64_t weight, const auto& s) { return weight == s.weight; }));
+
+    scan.columns = kAllSampleColumns;
+    scan.first_block = 1;
+    const std::vector<StoredSample> second(content.samples.begin() + spk::kSamplesPerBlock,
+                                           content.samples.end());
+    CHECK(visited(*reader, scan) == second);
+    scan.end_block = 1;
+    CHECK(visited(*reader, scan).empty());
+  }
+
+  TEST_CASE("sample cursor: a visitor can end it, and a file without samples has none") {
+    const SpkContent content = two_blocks();
+    const std::vector<std::byte> file = spk_bytes(content);
+    const auto reader = open_spk(file);
+    int visits = 0;
+    CHECK(visit_samples(*reader, {}, [&visits](const SampleColumns&) { return ++visits < 1; }));
+    CHECK(visits == 1);
+  }
+}
+
+}  // namespace
+}  // namespace stackpack::test
