@@ -25,13 +25,13 @@ def command_of(folder, unit):
     return None
 
 
-def preprocessed(folder, unit):
+def preprocessed(folder, unit, options):
     """The text of a source with all its headers, or None where the preprocessor refuses it."""
     found = command_of(folder, unit)
     if found is None:
         return None
     arguments, directory = found
-    kept = []
+    kept = [option.removeprefix("--extra-arg=") for option in options if option.startswith("--extra-arg=")]
     skip = False
     for argument in arguments:
         if skip:
@@ -46,7 +46,7 @@ def preprocessed(folder, unit):
 
 def key_of(folder, unit, options):
     root = pathlib.Path(__file__).resolve().parents[2]
-    text = preprocessed(folder, unit)
+    text = preprocessed(folder, unit, options)
     if text is None:
         return None
     digest = hashlib.sha256()

@@ -29,8 +29,8 @@ Descriptor descriptor_of(HANDLE handle, int flags) {
     return {};
   }
   // NOLINTNEXTLINE: the C library's own conversion
-  Descriptor file(
-      ::_open_osfhandle(reinterpret_cast<std::intptr_t>(handle), flags | _O_BINARY | _O_NOINHERIT));
+  const auto number = reinterpret_cast<std::intptr_t>(handle);
+  Descriptor file(::_open_osfhandle(number, flags | _O_BINARY | _O_NOINHERIT));
   if (!file) {
     ::CloseHandle(handle);
   }
