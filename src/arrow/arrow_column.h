@@ -1,6 +1,7 @@
 // The values of one column of an Arrow batch, on their way to whoever asked for them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -88,21 +89,21 @@ class Column {
   void add_text(std::string_view text);
   void add_null();
 
-  /// Many numbers at once: value(i) for i below `count`, which is null when it is `*null`. The type
-  /// of Number is that of the column; of a dictionary std::int32_t.
-  template <typename Number, typename ValueOf>
-  void add_numbers(std::size_t count, const std::optional<Number>& null, const ValueOf& value) {
-    std::byte* const to = values_.extend(count * sizeof(Number));
-    std::size_t nulls = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const Number number = value(i);
-      nulls += null && number == *null ? 1U : 0U;
-      std::memcpy(to + i * sizeof(Number), &number, sizeof(Number));
-    }
-    const std::size_t before = rows_;
+  /// Room for many numbers, which the caller writes before the next call; then end_numbers() says
+  /// which of these last rows are null. The type of Number is that of the column; of a dictionary
+  /// std::int32_t.
+  template <typename Number>
+  Number* begin_numbers(std::size_t count) {
     rows_ += count;
+    // Values of one type from the start of an allocation on: aligned.
+    return static_cast<Number*>(static_cast<void*>(values_.extend(count * sizeof(Number))));
+  }
+  template <typename Number>
+  void end_numbers(const Number* numbers, std::size_t count, const std::optional<Number>& null) {
+    const auto nulls = null ? std::count(numbers, numbers + count, *null) : 0;
+    const std::size_t before = rows_ - count;
     if (nulls != 0) {
-      mark_nulls(before, [&](std::size_t i) { return value(i - before) == *null; });
+      mark_nulls(before, [&](std::size_t i) { return numbers[i - before] == *null; });
     } else if (!validity_.empty()) {
       mark_valid(before);
     }

@@ -90,9 +90,15 @@ TEST_SUITE("arrow column") {
     for (const std::size_t before : {0U, 1U, 7U, 8U, 9U}) {
       arrow::Column column(ColumnType::kUInt32);
       const std::optional<std::uint32_t> null = 3;
-      column.add_numbers<std::uint32_t>(before, null, [](std::size_t) { return 1U; });
-      column.add_numbers<std::uint32_t>(20, null,
-                                        [](std::size_t i) { return static_cast<unsigned>(i % 5); });
+      const auto add = [&column, &null](std::size_t count, const auto& value) {
+        auto* const numbers = column.begin_numbers<std::uint32_t>(count);
+        for (std::size_t i = 0; i < count; ++i) {
+          numbers[i] = value(i);
+        }
+        column.end_numbers(numbers, count, null);
+      };
+      add(before, [](std::size_t) { return 1U; });
+      add(20, [](std::size_t i) { return static_cast<unsigned>(i % 5); });
       ArrowArray array{};
       column.move_to(&array);
       CHECK(array.length == static_cast<std::int64_t>(before + 20));

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/number_table.h"
+#include "stackpack/sample_cursor.h"
+
 namespace stackpack::app {
 
 namespace {
@@ -10,6 +13,10 @@ namespace {
 Error unknown_sample() {
   return {ErrorCode::kCorrupt, kNoOffset,
           "spk: samples: another place than when they were counted"};
+}
+
+std::uint64_t key_of(std::uint32_t place, StackId stack) {
+  return std::uint64_t{place} << 32 | stack;
 }
 
 }  // namespace
@@ -28,12 +35,13 @@ Status CallstackNumbers::build(const Reader& reader, const exporting::CaptureVie
   };
   bool fits = true;
   if (view.has_samples) {
-    SampleQuery query;
-    query.any_order = true;
-    const Status read = reader.samples(query, [&](std::span<const StoredSample> samples) {
-      fits = std::all_of(samples.begin(), samples.end(), [&add](const StoredSample& sample) {
-        return add(sample.pid, sample.time_ns, sample.stack);
-      });
+    SampleScan scan;
+    scan.query.any_order = true;
+    scan.columns = kTimeColumn | kPidColumn | kStackColumn;
+    const Status read = visit_samples(reader, scan, [&](const SampleColumns& samples) {
+      for (std::size_t i = 0; fits && i < samples.rows; ++i) {
+        fits = add(samples.pid[i], samples.time_ns[i], samples.stack[i]);
+      }
       return fits;
     });
     if (!read) {
@@ -48,29 +56,70 @@ Status CallstackNumbers::build(const Reader& reader, const exporting::CaptureVie
   }
   std::vector<std::uint64_t> keys(seen.values().begin(), seen.values().end());
   seen.release();
-  std::sort(keys.begin(), keys.end());
-  for (const std::uint64_t key : keys) {
-    keys_.number(key);
-  }
+  number_all(std::move(keys));
   return {};
 }
 
-Status CallstackNumbers::find(std::span<const StoredSample> samples, PlaceCache& cache,
-                              std::span<std::uint32_t> numbers) const {
+void CallstackNumbers::number_all(std::vector<std::uint64_t> keys) {
+  std::sort(keys.begin(), keys.end());
+  keys_.reserve(keys.size());
+  StackId highest = 0;
+  for (const std::uint64_t key : keys) {
+    const auto stack = static_cast<StackId>(key);
+    keys_.push_back({static_cast<std::uint32_t>(key >> 32), stack});
+    highest = std::max(highest, stack);
+  }
+  begin_.assign(std::size_t{highest} + 2, 0);
+  for (const PlacedStack& key : keys_) {
+    ++begin_[std::size_t{key.stack} + 1];
+  }
+  for (std::size_t i = 1; i < begin_.size(); ++i) {
+    begin_[i] += begin_[i - 1];
+  }
+  std::vector<std::uint32_t> next(begin_);
+  by_stack_.resize(keys_.size());
+  for (std::uint32_t number = 0; number < keys_.size(); ++number) {
+    by_stack_[next[keys_[number].stack]++] = {keys_[number].place, number};
+  }
+}
+
+// The one of a place among those of a stack, which are by place; `end` when it is not there.
+std::uint32_t CallstackNumbers::place_of(std::uint32_t begin, std::uint32_t end,
+                                         std::uint32_t place) const {
+  const auto from = by_stack_.begin();
+  const auto found =
+      std::lower_bound(from + begin, from + end, place,
+                       [](const Numbered& a, std::uint32_t wanted) { return a.place < wanted; });
+  return found != from + end && found->place == place ? static_cast<std::uint32_t>(found - from)
+                                                      : end;
+}
+
+Status CallstackNumbers::find(const Samples& samples, PlaceCache& cache,
+                              std::uint32_t* numbers) const {
   bool known = true;
   const auto ask = [this, &known](std::uint32_t pid, std::uint64_t time_ns) {
     const auto found = places_.find(pid, time_ns);
     known = known && found.has_value();
     return found.value_or(NamingPlaces::Found{});
   };
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const StoredSample& sample = samples[i];
-    if (sample.stack == kNoStack) {
-      numbers[i] = kNone;
+  const std::size_t stacks = begin_.size() - 1;
+  for (std::size_t i = 0; i < samples.stack.size(); ++i) {
+    const std::size_t stack = samples.stack[i];
+    numbers[i] = kNone;
+    if (stack == kNoStack) {
       continue;
     }
-    numbers[i] = keys_.find(key_of(cache.number(sample.pid, sample.time_ns, ask), sample.stack));
-    known = known && numbers[i] != kNone;
+    const std::uint32_t place = cache.number(samples.pid[i], samples.time_ns[i], ask);
+    std::uint32_t at = stack < stacks ? begin_[stack] : 0;
+    const std::uint32_t end = stack < stacks ? begin_[stack + 1] : 0;
+    if (at != end && by_stack_[at].place != place) {  // not the first, as that of most is
+      at = place_of(at, end, place);
+    }
+    if (at == end) {
+      known = false;
+    } else {
+      numbers[i] = by_stack_[at].number;
+    }
   }
   return known ? Status{} : Status(unknown_sample());
 }

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "app/arrow/naming_places.h"
-#include "core/number_table.h"
 #include "export/selection/capture_view.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
@@ -29,29 +28,39 @@ class CallstackNumbers {
     StackId stack = kNoStack;
   };
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(keys_.size()); }
-  [[nodiscard]] PlacedStack operator[](std::uint32_t number) const {
-    const std::uint64_t key = keys_[number];
-    return {static_cast<std::uint32_t>(key >> 32), static_cast<StackId>(key)};
-  }
+  [[nodiscard]] PlacedStack operator[](std::uint32_t number) const { return keys_[number]; }
   [[nodiscard]] const NamingPlaces& places() const { return places_; }
 
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
+  /// What has to be known of samples: spans of one size.
+  struct Samples {
+    std::span<const std::uint64_t> time_ns;
+    std::span<const std::uint32_t> pid;
+    std::span<const StackId> stack;
+  };
   /// The numbers of the callstacks of samples, kNone where there is none, into `numbers` (as many).
   /// Errors: kCorrupt, a sample that build() did not see.
-  Status find(std::span<const StoredSample> samples, PlaceCache& cache,
-              std::span<std::uint32_t> numbers) const;
+  Status find(const Samples& samples, PlaceCache& cache, std::uint32_t* numbers) const;
 
   /// The time under which counts without times are looked up.
   static constexpr std::uint64_t kCountTime = kUnknownTime - 1;
 
  private:
-  static std::uint64_t key_of(std::uint32_t place, StackId stack) {
-    return std::uint64_t{place} << 32 | stack;
-  }
+  struct Numbered {
+    std::uint32_t place = 0;
+    std::uint32_t number = 0;
+  };
+  void number_all(std::vector<std::uint64_t> keys);
+  [[nodiscard]] std::uint32_t place_of(std::uint32_t begin, std::uint32_t end,
+                                       std::uint32_t place) const;
 
   NamingPlaces places_;
-  core::NumberTable<std::uint64_t> keys_;  // ascending
+  std::vector<PlacedStack> keys_;  // ascending
+  // By stack id, so that samples of callstacks that are near each other look near each other: where
+  // those of a stack begin, and one past.
+  std::vector<std::uint32_t> begin_{0};
+  std::vector<Numbered> by_stack_;  // those of a stack by place
 };
 
 }  // namespace stackpack::app

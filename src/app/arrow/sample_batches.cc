@@ -6,6 +6,7 @@
 
 #include "app/arrow/pid_sources.h"
 #include "app/arrow/table_rows.h"
+#include "stackpack/sample_cursor.h"
 
 namespace stackpack::app {
 
@@ -60,143 +61,186 @@ std::shared_ptr<const arrow::Dictionary> event_dictionary(const std::vector<Even
   return names;
 }
 
-/// The samples of a file, block by block. Threads: one at a time.
-class SampleCursor {
+/// The samples of a file, column by column. Threads: one at a time.
+class SampleRows {
  public:
-  SampleCursor(SharedTables tables, const ArrowOptions& options)
+  SampleRows(SharedTables tables, const ArrowOptions& options)
       : tables_(std::move(tables)), batch_rows_(options.batch_rows) {
-    query_.from_ns = options.from_ns;
-    query_.to_ns = options.to_ns;
-    query_.any_order = options.any_order;
+    scan_.query.from_ns = options.from_ns;
+    scan_.query.to_ns = options.to_ns;
+    scan_.query.any_order = options.any_order;
   }
 
   Status next(Batch& batch) {
-    if (const Status started = start(batch); !started) {
+    if (const Status started = cursor_ == nullptr ? start(batch) : Status{}; !started) {
       return started;
     }
-    while (at_ == block_.size()) {
-      if (block_number_ == block_count_) {
-        return {};
-      }
-      at_ = 0;
-      if (const Status read = tables_->reader().sample_block(block_number_++, query_, block_);
-          !read) {
-        return read;
-      }
+    const Result<std::size_t> ready = cursor_->ready();
+    if (!ready || *ready == 0) {
+      return ready ? Status{} : Status(ready.error());
     }
-    const auto rows =
-        std::span(block_).subspan(at_, std::min<std::size_t>(block_.size() - at_, batch_rows_));
-    at_ += rows.size();
-    put_plain(batch, rows);
-    put_named(batch, rows);
-    return put_numbered(batch, rows);
+    const std::size_t rows = std::min<std::size_t>(*ready, batch_rows_);
+    SampleArrays to = places_in(batch, rows);
+    cursor_->take(rows, to);
+    end_columns(batch, rows, to);
+    batch.add_rows(rows);
+    return put_numbered(batch, rows, to);
   }
 
  private:
   Status start(const Batch& batch) {
-    if (!started_) {
-      const Result<std::uint64_t> blocks = tables_->reader().sample_block_count();
-      if (!blocks) {
-        return blocks.error();
-      }
-      block_count_ = *blocks;
-      const auto view = tables_->view();
-      if (!view) {
-        return view.error();
-      }
-      events_ = event_dictionary((*view)->events);
-      origins_ = origin_dictionary();
-      started_ = true;
+    const auto view = tables_->view();
+    if (!view) {
+      return view.error();
     }
-    if (batch.wants(kSampleCallstack) && stacks_ == nullptr) {
+    events_ = event_dictionary((*view)->events);
+    origins_ = origin_dictionary();
+    if (batch.wants(kSampleCallstack)) {
       const auto stacks = tables_->stacks();
       if (!stacks) {
         return stacks.error();
       }
       stacks_ = *stacks;
     }
-    return batch.wants(kSampleSource) ? find_sources() : Status{};
-  }
-
-  Status find_sources() {
-    if (!sources_) {
-      const auto sources = tables_->sources();
-      const auto view = tables_->view();
-      if (!sources || !view) {
-        return sources ? Status(view.error()) : Status(sources.error());
-      }
-      sources_.emplace(**sources, (*view)->source_count != 0);
+    if (const Status found = batch.wants(kSampleSource) ? find_sources() : Status{}; !found) {
+      return found;
     }
+    scan_.columns = columns_for(batch);
+    Result<std::unique_ptr<SampleCursor>> cursor = SampleCursor::open(tables_->reader(), scan_);
+    if (!cursor) {
+      return cursor.error();
+    }
+    cursor_ = std::move(cursor).value();
     return {};
   }
 
-  template <typename Number, typename ValueOf>
-  static void put(Batch& batch, std::size_t field, std::span<const StoredSample> rows,
-                  const std::optional<Number>& null, const ValueOf& value) {
+  Status find_sources() {
+    const auto sources = tables_->sources();
+    const auto view = tables_->view();
+    if (!sources || !view) {
+      return sources ? Status(view.error()) : Status(sources.error());
+    }
+    sources_.emplace(**sources, (*view)->source_count != 0);
+    return {};
+  }
+
+  static std::uint32_t columns_for(const Batch& batch) {
+    struct Need {
+      SampleField field;
+      std::uint32_t columns;
+    };
+    constexpr std::array<Need, kSampleFieldCount> kNeeds{{
+        {kSampleTime, kTimeColumn},
+        {kSamplePid, kPidColumn},
+        {kSampleTid, kTidColumn},
+        {kSampleCpu, kCpuColumn},
+        {kSampleEvent, kEventColumn},
+        {kSampleWeight, kWeightColumn},
+        {kSampleOrigin, kOriginColumn},
+        {kSampleFlagBits, kFlagsColumn},
+        {kSampleCallstack, kTimeColumn | kPidColumn | kStackColumn},
+        {kSampleStack, kStackColumn},
+        {kSampleSource, kPidColumn},
+    }};
+    std::uint32_t columns = 0;
+    for (const Need& need : kNeeds) {
+      columns |= batch.wants(need.field) ? need.columns : 0U;
+    }
+    return columns;
+  }
+
+  // A wanted column's own memory, or `scratch` for one that others are made of.
+  template <typename Number>
+  static Number* place_of(Batch& batch, std::size_t field, std::size_t rows,
+                          std::vector<Number>& scratch) {
     if (batch.wants(field)) {
-      batch.column(field).add_numbers<Number>(rows.size(), null,
-                                              [&](std::size_t i) { return value(rows[i]); });
+      return batch.column(field).begin_numbers<Number>(rows);
+    }
+    scratch.resize(rows);
+    return scratch.data();
+  }
+
+  template <typename Number>
+  static Number* place_of(Batch& batch, std::size_t field, std::size_t rows) {
+    return batch.wants(field) ? batch.column(field).begin_numbers<Number>(rows) : nullptr;
+  }
+
+  SampleArrays places_in(Batch& batch, std::size_t rows) {
+    SampleArrays to;
+    to.time_ns = place_of(batch, kSampleTime, rows, times_);
+    to.pid = place_of(batch, kSamplePid, rows, pids_);
+    to.tid = place_of<std::uint32_t>(batch, kSampleTid, rows);
+    to.cpu = place_of<std::uint32_t>(batch, kSampleCpu, rows);
+    to.event = place_of<std::uint32_t>(batch, kSampleEvent, rows);  // as an int32: few
+    to.weight = place_of<std::uint64_t>(batch, kSampleWeight, rows);
+    origin_.resize(rows);
+    to.origin = origin_.data();
+    to.flags = place_of<std::uint8_t>(batch, kSampleFlagBits, rows);
+    to.stack = place_of(batch, kSampleStack, rows, stack_ids_);
+    return to;
+  }
+
+  template <typename Number>
+  static void end_column(Batch& batch, std::size_t field, std::size_t rows, const Number* numbers,
+                         const std::optional<Number>& null = {}) {
+    if (batch.wants(field)) {
+      batch.column(field).end_numbers(numbers, rows, null);
     }
   }
 
-  static void put_plain(Batch& batch, std::span<const StoredSample> rows) {
+  void end_columns(Batch& batch, std::size_t rows, const SampleArrays& to) const {
     const std::optional<std::uint32_t> unknown = kUnknownId;
-    const std::optional<std::uint64_t> never;
-    put(batch, kSampleTime, rows, never, [](const StoredSample& s) { return s.time_ns; });
-    put(batch, kSamplePid, rows, unknown, [](const StoredSample& s) { return s.pid; });
-    put(batch, kSampleTid, rows, unknown, [](const StoredSample& s) { return s.tid; });
-    put(batch, kSampleCpu, rows, unknown, [](const StoredSample& s) { return s.cpu; });
-    put(batch, kSampleWeight, rows, never, [](const StoredSample& s) { return s.weight; });
-    put(batch, kSampleFlagBits, rows, std::optional<std::uint8_t>(),
-        [](const StoredSample& s) { return s.flags; });
-    put(batch, kSampleStack, rows, std::optional<StackId>(kNoStack),
-        [](const StoredSample& s) { return s.stack; });
-    batch.add_rows(rows.size());
-  }
-
-  void put_named(Batch& batch, std::span<const StoredSample> rows) const {
-    const std::optional<std::int32_t> never;
+    end_column(batch, kSampleTime, rows, to.time_ns);
+    end_column(batch, kSamplePid, rows, to.pid, unknown);
+    end_column(batch, kSampleTid, rows, to.tid, unknown);
+    end_column(batch, kSampleCpu, rows, to.cpu, unknown);
+    end_column(batch, kSampleWeight, rows, to.weight);
+    end_column(batch, kSampleFlagBits, rows, to.flags);
+    end_column(batch, kSampleStack, rows, to.stack, std::optional<StackId>(kNoStack));
     if (batch.wants(kSampleEvent)) {
-      put(batch, kSampleEvent, rows, never,
-          [](const StoredSample& s) { return static_cast<std::int32_t>(s.event); });
       batch.column(kSampleEvent).use_dictionary(events_);
     }
     if (batch.wants(kSampleOrigin)) {
-      put(batch, kSampleOrigin, rows, never,
-          [](const StoredSample& s) { return static_cast<std::int32_t>(s.origin); });
+      auto* const numbers = batch.column(kSampleOrigin).begin_numbers<std::int32_t>(rows);
+      std::transform(to.origin, to.origin + rows, numbers,
+                     [](StackOrigin origin) { return static_cast<std::int32_t>(origin); });
       batch.column(kSampleOrigin).use_dictionary(origins_);
     }
   }
 
-  Status put_numbered(Batch& batch, std::span<const StoredSample> rows) {
-    put(batch, kSampleSource, rows, std::optional<std::uint32_t>(kUnknownId),
-        [this](const StoredSample& s) { return sources_->of(s.pid).source; });
+  Status put_numbered(Batch& batch, std::size_t rows, const SampleArrays& to) {
+    if (batch.wants(kSampleSource)) {
+      auto* const numbers = batch.column(kSampleSource).begin_numbers<std::uint32_t>(rows);
+      std::transform(to.pid, to.pid + rows, numbers,
+                     [this](std::uint32_t pid) { return sources_->of(pid).source; });
+      batch.column(kSampleSource)
+          .end_numbers(numbers, rows, std::optional<std::uint32_t>(kUnknownId));
+    }
     if (!batch.wants(kSampleCallstack)) {
       return {};
     }
-    numbers_.resize(rows.size());
-    if (const Status found = stacks_->find(rows, *cache_, numbers_); !found) {
+    auto* const numbers = batch.column(kSampleCallstack).begin_numbers<std::uint32_t>(rows);
+    const CallstackNumbers::Samples samples{{to.time_ns, rows}, {to.pid, rows}, {to.stack, rows}};
+    if (const Status found = stacks_->find(samples, *cache_, numbers); !found) {
       return found;
     }
     batch.column(kSampleCallstack)
-        .add_numbers<std::uint32_t>(rows.size(), std::optional(CallstackNumbers::kNone),
-                                    [this](std::size_t i) { return numbers_[i]; });
+        .end_numbers(numbers, rows, std::optional<std::uint32_t>(CallstackNumbers::kNone));
     return {};
   }
 
-  SharedTables tables_;
+  SharedTables tables_;  // the cursor's reader is theirs
   std::size_t batch_rows_;
-  SampleQuery query_;
-  bool started_ = false;
-  std::uint64_t block_count_ = 0;
-  std::uint64_t block_number_ = 0;  // the next one
-  std::vector<StoredSample> block_;
-  std::size_t at_ = 0;
+  SampleScan scan_;
+  std::unique_ptr<SampleCursor> cursor_;
+  std::vector<std::uint64_t> times_;
+  std::vector<std::uint32_t> pids_;
+  std::vector<StackOrigin> origin_;
+  std::vector<StackId> stack_ids_;
   std::shared_ptr<const arrow::Dictionary> events_;
   std::shared_ptr<const arrow::Dictionary> origins_;
   const CallstackNumbers* stacks_ = nullptr;
   std::unique_ptr<PlaceCache> cache_ = std::make_unique<PlaceCache>();
-  std::vector<std::uint32_t> numbers_;
   std::optional<PidSources> sources_;
 };
 
@@ -208,7 +252,7 @@ std::span<const Field> sample_fields() {
 
 NextRows sample_rows(const SharedTables& tables, const ArrowOptions& options) {
   // A std::function is copied with what it has: a cursor is not.
-  return [cursor = std::make_shared<SampleCursor>(tables, options)](Batch& batch) {
+  return [cursor = std::make_shared<SampleRows>(tables, options)](Batch& batch) {
     return cursor->next(batch);
   };
 }

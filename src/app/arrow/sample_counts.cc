@@ -8,6 +8,7 @@
 
 #include "app/arrow/table_rows.h"
 #include "core/number_table.h"
+#include "stackpack/sample_cursor.h"
 
 namespace stackpack::app {
 
@@ -119,18 +120,21 @@ class Counts {
 
  private:
   Status count_samples(const CallstackNumbers& stacks, CountTable& counts) {
+    SampleScan scan;
+    scan.query = query_;
+    scan.columns =
+        kTimeColumn | kPidColumn | kStackColumn | kEventColumn | kOriginColumn | kWeightColumn;
     std::vector<std::uint32_t> numbers;
     Status found;
-    const Status read =
-        tables_->reader().samples(query_, [&](std::span<const StoredSample> samples) {
-          numbers.resize(samples.size());
-          found = stacks.find(samples, *cache_, numbers);
-          for (std::size_t i = 0; found && i < samples.size(); ++i) {
-            const StoredSample& sample = samples[i];
-            counts.add({numbers[i], sample.event, sample.pid, sample.origin}, 1, sample.weight);
-          }
-          return found.has_value();
-        });
+    const Status read = visit_samples(tables_->reader(), scan, [&](const SampleColumns& samples) {
+      numbers.resize(samples.rows);
+      found = stacks.find({samples.time_ns, samples.pid, samples.stack}, *cache_, numbers.data());
+      for (std::size_t i = 0; found && i < samples.rows; ++i) {
+        counts.add({numbers[i], samples.event[i], samples.pid[i], samples.origin[i]}, 1,
+                   samples.weight[i]);
+      }
+      return found.has_value();
+    });
     return found ? read : found;
   }
 
@@ -140,12 +144,11 @@ class Counts {
       return view.error();
     }
     for (const StackCount& row : (*view)->stack_counts) {
-      StoredSample sample;
-      sample.pid = row.pid;
-      sample.time_ns = CallstackNumbers::kCountTime;
-      sample.stack = row.stack;
+      const std::uint64_t time_ns = CallstackNumbers::kCountTime;
       std::uint32_t number = 0;
-      if (const Status found = stacks.find({&sample, 1}, *cache_, {&number, 1}); !found) {
+      if (const Status found =
+              stacks.find({{&time_ns, 1}, {&row.pid, 1}, {&row.stack, 1}}, *cache_, &number);
+          !found) {
         return found;
       }
       counts.add({number, row.event, row.pid, row.origin}, row.samples, row.weight);
