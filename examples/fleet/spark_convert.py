@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Captures to .spk files and Parquet tables, on Spark.
 
-    spark-submit spark_convert.py CAPTURES PACKED LAKE [--tasks N]
+    spark-submit spark_convert.py CAPTURES PACKED LAKE [--tasks N] [--tables A,B]
 
 CAPTURES, PACKED and LAKE are folders that every worker sees, or URLs of an object store. A capture is a task's work of its
 own, with the library in the process of the worker; stackpack.fleet sees to it that a task that is lost and tried again, or
@@ -17,18 +17,19 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from stackpack import fleet
+from stackpack.parquet import TABLES
 
 RESULT = pa.schema([("input", pa.string()), ("packed", pa.string()), ("done", pa.string()), ("capture", pa.string()),
                     ("code", pa.int32()), ("offset", pa.int64()), ("text", pa.string())])
 RESULT_OF_SPARK = "input string, packed string, done string, capture string, code int, offset long, text string"
 
 
-def packing(packed, lake, schema):
+def packing(packed, lake, tables, schema):
     """A function for mapInArrow: captures in, what became of them out."""
     def pack(batches):
         for batch in batches:
             for capture, relative in zip(batch["input"].to_pylist(), batch["relative"].to_pylist()):
-                row = dataclasses.asdict(fleet.pack(capture, relative, packed, lake))
+                row = dataclasses.asdict(fleet.pack(capture, relative, packed, lake, tables=tables))
                 yield pa.RecordBatch.from_pylist([row], schema)
     return pack
 
@@ -40,6 +41,7 @@ def main():
     parser.add_argument("packed")
     parser.add_argument("lake")
     parser.add_argument("--tasks", type=int, default=0, help="how many; 0: one for each capture, at most 10,000")
+    parser.add_argument("--tables", default=",".join(TABLES), help="besides `captures`; all of them by default")
     given = parser.parse_args()
     captures = fleet.files_below(given.captures)
     if not captures:
@@ -47,8 +49,9 @@ def main():
     spark = SparkSession.builder.appName("stackpack convert").getOrCreate()
     tasks = given.tasks or min(len(captures), 10_000)
     rows = spark.sparkContext.parallelize(captures, tasks).toDF("input string, relative string")
+    tables = [name for name in given.tables.split(",") if name]
     # Counted and written from what one run of the tasks found.
-    done = rows.mapInArrow(packing(given.packed, given.lake, RESULT), RESULT_OF_SPARK).cache()
+    done = rows.mapInArrow(packing(given.packed, given.lake, tables, RESULT), RESULT_OF_SPARK).cache()
     counts = collections.Counter(row["done"] for row in done.select("done").collect())
     done.where("done = 'failed'").coalesce(1).write.mode("overwrite").parquet(given.lake.rstrip("/") + "/errors")
     print(" ".join(f"{name} {counts[name]}" for name in ("written", "skipped", "failed")))
