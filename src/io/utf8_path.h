@@ -19,7 +19,7 @@ inline std::filesystem::path path_of(std::string_view text) {
 inline std::string text_of(const std::filesystem::path& path) {
 #ifdef _WIN32
   // The library would make one slash of the two at the start of a share's name.
-  const bool verbatim = path.native().starts_with(L"\\\\");
+  const bool verbatim = path.native().starts_with(L"\\\\") || path.native().starts_with(L"//");
   const std::u8string text = verbatim ? path.u8string() : path.generic_u8string();
   return {text.begin(), text.end()};
 #else

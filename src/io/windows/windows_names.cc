@@ -83,7 +83,8 @@ std::string to_utf8(std::wstring_view text) {
 std::wstring system_path(const std::string& path) {
   std::wstring wide = to_utf16(path);
   // Windows translates nothing in names that begin so, and what is put together here has slashes.
-  if (wide.starts_with(L"\\\\?\\") || wide.starts_with(L"\\\\.\\") || wide.starts_with(L"//?/")) {
+  // A share may be written with slashes as well.
+  if (wide.starts_with(L"\\\\?\\") || wide.starts_with(L"\\\\.\\") || wide.starts_with(L"//")) {
     std::replace(wide.begin(), wide.end(), L'/', L'\\');
   }
   if (wide.size() < kShortPath || wide.starts_with(L"\\\\?\\") || wide.starts_with(L"\\\\.\\")) {
