@@ -15,6 +15,8 @@ Error unknown_sample() {
           "spk: samples: another place than when they were counted"};
 }
 
+constexpr std::size_t kAheadRows = 12;
+
 std::uint64_t key_of(std::uint32_t place, StackId stack) {
   return std::uint64_t{place} << 32 | stack;
 }
@@ -102,23 +104,33 @@ Status CallstackNumbers::find(const Samples& samples, PlaceCache& cache,
     known = known && found.has_value();
     return found.value_or(NamingPlaces::Found{});
   };
+  // Plain pointers, and two looks ahead: what is looked up is far apart in memory.
   const std::size_t stacks = begin_.size() - 1;
-  for (std::size_t i = 0; i < samples.stack.size(); ++i) {
-    const std::size_t stack = samples.stack[i];
+  const std::size_t rows = samples.stack.size();
+  const std::uint32_t* const begin = begin_.data();
+  const Numbered* const numbered = by_stack_.data();
+  const StackId* const stack_of = samples.stack.data();
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (i + 2 * kAheadRows < rows) {
+      const std::size_t later = std::min<std::size_t>(stack_of[i + 2 * kAheadRows], stacks);
+      __builtin_prefetch(begin + later);
+      const std::size_t soon = std::min<std::size_t>(stack_of[i + kAheadRows], stacks);
+      __builtin_prefetch(numbered + begin[soon]);
+    }
+    const std::size_t stack = stack_of[i];
     numbers[i] = kNone;
     if (stack == kNoStack) {
       continue;
     }
     const std::uint32_t place = cache.number(samples.pid[i], samples.time_ns[i], ask);
-    std::uint32_t at = stack < stacks ? begin_[stack] : 0;
-    const std::uint32_t end = stack < stacks ? begin_[stack + 1] : 0;
-    if (at != end && by_stack_[at].place != place) {  // not the first, as that of most is
+    std::uint32_t at = begin[std::min(stack, stacks)];
+    const std::uint32_t end = stack < stacks ? begin[stack + 1] : at;
+    if (at != end && numbered[at].place != place) {  // not the first, as that of most is
       at = place_of(at, end, place);
     }
-    if (at == end) {
-      known = false;
-    } else {
-      numbers[i] = by_stack_[at].number;
+    known = known && at != end;
+    if (at != end) {
+      numbers[i] = numbered[at].number;
     }
   }
   return known ? Status{} : Status(unknown_sample());
