@@ -8,6 +8,7 @@
 #include "app/merge/source_figures.h"
 #include "bytes/byte_writer.h"
 #include "bytes/hash.h"
+#include "capture/synthetic_frames.h"
 #include "io/byte_source.h"
 #include "spk/format/layout.h"
 #include "spk/read/block_reader.h"
@@ -44,6 +45,15 @@ MergedSource::Hash hash_of_sections(const spk::Directory& directory, bool of_nam
   return bytes::xxh3_128(text.bytes());
 }
 
+// Of an imported profile frames are numbers in the order of their names: the names are what it
+// says, and two profiles of the same shape are not the same.
+MergedSource::Hash with_names(const MergedSource::Hash& id, const MergedSource::Hash& names) {
+  bytes::ByteWriter text;
+  text.write_bytes(id);
+  text.write_bytes(names);
+  return bytes::xxh3_128(text.bytes());
+}
+
 // The file as its own source.
 Result<MergedSource> whole_file(const std::string& path, const Reader& reader) {
   Result<std::unique_ptr<io::ByteSource>> file = io::open_source(path);
@@ -69,6 +79,9 @@ Result<MergedSource> whole_file(const std::string& path, const Reader& reader) {
   MergedSource source;
   source.id = hash_of_sections(opened.directory, false);
   source.names_hash = hash_of_sections(opened.directory, true);
+  if (value_of(*metadata, capture::SyntheticFrames::kMetadataKey) == "1") {
+    source.id = with_names(source.id, source.names_hash);
+  }
   source.functions = functions == nullptr ? 0 : functions->items;
   source.kind = statistics.source_kind;
   source.fingerprint = opened.fingerprint;

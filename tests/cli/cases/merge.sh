@@ -38,6 +38,10 @@ run merge demo.spk demo.folded -o none.spk --keep-going
 printf 'main;parse 5\nmain;draw 1\n' > other.folded
 run merge demo.folded other.folded -o folded.spk
 run top folded.spk
+# Two of the same shape, and one of them again.
+printf 'main;write 5\n' > write.folded
+run merge demo.folded write.folded demo.folded -o shapes.spk
+run top shapes.spk
 run merge demo.spk -o demo.spk
 echo text > notes.txt
 run merge demo.spk -o notes.txt
