@@ -31,6 +31,9 @@ SWITCH = """#pragma once
 #include <unistd.h>
 #include <cstdio>
 #include <cstdlib>
+#ifdef _WIN32
+#define O_CLOEXEC _O_BINARY
+#endif
 #include <type_traits>
 namespace stackpack_breaks {
 inline const unsigned long chosen = [] {
@@ -82,10 +85,10 @@ def sides_of(lines):
     return old, new, False
 
 
-def read_breaks(root):
+def read_breaks(root, lists="tests/breaks"):
     files = {path.name: path.relative_to(root) for path in (root / "src").rglob("*") if path.suffix in (".cc", ".h")}
     breaks, problems, file = [], [], None
-    for source in sorted((root / "tests/breaks").glob("*.txt")):
+    for source in sorted((root / lists).glob("*.txt")):
         for match in re.finditer(r"(?:^(?!\s*$).*\n?)+", source.read_text(), re.MULTILINE):
             lines = [line for line in match[0].splitlines() if not line.startswith("#")]
             where = f"{source.name}:{source.read_text()[:match.start()].count(chr(10)) + 1}"
