@@ -19,7 +19,7 @@ const StackStream& input_stream(const Settings& settings) {
 }
 
 std::span<const Benchmark> benchmarks() {
-  static constexpr std::array<Benchmark, 10> kTable{{
+  static constexpr std::array<Benchmark, 11> kTable{{
       {"workload", "statistics of the input stream", bench_workload},
       {"builder", "interning, against other designs", bench_builder},
       {"freeze", "canonical order", bench_freeze},
@@ -30,6 +30,7 @@ std::span<const Benchmark> benchmarks() {
       {"decode", "id to callstack, resident and cold", bench_decode},
       {"stats", "opening a file for its statistics", bench_stats},
       {"arrow", "samples as an Arrow stream", bench_arrow},
+      {"columns", "decoding columns of samples, and what each takes", bench_columns},
   }};
   return kTable;
 }

@@ -36,5 +36,6 @@ bool bench_samples(const Settings& settings);
 bool bench_decode(const Settings& settings);
 bool bench_stats(const Settings& settings);
 bool bench_arrow(const Settings& settings);
+bool bench_columns(const Settings& settings);
 
 }  // namespace stackpack::bench

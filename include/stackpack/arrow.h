@@ -57,7 +57,7 @@ struct ArrowOptions {
 ///
 /// Numbers of callstacks and frames are those of the file: the same in each stream and each run.
 /// What finding them takes is done once, by the first stream that needs them.
-/// Memory:  the tables of the file, and some 16 bytes for each distinct callstack in each place
+/// Memory:  the tables of the file, and some 20 bytes for each distinct callstack in each place
 ///          where its addresses mean something else; of a stream one batch and one block of
 ///          samples.
 /// Threads: any number may make streams; each stream belongs to one thread at a time.
