@@ -12,7 +12,7 @@ namespace stackpack::io {
 /// the end, also when there is no memory left.
 class ScratchDirectory {
  public:
-  /// Errors: kIo.
+  /// Errors: kIo; Error::part is kOutputPart, since no input is to blame.
   static Result<std::unique_ptr<ScratchDirectory>> create();
   ScratchDirectory(const ScratchDirectory&) = delete;
   ScratchDirectory& operator=(const ScratchDirectory&) = delete;

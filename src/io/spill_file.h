@@ -15,6 +15,7 @@ namespace stackpack::io {
 /// left behind however the process ends.
 ///
 /// Threads: append and write_at from one thread; read_at from any.
+/// Errors: kIo; Error::part is kOutputPart, since no input is to blame.
 class SpillFile {
  public:
   /// Opens the scratch file in `directory` at the first append, not before.

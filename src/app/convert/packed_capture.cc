@@ -29,7 +29,11 @@ Result<PackedFile> PackedFile::make(const std::string& path, const ConvertOption
     packed.scratch_ = std::move(*scratch);
     packed.path_ = packed.scratch_->file();
     if (const auto report = convert(path, packed.path_, options, progress); !report) {
-      return report.error();
+      Error error = report.error();
+      if (error.part == kOutputPart) {
+        error.what = "cannot write a temporary file";  // nobody asked for that output
+      }
+      return error;
     }
   }
   return packed;

@@ -21,7 +21,9 @@ namespace {
 using app::MergeInput;
 
 Error of_input(Error error, std::size_t input) {
-  error.part = static_cast<std::uint32_t>(input);
+  if (error.part != kOutputPart) {  // a temporary file cannot be written
+    error.part = static_cast<std::uint32_t>(input);
+  }
   return error;
 }
 
@@ -30,10 +32,11 @@ Error of_merge_output(Error error) {
   return error;
 }
 
+// Whether an input is bad. What the machine lacks says nothing of the input, and which of two does
+// not fit the other is no question of order: no input is left out for such reasons.
 bool is_of_input(const Error& error, std::size_t inputs) {
   return error.part < inputs && error.code != ErrorCode::kCancelled &&
-         error.code !=
-             ErrorCode::kUnsupported;  // which of two does not fit is no question of order
+         error.code != ErrorCode::kResource && error.code != ErrorCode::kUnsupported;
 }
 
 /// A merge, from the names of files to the file.
@@ -114,7 +117,8 @@ class Merge {
         continue;
       }
       const Error error = of_input(opened.error(), i);
-      if (!options_.keep_going) {
+      const bool lacks = error.code == ErrorCode::kResource || error.part == kOutputPart;
+      if (!options_.keep_going || lacks) {
         return error;
       }
       leave_out(error);

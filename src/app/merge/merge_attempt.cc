@@ -25,7 +25,9 @@ Status of_input(const Status& status, std::size_t input) {
     return status;
   }
   Error error = status.error();
-  error.part = static_cast<std::uint32_t>(input);
+  if (error.part != kOutputPart) {  // what cannot be kept is no fault of the input
+    error.part = static_cast<std::uint32_t>(input);
+  }
   return error;
 }
 
@@ -178,7 +180,6 @@ bool MergeAttempt::is_read_from(std::size_t i) const {
 Status MergeAttempt::add_samples(std::size_t i, OpenInput& opened) {
   const MergeInput& input = *inputs_[i];
   const auto number = static_cast<std::uint32_t>(i);
-  sink_->begin_input(number);
   const SourceClock clock = input.merged() ? SourceClock{} : SourceClock::of(opened.metadata);
   InputProcesses processes(number, input.sources(), input.merged(), sources_, pids_);
   if (const Status added = tables_.add_lives(*opened.reader, clock, processes); !added) {

@@ -15,13 +15,14 @@ RebasedSink::RebasedSink(CaptureSpool& spool, unsigned threads)
       counts_(spool, spool.plan().count_bytes),
       pipeline_(
           std::min(threads, 1U), kBatches,
+          // What cannot be kept is no fault of the input: all of them are kept together.
           [this](unsigned, Batch& batch) {
             const Status delivered = deliver(batch);
             if (delivered) {
               return delivered;
             }
             Error error = delivered.error();
-            error.part = batch.input;
+            error.part = kOutputPart;
             return Status(error);
           },
           [](Batch& batch) {
@@ -35,12 +36,7 @@ RebasedSink::RebasedSink(CaptureSpool& spool, unsigned threads)
             return Status{};
           }) {}
 
-void RebasedSink::begin_input(std::uint32_t input) {
-  input_ = input;
-}
-
 Status RebasedSink::send() {
-  pipeline_.filling().input = input_;
   return pipeline_.submit();
 }
 

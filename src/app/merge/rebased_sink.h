@@ -24,8 +24,7 @@ namespace stackpack::app {
 /// Threads: the caller's, and one that looks up callstacks and spools samples; nobody else may use
 ///          the spool until finish(). With threads = 0 all is done in the calls.
 /// Errors:  those of the spool come back from one of the next calls, or from finish(); Error::part
-///          is the input that begin_input() named, whichever is read by then. Nothing is spooled
-///          after one.
+///          is kOutputPart. Nothing is spooled after one.
 /// Memory:  kBatches batches of some 2 MiB, 8 bytes for each callstack of a generation, and what
 ///          EntryCounts takes.
 class RebasedSink {
@@ -34,8 +33,6 @@ class RebasedSink {
 
   RebasedSink(CaptureSpool& spool, unsigned threads);
 
-  /// What follows is of that input.
-  void begin_input(std::uint32_t input);
   Status add_stack(std::uint32_t entry, std::span<const Frame> leaf_first);
   /// `entry` kNoEntry: no callstack. `rank`: of the source. The sample stands for `times` samples.
   Status add_sample(const Sample& sample, std::uint32_t entry, std::uint32_t rank,
@@ -65,7 +62,6 @@ class RebasedSink {
   };
   /// Callstacks, then samples, then the end of the generation or not.
   struct Batch {
-    std::uint32_t input = 0;
     std::vector<std::uint64_t> addresses;
     std::vector<capture::ModeRun> runs;
     std::vector<Extent> extents;
@@ -86,7 +82,6 @@ class RebasedSink {
   std::vector<NodeRef> nodes_;  // by entry
   std::vector<dag::Builder::Arrival> arrivals_;
   std::vector<NodeRef> interned_;
-  std::uint32_t input_ = 0;
   core::OrderedPipeline<Batch> pipeline_;  // last: its thread uses what is above
 };
 

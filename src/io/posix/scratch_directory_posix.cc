@@ -14,7 +14,8 @@ Result<std::unique_ptr<ScratchDirectory>> ScratchDirectory::create() {
   std::string path = temporary_directory() + "/stackpack-XXXXXX";
   made->file_ = path + "/capture.spk";
   if (::mkdtemp(path.data()) == nullptr) {
-    return Error{ErrorCode::kIo, kNoOffset, "cannot create a temporary directory", errno};
+    return Error{ErrorCode::kIo, kNoOffset, "cannot create a temporary directory", errno,
+                 kOutputPart};
   }
   made->path_ = std::move(path);
   made->file_.replace(0, made->path_.size(), made->path_);

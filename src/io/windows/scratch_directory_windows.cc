@@ -25,7 +25,8 @@ Result<std::unique_ptr<ScratchDirectory>> ScratchDirectory::create() {
       break;
     }
   }
-  return Error{ErrorCode::kIo, kNoOffset, "cannot create a temporary directory", errno};
+  return Error{ErrorCode::kIo, kNoOffset, "cannot create a temporary directory", errno,
+               kOutputPart};
 }
 
 ScratchDirectory::~ScratchDirectory() {
