@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How often `diff` is wrong, and what it finds.
 
-    bench/diff_bench.py unchanged FOLDER [--program FILE] [--small N] [--middle N] [--large N]
+    bench/diff_bench.py unchanged FOLDER [--program FILE] [--small N] [--middle N] [--large N] [--runs N]... [--disjoint]
     bench/diff_bench.py planted FOLDER [--program FILE] [--pairs N] [--recordings N]
     bench/diff_bench.py renamed FOLDER [--program FILE]
     bench/diff_bench.py builds OLD NEW COMMAND... [--program FILE]
@@ -10,11 +10,12 @@
 unchanged: recordings of one Python program (json, re, zlib, hashlib of the standard library) in three lengths; 200
 pairs of each, one run a side and five. A pair in which any figure of any function is a change is a false alarm. Pairs
 of one run are disjoint as far as recordings reach, the others are drawn; the output says how many are independent.
+With --disjoint there are no others.
 planted: bench/load/planted.cc, whose functions of 20, 5, 1 and 0.2 % take twice what is visible more. Counts how often
 the function's own figure is `more`, and how often that of another function is. Five runs a side are drawn from half
 as many recordings.
 renamed: bench/load/renamed.cc in two builds whose compilers name things differently (a lambda's number, .cold, .constprop,
-.isra), three functions taking twice as long in the newer one. Five runs a side; each must be one `more`.
+.isra), three functions taking twice as long in the newer one. Five runs a side; each must be one `more`, and none `less`.
 builds: the share of samples that two builds of a program have in common functions; COMMAND has {} for the program.
 speed: seconds and memory of one comparison, the best of five.
 
@@ -118,11 +119,12 @@ def run_unchanged(arguments):
         files = [folder / name / f"{i}.spk" for i in range(1, count + 1)]
         for file in files:
             record(arguments.program, [sys.executable, script, str(turns)], file)
-        for runs in (1, 5):
-            if len(files) < 2 * runs or (arguments.runs and runs != arguments.runs):
+        for runs in (1, 2, 3, 5):
+            if len(files) < 2 * runs or runs not in (arguments.runs or (1, 5)):
                 continue
             source = random.Random(runs)
-            pairs, independent = groups(files, runs, arguments.pairs, source)
+            count = len(files) // (2 * runs) if arguments.disjoint else arguments.pairs
+            pairs, independent = groups(files, runs, count, source)
             alarms, names, samples = 0, {}, []
             for olds, news in pairs:
                 event = compare(arguments.program, olds, news)
@@ -146,7 +148,7 @@ def run_planted(arguments):
     for file in base:
         record(arguments.program, [load, "500"], file)
     for runs in (5, 1):
-        if arguments.runs and runs != arguments.runs:
+        if runs not in (arguments.runs or (1, 5)):
             continue
         source = random.Random(runs)
         seen = {plant: [] for plant in PLANTS}
@@ -201,6 +203,10 @@ def run_renamed(arguments):
           f"{100 * event['new']['unpaired']:.2f} % of {event['new']['samples']:,} now")
     if len(found) != 3:
         sys.exit("diff_bench: a planted change was not found")
+    # The lambda that was added has the number of the old one, which it must not make less.
+    wrong = [row["name"] for row in event["rows"] if "lambda" in row["name"] and row["self"]["verdict"] in ("less", "appeared", "disappeared")]
+    if wrong:
+        sys.exit(f"diff_bench: a lambda that was added is taken for another: {wrong}")
 
 
 def run_builds(arguments):
@@ -240,7 +246,8 @@ def main():
         if name in ("unchanged", "planted", "renamed"):
             part.add_argument("folder")
         if name in ("unchanged", "planted"):
-            part.add_argument("--runs", type=int, default=0, choices=(0, 1, 5), help="a side; 0: one, and five")
+            part.add_argument("--runs", type=int, action="append", choices=(1, 2, 3, 5) if name == "unchanged" else (1, 5),
+                              help="a side; may be given several times [default: one, and five]")
             part.add_argument("--pairs", type=int, default=200 if name == "unchanged" else 100)
         if name in ("builds", "speed"):
             part.add_argument("old")
@@ -250,6 +257,7 @@ def main():
         if name == "unchanged":
             for size, count in (("small", 400), ("middle", 100), ("large", 30)):
                 part.add_argument("--" + size, type=int, default=count)
+            part.add_argument("--disjoint", action="store_true", help="only pairs that share no recording, as many as there are")
         if name == "builds":
             part.add_argument("command", nargs="+")
     arguments = parser.parse_args()

@@ -1,8 +1,8 @@
 // Functions whose names differ from build to build: a lambda that is numbered anew, a part that the
 // compiler moves out as .cold, a function that it specializes as .constprop.
 //   renamed TURNS
-// Built with -DCHANGED a lambda is added before the others, and each of the three takes twice as
-// long.
+// Built with -DCHANGED a lambda is added before the others, a short one, and each of the three
+// takes twice as long.
 #include <cstdint>
 #include <cstdlib>
 
@@ -52,13 +52,15 @@ constexpr std::uint64_t kPart = kUnit;
 
 void turn() {
 #ifdef CHANGED
-  const auto first = [](std::uint64_t value) __attribute__((noinline)) {
-    kept = kept + value;
+  // Takes the number of the old one, which becomes the second.
+  const auto first = [](std::uint64_t turns) __attribute__((noinline)) {
+    std::uint64_t sum = kept;
+    for (std::uint64_t i = 0; i < turns; ++i) {
+      sum = sum * 33 + i;
+    }
+    kept = sum;
   };
-  // Never: with samples of its own it would be taken for the old one of its number.
-  if (kept == 0) {
-    first(kept);
-  }
+  first(kUnit / 4);
 #endif
   const auto numbered = [](std::uint64_t turns) __attribute__((noinline)) {
     std::uint64_t sum = kept;

@@ -143,7 +143,7 @@ struct ExportArguments {
 };
 
 struct ViewArguments {
-  std::string file;
+  std::vector<std::string> files;  // several: packed ones
   ExportOptions options;
   ConvertOptions capture;  // for a file that is a capture
   bool quiet = false;

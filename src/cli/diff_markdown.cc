@@ -78,8 +78,8 @@ std::string heading_of(const JudgedDiff& diff) {
     changed += lines.changed.size();
     unsure += lines.unsure.size();
   }
-  const std::string seen = changed != 0  ? fmt::format("{} figures changed", grouped(changed))
-                           : unsure != 0 ? fmt::format("{} figures unsure", grouped(unsure))
+  const std::string seen = changed != 0  ? counted(changed, "figure") + " changed"
+                           : unsure != 0 ? counted(unsure, "figure") + " unsure"
                                          : "no change seen";
   const std::string gate = diff.conditions.empty() ? ""
                            : diff.gate.failed()    ? ", gate failed"
@@ -119,8 +119,8 @@ void append_diff_markdown(std::string& out, const JudgedDiff& diff, std::size_t 
       }
     }
     if (!lines.others.empty()) {
-      out += fmt::format("\n<details><summary>{} rows in which no change is seen</summary>\n\n",
-                         grouped(lines.others.size()));
+      out += fmt::format("\n<details><summary>{} in which no change is seen</summary>\n\n",
+                         counted(lines.others.size(), "row"));
       append_rows(out, event, lines.others, rows, diff.report.unit);
       out += "\n</details>\n";
     }

@@ -49,8 +49,8 @@ std::vector<DiffLine>& list_of(DiffLines& lines, DiffVerdict verdict) {
 
 std::string change_sentence(const EventDiff& event, const DiffLines& lines) {
   if (!lines.changed.empty()) {
-    return fmt::format("{} of {} figures changed.", grouped(lines.changed.size()),
-                       grouped(event.tests));
+    return fmt::format("{} of {} changed.", grouped(lines.changed.size()),
+                       counted(event.tests, "figure"));
   }
   if (!lines.unsure.empty()) {
     return fmt::format(
@@ -60,9 +60,8 @@ std::string change_sentence(const EventDiff& event, const DiffLines& lines) {
         grouped(lines.unsure.size()), grouped(event.tests));
   }
   return fmt::format(
-      "No change is seen in {} figures; `visible` is the growth that would have been, four times "
-      "in five.",
-      grouped(event.tests));
+      "No change is seen in {}; `visible` is the growth that would have been, four times in five.",
+      counted(event.tests, "figure"));
 }
 
 }  // namespace
@@ -157,15 +156,14 @@ std::vector<std::string> gate_sentences(const JudgedDiff& diff) {
     } else if (result.outcome != GateOutcome::kUndecided) {
       text += outcome_name(result.outcome);
     } else {
-      text +=
-          fmt::format("not enough samples to see it in {} of {} figures",
-                      grouped(result.not_visible), grouped(result.not_visible + result.visible));
+      text += fmt::format("not enough samples to see it in {} of {}", grouped(result.not_visible),
+                          counted(result.not_visible + result.visible, "figure"));
     }
     if (result.not_visible != 0 && std::isfinite(result.least_visible)) {
       text +=
           result.outcome == GateOutcome::kUndecided && result.unsure == 0
               ? ""
-              : fmt::format("; {} figures could not have shown it", grouped(result.not_visible));
+              : fmt::format("; {} could not have shown it", counted(result.not_visible, "figure"));
       std::string name;
       append_escaped(name, result.least_visible_in);
       text += fmt::format(" (least: {} in {})", limit_text(condition, result.least_visible), name);

@@ -60,6 +60,10 @@ std::string grouped(std::uint64_t number) {
   return digits;
 }
 
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
+}
+
 std::string human_bytes(std::uint64_t bytes) {
   constexpr double kStep = 1024;
   constexpr std::array<std::string_view, 7> kUnits = {"B",   "KiB", "MiB", "GiB",

@@ -11,6 +11,9 @@ namespace stackpack::cli {
 /// 1,234,567
 std::string grouped(std::uint64_t number);
 
+/// `1 file`, `2 files`.
+std::string counted(std::uint64_t count, std::string_view noun);
+
 /// 999 B, 12.3 KiB, 4.00 MiB: three digits that count.
 std::string human_bytes(std::uint64_t bytes);
 

@@ -54,11 +54,6 @@ std::optional<std::vector<std::string>> find_inputs(const MergeArguments& argume
   return inputs;
 }
 
-// `1 file`, `2 files`.
-std::string counted(std::uint64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
-}
-
 // How far it is, on a line of the terminal that is written over.
 class MergeProgress {
  public:

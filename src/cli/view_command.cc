@@ -1,3 +1,4 @@
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -12,34 +13,71 @@
 
 namespace stackpack::cli {
 
-int run_view(const ViewArguments& arguments, const Messages& messages) {
-  const Result<app::PackedCapture> opened =
-      app::PackedCapture::open(arguments.file, arguments.capture);
+namespace {
+
+// What became of a page: none when it was explained why there is no file to show.
+std::optional<Result<ExportReport>> page_of_one(const ViewArguments& arguments,
+                                                const std::string& path, const Messages& messages,
+                                                int& exit_code) {
+  const std::string& file = arguments.files.front();
+  const Result<app::PackedCapture> opened = app::PackedCapture::open(file, arguments.capture);
   if (!opened) {
-    messages.error(arguments.file, opened.error());
-    return exit_code_of(opened.error());
+    messages.error(file, opened.error());
+    exit_code = exit_code_of(opened.error());
+    return std::nullopt;
   }
+  ExportOptions options = arguments.options;
+  options.format = ExportFormat::kHtml;
+  options.source_path = file;
+  return export_capture(opened->reader(), path, options);
+}
+
+std::optional<Result<ExportReport>> page_of_several(const ViewArguments& arguments,
+                                                    const std::string& path,
+                                                    const Messages& messages, int& exit_code) {
+  for (const std::string& file : arguments.files) {
+    if (!open_or_explain(file, messages, exit_code)) {
+      return std::nullopt;
+    }
+  }
+  ExportOptions options = arguments.options;
+  options.format = ExportFormat::kHtml;
+  return export_page(arguments.files, path, options);
+}
+
+int explain_view(Error error, const ViewArguments& arguments, const std::string& path,
+                 const Messages& messages) {
+  const bool of_file = error.part < arguments.files.size() && arguments.files.size() > 1;
+  const std::string& about = error.part == kOutputPart ? path
+                             : of_file                 ? arguments.files[error.part]
+                                                       : arguments.files.front();
+  error.part = of_file ? kMainPart : error.part;
+  messages.error(about, error);
+  return exit_code_of(error);
+}
+
+}  // namespace
+
+int run_view(const ViewArguments& arguments, const Messages& messages) {
   const Result<std::string> path = app::make_private_file(".html");
   if (!path) {
     messages.error("view", path.error());
     return exit_code_of(path.error());
   }
-  ExportOptions options = arguments.options;
-  options.format = ExportFormat::kHtml;
-  options.source_path = arguments.file;
-  const Result<ExportReport> report = export_capture(opened->reader(), *path, options);
-  if (!report) {
+  int exit_code = kExitSuccess;
+  const auto report = arguments.files.size() > 1
+                          ? page_of_several(arguments, *path, messages, exit_code)
+                          : page_of_one(arguments, *path, messages, exit_code);
+  if (!report || !*report) {
     app::remove_private_file(*path);
-    const Error& error = report.error();
-    messages.error(error.part == kOutputPart ? *path : arguments.file, error);
-    return exit_code_of(error);
+    return report ? explain_view(report->error(), arguments, *path, messages) : exit_code;
   }
   if (!app::open_on_desktop(*path)) {
     return print(*path + "\n", messages);
   }
   if (!arguments.quiet && app::is_terminal(app::Stream::kStandardError)) {
-    messages.plain(fmt::format("{}: {} samples, {}", *path, grouped(report->samples),
-                               human_bytes(report->output_bytes)));
+    messages.plain(fmt::format("{}: {} samples, {}", *path, grouped((*report)->samples),
+                               human_bytes((*report)->output_bytes)));
   }
   return kExitSuccess;
 }

@@ -139,6 +139,16 @@ def page_differs(program, files, page_file, report, by_function):
     return done.returncode, problems
 
 
+def losses_differ(program, source, page_file):
+    """The page says of both sides what the captures lost, and that of the runs of a side together."""
+    losing, other = (str(pathlib.Path(source) / "testdata" / f"{name}.perf.data") for name in ("dwarf", "killed"))
+    run(program, losing, losing, "--against", other, "--html", "-o", page_file, "--force")
+    shown = {(name, text.split(":")[0]): int(count) for name, count, text in read_page.Page(page_file).head["losses"]}
+    expected = {("user_stack_dump_without_chain", "Before"): 32, ("data_size_missing", "Now"): 1,
+                ("samples_with_instruction_pointer_only", "Before"): 32}
+    return [f"losses: {shown}"] if shown != expected else []
+
+
 def bounds_agree(report, unsure):
     for row in report["events"][0]["rows"]:
         for figure in (row["self"], row["total"]):
@@ -190,6 +200,7 @@ def main():
                         problems.append(f"{what}: findings differ")
                 if as_json.stderr != markdown.stderr or sum(f"stackpack: diff: {text}" in as_json.stderr for text in failed) != len(failed):
                     problems.append(f"{what}: a line for each finding")
+        problems += losses_differ(program, source, f"{folder}/page.html")
     if changes < 20:
         problems.append(f"only {changes} changes: the test has become weak")
     print("\n".join(problems) or f"{changes} changes, the same in all forms")

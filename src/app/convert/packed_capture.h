@@ -14,8 +14,8 @@ namespace stackpack::app {
 class PackedFile {
  public:
   /// What is neither declared to be a capture nor looks like one is taken for a .spk file.
-  /// Errors: those of convert; Error::part is kOutputPart when the file cannot be made, whatever the
-  /// capture is.
+  /// Errors: those of convert; Error::part is kOutputPart when the file cannot be made, whatever
+  /// the capture is.
   static Result<PackedFile> make(const std::string& path, const ConvertOptions& options,
                                  ConvertProgress* progress);
 

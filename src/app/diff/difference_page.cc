@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "app/diff/joint_callstacks.h"
+#include "app/diff/side_losses.h"
 #include "bytes/utf8.h"
 #include "core/guard.h"
 #include "core/string_table.h"
@@ -28,6 +29,7 @@ namespace stackpack::app {
 namespace {
 
 using exporting::PageContent;
+using Sides = std::array<std::span<const Reader* const>, 2>;
 
 constexpr std::array<std::string_view, 2> kSideNames = {"old", "new"};
 
@@ -134,21 +136,28 @@ void add_findings(const RowTable& table, std::span<const DiffRow> rows, PageCont
   }
 }
 
-PageContent page_of(JointCallstacks joint, const DiffOptions& options, const DifferencePage& page) {
+PageContent page_of(JointCallstacks joint, const Sides& sides, const DiffOptions& options,
+                    const DifferencePage& page) {
   PageContent content;
   content.title = "Profiles compared";
   content.measures.push_back({bytes::valid_utf8(joint.event), unit_of(options.unit)});
   add_functions(joint.rows, content);
   add_findings(joint.rows, page.rows, content);
   joint.rows.functions = {};
-  add_tree(joint, content);
   constexpr std::array<std::string_view, 2> kLabels = {"Before", "Now"};
   for (std::size_t side = 0; side < kLabels.size(); ++side) {
+    // What weights add up to is no number of samples.
+    const bool counts = options.unit != DiffUnit::kWeight;
+    for (exporting::PageLoss& loss :
+         losses_of_side(sides[side], kLabels[side], counts ? joint.values.front()[side] : 0)) {
+      content.losses.push_back(std::move(loss));
+    }
     content.facts.push_back(
         {std::string(kLabels[side]), std::to_string(joint.samples[side]) + " samples, " +
                                          std::to_string(joint.runs[side]) +
                                          (joint.runs[side] == 1 ? " run" : " runs")});
   }
+  add_tree(joint, content);
   content.facts.push_back({"Selection", options.filter.empty() && options.whole.empty()
                                             ? "everything"
                                             : "a part, by filters"});
@@ -180,7 +189,7 @@ Result<std::uint64_t> write_difference_page(std::span<const Reader* const> befor
     if (!joint) {
       return joint.error();
     }
-    const PageContent content = page_of(std::move(*joint), options, page);
+    const PageContent content = page_of(std::move(*joint), {before, after}, options, page);
     auto file = io::OutputFile::create(page.output, rules);
     if (!file) {
       return of_output(file.error());

@@ -26,15 +26,31 @@ std::string_view next_word(std::string_view& text) {
   return word;
 }
 
+bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r';
+}
+
 std::string_view trimmed(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-  while (!text.empty() && blank(text.front())) {
+  while (!text.empty() && is_blank(text.front())) {
     text.remove_prefix(1);
   }
-  while (!text.empty() && blank(text.back())) {
+  while (!text.empty() && is_blank(text.back())) {
     text.remove_suffix(1);
   }
   return text;
+}
+
+// A line without its remark: a `#` at its beginning, or with blanks about it; names of lambdas have
+// others.
+std::string_view without_remark(std::string_view line) {
+  line = trimmed(line);
+  for (std::size_t at = line.find('#'); at < line.size(); at = line.find('#', at + 1)) {
+    const bool ends = at + 1 == line.size() || is_blank(line[at + 1]);
+    if (at == 0 || (is_blank(line[at - 1]) && ends)) {
+      return line.substr(0, at);
+    }
+  }
+  return line;
 }
 
 // `+0.5pp`, `-10%`, `1%` as a part of 1.
@@ -240,10 +256,10 @@ Result<std::vector<AllowedChange>> parse_allowed_changes(std::string_view text) 
   std::size_t at = 0;
   while (at < text.size()) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = trimmed(text.substr(at, end - at));
+    const std::string_view line = trimmed(without_remark(text.substr(at, end - at)));
     const std::size_t begin = at;
     at = end + 1;
-    if (line.empty() || line.front() == '#') {
+    if (line.empty()) {
       continue;
     }
     AllowedChange change;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <tuple>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "diff/function_identity.h"
@@ -74,7 +74,7 @@ class EntityRows {
   }
 
   void pair_exactly() {
-    std::map<std::string_view, std::uint32_t> known;
+    std::unordered_map<std::string_view, std::uint32_t> known;
     for (std::size_t side = 0; side < sides_.size(); ++side) {
       for (const Identity& identity : identities_[side]) {
         const auto [at, fresh] = known.try_emplace(identity.exact, 0);
@@ -90,40 +90,44 @@ class EntityRows {
     }
   }
 
-  // Those without a partner, where the other side has some without one, too.
+  // Functions that differ in their numbers alone, where the sides do not have the same numbers: one
+  // that was added counts all behind it on, so that no number says which is which. They are one.
   void pair_unnumbered() {
-    std::map<std::string_view, std::array<bool, 2>> left;
+    struct Family {
+      std::array<bool, 2> on_side{};
+      bool differs = false;
+      std::uint32_t row = RowTable::kNoRow;
+    };
+    std::unordered_map<std::string_view, Family> families;
+    for_each_numbered([&](std::size_t side, std::size_t entity, const Identity& identity) {
+      Family& family = families[identity.unnumbered];
+      family.on_side[side] = true;
+      family.differs |= alone(rows_[side][entity]);
+    });
+    for_each_numbered([&](std::size_t side, std::size_t entity, const Identity& identity) {
+      Family& family = families.find(identity.unnumbered)->second;
+      if (!family.differs || !family.on_side[0] || !family.on_side[1]) {
+        return;
+      }
+      if (family.row == RowTable::kNoRow) {
+        RowName name = identity.name;
+        name.name = identity.unnumbered.substr(0, identity.unnumbered.find('\0'));
+        family.row = add(std::move(name));
+      }
+      names_[family.row].mode =
+          exporting::more_telling(names_[family.row].mode, identity.name.mode);
+      rows_[side][entity] = family.row;
+    });
+  }
+
+  template <typename Visit>
+  void for_each_numbered(const Visit& visit) const {
     for (std::size_t side = 0; side < sides_.size(); ++side) {
       for (std::size_t i = 0; i < identities_[side].size(); ++i) {
-        const Identity& identity = identities_[side][i];
-        if (alone(rows_[side][i]) && identity.unnumbered != identity.exact) {
-          left[identity.unnumbered][side] = true;
+        if (identities_[side][i].unnumbered != identities_[side][i].exact) {
+          visit(side, i, identities_[side][i]);
         }
       }
-    }
-    std::map<std::string_view, std::uint32_t> shared;
-    for (std::size_t side = 0; side < sides_.size(); ++side) {
-      for (std::size_t i = 0; i < identities_[side].size(); ++i) {
-        const Identity& identity = identities_[side][i];
-        const auto found = left.find(identity.unnumbered);
-        if (!alone(rows_[side][i]) || identity.unnumbered == identity.exact ||
-            found == left.end() || !found->second[0] || !found->second[1]) {
-          continue;
-        }
-        const auto [at, fresh] = shared.try_emplace(identity.unnumbered, 0);
-        if (fresh) {
-          RowName name = identity.name;
-          name.name = identity.unnumbered.substr(0, identity.unnumbered.find('\0'));
-          at->second = add(std::move(name));
-          on_side_.push_back({true, true});
-        }
-        names_[at->second].mode =
-            exporting::more_telling(names_[at->second].mode, identity.name.mode);
-        moved_.emplace_back(side, i, at->second);
-      }
-    }
-    for (const auto& [side, entity, row] : moved_) {
-      rows_[side][entity] = row;
     }
   }
 
@@ -136,7 +140,6 @@ class EntityRows {
   std::array<std::vector<std::uint32_t>, 2> rows_;
   std::vector<RowName> names_;
   std::vector<std::array<bool, 2>> on_side_;  // by row
-  std::vector<std::tuple<std::size_t, std::size_t, std::uint32_t>> moved_;
 };
 
 std::vector<std::uint32_t> rows_of_nodes(const SideProfile& side, std::size_t number,

@@ -38,7 +38,8 @@ struct RowTable {
 };
 
 /// Pairs the functions, modules, lines or callstacks of both sides: those with one identity
-/// (diff/function_identity.h), and then those that differ in numbers of lambdas only.
+/// (diff/function_identity.h). Lambdas of one function are one row where the two sides do not have
+/// the same numbers of them.
 /// Errors: kLimit when the callstacks of both sides together are too many.
 Result<RowTable> pair_rows(const SideProfile& before, const SideProfile& after, DiffGrain by);
 

@@ -8,8 +8,9 @@ namespace stackpack::cli {
 void CommandDefinitions::define_view() {
   CLI::App& sub =
       command("view", "show a file in the browser", Command::kView,
-              {{"view FILE [FILTERS]"},
+              {{"view FILE... [FILTERS]"},
                {{"all of it", "stackpack view out.spk"},
+                {"two runs in one page", "stackpack view a.spk b.spk"},
                 {"one process, from its capture", "stackpack view perf.data --comm node"}},
                "The page of export --format html goes to a temporary file that only you may read, "
                "and that is opened with "
@@ -18,7 +19,8 @@ void CommandDefinitions::define_view() {
                "A capture is packed into a temporary file first, of which nothing is kept.\n" +
                    std::string(kPatterns)});
   ViewArguments& arguments = invocation.view;
-  sub.add_option("file", arguments.file, "a .spk file, or a capture")
+  sub.add_option("files", arguments.files,
+                 "a .spk file, or a capture; .spk files for a page of several")
       ->type_name("FILE")
       ->required();
   add_filters(sub, arguments.options.filter);

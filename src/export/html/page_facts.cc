@@ -99,6 +99,10 @@ void add_loss(PageContent& content, std::string_view name, std::uint64_t count,
 
 }  // namespace
 
+std::string loss_text(const LossCounter& loss) {
+  return fmt::format("{} ({})", words_of(loss.name), kind_text(loss.kind));
+}
+
 void add_page_facts(const ExportJob& job, const SampleSurvey& survey, PageContent& content) {
   const CaptureView& view = job.view();
   const std::string_view command = view.fact("command_line");
@@ -118,8 +122,7 @@ void add_page_facts(const ExportJob& job, const SampleSurvey& survey, PageConten
   add_fact(content, "Selection",
            job.options.filter.empty() ? "everything" : "a part of the capture, by filters");
   for (const LossCounter& loss : view.losses) {
-    add_loss(content, loss.name, loss.count,
-             fmt::format("{} ({})", words_of(loss.name), kind_text(loss.kind)));
+    add_loss(content, loss.name, loss.count, loss_text(loss));
   }
   add_loss(content, "samples_without_callstack", survey.without_callstack,
            "samples have no callstack; they are the root's own");

@@ -6,6 +6,16 @@ unset DISPLAY WAYLAND_DISPLAY
 printf '$ stackpack view demo.perf.data --tid 101\n= %d\n' $?
 printf '  %s\n  mode %s\n' "$(sed 's/-......\.html$/-NAME.html/; s,.*/,,' path)" "$(stat -c %a "$(cat path)")"
 run view demo.perf.data --comm nobody
+# Several packed files are a page, that of export.
+capture other.perf.data 500
+run convert --quiet other.perf.data -o other.spk
+"$program" view demo.spk other.spk --tid 101 >several
+printf '$ stackpack view demo.spk other.spk --tid 101\n= %d\n' $?
+run export demo.spk other.spk --tid 101 --to html -o several.html
+cmp several.html "$(cat several)" && printf '  the same page\n'
+rm "$(cat several)"
+run view demo.spk demo.perf.data
+run view demo.spk other.spk --comm nobody
 run view missing.spk
 printf '  files left: %s\n' "$(ls stackpack-*.html | wc -l)"
 # A desktop opens it, and nothing is printed.
