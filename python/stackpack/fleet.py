@@ -53,7 +53,7 @@ def _joined(folder: str, relative: str) -> str:
 
 @contextlib.contextmanager
 def _on_this_machine(place: str, folder: pathlib.Path) -> Iterator[str]:
-    """A path of a file: its own, or that of a copy in `folder`, which is gone behind this."""
+    """A path of a file: its own, or that of a copy in `folder`, which is removed afterwards."""
     system, path = _system_of(place)
     if isinstance(system, fs.LocalFileSystem):
         yield path

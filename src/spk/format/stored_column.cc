@@ -73,7 +73,7 @@ void StoredColumn::open_planes(bytes::ByteCursor& in) {
     if (((mask_ >> plane) & 1) == 0) {
       continue;
     }
-    planes_[plane] = in.read_bytes(count_).data();
+    planes_[plane] = in.read_bytes(count_);
     if ((constant_ >> (8 * plane) & 0xFF) != 0) {  // a stored plane has no constant
       fail_column(in);
     }
@@ -111,7 +111,7 @@ void StoredColumn::unpack_planes(Number* values) const {
     if (((mask_ >> plane) & 1) == 0) {
       continue;
     }
-    const std::byte* const bytes = planes_[plane];
+    const std::byte* const bytes = planes_[plane].data();
     const unsigned shift = 8 * plane;
     if (first) {
       for (std::size_t i = 0; i < count_; ++i) {
@@ -132,7 +132,7 @@ void StoredColumn::unpack_planes(Number* values) const {
 template <typename Number>
 void StoredColumn::unpack_buckets(Number* values) const {
   const SymbolTable table = symbol_table(kept_);
-  // With room behind the last bit for whole words.
+  // With room after the last bit for whole words.
   std::vector<std::uint64_t> words(words_for_bits(8 * low_bits_.size()));
   if (!low_bits_.empty()) {
     std::memcpy(words.data(), low_bits_.data(), low_bits_.size());

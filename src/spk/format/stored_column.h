@@ -44,7 +44,7 @@ class StoredColumn {
   unsigned mask_ = 0;
   unsigned kept_ = 0;
   std::uint64_t constant_ = 0;
-  std::array<const std::byte*, kPlanes> planes_{};
+  std::array<std::span<const std::byte>, kPlanes> planes_{};
   std::span<const std::byte> symbols_;
   std::span<const std::byte> low_bits_;
 };
