@@ -337,7 +337,7 @@ typedef struct stackpack_convert_options {
   uint32_t drop_samples; /* not 0: counts of samples only */
   uint32_t redact;       /* not 0: leave out command lines, host name, user names in paths */
   uint32_t force;        /* not 0: replace an existing file that is neither a .spk file nor empty */
-  uint64_t memory_limit; /* bytes; 0: what it takes */
+  uint64_t memory_limit; /* bytes; 0: 512 MiB, or a quarter of the memory if that is less */
   const char* format;    /* "perf", "etl", ...; NULL: by the first bytes */
   const char* member;    /* of a zip archive: which of its captures; may be NULL */
   stackpack_progress* progress; /* may be NULL */

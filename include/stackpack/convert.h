@@ -15,10 +15,15 @@ namespace stackpack {
 std::vector<std::string> capture_format_names();
 
 struct ConvertOptions {
-  std::string format;              ///< one of capture_format_names(); empty: by the first bytes
-  int level = 9;                   ///< zstd level, 1..22
-  std::uint64_t memory_limit = 0;  ///< bytes for builder and scratch; 0: no limit but the machine
-  bool samples = true;             ///< false: counts per (stack, event, process, origin) only
+  std::string format;  ///< one of capture_format_names(); empty: by the first bytes
+  int level = 9;       ///< zstd level, 1..22
+  /// Bytes for callstacks, facts and scratch; what does not fit goes to temporary files. 0:
+  /// kDefaultMemory for callstacks and scratch, or a quarter of the machine's or control group's
+  /// memory where that is less; facts about the system have 256 MiB besides.
+  std::uint64_t memory_limit = 0;
+  static constexpr std::uint64_t kDefaultMemory = std::uint64_t{512} << 20;
+  unsigned at_a_time = 1;  ///< conversions in this process that share that quarter
+  bool samples = true;     ///< false: counts per (stack, event, process, origin) only
   /// Threads that encode samples, besides the one that converts; the file does not depend on it.
   /// kAutoEncoders: two, or as many as there are processors if that is less.
   unsigned encoders = kAutoEncoders;

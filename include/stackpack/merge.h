@@ -15,8 +15,8 @@ namespace stackpack {
 struct MergeOptions {
   std::string format;  ///< of captures among the inputs; empty: by the first bytes
   int level = 9;       ///< zstd level of the output, 1..22
-  /// As ConvertOptions::memory_limit; 0: kDefaultMemory for the merge, and none for the packing of
-  /// captures.
+  /// As ConvertOptions::memory_limit; 0: kDefaultMemory for the merge, and the default of a
+  /// conversion for the packing of captures.
   std::uint64_t memory_limit = 0;
   static constexpr std::uint64_t kDefaultMemory = std::uint64_t{256} << 20;
   /// False: counts per (callstack, event, process, origin) only, as when an input has no more.

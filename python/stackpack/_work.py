@@ -91,7 +91,7 @@ def convert(input: PathLike, output: PathLike, *,  # pylint: disable=redefined-b
         input: perf.data, .etl, folded text, pprof, an archive; see `stackpack convert --help`.
         output: replaced if it is a .spk file.
         level: of zstd, 1 to 22.
-        memory_limit: bytes for callstacks and scratch; 0: what it takes.
+        memory_limit: bytes for callstacks and scratch; 0: 512 MiB, or a quarter of the memory if that is less.
         samples: False keeps counts of samples only.
         redact: leaves out command lines, host name, and user names in paths.
         force: replaces an existing file that is neither a .spk file nor empty.

@@ -42,11 +42,24 @@ bool keeps_recent(std::uint64_t limit) {
   return limit == 0 || limit / 4 >= RecentStacks::bytes_of(true);
 }
 
+std::uint64_t cache_budget(const Builder::Options& options) {
+  if (options.cache_bytes != 0) {
+    return options.cache_bytes;
+  }
+  return options.memory_limit == 0 ? kCacheBudget
+                                   : std::min(kCacheBudget, options.memory_limit / 16);
+}
+
 // Nodes from which on a second thread pays for itself when they are frozen.
 constexpr std::uint32_t kManyNodes = 65'536;
 
 // Nodes for which the memory limit is checked in one go.
 constexpr std::uint64_t kGrant = 4096;
+
+// What freezing takes with a second thread, if no two frames are the same.
+std::uint64_t side_by_side_bytes(std::uint64_t nodes) {
+  return freeze_peak_bytes(nodes, nodes) + 8 * nodes;
+}
 
 Error full_error() {
   return {ErrorCode::kLimit, kNoOffset, "the memory limit for callstacks is reached"};
@@ -62,7 +75,8 @@ struct Builder::Impl {
   explicit Impl(const Options& options)
       : limit(options.memory_limit),
         recent(keeps_recent(limit)),
-        cache(limit == 0 ? kCacheBudget : std::min(kCacheBudget, limit / 16)) {
+        cache_bytes(options.cache_bytes),
+        cache(cache_budget(options)) {
     if (!store.reserve(1)) {
       throw std::bad_alloc();
     }
@@ -86,10 +100,12 @@ struct Builder::Impl {
   std::uint64_t memory_bytes() const;
 
   std::uint64_t limit;
+  bool ran_short = false;
   std::uint64_t granted = 0;  // node count up to which there is room
   NodeStore store;
   NodeMap map;
   RecentStacks recent;
+  std::uint64_t cache_bytes;  // as it was asked for
   PrefixCache cache;
   EscapeTable escapes;
   IncomingGroup group;
@@ -266,6 +282,7 @@ Status Builder::Impl::make_room(std::uint64_t more) {
   const std::uint64_t escape_bytes = escapes.memory_bytes();
   std::uint64_t capacity = NodeMap::next_capacity(map.capacity(), least, NodeMap::Growth::kUsual);
   if (!fits(least, capacity, escape_bytes)) {
+    ran_short = true;
     capacity = NodeMap::next_capacity(map.capacity(), least, NodeMap::Growth::kTight);
     if (!fits(least, capacity, escape_bytes)) {
       return full_error();
@@ -296,6 +313,7 @@ Status Builder::Impl::make_room_for_escape() {
     return {};
   }
   if (!fits(store.size(), map.capacity(), escapes.growth_peak_bytes())) {
+    ran_short = true;
     return full_error();
   }
   escapes.grow();
@@ -375,15 +393,22 @@ std::uint64_t Builder::memory_bytes() const {
 std::uint64_t Builder::map_bytes() const {
   return impl_->map.memory_bytes();
 }
+bool Builder::ran_short() const {
+  return impl_->ran_short;
+}
 
 Builder::Frozen Builder::freeze() {
   NodeStore::Arrays nodes = impl_->store.take();
   const EscapeTable escapes = std::move(impl_->escapes);
   const BuilderCounters counters = impl_->counters;
-  impl_ = std::make_unique<Impl>(Options{impl_->limit});
+  const bool ran_short = impl_->ran_short;
+  impl_ = std::make_unique<Impl>(Options{impl_->limit, impl_->cache_bytes});
   impl_->counters = counters;
+  impl_->ran_short = ran_short;
   Frozen frozen;
-  const bool side_by_side = impl_->limit == 0 && nodes.size >= kManyNodes;
+  const bool side_by_side =
+      nodes.size >= kManyNodes &&
+      (impl_->limit == 0 || side_by_side_bytes(nodes.size) <= impl_->limit / 2);
   freeze_nodes(std::move(nodes), escapes,
                side_by_side ? FreezeSteps::kSideBySide : FreezeSteps::kOneByOne, frozen.dag,
                frozen.stack_of_node);

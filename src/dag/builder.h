@@ -27,6 +27,9 @@ class Builder {
     /// Bytes for store, map, caches and the scratch of freeze(); 0 = no limit but the machine. A
     /// builder that could not hold its caches at their largest (2.5 MB) takes no callstack.
     std::uint64_t memory_limit = 0;
+    /// Of them for the last callstack of each thread; 0: 16 MiB, or a sixteenth of the limit where
+    /// that is less.
+    std::uint64_t cache_bytes = 0;
   };
 
   explicit Builder(const Options& options);
@@ -59,6 +62,8 @@ class Builder {
   [[nodiscard]] const BuilderCounters& counters() const;
   [[nodiscard]] std::uint64_t memory_bytes() const;
   [[nodiscard]] std::uint64_t map_bytes() const;
+  /// Whether the memory limit made the map smaller than it would be, or callstacks were refused.
+  [[nodiscard]] bool ran_short() const;
 
   /// The DAG in canonical order, and for each node of this builder the rank of the callstack that
   /// ends there (kNoStack where none does). The map is released first; the builder is empty after.

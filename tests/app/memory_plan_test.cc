@@ -2,7 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include "app/convert/default_memory.h"
+#include "io/machine_memory.h"
+
+using stackpack::ConvertOptions;
+using stackpack::app::DefaultMemory;
 using stackpack::app::MemoryPlan;
+namespace io = stackpack::io;
 
 TEST_CASE("memory plan: what is in use at the same time stays within the limit") {
   for (const std::uint64_t limit :
@@ -30,4 +36,29 @@ TEST_CASE("memory plan: more memory than needed changes nothing, and no limit is
   CHECK(large.function_bytes == free.function_bytes);
   CHECK(large.tally_bytes == free.tally_bytes);
   CHECK(large.count_bytes == free.count_bytes);
+}
+
+TEST_CASE("memory plan: the default differs from a limit in what would show in the file") {
+  const std::uint64_t bound = 64 * MemoryPlan::kMiB;
+  const MemoryPlan plan = MemoryPlan::of_default(bound);
+  const MemoryPlan limited = MemoryPlan::of_limit(bound);
+  CHECK(plan.limit == bound);
+  CHECK(plan.builder_bytes == limited.builder_bytes);
+  CHECK(plan.id_bytes == limited.id_bytes);
+  CHECK(plan.fact_bytes == MemoryPlan().fact_bytes);
+  CHECK(plan.fact_bytes > limited.fact_bytes);
+  CHECK(plan.cache_bytes > bound / 16);
+}
+
+TEST_CASE("memory plan: the default is one number, less only where memory is short") {
+  constexpr std::uint64_t kGiB = 1024 * MemoryPlan::kMiB;
+  constexpr std::uint64_t kUsual = ConvertOptions::kDefaultMemory;
+  CHECK(DefaultMemory::of_machine(io::kNoMemoryLimit, 1) == kUsual);
+  CHECK(DefaultMemory::of_machine(1024 * kGiB, 1) == kUsual);
+  CHECK(DefaultMemory::of_machine(2 * kGiB, 1) == kUsual);
+  CHECK(DefaultMemory::of_machine(2 * kGiB - 4, 1) == kUsual - 1);
+  CHECK(DefaultMemory::of_machine(8 * kGiB, 4) == kUsual);
+  CHECK(DefaultMemory::of_machine(8 * kGiB, 8) == kUsual / 2);
+  CHECK(DefaultMemory::of_machine(kGiB, 0) == kUsual / 2);
+  CHECK(DefaultMemory::of_machine(1, 1000) == DefaultMemory::kLeast);
 }

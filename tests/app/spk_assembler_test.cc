@@ -338,6 +338,34 @@ TEST_CASE(
   check_same_before_summary(file.path, whole_file.path);
 }
 
+TEST_CASE("spk assembler: a default bound shows in nothing before callstacks are spilled") {
+  constexpr std::size_t kCount = 30'000;
+  const PackedFile free_file;
+  CaptureSpool free(free_file.options);
+  add_random_samples(free, 5, kCount);
+  free_file.write(free);
+  CHECK_FALSE(free.ran_short());
+  for (const std::uint64_t bound : {std::uint64_t{48} << 20, std::uint64_t{512} << 20}) {
+    CAPTURE(bound);
+    PackedFile file;
+    file.options.default_bound = bound;
+    CaptureSpool capture(file.options);
+    add_random_samples(capture, 5, kCount);
+    file.write(capture);
+    CHECK_FALSE(capture.ran_short());
+    CHECK(bytes_of(file.path) == bytes_of(free_file.path));
+  }
+  PackedFile file;
+  file.options.default_bound = std::uint64_t{512} << 20;
+  file.options.builder_bytes = std::uint64_t{45} << 19;  // with caches of their usual size
+  CaptureSpool capture(file.options);
+  add_random_samples(capture, 5, kCount);
+  const Statistics statistics = file.write(capture);
+  CHECK(statistics.builder.segments > 1);
+  CHECK(capture.ran_short());
+  check_same_before_summary(file.path, free_file.path);
+}
+
 TEST_CASE("spk assembler: system facts that do not fit the memory limit are counted in the file") {
   const auto counted = [](const Statistics& statistics) {
     for (const stackpack::LossCounter& loss : statistics.losses) {

@@ -19,6 +19,7 @@ Batch::Batch(std::vector<BatchJob> jobs, const BatchOptions& options)
     workers = std::clamp<std::uint64_t>(limit / kLeastMemoryLimit, 1, workers);
     options_.convert.memory_limit = limit / workers;
   }
+  options_.convert.at_a_time = static_cast<unsigned>(workers);
   unsigned& encoders = options_.convert.encoders;
   if (encoders == ConvertOptions::kAutoEncoders && workers > 1) {
     // Conversions side by side keep the processors busy by themselves.

@@ -20,13 +20,20 @@ bool may_fit_next_segment(const Error& error) {
   return error.code == ErrorCode::kLimit || error.code == ErrorCode::kResource;
 }
 
+MemoryPlan plan_of(const CaptureSpool::Options& options) {
+  return options.memory_limit == 0 && options.default_bound != 0
+             ? MemoryPlan::of_default(options.default_bound)
+             : MemoryPlan::of_limit(options.memory_limit);
+}
+
 }  // namespace
 
 CaptureSpool::CaptureSpool(const Options& options)
     : options_(options),
-      plan_(MemoryPlan::of_limit(options.memory_limit)),
+      plan_(plan_of(options)),
       builder_(std::make_unique<dag::Builder>(dag::Builder::Options{
-          options.builder_bytes != 0 ? options.builder_bytes : plan_.builder_bytes})),
+          options.builder_bytes != 0 ? options.builder_bytes : plan_.builder_bytes,
+          plan_.cache_bytes})),
       segments_(options.scratch_directory),
       spool_(options.scratch_directory, plan_.spool_bytes, options.merges),
       pending_stacks_(options.scratch_directory, plan_.pending_bytes),
@@ -89,6 +96,7 @@ Status CaptureSpool::close_segment() {
     return Error{ErrorCode::kLimit, kNoOffset, "too many callstacks for this memory limit"};
   }
   map_bytes_ = std::max(map_bytes_, builder_->map_bytes());
+  ran_short_ = ran_short_ || builder_->ran_short();
   return segments_.add(builder_->freeze());
 }
 
@@ -188,6 +196,7 @@ void CaptureSpool::report_builder(Statistics& statistics) const {
 }
 
 Result<std::unique_ptr<PackedStacks>> CaptureSpool::pack_stacks() {
+  ran_short_ = ran_short_ || builder_->ran_short();
   // In memory, the DAG shares the limit with what the writer needs besides.
   const bool in_memory = segments_.segments().empty() &&
                          (plan_.limit == 0 || builder_->memory_bytes() <= plan_.limit / 2);

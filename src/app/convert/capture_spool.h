@@ -38,6 +38,7 @@ class CaptureSpool final : public capture::CallstackSink {
     std::atomic<std::uint64_t>* sample_counter = nullptr;  ///< for progress; may be null
     std::uint64_t builder_bytes = 0;  ///< for tests: the builder's share; 0: as planned
     bool merges = false;              ///< samples come with add_interned()
+    std::uint64_t default_bound = 0;  ///< without memory_limit, what MemoryPlan::of_default() gets
   };
 
   explicit CaptureSpool(const Options& options);
@@ -73,6 +74,9 @@ class CaptureSpool final : public capture::CallstackSink {
   /// Frames of recorded samples whose callstacks came with them.
   [[nodiscard]] std::uint64_t raw_frames() const { return raw_frames_; }
 
+  /// Whether memory was so short that it shows in the builder's figures.
+  [[nodiscard]] bool ran_short() const { return ran_short_; }
+
   /// Fills in the builder's figures; before pack_stacks().
   void report_builder(Statistics& statistics) const;
 
@@ -100,6 +104,7 @@ class CaptureSpool final : public capture::CallstackSink {
   std::vector<dag::NodeIndex> nodes_;
   std::vector<NodeRef> arrived_;  // where they ended
   std::uint64_t map_bytes_ = 0;   // the most that a builder's map had
+  bool ran_short_ = false;
   dag::SegmentSpill segments_;
   SampleSpool spool_;
   PendingTable pending_stacks_;

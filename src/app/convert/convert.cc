@@ -15,12 +15,14 @@
 #include "app/convert/capture_input.h"
 #include "app/convert/capture_probe.h"
 #include "app/convert/capture_spool.h"
+#include "app/convert/default_memory.h"
 #include "app/convert/fingerprint.h"
 #include "app/convert/sink_queue.h"
 #include "app/convert/spk_assembler.h"
 #include "app/unwind/image_unwinder.h"
 #include "core/guard.h"
 #include "io/directories.h"
+#include "io/machine_memory.h"
 #include "io/output_file.h"
 #include "io/output_rules.h"
 #include "io/utf8_path.h"
@@ -163,6 +165,11 @@ std::string warning_of_dumps(std::uint64_t samples, app::CaptureSpool& capture,
   return text;
 }
 
+// What callstacks and scratch may take without --memory-limit.
+std::uint64_t default_bound(const ConvertOptions& options) {
+  return app::DefaultMemory::of_machine(io::usable_memory(), options.at_a_time);
+}
+
 // The capture phase: all samples into `capture`, whose callstacks a thread of its own interns.
 Result<capture::ByteAccount> read_input(app::CaptureInput& input, app::CaptureSpool& capture,
                                         const ConvertOptions& options, ConvertProgress& progress,
@@ -226,6 +233,13 @@ Status write_file(app::CaptureSpool& capture, io::OutputFile& out, const Convert
   std::vector<std::string> warnings = warnings_about(report.statistics);
   report.warnings.insert(report.warnings.begin(), std::make_move_iterator(warnings.begin()),
                          std::make_move_iterator(warnings.end()));
+  if (options.memory_limit == 0 && capture.ran_short() &&
+      default_bound(options) < ConvertOptions::kDefaultMemory) {
+    report.warnings.push_back(
+        "callstacks had " + std::to_string(default_bound(options) >> 20) +
+        " MiB, since memory is short here: the file's figures builder.* differ from those of other "
+        "machines; --memory-limit makes them the same");
+  }
   if (const std::uint64_t dumps = report.statistics.samples.stack_dump_only; dumps != 0) {
     report.warnings.push_back(warning_of_dumps(dumps, capture, options));
   }
@@ -258,7 +272,10 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
     return opened.error();
   }
   progress.bytes_total = opened->size().value_or(0);
-  app::CaptureSpool capture({scratch, options.memory_limit, &progress.samples});
+  app::CaptureSpool capture({.scratch_directory = scratch,
+                             .memory_limit = options.memory_limit,
+                             .sample_counter = &progress.samples,
+                             .default_bound = default_bound(options)});
   capture.system().set_redaction(options.redact);
   const Result<capture::ByteAccount> account =
       read_input(*opened, capture, options, progress, report);

@@ -19,6 +19,7 @@ struct MemoryPlan {
 
   std::uint64_t limit = 0;                   ///< 0: none but the machine
   std::uint64_t builder_bytes = 0;           ///< 0: as much as there is
+  std::uint64_t cache_bytes = 0;             ///< of them for its caches; 0: what becomes them
   std::uint64_t fact_bytes = 256 * kMiB;     ///< processes, threads, modules
   std::uint64_t function_bytes = 16 * kMiB;  ///< functions that the capture names
   std::uint64_t pending_bytes = 16 * kMiB;   ///< pending callstacks in memory
@@ -42,6 +43,16 @@ struct MemoryPlan {
       plan.function_bytes = std::min(plan.function_bytes, limit / 8);
       plan.fact_bytes = std::min(plan.fact_bytes, 12 * kMiB + limit / 8);
     }
+    return plan;
+  }
+
+  /// Without --memory-limit: `bound` holds for callstacks and scratch. What decides over content
+  /// does not depend on it, since it differs between machines: facts are forgotten beyond the same
+  /// number of bytes everywhere, and caches, whose hits the file counts, are of one size.
+  static MemoryPlan of_default(std::uint64_t bound) {
+    MemoryPlan plan = of_limit(bound);
+    plan.cache_bytes = 16 * kMiB;
+    plan.fact_bytes = MemoryPlan().fact_bytes;
     return plan;
   }
 };

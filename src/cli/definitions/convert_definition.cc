@@ -102,7 +102,7 @@ void CommandDefinitions::define_convert_packing(CLI::App& sub) {
   add_size(sub, "--memory-limit",
            "memory for packing, all workers together: 64MiB, 2GiB, ...; at least 16MiB",
            options.memory_limit, app::Batch::kLeastMemoryLimit)
-      ->default_str("none")
+      ->default_str("512MiB each, or a quarter of the memory if that is less")
       ->group(group(kPacking));
   add_number<unsigned>(sub, "-j,--jobs", "captures at a time", 1, 1024,
                        [&arguments](unsigned jobs) { arguments.jobs = jobs; })
