@@ -267,9 +267,9 @@ std::uint64_t freeze_peak_bytes(std::uint64_t nodes, std::uint64_t distinct_fram
   // Distinct words; their slots up to 3/8 full after doubling, 4 bytes each.
   const std::uint64_t numbering =
       nodes * (kWord + 2 * kIndex) + bits + distinct_frames * (kWord + kIndex * 8 / 3);
-  // Distinct words, order, ranks and the frames themselves.
+  // The frames by number and in order, their order and their ranks.
   const std::uint64_t sorting =
-      nodes * 2 * kIndex + bits + distinct_frames * (kWord + 2 * kIndex + sizeof(Frame));
+      nodes * 2 * kIndex + bits + distinct_frames * (2 * kIndex + 2 * sizeof(Frame));
   // Ranks, offsets, children, nodes in order, depths.
   const std::uint64_t walking =
       nodes * (4 * kIndex + sizeof(std::uint16_t)) + bits + distinct_frames * sizeof(Frame);
