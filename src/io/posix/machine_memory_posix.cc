@@ -115,7 +115,8 @@ std::uint64_t limit_of_group(const std::string& root, const GroupMount& mount,
     while (path.ends_with('/')) {
       path.pop_back();
     }
-    const std::string folder = root + std::string(mount.place) + path + "/";
+    std::string folder = root;
+    folder.append(mount.place).append(path).append("/");
     least = std::min({least, limit_in(text_of_file(folder + file)),
                       hierarchical_limit(text_of_file(folder + "memory.stat"))});
     if (path.empty()) {
