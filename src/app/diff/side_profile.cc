@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/diff/trace_counts.h"
 #include "app/diff/trace_numbers.h"
 #include "export/html/page_functions.h"
 #include "export/selection/capture_view.h"
@@ -121,18 +122,19 @@ class FileReading {
     }
     selection_ = std::move(*selection);
     traces_.emplace(view_.stack_count);
+    counts_.emplace(view_.stack_count, *traces_);
     for (const Event& event : view_.events) {
-      wanted_.push_back(event.name == query_.event);
+      wanted_.push_back(event.name == query_.event ? 1 : 0);
     }
     weighted_ = query_.options.unit == DiffUnit::kWeight || view_.aggregated();
     const std::string_view unit = view_.fact(std::string(exporting::kUnitKey) + query_.event);
     counts_weigh_one_ = view_.aggregated() && (unit.empty() || unit == "count");
-    const Status counted =
-        selection_->for_each_in_any_order([this](std::span<const exporting::SelectedSample> block) {
+    const Status counted = selection_->for_each_summed(
+        weighted_, [this](std::span<const exporting::SummedSample> block) {
           for (std::size_t i = 0; i < block.size(); ++i) {
             const auto& ahead = block[std::min(i + kSamplesAhead, block.size() - 1)];
-            traces_->prefetch(ahead.context, ahead.stack);
-            if (wanted_[block[i].event]) {
+            counts_->prefetch(ahead.context, ahead.stack);
+            if (wanted_[block[i].event] != 0) {
               add(block[i]);
             }
           }
@@ -146,7 +148,7 @@ class FileReading {
     return place_stacks();
   }
 
-  void add(const exporting::SelectedSample& sample) {
+  void add(const exporting::SummedSample& sample) {
     if (!blocks_.surely_in(block_, sample.time_ns)) {
       const std::size_t block = blocks_.of(sample.time_ns);
       if (block != block_) {
@@ -155,33 +157,29 @@ class FileReading {
       }
     }
     const std::uint64_t value = weighted_ ? sample.weight : sample.count;
+    counts_->add(sample.context, sample.stack, value);
+    if (!weighted_ || counts_weigh_one_) {
+      ones_ += value;
+      return;
+    }
     const auto real = static_cast<double>(value);
     ProfileUnit& unit = units_[block_];
     unit.value += real;
-    unit.squares +=
-        !weighted_ || counts_weigh_one_
-            ? real
-            : real * real / static_cast<double>(std::max<std::uint64_t>(sample.count, 1));
-    side_.samples += counts_weigh_one_ ? value : sample.count;
-    const std::uint32_t trace = traces_->number(sample.context, sample.stack);
-    if (trace == in_block_.size()) {
-      in_block_.push_back(0);
-    }
-    if (in_block_[trace] == 0 && value != 0) {
-      touched_.push_back(trace);
-    }
-    in_block_[trace] += value;
+    unit.squares += real * real / static_cast<double>(std::max<std::uint64_t>(sample.count, 1));
+    side_.samples += sample.count;
   }
 
   // What came since the last one belongs to a unit.
   void end_block() {
     ProfileUnit& unit = units_[block_];
-    for (const std::uint32_t trace : touched_) {
+    unit.value += static_cast<double>(ones_);
+    unit.squares += static_cast<double>(ones_);
+    side_.samples += ones_;
+    ones_ = 0;
+    counts_->drain([&unit](std::uint32_t trace, std::uint64_t value) {
       unit.nodes.push_back(trace);  // becomes a node in place_stacks
-      unit.values.push_back(in_block_[trace]);
-      in_block_[trace] = 0;
-    }
-    touched_.clear();
+      unit.values.push_back(value);
+    });
   }
 
   void set_seconds() {
@@ -319,14 +317,14 @@ class FileReading {
   TimeBlocks blocks_;
   std::unique_ptr<exporting::SampleSelection> selection_;
   std::unique_ptr<FrameEntities> entities_;
-  std::vector<bool> wanted_;  // by event
+  std::vector<std::uint8_t> wanted_;  // by event
   bool weighted_ = false;
   bool counts_weigh_one_ = false;
   std::vector<ProfileUnit> units_;
   std::size_t block_ = 0;
   std::optional<TraceNumbers> traces_;
-  std::vector<std::uint64_t> in_block_;  // by trace
-  std::vector<std::uint32_t> touched_;
+  std::optional<TraceCounts> counts_;
+  std::uint64_t ones_ = 0;  // samples of the block that is open which count for one each
   std::vector<std::uint32_t> node_of_trace_;
   std::vector<PathFrame> path_;  // root first
   std::vector<std::uint32_t> number_of_entity_;

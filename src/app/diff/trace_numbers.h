@@ -45,13 +45,6 @@ class TraceNumbers {
     return number;
   }
 
-  /// Fetches what number() will look at: of many callstacks it lies beyond the caches.
-  void prefetch(std::uint32_t context, StackId stack) const {
-    if (context < arrays_.size() && !arrays_[context].empty()) {
-      __builtin_prefetch(arrays_[context].data() + (stack == kNoStack ? stacks_ : stack));
-    }
-  }
-
   [[nodiscard]] std::size_t size() const { return traces_.size(); }
   [[nodiscard]] std::uint32_t context(std::uint32_t trace) const {
     return static_cast<std::uint32_t>(traces_[trace] >> 32);

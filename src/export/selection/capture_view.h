@@ -12,6 +12,7 @@
 #include "stackpack/names.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
+#include "stackpack/sample_cursor.h"
 
 namespace stackpack::exporting {
 
@@ -37,6 +38,9 @@ struct CaptureView {
   std::function<Status(const SampleQuery&,
                        const std::function<bool(std::span<const StoredSample>)>&)>
       samples;
+  /// As visit_samples(); not in views that are made by hand.
+  std::function<Status(const SampleScan&, const std::function<bool(const SampleColumns&)>&)>
+      columns;
   /// As Reader::callstacks.
   std::function<Status(std::span<const StackId>,
                        const std::function<bool(std::size_t, std::span<const Frame>)>&)>

@@ -116,6 +116,9 @@ Result<CaptureView> view_of(const Reader& reader) {
   view.samples = [&reader](const SampleQuery& query, const auto& visit) {
     return reader.samples(query, visit);
   };
+  view.columns = [&reader](const SampleScan& scan, const auto& visit) {
+    return visit_samples(reader, scan, visit);
+  };
   view.callstacks = [&reader](std::span<const StackId> ids, const auto& visit) {
     return reader.callstacks(ids, visit);
   };

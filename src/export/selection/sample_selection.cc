@@ -13,6 +13,8 @@ namespace stackpack::exporting {
 namespace {
 
 constexpr std::size_t kBlockSamples = 4096;
+constexpr Error kNotInFile{ErrorCode::kCorrupt, kNoOffset,
+                           "a sample names what is not in the file"};
 
 Error usage(std::string_view what) {
   return {ErrorCode::kUsage, kNoOffset, what};
@@ -24,6 +26,10 @@ std::uint64_t earliest_of(std::span<const StoredSample> samples) {
     earliest = std::min(earliest, sample.time_ns);
   }
   return earliest;
+}
+
+SummedSample summed(const StoredSample& sample, std::uint64_t count, std::uint32_t context) {
+  return {sample.time_ns, sample.weight, count, sample.stack, context, sample.event};
 }
 
 }  // namespace
@@ -149,12 +155,9 @@ Status SampleSelection::choose_times() {
   return query_.from_ns <= query_.to_ns ? Status{} : usage("the time range ends before it begins");
 }
 
-Status SampleSelection::check(const StoredSample& sample) const {
-  if (sample.event >= view_.events.size() ||
-      (sample.stack != kNoStack && sample.stack >= view_.stack_count)) {
-    return Error{ErrorCode::kCorrupt, kNoOffset, "a sample names what is not in the file"};
-  }
-  return {};
+bool SampleSelection::is_in_file(const StoredSample& sample) const {
+  return sample.event < event_wanted_.size() &&
+         (sample.stack == kNoStack || sample.stack < view_.stack_count);
 }
 
 std::string_view SampleSelection::process_name(const Track& track) const {
@@ -222,34 +225,36 @@ void SampleSelection::refresh(ThreadState& state, std::uint32_t pid, std::uint32
 const SampleSelection::ThreadState& SampleSelection::state_of(std::uint32_t pid, std::uint32_t tid,
                                                               std::uint64_t time_ns) {
   const std::uint64_t key = (std::uint64_t{pid} << 32) | tid;
-  if (last_state_ == nullptr || last_key_ != key) {
-    last_state_ = &states_[key];  // references into the map stay valid
-    last_key_ = key;
+  RecentThread& recent = recent_[(pid ^ tid) % kRecentThreads];
+  if (recent.state == nullptr || recent.key != key) {
+    recent.state = &states_[key];
+    recent.key = key;
   }
-  if (time_ns < last_state_->valid_from || time_ns >= last_state_->valid_until) {
-    refresh(*last_state_, pid, tid, time_ns);
+  ThreadState& state = *recent.state;
+  if (time_ns < state.valid_from || time_ns >= state.valid_until) {
+    refresh(state, pid, tid, time_ns);
   }
-  return *last_state_;
+  return state;
 }
 
-bool SampleSelection::select(SelectedSample& sample) {
+const SampleSelection::ThreadState* SampleSelection::select(const StoredSample& sample) {
   const SampleFilter& filter = options_.filter;
   if (!event_wanted_[sample.event] || (filter.cpu && *filter.cpu != sample.cpu) ||
       (filter.no_idle && (sample.flags & kSampleIdle) != 0)) {
-    return false;
+    return nullptr;
   }
   const ThreadState& state = state_of(sample.pid, sample.tid, sample.time_ns);
-  sample.track = state.track;
-  sample.context = state.context;
-  return state.wanted;
+  return state.wanted ? &state : nullptr;
 }
 
-Status SampleSelection::drop_unwanted(std::vector<SelectedSample>& block) {
+template <typename Row>
+Status SampleSelection::drop_unwanted(std::vector<Row>& block) {
   if (!module_filter_.active()) {
     return {};
   }
   std::vector<PlacedStack> places;
-  for (const SelectedSample& sample : block) {
+  places.reserve(block.size());
+  for (const Row& sample : block) {
     const MappingContext& context = contexts_[sample.context];
     places.push_back({sample.stack, sample.context, context.pid, context.time_ns});
   }
@@ -269,57 +274,110 @@ Status SampleSelection::drop_unwanted(std::vector<SelectedSample>& block) {
 
 Status SampleSelection::for_each(
     const std::function<Status(std::span<const SelectedSample>)>& visit) {
-  return view_.has_samples ? for_each_sample(query_, visit) : for_each_count(visit);
+  return view_.has_samples ? for_each_sample(visit) : for_each_count(visit);
 }
 
-Status SampleSelection::for_each_in_any_order(
-    const std::function<Status(std::span<const SelectedSample>)>& visit) {
-  SampleQuery query = query_;
-  query.any_order = true;
-  return view_.has_samples ? for_each_sample(query, visit) : for_each_count(visit);
+Status SampleSelection::for_each_summed(
+    bool weights, const std::function<Status(std::span<const SummedSample>)>& visit) {
+  if (!view_.has_samples) {
+    std::vector<SummedSample> sums;
+    return for_each_count([&](std::span<const SelectedSample> block) {
+      sums.clear();
+      for (const SelectedSample& sample : block) {
+        sums.push_back(summed(sample, sample.count, sample.context));
+      }
+      return visit(sums);
+    });
+  }
+  SampleScan scan;
+  scan.query = query_;
+  scan.query.any_order = true;
+  scan.columns = columns_of_filter() | kStackColumn | (weights ? kWeightColumn : 0U);
+  return for_each_in_columns(scan, visit);
+}
+
+// The columns that say whether a sample is wanted, and what its addresses mean.
+std::uint32_t SampleSelection::columns_of_filter() const {
+  std::uint32_t columns = kTimeColumn | kPidColumn | kTidColumn;
+  columns |= view_.events.size() > 1 ? kEventColumn : 0U;
+  columns |= options_.filter.cpu ? kCpuColumn : 0U;
+  columns |= options_.filter.no_idle ? kFlagsColumn : 0U;
+  return columns;
+}
+
+// The samples of a block that are wanted, which is empty then.
+template <typename Row>
+Status SampleSelection::pass_on(std::vector<Row>& block,
+                                const std::function<Status(std::span<const Row>)>& visit) {
+  if (const Status status = drop_unwanted(block); !status) {
+    return status;
+  }
+  for (const Row& sample : block) {
+    range_.first_ns = range_known_ ? std::min(range_.first_ns, sample.time_ns) : sample.time_ns;
+    range_.last_ns = std::max(range_.last_ns, sample.time_ns);
+    range_known_ = true;
+  }
+  const Status visited = block.empty() ? Status{} : visit(block);
+  block.clear();
+  return visited;
 }
 
 Status SampleSelection::for_each_sample(
-    const SampleQuery& query, const std::function<Status(std::span<const SelectedSample>)>& visit) {
+    const std::function<Status(std::span<const SelectedSample>)>& visit) {
   std::vector<SelectedSample> block;
   block.reserve(kBlockSamples);
   Status status;
-  const auto flush = [&] {
-    status = drop_unwanted(block);
-    if (!status) {
-      return false;
-    }
-    for (const SelectedSample& sample : block) {
-      range_.first_ns = range_known_ ? std::min(range_.first_ns, sample.time_ns) : sample.time_ns;
-      range_.last_ns = std::max(range_.last_ns, sample.time_ns);
-      range_known_ = true;
-    }
-    status = block.empty() ? Status{} : visit(block);
-    block.clear();
-    return status.has_value();
-  };
-  const Status read = view_.samples(query, [&](std::span<const StoredSample> samples) {
+  const Status read = view_.samples(query_, [&](std::span<const StoredSample> samples) {
     earliest_ns_ = earliest_of(samples);
     for (const StoredSample& sample : samples) {
-      status = check(sample);
-      if (!status) {
+      if (!is_in_file(sample)) {
+        status = Error(kNotInFile);
         return false;
       }
-      SelectedSample selected{{sample}};
-      if (select(selected)) {
-        block.push_back(selected);
+      if (const ThreadState* const state = select(sample)) {
+        block.push_back({{sample}, 1, state->track, state->context});
       }
-      if (block.size() == kBlockSamples && !flush()) {
+      if (block.size() == kBlockSamples) {
+        status = pass_on(block, visit);
+      }
+      if (!status) {
         return false;
       }
     }
     return true;
   });
-  if (!status || !read) {
-    return status ? read : status;
-  }
-  flush();
-  return status;
+  status = status ? read : status;
+  return status ? pass_on(block, visit) : status;
+}
+
+Status SampleSelection::for_each_in_columns(
+    const SampleScan& scan, const std::function<Status(std::span<const SummedSample>)>& visit) {
+  std::vector<SummedSample> block;
+  block.reserve(kBlockSamples);
+  Status status;
+  const Status read = view_.columns(scan, [&](const SampleColumns& samples) {
+    earliest_ns_ = *std::min_element(samples.time_ns.begin(), samples.time_ns.end());
+    for (std::size_t i = 0; i < samples.rows && status; ++i) {
+      StoredSample sample;
+      sample.time_ns = samples.time_ns[i];
+      sample.pid = samples.pid[i];
+      sample.tid = samples.tid[i];
+      sample.event = samples.event.empty() ? 0 : samples.event[i];
+      sample.cpu = samples.cpu.empty() ? kUnknownId : samples.cpu[i];
+      sample.flags = samples.flags.empty() ? std::uint8_t{0} : samples.flags[i];
+      sample.weight = samples.weight.empty() ? 0 : samples.weight[i];
+      sample.stack = samples.stack[i];
+      if (const ThreadState* const state = select(sample)) {
+        block.push_back(summed(sample, 1, state->context));
+      }
+      if (block.size() == kBlockSamples) {
+        status = pass_on(block, visit);
+      }
+    }
+    return status.has_value();
+  });
+  status = status ? read : status;
+  return status ? pass_on(block, visit) : status;
 }
 
 Status SampleSelection::for_each_count(
@@ -327,20 +385,20 @@ Status SampleSelection::for_each_count(
   std::vector<SelectedSample> block;
   for (std::size_t i = 0; i < view_.stack_counts.size(); ++i) {
     const StackCount& row = view_.stack_counts[i];
-    SelectedSample sample;
+    StoredSample sample;
     sample.time_ns = std::numeric_limits<std::uint64_t>::max() - 1;
     sample.pid = row.pid;
     sample.event = row.event;
     sample.origin = row.origin;
     sample.stack = row.stack;
     sample.weight = row.weight;
-    sample.count = row.samples;
-    if (const Status status = check(sample); !status) {
-      return status;
+    if (!is_in_file(sample)) {
+      return Error(kNotInFile);
     }
     const std::optional<std::uint32_t> pid = options_.filter.pid;
-    if ((!pid || *pid == row.pid) && select(sample)) {
-      block.push_back(sample);
+    const ThreadState* const state = !pid || *pid == row.pid ? select(sample) : nullptr;
+    if (state != nullptr) {
+      block.push_back({{sample}, row.samples, state->track, state->context});
     }
     if (block.size() == kBlockSamples || i + 1 == view_.stack_counts.size()) {
       if (const Status status = drop_unwanted(block); !status) {

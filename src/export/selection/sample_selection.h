@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -44,6 +45,16 @@ struct SelectedSample : StoredSample {
   std::uint32_t context = 0;
 };
 
+/// What sums need of a sample that passed the filters.
+struct SummedSample {
+  std::uint64_t time_ns = 0;
+  std::uint64_t weight = 0;
+  std::uint64_t count = 1;  ///< as of SelectedSample
+  StackId stack = kNoStack;
+  std::uint32_t context = 0;
+  std::uint32_t event = 0;
+};
+
 /// Times of the first and the last sample selected.
 struct TimeRange {
   std::uint64_t first_ns = 0;
@@ -64,8 +75,10 @@ class SampleSelection {
   /// The samples in time order, in blocks. An error from `visit` ends the pass.
   /// Errors: those of the reader, of `visit`; kCorrupt when a sample names what is not there.
   Status for_each(const std::function<Status(std::span<const SelectedSample>)>& visit);
-  /// The same samples in an order of the file's own: for sums.
-  Status for_each_in_any_order(const std::function<Status(std::span<const SelectedSample>)>& visit);
+  /// The same samples in an order of the file's own, which costs less. `weights`: whether they are
+  /// asked for; they are 0 otherwise.
+  Status for_each_summed(bool weights,
+                         const std::function<Status(std::span<const SummedSample>)>& visit);
 
   [[nodiscard]] const std::vector<Track>& tracks() const { return tracks_; }
   [[nodiscard]] const std::vector<MappingContext>& contexts() const { return contexts_; }
@@ -127,17 +140,24 @@ class SampleSelection {
   Status check_counts() const;
   Status choose_events();
   void want_main_event();
-  Status drop_unwanted(std::vector<SelectedSample>& block);
   Status choose_times();
-  Status for_each_sample(const SampleQuery& query,
-                         const std::function<Status(std::span<const SelectedSample>)>& visit);
+  // Row: SelectedSample or SummedSample.
+  template <typename Row>
+  Status drop_unwanted(std::vector<Row>& block);
+  template <typename Row>
+  Status pass_on(std::vector<Row>& block, const std::function<Status(std::span<const Row>)>& visit);
   Status for_each_count(const std::function<Status(std::span<const SelectedSample>)>& visit);
-  Status check(const StoredSample& sample) const;
+  Status for_each_sample(const std::function<Status(std::span<const SelectedSample>)>& visit);
+  Status for_each_in_columns(const SampleScan& scan,
+                             const std::function<Status(std::span<const SummedSample>)>& visit);
+  [[nodiscard]] std::uint32_t columns_of_filter() const;
+  [[nodiscard]] bool is_in_file(const StoredSample& sample) const;
   const ThreadState& state_of(std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns);
   void refresh(ThreadState& state, std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns);
   [[nodiscard]] std::uint64_t valid_until(std::uint32_t pid, std::uint32_t tid,
                                           std::uint64_t time_ns) const;
-  bool select(SelectedSample& sample);
+  // What is known of the sample's thread; nothing when the sample is not wanted.
+  const ThreadState* select(const StoredSample& sample);
 
   const CaptureView& view_;
   const ExportOptions& options_;
@@ -161,8 +181,13 @@ class SampleSelection {
   std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>, std::uint32_t> context_numbers_;
   std::unordered_map<std::uint64_t, ThreadState> states_;
   std::uint64_t earliest_ns_ = 0;  // of the samples that are being read
-  std::uint64_t last_key_ = 0;
-  ThreadState* last_state_ = nullptr;
+  // Threads that were seen lately, by their numbers: samples are many, and a look-up is slow.
+  struct RecentThread {
+    std::uint64_t key = 0;
+    ThreadState* state = nullptr;  // references into the map stay valid
+  };
+  static constexpr std::size_t kRecentThreads = 256;
+  std::array<RecentThread, kRecentThreads> recent_{};
 };
 
 }  // namespace stackpack::exporting
