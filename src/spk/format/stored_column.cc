@@ -29,7 +29,8 @@ SymbolTable symbol_table(unsigned kept) {
       continue;
     }
     const std::size_t low = (symbol >> kept) - 1;
-    const std::uint64_t leading = (symbol & low_bits(kept)) | std::uint64_t{1} << kept;
+    const std::uint64_t first = std::uint64_t{1} << kept;
+    const std::uint64_t leading = (symbol & (first - 1)) | first;
     const bool fits = low + kept + 1 <= 64;
     table.least[symbol] = fits ? leading << low : 0;
     table.low[symbol] = fits ? low : kImpossible;
