@@ -67,10 +67,14 @@ def main():
         if passed.exists():
             passed.touch()
             return 0
-    status = subprocess.run([TIDY, "-p", folder, *options, unit], stderr=subprocess.DEVNULL, check=False).returncode
+    run = subprocess.run([TIDY, "-p", folder, *options, unit], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    status = run.returncode
+    sys.stdout.buffer.write(run.stdout)
     if status < 0:
         print(f"{unit}: {TIDY} crashed (signal {-status})")
         return 1
+    if status != 0 and not run.stdout:  # no finding: what it would not do
+        print(f"{unit}: {run.stderr.decode(errors='replace')[-500:]}")
     if status == 0 and passed:
         passed.parent.mkdir(parents=True, exist_ok=True)
         passed.touch()
