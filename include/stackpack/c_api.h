@@ -341,6 +341,7 @@ typedef struct stackpack_convert_options {
   const char* format;    /* "perf", "etl", ...; NULL: by the first bytes */
   const char* member;    /* of a zip archive: which of its captures; may be NULL */
   stackpack_progress* progress; /* may be NULL */
+  uint64_t time_resolution_ns;  /* times of samples are rounded down to it; 0: they are kept */
 } stackpack_convert_options;
 
 typedef struct stackpack_convert_report {
@@ -370,6 +371,7 @@ typedef struct stackpack_merge_options {
   uint64_t memory_limit; /* bytes; 0: 256 MiB */
   const char* format;    /* of captures among the inputs; NULL: by their first bytes */
   stackpack_progress* progress; /* may be NULL */
+  uint64_t time_resolution_ns;  /* times of samples are rounded down to it; 0: they are kept */
 } stackpack_merge_options;
 
 typedef struct stackpack_merge_report {

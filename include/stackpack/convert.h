@@ -24,6 +24,10 @@ struct ConvertOptions {
   static constexpr std::uint64_t kDefaultMemory = std::uint64_t{512} << 20;
   unsigned at_a_time = 1;  ///< conversions in this process that share that quarter
   bool samples = true;     ///< false: counts per (stack, event, process, origin) only
+  /// Times of samples are rounded down, by less than this, as far as no sample gets into another
+  /// life of its process or thread, or mapping, by it. 0 or 1: they are kept as recorded, and so
+  /// are those of imported profiles.
+  std::uint64_t time_resolution_ns = 0;
   /// Threads that encode samples, besides the one that converts; the file does not depend on it.
   /// kAutoEncoders: two, or as many as there are processors if that is less.
   unsigned encoders = kAutoEncoders;

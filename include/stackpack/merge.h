@@ -21,6 +21,7 @@ struct MergeOptions {
   static constexpr std::uint64_t kDefaultMemory = std::uint64_t{256} << 20;
   /// False: counts per (callstack, event, process, origin) only, as when an input has no more.
   bool samples = true;
+  std::uint64_t time_resolution_ns = 0;  ///< as ConvertOptions::time_resolution_ns
   unsigned encoders = ConvertOptions::kAutoEncoders;
   bool force = false;       ///< replace an existing file that is neither a .spk file nor empty
   bool keep_going = false;  ///< leave out inputs that are bad

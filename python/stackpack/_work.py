@@ -84,6 +84,7 @@ def _watched(work: Callable[[Any], Any], on_progress: Optional[OnProgress]) -> A
 def convert(input: PathLike, output: PathLike, *,  # pylint: disable=redefined-builtin
             level: int = 9, memory_limit: int = 0, samples: bool = True, redact: bool = False, force: bool = False,
             format: Optional[str] = None, member: Optional[str] = None,  # pylint: disable=redefined-builtin
+            time_resolution_ns: int = 0,
             on_progress: Optional[OnProgress] = None) -> ConvertReport:
     """Converts a capture into a .spk file, which appears whole or not at all.
 
@@ -97,6 +98,7 @@ def convert(input: PathLike, output: PathLike, *,  # pylint: disable=redefined-b
         force: replaces an existing file that is neither a .spk file nor empty.
         format: 'perf', 'etl', ...; None: by the first bytes.
         member: of a zip archive: which of its captures.
+        time_resolution_ns: times of samples are rounded down to multiples of it, and nothing else changes; 0: they are kept.
         on_progress: called some ten times a second and at the end; what it raises stops the conversion and is raised here.
 
     KeyboardInterrupt stops it, and leaves the old output alone. Raises StackpackError.
@@ -110,6 +112,7 @@ def convert(input: PathLike, output: PathLike, *,  # pylint: disable=redefined-b
         options.drop_samples = not samples
         options.redact = redact
         options.force = force
+        options.time_resolution_ns = time_resolution_ns
         options.progress = handle
         report = struct("stackpack_convert_report")
         check(lib.stackpack_convert(path_bytes(input), path_bytes(output), options, report), os.fsdecode(input))
@@ -121,6 +124,7 @@ def convert(input: PathLike, output: PathLike, *,  # pylint: disable=redefined-b
 
 def merge(inputs: Sequence[PathLike], output: PathLike, *, level: int = 9, memory_limit: int = 0, samples: bool = True,
           keep_going: bool = False, force: bool = False, format: Optional[str] = None,  # pylint: disable=redefined-builtin
+          time_resolution_ns: int = 0,
           on_progress: Optional[OnProgress] = None) -> MergeReport:
     """Merges .spk files and captures into one .spk file. The order and grouping of inputs do not show.
 
@@ -138,6 +142,7 @@ def merge(inputs: Sequence[PathLike], output: PathLike, *, level: int = 9, memor
         options.drop_samples = not samples
         options.keep_going = keep_going
         options.force = force
+        options.time_resolution_ns = time_resolution_ns
         options.progress = handle
         report = struct("stackpack_merge_report")
         kept = [ffi.new("char[]", name) for name in names]

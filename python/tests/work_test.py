@@ -27,6 +27,15 @@ def test_convert_reports_and_shows_progress(tmp_path, captures):
     assert seen[-1].bytes_total == report.input_bytes
 
 
+def test_times_are_rounded_on_request(tmp_path, captures):
+    exact = stackpack.convert(captures / "file.perf.data", tmp_path / "exact.spk")
+    rounded = stackpack.convert(captures / "file.perf.data", tmp_path / "a.spk", time_resolution_ns=1_000_000)
+    assert rounded.output_bytes < exact.output_bytes
+    merged = stackpack.merge([tmp_path / "exact.spk"], tmp_path / "b.spk")
+    rounded = stackpack.merge([tmp_path / "exact.spk"], tmp_path / "c.spk", time_resolution_ns=1_000_000)
+    assert rounded.output_bytes < merged.output_bytes
+
+
 def test_an_exception_of_the_callback_is_raised(tmp_path, captures):
     class Enough(Exception):
         """The callback's own."""

@@ -28,6 +28,7 @@ bool take_convert_options(const stackpack_convert_options* from, ConvertOptions&
   options.redact = given.redact != 0;
   options.force = given.force != 0;
   options.memory_limit = given.memory_limit;
+  options.time_resolution_ns = given.time_resolution_ns;
   options.format = given.format == nullptr ? "" : given.format;
   options.member = given.member == nullptr ? "" : given.member;
   *progress = given.progress;

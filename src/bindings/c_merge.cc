@@ -26,6 +26,7 @@ bool take_merge_options(const stackpack_merge_options* from, MergeOptions& optio
   options.keep_going = given.keep_going != 0;
   options.force = given.force != 0;
   options.memory_limit = given.memory_limit;
+  options.time_resolution_ns = given.time_resolution_ns;
   options.format = given.format == nullptr ? "" : given.format;
   *progress = given.progress;
   return true;

@@ -267,6 +267,17 @@ std::uint64_t FunctionRecorder::unsized_facts() const {
   return impl_->unsized_facts;
 }
 
+Status FunctionRecorder::for_each_time(
+    const std::function<void(std::uint32_t, std::uint64_t)>& visit) {
+  return impl_->each_row([&visit](const FunctionRow& row) -> Status {
+    const bool changes = row.news == FunctionNews::kBegins || row.news == FunctionNews::kEnds;
+    if (changes && row.owner != FunctionOwner::kImage && row.time_ns != kUnknownTime) {
+      visit(row.pid_or_image, row.time_ns);
+    }
+    return {};
+  });
+}
+
 // Visits the functions of a recorder in the order of a file: rows come by owner and address, and
 // those that touch each other are looked at together, since one decides when another was born.
 class FunctionRecorder::Finish {

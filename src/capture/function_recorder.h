@@ -56,6 +56,11 @@ class FunctionRecorder {
   /// Facts without a size, which name nothing.
   [[nodiscard]] std::uint64_t unsized_facts() const;
 
+  /// Visits when the bytes of functions of processes, and of the kernel (kKernelPid), got or lost
+  /// them: no function is born at another time. In any order, some more than once; before finish().
+  /// Errors: kIo.
+  Status for_each_time(const std::function<void(std::uint32_t pid, std::uint64_t time_ns)>& visit);
+
   /// Whether an address that occurs in a callstack may belong to a function: of `function` only
   /// owner, pid, life_ns, module, start and size are set. A return address may lie at start + size.
   using Occurs = std::function<bool(const RecordedFunction& function)>;

@@ -1,5 +1,6 @@
 #include "cli/human_text.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -12,6 +13,13 @@ namespace stackpack::cli {
 namespace {
 
 constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
+
+struct TimeUnit {
+  std::string_view word;
+  std::uint64_t nanoseconds;
+};
+constexpr std::array kTimeUnits = {TimeUnit{"s", kNanosecondsPerSecond}, TimeUnit{"ms", 1'000'000},
+                                   TimeUnit{"us", 1'000}, TimeUnit{"ns", 1}};
 
 std::string three_digits(double value, std::string_view unit) {
   const int decimals = value < 10 ? 2 : value < 100 ? 1 : 0;
@@ -118,6 +126,33 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
     return std::nullopt;
   }
   return static_cast<std::uint64_t>(number * *unit);
+}
+
+std::optional<std::uint64_t> parse_time_step(std::string_view text) {
+  double number = 0;
+  const auto [end, failure] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  const std::string_view word = text.substr(static_cast<std::size_t>(end - text.data()));
+  const auto* const unit = std::find_if(kTimeUnits.begin(), kTimeUnits.end(),
+                                        [word](const TimeUnit& one) { return one.word == word; });
+  if (failure != std::errc{} || unit == kTimeUnits.end()) {
+    return std::nullopt;
+  }
+  // Exact for what people write: a double has 53 bits, and thousandths of a unit are whole.
+  constexpr double kLargest = 9e15;
+  const double product = number * static_cast<double>(unit->nanoseconds);
+  const double whole = std::round(product);
+  if (!(product >= 0) || product > kLargest || std::abs(product - whole) > 1e-6) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint64_t>(whole);
+}
+
+std::string time_step_text(std::uint64_t step_ns) {
+  const auto* const unit = std::find_if(
+      kTimeUnits.begin(), kTimeUnits.end() - 1,
+      [step_ns](const TimeUnit& one) { return step_ns != 0 && step_ns % one.nanoseconds == 0; });
+  return fmt::format("{} {}", step_ns / unit->nanoseconds, unit->word);
 }
 
 std::string seconds_text(std::uint64_t time_ns) {

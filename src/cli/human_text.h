@@ -30,6 +30,13 @@ std::string human_ratio(double ratio);
 /// and KiB...; KB, MB, GB, TB are units of 1000. Nothing when the text is no size.
 std::optional<std::uint64_t> parse_size(std::string_view text);
 
+/// A span of time with its unit: 10ns, 1us, 250us, 1ms, 0.5s. Nothing when the text is none, is no
+/// whole number of nanoseconds, or has no unit.
+std::optional<std::uint64_t> parse_time_step(std::string_view text);
+
+/// The same as text, with the largest unit that it is a whole number of: 250 us.
+std::string time_step_text(std::uint64_t step_ns);
+
 /// Seconds and nine digits: 12.000000345.
 std::string seconds_text(std::uint64_t time_ns);
 

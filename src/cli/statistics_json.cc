@@ -126,6 +126,9 @@ void write_recording(JsonText& json, const app::CaptureFacts& facts) {
     json.field("from_ns", facts.times->from_ns);
     json.field("to_ns", facts.times->to_ns);
   }
+  if (facts.time_resolution_ns != 0) {
+    json.field("time_resolution_ns", facts.time_resolution_ns);
+  }
   json.end_object();
 }
 

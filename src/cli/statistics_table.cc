@@ -84,6 +84,11 @@ void append_origin(std::string& out, const app::Measurement& measurement) {
         fmt::format("{}, {} to {} of the capture's clock", human_seconds(duration / kNsPerSecond),
                     seconds_text(times->from_ns), seconds_text(times->to_ns)));
   }
+  if (measurement.facts.time_resolution_ns != 0) {
+    append_fact(
+        out, "times",
+        "of samples are rounded down to " + time_step_text(measurement.facts.time_resolution_ns));
+  }
   append_fact(out, "file", human_bytes(measurement.file_bytes));
 }
 

@@ -45,7 +45,8 @@ class SortedRuns {
   }
 
   /// Visits the rows of all runs in order: `before(a, b)`: whether a comes before b; of rows
-  /// neither of which comes before the other, `add(sum, row)` makes one. Once.
+  /// neither of which comes before the other, `add(sum, row)` makes one. The
+  /// runs stay, and may be visited again.
   /// Errors: kIo, and whatever `visit(const Row&)` returns.
   template <typename Before, typename Add, typename Visit>
   Status merge(const Before& before, const Add& add, const Visit& visit) {

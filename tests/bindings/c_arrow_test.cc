@@ -8,6 +8,7 @@
 
 #include "stackpack/c_api.h"
 #include "support/arrow_reading.h"
+#include "support/source_folder.h"
 #include "support/spk_reading.h"
 #include "support/temporary_folder.h"
 
@@ -65,6 +66,12 @@ TEST_SUITE("c arrow") {
     REQUIRE(stackpack_convert(input.c_str(), output.c_str(), &options, &report) == STACKPACK_OK);
     CHECK(report.samples == 2);
     CHECK(report.output_bytes == std::filesystem::file_size(output));
+    const std::string capture = source_folder() + "/testdata/file.perf.data";
+    REQUIRE(stackpack_convert(capture.c_str(), output.c_str(), &options, &report) == STACKPACK_OK);
+    const std::uint64_t exact_bytes = report.output_bytes;
+    options.time_resolution_ns = 1'000'000;
+    REQUIRE(stackpack_convert(capture.c_str(), output.c_str(), &options, &report) == STACKPACK_OK);
+    CHECK(report.output_bytes < exact_bytes);
     CHECK(stackpack_convert(folder.file("none").c_str(), output.c_str(), nullptr, nullptr) ==
           STACKPACK_NOT_FOUND);
   }

@@ -73,6 +73,14 @@ TEST_SUITE("c api of merges") {
             STACKPACK_OK);
     CHECK(report.bad_inputs == 1);
     CHECK(report.sources == 1);
+    options.drop_samples = 0;
+    options.time_resolution_ns = 1'000'000;
+    REQUIRE(stackpack_merge(inputs.data(), 2, output.c_str(), &options, &report, nullptr) ==
+            STACKPACK_OK);
+    MergeOptions rounded;
+    rounded.time_resolution_ns = 1'000'000;
+    REQUIRE(merge({first, second}, folder.file("expected.spk"), rounded, nullptr).has_value());
+    CHECK(text_of_file(output) == text_of_file(folder.file("expected.spk")));
     options.level = 23;
     CHECK(stackpack_merge(inputs.data(), 2, output.c_str(), &options, &report, nullptr) ==
           STACKPACK_USAGE);

@@ -1,8 +1,11 @@
 #include "capture/function_recorder.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -162,6 +165,37 @@ TEST_CASE("function recorder: the same with facts and texts in scratch files") {
   CHECK(expected.size() == 20'000);
   CHECK(expected.front().ends_with(" = _Zlinkage"));
   CHECK((functions_of(spilled) == expected));
+}
+
+TEST_CASE("function recorder: the times at which bytes change hands, before and beside finish") {
+  for (const std::uint64_t count : {std::uint64_t{8}, std::uint64_t{3'000}}) {
+    SystemRecorder system;
+    system.functions().configure(std::filesystem::temp_directory_path().string(), 1 << 16);
+    std::set<std::pair<std::uint32_t, std::uint64_t>> expected;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const auto news = static_cast<FunctionNews>(i % 4);
+      const auto pid = static_cast<std::uint32_t>(i % 3);
+      system.functions().add(method(pid, 100 + 20 * (i % 500), 10, news, 10 + i, "f"));
+      if (news == FunctionNews::kBegins || news == FunctionNews::kEnds) {
+        expected.emplace(pid, 10 + i);
+      }
+    }
+    FunctionFact of_image = method(1, 0, 10, FunctionNews::kBegins, 5, "in an image");
+    of_image.owner = FunctionOwner::kImage;
+    system.functions().add(of_image);
+    const auto times_of = [&system] {
+      std::set<std::pair<std::uint32_t, std::uint64_t>> seen;
+      REQUIRE(system.functions()
+                  .for_each_time([&seen](std::uint32_t pid, std::uint64_t time_ns) {
+                    seen.emplace(pid, time_ns);
+                  })
+                  .has_value());
+      return seen;
+    };
+    CHECK(times_of() == expected);
+    CHECK(times_of() == expected);
+    CHECK(functions_of(system).size() > 1);
+  }
 }
 
 TEST_CASE("function recorder: user names in paths are replaced on demand") {

@@ -51,6 +51,44 @@ TEST_CASE("durations change their form with their length") {
   CHECK(human_seconds(7500) == "2 h 05 min");
 }
 
+TEST_CASE("spans of time have a unit and are whole nanoseconds") {
+  struct Case {
+    const char* text;
+    std::optional<std::uint64_t> span;
+  };
+  const Case cases[] = {
+      {"1ns", 1},
+      {"10us", 10'000},
+      {"0.5us", 500},
+      {"250us", 250'000},
+      {"1ms", 1'000'000},
+      {"1.5s", 1'500'000'000},
+      {"0ms", 0},
+      {"1000000s", 1'000'000'000'000'000},
+      {"", std::nullopt},
+      {"us", std::nullopt},
+      {"5", std::nullopt},
+      {"1m", std::nullopt},
+      {"-1us", std::nullopt},
+      {"0.5ns", std::nullopt},
+      {"1 us", std::nullopt},
+      {"inf s", std::nullopt},
+      {"nans", std::nullopt},
+      {"1e3us", std::nullopt},
+      {"99999999999s", std::nullopt},
+  };
+  for (const Case& test : cases) {
+    CAPTURE(test.text);
+    CHECK(parse_time_step(test.text) == test.span);
+  }
+  CHECK(time_step_text(1) == "1 ns");
+  CHECK(time_step_text(250'000) == "250 us");
+  CHECK(time_step_text(1'000'000) == "1 ms");
+  CHECK(time_step_text(2'000'000'000) == "2 s");
+  CHECK(time_step_text(1'000'001) == "1000001 ns");
+  CHECK(time_step_text(0) == "0 ns");
+}
+
 TEST_CASE("shares keep digits when they are small") {
   CHECK(human_share(1, 0) == "-");
   CHECK(human_share(0, 10) == "0.00 %");

@@ -153,6 +153,7 @@ Result<ConvertReport> convert_rebased(BatchJob job, const ConvertOptions& option
   merging.level = options.level;
   merging.memory_limit = options.memory_limit;
   merging.samples = options.samples;
+  merging.time_resolution_ns = options.time_resolution_ns;
   merging.encoders = options.encoders;
   merging.force = options.force;
   ConvertProgress of_merge;

@@ -221,7 +221,8 @@ Status write_file(app::CaptureSpool& capture, io::OutputFile& out, const Convert
                                         .samples = options.samples,
                                         .threads = encoders_of(options),
                                         .stage_done = stage_done,
-                                        .written_counter = &progress.samples_written});
+                                        .written_counter = &progress.samples_written,
+                                        .time_resolution_ns = options.time_resolution_ns});
   Result<Statistics> statistics = assembler.write(out, source);
   if (!statistics) {
     return statistics.error();

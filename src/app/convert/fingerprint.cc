@@ -12,6 +12,7 @@
 
 #include "app/convert/content_digest.h"
 #include "bytes/hash.h"
+#include "capture/time_resolution.h"
 #include "io/byte_source.h"
 #include "io/directories.h"
 #include "io/utf8_path.h"
@@ -208,6 +209,9 @@ std::string fingerprint_of(std::string_view content, const ConvertOptions& optio
   text += " format " + (options.format.empty() ? "0" : options.format);
   text += " level " + std::to_string(options.level);
   text += options.samples ? " samples" : " counts";
+  if (options.samples && options.time_resolution_ns > 1) {
+    text += " times of " + std::to_string(options.time_resolution_ns);
+  }
   text += options.redact ? " redacted" : "";
   text += options.unwind ? " unwound" : "";
   text += facts_left_out ? " within " + std::to_string(options.memory_limit) : "";
@@ -229,6 +233,7 @@ std::string_view conversion_fingerprint(std::string_view fingerprint) {
 
 ConvertOptions options_before_rebasing(ConvertOptions options) {
   options.samples = true;
+  options.time_resolution_ns = 0;
   options.level = ConvertOptions{}.level;
   return options;
 }
@@ -253,6 +258,13 @@ bool is_up_to_date(const std::string& input, const std::string& output, std::str
   if (rebased) {
     const auto sources = (*reader)->sources();
     if (!sources || sources->size() != 1 || (*reader)->has_samples() != options.samples) {
+      return false;
+    }
+    const auto metadata = (*reader)->metadata();
+    const std::uint64_t wanted = options.samples ? options.time_resolution_ns : 0;
+    if (!metadata || (!capture::has_no_times(*metadata) &&
+                      std::max<std::uint64_t>(capture::time_resolution_of(*metadata), 1) !=
+                          std::max<std::uint64_t>(wanted, 1))) {
       return false;
     }
     all = sources->front().fingerprint;

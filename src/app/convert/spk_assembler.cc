@@ -10,6 +10,7 @@
 #include "app/convert/code_rows.h"
 #include "app/convert/name_rows.h"
 #include "app/convert/stack_tally.h"
+#include "capture/time_resolution.h"
 
 namespace stackpack::app {
 
@@ -43,6 +44,9 @@ Status SpkAssembler::settle(const SpooledSample& spooled, PackedStacks& stacks, 
   if (sample.pid != last_pid_) {
     last_pid_ = sample.pid;
     pids_.insert(sample.pid);
+  }
+  if (rounding_) {
+    sample.time_ns = rounding_->round(sample.pid, sample.time_ns);
   }
   sample.stack = kNoStack;
   if (stack.node != 0) {
@@ -149,7 +153,39 @@ Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source
     report_merge(statistics);
     return finish(**writer, options_.merged->tables, std::move(statistics), source.fingerprint);
   }
-  return finish(**writer, capture_.system().finish(), std::move(statistics), source.fingerprint);
+  capture::SystemTables tables = capture_.system().finish();
+  if (rounding_) {
+    capture::set_time_resolution(tables.metadata, options_.time_resolution_ns);
+  }
+  return finish(**writer, tables, std::move(statistics), source.fingerprint);
+}
+
+// When times are to be rounded, and samples have some.
+Status SpkAssembler::prepare_rounding() {
+  if (options_.time_resolution_ns <= 1 || !options_.samples) {
+    return {};
+  }
+  capture::SystemTables of_capture;
+  if (options_.merged == nullptr) {
+    of_capture = capture_.system().finish();
+  }
+  const capture::SystemTables& tables =
+      options_.merged != nullptr ? options_.merged->tables : of_capture;
+  if (capture::has_no_times(tables.metadata)) {
+    return {};
+  }
+  rounding_.emplace(options_.time_resolution_ns, tables);
+  if (options_.merged == nullptr) {
+    const Status visited = capture_.system().functions().for_each_time(
+        [this](std::uint32_t pid, std::uint64_t time_ns) {
+          rounding_->add_function_time(pid, time_ns);
+        });
+    if (!visited) {
+      return visited;
+    }
+  }
+  rounding_->begin();
+  return {};
 }
 
 Result<Statistics> SpkAssembler::finish(spk::Writer& writer, const capture::SystemTables& tables,
@@ -211,6 +247,7 @@ Status SpkAssembler::settle_merged(std::span<const SpooledSample> rows, PackedSt
       static_cast<Sample&>(sample) = static_cast<const Sample&>(row);
       sample.pid = pid;
       sample.stack = stack;
+      sample.time_ns = rounding_ ? rounding_->round(pid, sample.time_ns) : sample.time_ns;
       counted = tally.add(sample, 0);
     }
     if (!counted) {
@@ -222,6 +259,9 @@ Status SpkAssembler::settle_merged(std::span<const SpooledSample> rows, PackedSt
 
 // All samples in the order of time, with the callstacks that they have in the file.
 Status SpkAssembler::write_samples(PackedStacks& stacks, StackTally& tally, spk::Writer& writer) {
+  if (const Status prepared = prepare_rounding(); !prepared) {
+    return prepared;
+  }
   std::vector<StoredSample> batch;
   const Status merged =
       capture_.for_each_sample([&](std::span<const SpooledSample> rows) -> Status {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -11,6 +12,7 @@
 #include "app/convert/capture_spool.h"
 #include "app/convert/frame_set.h"
 #include "app/convert/packed_stacks.h"
+#include "app/convert/time_rounding.h"
 #include "capture/byte_account.h"
 #include "capture/system_recorder.h"
 #include "io/output_file.h"
@@ -46,6 +48,8 @@ class SpkAssembler {
     std::function<void(std::string_view)> stage_done{};  ///< called with what is done; may be empty
     std::atomic<std::uint64_t>* written_counter = nullptr;  ///< of samples; may be null
     const MergedFacts* merged = nullptr;                    ///< null: this is no merge
+    /// Of the times of samples, when they are written and are times; 0 or 1: as they are.
+    std::uint64_t time_resolution_ns = 0;
   };
 
   SpkAssembler(CaptureSpool& capture, Options options);
@@ -72,6 +76,7 @@ class SpkAssembler {
   Status settle_merged(std::span<const SpooledSample> rows, PackedStacks& stacks, StackTally& tally,
                        spk::Writer& writer);
   Status write_samples(PackedStacks& stacks, StackTally& tally, spk::Writer& writer);
+  Status prepare_rounding();
   Result<Statistics> finish(spk::Writer& writer, const capture::SystemTables& tables,
                             Statistics statistics, const std::string& fingerprint);
   void report_merge(Statistics& statistics) const;
@@ -85,6 +90,7 @@ class SpkAssembler {
   FrameSet frames_;                          // only when the capture names functions
   std::unordered_set<std::uint32_t> pids_;   // of samples
   std::uint32_t last_pid_ = kUnknownId - 1;  // no process has this one
+  std::optional<TimeRounding> rounding_;     // while samples are written
   spk::Writer::Stalls stalls_;
 };
 

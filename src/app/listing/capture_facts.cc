@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/listing/thread_names.h"
+#include "capture/time_resolution.h"
 #include "export/selection/capture_view.h"
 #include "export/selection/sample_selection.h"
 #include "stackpack/sources.h"
@@ -70,6 +71,7 @@ Result<CaptureFacts> capture_facts(const Reader& reader, const SampleFilter& fil
     return metadata.error();
   }
   facts.missing_images = missing_images(*metadata);
+  facts.time_resolution_ns = capture::time_resolution_of(*metadata);
   for (const MetadataEntry& entry : *metadata) {
     if (entry.key == "host.name") {
       facts.host = entry.value;

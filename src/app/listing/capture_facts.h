@@ -22,8 +22,9 @@ struct ProcessSamples {
 
 struct CaptureFacts {
   std::string host;
-  std::string command;                                    ///< of the recorder
-  std::optional<Reader::TimeRange> times;                 ///< of the samples
+  std::string command;                     ///< of the recorder
+  std::optional<Reader::TimeRange> times;  ///< of the samples
+  std::uint64_t time_resolution_ns = 0;    ///< they were rounded by less; 0: they are as recorded
   std::optional<std::vector<ProcessSamples>> by_process;  ///< most samples first, then by pid
   /// Without which callstacks could not be unwound to their root; most samples first.
   std::vector<MissingImage> missing_images;

@@ -12,6 +12,7 @@
 #include "app/merge/merge_losses.h"
 #include "app/merge/sample_rebaser.h"
 #include "capture/loss_counters.h"
+#include "capture/time_resolution.h"
 #include "core/ordered_pipeline.h"
 
 namespace stackpack::app {
@@ -249,7 +250,12 @@ Result<Statistics> MergeAttempt::write(io::OutputFile& out) {
       spool_->losses().add(loss.name, loss.kind, loss.count);
     }
   }
+  const std::uint64_t resolution =
+      std::max(options_.time_resolution_ns, tables_.time_resolution_ns());
   facts.tables = std::move(tables_).finish(numbers, sources_.sources(), images_);
+  if (resolution > 1 && keeps_samples_ && !capture::has_no_times(facts.tables.metadata)) {
+    capture::set_time_resolution(facts.tables.metadata, resolution);
+  }
   facts.names = names_.names(images_);
   facts.pids = std::move(numbers.pids);
   SpkAssembler assembler(*spool_, {.level = options_.level,
@@ -262,7 +268,8 @@ Result<Statistics> MergeAttempt::write(io::OutputFile& out) {
                                                                : ConvertStage::kFinishing;
                                        },
                                    .written_counter = &progress_.samples_written,
-                                   .merged = &facts});
+                                   .merged = &facts,
+                                   .time_resolution_ns = options_.time_resolution_ns});
   return assembler.write(out, {std::string(kKind), bytes, "", {}});
 }
 

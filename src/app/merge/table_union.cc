@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "capture/synthetic_frames.h"
+#include "capture/time_resolution.h"
 
 namespace stackpack::app {
 
@@ -17,7 +18,7 @@ constexpr std::string_view kAggregated = "samples.aggregated";
 bool is_of_one_capture(std::string_view key) {
   return key.starts_with("clock.") || key.starts_with("kernel.reference") ||
          key.starts_with("guest_kernel.") || key == kAggregated ||
-         key == capture::SyntheticFrames::kMetadataKey;
+         key == capture::kTimeResolutionKey || key == capture::SyntheticFrames::kMetadataKey;
 }
 
 std::uint64_t start_order(std::uint64_t start_ns) {
@@ -50,6 +51,7 @@ Status TableUnion::add(std::span<const Event> events, std::span<const MetadataEn
                  "an imported profile does not merge with a capture: its samples have no times"};
   }
   aggregated_ = aggregated;
+  time_resolution_ns_ = std::max(time_resolution_ns_, capture::time_resolution_of(metadata));
   synthetic_ |= value_of(metadata, capture::SyntheticFrames::kMetadataKey) == "1";
   for (const Event& event : events) {
     events_.emplace(std::pair(event.name, event.has_weight), 0);

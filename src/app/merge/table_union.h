@@ -30,6 +30,9 @@ class TableUnion {
   /// The number of an event in events().
   [[nodiscard]] std::uint32_t event(const Event& event) const;
 
+  /// By how little times of an input may have been rounded; the most of all inputs, 0: by nothing.
+  [[nodiscard]] std::uint64_t time_resolution_ns() const { return time_resolution_ns_; }
+
   /// Processes and threads of an input. Errors: those of the reader and of `processes`.
   Status add_lives(const Reader& reader, const SourceClock& clock, InputProcesses& processes);
   /// A mapping that frames with their recorded addresses are in.
@@ -49,6 +52,7 @@ class TableUnion {
   bool any_input_ = false;
   bool aggregated_ = false;
   bool synthetic_ = false;
+  std::uint64_t time_resolution_ns_ = 0;
   capture::SystemTables tables_;
 };
 

@@ -95,7 +95,8 @@ void CommandDefinitions::define_convert_packing(CLI::App& sub) {
   ConvertArguments& arguments = invocation.convert;
   ConvertOptions& options = arguments.options;
   add_level(sub, "; full blocks of samples take level 1 below 10", options.level);
-  add_no_samples(sub, options.samples);
+  CLI::Option* const no_samples = add_no_samples(sub, options.samples);
+  add_time_resolution(sub, no_samples, options.time_resolution_ns);
   sub.add_flag("--redact", options.redact,
                "leave out command lines, the host's name, and user names in paths")
       ->group(group(kPacking));

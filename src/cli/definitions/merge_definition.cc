@@ -23,7 +23,8 @@ void add_merge_inputs(CLI::App& sub, MergeArguments& arguments) {
 
 void add_merge_packing(CLI::App& sub, MergeOptions& options) {
   add_level(sub, "", options.level);
-  add_no_samples(sub, options.samples);
+  CLI::Option* const no_samples = add_no_samples(sub, options.samples);
+  add_time_resolution(sub, no_samples, options.time_resolution_ns);
   add_size(sub, "--memory-limit",
            "memory for callstacks, counts and scratch: 64MiB, 2GiB, ...; at least 16MiB",
            options.memory_limit, app::Batch::kLeastMemoryLimit)

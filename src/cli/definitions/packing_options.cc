@@ -1,8 +1,15 @@
 #include "cli/definitions/packing_options.h"
 
+#include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
 
 #include "cli/definitions/option_kinds.h"
+#include "cli/human_text.h"
+#include "cli/suggestion.h"
 
 namespace stackpack::cli {
 
@@ -41,6 +48,36 @@ CLI::Option* add_no_samples(CLI::App& command, bool& samples) {
       .add_flag_callback(
           "--no-samples", [&samples] { samples = false; },
           "keep counts per callstack, event and process instead of the samples")
+      ->group(group(kPacking));
+}
+
+CLI::Option* add_time_resolution(CLI::App& command, CLI::Option* no_samples,
+                                 std::uint64_t& resolution_ns) {
+  const std::string name = "--time-resolution";
+  const auto take = [name, &resolution_ns](const std::string& word) {
+    constexpr std::uint64_t kMost = 60'000'000'000;
+    const std::optional<std::uint64_t> step = parse_time_step(word);
+    if (!step) {
+      const std::array<std::string, 4> units = {"ns", "us", "ms", "s"};
+      const std::string unit =
+          word.substr(std::min(word.find_first_not_of("0123456789."), word.size()));
+      const bool known = std::find(units.begin(), units.end(), unit) != units.end();
+      refuse(name, fmt::format("'{}' is no span of time; write for example 1us or 10ms{}", word,
+                               known || unit.empty() ? "" : did_you_mean(unit, units)));
+    }
+    if (*step == 0 || *step > kMost) {
+      refuse(name, fmt::format("{} is {}", word,
+                               *step == 0 ? "too little; at least 1ns" : "too much; at most 60s"));
+    }
+    resolution_ns = *step;
+  };
+  return command
+      .add_option_function<std::string>(
+          name, take,
+          "round times of samples down to multiples of this, 1us, 1ms, ..., so that they take less "
+          "room; never into another life of a process, thread or mapping")
+      ->type_name("SPAN")
+      ->excludes(no_samples)
       ->group(group(kPacking));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "cli/arguments.h"
@@ -23,6 +24,10 @@ CLI::Option* add_level(CLI::App& command, const std::string& more, int& level);
 
 /// --no-samples
 CLI::Option* add_no_samples(CLI::App& command, bool& samples);
+
+/// --time-resolution, which does not go with `no_samples`.
+CLI::Option* add_time_resolution(CLI::App& command, CLI::Option* no_samples,
+                                 std::uint64_t& resolution_ns);
 
 /// --progress
 CLI::Option* add_progress(CLI::App& command, const std::string& text, ProgressMode& mode);

@@ -1,0 +1,54 @@
+// Of times that were rounded on request: what a file says of them.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stackpack/model.h"
+
+namespace stackpack::capture {
+
+/// The metadata key: times of samples were rounded down, by fewer nanoseconds than its value. It is
+/// not there when they are as recorded.
+inline constexpr std::string_view kTimeResolutionKey = "samples.time_resolution_ns";
+
+/// Whether samples are those of an imported profile, whose times say nothing.
+inline bool has_no_times(std::span<const MetadataEntry> metadata) {
+  for (const MetadataEntry& entry : metadata) {
+    if (entry.key == "samples.aggregated") {
+      return entry.value == "1";
+    }
+  }
+  return false;
+}
+
+/// What the metadata of a file say; 0: times are as recorded.
+inline std::uint64_t time_resolution_of(std::span<const MetadataEntry> metadata) {
+  std::uint64_t resolution = 0;
+  for (const MetadataEntry& entry : metadata) {
+    if (entry.key == kTimeResolutionKey) {
+      const char* const end = entry.value.data() + entry.value.size();
+      const auto [rest, failure] = std::from_chars(entry.value.data(), end, resolution);
+      resolution = failure == std::errc{} && rest == end ? resolution : 0;
+    }
+  }
+  return resolution;
+}
+
+/// Says it in metadata, which are by key.
+inline void set_time_resolution(std::vector<MetadataEntry>& metadata, std::uint64_t resolution_ns) {
+  auto at = metadata.begin();
+  while (at != metadata.end() && at->key < kTimeResolutionKey) {
+    ++at;
+  }
+  if (at == metadata.end() || at->key != kTimeResolutionKey) {
+    at = metadata.insert(at, {std::string(kTimeResolutionKey), {}});
+  }
+  at->value = std::to_string(resolution_ns);
+}
+
+}  // namespace stackpack::capture
