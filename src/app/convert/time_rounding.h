@@ -22,7 +22,7 @@ namespace stackpack::app {
 class TimeRounding {
  public:
   /// Beyond, samples between the first and the last birth keep their times.
-  static constexpr std::size_t kMostFunctionTimes = std::size_t{1} << 20;
+  static constexpr std::size_t kMostFunctionTimes = std::size_t{1} << 19;
 
   /// `resolution_ns`: above 0.
   TimeRounding(std::uint64_t resolution_ns, const capture::SystemTables& tables);
