@@ -62,8 +62,7 @@ void spk_page(std::span<const std::byte> data) {
   std::uint64_t total = 0;
   std::vector<Frame> stack;
   for (std::uint32_t i = 0; i < page->stack_count() && total < 100'000; ++i) {
-    stack.clear();
-    page->append_stack(i, dictionary, *edges, stack);
+    page->read_stack(i, dictionary, *edges, stack);
     require(!stack.empty() && stack.size() <= spk::kMaxStackDepth);
     total += stack.size();
     for (const Frame& frame : stack) {

@@ -88,31 +88,78 @@ ResidentPage first_page(const Pages& pages) {
   return std::move(page).value();
 }
 
+// Decodes every page alone, from the last to the first, and compares all callstacks.
+std::vector<ResidentPage> check_pages_of(const test::StackSet& stacks) {
+  const std::vector<test::RootFirstStack> expected = test::list_of(stacks);
+  const Pages pages = pages_of(stacks);
+  std::vector<ResidentPage> decoded;
+  std::vector<Frame> frames;
+  for (std::size_t number = pages.contents.size(); number-- > 0;) {
+    Result<ResidentPage> page = decode(pages, number, pages.contents[number]);
+    REQUIRE(page.has_value());
+    CHECK(page->node_count() == pages.expected[number].nodes);
+    for (std::uint32_t stack = 0; stack < page->stack_count(); ++stack) {
+      page->read_stack(stack, pages.dictionary, pages.edges, frames);
+      const auto id = static_cast<std::size_t>(pages.expected[number].first_stack) + stack;
+      REQUIRE(test::RootFirstStack(frames.rbegin(), frames.rend()) == expected[id]);
+      REQUIRE(page->leaf_of(stack, pages.edges) < pages.dictionary.size());
+      REQUIRE(pages.dictionary[page->leaf_of(stack, pages.edges)] == frames.front());
+    }
+    decoded.push_back(std::move(page).value());
+  }
+  return decoded;
+}
+
 TEST_SUITE("spk pages") {
   TEST_CASE("page: each decodes alone, in any order") {
     test::Random random(41);
     const test::StackSet stacks = test::random_stacks(random, 9'000, 60, 500);
-    const std::vector<test::RootFirstStack> expected = test::list_of(stacks);
-    const Pages pages = pages_of(stacks);
-    REQUIRE(pages.contents.size() >= 3);
-    for (std::size_t number = pages.contents.size(); number-- > 0;) {
-      const Result<ResidentPage> page = decode(pages, number, pages.contents[number]);
-      REQUIRE(page.has_value());
-      CHECK(page->node_count() == pages.expected[number].nodes);
-      for (std::uint32_t stack = 0; stack < page->stack_count(); ++stack) {
-        std::vector<Frame> frames;
-        page->append_stack(stack, pages.dictionary, pages.edges, frames);
-        const auto id = static_cast<std::size_t>(pages.expected[number].first_stack) + stack;
-        REQUIRE(test::RootFirstStack(frames.rbegin(), frames.rend()) == expected[id]);
+    CHECK(check_pages_of(stacks).size() >= 3);
+  }
+
+  TEST_CASE("page: paths of blocks in deep callstacks, with a cost that is bounded") {
+    // A chain through three pages with side branches, so that the paths of most blocks are long and
+    // go on from those of the blocks before; then the same with frames that recur.
+    for (const std::uint64_t distinct : {20'000U, 7U}) {
+      CAPTURE(distinct);
+      test::StackSet stacks;
+      test::RootFirstStack chain;
+      for (std::uint64_t depth = 0; depth < 10'000; ++depth) {
+        chain.push_back({FrameMode::kUser, 1'000 + depth % distinct});
+        if (depth % 97 == 0) {
+          test::RootFirstStack branch = chain;
+          for (std::uint64_t i = 0; i < depth % 300; ++i) {
+            branch.push_back({FrameMode::kUser, 50'000 + i});
+          }
+          stacks.insert(branch);
+        }
+      }
+      stacks.insert(chain);
+      for (const ResidentPage& page : check_pages_of(stacks)) {
+        CHECK(page.shape().block_frames <= page.node_count());
+        CHECK(page.memory_bytes() <
+              6 * std::uint64_t{page.node_count()} + 3 * page.shape().spine + 1'000);
       }
     }
+  }
+
+  TEST_CASE("page: leaves whose position in a long row is no byte") {
+    test::StackSet stacks;
+    for (std::uint64_t child = 0; child < 700; ++child) {
+      stacks.insert({{FrameMode::kUser, 1}, {FrameMode::kUser, 10 + child}});
+    }
+    const std::vector<ResidentPage> pages = check_pages_of(stacks);
+    REQUIRE(pages.size() == 1);
+    CHECK(pages[0].shape().indexed == 1);
+    CHECK(pages[0].shape().coded == 699);  // the first child is the top one
+    CHECK(pages[0].shape().far_codes == 700 - 255);
   }
 
   TEST_CASE("page: frames are named where they must be, once per word of bits at least") {
     // A chain of one frame: each node is the top child of the one before.
     test::StackSet chain;
     chain.insert(test::RootFirstStack(200, Frame{FrameMode::kUser, 5}));
-    CHECK(first_page(pages_of(chain)).shape().named == 4);  // nodes 0, 64, 128, 192
+    CHECK(first_page(pages_of(chain)).shape().indexed == 4);  // nodes 0, 64, 128, 192
     // Two children of one frame: the one that comes first most often is the top child.
     test::StackSet forks;
     for (std::uint64_t i = 0; i < 10; ++i) {
@@ -120,8 +167,11 @@ TEST_SUITE("spk pages") {
       forks.insert({{FrameMode::kUser, 200 + i}, {FrameMode::kUser, 1}, {FrameMode::kUser, child}});
     }
     // 30 nodes: 10 under the root, of which one is the first of the page; below each the only
-    // child, which needs no name; below that 7 top children and 3 others.
-    CHECK(first_page(pages_of(forks)).shape().named == 10 + 3);
+    // child, which needs no name; below that 7 top children and 3 others, all of them leaves.
+    const ResidentPage page = first_page(pages_of(forks));
+    CHECK(page.shape().indexed == 10);
+    CHECK(page.shape().coded == 3);
+    CHECK(page.shape().far_codes == 0);
   }
 
   TEST_CASE("page: what the index says must be so") {
@@ -163,7 +213,7 @@ TEST_SUITE("spk pages") {
         ++decoded;
         std::vector<Frame> frames;
         for (std::uint32_t stack = 0; stack < page->stack_count(); ++stack) {
-          page->append_stack(stack, pages.dictionary, pages.edges, frames);
+          page->read_stack(stack, pages.dictionary, pages.edges, frames);
         }
         REQUIRE(!frames.empty());
       }
@@ -181,7 +231,7 @@ TEST_SUITE("spk pages") {
     const Result<ResidentPage> page = decode(pages, 15, pages.contents[15]);
     REQUIRE(page.has_value());
     CHECK(page->shape().spine == 15 * kNodesPerPage);
-    page->append_stack(0, pages.dictionary, pages.edges, frames);
+    page->read_stack(0, pages.dictionary, pages.edges, frames);
     CHECK(frames == stack);
   }
 }

@@ -38,8 +38,9 @@ void FrameDictionary::seal() {
 
 void FrameDictionary::close_group() {
   const auto [low, high] = std::minmax_element(open_.begin(), open_.end());
-  const FrameMode first = mode_of(size_ - static_cast<std::uint32_t>(open_.size()));
-  const FrameMode last = mode_of(size_ - 1);
+  const FrameMode first =
+      mode_of(size_ - static_cast<std::uint32_t>(open_.size()), mode_end_.data());
+  const FrameMode last = mode_of(size_ - 1, mode_end_.data());
   Group group{};
   group.base = *low;
   group.place = distances_.size() & 0xFFFFFFFFFFFF;

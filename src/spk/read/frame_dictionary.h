@@ -28,17 +28,11 @@ class FrameDictionary {
 
   [[nodiscard]] std::uint32_t size() const { return size_; }
 
+  class Lookup;
+  /// For many look-ups one after the other, once sealed; not longer than the dictionary.
+  [[nodiscard]] Lookup lookup() const;
   /// The frame at `index` < size(), once sealed.
-  [[nodiscard]] Frame operator[](std::uint32_t index) const {
-    // Past the containers: a hardened standard library would check every subscript, and this is
-    // the innermost step of decoding. The index was checked when the page was loaded.
-    const Group& group = groups_.data()[index / kGroupFrames];
-    const std::size_t place = group.place + std::size_t{group.width} * (index % kGroupFrames);
-    std::uint64_t distance = 0;
-    std::memcpy(&distance, distances_.data() + place, sizeof distance);
-    const auto mode = group.mode != kMixed ? static_cast<FrameMode>(group.mode) : mode_of(index);
-    return {mode, group.base + (distance & kWidthMask.data()[group.width])};
-  }
+  [[nodiscard]] Frame operator[](std::uint32_t index) const;
 
   [[nodiscard]] std::uint64_t memory_bytes() const;
 
@@ -55,9 +49,10 @@ class FrameDictionary {
     std::uint64_t mode : 8;    // of all frames, or kMixed
   };
 
-  [[nodiscard]] FrameMode mode_of(std::uint32_t index) const {
+  using ModeEnds = std::array<std::uint32_t, kFrameModeCount>;  // index after the mode's last frame
+  static FrameMode mode_of(std::uint32_t index, const std::uint32_t* ends) {
     unsigned mode = 0;
-    while (index >= mode_end_[mode]) {
+    while (index >= ends[mode]) {
       ++mode;
     }
     return static_cast<FrameMode>(mode);
@@ -68,7 +63,40 @@ class FrameDictionary {
   std::vector<std::byte> distances_;
   std::vector<std::uint64_t> open_;  // addresses of the group under construction
   std::uint32_t size_ = 0;
-  std::array<std::uint32_t, kFrameModeCount> mode_end_{};  // index after the mode's last frame
+  ModeEnds mode_end_{};
 };
+
+class FrameDictionary::Lookup {
+ public:
+  Frame operator[](std::uint32_t index) const {
+    // Past the containers: a hardened standard library would check every subscript, and this is
+    // the innermost step of decoding. The index was checked when the page was loaded.
+    const Group& group = groups_[index / kGroupFrames];
+    const std::size_t place = group.place + std::size_t{group.width} * (index % kGroupFrames);
+    std::uint64_t distance = 0;
+    std::memcpy(&distance, distances_ + place, sizeof distance);
+    const auto mode =
+        group.mode != kMixed ? static_cast<FrameMode>(group.mode) : mode_of(index, mode_ends_);
+    return {mode, group.base + (distance & kWidthMask.data()[group.width])};
+  }
+
+ private:
+  friend class FrameDictionary;
+  explicit Lookup(const FrameDictionary& dictionary)
+      : groups_(dictionary.groups_.data()),
+        distances_(dictionary.distances_.data()),
+        mode_ends_(dictionary.mode_end_.data()) {}
+
+  const Group* groups_;
+  const std::byte* distances_;
+  const std::uint32_t* mode_ends_;
+};
+
+inline FrameDictionary::Lookup FrameDictionary::lookup() const {
+  return Lookup(*this);
+}
+inline Frame FrameDictionary::operator[](std::uint32_t index) const {
+  return lookup()[index];
+}
 
 }  // namespace stackpack::spk

@@ -121,7 +121,8 @@ bool PageDecoder::walk_nodes(const EdgeTable& edges) {
     const std::uint32_t position =
         parent.next == 0 ? edges.position(parent.row, child) : parent.next + child;
     const std::uint32_t frame = edges.child(parent.row, position);
-    nodes_[i] = {frame, parent.node, static_cast<bool>((parent.next == 0) & (child == 0))};
+    nodes_[i] = {frame, parent.node, position,
+                 static_cast<bool>((parent.next == 0) & (child == 0))};
     parent.next = position + 1;
     path_[depth++] = {{edges[frame], frame, 0}, i};
   }
@@ -151,7 +152,8 @@ Result<ResidentPage> PageDecoder::decode(std::span<const std::byte> content, con
       !exceptions_fit()) {
     return bad;
   }
-  ResidentPage page(nodes_, spine_, exceptions_, bit_width_of(edges.row_count() - 1));
+  ResidentPage page =
+      packer_.pack(nodes_, spine_, exceptions_, bit_width_of(edges.row_count() - 1));
   if (page.stack_count() != expected.stacks) {
     return bad;
   }

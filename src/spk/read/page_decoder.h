@@ -7,6 +7,7 @@
 #include "bytes/byte_cursor.h"
 #include "spk/format/page_path.h"
 #include "spk/read/edge_table.h"
+#include "spk/read/page_packer.h"
 #include "spk/read/resident_page.h"
 #include "stackpack/result.h"
 
@@ -63,6 +64,7 @@ class PageDecoder {
   std::vector<Node> nodes_;
   std::vector<Level> path_;  // the first `depth_` are the root and the frames to the latest node
   std::size_t depth_ = 0;
+  PagePacker packer_;
 };
 
 }  // namespace stackpack::spk

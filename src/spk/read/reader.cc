@@ -143,9 +143,8 @@ Status Reader::callstack(StackId id, std::vector<Frame>& frames) const {
     return page.error();
   }
   const std::uint64_t first = impl_->dag.pages()[static_cast<std::size_t>(number)].first_stack;
-  frames.clear();
-  page.value()->append_stack(static_cast<std::uint32_t>(id - first), impl_->dag.dictionary(),
-                             impl_->dag.edges(), frames);
+  page.value()->read_stack(static_cast<std::uint32_t>(id - first), impl_->dag.dictionary(),
+                           impl_->dag.edges(), frames);
   return {};
 }
 
@@ -168,9 +167,8 @@ Status Reader::callstacks(
     }
     const std::uint64_t first = impl_->dag.pages()[static_cast<std::size_t>(run.page)].first_stack;
     for (const std::size_t at : run.positions) {
-      frames.clear();
-      page.value()->append_stack(static_cast<std::uint32_t>(ids[at] - first),
-                                 impl_->dag.dictionary(), impl_->dag.edges(), frames);
+      page.value()->read_stack(static_cast<std::uint32_t>(ids[at] - first), impl_->dag.dictionary(),
+                               impl_->dag.edges(), frames);
       if (!visit(at, frames)) {
         return {};
       }

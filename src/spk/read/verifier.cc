@@ -81,8 +81,7 @@ Status check_pages(const VerifiedParts& parts, Totals& totals) {
     scratch->pages.last_path(path);
     last_ends = page->last_node_ends_stack();
     for (std::uint32_t stack = 0; stack < page->stack_count(); ++stack) {
-      frames.clear();
-      page->append_stack(stack, parts.dag.dictionary(), parts.dag.edges(), frames);
+      page->read_stack(stack, parts.dag.dictionary(), parts.dag.edges(), frames);
       totals.depth_of_stack.push_back(static_cast<std::uint16_t>(frames.size()));
       totals.leaf_of_stack.push_back(page->leaf_of(stack, parts.dag.edges()));
     }
