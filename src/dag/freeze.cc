@@ -13,11 +13,12 @@
 #include "dag/freeze.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <new>
-#include <numeric>
 #include <utility>
 
+#include "core/key_order.h"
 #include "core/task_line.h"
 
 namespace stackpack::dag {
@@ -107,6 +108,30 @@ struct NumberedFrames {
   std::vector<Frame> dictionary;
 };
 
+// Frames go by mode first, then by address: the numbers of each mode's frames, by address.
+using FramesByMode = std::array<std::vector<core::OrderKey>, kFrameModeCount>;
+
+FramesByMode sort_frames(Array<FrameWord> words, std::uint32_t count, const EscapeTable& escapes) {
+  std::array<std::size_t, kFrameModeCount> counts{};
+  for (std::uint32_t i = 0; i < count; ++i) {
+    ++counts[static_cast<std::size_t>(frame_of(escapes, words[i]).mode)];
+  }
+  FramesByMode frames;
+  for (std::size_t mode = 0; mode < frames.size(); ++mode) {
+    frames[mode].reserve(counts[mode]);
+  }
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Frame frame = frame_of(escapes, words[i]);
+    frames[static_cast<std::size_t>(frame.mode)].push_back({frame.address, i});
+  }
+  words.release();
+  for (std::vector<core::OrderKey>& of_mode : frames) {
+    std::vector<core::OrderKey> scratch;
+    core::sort_by_value(of_mode, scratch);
+  }
+  return frames;
+}
+
 NumberedFrames number_frames(Array<FrameWord>& words, std::uint32_t node_count,
                              const EscapeTable& escapes) {
   WordNumbers numbers;
@@ -118,24 +143,15 @@ NumberedFrames number_frames(Array<FrameWord>& words, std::uint32_t node_count,
   words.release();
 
   const std::uint32_t distinct = numbers.size();
-  std::vector<Frame> frames;  // by number
-  frames.reserve(distinct);
-  {
-    const Array<FrameWord> distinct_words = numbers.take_words();
-    for (std::uint32_t i = 0; i < distinct; ++i) {
-      frames.push_back(frame_of(escapes, distinct_words[i]));
-    }
-  }
+  const FramesByMode frames = sort_frames(numbers.take_words(), distinct, escapes);
   NumberedFrames result;
-  std::vector<std::uint32_t> order(distinct);
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(),
-            [&frames](std::uint32_t a, std::uint32_t b) { return frames[a] < frames[b]; });
   result.dictionary.reserve(distinct);
   std::vector<std::uint32_t> rank_of(distinct);
-  for (std::uint32_t rank = 0; rank < distinct; ++rank) {
-    rank_of[order[rank]] = rank;
-    result.dictionary.push_back(frames[order[rank]]);
+  for (std::size_t mode = 0; mode < frames.size(); ++mode) {
+    for (const core::OrderKey& frame : frames[mode]) {
+      rank_of[frame.index] = static_cast<std::uint32_t>(result.dictionary.size());
+      result.dictionary.push_back({static_cast<FrameMode>(mode), frame.value});
+    }
   }
   for (std::uint32_t node = 1; node < node_count; ++node) {
     ranks[node] = rank_of[ranks[node]];
@@ -267,9 +283,9 @@ std::uint64_t freeze_peak_bytes(std::uint64_t nodes, std::uint64_t distinct_fram
   // Distinct words; their slots up to 3/8 full after doubling, 4 bytes each.
   const std::uint64_t numbering =
       nodes * (kWord + 2 * kIndex) + bits + distinct_frames * (kWord + kIndex * 8 / 3);
-  // The frames by number and in order, their order and their ranks.
-  const std::uint64_t sorting =
-      nodes * 2 * kIndex + bits + distinct_frames * (2 * kIndex + 2 * sizeof(Frame));
+  // The frames by address, twice while they are sorted, or once more as frames, and their ranks.
+  const std::uint64_t sorting = nodes * 2 * kIndex + bits +
+                                distinct_frames * (kIndex + sizeof(core::OrderKey) + sizeof(Frame));
   // Ranks, offsets, children, nodes in order, depths.
   const std::uint64_t walking =
       nodes * (4 * kIndex + sizeof(std::uint16_t)) + bits + distinct_frames * sizeof(Frame);

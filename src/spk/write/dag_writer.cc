@@ -60,6 +60,10 @@ Status DagWriter::begin() {
     return out_of_order();
   }
   stage_ = Stage::kFrames;
+  compressor_.emplace(out_.level(), threaded_,
+                      [this](std::span<const std::byte> frame, std::uint32_t raw_bytes) {
+                        return write_block(frame, raw_bytes);
+                      });
   out_.begin_section(SectionKind::kFrames);
   return {};
 }
@@ -88,11 +92,29 @@ Status DagWriter::add_frames(std::span<const Frame> frames) {
 }
 
 Status DagWriter::write_frames() {
-  content_.clear();
-  encode_frame_block(frames_, content_);
+  encode_frame_block(frames_, compressor_->filling());
   frames_.clear();
-  const auto record = out_.add_block(content_);
-  return record ? Status() : Status(record.error());
+  return submit_block();
+}
+
+// Passes a block of a table on.
+Status DagWriter::submit_block() {
+  if (compressor_->filling().size() > kMaxBlockBytes) {
+    return Error{ErrorCode::kLimit, kNoOffset, "spk: a row is too long for a block"};
+  }
+  return compressor_->submit();
+}
+
+// Writes what was compressed, in the order in which it was passed on.
+Status DagWriter::write_block(std::span<const std::byte> frame, std::uint32_t raw_bytes) {
+  const auto record = out_.add_frame(frame, raw_bytes);
+  if (!record) {
+    return record.error();
+  }
+  if (stage_ == Stage::kPages) {
+    pages_[written_pages_++].block = record.value();
+  }
+  return {};
 }
 
 Status DagWriter::end_frames() {
@@ -101,8 +123,7 @@ Status DagWriter::end_frames() {
       return written;
     }
   }
-  frames_ = {};
-  out_.end_section(frame_count_);
+  frames_ = {};  // the last blocks are compressed during the survey
   stage_ = Stage::kSurvey;
   survey_.emplace(frame_count_);
   written_.emplace(frame_count_);
@@ -141,15 +162,15 @@ Status DagWriter::begin_pages() {
   if (stage_ != Stage::kSurvey) {
     return out_of_order();
   }
-  stage_ = Stage::kPages;
+  if (const Status flushed = compressor_->flush(); !flushed) {
+    return flushed;
+  }
+  out_.end_section(frame_count_);
   if (const Status written = write_edges(); !written) {
     return written;
   }
+  stage_ = Stage::kPages;
   encoder_.emplace(*edges_);
-  compressor_.emplace(out_.level(), threaded_,
-                      [this](std::span<const std::byte> frame, std::uint32_t raw_bytes) {
-                        return write_page(frame, raw_bytes);
-                      });
   out_.begin_section(SectionKind::kPages);
   return {};
 }
@@ -164,8 +185,8 @@ Status DagWriter::write_edges() {
         !added) {
       return added;
     }
-    const auto record = out_.add_block(block);
-    return record ? Status() : Status(record.error());
+    std::swap(compressor_->filling(), block);
+    return submit_block();
   });
   std::uint64_t count = 0;
   const Status added = counter_->for_each([&](const CountedEdge& edge) -> Status {
@@ -178,8 +199,10 @@ Status DagWriter::write_edges() {
   if (const Status ended = encoder.finish(); !ended) {
     return ended;
   }
+  const Status finished = edges_->finish();
+  const Status flushed = compressor_->flush();
   out_.end_section(count);
-  return edges_->finish();
+  return finished ? flushed : finished;
 }
 
 Status DagWriter::add(std::span<const DagNode> nodes) {
@@ -217,15 +240,6 @@ Status DagWriter::make_page() {
     return Error{ErrorCode::kLimit, kNoOffset, "spk: page is too large"};
   }
   pages_.push_back({{}, stacks});
-  return {};
-}
-
-Status DagWriter::write_page(std::span<const std::byte> frame, std::uint32_t raw_bytes) {
-  const auto record = out_.add_frame(frame, raw_bytes);
-  if (!record) {
-    return record.error();
-  }
-  pages_[written_pages_++].block = record.value();
   return {};
 }
 

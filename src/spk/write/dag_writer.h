@@ -52,7 +52,7 @@ class NodeOrder {
 class DagWriter {
  public:
   /// `table_bytes`: most bytes for the table of edges, which beyond them goes to scratch files in
-  /// `scratch_directory`; 0: no limit. `threaded`: pages are compressed on a thread of their own.
+  /// `scratch_directory`; 0: no limit. `threaded`: blocks are compressed on a thread of their own.
   DagWriter(SectionWriter& out, std::string scratch_directory, std::uint64_t table_bytes,
             bool threaded);
 
@@ -76,7 +76,8 @@ class DagWriter {
   Status end_frames();
   Status write_edges();
   Status make_page();
-  Status write_page(std::span<const std::byte> frame, std::uint32_t raw_bytes);
+  Status submit_block();
+  Status write_block(std::span<const std::byte> frame, std::uint32_t raw_bytes);
   Status write_index();
 
   SectionWriter& out_;
@@ -92,7 +93,7 @@ class DagWriter {
   std::optional<EdgeCounter> counter_;
   std::optional<EdgeRanks> edges_;
   std::optional<PageEncoder> encoder_;
-  std::optional<BlockCompressor> compressor_;  // of pages
+  std::optional<BlockCompressor> compressor_;  // of frames, edges and pages
   std::vector<PageEntry> pages_;
   std::size_t written_pages_ = 0;
   BlockContent content_;
