@@ -13,6 +13,7 @@
 #include "dag/builder.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <new>
 #include <span>
@@ -32,14 +33,20 @@
 namespace stackpack::dag {
 namespace {
 
-constexpr std::uint64_t kMaxNodes = 0xffff'ffff;
+constexpr std::uint64_t kMaxNodes = NodeMap::kMostNodes;
 constexpr std::uint64_t kCacheBudget = std::uint64_t{16} << 20;
 
 // Whole callstacks are kept where they take no more than a quarter of the limit: wherever a
 // conversion may have one, so that what the builder counts depends on the limit as little as can
 // be.
-bool keeps_recent(std::uint64_t limit) {
-  return limit == 0 || limit / 4 >= RecentStacks::bytes_of(true);
+std::uint32_t recent_slots(const Builder::Options& options) {
+  std::uint32_t slots = RecentStacks::kMostSlots;
+  if (options.memory_limit != 0 && options.cache_bytes == 0) {
+    while (slots > 0 && RecentStacks::bytes_of(slots) > options.memory_limit / 4) {
+      slots = slots > RecentStacks::kLeastSlots ? slots / 2 : 0;
+    }
+  }
+  return slots;
 }
 
 std::uint64_t cache_budget(const Builder::Options& options) {
@@ -53,12 +60,26 @@ std::uint64_t cache_budget(const Builder::Options& options) {
 // Nodes from which on a second thread pays for itself when they are frozen.
 constexpr std::uint32_t kManyNodes = 65'536;
 
+// Callstacks of which the hash is known, and the kept addresses fetched, ahead of their turn.
+constexpr std::size_t kBegun = 16;
+constexpr std::size_t kFetched = 6;
+constexpr std::size_t kArriving = 32;
+
 // Nodes for which the memory limit is checked in one go.
 constexpr std::uint64_t kGrant = 4096;
 
 // What freezing takes with a second thread, if no two frames are the same.
 std::uint64_t side_by_side_bytes(std::uint64_t nodes) {
   return freeze_peak_bytes(nodes, nodes) + 8 * nodes;
+}
+
+// Another thread may have written them, so that they are in its cache and not in ours.
+void prefetch_addresses(const capture::StackView& stack) {
+  constexpr std::size_t kLine = 64 / sizeof(std::uint64_t);
+  const std::uint64_t* const addresses = stack.addresses.data();
+  for (std::size_t i = 0; i < stack.depth(); i += kLine) {
+    __builtin_prefetch(addresses + i);
+  }
 }
 
 Error full_error() {
@@ -74,7 +95,7 @@ Error memory_error() {
 struct Builder::Impl {
   explicit Impl(const Options& options)
       : limit(options.memory_limit),
-        recent(keeps_recent(limit)),
+        recent(recent_slots(options)),
         cache_bytes(options.cache_bytes),
         cache(cache_budget(options)) {
     if (!store.reserve(1)) {
@@ -120,7 +141,18 @@ struct Builder::Impl {
 Result<std::size_t> Builder::Impl::take_in(std::span<const Arrival> arrivals,
                                            std::span<NodeIndex> nodes) {
   group.clear();
+  std::array<RecentStacks::Place, kBegun> places;
+  std::size_t begun = 0;
   for (std::size_t i = 0; i < arrivals.size(); ++i) {
+    for (; begun < std::min(arrivals.size(), i + kBegun); ++begun) {
+      if (begun + kArriving < arrivals.size()) {
+        prefetch_addresses(arrivals[begun + kArriving].stack);
+      }
+      recent.begin(arrivals[begun].stack, places[begun % kBegun]);
+    }
+    if (i + kFetched < begun) {
+      recent.fetch(places[(i + kFetched) % kBegun]);
+    }
     const capture::StackView& view = arrivals[i].stack;
     if (view.depth() > kMaxDepth) {
       const Error error{ErrorCode::kUnsupported, kNoOffset, "callstack deeper than 65,535 frames"};
@@ -130,7 +162,7 @@ Result<std::size_t> Builder::Impl::take_in(std::span<const Arrival> arrivals,
     if (view.empty()) {
       continue;
     }
-    RecentStacks::Place place;
+    RecentStacks::Place& place = places[i % kBegun];
     nodes[i] = static_cast<NodeIndex>(recent.find(view, place));
     if (nodes[i] != kRoot) {
       continue;
@@ -263,7 +295,7 @@ bool Builder::Impl::fits(std::uint64_t nodes, std::uint64_t map_capacity,
     return true;
   }
   const std::uint64_t scratch =
-      map_capacity == map.capacity() ? 0 : NodeMap::rebuild_scratch_bytes(nodes);
+      map_capacity == map.capacity() ? 0 : NodeMap::rebuild_scratch_bytes(map.capacity());
   const std::uint64_t building = NodeStore::bytes_for(nodes) + NodeMap::bytes_of(map_capacity) +
                                  scratch + cache.most_bytes() + recent.memory_bytes() +
                                  escape_bytes + sizeof(Impl) + IncomingGroup::most_bytes();
@@ -277,7 +309,7 @@ bool Builder::Impl::fits(std::uint64_t nodes, std::uint64_t map_capacity,
 Status Builder::Impl::make_room(std::uint64_t more) {
   const std::uint64_t least = store.size() + more;
   if (least > kMaxNodes) {
-    return Error{ErrorCode::kLimit, kNoOffset, "more than 2^32 - 1 distinct callstack nodes"};
+    return Error{ErrorCode::kLimit, kNoOffset, "too many distinct callstack nodes"};
   }
   const std::uint64_t escape_bytes = escapes.memory_bytes();
   std::uint64_t capacity = NodeMap::next_capacity(map.capacity(), least, NodeMap::Growth::kUsual);

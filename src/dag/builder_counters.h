@@ -11,7 +11,7 @@ struct BuilderCounters {
   /// Frames found in the thread's last callstack, or with a whole recent one: not looked up.
   std::uint64_t prefix_frames = 0;
   std::uint64_t lookups = 0;     ///< look-ups in the map
-  std::uint64_t probes = 0;      ///< slots read for them
+  std::uint64_t probes = 0;      ///< candidates that they gave, and buckets that had no more
   std::uint64_t node_reads = 0;  ///< nodes read to verify a candidate
   std::uint64_t rehashes = 0;
 };

@@ -33,7 +33,7 @@ std::uint32_t visit(RecentStacks& recent, const OneModeStack& stack, std::uint32
 
 TEST_SUITE("recent stacks") {
   TEST_CASE("a kept callstack is found again; another depth, frame or mode is another one") {
-    RecentStacks recent(true);
+    RecentStacks recent(RecentStacks::kLeastSlots);
     const OneModeStack stack({1, 2, 3, 4, 5});
     CHECK(visit(recent, stack, 7) == 0);
     CHECK(visit(recent, stack, 8) == 7);
@@ -44,7 +44,7 @@ TEST_SUITE("recent stacks") {
   }
 
   TEST_CASE("the deepest that is kept, and one frame more") {
-    RecentStacks recent(true);
+    RecentStacks recent(RecentStacks::kLeastSlots);
     const OneModeStack deepest(std::vector<std::uint64_t>(RecentStacks::kDeepest, 5));
     const OneModeStack deeper(std::vector<std::uint64_t>(RecentStacks::kDeepest + 1, 5));
     CHECK(visit(recent, deepest, 1) == 0);
@@ -55,16 +55,53 @@ TEST_SUITE("recent stacks") {
   }
 
   TEST_CASE("switched off it finds nothing and takes nothing") {
-    RecentStacks recent(false);
+    RecentStacks recent(0);
     const OneModeStack stack({1, 2, 3});
     CHECK(visit(recent, stack, 1) == 0);
     CHECK(visit(recent, stack, 2) == 0);
     CHECK(recent.memory_bytes() == 0);
-    CHECK(RecentStacks(true).memory_bytes() == RecentStacks::bytes_of(true));
+    CHECK(RecentStacks(64).memory_bytes() == RecentStacks::bytes_of(64));
+  }
+
+  TEST_CASE("a look-up in three steps finds what one in a single step does") {
+    RecentStacks recent(RecentStacks::kLeastSlots);
+    const OneModeStack known({1, 2, 3, 4, 5});
+    const OneModeStack other({1, 2, 3, 4, 6});
+    CHECK(visit(recent, known, 7) == 0);
+    RecentStacks::Place of_known;
+    RecentStacks::Place of_other;
+    recent.begin(known.view(), of_known);
+    recent.begin(other.view(), of_other);
+    recent.fetch(of_known);
+    recent.fetch(of_other);
+    CHECK(recent.find(known.view(), of_known) == 7);
+    CHECK(recent.find(other.view(), of_other) == 0);
+    recent.keep(other.view(), of_other, 8);
+    CHECK(visit(recent, other, 9) == 8);
+  }
+
+  TEST_CASE("what the ring has overwritten is not found, what is left is") {
+    constexpr std::uint32_t kSlots = 64;
+    constexpr std::uint32_t kDepth = 100;
+    constexpr std::uint32_t kHeld = kSlots * RecentStacks::kWordsPerSlot / kDepth;
+    const auto stack_of = [](std::uint64_t number) {
+      std::vector<std::uint64_t> addresses(kDepth, 0x1000);
+      addresses[kDepth / 2] = number;
+      return OneModeStack(addresses);
+    };
+    RecentStacks recent(kSlots);
+    for (std::uint32_t i = 1; i <= 500; ++i) {
+      CHECK(visit(recent, stack_of(i), i) == 0);
+      CHECK(visit(recent, stack_of(i), i) == i);
+      RecentStacks::Place place;
+      CHECK((i <= kHeld || recent.find(stack_of(i - kHeld).view(), place) == 0));
+      const std::uint32_t before = recent.find(stack_of(i - 1).view(), place);
+      CHECK((before == i - 1 || before == 0));  // one in `kSlots` has the same slot
+    }
   }
 
   TEST_CASE("where callstacks are new it rests, and tries again later") {
-    RecentStacks recent(true);
+    RecentStacks recent(RecentStacks::kLeastSlots);
     const OneModeStack known({1, 2, 3});
     CHECK(visit(recent, known, 7) == 0);
     std::uint64_t next = 1'000;
@@ -97,7 +134,7 @@ TEST_SUITE("recent stacks") {
     const std::uint64_t y1 = x1 ^ ((2 ^ x0) * kMultiplier) ^ ((2 ^ y0) * kMultiplier);
     const OneModeStack a({x0, x1});
     const OneModeStack b({y0, y1});
-    RecentStacks recent(true);
+    RecentStacks recent(RecentStacks::kLeastSlots);
     CHECK(visit(recent, a, 1) == 0);
     CHECK(visit(recent, b, 2) == 0);  // in the same place, with the same tag
     CHECK(visit(recent, a, 3) == 0);  // so a was replaced
