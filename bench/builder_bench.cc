@@ -33,7 +33,8 @@ struct Run {
 using Ids = std::vector<std::uint32_t>;
 
 // A source has a callstack in its hands, and so in the cache, before it passes it on. The stream of
-// a benchmark comes from memory, so it is fetched a few callstacks ahead, for every variant.
+// a benchmark comes from memory, so it is fetched a few callstacks ahead, for every variant that is
+// given one callstack at a time.
 void prefetch_stack(const StackStream& stream, std::size_t i) {
   if (i < stream.size()) {
     const auto addresses = stream.stack(i).addresses;
@@ -54,7 +55,8 @@ double intern_all(BuilderType& builder, const StackStream& stream, Ids& ids) {
   return watch.nanoseconds();
 }
 
-// The same for ours, which is given as many callstacks at once as in a conversion.
+// The same for ours, which is given as many callstacks at once as in a conversion, and fetches them
+// itself.
 double intern_together(dag::Builder& builder, const StackStream& stream, Ids& ids, bool by_cpu) {
   constexpr std::size_t kTogether = 256;
   const Stopwatch watch;
@@ -65,7 +67,6 @@ double intern_together(dag::Builder& builder, const StackStream& stream, Ids& id
   while (done < stream.size()) {
     for (; offered < std::min(done + kTogether, stream.size()); ++offered) {
       const StackStream::Entry& entry = stream.entry(offered);
-      prefetch_stack(stream, offered);
       arrivals.push_back({stream.stack(offered), by_cpu ? entry.cpu : entry.thread});
     }
     const std::size_t count = builder.intern_some(arrivals, nodes).value();
