@@ -125,6 +125,34 @@ TEST_SUITE("recent stacks") {
     CHECK(back);
   }
 
+  TEST_CASE("what was overwritten by a callstack of the same hash is not taken for the old one") {
+    constexpr std::uint32_t kSlots = 64;
+    constexpr std::uint32_t kRing = kSlots * RecentStacks::kWordsPerSlot;
+    // As below: two frames of the same hash as two others.
+    constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15;
+    const OneModeStack old({0x1000, 0x3000});
+    const std::uint64_t y1 = 0x3000 ^ ((2 ^ 0x1000) * kMultiplier) ^ ((2 ^ 0x2000) * kMultiplier);
+    const OneModeStack other({0x2000, y1});
+    RecentStacks recent(kSlots);
+    CHECK(visit(recent, old, 7) == 0);
+    RecentStacks::Place of_old;
+    recent.begin(old.view(), of_old);
+    std::uint64_t next = 0;
+    const auto keep_elsewhere = [&](std::vector<std::uint64_t> addresses) {
+      RecentStacks::Place place;
+      do {
+        addresses.back() = ++next;
+        recent.begin(OneModeStack(addresses).view(), place);
+      } while (place.slot == of_old.slot);
+      CHECK(visit(recent, OneModeStack(addresses), 9) == 0);
+    };
+    for (std::uint32_t words = 2; words < kRing; words += 66) {
+      keep_elsewhere(std::vector<std::uint64_t>(66));
+    }
+    keep_elsewhere({0x2000, y1, 0});  // stands where `old` stood
+    CHECK(visit(recent, other, 8) == 0);
+  }
+
   TEST_CASE("callstacks of one hash keep nodes of their own") {
     // The hash of two frames is a chain ((depth ^ x0) * m ^ x1) * m: x1 can make up for any x0.
     constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15;
