@@ -26,7 +26,7 @@ ROOMS = {
     "formats/etl": (["public", "core", "bytes", "io", "scratch", "capture"], []),
     "formats/folded": (["public", "core", "bytes", "io", "capture"], []),
     "formats/pprof": (["public", "core", "bytes", "io", "codec", "capture"], ["protozero/"]),
-    "dag": (["public", "core", "bytes", "io", "scratch", "capture"], []),
+    "dag": (["public", "core", "bytes", "io", "scratch", "capture"], ["emmintrin.h"]),
     "spk/format": (["public", "core", "bytes", "codec"], []),
     "spk/read": (["public", "core", "bytes", "io", "codec", "capture", "spk/format"], []),
     "spk/write": (["public", "core", "bytes", "io", "codec", "scratch", "capture", "dag", "spk/format"], []),
