@@ -33,10 +33,31 @@ inline std::size_t find_word(std::span<const std::byte> bytes, std::size_t from,
   return bytes.size();
 }
 
-/// How many of the bytes from `from` on, a multiple of kVectorBytes, certainly have no such word.
-/// For long payloads: the compiler makes vectors of the loop. The highest bit is not in `mask`.
-inline constexpr std::size_t kVectorBytes = 256;
-std::size_t bytes_without_word(std::span<const std::byte> bytes, std::size_t from,
-                               std::uint64_t mask, std::uint64_t value);
+/// How many of the bytes from `from` on, a multiple of kVectorBytes, certainly have no word with
+/// `value` in the bits of `mask`, both of which are in a word's low half. `from` is at most
+/// bytes.size(). Cost: a handful of instructions for four words.
+inline constexpr std::size_t kVectorBytes = 32;
+inline std::size_t bytes_without_word(std::span<const std::byte> bytes, std::size_t from,
+                                      std::uint32_t mask, std::uint32_t value) {
+  using Lanes [[gnu::vector_size(kVectorBytes / 2)]] = std::uint32_t;
+  const Lanes masks = {mask, mask, mask, mask};
+  const Lanes values = {value, value, value, value};
+  std::size_t at = from;
+  for (; bytes.size() - at >= kVectorBytes; at += kVectorBytes) {
+    Lanes first;
+    Lanes second;
+    std::memcpy(&first, bytes.data() + at, sizeof first);
+    std::memcpy(&second, bytes.data() + at + sizeof first, sizeof second);
+    // High halves are compared, too, which is faster than to leave them out.
+    const auto found = ((first & masks) == values) | ((second & masks) == values);
+    std::uint64_t halves[2];
+    static_assert(sizeof halves == sizeof found);
+    std::memcpy(halves, &found, sizeof halves);
+    if ((halves[0] | halves[1]) != 0) {
+      break;
+    }
+  }
+  return at - from;
+}
 
 }  // namespace stackpack::bytes

@@ -1,5 +1,7 @@
 #include "formats/etl/etl_sample_writer.h"
 
+#include <utility>
+
 namespace stackpack::etl {
 
 std::uint32_t SampleWriter::event_index(std::uint32_t number) {
@@ -50,20 +52,80 @@ capture::StackView SampleWriter::view_of(std::span<const std::uint64_t> frames) 
   return {frames, runs_};
 }
 
-Status SampleWriter::recorded(const EventFacts& event, std::span<const std::uint64_t> frames) {
-  return sink_.add_sample(sample_of(event, StackOrigin::kRecorded), view_of(frames));
+// What is known of a callstack lies in memory that left the processor's caches. A callstack waits
+// until there are some, so that all of it is fetched at a time.
+Status SampleWriter::add_to_group(const EventFacts& event, std::span<const std::uint64_t> frames,
+                                  std::span<const std::uint64_t> more, Reading reading) {
+  Grouped& grouped = group_[grouped_];
+  grouped.sample = sample_of(event, StackOrigin::kRecorded);
+  grouped.begin = frames_.size();
+  frames_.insert(frames_.end(), frames.begin(), frames.end());
+  frames_.insert(frames_.end(), more.begin(), more.end());
+  grouped.end = frames_.size();
+  grouped.reading = reading;
+  grouped.prepared = knows_stacks_
+                         ? recent_.prepare(std::as_bytes(std::span(frames_).subspan(grouped.begin)),
+                                           static_cast<std::uint8_t>(reading))
+                         : 0;
+  ++grouped_;
+  return grouped_ == kTogether || frames_.size() >= kFramesTogether ? flush() : Status();
+}
+
+Status SampleWriter::flush() {
+  const std::span<const Grouped> group = std::span(group_).first(std::exchange(grouped_, 0));
+  for (const Grouped& grouped : group) {
+    recent_.fetch(grouped.prepared);
+  }
+  for (const Grouped& grouped : group) {
+    if (const Status given = give(grouped); !given) {
+      return given;
+    }
+  }
+  frames_.clear();
+  return {};
+}
+
+Status SampleWriter::give(const Grouped& grouped) {
+  const auto frames =
+      std::span<const std::uint64_t>(frames_).subspan(grouped.begin, grouped.end - grouped.begin);
+  const std::span<const std::byte> chain = std::as_bytes(frames);
+  const auto reading = static_cast<std::uint8_t>(grouped.reading);
+  const capture::StackMemo memo =
+      knows_stacks_ ? recent_.find(chain, reading, grouped.prepared) : capture::StackMemo{};
+  if (memo.known) {
+    return sink_.add_sample(grouped.sample, {}, memo);
+  }
+  if (memo.slot != capture::StackMemo::kNone) {
+    recent_.keep(chain, reading, memo, false);
+  }
+  if (grouped.reading != Reading::kAllUser) {
+    return sink_.add_sample(grouped.sample, view_of(frames), memo);
+  }
+  runs_.assign(1, {FrameMode::kUser, static_cast<std::uint32_t>(frames.size())});
+  return sink_.add_sample(grouped.sample, {frames, runs_}, memo);
+}
+
+Status SampleWriter::recorded(const EventFacts& event, std::span<const std::uint64_t> frames,
+                              std::span<const std::uint64_t> more) {
+  return add_to_group(event, frames, more,
+                      pointer_size_ == 4 ? Reading::kAddresses32 : Reading::kAddresses64);
 }
 
 Status SampleWriter::recorded_user(const EventFacts& event, std::span<const std::uint64_t> frames) {
-  runs_.assign(1, {FrameMode::kUser, static_cast<std::uint32_t>(frames.size())});
-  return sink_.add_sample(sample_of(event, StackOrigin::kRecorded), {frames, runs_});
+  return add_to_group(event, frames, {}, Reading::kAllUser);
 }
 
 Status SampleWriter::ip_only(const EventFacts& event) {
+  if (const Status flushed = flush(); !flushed) {
+    return flushed;
+  }
   return sink_.add_sample(sample_of(event, StackOrigin::kIpOnly), view_of({&event.ip, 1}));
 }
 
 Status SampleWriter::add_pending(const EventFacts& event, capture::PendingStack pending) {
+  if (const Status flushed = flush(); !flushed) {
+    return flushed;
+  }
   const bool has_ip = (event.flags & kEventIsSample) != 0;
   const std::span<const std::uint64_t> fallback(&event.ip, has_ip ? 1 : 0);
   return sink_.add_pending_sample(
@@ -73,6 +135,9 @@ Status SampleWriter::add_pending(const EventFacts& event, capture::PendingStack 
 
 Status SampleWriter::resolve_pending(capture::PendingStack pending,
                                      std::span<const std::uint64_t> frames) {
+  if (const Status flushed = flush(); !flushed) {
+    return flushed;
+  }
   return sink_.resolve_pending(pending, view_of(frames));
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "capture/callstack_sink.h"
+#include "capture/recent_chains.h"
 #include "formats/etl/event/etl_clock.h"
 #include "formats/etl/event/event_kinds.h"
 #include "formats/etl/event/event_window.h"
@@ -22,18 +25,31 @@ constexpr bool is_kernel_address(std::uint64_t address, std::uint8_t pointer_siz
 class SampleWriter {
  public:
   /// All references must outlive the writer. `pointer_size` is the file's.
-  SampleWriter(capture::CallstackSink& sink, EventRows& rows, EventKinds& kinds,
-               const EtlClock& clock, std::uint8_t pointer_size)
-      : sink_(sink), rows_(rows), kinds_(kinds), clock_(clock), pointer_size_(pointer_size) {}
+  /// Traces of one sink share `recent`.
+  SampleWriter(capture::CallstackSink& sink, EventRows& rows, capture::RecentChains& recent,
+               EventKinds& kinds, const EtlClock& clock, std::uint8_t pointer_size)
+      : sink_(sink),
+        knows_stacks_(sink.remembers_stacks()),
+        rows_(rows),
+        recent_(recent),
+        kinds_(kinds),
+        clock_(clock),
+        pointer_size_(pointer_size) {}
 
-  /// A recorded callstack, leaf first; the mode of each frame follows from its address.
-  Status recorded(const EventFacts& event, std::span<const std::uint64_t> frames);
+  /// A recorded callstack, leaf first: `frames` and then `more`. The mode of each frame follows
+  /// from its address.
+  Status recorded(const EventFacts& event, std::span<const std::uint64_t> frames,
+                  std::span<const std::uint64_t> more = {});
 
   /// A recorded callstack which is user mode throughout, whatever its addresses.
   Status recorded_user(const EventFacts& event, std::span<const std::uint64_t> frames);
 
   /// A profile sample without a callstack.
   Status ip_only(const EventFacts& event);
+
+  /// Hands over the recorded callstacks that wait to be looked for together. To be called before
+  /// another writer's, and at the end.
+  Status flush();
 
   /// Gives the rows of events the names that the trace had after their first samples.
   void rename_events();
@@ -43,16 +59,38 @@ class SampleWriter {
   Status resolve_pending(capture::PendingStack pending, std::span<const std::uint64_t> frames);
 
  private:
+  // What the modes of a callstack's frames follow from besides the addresses.
+  enum class Reading : std::uint8_t { kAddresses32, kAddresses64, kAllUser };
+
+  // A recorded callstack of the group that is looked for together.
+  struct Grouped {
+    Sample sample;
+    std::size_t begin = 0;  // of its frames
+    std::size_t end = 0;
+    std::uint64_t prepared = 0;
+    Reading reading = Reading::kAddresses64;
+  };
+  static constexpr std::size_t kTogether = 16;
+  static constexpr std::size_t kFramesTogether = 4096;
+
+  Status add_to_group(const EventFacts& event, std::span<const std::uint64_t> frames,
+                      std::span<const std::uint64_t> more, Reading reading);
+  Status give(const Grouped& grouped);
   Sample sample_of(const EventFacts& event, StackOrigin origin);
   std::uint32_t event_index(std::uint32_t kind);
   capture::StackView view_of(std::span<const std::uint64_t> frames);
 
   capture::CallstackSink& sink_;
+  bool knows_stacks_;  // the sink remembers: a known callstack need not be handed over
   EventRows& rows_;
+  capture::RecentChains& recent_;
   EventKinds& kinds_;
   const EtlClock& clock_;
   std::uint8_t pointer_size_;
   std::vector<capture::ModeRun> runs_;
+  std::array<Grouped, kTogether> group_;
+  std::size_t grouped_ = 0;
+  std::vector<std::uint64_t> frames_;  // of the group
 };
 
 }  // namespace stackpack::etl

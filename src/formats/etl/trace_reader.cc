@@ -7,7 +7,6 @@
 #include "bytes/byte_cursor.h"
 #include "formats/etl/etl_losses.h"
 #include "formats/etl/event/etl_event_names.h"
-#include "formats/etl/stacks/frame_list.h"
 
 namespace stackpack::etl {
 
@@ -62,7 +61,7 @@ TraceReader::TraceReader(const LogFileHeader& header, capture::CallstackSink& si
       threads_(space_),
       window_(std::max<std::size_t>(options.event_window, 1)),
       keys_(space_),
-      samples_(sink, shared.rows, kinds_, group_.clock(), header.pointer_size),
+      samples_(sink, shared.rows, shared.recent, kinds_, group_.clock(), header.pointer_size),
       join_(space_, threads_, window_, keys_, samples_, losses_, header.pointer_size),
       extended_(space_, keys_, join_.pairs(), samples_, losses_),
       titles_(shared.titles) {
@@ -85,8 +84,13 @@ void TraceReader::bad_payload(std::string_view counter, const EventPlace& place)
 
 Status TraceReader::take(const EventView& event, const EventPlace& place) {
   EventUse use;
+  const std::uint32_t kind = kinds_.classify(event, use);
+  if (use.role == EventRole::kStackInline) {  // nothing but its stack is of interest
+    ++counts_.events;
+    return stack_event(event, place, use.role);
+  }
   EventFacts facts;
-  facts.kind = kinds_.classify(event, use);
+  facts.kind = kind;
   facts.clock = event.clock;
   facts.pid = event.pid;
   facts.tid = event.tid;
@@ -232,8 +236,7 @@ Status TraceReader::stack_event(const EventView& event, const EventPlace& place,
       bad_payload(loss::kBadStackEvents, place);
       return {};
     }
-    read_frames(in.rest(), event.pointer_size, frames_);
-    return join_.definition(key, frames_, place.file_offset);
+    return join_.definition(key, frames_.read(in.rest(), event.pointer_size), place.file_offset);
   }
   Fragment fragment;
   fragment.event_clock = in.read<std::uint64_t>();
@@ -247,9 +250,9 @@ Status TraceReader::stack_event(const EventView& event, const EventPlace& place,
       bad_payload(loss::kBadStackEvents, place);
       return {};
     }
-    read_frames(in.rest(), event.pointer_size, frames_);
-    const bool kernel = !frames_.empty() && is_kernel_address(frames_.back(), event.pointer_size);
-    return join_.inline_fragment(fragment, frames_, kernel);
+    const std::span<const std::uint64_t> frames = frames_.read(in.rest(), event.pointer_size);
+    const bool kernel = !frames.empty() && is_kernel_address(frames.back(), event.pointer_size);
+    return join_.inline_fragment(fragment, frames, kernel);
   }
   const std::uint64_t key = read_pointer(in, event.pointer_size);
   if (!in.ok()) {
@@ -317,9 +320,10 @@ Status TraceReader::clr_stack(const EventView& event, const EventPlace& place, T
   const auto count = in.read<std::uint32_t>();
   const std::uint64_t bytes =
       std::min<std::uint64_t>(in.remaining(), std::uint64_t{count} * event.pointer_size);
-  read_frames(in.read_bytes(bytes), event.pointer_size, frames_);
+  const std::span<const std::uint64_t> frames =
+      frames_.read(in.read_bytes(bytes), event.pointer_size);
   ++counts_.clr_stacks;
-  counts_.clr_frames += frames_.size();
+  counts_.clr_frames += frames.size();
 
   EventFacts facts;
   const WindowIndex owner = std::exchange(threads_.at(thread).runtime_event[runtime], kNotInWindow);
@@ -335,11 +339,11 @@ Status TraceReader::clr_stack(const EventView& event, const EventPlace& place, T
     ++counts_.clr_stacks_without_event;
     losses_.add(loss::kClrStacksWithoutEvent, LossKind::kNotice, 1, place.file_offset);
   }
-  if (frames_.empty()) {
+  if (frames.empty()) {
     losses_.add(loss::kEmptyStackFragments, LossKind::kNotice, 1, place.file_offset);
     return {};
   }
-  return samples_.recorded_user(facts, frames_);
+  return samples_.recorded_user(facts, frames);
 }
 
 Status TraceReader::remember(const EventFacts& facts, ThreadNumber thread) {
@@ -349,12 +353,13 @@ Status TraceReader::remember(const EventFacts& facts, ThreadNumber thread) {
     }
   }
   ThreadState& state = threads_.at(thread);
-  state.last_event = window_.add(facts, state.last_event);
+  state.last_event = window_.add(facts, state.last_event, state.last_clock);
+  state.last_clock = facts.clock;
   return {};
 }
 
 Status TraceReader::forget_oldest() {
-  const RecentEvent oldest = window_.oldest();
+  const RecentEvent& oldest = window_.oldest();
   window_.drop_oldest();
   if (oldest.taken || (oldest.facts.flags & kEventIsSample) == 0) {
     return {};
@@ -390,6 +395,9 @@ Status TraceReader::finish() {
     if (const Status done = forget_oldest(); !done) {
       return done;
     }
+  }
+  if (const Status done = flush(); !done) {
+    return done;
   }
   for (std::uint32_t kind = 0; kind < kinds_.size(); ++kind) {
     if (kinds_.at(kind).title.empty()) {

@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "capture/callstack_sink.h"
+#include "capture/recent_chains.h"
 #include "formats/etl/etl_read_options.h"
 #include "formats/etl/etl_sample_writer.h"
 #include "formats/etl/event/etl_clock.h"
@@ -18,6 +18,7 @@
 #include "formats/etl/names/method_events.h"
 #include "formats/etl/names/method_names.h"
 #include "formats/etl/stacks/extended_stacks.h"
+#include "formats/etl/stacks/frame_list.h"
 #include "formats/etl/stacks/stack_join.h"
 #include "formats/etl/stacks/stack_keys.h"
 #include "formats/etl/system/thread_states.h"
@@ -41,6 +42,7 @@ class TraceReader {
   struct Shared {
     TraceGroup& group;  ///< the traces of the same machine
     EventRows& rows;
+    capture::RecentChains& recent;
     EventTitles& titles;
     scratch::SpillSpace& space;  ///< for all tables whose size is up to the trace
   };
@@ -61,6 +63,9 @@ class TraceReader {
 
   /// Another session or lap begins: its clocks have nothing to do with those before.
   Status next_part();
+
+  /// Hands over what waits to be handed over together, before events of another trace go on.
+  Status flush() { return samples_.flush(); }
 
   /// The end of the trace; that of the group is the caller's.
   Status finish();
@@ -104,7 +109,7 @@ class TraceReader {
   MethodReader methods_;
   std::uint8_t method_names_ = 0;  // NamePlace::source of those that are read again; 0: none are
   TraceSummary counts_;            // only what nobody else counts
-  std::vector<std::uint64_t> frames_;
+  FrameList frames_;
 };
 
 }  // namespace stackpack::etl

@@ -75,7 +75,8 @@ void TraceSession::make_groups() {
   for (const std::unique_ptr<Trace>& trace : traces_) {
     trace->group = &group_of(trace->input.header);
     trace->reader.emplace(trace->input.header, sink_,
-                          TraceReader::Shared{*trace->group, rows_, titles_, space_}, options_);
+                          TraceReader::Shared{*trace->group, rows_, recent_, titles_, space_},
+                          options_);
     if (options_.source_stays) {
       trace->reader->read_names_again(*trace->input.source);
     }
@@ -255,13 +256,13 @@ Status TraceSession::read_until(Trace& trace, const Trace* next) {
     const Result<bool> more = merge.next();
     if (!more || !*more) [[unlikely]] {
       trace.ended = true;
-      return more ? Status{} : error_of(trace, more.error());
+      return more ? reader.flush() : error_of(trace, more.error());
     }
     if (!alone) {
       trace.time = time_of(trace);
     }
   } while (next == nullptr || trace.time < next->time);
-  return {};
+  return reader.flush();
 }
 
 Error TraceSession::error_of(const Trace& trace, Error error) const {

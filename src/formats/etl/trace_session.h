@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "capture/recent_chains.h"
 #include "formats/etl/etl_read_options.h"
 #include "formats/etl/event_rows.h"
 #include "formats/etl/file/buffer_decoder.h"
@@ -67,6 +68,7 @@ class TraceSession {
   ReadOptions options_;
   scratch::SpillSpace space_;
   EventRows rows_;
+  capture::RecentChains recent_;
   EventTitles titles_;  // a merge puts them into one trace for all
   std::vector<std::unique_ptr<TraceGroup>> groups_;
   std::vector<std::unique_ptr<Trace>> traces_;

@@ -79,13 +79,14 @@ Status SampleConverter::convert_sample(const Record& record) {
     return {};
   }
   const FrameMode mode = mode_of_misc(record.misc);
+  const auto reading = static_cast<std::uint8_t>(mode);  // frames before the first marker are in it
   Sample sample = sample_of(fields_, row->event);
   const bool unwinds = context_.unwinder != nullptr && fields_.dump.usable();
   // A chain that is known says nothing of a user part that is still to be unwound.
   const bool may_know =
       knows_stacks_ && fit == SampleFit::kExact && !uses_branch_stack(layout) && !unwinds;
   capture::StackMemo memo =
-      may_know ? recent_.find(fields_.chain.rest(), mode) : capture::StackMemo{};
+      may_know ? recent_.find(fields_.chain.rest(), reading) : capture::StackMemo{};
   if (memo.known) {
     return emit_known(sample, memo);
   }
@@ -109,7 +110,7 @@ Status SampleConverter::convert_sample(const Record& record) {
   if (chain_.stack().empty()) {
     memo = {};
   } else if (memo.slot != capture::StackMemo::kNone) {
-    recent_.keep(fields_.chain.rest(), mode, memo, chain_.has_user_frames());
+    recent_.keep(fields_.chain.rest(), reading, memo, chain_.has_user_frames());
   }
   return emit(sample, memo, beside_chain(record, layout, mode));
 }

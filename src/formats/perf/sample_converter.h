@@ -4,12 +4,12 @@
 #include <optional>
 #include <vector>
 
+#include "capture/recent_chains.h"
 #include "capture/stack_view.h"
 #include "formats/perf/callchain.h"
 #include "formats/perf/capture_context.h"
 #include "formats/perf/counter_deltas.h"
 #include "formats/perf/deferred_chains.h"
-#include "formats/perf/recent_chains.h"
 #include "formats/perf/record.h"
 #include "formats/perf/sample.h"
 #include "stackpack/result.h"
@@ -60,7 +60,7 @@ class SampleConverter {
 
   CaptureContext& context_;
   bool knows_stacks_;  // the sink remembers: a known chain need not be decoded
-  RecentChains recent_;
+  capture::RecentChains recent_;
   ChainDecoder chain_;
   DeferredChains deferred_;
   SampleFields fields_;

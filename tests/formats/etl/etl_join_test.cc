@@ -354,7 +354,8 @@ TEST_CASE("pairs of a part are kept as soon as it is defined, and what they used
     etl::EventRows rows(sink);
     etl::EventKinds kinds;
     const etl::EtlClock clock{etl::LogFileHeader{}};
-    etl::SampleWriter samples(sink, rows, kinds, clock, 8);
+    capture::RecentChains recent;
+    etl::SampleWriter samples(sink, rows, recent, kinds, clock, 8);
     etl::StackJoinCounters counts;
     etl::StackPairs pairs(space, keys, samples, counts);
     const auto space_of_key = kernel_waits ? etl::KeySpace::kKernel : etl::KeySpace::kUser;

@@ -1,6 +1,7 @@
 #include "formats/etl/event/event_header.h"
 
 #include <algorithm>
+#include <array>
 
 #include "bytes/byte_cursor.h"
 #include "bytes/word_search.h"
@@ -26,7 +27,7 @@ struct HeaderForm {
   std::uint8_t pointer_size = 8;
 };
 
-HeaderForm form_of(std::uint8_t header_type) {
+constexpr HeaderForm form_of(std::size_t header_type) {
   switch (header_type) {
     case 0x01:
       return {Family::kSystem, 0x20, 4};
@@ -61,6 +62,17 @@ HeaderForm form_of(std::uint8_t header_type) {
   }
 }
 
+constexpr std::size_t kHeaderTypes = 256;
+
+// By header type.
+constexpr std::array<HeaderForm, kHeaderTypes> kForms = [] {
+  std::array<HeaderForm, kHeaderTypes> forms{};
+  for (std::size_t type = 0; type < kHeaderTypes; ++type) {
+    forms[type] = form_of(type);
+  }
+  return forms;
+}();
+
 struct KernelClass {
   Guid guid;
   std::uint8_t group;
@@ -87,7 +99,7 @@ struct EventStart {
 
 inline EventStart read_start(std::uint32_t marker, std::uint16_t size_at_4) {
   EventStart start;
-  start.form = form_of(static_cast<std::uint8_t>(marker >> 16));
+  start.form = kForms[(marker >> 16) & 0xFF];
   const Family family = start.form.family;
   if ((marker & 0xC0000000) != 0xC0000000 || family == Family::kUnknown) {
     start.refused = WalkEnd::kBadMarker;
@@ -111,14 +123,14 @@ constexpr std::size_t round_up_8(std::size_t value) {
   return (value + 7) & ~std::size_t{7};
 }
 
-// SYSTEM, COMPACT and PERFINFO: identity by group and type.
-void read_kernel_header(bytes::ByteCursor in, std::uint32_t marker, Family family,
-                        EventView& event) {
-  in.seek(6);
+// SYSTEM, COMPACT and PERFINFO: identity by group and type. Field by field would take longer than
+// all else here.
+inline void read_kernel_header(bytes::ByteCursor in, Family family, EventView& event) {
+  const auto first = in.read<std::uint64_t>();
   event.cls = EventClass::kKernel;
-  event.version = static_cast<std::uint16_t>(marker & 0xFF);
-  event.type = in.read<std::uint8_t>();
-  event.group = in.read<std::uint8_t>();
+  event.version = static_cast<std::uint8_t>(first);
+  event.type = static_cast<std::uint8_t>(first >> 48);
+  event.group = static_cast<std::uint8_t>(first >> 56);
   if (family != Family::kPerfInfo) {
     event.tid = in.read<std::uint32_t>();
     event.pid = in.read<std::uint32_t>();
@@ -201,13 +213,11 @@ bool events_fill(std::span<const std::byte> bytes, std::size_t at) {
 
 // Whether the payload of `event`, padding included, ends with whole events, as it does when its
 // size has grown.
-bool ends_with_events(std::span<const std::byte> event, std::size_t header_bytes) {
-  constexpr std::uint64_t kMarkerBits = 0xFF000000;
-  constexpr std::uint64_t kMarker = 0xC0000000;
-  std::size_t at = round_up_8(header_bytes);
-  if (event.size() >= at + bytes::kVectorBytes) {
-    at += bytes::bytes_without_word(event, at, kMarkerBits, kMarker);
-  }
+inline bool ends_with_events(std::span<const std::byte> event, std::size_t header_bytes) {
+  constexpr std::uint32_t kMarkerBits = 0xFF000000;
+  constexpr std::uint32_t kMarker = 0xC0000000;
+  std::size_t at = std::min(round_up_8(header_bytes), event.size());
+  at += bytes::bytes_without_word(event, at, kMarkerBits, kMarker);
   for (;;) {
     at = bytes::find_word(event, at, kMarkerBits, kMarker);
     if (at == event.size()) {
@@ -221,15 +231,15 @@ bool ends_with_events(std::span<const std::byte> event, std::size_t header_bytes
 }
 
 // The header of an event, and where its payload is. `whole` lies at `position` of the buffer.
-void read_event(std::span<const std::byte> whole, std::size_t position, std::uint32_t marker,
-                const EventStart& start, EventView& event) {
+inline void read_event(std::span<const std::byte> whole, std::size_t position,
+                       const EventStart& start, EventView& event) {
   const bytes::ByteCursor header(whole, position);
   const HeaderForm form = start.form;
   event.pointer_size = form.pointer_size;
   event.position = static_cast<std::uint32_t>(position);
   event.extended = {};
   if (start.by_group) {
-    read_kernel_header(header, marker, form.family, event);
+    read_kernel_header(header, form.family, event);
   } else {
     read_guid_header(header, form.family, event);
   }
@@ -286,7 +296,44 @@ bool EventWalker::skip_message(std::uint32_t marker) {
   return true;
 }
 
+// Nearly all events: of the kernel's shortest header, and without counters. False: it is another
+// one, or something is wrong with it.
+inline bool EventWalker::next_short(EventView& event) {
+  constexpr std::size_t kHeader = 0x10;
+  constexpr std::uint64_t kFixedBits = 0xFFFE8700;  // all but version and pointer size
+  constexpr std::uint64_t kShort = 0xC0100000;
+  const std::span<const std::byte> rest = events_.subspan(position_);
+  bytes::ByteCursor in(rest, position_);
+  const auto first = in.read<std::uint64_t>();
+  const auto clock = in.read<std::uint64_t>();
+  const std::size_t size = (first >> 32) & 0xFFFF;
+  if ((first & kFixedBits) != kShort || size < kHeader || size > rest.size() || !in.ok()) {
+    return false;
+  }
+  const std::size_t padded = std::min(round_up_8(size), rest.size());
+  if (ends_with_events(rest.first(padded), kHeader)) [[unlikely]] {
+    ++overlong_;
+  }
+  event.clock = clock;
+  event.tid = kNoId;
+  event.pid = kNoId;
+  event.cls = EventClass::kKernel;
+  event.group = static_cast<std::uint8_t>(first >> 56);
+  event.type = static_cast<std::uint8_t>(first >> 48);
+  event.pointer_size = (first & 0x10000) != 0 ? 8 : 4;
+  event.version = static_cast<std::uint8_t>(first);
+  event.payload = rest.subspan(kHeader, size - kHeader);
+  event.extended = {};
+  event.position = static_cast<std::uint32_t>(position_);
+  event.payload_position = static_cast<std::uint32_t>(position_ + kHeader);
+  position_ += padded;
+  return true;
+}
+
 bool EventWalker::next(EventView& event) {
+  if (end_ == WalkEnd::kNotYet && next_short(event)) {
+    return true;
+  }
   for (;;) {
     if (end_ != WalkEnd::kNotYet) {
       return false;
@@ -317,7 +364,7 @@ bool EventWalker::next(EventView& event) {
     if (ends_with_events(events_.subspan(position_, padded), start.header_bytes)) [[unlikely]] {
       ++overlong_;
     }
-    read_event(events_.subspan(position_, start.size), position_, marker, start, event);
+    read_event(events_.subspan(position_, start.size), position_, start, event);
     if (start.form.family == Family::kEventHeader && (size_at_4 & 1) != 0 &&
         !split_extended(event)) {
       return stop(WalkEnd::kBadExtended);

@@ -117,6 +117,7 @@ class EventWalker {
 
  private:
   bool stop(WalkEnd why);
+  bool next_short(EventView& event);
   bool skip_message(std::uint32_t marker);
 
   std::span<const std::byte> events_;

@@ -170,7 +170,7 @@ EventKinds::EventKinds() {
   kinds_.resize(2);
 }
 
-std::uint32_t EventKinds::classify(const EventView& event, EventUse& use) {
+std::uint32_t EventKinds::look_up(const EventView& event, EventUse& use) {
   if (last_ <= kOtherKind || !same_kind(kinds_[last_], event)) {
     const std::uint64_t hash =
         hash_of(event.cls, event.cls == EventClass::kKernel ? event.group : 0, event.type,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -84,7 +85,22 @@ class EventKinds {
 
   /// The number of the event's kind, whose count goes up by one. Sets `use`, which is right for
   /// events of kOtherKind, too.
-  std::uint32_t classify(const EventView& event, EventUse& use);
+  std::uint32_t classify(const EventView& event, EventUse& use) {
+    if (event.cls != EventClass::kKernel) {
+      return look_up(event, use);
+    }
+    const std::uint32_t identity =
+        (std::uint32_t{event.version} << 16) | (std::uint32_t{event.group} << 8) | event.type;
+    Recent& recent = recent_[(std::size_t{event.group} * 5 + event.type) % recent_.size()];
+    if (recent.identity == identity) {
+      ++kinds_[recent.kind].count;
+      use = recent.use;
+      return recent.kind;
+    }
+    const std::uint32_t kind = look_up(event, use);
+    recent = {identity, kind, use};
+    return kind;
+  }
 
   /// Samples of performance counters are one kind of event, whichever counter ran over. This gives
   /// the kind for `source` alone; `kind` itself when there are too many.
@@ -104,6 +120,7 @@ class EventKinds {
   [[nodiscard]] std::map<std::string, std::uint64_t> counts() const;
 
  private:
+  std::uint32_t look_up(const EventView& event, EventUse& use);
   std::uint32_t add(const EventView& event, std::uint64_t hash);
 
   std::vector<EventKind> kinds_;
@@ -112,6 +129,13 @@ class EventKinds {
   std::map<std::uint16_t, std::string> counter_names_;
   std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> kind_of_title_;
   std::size_t name_bytes_ = 0;
+  // Kinds of kernel events that came lately: nearly all events are of a few of them.
+  struct Recent {
+    std::uint32_t identity = ~std::uint32_t{0};
+    std::uint32_t kind = kUnknownKind;
+    EventUse use;
+  };
+  std::array<Recent, 64> recent_{};
   std::uint32_t last_ = kUnknownKind;
 };
 

@@ -57,15 +57,16 @@ class EventWindow {
   [[nodiscard]] bool full() const { return next_ - oldest_ > mask_; }
   [[nodiscard]] bool empty() const { return next_ == oldest_; }
 
-  /// Adds an event; the window must not be full. The event gets the next number.
-  WindowIndex add(const EventFacts& facts, WindowIndex previous) {
+  /// Adds an event; the window must not be full. The event gets the next number. `previous` is the
+  /// one before it of its thread, and had that clock.
+  WindowIndex add(const EventFacts& facts, WindowIndex previous, std::uint64_t previous_clock) {
     const auto slot = static_cast<std::size_t>(next_ & mask_);
     if (slot / kChunk == chunks_.size()) {
       chunks_.push_back(std::make_unique<Chunk>());
     }
-    // The search for an event goes on to the one before only where this says so. Nothing waits
-    // for that event here, as the search would: it left the caches of the processor long ago.
-    const bool earlier = holds(previous) && at(previous).facts.clock < facts.clock;
+    // The search for an event goes on to the one before only where this says so: it left the
+    // caches of the processor long ago.
+    const bool earlier = holds(previous) && previous_clock < facts.clock;
     (*chunks_[slot / kChunk])[slot % kChunk] = {facts, previous, false, earlier};
     return next_++;
   }

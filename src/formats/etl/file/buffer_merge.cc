@@ -78,9 +78,9 @@ BufferMerge::BufferMerge(const BufferIndex& index, io::ByteSource& input,
       account_(account),
       // With fewer buffers than this, a thread costs more than it saves; with more processors, what
       // it keeps for each is too much.
-      prefetch_(
-          decoder, index.processors.size(),
-          limits.read_ahead && index.count >= 8 && index.processors.size() <= kMostProcessorsAhead),
+      prefetch_(decoder, index.processors.size(),
+                limits.read_ahead && !index.first_compressed.empty() && index.count >= 8 &&
+                    index.processors.size() <= kMostProcessorsAhead),
       parked_(input, index.processors.size(), limits.scratch_directory),
       window_bytes_(kMostEventBytes) {
   if (!index.processors.empty()) {
@@ -94,13 +94,6 @@ BufferMerge::BufferMerge(const BufferIndex& index, io::ByteSource& input,
     streams_[i].end_buffer = range.end;
     streams_[i].processor = range.processor;
   }
-}
-
-bool BufferMerge::Earlier::operator()(const HeapEntry& a, const HeapEntry& b) const {
-  if (a.part != b.part) {
-    return a.part < b.part;
-  }
-  return a.clock != b.clock ? a.clock < b.clock : a.offset < b.offset;
 }
 
 BufferMerge::HeapEntry BufferMerge::entry_of(const Stream& stream) const {
@@ -131,28 +124,39 @@ Status BufferMerge::open_waiting_streams() {
   return {};
 }
 
-Result<bool> BufferMerge::next() {
-  if (!has_current_) {
-    if (started_ && heap_.empty() && waiting_ == streams_.size()) {
-      return false;
-    }
-    started_ = true;
-  } else {
+// The stream has an event, and is the current one.
+Result<bool> BufferMerge::make_current(std::size_t stream) {
+  current_ = stream;
+  has_current_ = true;
+  run_end_ = heap_.empty()                                   ? ~std::uint64_t{0}
+             : heap_.top().part == part_of(streams_[stream]) ? heap_.top().clock
+                                                             : 0;
+  return true;
+}
+
+// The current stream has gone on to another event.
+Result<bool> BufferMerge::go_on_after(Stream& stream) {
+  const HeapEntry here = entry_of(stream);
+  if (heap_.empty() || !Earlier{}(heap_.top(), here)) {
+    return make_current(current_);
+  }
+  if (waiting_ == streams_.size()) {
+    return make_current(heap_.replace_top(here).stream);
+  }
+  heap_.push(here);
+  has_current_ = false;
+  return next_of_any();
+}
+
+Result<bool> BufferMerge::next_of_any() {
+  if (has_current_) {
     Stream& stream = streams_[current_];
     const Result<bool> more = advance(stream);
     if (!more) {
       return more.error();
     }
     if (*more) {
-      const HeapEntry here = entry_of(stream);
-      if (heap_.empty() || !Earlier{}(heap_.top(), here)) {
-        return true;
-      }
-      if (waiting_ == streams_.size()) {
-        current_ = heap_.replace_top(here).stream;
-        return true;
-      }
-      heap_.push(here);
+      return go_on_after(stream);
     }
     has_current_ = false;
   }
@@ -161,22 +165,14 @@ Result<bool> BufferMerge::next() {
       return opened.error();
     }
   }
-  if (heap_.empty()) {
-    return false;
-  }
-  current_ = heap_.pop().stream;
-  has_current_ = true;
-  return true;
+  return heap_.empty() ? Result<bool>(false) : make_current(heap_.pop().stream);
 }
 
 Result<bool> BufferMerge::advance(Stream& stream) {
   for (;;) {
     if (stream.buffer != nullptr) {
       if (stream.walker.next(stream.event)) {
-        if (stream.event.clock < stream.last_clock) {
-          losses_.add(loss::kClockWentBack, LossKind::kNotice, 1, stream.buffer->where.offset);
-        }
-        stream.last_clock = stream.event.clock;
+        note_clock(stream);
         return true;
       }
       const Result<bool> goes_on = move_window(stream);
@@ -229,8 +225,17 @@ Result<bool> BufferMerge::open_next_buffer(Stream& stream) {
       return parked.error();
     }
   }
+  locate_window(stream);
   open_bytes_ += stream.buffer->memory_bytes();
   return true;
+}
+
+// Where in the file the events of the window are.
+void BufferMerge::locate_window(Stream& stream) {
+  stream.stored_plain = !stream.buffer->header.compressed();
+  stream.file_offset =
+      stream.buffer->where.offset +
+      (stream.stored_plain ? kBufferHeaderBytes + stream.window_begin : std::uint64_t{0});
 }
 
 // Leaves a window of the buffer's events in memory.
@@ -279,6 +284,7 @@ Result<bool> BufferMerge::move_window(Stream& stream) {
     return read.error();
   }
   stream.walker = EventWalker(stream.buffer->memory);
+  locate_window(stream);
   open_bytes_ += buffer.memory_bytes();
   return true;
 }

@@ -25,6 +25,7 @@
 #include "capture/loss_counters.h"
 #include "capture/read_control.h"
 #include "core/merge_heap.h"
+#include "formats/etl/etl_losses.h"
 #include "formats/etl/event/event_header.h"
 #include "formats/etl/file/buffer_decoder.h"
 #include "formats/etl/file/buffer_header.h"
@@ -67,7 +68,16 @@ class BufferMerge {
 
   /// Goes to the next event; false at the end of the trace.
   /// Errors: kIo, kCancelled.
-  Result<bool> next();
+  Result<bool> next() {
+    if (has_current_) [[likely]] {
+      Stream& stream = streams_[current_];
+      if (stream.walker.next(stream.event)) [[likely]] {
+        note_clock(stream);
+        return stream.event.clock < run_end_ ? true : go_on_after(stream);
+      }
+    }
+    return next_of_any();
+  }
 
   /// The event and the buffer it stands in, valid until the next call of next().
   [[nodiscard]] const EventView& event() const { return streams_[current_].event; }
@@ -77,17 +87,12 @@ class BufferMerge {
   [[nodiscard]] std::uint64_t part() const { return part_of(streams_[current_]); }
 
   /// Whether the bytes of the event are in the file as they are.
-  [[nodiscard]] bool stored_plain() const {
-    return !streams_[current_].buffer->header.compressed();
-  }
+  [[nodiscard]] bool stored_plain() const { return streams_[current_].stored_plain; }
 
   /// Offset in the file: of the event itself, or of its buffer when that is compressed.
   [[nodiscard]] std::uint64_t file_offset() const {
     const Stream& stream = streams_[current_];
-    const std::uint64_t buffer = stream.buffer->where.offset;
-    return stored_plain()
-               ? buffer + kBufferHeaderBytes + stream.window_begin + stream.event.position
-               : buffer;
+    return stream.file_offset + (stream.stored_plain ? stream.event.position : 0);
   }
 
   [[nodiscard]] const MergeTotals& totals() const { return totals_; }
@@ -101,6 +106,8 @@ class BufferMerge {
     EventWalker walker;            // over the window
     std::size_t window_begin = 0;  // in the events of the buffer
     std::size_t window_bytes = 0;
+    std::uint64_t file_offset = 0;  // of the window; of the buffer when that is compressed
+    bool stored_plain = false;
     EventView event;
     std::uint64_t last_clock = 0;
     std::uint16_t session = 0;  // of the open buffer
@@ -115,14 +122,30 @@ class BufferMerge {
     std::size_t stream;
   };
   struct Earlier {
-    bool operator()(const HeapEntry& a, const HeapEntry& b) const;
+    bool operator()(const HeapEntry& a, const HeapEntry& b) const {
+      if (a.part != b.part) {
+        return a.part < b.part;
+      }
+      return a.clock != b.clock ? a.clock < b.clock : a.offset < b.offset;
+    }
   };
   [[nodiscard]] HeapEntry entry_of(const Stream& stream) const;
   static std::uint64_t part_of(const Stream& stream) {
     return (std::uint64_t{stream.session} << 32) | stream.lap;
   }
 
-  Status start();
+  // The event that the stream has come to may go back in time.
+  void note_clock(Stream& stream) {
+    if (stream.event.clock < stream.last_clock) [[unlikely]] {
+      losses_.add(loss::kClockWentBack, LossKind::kNotice, 1, stream.buffer->where.offset);
+    }
+    stream.last_clock = stream.event.clock;
+  }
+
+  Result<bool> next_of_any();
+  Result<bool> go_on_after(Stream& stream);
+  Result<bool> make_current(std::size_t stream);
+  void locate_window(Stream& stream);
   Status open_waiting_streams();
   Result<bool> advance(Stream& stream);
   Result<bool> open_next_buffer(Stream& stream);
@@ -148,7 +171,8 @@ class BufferMerge {
       Earlier{}};            // streams with an event, apart from the current one
   std::size_t waiting_ = 0;  // streams from here on have not been opened
   std::size_t current_ = 0;
-  bool started_ = false;
+  // While the events of the current buffer are before this clock, no other stream's goes first.
+  std::uint64_t run_end_ = 0;
   bool has_current_ = false;
   std::uint64_t open_bytes_ = 0;
   std::uint64_t done_bytes_ = 0;

@@ -2,7 +2,6 @@
 
 #include "bytes/byte_cursor.h"
 #include "formats/etl/etl_losses.h"
-#include "formats/etl/stacks/frame_list.h"
 
 namespace stackpack::etl {
 
@@ -40,14 +39,15 @@ Status ExtendedStacks::stack_item(const ExtendedItem& item, const EventFacts& fa
     return {};
   }
   ++items_;
-  read_frames(in.rest(), item.type == kExtendedStack32 ? 4 : 8, scratch_);
+  const std::span<const std::uint64_t> frames =
+      frames_of_item_.read(in.rest(), item.type == kExtendedStack32 ? 4 : 8);
   if (match_id == 0) {
-    return emit(facts, scratch_);
+    return emit(facts, frames);
   }
   ++items_with_match_id_;
   const ByMatch known = frames_by_match_.take({match_id, facts.tid, 0});
   if (!known.used()) {
-    const std::uint32_t half = halves_.add({facts, keys_.hold(scratch_), false});
+    const std::uint32_t half = halves_.add({facts, keys_.hold(frames), false});
     frames_by_match_.put({match_id, facts.tid, half});
     return {};
   }
@@ -55,7 +55,7 @@ Status ExtendedStacks::stack_item(const ExtendedItem& item, const EventFacts& fa
   whole_.clear();
   keys_.append_frames(first.part, whole_);
   keys_.release(first.part);
-  whole_.insert(whole_.end(), scratch_.begin(), scratch_.end());
+  whole_.insert(whole_.end(), frames.begin(), frames.end());
   return emit(first.event, whole_);
 }
 

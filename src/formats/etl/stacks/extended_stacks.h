@@ -11,6 +11,7 @@
 #include "formats/etl/etl_sample_writer.h"
 #include "formats/etl/event/event_header.h"
 #include "formats/etl/event/event_window.h"
+#include "formats/etl/stacks/frame_list.h"
 #include "formats/etl/stacks/stack_keys.h"
 #include "formats/etl/stacks/stack_pairs.h"
 #include "scratch/spill_records.h"
@@ -89,7 +90,7 @@ class ExtendedStacks {
   std::uint64_t items_with_match_id_ = 0;
   std::uint64_t joined_ = 0;
   std::uint64_t frames_ = 0;
-  std::vector<std::uint64_t> scratch_;
+  FrameList frames_of_item_;
   std::vector<std::uint64_t> whole_;
 };
 

@@ -4,7 +4,7 @@
 
 namespace stackpack::etl {
 
-void PendingHalves::add(ThreadNumber thread, const PendingHalf& half) {
+void PendingHalves::append(ThreadNumber thread, const PendingHalf& half) {
   const std::uint32_t number = halves_.add({half, 0});
   ThreadState& state = threads_.at(thread);
   if (state.first_pending == 0) {
@@ -20,6 +20,11 @@ void PendingHalves::add(ThreadNumber thread, const PendingHalf& half) {
       pending_threads_.push_back(thread);
     }
   }
+}
+
+// Puts the half at the end of its thread's list.
+void PendingHalves::list(Newest& newest) {
+  append(std::exchange(newest.thread, 0), {newest.event, keys_.hold(newest.frames)});
 }
 
 // The first half in the list of the thread, which is empty then.

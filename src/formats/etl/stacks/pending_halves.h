@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -23,20 +25,41 @@ struct PendingHalf {
 
 /// The pending kernel halves of all threads: a list for each.
 ///
-/// Most are pending for microseconds. A thread that never leaves the kernel keeps its halves to
-/// the end of the trace, and there can be millions: they are kept in a SpillSpace, so that waiting
-/// costs disk, not memory, and no stack is decided early.
+/// Most are pending for microseconds: the newest half of a thread stands beside the lists, with its
+/// frames, and is put into the thread's list only when another one comes. A thread that never
+/// leaves the kernel keeps its halves to the end of the trace, and there can be millions: lists are
+/// kept in a SpillSpace, so that waiting costs disk, not memory, and no stack is decided early.
 class PendingHalves {
  public:
-  /// Both must outlive this. What fails in `space` is in its status().
-  PendingHalves(scratch::SpillSpace& space, ThreadStates& threads)
-      : threads_(threads), halves_(space) {}
+  /// All must outlive this. What fails in `space` is in its status().
+  PendingHalves(scratch::SpillSpace& space, ThreadStates& threads, StackKeys& keys)
+      : threads_(threads), keys_(keys), halves_(space) {}
 
   /// Takes over one use of `half.kernel`.
-  void add(ThreadNumber thread, const PendingHalf& half);
+  void add(ThreadNumber thread, const PendingHalf& half) {
+    if (newest_of(thread).thread == thread) {
+      list(newest_of(thread));
+    }
+    append(thread, half);
+  }
 
-  /// Gives everything that waits for the thread to `visit(const PendingHalf&)`, oldest first, and
-  /// forgets it. The visitor takes over the uses, and adds nothing.
+  /// A half with its frames, of which there are some.
+  void add(ThreadNumber thread, const EventFacts& event, std::span<const std::uint64_t> frames) {
+    if (frames.size() > kMostFramesBeside) {
+      add(thread, {event, keys_.hold(frames)});
+      return;
+    }
+    Newest& newest = newest_of(thread);
+    if (newest.thread != 0) {
+      list(newest);
+    }
+    newest.thread = thread;
+    newest.event = event;
+    newest.frames.assign(frames.begin(), frames.end());
+  }
+
+  /// Gives everything that waits for the thread to `visit(const EventFacts&, StackHalf)`, oldest
+  /// first, and forgets it. The visitor takes over the uses, and adds nothing.
   template <typename Visit>
   Status take_all(ThreadNumber thread, Visit visit) {
     std::uint32_t number = begin_to_take(thread);
@@ -44,16 +67,26 @@ class PendingHalves {
       const Listed listed = halves_.get(number);
       halves_.remove(number);
       number = listed.next;
-      if (const Status done = visit(std::as_const(listed.half)); !done) {
+      if (const Status done = visit(listed.half.event, StackHalf{listed.half.kernel, {}}); !done) {
         return done;
       }
     }
-    return {};
+    Newest& newest = newest_of(thread);
+    if (newest.thread != thread) {
+      return {};
+    }
+    newest.thread = 0;
+    return visit(std::as_const(newest.event), StackHalf{kNoPart, newest.frames});
   }
 
   /// The same with the halves of every thread, in the order of the threads' numbers.
   template <typename Visit>
   Status take_every(Visit visit) {
+    for (Newest& newest : newest_) {
+      if (newest.thread != 0) {
+        list(newest);
+      }
+    }
     if (many_threads_) {
       pending_threads_.clear();
     }
@@ -80,9 +113,23 @@ class PendingHalves {
     std::uint32_t next = 0;
   };
 
+  // The newest half of a thread, which is not in its list.
+  struct Newest {
+    ThreadNumber thread = 0;  // 0: none
+    EventFacts event;
+    std::vector<std::uint64_t> frames;
+  };
+  static constexpr std::size_t kNewest = 64;
+  static constexpr std::size_t kMostFramesBeside = 256;
+
+  [[nodiscard]] Newest& newest_of(ThreadNumber thread) { return newest_[thread % kNewest]; }
+  void list(Newest& newest);
+  void append(ThreadNumber thread, const PendingHalf& half);
   std::uint32_t begin_to_take(ThreadNumber thread);
 
   ThreadStates& threads_;
+  StackKeys& keys_;
+  std::array<Newest, kNewest> newest_;  // by thread
   scratch::SpillRecords<Listed> halves_;
   // Those with counted_as_pending, unless they are many.
   std::vector<ThreadNumber> pending_threads_;

@@ -54,57 +54,69 @@ EventFacts StackJoin::claim_event(const Fragment& fragment, ThreadNumber thread,
   return facts;
 }
 
-Status StackJoin::emit(const EventFacts& event, StackPart kernel, UserHalf& user, bool borrowed) {
-  const bool ready = (kernel == kNoPart || keys_.defined(kernel)) &&
+void StackJoin::append(const StackHalf& half) {
+  if (!half.frames.empty()) {
+    scratch_.insert(scratch_.end(), half.frames.begin(), half.frames.end());
+  } else if (half.part != kNoPart) {
+    keys_.append_frames(half.part, scratch_);
+  }
+}
+
+StackPart StackJoin::part_of(const StackHalf& half) {
+  return half.part == kNoPart && half.known() ? keys_.hold(half.frames) : half.part;
+}
+
+// Uses up one use of the kernel half. `user` becomes a part where the callstack must wait.
+Status StackJoin::emit(const EventFacts& event, const StackHalf& kernel, StackHalf& user,
+                       bool borrowed) {
+  const bool ready = (kernel.part == kNoPart || keys_.defined(kernel.part)) &&
                      (user.part == kNoPart || keys_.defined(user.part));
   if (!ready) {
-    if (user.part == kNoPart && user.known()) {
-      user.part = keys_.hold(user.frames);
-    }
-    return pairs_.add(event, kernel, user.part, borrowed);
+    const StackPart kernel_part = part_of(kernel);
+    user.part = part_of(user);
+    const Status added = pairs_.add(event, kernel_part, user.part, borrowed);
+    keys_.release(kernel_part);
+    return added;
   }
-  counts_.add(kernel != kNoPart, user.known(), 1);
+  counts_.add(kernel.known(), user.known(), 1);
   counts_.borrowed += borrowed ? 1U : 0U;
+  if (kernel.part == kNoPart && user.part == kNoPart) {
+    counts_.frames += kernel.frames.size() + user.frames.size();
+    return samples_.recorded(event, kernel.frames, user.frames);
+  }
   scratch_.clear();
-  if (kernel != kNoPart) {
-    keys_.append_frames(kernel, scratch_);
-  }
-  if (!user.frames.empty()) {
-    scratch_.insert(scratch_.end(), user.frames.begin(), user.frames.end());
-  } else if (user.part != kNoPart) {
-    keys_.append_frames(user.part, scratch_);
-  }
+  append(kernel);
+  append(user);
+  keys_.release(kernel.part);
   counts_.frames += scratch_.size();
   return samples_.recorded(event, scratch_);
 }
 
-Status StackJoin::kernel_half(const Fragment& fragment, StackPart part) {
+Status StackJoin::kernel_half(const Fragment& fragment, const StackHalf& kernel) {
   const ThreadNumber thread = threads_.of(fragment.tid, fragment.processor);
   const EventFacts event = claim_event(fragment, thread, false);
   if (lives_in_kernel(fragment.pid)) {
-    UserHalf none;
-    const Status done = emit(event, part, none, false);
-    keys_.release(part);
-    return done;
+    StackHalf none;
+    return emit(event, kernel, none, false);
   }
-  pending_.add(thread, {event, part});
+  if (kernel.part == kNoPart) {
+    pending_.add(thread, event, kernel.frames);
+  } else {
+    pending_.add(thread, {event, kernel.part});
+  }
   return {};
 }
 
-Status StackJoin::user_half(const Fragment& fragment, UserHalf user) {
+Status StackJoin::user_half(const Fragment& fragment, StackHalf& user) {
   const ThreadNumber thread = threads_.of(fragment.tid, fragment.processor);
   bool own_kernel_half = false;
-  Status done = pending_.take_all(thread, [&](const PendingHalf& half) {
-    const bool stale = half.event.clock < fragment.event_clock;
-    const bool own = half.event.clock == fragment.event_clock;
+  Status done = pending_.take_all(thread, [&](const EventFacts& event, const StackHalf& kernel) {
+    const bool stale = event.clock < fragment.event_clock;
+    const bool own = event.clock == fragment.event_clock;
     own_kernel_half |= own;
     counts_.stale += stale ? 1U : 0U;
-    // Made where it is returned: assigned, it would be copied, which waits for what was written
-    // just before.
-    UserHalf none;
-    const Status emitted = emit(half.event, half.kernel, stale ? none : user, !stale && !own);
-    keys_.release(half.kernel);
-    return emitted;
+    StackHalf none;
+    return emit(event, kernel, stale ? none : user, !stale && !own);
   });
   if (done && !own_kernel_half) {
     const ThreadState& state = threads_.at(thread);
@@ -112,11 +124,11 @@ Status StackJoin::user_half(const Fragment& fragment, UserHalf user) {
       ++counts_.late;
       losses_.add(loss::kLateUserHalves, LossKind::kDamage, 1, fragment.file_offset);
     } else {
-      done = emit(claim_event(fragment, thread, true), kNoPart, user, false);
+      done = emit(claim_event(fragment, thread, true), {}, user, false);
     }
   }
   ThreadState& state = threads_.at(thread);
-  state.closed_in = threads_.part();
+  state.closed_in = threads_.part() & ThreadState::kPartBits;
   state.closed_clock = fragment.own_clock;
   keys_.release(user.part);
   return done;
@@ -136,14 +148,14 @@ Status StackJoin::inline_fragment(const Fragment& fragment, std::span<const std:
     counts_.frames += frames.size();
     return samples_.recorded(claim_event(fragment, thread, both), frames);
   }
-  return kernel ? kernel_half(fragment, keys_.hold(frames))
-                : user_half(fragment, {kNoPart, frames});
+  StackHalf half{kNoPart, frames};
+  return kernel ? kernel_half(fragment, half) : user_half(fragment, half);
 }
 
 Status StackJoin::keyed_fragment(const Fragment& fragment, std::uint64_t key, bool kernel) {
   ++counts_.key_references;
-  const StackPart part = keys_.refer(kernel ? KeySpace::kKernel : KeySpace::kUser, key);
-  return kernel ? kernel_half(fragment, part) : user_half(fragment, {part, {}});
+  StackHalf half{keys_.refer(kernel ? KeySpace::kKernel : KeySpace::kUser, key), {}};
+  return kernel ? kernel_half(fragment, half) : user_half(fragment, half);
 }
 
 Status StackJoin::definition(std::uint64_t key, std::span<const std::uint64_t> frames,
@@ -174,11 +186,9 @@ Status StackJoin::definition(std::uint64_t key, std::span<const std::uint64_t> f
 }
 
 Status StackJoin::let_go() {
-  return pending_.take_every([&](const PendingHalf& half) {
-    UserHalf none;
-    const Status emitted = emit(half.event, half.kernel, none, false);
-    keys_.release(half.kernel);
-    return emitted;
+  return pending_.take_every([&](const EventFacts& event, const StackHalf& kernel) {
+    StackHalf none;
+    return emit(event, kernel, none, false);
   });
 }
 

@@ -45,7 +45,7 @@ class StackJoin {
         samples_(samples),
         losses_(losses),
         pairs_(space, keys, samples, counts_),
-        pending_(space, threads),
+        pending_(space, threads, keys),
         pointer_size_(pointer_size) {}
 
   /// A fragment with its frames, leaf first. `kernel`: its last frame is a kernel address.
@@ -72,17 +72,13 @@ class StackJoin {
   [[nodiscard]] std::uint64_t samples_with_stack() const { return samples_with_stack_; }
 
  private:
-  /// A user half: of a key, or frames, of which a part is made only when a callstack must wait.
-  struct UserHalf {
-    StackPart part = kNoPart;
-    std::span<const std::uint64_t> frames;
-    [[nodiscard]] bool known() const { return part != kNoPart || !frames.empty(); }
-  };
-
   EventFacts claim_event(const Fragment& fragment, ThreadNumber thread, bool any_processor);
-  Status kernel_half(const Fragment& fragment, StackPart part);
-  Status user_half(const Fragment& fragment, UserHalf user);
-  Status emit(const EventFacts& event, StackPart kernel, UserHalf& user, bool borrowed);
+  // Halves go by reference: they are made just before, and copies would wait for that.
+  Status kernel_half(const Fragment& fragment, const StackHalf& kernel);
+  Status user_half(const Fragment& fragment, StackHalf& user);
+  Status emit(const EventFacts& event, const StackHalf& kernel, StackHalf& user, bool borrowed);
+  StackPart part_of(const StackHalf& half);
+  void append(const StackHalf& half);
 
   ThreadStates& threads_;
   EventWindow& window_;

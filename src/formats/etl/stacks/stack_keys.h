@@ -32,6 +32,14 @@ namespace stackpack::etl {
 using StackPart = std::uint32_t;
 inline constexpr StackPart kNoPart = 0;
 
+/// A kernel or user half of a callstack: of a key, or frames, of which a part is made only when
+/// they must wait. The frames are valid during the call that they are passed to.
+struct StackHalf {
+  StackPart part = kNoPart;
+  std::span<const std::uint64_t> frames;
+  [[nodiscard]] bool known() const { return part != kNoPart || !frames.empty(); }
+};
+
 /// Which space of keys a reference is in. kEither: an extended data item, which may refer to
 /// either.
 enum class KeySpace : std::uint8_t { kKernel, kUser, kEither };

@@ -18,14 +18,17 @@ namespace stackpack::etl {
 /// What is remembered of a thread. Thread 0 exists once per processor; events without a thread are
 /// kept under kNoId, also per processor.
 struct ThreadState {
+  static constexpr std::uint32_t kPartBits = 0x7FFFFFFF;
+
   WindowIndex last_event = kNotInWindow;
+  std::uint64_t last_clock = 0;    ///< of that event
   std::uint64_t closed_clock = 0;  ///< own clock of the last user half
   WindowIndex runtime_event[kRuntimeCount] = {kNotInWindow, kNotInWindow, kNotInWindow};
-  std::uint32_t pid = kNoId;        ///< from the Thread events
-  std::uint32_t closed_in = 0;      ///< part of the trace with the last user half, from 1 on
-  std::uint32_t first_pending = 0;  ///< see PendingHalves
-  std::uint32_t last_pending = 0;   ///< likewise
-  bool counted_as_pending = false;  ///< likewise
+  std::uint32_t pid = kNoId;                 ///< from the Thread events
+  std::uint32_t first_pending = 0;           ///< see PendingHalves
+  std::uint32_t last_pending = 0;            ///< likewise
+  std::uint32_t counted_as_pending : 1 = 0;  ///< likewise
+  std::uint32_t closed_in : 31 = 0;  ///< part of the trace with the last user half, in 31 bits
 };
 
 /// The number of a thread, from 1 on.
@@ -62,8 +65,9 @@ class ThreadStates {
   /// Another part of the trace begins, with clocks of its own.
   void next_part() { ++part_; }
 
-  /// The number of the part of the trace, from 1 on.
-  [[nodiscard]] std::uint32_t part() const { return part_; }
+  /// The number of the part of the trace, from 1 on. There are fewer parts than buffers, and never
+  /// as many as 31 bits can tell apart.
+  [[nodiscard]] std::uint32_t part() const { return part_ & ThreadState::kPartBits; }
 
   /// Processors which logged events without a thread.
   [[nodiscard]] const std::vector<std::uint16_t>& processors_without_threads() const {
@@ -111,7 +115,7 @@ class ThreadStates {
     at_hand = {thread, states_.get(thread)};
   }
 
-  static constexpr std::size_t kRecent = 64;
+  static constexpr std::size_t kRecent = 512;
 
   scratch::SpillRecords<ThreadState> states_;
   scratch::SpillTable<Place> table_;
