@@ -1,5 +1,6 @@
 #include "app/merge/frame_rebaser.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "capture/rebased_addresses.h"
@@ -7,6 +8,22 @@
 namespace stackpack::app {
 
 using capture::RebasedAddresses;
+
+namespace {
+
+// Frames of a callstack that those before it do not have: 2 to 4 in recordings of whole machines.
+constexpr std::uint64_t kFramesPerStack = 3;
+
+}  // namespace
+
+FrameRebaser::FrameRebaser(const Tables& tables, std::uint64_t stacks)
+    : tables_(tables), modules_used_(tables.symbols.modules().size()) {
+  const std::uint64_t frames = std::min<std::uint64_t>(stacks * kFramesPerStack, kMostKnown);
+  known_.reserve(static_cast<std::size_t>(frames));
+  while (index_.slot_count() < frames * 2) {
+    index_.grow([](std::uint32_t) { return std::uint64_t{0}; });  // nothing is in it
+  }
+}
 
 std::uint64_t FrameRebaser::address_of(const Frame& frame, AddressUse use, const Context& context) {
   const Symbols& symbols = tables_.symbols;
@@ -66,20 +83,27 @@ void FrameRebaser::rebase(std::span<const Frame> leaf_first, const Context& cont
   }
 }
 
+FrameRebaser::Key FrameRebaser::key_of(const Frame& frame, AddressUse use, const Context& context) {
+  const bool shared = frame.mode == FrameMode::kKernel || RebasedAddresses::in_range(frame.address);
+  return {frame.address, shared ? context.kernel : context.user, frame.mode, use};
+}
+
 std::uint64_t FrameRebaser::known_address(const Frame& frame, AddressUse use,
                                           const Context& context) {
-  const bool shared = frame.mode == FrameMode::kKernel || RebasedAddresses::in_range(frame.address);
-  const std::uint32_t number =
-      known_.number({frame.address, shared ? context.kernel : context.user, frame.mode, use});
-  if (number == addresses_.size()) {
-    addresses_.push_back(address_of(frame, use, context));
+  const Key key = key_of(frame, use, context);
+  const auto fresh = static_cast<std::uint32_t>(known_.size());
+  const std::uint32_t number = index_.find_or_insert(
+      hash_of(key), fresh, [&](std::uint32_t i) { return known_[i].key == key; },
+      [this](std::uint32_t i) { return hash_of(known_[i].key); });
+  if (number == fresh) {
+    known_.push_back({key, address_of(frame, use, context)});
   }
-  return addresses_[number];
+  return known_[number].address;
 }
 
 void FrameRebaser::forget() {
   known_.clear();
-  addresses_.clear();
+  index_.clear();
   path_.clear();
 }
 

@@ -8,7 +8,7 @@
 #include "app/merge/input_images.h"
 #include "app/merge/input_names.h"
 #include "app/merge/name_union.h"
-#include "core/number_table.h"
+#include "core/index_table.h"
 #include "stackpack/model.h"
 #include "stackpack/symbols.h"
 
@@ -29,8 +29,9 @@ class FrameRebaser {
     const InputCalls& calls;
     const NameUnion& names;
   };
-  explicit FrameRebaser(const Tables& tables)
-      : tables_(tables), modules_used_(tables.symbols.modules().size()) {}
+  /// `stacks`: callstacks of the input, for which there is room from the start: most of them have a
+  /// process of their own, and frames that are new.
+  FrameRebaser(const Tables& tables, std::uint64_t stacks);
 
   /// Where an address means the same: a process and its epoch, and that of the kernel.
   struct Context {
@@ -67,13 +68,12 @@ class FrameRebaser {
     AddressUse use = AddressUse::kExact;
     friend bool operator==(const Key&, const Key&) = default;
   };
-  struct HashKey {
-    std::uint64_t operator()(const Key& key) const {
-      return core::spread_bits(key.address ^ (std::uint64_t{key.context} << 40) ^
-                               (static_cast<std::uint64_t>(key.mode) << 37) ^
-                               (static_cast<std::uint64_t>(key.use) << 36));
-    }
-  };
+  static std::uint64_t hash_of(const Key& key) {
+    // Processes that were forked have the same addresses: all bits of the context must count.
+    return core::mix_bits(key.address ^ (std::uint64_t{key.context} << 40) ^
+                          (static_cast<std::uint64_t>(key.mode) << 37) ^
+                          (static_cast<std::uint64_t>(key.use) << 36));
+  }
 
   /// A frame of the latest callstack: neighbours in a file begin alike at the root.
   struct PathFrame {
@@ -82,12 +82,18 @@ class FrameRebaser {
     std::uint64_t address = 0;  // in the merge
   };
 
+  struct Known {
+    Key key;
+    std::uint64_t address = 0;  // in the merge
+  };
+
+  [[nodiscard]] static Key key_of(const Frame& frame, AddressUse use, const Context& context);
   std::uint64_t known_address(const Frame& frame, AddressUse use, const Context& context);
   std::uint64_t address_of(const Frame& frame, AddressUse use, const Context& context);
 
   Tables tables_;
-  core::NumberTable<Key, HashKey> known_;
-  std::vector<std::uint64_t> addresses_;  // by number of known_
+  std::vector<Known> known_;
+  core::IndexTable index_;  // of known_
   std::vector<bool> modules_used_;
   std::vector<PathFrame> path_;  // root first
   std::uint32_t path_user_ = 0;

@@ -193,7 +193,8 @@ Status MergeAttempt::add_samples(std::size_t i, OpenInput& opened) {
 Status MergeAttempt::add_rebased(const OpenInput& opened, const SourceClock& clock,
                                  InputProcesses& processes, std::optional<std::uint32_t> rank) {
   const InputCalls calls(opened.symbols->names(), names_);
-  FrameRebaser frames({*opened.symbols, opened.images, images_, calls, names_});
+  FrameRebaser frames({*opened.symbols, opened.images, images_, calls, names_},
+                      opened.reader->stack_count());
   std::vector<std::uint32_t> events;
   for (const Event& event : opened.events) {
     events.push_back(tables_.event(event));

@@ -55,6 +55,9 @@ Status EdgeRanks::add_block(bytes::ByteCursor in) {
 
 // Ranks go by class, highest first, then by position.
 Status EdgeRanks::rank_row(std::uint32_t size) {
+  if (size == 1) {  // most rows
+    return rank_only_edge();
+  }
   std::uint32_t rank = 0;
   for (std::size_t edge_class = of_class_.size(); edge_class-- > 0;) {
     rank += std::exchange(of_class_[edge_class], rank);
@@ -72,6 +75,15 @@ Status EdgeRanks::rank_row(std::uint32_t size) {
   }
   of_class_ = {};
   return {};
+}
+
+Status EdgeRanks::rank_only_edge() {
+  const Result<std::uint64_t> edge = edges_.get(row_begin_);
+  if (!edge) {
+    return edge.error();
+  }
+  of_class_[static_cast<std::uint32_t>(*edge)] = 0;
+  return edges_.set(row_begin_, edge_of(static_cast<std::uint32_t>(*edge >> kChildShift), 0));
 }
 
 Status EdgeRanks::close_row() {

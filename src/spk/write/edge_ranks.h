@@ -59,6 +59,7 @@ class EdgeRanks {
 
  private:
   Status rank_row(std::uint32_t size);
+  Status rank_only_edge();
   Status close_row();
 
   std::uint32_t frame_count_;
