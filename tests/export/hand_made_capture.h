@@ -94,10 +94,15 @@ struct HandMadeCapture {
     view.stack_count = static_cast<StackId>(stacks.size());
     view.samples = [this](const SampleQuery& query, const auto& visit) {
       for (const StoredSample& sample : samples) {
-        const bool wanted = sample.time_ns >= query.from_ns && sample.time_ns <= query.to_ns &&
-                            (!query.pid || *query.pid == sample.pid) &&
-                            (!query.tid || *query.tid == sample.tid);
-        if (wanted && !visit(std::span(&sample, 1))) {
+        if (is_wanted(sample, query) && !visit(std::span(&sample, 1))) {
+          break;
+        }
+      }
+      return Status{};
+    };
+    view.columns = [this](const SampleScan& scan, const auto& visit) {
+      for (const StoredSample& sample : samples) {
+        if (is_wanted(sample, scan.query) && !visit(columns_of(sample, scan.columns))) {
           break;
         }
       }
@@ -110,6 +115,33 @@ struct HandMadeCapture {
       return Status{};
     };
     return view;
+  }
+
+ private:
+  static bool is_wanted(const StoredSample& sample, const SampleQuery& query) {
+    return sample.time_ns >= query.from_ns && sample.time_ns <= query.to_ns &&
+           (!query.pid || *query.pid == sample.pid) && (!query.tid || *query.tid == sample.tid);
+  }
+
+  // A column that was not asked for is empty.
+  static SampleColumns columns_of(const StoredSample& sample, std::uint32_t columns) {
+    SampleColumns row;
+    row.rows = 1;
+    const auto give = [columns](SampleColumn column, auto& values, const auto& value) {
+      if ((columns & column) != 0) {
+        values = std::span(&value, 1);
+      }
+    };
+    give(kTimeColumn, row.time_ns, sample.time_ns);
+    give(kPidColumn, row.pid, sample.pid);
+    give(kTidColumn, row.tid, sample.tid);
+    give(kCpuColumn, row.cpu, sample.cpu);
+    give(kEventColumn, row.event, sample.event);
+    give(kWeightColumn, row.weight, sample.weight);
+    give(kOriginColumn, row.origin, sample.origin);
+    give(kFlagsColumn, row.flags, sample.flags);
+    give(kStackColumn, row.stack, sample.stack);
+    return row;
   }
 };
 

@@ -112,6 +112,52 @@ TEST_CASE("selection: every context names frames as each of its samples would") 
   }
 }
 
+TEST_CASE("selection: sums are of the same samples, with what was asked for") {
+  HandMadeCapture capture = test::small_capture();
+  capture.add_module(10, 0x5000, 0x1000, "/lib/late.so", 3200);  // another context from here on
+  const exporting::CaptureView view = capture.view();
+  for (const bool one_module : {false, true}) {
+    CAPTURE(one_module);
+    ExportOptions options;
+    options.all_events = true;
+    if (one_module) {
+      options.filter.modules = {"libc.so.6"};
+    }
+    for (const exporting::SummedFields fields :
+         {exporting::SummedFields{}, exporting::SummedFields{false, true, true},
+          exporting::SummedFields{true, false, true},
+          exporting::SummedFields{false, false, false}}) {
+      auto whole = SampleSelection::create(view, options);
+      auto summed = SampleSelection::create(view, options);
+      REQUIRE(whole.has_value());
+      REQUIRE(summed.has_value());
+      const std::vector<SelectedSample> samples = selected(**whole);
+      std::size_t at = 0;
+      const auto compare = [&](std::span<const exporting::SummedSample> block) {
+        for (const exporting::SummedSample& sum : block) {
+          REQUIRE(at < samples.size());
+          const SelectedSample& sample = samples[at++];
+          CHECK(sum.time_ns == sample.time_ns);
+          CHECK(sum.count == sample.count);
+          CHECK(sum.event == sample.event);
+          CHECK(sum.track == sample.track);
+          CHECK(sum.context == sample.context);
+          CHECK(sum.weight == (fields.weight ? sample.weight : 0));
+          if (fields.stack) {
+            CHECK(sum.stack == sample.stack);
+          }
+        }
+        return Status{};
+      };
+      REQUIRE((*summed)->for_each_summed(fields, compare));
+      CHECK(at == samples.size());
+      CHECK(samples.size() == (one_module ? 5 : 9));
+      CHECK((*summed)->tracks().size() == (*whole)->tracks().size());
+      CHECK((*summed)->time_range().last_ns == (*whole)->time_range().last_ns);
+    }
+  }
+}
+
 TEST_CASE("selection: an error of the visitor ends the pass") {
   const HandMadeCapture capture = test::small_capture();
   const exporting::CaptureView view = capture.view();

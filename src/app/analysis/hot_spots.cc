@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "app/analysis/frame_entities.h"
+#include "app/analysis/stack_entities.h"
 #include "app/arrow/pid_sources.h"
 #include "bytes/utf8.h"
 #include "export/selection/capture_view.h"
@@ -65,6 +66,7 @@ class Counting {
     }
     counting->entities_ =
         std::make_unique<FrameEntities>(*counting->selection_, grain_of(counting->query_));
+    counting->stacks_.emplace(*counting->entities_);
     return counting;
   }
 
@@ -75,7 +77,9 @@ class Counting {
     const std::size_t limit = std::max<std::size_t>(
         1024, static_cast<std::size_t>(query_.filters.memory_limit /
                                        exporting::SampleGrouper::kBytesPerGroup / 2));
-    exporting::SampleGrouper grouper(*selection_, by, limit);
+    GroupBy keys = by;
+    keys.weight = selection_->weighted();
+    exporting::SampleGrouper grouper(*selection_, keys, limit);
     return grouper.for_each([&](std::span<const Group> groups) -> Status {
       constexpr std::size_t kAtOnce = 4096;
       for (std::size_t begin = 0; begin < groups.size(); begin += kAtOnce) {
@@ -127,12 +131,7 @@ class Counting {
     }
     return view_.callstacks(ids_, [&](std::size_t at, std::span<const Frame> frames) {
       const Group& group = *with_stack_[at];
-      stack_.clear();
-      for (std::size_t i = 0; i < frames.size(); ++i) {
-        const auto some = entities_->of(frames[i], address_use(frames, i), group.key.context);
-        stack_.insert(stack_.end(), some.begin(), some.end());
-      }
-      visit(group, stack_);
+      visit(group, stacks_->of(frames, group.key.context));
       return true;
     });
   }
@@ -141,11 +140,11 @@ class Counting {
   HotSpotQuery query_;
   std::unique_ptr<exporting::SampleSelection> selection_;
   std::unique_ptr<FrameEntities> entities_;
+  std::optional<StackEntities> stacks_;
   std::vector<MergedSource> sources_;  // of a merged file
   std::optional<PidSources> origins_;
   std::vector<StackId> ids_;
   std::vector<const Group*> with_stack_;
-  std::vector<std::uint32_t> stack_;
 };
 
 // Sums by number; each number once per callstack.

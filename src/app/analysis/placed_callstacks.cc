@@ -34,6 +34,7 @@ Status PlacedCallstacks::each(
                              std::span<const Frame>)>& visit) const {
   exporting::GroupBy by;
   by.context = true;
+  by.weight = false;
   exporting::SampleGrouper grouper(*opened_->selection, by, kPlacedGroupsAtOnce);
   std::vector<StackId> ids;
   std::vector<std::uint32_t> contexts;

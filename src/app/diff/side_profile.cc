@@ -130,7 +130,8 @@ class FileReading {
     const std::string_view unit = view_.fact(std::string(exporting::kUnitKey) + query_.event);
     counts_weigh_one_ = view_.aggregated() && (unit.empty() || unit == "count");
     const Status counted = selection_->for_each_summed(
-        weighted_, [this](std::span<const exporting::SummedSample> block) {
+        {.weight = weighted_, .stack = true, .by_time = false},
+        [this](std::span<const exporting::SummedSample> block) {
           for (std::size_t i = 0; i < block.size(); ++i) {
             const auto& ahead = block[std::min(i + kSamplesAhead, block.size() - 1)];
             counts_->prefetch(ahead.context, ahead.stack);

@@ -30,13 +30,22 @@ Result<CountOfPid> count_by_pid(const Reader& reader, const SampleFilter& filter
     return selection.error();
   }
   CountOfPid counts;
+  const exporting::SummedFields fields{.weight = false, .stack = false, .by_time = false};
+  std::vector<std::uint64_t> of_track;
   const Status status =
-      (*selection)->for_each([&counts](std::span<const exporting::SelectedSample> block) -> Status {
-        for (const exporting::SelectedSample& sample : block) {
-          counts[sample.pid] += sample.count;
-        }
-        return {};
-      });
+      (*selection)
+          ->for_each_summed(fields, [&](std::span<const exporting::SummedSample> block) -> Status {
+            of_track.resize((*selection)->tracks().size());
+            for (const exporting::SummedSample& sample : block) {
+              of_track[sample.track] += sample.count;
+            }
+            return {};
+          });
+  for (std::size_t track = 0; track < of_track.size(); ++track) {
+    if (of_track[track] != 0) {
+      counts[(*selection)->tracks()[track].pid] += of_track[track];
+    }
+  }
   return status ? Result<CountOfPid>(std::move(counts)) : Result<CountOfPid>(status.error());
 }
 

@@ -3,6 +3,7 @@
 #include "app/listing/selected_samples.h"
 #include "export/selection/capture_view.h"
 #include "export/selection/saturating.h"
+#include "stackpack/sample_cursor.h"
 
 namespace stackpack::app {
 
@@ -33,9 +34,12 @@ Result<StackCounts> count_all(const Reader& reader) {
     }
     return result;
   }
-  const Status read = reader.samples({}, [&result](std::span<const StoredSample> samples) {
-    for (const StoredSample& sample : samples) {
-      count(result.counts, sample.stack, sample.origin, 1);
+  SampleScan scan;
+  scan.query.any_order = true;
+  scan.columns = kStackColumn | kOriginColumn;
+  const Status read = visit_samples(reader, scan, [&result](const SampleColumns& samples) {
+    for (std::size_t i = 0; i < samples.rows; ++i) {
+      count(result.counts, samples.stack[i], samples.origin[i], 1);
     }
     return true;
   });

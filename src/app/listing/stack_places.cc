@@ -4,6 +4,7 @@
 
 #include "app/listing/selected_samples.h"
 #include "export/selection/saturating.h"
+#include "stackpack/sample_cursor.h"
 
 namespace stackpack::app {
 
@@ -13,7 +14,9 @@ using Places = std::unordered_map<StackId, std::optional<StackPlace>>;
 
 Status places_of_samples(const Reader& reader, const PlaceFilter& filter, Places& places) {
   std::size_t open = places.size();
-  SampleQuery query;
+  SampleScan scan;
+  scan.columns = kStackColumn | kPidColumn | kTimeColumn;
+  SampleQuery& query = scan.query;
   query.pid = filter.pid;
   if (filter.from || filter.to) {
     const Result<std::uint64_t> first = first_time(reader);
@@ -26,11 +29,11 @@ Status places_of_samples(const Reader& reader, const PlaceFilter& filter, Places
     query.from_ns = filter.from ? absolute(*filter.from) : query.from_ns;
     query.to_ns = filter.to ? absolute(*filter.to) : query.to_ns;
   }
-  return reader.samples(query, [&](std::span<const StoredSample> samples) {
-    for (const StoredSample& sample : samples) {
-      const auto found = places.find(sample.stack);
+  return visit_samples(reader, scan, [&](const SampleColumns& samples) {
+    for (std::size_t i = 0; i < samples.rows; ++i) {
+      const auto found = places.find(samples.stack[i]);
       if (found != places.end() && !found->second) {
-        found->second = StackPlace{sample.pid, sample.time_ns};
+        found->second = StackPlace{samples.pid[i], samples.time_ns[i]};
         --open;
       }
     }

@@ -91,7 +91,7 @@ class CsvEncoder {
 
   // Finds the node of every (callstack, mapping context) that occurs. Groups come in that order.
   Status resolve_stacks() {
-    SampleGrouper grouper(job_.selection, {.context = true}, job_.group_limit());
+    SampleGrouper grouper(job_.selection, {.context = true, .weight = false}, job_.group_limit());
     const Status status = for_each_resolved(
         grouper, resolver_, kResolvedBlock,
         [](const GroupKey&) -> Result<std::uint32_t> { return StackTree::kRoot; },

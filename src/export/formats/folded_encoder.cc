@@ -39,7 +39,8 @@ class FoldedEncoder {
     SampleGrouper grouper(job_.selection,
                           {.event = job_.selection.weighted(),
                            .context = job_.options.frames != FrameStyle::kAddress,
-                           .track = job_.options.folded.root != FoldedRoot::kNone},
+                           .track = job_.options.folded.root != FoldedRoot::kNone,
+                           .weight = job_.selection.weighted()},
                           job_.group_limit());
     return for_each_resolved(
         grouper, resolver_, kResolvedBlock, [this](const GroupKey& key) { return root_of(key); },

@@ -20,7 +20,7 @@ class SampleNodes {
   SampleNodes(StackResolver& resolver, std::uint64_t memory_limit);
 
   /// The node of each sample, into `nodes` (replaced). Errors: those of the resolver.
-  Status find(std::span<const SelectedSample> samples, std::vector<std::uint32_t>& nodes);
+  Status find(std::span<const SummedSample> samples, std::vector<std::uint32_t>& nodes);
 
  private:
   StackResolver& resolver_;

@@ -38,7 +38,7 @@ struct CaptureView {
   std::function<Status(const SampleQuery&,
                        const std::function<bool(std::span<const StoredSample>)>&)>
       samples;
-  /// As visit_samples(); not in views that are made by hand.
+  /// As visit_samples().
   std::function<Status(const SampleScan&, const std::function<bool(const SampleColumns&)>&)>
       columns;
   /// As Reader::callstacks.

@@ -7,6 +7,8 @@ namespace stackpack::exporting {
 
 namespace {
 
+using SummedBlock = std::span<const SummedSample>;
+
 std::uint64_t key_of(std::uint32_t track, std::uint32_t event) {
   return (std::uint64_t{track} << 32) | event;
 }
@@ -16,15 +18,20 @@ std::uint64_t key_of(std::uint32_t track, std::uint32_t event) {
 LaneSamples::LaneSamples(SampleSelection& selection, StackResolver& resolver, std::size_t limit)
     : selection_(selection), resolver_(resolver), limit_(std::max<std::size_t>(limit, 1)) {}
 
-std::uint32_t LaneSamples::lane_of(const SelectedSample& sample) const {
+std::uint32_t LaneSamples::lane_of(const SummedSample& sample) const {
   return lane_of_key_[keys_.find(key_of(sample.track, sample.event))];
+}
+
+SummedFields LaneSamples::fields_of_lane() const {
+  return {.weight = selection_.weighted(), .stack = true, .by_time = true};
 }
 
 Status LaneSamples::find_lanes() {
   lanes_.clear();
   keys_.clear();
-  const Status status = selection_.for_each([this](std::span<const SelectedSample> block) {
-    for (const SelectedSample& sample : block) {
+  const SummedFields fields{.weight = false, .stack = false, .by_time = true};
+  const Status status = selection_.for_each_summed(fields, [this](SummedBlock block) {
+    for (const SummedSample& sample : block) {
       const std::uint32_t number = keys_.number(key_of(sample.track, sample.event));
       if (number == lanes_.size()) {
         lanes_.push_back({sample.track, sample.event, 0});
@@ -95,8 +102,8 @@ Status LaneSamples::visit_together(
   samples_.assign(next.back(), {});
   requests_.assign(next.back(), {});
   const std::vector<std::size_t> first = next;
-  const Status read = selection_.for_each([&](std::span<const SelectedSample> block) {
-    for (const SelectedSample& sample : block) {
+  const Status read = selection_.for_each_summed(fields_of_lane(), [&](SummedBlock block) {
+    for (const SummedSample& sample : block) {
       const std::size_t lane = lane_of(sample);
       if (lane >= begin && lane < end) {
         const std::size_t at = next[lane - begin]++;
@@ -138,8 +145,8 @@ Status LaneSamples::stream(std::size_t lane, const std::function<void(const Lane
     requests_.clear();
     return status;
   };
-  const Status read = selection_.for_each([&](std::span<const SelectedSample> block) {
-    for (const SelectedSample& sample : block) {
+  const Status read = selection_.for_each_summed(fields_of_lane(), [&](SummedBlock block) {
+    for (const SummedSample& sample : block) {
       if (lane_of(sample) == lane) {
         samples_.push_back({sample.time_ns, sample.count, selection_.value_of(sample), 0});
         requests_.push_back({sample.stack, sample.context, StackTree::kRoot});

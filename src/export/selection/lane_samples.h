@@ -59,7 +59,8 @@ class LaneSamples {
                      const std::function<Status(const Lane&, const LaneReplay&)>& visit);
   Status stream(std::size_t lane, const std::function<void(const LaneSample&)>& visit);
   Status resolve();
-  [[nodiscard]] std::uint32_t lane_of(const SelectedSample& sample) const;
+  [[nodiscard]] std::uint32_t lane_of(const SummedSample& sample) const;
+  [[nodiscard]] SummedFields fields_of_lane() const;
 
   SampleSelection& selection_;
   StackResolver& resolver_;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 
+#include "core/index_table.h"
 #include "export/selection/event_choice.h"
 #include "export/selection/name_pattern.h"
 #include "export/selection/saturating.h"
@@ -28,8 +29,9 @@ std::uint64_t earliest_of(std::span<const StoredSample> samples) {
   return earliest;
 }
 
-SummedSample summed(const StoredSample& sample, std::uint64_t count, std::uint32_t context) {
-  return {sample.time_ns, sample.weight, count, sample.stack, context, sample.event};
+SummedSample summed(const StoredSample& sample, std::uint64_t count, std::uint32_t context,
+                    std::uint32_t track) {
+  return {sample.time_ns, sample.weight, count, sample.stack, context, sample.event, track};
 }
 
 }  // namespace
@@ -225,7 +227,7 @@ void SampleSelection::refresh(ThreadState& state, std::uint32_t pid, std::uint32
 const SampleSelection::ThreadState& SampleSelection::state_of(std::uint32_t pid, std::uint32_t tid,
                                                               std::uint64_t time_ns) {
   const std::uint64_t key = (std::uint64_t{pid} << 32) | tid;
-  RecentThread& recent = recent_[(pid ^ tid) % kRecentThreads];
+  RecentThread& recent = recent_[core::spread_bits(key) % kRecentThreads];
   if (recent.state == nullptr || recent.key != key) {
     recent.state = &states_[key];
     recent.key = key;
@@ -278,27 +280,36 @@ Status SampleSelection::for_each(
 }
 
 Status SampleSelection::for_each_summed(
-    bool weights, const std::function<Status(std::span<const SummedSample>)>& visit) {
+    const SummedFields& fields, const std::function<Status(std::span<const SummedSample>)>& visit) {
   if (!view_.has_samples) {
-    std::vector<SummedSample> sums;
-    return for_each_count([&](std::span<const SelectedSample> block) {
-      sums.clear();
-      for (const SelectedSample& sample : block) {
-        sums.push_back(summed(sample, sample.count, sample.context));
-      }
-      return visit(sums);
-    });
+    return sum_counts(visit);
   }
   SampleScan scan;
   scan.query = query_;
-  scan.query.any_order = true;
-  scan.columns = columns_of_filter() | kStackColumn | (weights ? kWeightColumn : 0U);
+  scan.query.any_order = !fields.by_time;
+  scan.columns = columns_of_filter() | (fields.stack ? kStackColumn : 0U) |
+                 (fields.weight ? kWeightColumn : 0U);
   return for_each_in_columns(scan, visit);
+}
+
+// Of a file that keeps counts.
+Status SampleSelection::sum_counts(
+    const std::function<Status(std::span<const SummedSample>)>& visit) {
+  std::vector<SummedSample> sums;
+  sums.reserve(kBlockSamples);
+  return for_each_count([&](std::span<const SelectedSample> block) {
+    sums.clear();
+    for (const SelectedSample& sample : block) {
+      sums.push_back(summed(sample, sample.count, sample.context, sample.track));
+    }
+    return visit(sums);
+  });
 }
 
 // The columns that say whether a sample is wanted, and what its addresses mean.
 std::uint32_t SampleSelection::columns_of_filter() const {
   std::uint32_t columns = kTimeColumn | kPidColumn | kTidColumn;
+  columns |= module_filter_.active() ? kStackColumn : 0U;
   columns |= view_.events.size() > 1 ? kEventColumn : 0U;
   columns |= options_.filter.cpu ? kCpuColumn : 0U;
   columns |= options_.filter.no_idle ? kFlagsColumn : 0U;
@@ -366,9 +377,13 @@ Status SampleSelection::for_each_in_columns(
       sample.cpu = samples.cpu.empty() ? kUnknownId : samples.cpu[i];
       sample.flags = samples.flags.empty() ? std::uint8_t{0} : samples.flags[i];
       sample.weight = samples.weight.empty() ? 0 : samples.weight[i];
-      sample.stack = samples.stack[i];
+      sample.stack = samples.stack.empty() ? kNoStack : samples.stack[i];
+      if (!is_in_file(sample)) {
+        status = Error(kNotInFile);
+        return false;
+      }
       if (const ThreadState* const state = select(sample)) {
-        block.push_back(summed(sample, 1, state->context));
+        block.push_back(summed(sample, 1, state->context, state->track));
       }
       if (block.size() == kBlockSamples) {
         status = pass_on(block, visit);
