@@ -10,6 +10,7 @@
 #include "export/export_job.h"
 #include "io/directories.h"
 #include "io/output_file.h"
+#include "support/sample_row.h"
 
 namespace stackpack::fuzz {
 
@@ -104,6 +105,14 @@ void connect(MadeCapture& capture) {
   capture.view.stack_count = static_cast<StackId>(capture.stacks.size());
   capture.view.samples = [&capture](const SampleQuery&, const auto& visit) {
     visit(std::span<const StoredSample>(capture.samples));
+    return Status{};
+  };
+  capture.view.columns = [&capture](const SampleScan& scan, const auto& visit) {
+    for (const StoredSample& sample : capture.samples) {
+      if (!visit(test::columns_of(sample, scan.columns))) {
+        break;
+      }
+    }
     return Status{};
   };
   capture.view.callstacks = [&capture](std::span<const StackId> ids, const auto& visit) {

@@ -27,6 +27,8 @@ FILES = {
     "xpress_plain.cc": DECODER,
     "bit_array.h": "an array of packed numbers that was checked as a whole when it was made",
     "frame_dictionary.h": "an array of packed numbers that was checked as a whole when it was made",
+    "page_packer.cc": "lays out a page that was decoded and checked, in memory",
+    "resident_page.h": "reads the page that page_packer.cc laid out",
     "stored_column.cc": "unpacks as many values as the cursor gave bytes for; the sum of the bits is checked before",
     "spool_codec.cc": OWN_BYTES,
     "spool_codec.h": OWN_BYTES,

@@ -13,13 +13,13 @@
 namespace stackpack::test {
 namespace {
 
-constexpr std::uint64_t kBase = 0x100'000;
+constexpr std::uint64_t kModuleBase = 0x100'000;
 constexpr std::uint64_t kSize = 0x40'000;
 
 Module mapping(std::uint32_t pid, const std::string& path) {
   Module module;
   module.pid = pid;
-  module.base = kBase;
+  module.base = kModuleBase;
   module.size = kSize;
   module.path = path;
   return module;
@@ -72,8 +72,8 @@ TEST_SUITE("frame rebaser") {
     for (int pass = 0; pass < 2; ++pass) {
       bool all = true;
       for (std::uint64_t offset = 0; offset < kSize; offset += 5) {
-        all &= rebased(rebaser, kBase + offset, 7, 0) == input.base_of(7) + offset;
-        all &= rebased(rebaser, kBase + offset, 8, 1) == input.base_of(8) + offset;
+        all &= rebased(rebaser, kModuleBase + offset, 7, 0) == input.base_of(7) + offset;
+        all &= rebased(rebaser, kModuleBase + offset, 8, 1) == input.base_of(8) + offset;
       }
       CHECK(all);
     }
@@ -84,9 +84,9 @@ TEST_SUITE("frame rebaser") {
     REQUIRE(input.places.place());
     app::FrameRebaser rebaser(
         {*input.symbols, input.images, input.places, input.calls, input.names}, 100'000);
-    CHECK(rebased(rebaser, kBase + 16, 7, 0) == input.base_of(7) + 16);
+    CHECK(rebased(rebaser, kModuleBase + 16, 7, 0) == input.base_of(7) + 16);
     rebaser.forget();
-    CHECK(rebased(rebaser, kBase + 16, 8, 0) == input.base_of(8) + 16);
+    CHECK(rebased(rebaser, kModuleBase + 16, 8, 0) == input.base_of(8) + 16);
   }
 }
 

@@ -357,7 +357,7 @@ TEST_CASE("spk assembler: a default bound shows in nothing before callstacks are
   }
   PackedFile file;
   file.options.default_bound = std::uint64_t{512} << 20;
-  file.options.builder_bytes = std::uint64_t{45} << 19;  // with caches of their usual size
+  file.options.builder_bytes = std::uint64_t{55} << 19;  // with caches of their usual size
   CaptureSpool capture(file.options);
   add_random_samples(capture, 5, kCount);
   const Statistics statistics = file.write(capture);

@@ -14,6 +14,7 @@
 #include "export/export_job.h"
 #include "export/selection/capture_view.h"
 #include "io/output_file.h"
+#include "support/sample_row.h"
 #include "support/test_bytes.h"
 
 namespace stackpack::test {
@@ -121,27 +122,6 @@ struct HandMadeCapture {
   static bool is_wanted(const StoredSample& sample, const SampleQuery& query) {
     return sample.time_ns >= query.from_ns && sample.time_ns <= query.to_ns &&
            (!query.pid || *query.pid == sample.pid) && (!query.tid || *query.tid == sample.tid);
-  }
-
-  // A column that was not asked for is empty.
-  static SampleColumns columns_of(const StoredSample& sample, std::uint32_t columns) {
-    SampleColumns row;
-    row.rows = 1;
-    const auto give = [columns](SampleColumn column, auto& values, const auto& value) {
-      if ((columns & column) != 0) {
-        values = std::span(&value, 1);
-      }
-    };
-    give(kTimeColumn, row.time_ns, sample.time_ns);
-    give(kPidColumn, row.pid, sample.pid);
-    give(kTidColumn, row.tid, sample.tid);
-    give(kCpuColumn, row.cpu, sample.cpu);
-    give(kEventColumn, row.event, sample.event);
-    give(kWeightColumn, row.weight, sample.weight);
-    give(kOriginColumn, row.origin, sample.origin);
-    give(kFlagsColumn, row.flags, sample.flags);
-    give(kStackColumn, row.stack, sample.stack);
-    return row;
   }
 };
 

@@ -12,9 +12,9 @@ namespace stackpack::spk {
 namespace {
 
 // An edge as a number: 29 bits of the row, which may be the root's, 29 of the child, the first bit.
-constexpr unsigned kChildShift = 1;
-constexpr unsigned kRowShift = 30;
-static_assert(kMaxFrames < std::uint64_t{1} << (kRowShift - kChildShift));
+constexpr unsigned kChildBit = 1;
+constexpr unsigned kRowBit = 30;
+static_assert(kMaxFrames < std::uint64_t{1} << (kRowBit - kChildBit));
 
 // As many edges may be counted as arrive at a time. At the worst moment there are the arrived ones,
 // 8 bytes each, those counted before, and these and the arrived ones counted together, 16 bytes
@@ -29,9 +29,9 @@ bool before(const CountedEdge& a, const CountedEdge& b) {
 }
 
 CountedEdge edge_of(std::uint64_t number) {
-  constexpr std::uint64_t kChildMask = (std::uint64_t{1} << (kRowShift - kChildShift)) - 1;
-  return {static_cast<std::uint32_t>(number >> kRowShift),
-          static_cast<std::uint32_t>(number >> kChildShift & kChildMask),
+  constexpr std::uint64_t kChildMask = (std::uint64_t{1} << (kRowBit - kChildBit)) - 1;
+  return {static_cast<std::uint32_t>(number >> kRowBit),
+          static_cast<std::uint32_t>(number >> kChildBit & kChildMask),
           static_cast<std::uint32_t>(number & 1)};
 }
 
@@ -69,7 +69,7 @@ Status EdgeCounter::add(std::uint32_t row, std::uint32_t child, bool first) {
   if (arrived_.capacity() == 0 && most_arrived_ < kMostArrived) {
     arrived_.reserve(most_arrived_);  // the whole share at once, as growing would pass it
   }
-  arrived_.push_back(std::uint64_t{row} << kRowShift | std::uint64_t{child} << kChildShift |
+  arrived_.push_back(std::uint64_t{row} << kRowBit | std::uint64_t{child} << kChildBit |
                      (first ? 1U : 0U));
   return {};
 }
@@ -81,7 +81,7 @@ void EdgeCounter::count_arrived() {
   }
   std::size_t distinct = 0;
   for (std::size_t i = 0; i < arrived_.size(); ++i) {
-    distinct += i == 0 || arrived_[i] >> kChildShift != arrived_[i - 1] >> kChildShift ? 1U : 0U;
+    distinct += i == 0 || arrived_[i] >> kChildBit != arrived_[i - 1] >> kChildBit ? 1U : 0U;
   }
   std::vector<CountedEdge> all;
   all.reserve(counted_.size() + distinct);
