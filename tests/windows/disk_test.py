@@ -17,8 +17,8 @@ import pipe_capture
 LAUNCHER = pathlib.Path(__file__).with_name("wine_program.sh")
 SKIPPED = 77
 FULL = "No space left on device"
-STEP = 448 << 10
-DISK_BYTES = 8 << 20
+STEP = 896 << 10
+DISK_BYTES = 16 << 20
 # What the builder has beyond that goes to scratch files beside the output.
 LIMIT = ("--memory-limit", "16M")
 
@@ -68,7 +68,7 @@ class DiskTest:
     def __init__(self, program, testdata, work, disk, drive):
         self.program = program
         self.capture = work / "long.perf.data"
-        self.capture.write_bytes(b"".join(pipe_capture.pieces(20)))
+        self.capture.write_bytes(b"".join(pipe_capture.pieces(30)))
         self.small = testdata / "tiny.perf.data"
         self.work = work
         self.disk = disk
