@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """stackpack beside the tools that read or shrink a perf.data file.
 
-    bench/peers.py RECORDING [ROUNDS] [--program FILE]
+    bench/peers.py CAPTURE [ROUNDS] [--program FILE] [--without TOOL]...
 
 Runs every tool once a round (default 2), in turn, and prints the least wall and processor time, peak
 memory and bytes written, each also as a ratio to stackpack's. bench/record.sh makes a recording. A
-tool that is missing or fails is named and left out. What is printed goes to a file in $TMPDIR, as it
-would for a user.
+tool that is missing or fails is named and left out: those of perf, where the capture is an .etl. So is
+one whose line would begin with TOOL (`--without "zstd -19"`, which takes minutes). What is printed
+goes to a file in $TMPDIR, as it would for a user.
 """
+import argparse
 import os
 import pathlib
 import shutil
@@ -25,6 +27,8 @@ def tools(program, capture, folder):
         ("perf script -F ip,sym", ["perf", "script", "-i", capture, "-F", "ip,sym"], None),
         ("perf report --stdio", ["perf", "report", "-i", capture, "--stdio", "--no-children"], None),
         ("perf data convert --to-json", ["perf", "data", "convert", "-i", capture, "--force", "--to-json", f"{folder}/out.json"], "out.json"),
+        ("zstd -1", ["zstd", "-q", "-f", "-1", capture, "-o", f"{folder}/out.1.zst"], "out.1.zst"),
+        ("zstd -3 -T2", ["zstd", "-q", "-f", "-3", "-T2", capture, "-o", f"{folder}/out.t.zst"], "out.t.zst"),
         ("zstd -3", ["zstd", "-q", "-f", "-3", capture, "-o", f"{folder}/out.3.zst"], "out.3.zst"),
         ("zstd -19 --long=27", ["zstd", "-q", "-f", "-19", "--long=27", capture, "-o", f"{folder}/out.19.zst"], "out.19.zst"),
     ]
@@ -47,21 +51,23 @@ def run(command, folder, written):
     return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, size
 
 
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("capture")
+    parser.add_argument("rounds", nargs="?", type=int, default=2)
+    parser.add_argument("--program", default=str(ROOT / "build/release/src/cli/stackpack"))
+    parser.add_argument("--without", action="append", default=[], metavar="TOOL")
+    return parser.parse_args()
+
+
 def main():
-    arguments = sys.argv[1:]
-    program = str(ROOT / "build/release/src/cli/stackpack")
-    if "--program" in arguments:
-        at = arguments.index("--program")
-        program = arguments[at + 1]
-        del arguments[at:at + 2]
-    if not arguments:
-        sys.exit(__doc__)
-    capture, rounds = arguments[0], int(arguments[1]) if len(arguments) > 1 else 2
+    given = arguments()
+    capture, rounds = given.capture, given.rounds
     best, missing = {}, set()
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(rounds):
-            for name, command, written in tools(program, capture, folder):
-                if name in missing:
+            for name, command, written in tools(given.program, capture, folder):
+                if name in missing or name.startswith(tuple(given.without)):
                     continue
                 result = run(command, folder, written) if shutil.which(command[0]) else None
                 if result is None:

@@ -1,6 +1,7 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
+#include "support/sanitizer.h"
 #include "support/source_folder.h"
 
 namespace stackpack::test {
@@ -11,3 +12,11 @@ const std::string& source_folder() {
 }
 
 }  // namespace stackpack::test
+
+int main(int count, char** arguments) {
+  doctest::Context context(count, arguments);
+  if (stackpack::test::leaves_out_same_threads()) {
+    context.addFilter("test-suite-exclude", stackpack::test::kNoThreadsOfItsOwn);
+  }
+  return context.run();
+}

@@ -14,6 +14,7 @@
 
 #include "stackpack/reader.h"
 #include "support/collecting_sink.h"
+#include "support/sanitizer.h"
 
 using stackpack::Frame;
 using stackpack::FrameMode;
@@ -307,7 +308,8 @@ TEST_CASE("spk assembler: segments do not show in the file") {
 }
 
 TEST_CASE(
-    "spk assembler: distinct addresses without number do not show in the file, nor in its tables") {
+    "spk assembler: distinct addresses without number do not show in the file, nor in its tables" *
+    doctest::test_suite(stackpack::test::kNoThreadsOfItsOwn)) {
   // A million addresses, each once: indices and edges take more than such a limit has for them.
   const auto add = [](CaptureSpool& capture) {
     capture.add_event({"cpu-clock", false});

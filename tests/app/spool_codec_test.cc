@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include "support/sanitizer.h"
+
 using stackpack::StackOrigin;
 using stackpack::app::decode_spooled;
 using stackpack::app::encode_spooled;
@@ -40,7 +42,8 @@ SpooledSample next_sample(const SpooledSample& last, std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("spool codec: samples of any widths come back, within the bytes that are promised") {
+TEST_CASE("spool codec: samples of any widths come back, within the bytes that are promised" *
+          doctest::test_suite(stackpack::test::kNoThreadsOfItsOwn)) {
   const std::uint32_t seed = 9;
   CAPTURE(seed);
   std::mt19937_64 random(seed);

@@ -13,6 +13,7 @@
 #include "spk/write/edge_counter.h"
 #include "spk/write/edge_ranks.h"
 #include "support/random_stacks.h"
+#include "support/sanitizer.h"
 
 namespace stackpack::spk {
 namespace {
@@ -139,7 +140,8 @@ TEST_SUITE("spk tables") {
     }
   }
 
-  TEST_CASE("edge table: rows of every length over block ends") {
+  TEST_CASE("edge table: rows of every length over block ends" *
+            doctest::test_suite(test::kNoThreadsOfItsOwn)) {
     // Rows longer than a block, rows that end exactly with one, empty rows, single children.
     const std::uint32_t frames = 140'000;
     std::vector<CountedEdge> edges;
@@ -166,7 +168,8 @@ TEST_SUITE("spk tables") {
     check_ranks(edges, frames);
   }
 
-  TEST_CASE("edge table: numbers of frames around every power of two") {
+  TEST_CASE("edge table: numbers of frames around every power of two" *
+            doctest::test_suite(test::kNoThreadsOfItsOwn)) {
     for (const std::uint32_t frames : {1U, 2U, 3U, 4U, 255U, 256U, 257U, 65'535U, 65'536U}) {
       CAPTURE(frames);
       // The root has all frames, the last frame the first and the last one, frame 0 itself.

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "spk/format/layout.h"
+#include "support/sanitizer.h"
 #include "support/spk_reading.h"
 
 namespace stackpack::test {
@@ -71,7 +72,8 @@ SpkContent two_blocks() {
 }
 
 TEST_SUITE("sample cursor") {
-  TEST_CASE("sample cursor: each set of columns is what the samples are made of") {
+  TEST_CASE("sample cursor: each set of columns is what the samples are made of" *
+            doctest::test_suite(test::kNoThreadsOfItsOwn)) {
     const SpkContent content = two_blocks();
     const std::vector<std::byte> file = spk_bytes(content);
     const auto reader = open_spk(file);

@@ -9,6 +9,7 @@
 
 #include "spk/read/dag_store.h"
 #include "spk/read/file_opener.h"
+#include "support/sanitizer.h"
 #include "support/spk_reading.h"
 
 namespace stackpack::test {
@@ -61,7 +62,7 @@ TEST_SUITE("spk") {
 
   // A fan is one parent with many children: every node a stack. Exact widths are at the numbers of
   // frames, children and nodes just below and above powers of two and page ends.
-  TEST_CASE("spk: fans of every critical width") {
+  TEST_CASE("spk: fans of every critical width" * doctest::test_suite(test::kNoThreadsOfItsOwn)) {
     for (const std::uint64_t children :
          {1U, 2U, 61U, 62U, 63U, 64U, 65U, 255U, 256U, 257U, 4'094U, 4'095U, 4'096U, 8'191U, 8'192U,
           65'534U, 65'535U, 65'536U, 65'537U}) {
@@ -87,7 +88,8 @@ TEST_SUITE("spk") {
     }
   }
 
-  TEST_CASE("spk: nodes in numbers around one and two pages") {
+  TEST_CASE("spk: nodes in numbers around one and two pages" *
+            doctest::test_suite(test::kNoThreadsOfItsOwn)) {
     for (const std::size_t nodes : {4'095U, 4'096U, 4'097U, 8'191U, 8'192U, 8'193U}) {
       CAPTURE(nodes);
       SpkContent content;
@@ -106,7 +108,8 @@ TEST_SUITE("spk") {
     }
   }
 
-  TEST_CASE("spk: stacks that are the beginning of others end where they end") {
+  TEST_CASE("spk: stacks that are the beginning of others end where they end" *
+            doctest::test_suite(test::kNoThreadsOfItsOwn)) {
     SpkContent content;
     RootFirstStack stack;
     for (std::uint64_t i = 0; i < 9'000; ++i) {

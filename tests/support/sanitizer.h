@@ -6,21 +6,34 @@
 
 namespace stackpack::test {
 
-/// The step of a table over all bytes of a capture that is read on one thread. Every byte; under a
-/// sanitizer, which takes three to ten times as long, every third or (that for threads, which has
-/// nothing to find there) every 13th. Primes, so that no field of a record is always passed over. A
-/// scheduled run sets STACKPACK_EVERY_BYTE.
+/// The suite of long tests that use threads as shorter ones do, or none: the thread sanitizer finds
+/// nothing more there.
+constexpr const char* kNoThreadsOfItsOwn = "no threads of its own";
+
+/// A scheduled run sets STACKPACK_EVERY_BYTE: then nothing is shortened.
+inline bool every_byte() {
+  return std::getenv("STACKPACK_EVERY_BYTE") != nullptr;
+}
+
+/// The step of a table over all bytes of a capture that is read on one thread. Every byte; less
+/// where it takes three to ten times as long: under a sanitizer, and as the program for Windows,
+/// whose parsers have the same source. Primes, so that no field of a record is always passed over.
 inline std::size_t byte_step() {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#if defined(__SANITIZE_THREAD__)
-  constexpr std::size_t kStep = 13;
-#else
-  constexpr std::size_t kStep = 3;
-#endif
-  const char* const every_byte = std::getenv("STACKPACK_EVERY_BYTE");
-  return every_byte != nullptr ? 1 : kStep;
+#if defined(__SANITIZE_THREAD__) || defined(_WIN32)
+  return every_byte() ? 1 : 13;
+#elif defined(__SANITIZE_ADDRESS__)
+  return every_byte() ? 1 : 7;
 #else
   return 1;
+#endif
+}
+
+/// Whether the tests of that suite are left out.
+inline bool leaves_out_same_threads() {
+#if defined(__SANITIZE_THREAD__)
+  return !every_byte();
+#else
+  return false;
 #endif
 }
 
