@@ -19,7 +19,7 @@ const StackStream& input_stream(const Settings& settings) {
 }
 
 std::span<const Benchmark> benchmarks() {
-  static constexpr std::array<Benchmark, 11> kTable{{
+  static constexpr std::array<Benchmark, 12> kTable{{
       {"workload", "statistics of the input stream", bench_workload},
       {"builder", "interning, against other designs", bench_builder},
       {"freeze", "canonical order", bench_freeze},
@@ -27,7 +27,8 @@ std::span<const Benchmark> benchmarks() {
       {"pages", "bytes per node of page layouts, on disk and resident", bench_pages},
       {"encodings", "the distinct callstacks in other formats", bench_encodings},
       {"samples", "the sample stream, against other codings", bench_samples},
-      {"decode", "id to callstack, resident and cold", bench_decode},
+      {"decode", "id to callstack, resident", bench_decode},
+      {"cold", "id to callstack, its page not in memory", bench_cold},
       {"stats", "opening a file for its statistics", bench_stats},
       {"arrow", "samples as an Arrow stream", bench_arrow},
       {"columns", "decoding columns of samples, and what each takes", bench_columns},

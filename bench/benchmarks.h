@@ -34,6 +34,7 @@ bool bench_pages(const Settings& settings);
 bool bench_encodings(const Settings& settings);
 bool bench_samples(const Settings& settings);
 bool bench_decode(const Settings& settings);
+bool bench_cold(const Settings& settings);
 bool bench_stats(const Settings& settings);
 bool bench_arrow(const Settings& settings);
 bool bench_columns(const Settings& settings);

@@ -1,5 +1,5 @@
-// Benchmark "decode": id to callstack, ours against the published layout, both resident; and what a
-// callstack costs whose page is not in memory. Every distinct callstack is compared once before.
+// Benchmark "decode": id to callstack, ours against the published layout, both resident. Every
+// distinct callstack is compared once before.
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -115,21 +115,6 @@ void print_published_pages(const Published& published) {
               static_cast<double>(touched) / static_cast<double>(published.node_of.size()), most);
 }
 
-// One page in the cache, so that nearly every random callstack loads its own.
-bool print_cold(const SpkFile& file, std::span<const StackId> ids) {
-  ids = ids.first(std::min<std::size_t>(ids.size(), 20'000));
-  const auto reader = file.open(1);
-  std::uint64_t frames = 0;
-  time_reader(*reader, ids.first(1), frames);  // the tables
-  const std::uint64_t before = reader->cache().misses;
-  const double time = time_reader(*reader, ids, frames);
-  const std::uint64_t misses = reader->cache().misses - before;
-  std::printf("cold: %.1f us per callstack, %.3f pages\n",
-              time * 1e-3 / static_cast<double>(ids.size()),
-              static_cast<double>(misses) / static_cast<double>(ids.size()));
-  return misses <= ids.size();
-}
-
 struct Row {
   const char* name;
   const std::vector<StackId>& ids;
@@ -185,7 +170,7 @@ bool bench_decode(const Settings& settings) {
   }
   std::printf("ratio: time of the published layout / time; all pages resident\n");
   print_published_pages(published);
-  return print_cold(file, orders.unique);
+  return true;
 }
 
 }  // namespace stackpack::bench

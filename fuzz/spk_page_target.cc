@@ -53,11 +53,17 @@ void spk_page(std::span<const std::byte> data) {
     return;
   }
   spk::PageDecoder decoder;
+  const spk::FrameDictionary dictionary = dictionary_of(frames);
+  std::vector<Frame> last;
+  const bool found =
+      expected.stacks > 0 &&
+      decoder.read_stack(in.rest(), *edges, dictionary, expected, expected.stacks - 1U, last)
+          .has_value();
   const Result<spk::ResidentPage> page = decoder.decode(in.rest(), *edges, expected);
   if (!page) {
     return;
   }
-  const spk::FrameDictionary dictionary = dictionary_of(frames);
+  require(found == (expected.stacks > 0));
   require(page->node_count() == expected.nodes && page->stack_count() == expected.stacks);
   std::uint64_t total = 0;
   std::vector<Frame> stack;
@@ -69,6 +75,7 @@ void spk_page(std::span<const std::byte> data) {
       require(frame.mode == FrameMode::kUser && frame.address <= dictionary[frames - 1].address);
     }
   }
+  require(total >= 100'000 || stack == last);
   std::vector<std::uint32_t> path;
   decoder.last_path(path);
   require(!path.empty() && path.back() < frames);

@@ -50,8 +50,9 @@ struct CacheCounters {
 
 /// An open .spk file. Immutable; the input is not trusted.
 ///
-/// Opening reads the header, the directory and the summary only. Pages are loaded on demand,
-/// checked once at load, and kept in a cache of bounded size, least recently used out first.
+/// Opening reads the header, the directory and the summary only. Pages are read on demand and
+/// checked before they are used; those that are asked for again are kept in a cache of bounded
+/// size, least recently used out first.
 /// Threads:   const methods may be called from any number of threads.
 /// Errors:    kIo, kCorrupt, kTruncated, kUnsupported (a newer major version, an unknown required
 ///            section), with the offset in the .spk file.
@@ -85,7 +86,8 @@ class Reader {
   [[nodiscard]] StackId stack_count() const;
 
   /// The frames of callstack `id`, leaf first, into `frames` (replaced; reuse it).
-  /// Errors: kUsage when there is no such id. Cost: one page.
+  /// Errors: kUsage when there is no such id. Cost: one page; of a page that is not in the cache,
+  /// and was not asked for lately, what comes before the callstack's end is checked and followed.
   Status callstack(StackId id, std::vector<Frame>& frames) const;
 
   // A visitor returns whether to go on; when it does not, the call ends and succeeds. What it is

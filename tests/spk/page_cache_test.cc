@@ -48,6 +48,29 @@ TEST_SUITE("spk pages") {
     CHECK(counters.misses == 3 + 7);
   }
 
+  TEST_CASE("page cache: a page is worth adding when it is missed again soon") {
+    PageCache cache(std::uint64_t{6} * kNodesPerPage, 10);
+    const auto missed = [&cache](std::uint64_t number) {
+      CHECK_FALSE(has(cache, number));
+      return cache.worth_adding(number);
+    };
+    CHECK_FALSE(missed(0));
+    CHECK(missed(0));
+    CHECK(missed(0));
+    CHECK_FALSE(missed(1));
+    CHECK_FALSE(missed(2));
+    CHECK(missed(0));  // the third miss since
+    for (const std::uint64_t number : {3U, 4U, 5U}) {
+      CHECK_FALSE(missed(number));
+    }
+    CHECK_FALSE(missed(0));
+    PageCache none(1, 10);
+    CHECK_FALSE(has(none, 0));
+    CHECK_FALSE(none.worth_adding(0));
+    CHECK_FALSE(has(none, 0));
+    CHECK_FALSE(none.worth_adding(0));
+  }
+
   TEST_CASE("page cache: pinned pages stay, and what does not fit is not kept") {
     const std::uint64_t size = chain_of(100).memory_bytes();
     PageCache cache(2 * size, 5);

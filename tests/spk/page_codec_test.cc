@@ -88,12 +88,15 @@ ResidentPage first_page(const Pages& pages) {
   return std::move(page).value();
 }
 
-// Decodes every page alone, from the last to the first, and compares all callstacks.
+// Decodes every page alone, from the last to the first, and compares all callstacks; some of them
+// are read without making the page, too.
 std::vector<ResidentPage> check_pages_of(const test::StackSet& stacks) {
   const std::vector<test::RootFirstStack> expected = test::list_of(stacks);
   const Pages pages = pages_of(stacks);
   std::vector<ResidentPage> decoded;
   std::vector<Frame> frames;
+  std::vector<Frame> alone;
+  PageDecoder decoder;
   for (std::size_t number = pages.contents.size(); number-- > 0;) {
     Result<ResidentPage> page = decode(pages, number, pages.contents[number]);
     REQUIRE(page.has_value());
@@ -102,6 +105,12 @@ std::vector<ResidentPage> check_pages_of(const test::StackSet& stacks) {
       page->read_stack(stack, pages.dictionary, pages.edges, frames);
       const auto id = static_cast<std::size_t>(pages.expected[number].first_stack) + stack;
       REQUIRE(test::RootFirstStack(frames.rbegin(), frames.rend()) == expected[id]);
+      if (stack % 17 == 0 || stack + 1 == page->stack_count()) {
+        alone.clear();
+        REQUIRE(decoder.read_stack(pages.contents[number], pages.edges, pages.dictionary,
+                                   pages.expected[number], stack, alone));
+        REQUIRE(alone == frames);
+      }
       REQUIRE(page->leaf_of(stack, pages.edges) < pages.dictionary.size());
       REQUIRE(pages.dictionary[page->leaf_of(stack, pages.edges)] == frames.front());
     }
@@ -191,6 +200,40 @@ TEST_SUITE("spk pages") {
       CHECK_FALSE(decoder.decode(content, pages.edges, bad).has_value());
     }
     CHECK_FALSE(decoder.decode(pages.contents[0], pages.edges, good).has_value());
+    std::vector<Frame> frames;
+    CHECK_FALSE(
+        decoder.read_stack(pages.contents[0], pages.edges, pages.dictionary, good, 0, frames));
+    PageDecoder::Expected short_by_one = good;
+    --short_by_one.nodes;
+    CHECK_FALSE(
+        decoder.read_stack(content, pages.edges, pages.dictionary, short_by_one, 0, frames));
+    CHECK_FALSE(
+        decoder.read_stack(content, pages.edges, pages.dictionary, good, good.stacks, frames));
+  }
+
+  TEST_CASE("page: of leaves only the last may end no callstack") {
+    const Frame root{FrameMode::kUser, 1};
+    const Pages pages = pages_of({{root, {FrameMode::kUser, 2}},
+                                  {root, {FrameMode::kUser, 3}},
+                                  {root, {FrameMode::kUser, 4}}});
+    PageDecoder::Expected expected = pages.expected.front();
+    --expected.stacks;
+    constexpr std::size_t kExceptions = 4;  // after first node, first stack, nodes, spine
+    for (const std::uint32_t exception : {1U, 2U, 3U}) {
+      CAPTURE(exception);
+      std::vector<std::byte> content = pages.contents.front();
+      REQUIRE(content.size() == kExceptions + 1 + 4);
+      content[kExceptions] = std::byte{1};
+      content.push_back(static_cast<std::byte>(exception));
+      PageDecoder decoder;
+      std::vector<Frame> frames;
+      CHECK(decoder.decode(content, pages.edges, expected).has_value() == (exception == 3));
+      CHECK(decoder.read_stack(content, pages.edges, pages.dictionary, expected, 1, frames)
+                .has_value() == (exception == 3));
+      // The first callstack ends before what is wrong with the second.
+      CHECK(decoder.read_stack(content, pages.edges, pages.dictionary, expected, 0, frames)
+                .has_value() == (exception != 1));
+    }
   }
 
   TEST_CASE(
@@ -202,16 +245,29 @@ TEST_SUITE("spk pages") {
       REQUIRE_FALSE(decode(pages, 0, std::span(content).first(size)).has_value());
     }
     std::size_t decoded = 0;
+    PageDecoder decoder;
     for (std::size_t at = 0; at < content.size(); at += test::byte_step()) {
       for (const unsigned flip : {1U, 0x40U, 0xFFU}) {
         std::vector<std::byte> bad = content;
         bad[at] ^= static_cast<std::byte>(flip);
         const Result<ResidentPage> page = decode(pages, 0, bad);
+        // What comes before a callstack's end is all that its own reading looks at.
+        std::vector<Frame> frames;
+        std::vector<Frame> alone;
+        const std::uint32_t last = pages.expected[0].stacks - 1;
+        for (const std::uint32_t stack : {0U, last / 2, last}) {
+          const Status read = decoder.read_stack(bad, pages.edges, pages.dictionary,
+                                                 pages.expected[0], stack, alone);
+          if (page) {
+            page->read_stack(stack, pages.dictionary, pages.edges, frames);
+            REQUIRE(read);
+            REQUIRE(alone == frames);
+          }
+        }
         if (!page) {
           continue;
         }
         ++decoded;
-        std::vector<Frame> frames;
         for (std::uint32_t stack = 0; stack < page->stack_count(); ++stack) {
           page->read_stack(stack, pages.dictionary, pages.edges, frames);
         }

@@ -237,15 +237,16 @@ TEST_SUITE("spk reader") {
     REQUIRE(reader->statistics().dag.pages >= 4);
     std::vector<Frame> frames;
     REQUIRE(reader->callstack(0, frames));
-    const std::uint64_t page = reader->cache().bytes;
-    CHECK(page > 0);
+    CHECK(reader->cache().bytes == 0);  // nothing says yet that the page is worth keeping
+    REQUIRE(reader->callstack(1, frames));
+    CHECK(reader->cache().bytes > 0);
     const StackId last = reader->stack_count() - 1;
     for (StackId id = 0; id <= last; id += 16) {
       REQUIRE(reader->callstack(id, frames));
       REQUIRE(reader->callstack(0, frames));  // stays in use
       CHECK(reader->cache().bytes <= 30'000);
     }
-    CHECK(reader->cache().misses <= reader->statistics().dag.pages);
+    CHECK(reader->cache().misses <= 2 * reader->statistics().dag.pages);
   }
 
   TEST_CASE("spk reader: from a path, a descriptor and memory") {

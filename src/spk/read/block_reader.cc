@@ -32,6 +32,7 @@ BlockReader::Lease BlockReader::borrow() {
 void BlockReader::give_back(std::unique_ptr<ReadScratch> scratch) {
   if (scratch->content.capacity() + scratch->stored.capacity() > kKeptBytes) {
     scratch->content = {};
+    scratch->content_offset = kNoOffset;
     scratch->stored = {};
   }
   const std::lock_guard lock(mutex_);
@@ -43,6 +44,10 @@ Result<std::span<const std::byte>> BlockReader::read(std::uint64_t offset, const
   if (block.raw_bytes > kMaxBlockBytes || block.stored_bytes > largest_frame(block.raw_bytes)) {
     return Error{ErrorCode::kCorrupt, offset, "spk: block size"};
   }
+  if (scratch.content_offset == offset && scratch.content_block == block) {
+    return std::span<const std::byte>(scratch.content);
+  }
+  scratch.content_offset = kNoOffset;
   scratch.stored.resize(block.stored_bytes);
   if (const Status read =
           io::read_exactly_at(*source_, offset, scratch.stored, "spk: file ends inside a block");
@@ -57,6 +62,8 @@ Result<std::span<const std::byte>> BlockReader::read(std::uint64_t offset, const
     return Error{ErrorCode::kCorrupt, offset,
                  "spk: block is no zstd frame of the size in the directory"};
   }
+  scratch.content_offset = offset;
+  scratch.content_block = block;
   return std::span<const std::byte>(scratch.content);
 }
 

@@ -20,6 +20,8 @@ namespace stackpack::spk {
 struct ReadScratch {
   std::vector<std::byte> stored;
   std::vector<std::byte> content;
+  std::uint64_t content_offset = kNoOffset;  // of the block that `content` is of, and
+  BlockRecord content_block;                 // its record
   codec::ZstdDecompressor zstd;
   PageDecoder pages;
   SampleBlockDecoder samples;

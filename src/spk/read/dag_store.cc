@@ -169,17 +169,21 @@ std::uint64_t DagStore::page_of(std::uint64_t id) const {
   return page;
 }
 
+PageDecoder::Expected DagStore::expected_of(std::uint64_t number) const {
+  const Page& page = pages_[static_cast<std::size_t>(number)];
+  const std::uint64_t first_node = number * kNodesPerPage;
+  const auto nodes =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(kNodesPerPage, node_count_ - first_node));
+  return {first_node, page.first_stack, nodes, page.stacks, page.offset};
+}
+
 Result<ResidentPage> DagStore::read_page(std::uint64_t number, ReadScratch& scratch) {
   const Page& page = pages_[static_cast<std::size_t>(number)];
   const auto content = blocks_.read(page.offset, page.block, scratch);
   if (!content) {
     return content.error();
   }
-  const std::uint64_t first_node = number * kNodesPerPage;
-  const auto nodes =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(kNodesPerPage, node_count_ - first_node));
-  return scratch.pages.decode(content.value(), edges_,
-                              {first_node, page.first_stack, nodes, page.stacks, page.offset});
+  return scratch.pages.decode(content.value(), edges_, expected_of(number));
 }
 
 Result<PageCache::Pin> DagStore::page(std::uint64_t number) {
@@ -193,6 +197,30 @@ Result<PageCache::Pin> DagStore::page(std::uint64_t number) {
     return page.error();
   }
   return cache_->insert(number, std::move(page).value());
+}
+
+Status DagStore::read_stack(std::uint64_t number, std::uint32_t stack, std::vector<Frame>& frames) {
+  PageCache::Pin pin = cache_->find(number);
+  if (!pin) {
+    const Page& page = pages_[static_cast<std::size_t>(number)];
+    BlockReader::Lease scratch = blocks_.borrow();
+    const auto content = blocks_.read(page.offset, page.block, *scratch);
+    if (!content) {
+      return content.error();
+    }
+    if (!cache_->worth_adding(number)) {
+      return scratch->pages.read_stack(content.value(), edges_, dictionary_, expected_of(number),
+                                       stack, frames);
+    }
+    Result<ResidentPage> loaded =
+        scratch->pages.decode(content.value(), edges_, expected_of(number));
+    if (!loaded) {
+      return loaded.error();
+    }
+    pin = cache_->insert(number, std::move(loaded).value());
+  }
+  pin->read_stack(stack, dictionary_, edges_, frames);
+  return {};
 }
 
 Result<std::uint64_t> DagStore::resident_bytes() {

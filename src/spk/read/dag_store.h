@@ -41,10 +41,16 @@ class DagStore {
   [[nodiscard]] const std::vector<Page>& pages() const { return pages_; }
   [[nodiscard]] const FrameDictionary& dictionary() const { return dictionary_; }
   [[nodiscard]] const EdgeTable& edges() const { return edges_; }
+  /// What a page must say of itself.
+  [[nodiscard]] PageDecoder::Expected expected_of(std::uint64_t number) const;
   /// The page in which stack `id` < stack_count() ends.
   [[nodiscard]] std::uint64_t page_of(std::uint64_t id) const;
   /// The page, from the cache or the file.
   Result<PageCache::Pin> page(std::uint64_t number);
+  /// A callstack that ends in the page, `stack` < its stacks, leaf first, into `frames` (replaced).
+  /// A page that is not in the cache is followed as far as the callstack; it is loaded when it is
+  /// asked for again soon.
+  Status read_stack(std::uint64_t number, std::uint32_t stack, std::vector<Frame>& frames);
   /// Bytes in memory of the tables and of all pages together. Reads every page.
   Result<std::uint64_t> resident_bytes();
   /// The page from the file.

@@ -16,6 +16,13 @@ PageCache::Pin PageCache::find(std::uint64_t number) {
   return Pin(slot);
 }
 
+bool PageCache::worth_adding(std::uint64_t number) {
+  const std::uint64_t now = misses_.load(std::memory_order_relaxed);
+  std::atomic<std::uint64_t>& missed = slots_[static_cast<std::size_t>(number)].missed;
+  const std::uint64_t before = missed.exchange(now, std::memory_order_relaxed);
+  return before != 0 && now - before <= budget_bytes_ / kUsualBytes;
+}
+
 PageCache::Pin PageCache::insert(std::uint64_t number, ResidentPage page) {
   auto fresh = std::make_unique<Entry>(std::move(page));
   fresh->number = number;

@@ -20,6 +20,8 @@ namespace stackpack::spk {
 /// A page in use is pinned: it stays valid and is not evicted. When only pinned pages are left and
 /// there is no room, a new page is handed out without being kept, so that callers never wait: every
 /// thread may hold one page on top of the budget.
+/// A page that was missed is worth its place when it is missed again soon: before as many others as
+/// there is room for. One that is not can be read without being made.
 /// Threads: any number. Finding a page that is there and unpinning take no mutex, one atomic
 /// addition each.
 class PageCache {
@@ -34,7 +36,8 @@ class PageCache {
   // above that how often it was found since. An entry that is there and pinned stays.
   struct Slot {
     std::atomic<std::uint64_t> state{0};
-    Entry* entry = nullptr;  // written while it is not there
+    Entry* entry = nullptr;                // written while it is not there
+    std::atomic<std::uint64_t> missed{0};  // number of the latest miss, 0: never
   };
   static constexpr std::uint64_t kPin = 1;
   static constexpr std::uint64_t kPresent = std::uint64_t{1} << 24;
@@ -86,6 +89,9 @@ class PageCache {
   /// The page when it is there, else an empty pin. Counts a hit or a miss.
   Pin find(std::uint64_t number);
 
+  /// After a miss: whether the page should be added. Answers once per miss.
+  bool worth_adding(std::uint64_t number);
+
   /// Adds a page and pins it. When another thread was faster, its page is used.
   Pin insert(std::uint64_t number, ResidentPage page);
 
@@ -93,6 +99,9 @@ class PageCache {
 
  private:
   using ByUse = std::multimap<std::uint64_t, std::unique_ptr<Entry>>;
+
+  // Of a page of the usual size, roughly.
+  static constexpr std::uint64_t kUsualBytes = std::uint64_t{2} * kNodesPerPage;
 
   void make_room(std::uint64_t bytes);
   bool evict(Entry& entry);

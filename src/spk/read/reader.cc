@@ -138,14 +138,8 @@ Status Reader::callstack(StackId id, std::vector<Frame>& frames) const {
     return no_such_stack();
   }
   const std::uint64_t number = impl_->dag.page_of(id);
-  const Result<spk::PageCache::Pin> page = impl_->dag.page(number);
-  if (!page) {
-    return page.error();
-  }
   const std::uint64_t first = impl_->dag.pages()[static_cast<std::size_t>(number)].first_stack;
-  page.value()->read_stack(static_cast<std::uint32_t>(id - first), impl_->dag.dictionary(),
-                           impl_->dag.edges(), frames);
-  return {};
+  return impl_->dag.read_stack(number, static_cast<std::uint32_t>(id - first), frames);
 }
 
 Status Reader::callstacks(
