@@ -4,7 +4,7 @@
 #   bench/scale.sh 256M 8G                          perf.data of 256 MB, 512 MB, ... 8 GB
 #   bench/scale.sh 256M 2G etl-compressed --memory-limit 64MiB
 #
-# KIND: perf (default), etl or etl-compressed, written by bench/write_workload. Prints, for each size,
+# KIND: perf (default), etl, etl-compressed, etl-huffman or etl-lznt1, written by bench/write_workload. Prints, for each size,
 # wall and processor time, MB/s of capture, peak memory and bytes out, and in the end the exponent by
 # which time grows from the first to the last: 1 is linear. Each file is verified. Captures lie in
 # $TMPDIR and are removed one by one; PROGRAM and GENERATOR name other builds.

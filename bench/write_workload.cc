@@ -1,13 +1,38 @@
 // Writes the reference workload as a capture of any size:
 //
-//   write_workload perf|etl|etl-compressed OUT [SCALE [SEED]]      scale 1 = 21.1 million
-//   callstacks
+//   write_workload KIND OUT [SCALE [SEED]]      scale 1 = 21.1 million callstacks
+//
+// KIND: perf, etl, etl-compressed (Xpress), etl-huffman (Xpress Huffman) or etl-lznt1
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
 #include "workload/write_etl.h"
 #include "workload/write_perf.h"
+
+namespace {
+
+using stackpack::bench::EtlPacking;
+
+struct NamedPacking {
+  std::string_view name;
+  EtlPacking packing;
+};
+constexpr NamedPacking kPackings[] = {{"etl", EtlPacking::kNone},
+                                      {"etl-compressed", EtlPacking::kXpress},
+                                      {"etl-huffman", EtlPacking::kXpressHuffman},
+                                      {"etl-lznt1", EtlPacking::kLznt1}};
+
+const NamedPacking* find_packing(std::string_view name) {
+  for (const NamedPacking& named : kPackings) {
+    if (named.name == name) {
+      return &named;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using stackpack::bench::write_etl;
@@ -23,10 +48,12 @@ int main(int argc, char** argv) {
   bool written = false;
   if (kind == "perf") {
     written = write_perf(options, argv[2]);
-  } else if (kind == "etl" || kind == "etl-compressed") {
-    written = write_etl(options, argv[2], kind != "etl");
+  } else if (const auto* packing = find_packing(kind); packing != nullptr) {
+    written = write_etl(options, argv[2], packing->packing);
   } else {
-    std::fputs("usage: write_workload perf|etl|etl-compressed OUT [SCALE [SEED]]\n", stderr);
+    std::fputs(
+        "usage: write_workload perf|etl|etl-compressed|etl-huffman|etl-lznt1 OUT [SCALE [SEED]]\n",
+        stderr);
     return 1;
   }
   if (!written) {

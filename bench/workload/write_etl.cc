@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bytes/byte_writer.h"
+#include "support/lz_compressors.h"
 #include "workload/capture_file.h"
 #include "workload/xpress_writer.h"
 
@@ -18,7 +19,6 @@ constexpr std::uint32_t kHeaderBufferPacked = 0x200;  // the header buffer of a 
 constexpr std::uint16_t kFlagWideProcessor = 0x20;
 constexpr std::uint16_t kFlagCompressed = 0x40;
 constexpr std::uint16_t kTypeHeader = 4;
-constexpr std::uint32_t kStateXpress = 3;
 
 // Events: version and flags of the marker, then (type, group).
 constexpr std::uint32_t kSystem64 = 0xc002'0002;
@@ -45,13 +45,29 @@ constexpr std::uint32_t kModeCompressed = 0x0400'0000;
 constexpr std::uint64_t kFirstClock = 1000;
 constexpr std::uint64_t kIdleTid = 0;
 
+// The compression that the header buffer names.
+constexpr std::uint32_t state_of(EtlPacking packing) {
+  switch (packing) {
+    case EtlPacking::kLznt1:
+      return 2;
+    case EtlPacking::kXpress:
+      return 3;
+    case EtlPacking::kXpressHuffman:
+      return 4;
+    case EtlPacking::kNone:
+      break;
+  }
+  return 0;
+}
+
 constexpr std::size_t padded(std::size_t size) {
   return (size + 7) / 8 * 8;
 }
 
 class EtlFile {
  public:
-  EtlFile(const std::string& path, bool compress) : file_(path), compress_(compress) {
+  EtlFile(const std::string& path, EtlPacking packing)
+      : file_(path), packing_(packing), compress_(packing != EtlPacking::kNone) {
     put_header_buffer();
     for (const std::uint32_t tid : workload_threads()) {
       put_thread(tid);
@@ -71,6 +87,7 @@ class EtlFile {
   void put_thread(std::uint32_t tid);
   bytes::ByteWriter& room(std::uint32_t cpu, std::size_t event_size);
   void flush(std::uint32_t cpu);
+  void pack(std::span<const std::byte> events);
   void put_buffer_header(bytes::ByteWriter& out, std::uint32_t size, std::uint32_t saved,
                          std::uint16_t cpu, std::uint16_t flags, std::uint16_t type,
                          std::uint32_t state);
@@ -79,6 +96,7 @@ class EtlFile {
                  std::uint32_t tid, std::span<const std::uint64_t> addresses);
 
   CaptureFile file_;
+  EtlPacking packing_;
   bool compress_;
   std::uint64_t sequence_ = 0;
   std::uint64_t first_time_ns_ = 0;
@@ -124,8 +142,7 @@ void EtlFile::put_header_buffer() {
   const std::uint32_t size = compress_ ? kHeaderBufferPacked : kBufferSize;
   const auto saved =
       static_cast<std::uint32_t>(padded(kBufferHeader + kSystemHeader + kLogHeaderSize + 4));
-  put_buffer_header(out, size, saved, 0, kFlagWideProcessor, kTypeHeader,
-                    compress_ ? kStateXpress : 0);
+  put_buffer_header(out, size, saved, 0, kFlagWideProcessor, kTypeHeader, state_of(packing_));
   put_system_event(out, kLogHeader, kLogHeaderSize + 4, 0, kFirstClock);
   const std::size_t start = out.size();
   out.write(kBufferSize);
@@ -167,6 +184,19 @@ bytes::ByteWriter& EtlFile::room(std::uint32_t cpu, std::size_t event_size) {
   return processor.events;
 }
 
+void EtlFile::pack(std::span<const std::byte> events) {
+  switch (packing_) {
+    case EtlPacking::kLznt1:
+      packed_ = test::compress_lznt1(events);
+      break;
+    case EtlPacking::kXpressHuffman:
+      packed_ = test::compress_xpress_huffman(events);
+      break;
+    default:
+      xpress_compress(events, packed_);
+  }
+}
+
 void EtlFile::flush(std::uint32_t cpu) {
   bytes::ByteWriter& events = processors_[cpu].events;
   if (events.size() == 0) {
@@ -176,7 +206,7 @@ void EtlFile::flush(std::uint32_t cpu) {
   const auto processor = static_cast<std::uint16_t>(cpu);
   bytes::ByteWriter out;
   if (compress_) {
-    xpress_compress(events.bytes(), packed_);
+    pack(events.bytes());
   }
   if (compress_ && packed_.size() < events.size()) {
     put_buffer_header(out, static_cast<std::uint32_t>(kBufferHeader + packed_.size()), saved,
@@ -282,8 +312,8 @@ bool EtlFile::close() {
 
 }  // namespace
 
-bool write_etl(const WorkloadOptions& options, const std::string& path, bool compress) {
-  EtlFile file(path, compress);
+bool write_etl(const WorkloadOptions& options, const std::string& path, EtlPacking packing) {
+  EtlFile file(path, packing);
   generate_workload(options, [&](const Observation& seen) { file.add(seen); });
   return file.close();
 }

@@ -60,4 +60,19 @@ inline std::size_t bytes_without_word(std::span<const std::byte> bytes, std::siz
   return at - from;
 }
 
+/// Whether there certainly is no such word from `from` on, in steps of eight bytes. `mask` and
+/// `value` are as above. Says no of bytes that are shorter than a vector, or no whole halves.
+inline bool has_no_word(std::span<const std::byte> bytes, std::size_t from, std::uint32_t mask,
+                        std::uint32_t value) {
+  const std::size_t size = bytes.size() - from;
+  if (size < kVectorBytes || size % sizeof value != 0) {
+    return false;
+  }
+  const std::size_t clean = bytes_without_word(bytes, from, mask, value);
+  // What is shorter than a vector is looked at with some of the bytes before it.
+  return clean == size ||
+         (size - clean < kVectorBytes &&
+          bytes_without_word(bytes, bytes.size() - kVectorBytes, mask, value) == kVectorBytes);
+}
+
 }  // namespace stackpack::bytes

@@ -42,5 +42,9 @@ TEST_CASE("words are found where they are, and nowhere before") {
     CHECK(from + without <= expected);
     const bool none = expected == size && round % 3 != 2;
     CHECK((!none || size - from - without < stackpack::bytes::kVectorBytes));
+    const bool clean = stackpack::bytes::has_no_word(bytes, from, kMask, kValue);
+    CHECK((!clean || expected == size));
+    const bool whole = size % 4 == 0 && size - from >= stackpack::bytes::kVectorBytes;
+    CHECK((clean || !none || !whole));
   }
 }

@@ -4,12 +4,10 @@
 
 namespace stackpack::etl {
 
-std::uint32_t SampleWriter::event_index(std::uint32_t number) {
+std::uint32_t SampleWriter::introduce(std::uint32_t number) {
   EventKind& kind = kinds_.at(number);
-  if (!kind.known_to_sink) {
-    kind.sink_event = rows_.row_of(name_of(kind, number));
-    kind.known_to_sink = true;
-  }
+  kind.sink_event = rows_.row_of(name_of(kind, number));
+  kind.known_to_sink = true;
   return kind.sink_event;
 }
 
@@ -54,18 +52,20 @@ capture::StackView SampleWriter::view_of(std::span<const std::uint64_t> frames) 
 
 // What is known of a callstack lies in memory that left the processor's caches. A callstack waits
 // until there are some, so that all of it is fetched at a time.
-Status SampleWriter::add_to_group(const EventFacts& event, std::span<const std::uint64_t> frames,
-                                  std::span<const std::uint64_t> more, Reading reading) {
+void SampleWriter::begin_in_group(const EventFacts& event, Reading reading) {
   Grouped& grouped = group_[grouped_];
   grouped.sample = sample_of(event, StackOrigin::kRecorded);
   grouped.begin = frames_.size();
-  frames_.insert(frames_.end(), frames.begin(), frames.end());
-  frames_.insert(frames_.end(), more.begin(), more.end());
-  grouped.end = frames_.size();
   grouped.reading = reading;
+}
+
+// All frames of the callstack are there.
+Status SampleWriter::end_in_group() {
+  Grouped& grouped = group_[grouped_];
+  grouped.end = frames_.size();
   grouped.prepared = knows_stacks_
-                         ? recent_.prepare(std::as_bytes(std::span(frames_).subspan(grouped.begin)),
-                                           static_cast<std::uint8_t>(reading))
+                         ? recent_.prepare(std::as_bytes(frames_.frames().subspan(grouped.begin)),
+                                           static_cast<std::uint8_t>(grouped.reading))
                          : 0;
   ++grouped_;
   return grouped_ == kTogether || frames_.size() >= kFramesTogether ? flush() : Status();
@@ -86,8 +86,8 @@ Status SampleWriter::flush() {
 }
 
 Status SampleWriter::give(const Grouped& grouped) {
-  const auto frames =
-      std::span<const std::uint64_t>(frames_).subspan(grouped.begin, grouped.end - grouped.begin);
+  const std::span<const std::uint64_t> frames =
+      frames_.frames().subspan(grouped.begin, grouped.end - grouped.begin);
   const std::span<const std::byte> chain = std::as_bytes(frames);
   const auto reading = static_cast<std::uint8_t>(grouped.reading);
   const capture::StackMemo memo =
@@ -107,12 +107,24 @@ Status SampleWriter::give(const Grouped& grouped) {
 
 Status SampleWriter::recorded(const EventFacts& event, std::span<const std::uint64_t> frames,
                               std::span<const std::uint64_t> more) {
-  return add_to_group(event, frames, more,
-                      pointer_size_ == 4 ? Reading::kAddresses32 : Reading::kAddresses64);
+  begin_in_group(event, reading_of_addresses());
+  frames_.append(frames);
+  frames_.append(more);
+  return end_in_group();
+}
+
+Status SampleWriter::recorded_as_stored(const EventFacts& event, std::span<const std::byte> frames,
+                                        std::span<const std::byte> more) {
+  begin_in_group(event, reading_of_addresses());
+  frames_.append(frames, sizeof(std::uint64_t));
+  frames_.append(more, sizeof(std::uint64_t));
+  return end_in_group();
 }
 
 Status SampleWriter::recorded_user(const EventFacts& event, std::span<const std::uint64_t> frames) {
-  return add_to_group(event, frames, {}, Reading::kAllUser);
+  begin_in_group(event, Reading::kAllUser);
+  frames_.append(frames);
+  return end_in_group();
 }
 
 Status SampleWriter::ip_only(const EventFacts& event) {

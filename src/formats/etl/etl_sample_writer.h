@@ -12,6 +12,7 @@
 #include "formats/etl/event/event_kinds.h"
 #include "formats/etl/event/event_window.h"
 #include "formats/etl/event_rows.h"
+#include "formats/etl/stacks/frame_list.h"
 
 namespace stackpack::etl {
 
@@ -40,6 +41,10 @@ class SampleWriter {
   /// from its address.
   Status recorded(const EventFacts& event, std::span<const std::uint64_t> frames,
                   std::span<const std::uint64_t> more = {});
+
+  /// The same; `frames` and `more` hold whole 64-bit addresses.
+  Status recorded_as_stored(const EventFacts& event, std::span<const std::byte> frames,
+                            std::span<const std::byte> more);
 
   /// A recorded callstack which is user mode throughout, whatever its addresses.
   Status recorded_user(const EventFacts& event, std::span<const std::uint64_t> frames);
@@ -73,11 +78,18 @@ class SampleWriter {
   static constexpr std::size_t kTogether = 16;
   static constexpr std::size_t kFramesTogether = 4096;
 
-  Status add_to_group(const EventFacts& event, std::span<const std::uint64_t> frames,
-                      std::span<const std::uint64_t> more, Reading reading);
+  [[nodiscard]] Reading reading_of_addresses() const {
+    return pointer_size_ == 4 ? Reading::kAddresses32 : Reading::kAddresses64;
+  }
+  void begin_in_group(const EventFacts& event, Reading reading);
+  Status end_in_group();
   Status give(const Grouped& grouped);
   Sample sample_of(const EventFacts& event, StackOrigin origin);
-  std::uint32_t event_index(std::uint32_t kind);
+  std::uint32_t event_index(std::uint32_t kind) {
+    const EventKind& known = kinds_.at(kind);
+    return known.known_to_sink ? known.sink_event : introduce(kind);
+  }
+  std::uint32_t introduce(std::uint32_t kind);
   capture::StackView view_of(std::span<const std::uint64_t> frames);
 
   capture::CallstackSink& sink_;
@@ -90,7 +102,7 @@ class SampleWriter {
   std::vector<capture::ModeRun> runs_;
   std::array<Grouped, kTogether> group_;
   std::size_t grouped_ = 0;
-  std::vector<std::uint64_t> frames_;  // of the group
+  FrameList frames_;  // of the group
 };
 
 }  // namespace stackpack::etl

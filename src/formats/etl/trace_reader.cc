@@ -6,47 +6,18 @@
 
 #include "bytes/byte_cursor.h"
 #include "formats/etl/etl_losses.h"
-#include "formats/etl/event/etl_event_names.h"
+#include "formats/etl/event/doubtful_event.h"
+#include "formats/etl/event/payload_pointer.h"
 
 namespace stackpack::etl {
 
 namespace {
 
 constexpr std::uint16_t kClrStackWalkId = 82;
-constexpr std::size_t kProfileBytes = 8;  // of a profile event, besides the instruction pointer
-constexpr std::size_t kStackBytes = 16;   // of a stack event, before its frames or its key
-// Stack events come this many ticks after their events at most, as far as doubts are concerned.
-constexpr std::uint64_t kSoon = std::uint64_t{1} << 24;
-
-// Whether a payload begins like that of a stack event: with a clock that was a moment ago.
-bool begins_like_stack(const EventView& event) {
-  bytes::ByteCursor in(event.payload, 0);
-  const auto clock = in.read<std::uint64_t>();
-  return event.payload.size() >= kStackBytes + event.pointer_size && clock <= event.clock &&
-         clock > event.clock / 2 && event.clock - clock < kSoon;
-}
 
 // Rundown events describe the past; nobody asks for a stack at them.
 bool is_rundown(const EventView& event) {
   return event.type == 3 || event.type == 4;
-}
-
-// Whether a kernel event of a kind that takes no samples is most likely one that does, or a stack,
-// whose kind is damaged: nobody knows such a kind, and yet it has the payload of a profile event;
-// or it has that of a stack event, whose kinds are all known.
-bool is_doubtful(const EventView& event, EventRole role) {
-  if (event.group == kGroupStackWalk) {
-    return role == EventRole::kIgnored ||
-           (role == EventRole::kStackDefinition && begins_like_stack(event));
-  }
-  if (event.tid != kNoId || (role != EventRole::kPlain && role != EventRole::kHardwareConfig)) {
-    return false;  // headers of other families, or a kind that is read
-  }
-  if (event.payload.size() == std::size_t{event.pointer_size} + kProfileBytes &&
-      !is_known_kernel_event(event.group, event.type)) {
-    return true;
-  }
-  return event.group != kGroupPerfInfo && begins_like_stack(event);
 }
 
 }  // namespace
@@ -63,6 +34,7 @@ TraceReader::TraceReader(const LogFileHeader& header, capture::CallstackSink& si
       keys_(space_),
       samples_(sink, shared.rows, shared.recent, kinds_, group_.clock(), header.pointer_size),
       join_(space_, threads_, window_, keys_, samples_, losses_, header.pointer_size),
+      stack_events_(join_, losses_, header.pointer_size),
       extended_(space_, keys_, join_.pairs(), samples_, losses_),
       titles_(shared.titles) {
   group_.add_threads(threads_);
@@ -87,7 +59,7 @@ Status TraceReader::take(const EventView& event, const EventPlace& place) {
   const std::uint32_t kind = kinds_.classify(event, use);
   if (use.role == EventRole::kStackInline) {  // nothing but its stack is of interest
     ++counts_.events;
-    return stack_event(event, place, use.role);
+    return stack_events_.take(event, place, use.role);
   }
   EventFacts facts;
   facts.kind = kind;
@@ -96,6 +68,9 @@ Status TraceReader::take(const EventView& event, const EventPlace& place) {
   facts.tid = event.tid;
   facts.cpu = place.processor;
   ++counts_.events;
+  if (use.role == EventRole::kProfile) [[likely]] {  // nothing but itself, either
+    return profile_event(event, place, facts, use.role);
+  }
   if (use.method != MethodRole::kNone) [[unlikely]] {
     method_event(event, place, use.method);
   }
@@ -110,6 +85,16 @@ Status TraceReader::take(const EventView& event, const EventPlace& place) {
   return take_by_role(event, place, facts, use);
 }
 
+Status TraceReader::halves(const EventView& event, const EventView& following,
+                           const EventPlace& place, bool& taken) {
+  const Status done = stack_events_.take_halves(event, following, place, taken);
+  if (taken) {
+    kinds_.count_two(event, following);
+    counts_.events += 2;
+  }
+  return done;
+}
+
 Status TraceReader::take_by_role(const EventView& event, const EventPlace& place, EventFacts& facts,
                                  const EventUse& use) {
   const EventRole role = use.role;
@@ -119,7 +104,7 @@ Status TraceReader::take_by_role(const EventView& event, const EventPlace& place
     case EventRole::kStackRefKernel:
     case EventRole::kStackRefUser:
     case EventRole::kStackDefinition:
-      return stack_event(event, place, role);
+      return stack_events_.take(event, place, role);
     case EventRole::kProfile:
     case EventRole::kCounterProfile:
       return profile_event(event, place, facts, role);
@@ -226,40 +211,6 @@ void TraceReader::table_event(const EventView& event, EventRole role) {
     default:
       break;
   }
-}
-
-Status TraceReader::stack_event(const EventView& event, const EventPlace& place, EventRole role) {
-  bytes::ByteCursor in(event.payload, place.file_offset);
-  if (role == EventRole::kStackDefinition) {
-    const std::uint64_t key = read_pointer(in, event.pointer_size);
-    if (!in.ok()) {
-      bad_payload(loss::kBadStackEvents, place);
-      return {};
-    }
-    return join_.definition(key, frames_.read(in.rest(), event.pointer_size), place.file_offset);
-  }
-  Fragment fragment;
-  fragment.event_clock = in.read<std::uint64_t>();
-  fragment.own_clock = event.clock;
-  fragment.pid = in.read<std::uint32_t>();
-  fragment.tid = in.read<std::uint32_t>();
-  fragment.processor = place.processor;
-  fragment.file_offset = place.file_offset;
-  if (role == EventRole::kStackInline) {
-    if (!in.ok()) {
-      bad_payload(loss::kBadStackEvents, place);
-      return {};
-    }
-    const std::span<const std::uint64_t> frames = frames_.read(in.rest(), event.pointer_size);
-    const bool kernel = !frames.empty() && is_kernel_address(frames.back(), event.pointer_size);
-    return join_.inline_fragment(fragment, frames, kernel);
-  }
-  const std::uint64_t key = read_pointer(in, event.pointer_size);
-  if (!in.ok()) {
-    bad_payload(loss::kBadStackEvents, place);
-    return {};
-  }
-  return join_.keyed_fragment(fragment, key, role == EventRole::kStackRefKernel);
 }
 
 Status TraceReader::profile_event(const EventView& event, const EventPlace& place,

@@ -11,6 +11,7 @@
 #include "formats/etl/event/etl_clock.h"
 #include "formats/etl/event/event_header.h"
 #include "formats/etl/event/event_kinds.h"
+#include "formats/etl/event/event_place.h"
 #include "formats/etl/event/event_window.h"
 #include "formats/etl/event_rows.h"
 #include "formats/etl/file/log_file_header.h"
@@ -19,6 +20,7 @@
 #include "formats/etl/names/method_names.h"
 #include "formats/etl/stacks/extended_stacks.h"
 #include "formats/etl/stacks/frame_list.h"
+#include "formats/etl/stacks/stack_events.h"
 #include "formats/etl/stacks/stack_join.h"
 #include "formats/etl/stacks/stack_keys.h"
 #include "formats/etl/system/thread_states.h"
@@ -27,13 +29,6 @@
 #include "scratch/spill_space.h"
 
 namespace stackpack::etl {
-
-/// Where an event stands.
-struct EventPlace {
-  std::uint16_t processor = 0;
-  std::uint64_t file_offset = 0;  ///< of the event, or of the compressed buffer that holds it
-  bool stored_plain = false;      ///< the former
-};
 
 /// Takes the events of a trace in clock order and hands each to those whom it concerns.
 class TraceReader {
@@ -54,6 +49,17 @@ class TraceReader {
   Status event(const EventView& event, const EventPlace& place) {
     return space_.status() ? take(event, place) : space_.status();
   }
+
+  /// Whether `event` may be the first of two stack events that are taken together.
+  [[nodiscard]] bool may_be_kernel_half(const EventView& event) const {
+    return stack_events_.may_be_kernel_half(event);
+  }
+
+  /// Where `event`, which may_be_kernel_half(), and `following`, the next one of the same processor
+  /// and of all, are halves of one callstack, both are `taken`: the same as event() for each, in
+  /// less time. Where not, nothing was done.
+  Status halves(const EventView& event, const EventView& following, const EventPlace& place,
+                bool& taken);
 
   /// Names may be read from `trace` until the sink's functions are finished, and need not be kept.
   void read_names_again(io::ByteSource& trace) {
@@ -77,7 +83,6 @@ class TraceReader {
   Status take(const EventView& event, const EventPlace& place);
   Status take_by_role(const EventView& event, const EventPlace& place, EventFacts& facts,
                       const EventUse& use);
-  Status stack_event(const EventView& event, const EventPlace& place, EventRole role);
   Status profile_event(const EventView& event, const EventPlace& place, EventFacts& facts,
                        EventRole role);
   Status clr_event(const EventView& event, const EventPlace& place, const EventFacts& facts,
@@ -104,6 +109,7 @@ class TraceReader {
   StackKeys keys_;
   SampleWriter samples_;
   StackJoin join_;
+  StackEvents stack_events_;
   ExtendedStacks extended_;
   EventTitles& titles_;
   MethodReader methods_;

@@ -233,6 +233,26 @@ Status TraceSession::merge_events() {
   }
 }
 
+// Delivers the present event; where it is half a callstack and the next one is the other half,
+// both.
+Status TraceSession::deliver(BufferMerge& merge, TraceReader& reader) const {
+  const EventView& event = merge.event();
+  const EventPlace place{merge.processor(), merge.file_offset(), merge.stored_plain()};
+  if (reader.may_be_kernel_half(event) && single()) {
+    if (const EventView* const following = merge.following(); following != nullptr) {
+      bool taken = false;
+      const Status done = reader.halves(event, *following, place, taken);
+      if (taken) {
+        merge.pass_following();
+      }
+      if (taken || !done) {
+        return done;
+      }
+    }
+  }
+  return reader.event(event, place);
+}
+
 // Delivers one event of the trace, and those that come before the next one of all others.
 Status TraceSession::read_until(Trace& trace, const Trace* next) {
   BufferMerge& merge = *trace.merge;
@@ -248,9 +268,7 @@ Status TraceSession::read_until(Trace& trace, const Trace* next) {
     if (++delivered_ % kEventsBetweenReports == 0) {
       show_progress();
     }
-    const Status delivered =
-        reader.event(merge.event(), {merge.processor(), merge.file_offset(), merge.stored_plain()});
-    if (!delivered) {
+    if (const Status delivered = deliver(merge, reader); !delivered) {
       return delivered;
     }
     const Result<bool> more = merge.next();

@@ -56,6 +56,7 @@ class TraceSession {
   Status open(Trace& trace);
   Status merge_events();
   Status read_until(Trace& trace, const Trace* next);
+  Status deliver(BufferMerge& merge, TraceReader& reader) const;
   [[nodiscard]] Error error_of(const Trace& trace, Error error) const;
   void show_progress() const;
   Status finish();

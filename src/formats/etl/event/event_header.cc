@@ -217,7 +217,9 @@ inline bool ends_with_events(std::span<const std::byte> event, std::size_t heade
   constexpr std::uint32_t kMarkerBits = 0xFF000000;
   constexpr std::uint32_t kMarker = 0xC0000000;
   std::size_t at = std::min(round_up_8(header_bytes), event.size());
-  at += bytes::bytes_without_word(event, at, kMarkerBits, kMarker);
+  if (bytes::has_no_word(event, at, kMarkerBits, kMarker)) [[likely]] {
+    return false;
+  }
   for (;;) {
     at = bytes::find_word(event, at, kMarkerBits, kMarker);
     if (at == event.size()) {

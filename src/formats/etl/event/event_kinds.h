@@ -102,6 +102,18 @@ class EventKinds {
     return kind;
   }
 
+  /// Counts two kernel events, of which most are of one kind.
+  void count_two(const EventView& first, const EventView& second) {
+    EventUse use;
+    const std::uint32_t kind = classify(first, use);
+    if (first.version == second.version && first.group == second.group &&
+        first.type == second.type) {
+      ++kinds_[kind].count;
+    } else {
+      classify(second, use);
+    }
+  }
+
   /// Samples of performance counters are one kind of event, whichever counter ran over. This gives
   /// the kind for `source` alone; `kind` itself when there are too many.
   std::uint32_t of_counter(std::uint32_t kind, std::uint16_t source);

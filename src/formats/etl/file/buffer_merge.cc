@@ -125,12 +125,11 @@ Status BufferMerge::open_waiting_streams() {
 }
 
 // The stream has an event, and is the current one.
-Result<bool> BufferMerge::make_current(std::size_t stream) {
-  current_ = stream;
-  has_current_ = true;
-  run_end_ = heap_.empty()                                   ? ~std::uint64_t{0}
-             : heap_.top().part == part_of(streams_[stream]) ? heap_.top().clock
-                                                             : 0;
+Result<bool> BufferMerge::make_current(Stream& stream) {
+  current_ = &stream;
+  run_end_ = heap_.empty()                         ? ~std::uint64_t{0}
+             : heap_.top().part == part_of(stream) ? heap_.top().clock
+                                                   : 0;
   return true;
 }
 
@@ -138,19 +137,19 @@ Result<bool> BufferMerge::make_current(std::size_t stream) {
 Result<bool> BufferMerge::go_on_after(Stream& stream) {
   const HeapEntry here = entry_of(stream);
   if (heap_.empty() || !Earlier{}(heap_.top(), here)) {
-    return make_current(current_);
+    return make_current(stream);
   }
   if (waiting_ == streams_.size()) {
-    return make_current(heap_.replace_top(here).stream);
+    return make_current(streams_[heap_.replace_top(here).stream]);
   }
   heap_.push(here);
-  has_current_ = false;
+  current_ = nullptr;
   return next_of_any();
 }
 
 Result<bool> BufferMerge::next_of_any() {
-  if (has_current_) {
-    Stream& stream = streams_[current_];
+  if (current_ != nullptr) {
+    Stream& stream = *current_;
     const Result<bool> more = advance(stream);
     if (!more) {
       return more.error();
@@ -158,21 +157,21 @@ Result<bool> BufferMerge::next_of_any() {
     if (*more) {
       return go_on_after(stream);
     }
-    has_current_ = false;
+    current_ = nullptr;
   }
   if (waiting_ < streams_.size()) {
     if (const Status opened = open_waiting_streams(); !opened) {
       return opened.error();
     }
   }
-  return heap_.empty() ? Result<bool>(false) : make_current(heap_.pop().stream);
+  return heap_.empty() ? Result<bool>(false) : make_current(streams_[heap_.pop().stream]);
 }
 
 Result<bool> BufferMerge::advance(Stream& stream) {
   for (;;) {
     if (stream.buffer != nullptr) {
       if (stream.walker.next(stream.event)) {
-        note_clock(stream);
+        note_clock(stream, stream.event.clock);
         return true;
       }
       const Result<bool> goes_on = move_window(stream);

@@ -69,29 +69,46 @@ class BufferMerge {
   /// Goes to the next event; false at the end of the trace.
   /// Errors: kIo, kCancelled.
   Result<bool> next() {
-    if (has_current_) [[likely]] {
-      Stream& stream = streams_[current_];
-      if (stream.walker.next(stream.event)) [[likely]] {
-        note_clock(stream);
-        return stream.event.clock < run_end_ ? true : go_on_after(stream);
+    if (current_ != nullptr) [[likely]] {
+      if (looked_ahead_) [[unlikely]] {
+        looked_ahead_ = false;
+        current_->event = following_;
+      } else if (!current_->walker.next(current_->event)) [[unlikely]] {
+        return next_of_any();
       }
+      note_clock(*current_, current_->event.clock);
+      return current_->event.clock < run_end_ ? true : go_on_after(*current_);
     }
     return next_of_any();
   }
 
+  /// The event to which next() will go, if it stands in the same buffer as the present one and goes
+  /// before those of all other processors for sure; else null. Both are valid until next().
+  [[nodiscard]] const EventView* following() {
+    looked_ahead_ = looked_ahead_ || current_->walker.next(following_);
+    return looked_ahead_ && following_.clock < run_end_ ? &following_ : nullptr;
+  }
+
+  /// Takes the event that following() gave as well: next() goes to the one after it. Nothing but
+  /// that may be called then.
+  void pass_following() {
+    looked_ahead_ = false;
+    note_clock(*current_, following_.clock);
+  }
+
   /// The event and the buffer it stands in, valid until the next call of next().
-  [[nodiscard]] const EventView& event() const { return streams_[current_].event; }
-  [[nodiscard]] std::uint16_t processor() const { return streams_[current_].processor; }
+  [[nodiscard]] const EventView& event() const { return current_->event; }
+  [[nodiscard]] std::uint16_t processor() const { return current_->processor; }
 
   /// Changes where one part of the trace (session or lap) ends and the next begins.
-  [[nodiscard]] std::uint64_t part() const { return part_of(streams_[current_]); }
+  [[nodiscard]] std::uint64_t part() const { return part_of(*current_); }
 
   /// Whether the bytes of the event are in the file as they are.
-  [[nodiscard]] bool stored_plain() const { return streams_[current_].stored_plain; }
+  [[nodiscard]] bool stored_plain() const { return current_->stored_plain; }
 
   /// Offset in the file: of the event itself, or of its buffer when that is compressed.
   [[nodiscard]] std::uint64_t file_offset() const {
-    const Stream& stream = streams_[current_];
+    const Stream& stream = *current_;
     return stream.file_offset + (stream.stored_plain ? stream.event.position : 0);
   }
 
@@ -135,16 +152,16 @@ class BufferMerge {
   }
 
   // The event that the stream has come to may go back in time.
-  void note_clock(Stream& stream) {
-    if (stream.event.clock < stream.last_clock) [[unlikely]] {
+  void note_clock(Stream& stream, std::uint64_t clock) {
+    if (clock < stream.last_clock) [[unlikely]] {
       losses_.add(loss::kClockWentBack, LossKind::kNotice, 1, stream.buffer->where.offset);
     }
-    stream.last_clock = stream.event.clock;
+    stream.last_clock = clock;
   }
 
   Result<bool> next_of_any();
   Result<bool> go_on_after(Stream& stream);
-  Result<bool> make_current(std::size_t stream);
+  Result<bool> make_current(Stream& stream);
   void locate_window(Stream& stream);
   Status open_waiting_streams();
   Result<bool> advance(Stream& stream);
@@ -170,10 +187,12 @@ class BufferMerge {
   core::MergeHeap<HeapEntry, Earlier> heap_{
       Earlier{}};            // streams with an event, apart from the current one
   std::size_t waiting_ = 0;  // streams from here on have not been opened
-  std::size_t current_ = 0;
+  Stream* current_ = nullptr;
   // While the events of the current buffer are before this clock, no other stream's goes first.
   std::uint64_t run_end_ = 0;
-  bool has_current_ = false;
+  EventView
+      following_;  // where looked_ahead_: the event of the current stream after its present one
+  bool looked_ahead_ = false;
   std::uint64_t open_bytes_ = 0;
   std::uint64_t done_bytes_ = 0;
   MergeTotals totals_;

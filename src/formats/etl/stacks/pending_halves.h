@@ -58,6 +58,11 @@ class PendingHalves {
     newest.frames.assign(frames.begin(), frames.end());
   }
 
+  /// Whether no half of the thread is pending.
+  [[nodiscard]] bool none_of(ThreadNumber thread) {
+    return newest_of(thread).thread != thread && threads_.at(thread).first_pending == 0;
+  }
+
   /// Gives everything that waits for the thread to `visit(const EventFacts&, StackHalf)`, oldest
   /// first, and forgets it. The visitor takes over the uses, and adds nothing.
   template <typename Visit>

@@ -152,6 +152,24 @@ Status StackJoin::inline_fragment(const Fragment& fragment, std::span<const std:
   return kernel ? kernel_half(fragment, half) : user_half(fragment, half);
 }
 
+// Nothing waits in between: what the lists of the thread would do is done here.
+Status StackJoin::both_halves(const Fragment& fragment, std::span<const std::byte> kernel_frames,
+                              std::span<const std::byte> user_frames, bool& taken) {
+  const ThreadNumber thread = threads_.of(fragment.tid, fragment.processor);
+  taken = !lives_in_kernel(fragment.pid) && pending_.none_of(thread);
+  if (!taken) {
+    return {};
+  }
+  counts_.fragments_inline += 2;
+  const EventFacts event = claim_event(fragment, thread, false);
+  ThreadState& state = threads_.at(thread);
+  state.closed_in = threads_.part() & ThreadState::kPartBits;
+  state.closed_clock = fragment.own_clock;
+  counts_.add(true, true, 1);
+  counts_.frames += (kernel_frames.size() + user_frames.size()) / sizeof(std::uint64_t);
+  return samples_.recorded_as_stored(event, kernel_frames, user_frames);
+}
+
 Status StackJoin::keyed_fragment(const Fragment& fragment, std::uint64_t key, bool kernel) {
   ++counts_.key_references;
   StackHalf half{keys_.refer(kernel ? KeySpace::kKernel : KeySpace::kUser, key), {}};

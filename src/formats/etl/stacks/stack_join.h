@@ -52,6 +52,15 @@ class StackJoin {
   Status inline_fragment(const Fragment& fragment, std::span<const std::uint64_t> frames,
                          bool kernel);
 
+  /// The kernel half and the user half of one event, right after each other: what inline_fragment()
+  /// makes of each. `fragment` is the kernel half's, with the own clock of the user half, which
+  /// nobody asks of the other. The frames are as they are stored, 64 bits each: the last of the
+  /// kernel half's is a kernel address, the first and the last of the user half's is none.
+  /// Not `taken`: they concern other halves as well; nothing was done, and each is to be given by
+  /// itself.
+  Status both_halves(const Fragment& fragment, std::span<const std::byte> kernel_frames,
+                     std::span<const std::byte> user_frames, bool& taken);
+
   /// A fragment that names a key.
   Status keyed_fragment(const Fragment& fragment, std::uint64_t key, bool kernel);
 
