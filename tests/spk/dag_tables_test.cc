@@ -51,14 +51,32 @@ Blocks blocks_of(const std::vector<CountedEdge>& edges, std::uint32_t frames) {
   return blocks;
 }
 
-Result<EdgeTable> table_of(const std::vector<CountedEdge>& edges, std::uint32_t frames) {
+// A table by the numbers of the file.
+struct Table {
+  EdgeTable edges;
+  std::vector<std::uint32_t> in_file;    // by number in memory, the root included
+  std::vector<std::uint32_t> in_memory;  // by number in the file
+
+  [[nodiscard]] EdgeRow row(std::uint32_t number) const { return edges[in_memory[number]]; }
+  [[nodiscard]] std::uint32_t child(const EdgeRow& row, std::uint32_t position) const {
+    return in_file[edges.child(row, position)];
+  }
+  [[nodiscard]] std::uint32_t top(const EdgeRow& row) const { return in_file[row.top]; }
+};
+
+Table table_of(const std::vector<CountedEdge>& edges, std::uint32_t frames) {
   EdgeTableBuilder builder(frames);
   for (const std::vector<std::byte>& block : blocks_of(edges, frames)) {
-    if (const Status added = builder.add_block(bytes::ByteCursor(block, 0)); !added) {
-      return added.error();
-    }
+    REQUIRE(builder.add_block(bytes::ByteCursor(block, 0)));
   }
-  return builder.finish();
+  Table table{builder.finish().value(), builder.order(), {}};
+  table.in_file.push_back(frames);
+  table.in_memory.assign(frames + 1, frames + 1);
+  for (std::uint32_t number = 0; number <= frames; ++number) {
+    REQUIRE(table.in_memory[table.in_file[number]] == frames + 1);  // each once
+    table.in_memory[table.in_file[number]] = number;
+  }
+  return table;
 }
 
 // The writer's table of the same edges, in so much memory (0: as much as it takes).
@@ -76,20 +94,19 @@ struct Ranks {
 
 // Both tables have the same rows.
 void check_ranks(const std::vector<CountedEdge>& edges, std::uint32_t frames) {
-  const Result<EdgeTable> table = table_of(edges, frames);
-  REQUIRE(table.has_value());
+  const Table table = table_of(edges, frames);
   for (const std::uint64_t memory : {std::uint64_t{0}, std::uint64_t{1}}) {
     CAPTURE(memory);
     Ranks ranks(edges, frames, memory);
     for (std::uint32_t number = 0; number <= frames; ++number) {
-      const EdgeRow expected = table.value()[number];
+      const EdgeRow expected = table.row(number);
       const Result<EdgeRow> row = ranks.table.row(number);
       REQUIRE(row.has_value());
       REQUIRE(row->size == expected.size);
       for (std::uint32_t rank = 0; rank < expected.size; ++rank) {
-        const std::uint32_t position = table->position(expected, rank);
+        const std::uint32_t position = table.edges.position(expected, rank);
         const auto place =
-            ranks.table.place_of(*row, table->child(expected, position), position / 2);
+            ranks.table.place_of(*row, table.child(expected, position), position / 2);
         REQUIRE(place.has_value());
         REQUIRE(place->position == position);
         REQUIRE(place->rank == rank);
@@ -117,8 +134,15 @@ TEST_SUITE("spk tables") {
         dictionary.append(std::span(frames).subspan(count / 2));
         dictionary.seal();
         REQUIRE(dictionary.size() == count);
+        std::vector<std::uint32_t> order;
         for (std::uint32_t i = 0; i < count; ++i) {
           REQUIRE(dictionary[i] == frames[i]);
+          order.insert(order.begin() + static_cast<std::ptrdiff_t>(order.size() / 2), i);
+        }
+        const FrameDictionary ordered = dictionary.in_order(order);
+        REQUIRE(ordered.size() == count);
+        for (std::uint32_t i = 0; i < count; ++i) {
+          REQUIRE(ordered[i] == frames[order[i]]);
         }
       }
     }
@@ -152,18 +176,21 @@ TEST_SUITE("spk tables") {
         edges.push_back({row, child, (child * 7919U) % 13});
       }
     }
-    const Result<EdgeTable> table = table_of(edges, frames);
-    REQUIRE(table.has_value());
-    CHECK(table->row_count() == frames + 1);
+    const Table table = table_of(edges, frames);
+    CHECK(table.edges.row_count() == frames + 1);
     for (std::uint32_t number = 0; number <= frames; ++number) {
       const auto length = lengths.find(number);
-      const EdgeRow row = table.value()[number];
+      const EdgeRow row = table.row(number);
       REQUIRE(row.size == (length == lengths.end() ? 0 : length->second));
       for (std::uint32_t position = 0; position < row.size; ++position) {
-        REQUIRE(table->child(row, position) == position);
+        REQUIRE(table.child(row, position) == position);
       }
-      REQUIRE(row.top == (row.size == 0 ? frames : table->child(row, table->position(row, 0))));
-      REQUIRE(table->tops()[number] == row.top);
+      const std::uint32_t top =
+          row.size == 0 ? frames : table.child(row, table.edges.position(row, 0));
+      REQUIRE(table.top(row) == top);
+      if (row.size > 0 && number < frames) {
+        REQUIRE(table.edges.tops()[table.in_memory[number]] == row.top);
+      }
     }
     check_ranks(edges, frames);
   }
@@ -185,27 +212,54 @@ TEST_SUITE("spk tables") {
       for (std::uint32_t child = 0; child < frames; ++child) {
         edges.push_back({frames, child, child});
       }
-      const Result<EdgeTable> table = table_of(edges, frames);
-      REQUIRE(table.has_value());
-      const EdgeRow root = table.value()[frames];
+      const Table table = table_of(edges, frames);
+      const EdgeRow root = table.edges[table.edges.root()];
       REQUIRE(root.size == frames);
       for (std::uint32_t child = 0; child < frames; ++child) {
-        REQUIRE(table->child(root, child) == child);
+        REQUIRE(table.child(root, child) == child);
       }
-      CHECK(table.value()[frames - 1].top == frames - 1);
-      CHECK(table.value()[frames - 1].size == (frames > 1 ? 2 : 1));
+      CHECK(table.top(table.row(frames - 1)) == frames - 1);
+      CHECK(table.row(frames - 1).size == (frames > 1 ? 2 : 1));
       check_ranks(edges, frames);
+    }
+  }
+
+  TEST_CASE("edge table: frames are numbered by how many children they have") {
+    // 0 has one, 1 has 70, 2 has none, 3 has two, 4 has 64, 5 has 65, the others none; the root has
+    // one, few, many.
+    constexpr std::uint32_t kFrames = 80;
+    const std::map<std::uint32_t, std::uint32_t> lengths{{0, 1}, {1, 70}, {3, 2}, {4, 64}, {5, 65}};
+    for (const std::uint32_t of_root : {0U, 1U, 3U, 70U}) {
+      CAPTURE(of_root);
+      std::vector<CountedEdge> edges;
+      for (const auto& [row, length] : lengths) {
+        for (std::uint32_t child = 0; child < length; ++child) {
+          edges.push_back({row, child, (child * 7919U) % 13});
+        }
+      }
+      for (std::uint32_t child = 0; child < of_root; ++child) {
+        edges.push_back({kFrames, child, (child * 31U) % 11});
+      }
+      const Table table = table_of(edges, kFrames);
+      const std::vector<std::uint32_t> expected{1, 5, 3, 4, 0, 2, 6, 7};
+      CHECK(std::equal(expected.begin(), expected.end(), table.in_file.begin()));
+      CHECK(table.edges.inner_bits() == 3);
+      CHECK(table.edges.frame_bits() == 7);
+      for (const auto& [row, length] : lengths) {
+        CHECK(table.row(row).size == length);
+      }
+      CHECK(table.row(kFrames).size == of_root);
+      check_ranks(edges, kFrames);
     }
   }
 
   TEST_CASE("edge table: ranks go by class, then by position") {
     const std::vector<CountedEdge> edges{{0, 1, 0}, {0, 2, 9}, {0, 3, 8}, {0, 4, 100}, {1, 0, 5}};
-    const Result<EdgeTable> table = table_of(edges, 5);
-    REQUIRE(table.has_value());
-    const EdgeRow row = table.value()[0];
+    const Table table = table_of(edges, 5);
+    const EdgeRow row = table.row(0);
     std::vector<std::uint32_t> ranked;
     for (std::uint32_t rank = 0; rank < row.size; ++rank) {
-      ranked.push_back(table->child(row, table->position(row, rank)));
+      ranked.push_back(table.child(row, table.edges.position(row, rank)));
     }
     CHECK(ranked == std::vector<std::uint32_t>{4, 2, 3, 1});  // 8 and 9 have the same class
   }

@@ -18,7 +18,7 @@ ResidentPage chain_of(std::uint32_t nodes) {
   for (std::uint32_t node = 0; node < nodes; ++node) {
     chain.push_back({node, node == 0 ? nodes : node - 1, 0, false});
   }
-  return PagePacker{}.pack(chain, {}, {}, 12);
+  return PagePacker{}.pack(chain, {}, {}, 12, 12);
 }
 
 bool has(PageCache& cache, std::uint64_t number) {

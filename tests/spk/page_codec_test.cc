@@ -54,8 +54,10 @@ Pages pages_of(const test::StackSet& stacks) {
   }
   REQUIRE(ranks.finish());
   pages.edges = builder.finish().value();
-  pages.dictionary.append(dag.dictionary);
-  pages.dictionary.seal();
+  FrameDictionary as_in_file;
+  as_in_file.append(dag.dictionary);
+  as_in_file.seal();
+  pages.dictionary = as_in_file.in_order(builder.order());
   PageEncoder encoder(ranks);
   std::uint64_t first_node = 0;
   std::uint64_t first_stack = 0;

@@ -96,6 +96,7 @@ Status DagStore::load_edges(ReadScratch& scratch) {
     return section_error(*section, table.error().what);
   }
   edges_ = std::move(table).value();
+  dictionary_ = dictionary_.in_order(builder.order());
   return {};
 }
 

@@ -1,6 +1,7 @@
 // The edges of a file in memory; edge_blocks.h says what an edge is.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -12,27 +13,35 @@
 
 namespace stackpack::spk {
 
-/// The rows in memory, packed. Per row its child of rank 0, which alone most pages need once they
-/// are loaded (resident_page.h), and a bit that says whether there are more. The rows that have
-/// more stand one after the other in other arrays: their start, per child its frame and, in the
-/// place of rank k, the position of the child of rank k, in a byte but for long rows. Looking up a
-/// child takes no branch that a processor could guess wrong; loading a page does it for every node.
+/// The rows in memory, packed.
+///
+/// In memory frames have other numbers than in the file: first those with more than kShortRow
+/// children, then those with several, with one, and with none; among each other as in the file. So
+/// the number says how much there is to look up: nothing for leaves, for others their child of rank
+/// 0, which alone most pages need once they are loaded (resident_page.h). Only rows with several
+/// children have a start; theirs stand one after the other, with, in the place of rank k, the
+/// position of the child of rank k. The last number is the root's, which is no frame.
 class EdgeTable {
  public:
   [[nodiscard]] std::uint32_t row_count() const { return row_count_; }
+  [[nodiscard]] std::uint32_t root() const { return row_count_ - 1; }
+  /// Bits of the number of any frame, and of one that has children.
+  [[nodiscard]] unsigned frame_bits() const { return child_bits_; }
+  [[nodiscard]] unsigned inner_bits() const { return bit_width_of(std::max(parents_, 1U) - 1); }
 
   [[nodiscard]] EdgeRow operator[](std::uint32_t row) const {
-    // Past the containers, as in FrameDictionary.
-    const Several& several = several_.data()[row / 64];
-    const FieldArray starts(starts_, start_bits_);
-    const std::size_t number = several.before + count_bits(several.rows & low_bits(row % 64));
-    const std::uint64_t first = starts[number];
-    const bool listed = ((several.rows >> (row % 64)) & 1) != 0;
+    if (row >= parents_) {
+      return row == root() ? root_ : EdgeRow{0, 0, root()};
+    }
     const auto top = static_cast<std::uint32_t>(tops()[row]);
-    const auto length = static_cast<std::uint32_t>(starts[number + 1] - first);
-    return {first, listed ? length : static_cast<std::uint32_t>(top != row_count_ - 1), top};
+    if (row >= several_) {
+      return {0, 1, top};
+    }
+    const FieldArray starts(starts_, start_bits_);
+    const std::uint64_t first = starts[row];
+    return {first, static_cast<std::uint32_t>(starts[row + 1] - first), top};
   }
-  /// Per row the child of rank 0, where there is one; else the number of frames.
+  /// Per frame with children its child of rank 0.
   [[nodiscard]] FieldArray tops() const { return {tops_, child_bits_}; }
 
   /// The child at a position < row.size.
@@ -42,11 +51,13 @@ class EdgeTable {
   }
   /// The position of the child of a rank < row.size.
   [[nodiscard]] std::uint32_t position(const EdgeRow& row, std::uint32_t rank) const {
-    if (row.size > kShortRow) {
-      return long_position(row, rank);
+    if (row.size == 1) {
+      return 0;
     }
-    const std::uint32_t listed = positions_.data()[row.first + rank];
-    return row.size == 1 ? 0 : listed;
+    const std::uint64_t at = row.first + rank;
+    return static_cast<std::uint32_t>(
+        row.size > kShortRow ? FieldArray(long_positions_, long_bits_)[at]
+                             : FieldArray(positions_, kPositionBits)[at - long_children_]);
   }
 
   [[nodiscard]] std::uint64_t memory_bytes() const;
@@ -54,28 +65,22 @@ class EdgeTable {
  private:
   friend class EdgeTableBuilder;
 
-  static constexpr std::uint32_t kShortRow = 256;  // positions of longer rows do not fit in a byte
-  struct Several {
-    std::uint64_t rows = 0;    // bit per row: it has two children or more
-    std::uint32_t before = 0;  // such rows before these 64
-  };
-  struct LongRow {
-    std::uint64_t first = 0;  // as EdgeRow::first
-    std::size_t place = 0;    // in long_positions_
-  };
-  [[nodiscard]] std::uint32_t long_position(const EdgeRow& row, std::uint32_t rank) const;
+  static constexpr unsigned kPositionBits = 6;
+  static constexpr std::uint32_t kShortRow = 1U << kPositionBits;
 
   std::uint32_t row_count_ = 0;
+  std::uint32_t parents_ = 0;  // numbers below have children
+  std::uint32_t several_ = 0;  // numbers below have several
   unsigned start_bits_ = 0;
   unsigned child_bits_ = 0;
-  std::vector<std::uint64_t> tops_;  // child_bits_ each
-  std::vector<Several> several_;     // per 64 rows
-  // Of the rows with two children or more:
-  std::vector<std::uint64_t> starts_;    // start_bits_ each, one more than there are rows
-  std::vector<std::uint64_t> children_;  // child_bits_ each
-  std::vector<std::uint8_t> positions_;  // low bits
-  std::vector<LongRow> long_rows_;       // ascending
-  std::vector<std::uint32_t> long_positions_;
+  unsigned long_bits_ = 0;
+  std::uint64_t long_children_ = 0;  // children of long rows, which come first
+  EdgeRow root_;
+  std::vector<std::uint64_t> tops_;            // child_bits_ each
+  std::vector<std::uint64_t> starts_;          // start_bits_ each, one more than there are rows
+  std::vector<std::uint64_t> children_;        // child_bits_ each
+  std::vector<std::uint64_t> long_positions_;  // long_bits_ each
+  std::vector<std::uint64_t> positions_;       // kPositionBits each, of the other rows
 };
 
 /// Makes an EdgeTable of the blocks of a file.
@@ -94,19 +99,32 @@ class EdgeTableBuilder {
   /// Errors: kCorrupt: rows are missing.
   Result<EdgeTable> finish();
 
+  /// Once finished: per frame of the table its number in the file.
+  [[nodiscard]] const std::vector<std::uint32_t>& order() const { return order_; }
+
  private:
+  struct Row {  // with two children or more
+    std::uint32_t number = 0;
+    std::uint32_t first = 0;
+    std::uint32_t size = 0;
+  };
   void close_row();
-  void add_positions(EdgeTable& table) const;
+  void sort_rows();
+  void number_frames(EdgeTable& table);
+  void put_tops(EdgeTable& table) const;
+  void put_several(EdgeTable& table) const;
 
   std::uint32_t frame_count_;
   EdgeBlockDecoder decoder_;
+  // As the file numbers frames:
   std::vector<std::uint32_t> tops_;
-  std::vector<std::uint32_t> several_;    // the rows with two children or more
-  std::vector<std::uint32_t> starts_;     // of those
+  std::vector<Row> several_;
   std::vector<std::uint32_t> children_;   // of the rows with several, and of the open row
   std::vector<std::uint32_t> positions_;  // by rank
   std::vector<std::uint8_t> classes_;     // of the open row
   std::uint64_t edge_count_ = 0;
+  std::vector<std::uint32_t> order_;    // number in the file by number in memory
+  std::vector<std::uint32_t> numbers_;  // and the other way round
 };
 
 }  // namespace stackpack::spk

@@ -4,22 +4,10 @@
 
 namespace stackpack::spk {
 
-namespace {
-
-// Bytes for the distance of an address from the lowest of its group.
-unsigned distance_bytes(std::uint64_t low, std::uint64_t high) {
-  return (bit_width_of(high - low) + 7) / 8;
-}
-
-}  // namespace
-
 void FrameDictionary::append(std::span<const Frame> frames) {
   for (const Frame& frame : frames) {
-    open_.push_back(frame.address);
+    open_.push_back(frame);
     ++size_;
-    for (auto mode = static_cast<std::size_t>(frame.mode); mode < mode_end_.size(); ++mode) {
-      mode_end_[mode] = size_;
-    }
     if (open_.size() == kGroupFrames) {
       close_group();
     }
@@ -37,22 +25,46 @@ void FrameDictionary::seal() {
 }
 
 void FrameDictionary::close_group() {
-  const auto [low, high] = std::minmax_element(open_.begin(), open_.end());
-  const FrameMode first =
-      mode_of(size_ - static_cast<std::uint32_t>(open_.size()), mode_end_.data());
-  const FrameMode last = mode_of(size_ - 1, mode_end_.data());
+  std::uint64_t low = ~std::uint64_t{0};
+  std::uint64_t high = 0;
+  bool one_mode = true;
+  for (const Frame& frame : open_) {
+    low = std::min(low, frame.address);
+    high = std::max(high, frame.address);
+    one_mode = one_mode && frame.mode == open_.front().mode;
+  }
+  const unsigned width = one_mode ? (bit_width_of(high - low) + 7) / 8 : 1 + sizeof high;
   Group group{};
-  group.base = *low;
-  group.place = distances_.size() & 0xFFFFFFFFFFFF;
-  group.width = distance_bytes(*low, *high) & 0xFF;
-  group.mode = first == last ? static_cast<std::uint8_t>(first) : kMixed;
+  group.base = low;
+  group.place = distances_.size() & low_bits(48);
+  group.width = width & 0xFFU;
+  group.mode = one_mode ? static_cast<std::uint8_t>(open_.front().mode) : kPlain;
   groups_.push_back(group);
-  for (const std::uint64_t address : open_) {
-    for (unsigned byte = 0; byte < group.width; ++byte) {
-      distances_.push_back(static_cast<std::byte>((address - group.base) >> (8 * byte)));
+  const auto put = [this](std::uint64_t value, unsigned bytes) {
+    for (unsigned byte = 0; byte < bytes; ++byte) {
+      distances_.push_back(static_cast<std::byte>(value >> (8 * byte)));
+    }
+  };
+  for (const Frame& frame : open_) {
+    if (one_mode) {
+      put(frame.address - low, width);
+    } else {
+      put(static_cast<std::uint8_t>(frame.mode), 1);
+      put(frame.address, sizeof frame.address);
     }
   }
   open_.clear();
+}
+
+FrameDictionary FrameDictionary::in_order(std::span<const std::uint32_t> indices) const {
+  FrameDictionary ordered;
+  const Lookup frames = lookup();
+  for (const std::uint32_t index : indices) {
+    const Frame frame = frames[index];
+    ordered.append({&frame, 1});
+  }
+  ordered.seal();
+  return ordered;
 }
 
 std::uint64_t FrameDictionary::memory_bytes() const {

@@ -21,7 +21,7 @@ namespace stackpack::spk {
 /// The dictionary in memory: packed, any frame in constant time.
 class FrameDictionary {
  public:
-  /// Adds frames, each above all frames before it.
+  /// Adds frames; those that follow each other should be near each other.
   void append(std::span<const Frame> frames);
   /// No frame follows.
   void seal();
@@ -34,36 +34,30 @@ class FrameDictionary {
   /// The frame at `index` < size(), once sealed.
   [[nodiscard]] Frame operator[](std::uint32_t index) const;
 
+  /// The dictionary of the frames with these indices, in this order. Sealed, as this one.
+  [[nodiscard]] FrameDictionary in_order(std::span<const std::uint32_t> indices) const;
+
   [[nodiscard]] std::uint64_t memory_bytes() const;
 
  private:
   static constexpr std::uint32_t kGroupFrames = 32;
-  static constexpr std::uint8_t kMixed = 0xFF;
+  static constexpr std::uint8_t kPlain = 0xFF;
   static constexpr std::array<std::uint64_t, 9> kWidthMask{
       0,           0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF, low_bits(40), low_bits(48), low_bits(56),
       low_bits(64)};
   struct Group {
     std::uint64_t base = 0;    // lowest address
-    std::uint64_t place : 48;  // of the first distance
-    std::uint64_t width : 8;   // bytes per distance
-    std::uint64_t mode : 8;    // of all frames, or kMixed
+    std::uint64_t place : 48;  // of the first distance, in bytes
+    std::uint64_t width : 8;   // bytes per frame
+    std::uint64_t mode : 8;    // of all frames; or kPlain: a byte of mode, then the address
   };
 
-  using ModeEnds = std::array<std::uint32_t, kFrameModeCount>;  // index after the mode's last frame
-  static FrameMode mode_of(std::uint32_t index, const std::uint32_t* ends) {
-    unsigned mode = 0;
-    while (index >= ends[mode]) {
-      ++mode;
-    }
-    return static_cast<FrameMode>(mode);
-  }
   void close_group();
 
   std::vector<Group> groups_;
   std::vector<std::byte> distances_;
-  std::vector<std::uint64_t> open_;  // addresses of the group under construction
+  std::vector<Frame> open_;  // of the group under construction
   std::uint32_t size_ = 0;
-  ModeEnds mode_end_{};
 };
 
 class FrameDictionary::Lookup {
@@ -72,24 +66,31 @@ class FrameDictionary::Lookup {
     // Past the containers: a hardened standard library would check every subscript, and this is
     // the innermost step of decoding. The index was checked when the page was loaded.
     const Group& group = groups_[index / kGroupFrames];
-    const std::size_t place = group.place + std::size_t{group.width} * (index % kGroupFrames);
+    const std::byte* const stored =
+        distances_ + group.place + std::size_t{group.width} * (index % kGroupFrames);
+    if (group.mode == kPlain) {
+      return plain(stored);
+    }
     std::uint64_t distance = 0;
-    std::memcpy(&distance, distances_ + place, sizeof distance);
-    const auto mode =
-        group.mode != kMixed ? static_cast<FrameMode>(group.mode) : mode_of(index, mode_ends_);
-    return {mode, group.base + (distance & kWidthMask.data()[group.width])};
+    std::memcpy(&distance, stored, sizeof distance);
+    return {static_cast<FrameMode>(group.mode),
+            group.base + (distance & kWidthMask.data()[group.width])};
   }
 
  private:
   friend class FrameDictionary;
   explicit Lookup(const FrameDictionary& dictionary)
-      : groups_(dictionary.groups_.data()),
-        distances_(dictionary.distances_.data()),
-        mode_ends_(dictionary.mode_end_.data()) {}
+      : groups_(dictionary.groups_.data()), distances_(dictionary.distances_.data()) {}
+
+  static Frame plain(const std::byte* stored) {
+    Frame frame;
+    frame.mode = static_cast<FrameMode>(*stored);
+    std::memcpy(&frame.address, stored + 1, sizeof frame.address);
+    return frame;
+  }
 
   const Group* groups_;
   const std::byte* distances_;
-  const std::uint32_t* mode_ends_;
 };
 
 inline FrameDictionary::Lookup FrameDictionary::lookup() const {

@@ -41,8 +41,8 @@ Result<ResidentPage> PageDecoder::decode(std::span<const std::byte> content, con
   if (!walked || !exceptions_fit()) {
     return bad_page(expected);
   }
-  ResidentPage page =
-      packer_.pack(nodes_, walk_.spine(), walk_.exceptions(), bit_width_of(edges.row_count() - 1));
+  ResidentPage page = packer_.pack(nodes_, walk_.spine(), walk_.exceptions(), edges.frame_bits(),
+                                   edges.inner_bits());
   if (page.stack_count() != expected.stacks) {
     return bad_page(expected);
   }

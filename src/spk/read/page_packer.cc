@@ -27,7 +27,8 @@ void store(std::span<std::uint64_t> words, std::size_t index, const T& value) {
 }  // namespace
 
 ResidentPage PagePacker::pack(std::span<const Node> nodes, std::span<const std::uint32_t> spine,
-                              std::span<const std::uint32_t> exceptions, unsigned frame_bits) {
+                              std::span<const std::uint32_t> exceptions, unsigned frame_bits,
+                              unsigned inner_bits) {
   nodes_ = nodes;
   spine_ = spine;
   shape_ = {};
@@ -35,6 +36,7 @@ ResidentPage PagePacker::pack(std::span<const Node> nodes, std::span<const std::
   shape_.spine = static_cast<std::uint32_t>(spine.size());
   shape_.exceptions = static_cast<std::uint32_t>(exceptions.size());
   shape_.frame_bits = frame_bits;
+  shape_.inner_bits = inner_bits;
   make_rows();
   make_paths();
   measure_nodes();
@@ -165,7 +167,7 @@ void PagePacker::put_names(ResidentPage& page) const {
   for (std::size_t i = 0; i < row_count(); ++i) {
     const std::uint64_t named = row(i).named() & inside_of(i);
     for_each_bit(named & ~row(i).leaves(), [&](std::uint32_t bit) {
-      indexed.append(nodes_[64 * i + bit].frame, shape_.frame_bits);
+      indexed.append(nodes_[64 * i + bit].frame, shape_.inner_bits);
     });
     for_each_bit(named & row(i).leaves(), [&](std::uint32_t bit) {
       const std::size_t at = 64 * i + bit;
@@ -202,12 +204,12 @@ void PagePacker::put_paths(ResidentPage& page) const {
   }
   BitAppender spine(words.subspan(page.places_.spine));
   for (const std::uint32_t frame : spine_) {
-    spine.append(frame, shape_.frame_bits);
+    spine.append(frame, shape_.inner_bits);
   }
   spine.finish();
   BitAppender own(words.subspan(page.places_.block_frames));
   for (const std::uint32_t frame : block_frames_) {
-    own.append(frame, shape_.frame_bits);
+    own.append(frame, shape_.inner_bits);
   }
   own.finish();
 }

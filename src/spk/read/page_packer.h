@@ -15,9 +15,10 @@ class PagePacker {
   using Node = ResidentPage::Node;
 
   /// `nodes` in canonical order; `spine`: frames from the root on; `exceptions`: nodes, ascending.
-  /// All checked.
+  /// All checked. `frame_bits`: of any frame; `inner_bits`: of those with children.
   ResidentPage pack(std::span<const Node> nodes, std::span<const std::uint32_t> spine,
-                    std::span<const std::uint32_t> exceptions, unsigned frame_bits);
+                    std::span<const std::uint32_t> exceptions, unsigned frame_bits,
+                    unsigned inner_bits);
 
  private:
   using BlockPath = ResidentPage::BlockPath;

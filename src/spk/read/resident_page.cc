@@ -35,9 +35,9 @@ ResidentPage::Places ResidentPage::places_of(const PageShape& shape) {
   places.far_nodes = place(words_for_bytes(2 * std::size_t{shape.far_codes}));
   places.paths = place(words_for_bytes(4 * (blocks + 1)));
   places.far_frames = fields(shape.far_codes, shape.frame_bits);
-  places.frames = fields(shape.indexed, shape.frame_bits);
-  places.spine = fields(shape.spine, shape.frame_bits);
-  places.block_frames = fields(shape.block_frames, shape.frame_bits);
+  places.frames = fields(shape.indexed, shape.inner_bits);
+  places.spine = fields(shape.spine, shape.inner_bits);
+  places.block_frames = fields(shape.block_frames, shape.inner_bits);
   places.parents = fields(shape.parents, shape.parent_bits);
   places.total = static_cast<std::uint32_t>(at + 1);
   return places;
@@ -139,7 +139,7 @@ std::uint32_t ResidentPage::coded_frame(std::uint32_t node, std::uint32_t parent
     low = before ? middle : low;
     high = before ? high : middle;
   }
-  return static_cast<std::uint32_t>(frames_from(places_.far_frames)[low]);
+  return static_cast<std::uint32_t>(fields_from(places_.far_frames, shape_.frame_bits)[low]);
 }
 
 void ResidentPage::walk(std::uint32_t stack, const EdgeTable& edges, Walk& walk) const {

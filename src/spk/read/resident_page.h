@@ -48,6 +48,7 @@ struct PageShape {
   std::uint32_t block_frames = 0;  ///< frames of the other blocks' paths that are kept with them
   std::uint32_t exceptions = 0;    ///< nodes where "ends a stack" and "is a leaf" differ
   std::uint32_t frame_bits = 0;    ///< of a dictionary index
+  std::uint32_t inner_bits = 0;    ///< of that of a frame with children
   std::uint32_t parent_bits = 0;
 };
 
@@ -139,8 +140,8 @@ class ResidentPage {
     std::uint32_t codes;       // u8 each, of the leaves that name their frame; kFarCode: listed
     std::uint32_t far_nodes;   // u16 each, ascending
     std::uint32_t paths;       // u32 per block and one more
-    std::uint32_t far_frames;  // frame_bits each, as are:
-    std::uint32_t frames;
+    std::uint32_t far_frames;  // frame_bits each
+    std::uint32_t frames;      // inner_bits each, as are:
     std::uint32_t spine;
     std::uint32_t block_frames;
     std::uint32_t parents;  // parent_bits each: below kBlockNodes a node of the block, else
@@ -172,7 +173,7 @@ class ResidentPage {
     return {std::span(words_).subspan(place), width};
   }
   [[nodiscard]] FieldArray frames_from(std::size_t place) const {
-    return fields_from(place, shape_.frame_bits);
+    return fields_from(place, shape_.inner_bits);
   }
   [[nodiscard]] std::size_t row_count() const { return (std::size_t{shape_.nodes} + 63) / 64; }
   [[nodiscard]] std::uint64_t end_word(std::size_t number) const;

@@ -48,13 +48,13 @@ Status check_blocks(const VerifiedParts& parts) {
 }
 
 // Where the nodes of one page begin and end, to see that the pages fit together.
-Status check_seam(const PageDecoder& decoder, const std::vector<std::uint32_t>& path_before,
-                  std::uint64_t offset) {
+Status check_seam(const PageDecoder& decoder, const FrameDictionary& dictionary,
+                  const std::vector<std::uint32_t>& path_before, std::uint64_t offset) {
   const std::span<const std::uint32_t> spine = decoder.spine();
-  const bool fits =
-      spine.size() <= path_before.size() &&
-      std::equal(spine.begin(), spine.end(), path_before.begin()) &&
-      (spine.size() == path_before.size() || path_before[spine.size()] < decoder.first_frame());
+  const bool fits = spine.size() <= path_before.size() &&
+                    std::equal(spine.begin(), spine.end(), path_before.begin()) &&
+                    (spine.size() == path_before.size() ||
+                     dictionary[path_before[spine.size()]] < dictionary[decoder.first_frame()]);
   return fits ? Status{}
               : Status{Error{ErrorCode::kCorrupt, offset,
                              "spk: page does not follow the page before"}};
@@ -72,7 +72,8 @@ Status check_pages(const VerifiedParts& parts, Totals& totals) {
       return page.error();
     }
     const std::uint64_t offset = parts.dag.pages()[static_cast<std::size_t>(number)].offset;
-    if (const Status seam = check_seam(scratch->pages, path, offset); !seam) {
+    if (const Status seam = check_seam(scratch->pages, parts.dag.dictionary(), path, offset);
+        !seam) {
       return seam;
     }
     if (!last_ends && scratch->pages.spine().size() != path.size()) {
