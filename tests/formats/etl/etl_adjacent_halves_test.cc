@@ -17,7 +17,7 @@ using Frames = EtlWriter::Frames;
 
 constexpr std::uint64_t kFirstClock = 1'000'100;
 
-std::unique_ptr<EtlReading> read_all(const std::vector<std::vector<std::byte>>& files) {
+std::unique_ptr<EtlReading> read_beside(const std::vector<std::vector<std::byte>>& files) {
   auto reading = std::make_unique<EtlReading>();
   std::vector<std::unique_ptr<io::ByteSource>> sources;
   std::vector<io::ByteSource*> inputs;
@@ -123,8 +123,8 @@ TEST_CASE("halves next to each other join as halves apart do") {
     options.pointer_size = pointer_size;
     const std::vector<std::byte> trace =
         make_etl(options, [&](EtlWriter& out) { RandomTrace(seed).write(out); });
-    const auto alone = read_all({trace});
-    const auto beside = read_all({trace, other});
+    const auto alone = read_beside({trace});
+    const auto beside = read_beside({trace, other});
     CHECK(counts_of(*alone) == counts_of(*beside));
     REQUIRE(alone->sink.rows.size() == beside->sink.rows.size());
     for (std::size_t i = 0; i < alone->sink.rows.size(); ++i) {
