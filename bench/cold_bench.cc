@@ -74,7 +74,7 @@ double time_lookups(const Reader& reader, std::span<const StackId> ids) {
   return watch.nanoseconds();
 }
 
-bool same_stacks(const Reader& cold, const Reader& resident, std::span<const StackId> ids) {
+bool cold_is_right(const Reader& cold, const Reader& resident, std::span<const StackId> ids) {
   std::vector<Frame> frames;
   std::vector<Frame> expected;
   return std::all_of(ids.begin(), ids.end(), [&](StackId id) {
@@ -101,7 +101,7 @@ bool bench_cold(const Settings& settings) {
   const auto cold = file.open(1);  // no page fits
   const auto resident = file.open(std::uint64_t{1} << 30);
   const std::vector<StackId> ids = shuffled_ids(cold->stack_count(), settings.workload.seed);
-  if (!same_stacks(*cold, *resident, ids)) {
+  if (!cold_is_right(*cold, *resident, ids)) {
     return false;
   }
   OpenFile parts(file.bytes);

@@ -60,7 +60,7 @@ void spk_page(std::span<const std::byte> data) {
       expected.stacks > 0 &&
       decoder.read_stack(in.rest(), *edges, dictionary, expected, expected.stacks - 1U, last)
           .has_value();
-  const Result<spk::ResidentPage> page = decoder.decode(in.rest(), *edges, expected);
+  const Result<spk::ResidentPage> page = decoder.decode(in.rest(), *edges, dictionary, expected);
   if (!page) {
     return;
   }

@@ -11,14 +11,14 @@
 namespace stackpack::spk {
 namespace {
 
-// A chain of `nodes` frames, which tells pages from each other.
+// A chain of one frame; how many nodes it has tells pages from each other.
 ResidentPage chain_of(std::uint32_t nodes) {
   std::vector<ResidentPage::Node> chain;
   chain.reserve(nodes);
   for (std::uint32_t node = 0; node < nodes; ++node) {
-    chain.push_back({node, node == 0 ? nodes : node - 1, 0, false});
+    chain.push_back({0, node == 0 ? nodes : node - 1, 0, false});
   }
-  return PagePacker{}.pack(chain, {}, {}, 12, 12);
+  return PagePacker{}.pack(chain, {}, {}, {}, {});
 }
 
 bool has(PageCache& cache, std::uint64_t number) {

@@ -81,7 +81,7 @@ Pages pages_of(const test::StackSet& stacks) {
 Result<ResidentPage> decode(const Pages& pages, std::size_t number,
                             std::span<const std::byte> content) {
   PageDecoder decoder;
-  return decoder.decode(content, pages.edges, pages.expected[number]);
+  return decoder.decode(content, pages.edges, pages.dictionary, pages.expected[number]);
 }
 
 ResidentPage first_page(const Pages& pages) {
@@ -191,7 +191,7 @@ TEST_SUITE("spk pages") {
     const std::vector<std::byte>& content = pages.contents[1];
     const PageDecoder::Expected good = pages.expected[1];
     PageDecoder decoder;
-    CHECK(decoder.decode(content, pages.edges, good).has_value());
+    CHECK(decoder.decode(content, pages.edges, pages.dictionary, good).has_value());
     for (int field = 0; field < 4; ++field) {
       CAPTURE(field);
       PageDecoder::Expected bad = good;
@@ -199,9 +199,9 @@ TEST_SUITE("spk pages") {
       bad.first_stack += field == 1 ? 1U : 0U;
       bad.nodes -= field == 2 ? 1U : 0U;
       bad.stacks += field == 3 ? 1U : 0U;
-      CHECK_FALSE(decoder.decode(content, pages.edges, bad).has_value());
+      CHECK_FALSE(decoder.decode(content, pages.edges, pages.dictionary, bad).has_value());
     }
-    CHECK_FALSE(decoder.decode(pages.contents[0], pages.edges, good).has_value());
+    CHECK_FALSE(decoder.decode(pages.contents[0], pages.edges, pages.dictionary, good).has_value());
     std::vector<Frame> frames;
     CHECK_FALSE(
         decoder.read_stack(pages.contents[0], pages.edges, pages.dictionary, good, 0, frames));
@@ -211,6 +211,32 @@ TEST_SUITE("spk pages") {
         decoder.read_stack(content, pages.edges, pages.dictionary, short_by_one, 0, frames));
     CHECK_FALSE(
         decoder.read_stack(content, pages.edges, pages.dictionary, good, good.stacks, frames));
+  }
+
+  TEST_CASE("page: the outermost frames of spines of every length and of more than one mode") {
+    for (const std::uint64_t depth : {1U, 23U, 24U, 25U, 60U}) {
+      for (const std::uint64_t kernel_from : {0U, 5U, 100U}) {
+        CAPTURE(depth);
+        CAPTURE(kernel_from);
+        test::RootFirstStack stem;
+        for (std::uint64_t level = 0; level < depth; ++level) {
+          stem.push_back(
+              {level < kernel_from ? FrameMode::kUser : FrameMode::kKernel, 1'000 + level});
+        }
+        test::StackSet stacks;
+        for (std::uint64_t leaf = 0; leaf < 5'000; ++leaf) {
+          test::RootFirstStack stack = stem;
+          stack.push_back({FrameMode::kUser, 1'000'000 + leaf});
+          stacks.insert(stack);
+        }
+        const std::vector<ResidentPage> pages = check_pages_of(stacks);
+        REQUIRE(pages.size() == 2);
+        const PageShape& last = pages.front().shape();
+        CHECK(last.spine == depth);
+        CHECK(last.outer == std::min<std::uint64_t>(depth, 24));
+        CHECK(last.mixed_modes == (kernel_from == 5 && depth > 5));
+      }
+    }
   }
 
   TEST_CASE("page: of leaves only the last may end no callstack") {
@@ -229,7 +255,8 @@ TEST_SUITE("spk pages") {
       content.push_back(static_cast<std::byte>(exception));
       PageDecoder decoder;
       std::vector<Frame> frames;
-      CHECK(decoder.decode(content, pages.edges, expected).has_value() == (exception == 3));
+      CHECK(decoder.decode(content, pages.edges, pages.dictionary, expected).has_value() ==
+            (exception == 3));
       CHECK(decoder.read_stack(content, pages.edges, pages.dictionary, expected, 1, frames)
                 .has_value() == (exception == 3));
       // The first callstack ends before what is wrong with the second.

@@ -184,7 +184,7 @@ Result<ResidentPage> DagStore::read_page(std::uint64_t number, ReadScratch& scra
   if (!content) {
     return content.error();
   }
-  return scratch.pages.decode(content.value(), edges_, expected_of(number));
+  return scratch.pages.decode(content.value(), edges_, dictionary_, expected_of(number));
 }
 
 Result<PageCache::Pin> DagStore::page(std::uint64_t number) {
@@ -214,7 +214,7 @@ Status DagStore::read_stack(std::uint64_t number, std::uint32_t stack, std::vect
                                        stack, frames);
     }
     Result<ResidentPage> loaded =
-        scratch->pages.decode(content.value(), edges_, expected_of(number));
+        scratch->pages.decode(content.value(), edges_, dictionary_, expected_of(number));
     if (!loaded) {
       return loaded.error();
     }

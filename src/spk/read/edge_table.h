@@ -25,8 +25,7 @@ class EdgeTable {
  public:
   [[nodiscard]] std::uint32_t row_count() const { return row_count_; }
   [[nodiscard]] std::uint32_t root() const { return row_count_ - 1; }
-  /// Bits of the number of any frame, and of one that has children.
-  [[nodiscard]] unsigned frame_bits() const { return child_bits_; }
+  /// Bits of the number of a frame that has children.
   [[nodiscard]] unsigned inner_bits() const { return bit_width_of(std::max(parents_, 1U) - 1); }
 
   [[nodiscard]] EdgeRow operator[](std::uint32_t row) const {

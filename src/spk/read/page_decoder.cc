@@ -28,6 +28,7 @@ bool PageDecoder::exceptions_fit() const {
 }
 
 Result<ResidentPage> PageDecoder::decode(std::span<const std::byte> content, const EdgeTable& edges,
+                                         const FrameDictionary& dictionary,
                                          const Expected& expected) {
   if (!walk_.begin(content, edges, expected)) {
     return bad_page(expected);
@@ -41,8 +42,7 @@ Result<ResidentPage> PageDecoder::decode(std::span<const std::byte> content, con
   if (!walked || !exceptions_fit()) {
     return bad_page(expected);
   }
-  ResidentPage page = packer_.pack(nodes_, walk_.spine(), walk_.exceptions(), edges.frame_bits(),
-                                   edges.inner_bits());
+  ResidentPage page = packer_.pack(nodes_, walk_.spine(), walk_.exceptions(), dictionary, edges);
   if (page.stack_count() != expected.stacks) {
     return bad_page(expected);
   }

@@ -22,7 +22,7 @@ class PageDecoder {
 
   /// Errors: kCorrupt: the content contradicts itself, the edge table or `expected`.
   Result<ResidentPage> decode(std::span<const std::byte> content, const EdgeTable& edges,
-                              const Expected& expected);
+                              const FrameDictionary& dictionary, const Expected& expected);
 
   /// The frames of one callstack, `stack` < expected.stacks, from its leaf on, into `frames`
   /// (replaced): as decode() and ResidentPage::read_stack, without making the page in memory.

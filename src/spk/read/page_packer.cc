@@ -27,16 +27,17 @@ void store(std::span<std::uint64_t> words, std::size_t index, const T& value) {
 }  // namespace
 
 ResidentPage PagePacker::pack(std::span<const Node> nodes, std::span<const std::uint32_t> spine,
-                              std::span<const std::uint32_t> exceptions, unsigned frame_bits,
-                              unsigned inner_bits) {
+                              std::span<const std::uint32_t> exceptions,
+                              const FrameDictionary& dictionary, const EdgeTable& edges) {
   nodes_ = nodes;
   spine_ = spine;
   shape_ = {};
   shape_.nodes = static_cast<std::uint32_t>(nodes.size());
   shape_.spine = static_cast<std::uint32_t>(spine.size());
   shape_.exceptions = static_cast<std::uint32_t>(exceptions.size());
-  shape_.frame_bits = frame_bits;
-  shape_.inner_bits = inner_bits;
+  shape_.frame_bits = bit_width_of(dictionary.size());
+  shape_.inner_bits = edges.inner_bits();
+  resolve_outer(dictionary);
   make_rows();
   make_paths();
   measure_nodes();
@@ -55,6 +56,16 @@ ResidentPage PagePacker::pack(std::span<const Node> nodes, std::span<const std::
   put_paths(page);
   put_rows(page);
   return page;
+}
+
+void PagePacker::resolve_outer(const FrameDictionary& dictionary) {
+  shape_.outer = std::min(shape_.spine, ResidentPage::kMostOuter);
+  outer_.clear();
+  for (const std::uint32_t frame : spine_.first(shape_.outer)) {
+    outer_.push_back(dictionary[frame]);
+    shape_.outer_mode = outer_.front().mode;
+    shape_.mixed_modes = shape_.mixed_modes || outer_.back().mode != shape_.outer_mode;
+  }
 }
 
 // How each node stands to the node before it. Computed without branches: which relation holds is as
@@ -201,6 +212,12 @@ void PagePacker::put_paths(ResidentPage& page) const {
                                  (path.previous ? 1U : 0U) << ResidentPage::kBeginBits |
                                  path.shared << (ResidentPage::kBeginBits + 1);
     store(words.subspan(page.places_.paths), block, packed);
+  }
+  for (std::size_t i = 0; i < outer_.size(); ++i) {
+    store(words.subspan(page.places_.outer), i, outer_[i].address);
+    if (shape_.mixed_modes) {
+      store(words.subspan(page.places_.outer_modes), i, outer_[i].mode);
+    }
   }
   BitAppender spine(words.subspan(page.places_.spine));
   for (const std::uint32_t frame : spine_) {

@@ -15,15 +15,16 @@ class PagePacker {
   using Node = ResidentPage::Node;
 
   /// `nodes` in canonical order; `spine`: frames from the root on; `exceptions`: nodes, ascending.
-  /// All checked. `frame_bits`: of any frame; `inner_bits`: of those with children.
+  /// All checked.
   ResidentPage pack(std::span<const Node> nodes, std::span<const std::uint32_t> spine,
-                    std::span<const std::uint32_t> exceptions, unsigned frame_bits,
-                    unsigned inner_bits);
+                    std::span<const std::uint32_t> exceptions, const FrameDictionary& dictionary,
+                    const EdgeTable& edges);
 
  private:
   using BlockPath = ResidentPage::BlockPath;
 
   void measure_nodes();
+  void resolve_outer(const FrameDictionary& dictionary);
   void make_rows();
   void make_paths();
   void put_rows(ResidentPage& page) const;
@@ -46,6 +47,7 @@ class PagePacker {
 
   std::span<const Node> nodes_;
   std::span<const std::uint32_t> spine_;
+  std::vector<Frame> outer_;  // the first of the spine
   PageShape shape_;
   std::vector<std::uint32_t> depths_;        // frames from the root to the node
   std::vector<std::uint64_t> rows_;          // one more than there are rows with nodes

@@ -36,6 +36,8 @@ ResidentPage::Places ResidentPage::places_of(const PageShape& shape) {
   places.paths = place(words_for_bytes(4 * (blocks + 1)));
   places.far_frames = fields(shape.far_codes, shape.frame_bits);
   places.frames = fields(shape.indexed, shape.inner_bits);
+  places.outer = place(shape.outer);
+  places.outer_modes = place(words_for_bytes(shape.mixed_modes ? shape.outer : 0));
   places.spine = fields(shape.spine, shape.inner_bits);
   places.block_frames = fields(shape.block_frames, shape.inner_bits);
   places.parents = fields(shape.parents, shape.parent_bits);
@@ -177,10 +179,9 @@ void ResidentPage::walk(std::uint32_t stack, const EdgeTable& edges, Walk& walk)
   walk.block = begin / kBlockNodes;
   walk.level = place - kBlockNodes;
   if (by_position) {
-    const std::uint32_t root = edges.row_count() - 1;
     const std::uint32_t parent = count > 1        ? walk.frames.data()[1]
                                  : walk.level > 0 ? path_frame(walk.block, walk.level)
-                                                  : root;
+                                                  : edges.root();
     walk.frames.data()[0] = coded_frame(end, parent, edges);
   }
 }
@@ -214,7 +215,13 @@ void ResidentPage::read_stack(std::uint32_t stack, const FrameDictionary& dictio
     put_until(frames_from(places_.block_frames), path.begin - path.shared, path.shared);
     block = path.previous ? block - 1 : 0;
   }
-  put_until(frames_from(places_.spine), 0, 0);
+  put_until(frames_from(places_.spine), 0, shape_.outer);
+  for (; level > 0; --level) {
+    out->mode =
+        shape_.mixed_modes ? load<FrameMode>(places_.outer_modes, level - 1) : shape_.outer_mode;
+    out->address = load<std::uint64_t>(places_.outer, level - 1);
+    ++out;
+  }
 }
 
 }  // namespace stackpack::spk

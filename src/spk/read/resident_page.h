@@ -7,8 +7,9 @@
 // Blocks of 256 nodes keep the path from the root to the parent of their first node: the "spine"
 // of the page for the first block; for the others how much of the spine they share, and the frames
 // below. So a callstack is a walk over a few nodes of one block, each step after the one before,
-// and then two stretches of packed frames that do not depend on each other. No callstack needs
-// another page.
+// and then two stretches of packed frames that do not depend on each other. The outermost frames of
+// the spine, which nearly every callstack has, are kept as addresses. No callstack needs another
+// page.
 //
 // Half of the nodes are the first child of the node before them and have the frame that follows
 // their parent's frame most often: the edge table's child of rank 0. Those need not name their
@@ -49,6 +50,9 @@ struct PageShape {
   std::uint32_t exceptions = 0;    ///< nodes where "ends a stack" and "is a leaf" differ
   std::uint32_t frame_bits = 0;    ///< of a dictionary index
   std::uint32_t inner_bits = 0;    ///< of that of a frame with children
+  std::uint32_t outer = 0;  ///< frames of the spine, the outermost, that are kept as they are
+  FrameMode outer_mode = FrameMode::kUser;  ///< of all of them
+  bool mixed_modes = false;                 ///< no: each has its own
   std::uint32_t parent_bits = 0;
 };
 
@@ -86,6 +90,8 @@ class ResidentPage {
   static constexpr std::uint32_t kBlockNodes = 256;
   static constexpr std::uint32_t kRowsPerBlock = kBlockNodes / 64;
   static constexpr std::uint32_t kFarCode = 0xFF;
+  // So many frames of the spine are kept as addresses, too: nearly every callstack has them.
+  static constexpr std::uint32_t kMostOuter = 24;
 
   // First stand the rows, one per 64 nodes and one without nodes at the end: three words each.
   static constexpr std::size_t kWordsPerRow = 3;
@@ -135,13 +141,15 @@ class ResidentPage {
 
   // Where the arrays after the rows begin in words_.
   struct Places {
-    std::uint32_t hints;       // u8 per kStacksPerHint stacks: the row of the first of them
-    std::uint32_t exceptions;  // u16 each, ascending
-    std::uint32_t codes;       // u8 each, of the leaves that name their frame; kFarCode: listed
-    std::uint32_t far_nodes;   // u16 each, ascending
-    std::uint32_t paths;       // u32 per block and one more
-    std::uint32_t far_frames;  // frame_bits each
-    std::uint32_t frames;      // inner_bits each, as are:
+    std::uint32_t hints;        // u8 per kStacksPerHint stacks: the row of the first of them
+    std::uint32_t exceptions;   // u16 each, ascending
+    std::uint32_t codes;        // u8 each, of the leaves that name their frame; kFarCode: listed
+    std::uint32_t far_nodes;    // u16 each, ascending
+    std::uint32_t paths;        // u32 per block and one more
+    std::uint32_t outer;        // u64 each: addresses, from the root on
+    std::uint32_t outer_modes;  // u8 each
+    std::uint32_t far_frames;   // frame_bits each
+    std::uint32_t frames;       // inner_bits each, as are:
     std::uint32_t spine;
     std::uint32_t block_frames;
     std::uint32_t parents;  // parent_bits each: below kBlockNodes a node of the block, else
