@@ -10,8 +10,9 @@
 
 namespace stackpack::dag {
 
-/// Whether freeze_nodes() uses a second thread, which takes 8 bytes per node more than
-/// freeze_peak_bytes(). The result is the same.
+/// Whether freeze_nodes() may take memory to be done sooner: 8 bytes per node more than
+/// freeze_peak_bytes() for a second thread and, when these are free again, 32 for each child of the
+/// node that has the most of them. The result is the same.
 enum class FreezeSteps : std::uint8_t { kOneByOne, kSideBySide };
 
 /// Puts the nodes into canonical order: depth first, children by frame.

@@ -29,6 +29,7 @@ const std::vector<Case>& cases() {
       {"255 and more frames and nodes", {300, 10, 5, 10}, 600},
       {"escapes only", {60, 10, 5, 100}, 800},
       {"more than 65,535 nodes", {70'000, 60, 9, 1}, 2800},
+      {"thousands of brothers among as many nodes", {70'000, 6, 9, 1}, 50'000},
   };
   return table;
 }
