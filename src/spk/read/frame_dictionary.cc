@@ -36,7 +36,8 @@ void FrameDictionary::close_group() {
   const unsigned width = one_mode ? (bit_width_of(high - low) + 7) / 8 : 1 + sizeof high;
   Group group{};
   group.base = low;
-  group.place = distances_.size() & low_bits(48);
+  constexpr std::uint64_t kPlaceMask = low_bits(48);  // a constant: compilers see that it fits
+  group.place = distances_.size() & kPlaceMask;
   group.width = width & 0xFFU;
   group.mode = one_mode ? static_cast<std::uint8_t>(open_.front().mode) : kPlain;
   groups_.push_back(group);
