@@ -25,9 +25,11 @@ enum SampleColumn : std::uint32_t {
   kFlagsColumn = 128,
   kStackColumn = 256,
   kAllSampleColumns = 511,
+  kStackEntryColumn = 512,  ///< callstacks by their numbers in StackEntries, not among "all"
 };
 
-/// Where the values of each column go. Those of columns that were not asked for are not looked at.
+/// Where the values of each column go. Those of columns that were not asked for are not looked at,
+/// and where there is no array, nothing is copied.
 struct SampleArrays {
   std::uint64_t* time_ns = nullptr;
   std::uint32_t* pid = nullptr;
@@ -37,7 +39,20 @@ struct SampleArrays {
   std::uint64_t* weight = nullptr;
   StackOrigin* origin = nullptr;
   std::uint8_t* flags = nullptr;
-  StackId* stack = nullptr;  ///< below the number of callstacks, or kNoStack
+  StackId* stack = nullptr;        ///< below the number of callstacks, or kNoStack
+  std::uint32_t* entry = nullptr;  ///< below the size of StackEntries
+};
+
+/// The callstacks of a block of samples, each once for each thread: what is asked of each of these
+/// need not be asked of each sample.
+struct StackEntries {
+  std::uint64_t block = 0;  ///< its number
+  /// The earliest and latest time of its samples, whichever of them match.
+  std::uint64_t first_ns = 0;
+  std::uint64_t last_ns = 0;
+  // Spans of one size. The first entry is that of samples without a callstack.
+  std::span<const std::uint32_t> pid;
+  std::span<const StackId> stack;  ///< below the number of callstacks; of the first one kNoStack
 };
 
 /// Samples in columns. Those of columns that were not asked for are empty.
@@ -52,6 +67,8 @@ struct SampleColumns {
   std::span<const StackOrigin> origin;
   std::span<const std::uint8_t> flags;
   std::span<const StackId> stack;
+  std::span<const std::uint32_t> entry;
+  StackEntries entries;  ///< with the column of their numbers
 };
 
 /// What a SampleCursor reads.
@@ -81,6 +98,10 @@ class SampleCursor {
   /// Moves the next `rows` rows, at most as many as ready() gave, to `to`, whose arrays have room
   /// for them.
   void take(std::size_t rows, const SampleArrays& to);
+
+  /// What the column of entries refers to, when it was asked for: of the rows that ready() gave,
+  /// valid until it reads on.
+  [[nodiscard]] StackEntries stack_entries() const;
 
   SampleCursor(const SampleCursor&) = delete;
   SampleCursor& operator=(const SampleCursor&) = delete;

@@ -1,7 +1,9 @@
 #include "stackpack/sample_cursor.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -88,6 +90,41 @@ TEST_SUITE("sample cursor") {
       CHECK(visited(*reader, scan) == reduced(content.samples, columns));
       scan.query.any_order = true;
       CHECK(visited(*reader, scan) == reduced(samples_in(*reader, scan.query).value(), columns));
+    }
+  }
+
+  TEST_CASE("sample cursor: callstacks by their entries, each once for each thread of a block") {
+    const SpkContent content = two_blocks();
+    const std::vector<std::byte> file = spk_bytes(content);
+    const auto reader = open_spk(file);
+    for (const bool any_order : {false, true}) {
+      SampleScan scan;
+      scan.query.any_order = any_order;
+      scan.columns = kTimeColumn | kPidColumn | kTidColumn | kStackColumn | kStackEntryColumn;
+      std::uint64_t blocks = 0;
+      CHECK(visit_samples(*reader, scan, [&](const SampleColumns& columns) {
+        const StackEntries& entries = columns.entries;
+        CHECK(entries.block == blocks++);
+        const auto [first, last] =
+            std::minmax_element(columns.time_ns.begin(), columns.time_ns.end());
+        CHECK(entries.first_ns == *first);
+        CHECK(entries.last_ns == *last);
+        REQUIRE(entries.pid.size() == entries.stack.size());
+        CHECK(entries.stack.front() == kNoStack);
+        std::set<std::pair<std::uint32_t, StackId>> by_thread;
+        for (std::size_t row = 0; row < columns.rows; ++row) {
+          const std::size_t entry = columns.entry[row];
+          REQUIRE(entry < entries.stack.size());
+          REQUIRE(entries.stack[entry] == columns.stack[row]);
+          if (entry != 0) {
+            REQUIRE(entries.pid[entry] == columns.pid[row]);
+            by_thread.emplace(columns.tid[row], columns.stack[row]);
+          }
+        }
+        CHECK(by_thread.size() == entries.stack.size() - 1);
+        return true;
+      }));
+      CHECK(blocks == 2);
     }
   }
 

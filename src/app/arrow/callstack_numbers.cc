@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "core/number_table.h"
-#include "stackpack/sample_cursor.h"
 
 namespace stackpack::app {
 
@@ -21,44 +20,114 @@ std::uint64_t key_of(std::uint32_t place, StackId stack) {
   return std::uint64_t{place} << 32 | stack;
 }
 
+// The rows of a block, one by one.
+struct BlockRows {
+  std::vector<std::uint64_t> time_ns;
+  std::vector<std::uint32_t> pid;
+  std::vector<StackId> stack;
+
+  void take(SampleCursor& cursor, std::size_t rows) {
+    time_ns.resize(rows);
+    pid.resize(rows);
+    stack.resize(rows);
+    SampleArrays to;
+    to.time_ns = time_ns.data();
+    to.pid = pid.data();
+    to.stack = stack.data();
+    cursor.take(rows, to);
+  }
+};
+
 }  // namespace
 
-Status CallstackNumbers::build(const Reader& reader, const exporting::CaptureView& view) {
-  core::NumberTable<std::uint64_t> seen;
-  const auto cache = std::make_unique<PlaceCache>();
-  const auto ask = [this](std::uint32_t pid, std::uint64_t time_ns) {
-    return places_.number(pid, time_ns);
-  };
-  const auto add = [&](std::uint32_t pid, std::uint64_t time_ns, StackId stack) {
+/// Collects the callstacks of samples. Places are numbered in the order in which samples come to
+/// them.
+class CallstackNumbers::Collector {
+ public:
+  explicit Collector(NamingPlaces& places) : places_(places) {}
+
+  // False: more than there are numbers for.
+  bool add(std::uint32_t pid, std::uint64_t time_ns, StackId stack) {
     if (stack != kNoStack) {
-      seen.number(key_of(cache->number(pid, time_ns, ask), stack));
+      const auto ask = [this](std::uint32_t asked, std::uint64_t at) {
+        return places_.number(asked, at);
+      };
+      seen_.number(key_of(cache_.number(pid, time_ns, ask), stack));
     }
-    return seen.size() < kNone;
-  };
-  bool fits = true;
-  if (view.has_samples) {
+    return seen_.size() < kNone;
+  }
+
+  // The callstacks of a block without its samples. False: a place may be new or change meanwhile;
+  // what was added by then is there.
+  bool add_known(const StackEntries& entries) {
+    const auto ask = [this](std::uint32_t pid, std::uint64_t time_ns) {
+      return places_.find(pid, time_ns).value_or(NamingPlaces::Found{});
+    };
+    for (std::size_t i = 1; i < entries.stack.size(); ++i) {
+      const auto place = cache_.number(entries.pid[i], entries.first_ns, entries.last_ns, ask);
+      if (!place || seen_.size() + 1 >= kNone) {
+        return false;
+      }
+      seen_.number(key_of(*place, entries.stack[i]));
+    }
+    return true;
+  }
+
+  Status add_samples(const Reader& reader, bool& fits) {
     SampleScan scan;
     scan.query.any_order = true;
-    scan.columns = kTimeColumn | kPidColumn | kStackColumn;
-    const Status read = visit_samples(reader, scan, [&](const SampleColumns& samples) {
-      for (std::size_t i = 0; fits && i < samples.rows; ++i) {
-        fits = add(samples.pid[i], samples.time_ns[i], samples.stack[i]);
+    scan.columns = kTimeColumn | kPidColumn | kStackColumn | kStackEntryColumn;
+    const auto cursor = SampleCursor::open(reader, scan);
+    if (!cursor) {
+      return cursor.error();
+    }
+    BlockRows block;
+    while (fits) {
+      const Result<std::size_t> rows = (*cursor)->ready();
+      if (!rows || *rows == 0) {
+        return rows ? Status{} : Status(rows.error());
       }
-      return fits;
-    });
-    if (!read) {
+      if (add_known((*cursor)->stack_entries())) {
+        (*cursor)->take(*rows, {});
+        continue;
+      }
+      block.take(**cursor, *rows);
+      for (std::size_t i = 0; fits && i < *rows; ++i) {
+        fits = add(block.pid[i], block.time_ns[i], block.stack[i]);
+      }
+    }
+    return {};
+  }
+
+  // Leaves nothing here.
+  std::vector<std::uint64_t> take_keys() {
+    std::vector<std::uint64_t> keys(seen_.values().begin(), seen_.values().end());
+    seen_.release();
+    return keys;
+  }
+
+ private:
+  NamingPlaces& places_;
+  core::NumberTable<std::uint64_t> seen_;
+  PlaceCache cache_;
+};
+
+Status CallstackNumbers::build(const Reader& reader, const exporting::CaptureView& view) {
+  const auto collector = std::make_unique<Collector>(places_);
+  bool fits = true;
+  if (view.has_samples) {
+    if (const Status read = collector->add_samples(reader, fits); !read) {
       return read;
     }
   }
-  fits = fits &&
-         std::all_of(view.stack_counts.begin(), view.stack_counts.end(),
-                     [&add](const StackCount& row) { return add(row.pid, kCountTime, row.stack); });
+  fits = fits && std::all_of(view.stack_counts.begin(), view.stack_counts.end(),
+                             [&collector](const StackCount& row) {
+                               return collector->add(row.pid, kCountTime, row.stack);
+                             });
   if (!fits) {
     return Error{ErrorCode::kLimit, kNoOffset, "more than 2^32 - 1 callstacks"};
   }
-  std::vector<std::uint64_t> keys(seen.values().begin(), seen.values().end());
-  seen.release();
-  number_all(std::move(keys));
+  number_all(collector->take_keys());
   return {};
 }
 
@@ -134,6 +203,41 @@ Status CallstackNumbers::find(const Samples& samples, PlaceCache& cache,
     }
   }
   return known ? Status{} : Status(unknown_sample());
+}
+
+bool CallstackNumbers::find_entries(const StackEntries& entries, PlaceCache& cache,
+                                    std::vector<std::uint32_t>& numbers) const {
+  const auto ask = [this](std::uint32_t pid, std::uint64_t time_ns) {
+    return places_.find(pid, time_ns).value_or(NamingPlaces::Found{});
+  };
+  numbers.assign(entries.stack.size(), kNone);
+  const std::size_t stacks = begin_.size() - 1;
+  const std::uint32_t* const begin = begin_.data();
+  const Numbered* const numbered = by_stack_.data();
+  const StackId* const stack_of = entries.stack.data();
+  const std::size_t size = entries.stack.size();
+  for (std::size_t i = 1; i < size; ++i) {
+    if (i + 2 * kAheadRows < size) {
+      __builtin_prefetch(begin + std::min<std::size_t>(stack_of[i + 2 * kAheadRows], stacks));
+      const std::size_t soon = std::min<std::size_t>(stack_of[i + kAheadRows], stacks);
+      __builtin_prefetch(numbered + begin[soon]);
+    }
+    const auto place = cache.number(entries.pid[i], entries.first_ns, entries.last_ns, ask);
+    const std::size_t stack = stack_of[i];
+    if (!place || stack >= stacks) {
+      return false;
+    }
+    const std::uint32_t end = begin[stack + 1];
+    std::uint32_t at = begin[stack];
+    if (at != end && numbered[at].place != *place) {
+      at = place_of(at, end, *place);
+    }
+    if (at == end) {
+      return false;
+    }
+    numbers[i] = numbered[at].number;
+  }
+  return true;
 }
 
 }  // namespace stackpack::app

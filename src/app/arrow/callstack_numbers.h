@@ -8,6 +8,7 @@
 #include "export/selection/capture_view.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
+#include "stackpack/sample_cursor.h"
 
 namespace stackpack::app {
 
@@ -43,6 +44,12 @@ class CallstackNumbers {
   /// Errors: kCorrupt, a sample that build() did not see.
   Status find(const Samples& samples, PlaceCache& cache, std::uint32_t* numbers) const;
 
+  /// The same for the callstacks of a block, into `numbers` (replaced). False: those of a process
+  /// have several places in the block, or it may be that they are not known, so that its samples
+  /// have to be asked one by one; `numbers` are of no use then.
+  bool find_entries(const StackEntries& entries, PlaceCache& cache,
+                    std::vector<std::uint32_t>& numbers) const;
+
   /// The time under which counts without times are looked up.
   static constexpr std::uint64_t kCountTime = kUnknownTime - 1;
 
@@ -51,6 +58,7 @@ class CallstackNumbers {
     std::uint32_t place = 0;
     std::uint32_t number = 0;
   };
+  class Collector;
   void number_all(std::vector<std::uint64_t> keys);
   [[nodiscard]] std::uint32_t place_of(std::uint32_t begin, std::uint32_t end,
                                        std::uint32_t place) const;

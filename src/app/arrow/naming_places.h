@@ -64,6 +64,14 @@ class PlaceCache {
     return entry.number;
   }
 
+  /// The same for all of [from_ns, to_ns]; nothing when the place may change meanwhile.
+  template <typename Ask>
+  std::optional<std::uint32_t> number(std::uint32_t pid, std::uint64_t from_ns, std::uint64_t to_ns,
+                                      const Ask& ask) {
+    const std::uint32_t found = number(pid, from_ns, ask);
+    return to_ns < entries_[pid % kEntries].until_ns ? std::optional(found) : std::nullopt;
+  }
+
  private:
   static constexpr std::size_t kEntries = 512;
   struct Entry {

@@ -79,6 +79,7 @@ class SampleRows {
     if (!ready || *ready == 0) {
       return ready ? Status{} : Status(ready.error());
     }
+    find_entry_numbers(batch);
     const std::size_t rows = std::min<std::size_t>(*ready, batch_rows_);
     SampleArrays to = places_in(batch, rows);
     cursor_->take(rows, to);
@@ -138,7 +139,7 @@ class SampleRows {
         {kSampleWeight, kWeightColumn},
         {kSampleOrigin, kOriginColumn},
         {kSampleFlagBits, kFlagsColumn},
-        {kSampleCallstack, kTimeColumn | kPidColumn | kStackColumn},
+        {kSampleCallstack, kTimeColumn | kPidColumn | kStackColumn | kStackEntryColumn},
         {kSampleStack, kStackColumn},
         {kSampleSource, kPidColumn},
     }};
@@ -149,15 +150,16 @@ class SampleRows {
     return columns;
   }
 
-  // A wanted column's own memory, or `scratch` for one that others are made of.
-  template <typename Number>
-  static Number* place_of(Batch& batch, std::size_t field, std::size_t rows,
-                          std::vector<Number>& scratch) {
-    if (batch.wants(field)) {
-      return batch.column(field).begin_numbers<Number>(rows);
+  // The numbers of the callstacks of a block are found once, where that is possible.
+  void find_entry_numbers(const Batch& batch) {
+    if (!batch.wants(kSampleCallstack)) {
+      return;
     }
-    scratch.resize(rows);
-    return scratch.data();
+    const StackEntries entries = cursor_->stack_entries();
+    if (block_ != entries.block) {
+      block_ = entries.block;
+      by_entry_ = stacks_->find_entries(entries, *cache_, entry_numbers_);
+    }
   }
 
   template <typename Number>
@@ -165,18 +167,34 @@ class SampleRows {
     return batch.wants(field) ? batch.column(field).begin_numbers<Number>(rows) : nullptr;
   }
 
+  // A wanted column's own memory, or `scratch` for one that is `needed` for others.
+  template <typename Number>
+  static Number* place_of(Batch& batch, std::size_t field, std::size_t rows, bool needed,
+                          std::vector<Number>& scratch) {
+    if (batch.wants(field) || !needed) {
+      return place_of<Number>(batch, field, rows);
+    }
+    scratch.resize(rows);
+    return scratch.data();
+  }
+
   SampleArrays places_in(Batch& batch, std::size_t rows) {
     SampleArrays to;
-    to.time_ns = place_of(batch, kSampleTime, rows, times_);
-    to.pid = place_of(batch, kSamplePid, rows, pids_);
+    const bool one_by_one = batch.wants(kSampleCallstack) && !by_entry_;
+    to.time_ns = place_of(batch, kSampleTime, rows, one_by_one, times_);
+    to.pid = place_of(batch, kSamplePid, rows, one_by_one || batch.wants(kSampleSource), pids_);
     to.tid = place_of<std::uint32_t>(batch, kSampleTid, rows);
     to.cpu = place_of<std::uint32_t>(batch, kSampleCpu, rows);
     to.event = place_of<std::uint32_t>(batch, kSampleEvent, rows);  // as an int32: few
     to.weight = place_of<std::uint64_t>(batch, kSampleWeight, rows);
-    origin_.resize(rows);
-    to.origin = origin_.data();
+    if (batch.wants(kSampleOrigin)) {
+      origin_.resize(rows);
+      to.origin = origin_.data();
+    }
     to.flags = place_of<std::uint8_t>(batch, kSampleFlagBits, rows);
-    to.stack = place_of(batch, kSampleStack, rows, stack_ids_);
+    to.stack = place_of(batch, kSampleStack, rows, one_by_one, stack_ids_);
+    // In place of callstacks their entries, until these are looked up.
+    to.entry = by_entry_ ? place_of<std::uint32_t>(batch, kSampleCallstack, rows) : nullptr;
     return to;
   }
 
@@ -219,10 +237,17 @@ class SampleRows {
     if (!batch.wants(kSampleCallstack)) {
       return {};
     }
-    auto* const numbers = batch.column(kSampleCallstack).begin_numbers<std::uint32_t>(rows);
-    const CallstackNumbers::Samples samples{{to.time_ns, rows}, {to.pid, rows}, {to.stack, rows}};
-    if (const Status found = stacks_->find(samples, *cache_, numbers); !found) {
-      return found;
+    std::uint32_t* numbers = to.entry;
+    if (by_entry_) {
+      const std::uint32_t* const of_entry = entry_numbers_.data();
+      std::transform(numbers, numbers + rows, numbers,
+                     [of_entry](std::uint32_t entry) { return of_entry[entry]; });
+    } else {
+      numbers = batch.column(kSampleCallstack).begin_numbers<std::uint32_t>(rows);
+      const CallstackNumbers::Samples samples{{to.time_ns, rows}, {to.pid, rows}, {to.stack, rows}};
+      if (const Status found = stacks_->find(samples, *cache_, numbers); !found) {
+        return found;
+      }
     }
     batch.column(kSampleCallstack)
         .end_numbers(numbers, rows, std::optional<std::uint32_t>(CallstackNumbers::kNone));
@@ -240,6 +265,9 @@ class SampleRows {
   std::shared_ptr<const arrow::Dictionary> events_;
   std::shared_ptr<const arrow::Dictionary> origins_;
   const CallstackNumbers* stacks_ = nullptr;
+  std::uint64_t block_ = ~std::uint64_t{0};
+  bool by_entry_ = false;                     // callstacks of the block, not samples, are looked up
+  std::vector<std::uint32_t> entry_numbers_;  // of the block
   std::unique_ptr<PlaceCache> cache_ = std::make_unique<PlaceCache>();
   std::optional<PidSources> sources_;
 };

@@ -13,6 +13,7 @@ namespace stackpack::spk {
 namespace {
 
 constexpr std::uint32_t kThreadColumns = kPidColumn | kTidColumn;
+constexpr std::uint32_t kStackColumns = kStackColumn | kStackEntryColumn;
 
 std::uint64_t sum_with_zigzag(std::uint64_t value, std::uint64_t code) {
   return value + static_cast<std::uint64_t>(bytes::zigzag_decode(code));
@@ -32,13 +33,22 @@ void copy_rows(const From* from, const std::uint32_t* at, std::size_t rows, To* 
   }
 }
 
+// The same of a column of numbers, for which `of` has the values.
+void copy_through(const std::uint32_t* from, const std::uint32_t* at, std::size_t rows,
+                  const std::uint32_t* of, std::uint32_t* to) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    to[i] = of[from[at == nullptr ? i : at[i]]];
+  }
+}
+
 }  // namespace
 
 Status SampleColumnsDecoder::decode(bytes::ByteCursor in, const SampleHead& head,
                                     const SampleBounds& bounds, std::uint32_t columns,
                                     bool ordered) {
   count_ = head.samples;
-  const bool stacks = (columns & kStackColumn) != 0;
+  constant_ = 0;
+  const bool stacks = (columns & kStackColumns) != 0;
   const bool threads = stacks || (columns & kThreadColumns) != 0;
   const bool order = ordered || stacks;
   pids_.clear();
@@ -81,6 +91,7 @@ bool SampleColumnsDecoder::decode_groups(bytes::ByteCursor& in) {
                 static_cast<std::uint32_t>(cpus_[group]));
     group_begin_.push_back(group_begin_.back() + static_cast<std::size_t>(size));
   }
+  constant_ |= cpus_.size() == 1 ? kCpuColumn : 0U;
   return group_begin_.back() == count_;
 }
 
@@ -191,6 +202,7 @@ bool SampleColumnsDecoder::decode_events(bytes::ByteCursor& in, std::uint64_t ev
       !events.unpack(std::min<std::uint64_t>(event_count - 1, kMax32), events_)) {
     return false;
   }
+  constant_ |= events.is_constant() ? kEventColumn : 0U;
   if ((columns & kWeightColumn) == 0) {
     return true;
   }
@@ -230,6 +242,8 @@ bool SampleColumnsDecoder::decode_origins(bytes::ByteCursor& in, std::uint32_t c
       !flags.unpack(0xFF, flags_)) {
     return false;
   }
+  // Whether a callstack was unwound is in both.
+  constant_ |= origins.is_constant() && flags.is_constant() ? kOriginColumn | kFlagsColumn : 0U;
   // A recorded callstack with the flag was unwound; another must not have it.
   static_assert(static_cast<unsigned>(StackOrigin::kRecorded) == 2);
   static_assert(static_cast<unsigned>(StackOrigin::kUnwound) == 3);
@@ -282,16 +296,18 @@ bool SampleColumnsDecoder::decode_stacks(bytes::ByteCursor& in, std::uint64_t st
     return false;
   }
   sort_by_thread(thread_count);
-  stacks_.assign(count_, kNoStack);
+  entries_.assign(count_, 0);
+  entry_pids_.assign(1, 0);
   stack_codes_.begin(stack_code_, numbers_, stack_count);
   const std::span<const std::uint32_t> positions(by_thread_);
   for (std::size_t thread = 0; thread < thread_count; ++thread) {
     const std::size_t begin = thread_begin_[thread];
     const std::size_t end = thread_begin_[thread + 1];
     if (begin != end &&
-        !stack_codes_.decode_thread(positions.subspan(begin, end - begin), stacks_.data())) {
+        !stack_codes_.decode_thread(positions.subspan(begin, end - begin), entries_.data())) {
       return false;
     }
+    entry_pids_.resize(stack_codes_.stacks().size(), pids_[thread]);
   }
   return true;
 }
@@ -318,7 +334,17 @@ void SampleColumnsDecoder::select(const SampleQuery& query) {
   stored_.swap(selected_);
 }
 
+StackEntries SampleColumnsDecoder::stack_entries() const {
+  StackEntries entries;
+  entries.first_ns = grouped_.first;
+  entries.last_ns = grouped_.last;
+  entries.pid = entry_pids_;
+  entries.stack = stack_codes_.stacks();
+  return entries;
+}
+
 void SampleColumnsDecoder::copy(std::span<StoredSample> samples) const {
+  const StackId* const stacks = stack_codes_.stacks().data();
   std::size_t row = 0;
   for (StoredSample& sample : samples) {
     const std::size_t at = stored_order_ ? row : stored_[row];
@@ -331,7 +357,7 @@ void SampleColumnsDecoder::copy(std::span<StoredSample> samples) const {
     sample.weight = weights_[at];
     sample.origin = static_cast<StackOrigin>(origins_[at]);
     sample.flags = flags_[at];
-    sample.stack = stacks_[at];
+    sample.stack = stacks[entries_[at]];
     ++row;
   }
 }
@@ -340,37 +366,32 @@ void SampleColumnsDecoder::copy(std::size_t begin, std::size_t rows, std::uint32
                                 const SampleArrays& to) const {
   const std::uint32_t* const at = stored_order_ ? nullptr : stored_.data() + begin;
   const std::size_t first = stored_order_ ? begin : 0;
-  const auto wants = [columns](SampleColumn column) { return (columns & column) != 0; };
-  if (wants(kTimeColumn)) {
-    copy_rows(times_.data() + first, at, rows, to.time_ns);
-  }
-  if (wants(kCpuColumn)) {
-    copy_rows(cpu_of_.data() + first, at, rows, to.cpu);
-  }
-  if (wants(kEventColumn)) {
-    copy_rows(events_.data() + first, at, rows, to.event);
-  }
-  if (wants(kWeightColumn)) {
-    copy_rows(weights_.data() + first, at, rows, to.weight);
-  }
-  if (wants(kOriginColumn)) {
-    copy_rows(origins_.data() + first, at, rows, to.origin);
-  }
-  if (wants(kFlagsColumn)) {
-    copy_rows(flags_.data() + first, at, rows, to.flags);
-  }
-  if (wants(kStackColumn)) {
-    copy_rows(stacks_.data() + first, at, rows, to.stack);
-  }
-  for (std::size_t i = 0; (columns & kThreadColumns) != 0 && i < rows; ++i) {
-    const std::uint32_t thread = thread_of_[at == nullptr ? first + i : at[i]];
-    if (wants(kPidColumn)) {
-      to.pid[i] = pids_[thread];
+  const auto copy_column = [&](std::uint32_t column, const auto& from, auto* values) {
+    if ((columns & column) == 0 || values == nullptr) {
+      return;
     }
-    if (wants(kTidColumn)) {
-      to.tid[i] = tids_[thread];
+    if ((constant_ & column) != 0) {
+      copy_rows(from.data(), nullptr, rows, values);
+    } else {
+      copy_rows(from.data() + first, at, rows, values);
     }
-  }
+  };
+  copy_column(kTimeColumn, times_, to.time_ns);
+  copy_column(kCpuColumn, cpu_of_, to.cpu);
+  copy_column(kEventColumn, events_, to.event);
+  copy_column(kWeightColumn, weights_, to.weight);
+  copy_column(kOriginColumn, origins_, to.origin);
+  copy_column(kFlagsColumn, flags_, to.flags);
+  copy_column(kStackEntryColumn, entries_, to.entry);
+  const auto copy_by = [&](std::uint32_t column, const auto& numbers,
+                           std::span<const std::uint32_t> of, std::uint32_t* values) {
+    if ((columns & column) != 0 && values != nullptr) {
+      copy_through(numbers.data() + first, at, rows, of.data(), values);
+    }
+  };
+  copy_by(kPidColumn, thread_of_, pids_, to.pid);
+  copy_by(kTidColumn, thread_of_, tids_, to.tid);
+  copy_by(kStackColumn, entries_, stack_codes_.stacks(), to.stack);
 }
 
 }  // namespace stackpack::spk

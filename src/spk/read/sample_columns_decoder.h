@@ -39,6 +39,10 @@ class SampleColumnsDecoder {
   [[nodiscard]] std::uint64_t first_ns() const { return grouped_.first; }
   [[nodiscard]] std::uint64_t last_ns() const { return grouped_.last; }
 
+  /// What the column of entries refers to, when it or that of callstacks was asked for, until the
+  /// next decode(). Their block is not known here.
+  [[nodiscard]] StackEntries stack_entries() const;
+
   /// Copies rows, which are there, of the columns that `columns` names and decode() was asked for.
   void copy(std::size_t begin, std::size_t rows, std::uint32_t columns,
             const SampleArrays& to) const;
@@ -60,7 +64,8 @@ class SampleColumnsDecoder {
 
   std::size_t count_ = 0;  // samples of the block
   std::size_t rows_ = 0;
-  bool stored_order_ = false;  // row i is at stored position i
+  bool stored_order_ = false;   // row i is at stored position i
+  std::uint32_t constant_ = 0;  // columns that have one value in all of the block
   SampleTimeOrder time_order_;
   StackCodes stack_codes_;
   GroupedTimes grouped_;
@@ -81,7 +86,8 @@ class SampleColumnsDecoder {
   std::vector<std::uint64_t> weights_;
   std::vector<std::uint8_t> origins_;
   std::vector<std::uint8_t> flags_;
-  std::vector<StackId> stacks_;
+  std::vector<std::uint32_t> entries_;
+  std::vector<std::uint32_t> entry_pids_;  // by entry
   // By thread.
   std::vector<std::uint32_t> pids_;
   std::vector<std::uint32_t> tids_;

@@ -89,6 +89,12 @@ void SampleCursor::take(std::size_t rows, const SampleArrays& to) {
   impl_->begin += rows;
 }
 
+StackEntries SampleCursor::stack_entries() const {
+  StackEntries entries = impl_->decoder.stack_entries();
+  entries.block = impl_->next_block - 1;
+  return entries;
+}
+
 namespace {
 
 // Room for the columns of a block.
@@ -102,6 +108,7 @@ struct BlockArrays {
   std::vector<StackOrigin> origin;
   std::vector<std::uint8_t> flags;
   std::vector<StackId> stack;
+  std::vector<std::uint32_t> entry;
 };
 
 template <typename Value>
@@ -129,6 +136,7 @@ void fit_all(BlockArrays& all, std::uint32_t columns, SampleArrays& to, SampleCo
   fit(all.origin, columns, kOriginColumn, rows, to.origin, given.origin);
   fit(all.flags, columns, kFlagsColumn, rows, to.flags, given.flags);
   fit(all.stack, columns, kStackColumn, rows, to.stack, given.stack);
+  fit(all.entry, columns, kStackEntryColumn, rows, to.entry, given.entry);
 }
 
 }  // namespace
@@ -150,6 +158,9 @@ Status visit_samples(const Reader& reader, const SampleScan& scan,
     SampleArrays to;
     fit_all(arrays, scan.columns, to, given);
     (*cursor)->take(*rows, to);
+    if ((scan.columns & kStackEntryColumn) != 0) {
+      given.entries = (*cursor)->stack_entries();
+    }
     if (!visit(given)) {
       return {};
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "bytes/byte_writer.h"
 
@@ -11,6 +12,18 @@ namespace {
 
 constexpr std::uint32_t kNoNumber = ~std::uint32_t{0};
 
+// Moves the numbers before `place` by one and puts `number` first. Always the whole list: how far
+// to go would be guessed wrong by the processor.
+template <typename Numbers>
+void move_up(Numbers& numbers, unsigned place, std::uint16_t number) {
+  Numbers moved;
+  moved[0] = number;
+  for (unsigned i = 1; i < kStackGuesses; ++i) {
+    moved[i] = i <= place ? numbers[i - 1] : numbers[i];
+  }
+  numbers = moved;
+}
+
 }  // namespace
 
 void StackCodes::begin(std::span<const std::uint8_t> codes,
@@ -18,6 +31,12 @@ void StackCodes::begin(std::span<const std::uint8_t> codes,
   codes_ = codes;
   differences_ = differences;
   stack_count_ = stack_count;
+  entries_ = 1;
+  first_entry_ = 1;
+  if (differences.size() >= stacks_.size()) {
+    stacks_.resize(differences.size() + 1);
+  }
+  stacks_.front() = kNoStack;
 }
 
 void StackCodes::begin_thread(std::size_t differences) {
@@ -28,9 +47,9 @@ void StackCodes::begin_thread(std::size_t differences) {
     thread_ = 1;
   }
   mask_ = slots - 1;
-  known_count_ = 0;
-  if (differences > known_.size()) {
-    known_.resize(differences);
+  first_entry_ = entries_;
+  if (differences > followers_.size()) {
+    follower_count_.resize(differences);
     followers_.resize(differences);
   }
 }
@@ -45,38 +64,44 @@ std::uint32_t StackCodes::number_of(StackId stack) {
     }
     slot = (slot + 1) & mask_;
   }
-  const std::uint32_t number = known_count_++;
+  const auto number = static_cast<std::uint32_t>(entries_ - first_entry_);
   slots[slot] = {thread_, stack, number};
-  known_[number] = {stack, 0};
+  stacks_[entries_++] = stack;
+  follower_count_[number] = 0;
   return number;
 }
 
 // Of a difference, which may be one of the guesses all the same.
 void StackCodes::put_first(std::uint32_t number, std::uint32_t follower) {
-  Known& known = known_[number];
-  std::uint32_t* const list = followers_[number].data();
-  const std::uint32_t end = known.followers;
-  std::uint32_t before = follower;
-  for (std::uint32_t i = 0; i < end; ++i) {
+  std::uint16_t* const list = followers_[number].data();
+  const unsigned end = follower_count_[number];
+  const auto wanted = static_cast<std::uint16_t>(follower);
+  std::uint16_t before = wanted;
+  for (unsigned i = 0; i < end; ++i) {
     std::swap(before, list[i]);
-    if (before == follower) {
+    if (before == wanted) {
       return;
     }
   }
   if (end < kStackGuesses) {
     list[end] = before;
-    known.followers = end + 1;
+    follower_count_[number] = static_cast<std::uint8_t>(end + 1);
   }
 }
 
-bool StackCodes::decode_thread(std::span<const std::uint32_t> positions, StackId* stacks) {
+bool StackCodes::decode_thread(std::span<const std::uint32_t> positions, std::uint32_t* entries) {
   const std::span<const std::uint8_t> codes = codes_.first(positions.size());
   codes_ = codes_.subspan(positions.size());
   const auto count =
       static_cast<std::size_t>(std::count(codes.begin(), codes.end(), kDifferenceCode));
+  if (count > kSamplesPerBlock) {
+    return false;
+  }
   begin_thread(count);
   const std::uint64_t* difference = differences_.first(count).data();
   differences_ = differences_.subspan(count);
+  const auto first_entry = static_cast<std::uint32_t>(first_entry_);
+  const StackId* const stacks = stacks_.data() + first_entry_;
   std::uint32_t latest = kNoNumber;
   for (std::size_t i = 0; i < codes.size(); ++i) {
     const unsigned code = codes[i];
@@ -85,7 +110,7 @@ bool StackCodes::decode_thread(std::span<const std::uint32_t> positions, StackId
     }
     std::uint32_t number = 0;
     if (code == kDifferenceCode) {
-      const std::uint64_t from = latest == kNoNumber ? 0 : known_[latest].stack;
+      const std::uint64_t from = latest == kNoNumber ? 0 : stacks[latest];
       const std::uint64_t stack =
           from + static_cast<std::uint64_t>(bytes::zigzag_decode(*difference++));
       if (stack >= stack_count_) {
@@ -97,18 +122,17 @@ bool StackCodes::decode_thread(std::span<const std::uint32_t> positions, StackId
       }
     } else {
       const unsigned guess = code - kFirstGuessCode;
-      if (latest == kNoNumber || guess >= known_[latest].followers) {
+      if (latest == kNoNumber || guess >= follower_count_[latest]) {
         return false;
       }
-      std::uint32_t* const list = followers_[latest].data();
+      Followers& list = followers_[latest];
       number = list[guess];
-      for (unsigned place = guess; place > 0; --place) {
-        list[place] = list[place - 1];
+      if (guess != 0) {
+        move_up(list, guess, static_cast<std::uint16_t>(number));
       }
-      list[0] = number;
     }
     latest = number;
-    stacks[positions[i]] = known_[number].stack;
+    entries[positions[i]] = first_entry + number;
   }
   return true;
 }

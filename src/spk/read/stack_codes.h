@@ -14,6 +14,7 @@ namespace stackpack::spk {
 /// Makes callstacks of codes and differences, thread by thread (docs/format.md, section 5): what
 /// StackPredictor says, for the side that is given the guess. A callstack of a thread has a number,
 /// and lists are of numbers, so that only a difference has to look for its callstack.
+/// Each callstack that a thread was seen with is an entry of the block.
 /// Keeps its scratch between calls. Threads: one at a time.
 class StackCodes {
  public:
@@ -22,9 +23,17 @@ class StackCodes {
   void begin(std::span<const std::uint8_t> codes, std::span<const std::uint64_t> differences,
              std::uint64_t stack_count);
 
-  /// The callstacks of the next samples, those of one thread: of `positions[i]` into
-  /// `stacks[positions[i]]`. False: one is not below the number of callstacks, or a guess is none.
-  [[nodiscard]] bool decode_thread(std::span<const std::uint32_t> positions, StackId* stacks);
+  /// The callstacks of the next samples, those of one thread: the entry of `positions[i]` into
+  /// `entries[positions[i]]`, which is not written where there is no callstack.
+  /// False: one is not below the number of callstacks, or a guess is none.
+  [[nodiscard]] bool decode_thread(std::span<const std::uint32_t> positions,
+                                   std::uint32_t* entries);
+
+  /// The callstack of each entry so far. The first one is kNoStack; those of a thread follow each
+  /// other.
+  [[nodiscard]] std::span<const StackId> stacks() const {
+    return std::span<const StackId>(stacks_).first(entries_);
+  }
 
  private:
   struct Slot {
@@ -32,11 +41,9 @@ class StackCodes {
     StackId stack = 0;
     std::uint32_t number = 0;
   };
-  struct Known {  // a callstack of the thread
-    StackId stack = 0;
-    std::uint32_t followers = 0;
-  };
-  using Followers = std::array<std::uint32_t, kStackGuesses>;
+  // Numbers of the thread's callstacks, most recent first. A block has at most 65,536.
+  using Followers = std::array<std::uint16_t, kStackGuesses>;
+  static_assert(kSamplesPerBlock <= 65'536);
 
   void begin_thread(std::size_t differences);
   std::uint32_t number_of(StackId stack);
@@ -48,9 +55,12 @@ class StackCodes {
   std::uint32_t thread_ = 0;
   std::size_t mask_ = 0;  // slots in use - 1
   std::vector<Slot> slots_;
-  std::uint32_t known_count_ = 0;
-  std::vector<Known> known_;
-  std::vector<Followers> followers_;  // per number: numbers, most recent first
+  std::size_t entries_ = 1;
+  std::size_t first_entry_ = 1;            // of the thread
+  std::vector<StackId> stacks_{kNoStack};  // per entry
+  // Per number of the thread.
+  std::vector<std::uint8_t> follower_count_;
+  std::vector<Followers> followers_;
 };
 
 }  // namespace stackpack::spk
