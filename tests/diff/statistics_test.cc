@@ -141,6 +141,9 @@ TEST_SUITE("statistics of comparisons") {
     CHECK(found.found == 1);
     CHECK(found.level == doctest::Approx(0.01));
     CHECK(diff::discoveries_of({}, 0.01).found == 0);
+    // Two that could reach the level of one, of which one could reach that of two.
+    const std::vector<diff::TestedValue> few{{0.9, 1e-4}, {0.9, 4e-3}, {0.9, 8e-3}, {0.9, 9e-3}};
+    CHECK(diff::discoveries_of(few, 0.01).tests == 2);
   }
 
   TEST_CASE("comparisons: scatter of few runs is drawn towards that of all, and is never below 1") {
