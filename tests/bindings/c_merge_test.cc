@@ -51,6 +51,18 @@ TEST_SUITE("c api of merges") {
             STACKPACK_OK);
     CHECK(failed == 2);
 
+    // With an input that has counts alone, the others' samples are counted, too.
+    spk::WriterOptions counts_alone;
+    counts_alone.samples = false;
+    const std::string counted =
+        file_of(folder, "counted.spk", spk_bytes(random_content(4, 80, 900), counts_alone));
+    const std::string mixed = folder.file("mixed.spk");
+    REQUIRE(merge({first, counted}, mixed, {}, nullptr).has_value());
+    const auto reader = Reader::open(mixed);
+    REQUIRE(reader.has_value());
+    CHECK_FALSE((*reader)->has_samples());
+    CHECK((*reader)->statistics().samples.total == 1'400);
+
     const auto expected = merge({second, first}, folder.file("expected.spk"), {}, nullptr);
     REQUIRE(expected.has_value());
     CHECK(text_of_file(output) == text_of_file(folder.file("expected.spk")));
