@@ -45,19 +45,27 @@ for turn in range(int(sys.argv[1])):
     total += sum(len(v) for _, v in sorted(data.items(), key=lambda kv: kv[1][3]))
     total += zlib.crc32(zlib.compress(text.encode(), 1)) + len(hashlib.sha256(text.encode()).hexdigest())
     total += sum([i * i % 7 for i in range(3000)])
+open(sys.argv[2], "w").close()
 """
 PLANTS = {"plant_20": 20, "plant_5": 5, "plant_1": 1, "plant_02": 0.2}
 CHANGES = ("more", "less", "appeared", "disappeared")
 
 
-def record(program, command, path):
-    """A recording of a command, packed and with names."""
+def record(program, command, path, ended=None):
+    """A recording of a command, packed and with names. `ended`: a file that the command makes at its end. perf takes a
+    command that is stopped (SIGSTOP) for one that ended, and ends it: such a recording is made again."""
     if path.exists():
         return
     raw = path.with_suffix(".data")
-    if not raw.exists():
-        subprocess.run(["perf", "record", "-q", "-F", "4000", "-e", "cpu-clock", "-g", "-o", raw, *command], check=True,
+    for _ in range(10):
+        if raw.exists() and (ended is None or ended.exists()):
+            break
+        subprocess.run(["perf", "record", "-q", "-F", "4000", "-e", "cpu-clock", "-g", "-o", raw, *command], check=ended is None,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    else:
+        sys.exit(f"{path}: the command does not come to its end")
+    if ended is not None:
+        ended.unlink()
     subprocess.run([program, "convert", raw, "-o", path, "--symbolize", "--sysroot", "/", "--no-inlines", "--quiet", "--force"], check=True,
                    stderr=subprocess.DEVNULL)
     raw.unlink()
@@ -118,7 +126,8 @@ def run_unchanged(arguments):
         (folder / name).mkdir(exist_ok=True)
         files = [folder / name / f"{i}.spk" for i in range(1, count + 1)]
         for file in files:
-            record(arguments.program, [sys.executable, script, str(turns)], file)
+            ended = file.with_suffix(".ended")
+            record(arguments.program, [sys.executable, script, str(turns), ended], file, ended)
         for runs in (1, 2, 3, 5):
             if len(files) < 2 * runs or runs not in (arguments.runs or (1, 5)):
                 continue
