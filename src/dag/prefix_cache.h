@@ -13,9 +13,9 @@
 // cache is emptied and starts again. Callstacks deeper than kDeepest share one entry.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "dag/frame_word.h"
@@ -25,8 +25,7 @@ namespace stackpack::dag {
 
 /// A callstack in the cache. Frame k counted from the root (k = 0) is at index slot(k).
 ///
-/// All three arrays have kSpare elements in front that no frame uses, for those who read and write
-/// whole blocks.
+/// All three arrays have kSpare elements in front that no frame uses, for readers of whole blocks.
 struct LastStack {
   static constexpr std::size_t kSpare = 8;
 
@@ -38,27 +37,14 @@ struct LastStack {
   [[nodiscard]] std::size_t slot(std::size_t k) const { return words.size() - 1 - k; }
 
   /// Becomes a callstack of `new_depth` frames, for which there is room, of which the `count`
-  /// nearest to the leaf are new. The arrays hold these, leaf first, with kSpare elements in front
-  /// that may be read.
+  /// nearest to the leaf are new. The arrays hold these, leaf first.
   void take(const FrameWord* new_words, const PathHash* new_hashes, const std::uint32_t* new_nodes,
             std::uint32_t new_depth, std::uint32_t count) {
-    const std::size_t end = words.size() - new_depth + count;
-    copy_blocks(new_words + count, words.data() + end, count);
-    copy_blocks(new_hashes + count, hashes.data() + end, count);
-    copy_blocks(new_nodes + count, nodes.data() + end, count);
+    const auto end = static_cast<std::ptrdiff_t>(words.size() - new_depth);
+    std::copy_n(new_words, count, words.begin() + end);
+    std::copy_n(new_hashes, count, hashes.begin() + end);
+    std::copy_n(new_nodes, count, nodes.begin() + end);
     depth = new_depth;
-  }
-
- private:
-  // Copies the `count` elements in front of `from` to in front of `to`, in whole blocks: a few at a
-  // time, as a rule, for which a call takes longer than the copying.
-  template <typename T>
-  static void copy_blocks(const T* from, T* to, std::size_t count) {
-    for (std::size_t done = 0; done < count; done += kSpare) {
-      from -= kSpare;
-      to -= kSpare;
-      std::memcpy(to, from, kSpare * sizeof(T));
-    }
   }
 };
 
