@@ -21,10 +21,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def convert(program, capture, out, options, stdin=None):
-    """Wall seconds and peak resident bytes of one conversion."""
+    """Wall seconds and peak resident bytes of one conversion, whose report goes to `out`.json."""
     started = time.monotonic()
-    process = subprocess.Popen([program, "convert", capture, "-o", out, "--quiet", *options], stdin=stdin)
-    _, status, usage = os.wait4(process.pid, 0)
+    with open(out + ".json", "wb") as told:
+        process = subprocess.Popen([program, "convert", capture, "-o", out, "--quiet", "--json", *options], stdin=stdin,
+                                   stdout=told)
+        _, status, usage = os.wait4(process.pid, 0)
     seconds = time.monotonic() - started
     if os.waitstatus_to_exitcode(status) != 0:
         sys.exit(f"convert ended with {os.waitstatus_to_exitcode(status)}")
@@ -45,7 +47,7 @@ def report(program, out, runs):
     for name, value in (("fastest", seconds[0]), ("median", statistics.median(seconds))):
         print(f"{name:11} {value:.2f} s, {source / 1e6 / value:.0f} MB/s, {value * 1e9 / max(stacks, 1):.0f} ns per callstack")
     print(f"peak memory {max(run[1] for run in runs) / 2**20:.1f} MiB")
-    builder = figures["builder"]
+    builder = json.loads(pathlib.Path(out + ".json").read_text(encoding="utf-8"))["builder"]
     print(f"builder     {builder['lookups'] / max(stacks, 1):.2f} look-ups per callstack, "
           f"{builder['probes_per_lookup']:.2f} probes each, {builder['prefix_saved_percent']:.1f} % of frames saved "
           f"by prefixes, map {builder['map_bytes'] / max(figures['dag']['nodes'], 1):.1f} B per node, "

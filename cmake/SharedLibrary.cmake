@@ -1,7 +1,7 @@
 # libstackpack.so: the objects of the static library, of which only the public interface is visible
 # (stackpack.map). Program, tests and benchmarks link the static one, which shows them everything.
 # Before 1.0 a minor version may change the interface, so it is part of the name.
-add_library(stackpack_shared SHARED $<TARGET_OBJECTS:stackpack>)
+add_library(stackpack_shared SHARED $<TARGET_OBJECTS:stackpack> $<TARGET_OBJECTS:stackpack_engine>)
 set(map ${PROJECT_SOURCE_DIR}/cmake/stackpack.map)
 set_target_properties(stackpack_shared PROPERTIES
   OUTPUT_NAME stackpack EXPORT_NAME stackpack LINKER_LANGUAGE CXX LINK_DEPENDS ${map}
@@ -10,7 +10,7 @@ target_link_options(stackpack_shared PRIVATE -Wl,--version-script=${map} -Wl,-z,
 target_include_directories(stackpack_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(stackpack_shared INTERFACE cxx_std_20)
 target_link_libraries(stackpack_shared
-  PRIVATE PkgConfig::zstd PkgConfig::xxhash PkgConfig::zip PkgConfig::zlib PkgConfig::lzma
+  PRIVATE PkgConfig::zstd PkgConfig::xxhash PkgConfig::zlib PkgConfig::lzma
           PkgConfig::elfutils ${STACKPACK_DEMANGLERS} Threads::Threads)
 if(STACKPACK_SANITIZE)
   # The runtime of a sanitizer comes with the program.

@@ -25,7 +25,8 @@ set(STACKPACK_FUZZ_TARGETS
   unwind_expression
   unwind_walk
   xpress_huffman
-  xpress_plain)
+  xpress_plain
+  zip_archive)
 # Sources that targets and mutators share, relative to fuzz/; the tests have them already.
 set(STACKPACK_FUZZ_SUPPORT
   ../tests/support/naive_decoders.cc

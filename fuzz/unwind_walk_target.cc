@@ -36,15 +36,18 @@ void unwind_walk(std::span<const std::byte> data) {
   layout.entry = 0x1F00;
   layout.eh_frame = {0x9000, {section.begin(), section.end()}};
   unwind::CodeTables tables(std::move(layout), {}, 100'000);
-  unwind::StackWalker walker(machine, [&tables](std::uint32_t, std::uint64_t address) {
-    unwind::CodePlace place;
-    if (address >= kCodeBegin && address < kImageEnd) {
-      place = {unwind::CodePlace::Kind::kImage, 0, address, &tables};
-    } else if (address >= kImageEnd && address < kCodeEnd) {
-      place.kind = unwind::CodePlace::Kind::kNoFile;
-    }
-    return place;
-  });
+  unwind::StackWalker walker(
+      machine,
+      [&tables](std::uint32_t, std::uint64_t address) {
+        unwind::CodePlace place;
+        if (address >= kCodeBegin && address < kImageEnd) {
+          place = {unwind::CodePlace::Kind::kImage, 0, address, &tables};
+        } else if (address >= kImageEnd && address < kCodeEnd) {
+          place.kind = unwind::CodePlace::Kind::kNoFile;
+        }
+        return place;
+      },
+      [](std::uint32_t, std::uint64_t address) { return address % 2 == 0; });
   unwind::ThreadState thread;
   bytes::ByteCursor words(stack, 0);
   for (unsigned number = 0; number < unwind::kRegisters; ++number) {

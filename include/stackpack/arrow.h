@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "stackpack/arrow_c_data.h"
+#include "stackpack/filter.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 
@@ -51,6 +52,9 @@ struct ArrowOptions {
   std::string by;
   /// Top: a pattern of events; empty: the one that samples where time goes, as the command does.
   std::string event;
+  /// Top: what samples count for, and whether those of idle threads are among them.
+  CountBy count = CountBy::kAuto;
+  IdleSamples idle = IdleSamples::kAuto;
 };
 
 /// The tables of an open file.

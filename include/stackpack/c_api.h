@@ -51,9 +51,10 @@ const char* stackpack_status_text(stackpack_status status);
 typedef struct stackpack_error {
   size_t struct_size;
   stackpack_status status;
-  int os_error;     /* errno, when the operating system gave one; else 0 */
-  uint64_t offset;  /* in the .spk file; STACKPACK_NO_OFFSET: not tied to a place */
-  const char* what; /* structure and cause, static; never NULL */
+  int os_error;       /* errno, when the operating system gave one; else 0 */
+  uint64_t offset;    /* in the .spk file; STACKPACK_NO_OFFSET: not tied to a place */
+  const char* what;   /* structure and cause, static; never NULL */
+  uint32_t of_output; /* not 0: it happened to the output, not to an input */
 } stackpack_error;
 
 /* Why the latest function that failed in this thread did. status is STACKPACK_OK when none has. */
@@ -201,9 +202,10 @@ typedef enum stackpack_grain {
 } stackpack_grain;
 
 typedef enum stackpack_unit {
-  STACKPACK_PER_SAMPLES = 0, /* shares of the samples */
-  STACKPACK_PER_WEIGHT = 1,  /* shares of their weights */
-  STACKPACK_PER_TIME = 2     /* samples per second */
+  STACKPACK_PER_MEASURE = 0, /* shares of what the event measures: weights where it has some */
+  STACKPACK_PER_WEIGHT = 1,  /* shares of the weights of samples */
+  STACKPACK_PER_TIME = 2,    /* samples per second */
+  STACKPACK_PER_SAMPLES = 3  /* shares of the samples */
 } stackpack_unit;
 
 /* What is compared, and how. Zeros and NULLs are what the program does without options. */
@@ -213,7 +215,7 @@ typedef struct stackpack_diff_options {
   uint32_t unit;        /* a stackpack_unit */
   uint32_t all_events;  /* not 0: each event, for itself */
   const char* event;    /* a pattern; NULL: the one that samples where time goes */
-  const char* whole;    /* FUNCTION, MODULE!FUNCTION or MODULE!*; NULL: everything */
+  const char* whole;    /* functions as `stackpack callers` takes them; NULL: everything */
   double mistakes;      /* 0: 0.01 */
   double run_variation; /* negative: none; 0: 0.1 */
   /* not 0: what one run a side shows is taken for a change */
@@ -567,11 +569,14 @@ typedef struct stackpack_stream_options {
   uint32_t batch_rows;        /* at most, up to 2^24; 0: 65536 */
   uint32_t any_order;         /* samples: not 0, not in order of time, which is cheaper */
   uint64_t from_ns;           /* samples, counts and top: first time, inclusive */
-  uint64_t to_ns;             /* last time, inclusive; 0: no end */
+  uint64_t to_ns;             /* last time, inclusive; 0: no end, unless `ends` is set */
   const char* const* columns; /* those wanted, in their order; NULL: all */
   size_t column_count;
   const char* by;    /* top: "function", "module", ...; NULL: function */
   const char* event; /* top: a pattern; NULL: the one that samples where time goes */
+  uint32_t ends;     /* not 0: to_ns is the last time whatever it is, 0 as well */
+  const char* count; /* top: "samples", "weight"; NULL: what the event measures */
+  uint32_t idle;     /* top: not 0, with the samples of processors' idle threads */
 } stackpack_stream_options;
 
 /* Makes *stream an Arrow stream of a table, which the caller releases; it stays good when the
@@ -580,6 +585,13 @@ typedef struct stackpack_stream_options {
 stackpack_status stackpack_stream_table(const stackpack_reader* reader, uint32_t table,
                                         const stackpack_stream_options* options,
                                         struct ArrowArrayStream* stream);
+
+/* For Python: the destructor of a PyCapsule named "arrow_array_stream" with a stream in memory that
+ * malloc() gave: releases the stream, unless a consumer has taken it over, and frees the memory. No
+ * Python code runs in it, so that an exception on its way and a signal pass unharmed. `capsule` is
+ * a PyObject*. PyCapsule_GetPointer has to be made known before, once. */
+void stackpack_set_capsule_pointer(void* (*get_pointer)(void* capsule, const char* name));
+void stackpack_drop_stream_capsule(void* capsule);
 
 #ifdef __cplusplus
 } /* extern "C" */

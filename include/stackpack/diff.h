@@ -22,22 +22,23 @@ enum class DiffGrain : std::uint8_t { kFunction, kModule, kLine, kCallstack };
 
 /// What shares are shares of.
 enum class DiffUnit : std::uint8_t {
-  kSamples,  ///< samples, each counting 1
+  kMeasure,  ///< what the event measures: kWeight where weights were recorded, else kSamples
   kWeight,   ///< recorded weights (periods), also those of an imported profile
   kTime,     ///< seconds of the recording: samples per second in place of shares
+  kSamples,  ///< samples, each counting 1
 };
 
 struct DiffOptions {
   DiffGrain by = DiffGrain::kFunction;
-  DiffUnit unit = DiffUnit::kSamples;
-  SampleFilter filter;
+  DiffUnit unit = DiffUnit::kMeasure;
+  SampleFilter filter;  ///< idle threads are left out unless it says otherwise
   /// Each event is compared for itself. Without it, and without filter.events: that which samples
-  /// where time goes, or the first one.
+  /// where time goes, or else the one with most samples.
   bool all_events = false;
   /// What code without a name is: its module (kFunction), module and offset, or its address.
   FrameStyle frames = FrameStyle::kFunction;
-  /// `FUNCTION`, `MODULE!FUNCTION` or `MODULE!*`, with `*` and `?`: only what lies in it or is
-  /// called by it counts, and all of that is the whole. Empty: everything.
+  /// Functions, as people type them (docs/cli.md, callers): only what lies in them or is called by
+  /// them counts, and all of that is the whole. Empty: everything.
   std::string whole;
   /// Where nothing has changed, something is found with at most this probability; of what is found,
   /// at most this share is a mistake, on average. 0 < rate < 1.
@@ -97,11 +98,13 @@ struct DiffRow {
 };
 
 struct DiffSide {
-  std::size_t runs = 0;
+  std::size_t runs = 0;           ///< that have selected samples of the event
+  std::size_t runs_left_out = 0;  ///< the others: nothing of them is compared
   std::uint64_t samples = 0;
   double value = 0;     ///< what shares are shares of: samples, weight, or seconds
   double seconds = 0;   ///< from first to last samples of the runs; 0: the files have no times
   double unpaired = 0;  ///< share of samples whose own function (self) is on this side alone
+  IdleLeftOut idle;
 };
 
 /// How the overdispersion of counts was found.
@@ -114,6 +117,8 @@ enum class DiffScatter : std::uint8_t {
 /// The comparison of one event.
 struct EventDiff {
   std::string event;
+  DiffUnit unit = DiffUnit::kSamples;  ///< never kMeasure
+  std::string measure = "samples";     ///< what DiffSide::value is counted in: "ns", ...
   DiffSide old_side;
   DiffSide new_side;
   DiffScatter scatter = DiffScatter::kRuns;
@@ -126,7 +131,7 @@ struct EventDiff {
 
 struct DiffReport {
   DiffGrain by = DiffGrain::kFunction;
-  DiffUnit unit = DiffUnit::kSamples;
+  DiffUnit unit = DiffUnit::kSamples;  ///< of the first event
   std::vector<EventDiff> events;
   std::vector<std::string> events_left_out;  ///< of the choice among events, and on one side only
 };
@@ -159,7 +164,7 @@ struct GateCondition {
   GateFigure figure = GateFigure::kBoth;
   double limit = 0;     ///< a part of 1, with the sign of the direction
   double least = 0;     ///< only rows with this share on one side
-  std::string pattern;  ///< `FUNCTION` or `MODULE!FUNCTION` with `*` and `?`; empty: all
+  std::string pattern;  ///< functions, as DiffOptions::whole; empty: all
   std::string text;     ///< as it was given
 };
 /// Nothing when `text` is no condition.

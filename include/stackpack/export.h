@@ -29,13 +29,6 @@ enum class ExportFormat : std::uint8_t {
 std::span<const std::string_view> export_format_names();
 std::optional<ExportFormat> export_format_of(std::string_view name);
 
-/// What a sample counts for.
-enum class ExportWeight : std::uint8_t {
-  kAuto,    ///< kPeriod for an imported profile (whose samples stand for many), kCount otherwise
-  kCount,   ///< 1
-  kPeriod,  ///< its recorded weight
-};
-
 /// How a frame is written where the format has text for it.
 enum class FrameStyle : std::uint8_t {
   /// `module+0xoffset`, the offset being that in the file; `0xaddress` where no image is known. Of
@@ -63,7 +56,9 @@ struct ExportOptions {
   /// own: pprof takes all of them.)
   bool all_events = false;
 
-  ExportWeight weight = ExportWeight::kAuto;
+  /// Formats that keep events apart count each by itself; where several are added up, kAuto is
+  /// kSamples unless they have one unit.
+  CountBy count = CountBy::kAuto;
   /// kFunction: all formats name functions. The other two are text of folded and speedscope; of the
   /// other formats they take the functions away.
   FrameStyle frames = FrameStyle::kFunction;
@@ -88,6 +83,15 @@ struct ExportOptions {
   } otlp;
 };
 
+/// Samples of idle threads that were left out, though all else of the filter lets them through.
+struct IdleLeftOut {
+  std::uint64_t samples = 0;  ///< of all events
+  double value = 0;           ///< what those of the main event count for
+  double whole = 0;           ///< what these and those that were kept count for
+
+  [[nodiscard]] double share() const { return whole > 0 ? value / whole : 0; }
+};
+
 struct ExportReport {
   std::uint64_t samples = 0;       ///< selected
   std::uint64_t weight = 0;        ///< what they count for in all
@@ -97,6 +101,8 @@ struct ExportReport {
   std::string event;
   /// The events that were left out by that choice; without their numbers when nobody knows them.
   std::vector<EventCount> other_events;
+  std::string unit;  ///< of `weight`: "samples", "ns", "cycles", ...
+  IdleLeftOut idle;
 };
 
 /// Writes `output` ("-": standard output; csv: a directory, made when it is not there), which

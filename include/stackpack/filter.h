@@ -23,10 +23,26 @@ struct CaptureTime {
 /// nanosecond are dropped. Nothing when `text` is none of these, or does not fit 64 bits of ns.
 std::optional<CaptureTime> parse_capture_time(std::string_view text);
 
+/// What a sample counts for.
+enum class CountBy : std::uint8_t {
+  kAuto,     ///< what its event measures: kWeight where weights were recorded, else kSamples
+  kSamples,  ///< 1
+  kWeight,   ///< its recorded weight (period): ns of a clock, cycles, faults, ...
+};
+
+/// What becomes of the samples of processors' idle threads.
+enum class IdleSamples : std::uint8_t {
+  kAuto,  ///< kLeaveOut in reports (top, callers, diff, page), kKeep elsewhere
+  kKeep,
+  kLeaveOut,
+};
+
 /// Conditions on samples; all that are set must hold. Where there are several names, one of them is
 /// enough. Names are patterns: `*` stands for any characters, `?` for any one.
 struct SampleFilter {
-  std::vector<std::string> events;  ///< as the event table spells them
+  /// As the event table spells them; where none is spelled so, what an event counts will do:
+  /// `cpu-clock` for cpu-clock:pppH.
+  std::vector<std::string> events;
   std::vector<std::string> excluded_events;
   std::optional<std::uint32_t> pid;
   std::optional<std::uint32_t> tid;
@@ -38,7 +54,7 @@ struct SampleFilter {
   std::vector<std::string> excluded_modules;
   std::optional<CaptureTime> from;  ///< inclusive
   std::optional<CaptureTime> to;    ///< inclusive
-  bool no_idle = false;             ///< without samples of the idle thread of a processor
+  IdleSamples idle = IdleSamples::kAuto;
 
   friend bool operator==(const SampleFilter&, const SampleFilter&) = default;
   /// True when every sample is wanted.

@@ -17,8 +17,8 @@ namespace stackpack {
 struct MergedSource {
   using Hash = std::array<std::byte, 16>;
 
-  /// Of all that the file of the source holds, names aside: two files with the same id are one
-  /// source.
+  /// The identity of the capture, else of what its file holds, names aside: two files with the same
+  /// id are one source.
   Hash id{};
   Hash names_hash{};            ///< of the names in that file
   std::uint64_t functions = 0;  ///< that the file named

@@ -22,10 +22,6 @@ enum class AddressUse : std::uint8_t {
   kReturn,  ///< of the instruction after a call: it belongs to what is one byte before
 };
 
-/// The use of frame `index` of a callstack. Exact are the leaf and the first frame of another mode
-/// than the one below it (user code that entered the kernel).
-[[nodiscard]] AddressUse address_use(std::span<const Frame> leaf_first, std::size_t index);
-
 /// What is known of an address in one process at one time. Texts and rows are those of the Symbols.
 struct CodeLocation {
   const Module* module = nullptr;      ///< null: no image is known to have been there
@@ -67,6 +63,19 @@ class Symbols {
   /// search among the mappings of the process and one among the functions of the image.
   [[nodiscard]] CodeLocation locate(const Frame& frame, std::uint32_t pid, std::uint64_t time_ns,
                                     AddressUse use) const;
+
+  /// The use of frame `index` of a callstack. Exact are
+  /// - the leaf, and the first frame of another mode than the one below it (user code that entered
+  ///   the kernel);
+  /// - what was interrupted: the frame after a function that an interrupt, an exception or a
+  ///   dispatcher enters (asm_exc_page_fault, KiPageFault, runtime.sigpanic), and after the
+  ///   function that a signal handler returns to (__restore_rt) where unwind tables found it;
+  /// - the first byte of that function, which nobody calls, and that of any function after a thunk
+  ///   of indirect calls (__x86_indirect_thunk_rax), which jumps by a return.
+  /// All others are return addresses. Those functions are known by their names: where a file has
+  /// none, what they interrupted counts as a caller.
+  [[nodiscard]] AddressUse use_of(std::span<const Frame> leaf_first, std::size_t index,
+                                  std::uint32_t pid, std::uint64_t time_ns) const;
 
   /// The locations of all frames of a callstack, in their order, into `locations` (replaced).
   void locate_stack(std::span<const Frame> leaf_first, std::uint32_t pid, std::uint64_t time_ns,

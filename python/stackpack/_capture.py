@@ -12,9 +12,6 @@ PathLike = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 _capsule_new = ctypes.pythonapi.PyCapsule_New
 _capsule_new.restype = ctypes.py_object
 _capsule_new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-_capsule_pointer.restype = ctypes.c_void_p
-_capsule_pointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
 
 _STREAM_NAME = b"arrow_array_stream"
 _STREAM_BYTES = ffi.sizeof("struct ArrowArrayStream")
@@ -25,14 +22,30 @@ _free = ctypes.CDLL(None).free
 _free.argtypes = [ctypes.c_void_p]
 
 
-@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-def _destroy_capsule(capsule: int) -> None:
-    # A consumer that took the stream over has set its release to NULL.
-    address = _capsule_pointer(capsule, _STREAM_NAME)
-    stream = ffi.cast("struct ArrowArrayStream *", address)
-    if stream.release != ffi.NULL:
-        stream.release(stream)
-    _free(address)
+def _address_of(function: Any) -> int:
+    return int(ffi.cast("uintptr_t", function))
+
+
+# What ends a stream runs no Python: it may be called while an exception is on its way.
+_drop_capsule = _address_of(ffi.addressof(lib, "stackpack_drop_stream_capsule"))
+lib.stackpack_set_capsule_pointer(ffi.cast(
+    "void *(*)(void *, const char *)", ctypes.cast(ctypes.pythonapi.PyCapsule_GetPointer, ctypes.c_void_p).value))
+
+
+def _pandas_column(field: Any, column: Any) -> Any:
+    """A column of a pyarrow.Table as pandas has it without rounding."""
+    import pandas  # pylint: disable=import-outside-toplevel
+    import pyarrow  # pylint: disable=import-outside-toplevel
+    if (field.metadata or {}).get(b"unit") == b"ns":
+        try:
+            return column.cast(pyarrow.int64()).cast(pyarrow.duration("ns")).to_pandas()
+        except pyarrow.ArrowInvalid:
+            pass  # beyond 292 years
+    if field.nullable and pyarrow.types.is_integer(field.type):
+        sign = "" if pyarrow.types.is_signed_integer(field.type) else "U"
+        dtype = getattr(pandas, f"{sign}Int{field.type.bit_width}Dtype")()
+        return pandas.Series(dtype.__from_arrow__(column))
+    return column.to_pandas()
 
 
 class Table:
@@ -65,7 +78,7 @@ class Table:
         try:
             stream.release = ffi.NULL
             self._capture._make_stream(self._name, self._options, stream)  # pylint: disable=protected-access
-            return _capsule_new(address, _STREAM_NAME, ctypes.cast(_destroy_capsule, ctypes.c_void_p))
+            return _capsule_new(address, _STREAM_NAME, _drop_capsule)
         except BaseException:
             if stream.release != ffi.NULL:
                 stream.release(stream)
@@ -83,8 +96,15 @@ class Table:
         return pyarrow.RecordBatchReader.from_stream(self)
 
     def to_pandas(self) -> Any:
-        """The whole table as a pandas.DataFrame; texts that repeat are categories."""
-        return self.to_arrow().to_pandas()
+        """The whole table as a pandas.DataFrame, every value exact.
+
+        Times are durations (timedelta64[ns]) since the zero of their clock, NaT where unknown; numbers that may be
+        missing are nullable integers (UInt32, UInt64); texts that repeat are categories.
+        """
+        import pandas  # pylint: disable=import-outside-toplevel
+        table = self.to_arrow()
+        return pandas.DataFrame({field.name: _pandas_column(field, column)
+                                 for field, column in zip(table.schema, table.columns)})
 
     def to_polars(self) -> Any:
         """The whole table as a polars.DataFrame."""
@@ -131,7 +151,8 @@ class Capture:
             kept.append(names)
             given.columns = ffi.cast("const char *const *", names)
             given.column_count = len(columns)
-        for text in ("by", "event"):
+        given.idle = bool(options.get("idle"))
+        for text in ("by", "event", "count"):
             if options.get(text):
                 kept.append(ffi.new("char[]", options[text].encode()))
                 setattr(given, text, kept[-1])
@@ -139,6 +160,7 @@ class Capture:
         given.any_order = bool(options.get("any_order"))
         given.from_ns = options.get("from_ns") or 0
         given.to_ns = options.get("to_ns") or 0
+        given.ends = options.get("to_ns") is not None
         table = getattr(lib, f"STACKPACK_TABLE_{name.upper()}")
         check(lib.stackpack_stream_table(self._open_reader(), table, given, stream), self.path)
 
@@ -212,17 +234,20 @@ class Capture:
         return self._table("metadata", columns)
 
     def top(self, by: str = "function", *, event: Optional[str] = None, from_ns: Optional[int] = None,
-            to_ns: Optional[int] = None, columns: Optional[Iterable[str]] = None) -> Table:
-        """What `stackpack top` shows: event, name, module, place, self, total, value (of all samples), samples.
+            to_ns: Optional[int] = None, count: Optional[str] = None, idle: bool = False,
+            columns: Optional[Iterable[str]] = None) -> Table:
+        """What `stackpack top` shows: event, name, module, place, self, total, value (of all samples), samples, unit.
 
         Args:
             by: function, module, line, process, thread, event, callstack or source.
             event: a pattern of events; None: the one that samples where time goes.
             from_ns, to_ns: times of the capture's clock in ns, both inclusive.
+            count: 'samples' or 'weight'; None: what the event measures. `unit` says what self, total and value are in.
+            idle: with the idle threads of processors.
 
         Rows with most `self` come first; `self / value` is the share.
         """
-        return self._table("top", columns, by=by, event=event, from_ns=from_ns, to_ns=to_ns)
+        return self._table("top", columns, by=by, event=event, from_ns=from_ns, to_ns=to_ns, count=count, idle=idle)
 
     def verify(self) -> None:
         """Reads everything and checks it. Raises CorruptFile and others."""

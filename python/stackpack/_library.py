@@ -53,18 +53,19 @@ def path_bytes(path: Any) -> bytes:
     return encoded
 
 
-def latest_error(path: Optional[str] = None) -> _errors.StackpackError:
-    """The exception for the call of this thread that failed last."""
+def latest_error(path: Optional[str] = None, output: Optional[str] = None) -> _errors.StackpackError:
+    """The exception for the call of this thread that failed last; `output` is what it wrote, `path` what it read."""
     error = struct("stackpack_error")
     lib.stackpack_get_error(error)
     what = ffi.string(error.what).decode() or ffi.string(lib.stackpack_status_text(error.status)).decode()
     if error.os_error:
         what += f" ({os.strerror(error.os_error)})"
     kind = _errors.KINDS.get(error.status, _errors.StackpackError)
-    return kind(what, None if error.offset == NO_OFFSET else error.offset, error.os_error, path)
+    about = output if error.of_output and output is not None else path
+    return kind(what, None if error.offset == NO_OFFSET else error.offset, error.os_error, about)
 
 
-def check(status: int, path: Optional[str] = None) -> None:
+def check(status: int, path: Optional[str] = None, output: Optional[str] = None) -> None:
     """Raises the exception for a status that is no success."""
     if status != lib.STACKPACK_OK:
-        raise latest_error(path)
+        raise latest_error(path, output)

@@ -115,7 +115,8 @@ def convert(input: PathLike, output: PathLike, *,  # pylint: disable=redefined-b
         options.time_resolution_ns = time_resolution_ns
         options.progress = handle
         report = struct("stackpack_convert_report")
-        check(lib.stackpack_convert(path_bytes(input), path_bytes(output), options, report), os.fsdecode(input))
+        check(lib.stackpack_convert(path_bytes(input), path_bytes(output), options, report), os.fsdecode(input),
+              os.fsdecode(output))
         return ConvertReport(report.input_bytes, report.output_bytes, report.samples, report.callstacks,
                              bool(report.lossy))
 
@@ -129,7 +130,7 @@ def merge(inputs: Sequence[PathLike], output: PathLike, *, level: int = 9, memor
     """Merges .spk files and captures into one .spk file. The order and grouping of inputs do not show.
 
     keep_going leaves out inputs that are bad; the others are as of :func:`convert`. Raises StackpackError; `path` is the
-    input that it failed for.
+    input that it failed for, or the output.
     """
     names = [path_bytes(path) for path in inputs]
 
@@ -149,7 +150,7 @@ def merge(inputs: Sequence[PathLike], output: PathLike, *, level: int = 9, memor
         failed = ffi.new("size_t *")
         status = lib.stackpack_merge(ffi.new("char *[]", kept), len(kept), path_bytes(output), options, report, failed)
         if status != lib.STACKPACK_OK:
-            raise latest_error(os.fsdecode(names[failed[0]]) if failed[0] < len(names) else None)
+            raise latest_error(os.fsdecode(names[failed[0]]) if failed[0] < len(names) else None, os.fsdecode(output))
         return MergeReport(report.sources, report.callstacks_before, report.callstacks, report.samples,
                            report.output_bytes, report.bad_inputs)
 
@@ -212,7 +213,7 @@ def _event_diff(comparison: Any, number: int) -> EventDiff:
 
 
 def diff(before: Sequence[Union[PathLike, Capture]], after: Sequence[Union[PathLike, Capture]], *, by: str = "function",
-         event: Optional[str] = None, all_events: bool = False) -> List[EventDiff]:
+         event: Optional[str] = None, all_events: bool = False, of: Optional[str] = None) -> List[EventDiff]:
     """Compares runs: the samples of the files of each side. docs/diff.md says what is tested.
 
     Args:
@@ -220,6 +221,7 @@ def diff(before: Sequence[Union[PathLike, Capture]], after: Sequence[Union[PathL
         by: function, module, line or callstack.
         event: a pattern; None: the one that samples where time goes.
         all_events: each event, for itself.
+        of: functions as `stackpack callers` takes them, which are the whole with what they call.
     """
     grains = {"function": 0, "module": 1, "line": 2, "callstack": 3}
     if by not in grains:
@@ -228,6 +230,8 @@ def diff(before: Sequence[Union[PathLike, Capture]], after: Sequence[Union[PathL
     options = struct("stackpack_diff_options")
     text = ffi.new("char[]", event.encode()) if event else ffi.NULL
     options.event = text
+    whole = ffi.new("char[]", of.encode()) if of else ffi.NULL
+    options.whole = whole
     options.grain = grains[by]
     options.all_events = all_events
     readers = [ffi.new("stackpack_reader *[]", [item._open_reader() for item in side])  # pylint: disable=protected-access

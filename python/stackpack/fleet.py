@@ -21,7 +21,7 @@ from typing import Iterator, List, Optional, Sequence, Tuple
 from pyarrow import fs
 
 from . import CorruptFile, FileTooLarge, NotFound, TruncatedFile, UnsupportedFile, convert, merge
-from .parquet import TABLES, write_capture
+from .parquet import PLACES, TABLES, write_capture
 
 MEMORY_LIMIT = 1 << 30
 #: What is wrong with a capture; other errors are those of the machine, and are raised for the engine to try again.
@@ -130,11 +130,25 @@ def _write_tables(path: pathlib.Path, lake: str, tables: Sequence[str], scratch:
     if written.error is not None:
         raise written.error
     if not here:
-        # The row of `captures` says that the others are there.
-        made = [file for file in folder.rglob("*") if file.is_file()]
-        for file in sorted(made, key=lambda found: found.relative_to(folder).parts[0] == "captures"):
-            _put(file, _joined(lake, file.relative_to(folder).as_posix()))
+        _take_away(lake, written.capture)
+        # The place comes first; the row of `captures` last: it says that the others are there.
+        made = [file.relative_to(folder) for file in folder.rglob("*") if file.is_file()]
+        for file in sorted(made, key=lambda found: (found.parts[0] == "captures", found.parts[0] != PLACES)):
+            _put(folder / file, _joined(lake, file.as_posix()))
     return written.capture
+
+
+def _take_away(lake: str, capture: str) -> None:
+    """What the capture has in a lake, which it may have under another host: the row of `captures` first."""
+    system, root = _system_of(lake)
+    try:
+        with system.open_input_stream(posixpath.join(root, PLACES, capture)) as file:
+            place = file.read().decode()
+    except FileNotFoundError:
+        return
+    for table in ("captures", *TABLES):
+        with contextlib.suppress(FileNotFoundError):
+            system.delete_file(posixpath.join(root, table, place, f"{capture}.parquet"))
 
 
 def groups_of(files: Sequence[str], fan_in: int) -> List[List[str]]:

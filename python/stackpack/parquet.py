@@ -1,8 +1,9 @@
 """Captures as Parquet, for engines that ask many of them: python -m stackpack.parquet IN... -o DIR
 
 docs/fleet.md has the tables, their columns and queries. DIR/TABLE/date=YYYY-MM-DD/host=HOST/CAPTURE.parquet; CAPTURE is
-a digest of the .spk file, so that the same capture comes twice only under the same name. What is there is left alone,
-which makes every run restartable: the row of `captures` is written last.
+the identity of the capture: a digest of its bytes, whatever packed it and named its functions, so that a capture that is
+packed or named anew takes the place of its rows. What is there of the same .spk file is left alone, which makes every
+run restartable: the row of `captures` is written last.
 """
 from __future__ import annotations
 
@@ -25,8 +26,10 @@ from . import StackpackError, UsageError, convert, open as open_capture
 from ._capture import Capture
 
 #: Goes up when a column changes its meaning or its type, or goes.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 TABLES = ("shares", "samples", "callstacks", "frames", "modules", "processes", "threads", "losses")
+#: Folder with a file for each capture: `date=.../host=...` of its rows. Engines pass over names that begin so.
+PLACES = "_places"
 _ROWS_OF_A_GROUP = 1 << 20
 _ORIGINS = {"date": "unknown", "host": "unknown"}
 
@@ -36,7 +39,8 @@ class Written:
     """What became of one input."""
     input: str
     capture: Optional[str] = None  #: its id
-    skipped: bool = False  #: was there
+    skipped: bool = False  #: was there, of the same file
+    replaced: bool = False  #: was there, packed or named otherwise
     error: Optional[StackpackError] = None
 
 
@@ -70,7 +74,15 @@ def _facts(file: Capture) -> Dict[str, Any]:
         "kind": first["kind"],
         "command_line": first["command_line"],
         "sources": len(sources),
+        "identity": _identity([source["digest"] for source in sources]),
     }
+
+
+def _identity(digests: Sequence[Optional[str]]) -> Optional[str]:
+    """Of the captures that a file was made of; None: not all of them have one."""
+    if None in digests:
+        return None
+    return digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(sorted(digests)).encode()).hexdigest()[:32]
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -117,6 +129,7 @@ def _shares(file: Capture) -> Iterator[pa.Table]:
             "total": rows["total"],
             "value": rows["value"],
             "samples": rows["samples"],
+            "unit": rows["unit"].cast(pa.string()),
         })
 
 
@@ -149,6 +162,31 @@ class _Lake:
         found = version.read_text().strip()
         if found != str(SCHEMA_VERSION):
             raise UsageError(f"{folder} has tables of schema {found}, this writes {SCHEMA_VERSION}")
+
+    def written(self, capture: str) -> Optional[str]:
+        """Digest of the .spk file that the capture's rows are of; None: they are not, or not all there."""
+        place = self._place_file(capture)
+        path = self.folder / "captures" / place.read_text() / f"{capture}.parquet" if place.exists() else place
+        if not path.exists():
+            return None
+        with pq.ParquetFile(path) as file:
+            return file.read(columns=["file_digest"])["file_digest"][0].as_py()
+
+    def remove(self, capture: str) -> bool:
+        """Takes the rows of a capture away, whatever date and host it was given: whether there were some."""
+        place = self._place_file(capture)
+        if not place.exists():
+            return False
+        folders = [self.folder / table / place.read_text() for table in ("captures", *TABLES)]
+        return [_unlinked(folder / f"{capture}.parquet") for folder in folders][0]
+
+    def note_place(self, facts: Dict[str, Any]) -> None:
+        """Before the first row: what a run that is killed leaves behind is found again."""
+        place = self.path("captures", facts).relative_to(self.folder / "captures").parent.as_posix()
+        self._appear(self._place_file(facts["capture"]), lambda path: path.write_text(place))
+
+    def _place_file(self, capture: str) -> pathlib.Path:
+        return self.folder / PLACES / capture
 
     def path(self, table: str, facts: Dict[str, Any]) -> pathlib.Path:
         """Where the rows of a capture are."""
@@ -189,6 +227,15 @@ class _Lake:
         self._appear(self.path(table, facts), fill)
 
 
+def _unlinked(path: pathlib.Path) -> bool:
+    """Whether the file was there."""
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def _umask() -> int:
     value = os.umask(0)
     os.umask(value)
@@ -207,6 +254,7 @@ def _captures_row(facts: Dict[str, Any], file: Capture) -> pa.Table:
         "wall_offset_ns": pa.array([facts["wall_offset_ns"]], pa.int64()),
         "sources": pa.array([facts["sources"]], pa.int64()),
     }
+    row["file_digest"] = pa.array([facts["file_digest"]], pa.string())
     for name in ("samples", "recorded_samples", "unique_stacks", "source_bytes", "file_bytes"):
         row[name] = pa.array([summary[name]], pa.int64())
     return pa.table(row)
@@ -243,15 +291,18 @@ def _is_packed(path: pathlib.Path) -> bool:
 def _write_packed(lake: _Lake, name: str, path: pathlib.Path, tables: Sequence[str], label: Optional[str]) -> Written:
     with open_capture(path) as file:
         facts = _facts(file)
-        facts.update(capture=_digest(path), input=pathlib.Path(name).name, label=label)
-        if lake.path("captures", facts).exists():
+        digest = _digest(path)
+        facts.update(capture=facts["identity"] or digest, file_digest=digest, input=pathlib.Path(name).name, label=label)
+        if lake.written(facts["capture"]) == digest:
             return Written(name, facts["capture"], skipped=True)
+        replaced = lake.remove(facts["capture"])
+        lake.note_place(facts)
         has_samples = bool(file.summary["has_samples"])
         for table in tables:
             if table != "samples" or has_samples:
                 lake.write(table, facts, _groups(file, table))
         lake.write("captures", facts, [_captures_row(facts, file)])
-        return Written(name, facts["capture"])
+        return Written(name, facts["capture"], replaced=replaced)
 
 
 def _inputs(paths: Sequence[str]) -> Iterator[str]:
@@ -284,7 +335,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
                 print(f"stackpack: {done.error}", file=sys.stderr)
             if given.json:
                 error = {"code": done.error.code, "offset": done.error.offset, "text": done.error.what} if done.error else None
-                print(json.dumps({"input": done.input, "capture": done.capture, "skipped": done.skipped, "error": error}))
+                print(json.dumps({"input": done.input, "capture": done.capture, "skipped": done.skipped,
+                                  "replaced": done.replaced, "error": error}))
     except UsageError as error:
         print(f"stackpack: {error}", file=sys.stderr)
         return 1

@@ -30,3 +30,11 @@ def named_spk(tmp_path_factory):
     (folder / "named.folded").write_text(FOLDED)
     stackpack.convert(folder / "named.folded", folder / "named.spk")
     return folder / "named.spk"
+
+
+@pytest.fixture(scope="session")
+def merged_spk(tmp_path_factory, captures):
+    """Two recordings as one file, with names and lives of processes."""
+    folder = tmp_path_factory.mktemp("merged")
+    stackpack.merge([captures / name for name in ("threads.perf.data", "file.perf.data")], folder / "merged.spk")
+    return folder / "merged.spk"

@@ -1,5 +1,6 @@
 """Parquet tables, and the queries of docs/fleet.md over them."""
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -96,6 +97,41 @@ def test_a_run_that_was_killed_is_completed(tmp_path, spk):
     assert again.capture == done.capture and not again.skipped
     assert frames.read_bytes() == before
     assert parquet.write_capture(spk, tmp_path / "lake").skipped
+
+
+def _rows(lake):
+    """(captures, samples that they say they have, samples that there are) and the names of frames."""
+    said = duckdb.sql(f"SELECT count(*), sum(samples) FROM '{lake}/captures/**/*.parquet'").fetchall()[0]
+    samples = duckdb.sql(f"SELECT count(*) FROM '{lake}/samples/**/*.parquet'").fetchall()[0][0]
+    frames = duckdb.sql(f"SELECT DISTINCT name FROM '{lake}/frames/**/*.parquet'").fetchall()
+    return (*said, samples), {name for name, in frames}
+
+
+def test_a_capture_that_is_packed_or_named_anew_takes_the_place_of_its_rows(tmp_path, captures):
+    lake, packed, capture = tmp_path / "lake", tmp_path / "packed.spk", captures / "file.perf.data"
+    (tmp_path / "map").mkdir()
+    seen = set()
+    ways = [dict(), dict(level=1), dict(redact=True), dict(time_resolution_ns=1000), dict(samples=False), dict(level=3)]
+    for number, options in enumerate(ways):
+        stackpack.convert(capture, packed, **options)
+        done = parquet.write_capture(packed, lake)
+        assert done.error is None and done.replaced == (number > 0) and not done.skipped
+        seen.add(done.capture)
+    before, names = _rows(lake)
+    assert len(seen) == 1 and before == (1, before[2], before[2])
+    program = os.environ.get("STACKPACK_PROGRAM")
+    if program:
+        subprocess.run([program, "symbolize", packed, "-o", tmp_path / "named.spk", "--sysroot", "/", "-q"], check=True)
+        done = parquet.write_capture(tmp_path / "named.spk", lake)
+        assert done.capture in seen and _rows(lake)[0] == before
+    assert parquet.write_capture(capture, lake).capture in seen  # packed on the way
+    stackpack.merge([packed], tmp_path / "merged.spk")
+    assert parquet.write_capture(tmp_path / "merged.spk", lake).capture in seen
+    assert _rows(lake)[0] == before
+    assert parquet.write_capture(tmp_path / "merged.spk", lake).skipped
+    other = parquet.write_capture(captures / "threads.perf.data", lake)
+    assert other.capture not in seen and not other.replaced
+    assert _rows(lake)[0][0] == 2
 
 
 def test_bad_inputs_are_named_and_the_others_written(tmp_path, captures):

@@ -1,4 +1,6 @@
 """Tables of an open file, in the engines that take them."""
+import os
+import sys
 import threading
 
 import pytest
@@ -51,6 +53,9 @@ def test_columns_times_and_batches(spk):
         assert some.column_names == ["tid", "time_ns"]
         assert some.num_rows == sum(time <= middle for time in times)
         assert max(len(chunk) for chunk in some["tid"].chunks) == 10
+        for table in (file.samples, file.counts):
+            assert table(to_ns=0).to_arrow().num_rows == 0, table
+        assert file.samples(to_ns=times[0]).to_arrow().num_rows == times.count(times[0])
         assert sorted(file.samples(columns=["time_ns"], any_order=True).to_arrow()["time_ns"].to_pylist()) == times
 
 
@@ -65,6 +70,42 @@ def test_pandas_polars_and_duckdb_see_the_same(spk):
         assert duckdb.sql("SELECT sum(weight), count(DISTINCT event) FROM samples").fetchall() == [(expected, 1)]
 
 
+def _exact(values):
+    """What pandas has, as Python's own numbers."""
+    import pandas
+    plain = []
+    for value in values:
+        if not isinstance(value, (str, bool)) and pandas.isna(value):
+            plain.append(None)
+        else:
+            plain.append(value.value if isinstance(value, pandas.Timedelta) else value)
+    return plain
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("fixture", ["spk", "named_spk", "merged_spk"])
+def test_pandas_rounds_nothing(request, fixture, name):
+    pandas = pytest.importorskip("pandas")
+    with stackpack.open(request.getfixturevalue(fixture)) as file:
+        table = getattr(file, name)().to_arrow()
+        frame = getattr(file, name)().to_pandas()
+    assert list(frame.columns) == table.column_names
+    for field in table.schema:
+        assert _exact(frame[field.name]) == table[field.name].to_pylist(), field.name
+        if (field.metadata or {}).get(b"unit") == b"ns":
+            assert frame[field.name].dtype == "timedelta64[ns]", field.name
+        elif field.nullable and pa.types.is_integer(field.type):
+            assert isinstance(frame[field.name].dtype, pandas.api.extensions.ExtensionDtype), field.name
+
+
+def test_pandas_joins_batches_whose_dictionaries_differ(spk):
+    pytest.importorskip("pandas")
+    with stackpack.open(spk) as file:
+        whole, parts = file.samples().to_pandas(), file.samples(batch_rows=3).to_pandas()
+    assert _exact(parts["event"]) == _exact(whole["event"])
+    assert parts["event"].dtype == "category"
+
+
 @pytest.mark.parametrize("fixture", ["spk", "named_spk"])
 def test_sql_over_the_tables_gives_what_top_gives(request, fixture):
     duckdb = pytest.importorskip("duckdb")
@@ -74,12 +115,18 @@ def test_sql_over_the_tables_gives_what_top_gives(request, fixture):
         for name in ("samples", "callstacks", "frames"):
             base.register("stream", getattr(file, name)().to_arrow())
             base.execute(f"CREATE TABLE {name} AS FROM stream")
-        # A sample of an imported profile stands for as many as its weight says.
-        query = TOTALS.replace("count(*) AS n", "sum(weight) AS n") if fixture == "named_spk" else TOTALS
-        found = {(name, image): total for name, image, total in base.execute(query, [event]).fetchall()}
-        top = file.top(event=event).to_arrow().to_pylist()
-    assert {(row["name"], row["module"]): row["total"] for row in top} == found
-    assert len(found) > 3
+        found = {}
+        for count, sums in (("samples", "count(*) AS n"), ("weight", "sum(weight) AS n")):
+            query = TOTALS.replace("count(*) AS n", sums)
+            found[count] = {(name, image): total for name, image, total in base.execute(query, [event]).fetchall()}
+        tops = {count: file.top(event=event, count=count).to_arrow().to_pylist() for count in ("samples", "weight", None)}
+    # Without a word it is what the event measures; a sample of an imported profile stands for many.
+    assert tops[None] == tops["weight"]
+    for count in ("samples", "weight") if fixture == "spk" else ("weight",):
+        assert {(row["name"], row["module"]): row["total"] for row in tops[count]} == found[count]
+        assert len(found[count]) > 3
+    assert {row["unit"] for row in tops[None]} == {"ns" if fixture == "spk" else "samples"}
+    assert found["weight"] != found["samples"]
 
 
 def test_recursion_counts_once(named_spk):
@@ -94,7 +141,7 @@ def test_top_by_source_is_a_count_of_samples_by_source(tmp_path, captures):
     with stackpack.open(tmp_path / "all.spk") as file:
         hosts = file.sources().to_arrow()["host"].to_pylist()
         sources = file.samples(columns=["source"]).to_arrow()["source"].to_pylist()
-        found = {row["name"]: row["self"] for row in file.top(by="source").to_arrow().to_pylist()}
+        found = {row["name"]: row["self"] for row in file.top(by="source", count="samples").to_arrow().to_pylist()}
     assert found == {f"{host} ({source})": sources.count(source) for source, host in enumerate(hosts)}
     assert len(set(found.values())) == 2
 
@@ -112,6 +159,42 @@ def test_a_consumer_may_leave_and_come_again(spk):
         table.to_arrow()
     unused = stackpack.open(spk).samples().__arrow_c_stream__()
     del unused  # nobody took it over: its own destructor releases it
+
+
+def _open_files():
+    return len(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="no list of open files")
+def test_an_error_while_a_table_is_read_is_the_consumers_own_and_leaks_nothing(spk, tmp_path):
+    content = spk.read_bytes()
+    before, read_errors = _open_files(), 0
+    for place in range(64, len(content), max(1, len(content) // 300)):
+        broken = tmp_path / "broken.spk"
+        broken.write_bytes(content[:place] + bytes([content[place] ^ 0x10]) + content[place + 1:])
+        try:
+            with stackpack.open(broken) as file:
+                for name in ("samples", "frames"):
+                    getattr(file, name)().to_arrow()
+        except stackpack.StackpackError:
+            pass  # noticed before a stream was made
+        except (pa.ArrowException, OSError) as error:
+            read_errors += 1
+            assert "checksum" in str(error) or "spk" in str(error)
+    assert read_errors > 10
+    assert _open_files() == before
+
+
+def test_dropping_a_stream_runs_no_python(spk):
+    # A signal or an exception that met Python code there would be lost.
+    capsule = stackpack.open(spk).samples().__arrow_c_stream__()
+    called = []
+    sys.setprofile(lambda frame, event, _: called.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        del capsule
+    finally:
+        sys.setprofile(None)
+    assert called == []
 
 
 def test_streams_of_one_file_on_several_threads(spk):

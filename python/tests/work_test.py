@@ -27,6 +27,18 @@ def test_convert_reports_and_shows_progress(tmp_path, captures):
     assert seen[-1].bytes_total == report.input_bytes
 
 
+@pytest.mark.parametrize("make", [stackpack.convert, lambda capture, out: stackpack.merge([capture], out)])
+def test_an_error_names_the_file_it_happened_to(tmp_path, captures, make):
+    (tmp_path / "taken").write_bytes(b"no .spk file")
+    for out in (tmp_path / "no folder" / "a.spk", tmp_path / "taken"):
+        with pytest.raises(stackpack.StackpackError) as raised:
+            make(captures / "file.perf.data", out)
+        assert raised.value.path == str(out)
+    with pytest.raises(stackpack.NotFound) as raised:
+        make(tmp_path / "none.perf.data", tmp_path / "a.spk")
+    assert raised.value.path == str(tmp_path / "none.perf.data")
+
+
 def test_times_are_rounded_on_request(tmp_path, captures):
     exact = stackpack.convert(captures / "file.perf.data", tmp_path / "exact.spk")
     rounded = stackpack.convert(captures / "file.perf.data", tmp_path / "a.spk", time_resolution_ns=1_000_000)

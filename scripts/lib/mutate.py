@@ -167,18 +167,19 @@ def write_if_changed(path, data):
 
 
 def copy_tree(root, tree, texts):
-    """Makes `tree` what `root` has, with the breaks; files that stay as they are keep their times."""
+    """Makes `tree` what `root` has, with these texts; files that stay as they are keep their times, and `tree`/build is left alone."""
     listed = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                             check=True, stdout=subprocess.PIPE).stdout
     names = {pathlib.Path(os.fsdecode(name)) for name in listed.split(b"\0") if name}
     names = {name for name in names if (root / name).is_file()}
-    for path in [path for path in tree.rglob("*") if path.is_file()]:
-        if path.relative_to(tree) not in names:
-            path.unlink()
-    for name in names:
-        data = texts[name].encode() if name in texts else (root / name).read_bytes()
-        write_if_changed(tree / name, data)
-        shutil.copymode(root / name, tree / name)
+    for place in [place for place in tree.glob("*") if place.name != "build"]:
+        for path in [place] if place.is_file() else [path for path in place.rglob("*") if path.is_file()]:
+            if path.relative_to(tree) not in names | texts.keys():
+                path.unlink()
+    for name in names | texts.keys():
+        write_if_changed(tree / name, texts[name].encode() if name in texts else (root / name).read_bytes())
+        if name in names:
+            shutil.copymode(root / name, tree / name)
 
 
 def build(work, tree, jobs):
@@ -190,7 +191,7 @@ def build(work, tree, jobs):
             launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
             subprocess.run(["cmake", "-S", str(tree), "-B", str(folder), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
                             f"-DCMAKE_CXX_FLAGS=-O1 -w -I{work}/include", "-DCMAKE_CXX_FLAGS_DEBUG=",
-                            "-DSTACKPACK_WERROR=OFF", "-DSTACKPACK_BENCH=OFF", *launcher], check=True, stdout=out, stderr=out)
+                            "-DSTACKPACK_WERROR=OFF", "-DSTACKPACK_UNITE=OFF", *launcher], check=True, stdout=out, stderr=out)
         done = subprocess.run(["cmake", "--build", str(folder), "--target", "stackpack_tests", "stackpack_cli", "--",
                                f"-j{jobs}", "-k0"], stdout=out, stderr=out)
     if done.returncode != 0:

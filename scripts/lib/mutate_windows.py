@@ -53,13 +53,7 @@ def main():
     tree = work / "tree"
     tree.mkdir(parents=True, exist_ok=True)
     # The build lies in the copy, so that it is at the same place there as in the checkout, for the compiler cache.
-    # copy_tree would remove it.
-    built, aside = tree / "build", work / "aside"
-    if built.exists():
-        built.rename(aside)
     mutate.copy_tree(root, tree, texts)
-    if aside.exists():
-        aside.rename(built)
     tests = tests_of(tree, build(root, tree))
     for test in tests:
         if not mutate.run(test, None)[0]:

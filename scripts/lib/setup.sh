@@ -62,33 +62,81 @@ ensure_packages() {
     apt-get -qq install --yes --no-install-recommends "${missing[@]}"
 }
 
-# Configures (when that was not done yet) and builds targets of a preset: build_preset NAME TARGET...
+# Prints the options of CMake for what this machine has: a compiler cache, a linker that is faster.
+options_for_tools() {
+  local linker
+  if command -v ccache >/dev/null; then
+    printf '%s\n' -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
+  fi
+  for linker in mold lld; do
+    if command -v "ld.$linker" >/dev/null; then
+      printf '%s\n' "-DCMAKE_EXE_LINKER_FLAGS_INIT=-fuse-ld=$linker" "-DCMAKE_SHARED_LINKER_FLAGS_INIT=-fuse-ld=$linker"
+      return
+    fi
+  done
+}
+
+# Whether a build folder is yet to be configured, or was for the program alone and the tests are wanted
+# (with_tests=1).
+must_configure() {
+  [[ ! -f $1/build.ninja ]] ||
+    { ((${with_tests:-0})) && grep -q '^STACKPACK_TESTS:[A-Z]*=OFF' "$1/CMakeCache.txt"; }
+}
+
+# Configures (when that was not done yet) and builds targets of a preset: build_preset NAME TARGET... With
+# with_tests=1, release has the tests, too.
 build_preset() {
   local preset=$1
   shift
-  local folder=$root/build/$preset
+  local folder=$root/build/$preset options tests first=0
   mkdir -p "$folder"
   # Two runs at once must not build in one folder.
   exec {build_lock}>"$folder/.lock"
   flock "$build_lock"
-  if [[ ! -f $folder/build.ninja ]]; then
+  if must_configure "$folder"; then
+    first=1
+    mapfile -t options < <(options_for_tools)
+    if [[ $preset == release ]]; then
+      tests=OFF
+      ((${with_tests:-0})) && tests=ON
+      options+=("-DSTACKPACK_TESTS=$tests" "-DSTACKPACK_WERROR=${STACKPACK_WERROR:-OFF}")
+    fi
     note "configuring $preset"
-    quietly "$folder/configure.log" cmake -S "$root" --preset "$preset"
-    note "building $preset; the first time takes some minutes"
+    quietly "$folder/configure.log" cmake -S "$root" --preset "$preset" "${options[@]}"
+    note "building $preset; the first time takes about two minutes on two processors"
   elif [[ -t 2 ]]; then
     note "bringing $preset up to date"
   fi
   quietly "$folder/build.log" cmake --build "$folder" --target "$@"
+  if ((first)); then
+    note "built $preset"
+  fi
   exec {build_lock}>&-
 }
 
-# Runs the tests of a preset and prints the closing lines of CTest; all of it when a test fails:
-# test_preset NAME [OPTION OF CTEST...]
+# Prints a line for each test that CTest's log calls skipped, with the reason that the test printed last.
+skipped_tests() {
+  awk '
+    / Testing: / { name = $NF }
+    /^-+$/ { inside = 1; next }
+    /^<end of output>/ { inside = 0 }
+    inside && NF { reason = $0 }
+    /^Test Skipped/ { printf "skipped: %s: %s\n", name, reason }
+  ' "$1/Testing/Temporary/LastTest.log"
+}
+
+# Runs the tests of a preset and prints what was not tested, and why, and the closing lines of CTest; all of it
+# when a test fails: test_preset NAME [OPTION OF CTEST...]
 test_preset() {
-  local folder=$root/build/$1 log=$root/build/$1/test.log
+  local folder=$root/build/$1 log=$root/build/$1/test.log all
   note "running the tests of $1"
   if ctest --test-dir "$folder" --output-on-failure --no-tests=error --parallel "$(nproc)" "${@:2}" \
     >"$log" 2>&1; then
+    skipped_tests "$folder"
+    if [[ " ${*:2} " == *' --label-exclude slow '* ]]; then
+      all=$(ctest --test-dir "$folder" -N -L slow | sed -n 's/^Total Tests: //p')
+      printf 'left out: %s slow tests, of what seldom breaks; scripts/test --all runs them, too\n' "$all"
+    fi
     sed -n '/^[0-9]*% tests passed/,$p' "$log"
   else
     cat "$log" >&2

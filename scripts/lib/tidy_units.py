@@ -1,6 +1,6 @@
 """Prints what clang-tidy is to be run on, one a line: tidy_units.py COMPILE_COMMANDS SOURCE...
 
-These are the sources of sources that CMake makes (CMAKE_UNITY_BUILD), those with most lines first.
+These are the sources of sources that CMake makes (STACKPACK_UNITE), those with most lines first.
 Fails when a SOURCE is in none of them: nothing may go unchecked because no target lists it. Of sources
 that stand for each other one is enough: which it is depends on what is installed.
 """

@@ -1,3 +1,5 @@
+#include <atomic>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,8 @@ using stackpack::bindings::status_of;
 
 static_assert(STACKPACK_TABLE_TOP + 1 == stackpack::kArrowTableCount);
 
+std::atomic<void* (*)(void*, const char*)> capsule_pointer{nullptr};
+
 // Null where it is not set.
 std::string text_or_empty(const char* text) {
   return text == nullptr ? std::string() : std::string(text);
@@ -27,6 +31,13 @@ bool take_columns(const stackpack_stream_options& given, ArrowOptions& options) 
     options.columns.emplace_back(given.columns[i]);
   }
   return given.columns != nullptr || given.column_count == 0;
+}
+
+bool take_count(std::string_view word, stackpack::CountBy& count) {
+  count = word == "samples"  ? stackpack::CountBy::kSamples
+          : word == "weight" ? stackpack::CountBy::kWeight
+                             : count;
+  return word.empty() || word == "samples" || word == "weight";
 }
 
 }  // namespace
@@ -56,12 +67,34 @@ stackpack_status stackpack_stream_table(const stackpack_reader* reader, uint32_t
     }
     wanted.batch_rows = given.batch_rows != 0 ? given.batch_rows : wanted.batch_rows;
     wanted.from_ns = given.from_ns;
-    wanted.to_ns = given.to_ns != 0 ? given.to_ns : wanted.to_ns;
+    wanted.to_ns = given.to_ns != 0 || given.ends != 0 ? given.to_ns : wanted.to_ns;
     wanted.any_order = given.any_order != 0;
     wanted.by = text_or_empty(given.by);
     wanted.event = text_or_empty(given.event);
+    wanted.idle = given.idle != 0 ? stackpack::IdleSamples::kKeep : wanted.idle;
+    if (!take_count(text_or_empty(given.count), wanted.count)) {
+      return refuse("there is no count by that; it is samples or weight");
+    }
     return status_of(reader->tables->stream(static_cast<ArrowTable>(table), wanted, stream));
   });
+}
+
+void stackpack_set_capsule_pointer(void* (*get_pointer)(void* capsule, const char* name)) {
+  capsule_pointer = get_pointer;
+}
+
+void stackpack_drop_stream_capsule(void* capsule) {
+  const auto get_pointer = capsule_pointer.load();
+  void* const memory =
+      get_pointer == nullptr ? nullptr : get_pointer(capsule, "arrow_array_stream");
+  if (memory == nullptr) {
+    return;
+  }
+  auto* const stream = static_cast<ArrowArrayStream*>(memory);
+  if (stream->release != nullptr) {
+    stream->release(stream);
+  }
+  std::free(memory);  // NOLINT: malloc() gave it
 }
 
 }  // extern "C"

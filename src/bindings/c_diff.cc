@@ -47,7 +47,7 @@ bool take_diff_options(const stackpack_diff_options* from, DiffOptions& options,
   if (!stackpack::bindings::take_options(from, given)) {
     return false;
   }
-  if (given.grain > STACKPACK_BY_CALLSTACK || given.unit > STACKPACK_PER_TIME) {
+  if (given.grain > STACKPACK_BY_CALLSTACK || given.unit > STACKPACK_PER_SAMPLES) {
     return false;
   }
   gate.accept_single_run = given.accept_single_run != 0;

@@ -63,6 +63,7 @@ stackpack_status stackpack_get_error(stackpack_error* error) {
   value.os_error = failure.error.os_error;
   value.offset = failure.error.offset;
   value.what = failure.error.what.data();  // static texts end with a zero byte
+  value.of_output = failure.error.part == stackpack::kOutputPart ? 1 : 0;
   return stackpack::bindings::hand_over(error, value);
 }
 

@@ -21,7 +21,7 @@ LossCounter& find_or_make(std::map<std::string, LossCounter, std::less<>>& count
 void LossCounters::add(std::string_view name, LossKind kind, std::uint64_t count,
                        std::uint64_t offset) {
   LossCounter& counter = find_or_make(counters_, name, kind);
-  if (counter.count == 0 && count != 0) {
+  if (count != 0 && (counter.count == 0 || offset < counter.first_offset)) {
     counter.first_offset = offset;
   }
   counter.count += count;

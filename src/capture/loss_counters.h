@@ -16,7 +16,7 @@ namespace stackpack::capture {
 /// first use. Cheap enough for damaged records, not for good ones.
 class LossCounters {
  public:
-  /// Adds `count` to the counter `name`; `offset` is remembered when it is the first.
+  /// Adds `count` to the counter `name`; `offset` is remembered when it is the lowest so far.
   /// A count of 0 makes the counter known (it shows up as 0).
   void add(std::string_view name, LossKind kind, std::uint64_t count,
            std::uint64_t offset = ~std::uint64_t{0});

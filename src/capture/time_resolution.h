@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/metadata_rows.h"
 #include "stackpack/model.h"
 
 namespace stackpack::capture {
@@ -41,14 +42,7 @@ inline std::uint64_t time_resolution_of(std::span<const MetadataEntry> metadata)
 
 /// Says it in metadata, which are by key.
 inline void set_time_resolution(std::vector<MetadataEntry>& metadata, std::uint64_t resolution_ns) {
-  auto at = metadata.begin();
-  while (at != metadata.end() && at->key < kTimeResolutionKey) {
-    ++at;
-  }
-  if (at == metadata.end() || at->key != kTimeResolutionKey) {
-    at = metadata.insert(at, {std::string(kTimeResolutionKey), {}});
-  }
-  at->value = std::to_string(resolution_ns);
+  set_metadata(metadata, kTimeResolutionKey, std::to_string(resolution_ns));
 }
 
 }  // namespace stackpack::capture

@@ -8,6 +8,7 @@
 
 #include "app/analysis/hot_spots.h"
 #include "app/collect/collect.h"
+#include "app/listing/function_titles.h"
 #include "app/symbolize/symbolize.h"
 #include "stackpack/convert.h"
 #include "stackpack/diff.h"
@@ -90,6 +91,7 @@ struct ShowArguments {
   std::optional<CaptureTime> from;
   std::optional<CaptureTime> to;
   FrameStyle frames = FrameStyle::kFunction;
+  std::optional<app::FunctionNames> names;  // unset: short on a terminal
   bool json = false;
 };
 
@@ -105,7 +107,8 @@ struct ReportArguments {
   std::string function;  // callers, callees
   app::HotSpotQuery query;
   bool by_self = false;
-  std::size_t rows = 0;  // 0: all
+  std::size_t rows = 0;                     // 0: all
+  std::optional<app::FunctionNames> names;  // unset: short on a terminal
   bool json = false;
   ConvertOptions options;  // for files that are captures
 };
@@ -127,8 +130,9 @@ struct DiffArguments {
   std::vector<GateCondition> conditions;
   std::string allow_file;
   DiffForm form = DiffForm::kTable;
-  std::optional<std::size_t> rows;  // unset: kRows, of JSON all
-  std::string output;               // of kHtml
+  std::optional<std::size_t> rows;          // unset: kRows, of JSON all
+  std::optional<app::FunctionNames> names;  // of kTable; unset: short on a terminal
+  std::string output;                       // of kHtml
   bool force = false;
   bool strict = false;
   ConvertOptions capture;  // for files that are captures

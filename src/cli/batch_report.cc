@@ -36,6 +36,19 @@ void write_error(JsonText& json, const app::BatchResult& result) {
   json.end_object();
 }
 
+// What it cost to find the callstacks that are alike.
+void write_builder(JsonText& json, const Statistics& statistics,
+                   const app::DerivedFigures& figures) {
+  json.key("builder");
+  json.begin_object();
+  json.field("lookups", statistics.builder.lookups);
+  json.field("probes_per_lookup", figures.probes_per_lookup);
+  json.field("prefix_saved_percent", figures.prefix_saved_percent);
+  json.field("map_bytes", statistics.builder.map_bytes);
+  json.field("segments", statistics.builder.segments);
+  json.end_object();
+}
+
 void write_report(JsonText& json, const ConvertReport& report) {
   const Statistics& statistics = report.statistics;
   const app::DerivedFigures figures = app::derive(statistics, report.output_bytes);
@@ -52,6 +65,7 @@ void write_report(JsonText& json, const ConvertReport& report) {
   json.field("total", figures.total_ratio);
   json.field("file", figures.file_ratio);
   json.end_object();
+  write_builder(json, statistics, figures);
   json.field("lossy", report.lossy);
   json.key("losses");
   write_losses(json, statistics.losses);

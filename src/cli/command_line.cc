@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -12,88 +13,20 @@
 #include "app/console.h"
 #include "cli/definitions/command_definitions.h"
 #include "cli/definitions/option_kinds.h"
+#include "cli/option_parser.h"
 #include "cli/suggestion.h"
-#include <CLI/CLI.hpp>
 
 namespace stackpack::cli {
 
 namespace {
 
-std::vector<std::string> names_of(const CLI::Option& option) {
+std::vector<std::string> command_names(const std::deque<CommandRow>& rows) {
   std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) {
-    names.push_back('-' + name);
-  }
-  for (const std::string& name : option.get_lnames()) {
-    names.push_back("--" + name);
+  names.reserve(rows.size());
+  for (const CommandRow& row : rows) {
+    names.push_back(row.name());
   }
   return names;
-}
-
-std::vector<std::string> option_names(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : command.get_options()) {
-    const std::vector<std::string> more = names_of(*option);
-    names.insert(names.end(), more.begin(), more.end());
-  }
-  return names;
-}
-
-std::vector<std::string> command_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* sub : app.get_subcommands({})) {
-    names.push_back(sub->get_name());
-  }
-  return names;
-}
-
-// The option that CLI11 complains about: its texts name it.
-const CLI::Option* option_in(const CLI::App& command, std::string_view complaint) {
-  const CLI::Option* found = nullptr;
-  std::size_t longest = 0;
-  for (const CLI::Option* option : command.get_options()) {
-    const std::string name = option->get_name();
-    if (name.size() > longest && complaint.find(name) != std::string_view::npos) {
-      found = option;
-      longest = name.size();
-    }
-  }
-  return found;
-}
-
-std::string called(const CLI::Option& option) {
-  return option.get_positional() ? option.get_type_name() : names_of(option).back();
-}
-
-// CLI11's complaints about values, in our words.
-std::string problem_with_value(const CLI::App& command, const CLI::ParseError& failure) {
-  const std::string complaint = failure.what();
-  const CLI::Option* option = option_in(command, complaint);
-  if (option == nullptr) {
-    option = option_in(command, "--" + complaint);  // that about a flag's value begins so
-  }
-  if (option == nullptr) {
-    return failure.what();
-  }
-  if (option->get_items_expected_max() == 0) {
-    return called(*option) + " takes no value";
-  }
-  const std::string value = called(*option) + ' ' + option->get_type_name();
-  return option->count() > 1
-             ? fmt::format("{} was given {} times; give it once", called(*option), option->count())
-             : fmt::format("{} needs a value: {}", called(*option), value);
-}
-
-// What the command cannot do without.
-std::string missing_part(const CLI::App& command, const CLI::ParseError& failure) {
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->get_required() && option->count() == 0) {
-      return option->get_positional()
-                 ? fmt::format("no {} given", option->get_type_name())
-                 : fmt::format("{} {} is missing", called(*option), option->get_type_name());
-    }
-  }
-  return failure.what();
 }
 
 // A path that is there is a hint at what was meant.
@@ -163,24 +96,23 @@ const Invocation& CommandLine::invocation() const {
 
 std::vector<CommandText> CommandLine::describe() const {
   std::vector<CommandText> commands;
-  for (const CLI::App* sub : definitions_->app.get_subcommands({})) {
+  for (const CommandRow& command : definitions_->commands) {
     CommandText text;
-    text.name = sub->get_name();
-    text.summary = sub->get_description();
+    text.name = command.name();
+    text.summary = command.summary();
     const CommandDefinitions::Extra& extra = definitions_->extras.at(text.name);
     text.usage = extra.usage;
     text.examples = extra.examples;
     text.notes = extra.notes;
-    for (const CLI::Option* option : sub->get_options()) {
+    for (const OptionRow& option : command.options()) {
       OptionText row;
-      row.names = names_of(*option);
-      row.value = option->get_type_size() == 0 ? "" : option->get_type_name();
-      if (const std::size_t checked = row.value.find(':'); checked != std::string::npos) {
-        row.value.resize(checked);  // CLI11 adds what its validators say
+      if (!option.positional()) {
+        row.names = option.name_list();
       }
-      row.text = option->get_description();
-      row.group = option->get_group();
-      row.preset = option->get_default_str();
+      row.value = option.value;
+      row.text = option.text;
+      row.group = option.heading;
+      row.preset = option.preset;
       text.options.push_back(std::move(row));
     }
     // Positional arguments first, then groups in the order of their first option.
@@ -243,8 +175,7 @@ std::string CommandLine::conflict() {
 }
 
 Parsed CommandLine::parse(std::vector<std::string> arguments) {
-  CLI::App& app = definitions_->app;
-  const std::vector<std::string> commands = command_names(app);
+  const std::vector<std::string> commands = command_names(definitions_->commands);
   if (arguments.empty()) {
     return usage_error("no command; see stackpack --help");
   }
@@ -252,40 +183,18 @@ Parsed CommandLine::parse(std::vector<std::string> arguments) {
   if (name == "-h" || name == "--help") {
     return {Parsed::Kind::kHelp, overview_help(describe())};
   }
-  if (std::find(commands.begin(), commands.end(), name) == commands.end()) {
+  const auto found = std::find(commands.begin(), commands.end(), name);
+  if (found == commands.end()) {
     return usage_error(unknown_command(name, commands));
   }
-  const CLI::App& sub = *app.get_subcommand(name);
-  std::reverse(arguments.begin(), arguments.end());  // the order CLI11 wants
-  try {
-    app.parse(std::move(arguments));
-  } catch (const CLI::CallForHelp&) {
-    for (const CommandText& command : describe()) {
-      if (command.name == name) {
-        return {Parsed::Kind::kHelp, command_help(command)};
-      }
-    }
-  } catch (const CLI::ExtrasError&) {
-    for (const std::string& extra : app.remaining(true)) {
-      if (extra.size() > 1 && extra.starts_with('-')) {
-        return usage_error(
-            fmt::format("{}: unknown option '{}'{}", name, extra,
-                        did_you_mean(extra.substr(0, extra.find('=')), option_names(sub))));
-      }
-    }
-    const std::vector<std::string> extra = app.remaining(true);
-    return usage_error(extra.empty()
-                           ? fmt::format("{}: too many arguments", name)
-                           : fmt::format("{}: one argument too many: '{}'", name, extra.front()));
-  } catch (const CLI::RequiredError& failure) {
-    return usage_error(
-        fmt::format("{}: {}; see stackpack {} --help", name, missing_part(sub, failure), name));
-  } catch (const CLI::ArgumentMismatch& failure) {
-    return usage_error(fmt::format("{}: {}", name, problem_with_value(sub, failure)));
-  } catch (const CLI::ConversionError& failure) {
-    return usage_error(fmt::format("{}: {}", name, problem_with_value(sub, failure)));
-  } catch (const CLI::ParseError& failure) {
-    return usage_error(fmt::format("{}: {}", name, failure.what()));
+  const auto number = static_cast<std::size_t>(found - commands.begin());
+  arguments.erase(arguments.begin());
+  const OptionsParsed parsed = parse_options(definitions_->commands[number], std::move(arguments));
+  if (parsed.kind == OptionsParsed::Kind::kHelp) {
+    return {Parsed::Kind::kHelp, command_help(describe()[number])};
+  }
+  if (parsed.kind == OptionsParsed::Kind::kUsageError) {
+    return usage_error(fmt::format("{}: {}", name, parsed.text));
   }
   const std::string problem = conflict();
   return problem.empty() ? Parsed{} : usage_error(problem);

@@ -10,6 +10,7 @@
 
 #include "app/batch/batch.h"
 #include "app/batch/batch_plan.h"
+#include "app/command_inputs.h"
 #include "app/console.h"
 #include "cli/batch_progress.h"
 #include "cli/batch_report.h"
@@ -89,11 +90,7 @@ class ConvertRun {
 
   int run() {
     app::catch_interrupts();
-    std::vector<std::string> outputs;
-    for (const app::BatchJob& job : batch_.jobs()) {
-      outputs.push_back(job.output);
-    }
-    app::remove_leftovers(outputs);
+    remove_leftovers();
     if (const Status started = batch_.start(); !started) {
       messages_.error("", started.error());
       return exit_code_of(started.error());
@@ -151,6 +148,19 @@ class ConvertRun {
       options.symbolize = arguments.naming;
     }
     return options;
+  }
+
+  void remove_leftovers() const {
+    std::vector<std::string> outputs;
+    std::vector<std::string> inputs = arguments_.naming.places.directories;  // kits among them
+    inputs.push_back(arguments_.naming.kallsyms);
+    for (const app::BatchJob& job : batch_.jobs()) {
+      outputs.push_back(job.output);
+      inputs.push_back(job.input);
+      inputs.insert(inputs.end(), job.session.begin(), job.session.end());
+    }
+    app::FilesRead::note_inputs(inputs);  // one of them may have the name of a leftover
+    app::remove_leftovers(outputs);
   }
 
   // Lets the workers end in order. One that waits for a pipe on which nothing comes cannot: what it

@@ -15,6 +15,7 @@
 #include "cli/diff_report.h"
 #include "cli/exit_codes.h"
 #include "cli/messages.h"
+#include "cli/name_column.h"
 
 namespace stackpack::cli {
 
@@ -63,8 +64,9 @@ std::string text_of_diff(const DiffArguments& arguments, const JudgedDiff& diff)
     case DiffForm::kTable:
     case DiffForm::kFolded:
     case DiffForm::kHtml:
-      append_diff_table(text, diff, arguments.rows.value_or(DiffArguments::kRows),
-                        stdout_has_colours());
+      append_diff_table(text, diff,
+                        {arguments.rows.value_or(DiffArguments::kRows), stdout_has_colours(),
+                         names_or_default(arguments.names)});
       break;
   }
   return text;

@@ -13,7 +13,7 @@ namespace stackpack::cli {
 namespace {
 
 constexpr std::array<std::string_view, 4> kGrains = {"function", "module", "line", "callstack"};
-constexpr std::array<std::string_view, 3> kUnitWords = {"samples", "weight", "time"};
+constexpr std::array<std::string_view, 4> kUnitWords = {"measure", "weight", "time", "samples"};
 constexpr std::array<std::string_view, 3> kScatters = {"runs", "blocks", "assumed"};
 
 template <typename Names, typename Value>
@@ -35,10 +35,12 @@ void write_side(JsonText& json, std::string_view name, const DiffSide& side) {
   json.key(name);
   json.begin_object();
   json.field("runs", side.runs);
+  json.field("runs_left_out", side.runs_left_out);
   json.field("samples", side.samples);
   number_field(json, "value", side.value);
   number_field(json, "seconds", side.seconds);
   number_field(json, "unpaired", side.unpaired);
+  number_field(json, "idle", side.idle.share());
   json.end_object();
 }
 
@@ -79,6 +81,8 @@ void write_row(JsonText& json, const DiffRow& row) {
 void write_event(JsonText& json, const EventDiff& event, std::size_t rows) {
   json.begin_object();
   json.field("event", event.event);
+  json.field("unit", word_of(kUnitWords, event.unit));
+  json.field("measure", event.measure);
   write_side(json, "old", event.old_side);
   write_side(json, "new", event.new_side);
   json.field("scatter", word_of(kScatters, event.scatter));

@@ -1,10 +1,13 @@
 #include "cli/diff_report.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include <fmt/format.h>
 
 #include "cli/human_text.h"
+#include "cli/measure_text.h"
 #include "cli/text_escape.h"
 
 namespace stackpack::cli {
@@ -17,6 +20,36 @@ std::string count_text(const DiffSide& side) {
   const std::string samples = grouped(side.samples) + " samples";
   return side.runs == 1 ? samples + " of one run"
                         : fmt::format("{} of {} runs", samples, side.runs);
+}
+
+// What shares are shares of, where that is more than a number of samples.
+std::string whole_sentence(const EventDiff& event) {
+  if (event.unit != DiffUnit::kWeight || event.measure == "samples") {
+    return {};
+  }
+  const auto whole = [&event](const DiffSide& side) {
+    return measured_text(static_cast<std::uint64_t>(std::llround(std::max(0.0, side.value))),
+                         event.measure);
+  };
+  return fmt::format("Shares are of {}, and of {} before.", whole(event.new_side),
+                     whole(event.old_side));
+}
+
+std::string runs_sentence(const EventDiff& event) {
+  const auto runs = [](const DiffSide& side) { return counted(side.runs_left_out, "run"); };
+  return event.old_side.runs_left_out + event.new_side.runs_left_out == 0
+             ? std::string()
+             : fmt::format("Not compared, without selected samples of it: {} now, {} before.",
+                           runs(event.new_side), runs(event.old_side));
+}
+
+std::string idle_sentence_of(const EventDiff& event) {
+  return event.old_side.idle.samples + event.new_side.idle.samples == 0
+             ? std::string()
+             : fmt::format(
+                   "Idle: {:.1f} % of the processors' time left out, {:.1f} % before; --idle "
+                   "shows it.",
+                   event.new_side.idle.share() * kPercent, event.old_side.idle.share() * kPercent);
 }
 
 std::string scatter_sentence(const EventDiff& event) {
@@ -128,6 +161,12 @@ std::vector<std::string> sentences_of(const EventDiff& event, DiffUnit unit) {
   append_escaped(name, event.event);
   sentences.push_back(fmt::format("{}: {} against {} before.", name, count_text(event.new_side),
                                   count_text(event.old_side)));
+  for (const std::string& sentence :
+       {whole_sentence(event), runs_sentence(event), idle_sentence_of(event)}) {
+    if (!sentence.empty()) {
+      sentences.push_back(sentence);
+    }
+  }
   sentences.push_back(change_sentence(event, lines_of(event)));
   sentences.push_back(scatter_sentence(event));
   if (event.left_out != 0) {

@@ -50,7 +50,12 @@ std::vector<std::string> sentences_of(const EventDiff& event, DiffUnit unit);
 /// One sentence for each condition: passed, failed, or not enough samples.
 std::vector<std::string> gate_sentences(const JudgedDiff& diff);
 
-void append_diff_table(std::string& out, const JudgedDiff& diff, std::size_t rows, bool colours);
+struct DiffTableForm {
+  std::size_t rows = 0;  ///< most; 0: all
+  bool colours = false;
+  app::FunctionNames names = app::FunctionNames::kFull;
+};
+void append_diff_table(std::string& out, const JudgedDiff& diff, const DiffTableForm& form);
 void append_diff_markdown(std::string& out, const JudgedDiff& diff, std::size_t rows);
 /// docs/diff.schema.json describes it.
 void append_diff_json(std::string& out, const JudgedDiff& diff, std::size_t rows);

@@ -1,13 +1,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "app/console.h"
 #include "cli/colours.h"
 #include "cli/diff_report.h"
 #include "cli/human_text.h"
+#include "cli/name_column.h"
+#include "cli/text_escape.h"
 
 namespace stackpack::cli {
 
@@ -15,11 +20,21 @@ namespace {
 
 constexpr std::size_t kHalfBar = 8;
 
-/// Cells of a line before its name.
+/// What stands in a line. The last columns are left out where names would have too little room.
+enum DiffCell : std::size_t {
+  kWhat,
+  kBefore,
+  kNow,
+  kChange,
+  kVerdict,
+  kInterval,
+  kVisible,
+  kCells
+};
+
 struct TableLine {
-  std::array<std::string, 6> cells;
+  std::array<std::string, kCells> cells;
   std::string bar;
-  std::string verdict;
   std::string name;
   bool more = false;
   bool less = false;
@@ -37,107 +52,141 @@ std::string diff_bar(double difference, double largest) {
 TableLine table_line(const EventDiff& event, const DiffLine& line, DiffUnit unit, double largest) {
   const DiffFigure& figure = figure_of(event, line);
   TableLine result;
-  result.cells = {
-      line.self ? "self" : "total",
-      share_text_of(figure.old_share, unit),
-      share_text_of(figure.new_share, unit),
-      change_text_of(figure.difference, unit),
-      fmt::format("{}..{}", change_text_of(figure.low, unit), change_text_of(figure.high, unit)),
-      change_text_of(figure.least_visible, unit)};
+  result.cells[kWhat] = line.self ? "self" : "total";
+  result.cells[kBefore] = share_text_of(figure.old_share, unit);
+  result.cells[kNow] = share_text_of(figure.new_share, unit);
+  result.cells[kChange] = change_text_of(figure.difference, unit);
+  result.cells[kVerdict] = verdict_name(figure.verdict);
+  result.cells[kInterval] =
+      fmt::format("{}..{}", change_text_of(figure.low, unit), change_text_of(figure.high, unit));
+  result.cells[kVisible] = change_text_of(figure.least_visible, unit);
   result.bar = diff_bar(figure.difference, largest);
-  result.verdict = verdict_name(figure.verdict);
-  result.name = title_of_row(event.rows[line.row]);
   result.more = is_change(figure.verdict) && figure.difference > 0;
   result.less = is_change(figure.verdict) && figure.difference < 0;
   return result;
 }
 
-// At most `width` characters, cut between characters.
-std::string cut_to(std::string text, std::size_t width) {
-  constexpr std::string_view kCut = "...";
-  if (text.size() <= width) {
-    return text;
+constexpr std::array<std::string_view, kCells> kHeads = {"",        "before",   "now",    "change",
+                                                         "verdict", "interval", "visible"};
+
+// How a table fits into what it is written to.
+struct DiffLayout {
+  std::array<std::size_t, kCells> widths{};
+  std::size_t cells = kCells;
+  bool bars = false;
+  std::size_t name = app::kAnyWidth;
+};
+
+DiffLayout diff_layout(const std::vector<TableLine>& lines) {
+  constexpr std::size_t kLeastName = 16;
+  constexpr std::size_t kGoodName = 28;
+  constexpr std::size_t kBar = 2 + 2 * kHalfBar + 1;
+  DiffLayout layout;
+  for (std::size_t i = 0; i < kCells; ++i) {
+    layout.widths[i] = kHeads[i].size();
+    for (const TableLine& line : lines) {
+      layout.widths[i] = std::max(layout.widths[i], line.cells[i].size());
+    }
   }
-  std::size_t end = width - std::min(width, kCut.size());
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80) {
-    --end;
+  const std::optional<std::size_t> columns = output_columns();
+  if (!columns) {
+    return layout;
   }
-  return text.substr(0, end).append(kCut);
+  std::size_t before = 0;
+  layout.cells = 0;
+  for (const std::size_t width : layout.widths) {
+    if (layout.cells > kVerdict && before + width + 2 + kGoodName > *columns) {
+      break;
+    }
+    before += width + 2;
+    ++layout.cells;
+  }
+  layout.bars = before + kGoodName + kBar <= *columns;
+  before += layout.bars ? kBar : 0;
+  layout.name = std::max(*columns, before + kLeastName) - before;
+  return layout;
 }
 
-void append_lines(std::string& out, const std::vector<TableLine>& lines, bool colours) {
-  constexpr std::array<std::string_view, 6> kHeads = {"",       "before",   "now",
-                                                      "change", "interval", "visible"};
-  std::array<std::size_t, 6> widths{};
-  std::size_t verdicts = std::string_view("verdict").size();
-  for (std::size_t i = 0; i < kHeads.size(); ++i) {
-    widths[i] = kHeads[i].size();
-    for (const TableLine& line : lines) {
-      widths[i] = std::max(widths[i], line.cells[i].size());
+// Rows of functions have names that can be shortened; callstacks, modules, ... have none.
+std::vector<std::string> diff_titles(const EventDiff& event, const std::vector<DiffLine>& lines,
+                                     app::FunctionNames names, std::size_t width) {
+  std::vector<std::array<std::string, 3>> escaped(lines.size());
+  std::vector<app::FunctionTitle> titles;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const DiffRow& row = event.rows[lines[i].row];
+    auto& [name, module, place] = escaped[i];
+    append_escaped(name, row.name);
+    append_escaped(place, row.place);
+    if (row.shared_name) {
+      append_escaped(module, row.module);
     }
+    titles.push_back({name, module, place});
   }
-  for (const TableLine& line : lines) {
-    verdicts = std::max(verdicts, line.verdict.size());
-  }
-  constexpr std::size_t kShortestName = 16;
-  std::size_t before_name = verdicts + 2 + 2 * kHalfBar + 3;
-  for (const std::size_t width : widths) {
-    before_name += width + 2;
-  }
-  const std::size_t columns = app::terminal_columns(app::Stream::kStandardOutput);
-  const std::size_t name_width = !app::is_terminal(app::Stream::kStandardOutput)
-                                     ? std::string::npos
-                                     : std::max(columns, before_name + kShortestName) - before_name;
-  const auto append = [&](const auto& cells, std::string_view bar, std::string_view verdict,
-                          std::string_view name) {
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      out += i == 0 ? fmt::format("{:<{}}  ", cells[i], widths[i])
-                    : fmt::format("{:>{}}  ", cells[i], widths[i]);
+  return app::function_titles(titles, names, width);
+}
+
+void append_lines(std::string& out, const std::vector<TableLine>& lines, const DiffLayout& layout,
+                  bool colours) {
+  const auto append = [&](const auto& cells) {
+    for (std::size_t i = 0; i < layout.cells; ++i) {
+      out += i == kWhat || i == kVerdict ? fmt::format("{:<{}}  ", cells[i], layout.widths[i])
+                                         : fmt::format("{:>{}}  ", cells[i], layout.widths[i]);
     }
-    out += fmt::format("{:<{}}  {:<{}}  {}", bar, 2 * kHalfBar + 1, verdict, verdicts, name);
   };
-  append(kHeads, "", "verdict", "name");
-  out += '\n';
+  append(kHeads);
+  out += "name\n";
   for (const TableLine& line : lines) {
     const bool coloured = colours && (line.more || line.less);
     if (coloured) {
       out += line.more ? colours::kRed : colours::kGreen;
     }
-    append(line.cells, line.bar, line.verdict, cut_to(line.name, name_width));
-    out += coloured ? std::string(colours::kPlain) + "\n" : "\n";
+    append(line.cells);
+    append_name_and_bar(out, line.name, layout.name, layout.bars ? line.bar : std::string_view());
+    if (coloured) {
+      out.insert(out.size() - 1, colours::kPlain);
+    }
   }
 }
 
-void append_event(std::string& out, const EventDiff& event, DiffUnit unit, std::size_t rows,
-                  bool colours) {
-  for (const std::string& sentence : sentences_of(event, unit)) {
+void append_event(std::string& out, const EventDiff& event, const DiffReport& report,
+                  const DiffTableForm& form) {
+  for (const std::string& sentence : sentences_of(event, report.unit)) {
     out += sentence + '\n';
   }
   const DiffLines all = lines_of(event);
   std::vector<DiffLine> chosen = all.changed;
   chosen.insert(chosen.end(), all.unsure.begin(), all.unsure.end());
   chosen.insert(chosen.end(), all.others.begin(), all.others.end());
-  const std::size_t shown = rows == 0 ? chosen.size() : std::min(rows, chosen.size());
+  const std::size_t count = chosen.size();
+  chosen.resize(form.rows == 0 ? count : std::min(form.rows, count));
   double largest = 0;
-  for (std::size_t i = 0; i < shown; ++i) {
-    largest = std::max(largest, std::abs(figure_of(event, chosen[i]).difference));
+  for (const DiffLine& line : chosen) {
+    largest = std::max(largest, std::abs(figure_of(event, line).difference));
   }
   std::vector<TableLine> lines;
-  for (std::size_t i = 0; i < shown; ++i) {
-    lines.push_back(table_line(event, chosen[i], unit, largest));
+  lines.reserve(chosen.size());
+  for (const DiffLine& line : chosen) {
+    lines.push_back(table_line(event, line, report.unit, largest));
   }
-  append_lines(out, lines, colours);
-  if (shown < chosen.size()) {
-    out += fmt::format("... {} more\n", grouped(chosen.size() - shown));
+  const DiffLayout layout = diff_layout(lines);
+  const bool functions = report.by == DiffGrain::kFunction || report.by == DiffGrain::kLine;
+  const std::vector<std::string> titles =
+      diff_titles(event, chosen, functions ? form.names : app::FunctionNames::kFull, layout.name);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    lines[i].name = titles[i];
+  }
+  append_lines(out, lines, layout, form.colours);
+  if (chosen.size() < count) {
+    out += fmt::format("... {} more\n", grouped(count - chosen.size()));
   }
 }
 
 }  // namespace
 
-void append_diff_table(std::string& out, const JudgedDiff& diff, std::size_t rows, bool colours) {
+void append_diff_table(std::string& out, const JudgedDiff& diff, const DiffTableForm& form) {
   for (std::size_t i = 0; i < diff.report.events.size(); ++i) {
     out += i == 0 ? "" : "\n";
-    append_event(out, diff.report.events[i], diff.report.unit, rows, colours);
+    append_event(out, diff.report.events[i], diff.report, form);
   }
 }
 

@@ -1,11 +1,10 @@
 #include "cli/event_note.h"
 
-#include <algorithm>
-#include <cstddef>
+#include <string>
 
 #include <fmt/format.h>
 
-#include "cli/human_text.h"
+#include "cli/measure_text.h"
 #include "cli/text_escape.h"
 
 namespace stackpack::cli {
@@ -13,22 +12,18 @@ namespace stackpack::cli {
 void note_event_choice(std::string_view file, std::string_view event,
                        const std::vector<EventCount>& others, std::string_view remedy,
                        const Messages& messages) {
-  constexpr std::size_t kMostNames = 6;
   if (others.empty()) {
     return;
   }
   std::string text = "only ";
   append_escaped(text, event);
-  text += "; left out:";
-  for (std::size_t i = 0; i < std::min(others.size(), kMostNames); ++i) {
-    text += i == 0 ? " " : ", ";
-    append_escaped(text, others[i].name);
-    text += others[i].samples == 0 ? "" : fmt::format(" ({})", grouped(others[i].samples));
+  messages.note(file, fmt::format("{}; {}", text, left_out_sentence(others, remedy)));
+}
+
+void note_idle(std::string_view file, const IdleLeftOut& idle, const Messages& messages) {
+  if (const std::string sentence = idle_sentence(idle); !sentence.empty()) {
+    messages.note(file, sentence);
   }
-  if (others.size() > kMostNames) {
-    text += fmt::format(" and {} more", others.size() - kMostNames);
-  }
-  messages.note(file, fmt::format("{}; see {}", text, remedy));
 }
 
 }  // namespace stackpack::cli

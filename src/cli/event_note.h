@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/messages.h"
+#include "stackpack/export.h"
 #include "stackpack/stats.h"
 
 namespace stackpack::cli {
@@ -14,5 +15,9 @@ namespace stackpack::cli {
 void note_event_choice(std::string_view file, std::string_view event,
                        const std::vector<EventCount>& others, std::string_view remedy,
                        const Messages& messages);
+
+/// Says what share of the processors' time was left out because it was idle; nothing where none
+/// was.
+void note_idle(std::string_view file, const IdleLeftOut& idle, const Messages& messages);
 
 }  // namespace stackpack::cli

@@ -97,6 +97,7 @@ int run_export(const ExportArguments& arguments, const Messages& messages) {
   if (!arguments.quiet) {
     note_event_choice(file, report->event, report->other_events, "--event NAME, --all-events",
                       messages);
+    note_idle(file, report->idle, messages);
   }
   summarize(*report, arguments, messages);
   return kExitSuccess;

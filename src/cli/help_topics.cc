@@ -45,10 +45,12 @@ capture where it happened first:
                            twice, so the two are never added)
   recorder_lost_buffers    ETW: whole buffers were lost
   others                   damage in the file, by cause
+  ..._not_kept.NAME        notices: fields, records and events that the capture has and a .spk file
+                           does not keep
 
-`convert` prints one warning line for each, `stats` and `dump --losses` list them, and they are
-part of the .spk file. `convert --strict` ends with status 3 when there are any; the output is
-written all the same.
+`convert` prints one warning line for each that is no notice, `stats` and `dump --losses` list all
+of them, and they are part of the .spk file. `convert --strict` ends with status 3 when there are any
+but notices; the output is written all the same.
 )";
 
 constexpr std::string_view kExitCodes =

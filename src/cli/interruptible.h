@@ -6,6 +6,7 @@
 #include <system_error>
 #include <type_traits>
 
+#include "app/command_inputs.h"
 #include "app/console.h"
 #include "stackpack/convert.h"
 
@@ -22,7 +23,10 @@ std::invoke_result_t<Work> run_interruptible(ConvertProgress& progress, const Wo
   const std::chrono::seconds patience{2};
   std::future<std::invoke_result_t<Work>> result;
   try {
-    result = std::async(std::launch::async, work);
+    result = std::async(std::launch::async, [&work, run = app::FilesRead::current()] {
+      const app::FilesRead::Joined joined(run);
+      return work();
+    });
   } catch (const std::system_error& refused) {
     return Error{ErrorCode::kResource, kNoOffset, "cannot start a thread", refused.code().value()};
   }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <rapidjson/rapidjson.h>
 
+#include "app/command_inputs.h"
 #include "app/console.h"
 #include "app/versions.h"
 #include "cli/command_line.h"
@@ -69,6 +70,7 @@ int run(const CommandLine& command_line, const Messages& messages) {
 int run_program(std::vector<std::string> arguments) {
   app::prepare_standard_streams();
   const Messages messages;
+  const app::FilesRead files_read;  // of the command: also lists of inputs, and files of exceptions
   if (!arguments.empty() && (arguments.front() == "--version" || arguments.front() == "-V")) {
     return print(version_text(), messages);
   }

@@ -1,6 +1,11 @@
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -9,6 +14,7 @@
 #include "cli/exit_codes.h"
 #include "cli/frame_text.h"
 #include "cli/json_text.h"
+#include "cli/name_column.h"
 #include "cli/text_escape.h"
 #include "stackpack/names.h"
 #include "stackpack/symbols.h"
@@ -30,15 +36,51 @@ void append_place(std::string& out, const Frame& frame, const CodeLocation& loca
   }
 }
 
+// What the functions of a callstack are called.
+class FrameNames {
+ public:
+  FrameNames(app::FunctionNames kind, const Symbols& symbols,
+             const std::vector<CodeLocation>& locations)
+      : kind_(kind) {
+    if (kind_ != app::FunctionNames::kShort) {
+      return;
+    }
+    std::vector<InlineFrame> frames;
+    for (const CodeLocation& location : locations) {
+      symbols.expand(location, frames);
+    }
+    std::vector<app::FunctionTitle> titles;
+    titles.reserve(frames.size());
+    for (const InlineFrame& frame : frames) {
+      titles.push_back({frame.name, "", ""});
+    }
+    const std::vector<std::string> names = app::function_titles(titles, kind_);
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      short_.emplace(frames[i].name, names[i]);
+    }
+  }
+
+  void append(std::string& out, const InlineFrame& frame) const {
+    const auto found = short_.find(frame.name);
+    append_escaped(out, kind_ == app::FunctionNames::kLinkage ? frame.linkage
+                        : found == short_.end()               ? frame.name
+                                                              : std::string_view(found->second));
+  }
+
+ private:
+  app::FunctionNames kind_;
+  std::map<std::string_view, std::string> short_;
+};
+
 // `function+0xoffset (module)`, with file and line where they are known; calls that were inlined
 // come before what they were inlined in.
 void append_function(std::string& out, const Symbols& symbols, const CodeLocation& location,
-                     std::vector<InlineFrame>& scratch) {
+                     const FrameNames& names, std::vector<InlineFrame>& scratch) {
   scratch.clear();
   symbols.expand(location, scratch);
   for (std::size_t i = 0; i < scratch.size(); ++i) {
     const bool inlined = i + 1 < scratch.size();
-    append_escaped(out, scratch[i].name);
+    names.append(out, scratch[i]);
     if (inlined) {
       out += " [inlined]";
     } else if (location.function != nullptr && location.function->size > 1) {
@@ -59,15 +101,17 @@ void append_function(std::string& out, const Symbols& symbols, const CodeLocatio
   }
 }
 
-void write_text(std::string& out, const Symbols& symbols, FrameStyle style,
+void write_text(std::string& out, const Symbols& symbols, const ShowArguments& arguments,
                 std::span<const Frame> frames, const std::vector<CodeLocation>& locations) {
+  const FrameStyle style = arguments.frames;
+  const FrameNames names(names_or_default(arguments.names), symbols, locations);
   std::vector<InlineFrame> scratch;
   for (std::size_t i = 0; i < frames.size(); ++i) {
     if (style == FrameStyle::kAddress) {
       append_frame(out, frames[i]);
     } else if ((style == FrameStyle::kFunction || !locations[i].has_address) &&
                !locations[i].name.empty()) {
-      append_function(out, symbols, locations[i], scratch);
+      append_function(out, symbols, locations[i], names, scratch);
     } else {
       append_place(out, frames[i], locations[i]);
     }
@@ -166,7 +210,7 @@ Status show(const Reader& reader, const ShowArguments& arguments, app::TextOutpu
       if (arguments.ids.size() > 1) {
         out.text() += fmt::format("stack {}:\n", arguments.ids[i]);
       }
-      write_text(out.text(), **symbols, arguments.frames, frames, locations);
+      write_text(out.text(), **symbols, arguments, frames, locations);
     }
     if (const Status written = out.checkpoint(); !written) {
       return written;

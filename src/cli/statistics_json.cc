@@ -105,18 +105,6 @@ void write_ratios(JsonText& json, const app::DerivedFigures& figures) {
   json.end_object();
 }
 
-void write_builder(JsonText& json, const Statistics& statistics,
-                   const app::DerivedFigures& figures) {
-  json.key("builder");
-  json.begin_object();
-  json.field("lookups", statistics.builder.lookups);
-  json.field("probes_per_lookup", figures.probes_per_lookup);
-  json.field("prefix_saved_percent", figures.prefix_saved_percent);
-  json.field("map_bytes", statistics.builder.map_bytes);
-  json.field("segments", statistics.builder.segments);
-  json.end_object();
-}
-
 void write_recording(JsonText& json, const app::CaptureFacts& facts) {
   json.key("recording");
   json.begin_object();
@@ -217,7 +205,6 @@ void write_statistics(JsonText& json, const app::Measurement& measurement) {
   write_dag(json, measurement, figures);
   write_sections(json, measurement.sections);
   write_ratios(json, figures);
-  write_builder(json, statistics, figures);
   write_figures(json, statistics, "");
   write_events(json, measurement);
   json.key("losses");

@@ -9,6 +9,7 @@
 #include "app/listing/ratios.h"
 #include "cli/human_text.h"
 #include "cli/text_escape.h"
+#include "core/loss_families.h"
 
 namespace stackpack::cli {
 
@@ -141,12 +142,6 @@ void append_facts(std::string& out, const app::Measurement& measurement,
   append_fact(out, "sample data",
               fmt::format("{}, {:.2f} B per sample", human_bytes(statistics.sample_stream_bytes),
                           figures.bytes_per_sample));
-  append_fact(
-      out, "conversion",
-      fmt::format("{} nodes looked up, {:.2f} probes each; {:.1f} % of frames known from the "
-                  "callstack before",
-                  grouped(statistics.builder.lookups), figures.probes_per_lookup,
-                  figures.prefix_saved_percent));
   append_fact(out, "system",
               fmt::format("{} processes, {} threads, {} modules", grouped(statistics.processes),
                           grouped(statistics.threads), grouped(statistics.modules)));
@@ -203,7 +198,7 @@ void append_missing_images(std::string& out, const std::vector<app::MissingImage
 void append_losses(std::string& out, const std::vector<LossCounter>& losses) {
   bool first = true;
   for (const LossCounter& loss : losses) {
-    if (loss.count == 0) {
+    if (loss.count == 0 || !core::not_kept_name(loss.name).family.empty()) {
       continue;
     }
     out += first ? "\nlosses and remarks\n" : "";
@@ -215,6 +210,31 @@ void append_losses(std::string& out, const std::vector<LossCounter>& losses) {
     }
     out += '\n';
   }
+}
+
+// A line for each family: nearly every capture has fields and records of which no use is made.
+void append_not_kept(std::string& out, const std::vector<LossCounter>& losses) {
+  std::string_view family;
+  for (const LossCounter& loss : losses) {
+    const core::NotKeptName name = core::not_kept_name(loss.name);
+    if (loss.count == 0 || name.family.empty()) {
+      continue;
+    }
+    if (family.empty()) {
+      out += "\nin the capture and not kept (dump --losses says where)";
+    }
+    if (name.family != family) {
+      std::string words(name.family);
+      std::replace(words.begin(), words.end(), '_', ' ');
+      append(out, "\n  {:<16}", words);
+      family = name.family;
+    } else {
+      out += ", ";
+    }
+    append_escaped(out, name.member);
+    append(out, " {}", grouped(loss.count));
+  }
+  out += family.empty() ? "" : "\n";
 }
 
 void append_skips(std::string& out, const Statistics& statistics) {
@@ -261,6 +281,7 @@ void append_statistics_table(std::string& out, const app::Measurement& measureme
   append_processes(out, measurement.facts);
   append_missing_images(out, measurement.facts.missing_images);
   append_losses(out, measurement.statistics.losses);
+  append_not_kept(out, measurement.statistics.losses);
   append_skips(out, measurement.statistics);
   append_sections(out, measurement.sections, measurement.file_bytes);
 }

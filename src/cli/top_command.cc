@@ -1,21 +1,30 @@
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/analysis/hot_spots.h"
-#include "app/console.h"
+#include "app/analysis/report_plan.h"
 #include "app/convert/packed_capture.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
+#include "cli/measure_text.h"
+#include "cli/name_column.h"
+#include "cli/suggestion.h"
 #include "cli/text_escape.h"
 
 namespace stackpack::cli {
@@ -24,6 +33,13 @@ namespace {
 
 using app::HotSpot;
 using app::HotSpots;
+
+/// What callers and callees are of; nothing of `top`.
+struct Center {
+  std::optional<HotSpot> whole;
+  std::vector<HotSpot> functions;      // that are meant
+  std::vector<std::string> occurring;  // where none is: what there is
+};
 
 constexpr std::size_t kBarWidth = 20;
 constexpr std::size_t kShareWidth = 7;
@@ -40,42 +56,36 @@ std::set<std::string_view> shared_names(const HotSpots& spots) {
   return shared;
 }
 
-std::string title_of(const HotSpot& row, const std::set<std::string_view>& shared) {
-  std::string text;
-  if (!row.module.empty() && shared.contains(row.name)) {
-    append_escaped(text, row.module);
-    text += '!';
+// Names of rows on one line each. Rows that are no functions have names of another kind.
+std::vector<std::string> report_titles(std::span<const HotSpot> rows,
+                                       const ReportArguments& arguments,
+                                       const std::set<std::string_view>& shared,
+                                       std::size_t width) {
+  const app::HotSpotKind by = arguments.query.by;
+  const bool functions = arguments.kind != ReportKind::kTop || by == app::HotSpotKind::kFunction ||
+                         by == app::HotSpotKind::kLine;
+  std::vector<std::array<std::string, 3>> escaped(rows.size());
+  std::vector<app::FunctionTitle> titles;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    auto& [name, module, place] = escaped[i];
+    append_escaped(name, rows[i].name);
+    append_escaped(place, rows[i].place);
+    if (shared.contains(rows[i].name)) {
+      append_escaped(module, rows[i].module);
+    }
+    titles.push_back({name, module, place});
   }
-  append_escaped(text, row.name);
-  if (!row.place.empty()) {
-    text += " at ";
-    append_escaped(text, row.place);
-  }
-  return text;
+  const app::FunctionNames names = names_or_default(arguments.names);
+  return app::function_titles(titles, functions ? names : app::FunctionNames::kFull, width);
 }
 
-// Text of at most `width` characters, cut between characters.
-std::string fitted(std::string text, std::size_t width) {
-  constexpr std::string_view kCut = "...";
-  if (text.size() <= width) {
-    return text;
-  }
-  std::size_t end = width - std::min(width, kCut.size());
-  const auto inside = [&text](std::size_t at) {
-    return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80;
-  };
-  while (end > 0 && inside(end)) {
-    --end;
-  }
-  return text.substr(0, end).append(kCut);
-}
-
-std::string bar_of(std::uint64_t part, std::uint64_t whole) {
-  const auto width = static_cast<std::size_t>(
-      whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole) * kBarWidth + 0.5);
-  std::string bar(std::min(width, kBarWidth), '#');
-  bar.resize(kBarWidth, ' ');
-  return bar;
+std::string bar_of(std::uint64_t part, std::uint64_t whole, std::size_t room) {
+  const auto width =
+      static_cast<std::size_t>(whole == 0 ? 0
+                                          : static_cast<double>(part) / static_cast<double>(whole) *
+                                                    static_cast<double>(room) +
+                                                0.5);
+  return std::string(std::min(width, room), '#');
 }
 
 std::string share_text(std::uint64_t part, std::uint64_t whole) {
@@ -84,49 +94,138 @@ std::string share_text(std::uint64_t part, std::uint64_t whole) {
              : fmt::format("{:.2f}%", static_cast<double>(part) * 100 / static_cast<double>(whole));
 }
 
-void append_table(std::string& out, const HotSpots& spots, const ReportArguments& arguments,
-                  const std::optional<HotSpot>& center) {
-  const std::uint64_t whole = spots.value;
-  const std::set<std::string_view> shared = shared_names(spots);
-  out += fmt::format("{} samples", grouped(spots.samples));
+// Widths of the columns behind the shares. Outside of a terminal names may be of any length, and
+// there are no bars, which only eyes read.
+struct ReportLayout {
+  std::size_t number = 5;
+  std::size_t name = app::kAnyWidth;
+  std::size_t bar = 0;
+};
+
+ReportLayout report_layout(std::span<const HotSpot> rows, const MeasureScale& scale) {
+  constexpr std::size_t kLeastName = 16;
+  constexpr std::size_t kLeastBar = 8;
+  ReportLayout layout;
+  layout.number = std::max(layout.number, std::string_view("total ").size() + scale.unit().size());
+  for (const HotSpot& row : rows) {
+    layout.number =
+        std::max({layout.number, scale.text(row.self).size(), scale.text(row.total).size()});
+  }
+  if (const std::optional<std::size_t> columns = output_columns()) {
+    const std::size_t before = 2 * (layout.number + 2) + 2 * (kShareWidth + 2);
+    const std::size_t bar = std::clamp(*columns / 10, kLeastBar, kBarWidth);
+    const bool has_bar = *columns >= before + 2 * kLeastName + 2 + bar;
+    layout.bar = has_bar ? bar : 0;
+    const std::size_t others = before + (has_bar ? bar + 2 : 0);
+    layout.name = std::max(*columns, others + kLeastName) - others;
+  }
+  return layout;
+}
+
+// A function's name in a line that has `others` more characters and does not wrap.
+std::string name_before(const HotSpot& row, const ReportArguments& arguments,
+                        const std::set<std::string_view>& shared, std::size_t others) {
+  constexpr std::size_t kLeastName = 16;
+  const std::size_t columns = output_columns().value_or(app::kAnyWidth);
+  const std::size_t width =
+      columns == app::kAnyWidth ? columns : std::max(columns + 1, others + kLeastName) - others;
+  return report_titles(std::span(&row, 1), arguments, shared, width).front();
+}
+
+// `of cpu-clock`; what is one under another name, and several, are listed.
+void append_events(std::string& out, const HotSpots& spots) {
+  constexpr std::size_t kMostParts = 4;
+  const bool same =
+      spots.parts.size() < 2 && (spots.parts.empty() || spots.parts.front() == spots.event);
   if (!spots.event.empty()) {
     out += " of ";
     append_escaped(out, spots.event);
   }
-  if (spots.value != spots.samples) {
-    out += fmt::format(", {} in all", grouped(spots.value));
+  if (same) {
+    return;
+  }
+  out += spots.event.empty() ? " of " : " (";
+  for (std::size_t i = 0; i < std::min(spots.parts.size(), kMostParts); ++i) {
+    out += i == 0 ? "" : ", ";
+    append_escaped(out, spots.parts[i]);
+  }
+  if (spots.parts.size() > kMostParts) {
+    out += fmt::format(" and {} more", spots.parts.size() - kMostParts);
+  }
+  out += spots.event.empty() ? "" : ")";
+}
+
+// What the figures are of, and what is not shown.
+void append_head(std::string& out, const HotSpots& spots) {
+  // Of an imported profile, a sample stands for many.
+  const bool plain = spots.unit == "samples";
+  out += counted(plain ? spots.value : spots.samples, "sample");
+  if (!plain || spots.event != spots.unit) {
+    append_events(out, spots);
+  }
+  if (!plain) {
+    out += ", " + measured_text(spots.value, spots.unit);
   }
   out += '\n';
-  if (center) {
-    out += fmt::format("{}: self {} ({}), total {} ({}); {}\n", title_of(*center, shared),
-                       grouped(center->self), share_text(center->self, whole),
-                       grouped(center->total), share_text(center->total, whole),
-                       arguments.kind == ReportKind::kCallers ? "called by" : "calls");
+  for (const std::string& sentence :
+       {left_out_sentence(spots.events_left_out, "--event NAME, --all-events"),
+        idle_sentence(spots.idle)}) {
+    out += sentence.empty() ? "" : sentence + '\n';
   }
-  std::size_t width = 5;
-  for (const HotSpot& row : spots.rows) {
-    width = std::max({width, grouped(row.self).size(), grouped(row.total).size()});
+}
+
+void append_center(std::string& out, const Center& center, const ReportArguments& arguments,
+                   const MeasureScale& scale, std::uint64_t whole,
+                   const std::set<std::string_view>& shared) {
+  constexpr std::size_t kMostFunctions = 10;
+  if (!center.whole) {
+    return;
   }
-  out += fmt::format("{:>{}}  {:>7}  {:>{}}  {:>7}  {:<{}}  {}\n", "self", width, "self%", "total",
-                     width, "total%", "", kBarWidth, "name");
-  // A name that does not fit would take a line of its own on a terminal; elsewhere it is whole.
-  constexpr std::size_t kShortestName = 16;
-  const std::size_t before_name = 2 * (width + 2) + 2 * (kShareWidth + 2) + kBarWidth + 2;
-  const std::size_t columns = app::terminal_columns(app::Stream::kStandardOutput);
-  const std::size_t name_width = !app::is_terminal(app::Stream::kStandardOutput)
-                                     ? std::string::npos
-                                     : std::max(columns, before_name + kShortestName) - before_name;
-  std::size_t shown = 0;
-  for (const HotSpot& row : spots.rows) {
-    if (arguments.rows != 0 && shown++ == arguments.rows) {
-      out += fmt::format("... {} more\n", grouped(spots.rows.size() - arguments.rows));
-      break;
+  const auto line = [&](const HotSpot& row, std::string_view indent) {
+    const std::string figures =
+        fmt::format(": self {} {} ({}), total {} {} ({})\n", scale.text(row.self), scale.unit(),
+                    share_text(row.self, whole), scale.text(row.total), scale.unit(),
+                    share_text(row.total, whole));
+    out += indent;
+    out += name_before(row, arguments, shared, indent.size() + figures.size()) + figures;
+  };
+  line(*center.whole, "");
+  if (center.functions.size() > 1) {
+    for (std::size_t i = 0; i < std::min(center.functions.size(), kMostFunctions); ++i) {
+      line(center.functions[i], "  ");
     }
-    out += fmt::format("{:>{}}  {:>7}  {:>{}}  {:>7}  {}  {}\n", grouped(row.self), width,
-                       share_text(row.self, whole), grouped(row.total), width,
-                       share_text(row.total, whole),
-                       bar_of(arguments.by_self ? row.self : row.total, whole),
-                       fitted(title_of(row, shared), name_width));
+    if (center.functions.size() > kMostFunctions) {
+      out += fmt::format("  ... {} more functions\n",
+                         grouped(center.functions.size() - kMostFunctions));
+    }
+  }
+  out += arguments.kind == ReportKind::kCallers ? "called by\n" : "calls\n";
+}
+
+void append_table(std::string& out, const HotSpots& spots, const ReportArguments& arguments,
+                  const Center& center) {
+  const std::uint64_t whole = spots.value;
+  const std::set<std::string_view> shared = shared_names(spots);
+  const MeasureScale scale(spots.unit, whole);
+  append_head(out, spots);
+  append_center(out, center, arguments, scale, whole, shared);
+  const std::size_t count =
+      arguments.rows == 0 ? spots.rows.size() : std::min(arguments.rows, spots.rows.size());
+  const std::span<const HotSpot> rows = std::span(spots.rows).first(count);
+  const ReportLayout layout = report_layout(rows, scale);
+  const std::vector<std::string> titles = report_titles(rows, arguments, shared, layout.name);
+  out += fmt::format("{:>7}  {:>7}  {:>{}}  {:>{}}  name\n", "self%", "total%",
+                     "self " + scale.unit(), layout.number, "total " + scale.unit(), layout.number);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const HotSpot& row = rows[i];
+    out += fmt::format("{:>7}  {:>7}  {:>{}}  {:>{}}  ", share_text(row.self, whole),
+                       share_text(row.total, whole), scale.text(row.self), layout.number,
+                       scale.text(row.total), layout.number);
+    append_name_and_bar(out, titles[i], layout.name,
+                        bar_of(arguments.by_self ? row.self : row.total, whole, layout.bar));
+  }
+  if (count < spots.rows.size()) {
+    out += fmt::format("... {} more\n", grouped(spots.rows.size() - count));
   }
 }
 
@@ -144,18 +243,50 @@ void write_row(JsonText& json, const HotSpot& row) {
   json.end_object();
 }
 
+void write_events(JsonText& json, std::string_view key, const std::vector<std::string>& names) {
+  json.key(key);
+  json.begin_array();
+  for (const std::string& name : names) {
+    json.value(name);
+  }
+  json.end_array();
+}
+
 void append_json(std::string& out, const HotSpots& spots, const ReportArguments& arguments,
-                 const std::optional<HotSpot>& center) {
+                 const Center& center) {
   JsonText json(out);
   json.begin_object();
   json.field("samples", spots.samples);
   json.field("weight", spots.value);
+  json.field("unit", spots.unit);
   if (!spots.event.empty()) {
     json.field("event", spots.event);
   }
-  if (center) {
+  write_events(json, "events", spots.parts);
+  json.key("events_left_out");
+  json.begin_array();
+  for (const EventCount& other : spots.events_left_out) {
+    json.begin_object();
+    json.field("name", other.name);
+    json.field("samples", other.samples);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("idle");
+  json.begin_object();
+  json.field("samples", spots.idle.samples);
+  json.key("share");
+  json.value(spots.idle.share());
+  json.end_object();
+  if (center.whole) {
     json.key("function");
-    write_row(json, *center);
+    write_row(json, *center.whole);
+    json.key("functions");
+    json.begin_array();
+    for (const HotSpot& row : center.functions) {
+      write_row(json, row);
+    }
+    json.end_array();
   }
   json.key("rows");
   json.begin_array();
@@ -169,64 +300,177 @@ void append_json(std::string& out, const HotSpots& spots, const ReportArguments&
   out += '\n';
 }
 
+/// A file of a report. Those that are packed already are opened anew when they are counted, so that
+/// thousands are not open at a time.
+struct OpenReport {
+  std::string path;
+  std::optional<app::PackedCapture> capture;
+  app::FileEvents events;
+};
+
+// One file is counted by its own choice, as it may find that a filter leaves nothing of that.
+std::vector<OpenReport> open_all(const ReportArguments& arguments, const Messages& messages,
+                                 int& exit_code) {
+  const bool several = arguments.files.size() > 1;
+  std::vector<OpenReport> files;
+  for (const std::string& path : arguments.files) {
+    Result<app::PackedCapture> opened = app::PackedCapture::open(path, arguments.options);
+    auto events = !opened   ? Result<app::FileEvents>(opened.error())
+                  : several ? app::events_of_file(opened->reader(), arguments.query)
+                            : Result<app::FileEvents>(app::FileEvents{});
+    if (!events) {
+      messages.error(path, events.error());
+      exit_code = std::max<int>(exit_code, exit_code_of(events.error()));
+      continue;
+    }
+    OpenReport& file = files.emplace_back();
+    file.path = path;
+    file.events = std::move(*events);
+    if (!several || opened->is_made()) {
+      file.capture = std::move(*opened);
+    }
+  }
+  return files;
+}
+
+app::ReportPlan plan_of(const std::vector<OpenReport>& files, app::HotSpotQuery& query,
+                        HotSpots& spots) {
+  if (files.size() < 2) {
+    return {};
+  }
+  std::vector<app::FileEvents> events;
+  for (const OpenReport& file : files) {
+    events.push_back(file.events);
+  }
+  app::ReportPlan plan = app::plan_report(events, query);
+  query.event_key = plan.event_key;
+  query.filters.count = plan.count;
+  spots.events_left_out = plan.events_left_out;
+  return plan;
+}
+
+// `; did you mean A, B?`: names that have the text in them, or else one that is spelled alike.
+std::string nearest_names(const std::string& text, const std::vector<std::string>& names) {
+  constexpr std::size_t kMostNames = 3;
+  const auto lower = [](std::string word) {
+    std::transform(word.begin(), word.end(), word.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return word;
+  };
+  const auto last_part = [](const std::string& name) {
+    return name.substr(name.find_last_of(":.!") + 1);
+  };
+  const std::string wanted = lower(last_part(text));
+  std::vector<std::string> found;
+  std::vector<std::string> parts;
+  for (const std::string& name : names) {
+    parts.push_back(lower(last_part(name)));
+    if (!wanted.empty() && lower(name).find(wanted) != std::string::npos) {
+      found.push_back(name);
+    }
+  }
+  const std::string near = found.empty() ? closest(wanted, parts) : std::string();
+  if (!near.empty()) {
+    found.push_back(names[static_cast<std::size_t>(std::find(parts.begin(), parts.end(), near) -
+                                                   parts.begin())]);
+  }
+  found.resize(std::min(found.size(), kMostNames));
+  return found.empty() ? "; `top` lists the names"
+                       : fmt::format("; did you mean {}?", fmt::join(found, ", "));
+}
+
+// Names are whole where programs read them, unless somebody wants them short.
+void shorten_names(HotSpots& spots) {
+  std::vector<app::FunctionTitle> titles;
+  for (const HotSpot& row : spots.rows) {
+    titles.push_back({row.name, "", ""});
+  }
+  std::vector<std::string> names = app::function_titles(titles, app::FunctionNames::kShort);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    spots.rows[i].name = std::move(names[i]);
+  }
+}
+
 // Adds the figures of one file.
-Status count_file(const Reader& reader, const std::string& file, const ReportArguments& arguments,
-                  HotSpots& spots, std::optional<HotSpot>& center) {
+Status count_file(OpenReport& file, const ReportArguments& arguments, HotSpots& spots,
+                  Center& center) {
+  if (!file.capture) {
+    Result<app::PackedCapture> opened = app::PackedCapture::open(file.path, arguments.options);
+    if (!opened) {
+      return opened.error();
+    }
+    file.capture = std::move(*opened);
+  }
+  const app::PackedCapture capture = std::move(*file.capture);
+  file.capture.reset();
+  const Reader& reader = capture.reader();
+  app::HotSpotQuery query = arguments.query;
+  query.linkage_names = arguments.names == app::FunctionNames::kLinkage;
   if (arguments.kind == ReportKind::kTop) {
-    Result<HotSpots> counted = app::hot_spots(reader, arguments.query);
+    Result<HotSpots> counted = app::hot_spots(reader, query);
     if (!counted) {
       return counted.error();
     }
     // Rows of sources have numbers of their file: those of two files are not the same source.
-    if (arguments.query.by == app::HotSpotKind::kSource && arguments.files.size() > 1) {
+    if (query.by == app::HotSpotKind::kSource && arguments.files.size() > 1) {
       for (HotSpot& row : counted->rows) {
-        row.name = file + ": " + row.name;
+        row.name = file.path + ": " + row.name;
       }
     }
     spots.add(*counted);
     return {};
   }
   const auto counted =
-      app::neighbours(reader, arguments.query, arguments.function,
+      app::neighbours(reader, query, arguments.function,
                       arguments.kind == ReportKind::kCallers ? app::NeighbourSide::kCallers
                                                              : app::NeighbourSide::kCallees);
   if (!counted) {
     return counted.error();
   }
   spots.add(counted->around);
-  if (!center) {
-    center = counted->center;
-  } else {
-    center->self += counted->center.self;
-    center->total += counted->center.total;
-  }
+  center = {counted->center, counted->matches, counted->occurring};
   return {};
 }
 
 }  // namespace
 
-int run_report(const ReportArguments& arguments, const Messages& messages) {
+int run_report(const ReportArguments& asked, const Messages& messages) {
+  ReportArguments arguments = asked;
   HotSpots spots;
-  std::optional<HotSpot> center;
+  Center center;
   int exit_code = kExitSuccess;
   bool any = false;
-  for (const std::string& file : arguments.files) {
-    const Result<app::PackedCapture> opened = app::PackedCapture::open(file, arguments.options);
-    const Status counted = opened ? count_file(opened->reader(), file, arguments, spots, center)
-                                  : Status(opened.error());
+  std::vector<OpenReport> files = open_all(arguments, messages, exit_code);
+  const app::ReportPlan plan = plan_of(files, arguments.query, spots);
+  for (OpenReport& file : files) {
+    if (!plan.takes(file.events)) {
+      messages.note(file.path, fmt::format("not counted: it has no {}", plan.event));
+      continue;
+    }
+    const Status counted = count_file(file, arguments, spots, center);
     if (counted) {
       any = true;
     } else {
-      messages.error(file, counted.error());
+      messages.error(file.path, counted.error());
       exit_code = std::max<int>(exit_code, exit_code_of(counted.error()));
     }
   }
   if (!any) {
     return exit_code;
   }
+  spots.event = plan.event.empty() ? spots.event : plan.event;
+  if (!center.occurring.empty()) {
+    messages.error(arguments.files.front(),
+                   fmt::format("no function '{}' occurs{}", arguments.function,
+                               nearest_names(arguments.function, center.occurring)));
+    return kExitUsage;
+  }
   app::sort_hot_spots(spots.rows, arguments.by_self);
   std::string text;
   if (arguments.json) {
+    if (arguments.names == app::FunctionNames::kShort) {
+      shorten_names(spots);
+    }
     append_json(text, spots, arguments, center);
   } else {
     append_table(text, spots, arguments, center);

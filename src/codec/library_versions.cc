@@ -1,7 +1,7 @@
 #include "codec/library_versions.h"
 
 #include <xxhash.h>
-#include <zip.h>
+#include <zlib.h>
 #include <zstd.h>
 
 namespace stackpack::codec {
@@ -13,7 +13,7 @@ std::vector<LibraryVersion> library_versions() {
       {"zstd", ZSTD_versionString()},
       {"xxHash", std::to_string(xxhash / (kPart * kPart)) + '.' +
                      std::to_string(xxhash / kPart % kPart) + '.' + std::to_string(xxhash % kPart)},
-      {"libzip", zip_libzip_version()},
+      {"zlib", zlibVersion()},
   };
 }
 

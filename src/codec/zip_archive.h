@@ -10,7 +10,7 @@
 
 namespace stackpack::codec {
 
-/// Reads members of a zip archive (libzip does the work). Threads: one at a time.
+/// Reads members of a zip archive that are stored or deflated. Threads: one at a time.
 class ZipArchive {
  public:
   struct Member {
@@ -23,7 +23,7 @@ class ZipArchive {
   static bool looks_like_zip(std::span<const std::byte> head);
 
   /// `source` must be seekable and outlive the archive.
-  /// Errors: kCorrupt, also for members that share bytes of the archive; kIo.
+  /// Errors: those of read_zip_directory(): kCorrupt also for members that share bytes; kIo.
   static Result<std::unique_ptr<ZipArchive>> open(io::ByteSource& source);
 
   ZipArchive(const ZipArchive&) = delete;

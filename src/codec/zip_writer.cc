@@ -1,16 +1,17 @@
 #include "codec/zip_writer.h"
 
+#include <algorithm>
+
 #include <zlib.h>
 
+#include "bytes/byte_cursor.h"
 #include "bytes/byte_writer.h"
+#include "codec/zip_layout.h"
 
 namespace stackpack::codec {
 
 namespace {
 
-constexpr std::uint32_t kLocalHeader = 0x0403'4B50;
-constexpr std::uint32_t kTableEntry = 0x0201'4B50;
-constexpr std::uint32_t kTableEnd = 0x0605'4B50;
 constexpr std::uint16_t kVersion = 20;
 constexpr std::uint16_t kFirstDay = 1U << 5 | 1U;  // 1 January 1980
 constexpr std::uint64_t kMostBytes = 0xFFFF'FFFE;
@@ -23,7 +24,7 @@ void write_common(bytes::ByteWriter& out, std::uint32_t checksum, std::uint32_t 
                   std::string_view name) {
   out.write(kVersion);
   out.write(std::uint16_t{0});  // flags
-  out.write(std::uint16_t{0});  // stored
+  out.write(kZipStored);
   out.write(std::uint16_t{0});  // time
   out.write(kFirstDay);
   out.write(checksum);
@@ -33,7 +34,38 @@ void write_common(bytes::ByteWriter& out, std::uint32_t checksum, std::uint32_t 
   out.write(std::uint16_t{0});  // extra field
 }
 
+void write_end(bytes::ByteWriter& out, std::uint16_t members, std::uint32_t table_bytes,
+               std::uint32_t table_at) {
+  out.write(kZipEnd);
+  out.write(std::uint32_t{0});  // disks
+  out.write(members);
+  out.write(members);
+  out.write(table_bytes);
+  out.write(table_at);
+  out.write(std::uint16_t{0});  // comment
+}
+
 }  // namespace
+
+bool ZipWriter::wrote(std::span<const std::byte> head, std::string_view folder) {
+  constexpr std::size_t kSizes = 12;  // checksum, sizes: what depends on the content
+  bytes::ByteWriter first;
+  first.write(kZipLocalHeader);
+  write_common(first, 0, 0, folder);
+  bytes::ByteWriter only;
+  write_end(only, 0, 0, 0);
+  if (std::ranges::equal(head, only.bytes())) {
+    return true;
+  }
+  const std::span<const std::byte> fixed = first.bytes().first(first.size() - kSizes - 4);
+  bytes::ByteCursor in(head, 0);
+  const bool same = std::ranges::equal(in.read_bytes(fixed.size()), fixed);
+  in.skip(kSizes);
+  in.skip(sizeof(std::uint16_t));  // the length of the name
+  const bool extended = in.read<std::uint16_t>() != 0;
+  const std::span<const std::byte> name = in.read_bytes(folder.size());
+  return same && in.ok() && !extended && std::ranges::equal(name, std::as_bytes(std::span(folder)));
+}
 
 Status ZipWriter::put(std::span<const std::byte> bytes) {
   offset_ += bytes.size();
@@ -49,7 +81,7 @@ Status ZipWriter::add(std::string_view name, std::span<const std::byte> content)
       0, static_cast<const Bytef*>(static_cast<const void*>(content.data())), content.size()));
   members_.push_back({std::string(name), checksum, size, static_cast<std::uint32_t>(offset_)});
   bytes::ByteWriter header;
-  header.write(kLocalHeader);
+  header.write(kZipLocalHeader);
   write_common(header, checksum, size, name);
   header.write_text(name);
   const Status written = put(header.bytes());
@@ -60,7 +92,7 @@ Status ZipWriter::finish() {
   const auto table_at = static_cast<std::uint32_t>(offset_);
   bytes::ByteWriter table;
   for (const Member& member : members_) {
-    table.write(kTableEntry);
+    table.write(kZipDirectoryEntry);
     table.write(kVersion);
     write_common(table, member.checksum, member.size, member.name);
     table.write(std::uint16_t{0});  // comment
@@ -71,14 +103,7 @@ Status ZipWriter::finish() {
     table.write_text(member.name);
   }
   const auto table_bytes = static_cast<std::uint32_t>(table.size());
-  const auto count = static_cast<std::uint16_t>(members_.size());
-  table.write(kTableEnd);
-  table.write(std::uint32_t{0});  // disks
-  table.write(count);
-  table.write(count);
-  table.write(table_bytes);
-  table.write(table_at);
-  table.write(std::uint16_t{0});  // comment
+  write_end(table, static_cast<std::uint16_t>(members_.size()), table_bytes, table_at);
   return put(table.bytes());
 }
 

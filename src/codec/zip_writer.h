@@ -20,6 +20,10 @@ namespace stackpack::codec {
 ///         error the archive is of no use.
 class ZipWriter {
  public:
+  /// Whether an archive that begins with `head` is one of this writer: one without members, or one
+  /// whose first member has a name that begins with `folder`. 30 bytes and those of `folder` tell.
+  static bool wrote(std::span<const std::byte> head, std::string_view folder);
+
   /// `write` takes the next bytes of the archive.
   explicit ZipWriter(std::function<Status(std::span<const std::byte>)> write)
       : write_(std::move(write)) {}

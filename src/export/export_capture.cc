@@ -1,6 +1,7 @@
 #include "export/export_job.h"
 #include "export/selection/capture_view.h"
 #include "io/directories.h"
+#include "io/files_read.h"
 #include "io/output_file.h"
 #include "io/output_rules.h"
 #include "stackpack/export.h"
@@ -38,18 +39,19 @@ bool is_compressed(ExportFormat format) {
 
 // Checked before anything is written, so that an error leaves no output behind, not even an empty
 // one on standard output.
-Status check_not_empty(exporting::SampleSelection& selection) {
+Status check_not_empty(exporting::SampleSelection& selection, ExportFormat format) {
   bool any = false;
   const Error enough{ErrorCode::kCancelled, kNoOffset, "export: one sample is enough"};
   const Status status = selection.for_each([&](std::span<const exporting::SelectedSample>) {
     any = true;
     return Status{enough};
   });
-  if (any) {
+  // A page says that threads were idle.
+  if (any || (format == ExportFormat::kHtml && selection.idle_left_out().samples != 0)) {
     return {};
   }
   if (status && selection.choose_next_event()) {
-    return check_not_empty(selection);
+    return check_not_empty(selection, format);
   }
   return status ? Status{Error{ErrorCode::kUsage, kNoOffset,
                                "export: no sample of the file is selected by these filters"}}
@@ -103,6 +105,7 @@ Status write_directory(ExportJob& job, const std::string& output) {
 
 Result<ExportReport> export_capture(const Reader& reader, const std::string& output,
                                     const ExportOptions& options) {
+  const io::FilesRead files_read;
   const Result<io::OutputRules> rules = rules_for(options);
   if (!rules) {
     return rules.error();
@@ -123,7 +126,8 @@ Result<ExportReport> export_capture(const Reader& reader, const std::string& out
   }
   // A page says itself that a capture has no samples.
   const bool may_be_empty = options.format == ExportFormat::kHtml && options.filter.empty();
-  if (const Status status = may_be_empty ? Status{} : check_not_empty(**selection); !status) {
+  if (const Status status = may_be_empty ? Status{} : check_not_empty(**selection, options.format);
+      !status) {
     return status.error();
   }
   std::string scratch = output == "-" ? io::temporary_directory() : io::directory_of(output);
@@ -132,10 +136,13 @@ Result<ExportReport> export_capture(const Reader& reader, const std::string& out
   if (!status) {
     return status.error();
   }
-  if ((*selection)->chose_event()) {
-    job.report.event = view->events[(*selection)->main_event()].name;
-    job.report.other_events = (*selection)->events_left_out();
+  const exporting::EventChoice& choice = (*selection)->choice();
+  if (choice.is_chosen()) {
+    job.report.event = choice.name_of(choice.main_event());
+    job.report.other_events = choice.left_out();
   }
+  job.report.unit = choice.measure_of(choice.main_event()).unit;
+  job.report.idle = (*selection)->idle_left_out();
   return job.report;
 }
 

@@ -6,6 +6,7 @@
 #include "export/html/joint_page.h"
 #include "export/output/export_output.h"
 #include "io/directories.h"
+#include "io/files_read.h"
 #include "io/output_file.h"
 #include "io/output_rules.h"
 #include "stackpack/export.h"
@@ -50,6 +51,7 @@ Result<ExportReport> write_page_of(std::span<const std::string> files, const std
 
 Result<ExportReport> export_page(std::span<const std::string> files, const std::string& output,
                                  const ExportOptions& options) {
+  const io::FilesRead files_read;
   return core::guarded([&] { return write_page_of(files, output, options); });
 }
 

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "io/files_read.h"
 #include "io/system_file.h"
 
 namespace stackpack::io {
@@ -17,10 +18,11 @@ Error system_error(std::string_view what) {
 class DescriptorSource final : public ByteSource {
  public:
   /// `owned`: closed at the end; without one the descriptor stays the caller's.
-  DescriptorSource(Descriptor owned, int descriptor, bool seekable, std::uint64_t size)
-      : owned_(std::move(owned)), descriptor_(descriptor), seekable_(seekable), size_(size) {}
+  DescriptorSource(Descriptor owned, int descriptor, bool seekable, const FileStatus& file)
+      : owned_(std::move(owned)), descriptor_(descriptor), seekable_(seekable), file_(file) {}
 
   Result<std::size_t> read(std::span<std::byte> into) override {
+    FilesRead::note(file_);
     if (seekable_) {
       const Result<std::size_t> count = read_at(position_, into);
       if (count.has_value()) {
@@ -39,6 +41,7 @@ class DescriptorSource final : public ByteSource {
     if (!seekable_) {
       return Error{ErrorCode::kUnsupported, offset, "input cannot be read at an offset"};
     }
+    FilesRead::note(file_);  // it may have been opened before this run
     std::size_t done = 0;
     while (done < into.size()) {
       const std::int64_t count = read_some_at(descriptor_, offset + done, into.subspan(done));
@@ -55,14 +58,14 @@ class DescriptorSource final : public ByteSource {
 
   [[nodiscard]] bool seekable() const override { return seekable_; }
   [[nodiscard]] std::optional<std::uint64_t> size() const override {
-    return seekable_ ? std::optional(size_) : std::nullopt;
+    return seekable_ ? std::optional(file_.bytes) : std::nullopt;
   }
 
  private:
   Descriptor owned_;
   int descriptor_;
   bool seekable_;
-  std::uint64_t size_;
+  FileStatus file_;
   std::uint64_t position_ = 0;
 };
 
@@ -134,9 +137,10 @@ Result<std::unique_ptr<DescriptorSource>> open_path(const std::string& path, Fif
   if (status.kind == FileKind::kDirectory) {
     return Error{ErrorCode::kUnsupported, kNoOffset, "is a directory", EISDIR};
   }
+  FilesRead::note(status);
   const int descriptor = file.get();
   return std::make_unique<DescriptorSource>(std::move(file), descriptor,
-                                            status.kind == FileKind::kRegular, status.bytes);
+                                            status.kind == FileKind::kRegular, status);
 }
 
 }  // namespace
@@ -161,8 +165,8 @@ std::unique_ptr<ByteSource> source_of_descriptor(int descriptor) {
   FileStatus status;
   const bool seekable =
       look_at(descriptor, status) && status.kind == FileKind::kRegular && is_at_start(descriptor);
-  return std::make_unique<DescriptorSource>(Descriptor(), descriptor, seekable,
-                                            seekable ? status.bytes : 0);
+  FilesRead::note(status);
+  return std::make_unique<DescriptorSource>(Descriptor(), descriptor, seekable, status);
 }
 
 std::unique_ptr<ByteSource> source_of_standard_input() {
@@ -204,8 +208,10 @@ Result<std::unique_ptr<ByteSource>> spool_to_temporary(ByteSource& source,
     size += *count;
   }
   const int descriptor = file.get();
+  FileStatus status;
+  status.bytes = size;  // it has no name: nobody can mean it
   return std::unique_ptr<ByteSource>(
-      std::make_unique<DescriptorSource>(std::move(file), descriptor, true, size));
+      std::make_unique<DescriptorSource>(std::move(file), descriptor, true, status));
 }
 
 Status read_exactly_at(ByteSource& source, std::uint64_t offset, std::span<std::byte> into,

@@ -28,8 +28,10 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path,
   }
   // First the object, then what it has to close and to remove.
   std::unique_ptr<OutputFile> file(new OutputFile);
+  file->rules_ = rules;
   if (path == "-") {
     file->descriptor_ = kOutputDescriptor;
+    file->target_ = path;
     return file;
   }
   FileStatus status;
@@ -45,7 +47,6 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path,
     file->descriptor_ = file->device_.get();
     return file;
   }
-  file->rules_ = rules;
   // Where symbolic links lead: replacing a link would leave what it points to as it was.
   file->target_ = exists ? resolved_path(path) : path;
   if (exists) {
@@ -66,6 +67,14 @@ Status OutputFile::fail(int os_error, std::string_view what) {
 }
 
 Status OutputFile::flush() {
+  // What was read since may be what standard output leads to.
+  if (target_ == "-") {
+    if (const Status allowed = check_output(target_, rules_); !allowed) {
+      failed_ = true;
+      error_ = allowed.error();
+      return error_;
+    }
+  }
   if (!write_all(descriptor_, buffer_)) {
     return fail(errno, "cannot write the output");
   }

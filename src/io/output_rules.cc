@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -12,6 +11,8 @@
 
 #include "io/directories.h"
 #include "io/file_names.h"
+#include "io/files_read.h"
+#include "io/temporary_name.h"
 #include "io/utf8_path.h"
 
 namespace stackpack::io {
@@ -42,6 +43,7 @@ Error refused(std::string_view why) {
 }
 
 constexpr std::string_view kIsInput = "is the input itself; give the output another name";
+constexpr std::string_view kIsRead = "is read for this output; give the output another name";
 
 void add_input(OutputRules& rules, const FileStatus& status) {
   rules.inputs.insert(status.identity);
@@ -62,8 +64,11 @@ Status add_files_of(OutputRules& rules, const std::string& directory) {
   return {};
 }
 
-bool is_input(const OutputRules& rules, const FileStatus& status) {
-  return rules.inputs.contains(status.identity);
+// Why nothing may be written to a file: it is read. Empty: it is not.
+std::string_view reason_to_keep(const OutputRules& rules, const FileStatus& status) {
+  return rules.inputs.contains(status.identity) ? kIsInput
+         : FilesRead::contains(status.identity) ? kIsRead
+                                                : std::string_view();
 }
 
 // Whether the file is one that may be replaced without force, judged by its first bytes.
@@ -93,24 +98,6 @@ Result<bool> may_replace(const std::string& path, const OutputRules& rules) {
   return rules.replaceable(std::span(head).first(size));
 }
 
-// The process in `OUT.tmp-PID-N`, when `name` is such a name for the output `out`.
-std::optional<std::uint32_t> owner_of(std::string_view name, std::string_view out) {
-  constexpr std::string_view kMark = ".tmp-";
-  if (!name.starts_with(out) || !name.substr(out.size()).starts_with(kMark)) {
-    return std::nullopt;
-  }
-  name.remove_prefix(out.size() + kMark.size());
-  const char* const end = name.data() + name.size();
-  std::uint32_t pid = 0;
-  const auto [dash, bad_pid] = std::from_chars(name.data(), end, pid);
-  if (bad_pid != std::errc{} || pid == 0 || dash == end || *dash != '-') {
-    return std::nullopt;
-  }
-  unsigned attempt = 0;
-  const auto [rest, bad_attempt] = std::from_chars(std::next(dash), end, attempt);
-  return bad_attempt == std::errc{} && rest == end ? std::optional(pid) : std::nullopt;
-}
-
 }  // namespace
 
 Status add_inputs(OutputRules& rules, std::span<const std::string> inputs) {
@@ -137,8 +124,9 @@ Status check_output(const std::string& output, const OutputRules& rules) {
   FileStatus status;
   if (output == "-") {
     // `>> input` is the same slip; a descriptor that is closed fails when it is written to.
-    return look_at(kOutputDescriptor, status) && is_input(rules, status) ? Status(refused(kIsInput))
-                                                                         : Status{};
+    const std::string_view keep =
+        look_at(kOutputDescriptor, status) ? reason_to_keep(rules, status) : std::string_view();
+    return keep.empty() ? Status{} : Status(refused(keep));
   }
   // Looking at what the system takes for a device may open it.
   if (const std::string_view problem = problem_with_path(output); !problem.empty()) {
@@ -151,8 +139,8 @@ Status check_output(const std::string& output, const OutputRules& rules) {
   if (status.kind != FileKind::kRegular) {
     return {};  // written to, never replaced; a directory is refused when it is opened
   }
-  if (is_input(rules, status)) {
-    return refused(kIsInput);
+  if (const std::string_view keep = reason_to_keep(rules, status); !keep.empty()) {
+    return refused(keep);
   }
   if (rules.force || status.bytes == 0) {
     return {};
@@ -172,7 +160,7 @@ Status check_output_directory(const std::string& directory, const OutputRules& r
   }
   for (const std::string& name : *names) {
     FileStatus status;
-    if (look_at(path_in(directory, name), status) && is_input(rules, status)) {
+    if (look_at(path_in(directory, name), status) && !reason_to_keep(rules, status).empty()) {
       return refused("holds the input; give the output another name");
     }
   }
@@ -187,7 +175,8 @@ void remove_leftovers(std::span<const std::string> outputs) {
     if (output != "-") {
       const fs::path path = path_of(output);
       const fs::path folder = path.parent_path();
-      names[folder.empty() ? "." : text_of(folder)].insert(text_of(path.filename()));
+      names[folder.empty() ? "." : text_of(folder)].insert(
+          std::string(temporary_stem(text_of(path.filename()))));
     }
   }
   for (const auto& [directory, wanted] : names) {
@@ -196,15 +185,14 @@ void remove_leftovers(std::span<const std::string> outputs) {
       continue;
     }
     for (const std::string& name : *listed) {
-      const std::size_t mark = name.rfind(".tmp-");
-      const auto out = mark == std::string::npos
-                           ? wanted.end()
-                           : wanted.find(std::string_view(name).substr(0, mark));
-      if (out == wanted.end()) {
+      const std::optional<TemporaryOwner> owner = owner_of_temporary(name);
+      if (!owner || wanted.count(owner->stem) == 0) {
         continue;
       }
-      if (const std::optional<std::uint32_t> owner = owner_of(name, *out)) {
-        remove_if_abandoned(path_in(directory, name), *owner);
+      const std::string path = path_in(directory, name);
+      FileStatus status;
+      if (look_at(path, status) && !FilesRead::contains(status.identity)) {
+        remove_if_abandoned(path, owner->pid);
       }
     }
   }

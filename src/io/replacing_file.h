@@ -10,7 +10,7 @@
 namespace stackpack::io {
 
 /// A new file beside a target, which takes the target's place or is gone: nameless where the system
-/// can do that, else as TARGET.tmp-PID-N.
+/// can do that, else under a temporary_name().
 ///
 /// Errors:  failures set errno.
 /// Threads: one at a time.

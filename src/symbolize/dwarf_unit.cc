@@ -272,24 +272,37 @@ class DwarfUnit {
       damaged_ = true;
       return;
     }
+    InlinedCall call;
     std::uint32_t row = kNoInline;
+    bool asked_for = false;
     each_range(die, bias_, [&](std::uint64_t begin, std::uint64_t end, const Some& some) {
-      row = row == kNoInline ? add_call(die, parent) : row;
+      if (!asked_for) {
+        asked_for = true;
+        call = call_of(die, parent);
+        row = call.name == kNoText ? parent : search_.names.add_call(call);
+      }
       for (std::size_t i = some.first; i < some.last; ++i) {
         DwarfPlace& place = search_.places[i];
+        if (call.name == kNoText) {
+          place.file = call.call_file;
+          place.line = call.call_line;
+        }
         place.inlined = row;
         place.begin = std::max(place.begin, begin);
         place.end = std::min(place.end, end);
       }
     });
-    if (row != kNoInline) {
+    if (asked_for && call.name == kNoText) {
+      // It would break the chain: what is inside belongs to the one around.
+      ++search_.names.losses().nameless_calls;
+    } else if (asked_for) {
       take_inlined(die, row, inlines + 1, depth + 1);
     } else if (nests_) {
       walk(die, depth + 1);
     }
   }
 
-  std::uint32_t add_call(Dwarf_Die& die, std::uint32_t parent) {
+  InlinedCall call_of(Dwarf_Die& die, std::uint32_t parent) {
     InlinedCall call;
     call.parent = parent;
     const LinkedName names = names_of(die);
@@ -300,7 +313,7 @@ class DwarfUnit {
       call.call_file = file_text(::dwarf_filesrc(files_, file, nullptr, nullptr));
     }
     call.call_line = static_cast<std::uint32_t>(dwarf_number(die, DW_AT_call_line));
-    return search_.names.add_call(call);
+    return call;
   }
 
   template <typename Visit>

@@ -120,6 +120,7 @@ void read_segments(io::ByteSource& file, const Header& header, ElfIdentity& elf,
     segment.file_bytes = read_word(row, elf.is_64_bit);
     segment.memory_bytes = read_word(row, elf.is_64_bit);
     flags |= elf.is_64_bit ? 0 : row.read<std::uint32_t>();
+    segment.alignment = read_word(row, elf.is_64_bit);
     segment.executable = (flags & PF_X) != 0;
     if (type == PT_LOAD) {
       elf.segments.push_back(segment);
@@ -274,15 +275,20 @@ void read_sections(io::ByteSource& file, Header header, ElfIdentity& elf) {
   }
 }
 
+// Whether the executable segments still have all their bytes, which may be in another file.
+bool keeps_code_bytes(const ElfIdentity& elf) {
+  return std::all_of(elf.segments.begin(), elf.segments.end(), [](const ElfSegment& segment) {
+    return !segment.executable || segment.file_bytes == segment.memory_bytes;
+  });
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> ElfIdentity::address_of(std::uint64_t offset) const {
   for (const bool executable : {true, false}) {
     for (const ElfSegment& segment : segments) {
-      // The file of debug sections alone keeps the sizes in memory only.
-      const std::uint64_t bytes = has_code ? segment.file_bytes : segment.memory_bytes;
       if (segment.executable == executable && offset >= segment.offset &&
-          offset - segment.offset < bytes) {
+          offset - segment.offset < segment.file_bytes) {
         return segment.address + (offset - segment.offset);
       }
     }
@@ -293,9 +299,8 @@ std::optional<std::uint64_t> ElfIdentity::address_of(std::uint64_t offset) const
 std::optional<std::uint64_t> ElfIdentity::offset_of(std::uint64_t address) const {
   for (const bool executable : {true, false}) {
     for (const ElfSegment& segment : segments) {
-      const std::uint64_t bytes = has_code ? segment.file_bytes : segment.memory_bytes;
       if (segment.executable == executable && address >= segment.address &&
-          address - segment.address < bytes) {
+          address - segment.address < segment.file_bytes) {
         return segment.offset + (address - segment.address);
       }
     }
@@ -312,6 +317,7 @@ Result<ElfIdentity> read_elf_identity(io::ByteSource& file) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> notes;
   read_segments(file, *header, elf, notes);
   read_sections(file, *header, elf);
+  elf.has_image_offsets = elf.has_code || elf.type == ET_REL || keeps_code_bytes(elf);
   for (const auto& [offset, size] : notes) {
     if (elf.build_id.empty()) {
       read_build_id(read_part(file, offset, size, kMostNoteBytes), elf);

@@ -18,6 +18,7 @@ struct ElfSegment {
   std::uint64_t file_bytes = 0;
   std::uint64_t memory_bytes = 0;
   bool executable = false;
+  std::uint64_t alignment = 0;
 };
 
 /// What says which ELF file this is, and which others belong to it.
@@ -28,6 +29,9 @@ struct ElfIdentity {
   std::uint16_t machine = 0;  ///< EM_*
   /// Of a kernel module (ET_REL) its sections with code: offsets count from where it is mapped.
   std::vector<ElfSegment> segments;
+  /// Whether `segments` have the offsets of the image. What strips an image gives its debug file
+  /// others, which say nothing of the image, and takes the bytes of executable segments away.
+  bool has_image_offsets = false;
   std::vector<std::uint8_t> build_id;  ///< empty: none
   std::string debug_link;              ///< name of the file with its debug sections; empty: none
   std::uint32_t debug_link_crc = 0;
@@ -47,7 +51,8 @@ struct ElfIdentity {
   };
   Sections sections;
 
-  /// The address of a byte of the file; of several segments that have it the executable one.
+  /// The address of a byte of the image, when its offsets are known; of several segments that have
+  /// it the executable one.
   [[nodiscard]] std::optional<std::uint64_t> address_of(std::uint64_t offset) const;
   /// The other way round.
   [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address) const;

@@ -24,6 +24,7 @@
 #include "symbolize/library_memory.h"
 #include "symbolize/module_placement.h"
 #include "symbolize/packed_module.h"
+#include "symbolize/split_files.h"
 
 namespace stackpack::symbolize {
 
@@ -161,16 +162,6 @@ class DwarfFile {
   bool is_damaged_;
 };
 
-// The folder of an open file.
-std::string folder_of(int descriptor) {
-  const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
-  constexpr std::size_t kLongestPath = 4096;
-  std::string path(kLongestPath, '\0');
-  const ssize_t size = ::readlink(link.c_str(), path.data(), path.size());
-  path.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
-  return path.substr(0, path.rfind('/'));
-}
-
 bool is_regular_file(const std::string& path) {
   return io::open_rooted_file("", path).has_value();
 }
@@ -184,7 +175,7 @@ bool may_open_split(int descriptor, SplitFiles where, std::string_view folder,
   }
   const bool absolute = name.starts_with('/');
   if (!absolute && name.find("..") == std::string_view::npos) {
-    const std::string beside = folder_of(descriptor) + "/" + std::string(name);
+    const std::string beside = folder_of_file(descriptor) + "/" + std::string(name);
     const Result<io::RootedFile> file = io::open_rooted_file("", beside);
     if (file || file.error().code != ErrorCode::kNotFound) {
       return file.has_value();

@@ -1,4 +1,5 @@
 #include "symbolize/elf_names.h"
+#include "symbolize/split_files.h"
 
 namespace stackpack::symbolize {
 
@@ -14,6 +15,14 @@ Status read_elf_names(const ElfFiles& /*files*/, const SymbolRequest& /*request*
 std::optional<std::uint64_t> elf_symbol_address(const ElfFiles& /*files*/,
                                                 std::string_view /*symbol*/) {
   return std::nullopt;
+}
+
+std::string folder_of_file(int /*descriptor*/) {
+  return {};
+}
+
+io::Descriptor open_split_file(const std::string& /*path*/, const SplitFolders& /*where*/) {
+  return {};
 }
 
 }  // namespace stackpack::symbolize

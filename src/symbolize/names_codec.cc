@@ -14,6 +14,16 @@ namespace {
 using bytes::ByteCursor;
 using bytes::ByteWriter;
 
+template <typename Losses, typename Visit>
+void for_each_loss(Losses& losses, const Visit& visit) {
+  visit(losses.damaged_parts);
+  visit(losses.missing_files);
+  visit(losses.other_builds);
+  visit(losses.kernel_not_placed);
+  visit(losses.nameless_calls);
+  visit(losses.functions_there);
+}
+
 // No number: 0; else the number + 1.
 void write_number(ByteWriter& out, std::uint32_t number) {
   out.write_varint(number == kNoText ? 0 : std::uint64_t{number} + 1);
@@ -88,10 +98,7 @@ class AnswerReader {
 
   Result<FoundNames> read() {
     FoundNames found;
-    found.losses.damaged_parts = in_.read_varint();
-    found.losses.missing_files = in_.read_varint();
-    found.losses.other_builds = in_.read_varint();
-    found.losses.functions_there = in_.read_varint();
+    for_each_loss(found.losses, [this](std::uint64_t& count) { count = in_.read_varint(); });
     Names& names = found.names;
     for (std::size_t left = count(); left > 0 && ok_; --left) {
       read_text(names.texts);
@@ -153,6 +160,7 @@ class AnswerReader {
     InlinedCall row;
     row.parent = read_number(in_, before, ok_);
     row.name = read_number(in_, texts_, ok_);
+    ok_ = ok_ && row.name != kNoText;
     row.linkage = read_number(in_, texts_, ok_);
     row.call_file = read_number(in_, texts_, ok_);
     row.call_line = read_u32(in_, ok_);
@@ -180,10 +188,7 @@ class AnswerReader {
 std::vector<std::byte> encode_names(const FoundNames& found) {
   const Names& names = found.names;
   ByteWriter out;
-  out.write_varint(found.losses.damaged_parts);
-  out.write_varint(found.losses.missing_files);
-  out.write_varint(found.losses.other_builds);
-  out.write_varint(found.losses.functions_there);
+  for_each_loss(found.losses, [&out](std::uint64_t count) { out.write_varint(count); });
   out.write_varint(names.texts.size());
   for (std::size_t i = 0; i < names.texts.size(); ++i) {
     const std::string_view text = names.texts[static_cast<std::uint32_t>(i)];

@@ -12,6 +12,10 @@ struct ReadLosses {
   std::uint64_t missing_files = 0;
   /// 1: the file, whose build id could not be looked at before, is of another build.
   std::uint64_t other_builds = 0;
+  /// 1: the symbol that says how far the kernel was moved is not in it.
+  std::uint64_t kernel_not_placed = 0;
+  /// Inlined calls that have no name here: it is in a file that several share, and that is missing.
+  std::uint64_t nameless_calls = 0;
   /// Above 0: there are functions, whether one has any of the addresses or not.
   std::uint64_t functions_there = 0;
 

@@ -1,6 +1,7 @@
 #include "symbolize/symbol_files.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <memory>
 #include <system_error>
@@ -53,6 +54,10 @@ class Search {
   FoundFiles run() {
     OpenElf image = find_image();
     OpenElf debug = find_debug(image);
+    OpenElf& missing = image.file ? debug : image;
+    if (!missing.file && !is_whole(image)) {
+      missing = find_in_kits(image.file ? image.elf.build_id : key_.build_id);
+    }
     FoundFiles found;
     if (!image.file && !debug.file && packed_.file) {
       image = std::move(packed_);
@@ -71,6 +76,14 @@ class Search {
     found.package = std::move(package.file);
     found.image_path = image.at.text();
     found.debug_path = debug.at.text();
+    if (shortage_ != 0) {  // what was found may not be all there is
+      found.end = SearchEnd::kShortage;
+      found.shortage = {ErrorCode::kResource, kNoOffset, "cannot open files of images", shortage_};
+    }
+    if (found.end == SearchEnd::kFound && !found.packed && !found.layout.has_image_offsets &&
+        !place_segments(found.layout, key_.mappings)) {
+      found.end = SearchEnd::kNotPlaced;
+    }
     return found;
   }
 
@@ -86,8 +99,11 @@ class Search {
     OpenElf opened;
     Result<io::RootedFile> file = io::open_rooted_file(candidate.root, candidate.path);
     if (!file) {
+      const int number = file.error().os_error;
       if (file.error().code == ErrorCode::kUnsupported) {
         note(SearchEnd::kNotAFile);
+      } else if (number == EMFILE || number == ENFILE || number == ENOMEM) {
+        shortage_ = number;
       }
       return opened;
     }
@@ -207,10 +223,15 @@ class Search {
     return {};
   }
 
+  // Whether nothing was stripped from an image.
+  static bool is_whole(const OpenElf& image) {
+    return image.file && image.elf.has_dwarf && image.elf.has_symbols;
+  }
+
   OpenElf find_debug(const OpenElf& image) {
     const std::span<const std::uint8_t> id =
         image.file ? std::span<const std::uint8_t>(image.elf.build_id) : key_.build_id;
-    if (image.file && image.elf.has_dwarf && image.elf.has_symbols) {
+    if (is_whole(image)) {
       return {};
     }
     if (const std::string text = build_id_text(id); text.size() > 2) {
@@ -235,8 +256,7 @@ class Search {
         }
       }
     }
-    OpenElf linked = image.file ? find_by_link(image) : OpenElf();
-    return linked.file ? std::move(linked) : find_in_kits(id);
+    return image.file ? find_by_link(image) : OpenElf();
   }
 
   OpenElf find_in_kits(std::span<const std::uint8_t> id) {
@@ -299,6 +319,12 @@ class Search {
       add_by_build_id({"", directory}, text, true, candidates);
       add_by_build_id({directory, std::string(kDebugFolder)}, text, true, candidates);
       candidates.push_back({"", directory + "/" + std::string(name_of(elf.alternate_link))});
+      if (elf.alternate_link.starts_with('/')) {
+        candidates.push_back({directory, elf.alternate_link});
+      }
+      if (elf.alternate_link.starts_with(kDebugFolder)) {
+        candidates.push_back({"", directory + elf.alternate_link.substr(kDebugFolder.size())});
+      }
     }
     add_by_build_id({places_.root, std::string(kDebugFolder)}, text, true, candidates);
     candidates.push_back(elf.alternate_link.starts_with('/')
@@ -342,7 +368,8 @@ class Search {
   const ImageKey& key_;
   const SymbolPlaces& places_;
   SearchEnd end_ = SearchEnd::kNoFile;
-  OpenElf packed_;  // a file that could not be looked into
+  int shortage_ = 0;  // errno of an opening that failed for want of descriptors or memory
+  OpenElf packed_;    // a file that could not be looked into
 };
 
 }  // namespace
@@ -395,6 +422,11 @@ std::string_view reason_of(SearchEnd end, std::string_view no_build_id) {
       return "not an ELF file";
     case SearchEnd::kNotAFile:
       return "not a regular file";
+    case SearchEnd::kShortage:
+      return "too many open files, or no memory";
+    case SearchEnd::kNotPlaced:
+      return "only its debug file is here, and its mappings do not say where in the image that "
+             "code is; the image or a kit of it does";
   }
   return "no file";
 }

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "io/descriptor.h"
+#include "stackpack/result.h"
 #include "symbolize/elf_identity.h"
+#include "symbolize/segment_placement.h"
 #include "symbolize/symbol_kit.h"
 
 namespace stackpack::symbolize {
@@ -29,6 +31,7 @@ struct SymbolPlaces {
 struct ImageKey {
   std::string_view path;
   std::span<const std::uint8_t> build_id;  ///< empty: not recorded
+  std::span<const ImageMapping> mappings{};
 };
 
 /// Why an image has no names, or what it has.
@@ -38,7 +41,9 @@ enum class SearchEnd : std::uint8_t {
   kOtherBuildId,  ///< there is a file, of another build
   kNoBuildId,     ///< nothing says that a file is the one that was recorded
   kNotElf,
-  kNotAFile,  ///< a device, a FIFO, a folder
+  kNotAFile,   ///< a device, a FIFO, a folder
+  kShortage,   ///< nobody knows: no more files could be opened, or there was no memory
+  kNotPlaced,  ///< a debug file alone, and the mappings do not say what it is of the image
 };
 
 /// The same for people; empty for kFound. `no_build_id`: what kNoBuildId is called, which depends
@@ -48,11 +53,15 @@ std::string_view reason_of(SearchEnd end, std::string_view no_build_id);
 /// The files of an image, open.
 struct FoundFiles {
   SearchEnd end = SearchEnd::kNoFile;
-  io::Descriptor image;      ///< not there when only its debug file was found
+  Error shortage{};  ///< of kShortage: kResource
+  /// Not there when only its debug file was found. The entry of a kit stands for one that is
+  /// missing: it has the image's headers.
+  io::Descriptor image;
   io::Descriptor debug;      ///< what was stripped from it
   io::Descriptor alternate;  ///< what several debug files share
   io::Descriptor package;    ///< of its split debug information
-  ElfIdentity layout;        ///< of the image, else of the debug file
+  /// Of the image, else of the debug file, with offsets of the image unless `end` is kNotPlaced.
+  ElfIdentity layout;
   /// `image` is a packed kernel module, which was not looked into, and there is nothing else.
   bool packed = false;
   bool has_split = false;   ///< parts of the debug information may be in .dwo files
@@ -61,7 +70,8 @@ struct FoundFiles {
   std::string debug_path;
 };
 
-/// Finds the files of an ELF image. Nothing is fetched from elsewhere.
+/// Finds the files of an ELF image. Nothing is fetched from elsewhere. Where the end is kNotPlaced
+/// there are files, but offsets of the capture are not to be looked up in them.
 FoundFiles find_elf_files(const ImageKey& key, const SymbolPlaces& places);
 
 /// Opens those of places.directories that are files and not folders as kits.

@@ -58,6 +58,7 @@ SymbolIndex::SymbolIndex(std::span<const Process> processes, std::span<const Mod
       functions_(names.functions, first_rows_),
       lines_(names.lines, first_rows_),
       epochs_(processes, modules, functions_),
+      entries_(names, modules, first_rows_),
       any_functions_(!names.functions.empty()) {}
 
 // Of all functions that ever had the address, the one born last at or before the time; if there is
@@ -87,8 +88,11 @@ bool SymbolIndex::name_at(const Place& place, std::uint64_t time_ns, CodeLocatio
   location.name = names_.texts[function->name];
   location.linkage =
       names_.texts[function->linkage == kNoText ? function->name : function->linkage];
-  location.file = names_.texts[function->file];
-  location.line = function->line;
+  if (function->source != FunctionSource::kPdb) {
+    // A PDB says where a function is written and has the lines of its code, if they are any.
+    location.file = names_.texts[function->file];
+    location.line = function->line;
+  }
   lines_.each(place.owner, place.address, [&](const CodeLine& line) {
     if (line.born_ns != kUnknownTime && line.born_ns != function->born_ns) {
       return;  // of other code that had these bytes
@@ -134,7 +138,10 @@ void SymbolIndex::expand(const CodeLocation& location, std::vector<InlineFrame>&
   for (std::uint32_t at = location.inlined; at < names_.inlined.size();) {
     const InlinedCall& call = names_.inlined[at];
     const std::uint32_t linkage = call.linkage == kNoText ? call.name : call.linkage;
-    frames.push_back({names_.texts[call.name], names_.texts[linkage], file, line});
+    // One without a name would break the chain: what is inside belongs to the one around.
+    if (call.name != kNoText) {
+      frames.push_back({names_.texts[call.name], names_.texts[linkage], file, line});
+    }
     file = names_.texts[call.call_file];
     line = call.call_line;
     at = call.parent;
@@ -150,6 +157,27 @@ bool SymbolIndex::stands_for_name(const Frame& frame) const {
 
 bool SymbolIndex::is_name(const Module& module) const {
   return facts_.synthetic_frames && module.size == 1 && module.build_id.empty();
+}
+
+// Whether `frame` was interrupted in `callee`'s favour, or is where a signal handler returns to,
+// though nobody called it from there.
+bool SymbolIndex::was_not_called(const Frame& frame, const Frame& callee, std::uint32_t pid,
+                                 std::uint64_t time_ns) const {
+  const bool kernel = frame.mode == FrameMode::kKernel || frame.mode == FrameMode::kGuestKernel;
+  const auto kind_of = [kernel](const CodeLocation& location) {
+    return location.function == nullptr ? EntryKind::kNone : entry_kind(location.linkage, kernel);
+  };
+  const EntryKind entered = kind_of(locate_before(callee, pid, time_ns, 0));
+  if (entered == EntryKind::kInterrupt || (entered == EntryKind::kSignalReturn && facts_.unwound)) {
+    return true;
+  }
+  const CodeLocation own = locate_before(frame, pid, time_ns, 0);
+  if (entered == EntryKind::kThunk) {
+    // Its function may not be named yet, because nobody asked for this byte.
+    return own.function != nullptr ? own.function_offset == 0
+                                   : locate_before(frame, pid, time_ns, 1).function != nullptr;
+  }
+  return own.function_offset == 0 && kind_of(own) == EntryKind::kSignalReturn;
 }
 
 // The location of the byte `back` bytes before the address of a frame.

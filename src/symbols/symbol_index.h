@@ -9,6 +9,7 @@
 #include "capture/module_map.h"
 #include "stackpack/names.h"
 #include "stackpack/symbols.h"
+#include "symbols/interrupt_entries.h"
 #include "symbols/naming_epochs.h"
 #include "symbols/range_index.h"
 
@@ -29,6 +30,9 @@ class SymbolIndex {
     /// Callers are recorded as return addresses, as sampling kernels do. What other profilers
     /// exported has addresses within the calling instruction already.
     bool return_addresses = true;
+    /// User frames were found by unwind tables, which lead from a signal handler to the
+    /// interrupted address; chains of frame pointers do not.
+    bool unwound = false;
   };
   SymbolIndex(std::span<const Process> processes, std::span<const Module> modules,
               const Names& names, const Facts& facts);
@@ -37,6 +41,19 @@ class SymbolIndex {
 
   [[nodiscard]] CodeLocation locate(const Frame& frame, std::uint32_t pid, std::uint64_t time_ns,
                                     AddressUse use) const;
+  /// As Symbols::use_of.
+  [[nodiscard]] AddressUse use_of(std::span<const Frame> leaf_first, std::size_t index,
+                                  std::uint32_t pid, std::uint64_t time_ns) const {
+    const Frame& frame = leaf_first[index];
+    if (index == 0 || frame.mode != leaf_first[index - 1].mode) {
+      return AddressUse::kExact;
+    }
+    const Frame& callee = leaf_first[index - 1];
+    const bool may_be_exact = entries_.may_have(callee.address) || entries_.may_have(frame.address);
+    return may_be_exact && was_not_called(frame, callee, pid, time_ns) ? AddressUse::kExact
+                                                                       : AddressUse::kReturn;
+  }
+
   /// As Symbols::expand.
   void expand(const CodeLocation& location, std::vector<InlineFrame>& frames) const;
   [[nodiscard]] const NamingEpochs& epochs() const { return epochs_; }
@@ -51,6 +68,8 @@ class SymbolIndex {
     std::uint64_t address = 0;
   };
 
+  [[nodiscard]] bool was_not_called(const Frame& frame, const Frame& callee, std::uint32_t pid,
+                                    std::uint64_t time_ns) const;
   [[nodiscard]] bool stands_for_name(const Frame& frame) const;
   [[nodiscard]] bool is_name(const Module& module) const;
   [[nodiscard]] const Function* function_at(const Place& place, std::uint64_t time_ns) const;
@@ -71,6 +90,7 @@ class SymbolIndex {
   RangeIndex<Function> functions_;
   RangeIndex<CodeLine> lines_;
   NamingEpochs epochs_;
+  InterruptEntries entries_;
   bool any_functions_;
 };
 

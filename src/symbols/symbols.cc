@@ -30,11 +30,6 @@ struct Symbols::Impl {
   const symbols::SymbolIndex index;
 };
 
-AddressUse address_use(std::span<const Frame> leaf_first, std::size_t index) {
-  return index == 0 || leaf_first[index].mode != leaf_first[index - 1].mode ? AddressUse::kExact
-                                                                            : AddressUse::kReturn;
-}
-
 Symbols::Symbols(std::unique_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 Symbols::~Symbols() = default;
 
@@ -61,7 +56,8 @@ Result<std::unique_ptr<const Symbols>> Symbols::load(const Reader& reader) {
     });
   };
   const symbols::SymbolIndex::Facts facts{says(capture::SyntheticFrames::kMetadataKey),
-                                          !says("samples.aggregated")};
+                                          !says("samples.aggregated"),
+                                          reader.statistics().samples.unwound != 0};
   return std::unique_ptr<const Symbols>(new Symbols(std::make_unique<const Impl>(
       Tables{std::move(*processes), std::move(*modules), std::move(*names), facts})));
 }
@@ -71,11 +67,16 @@ CodeLocation Symbols::locate(const Frame& frame, std::uint32_t pid, std::uint64_
   return impl_->index.locate(frame, pid, time_ns, use);
 }
 
+AddressUse Symbols::use_of(std::span<const Frame> leaf_first, std::size_t index, std::uint32_t pid,
+                           std::uint64_t time_ns) const {
+  return impl_->index.use_of(leaf_first, index, pid, time_ns);
+}
+
 void Symbols::locate_stack(std::span<const Frame> leaf_first, std::uint32_t pid,
                            std::uint64_t time_ns, std::vector<CodeLocation>& locations) const {
   locations.clear();
   for (std::size_t i = 0; i < leaf_first.size(); ++i) {
-    locations.push_back(locate(leaf_first[i], pid, time_ns, address_use(leaf_first, i)));
+    locations.push_back(locate(leaf_first[i], pid, time_ns, use_of(leaf_first, i, pid, time_ns)));
   }
 }
 

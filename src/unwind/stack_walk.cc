@@ -15,9 +15,10 @@ std::size_t slot_of(std::uint64_t address, std::uint64_t seed, unsigned bits) {
 
 }  // namespace
 
-StackWalker::StackWalker(Machine machine, FindCode find_code)
+StackWalker::StackWalker(Machine machine, FindCode find_code, FollowsCall follows_call)
     : traits_(traits_of(machine)),
       find_code_(std::move(find_code)),
+      follows_call_(std::move(follows_call)),
       rules_(machine),
       // Nothing is at address 0 of a space that is not known, should it be asked for.
       by_space_(std::size_t{1} << kSpaceBits,
@@ -188,7 +189,10 @@ std::optional<WalkEnd> StackWalker::step_by_rule(const FrameRule& rule, const Th
     return failed;
   }
   const std::uint64_t stack_pointer = registers_.values[traits_.stack_pointer];
-  if (!rule.is_signal_frame && (may_stay_ ? cfa < stack_pointer : cfa <= stack_pointer)) {
+  // A function may have nothing on the stack while its return address is in a register.
+  const bool may_stay =
+      all_known_ && (traits_.leaf_keeps_return || rule.return_address.kind == RuleKind::kRegister);
+  if (!rule.is_signal_frame && (may_stay ? cfa < stack_pointer : cfa <= stack_pointer)) {
     return WalkEnd::kNoProgress;
   }
   std::uint64_t address = 0;
@@ -215,7 +219,7 @@ std::optional<WalkEnd> StackWalker::step_by_rule(const FrameRule& rule, const Th
       registers_.forget(saved[i].number);
     }
   }
-  may_stay_ = traits_.leaf_keeps_return && rule.is_signal_frame;
+  all_known_ = rule.is_signal_frame;
   if (rule.signs_return || (address & ~traits_.code_bits) != 0) {
     address &= traits_.code_bits;
   }
@@ -242,7 +246,10 @@ std::optional<WalkEnd> StackWalker::step_by_frame_pointer(const ThreadState& thr
     return why == WalkEnd::kOtherStack ? WalkEnd::kNoTable : why;
   }
   address &= traits_.code_bits;
-  if (next != 0 && next <= pointer) {
+  // A caller may keep other things in the register. Then the frame has to be just what the stack
+  // pointer refers to, with the address behind a call.
+  const bool is_chained = next == 0 || next > pointer;
+  if (!is_chained && !(pointer == stack_pointer && follows_call_(space_, address))) {
     return WalkEnd::kNoTable;
   }
   const std::optional<WalkEnd> ended = enter(address, false);
@@ -254,7 +261,7 @@ std::optional<WalkEnd> StackWalker::step_by_frame_pointer(const ThreadState& thr
   registers_.set(traits_.pc, address);
   registers_.set(traits_.frame_pointer, next);
   registers_.set(traits_.stack_pointer, pointer + 2 * kWord);
-  may_stay_ = false;
+  all_known_ = false;
   return std::nullopt;
 }
 
@@ -263,7 +270,7 @@ WalkEnd StackWalker::walk(std::uint32_t space, const ThreadState& thread) {
   ++counts_.walks;
   space_ = space;
   registers_ = thread.registers;
-  may_stay_ = traits_.leaf_keeps_return;
+  all_known_ = true;
   frames_.push_back(registers_.values[traits_.pc]);
   answer_ = look_up_leaf(thread);
   std::optional<WalkEnd> end;

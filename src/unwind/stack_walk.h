@@ -6,8 +6,9 @@
 // each in a table of fixed size, then by (image, address), since processes run the same programs.
 //
 // Where no table covers the code (code made at run time, runtimes that keep frame pointers), the
-// frame pointer is followed if what it refers to looks like a frame. A rule that fails is never
-// replaced by a guess: a walk ends there, and says why.
+// frame pointer is followed if what it refers to looks like a frame: the caller's one is above, or
+// the frame is all that the function has and its return address follows a call. A rule that fails
+// is never replaced by a guess: a walk ends there, and says why.
 #pragma once
 
 #include <array>
@@ -79,9 +80,11 @@ class StackWalker {
  public:
   /// Finds what is at an address of address space `space`; it must always say the same.
   using FindCode = std::function<CodePlace(std::uint32_t space, std::uint64_t address)>;
+  /// Whether the instruction before an address calls; false, too, where its code is not at hand.
+  using FollowsCall = std::function<bool(std::uint32_t space, std::uint64_t address)>;
   static constexpr std::size_t kMostFrames = 16'384;
 
-  StackWalker(Machine machine, FindCode find_code);
+  StackWalker(Machine machine, FindCode find_code, FollowsCall follows_call);
 
   /// Walks. frames(): leaf first, at least the leaf.
   WalkEnd walk(std::uint32_t space, const ThreadState& thread);
@@ -125,6 +128,7 @@ class StackWalker {
 
   MachineTraits traits_;
   FindCode find_code_;
+  FollowsCall follows_call_;
   RuleTable rules_;
   std::vector<SpaceEntry> by_space_;
   std::vector<ImageEntry> by_image_;
@@ -134,8 +138,8 @@ class StackWalker {
   // Of the walk under way.
   std::uint32_t space_ = 0;
   Registers registers_;
-  Answer answer_ = 0;      // for the last frame
-  bool may_stay_ = false;  // the caller's frame may begin where this one does
+  Answer answer_ = 0;       // for the last frame
+  bool all_known_ = false;  // registers have values as the function left them, not as it found them
   std::uint64_t last_lookup_ = 0;
 };
 

@@ -71,16 +71,28 @@ std::map<std::string, std::size_t> rows_by_id(const ArrowContent& table) {
 
 TEST_SUITE("arrow tables") {
   TEST_CASE("arrow tables: samples are those of the reader") {
-    const SpkContent content = placed_content(70'000);
+    SpkContent content = placed_content(70'000);
+    for (std::size_t i = 0; i < content.samples.size(); i += 3) {
+      StoredSample& sample = content.samples[i];
+      (i % 2 == 0 ? sample.cpu : i % 9 == 0 ? sample.pid : sample.tid) = kUnknownId;
+    }
     const std::vector<std::byte> file = spk_bytes(content);
     const auto tables = tables_of(file);
     const ArrowContent samples = read_table(*tables, ArrowTable::kSamples);
     CHECK(samples.error.empty());
     REQUIRE(samples.rows() == content.samples.size());
     CHECK(samples.batches == std::vector<std::int64_t>{65'536, 70'000 - 65'536});
-    const auto number = [](std::uint64_t value) { return std::to_string(value); };
+    const auto number = [](std::uint64_t value) {
+      return value == kUnknownId ? "null" : std::to_string(value);
+    };
+    std::set<std::string> unknown;
     for (std::size_t i = 0; i < samples.rows(); i += 7) {
       const StoredSample& expected = content.samples[i];
+      for (const char* const column : {"pid", "tid", "cpu"}) {
+        if (samples.at(column, i) == "null") {
+          unknown.insert(column);
+        }
+      }
       REQUIRE(samples.at("time_ns", i) == number(expected.time_ns));
       REQUIRE(samples.at("pid", i) == number(expected.pid));
       REQUIRE(samples.at("tid", i) == number(expected.tid));
@@ -94,6 +106,29 @@ TEST_SUITE("arrow tables") {
       const bool none = expected.stack == kNoStack;
       REQUIRE(samples.at("stack", i) == (none ? "null" : number(expected.stack)));
       REQUIRE((samples.at("callstack", i) == "null") == none);
+    }
+    CHECK(unknown.size() == 3);
+  }
+
+  TEST_CASE("arrow tables: each block of samples has its own callstacks") {
+    // Looked up by the block's entries, and, where an image changes within a block, sample by
+    // sample.
+    for (const SpkContent& content : {random_content(62, 300, 150'000), placed_content(150'000)}) {
+      const std::vector<std::byte> file = spk_bytes(content);
+      const auto tables = tables_of(file);
+      const ArrowContent nodes = read_table(*tables, ArrowTable::kCallstacks);
+      const ArrowContent samples = read_table(*tables, ArrowTable::kSamples);
+      REQUIRE(samples.rows() == content.samples.size());
+      CHECK(samples.batches.size() == 3);
+      std::size_t wrong = 0;
+      const auto row_of = rows_by_id(nodes);
+      for (std::size_t i = 0; i < samples.rows(); i += 11) {
+        const std::string node = samples.at("callstack", i);
+        const StackId stack = content.samples[i].stack;
+        wrong += node == "null" ? stack != kNoStack
+                                : nodes.at("stack", row_of.at(node)) != std::to_string(stack);
+      }
+      CHECK(wrong == 0);
     }
   }
 
@@ -178,6 +213,8 @@ TEST_SUITE("arrow tables") {
     }
     ArrowOptions options;
     options.event = "cpu-clock";
+    options.count = CountBy::kSamples;
+    options.idle = IdleSamples::kKeep;
     const ArrowContent top = read_table(*tables, ArrowTable::kTop, options);
     REQUIRE(top.rows() == sums.size());
     for (std::size_t row = 0; row < top.rows(); ++row) {
@@ -187,6 +224,8 @@ TEST_SUITE("arrow tables") {
     }
     app::HotSpotQuery query;
     query.filters.filter.events = {"cpu-clock"};
+    query.filters.count = CountBy::kSamples;
+    query.filters.filter.idle = IdleSamples::kKeep;
     const auto spots = app::hot_spots(*reader, query);
     REQUIRE(spots.has_value());
     CHECK(spots->rows.size() == top.rows());

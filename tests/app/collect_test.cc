@@ -6,6 +6,12 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#ifndef _WIN32
+#include <cerrno>
+
+#include <sys/resource.h>
+#include <unistd.h>
+#endif
 
 #include "app/collect/slim_elf.h"
 #include "codec/zip_writer.h"
@@ -155,6 +161,39 @@ TEST_SUITE("collect") {
     REQUIRE(app::collect_kit({folder.file("out.spk")}, again, from_kit, nullptr).has_value());
     CHECK(read_test_file(again) == bytes);
   }
+
+#ifndef _WIN32
+  TEST_CASE("collect: with few descriptors there is an error or the whole kit") {
+    const ScratchDirectory folder;
+    app::CollectOptions options;
+    options.places.directories = {unwind_folder()};
+    options.force = true;
+    const std::string kit = folder.file("kit.zip");
+    const std::vector<std::string> inputs = {unwind_folder() + "/dumps.data"};
+    REQUIRE(app::collect_kit(inputs, kit, options, nullptr).has_value());
+    const std::vector<std::byte> whole = read_test_file(kit);
+    const io::Descriptor lowest(::dup(0));
+    REQUIRE(lowest);
+    rlimit usual{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &usual) == 0);
+    std::size_t failed = 0;
+    std::size_t collected = 0;
+    for (int more = 0; more < 16; ++more) {
+      CAPTURE(more);
+      rlimit few = usual;
+      few.rlim_cur = static_cast<rlim_t>(lowest.get() + 1 + more);
+      REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+      const auto report = app::collect_kit(inputs, kit, options, nullptr);
+      REQUIRE(::setrlimit(RLIMIT_NOFILE, &usual) == 0);
+      failed += report ? 0U : 1U;
+      collected += report ? 1U : 0U;
+      CHECK((report || report.error().os_error == EMFILE));
+      CHECK(read_test_file(kit) == whole);
+    }
+    CHECK(failed > 2);
+    CHECK(collected > 2);
+  }
+#endif
 
   TEST_CASE("two machines: the vdso of another kernel comes out of the kit") {
     const Result<io::Descriptor> running = io::open_running_vdso();

@@ -79,6 +79,53 @@ TEST_SUITE("frame rebaser") {
     }
   }
 
+  TEST_CASE("frame rebaser: an address beyond the extent of its image has no place there") {
+    // The kernel's mapping begins 16 MiB before its image does.
+    constexpr std::uint64_t kMapped = 0xFFFF'FFFF'8000'0000;
+    constexpr std::uint64_t kText = 0xFFFF'FFFF'8100'0000;
+    SpkContent content;
+    Module kernel = mapping(kKernelPid, "[kernel.kallsyms]");
+    kernel.base = kMapped;
+    kernel.size = 0x200'0000;
+    content.tables.modules = {kernel};
+    const std::vector<std::byte> file = spk_bytes(content);
+    const auto reader = open_spk(file);
+    const auto symbols = std::move(Symbols::load(*reader).value());
+    app::ImageTable places;
+    const std::vector<MetadataEntry> facts{{"kernel.reference_address", "0xffffffff81000000"}};
+    const auto images = app::input_images(symbols->modules(), facts, false, places);
+    REQUIRE(places.place());
+    app::NameUnion names;
+    const app::InputCalls calls{symbols->names(), names};
+    app::FrameRebaser rebaser({*symbols, images, places, calls, names}, 10);
+    const std::uint64_t base = places.base(images.front().image);
+    std::vector<Frame> result;
+    const std::vector<Frame> stack{{FrameMode::kKernel, kText},
+                                   {FrameMode::kKernel, kText + 0xFF'FFFF},
+                                   {FrameMode::kKernel, kText - 0x10}};
+    rebaser.rebase(stack, {7, 5, 0, 0}, result);
+    REQUIRE(result.size() == 3);
+    CHECK(result[0].address == base);
+    CHECK(result[1].address == base + 0xFF'FFFF);
+    CHECK(result[2].address == kText - 0x10);
+    CHECK(rebaser.unplaced().kernel == 1);
+  }
+
+  TEST_CASE("frame rebaser: beyond the room that an image has an address stays what it is") {
+    Input input;
+    app::ImageTable places;
+    for (app::InputImage& image : input.images) {
+      const auto row = static_cast<std::size_t>(&image - input.images.data());
+      image.image = places.add(input.symbols->modules()[row], 0x1000);
+    }
+    REQUIRE(places.place());
+    app::FrameRebaser rebaser({*input.symbols, input.images, places, input.calls, input.names}, 10);
+    const std::size_t row = input.symbols->modules()[0].pid == 7 ? 0 : 1;
+    const std::uint64_t base = places.base(input.images[row].image);
+    CHECK(rebased(rebaser, kModuleBase + 0x1000, 7, 0) == base + 0x1000);
+    CHECK(rebased(rebaser, kModuleBase + 0x1001, 7, 0) == kModuleBase + 0x1001);
+  }
+
   TEST_CASE("frame rebaser: what is forgotten means nothing for the next contexts") {
     Input input;
     REQUIRE(input.places.place());

@@ -1,12 +1,15 @@
 #include "app/analysis/hot_spots.h"
 
 #include <algorithm>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "app/analysis/named_frames.h"
+#include "app/analysis/report_plan.h"
 #include "stackpack/names.h"
 #include "support/spk_reading.h"
 
@@ -87,10 +90,19 @@ TEST_SUITE("hot spots") {
     const auto reader = open_spk(file);
     HotSpotQuery query;
     query.filters.frames = FrameStyle::kFunction;
+    // What the event measures: time.
+    const auto measured = app::hot_spots(*reader, query);
+    REQUIRE_MESSAGE(measured.has_value(), failure(measured));
+    CHECK(measured->unit == "ns");
+    CHECK(measured->event == "cpu-clock");
+    CHECK(measured->value == 101);
+    CHECK(lines_of(*measured) == Lines{"a 50 100", "b 0 50", "c 30 30", "[x.so] 20 20"});
+    query.filters.count = CountBy::kSamples;
     const auto spots = app::hot_spots(*reader, query);
     REQUIRE_MESSAGE(spots.has_value(), failure(spots));
     CHECK(spots->samples == 11);
     CHECK(spots->value == 11);
+    CHECK(spots->unit == "samples");
     CHECK(lines_of(*spots) == Lines{"a 5 10", "b 0 5", "c 3 3", "[x.so] 2 2"});
     CHECK(lines_of(*spots, true) == Lines{"a 5 10", "c 3 3", "[x.so] 2 2", "b 0 5"});
     HotSpots twice = *spots;
@@ -103,7 +115,7 @@ TEST_SUITE("hot spots") {
     const auto reader = open_spk(file);
     HotSpotQuery query;
     query.filters.frames = FrameStyle::kFunction;
-    query.filters.weight = ExportWeight::kPeriod;
+    query.filters.count = CountBy::kWeight;
     const auto lines = [&](HotSpotKind by) {
       query.by = by;
       const auto spots = app::hot_spots(*reader, query);
@@ -128,6 +140,7 @@ TEST_SUITE("hot spots") {
     const auto reader = open_spk(file);
     HotSpotQuery query;
     query.filters.frames = FrameStyle::kModule;
+    query.filters.count = CountBy::kSamples;
     const auto spots = app::hot_spots(*reader, query);
     REQUIRE_MESSAGE(spots.has_value(), failure(spots));
     CHECK(lines_of(*spots) == Lines{"x.so+0x5 1 1", "0x13f 0 1", "x.so+0x9 0 1"});
@@ -138,6 +151,7 @@ TEST_SUITE("hot spots") {
     const auto reader = open_spk(file);
     HotSpotQuery query;
     query.filters.frames = FrameStyle::kFunction;
+    query.filters.count = CountBy::kSamples;
     const auto callers = app::neighbours(*reader, query, "a", NeighbourSide::kCallers);
     REQUIRE_MESSAGE(callers.has_value(), failure(callers));
     CHECK(callers->center.self == 5);
@@ -146,7 +160,98 @@ TEST_SUITE("hot spots") {
     const auto callees = app::neighbours(*reader, query, "a", NeighbourSide::kCallees);
     REQUIRE_MESSAGE(callees.has_value(), failure(callees));
     CHECK(lines_of(callees->around) == Lines{"[self] 0 5", "b 0 5", "c 3 3", "[x.so] 2 2"});
-    CHECK_FALSE(app::neighbours(*reader, query, "nobody", NeighbourSide::kCallees).has_value());
+    CHECK(callees->matches.size() == 1);
+    const auto nobody = app::neighbours(*reader, query, "nobody", NeighbourSide::kCallees);
+    REQUIRE(nobody.has_value());
+    CHECK(nobody->matches.empty());
+    CHECK(nobody->occurring == Lines{"[x.so]", "a", "b", "c"});
+    CHECK_FALSE(app::neighbours(*reader, query, "/(/", NeighbourSide::kCallees).has_value());
+  }
+
+  TEST_CASE("hot spots: several functions that are meant are summed, each sample once") {
+    const std::vector<std::byte> file = spk_bytes(recursive_content());
+    const auto reader = open_spk(file);
+    HotSpotQuery query;
+    query.filters.count = CountBy::kSamples;
+    const auto callers = app::neighbours(*reader, query, "/^[bc]$/", NeighbourSide::kCallers);
+    REQUIRE_MESSAGE(callers.has_value(), failure(callers));
+    CHECK(callers->center.self == 3);
+    CHECK(callers->center.total == 8);
+    REQUIRE(callers->matches.size() == 2);
+    CHECK(callers->matches[0].name == "b");
+    CHECK(callers->matches[0].total == 5);
+    CHECK(callers->matches[1].self == 3);
+    CHECK(lines_of(callers->around) == Lines{"a 3 8"});
+    // A function of just this name is meant alone, though others fit the text as well.
+    const auto exact = app::neighbours(*reader, query, "a", NeighbourSide::kCallers);
+    REQUIRE(exact.has_value());
+    CHECK(exact->matches.size() == 1);
+  }
+
+  TEST_CASE("hot spots: several files are counted by the event and the measure that all have") {
+    SpkContent first = recursive_content();
+    first.events = {{"cpu-clock:ppp", true}, {"page-faults", true}};
+    SpkContent second = recursive_content();
+    second.events = {{"cpu-clock:pppH", false}};
+    SpkContent third = recursive_content();
+    third.events = {{"cycles", true}};
+    third.samples.resize(3);
+    const std::vector<std::vector<std::byte>> files = {spk_bytes(first), spk_bytes(second),
+                                                       spk_bytes(third)};
+    HotSpotQuery query;
+    std::vector<std::unique_ptr<Reader>> readers;
+    std::vector<app::FileEvents> events;
+    for (const std::vector<std::byte>& file : files) {
+      readers.push_back(open_spk(file));
+      const auto found = app::events_of_file(*readers.back(), query);
+      REQUIRE(found.has_value());
+      events.push_back(*found);
+    }
+    const app::ReportPlan plan = app::plan_report(events, query);
+    CHECK(plan.event == "cpu-clock");
+    CHECK(plan.count == CountBy::kSamples);
+    REQUIRE(plan.events_left_out.size() == 1);
+    CHECK(plan.events_left_out.front().name == "cycles");
+    CHECK(plan.takes(events[0]));
+    CHECK(plan.takes(events[1]));
+    CHECK_FALSE(plan.takes(events[2]));
+    query.event_key = plan.event_key;
+    query.filters.count = plan.count;
+    HotSpots sum;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const auto counted = app::hot_spots(*readers[i], query);
+      REQUIRE(counted.has_value());
+      sum.add(*counted);
+    }
+    CHECK(sum.samples == 22);
+    CHECK(sum.value == 22);
+    CHECK(sum.parts == Lines{"cpu-clock:ppp", "cpu-clock:pppH"});
+    const app::ReportPlan weighed = app::plan_report(std::span(events).first(1), query);
+    CHECK(weighed.event == "cpu-clock:ppp");
+  }
+
+  TEST_CASE("hot spots: idle threads are left out, and what is left of nothing is no error") {
+    SpkContent content = recursive_content();
+    for (StoredSample& sample : content.samples) {
+      sample.flags = kSampleIdle;
+    }
+    content.samples.front().flags = 0;
+    const std::vector<std::byte> file = spk_bytes(content);
+    const auto reader = open_spk(file);
+    HotSpotQuery query;
+    const auto spots = app::hot_spots(*reader, query);
+    REQUIRE(spots.has_value());
+    CHECK(spots->samples == 1);
+    CHECK(spots->idle.samples == 10);
+    CHECK(spots->idle.share() == doctest::Approx(91.0 / 101));
+    query.filters.filter.to = CaptureTime{content.samples[1].time_ns, false};
+    query.filters.filter.from = query.filters.filter.to;
+    const auto idle = app::hot_spots(*reader, query);
+    REQUIRE(idle.has_value());
+    CHECK(idle->samples == 0);
+    CHECK(idle->idle.samples == 1);
+    query.filters.filter.idle = IdleSamples::kKeep;
+    CHECK(app::hot_spots(*reader, query)->samples == 1);
   }
 
   TEST_CASE("named frames: each address once, callers by the byte before") {

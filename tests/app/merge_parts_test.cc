@@ -99,6 +99,34 @@ TEST_CASE("image table: a build id is an image, whatever the path and the order"
   }
 }
 
+TEST_CASE("image table: a build id of zeros is none, whatever its kind and length") {
+  for (const BuildIdKind kind : {BuildIdKind::kGnu, BuildIdKind::kPdb}) {
+    for (const std::size_t length : {std::size_t{0}, std::size_t{8}, std::size_t{20}}) {
+      CAPTURE(length);
+      Module one = module_of("/bin/one", 1, 0x1000);
+      Module other = module_of("/bin/other", 1, 0x1000);
+      one.build_id_kind = other.build_id_kind = kind;
+      one.build_id.assign(length, 0);
+      other.build_id.assign(length, 0);
+      app::ImageTable images;
+      const std::uint32_t number = images.add(one, 0x1000);
+      CHECK(number != images.add(other, 0x1000));
+      CHECK(number == images.add(module_of("/bin/one", 0, 0x1000), 0x1000));
+      REQUIRE(images.place().has_value());
+      for (const Module& row : images.modules()) {
+        CHECK(row.build_id_kind == BuildIdKind::kNone);
+        CHECK(row.build_id.empty());
+      }
+      // A single byte that is set makes it one.
+      if (length != 0) {
+        one.build_id.back() = 1;
+        other.build_id.back() = 1;
+        CHECK(images.add(one, 0x1000) == images.add(other, 0x1000));
+      }
+    }
+  }
+}
+
 TEST_CASE("image table: images that do not fit are an error, not an overlap") {
   app::ImageTable images;
   for (std::uint32_t i = 0; i < 40'000; ++i) {

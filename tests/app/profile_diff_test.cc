@@ -87,8 +87,10 @@ class Runs {
  public:
   Runs& add(const std::vector<FunctionSamples>& groups, std::uint64_t seed = 1,
             std::uint64_t weight = 1) {
-    files_.push_back(
-        std::make_unique<std::vector<std::byte>>(spk_bytes(content_of(groups, seed, weight))));
+    return add_content(content_of(groups, seed, weight));
+  }
+  Runs& add_content(const SpkContent& content) {
+    files_.push_back(std::make_unique<std::vector<std::byte>>(spk_bytes(content)));
     readers_.push_back(open_spk(*files_.back()));
     all_.push_back(readers_.back().get());
     return *this;
@@ -392,10 +394,87 @@ TEST_SUITE("comparison of profiles") {
     const GateResult sure = judged(of_two, "self share +2pp", "", {});
     CHECK(sure.outcome == GateOutcome::kFailed);
     CHECK(sure.unsure == 0);
-    const auto condition = parse_gate_condition("share +1pp");
     DiffReport timed = report;
     timed.unit = DiffUnit::kTime;
-    CHECK_FALSE(check_gate(timed, std::array{*condition}, {}).has_value());
+    // The word that is wrong is named.
+    for (const auto& [text, word] :
+         {std::pair("share +1pp", "`share`"), std::pair("relative +10% from 1%", "`from`")}) {
+      CAPTURE(text);
+      const auto refused = check_gate(timed, std::array{*parse_gate_condition(text)}, {});
+      REQUIRE_FALSE(refused.has_value());
+      CHECK(refused.error().what.starts_with(word));
+    }
+    CHECK(check_gate(timed, std::array{*parse_gate_condition("relative +10%")}, {}).has_value());
+    CHECK_FALSE(
+        check_gate(report, std::array{*parse_gate_condition("share +1pp of /(/")}, {}).has_value());
+  }
+
+  TEST_CASE("gate: functions are found as people type them") {
+    Runs before;
+    Runs after;
+    before.add({{{"main"}, 9000}, {{"main", "app::Engine<int>::apply(int)"}, 100}}, 1);
+    after.add({{{"main"}, 9000}, {{"main", "app::Engine<int>::apply(int)"}, 900}}, 2);
+    DiffOptions options;
+    options.run_variation = 0;
+    const DiffReport report = compared(before, after, options);
+    for (const char* const text :
+         {"Engine::apply", "apply", "*engine*", "/^app::.*apply/", "app::Engine::apply"}) {
+      CAPTURE(text);
+      CHECK(judged(report, std::string("self share +2pp of ") + text).outcome ==
+            GateOutcome::kFailed);
+      CHECK(judged(report, "self share +2pp", std::string(text) + "\n").outcome !=
+            GateOutcome::kFailed);
+      options.whole = text;
+      CHECK(compared(before, after, options).events.front().old_side.value == 100);
+    }
+    CHECK(judged(report, "self share +2pp of Apply").outcome == GateOutcome::kPassed);
+  }
+
+  TEST_CASE("comparison: events that count the same are one, and a run without them is none") {
+    const auto run = [](const char* event, std::uint32_t number, std::uint64_t seed) {
+      std::vector<FunctionSamples> groups = program(100, 2000);
+      for (FunctionSamples& group : groups) {
+        group.event = number;
+      }
+      SpkContent content = content_of(groups, seed, 5);
+      content.events[0].name = event;
+      return content;
+    };
+    Runs before;
+    Runs after;
+    before.add_content(run("cpu-clock:ppp", 0, 1)).add_content(run("cpu-clock", 0, 2));
+    before.add_content(run("cpu-clock", 1, 3));
+    after.add_content(run("cpu-clock:pppH", 0, 4)).add_content(run("cpu-clock:pppH", 0, 5));
+    const DiffReport report = compared(before, after);
+    REQUIRE(report.events.size() == 1);
+    const EventDiff& event = report.events.front();
+    CHECK(event.event == "cpu-clock");
+    CHECK(event.unit == DiffUnit::kWeight);
+    CHECK(event.measure == "ns");
+    CHECK(event.old_side.runs == 2);
+    CHECK(event.old_side.runs_left_out == 1);
+    CHECK(event.old_side.samples == 2 * 7700);
+    CHECK(event.old_side.value == doctest::Approx(2 * 7700 * 5));
+    CHECK(event.new_side.runs_left_out == 0);
+    CHECK(report.events_left_out == std::vector<std::string>{"page-faults"});
+  }
+
+  TEST_CASE("comparison: idle threads are left out, and the report says how much") {
+    SpkContent content = content_of(program(100, 2000), 1, 3);
+    for (std::size_t i = 0; i < content.samples.size(); i += 4) {
+      content.samples[i].flags = kSampleIdle;
+    }
+    Runs runs;
+    runs.add_content(content);
+    DiffOptions options;
+    const EventDiff without = compared(runs, runs, options).events.front();
+    CHECK(without.old_side.samples == 5775);
+    CHECK(without.old_side.idle.samples == 1925);
+    CHECK(without.old_side.idle.share() == doctest::Approx(0.25));
+    options.filter.idle = IdleSamples::kKeep;
+    const EventDiff with = compared(runs, runs, options).events.front();
+    CHECK(with.old_side.samples == 7700);
+    CHECK(with.old_side.idle.samples == 0);
   }
 
   TEST_CASE("comparison: a side without samples is an error") {

@@ -38,7 +38,8 @@ std::string answers_about(const StoredSample& sample, const Reader& reader, cons
   }
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const CodeLocation place =
-        symbols.locate(frames[i], sample.pid, sample.time_ns, address_use(frames, i));
+        symbols.locate(frames[i], sample.pid, sample.time_ns,
+                       symbols.use_of(frames, i, sample.pid, sample.time_ns));
     text += '|' + std::to_string(frames[i].address) + ' ';
     text += place.module == nullptr ? std::string("-")
                                     : std::to_string(place.module - symbols.modules().data()) +

@@ -166,6 +166,57 @@ TEST_CASE("symbolize: the kernel by its image, moved as far as its reference sym
   CHECK(location.function->owner == FunctionOwner::kKernel);
 }
 
+TEST_CASE("symbolize: what an interrupt interrupted is named by its own address") {
+  // A page fault at the first instruction of a function, right behind another one.
+  const ScratchDirectory folder;
+  constexpr std::uint64_t kText = 0xffff'ffff'8100'0000;
+  const std::string list = folder.file("kallsyms");
+  std::ofstream(list) << "ffffffff81000000 T _text\n"
+                         "ffffffff81000100 t __pfx_interrupted\n"
+                         "ffffffff81000110 T interrupted\n"
+                         "ffffffff81000200 T caller\n"
+                         "ffffffff81000300 T exc_page_fault\n"
+                         "ffffffff81000400 T asm_exc_page_fault\n"
+                         "ffffffff81000440 T _etext\n";
+  const FrameMode k = FrameMode::kKernel;
+  SpkContent content;
+  content.stacks = {
+      {{k, kText + 0x250}, {k, kText + 0x110}, {k, kText + 0x422}, {k, kText + 0x310}}};
+  StoredSample sample;
+  sample.time_ns = 100;
+  sample.origin = StackOrigin::kRecorded;
+  sample.stack = 0;
+  content.samples = {sample};
+  const std::string input = folder.file("kernel.spk");
+  write_file(input, spk_bytes(content));
+  app::SymbolizeOptions options;
+  options.kallsyms = list;
+  const std::string output = folder.file("out.spk");
+  const auto report = app::symbolize_file(input, output, options, nullptr);
+  REQUIRE_MESSAGE(report.has_value(), failure(report));
+  CHECK(report->asked == 4);
+  CHECK(report->named == 4);
+  const auto reader = Reader::open(output);
+  REQUIRE(reader.has_value());
+  const auto symbols = Symbols::load(**reader);
+  REQUIRE(symbols.has_value());
+  std::vector<Frame> frames;
+  REQUIRE((*reader)->callstack(0, frames).has_value());
+  std::vector<CodeLocation> locations;
+  (*symbols)->locate_stack(frames, kUnknownId, 100, locations);
+  std::string names;
+  for (const CodeLocation& location : locations) {
+    names += std::string(location.name) + "+" + std::to_string(location.function_offset) + " ";
+  }
+  CHECK(names == "exc_page_fault+16 asm_exc_page_fault+34 interrupted+0 caller+80 ");
+  for (const Function& function : (*symbols)->names().functions) {
+    CHECK((*symbols)->names().texts[function.name] != "__pfx_interrupted");
+  }
+  const std::string again = folder.file("again.spk");
+  REQUIRE(app::symbolize_file(output, again, options, nullptr).has_value());
+  CHECK(read_test_file(again) == read_test_file(output));
+}
+
 TEST_CASE("symbolize: images of Windows by the PDB with their GUID and age, from a symbol store") {
   const ScratchDirectory folder;
   PdbRecipe recipe;

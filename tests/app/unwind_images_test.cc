@@ -105,6 +105,35 @@ TEST_SUITE("app unwind") {
     CHECK(here.open(here.image_of(6)).state == ImageStore::State::kNotElf);
   }
 
+  TEST_CASE("image store: the code before an address calls or not, and is not asked of others") {
+    const std::vector<Module> modules{image_at(framed_path(), framed_id()),
+                                      image_at(framed_path(), {1, 2, 3}), image_at("//anon", {})};
+    ImageStore store(modules, {});
+    const auto follows = [&store](std::uint32_t module, std::uint64_t offset) {
+      return store.follows_call(store.image_of(module), offset, unwind::Machine::kX64);
+    };
+    CHECK_FALSE(follows(0, 0x1013));  // nobody has opened it yet
+    for (std::uint32_t module = 0; module < 3; ++module) {
+      store.open(store.image_of(module));
+    }
+    for (int pass = 0; pass < 2; ++pass) {
+      CHECK(follows(0, 0x1013));  // call run_program
+      CHECK(follows(0, 0x1126));
+      CHECK(follows(0, 0x115d));
+      CHECK_FALSE(follows(0, 0x1014));
+      CHECK_FALSE(follows(0, 0x100e));
+      CHECK_FALSE(follows(0, 3));           // no room for a call
+      CHECK_FALSE(follows(0, 0x100'0000));  // behind the file
+      CHECK_FALSE(follows(1, 0x1013));      // of another build
+      CHECK_FALSE(follows(2, 0x1013));
+    }
+    // More places than are remembered.
+    for (std::uint64_t offset = 0x1000; offset < 0x1000 + 5000; ++offset) {
+      follows(0, offset);
+    }
+    CHECK(follows(0, 0x1013));
+  }
+
   TEST_CASE("missing images: what is noted comes back, most samples first") {
     const std::vector<Module> modules{image_at("/bin/a b", {}), image_at("/bin/c", {0xAB, 0xCD}),
                                       image_at("/bin/d", {})};

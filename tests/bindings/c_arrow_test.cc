@@ -1,7 +1,9 @@
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -42,6 +44,67 @@ TEST_SUITE("c arrow") {
     CHECK(samples.batches.front() == 64);
     CHECK(std::string(stackpack_table_name(STACKPACK_TABLE_TOP)) == "top");
     CHECK(stackpack_table_name(99) == nullptr);
+  }
+
+  TEST_CASE("c arrow: a last time of zero is a bound when it is said to be one") {
+    const std::vector<std::byte> file = spk_bytes(random_content(72, 50, 500));
+    stackpack_reader* reader = nullptr;
+    REQUIRE(stackpack_open_memory(file.data(), file.size(), 0, &reader) == STACKPACK_OK);
+    for (const bool ends : {false, true}) {
+      stackpack_stream_options options{};
+      options.struct_size = sizeof options;
+      options.ends = ends ? 1 : 0;
+      OwnedStream out;
+      REQUIRE(stackpack_stream_table(reader, STACKPACK_TABLE_SAMPLES, &options, &out.stream) ==
+              STACKPACK_OK);
+      CHECK(read_arrow(out.stream).rows() == (ends ? 0 : 500));
+    }
+    stackpack_close(reader);
+  }
+
+  TEST_CASE("c arrow: a capsule that is dropped releases its stream, unless that was taken over") {
+    struct Capsule {
+      void* memory;
+      static void* pointer(void* capsule, const char* name) {
+        return std::string_view(name) == "arrow_array_stream"
+                   ? static_cast<Capsule*>(capsule)->memory
+                   : nullptr;
+      }
+    };
+    static int released = 0;
+    for (const bool taken : {false, true}) {
+      auto* const stream = static_cast<ArrowArrayStream*>(std::calloc(1, sizeof(ArrowArrayStream)));
+      REQUIRE(stream != nullptr);
+      if (!taken) {
+        stream->release = [](ArrowArrayStream* self) {
+          ++released;
+          self->release = nullptr;
+        };
+      }
+      Capsule capsule{stream};
+      stackpack_set_capsule_pointer(&Capsule::pointer);
+      stackpack_drop_stream_capsule(&capsule);
+      CHECK(released == 1);
+    }
+    Capsule other{nullptr};
+    stackpack_drop_stream_capsule(&other);
+    CHECK(released == 1);
+  }
+
+  TEST_CASE("c arrow: an error says whether it is the output's") {
+    const ScratchDirectory folder;
+    const std::string input = folder.file("a.folded");
+    std::ofstream(input) << "main;work 3\n";
+    stackpack_error error{};
+    error.struct_size = sizeof error;
+    CHECK(stackpack_convert(input.c_str(), folder.file("none/a.spk").c_str(), nullptr, nullptr) !=
+          STACKPACK_OK);
+    REQUIRE(stackpack_get_error(&error) == STACKPACK_OK);
+    CHECK(error.of_output == 1);
+    CHECK(stackpack_convert(folder.file("none").c_str(), folder.file("a.spk").c_str(), nullptr,
+                            nullptr) == STACKPACK_NOT_FOUND);
+    REQUIRE(stackpack_get_error(&error) == STACKPACK_OK);
+    CHECK(error.of_output == 0);
   }
 
   TEST_CASE("c arrow: a conversion that is cancelled leaves nothing") {

@@ -29,6 +29,16 @@ TEST_SUITE("c api of comparisons") {
     CHECK(stackpack_compare(&readers[0], 1, &readers[1], 1, &options, &diff) == STACKPACK_USAGE);
     options.struct_size = sizeof options;
     options.event = "cpu-clock";
+    for (const std::uint32_t beyond : {1U, 2U, 254U, ~0U - STACKPACK_BY_CALLSTACK}) {
+      CAPTURE(beyond);
+      stackpack_diff_options unknown = options;
+      unknown.grain = STACKPACK_BY_CALLSTACK + beyond;
+      CHECK(stackpack_compare(&readers[0], 1, &readers[1], 1, &unknown, &diff) == STACKPACK_USAGE);
+      unknown.grain = options.grain;
+      unknown.unit = STACKPACK_PER_SAMPLES + beyond;
+      CHECK(stackpack_compare(&readers[0], 1, &readers[1], 1, &unknown, &diff) == STACKPACK_USAGE);
+    }
+    CHECK(diff == nullptr);
     REQUIRE(stackpack_compare(&readers[0], 1, &readers[1], 1, &options, &diff) == STACKPACK_OK);
     stackpack_close(readers[0]);
     stackpack_close(readers[1]);

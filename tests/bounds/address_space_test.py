@@ -3,8 +3,8 @@
 
     address_space_test.py PROGRAM [CAPTURE]
 
-Without CAPTURE, one whose callstacks are all different is made here. Each run ends well, or with
-status 4, one line, and the old output as it was. Not for instrumented programs: they map terabytes.
+Without CAPTURE, one whose callstacks are all different is made here. Each run ends well and with the
+same bytes, or with status 4, one line, and the old output as it was. Not for instrumented programs: they map terabytes.
 """
 import os
 import pathlib
@@ -36,8 +36,8 @@ def least(works, low, high):
     return high
 
 
-def check(program, capture, output, address_space):
-    """The exit status, and what is wrong or nothing."""
+def check(program, capture, output, address_space, wanted=None):
+    """The exit status, and what is wrong or nothing. `wanted`: the bytes of the output."""
     output.write_bytes(OLD)
     status, lines = run(program, ["convert", "--quiet", str(capture), "-o", str(output)], address_space)
     left = [path.name for path in output.parent.iterdir()]
@@ -45,7 +45,9 @@ def check(program, capture, output, address_space):
         return status, f"left behind: {left}"
     if status == 0:
         verified = subprocess.run([program, "verify", "--quiet", str(output)], check=False)
-        return status, None if verified.returncode == 0 else "output does not verify"
+        if verified.returncode != 0:
+            return status, "output does not verify"
+        return status, None if wanted in (None, output.read_bytes()) else "other bytes than without a limit"
     if status != 4 or len(lines) != 1 or not lines[0].startswith("stackpack: "):
         return status, f"ended with {status}: {lines[:3]}"
     return status, None if output.read_bytes() == OLD else "the old output is gone"
@@ -67,9 +69,11 @@ def main():
         enough = least(lambda space: check(program, capture, output, space)[0] == 0, starts, most)
         # How much is enough differs between runs, with what threads reserve at the same time.
         most = enough + enough // 2
+        subprocess.run([program, "convert", "--quiet", str(capture), "-o", str(folder / "free.spk")], check=True)
+        wanted = (folder / "free.spk").read_bytes()
         for step in range(STEPS + 1):
             space = starts + (most - starts) * step // STEPS
-            status, problem = check(program, capture, output, space)
+            status, problem = check(program, capture, output, space, wanted)
             failed += status == 4
             succeeded += status == 0
             if problem:

@@ -18,12 +18,14 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import zipfile
 import zlib
 
 MOST_BYTES = 128 << 20
-MOST_SECONDS = 1.0       # of processor time
+MOST_SECONDS = 1.0       # of processor time, besides what is written
+WRITTEN_A_SECOND = 50e6  # bytes; what a file stores once may be written many times
 MOST_FILE_BYTES = 4096   # some files must be that large to be bombs at all
 PATIENCE = 60            # seconds of the clock; five times as many under a sanitizer
 MAX64 = (1 << 64) - 1
@@ -207,10 +209,14 @@ def run(program, arguments, sanitized, endless):
     environment = {**os.environ, "LC_ALL": "C", "UBSAN_OPTIONS": status_option,
                    "ASAN_OPTIONS": f"allocator_may_return_null=1:{status_option}"}
     begun = time.monotonic()
-    child = subprocess.Popen([program, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                             env=environment)
+    child = subprocess.Popen([program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    written = []
+    counter = threading.Thread(target=lambda: written.extend(map(len, iter(lambda: child.stdout.read(1 << 20), b""))))
+    counter.start()
     error = child.stderr.read(20_000)
     child.stderr.close()
+    counter.join()
+    child.stdout.close()
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     seconds, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10
@@ -221,7 +227,7 @@ def run(program, arguments, sanitized, endless):
         problem = f"ended with {child.returncode}: {' / '.join(lines)[-300:]}"
     elif child.returncode != 0 and not (len(lines) == 1 and lines[0].startswith("stackpack: ")):
         problem = f"ended with {child.returncode}, but does not say why in a line: {lines[:3]}"
-    elif seconds > MOST_SECONDS and not endless and not sanitized:
+    elif seconds > MOST_SECONDS + sum(written) / WRITTEN_A_SECOND and not endless and not sanitized:
         problem = f"took {seconds:.2f} s"
     elif memory > MOST_BYTES and not sanitized:
         problem = f"took {memory >> 20} MiB"

@@ -77,7 +77,7 @@ TEST_CASE("export, dump and stats take the same filters") {
   expected.excluded_comms = {"b", "c"};
   expected.modules = {"m"};
   expected.excluded_modules = {"n"};
-  expected.no_idle = true;
+  expected.idle = IdleSamples::kLeaveOut;
   expected.from = CaptureTime{5, true};
   expected.to = CaptureTime{6'000'000'007, false};
   const std::vector<std::string> filters = {"--event",

@@ -3,13 +3,16 @@
 
 Binary output is refused there, colours and progress depend on TERM and NO_COLOR.
 """
+import json
 import os
 import pathlib
 import pty
+import re
 import subprocess
 import sys
 import tempfile
 import termios
+import unicodedata
 
 problems = []
 
@@ -43,6 +46,54 @@ def need(condition, what):
         problems.append(what)
 
 
+def check_names(program, folder):
+    """Rows of functions: short, all different, none wider than the terminal; whole in a pipe."""
+    names = folder / "names.folded"
+    functions = ["\u00e4" * 200, "short", "\u6f22\u5b57" * 60,
+                 "std::vector<int, std::allocator<int> >::push_back(int const&)",
+                 "std::vector<int, std::allocator<int> >::push_back(int&&)",
+                 "std::unordered_map<std::string, std::vector<int, std::allocator<int> > >::operator[](std::string const&)",
+                 *("ns::" * 30 + f"C<{k * 'very::'}long>::run(int)" for k in range(12))]
+    names.write_text("".join(f"main;{name} {3 + k}\n" for k, name in enumerate(functions)), encoding="utf-8")
+    for columns in (40, 70, 80, 81, 100, 200):
+        for command in (["top", names], ["top", names, "--by", "line"], ["callees", names, "main"],
+                        ["diff", names, "--against", names, "-n", "0"]):
+            status, output = on_terminal(program, command, "xterm", columns=columns)
+            lines = [line for line in output.decode().splitlines() if "%  " in line]
+            wide = [line for line in lines if width_of(line) > max(columns, 72)]
+            need(status == 0 and len(lines) > len(functions) and not wide,
+                 f"{command[0]} in {columns} columns: {status} {wide}")
+            titles = [title_of(line, command[0]) for line in lines]
+            need(len(set(titles)) == len(titles), f"{command[0]} in {columns} columns has names that are alike: {titles}")
+    output = on_terminal(program, ["top", names], "xterm", columns=100)[1].decode()
+    need("  std::unordered_map::operator[]" in output, f"a name of a map: {output}")
+    need("push_back(int const&)" in output and "push_back(int&&)" in output, f"overloads: {output}")
+    need(all(re.match(r" +[0-9.]+%  +[0-9.]+%  ", line) for line in output.splitlines()[2:]), f"shares stand first: {output}")
+    need(any(line.endswith("#") for line in output.splitlines()), f"the bar stands last: {output}")
+    piped = subprocess.run([program, "top", names], capture_output=True, check=True, encoding="utf-8").stdout
+    need(all(name in piped for name in functions), "a name is cut in a pipe")
+    need("#" not in piped, "bars in a pipe")
+    short = subprocess.run([program, "top", names, "--function-names", "short"], capture_output=True, check=True,
+                           encoding="utf-8").stdout
+    need("  std::unordered_map::operator[]\n" in short, f"short names in a pipe: {short}")
+    for kind, name in (("short", "std::unordered_map::operator[]"), ("full", functions[5])):
+        table = json.loads(subprocess.run([program, "top", names, "--json", "--function-names", kind],
+                                          capture_output=True, check=True).stdout)
+        need(name in [row["name"] for row in table["rows"]], f"{kind} names in JSON: {table}")
+    table = json.loads(subprocess.run([program, "top", names, "--json"], capture_output=True, check=True).stdout)
+    need(set(functions) <= {row["name"] for row in table["rows"]}, "names of JSON are whole")
+
+
+def title_of(line, command):
+    """The name in a row: behind four figures; of diff, behind verdict and intervals."""
+    cells = re.split("  +", line.strip())
+    return cells[4] if command != "diff" else next(cell for cell in cells[5:] if not re.match(r"[-+][0-9.]+pp", cell))
+
+
+def width_of(line):
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
+
+
 def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
     maker = pathlib.Path(__file__).resolve().parent / "make_capture.py"
@@ -66,15 +117,7 @@ def main():
         for term, more in (("dumb", {}), (None, {}), ("xterm", {"NO_COLOR": "1"})):
             need(b"\x1b" not in on_terminal(program, bad, term, **more)[1], f"colour with TERM={term} {more}")
 
-        names = folder / "names.folded"
-        names.write_text("main;" + "\u00e4" * 200 + " 3\nmain;short 1\n", encoding="utf-8")
-        for columns in (70, 81, 100):
-            status, output = on_terminal(program, ["top", names], "xterm", columns=columns)
-            lines = output.decode().splitlines()
-            need(status == 0 and any("\u00e4..." in line for line in lines) and
-                 all(len(line.encode()) <= max(columns, 74) for line in lines), f"top in {columns} columns: {lines}")
-        need("\u00e4" * 200 in subprocess.run([program, "top", names], capture_output=True, check=True,
-                                             encoding="utf-8").stdout, "a name is cut in a pipe")
+        check_names(program, folder)
 
         long = folder / "long.perf.data"
         subprocess.run([sys.executable, str(maker), str(long), "400000"], check=True)

@@ -34,7 +34,7 @@ python3 "$source/tests/consumer/exported_symbols_test.py" "$library" "$work/usr/
 readelf -d "$library" | grep -q 'SONAME.*libstackpack.so.[0-9]*\.[0-9]*\]'
 
 echo 'find_package finds, links and runs'
-cmake -S "$source/tests/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$work/usr" \
+cmake -G Ninja -S "$source/tests/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$work/usr" \
   -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_BUILD_TYPE=Release >"$work/log" || { cat "$work/log"; exit 1; }
 cmake --build "$work/consumer" >"$work/log" || { cat "$work/log"; exit 1; }
 links_with "$work/consumer/consumer" shared

@@ -3,7 +3,7 @@
 
     corpus_test.py PROGRAM MANIFEST [NAME...]
 
-MANIFEST lists one capture per line, `perf/NAME` or `etl/NAME`, or the traces of a session, `etl/NAME etl/NAME...`. The captures are not part of the
+MANIFEST lists one capture per line, `perf/NAME`, `simpleperf/NAME` or `etl/NAME`, or the traces of a session, `etl/NAME etl/NAME...`. The captures are not part of the
 project: they are looked for in $STACKPACK_CORPUS, or else in ../shared/corpus beside the source
 tree. Without them the test is skipped (exit code 77). Each NAME has a NAME.expected.json, or a
 NAME.events.json: samples and sum of weights of each event, as perf printed them. A trace whose methods
@@ -146,17 +146,25 @@ def compare_names(program, packed, capture):
             f"{len(set(found) - set(wanted))} are not wanted"]
 
 
+def damage_in(program, packed):
+    rows = json.loads(checked([program, "dump", "--losses", "--json", packed]))
+    return [f"{row['name']} is {row['count']} in a sound capture" for row in rows
+            if row["kind"] == "damage" and row["count"]]
+
+
 def compare(program, packed, expected, kind):
     statistics = json.loads(checked([program, "stats", "--json", packed]))
-    wanted = perf_figures(expected) if kind == "perf" else etl_figures(expected)
+    wanted = etl_figures(expected) if kind == "etl" else perf_figures(expected)
     found = figures_of(statistics, wanted)
     problems = [f"{name} is {found[name]}, not {wanted[name]}" for name in wanted if found[name] != wanted[name]]
     if kind == "etl":
         problems += compare_totals(program, packed, expected)
     digest = listing_digest(program, packed)
-    wanted_digest = expected["listing_sha256"] if kind == "perf" else expected["all_stacks"]["listing_sha256"]
+    wanted_digest = expected["all_stacks"]["listing_sha256"] if kind == "etl" else expected["listing_sha256"]
     if digest != wanted_digest:
         problems.append(f"listing is {digest[:12]}, not {wanted_digest[:12]}")
+    if not expected.get("notes"):  # the reference reader found nothing wrong
+        problems += damage_in(program, packed)
     source = statistics["source"]
     if sum(source["bytes_by_kind"].values()) != source["bytes"]:
         problems.append(f"{source['bytes_by_kind']} do not add up to {source['bytes']} bytes of the capture")
@@ -196,7 +204,7 @@ def test_events(program, capture, expected, entry):
 def test_capture(program, corpus, entry):
     """One line about one capture, and whether it is as expected."""
     kind, name = entry.split("/", 1)
-    capture = corpus / kind / (name + (".perf.data" if kind == "perf" else ".etl"))
+    capture = corpus / kind / (name + (".etl" if kind == "etl" else ".perf.data"))
     events = corpus / kind / (name + ".events.json")
     if events.exists():
         return test_events(program, capture, json.loads(events.read_text()), entry)

@@ -27,8 +27,9 @@ TEST_CASE("folded: samples are added up by what their frames are called") {
   };
   ExportOptions cycles;
   cycles.filter.events = {"cycles"};
+  cycles.count = CountBy::kSamples;
   ExportOptions by_period = cycles;
-  by_period.weight = ExportWeight::kPeriod;
+  by_period.count = CountBy::kWeight;
   ExportOptions addresses = cycles;
   addresses.frames = FrameStyle::kAddress;
   ExportOptions annotated;
@@ -120,7 +121,7 @@ TEST_CASE("folded: requests that make no sense are usage errors") {
   backwards.filter.from = CaptureTime{100, false};
   backwards.filter.to = CaptureTime{50, false};
   ExportOptions mixed;
-  mixed.weight = ExportWeight::kPeriod;
+  mixed.count = CountBy::kWeight;
   mixed.all_events = true;
   for (const Case& c :
        {Case{"an event which the file lacks", no_event}, Case{"weights of several events", mixed},
@@ -152,10 +153,10 @@ TEST_CASE("folded: a file of counts is exported, but not by thread or time") {
   capture.tables.stack_counts = {{0, 0, 10, StackOrigin::kRecorded, 4, 400},
                                  {0, 0, 20, StackOrigin::kRecorded, 1, 100},
                                  {kNoStack, 0, 20, StackOrigin::kNone, 3, 30}};
-  CHECK(folded(capture, {}) == Lines{"[no callstack] 3", "alpha+0x10 4", "beta+0x10 1"});
+  CHECK(folded(capture, {}) == Lines{"[no callstack] 30", "alpha+0x10 400", "beta+0x10 100"});
   ExportOptions of_pid;
   of_pid.filter.pid = 20;
-  of_pid.weight = ExportWeight::kPeriod;
+  of_pid.count = CountBy::kWeight;
   CHECK(folded(capture, of_pid) == Lines{"[no callstack] 30", "beta+0x10 100"});
   ExportOptions of_tid;
   of_tid.filter.tid = 20;
@@ -231,6 +232,7 @@ TEST_CASE("folded: functions by name, told apart where several images have one")
   const HandMadeCapture capture = test::named_capture();
   ExportOptions options;
   options.filter.events = {"cycles"};
+  options.count = CountBy::kSamples;
   CHECK(folded(capture, options) == Lines{"[no callstack] 1", "alpha!main 2", "alpha!main;read 2",
                                           "alpha!main;read;do_read 1", "beta!main 1",
                                           "beta!main;read 1"});

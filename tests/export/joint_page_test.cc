@@ -134,6 +134,29 @@ TEST_CASE("pages of several files: the busiest threads have rows, the others one
   CHECK(of_b.back() == kMostPageThreads);
 }
 
+TEST_CASE("pages of several files: threads that files left out add up, and none are no row") {
+  SampleSurvey crowd = survey_of(3, 5);
+  crowd.threads.push_back(other_threads(9));
+  crowd.samples_of_thread.push_back(2);
+  crowd.other_threads = 9;
+  JointThreads threads;
+  threads.add(crowd, "a.spk");
+  crowd.other_threads = 4;
+  threads.add(crowd, "b.spk");
+  const auto rows = threads.choose();
+  REQUIRE(rows.size() == 7);
+  CHECK(rows.back().thread == "[13 other threads]");
+  CHECK(threads.left_out() == 13);
+  CHECK(threads.count() == 6 + 13);
+  CHECK(threads.rows_of_file(0) == Numbers{0, 1, 2, 6});
+  CHECK(threads.rows_of_file(1) == Numbers{3, 4, 5, 6});
+
+  JointThreads whole;
+  whole.add(survey_of(2, 5), "a.spk");
+  CHECK(whole.choose().size() == 2);
+  CHECK(whole.left_out() == 0);
+}
+
 TEST_CASE("pages of several files: files are called by their names where these are unique") {
   const std::vector<std::string> paths = {"x/a.spk", "y/a.spk", "z/b.spk"};
   CHECK(file_labels(paths) == std::vector<std::string>{"x/a.spk", "y/a.spk", "b.spk"});

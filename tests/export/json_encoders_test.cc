@@ -56,6 +56,7 @@ TEST_CASE("speedscope: aggregated, a thread's callstacks have their counts") {
   ExportOptions options;
   options.filter.events = {"cycles"};
   options.speedscope.aggregate = true;
+  options.count = CountBy::kSamples;
   const Weights expected = {
       {"alpha pid 10 tid 10",
        {{"alpha+0x10", 2},
@@ -120,7 +121,41 @@ TEST_CASE("speedscope, firefox: a file of counts has weights, and no times to sh
   REQUIRE_FALSE(result.status.has_value());
   CHECK(result.status.error().code == ErrorCode::kUsage);
   CHECK(speedscope_weights(exported_json(exporting::write_speedscope, capture, {})) ==
-        Weights{{"alpha pid 10", {{"alpha+0x10", 4}, {"alpha+0xf;libc.so.6+0x20", 2}}}});
+        Weights{{"alpha pid 10", {{"alpha+0x10", 400}, {"alpha+0xf;libc.so.6+0x20", 30}}}});
+}
+
+TEST_CASE("speedscope, firefox: weights have a unit that the viewer knows, or are no weights") {
+  struct Case {
+    const char* event;
+    CountBy count;
+    std::string speedscope;
+    std::string firefox;  // kind of the weights, or of none
+    double weight;
+  };
+  for (const Case& c :
+       std::vector<Case>{{"cpu-clock", CountBy::kAuto, "nanoseconds", "tracing-ms", 2.5},
+                         {"cpu-clock", CountBy::kSamples, "none", "samples", 0},
+                         {"cycles", CountBy::kAuto, "none", "samples", 0},
+                         {"cycles", CountBy::kWeight, "none", "samples", 2'500'000}}) {
+    CAPTURE(c.event);
+    HandMadeCapture capture;
+    capture.tables.events = {{c.event, true}};
+    capture.add_sample(1, 10, 10, capture.add_stack({test::user(0x10)})).weight = 2'500'000;
+    ExportOptions options;
+    options.count = c.count;
+    const rapidjson::Document firefox = exported_json(exporting::write_firefox, capture, options);
+    const auto& samples = firefox["threads"][0]["samples"];
+    CHECK(std::string(samples["weightType"].GetString()) == c.firefox);
+    CHECK(samples["weight"].IsNull() == (c.weight == 0));
+    if (c.weight != 0) {
+      CHECK(samples["weight"][0].GetDouble() == c.weight);
+    }
+    options.speedscope.aggregate = true;
+    const rapidjson::Document file = exported_json(exporting::write_speedscope, capture, options);
+    CHECK(std::string(file["profiles"][0]["unit"].GetString()) == c.speedscope);
+    const bool samples_alone = c.count == CountBy::kSamples;
+    CHECK(file["profiles"][0]["weights"][0].GetUint64() == (samples_alone ? 1 : 2'500'000));
+  }
 }
 
 namespace {
@@ -142,22 +177,23 @@ std::string firefox_stack(const rapidjson::Document& file, const rapidjson::Valu
   const auto frame = shared["stackTable"]["frame"][index].GetUint();
   REQUIRE(frame < shared["frameTable"]["length"].GetUint());
   const auto func = shared["frameTable"]["func"][frame].GetUint();
-  const auto resource = shared["funcTable"]["resource"][func].GetInt();
+  const bool has_resource = (shared["funcTable"]["flags"][func].GetUint() & 4U) != 0;
+  const auto resource = shared["funcTable"]["resource"][func].GetUint();
   const auto& strings = shared["stringArray"];
   std::string text = strings[shared["funcTable"]["name"][func].GetUint()].GetString();
   const auto category = shared["frameTable"]["category"][frame].GetUint();
   text += std::string(" ") + file["meta"]["categories"][category]["name"].GetString();
-  if (resource >= 0) {
-    const auto lib = shared["resourceTable"]["lib"][static_cast<unsigned>(resource)].GetUint();
-    text += std::string(" ") + file["libs"][lib]["path"].GetString();
-    CHECK(std::string(
-              strings[shared["resourceTable"]["name"][static_cast<unsigned>(resource)].GetUint()]
-                  .GetString()) == file["libs"][lib]["name"].GetString());
+  const bool has_address = (shared["frameTable"]["flags"][frame].GetUint() & 2U) != 0;
+  if (has_resource) {
+    const auto& lib = file["libs"][has_address ? shared["frameTable"]["lib"][frame].GetUint() : 0];
+    CHECK(std::string(strings[shared["resourceTable"]["name"][resource].GetUint()].GetString()) ==
+          lib["name"].GetString());
+    text += std::string(" ") + lib["path"].GetString();
   }
-  text += " " + std::to_string(shared["frameTable"]["address"][frame].GetInt64());
-  const auto& prefix = shared["stackTable"]["prefix"][index];
-  CHECK((prefix.IsNull() || prefix.GetUint() < index));
-  const std::string above = firefox_stack(file, prefix);
+  text += has_address ? " " + std::to_string(shared["frameTable"]["address"][frame].GetUint()) : "";
+  const auto up = shared["stackTable"]["prefixOffset"][index].GetUint();
+  REQUIRE(up <= index);
+  const std::string above = up == 0 ? "" : firefox_stack(file, rapidjson::Value(index - up));
   return above.empty() ? text : above + ";" + text;
 }
 
@@ -175,6 +211,33 @@ std::vector<FirefoxSample> firefox_samples(const rapidjson::Document& file,
 
 }  // namespace
 
+// Every table of the format has these columns, each with a value for every row.
+void check_columns(const rapidjson::Value& shared) {
+  const std::map<std::string, std::set<std::string>> expected = {
+      {"stackTable", {"frame", "prefixOffset"}},
+      {"frameTable",
+       {"flags", "address", "category", "subcategory", "func", "lib", "nativeSymbol",
+        "innerWindowID", "line", "column", "originalLocation"}},
+      {"funcTable",
+       {"flags", "name", "resource", "source", "lineNumber", "columnNumber", "originalLocation"}},
+      {"resourceTable", {"name", "host", "type"}},
+      {"nativeSymbols", {"libIndex", "address", "name", "functionSize"}},
+      {"sources", {"id", "filename", "startLine", "startColumn", "sourceMapURL", "content"}},
+      {"sourceLocationTable", {"source", "line", "column"}}};
+  for (const auto& [name, columns] : expected) {
+    CAPTURE(name);
+    REQUIRE(shared.HasMember(name.c_str()));
+    std::set<std::string> found;
+    for (const auto& member : shared[name.c_str()].GetObject()) {
+      if (member.name != "length") {
+        found.insert(member.name.GetString());
+        CHECK(member.value.Size() == shared[name.c_str()]["length"].GetUint());
+      }
+    }
+    CHECK(found == columns);
+  }
+}
+
 TEST_CASE("firefox: threads, times, frames, libraries and categories") {
   HandMadeCapture capture = test::small_capture();
   capture.tables.metadata = {{"clock.wall_offset_ns", "1700000000000000000"}};
@@ -186,7 +249,7 @@ TEST_CASE("firefox: threads, times, frames, libraries and categories") {
     CAPTURE(limit);
     options.memory_limit = limit;
     const rapidjson::Document file = exported_json(exporting::write_firefox, capture, options);
-    CHECK(file["meta"]["preprocessedProfileVersion"].GetInt() == 60);
+    CHECK(file["meta"]["preprocessedProfileVersion"].GetInt() == 75);
     CHECK(file["meta"]["startTime"].GetDouble() == doctest::Approx(1'700'000'000'000.001));
     REQUIRE(file["threads"].Size() == 3);
     const auto& thread = file["threads"][0];
@@ -210,12 +273,7 @@ TEST_CASE("firefox: threads, times, frames, libraries and categories") {
     CHECK(thread["pausedRanges"].Empty());
     REQUIRE(thread["samples"].HasMember("weightType"));
     CHECK(std::string(thread["samples"]["weightType"].GetString()) == "samples");
-    const auto& resources = file["shared"]["resourceTable"];
-    for (const char* column : {"lib", "name", "host", "type"}) {
-      CAPTURE(column);
-      REQUIRE(resources.HasMember(column));
-      CHECK(resources[column].Size() == resources["length"].GetUint());
-    }
+    check_columns(file["shared"]);
     for (const auto& lib : file["libs"].GetArray()) {
       const bool is_alpha = std::string(lib["name"].GetString()) == "alpha";
       CHECK(std::string(lib["breakpadId"].GetString()) ==
@@ -243,7 +301,7 @@ TEST_CASE("speedscope: samples without times have weights, imported ones what th
   };
   for (const Case& c : std::vector<Case>{
            {"imported", {{"samples.aggregated", "1"}}, {{"0x10", 10}, {"0x20", 5}, {"0x30", 100}}},
-           {"recorded without times", {}, {{"0x10", 1}, {"0x20", 1}, {"0x30", 1}}}}) {
+           {"recorded without times", {}, {{"0x10", 10}, {"0x20", 5}, {"0x30", 100}}}}) {
     CAPTURE(c.name);
     capture.tables.metadata = c.metadata;
     const rapidjson::Document file = exported_json(exporting::write_speedscope, capture, {});
@@ -312,6 +370,7 @@ TEST_CASE("speedscope: functions with their files, one frame each") {
   ExportOptions options;
   options.filter.events = {"cycles"};
   options.speedscope.aggregate = true;
+  options.count = CountBy::kSamples;
   const rapidjson::Document file =
       exported_json(exporting::write_speedscope, test::named_capture(), options);
   const Weights expected = {
@@ -355,17 +414,38 @@ TEST_CASE("firefox: functions of libraries, inlined calls as frames, managed cod
   for (rapidjson::SizeType i = 0; i < shared["frameTable"]["length"].GetUint(); ++i) {
     const auto function = shared["frameTable"]["func"][i].GetUint();
     std::string text = shared["stringArray"][functions["name"][function].GetUint()].GetString();
-    text += " " + std::to_string(shared["frameTable"]["inlineDepth"][i].GetUint());
-    const auto& line = shared["frameTable"]["line"][i];
-    text += line.IsNull() ? "" : " line " + std::to_string(line.GetUint());
-    if (const auto& source = functions["source"][function]; !source.IsNull()) {
-      const auto name = shared["sources"]["filename"][source.GetUint()].GetUint();
+    const auto flags = shared["frameTable"]["flags"][i].GetUint();
+    text += (flags & 1U) != 0 ? " inlined" : "";
+    if ((flags & 16U) != 0) {
+      text += " line " + std::to_string(shared["frameTable"]["line"][i].GetUint());
+    }
+    const auto function_flags = functions["flags"][function].GetUint();
+    if ((function_flags & 8U) != 0) {
+      const auto source = functions["source"][function].GetUint();
+      const auto name = shared["sources"]["filename"][source].GetUint();
       text += std::string(" of ") + shared["stringArray"][name].GetString();
+    }
+    if ((function_flags & 16U) != 0) {
+      text += ":" + std::to_string(functions["lineNumber"][function].GetUint());
     }
     depths.insert(text);
   }
-  CHECK(depths == std::set<std::string>{"do_read 0", "helper 1 line 7 of /src/util.h", "main 0",
-                                        "main 0 line 11 of /src/main.c",
-                                        "main 0 line 12 of /src/main.c", "read 0"});
+  CHECK(depths == std::set<std::string>{"do_read", "helper inlined line 7 of /src/util.h", "main",
+                                        "main line 11 of /src/main.c:3",
+                                        "main line 12 of /src/main.c:3", "read"});
   CHECK(functions["length"].GetUint() == 5);
+}
+
+TEST_CASE("firefox: an offset that a viewer's 32 bits cannot hold is in the name alone") {
+  HandMadeCapture capture;
+  capture.tables.events = {{"cycles", true}};
+  capture.add_module(10, 0x1000, 0x2'0000'0000, "/bin/huge");
+  capture.add_sample(1, 10, 10, capture.add_stack({test::user(0x1'0000'0fff)}));
+  capture.add_sample(2, 10, 10, capture.add_stack({test::user(0x1'0000'1000)}));
+  capture.add_sample(3, 10, 10, capture.add_stack({test::user(0x7f'0000'0000)}));
+  const rapidjson::Document file = exported_json(exporting::write_firefox, capture, {});
+  CHECK(firefox_samples(file, file["threads"][0]) ==
+        std::vector<FirefoxSample>{{0, "0xffffffff User /bin/huge 4294967295"},
+                                   {1e-6, "0x100000000 User /bin/huge"},
+                                   {2e-6, "0x7f00000000 User"}});
 }

@@ -29,6 +29,7 @@ struct DecodedData {
   std::vector<std::string> stacks;
   std::map<std::string, std::map<std::string, DecodedSample>> profiles;
   std::vector<std::string> sample_types;
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> ranges;  // first time, duration
 };
 
 std::vector<std::uint64_t> numbers(protozero::pbf_reader& message) {
@@ -146,8 +147,13 @@ void decode_dictionary(const protozero::pbf_reader& dictionary, DecodedData& dat
 void decode_profile(protozero::pbf_reader profile, DecodedData& data) {
   std::map<std::string, DecodedSample> samples;
   std::string event;
+  std::pair<std::uint64_t, std::uint64_t> range;
   while (profile.next()) {
-    if (profile.tag() == 2) {
+    if (profile.tag() == 3) {
+      range.first = profile.get_fixed64();
+    } else if (profile.tag() == 4) {
+      range.second = profile.get_uint64();
+    } else if (profile.tag() == 2) {
       std::string key;
       DecodedSample decoded;
       std::set<std::uint64_t> attributes;
@@ -184,6 +190,7 @@ void decode_profile(protozero::pbf_reader profile, DecodedData& data) {
     }
   }
   data.profiles.emplace(event, samples);
+  data.ranges.emplace(event, range);
 }
 
 DecodedData decode(const std::string& content) {
@@ -243,6 +250,7 @@ TEST_CASE("otlp: profiles by event, samples with the times of each callstack and
       CAPTURE(limit);
       ExportOptions options;
       options.otlp.stack_tree = tree;
+      options.count = CountBy::kSamples;
       options.memory_limit = limit;
       const DecodedData data = exported(capture, options);
       const auto& cycles = data.profiles.at("stackpack.event=cycles");
@@ -255,12 +263,24 @@ TEST_CASE("otlp: profiles by event, samples with the times of each callstack and
   }
 }
 
+TEST_CASE("otlp: the end of a profile lies behind its last sample") {
+  HandMadeCapture capture = test::small_capture();
+  const std::pair<std::uint64_t, std::uint64_t> range{1000, 89'001};  // samples at 1000 to 90,000
+  for (const auto& [event, known] : exported(capture, {}).ranges) {
+    CAPTURE(event);
+    CHECK(known == range);
+  }
+  ExportOptions at_once;
+  at_once.filter.from = CaptureTime{90'000, false};
+  const auto moment = exported(capture, at_once).ranges.at("stackpack.event=cycles");
+  CHECK(moment == std::pair<std::uint64_t, std::uint64_t>{90'000, 1});
+}
+
 TEST_CASE("otlp: weights are values, one for each time") {
   for (const std::uint64_t limit : {std::uint64_t{0}, std::uint64_t{1} << 20}) {
     CAPTURE(limit);
     ExportOptions options;
-    options.filter.events = {"cycles"};
-    options.weight = ExportWeight::kPeriod;
+    options.filter.events = {"cycles"};  // which have weights
     options.memory_limit = limit;
     const DecodedData data = exported(test::small_capture(), options);
     const auto& cycles = data.profiles.at("stackpack.event=cycles");
@@ -292,7 +312,7 @@ TEST_CASE("otlp: a file of counts gives values and no times") {
   const DecodedData data = exported(capture, {});
   const auto& cycles = data.profiles.at("stackpack.event=cycles");
   REQUIRE(cycles.size() == 1);
-  CHECK(cycles.begin()->second == DecodedSample{{}, {4}});
+  CHECK(cycles.begin()->second == DecodedSample{{}, {400}});
 }
 
 TEST_CASE("otlp: functions and lines, inlined calls first, and what kind of code it is") {

@@ -112,10 +112,14 @@ TEST_CASE("pages: the program has one place for data, and a policy that allows n
 TEST_CASE("pages: texts of the head are JSON whatever is in them") {
   PageContent content = small_page(false);
   content.title = std::string("nul\0 \" \\ </script> \x01", 20);
-  content.losses = {{"lost", std::numeric_limits<std::uint64_t>::max(), "all"}};
+  content.losses = {{"lost", std::numeric_limits<std::uint64_t>::max(), "all", false},
+                    {"seen", 1, "a remark", true}};
   const std::string head = page_head(content);
   CHECK(head.find("\"title\":\"nul\\u0000 \\\" \\\\ </script> \\u0001\"") != std::string::npos);
-  CHECK(head.find("[\"lost\",\"18446744073709551615\",\"all\"]") != std::string::npos);
+  CHECK(
+      head.find(
+          "[\"lost\",\"18446744073709551615\",\"all\",false],[\"seen\",\"1\",\"a remark\",true]") !=
+      std::string::npos);
   CHECK(head.find('\0') == std::string::npos);
 }
 

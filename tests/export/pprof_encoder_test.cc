@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -216,6 +217,31 @@ TEST_CASE("pprof: epochs that change nothing for a stack do not split its sample
     capture.add_module(kKernelPid, 0x7000'0000 + time, 1, "driver", time);
   }
   CHECK(exported_profile(capture, {}).samples == 7);
+}
+
+TEST_CASE("pprof: sums of weights stop at the largest number, of a line and of all") {
+  constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
+  HandMadeCapture capture;
+  capture.tables.events = {{"cycles", true}};
+  capture.add_thread(10, 10, "alpha");
+  capture.add_module(10, 0x1000, 0x1000, "/bin/alpha");
+  // The mappings of the kernel change between the two, so that they are groups of their own.
+  capture.add_module(kKernelPid, 0x7000'0000, 1, "driver", 1500);
+  const StackId stack = capture.add_stack({test::user(0x1010)});
+  const StackId other = capture.add_stack({test::user(0x1020)});
+  capture.add_sample(1000, 10, 10, stack).weight = kHalf;
+  capture.add_sample(2000, 10, 10, stack).weight = kHalf + 5;
+  capture.add_sample(2500, 10, 10, other).weight = 7;
+  ExportOptions options;
+  options.count = CountBy::kWeight;
+  const test::Exported result = test::export_with(exporting::write_pprof, capture, options, true);
+  REQUIRE(result.status.has_value());
+  CHECK(result.report.weight == std::numeric_limits<std::uint64_t>::max());
+  std::int64_t largest = 0;
+  for (const auto& [line, values] : decode_profile(result.content).lines) {
+    largest = std::max(largest, values.back());
+  }
+  CHECK(largest == std::numeric_limits<std::int64_t>::max());
 }
 
 TEST_CASE("pprof: names without addresses become functions") {

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "export/hand_made_capture.h"
-#include "export/selection/name_pattern.h"
+#include "query/name_pattern.h"
 
 using namespace stackpack;
 using exporting::SampleSelection;
@@ -59,7 +59,7 @@ TEST_CASE("patterns: stars and question marks, and brackets are letters") {
                                          {"sched:sched_switch", "sched:*", true}}) {
     CAPTURE(c.name);
     CAPTURE(c.pattern);
-    CHECK(exporting::fits_pattern(c.name, c.pattern) == c.fits);
+    CHECK(query::fits_pattern(c.name, c.pattern) == c.fits);
   }
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("filters: each condition keeps the samples that it names") {
   cases[1] = {"processor", {}, {2000}};
   cases[1].filter.cpu = 3;
   cases[2] = {"not idle", {}, {1000, 2000, 3000, 3500, 4000, 4500, 5000, 90'000}};
-  cases[2].filter.no_idle = true;
+  cases[2].filter.idle = IdleSamples::kLeaveOut;
   // 3000 is of thread `worker` in process `alpha`.
   cases[3] = {"name of the process", {}, {1000, 2000, 3000, 4000, 4500, 90'000}};
   cases[3].filter.comms = {"alpha"};
@@ -149,7 +149,7 @@ TEST_CASE("filters: what nobody can meet is a usage error") {
   HandMadeCapture counts = test::small_capture();
   counts.tables.has_samples = false;
   SampleFilter idle;
-  idle.no_idle = true;
+  idle.idle = IdleSamples::kLeaveOut;
   CHECK(refused(counts, idle));
   SampleFilter cpu;
   cpu.cpu = 1;
@@ -171,7 +171,7 @@ TEST_CASE("events: a view of one event takes the one that samples time, and name
             2},
            {{{"context-switches", true}, {"cpu_core/cycles/P", true}}, {}, "cpu_core/cycles/P", 1},
            {{{"a/b", true}, {"instructions:u", true}}, {}, "instructions:u", 1},
-           {{{"sched:sched_switch", false}, {"page-faults", true}}, {}, "sched:sched_switch", 1},
+           {{{"sched:sched_switch", false}, {"page-faults", true}}, {}, "page-faults", 1},
            {{{"Thread/CSwitch", false}, {"PerfInfo/SampledProfile", true}},
             {},
             "PerfInfo/SampledProfile",
@@ -186,8 +186,9 @@ TEST_CASE("events: a view of one event takes the one that samples time, and name
     const ExportOptions options;
     const auto selection = SampleSelection::create(view, options);
     REQUIRE(selection.has_value());
-    CHECK(view.events[(*selection)->main_event()].name == c.chosen);
-    CHECK((*selection)->wants_event((*selection)->main_event()));
-    CHECK((*selection)->events_left_out().size() == c.others);
+    const exporting::EventChoice& choice = (*selection)->choice();
+    CHECK(choice.name_of(choice.main_event()) == c.chosen);
+    CHECK(choice.wants(choice.main_event()));
+    CHECK(choice.left_out().size() == c.others);
   }
 }

@@ -64,8 +64,10 @@ class Export:
         self.of_event = sum(s["event"] == self.event for s in self.samples)
 
     def make(self, kind, *options):
+        """An export that counts samples, as listings do; by default it has what the event measures."""
         path = self.directory / ("-".join([kind, *options]).replace("--", "").replace("/", "_"))
-        run(self.program, "export", self.spk, "--format", kind, "-o", path, "-q", "--force", *options)
+        count = [] if "--count" in options else ["--count", "samples"]
+        run(self.program, "export", self.spk, "--format", kind, "-o", path, "-q", "--force", *options, *count)
         return path
 
     def folded(self, *options):
@@ -117,7 +119,7 @@ def check_top(export, _cache):
     check("names and figures of folded",
           rows_of_stacks((names.split(";"), int(count)) for names, count in lines) == top_rows(export, packed), True)
     for what, file, options in (("speedscope", packed, []),
-                                ("speedscope by address", export.spk, ["--frames", "module", "--event", export.event])):
+                                ("speedscope by address", export.spk, ["--frames", "module", "--event", export.event, "--count", "samples"])):
         path = export.directory / "top.speedscope.json"
         run(export.program, "export", file, "--format", "speedscope", "-o", path, "-q", "--force", *options)
         profile = json.loads(path.read_text())
@@ -182,6 +184,26 @@ def check_protoc(export, _cache):
         name = "otlp" + (", stack tree" if options else "")
         check(f"{name}, times", text.count("timestamps_unix_nano: "), export.total)
         check(f"{name}, unknown fields", len(re.findall(r"^ *\d+[:{ ]", text, re.MULTILINE)), 0)
+
+
+OTLP_OPTIONS = ((), ("--weight", "period"))
+
+
+def check_otlp(export, cache):
+    """The rules that the published schema states."""
+    python = clients.opentelemetry(cache)
+    for options in OTLP_OPTIONS:
+        told = json.loads(run(*python, HERE / "otlp_rules.py", export.make("otlp", *options)))
+        name = " ".join(("otlp", *options))
+        check(f"{name}: times", told["samples"], export.total)
+        check(f"{name}: broken rules", told["problems"], {})
+
+
+def check_profcheck(export, cache):
+    client = clients.profcheck(cache)
+    for options in OTLP_OPTIONS:
+        done = subprocess.run([*client, export.make("otlp", *options)], capture_output=True, text=True, check=False)
+        check(" ".join(("otlp", *options)), (done.returncode, done.stderr.strip()[-400:]), (0, ""))
 
 
 def check_speedscope(export, cache):
@@ -294,7 +316,7 @@ def check_firefox(export, cache):
     folder = clients.npm(cache, "@firefox-devtools/profiler-cli")
     node = clients.node24(cache)
     profile = export.directory / "profile.json.gz"
-    shutil.copy(export.make("firefox"), profile)
+    shutil.copy(export.make("firefox", "--frames", "module"), profile)
     client = [*node, folder / "node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js"]
     environment = dict(os.environ, HOME=str(export.directory))
     session = ["--session", "check"]
@@ -312,6 +334,14 @@ def check_firefox(export, cache):
         check("threads", threads, len(lanes))
         file = json.loads(gzip.open(profile).read())
         check("samples", sum(thread["samples"]["length"] for thread in file["threads"]), export.total)
+        shown = file["threads"][file["meta"]["initialSelectedThreads"][0]]
+        leaves = collections.Counter()
+        for stack, count in export.folded("--frames", "module", "--event", export.event, "--pid", shown["pid"],
+                                          "--tid", str(shown["tid"])).items():
+            leaves[stack.rsplit(";", 1)[-1]] += count
+        told = json.loads(run_patiently(*client, "thread", "functions", "--include-idle", "--json", *session, env=environment))
+        own = {row["nameWithLibrary"].replace("!", "+"): row["selfSamples"] for row in told["functions"]}
+        check("leaves of the shown thread", {name: count for name, count in own.items() if count} == dict(leaves), True)
     finally:
         with contextlib.suppress(RuntimeError):
             run(*client, "stop", "check", env=environment)
@@ -337,11 +367,16 @@ def check_folded(export, _cache):
     second = run(export.program, "export", again, "--format", "folded", "-o", "-")
     check("imported and exported again", sorted(second.splitlines()) == sorted(first.read_text().splitlines()), True)
     check("samples", sum(export.folded("--all-events").values()), export.total)
+    weights = sum(int(sample["weight"]) for sample in export.samples if sample["event"] == export.event)
+    check("weights without a word", sum(export.folded("--event", export.event, "--count", "weight").values()), weights)
+    plain = run(export.program, "export", export.spk, "--format", "folded", "-o", "-", "-q", "--event", export.event)
+    check("what it measures", sum(int(line.rsplit(" ", 1)[1]) for line in plain.splitlines()), weights)
 
 
 CLIENTS = {"pprof": check_pprof, "protoc": check_protoc, "speedscope": check_speedscope, "duckdb": check_duckdb,
            "duckdb-here": check_duckdb_here, "sqlite": check_sqlite, "firefox": check_firefox,
-           "inferno": check_inferno, "folded": check_folded, "top": check_top}
+           "inferno": check_inferno, "otlp": check_otlp,
+           "profcheck": check_profcheck, "folded": check_folded, "top": check_top}
 
 
 def main():

@@ -36,21 +36,39 @@ def need(program):
     return found
 
 
+def go_environment(cache):
+    """What Go downloads and compiles stays in the cache folder, wherever HOME is."""
+    return {"GOPATH": str(cache / "go"), "GOMODCACHE": str(cache / "go/pkg/mod"), "GOCACHE": str(cache / "go/build"),
+            "GOBIN": str(cache / "bin"), "GOFLAGS": "-modcacherw"}
+
+
+def go_program(cache, name, package):
+    program = cache / "bin" / name
+    if not program.exists():
+        need("go")
+        install(name, ["go", "install", package], **go_environment(cache))
+    return [program]
+
+
 def pprof(cache):
-    """github.com/google/pprof, or the one that comes with Go."""
-    program = cache / "bin" / "pprof"
-    if program.exists():
-        return [program]
-    need("go")
+    """github.com/google/pprof, or the one that comes with Go, which asks no registry."""
     try:
-        install("pprof", ["go", "install", "github.com/google/pprof@latest"], GOBIN=str(cache / "bin"),
-                GOPATH=str(cache / "go"), GOFLAGS="-modcacherw")
-        return [program]
+        return go_program(cache, "pprof", "github.com/google/pprof@latest")
     except Missing:
-        probe = subprocess.run(["go", "tool", "-n", "pprof"], capture_output=True, check=False)
-        if probe.returncode != 0:
-            raise
-        return ["go", "tool", "pprof"]
+        program = cache / "bin" / "go-pprof"
+        if not program.exists():
+            built = subprocess.run([need("go"), "build", "-o", program, "cmd/pprof"], capture_output=True, check=False,
+                                   env=dict(os.environ, **go_environment(cache)))
+            if built.returncode != 0:
+                raise
+        return [program]
+
+
+def profcheck(cache):
+    """The conformance check of OpenTelemetry's profiling group."""
+    if shutil.which("profcheck"):
+        return [shutil.which("profcheck")]
+    return go_program(cache, "profcheck", "github.com/open-telemetry/sig-profiling/profcheck/cmd/profcheck@latest")
 
 
 def package_of(name):
@@ -70,14 +88,23 @@ def npm(cache, *packages):
     return folder
 
 
-def duckdb(cache):
-    """A Python that has the module duckdb."""
-    python = cache / "duckdb" / "bin" / "python"
+def python_with(cache, module, package):
+    """A Python that has the module."""
+    folder = cache / package
+    python = folder / "bin" / "python"
     if not python.exists():
-        install("venv", [need("python3"), "-m", "venv", cache / "duckdb"])
-    if subprocess.run([python, "-c", "import duckdb"], capture_output=True, check=False).returncode != 0:
-        install("duckdb", [python, "-m", "pip", "install", "-q", "--retries", "0", "duckdb"])
+        install("venv", [need("python3"), "-m", "venv", folder])
+    if subprocess.run([python, "-c", f"import {module}"], capture_output=True, check=False).returncode != 0:
+        install(package, [python, "-m", "pip", "install", "-q", "--retries", "0", package])
     return [python]
+
+
+def duckdb(cache):
+    return python_with(cache, "duckdb", "duckdb")
+
+
+def opentelemetry(cache):
+    return python_with(cache, "opentelemetry.proto.profiles.v1development.profiles_pb2", "opentelemetry-proto")
 
 
 def inferno(cache):

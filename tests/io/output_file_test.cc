@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "io/directories.h"
+#include "io/files_read.h"
+#include "io/temporary_name.h"
 #include "support/test_bytes.h"
 
 namespace fs = std::filesystem;
@@ -371,6 +373,36 @@ TEST_CASE("output rules: a directory of outputs is empty, new, or forced") {
   CHECK(stackpack::io::check_output_directory(folder.path.string(), rules));
 }
 
+TEST_CASE("output file: names as long as the file system allows") {
+  const TemporaryDirectory folder;
+  for (const std::size_t size : {236U, 237U, 244U, 245U, 254U, 255U}) {
+    for (const std::string& letter : {std::string("x"), std::string("\xc3\xa9")}) {
+      CAPTURE(size);
+      std::string name;
+      while (name.size() + letter.size() <= size) {
+        name += letter;
+      }
+      const std::string target = (folder.path / name).string();
+      for (int round = 0; round < 2; ++round) {  // the second one replaces the first
+        auto out = OutputFile::create(target);
+        REQUIRE(out.has_value());
+        REQUIRE((*out)->write(TestBytes().u64(1).bytes).has_value());
+        CHECK((*out)->commit().has_value());
+      }
+      CHECK(fs::file_size(target) == 8);
+      CHECK(folder.entries() == 1);
+      // What a killed run leaves of it goes.
+      const std::string dead = stackpack::io::temporary_name(target, 4'194'305, 0);
+      CHECK(fs::path(dead).filename().string().size() <= 255);
+      write_text(dead, "a");
+      stackpack::io::remove_leftovers(std::vector<std::string>{target});
+      CHECK_FALSE(fs::exists(dead));
+      fs::remove(target);
+    }
+  }
+  CHECK_FALSE(OutputFile::create((folder.path / std::string(256, 'x')).string()).has_value());
+}
+
 TEST_CASE("leftovers: a temporary name of a process that lives, or that is locked, stays") {
   const TemporaryDirectory folder;
   const std::string target = (folder.path / "out").string();
@@ -388,4 +420,11 @@ TEST_CASE("leftovers: a temporary name of a process that lives, or that is locke
   CHECK(fs::exists(locked));
   CHECK_FALSE(fs::exists(dead));
   ::close(holder);
+
+  // What is read stays, whatever its name.
+  write_text(dead, "a");
+  const stackpack::io::FilesRead files_read;
+  stackpack::io::FilesRead::note_inputs(std::vector<std::string>{dead});
+  stackpack::io::remove_leftovers(std::vector<std::string>{target});
+  CHECK(fs::exists(dead));
 }

@@ -33,7 +33,7 @@ function file(name) {
 /** A page of a capture or of folded text. */
 function makePage(name, input, ...options) {
   run('convert', input, '-o', file(`${name}.spk`), '--force', '--quiet');
-  run('export', file(`${name}.spk`), '--format', 'html', '-o', file(`${name}.html`), '--force', ...options);
+  run('export', file(`${name}.spk`), '--format', 'html', ...(name === 'empty' ? [] : ['--count', 'samples']), '-o', file(`${name}.html`), '--force', ...options);
   return file(`${name}.html`);
 }
 
@@ -97,7 +97,7 @@ const rowKey = (row) => `${row.name}|${row.self}|${row.total}`;
 async function checkTotals(browser, path, spk) {
   const opened = await open(browser, path, 'view=functions');
   const { page } = opened;
-  const top = JSON.parse(run('top', spk, '--json', '--frames', 'module', '-n', '1000000'));
+  const top = JSON.parse(run('top', spk, '--json', '--count', 'samples', '--frames', 'module', '-n', '1000000'));
   const named = (row) => row.name;
   const shown = await tableRows(page);
   const known = top.rows.filter((row) => row.total > 0);
@@ -131,7 +131,7 @@ async function checkCallers(browser, path, spk) {
     for (const [command, place] of [['callers', 0], ['callees', 1]]) {
       const rows = await page.evaluate((which) => Array.from(document.querySelectorAll('.neighbours')[which].querySelectorAll('tbody tr'),
         (row) => `${row.children[0].textContent}|${row.querySelector('.weight').textContent.replaceAll(',', '')}`), place);
-      const told = JSON.parse(run(command, spk, name, '--json', '--frames', 'module', '-n', '1000000'));
+      const told = JSON.parse(run(command, spk, name, '--json', '--count', 'samples', '--frames', 'module', '-n', '1000000'));
       const expected = told.rows.map((row) => `${row.name}|${row.total}`);
       check(`${command} of ${name}`, rows.sort(), expected.sort());
     }
@@ -329,7 +329,7 @@ async function checkHostile(browser, path) {
 /** A page of two sides: the figures of each are those of its capture, and the verdicts those of diff. */
 async function checkSides(browser) {
   writeFileSync(file('old.folded'), 'main;parse 400\nmain;print 600\nmain;gone 90\n');
-  writeFileSync(file('new.folded'), 'main;parse 700\nmain;print 300\nmain;<b>born</b> 80\n');
+  writeFileSync(file('new.folded'), 'main;parse 700\nmain;print 300\nmain;<b>born 80\n');
   for (const side of ['old', 'new']) run('convert', file(`${side}.folded`), '-o', file(`${side}.spk`), '--force', '--quiet');
   const sides = [file('old.spk'), '--against', file('new.spk')];
   run('diff', ...sides, '--html', '-o', file('sides.html'), '--force');

@@ -88,6 +88,7 @@ export function profileFromFolded(text, oldText) {
     self: columns.self.map((side) => [Float64Array.from(side)]),
     exact: true, modules: builder.modules, functionCount: builder.functions.length,
     functionName: (fn) => builder.functions[fn].name,
+    shortNames: (fn) => [builder.functions[fn].name],
     functionModule: Uint32Array.from(builder.functions, ({ module }) => (module ? builder.modules.indexOf(module) : 0xffffffff)),
     functionMode: Uint8Array.from(builder.functions, ({ mode }) => mode),
     threads: [], timeline: null, diff: null, rows,

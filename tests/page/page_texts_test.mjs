@@ -2,13 +2,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { callstackText } from '../../src/export/page/callstack_text.js';
-import { changeStep, DARK_PALETTE, LIGHT_PALETTE, mixedColour, moduleColouring } from '../../src/export/page/colour_rules.js';
+import { DARK_PALETTE, LIGHT_PALETTE, changeStep, changeWays, mixedColour, moduleColouring, nodeColour } from '../../src/export/page/colour_rules.js';
 import { functionRows } from '../../src/export/page/function_rows.js';
 import { LabelFitter } from '../../src/export/page/label_fitter.js';
 import { NameIndex } from '../../src/export/page/name_search.js';
+import { FunctionTable } from '../../src/export/page/function_names.js';
+import { detailsOfNode } from '../../src/export/page/node_details.js';
 import { durationText, groupedText, percentText, pointsText, weightText } from '../../src/export/page/number_text.js';
 import { PageModel } from '../../src/export/page/page_model.js';
-import { fittedName, shorterNames, shownText, withoutArguments } from '../../src/export/page/shown_names.js';
+import { fittedName, shortName, shownForms, shownText } from '../../src/export/page/shown_names.js';
 import { svgOfPicture } from '../../src/export/page/svg_picture.js';
 import { bucketAt, rangeText, timeMarks } from '../../src/export/page/time_axis.js';
 import { linkOfState, startState, stateOfLink } from '../../src/export/page/view_link.js';
@@ -44,21 +46,44 @@ test('names that could disturb are written out', () => {
   assert.ok(shownText('x'.repeat(1e6)).length < 5000);
 });
 
-test('names become shorter from the left, and keep what tells them apart', () => {
-  assert.equal(withoutArguments('std::vector<int, std::allocator<int>>::push_back(int&&)'), 'std::vector::push_back');
-  assert.equal(withoutArguments('a::(anonymous namespace)::f(int)'), 'a::f');
-  assert.equal(withoutArguments('Foo::operator()(int) const'), 'Foo::operator()(int) const');
-  assert.equal(withoutArguments('<lambda>'), '<lambda>');
-  assert.equal(withoutArguments('f(int) const'), 'f');
-  assert.deepEqual(shorterNames('ns::Type<int>::run(char)'), ['ns::Type<int>::run(char)', 'ns::Type::run', 'Type::run', 'run']);
-  assert.deepEqual(shorterNames('void ns::f<int>(int)').at(-1), 'f');
-  assert.deepEqual(shorterNames('JS:*value /srv/a b.js:1:2'), ['JS:*value /srv/a b.js:1:2']);
-  assert.deepEqual(shorterNames('JS:*value node:fs:12:7'), ['JS:*value node:fs:12:7', 'JS:*value']);
+test('names become shorter from the left, and are cut only when nothing else fits', () => {
+  const profile = profileFromFolded('ns::Type<int>::run(char) 1');
+  profile.shortNames = () => ['ns::Type::run', 'Type::run', 'run'];
+  assert.equal(shortName(profile, 0), 'ns::Type::run');
+  const forms = shownForms(profile, 0);
   const width = (text) => text.length;
-  assert.equal(fittedName('ns::Type<int>::run(char)', 13, width), 'ns::Type::run');
-  assert.equal(fittedName('ns::Type<int>::run(char)', 3, width), 'run');
-  assert.equal(fittedName('longest_match', 6, width), 'longe…');
-  assert.equal(fittedName('longest_match', 1, width), '');
+  assert.equal(fittedName(forms, 13, width), 'ns::Type::run');
+  assert.equal(fittedName(forms, 12, width), 'Type::run');
+  assert.equal(fittedName(forms, 3, width), 'run');
+  assert.equal(fittedName(['longest_match'], 6, width), 'longe…');
+  assert.equal(fittedName(['longest_match'], 1, width), '');
+  const long = 'x'.repeat(1000);
+  assert.equal(fittedName([long, 'f'], 2000, width), 'f', 'no box is that wide');
+  assert.equal(fittedName([long], 2000, width).length, 401);
+  profile.shortNames = () => ['a\u202eb', ''];
+  assert.deepEqual(shownForms(profile, 0), ['a\\u{202e}b'], 'marks are written out, empty forms left out');
+  profile.shortNames = () => [''];
+  assert.equal(shortName(profile, 0), '(no name)');
+});
+
+/** A table of functions as docs/page-format.md has it: names that share nothing, and what is kept of them. */
+function tableOf(rows) {
+  const bytes = (text) => Array.from(new TextEncoder().encode(text));
+  const functions = rows.flatMap(({ name }) => [8, 0, 0, bytes(name).length]);
+  const short = rows.flatMap(({ parts }) => [parts.length, ...parts]);
+  return new FunctionTable(rows.length, [], Uint8Array.from(functions), Uint8Array.from(rows.flatMap(({ name }) => bytes(name))), Uint8Array.from(short));
+}
+
+test('short names are bytes of the names, and start where a part starts', () => {
+  const table = tableOf([
+    { name: 'ns::é<int>::f(int)', parts: [0, 4 * 2 + 1, 0, 2 * 2 + 1, 5, 2 * 2, 0, 2 + 1] },
+    { name: 'main', parts: [0, 4 * 2 + 1] },
+    { name: 'whole', parts: [] },
+  ]);
+  assert.deepEqual(table.shortNames(0), ['ns::é::f', 'é::f', 'f']);
+  assert.deepEqual(table.shortNames(1), ['main']);
+  assert.deepEqual(table.shortNames(2), ['whole']);
+  assert.deepEqual(table.shortNames(9), ['']);
 });
 
 test('search by text: capitals count when there are any', () => {
@@ -228,7 +253,7 @@ test('axis of time', () => {
 /** @returns a fitter whose letters are 4 wide, of functions `alpha0`, `beta1` ... */
 function plainFitter() {
   const names = ['alphabetical', 'betaversion', 'gammaray'];
-  return new LabelFitter({ functionName: (fn) => names[fn], functionCount: 3, modules: [] }, (text) => text.length * 4);
+  return new LabelFitter({ shortNames: (fn) => [names[fn]], functionCount: 3, modules: [] }, (text) => text.length * 4);
 }
 
 test('a label belongs to its function and its room', () => {
@@ -249,4 +274,33 @@ test('new labels wait when it is too late, and known ones do not', () => {
   assert.equal(fitter.late, true);
   fitter.deadline = Infinity;
   assert.equal(fitter.labelOf(2, 80), 'gammaray');
+});
+
+test('a change that the comparison does not see is no colour and no word', () => {
+  const profile = profileFromFolded('main;a 60\nmain;b 40', 'main;a 40\nmain;b 60');
+  const verdicts = { a: 'not seen', b: 'less', main: 'not seen' };
+  const finding = (verdict) => ({ self: { verdict }, total: { verdict: 'not seen' } });
+  profile.diff = { by: 'function', unit: 'samples', event: 'x', notes: [], findingOf: (fn) => finding(verdicts[profile.functionName(fn)]) };
+  const model = new PageModel(profile, startState(profile));
+  const { flame, colouring } = model;
+  const stepOf = (name) => {
+    const node = Array.from(flame.fn).findIndex((fn, k) => k > 0 && model.profile.functionName(fn) === name);
+    return [LIGHT_PALETTE.changes.indexOf(nodeColour(flame, node, colouring, LIGHT_PALETTE)), detailsOfNode(model, flame, node, '').figures.find(([label]) => label === 'change of share')[1]];
+  };
+  assert.deepEqual(stepOf('a'), [3, '+20.00 pp, not seen as a change']);
+  assert.deepEqual(stepOf('b'), [1, '−20.00 pp, a quarter less']);
+  profile.diff.findingOf = () => undefined;
+  assert.equal(changeStep(0.6, 0.4, changeWays(profile.diff, 0)), 3, 'what was not compared has no verdict');
+  assert.equal(changeStep(0.6, 0.4, changeWays(null, 0)), 5);
+  assert.equal(changeStep(0.4, 0.6, { more: true, less: false }), 3, 'less where more was found');
+});
+
+test('a table of two sides comes by change of the total; self has its own', () => {
+  const profile = profileFromFolded('main;a;b 60\nmain;c 40', 'main;a;b 10\nmain;c 90');
+  const model = new PageModel(profile, startState(profile));
+  const names = () => Array.from(model.rows, (fn) => model.profile.functionName(fn));
+  assert.equal(model.state.sort, 'change');
+  assert.deepEqual(names().at(-1), 'main');
+  model.update({ sort: 'change-self' });
+  assert.deepEqual(names().slice(0, 2).sort(), ['b', 'c']);
 });

@@ -4,7 +4,8 @@ import test from 'node:test';
 import { narrowRests, visibleRows, nodeAt, zoomedWindow } from '../../src/export/page/flame_layout.js';
 import { calleeRows, callerRows, ROOT_ROW, SELF_ROW } from '../../src/export/page/function_rows.js';
 import { PageModel } from '../../src/export/page/page_model.js';
-import { startState } from '../../src/export/page/view_link.js';
+import { bucketsPerColumn, weightColumns } from '../../src/export/page/sample_filter.js';
+import { linkOfState, startState, stateOfLink } from '../../src/export/page/view_link.js';
 import { matchedWeight, nodeOfPath, pathOfNode, wholeViewTree } from '../../src/export/page/tree_math.js';
 import { profileFromFolded, timedProfile } from './folded_profile.js';
 
@@ -174,7 +175,25 @@ function orderedText() {
   return text.join('\n');
 }
 
-test('where the heaviest come first the same is drawn, and rests stand for what is not', () => {
+/** By row: what is drawn and what is said to be left out are all that is there, in what is shown. */
+function checkCovered(view, window, pixels, weightBelow) {
+  const rows = visibleRows(view, window, pixels);
+  const rests = narrowRests(view, rows, 1e-9);
+  const within = (from, to) => Math.max(0, Math.min(window[1], to) - Math.max(window[0], from));
+  for (let row = 1; row <= rows.length; row++) {
+    let there = 0;
+    for (const node of rows[row - 1]) {
+      const to = view.left[node] + view.total[node];
+      there += within(to - weightBelow(node), to);
+    }
+    let seen = rests.filter((rest) => rest.row === row).reduce((sum_, rest) => sum_ + within(rest.from, rest.to), 0);
+    for (const i of rows[row] ?? []) seen += within(view.left[i], view.left[i] + view.total[i]);
+    assert.ok(Math.abs(there - seen) < 1e-6 * view.total[0], `row ${row}: ${there} and ${seen}`);
+  }
+  return rests;
+}
+
+test('what is not drawn is marked, in every order of boxes', () => {
   const profile = profileFromFolded(orderedText());
   const weights = { self: profile.self[0][0], oldSelf: null };
   const plain = wholeViewTree(profile.tree, weights);
@@ -184,27 +203,76 @@ test('where the heaviest come first the same is drawn, and rests stand for what 
     const isSibling = next < ordered.count && ordered.parent[next] === ordered.parent[i];
     assert.ok(!isSibling || ordered.total[next] <= ordered.total[i], 'the text is in order');
   }
+  const turned = { self: weights.self.map((own, node) => (own * (node % 7)) / 3), oldSelf: null };
+  const filtered = wholeViewTree(profile.tree, turned);
   const total = plain.total[0];
   for (const window of [[0, total], [total * 0.3, total * 0.4]]) {
     for (const pixels of [90, 400, 4000]) {
-      const rows = visibleRows(ordered, window, pixels);
-      assert.deepEqual(rows, visibleRows(plain, window, pixels));
-      assert.deepEqual(narrowRests(plain, rows, 0), []);
-      // By row: what is drawn and what is left out are all that is there.
-      const rests = narrowRests(ordered, rows, 1e-9);
-      const within = (from, to) => Math.max(0, Math.min(window[1], to) - Math.max(window[0], from));
-      for (let row = 1; row <= rows.length; row++) {
-        let there = 0;
-        for (let i = 0; i < plain.count; i++) {
-          const shown = plain.depth[i] === row && (rows[row - 1] ?? []).includes(plain.parent[i]);
-          if (shown) there += within(plain.left[i], plain.left[i] + plain.total[i]);
-        }
-        let seen = rests.filter((rest) => rest.row === row).reduce((sum_, rest) => sum_ + within(rest.from, rest.to), 0);
-        for (const i of rows[row] ?? []) seen += within(plain.left[i], plain.left[i] + plain.total[i]);
-        assert.ok(Math.abs(there - seen) < 1e-6 * total, `row ${row}: ${there} and ${seen}`);
-      }
+      assert.deepEqual(visibleRows(ordered, window, pixels), visibleRows(plain, window, pixels));
+      assert.deepEqual(checkCovered(plain, window, pixels, (node) => plain.total[node] - weights.self[node]),
+        checkCovered(ordered, window, pixels, (node) => plain.total[node] - weights.self[node]));
+      const part = window.map((edge) => (edge / total) * filtered.total[0]);
+      checkCovered(filtered, part, pixels, (node) => filtered.total[node] - turned.self[node]);
     }
   }
+});
+
+test('leaf first and with recursion merged, what is left out is marked to the last sample', () => {
+  // A third of the weight is in leaves too narrow to be built.
+  const narrow = Array.from({ length: 9000 }, (_, k) => `main;run;leaf ${k} 1`).join('\n');
+  const profile = profileFromFolded(`main;run;wide 18000\nmain;run;run;again 9\n${narrow}`);
+  const model = new PageModel(profile, { ...startState(profile), inverted: true });
+  const leaves = model.flame;
+  const total = leaves.total[0];
+  assert.equal(leaves.below[0], total);
+  const rests = checkCovered(leaves, [0, total], 1000, (node) => leaves.below[node]);
+  const first = rests.filter((rest) => rest.row === 1).reduce((sum_, rest) => sum_ + rest.to - rest.from, 0);
+  assert.equal(first, 9009);
+  model.update({ inverted: false, merged: true });
+  const merged = model.flame;
+  const within = checkCovered(merged, [0, total], 1000, (node) => merged.below[node]);
+  assert.equal(within.filter((rest) => rest.row === 3).reduce((sum_, rest) => sum_ + rest.to - rest.from, 0), 9009);
+});
+
+test('bars of a strip are sums of as many buckets each: equal weight, equal height', () => {
+  // The same in every bucket.
+  const text = Array.from({ length: 7000 }, (_, k) => `main;f${k % 5} 1`).join('\n');
+  for (const [buckets, most] of [[1000, 600], [1000, 400], [1000, 37], [500, 600], [7, 3], [1, 600]]) {
+    const profile = timedProfile(text, buckets, 2);
+    const size = bucketsPerColumn(profile.timeline, most);
+    const { all, byThread, byKind, totals } = weightColumns(profile, 0, size, (row) => profile.timeline.node[row] % 2);
+    assert.ok(all.length <= most, `${all.length} of ${most}`);
+    assert.equal(all.length, Math.ceil(buckets / size));
+    for (const bar of all) assert.ok(Math.abs(bar - (7000 / buckets) * size) < 1e-3 * bar, `${buckets}, ${most}: ${bar}`);
+    all.forEach((bar, k) => {
+      const threads = byThread.reduce((sum_, one) => sum_ + (one[k] ?? 0), 0);
+      const kinds = byKind.reduce((sum_, one) => sum_ + (one?.[k] ?? 0), 0);
+      assert.ok(Math.abs(bar - threads) < 0.01 && Math.abs(bar - kinds) < 0.01);
+    });
+    assert.equal(totals[0] + totals[1], 7000);
+  }
+});
+
+test('few samples make wide bars, many do not', () => {
+  const few = timedProfile(Array.from({ length: 100 }, () => 'main 1').join('\n'), 1000, 1);
+  assert.equal(bucketsPerColumn(few.timeline, 600), 17, 'never fewer than sixty');
+  const some = timedProfile(Array.from({ length: 800 }, () => 'main 1').join('\n'), 1000, 1);
+  assert.equal(bucketsPerColumn(some.timeline, 600), 5, 'four in a bar');
+  const many = timedProfile(Array.from({ length: 8000 }, () => 'main 1').join('\n'), 1000, 1);
+  assert.equal(bucketsPerColumn(many.timeline, 600), 2);
+});
+
+test('the legend counts what is selected, and colours stay', () => {
+  const profile = timedProfile('a!f 3\nb!g 1\na!f 5\nb!g 2', 2, 1);
+  const model = modelOf(profile, {});
+  const weights = () => Object.fromEntries(model.legend.map((entry) => [entry.text, entry.weight]));
+  assert.deepEqual(weights(), { a: 8, b: 3 });
+  const kinds = model.legend.map((entry) => entry.kind);
+  model.update({ range: [1, 1] });
+  assert.deepEqual(weights(), { a: 0, b: 3 });
+  assert.deepEqual(model.legend.map((entry) => entry.kind), kinds);
+  model.update({ range: [0, 0], colour: 'mode' });
+  assert.deepEqual(model.legend.map((entry) => entry.weight), [8]);
 });
 
 test('a place belongs to the node that is drawn there', () => {
@@ -279,4 +347,61 @@ test('callstacks of 60,000 frames', () => {
   const model = modelOf(profile, { inverted: true });
   assert.equal(model.flame.count, 60001);
   assert.equal(model.figures.total[0], 1);
+});
+
+test('callstacks below processes and threads: sums by owner, ranges and threads count', () => {
+  const text = Array.from({ length: 400 }, (_, k) => `main;${k % 3 ? 'a;b' : 'c'};leaf ${k % 11} ${1 + (k % 4)}`).join('\n');
+  const profile = timedProfile(text, 10, 6);
+  for (const root of ['process', 'thread']) {
+    for (const patch of [{}, { range: [2, 5] }, { threads: [1, 2, 5] }]) {
+      const model = modelOf(profile, { root, ...patch });
+      const view = model.flame;
+      assert.equal(view.total[0], model.whole.total[0]);
+      const owners = Array.from({ length: view.count }, (_, node) => node).filter((node) => view.depth[node] === 1);
+      assert.ok(owners.length > 1);
+      for (const node of owners) {
+        const title = model.profile.functionName(view.fn[node]);
+        const { timeline, threads } = profile;
+        let sum_ = 0;
+        timeline.value.forEach((value, row) => {
+          const thread = threads[timeline.thread[row]];
+          const here = root === 'process' ? title === `${thread.process} (${thread.pid})` : title.endsWith(`thread ${thread.thread} (${thread.tid})`);
+          const counts = (!patch.range || (timeline.bucket[row] >= 2 && timeline.bucket[row] <= 5)) &&
+            (!patch.threads || patch.threads.includes(timeline.thread[row]));
+          if (here && counts) sum_ += value;
+        });
+        assert.equal(view.total[node], sum_, title);
+        assert.deepEqual(pathOfNode(view, nodeOfPath(view, [view.fn[node], view.fn[node + 1]])), [view.fn[node], view.fn[node + 1]]);
+      }
+      for (let i = 2; i < owners.length; i++) assert.ok(view.total[owners[i - 1]] >= view.total[owners[i]], 'the heaviest first');
+      // Leaf first, owners are the last callers.
+      model.update({ inverted: true });
+      assert.equal(model.flame.total[0], view.total[0]);
+      assert.deepEqual(Array.from(model.flame.fn).filter((fn) => fn >= profile.functionCount).length > 0, true);
+    }
+  }
+});
+
+test('what has no callstack is the owner\'s own; nodes of several owners stand below each', () => {
+  const profile = timedProfile('main;a 2\nmain;a 3\nmain 4', 1, 3);
+  // Thread 2 is of the second process; give it a sample without a callstack.
+  profile.timeline.node[2] = 0;
+  const model = modelOf(profile, { root: 'process' });
+  const view = model.flame;
+  const names = Array.from(view.fn.subarray(1), (fn) => model.profile.functionName(fn));
+  assert.deepEqual(names, ['process 0 (100)', 'main', 'a', 'process 1 (101)']);
+  assert.deepEqual(Array.from(view.total), [9, 5, 5, 5, 4]);
+});
+
+test('recordings of a machine begin with processes, links say otherwise', () => {
+  const few = timedProfile('main;a 2\nmain;b 3', 2, 2);
+  assert.equal(startState(few).root, 'none');
+  const many = timedProfile(Array.from({ length: 8 }, (_, k) => `main;f${k} 1`).join('\n'), 2, 8);
+  assert.equal(startState(many).root, 'process');
+  assert.equal(stateOfLink('root=thread', many).root, 'thread');
+  assert.equal(stateOfLink('root=none', many).root, 'none');
+  assert.equal(stateOfLink(linkOfState({ ...startState(many), root: 'none' }, many), many).root, 'none');
+  few.threads[0].pid = 0;
+  assert.equal(startState(few).root, 'process', 'idle processors are there');
+  assert.equal(stateOfLink('root=process', profileFromFolded('main 1')).root, 'none', 'no times, no processes');
 });

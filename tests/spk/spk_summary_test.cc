@@ -94,6 +94,29 @@ TEST_SUITE("spk summary") {
     CHECK(older.fingerprint == "print");
   }
 
+  TEST_CASE("spk summary: what the builder did is not kept, and in older files passed over") {
+    constexpr std::size_t kFirst = 19;
+    constexpr std::size_t kLast = 24;
+    Statistics statistics = lossy_statistics();
+    const Bytes bytes = encoded(statistics);
+    statistics.builder = {1, 2, 3, 4, 5, 6};
+    CHECK(encoded(statistics) == bytes);
+    statistics.processes = 7;  // the number after them
+    const Bytes others = encoded(statistics);
+    for (std::size_t number = kFirst; number <= kLast; ++number) {
+      CAPTURE(number);
+      Bytes older = others;
+      older.at(1 + 8 * number) = std::byte{9};
+      const Decoded back = decoded(older);
+      REQUIRE(back.status.has_value());
+      CHECK(back.statistics.builder.lookups + back.statistics.builder.probes +
+                back.statistics.builder.frames + back.statistics.builder.prefix_frames +
+                back.statistics.builder.map_bytes + back.statistics.builder.segments ==
+            0);
+      CHECK(back.statistics.processes == 7);
+    }
+  }
+
   TEST_CASE("spk summary: cut anywhere else it is refused, and bytes after it are ignored") {
     Bytes bytes = encoded(lossy_statistics());
     const std::size_t reasons = 1 + 1 + 13 + 2 + 1 + 10 + 1;  // bytes of them at the end

@@ -131,6 +131,28 @@ def test_filter(program, packed, root, whole):
     assert image == whole, image
 
 
+def test_split(program, compiler, folder):
+    """A reader that opens nothing gets the .dwo files of its image, and nothing else that has such a name."""
+    split, packed = folder / "split", folder / "split.spk"
+    subprocess.run([compiler, "-g", "-gsplit-dwarf", "-O2", "-c", "source.cc", "-o", "split.o"], check=True, cwd=folder)
+    subprocess.run([compiler, "split.o", "-o", "split"], check=True, cwd=folder)
+    capture = folder / "split.perf.data"
+    material.write_capture(capture, ["split"], sorted(start for start, _ in material.functions_of(split)))
+    subprocess.run([program, "convert", "--quiet", str(capture), "-o", str(packed)], check=True)
+    whole = naming(program, packed, str(folder))
+    assert whole["lines"] and whole["missing_files"] == 0, whole
+    units = folder / "split.dwo"
+    text = folder / "text"
+    text.write_text("no debug information, and nobody's business\n")
+    for replace in (lambda: None, lambda: units.symlink_to(text), lambda: os.mkfifo(units), units.mkdir):
+        units.unlink(missing_ok=True)
+        replace()
+        image = naming(program, packed, str(folder))
+        assert image["missing_files"] == 1 and image["failed"] == 0, image
+        assert image["named"] == whole["named"], image
+    print("split: a .dwo file is read, what only has its name is not")
+
+
 def main():
     program, compiler = sys.argv[1:]
     with tempfile.TemporaryDirectory() as name:
@@ -145,6 +167,7 @@ def main():
         assert whole["named"] and whole["lines"] and whole["reason"] == "" and whole["failed"] == 0, whole
         test_memory(program, compiler, packed, name, whole)
         test_filter(program, packed, name, whole)
+        test_split(program, compiler, folder)
 
 
 if __name__ == "__main__":

@@ -126,7 +126,7 @@ TEST_SUITE("symbol kit") {
     CHECK(find_elf_files({"/no/such/file", kId}, places).end == SearchEnd::kOtherBuildId);
     const FoundFiles found = find_elf_files({"/no/such/file", kOtherId}, places);
     CHECK(found.end == SearchEnd::kFound);
-    CHECK(found.debug_path == "kit.zip:.build-id/ab/1235.debug");
+    CHECK(found.image_path == "kit.zip:.build-id/ab/1235.debug");
     CHECK(find_elf_files({"/no/such/file", {}}, places).end == SearchEnd::kNoBuildId);
   }
 

@@ -9,7 +9,6 @@
 
 #include "stackpack/symbols.h"
 
-using stackpack::address_use;
 using stackpack::AddressUse;
 using stackpack::CodeLocation;
 using stackpack::Frame;
@@ -113,15 +112,114 @@ TEST_CASE("symbols: where nothing is before a function, its first byte is no ret
         AddressUse::kReturn);
 }
 
-TEST_CASE("symbols: which frames are exact") {
-  const FrameMode k = FrameMode::kKernel;
-  const FrameMode u = FrameMode::kUser;
-  const std::vector<Frame> frames{{k, 1}, {k, 2}, {u, 3}, {u, 4}};
+namespace {
+
+// `e` for each exact frame, `r` for each return address.
+std::string uses_of(const Tables& tables, const std::vector<Frame>& frames,
+                    const SymbolIndex::Facts& facts = {}) {
+  const SymbolIndex index(tables.processes, tables.modules, tables.names, facts);
   std::string uses;
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    uses += address_use(frames, i) == AddressUse::kExact ? 'e' : 'r';
+    uses += index.use_of(frames, i, 7, 5) == AddressUse::kExact ? 'e' : 'r';
   }
-  CHECK(uses == "erer");
+  return uses;
+}
+
+constexpr SymbolIndex::Facts kUnwound{false, true, true};
+
+}  // namespace
+
+TEST_CASE("symbols: exact are the leaf and the first frame of another mode") {
+  const FrameMode k = FrameMode::kKernel;
+  const FrameMode u = FrameMode::kUser;
+  CHECK(uses_of({}, {{k, 1}, {k, 2}, {u, 3}, {u, 4}}) == "erer");
+}
+
+TEST_CASE("symbols: what was interrupted is exact, by the name of what interrupted it") {
+  struct Case {
+    FrameMode mode = FrameMode::kKernel;
+    std::string entry;
+    std::string recorded;  // uses of leaf, entry, the frame after it, its caller
+    std::string unwound;   // the same where user frames were unwound
+  };
+  const FrameMode k = FrameMode::kKernel;
+  const FrameMode u = FrameMode::kUser;
+  const std::vector<Case> cases{
+      {k, "asm_sysvec_apic_timer_interrupt", "erer", "erer"},
+      {k, "asm_exc_page_fault", "erer", "erer"},
+      {k, "asm_common_interrupt", "erer", "erer"},
+      {k, "apic_timer_interrupt", "erer", "erer"},
+      {k, "el1h_64_irq", "erer", "erer"},
+      {k, "KiPageFault", "erer", "erer"},
+      {k, "KiSystemServiceCopyEnd", "erer", "erer"},
+      {u, "KiUserExceptionDispatch", "erer", "erer"},
+      {u, "runtime.asyncPreempt", "erer", "erer"},
+      {u, "runtime.sigpanic", "erer", "erer"},
+      {u, "__restore_rt", "errr", "erer"},
+      {u, "__kernel_rt_sigreturn", "errr", "erer"},
+      // Called, or of the other mode.
+      {k, "sysvec_apic_timer_interrupt", "errr", "errr"},
+      {k, "common_interrupt", "errr", "errr"},
+      {k, "asm_load_gs_index", "errr", "errr"},
+      {k, "el1h_64_irq_handler", "errr", "errr"},
+      {k, "KiInterruptSubDispatchNoLock", "errr", "errr"},
+      {k, "__restore_rt", "errr", "errr"},
+      {u, "asm_exc_page_fault", "errr", "errr"},
+      {u, "runtime.asyncPreempt2", "errr", "errr"},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.entry);
+    Tables tables;
+    tables.map(one.mode == k ? kKernelPid : 7, 0x10'0000, 0x10000, 0x2000, "/image");
+    tables.add(kImage, 0, 0x2100, 0x100, "handler");
+    tables.add(kImage, 0, 0x2200, 0x20, one.entry);
+    tables.add(kImage, 0, 0x2300, 0x100, "caller");
+    const std::vector<Frame> frames{
+        {one.mode, 0x10'0110}, {one.mode, 0x10'0210}, {one.mode, 0x10'0300}, {one.mode, 0x10'0350}};
+    CHECK(uses_of(tables, frames) == one.recorded);
+    CHECK(uses_of(tables, frames, kUnwound) == one.unwound);
+    // The same by addresses of the kernel, or of the process.
+    Tables by_address;
+    by_address.add(one.mode == k ? FunctionOwner::kKernel : kProcess, 7, 0x10'0200, 0x20,
+                   one.entry);
+    CHECK(uses_of(by_address, frames) == one.recorded);
+  }
+}
+
+TEST_CASE("symbols: the first byte of a function that signal handlers return to is exact") {
+  Tables tables;
+  tables.add(kProcess, 7, 0x100, 0x100, "before");
+  tables.add(kProcess, 7, 0x200, 9, "__restore_rt");
+  const FrameMode u = FrameMode::kUser;
+  CHECK(uses_of(tables, {{u, 0x900}, {u, 0x200}, {u, 0x800}}) == "eer");
+  CHECK(uses_of(tables, {{u, 0x900}, {u, 0x201}, {u, 0x800}}) == "err");
+  CHECK(uses_of(tables, {{u, 0x208}, {u, 0x800}}) == "er");
+  CHECK(uses_of(tables, {{u, 0x208}, {u, 0x800}}, kUnwound) == "ee");
+}
+
+TEST_CASE("symbols: after a thunk of indirect calls a function may be about to begin") {
+  for (const FrameMode mode : {FrameMode::kKernel, FrameMode::kUser}) {
+    Tables tables;
+    const FunctionOwner owner = mode == FrameMode::kKernel ? FunctionOwner::kKernel : kProcess;
+    tables.add(owner, 7, 0x100, 0x20, "__x86_indirect_thunk_rax");
+    tables.add(owner, 7, 0x1F0, 0x10, "__pfx_begins");
+    CHECK(uses_of(tables, {{mode, 0x105}, {mode, 0x200}}) == "ee");  // not named yet
+    CHECK(uses_of(tables, {{mode, 0x105}, {mode, 0x400}}) == "er");  // nothing is named there
+    tables.add(owner, 7, 0x200, 0x100, "begins");
+    CHECK(uses_of(tables, {{mode, 0x105}, {mode, 0x200}, {mode, 0x300}}) == "eer");
+    CHECK(uses_of(tables, {{mode, 0x105}, {mode, 0x208}}) == "er");  // its caller
+    CHECK(uses_of(tables, {{mode, 0x205}, {mode, 0x200}}) == "er");
+  }
+}
+
+TEST_CASE("symbols: the names of interrupts cost no more for their number, or their size") {
+  Tables tables;
+  for (std::uint32_t row = 0; row < 3000; ++row) {
+    tables.map(7, std::uint64_t{row} << 32, 0x1000, 0, "/image");
+    tables.add(kImage, 0, row, ~std::uint64_t{0} - row, "__restore_rt");
+  }
+  const FrameMode u = FrameMode::kUser;
+  CHECK(uses_of(tables, {{u, 0x1'0000'0010}, {u, 0x1'0000'0020}}, kUnwound) == "ee");
 }
 
 TEST_CASE("symbols: of functions on the same bytes the one born last before the time") {
@@ -224,6 +322,53 @@ TEST_CASE("symbols: lines and inlined calls") {
   CHECK(at.line == 9);
   CHECK(at.inlined == 1);
   CHECK(index.locate({FrameMode::kUser, 0x1308}, 7, 5, AddressUse::kExact).line == 0);
+}
+
+TEST_CASE("symbols: an inlined call without a name is never shown") {
+  Tables tables;
+  tables.map(7, 0x1000, 0x1000, 0, "/lib/a.so");
+  tables.add(kImage, 0, 0x300, 0x10, "f");
+  const auto text = [&tables](const std::string& name) {
+    tables.names.texts.add(name);
+    return static_cast<std::uint32_t>(tables.names.texts.size() - 1);
+  };
+  stackpack::InlinedCall nameless;
+  nameless.call_file = text("f.c");
+  nameless.call_line = 3;
+  tables.names.inlined.push_back(nameless);
+  stackpack::CodeLine line;
+  line.owner = kImage;
+  line.start = 0x304;
+  line.size = 4;
+  line.inlined = 0;
+  line.file = text("inner.c");
+  line.line = 9;
+  tables.names.lines.push_back(line);
+  const SymbolIndex index(tables.processes, tables.modules, tables.names, {});
+  std::vector<stackpack::InlineFrame> frames;
+  index.expand(index.locate({FrameMode::kUser, 0x1305}, 7, 5, AddressUse::kExact), frames);
+  REQUIRE(frames.size() == 1);
+  CHECK(frames[0].name == "f");
+  CHECK(frames[0].file == "f.c");
+  CHECK(frames[0].line == 3);
+}
+
+TEST_CASE("symbols: code of a PDB without a line has none, whatever the line of its function") {
+  for (const auto source : {stackpack::FunctionSource::kPdb, stackpack::FunctionSource::kJScript}) {
+    Tables tables;
+    tables.map(7, 0x1000, 0x1000, 0, "a.dll");
+    tables.add(kImage, 0, 0x300, 0x10, "f");
+    tables.names.texts.add("f.cc");
+    tables.names.functions[0].source = source;
+    tables.names.functions[0].file = static_cast<std::uint32_t>(tables.names.texts.size() - 1);
+    tables.names.functions[0].line = 12;
+    const SymbolIndex index(tables.processes, tables.modules, tables.names, {});
+    const CodeLocation at = index.locate({FrameMode::kUser, 0x1305}, 7, 5, AddressUse::kExact);
+    const bool is_pdb = source == stackpack::FunctionSource::kPdb;
+    CHECK(at.name == "f");
+    CHECK(at.line == (is_pdb ? 0 : 12));
+    CHECK(at.file == (is_pdb ? "" : "f.cc"));
+  }
 }
 
 TEST_CASE("symbols: lines of code whose bytes were used again are of the function born then") {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,9 @@ constexpr std::uint64_t kRunTime = 0x5'0000;
 constexpr std::uint64_t kMissing = 0x6'0000;
 constexpr std::uint64_t kUsesR12 = 0x1900;  // CFA r12+16
 constexpr std::uint64_t kLeaves = 0x1A00;   // CFA rsp+8, rbp at CFA-16: an epilogue
+constexpr std::uint64_t kVfork = 0x1B00;    // CFA rsp+0, return address in rdi
+constexpr std::uint64_t kInRbx = 0x1C00;    // CFA rsp+0, return address in rbx
+constexpr std::uint64_t kUsesRbp = 0x1D00;  // CFA rbp+40
 
 std::vector<std::byte> x86_section() {
   test::FrameMaker maker(kSectionAt);
@@ -44,6 +48,9 @@ std::vector<std::byte> x86_section() {
   maker.fde(cie, kUsesR12, 0x40, {0x0c, 12, 16});
   maker.fde(cie, kRoot, 0x40, {0x07, 16});
   maker.fde(cie, kLeaves, 0x40, {0x86, 2});
+  maker.fde(cie, kVfork, 0x40, {0x0e, 0, 0x09, 16, 5});
+  maker.fde(cie, kInRbx, 0x40, {0x0e, 0, 0x09, 16, 3});
+  maker.fde(cie, kUsesRbp, 0x40, {0x0c, 6, 40});
   // From one byte before the trampoline, as the C library has it.
   maker.fde(signal, kTrampoline - 1, 9,
             {0x0f, 3, 0x77, 8, 0x06, 0x10, 16, 2,    0x77, 0, 0x10, 7, 2,
@@ -58,7 +65,9 @@ class Process {
   explicit Process(unwind::Machine machine, std::vector<std::byte> section)
       : machine_(machine),
         tables_(layout_of(machine, std::move(section)), {}),
-        walker_(machine, [this](std::uint32_t, std::uint64_t address) { return place(address); }) {}
+        walker_(
+            machine, [this](std::uint32_t, std::uint64_t address) { return place(address); },
+            [this](std::uint32_t, std::uint64_t address) { return calls.contains(address); }) {}
 
   std::string walk(std::uint64_t pc, const std::map<unsigned, std::uint64_t>& registers,
                    const std::vector<std::uint64_t>& words) {
@@ -89,6 +98,7 @@ class Process {
   }
 
   std::uint32_t space = 0;
+  std::set<std::uint64_t> calls;  // what follows an instruction that calls
   unwind::ThreadState thread;
   [[nodiscard]] const unwind::WalkCounts& counts() const { return walker_.counts(); }
 
@@ -119,6 +129,7 @@ class Process {
 };
 
 constexpr unsigned kRbx = 3;
+constexpr unsigned kRdi = 5;
 constexpr unsigned kRbp = 6;
 constexpr unsigned kR12 = 12;
 
@@ -171,6 +182,17 @@ TEST_SUITE("unwind walk") {
          {},
          {kRoot + 0x40, 0},
          "1000 1440 root"},
+        {"a return address in a register, and nothing on the stack",
+         kVfork,
+         {{kRdi, kPlain + 8}},
+         {kRoot + 4},
+         "1b00 1008 1404 root"},
+        {"in one that was not recorded", kVfork, {}, {kRoot + 4}, "1b00 lost"},
+        {"that is only so in the leaf, and where a signal came",
+         kInRbx,
+         {{kRbx, kInRbx + 8}},
+         {kRoot + 4},
+         "1c00 1c08 stuck"},
         {"the dump ends", kPlain, {}, {kPlain + 8}, "1000 1008 short"},
         {"a return address that is no code", kPlain, {}, {0x123}, "1000 nowhere"},
         {"an image that was not found", kPlain, {}, {kMissing + 8, 0}, "1000 60008 no image"},
@@ -250,6 +272,53 @@ TEST_SUITE("unwind walk") {
     }
     Process process(unwind::Machine::kX64, x86_section());
     process.walk(kNoTable, {{kRbp, kStack}}, {kStack + 16, kRoot + 4});
+    CHECK(process.counts().frame_pointer_steps == 1);
+  }
+
+  TEST_CASE("stack walk: where no table is, a frame that is all of the stack, behind a call") {
+    struct Case {
+      std::string name;
+      std::uint64_t rbp;
+      bool called;
+      std::vector<std::uint64_t> words;
+      std::string walked;
+    };
+    constexpr std::uint64_t kCaller = kPlain + 4;
+    const std::vector<Case> cases{
+        {"the caller has no frame pointer",
+         kStack,
+         true,
+         {1, kCaller, kRoot + 1},
+         "1700 1004 1401 root"},
+        {"or one that leads down",
+         kStack,
+         true,
+         {kStack, kCaller, kRoot + 1},
+         "1700 1004 1401 root"},
+        {"its value is the caller's",
+         kStack,
+         true,
+         {kStack - 8, kUsesRbp + 4, 0, 0},
+         "1700 1d04 root"},
+        {"nothing calls there", kStack, false, {1, kCaller, kRoot + 1}, "1700 no table"},
+        {"the frame is not at the stack pointer",
+         kStack + 8,
+         true,
+         {0, 1, kCaller, kRoot + 1},
+         "1700 no table"},
+        {"no code is there", kStack, true, {1, 0x77, kRoot + 1}, "1700 no table"},
+    };
+    for (const Case& test : cases) {
+      CAPTURE(test.name);
+      Process process(unwind::Machine::kX64, x86_section());
+      if (test.called) {
+        process.calls = {kCaller, kUsesRbp + 4, 0x77};
+      }
+      CHECK(process.walk(kNoTable, {{kRbp, test.rbp}}, test.words) == test.walked);
+    }
+    Process process(unwind::Machine::kX64, x86_section());
+    process.calls = {kCaller};
+    process.walk(kNoTable, {{kRbp, kStack}}, {1, kCaller, kRoot + 1});
     CHECK(process.counts().frame_pointer_steps == 1);
   }
 

@@ -92,7 +92,7 @@ FrameEntities::Range FrameEntities::resolve(const Key& key) {
     symbols.expand(location, inlined_);
     for (const InlineFrame& frame : inlined_) {
       const bool outermost = &frame == &inlined_.back();
-      add({std::string(frame.name), module,
+      add({std::string(linkage_ ? frame.linkage : frame.name), module,
            grain_ == FrameGrain::kLine ? place_text(frame.file, frame.line) : "",
            outermost ? mode : exporting::PageMode::kInlined});
     }

@@ -40,11 +40,19 @@ std::string code_without_name(const Frame& frame, const CodeLocation& location);
 class FrameEntities {
  public:
   /// The selection must outlive this.
-  FrameEntities(const exporting::SampleSelection& selection, FrameGrain grain)
-      : selection_(selection), grain_(grain) {}
+  /// `linkage`: functions are called as the linker has them.
+  FrameEntities(const exporting::SampleSelection& selection, FrameGrain grain, bool linkage = false)
+      : selection_(selection), grain_(grain), linkage_(linkage) {}
 
   /// The entities of a frame in a context, innermost inlined call first. Valid until the next call.
   std::span<const std::uint32_t> of(const Frame& frame, AddressUse use, std::uint32_t context);
+
+  /// The use of frame `index` of a callstack in a context.
+  [[nodiscard]] AddressUse use_of(std::span<const Frame> leaf_first, std::size_t index,
+                                  std::uint32_t context) const {
+    const exporting::MappingContext& mapping = selection_.contexts()[context];
+    return selection_.symbols().use_of(leaf_first, index, mapping.pid, mapping.time_ns);
+  }
 
   [[nodiscard]] const std::vector<FrameEntity>& all() const { return entities_; }
 
@@ -69,6 +77,7 @@ class FrameEntities {
 
   const exporting::SampleSelection& selection_;
   FrameGrain grain_;
+  bool linkage_;
   core::NumberTable<Key, KeyHash> known_;
   std::vector<Range> ranges_;         // by number of the key
   std::vector<std::uint32_t> lists_;  // entities, frame after frame

@@ -19,13 +19,15 @@ Status visit_named_frames(const Reader& reader,
   if (!callstacks) {
     return callstacks.error();
   }
+  const symbols::SymbolIndex& symbols = callstacks->symbols();
   std::map<FrameKey, CodeLocation> named;
   const Status grouped = callstacks->each([&](const exporting::MappingContext& context,
                                               std::uint32_t /*number*/,
                                               std::span<const Frame> frames) {
     for (std::size_t i = 0; i < frames.size(); ++i) {
-      const CodeLocation location = callstacks->symbols().locate(
-          frames[i], context.pid, context.time_ns, address_use(frames, i));
+      const CodeLocation location =
+          symbols.locate(frames[i], context.pid, context.time_ns,
+                         symbols.use_of(frames, i, context.pid, context.time_ns));
       if (!location.name.empty()) {
         const std::uint32_t pid = frames[i].mode == FrameMode::kKernel ? kUnknownId : context.pid;
         named.try_emplace(FrameKey(pid, frames[i], location.name), location);

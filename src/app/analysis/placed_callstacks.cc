@@ -13,14 +13,18 @@ constexpr std::size_t kPlacedGroupsAtOnce = std::size_t{1} << 20;
 
 }  // namespace
 
-Result<PlacedCallstacks> PlacedCallstacks::open(const Reader& reader) {
+Result<PlacedCallstacks> PlacedCallstacks::open(const Reader& reader, std::optional<Names> names) {
   auto read = exporting::view_of(reader);
   if (!read) {
     return read.error();
   }
   auto opened = std::make_unique<Opened>();
   opened->view = std::move(*read);
+  if (names) {
+    opened->view.names = std::move(*names);
+  }
   opened->everything.all_events = true;
+  opened->everything.count = CountBy::kSamples;
   auto selection = exporting::SampleSelection::create(opened->view, opened->everything);
   if (!selection) {
     return selection.error();

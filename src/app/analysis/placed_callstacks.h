@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -16,8 +17,9 @@ namespace stackpack::app {
 /// The callstacks of a file, with where their addresses are looked up.
 class PlacedCallstacks {
  public:
-  /// The reader must outlive this.
-  static Result<PlacedCallstacks> open(const Reader& reader);
+  /// The reader must outlive this. `names`: in place of those of the file.
+  static Result<PlacedCallstacks> open(const Reader& reader,
+                                       std::optional<Names> names = std::nullopt);
 
   /// Visits each callstack once in each mapping context that has it, leaf first; those without
   /// samples are left out. Memory: some 16 bytes per pair, for a million of them at a time.

@@ -13,7 +13,7 @@ std::span<const std::uint32_t> StackEntities::of(std::span<const Frame> leaf_fir
   for (; shared < depth && shared < path_.size(); ++shared) {
     const std::size_t at = depth - 1 - shared;
     const PathFrame& known = path_[shared];
-    if (known.frame != leaf_first[at] || known.use != address_use(leaf_first, at)) {
+    if (known.frame != leaf_first[at] || known.use != entities_.use_of(leaf_first, at, context)) {
       break;
     }
   }
@@ -21,7 +21,7 @@ std::span<const std::uint32_t> StackEntities::of(std::span<const Frame> leaf_fir
   root_first_.resize(shared == 0 ? 0 : path_.back().end);
   for (; shared < depth; ++shared) {
     const std::size_t at = depth - 1 - shared;
-    const AddressUse use = address_use(leaf_first, at);
+    const AddressUse use = entities_.use_of(leaf_first, at, context);
     const auto inner_first = entities_.of(leaf_first[at], use, context);
     root_first_.insert(root_first_.end(), inner_first.rbegin(), inner_first.rend());
     path_.push_back({leaf_first[at], use, root_first_.size()});

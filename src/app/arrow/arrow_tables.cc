@@ -17,7 +17,7 @@ using arrow::Batch;
 using arrow::ColumnType;
 using arrow::Field;
 
-constexpr std::array<Field, 8> kTopFields{{
+constexpr std::array<Field, 9> kTopFields{{
     {"event", ColumnType::kDictionary, true},
     {"name", ColumnType::kText, false},
     {"module", ColumnType::kDictionary, true},
@@ -26,6 +26,7 @@ constexpr std::array<Field, 8> kTopFields{{
     {"total", ColumnType::kUInt64, false},
     {"value", ColumnType::kUInt64, false},
     {"samples", ColumnType::kUInt64, false},
+    {"unit", ColumnType::kDictionary, false},
 }};
 
 constexpr std::array<std::pair<std::string_view, HotSpotKind>, 8> kTopKinds{{
@@ -49,6 +50,7 @@ void put_spot(Batch& batch, const HotSpots& spots, const HotSpot& row) {
   batch.put_number(field++, row.total);
   batch.put_number(field++, spots.value);
   batch.put_number(field++, spots.samples);
+  batch.put_text(field++, spots.unit);
 }
 
 }  // namespace
@@ -75,6 +77,8 @@ Result<NextRows> top_rows(const SharedTables& tables, const ArrowOptions& option
   if (options.to_ns != kUnknownTime) {
     query.filters.filter.to = CaptureTime{options.to_ns, false};
   }
+  query.filters.count = options.count;
+  query.filters.filter.idle = options.idle;
   struct State {
     std::optional<HotSpots> spots;
     std::size_t next = 0;

@@ -65,9 +65,11 @@ bool CallstackWalk::add_nodes(const PlacedFrame& placed, bool is_leaf, StackId s
 bool CallstackWalk::add_stack(std::span<const Frame> leaf_first, StackId stack) {
   nodes_.clear();
   const std::size_t depth = leaf_first.size();
+  const NamingPlaces::Place& place = stacks_.places().all()[place_];
   const auto placed_at = [&](std::size_t level) {
     const std::size_t index = depth - 1 - level;
-    return PlacedFrame{leaf_first[index], address_use(leaf_first, index)};
+    return PlacedFrame{leaf_first[index], stacks_.places().symbols().use_of(
+                                              leaf_first, index, place.pid, place.time_ns)};
   };
   // The leaf is always new: no two callstacks end in one node, nor does one go on below it.
   std::size_t same = 0;

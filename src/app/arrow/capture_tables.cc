@@ -7,6 +7,7 @@
 #include "app/arrow/callstack_walk.h"
 #include "app/merge/source_figures.h"
 #include "bytes/utf8.h"
+#include "capture/source_identity.h"
 
 namespace stackpack::app {
 
@@ -25,6 +26,7 @@ Result<MergedSource> source_of(const Reader& reader, const exporting::CaptureVie
   MergedSource source;
   source.kind = view.source_kind;
   source.fingerprint = reader.fingerprint();
+  source.id = capture::identity_of(view.metadata).value_or(MergedSource::Hash{});
   source.functions = view.names.functions.size();
   source.host = view.fact("host.name");
   source.command_line = view.fact("command_line");
@@ -60,10 +62,8 @@ Status CaptureTables::load_view() {
     return view.error();
   }
   view_ = std::move(*view);
-  symbols_ = std::make_unique<symbols::SymbolIndex>(
-      view_->processes, view_->modules, view_->names,
-      symbols::SymbolIndex::Facts{view_->fact(exporting::kSyntheticFramesKey) == "1",
-                                  view_->has_return_addresses()});
+  symbols_ = std::make_unique<symbols::SymbolIndex>(view_->processes, view_->modules, view_->names,
+                                                    view_->address_facts());
   return {};
 }
 

@@ -24,6 +24,7 @@ class NamingPlaces {
     std::uint64_t time_ns = 0;       ///< any time in the epoch
   };
   [[nodiscard]] const std::vector<Place>& all() const { return places_; }
+  [[nodiscard]] const symbols::SymbolIndex& symbols() const { return symbols_; }
 
   struct Found {
     std::uint32_t number = 0;

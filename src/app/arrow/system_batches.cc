@@ -220,7 +220,7 @@ void put_thread(Batch& batch, const PidSources& sources, const Thread& row) {
   batch.put_number(field++, sources.of(row.pid).source, kUnknownId);
 }
 
-// Empty for the one source of a file that is no merged one: its digest is made by a merge.
+// Empty for a capture that nothing identifies: it changed while it was read.
 std::string digest_text(const MergedSource& source) {
   std::string text;
   if (source.id != MergedSource::Hash{}) {

@@ -5,29 +5,35 @@
 
 #include "app/convert/fingerprint.h"
 #include "core/guard.h"
+#include "io/files_read.h"
 #include "io/scratch_directory.h"
 #include "stackpack/merge.h"
 
 namespace stackpack::app {
 
-Batch::Batch(std::vector<BatchJob> jobs, const BatchOptions& options)
-    : jobs_(std::move(jobs)), options_(options), results_(jobs_.size()) {
-  std::uint64_t workers = std::max(1U, options.workers);
-  workers = std::min<std::uint64_t>(workers, std::max<std::size_t>(1, jobs_.size()));
-  const std::uint64_t limit = options.convert.memory_limit;
-  if (limit != 0) {
-    workers = std::clamp<std::uint64_t>(limit / kLeastMemoryLimit, 1, workers);
-    options_.convert.memory_limit = limit / workers;
+unsigned share_out(ConvertOptions& convert, unsigned workers, std::size_t jobs,
+                   unsigned processors) {
+  std::uint64_t at_a_time = std::max(1U, workers);
+  at_a_time = std::min<std::uint64_t>(at_a_time, std::max<std::size_t>(1, jobs));
+  if (convert.memory_limit != 0) {
+    at_a_time =
+        std::clamp<std::uint64_t>(convert.memory_limit / Batch::kLeastMemoryLimit, 1, at_a_time);
+    convert.memory_limit /= at_a_time;
   }
-  options_.convert.at_a_time = static_cast<unsigned>(workers);
-  unsigned& encoders = options_.convert.encoders;
-  if (encoders == ConvertOptions::kAutoEncoders && workers > 1) {
+  convert.at_a_time = static_cast<unsigned>(at_a_time);
+  if (convert.encoders == ConvertOptions::kAutoEncoders && at_a_time > 1) {
     // Conversions side by side keep the processors busy by themselves.
     constexpr std::uint64_t kMost = 2;
-    const std::uint64_t share = std::thread::hardware_concurrency() / workers;
-    encoders = static_cast<unsigned>(std::clamp<std::uint64_t>(share, 1, kMost + 1) - 1);
+    const std::uint64_t share = processors / at_a_time;
+    convert.encoders = static_cast<unsigned>(std::clamp<std::uint64_t>(share, 1, kMost + 1) - 1);
   }
-  workers_ = static_cast<std::size_t>(workers);
+  return convert.at_a_time;
+}
+
+Batch::Batch(std::vector<BatchJob> jobs, const BatchOptions& options)
+    : jobs_(std::move(jobs)), options_(options), results_(jobs_.size()) {
+  workers_ = share_out(options_.convert, options.workers, jobs_.size(),
+                       std::thread::hardware_concurrency());
   slots_ = std::make_unique<Slot[]>(workers_);
   threads_.reserve(workers_);
   ended_.reserve(jobs_.size());
@@ -46,10 +52,14 @@ Status Batch::start() {
       const std::scoped_lock lock(mutex_);
       ++active_;
     }
-    const Status started = core::guarded([this, worker]() -> Status {
-      threads_.emplace_back([this, worker] { work(worker); });
-      return {};
-    });
+    const Status started =
+        core::guarded([this, worker, run = io::FilesRead::current()]() -> Status {
+          threads_.emplace_back([this, worker, run] {
+            const io::FilesRead::Joined joined(run);
+            work(worker);
+          });
+          return {};
+        });
     if (!started) {
       const std::scoped_lock lock(mutex_);
       --active_;
@@ -177,6 +187,8 @@ BatchResult Batch::run(const BatchJob& job, ConvertProgress& progress) const {
     result.error = *job.problem;
     return result;
   }
+  // Of one job all that its steps read: a conversion, and what names the file that it made.
+  const io::FilesRead files_read;
   // Of memory that runs out one job fails; the others may still have enough.
   const Status done = core::guarded([&]() -> Status {
     ConvertOptions options = options_.convert;

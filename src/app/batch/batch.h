@@ -35,6 +35,12 @@ struct BatchOptions {
   bool rebase = false;                          ///< make their frames independent of mappings
 };
 
+/// How many conversions run at a time: no more than `workers`, than there are `jobs`, and than get
+/// Batch::kLeastMemoryLimit each of the memory limit. Makes of `convert`, whose limit is that of
+/// all, the options of one of them.
+unsigned share_out(ConvertOptions& convert, unsigned workers, std::size_t jobs,
+                   unsigned processors);
+
 enum class BatchOutcome { kWaiting, kConverted, kSkipped, kFailed };
 
 struct BatchResult {

@@ -1,6 +1,5 @@
 #include "app/collect/capture_images.h"
 
-#include <set>
 #include <utility>
 
 #include "app/convert/capture_input.h"
@@ -34,25 +33,24 @@ Result<std::vector<Module>> modules_of(const std::string& input, const ConvertOp
 
 }  // namespace
 
-Result<std::vector<CapturedImage>> captured_images(const std::string& input,
-                                                   const ConvertOptions& options,
-                                                   ConvertProgress& progress) {
+Status add_captured_images(const std::string& input, const ConvertOptions& options,
+                           ConvertProgress& progress, CapturedImages& images) {
   Result<std::vector<Module>> modules = modules_of(input, options, progress);
   if (!modules) {
     return modules.error();
   }
-  std::set<CapturedImage> images;
   for (Module& module : *modules) {
     if (module.pid == kKernelPid || (is_no_file(module.path) && module.path != "[vdso]")) {
       continue;
     }
-    CapturedImage image{std::move(module.path), {}};
+    const symbolize::ImageMapping mapping = symbolize::mapping_of(module);
+    CapturedImage image{{}, std::move(module.path)};
     if (module.build_id_kind == BuildIdKind::kGnu) {
       image.build_id = std::move(module.build_id);
     }
-    images.insert(std::move(image));
+    images[std::move(image)].push_back(mapping);
   }
-  return std::vector<CapturedImage>(images.begin(), images.end());
+  return {};
 }
 
 }  // namespace stackpack::app

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <set>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <tuple>
@@ -16,6 +16,7 @@
 #include "app/unwind/image_unwinder.h"
 #include "codec/zip_writer.h"
 #include "core/guard.h"
+#include "io/files_read.h"
 #include "io/output_file.h"
 #include "io/output_rules.h"
 
@@ -31,6 +32,13 @@ Error in_output(Error error) {
   return error;
 }
 
+// Whether a file that begins so is an archive of this command, which may be replaced by a new one.
+// One without entries has nothing that anyone could miss.
+bool is_kit(std::span<const std::byte> head) {
+  constexpr std::string_view kFolder = ".build-id/";  // symbolize::kit_entry_name()
+  return codec::ZipWriter::wrote(head, kFolder);
+}
+
 /// One run: images, and the archive that their files go into.
 class KitRun {
  public:
@@ -40,8 +48,8 @@ class KitRun {
   Result<CollectReport> run(const std::vector<std::string>& inputs, const std::string& output) {
     io::OutputRules rules;
     rules.force = options_.force;
-    rules.replaceable = symbolize::SymbolKit::looks_like_kit;
-    rules.refusal = "exists and is not a zip archive; --force replaces it";
+    rules.replaceable = is_kit;
+    rules.refusal = "exists and is no archive of stackpack collect; --force replaces it";
     if (const Status noted = io::add_inputs(rules, inputs); !noted) {
       return noted.error();
     }
@@ -78,14 +86,10 @@ class KitRun {
     ConvertOptions options;
     options.format = options_.format;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      Result<std::vector<CapturedImage>> images = captured_images(inputs[i], options, progress_);
-      if (!images) {
-        Error error = images.error();
+      if (Status added = add_captured_images(inputs[i], options, progress_, images_); !added) {
+        Error error = added.error();
         error.part = static_cast<std::uint32_t>(i);
         return error;
-      }
-      for (CapturedImage& image : *images) {
-        images_.emplace(std::move(image.build_id), std::move(image.path));
       }
     }
     return {};
@@ -96,7 +100,8 @@ class KitRun {
     progress_.bytes_total = images_.size();
     progress_.bytes_done = 0;
     const BuildId* added = nullptr;
-    for (const auto& [build_id, path] : images_) {
+    for (const auto& [captured, mappings] : images_) {
+      const BuildId& build_id = captured.build_id;
       if (progress_.cancelled) {
         return Error{ErrorCode::kCancelled, kNoOffset, "interrupted"};
       }
@@ -104,7 +109,7 @@ class KitRun {
       if (added != nullptr && *added == build_id) {
         continue;  // the same file under another path
       }
-      const Result<bool> is_in = add_image(build_id, path, zip);
+      const Result<bool> is_in = add_image(captured, mappings, zip);
       if (!is_in) {
         return is_in.error();
       }
@@ -114,13 +119,18 @@ class KitRun {
   }
 
   // Whether the image is in the archive now.
-  Result<bool> add_image(const BuildId& build_id, const std::string& path, codec::ZipWriter& zip) {
+  Result<bool> add_image(const CapturedImage& captured,
+                         std::span<const symbolize::ImageMapping> mappings, codec::ZipWriter& zip) {
+    const auto& [build_id, path] = captured;
     CollectedImage image;
     image.path = path;
     image.build_id = symbolize::build_id_text(build_id);
     symbolize::SymbolPlaces places = options_.places;
     places.has_root = false;  // elsewhere, nothing but the build id says which file is meant
-    symbolize::FoundFiles found = symbolize::find_elf_files({path, build_id}, places);
+    symbolize::FoundFiles found = symbolize::find_elf_files({path, build_id, mappings}, places);
+    if (found.end == SearchEnd::kShortage) {
+      return found.shortage;
+    }
     if (found.image && found.debug_path == found.image_path) {
       found.debug.reset();  // a folder's file is also looked at for what was stripped
     }
@@ -133,8 +143,9 @@ class KitRun {
             ? "the capture has no build id of it; perf record keeps that without "
               "--buildid-mmap only"
             : "the capture has no build id of it; perf record --buildid-mmap keeps them");
+    const bool has_files = found.end == SearchEnd::kFound || found.end == SearchEnd::kNotPlaced;
     std::optional<SlimElf> slim;
-    if (found.end == SearchEnd::kFound) {
+    if (has_files) {
       slim = make_slim(found, build_id, image);
     }
     if (slim) {
@@ -145,8 +156,7 @@ class KitRun {
       }
       ++report_.collected;
       report_.file_bytes += image.file_bytes;
-    } else if (found.end == SearchEnd::kNotElf || found.end == SearchEnd::kNotAFile ||
-               found.end == SearchEnd::kFound) {
+    } else if (found.end == SearchEnd::kNotElf || found.end == SearchEnd::kNotAFile || has_files) {
       ++report_.not_elf;
     } else if (build_id.empty()) {
       ++report_.without_build_id;
@@ -166,22 +176,27 @@ class KitRun {
     const auto main = open(found.image);
     const auto debug = open(found.debug);
     image.file_bytes = (main ? main->size().value_or(0) : 0) + (debug ? *debug->size() : 0);
-    Result<SlimElf> slim = make_slim_elf(main.get(), debug.get(), build_id);
+    const bool placed_here = found.end == SearchEnd::kFound && !found.layout.has_image_offsets;
+    Result<SlimElf> slim = make_slim_elf(
+        main.get(), debug.get(), build_id,
+        placed_here ? found.layout.segments : std::span<const symbolize::ElfSegment>());
     if (!slim) {
       image.reason = "not a little-endian ELF file of 64 bits";
       return std::nullopt;
     }
     image.has_tables = slim->has_tables;
     image.has_symbols = slim->has_symbols;
-    image.reason = slim->left_out     ? "a part of it is damaged, or too large"
-                   : slim->has_tables ? ""
-                                      : "no unwind tables in it";
+    if (found.end != SearchEnd::kNotPlaced) {
+      image.reason = slim->left_out     ? "a part of it is damaged, or too large"
+                     : slim->has_tables ? ""
+                                        : "no unwind tables in it";
+    }
     return std::move(*slim);
   }
 
   const CollectOptions& options_;
   ConvertProgress& progress_;
-  std::set<std::pair<BuildId, std::string>> images_;
+  CapturedImages images_;
   CollectReport report_;
 };
 
@@ -204,6 +219,7 @@ std::optional<BadKit> find_bad_kit(const std::vector<std::string>& places) {
 
 Result<CollectReport> collect_kit(const std::vector<std::string>& inputs, const std::string& output,
                                   const CollectOptions& options, ConvertProgress* progress) {
+  const io::FilesRead files_read;
   ConvertProgress unwatched;
   return core::guarded([&]() -> Result<CollectReport> {
     CollectOptions opened = options;

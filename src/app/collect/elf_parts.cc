@@ -51,8 +51,10 @@ void read_segments(io::ByteSource& file, const Tables& tables, ElfParts& parts) 
     segment.flags = row.read<std::uint32_t>();
     segment.offset = row.read<std::uint64_t>();
     segment.address = row.read<std::uint64_t>();
-    row.skip(16);  // physical address, bytes in the file
+    row.skip(8);  // physical address
+    segment.file_bytes = row.read<std::uint64_t>();
     segment.memory_bytes = row.read<std::uint64_t>();
+    segment.alignment = row.read<std::uint64_t>();
     if (type == kLoad) {
       parts.segments.push_back(segment);
     }

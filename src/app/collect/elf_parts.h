@@ -37,7 +37,9 @@ struct ElfLoadSegment {
   std::uint32_t flags = 0;
   std::uint64_t offset = 0;
   std::uint64_t address = 0;
+  std::uint64_t file_bytes = 0;
   std::uint64_t memory_bytes = 0;
+  std::uint64_t alignment = 0;
 };
 
 struct ElfParts {

@@ -53,6 +53,18 @@ struct Kept {
   Bytes bytes;
 };
 
+void place(std::span<const symbolize::ElfSegment> placed, std::vector<ElfLoadSegment>& segments) {
+  for (ElfLoadSegment& segment : segments) {
+    const auto known = std::find_if(placed.begin(), placed.end(), [&](const auto& one) {
+      return one.address == segment.address && one.memory_bytes == segment.memory_bytes;
+    });
+    if (known != placed.end()) {
+      segment.offset = known->offset;
+      segment.file_bytes = known->file_bytes;
+    }
+  }
+}
+
 bool has_symbol_table(const Input& input) {
   return std::any_of(input.parts.sections.begin(), input.parts.sections.end(),
                      [](const ElfSection& s) { return s.type == kSymbols && s.has_bytes(); });
@@ -347,9 +359,9 @@ class SlimElfMaker {
       out.write(segment.offset);
       out.write(segment.address);
       out.write(segment.address);
-      out.write(std::uint64_t{0});  // none of it is in here
+      out.write(segment.file_bytes);  // in the image: none of it is in here
       out.write(segment.memory_bytes);
-      out.write(std::uint64_t{1});
+      out.write(segment.alignment);
     }
   }
 
@@ -380,7 +392,8 @@ class SlimElfMaker {
 }  // namespace
 
 Result<SlimElf> make_slim_elf(io::ByteSource* image, io::ByteSource* debug,
-                              std::span<const std::uint8_t> build_id) {
+                              std::span<const std::uint8_t> build_id,
+                              std::span<const symbolize::ElfSegment> placed) {
   std::vector<Input> inputs;
   for (io::ByteSource* const file : {image, debug}) {
     if (file != nullptr) {
@@ -401,6 +414,7 @@ Result<SlimElf> make_slim_elf(io::ByteSource* image, io::ByteSource* debug,
     inputs[1].parts.entry = inputs[0].parts.entry;
     std::swap(inputs[0], inputs[1]);
   }
+  place(placed, inputs[0].parts.segments);
   std::optional<Input> other;
   if (inputs.size() == 2) {
     other = std::move(inputs[1]);

@@ -11,6 +11,7 @@
 #include "capture/callstack_sink.h"
 #include "capture/read_control.h"
 #include "capture/source_format.h"
+#include "capture/source_identity.h"
 #include "codec/decompressed_source.h"
 #include "io/byte_source.h"
 #include "stackpack/convert.h"
@@ -56,6 +57,12 @@ class CaptureInput {
   /// is left of a stream.
   [[nodiscard]] Result<std::string> content();
 
+  /// What tells the capture from others: of its bytes as its format has them, so that it is the
+  /// same from a file, a pipe and an archive, under whatever name and with whatever options.
+  /// Unknown when what is left of a stream is damaged. Errors: those of reading it. Call it after
+  /// read(), and after content().
+  [[nodiscard]] Result<std::optional<capture::SourceIdentity>> identity();
+
   /// True when a stream was copied to a temporary file first.
   [[nodiscard]] bool spooled() const { return spooled_; }
 
@@ -67,10 +74,13 @@ class CaptureInput {
                     const ConvertOptions& options, bool session);
   Status make_seekable(std::unique_ptr<io::ByteSource>& source);
   Status add_bytes(const capture::SourceFormat& format, std::unique_ptr<io::ByteSource> source);
+  Status note_content(std::unique_ptr<io::ByteSource>& source);
 
   // Before the sources, which refer to them.
   std::unique_ptr<ContentDigest> passing_;                     // of a stream
   std::vector<std::unique_ptr<codec::StreamDamage>> damages_;  // of compressed inputs
+  std::vector<std::unique_ptr<ContentDigest>> streamed_;       // of the sources that are streams
+  std::vector<std::string> digests_;                           // of the others
   std::string content_;                                        // of standard input that is a file
   const capture::SourceFormat* format_ = nullptr;
   capture::CaptureBytes bytes_;

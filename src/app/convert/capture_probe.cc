@@ -10,6 +10,7 @@
 #include "app/convert/capture_formats.h"
 #include "app/convert/capture_head.h"
 #include "io/byte_source.h"
+#include "io/files_read.h"
 #include "spk/format/directory.h"
 #include "spk/format/layout.h"
 
@@ -26,6 +27,7 @@ Result<bool> no_capture_or(const Error& error) {
 }  // namespace
 
 Result<bool> looks_like_capture(const std::string& path) {
+  const io::FilesRead::LookOnly look_only;
   const Result<std::unique_ptr<io::ByteSource>> source = io::open_source(path);
   if (!source) {
     if (source.error().code != ErrorCode::kUnsupported) {
@@ -58,6 +60,7 @@ Result<bool> looks_like_capture(const std::string& path) {
 }
 
 bool looks_like_packed(const std::string& path) {
+  const io::FilesRead::LookOnly look_only;
   const Result<std::unique_ptr<io::ByteSource>> source = io::open_regular_file(path);
   std::array<std::byte, spk::kHeaderBytes> head{};
   const Result<std::size_t> count = source ? (*source)->read_at(0, head) : source.error();

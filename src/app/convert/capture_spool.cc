@@ -96,7 +96,6 @@ Status CaptureSpool::close_segment() {
     return Error{ErrorCode::kLimit, kNoOffset, "too many callstacks for this memory limit"};
   }
   map_bytes_ = std::max(map_bytes_, builder_->map_bytes());
-  ran_short_ = ran_short_ || builder_->ran_short();
   return segments_.add(builder_->freeze());
 }
 
@@ -196,7 +195,6 @@ void CaptureSpool::report_builder(Statistics& statistics) const {
 }
 
 Result<std::unique_ptr<PackedStacks>> CaptureSpool::pack_stacks() {
-  ran_short_ = ran_short_ || builder_->ran_short();
   // In memory, the DAG shares the limit with what the writer needs besides.
   const bool in_memory = segments_.segments().empty() &&
                          (plan_.limit == 0 || builder_->memory_bytes() <= plan_.limit / 2);

@@ -25,8 +25,7 @@ namespace stackpack::app {
 /// The sink at the end of the capture phase: interns callstacks, spools samples, collects facts.
 ///
 /// When the builder has no room left, its DAG becomes a segment on disk and the builder begins
-/// anew; in the end the segments are merged. What comes out is the same as without a limit but for
-/// the builder's own figures.
+/// anew; in the end the segments are merged. What comes out is the same as without a limit.
 ///
 /// Use: hand it to a source as its sink, then to an SpkAssembler.
 /// Memory: MemoryPlan says who gets how much.
@@ -74,9 +73,6 @@ class CaptureSpool final : public capture::CallstackSink {
   /// Frames of recorded samples whose callstacks came with them.
   [[nodiscard]] std::uint64_t raw_frames() const { return raw_frames_; }
 
-  /// Whether memory was so short that it shows in the builder's figures.
-  [[nodiscard]] bool ran_short() const { return ran_short_; }
-
   /// Fills in the builder's figures; before pack_stacks().
   void report_builder(Statistics& statistics) const;
 
@@ -104,7 +100,6 @@ class CaptureSpool final : public capture::CallstackSink {
   std::vector<dag::NodeIndex> nodes_;
   std::vector<NodeRef> arrived_;  // where they ended
   std::uint64_t map_bytes_ = 0;   // the most that a builder's map had
-  bool ran_short_ = false;
   dag::SegmentSpill segments_;
   SampleSpool spool_;
   PendingTable pending_stacks_;

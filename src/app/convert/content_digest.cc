@@ -6,21 +6,22 @@
 
 #include "bytes/byte_writer.h"
 #include "bytes/hash.h"
+#include "bytes/hex.h"
 
 namespace stackpack::app {
 
 namespace {
 
-// The hash so far goes in front of the next part: order and lengths count.
-std::uint64_t chain(std::uint64_t hash, std::span<const std::byte> part) {
-  bytes::ByteWriter bytes;
-  bytes.write(hash);
-  bytes.write_bytes(part);
-  return bytes::xxh3_64(bytes.bytes());
-}
-
-std::string digest_text(std::uint64_t size, std::uint64_t hash, std::span<const std::byte> last) {
-  return std::to_string(size) + '-' + std::to_string(chain(hash, last));
+std::string digest_text(std::uint64_t size, const bytes::HashStream& parts,
+                        std::span<const std::byte> last) {
+  bytes::ByteWriter all;
+  all.write_bytes(parts.digest());
+  all.write_bytes(last);
+  std::string text = std::to_string(size) + '-';
+  for (const std::byte byte : bytes::xxh3_128(all.bytes())) {
+    bytes::append_hex(text, std::to_integer<std::uint64_t>(byte), 2);
+  }
+  return text;
 }
 
 class DigestedStream final : public io::ByteSource {
@@ -48,28 +49,31 @@ class DigestedStream final : public io::ByteSource {
 
 }  // namespace
 
-void ContentDigest::add_part() {
-  hash_ = chain(hash_, part_);
+std::uint64_t ContentDigest::counted_from(std::uint64_t at) const {
+  if (at < whole_) {
+    return whole_ - at;
+  }
+  return at % kStride < kPart ? kPart - at % kStride : 0;
+}
+
+// Of a ring: two pieces.
+void ContentDigest::keep_last(std::span<const std::byte> bytes) {
+  const auto kept = bytes.last(std::min<std::size_t>(bytes.size(), kPart));
+  const auto at = static_cast<std::size_t>((size_ + bytes.size() - kept.size()) % kPart);
+  const std::size_t count = std::min<std::size_t>(kept.size(), kPart - at);
+  std::copy_n(kept.begin(), count, last_.begin() + static_cast<std::ptrdiff_t>(at));
+  std::copy(kept.begin() + static_cast<std::ptrdiff_t>(count), kept.end(), last_.begin());
 }
 
 void ContentDigest::add(std::span<const std::byte> bytes) {
+  keep_last(bytes);
   while (!bytes.empty()) {
-    const std::uint64_t in_stride = size_ % kStride;
-    if (in_stride < kPart) {
-      const std::size_t count = std::min(bytes.size(), static_cast<std::size_t>(kPart - in_stride));
-      std::copy_n(bytes.begin(), count, part_.begin() + static_cast<std::ptrdiff_t>(in_stride));
-      std::copy_n(bytes.begin(), count, last_.begin() + static_cast<std::ptrdiff_t>(size_ % kPart));
-      size_ += count;
-      bytes = bytes.subspan(count);
-      if (in_stride + count == kPart) {
-        add_part();
-      }
-      continue;
+    const std::uint64_t counted = counted_from(size_);
+    const std::uint64_t step = counted != 0 ? counted : kStride - size_ % kStride;
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(step, bytes.size()));
+    if (counted != 0) {
+      hash_.update(bytes.first(count));
     }
-    // Between the parts only the end of the stream matters: step by ring-sized pieces.
-    const std::size_t at = static_cast<std::size_t>(size_ % kPart);
-    const std::size_t count = std::min(bytes.size(), static_cast<std::size_t>(kPart) - at);
-    std::copy_n(bytes.begin(), count, last_.begin() + static_cast<std::ptrdiff_t>(at));
     size_ += count;
     bytes = bytes.subspan(count);
   }
@@ -77,32 +81,33 @@ void ContentDigest::add(std::span<const std::byte> bytes) {
 
 std::string ContentDigest::finish() const {
   // The ring from its oldest byte on; a short stream has not filled it.
-  const std::size_t held = static_cast<std::size_t>(std::min(size_, kPart));
-  const std::size_t begin = size_ < kPart ? 0 : static_cast<std::size_t>(size_ % kPart);
+  const auto held = static_cast<std::size_t>(std::min(size_, kPart));
   std::vector<std::byte> last(held);
   for (std::size_t i = 0; i < held; ++i) {
-    last[i] = last_[(begin + i) % kPart];
+    last[i] = last_[static_cast<std::size_t>((size_ - held + i) % kPart)];
   }
   return digest_text(size_, hash_, last);
 }
 
-Result<std::string> ContentDigest::of(io::ByteSource& source) {
+Result<std::string> ContentDigest::of(io::ByteSource& source, std::uint64_t whole) {
   const std::uint64_t size = source.size().value_or(0);
-  std::uint64_t hash = 0;
-  std::vector<std::byte> part(kPart);
-  // Parts that the end of the file cuts are covered by the last bytes.
-  for (std::uint64_t at = 0; size >= kPart && at <= size - kPart; at += kStride) {
-    if (const Status read = io::read_exactly_at(source, at, part, "input became shorter"); !read) {
-      return read.error();
+  ContentDigest digest(whole);
+  std::vector<std::byte> part;
+  const auto read = [&](std::uint64_t at, std::uint64_t count) {
+    part.resize(static_cast<std::size_t>(std::min(count, size - at)));
+    return io::read_exactly_at(source, at, part, "input became shorter");
+  };
+  for (std::uint64_t at = 0; at < size; at += kStride) {
+    if (const Status got = read(at, std::min(digest.counted_from(at), kStride)); !got) {
+      return got.error();
     }
-    hash = chain(hash, part);
+    digest.hash_.update(part);
   }
-  part.resize(static_cast<std::size_t>(std::min(size, kPart)));
-  const Status read = io::read_exactly_at(source, size - part.size(), part, "input became shorter");
-  if (!read) {
-    return read.error();
+  const std::uint64_t last = std::min(size, kPart);
+  if (const Status got = read(size - last, last); !got) {
+    return got.error();
   }
-  return digest_text(size, hash, part);
+  return digest_text(size, digest.hash_, part);
 }
 
 std::unique_ptr<io::ByteSource> digested_stream(std::unique_ptr<io::ByteSource> stream,

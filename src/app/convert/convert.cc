@@ -22,6 +22,7 @@
 #include "app/unwind/image_unwinder.h"
 #include "core/guard.h"
 #include "io/directories.h"
+#include "io/files_read.h"
 #include "io/machine_memory.h"
 #include "io/output_file.h"
 #include "io/output_rules.h"
@@ -58,15 +59,7 @@ Result<io::OutputRules> rules_for(const std::vector<std::string>& inputs,
   rules.force = options.force;
   rules.replaceable = spk::looks_like_spk;
   rules.refusal = "exists and is not a .spk file; --force replaces it";
-  Status added = io::add_inputs(rules, inputs);
-  for (const std::string& place : options.binary_folders) {
-    std::error_code failed;
-    if (added && std::filesystem::is_regular_file(place, failed)) {
-      io::OutputRules kit;  // an input, too, whose permissions do not matter
-      added = io::add_inputs(kit, {&place, 1});
-      rules.inputs.merge(kit.inputs);
-    }
-  }
+  const Status added = io::add_inputs(rules, inputs);
   return added ? Result<io::OutputRules>(std::move(rules)) : added.error();
 }
 
@@ -117,6 +110,31 @@ std::vector<std::string> warnings_about(const Statistics& statistics) {
                     " unwound callstacks do not reach their root; stats says why");
   }
   return lines;
+}
+
+std::uint64_t count_of(const Statistics& statistics, std::string_view counter) {
+  for (const LossCounter& loss : statistics.losses) {
+    if (loss.name == counter) {
+      return loss.count;
+    }
+  }
+  return 0;
+}
+
+// Why there are no samples in a capture that was made for something else; empty: nobody knows.
+std::string why_no_samples(const Statistics& statistics) {
+  if (statistics.samples.total != 0) {
+    return {};
+  }
+  if (count_of(statistics, "hardware_traces_not_decoded") != 0 ||
+      count_of(statistics, "records_not_kept.aux") != 0) {
+    return "no samples: this capture is only a hardware trace, which is not decoded here; perf "
+           "inject --itrace makes samples of it";
+  }
+  if (count_of(statistics, "records_not_kept.stat") != 0) {
+    return "no samples: this capture is of perf stat, which counts events and takes none";
+  }
+  return {};
 }
 
 Result<app::CaptureInput> open_input(const std::vector<std::string>& inputs, bool session,
@@ -234,12 +252,8 @@ Status write_file(app::CaptureSpool& capture, io::OutputFile& out, const Convert
   std::vector<std::string> warnings = warnings_about(report.statistics);
   report.warnings.insert(report.warnings.begin(), std::make_move_iterator(warnings.begin()),
                          std::make_move_iterator(warnings.end()));
-  if (options.memory_limit == 0 && capture.ran_short() &&
-      default_bound(options) < ConvertOptions::kDefaultMemory) {
-    report.warnings.push_back(
-        "callstacks had " + std::to_string(default_bound(options) >> 20) +
-        " MiB, since memory is short here: the file's figures builder.* differ from those of other "
-        "machines; --memory-limit makes them the same");
+  if (std::string why = why_no_samples(report.statistics); !why.empty()) {
+    report.warnings.push_back(std::move(why));
   }
   if (const std::uint64_t dumps = report.statistics.samples.stack_dump_only; dumps != 0) {
     report.warnings.push_back(warning_of_dumps(dumps, capture, options));
@@ -253,6 +267,7 @@ Status write_file(app::CaptureSpool& capture, io::OutputFile& out, const Convert
 Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, bool session,
                                      const std::string& output, const ConvertOptions& options,
                                      ConvertProgress& progress) {
+  const io::FilesRead files_read;
   ConvertReport report;
   StageClock clock(report.stages);
   Result<io::OutputRules> rules = rules_for(inputs, options);
@@ -294,6 +309,10 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
   if (!content) {
     return content.error();
   }
+  const Result<std::optional<capture::SourceIdentity>> identity = opened->identity();
+  if (!identity) {
+    return identity.error();
+  }
 
   // Only now: an input of which nothing can be read leaves no trace.
   Result<std::unique_ptr<io::OutputFile>> out = io::OutputFile::create(output, *rules);
@@ -302,9 +321,10 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
   }
   const std::string fingerprint =
       app::fingerprint_of(*content, options, capture.system().forgotten_facts() != 0);
-  const Status written =
-      write_file(capture, **out, options, {opened->kind(), account->total, fingerprint, *account},
-                 progress, clock, report);
+  const Status written = write_file(capture, **out, options,
+                                    {opened->kind(), account->total, fingerprint, *account,
+                                     content->empty() ? std::nullopt : *identity},
+                                    progress, clock, report);
   if (!written) {
     return written.error();
   }

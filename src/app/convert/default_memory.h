@@ -10,10 +10,9 @@ namespace stackpack::app {
 
 /// The bound of a conversion without --memory-limit.
 ///
-/// It is the same number on every machine: the builder's figures, which are in the file, depend on
-/// it, and the same capture is to give the same bytes wherever it is converted. Only where that
-/// would be more than a quarter of the memory, together with the conversions beside this one, it is
-/// less.
+/// It is the same number on every machine, so that the same capture takes as long and as much
+/// scratch wherever it is converted; it does not show in the file. Only where it would be more than
+/// a quarter of the memory, together with the conversions beside this one, it is less.
 struct DefaultMemory {
   static constexpr std::uint64_t kLeast = 3 * MemoryPlan::kLeastLimit;
   static constexpr std::uint64_t kShare = 4;  ///< one part in so many

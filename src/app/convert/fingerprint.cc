@@ -15,6 +15,7 @@
 #include "capture/time_resolution.h"
 #include "io/byte_source.h"
 #include "io/directories.h"
+#include "io/files_read.h"
 #include "io/utf8_path.h"
 #include "stackpack/reader.h"
 #include "stackpack/sources.h"
@@ -250,6 +251,7 @@ bool is_up_to_date(const std::string& input, const std::string& output, std::str
   if (!changed || *changed > written) {
     return false;
   }
+  const io::FilesRead::LookOnly look_only;
   const Result<std::unique_ptr<Reader>> reader = Reader::open(output);
   if (!reader) {
     return false;

@@ -20,6 +20,8 @@ class PackedFile {
                                  ConvertProgress* progress);
 
   [[nodiscard]] const std::string& path() const { return path_; }
+  /// Whether it was made of a capture.
+  [[nodiscard]] bool is_made() const { return scratch_ != nullptr; }
 
  private:
   std::string path_;
@@ -35,6 +37,8 @@ class PackedCapture {
                                     ConvertProgress* progress = nullptr);
 
   [[nodiscard]] const Reader& reader() const { return *reader_; }
+  /// Whether it was made of a capture.
+  [[nodiscard]] bool is_made() const { return file_.is_made(); }
 
  private:
   PackedFile file_;

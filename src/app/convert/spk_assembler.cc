@@ -157,6 +157,10 @@ Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source
   if (rounding_) {
     capture::set_time_resolution(tables.metadata, options_.time_resolution_ns);
   }
+  if (source.identity) {
+    capture::set_metadata(tables.metadata, capture::kIdentityKey,
+                          capture::text_of_identity(*source.identity));
+  }
   return finish(**writer, tables, std::move(statistics), source.fingerprint);
 }
 
@@ -203,10 +207,8 @@ Result<Statistics> SpkAssembler::finish(spk::Writer& writer, const capture::Syst
       });
 }
 
-// What depends on the order of the inputs is left out, and what only the sources know comes from
-// them.
+// What only the sources know comes from them.
 void SpkAssembler::report_merge(Statistics& statistics) const {
-  statistics.builder = {};
   if (!options_.merged->counts) {
     return;
   }

@@ -14,6 +14,7 @@
 #include "app/convert/packed_stacks.h"
 #include "app/convert/time_rounding.h"
 #include "capture/byte_account.h"
+#include "capture/source_identity.h"
 #include "capture/system_recorder.h"
 #include "io/output_file.h"
 #include "spk/write/writer.h"
@@ -60,6 +61,8 @@ class SpkAssembler {
     std::uint64_t bytes = 0;
     std::string fingerprint;
     capture::ByteAccount account{};  ///< where the bytes went
+    /// What tells the capture from others; unknown of one that changed meanwhile.
+    std::optional<capture::SourceIdentity> identity{};
   };
 
   /// Writes everything to `out`, which the caller commits. The statistics are those in the file.

@@ -21,6 +21,7 @@
 #include "export/html/page_content.h"
 #include "export/html/page_file.h"
 #include "export/output/export_output.h"
+#include "io/files_read.h"
 #include "io/output_file.h"
 #include "io/output_rules.h"
 
@@ -32,10 +33,6 @@ using exporting::PageContent;
 using Sides = std::array<std::span<const Reader* const>, 2>;
 
 constexpr std::array<std::string_view, 2> kSideNames = {"old", "new"};
-
-std::string unit_of(DiffUnit unit) {
-  return unit == DiffUnit::kWeight ? "weight" : "samples";
-}
 
 // The number of `0x...`, as names of places without one have it.
 std::optional<std::uint64_t> offset_of(std::string_view text) {
@@ -136,18 +133,28 @@ void add_findings(const RowTable& table, std::span<const DiffRow> rows, PageCont
   }
 }
 
+void add_idle(const JointCallstacks& joint, PageContent& content) {
+  constexpr double kPercent = 100;
+  if (joint.idle[0].samples + joint.idle[1].samples != 0) {
+    content.facts.push_back(
+        {"Idle", fmt::format("{:.1f} % of the processors' time left out, {:.1f} % before; --idle "
+                             "shows it",
+                             joint.idle[1].share() * kPercent, joint.idle[0].share() * kPercent)});
+  }
+}
+
 PageContent page_of(JointCallstacks joint, const Sides& sides, const DiffOptions& options,
                     const DifferencePage& page) {
   PageContent content;
   content.title = "Profiles compared";
-  content.measures.push_back({bytes::valid_utf8(joint.event), unit_of(options.unit)});
+  content.measures.push_back({bytes::valid_utf8(joint.event), bytes::valid_utf8(joint.unit)});
   add_functions(joint.rows, content);
   add_findings(joint.rows, page.rows, content);
   joint.rows.functions = {};
   constexpr std::array<std::string_view, 2> kLabels = {"Before", "Now"};
   for (std::size_t side = 0; side < kLabels.size(); ++side) {
     // What weights add up to is no number of samples.
-    const bool counts = options.unit != DiffUnit::kWeight;
+    const bool counts = joint.unit == "samples";
     for (exporting::PageLoss& loss :
          losses_of_side(sides[side], kLabels[side], counts ? joint.values.front()[side] : 0)) {
       content.losses.push_back(std::move(loss));
@@ -158,6 +165,7 @@ PageContent page_of(JointCallstacks joint, const Sides& sides, const DiffOptions
                                          (joint.runs[side] == 1 ? " run" : " runs")});
   }
   add_tree(joint, content);
+  add_idle(joint, content);
   content.facts.push_back({"Selection", options.filter.empty() && options.whole.empty()
                                             ? "everything"
                                             : "a part, by filters"});
@@ -176,6 +184,7 @@ Result<std::uint64_t> write_difference_page(std::span<const Reader* const> befor
                                             std::span<const Reader* const> after,
                                             const DiffOptions& options,
                                             const DifferencePage& page) {
+  const io::FilesRead files_read;
   return core::guarded([&]() -> Result<std::uint64_t> {
     io::OutputRules rules;
     rules.force = page.force;

@@ -3,13 +3,14 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "app/diff/row_table.h"
 #include "core/guard.h"
+#include "query/function_pattern.h"
 #include "stackpack/diff.h"
 
 namespace stackpack {
@@ -116,8 +117,9 @@ class GateCheck {
   void check_event(std::size_t condition, std::size_t event) {
     const GateCondition& wanted = conditions_[condition];
     const std::vector<DiffRow>& rows = report_.events[event].rows;
+    const std::vector<bool>& meant = meant_rows(wanted.pattern, event);
     for (std::size_t row = 0; row < rows.size(); ++row) {
-      if (!wanted.pattern.empty() && !app::fits_row(name_of(rows[row]), wanted.pattern)) {
+      if (!meant[row]) {
         continue;
       }
       if (wanted.figure != GateFigure::kTotal) {
@@ -172,7 +174,7 @@ class GateCheck {
   bool is_allowed(const GateFinding& finding, const DiffFigure& figure, bool less) {
     bool any = false;
     for (std::size_t i = 0; i < allowed_.size(); ++i) {
-      if (app::fits_row(name_of(row_of(finding)), allowed_[i].pattern) &&
+      if (meant_rows(allowed_[i].pattern, finding.event)[finding.row] &&
           (!allowed_[i].limit ||
            seen_of(figure, allowed_[i].measure, less).low <= *allowed_[i].limit)) {
         result_.used[i] = true;
@@ -182,7 +184,21 @@ class GateCheck {
     return any;
   }
 
-  static app::RowName name_of(const DiffRow& row) { return {row.name, row.module, row.place}; }
+  // The rows of an event that a pattern means; one that cannot be read was refused before.
+  const std::vector<bool>& meant_rows(const std::string& text, std::size_t event) {
+    const auto [known, fresh] = meant_.try_emplace({text, event});
+    if (fresh) {
+      const auto pattern = query::FunctionPattern::parse(text);
+      std::vector<query::FunctionPattern::Fit> fits;
+      for (const DiffRow& row : report_.events[event].rows) {
+        fits.push_back(text.empty() ? query::FunctionPattern::Fit::kExact
+                       : pattern    ? pattern->fit(row.name, row.module)
+                                    : query::FunctionPattern::Fit::kNone);
+      }
+      known->second = query::best_fits(fits);
+    }
+    return known->second;
+  }
   [[nodiscard]] const DiffRow& row_of(const GateFinding& finding) const {
     return report_.events[finding.event].rows[finding.row];
   }
@@ -192,7 +208,22 @@ class GateCheck {
   std::span<const AllowedChange> allowed_;
   GateOptions options_;
   GateReport result_;
+  std::map<std::pair<std::string, std::size_t>, std::vector<bool>> meant_;
 };
+
+// What a condition asks for must be what the report has.
+Status check_condition(const GateCondition& condition, DiffUnit unit) {
+  if (unit == DiffUnit::kTime && condition.measure == GateMeasure::kShare) {
+    return Error{ErrorCode::kUsage, kNoOffset,
+                 "`share`: against time there are no shares; write `relative +10%`"};
+  }
+  if (unit == DiffUnit::kTime && condition.least > 0) {
+    return Error{ErrorCode::kUsage, kNoOffset,
+                 "`from`: against time there are no shares to begin at; leave it out"};
+  }
+  const auto pattern = query::FunctionPattern::parse(condition.pattern);
+  return pattern ? Status{} : pattern.error();
+}
 
 std::string points(double share) {
   return fmt::format("{:+.2f}pp", share * kPercent);
@@ -295,13 +326,15 @@ bool GateReport::undecided() const {
 
 Result<GateReport> check_gate(const DiffReport& report, std::span<const GateCondition> conditions,
                               std::span<const AllowedChange> allowed, const GateOptions& options) {
-  const auto needs_shares = [](const GateCondition& condition) {
-    return condition.measure == GateMeasure::kShare || condition.least > 0;
-  };
-  if (report.unit == DiffUnit::kTime &&
-      std::any_of(conditions.begin(), conditions.end(), needs_shares)) {
-    return Error{ErrorCode::kUsage, kNoOffset,
-                 "against time there are no shares: conditions are `relative` then"};
+  for (const GateCondition& condition : conditions) {
+    if (const Status checked = check_condition(condition, report.unit); !checked) {
+      return checked.error();
+    }
+  }
+  for (const AllowedChange& change : allowed) {
+    if (const auto pattern = query::FunctionPattern::parse(change.pattern); !pattern) {
+      return pattern.error();
+    }
   }
   return core::guarded([&]() -> Result<GateReport> {
     return GateCheck(report, conditions, allowed, options).check();

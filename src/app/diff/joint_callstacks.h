@@ -16,11 +16,13 @@ namespace stackpack::app {
 
 struct JointCallstacks {
   std::string event;
-  RowTable rows;  ///< callstacks; row 0 is the empty one; nothing by node of a side
+  std::string unit;  ///< of the values
+  RowTable rows;     ///< callstacks; row 0 is the empty one; nothing by node of a side
   std::vector<std::array<std::uint64_t, 2>>
       values;  ///< by row: what samples count for, old and new
   std::array<std::size_t, 2> runs{};
   std::array<std::uint64_t, 2> samples{};
+  std::array<IdleLeftOut, 2> idle{};
 };
 
 /// Of the event that a comparison shows first. Functions are paired as by compare_profiles.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/diff/event_pairing.h"
 #include "app/diff/figures_of_rows.h"
 #include "app/diff/joint_callstacks.h"
 #include "app/diff/row_sums.h"
@@ -42,60 +43,6 @@ Status for_both(const std::function<Status(std::size_t side)>& work) {
   return first ? other : first;
 }
 
-struct Events {
-  std::vector<std::string> candidates;  // on both sides, the preferred ones first
-  std::vector<std::string> one_sided;
-};
-
-Result<std::vector<std::string>> events_of(Files files, const DiffOptions& options) {
-  std::vector<std::string> all;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    const auto names = app::wanted_events(*files[i], options);
-    if (!names) {
-      Error error = names.error();
-      error.part = static_cast<std::uint32_t>(i);
-      return error;
-    }
-    for (const std::string& name : *names) {
-      if (std::find(all.begin(), all.end(), name) == all.end()) {
-        all.push_back(name);
-      }
-    }
-  }
-  return all;
-}
-
-Error in_after(Error error, Files before) {
-  if (error.part != kMainPart) {
-    error.part += static_cast<std::uint32_t>(before.size());
-  }
-  return error;
-}
-
-Result<Events> events_of_both(Files before, Files after, const DiffOptions& options) {
-  const auto old_events = events_of(before, options);
-  if (!old_events) {
-    return old_events.error();
-  }
-  const auto new_events = events_of(after, options);
-  if (!new_events) {
-    return in_after(new_events.error(), before);
-  }
-  Events events;
-  const auto has = [](const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  for (const std::string& name : *old_events) {
-    (has(*new_events, name) ? events.candidates : events.one_sided).push_back(name);
-  }
-  for (const std::string& name : *new_events) {
-    if (!has(*old_events, name)) {
-      events.one_sided.push_back(name);
-    }
-  }
-  return events;
-}
-
 /// Both sides of one event, read and paired.
 struct Sides {
   std::array<SideProfile, 2> profiles;
@@ -110,15 +57,19 @@ Result<Sides> read_both(Files before, Files after, const ProfileQuery& query) {
   const Status read = for_both([&](std::size_t side) -> Status {
     auto profile = app::read_side(side == 0 ? before : after, query);
     if (!profile) {
-      return side == 0 ? profile.error() : in_after(profile.error(), before);
+      return side == 0 ? profile.error() : app::in_after(profile.error(), before);
     }
     sides.profiles[side] = std::move(*profile);
-    sides.inside[side] = app::nodes_inside(sides.profiles[side], query.options);
     return {};
   });
   if (!read) {
     return read.error();
   }
+  auto inside = app::nodes_inside(sides.profiles, query.options);
+  if (!inside) {
+    return inside.error();
+  }
+  sides.inside = std::move(*inside);
   auto rows = app::pair_rows(sides.profiles[0], sides.profiles[1], query.options.by);
   if (!rows) {
     return rows.error();
@@ -140,15 +91,20 @@ double unpaired_of(const SideSums& sums, const SideSums& other) {
 DiffSide side_of(const SideProfile& profile, const SideSums& sums) {
   DiffSide side;
   side.runs = profile.runs;
+  side.runs_left_out = profile.runs_left_out;
+  side.idle = profile.idle;
   side.samples = profile.samples;
   side.seconds = profile.seconds;
   side.value = sums.size / sums.scale / sums.per_size;
   return side;
 }
 
-Result<EventDiff> compare_event(Sides& sides, const ProfileQuery& query) {
+Result<EventDiff> compare_event(Sides& sides, const ProfileQuery& query,
+                                const app::PairedEvent& compared) {
   EventDiff event;
-  event.event = query.event;
+  event.event = compared.name;
+  event.unit = compared.unit;
+  event.measure = compared.measure;
   std::array<SideSums, 2> sums;
   const Status summed = for_both([&](std::size_t side) -> Status {
     const auto& nodes = side == 0 ? sides.rows.old_rows : sides.rows.new_rows;
@@ -202,7 +158,7 @@ Result<ProfileQuery> query_of(Files before, Files after, const DiffOptions& opti
 }
 
 Result<DiffReport> compare(Files before, Files after, const DiffOptions& options) {
-  const auto events = events_of_both(before, after, options);
+  const auto events = app::pair_events(before, after, options);
   if (!events) {
     return events.error();
   }
@@ -216,24 +172,26 @@ Result<DiffReport> compare(Files before, Files after, const DiffOptions& options
     return planned.error();
   }
   ProfileQuery query = std::move(*planned);
-  for (const std::string& name : events->candidates) {
+  for (const app::PairedEvent& compared : events->common) {
     if (one && !report.events.empty()) {
-      report.events_left_out.push_back(name);
+      report.events_left_out.push_back(compared.name);
       continue;
     }
-    query.event = name;
+    query.event_key = compared.key;
+    query.options.unit = compared.unit;
     auto sides = read_both(before, after, query);
     if (!sides) {
       return sides.error();
     }
     if (!sides->any()) {
-      report.events_left_out.push_back(name);
+      report.events_left_out.push_back(compared.name);
       continue;
     }
-    auto event = compare_event(*sides, query);
+    auto event = compare_event(*sides, query, compared);
     if (!event) {
       return event.error();
     }
+    report.unit = report.events.empty() ? event->unit : report.unit;
     report.events.push_back(std::move(*event));
   }
   if (report.events.empty()) {
@@ -242,14 +200,16 @@ Result<DiffReport> compare(Files before, Files after, const DiffOptions& options
   return report;
 }
 
-app::JointCallstacks joined(Sides&& sides, const std::string& event) {
+app::JointCallstacks joined(Sides&& sides, const app::PairedEvent& event) {
   app::JointCallstacks joint;
-  joint.event = event;
+  joint.event = event.name;
+  joint.unit = event.unit == DiffUnit::kWeight ? event.measure : "samples";
   joint.values.resize(sides.rows.size());
   for (std::size_t side = 0; side < 2; ++side) {
     const auto& nodes = side == 0 ? sides.rows.old_rows : sides.rows.new_rows;
     joint.runs[side] = sides.profiles[side].runs;
     joint.samples[side] = sides.profiles[side].samples;
+    joint.idle[side] = sides.profiles[side].idle;
     for (const app::ProfileUnit& unit : sides.profiles[side].units) {
       for (std::size_t i = 0; i < unit.nodes.size(); ++i) {
         if (sides.inside[side].empty() || sides.inside[side][unit.nodes[i]]) {
@@ -308,21 +268,22 @@ Result<app::JointCallstacks> app::joint_callstacks(std::span<const Reader* const
   if (const Status checked = check(before, after, options); !checked) {
     return checked.error();
   }
-  const auto events = events_of_both(before, after, options);
+  const auto events = app::pair_events(before, after, options);
   if (!events) {
     return events.error();
   }
   ProfileQuery query;
   query.options = options;
   query.options.by = DiffGrain::kCallstack;
-  for (const std::string& name : events->candidates) {
-    query.event = name;
+  for (const app::PairedEvent& compared : events->common) {
+    query.event_key = compared.key;
+    query.options.unit = compared.unit;
     auto sides = read_both(before, after, query);
     if (!sides) {
       return sides.error();
     }
     if (sides->any()) {
-      return joined(std::move(*sides), name);
+      return joined(std::move(*sides), compared);
     }
   }
   return usage("no event has selected samples on both sides");

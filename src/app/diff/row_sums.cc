@@ -7,6 +7,7 @@ namespace stackpack::app {
 namespace {
 
 using exporting::StackTree;
+using query::FunctionPattern;
 
 // A size so large that shares of it are small: counts are those of Poisson then.
 constexpr double kSizeOfSecond = 1e9;
@@ -151,18 +152,47 @@ class RowSums {
 
 }  // namespace
 
-std::vector<bool> nodes_inside(const SideProfile& side, const DiffOptions& options) {
-  if (options.whole.empty()) {
-    return {};
-  }
-  std::vector<bool> fits;
+namespace {
+
+std::vector<FunctionPattern::Fit> fits_of_side(const SideProfile& side,
+                                               const FunctionPattern& whole, DiffGrain by) {
+  std::vector<FunctionPattern::Fit> fits;
   fits.reserve(side.entities.size());
   for (const FrameEntity& entity : side.entities) {
-    fits.push_back(fits_row(name_of_entity(entity, options.by), options.whole));
+    fits.push_back(fit_of_row(name_of_entity(entity, by), whole));
   }
-  std::vector<bool> inside(side.tree.node_count(), false);
-  for (std::uint32_t node = 1; node < inside.size(); ++node) {
-    inside[node] = inside[side.tree.parent(node)] || fits[side.tree.location(node)];
+  return fits;
+}
+
+}  // namespace
+
+Result<std::array<std::vector<bool>, 2>> nodes_inside(std::span<const SideProfile, 2> sides,
+                                                      const DiffOptions& options) {
+  std::array<std::vector<bool>, 2> inside;
+  if (options.whole.empty()) {
+    return inside;
+  }
+  const auto whole = FunctionPattern::parse(options.whole);
+  if (!whole) {
+    return whole.error();
+  }
+  const std::array fits = {fits_of_side(sides[0], *whole, options.by),
+                           fits_of_side(sides[1], *whole, options.by)};
+  // The same functions on both sides: those that fit best on any.
+  FunctionPattern::Fit best = FunctionPattern::Fit::kNone;
+  for (const auto& side : fits) {
+    for (const FunctionPattern::Fit fit : side) {
+      best = std::min(best, fit);
+    }
+  }
+  for (std::size_t side = 0; side < sides.size(); ++side) {
+    const auto& tree = sides[side].tree;
+    inside[side].assign(tree.node_count(), false);
+    for (std::uint32_t node = 1; node < inside[side].size(); ++node) {
+      const FunctionPattern::Fit fit = fits[side][tree.location(node)];
+      inside[side][node] =
+          inside[side][tree.parent(node)] || (fit == best && fit != FunctionPattern::Fit::kNone);
+    }
   }
   return inside;
 }

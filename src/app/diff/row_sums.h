@@ -1,12 +1,14 @@
 // What the samples of one side count for, row by row.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "app/diff/row_table.h"
 #include "app/diff/side_profile.h"
+#include "stackpack/result.h"
 
 namespace stackpack::app {
 
@@ -44,7 +46,9 @@ struct RowQuery {
 SideSums sum_rows(const SideProfile& side, std::span<const std::uint32_t> row_of_node,
                   std::size_t rows, const RowQuery& query);
 
-/// The nodes within `whole`.
-std::vector<bool> nodes_inside(const SideProfile& side, const DiffOptions& options);
+/// By side, the nodes within DiffOptions::whole; nothing where that is everything.
+/// Errors: kUsage: it cannot be read.
+Result<std::array<std::vector<bool>, 2>> nodes_inside(std::span<const SideProfile, 2> sides,
+                                                      const DiffOptions& options);
 
 }  // namespace stackpack::app

@@ -9,7 +9,6 @@
 #include "diff/function_identity.h"
 #include "export/html/page_functions.h"
 #include "export/naming/stack_tree.h"
-#include "export/selection/name_pattern.h"
 
 namespace stackpack::app {
 
@@ -207,12 +206,8 @@ RowName name_of_entity(const FrameEntity& entity, DiffGrain by) {
   return identity_of(entity, by).name;
 }
 
-bool fits_row(const RowName& row, std::string_view pattern) {
-  if (exporting::fits_pattern(row.name, pattern)) {
-    return true;
-  }
-  return !row.module.empty() && pattern.find('!') != std::string_view::npos &&
-         exporting::fits_pattern(row.module + "!" + row.name, pattern);
+query::FunctionPattern::Fit fit_of_row(const RowName& row, const query::FunctionPattern& pattern) {
+  return pattern.fit(row.name, row.module);
 }
 
 }  // namespace stackpack::app

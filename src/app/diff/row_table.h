@@ -8,6 +8,7 @@
 
 #include "app/diff/side_profile.h"
 #include "export/html/page_content.h"
+#include "query/function_pattern.h"
 
 namespace stackpack::app {
 
@@ -43,9 +44,8 @@ struct RowTable {
 /// Errors: kLimit when the callstacks of both sides together are too many.
 Result<RowTable> pair_rows(const SideProfile& before, const SideProfile& after, DiffGrain by);
 
-/// Whether an entity fits `FUNCTION`, `MODULE!FUNCTION` or `MODULE!*`, `*` and `?` being patterns.
-/// A name without pattern characters that has a '!' may also be that of a function.
-bool fits_row(const RowName& row, std::string_view pattern);
+/// How well a row fits what somebody typed.
+query::FunctionPattern::Fit fit_of_row(const RowName& row, const query::FunctionPattern& pattern);
 
 /// The row of an entity by itself, as pair_rows would name it.
 RowName name_of_entity(const FrameEntity& entity, DiffGrain by);

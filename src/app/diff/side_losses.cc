@@ -21,13 +21,14 @@ std::vector<exporting::PageLoss> losses_of_side(std::span<const Reader* const> r
     ip_only += run->statistics().samples.ip_only;
   }
   std::vector<exporting::PageLoss> losses;
-  const auto add = [&](std::string_view name, std::uint64_t count, std::string_view text) {
+  const auto add = [&](std::string_view name, std::uint64_t count, std::string_view text,
+                       bool remark = false) {
     if (count != 0) {
-      losses.push_back({std::string(name), count, fmt::format("{}: {}", label, text)});
+      losses.push_back({std::string(name), count, fmt::format("{}: {}", label, text), remark});
     }
   };
   for (const LossCounter& loss : counters.sorted()) {
-    add(loss.name, loss.count, exporting::loss_text(loss));
+    add(loss.name, loss.count, exporting::loss_text(loss), loss.kind == LossKind::kNotice);
   }
   add("samples_without_callstack", without_callstack,
       "samples have no callstack; they are the root's own");

@@ -11,8 +11,8 @@
 #include "export/html/page_functions.h"
 #include "export/selection/capture_view.h"
 #include "export/selection/event_choice.h"
-#include "export/selection/name_pattern.h"
 #include "export/selection/sample_selection.h"
+#include "query/event_measure.h"
 #include "stackpack/symbols.h"
 
 namespace stackpack::app {
@@ -63,6 +63,24 @@ TimeBlocks blocks_of(const Reader::TimeRange& range, std::size_t count) {
   return {range.from_ns, (range.to_ns - range.from_ns) / count + 1, count};
 }
 
+Result<ComparedEvents> compared_events_of(const exporting::CaptureView& view,
+                                          const DiffOptions& options) {
+  ComparedEvents events;
+  events.aggregated = view.aggregated();
+  auto groups = exporting::wanted_groups(view, options.filter);
+  if (!groups && groups.error().code != ErrorCode::kUsage) {
+    return groups.error();
+  }
+  events.groups = groups ? std::move(*groups) : std::vector<query::EventGroup>();
+  for (const query::EventGroup& group : events.groups) {
+    const std::string_view unit =
+        view.fact(std::string(exporting::kUnitKey) + view.events[group.events.front()].name);
+    events.units.push_back(
+        query::measure_of(group, CountBy::kWeight, events.aggregated, unit).unit);
+  }
+  return events;
+}
+
 /// One file, added to the profile of its side.
 class FileReading {
  public:
@@ -75,20 +93,28 @@ class FileReading {
       return view.error();
     }
     view_ = std::move(*view);
+    const auto events = compared_events_of(view_, query_.options);
+    if (!events) {
+      return events.error();
+    }
+    const auto group = std::find_if(
+        events->groups.begin(), events->groups.end(),
+        [this](const query::EventGroup& known) { return known.key == query_.event_key; });
+    if (group == events->groups.end() || group->samples == 0) {
+      ++side_.runs_left_out;
+      return {};
+    }
     side_.has_times &= view_.has_samples;
     if (const Status chosen = choose_blocks(reader); !chosen) {
       return chosen;
     }
     units_.resize(blocks_.count);
-    const bool has_event =
-        std::any_of(view_.events.begin(), view_.events.end(),
-                    [&](const Event& event) { return event.name == query_.event; });
-    if (has_event) {
-      if (const Status counted = count(); !counted) {
-        return counted;
-      }
+    if (const Status counted = count(*group); !counted) {
+      return counted;
     }
-    ++side_.runs;
+    const bool any = std::any_of(units_.begin(), units_.end(),
+                                 [](const ProfileUnit& unit) { return unit.value > 0; });
+    ++(any ? side_.runs : side_.runs_left_out);
     for (ProfileUnit& unit : units_) {
       if (unit.value > 0 || query_.blocks != 0) {
         side_.units.push_back(std::move(unit));
@@ -112,22 +138,24 @@ class FileReading {
     return {};
   }
 
-  Status count() {
+  Status count(const query::EventGroup& group) {
     options_.filter = query_.options.filter;
-    options_.filter.events = {query_.event};
     options_.frames = query_.options.frames;
-    auto selection = exporting::SampleSelection::create(view_, options_);
+    options_.count = query_.options.unit == DiffUnit::kWeight ? CountBy::kWeight : CountBy::kAuto;
+    if (query_.options.unit != DiffUnit::kWeight && !view_.aggregated()) {
+      options_.count = CountBy::kSamples;
+    }
+    auto selection = exporting::SampleSelection::create(
+        view_, options_, {.is_report = true, .event_key = query_.event_key});
     if (!selection) {
       return selection.error();
     }
     selection_ = std::move(*selection);
     traces_.emplace(view_.stack_count);
     counts_.emplace(view_.stack_count, *traces_);
-    for (const Event& event : view_.events) {
-      wanted_.push_back(event.name == query_.event ? 1 : 0);
-    }
     weighted_ = query_.options.unit == DiffUnit::kWeight || view_.aggregated();
-    const std::string_view unit = view_.fact(std::string(exporting::kUnitKey) + query_.event);
+    const std::string_view unit =
+        view_.fact(std::string(exporting::kUnitKey) + view_.events[group.events.front()].name);
     counts_weigh_one_ = view_.aggregated() && (unit.empty() || unit == "count");
     const Status counted = selection_->for_each_summed(
         {.weight = weighted_, .stack = true, .by_time = false},
@@ -135,9 +163,7 @@ class FileReading {
           for (std::size_t i = 0; i < block.size(); ++i) {
             const auto& ahead = block[std::min(i + kSamplesAhead, block.size() - 1)];
             counts_->prefetch(ahead.context, ahead.stack);
-            if (wanted_[block[i].event] != 0) {
-              add(block[i]);
-            }
+            add(block[i]);
           }
           return Status{};
         });
@@ -146,6 +172,10 @@ class FileReading {
     }
     end_block();
     set_seconds();
+    const IdleLeftOut& idle = selection_->idle_left_out();
+    side_.idle.samples += idle.samples;
+    side_.idle.value += idle.value;
+    side_.idle.whole += idle.whole;
     return place_stacks();
   }
 
@@ -264,7 +294,7 @@ class FileReading {
     while (shared < depth && shared < path_.size()) {
       const std::size_t at = depth - 1 - shared;
       if (path_[shared].frame != leaf_first[at] ||
-          path_[shared].use != address_use(leaf_first, at)) {
+          path_[shared].use != entities_->use_of(leaf_first, at, context)) {
         break;
       }
       ++shared;
@@ -273,7 +303,7 @@ class FileReading {
     std::uint32_t node = shared == 0 ? exporting::StackTree::kRoot : path_.back().node;
     for (std::size_t i = shared; i < depth; ++i) {
       const std::size_t at = depth - 1 - i;
-      const AddressUse use = address_use(leaf_first, at);
+      const AddressUse use = entities_->use_of(leaf_first, at, context);
       const auto inner_first = entities_->of(leaf_first[at], use, context);
       for (auto entity = inner_first.rbegin(); entity != inner_first.rend(); ++entity) {
         const Result<std::uint32_t> child = side_.tree.child(node, side_number(*entity));
@@ -318,7 +348,6 @@ class FileReading {
   TimeBlocks blocks_;
   std::unique_ptr<exporting::SampleSelection> selection_;
   std::unique_ptr<FrameEntities> entities_;
-  std::vector<std::uint8_t> wanted_;  // by event
   bool weighted_ = false;
   bool counts_weigh_one_ = false;
   std::vector<ProfileUnit> units_;
@@ -333,23 +362,9 @@ class FileReading {
 
 }  // namespace
 
-Result<std::vector<std::string>> wanted_events(const Reader& reader, const DiffOptions& options) {
+Result<ComparedEvents> compared_events(const Reader& reader, const DiffOptions& options) {
   const auto view = exporting::view_of(reader);
-  if (!view) {
-    return view.error();
-  }
-  std::vector<std::string> names;
-  for (const std::uint32_t event : exporting::events_by_preference(*view)) {
-    const std::string& name = view->events[event].name;
-    const SampleFilter& filter = options.filter;
-    const bool wanted = (filter.events.empty() || exporting::fits_any(name, filter.events)) &&
-                        !exporting::fits_any(name, filter.excluded_events);
-    if (wanted && view->samples_of_event(event) != 0 &&
-        std::find(names.begin(), names.end(), name) == names.end()) {
-      names.push_back(name);
-    }
-  }
-  return names;
+  return view ? compared_events_of(*view, options) : Result<ComparedEvents>(view.error());
 }
 
 Result<std::size_t> block_count(const Reader& before, const Reader& after) {

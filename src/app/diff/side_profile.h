@@ -9,6 +9,7 @@
 #include "app/analysis/frame_entities.h"
 #include "core/string_table.h"
 #include "export/naming/stack_tree.h"
+#include "query/event_groups.h"
 #include "stackpack/diff.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
@@ -29,30 +30,37 @@ struct SideProfile {
   std::vector<FrameEntity> entities;
   exporting::StackTree tree;  // locations: numbers of entities
   std::vector<ProfileUnit> units;
-  std::size_t runs = 0;
+  std::size_t runs = 0;           ///< with selected samples
+  std::size_t runs_left_out = 0;  ///< without
   std::uint64_t samples = 0;
+  IdleLeftOut idle;
   double seconds = 0;
   bool has_times = true;
 };
 
 /// What of files is read into a profile.
 struct ProfileQuery {
-  DiffOptions options;
-  std::string event;  ///< its exact name
+  DiffOptions options;    ///< unit: never kMeasure
+  std::string event_key;  ///< of the group
   /// Units are that many stretches of a run, of the same length each, also those without samples;
   /// 0: units are runs.
   std::size_t blocks = 0;
 };
 
-/// The events of a file in the order in which a view of one event takes them; those without samples
-/// are not among them.
-Result<std::vector<std::string>> wanted_events(const Reader& reader, const DiffOptions& options);
+/// What a file has of the events that a comparison may be about.
+struct ComparedEvents {
+  std::vector<query::EventGroup> groups;  ///< in the order in which a report takes them
+  bool aggregated = false;
+  std::vector<std::string> units;  ///< by group: what its weights are counted in
+};
+/// A file that has none of the events named has no groups.
+Result<ComparedEvents> compared_events(const Reader& reader, const DiffOptions& options);
 
 /// How many stretches a comparison of two runs takes: of one second, but not too few or too many.
 /// 0: the runs have no times.
 Result<std::size_t> block_count(const Reader& before, const Reader& after);
 
-/// Reads the files of a side. A file without the event is a run without samples.
+/// Reads the files of a side. A file without selected samples of the event is no run of it.
 /// Memory: see compare_profiles. Errors: likewise.
 Result<SideProfile> read_side(std::span<const Reader* const> files, const ProfileQuery& query);
 

@@ -56,6 +56,7 @@ Status visit_selected(
   ExportOptions options;
   options.filter = filter;
   options.all_events = true;
+  options.count = CountBy::kSamples;
   const auto selection = exporting::SampleSelection::create(*view, options);
   return selection ? (*selection)->for_each(visit) : Status{selection.error()};
 }

@@ -66,6 +66,7 @@ Result<StackCounts> count_recorded_stacks(const Reader& reader, const SampleFilt
   ExportOptions options;  // folded: of an imported profile one event
   options.filter = filter;
   options.all_events = !*aggregated;
+  options.count = *aggregated ? CountBy::kWeight : CountBy::kSamples;
   const auto selection = exporting::SampleSelection::create(*view, options);
   if (!selection) {
     return selection.error();
@@ -82,9 +83,9 @@ Result<StackCounts> count_recorded_stacks(const Reader& reader, const SampleFilt
   if (!status) {
     return status.error();
   }
-  if ((*selection)->chose_event()) {
-    result.event = view->events[(*selection)->main_event()].name;
-    result.other_events = (*selection)->events_left_out();
+  if (const exporting::EventChoice& choice = (*selection)->choice(); choice.is_chosen()) {
+    result.event = choice.name_of(choice.main_event());
+    result.other_events = choice.left_out();
   }
   return result;
 }

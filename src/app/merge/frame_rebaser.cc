@@ -68,7 +68,7 @@ void FrameRebaser::rebase(std::span<const Frame> leaf_first, const Context& cont
   for (; depth < leaf_first.size() && depth < path_.size(); ++depth) {
     const std::size_t i = leaf_first.size() - 1 - depth;
     const PathFrame& known = path_[depth];
-    if (known.frame != leaf_first[i] || known.use != address_use(leaf_first, i)) {
+    if (known.frame != leaf_first[i] || known.use != use_of(leaf_first, i, context)) {
       break;
     }
     rebased[i] = {known.frame.mode, known.address};
@@ -77,7 +77,7 @@ void FrameRebaser::rebase(std::span<const Frame> leaf_first, const Context& cont
   for (; depth < leaf_first.size(); ++depth) {
     const std::size_t i = leaf_first.size() - 1 - depth;
     const Frame& frame = leaf_first[i];
-    const AddressUse use = address_use(leaf_first, i);
+    const AddressUse use = use_of(leaf_first, i, context);
     path_.push_back({frame, use, known_address(frame, use, context)});
     rebased[i] = {frame.mode, path_.back().address};
   }

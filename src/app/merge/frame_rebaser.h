@@ -87,6 +87,10 @@ class FrameRebaser {
     std::uint64_t address = 0;  // in the merge
   };
 
+  [[nodiscard]] AddressUse use_of(std::span<const Frame> leaf_first, std::size_t i,
+                                  const Context& context) const {
+    return tables_.symbols.use_of(leaf_first, i, context.pid, context.time_ns);
+  }
   [[nodiscard]] static Key key_of(const Frame& frame, AddressUse use, const Context& context);
   std::uint64_t known_address(const Frame& frame, AddressUse use, const Context& context);
   std::uint64_t address_of(const Frame& frame, AddressUse use, const Context& context);

@@ -10,6 +10,7 @@
 #include "app/merge/merge_input.h"
 #include "core/guard.h"
 #include "io/directories.h"
+#include "io/files_read.h"
 #include "io/output_file.h"
 #include "io/output_rules.h"
 #include "spk/format/directory.h"
@@ -191,6 +192,7 @@ class Merge {
 
 Result<MergeReport> merge(const std::vector<std::string>& inputs, const std::string& output,
                           const MergeOptions& options, ConvertProgress* progress) {
+  const io::FilesRead files_read;
   ConvertProgress unwatched;
   return core::guarded([&]() -> Result<MergeReport> {
     if (inputs.empty()) {

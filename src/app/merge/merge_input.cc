@@ -8,6 +8,7 @@
 #include "app/merge/source_figures.h"
 #include "bytes/byte_writer.h"
 #include "bytes/hash.h"
+#include "capture/source_identity.h"
 #include "capture/synthetic_frames.h"
 #include "io/byte_source.h"
 #include "spk/format/layout.h"
@@ -77,9 +78,10 @@ Result<MergedSource> whole_file(const std::string& path, const Reader& reader) {
   const SourceClock clock = SourceClock::of(*metadata);
   const spk::SectionRecord* const functions = opened.directory.find(spk::SectionKind::kFunctions);
   MergedSource source;
-  source.id = hash_of_sections(opened.directory, false);
+  const auto identity = capture::identity_of(*metadata);
+  source.id = identity.value_or(hash_of_sections(opened.directory, false));
   source.names_hash = hash_of_sections(opened.directory, true);
-  if (value_of(*metadata, capture::SyntheticFrames::kMetadataKey) == "1") {
+  if (!identity && value_of(*metadata, capture::SyntheticFrames::kMetadataKey) == "1") {
     source.id = with_names(source.id, source.names_hash);
   }
   source.functions = functions == nullptr ? 0 : functions->items;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "capture/source_identity.h"
 #include "capture/synthetic_frames.h"
 #include "capture/time_resolution.h"
 
@@ -17,7 +18,7 @@ constexpr std::string_view kAggregated = "samples.aggregated";
 // What has no meaning once addresses and times are others, or is worked out anew.
 bool is_of_one_capture(std::string_view key) {
   return key.starts_with("clock.") || key.starts_with("kernel.reference") ||
-         key.starts_with("guest_kernel.") || key == kAggregated ||
+         key.starts_with("guest_kernel.") || key == kAggregated || key == capture::kIdentityKey ||
          key == capture::kTimeResolutionKey || key == capture::SyntheticFrames::kMetadataKey;
 }
 

@@ -20,9 +20,7 @@ bool covers(const RangeIndex<Row>& rows, const RangeOwner& owner, std::uint64_t 
 // Whether a name is found for an address: that of the function that has it, or, since callers are
 // looked up so, of one that begins after it where nothing has the address.
 bool has_name(const RangeIndex<Function>& rows, const RangeOwner& owner, std::uint64_t address) {
-  bool any = covers(rows, owner, address);
-  rows.each(owner, address + 1, [&](const Function& row) { any |= row.start == address + 1; });
-  return any;
+  return covers(rows, owner, address) || covers(rows, owner, address + 1);
 }
 
 // The asked addresses that a row has.

@@ -59,7 +59,8 @@ class Collector {
   void add_stack(std::span<const Frame> frames, const exporting::MappingContext& context,
                  std::uint32_t number) {
     for (std::size_t i = 0; i < frames.size(); ++i) {
-      const Seen seen{frames[i].address, number, frames[i].mode, address_use(frames, i)};
+      const AddressUse use = symbols_.use_of(frames, i, context.pid, context.time_ns);
+      const Seen seen{frames[i].address, number, frames[i].mode, use};
       if (seen_.insert(seen).second) {
         add(frames[i], seen.use, context);
       }
@@ -148,8 +149,9 @@ class Collector {
 
 }  // namespace
 
-Result<AskedAddresses> asked_addresses(const Reader& reader, bool modules_as_kernel) {
-  const Result<PlacedCallstacks> callstacks = PlacedCallstacks::open(reader);
+Result<AskedAddresses> asked_addresses(const Reader& reader, bool modules_as_kernel,
+                                       std::optional<Names> names) {
+  const Result<PlacedCallstacks> callstacks = PlacedCallstacks::open(reader, std::move(names));
   if (!callstacks) {
     return callstacks.error();
   }

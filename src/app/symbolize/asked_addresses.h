@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "stackpack/model.h"
+#include "stackpack/names.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 
@@ -31,7 +33,10 @@ struct AskedAddresses {
 };
 
 /// `modules_as_kernel`: addresses in modules of the kernel are in AskedAddresses::kernel.
+/// `names`: in place of those of the file; they say which frames were interrupted, see
+/// Symbols::use_of.
 /// Memory: some 40 bytes per distinct (process, address).
-Result<AskedAddresses> asked_addresses(const Reader& reader, bool modules_as_kernel);
+Result<AskedAddresses> asked_addresses(const Reader& reader, bool modules_as_kernel,
+                                       std::optional<Names> names = std::nullopt);
 
 }  // namespace stackpack::app

@@ -16,6 +16,29 @@ namespace {
 
 constexpr unsigned kPatienceMilliseconds = 100;
 
+// What an answer may have for an address: chains of inlined calls, and names, most of which
+// addresses share. The largest that were seen have 300 bytes.
+constexpr std::uint64_t kAnswerBytesPerAddress = std::uint64_t{8} << 10;
+constexpr std::uint64_t kLeastAnswerBytes = std::uint64_t{1} << 20;    // of one image
+constexpr std::uint64_t kLeastAnswersBytes = std::uint64_t{64} << 20;  // of all together
+constexpr std::uint64_t kMostAnswerBytes = std::uint64_t{1} << 30;
+
+std::uint64_t answer_room(std::uint64_t addresses, std::uint64_t least) {
+  return addresses >= kMostAnswerBytes / kAnswerBytesPerAddress
+             ? kMostAnswerBytes
+             : std::min(kMostAnswerBytes, least + addresses * kAnswerBytesPerAddress);
+}
+
+// Rows take more memory than bytes of an answer.
+symbolize::SymbolLimits limits_of_answer(std::size_t addresses) {
+  constexpr std::size_t kLeastRows = 4096;
+  symbolize::SymbolLimits limits;
+  if (addresses < limits.rows / limits.inline_depth) {
+    limits.rows = std::min(limits.rows, kLeastRows + addresses * limits.inline_depth);
+  }
+  return limits;
+}
+
 std::string_view reason_of(io::ProcessEnd end) {
   switch (end) {
     case io::ProcessEnd::kDone:
@@ -28,6 +51,8 @@ std::string_view reason_of(io::ProcessEnd end) {
       return "its symbols take more time than they may";
     case io::ProcessEnd::kCrashed:
       return "its symbols make their reader crash";
+    case io::ProcessEnd::kKilled:
+      return "their reader was killed, by somebody or for want of memory";
     case io::ProcessEnd::kAnswerTooLong:
       return "its names take more room than they may";
     case io::ProcessEnd::kNotConfined:
@@ -46,6 +71,8 @@ void add_losses(const symbolize::ReadLosses& losses, std::string& reason) {
   };
   add(losses.damaged_parts, " parts of its symbols are damaged");
   add(losses.missing_files, " of its .dwo files cannot be read");
+  add(losses.nameless_calls,
+      " of its inlined calls are named in a file that several share (dwz), which is not here");
 }
 
 /// One task under way.
@@ -61,7 +88,13 @@ class Naming {
       : tasks_(tasks),
         options_(options),
         jobs_(std::max(1U, options.jobs)),
-        answers_(tasks.size()) {}
+        answers_(tasks.size()) {
+    std::uint64_t addresses = 0;
+    for (const NamingTask& task : tasks) {
+      addresses += task.addresses.size();
+    }
+    room_ = answer_room(addresses, kLeastAnswersBytes);
+  }
 
   Result<std::vector<NamingAnswer>> run(const std::function<bool(std::size_t)>& done) {
     while (next_ < tasks_.size() || !running_.empty()) {
@@ -79,6 +112,7 @@ class Naming {
           ++i;
         }
       }
+      keep_to_room();
       if (!done(finished_)) {
         return Error{ErrorCode::kCancelled, kNoOffset, "interrupted"};
       }
@@ -104,18 +138,21 @@ class Naming {
     }
     io::ProcessLimits limits;
     limits.memory_bytes += 2 * plan.bytes;  // files are mapped
+    limits.answer_bytes = answer_room(task.addresses.size(), kLeastAnswerBytes);
     limits.new_files = plan.new_files;
     limits.without_filter = options_.unconfined;
     const symbolize::SymbolRequest request{task.addresses, options_.inlines, {}};
-    Result<io::ConfinedProcess> process =
-        io::ConfinedProcess::start(open, limits, [&]() -> Result<io::ConfinedProcess::Bytes> {
+    Result<io::ConfinedProcess> process = io::ConfinedProcess::start(
+        open, limits,
+        [&]() -> Result<io::ConfinedProcess::Bytes> {
           symbolize::NameCollector names;
           if (const Status read = plan.read(request, names); !read) {
             return read.error();
           }
           const symbolize::ReadLosses losses = names.losses();
           return symbolize::encode_names({std::move(names).finish(), losses});
-        });
+        },
+        plan.open);
     if (!process) {
       return process.error();
     }
@@ -134,16 +171,39 @@ class Naming {
     }
   }
 
+  // All answers together, those under way among them, have no more bytes than what was asked for
+  // may take: else the reader with the longest one is ended.
+  void keep_to_room() {
+    const auto size_of = [](const Running& one) { return one.process->answer().size(); };
+    std::uint64_t bytes = kept_;
+    for (const Running& one : running_) {
+      bytes += size_of(one);
+    }
+    if (bytes > room_ && !running_.empty()) {
+      const auto longest = std::max_element(
+          running_.begin(), running_.end(),
+          [&](const Running& a, const Running& b) { return size_of(a) < size_of(b); });
+      longest->process->stop(io::ProcessEnd::kAnswerTooLong);
+    }
+  }
+
   void take(Running& one) {
     ++finished_;
     NamingAnswer& answer = answers_[one.task];
     answer.reason = one.plan.reason;
-    answer.failed = one.process->end() != io::ProcessEnd::kDone;
+    const std::size_t bytes = one.process->answer().size();
+    io::ProcessEnd end = one.process->end();
+    if (end == io::ProcessEnd::kDone && bytes > room_ - kept_) {
+      end = io::ProcessEnd::kAnswerTooLong;
+    }
+    answer.failed = end != io::ProcessEnd::kDone;
     if (answer.failed) {
-      answer.reason = reason_of(one.process->end());
+      answer.reason = reason_of(end);
       return;
     }
-    Result<symbolize::FoundNames> found = symbolize::decode_names(one.process->answer(), {});
+    kept_ += bytes;
+    Result<symbolize::FoundNames> found = symbolize::decode_names(
+        one.process->answer(), limits_of_answer(tasks_[one.task].addresses.size()));
     if (!found) {
       answer.failed = true;
       answer.reason = reason_of(io::ProcessEnd::kFailed);
@@ -153,6 +213,8 @@ class Naming {
     answer.losses = found->losses;
     if (answer.losses.other_builds != 0) {
       answer.reason = "the file there is of another build";
+    } else if (answer.losses.kernel_not_placed != 0) {
+      answer.reason = "it lacks the symbol by which the recorder noted where the kernel was";
     } else if (answer.names.functions.empty()) {
       answer.reason = answer.losses.functions_there != 0
                           ? "none of its functions has one of these addresses"
@@ -168,6 +230,8 @@ class Naming {
   std::vector<Running> running_;
   std::size_t next_ = 0;
   std::size_t finished_ = 0;
+  std::uint64_t room_ = 0;  // bytes of all answers
+  std::uint64_t kept_ = 0;  // of those that ended; at most room_
 };
 
 }  // namespace

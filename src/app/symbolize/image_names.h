@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "io/descriptor.h"
+#include "io/open_requests.h"
 #include "stackpack/names.h"
 #include "stackpack/result.h"
 #include "symbolize/name_collector.h"
@@ -20,7 +21,8 @@ namespace stackpack::app {
 struct ReadPlan {
   std::vector<io::Descriptor> files;  ///< open for the reader
   std::uint64_t bytes = 0;            ///< of them
-  unsigned new_files = 0;             ///< that the reader may open besides
+  unsigned new_files = 0;             ///< that the reader may ask for besides
+  io::OpenFile open{};                ///< opens those that it may have
   std::string found;                  ///< the file; empty: none
   std::string debug_file;             ///< the one with what was stripped from it
   std::string reason;                 ///< why there is none

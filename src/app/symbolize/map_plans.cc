@@ -1,5 +1,6 @@
 #include "app/symbolize/map_plans.h"
 
+#include <optional>
 #include <utility>
 
 #include "io/byte_source.h"
@@ -20,12 +21,17 @@ using symbolize::SymbolRequest;
 Status name_by_kallsyms(int descriptor, const KernelReference& reference,
                         const SymbolRequest& request, NameCollector& names) {
   const auto source = io::source_of_descriptor(descriptor);
-  const Result<symbolize::Kallsyms> symbols = symbolize::Kallsyms::read(*source);
+  const Result<symbolize::Kallsyms> symbols = symbolize::Kallsyms::read(*source, reference.symbol);
   if (!symbols) {
     return symbols.error();
   }
   std::uint64_t slide = 0;
-  if (const auto listed = symbols->address_of(reference.symbol); listed) {
+  if (!reference.symbol.empty()) {
+    const std::optional<std::uint64_t> listed = symbols->reference_address();
+    if (!listed) {
+      names.losses().kernel_not_placed = 1;
+      return {};
+    }
     slide = reference.address - *listed;
   }
   NameCollector linked;

@@ -8,6 +8,7 @@
 
 #include "app/symbolize/windows_plans.h"
 #include "symbolize/elf_names.h"
+#include "symbolize/split_files.h"
 #include "symbolize/xz_stream.h"
 
 namespace stackpack::app {
@@ -43,10 +44,19 @@ ReadPlan plan_of(FoundFiles found, const SymbolPlaces& places, symbolize::ElfFil
   elf.packed = found.packed;
   plan.bytes += found.packed ? symbolize::kMostUnpackedBytes : 0;
   if (found.has_split) {
-    constexpr unsigned kMostSplitFiles = 16'384;
+    constexpr unsigned kMostSplitFiles = 32'768;
     plan.new_files = kMostSplitFiles;
     plan.bytes += std::uint64_t{1} << 30;  // their sizes are not known
     elf.split = places.has_root ? symbolize::SplitFiles::kBeside : symbolize::SplitFiles::kAnywhere;
+    symbolize::SplitFolders where{{}, !places.has_root};
+    for (const io::Descriptor* const file : {&found.image, &found.debug}) {
+      if (*file) {
+        where.folders.push_back(symbolize::folder_of_file(file->get()));
+      }
+    }
+    plan.open = [where = std::move(where)](const std::string& path) {
+      return symbolize::open_split_file(path, where);
+    };
   }
   for (io::Descriptor* const file :
        {&found.image, &found.debug, &found.alternate, &found.package}) {
@@ -57,13 +67,15 @@ ReadPlan plan_of(FoundFiles found, const SymbolPlaces& places, symbolize::ElfFil
   return plan;
 }
 
-ReadPlan plan_elf(const Module& module, const SymbolPlaces& places) {
+ReadPlan plan_elf(const Module& module, std::span<const symbolize::ImageMapping> mappings,
+                  const SymbolPlaces& places) {
   std::span<const std::uint8_t> build_id;
   if (module.build_id_kind == BuildIdKind::kGnu) {
     build_id = module.build_id;
   }
   symbolize::ElfFiles elf;
-  ReadPlan plan = plan_of(symbolize::find_elf_files({module.path, build_id}, places), places, elf);
+  ReadPlan plan =
+      plan_of(symbolize::find_elf_files({module.path, build_id, mappings}, places), places, elf);
   if (!plan.files.empty()) {
     elf.build_id.assign(build_id.begin(), build_id.end());
     plan.read = [elf = std::move(elf)](const SymbolRequest& request, NameCollector& names) {
@@ -75,9 +87,10 @@ ReadPlan plan_elf(const Module& module, const SymbolPlaces& places) {
 
 }  // namespace
 
-ReadPlan plan_image(const Module& module, const SymbolPlaces& places) {
+ReadPlan plan_image(const Module& module, std::span<const symbolize::ImageMapping> mappings,
+                    const SymbolPlaces& places) {
   return module.build_id_kind == BuildIdKind::kPdb ? plan_windows_image(module, places)
-                                                   : plan_elf(module, places);
+                                                   : plan_elf(module, mappings, places);
 }
 
 ReadPlan plan_kernel_image(const Module& kernel, const KernelReference& reference,
@@ -88,7 +101,10 @@ ReadPlan plan_kernel_image(const Module& kernel, const KernelReference& referenc
     plan.reason = "the capture has no build id of it; --kallsyms FILE names it";
     return plan;
   }
-  plan = plan_of(symbolize::find_elf_files({"/vmlinux", kernel.build_id}, places), places, elf);
+  FoundFiles found = symbolize::find_elf_files({"/vmlinux", kernel.build_id}, places);
+  // Offsets are addresses of the running kernel, and those a debug file has.
+  found.end = found.end == SearchEnd::kNotPlaced ? SearchEnd::kFound : found.end;
+  plan = plan_of(std::move(found), places, elf);
   if (plan.found.empty()) {
     plan.reason = "no vmlinux of that build; --kallsyms FILE names it, too";
   }
@@ -101,13 +117,14 @@ ReadPlan plan_kernel_image(const Module& kernel, const KernelReference& referenc
     if (!reference.symbol.empty()) {
       const auto linked = symbolize::elf_symbol_address(elf, reference.symbol);
       if (!linked) {
-        return Status(Error{ErrorCode::kCorrupt, kNoOffset, "elf: no such symbol"});
+        names.losses().kernel_not_placed = 1;
+        return Status();
       }
       slide = reference.address - *linked;
     }
-    // Offsets are addresses of the running kernel.
     for (symbolize::ElfSegment& segment : elf.layout.segments) {
       segment.offset = segment.address + slide;
+      segment.file_bytes = segment.memory_bytes;
     }
     return symbolize::read_elf_names(elf, request, names);
   };

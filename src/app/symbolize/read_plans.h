@@ -17,8 +17,10 @@ struct KernelReference {
   std::uint64_t address = 0;
 };
 
-/// How the names of an image are read: by its PDB, or as an ELF file. The places must outlive it.
-ReadPlan plan_image(const Module& module, const symbolize::SymbolPlaces& places);
+/// How the names of an image are read: by its PDB, or as an ELF file. `mappings`: all of the image.
+/// The places must outlive it.
+ReadPlan plan_image(const Module& module, std::span<const symbolize::ImageMapping> mappings,
+                    const symbolize::SymbolPlaces& places);
 
 /// How addresses of the kernel are named by its image with that build id.
 ReadPlan plan_kernel_image(const Module& kernel, const KernelReference& reference,

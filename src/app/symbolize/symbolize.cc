@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -15,11 +15,13 @@
 #include "app/listing/listed_build_id.h"
 #include "app/symbolize/added_names.h"
 #include "app/symbolize/asked_addresses.h"
+#include "app/symbolize/entry_names.h"
 #include "app/symbolize/image_names.h"
 #include "app/symbolize/map_plans.h"
 #include "app/symbolize/read_plans.h"
 #include "app/symbolize/renamed_file.h"
 #include "core/guard.h"
+#include "io/files_read.h"
 #include "io/output_file.h"
 #include "io/output_rules.h"
 #include "spk/format/directory.h"
@@ -46,15 +48,7 @@ Result<io::OutputRules> rules_for(const std::string& input, const SymbolizeOptio
   if (!input.empty()) {
     inputs.push_back(input);
   }
-  Status noted = io::add_inputs(rules, inputs);
-  for (const std::string& place : options.places.directories) {
-    std::error_code failed;
-    if (noted && std::filesystem::is_regular_file(place, failed)) {
-      io::OutputRules kit;  // an input, too, whose permissions do not matter
-      noted = io::add_inputs(kit, {&place, 1});
-      rules.inputs.merge(kit.inputs);
-    }
-  }
+  const Status noted = io::add_inputs(rules, inputs);
   return noted ? Result<io::OutputRules>(std::move(rules)) : noted.error();
 }
 
@@ -120,20 +114,35 @@ class Run {
       return old.error();
     }
     // A list of the kernel's symbols has those of its modules.
-    const Result<AskedAddresses> asked = asked_addresses(**reader, !options_.kallsyms.empty());
+    Result<AskedAddresses> asked = asked_addresses(**reader, !options_.kallsyms.empty());
     if (!asked) {
       return asked.error();
     }
     const std::vector<std::uint32_t> first_rows = symbols::first_rows_of(*modules);
-    AddedNames names(*old, first_rows);
     const auto metadata = (*reader)->metadata();
     if (!metadata) {
       return metadata.error();
     }
-    plan_tasks(*asked, *modules, *metadata);
-    if (const Status named = add_names(names); !named) {
-      return named.error();
+    mappings_.assign(modules->size(), {});
+    for (std::size_t row = 0; row < modules->size(); ++row) {
+      mappings_[first_rows[row]].push_back(symbolize::mapping_of((*modules)[row]));
     }
+    plan_tasks(*asked, *modules, *metadata);
+    if (const Status answered = find_answers({}); !answered) {
+      return answered.error();
+    }
+    // Names say which frames were interrupted, and so which addresses are to be named.
+    if (auto entries = names_with_entries(*old, first_rows, asked_owners(), answers_)) {
+      asked = asked_addresses(**reader, !options_.kallsyms.empty(), std::move(entries));
+      if (!asked) {
+        return asked.error();
+      }
+      if (const Status answered = ask_again(*asked, *modules, *metadata); !answered) {
+        return answered.error();
+      }
+    }
+    AddedNames names(*old, first_rows);
+    add_names(names);
     std::stable_sort(report_.images.begin(), report_.images.end(),
                      [](const ImageReport& a, const ImageReport& b) { return a.asked > b.asked; });
     for (const ImageReport& image : report_.images) {
@@ -166,7 +175,9 @@ class Run {
     for (const AskedImage& image : asked.images) {
       const Module& module = modules[image.module];
       add_task(image.offsets, {FunctionOwner::kImage, image.module, kUnknownTime}, module.path,
-               &module, [&module, this] { return plan_image(module, options_.places); });
+               &module, [&module, row = image.module, this] {
+                 return plan_image(module, mappings_[row], options_.places);
+               });
     }
     if (!asked.kernel.empty()) {
       plan_kernel(asked.kernel, modules, metadata);
@@ -231,25 +242,70 @@ class Run {
     });
   }
 
-  Status add_names(AddedNames& names) {
+  [[nodiscard]] std::vector<AskedOwner> asked_owners() const {
+    std::vector<AskedOwner> owners;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      owners.push_back({parts_[i].owner, tasks_[i].addresses});
+    }
+    return owners;
+  }
+
+  // Plans the tasks anew, and does those that ask for more than they did before.
+  Status ask_again(const AskedAddresses& asked, const std::vector<Module>& modules,
+                   const std::vector<MetadataEntry>& metadata) {
+    Known known;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      known.emplace(parts_[i].owner,
+                    std::pair(std::move(tasks_[i].addresses), std::move(answers_[i])));
+    }
+    tasks_.clear();
+    parts_.clear();
+    plan_tasks(asked, modules, metadata);
+    return find_answers(std::move(known));
+  }
+
+  /// What was asked for of each owner, ascending, and found.
+  using Known = std::map<symbols::RangeOwner, std::pair<std::vector<std::uint64_t>, NamingAnswer>>;
+
+  // The answers of all tasks, those of `known` that will do among them.
+  Status find_answers(Known known) {
+    answers_.assign(tasks_.size(), {});
+    std::vector<NamingTask> open;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      const auto at = known.find(parts_[i].owner);
+      if (at != known.end() && std::ranges::includes(at->second.first, tasks_[i].addresses)) {
+        answers_[i] = std::move(at->second.second);
+      } else {
+        open.push_back(tasks_[i]);
+        places.push_back(i);
+      }
+    }
     const unsigned jobs =
         options_.jobs == 0 ? std::max(1U, std::thread::hardware_concurrency()) : options_.jobs;
     if (progress_ != nullptr) {
       progress_->bytes_total = tasks_.size();
     }
-    const auto answers =
-        name_all(tasks_, {options_.inlines, jobs, options_.unconfined}, [this](std::size_t done) {
-          if (progress_ == nullptr) {
-            return true;
-          }
-          progress_->bytes_done = done;
-          return !progress_->cancelled;
-        });
-    if (!answers) {
-      return answers.error();
+    auto found = name_all(open, {options_.inlines, jobs, options_.unconfined},
+                          [this, ready = tasks_.size() - open.size()](std::size_t done) {
+                            if (progress_ == nullptr) {
+                              return true;
+                            }
+                            progress_->bytes_done = ready + done;
+                            return !progress_->cancelled;
+                          });
+    if (!found) {
+      return found.error();
     }
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      answers_[places[i]] = std::move((*found)[i]);
+    }
+    return {};
+  }
+
+  void add_names(AddedNames& names) {
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
-      const NamingAnswer& answer = (*answers)[i];
+      const NamingAnswer& answer = answers_[i];
       ImageReport& report = parts_[i].report;
       const AddedNames::Counts counts =
           names.add(answer.names, parts_[i].owner, tasks_[i].addresses);
@@ -263,13 +319,14 @@ class Run {
       report_.failed_images += answer.failed ? 1 : 0;
       report_.images.push_back(std::move(report));
     }
-    return {};
   }
 
   SymbolizeOptions options_;
   ConvertProgress* progress_;
   std::vector<NamingTask> tasks_;
-  std::vector<Part> parts_;  // by task
+  std::vector<Part> parts_;                                     // by task
+  std::vector<std::vector<symbolize::ImageMapping>> mappings_;  // of an image, by its first row
+  std::vector<NamingAnswer> answers_;                           // by task
   SymbolizeReport report_;
 };
 
@@ -286,6 +343,7 @@ Status check_named_output(const std::string& output, const SymbolizeOptions& opt
 
 Result<SymbolizeReport> symbolize_file(const std::string& input, const std::string& output,
                                        const SymbolizeOptions& options, ConvertProgress* progress) {
+  const io::FilesRead files_read;
   return core::guarded([&] { return Run(options, progress).run(input, output); });
 }
 

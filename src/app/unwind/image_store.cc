@@ -1,11 +1,14 @@
 #include "app/unwind/image_store.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <map>
 #include <utility>
 
 #include "io/byte_source.h"
 #include "io/running_vdso.h"
+#include "unwind/call_site.h"
 #include "unwind/elf_layout.h"
 
 namespace stackpack::app {
@@ -19,22 +22,17 @@ bool is_no_file(std::string_view path) {
 
 FoundImages count_found_images(std::span<const Module> modules,
                                const symbolize::SymbolPlaces& places) {
-  std::map<std::pair<std::string_view, std::vector<std::uint8_t>>, bool> images;
+  std::vector<Module> files;
+  std::copy_if(modules.begin(), modules.end(), std::back_inserter(files), [](const Module& module) {
+    return module.pid != kKernelPid && !is_no_file(module.path);
+  });
+  const ImageStore store(files, {});
   FoundImages count;
-  for (const Module& module : modules) {
-    if (module.pid == kKernelPid || is_no_file(module.path)) {
-      continue;
-    }
-    const auto [entry, fresh] = images.try_emplace(
-        {module.path,
-         module.build_id_kind == BuildIdKind::kGnu ? module.build_id : std::vector<std::uint8_t>()},
-        false);
-    if (fresh) {
-      ++count.all;
-      const symbolize::FoundFiles found =
-          symbolize::find_elf_files({entry->first.first, entry->first.second}, places);
-      count.found += found.end == SearchEnd::kFound ? 1 : 0;
-    }
+  for (const ImageStore::Image& image : store.images()) {
+    ++count.all;
+    const symbolize::FoundFiles found =
+        symbolize::find_elf_files({image.path, image.build_id, image.mappings}, places);
+    count.found += found.end == SearchEnd::kFound ? 1 : 0;
   }
   return count;
 }
@@ -56,8 +54,23 @@ ImageStore::ImageStore(std::span<const Module> modules, symbolize::SymbolPlaces 
       image.build_id = std::move(build_id);
     }
     image_of_.push_back(entry->second);
+    images_[entry->second].mappings.push_back(symbolize::mapping_of(module));
   }
 }
+
+namespace {
+
+// A debug file's own headers do not say where the code is in the image.
+void place_code(unwind::ElfLayout& layout, const symbolize::ElfIdentity& placed) {
+  layout.code.clear();
+  for (const symbolize::ElfSegment& segment : placed.segments) {
+    if (segment.executable) {
+      layout.code.push_back({segment.offset, segment.address, segment.memory_bytes});
+    }
+  }
+}
+
+}  // namespace
 
 void ImageStore::load_files(Image& image, symbolize::FoundFiles& found) {
   const bool has_image = static_cast<bool>(found.image);
@@ -67,6 +80,9 @@ void ImageStore::load_files(Image& image, symbolize::FoundFiles& found) {
   if (!layout) {
     image.state = State::kNotElf;
     return;
+  }
+  if (!has_image) {
+    place_code(*layout, found.layout);
   }
   unwind::LoadedSection debug_frame;
   if (has_image && found.debug) {
@@ -96,13 +112,38 @@ void ImageStore::load(Image& image) {
     image.state = State::kNoCode;
     return;
   }
-  symbolize::FoundFiles found = symbolize::find_elf_files({image.path, image.build_id}, places_);
+  symbolize::FoundFiles found =
+      symbolize::find_elf_files({image.path, image.build_id, image.mappings}, places_);
   image.search = found.end;
   if (found.end == SearchEnd::kFound) {
     load_files(image, found);
   } else {
     image.state = found.end == SearchEnd::kNotElf ? State::kNotElf : State::kMissing;
   }
+}
+
+bool ImageStore::follows_call(std::uint32_t number, std::uint64_t offset, unwind::Machine machine) {
+  const Image& image = images_[number];
+  if (image.state != State::kReady) {
+    return false;
+  }
+  if (calls_.size() == kMostCalls) {
+    calls_.clear();
+  }
+  const auto [known, fresh] = calls_.try_emplace({number, offset}, false);
+  if (fresh) {
+    // Its file was closed when its tables were read: this is asked for once in a thousand walks.
+    const symbolize::FoundFiles found =
+        symbolize::find_elf_files({image.path, image.build_id}, places_);
+    std::array<std::byte, unwind::kMostCallBytes> code{};
+    if (found.end == SearchEnd::kFound && found.image && offset >= code.size()) {
+      const auto file = io::source_of_descriptor(found.image.get());
+      known->second =
+          io::read_exactly_at(*file, offset - code.size(), code, "elf: no code").has_value() &&
+          unwind::ends_with_call(machine, code);
+    }
+  }
+  return known->second;
 }
 
 void ImageStore::evict(const Image& except) {

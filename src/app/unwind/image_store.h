@@ -2,10 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stackpack/model.h"
@@ -48,6 +50,7 @@ class ImageStore {
   struct Image {
     std::string path;
     std::vector<std::uint8_t> build_id;  ///< empty: not recorded
+    std::vector<symbolize::ImageMapping> mappings{};
     State state = State::kUnopened;
     symbolize::SearchEnd search = symbolize::SearchEnd::kNoFile;
     std::uint64_t samples = 0;  ///< whose callstacks end for want of it
@@ -67,6 +70,11 @@ class ImageStore {
   Image& open(std::uint32_t number);
   Image& image(std::uint32_t number) { return images_[number]; }
 
+  /// Whether the code before `offset` in the file of an image ends with a call. False where the
+  /// code is not at hand: of an image without a file, or with a debug file or a kit alone.
+  /// Memory: the last kMostCalls answers.
+  bool follows_call(std::uint32_t number, std::uint64_t offset, unwind::Machine machine);
+
   [[nodiscard]] std::span<const Image> images() const { return images_; }
 
  private:
@@ -77,6 +85,8 @@ class ImageStore {
   symbolize::SymbolPlaces places_;
   std::vector<Image> images_;
   std::vector<std::uint32_t> image_of_;  // by module
+  static constexpr std::size_t kMostCalls = 4096;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, bool> calls_;  // by image and offset
   std::size_t bytes_ = 0;
   std::uint64_t clock_ = 0;
 };

@@ -46,7 +46,8 @@ unwind::StackWalker& ImageUnwinder::walker(capture::DumpMachine machine) {
   if (!walker) {
     walker.emplace(
         machine == capture::DumpMachine::kX64 ? unwind::Machine::kX64 : unwind::Machine::kAarch64,
-        [this](std::uint32_t /*space*/, std::uint64_t address) { return find_code(address); });
+        [this](std::uint32_t /*space*/, std::uint64_t address) { return find_code(address); },
+        [this](std::uint32_t /*space*/, std::uint64_t address) { return follows_call(address); });
   }
   return *walker;
 }
@@ -87,6 +88,12 @@ unwind::CodePlace ImageUnwinder::find_code(std::uint64_t address) {
   place.address = *in_file;
   place.tables = image.tables.get();
   return place;
+}
+
+bool ImageUnwinder::follows_call(std::uint64_t address) {
+  const std::optional<capture::ModuleMap::Hit> hit =
+      map_->find(pid_, time_ns_, {FrameMode::kUser, address - 1});
+  return hit && images_->follows_call(images_->image_of(hit->module), hit->offset + 1, machine_);
 }
 
 capture::UnwoundStack ImageUnwinder::unwind(const capture::ThreadDump& dump) {

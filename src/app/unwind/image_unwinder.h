@@ -42,6 +42,7 @@ class ImageUnwinder final : public capture::DumpUnwinder {
   };
   static void count(Counter& counter, std::uint64_t offset);
   unwind::CodePlace find_code(std::uint64_t address);
+  bool follows_call(std::uint64_t address);
   unwind::StackWalker& walker(capture::DumpMachine machine);
 
   symbolize::SymbolPlaces places_;

@@ -20,6 +20,10 @@ std::string_view reason_of_image(const ImageStore::Image& image) {
       return "no-build-id";
     case symbolize::SearchEnd::kNotAFile:
       return "not-a-file";
+    case symbolize::SearchEnd::kShortage:
+      return "not-opened";
+    case symbolize::SearchEnd::kNotPlaced:
+      return "debug-file-alone";
     default:
       return "no-file";
   }

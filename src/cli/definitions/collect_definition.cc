@@ -4,7 +4,7 @@
 namespace stackpack::cli {
 
 void CommandDefinitions::define_collect() {
-  CLI::App& sub = command(
+  CommandRow& sub = command(
       "collect", "pack what unwinding and naming need elsewhere", Command::kCollect,
       {{"collect CAPTURE|FILE.spk... -o KIT.zip [--symbols DIR]... [--sysroot DIR] [OPTIONS]"},
        {{"on the machine that was recorded", "stackpack collect perf.data -o kit.zip"},
@@ -28,16 +28,17 @@ void CommandDefinitions::define_collect() {
   sub.add_option("-o,--output", arguments.output, "write this archive; '-' is standard output")
       ->type_name("KIT.zip")
       ->required()
-      ->group(group(kOutputs));
-  sub.add_flag("--force", options.force, "replace an existing output that is no zip archive")
-      ->group(group(kOutputs));
-  add_capture_format(sub, options.format)->group(group(kInputs));
+      ->group(kOutputs);
+  sub.add_flag("--force", options.force,
+               "replace an existing output that is no archive of `stackpack collect`")
+      ->group(kOutputs);
+  add_capture_format(sub, options.format)->group(kInputs);
   add_file_places(sub, options.places, kInputs);
   add_checks(sub, arguments.checks);
   sub.add_flag("--json", arguments.json, "report on standard output as a JSON object")
-      ->group(group(kReports));
+      ->group(kReports);
   sub.add_flag("-q,--quiet", arguments.quiet, "no report or progress; only errors")
-      ->group(group(kReports));
+      ->group(kReports);
 }
 
 }  // namespace stackpack::cli

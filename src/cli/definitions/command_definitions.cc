@@ -6,8 +6,7 @@
 
 namespace stackpack::cli {
 
-CommandDefinitions::CommandDefinitions() : app("", "stackpack") {
-  app.require_subcommand(1);
+CommandDefinitions::CommandDefinitions() {
   define_convert();
   define_stats();
   define_dump();
@@ -23,28 +22,19 @@ CommandDefinitions::CommandDefinitions() : app("", "stackpack") {
   define_merge();
   define_verify();
   define_help();
-  for (CLI::App* command : app.get_subcommands({})) {
-    for (CLI::Option* option : command->get_options()) {
-      if (option->get_items_expected_max() == 0) {
-        option->disable_flag_override();  // CLI11 takes --json=7 for --json
-      }
-    }
-  }
 }
 
-CLI::App& CommandDefinitions::command(const std::string& name, const std::string& summary,
-                                      Command id, Extra extra) {
-  CLI::App* const sub = app.add_subcommand(name, summary);
-  sub->allow_windows_style_options(false);  // /path is a path there, too
-  sub->set_help_flag("-h,--help", "print this text");
-  sub->get_help_ptr()->group(group(kReports));
-  sub->final_callback([this, id] { invocation.command = id; });
+CommandRow& CommandDefinitions::command(const std::string& name, const std::string& summary,
+                                        Command id, Extra extra) {
+  CommandRow& sub = commands.emplace_back(name, summary);
+  sub.add_help("-h,--help", "print this text")->group(kReports);
+  sub.on_end([this, id] { invocation.command = id; });
   extras[name] = std::move(extra);
-  return *sub;
+  return sub;
 }
 
 void CommandDefinitions::define_help() {
-  CLI::App& sub =
+  CommandRow& sub =
       command("help", "explain a command or a topic", Command::kHelp,
               {{"help [COMMAND | TOPIC]"},
                {{"the topics", "stackpack help topics"},

@@ -14,7 +14,7 @@ constexpr std::array kNamings = {Choice{"base", 0}, Choice{"path", 1}};
 }  // namespace
 
 void CommandDefinitions::define_convert() {
-  CLI::App& sub = command(
+  CommandRow& sub = command(
       "convert", "turn captures into .spk files", Command::kConvert,
       {{"convert INPUT -o OUT.spk [OPTIONS]", "convert INPUT... --out-dir DIR [-j N] [OPTIONS]"},
        {{"one capture", "stackpack convert perf.data -o out.spk"},
@@ -39,19 +39,19 @@ void CommandDefinitions::define_convert() {
   sub.add_flag("--unwind", arguments.options.unwind,
                "make callstacks of the stack dumps of `perf record --call-graph dwarf`, by the "
                "binaries here and below --symbols and --sysroot")
-      ->group(group(kNames));
+      ->group(kNames);
   sub.add_flag("--symbolize", arguments.symbolize,
                "name functions as `stackpack symbolize` does, by these files:")
-      ->group(group(kNames));
+      ->group(kNames);
   add_symbol_places(sub, arguments.naming, kNames);
   sub.add_flag("--rebase", arguments.rebase,
                "make frames independent of where code was mapped, as `stackpack merge` does: the "
                "same code in many short processes is the same callstack")
-      ->group(group(kPacking));
+      ->group(kPacking);
   define_convert_reports(sub);
 }
 
-void CommandDefinitions::define_convert_inputs(CLI::App& sub) {
+void CommandDefinitions::define_convert_inputs(CommandRow& sub) {
   ConvertArguments& arguments = invocation.convert;
   sub.add_option("inputs", arguments.inputs,
                  "captures: .etl, perf.data (file, pipe stream, directory of --threads), folded "
@@ -61,77 +61,77 @@ void CommandDefinitions::define_convert_inputs(CLI::App& sub) {
   add_files_from(sub, arguments.files_from);
   sub.add_flag("--recursive", arguments.recursive,
                "an input that is a directory stands for all captures below it")
-      ->group(group(kInputs));
-  add_capture_format(sub, arguments.options.format)->group(group(kInputs));
+      ->group(kInputs);
+  add_capture_format(sub, arguments.options.format)->group(kInputs);
   sub.add_flag("--session", arguments.session,
                "the inputs are one recording session: .etl files, and all those of archives, "
                "become one output; always so for .diagsession and .etl.zip")
-      ->group(group(kInputs));
+      ->group(kInputs);
   sub.add_option("--member", arguments.options.member,
                  "the capture to take of a zip archive that holds several")
       ->type_name("NAME")
-      ->group(group(kInputs));
+      ->group(kInputs);
 }
 
-void CommandDefinitions::define_convert_outputs(CLI::App& sub) {
+void CommandDefinitions::define_convert_outputs(CommandRow& sub) {
   ConvertArguments& arguments = invocation.convert;
   ConvertOptions& options = arguments.options;
   add_output(sub, arguments.output);
   sub.add_option("--out-dir", arguments.out_dir,
                  "write INPUT.spk for each input into this directory, which is made if need be")
       ->type_name("DIR")
-      ->group(group(kOutputs));
+      ->group(kOutputs);
   add_choice(sub, "--names", kNamings,
              "name outputs by the last part of the input's path, or keep the path below --out-dir",
              [&arguments](int value) { arguments.keep_paths = value != 0; })
-      ->group(group(kOutputs));
+      ->group(kOutputs);
   add_force(sub, options.force);
   sub.add_flag("--skip-existing", arguments.skip_existing,
                "leave an output alone that was made of the same input with the same options")
-      ->group(group(kOutputs));
+      ->group(kOutputs);
 }
 
-void CommandDefinitions::define_convert_packing(CLI::App& sub) {
+void CommandDefinitions::define_convert_packing(CommandRow& sub) {
   ConvertArguments& arguments = invocation.convert;
   ConvertOptions& options = arguments.options;
   add_level(sub, "; full blocks of samples take level 1 below 10", options.level);
-  CLI::Option* const no_samples = add_no_samples(sub, options.samples);
+  OptionRow* const no_samples = add_no_samples(sub, options.samples);
   add_time_resolution(sub, no_samples, options.time_resolution_ns);
   sub.add_flag("--redact", options.redact,
                "leave out command lines, the host's name, and user names in paths")
-      ->group(group(kPacking));
+      ->group(kPacking);
   add_size(sub, "--memory-limit",
            "memory for packing, all workers together: 64MiB, 2GiB, ...; at least 16MiB",
            options.memory_limit, app::Batch::kLeastMemoryLimit)
       ->default_str("512MiB each, or a quarter of the memory if that is less")
-      ->group(group(kPacking));
+      ->group(kPacking);
   add_number<unsigned>(sub, "-j,--jobs", "captures at a time", 1, 1024,
                        [&arguments](unsigned jobs) { arguments.jobs = jobs; })
       ->default_str("one per processor")
-      ->group(group(kPacking));
+      ->group(kPacking);
   add_number<unsigned>(sub, "--encoders",
                        "threads that encode samples, besides the one that converts", 0, 64,
                        [&options](unsigned encoders) { options.encoders = encoders; })
       ->default_str("2, or fewer where captures share the processors")
-      ->group(group(kPacking));
+      ->group(kPacking);
 }
 
-void CommandDefinitions::define_convert_reports(CLI::App& sub) {
+void CommandDefinitions::define_convert_reports(CommandRow& sub) {
   ConvertArguments& arguments = invocation.convert;
   sub.add_flag("--strict", arguments.strict,
                "exit status 3 when the input has losses or damage (the output is written)")
-      ->group(group(kReports));
+      ->group(kReports);
   sub.add_flag("--json", arguments.json,
                "report on standard output: an object, or an array for a batch")
-      ->group(group(kReports));
+      ->group(kReports);
   add_progress(sub, "progress lines; auto: when standard error is a terminal", arguments.progress);
   sub.add_flag("--timings", arguments.timings, "seconds and counters of each stage")
-      ->group(group(kReports));
+      ->group(kReports);
   sub.add_flag("-v,--verbose", arguments.verbose,
                "name the files in directories that are no captures")
-      ->group(group(kReports));
+      ->group(kReports);
   sub.add_flag("-q,--quiet", arguments.quiet, "no warnings, results or progress; only errors")
-      ->group(group(kReports));
+      ->group(kReports);
 }
 
 }  // namespace stackpack::cli

@@ -14,8 +14,8 @@ namespace stackpack::cli {
 namespace {
 
 // A number of percent, as a part of one.
-CLI::Option* add_percent(CLI::App& command, const std::string& name, const std::string& text,
-                         double& part) {
+OptionRow* add_percent(CommandRow& command, const std::string& name, const std::string& text,
+                       double& part) {
   const auto take = [name, &part](const std::string& word) {
     constexpr double kPercent = 100;
     double value = 0;
@@ -26,11 +26,11 @@ CLI::Option* add_percent(CLI::App& command, const std::string& name, const std::
     }
     part = value / kPercent;
   };
-  return command.add_option_function<std::string>(name, take, text)->type_name("PERCENT");
+  return command.add_option_function(name, take, text)->type_name("PERCENT");
 }
 
-void add_gate(CLI::App& sub, DiffArguments& arguments) {
-  sub.add_option_function<std::vector<std::string>>(
+void add_gate(CommandRow& sub, DiffArguments& arguments) {
+  sub.add_list_function(
          "--fail-if",
          [&arguments](const std::vector<std::string>& texts) {
            for (const std::string& text : texts) {
@@ -46,7 +46,7 @@ void add_gate(CLI::App& sub, DiffArguments& arguments) {
          },
          "exit with status 3 when this holds; may be given several times")
       ->type_name("CONDITION")
-      ->allow_extra_args(false)
+      ->one_at_a_time()
       ->group("Gate");
   sub.add_option("--allow", arguments.allow_file,
                  "changes that are known: lines of PATTERN, or PATTERN up to +2pp")
@@ -65,7 +65,7 @@ void add_gate(CLI::App& sub, DiffArguments& arguments) {
 }  // namespace
 
 void CommandDefinitions::define_diff() {
-  CLI::App& sub = command(
+  CommandRow& sub = command(
       "diff", "compare profiles, and fail when something has grown", Command::kDiff,
       {{"diff OLD... --against NEW... [--fail-if CONDITION]... [FILTERS]"},
        {{"what has another share than before", "stackpack diff old.spk --against new.spk"},
@@ -83,7 +83,7 @@ void CommandDefinitions::define_diff() {
        "together.\n"
        "CONDITION is [self|total] share +0.5pp [from 1%] [of PATTERN], or relative +10%: it fails "
        "where the whole interval is at least that far. With a minus: what has become less. from: "
-       "rows with this share on one side; of: FUNCTION or MODULE!FUNCTION, with * and ?. Where too "
+       "rows with this share on one side; of: FUNCTION as callers takes it. Where too "
        "few samples could have shown such a change, or there is one run a side, it is undecided, "
        "and "
        "--strict fails.\n"
@@ -96,32 +96,32 @@ void CommandDefinitions::define_diff() {
   sub.add_option("--against", arguments.after, ".spk files, or captures: how it is now")
       ->type_name("NEW...")
       ->required()
-      ->group(group(kInputs));
+      ->group(kInputs);
   add_gate(sub, arguments);
   define_diff_form(sub);
   add_filters(sub, arguments.options.filter);
   add_times(sub, arguments.options.filter.from, arguments.options.filter.to);
   sub.add_flag("--all-events", arguments.options.all_events, "all events, each for itself")
-      ->group(group(kFilters));
-  add_capture_format(sub, arguments.capture.format)->group(group(kInputs));
+      ->group(kFilters);
+  add_capture_format(sub, arguments.capture.format)->group(kInputs);
 }
 
-void CommandDefinitions::define_diff_statistics(CLI::App& sub) {
+void CommandDefinitions::define_diff_statistics(CommandRow& sub) {
   DiffOptions& options = invocation.diff.options;
   add_percent(
       sub, "--mistakes",
       "where nothing has changed, how often something may be found all the same, in percent",
       options.rate)
       ->default_str("1")
-      ->group(group(kForm));
+      ->group(kForm);
   add_percent(sub, "--run-variation",
               "with one run a side: how much shares are taken to vary from run to run, in percent",
               options.run_variation)
       ->default_str("10")
-      ->group(group(kForm));
+      ->group(kForm);
 }
 
-void CommandDefinitions::define_diff_form(CLI::App& sub) {
+void CommandDefinitions::define_diff_form(CommandRow& sub) {
   static constexpr std::array kGrains = {
       Choice{"function", static_cast<int>(DiffGrain::kFunction)},
       Choice{"module", static_cast<int>(DiffGrain::kModule)},
@@ -137,29 +137,32 @@ void CommandDefinitions::define_diff_form(CLI::App& sub) {
   DiffOptions& options = arguments.options;
   add_choice(sub, "--by", kGrains, "what a row is", [&options](int value) {
     options.by = static_cast<DiffGrain>(value);
-  })->group(group(kForm));
+  })->group(kForm);
   add_choice(sub, "--per", kUnits,
-             "what is compared: shares of the samples, of their weights, or samples per second",
+             "what is compared: shares of the samples, of their weights, or samples per second; by "
+             "default shares of what the event measures",
              [&options](int value) { options.unit = static_cast<DiffUnit>(value); })
-      ->group(group(kForm));
+      ->default_str("")
+      ->group(kForm);
   sub.add_option("--of", options.whole,
                  "the whole is FUNCTION, MODULE!FUNCTION or MODULE!* with what it calls")
       ->type_name("WHOLE")
-      ->group(group(kForm));
+      ->group(kForm);
   add_frames(sub,
              "what frames without a name are compared by: their module, module and offset, or all "
              "frames by address",
              options.frames)
-      ->group(group(kForm));
+      ->group(kForm);
+  add_function_names(sub, false, arguments.names)->group(kForm);
   add_number<std::size_t>(sub, "-n,--rows", "most rows; 0: all", 0, 1'000'000'000,
                           [&arguments](std::size_t rows) { arguments.rows = rows; })
       ->default_str("30, of --json all")
-      ->group(group(kForm));
+      ->group(kForm);
   define_diff_statistics(sub);
   const auto form = [&](const std::string& name, DiffForm value, const std::string& text) {
     sub.add_flag_callback(
            name, [&arguments, value] { arguments.form = value; }, text)
-        ->group(group(kReports));
+        ->group(kReports);
   };
   form("--markdown", DiffForm::kMarkdown, "a comment for a review");
   form("--json", DiffForm::kJson, "a JSON object");
@@ -168,9 +171,9 @@ void CommandDefinitions::define_diff_form(CLI::App& sub) {
   sub.add_option("-o,--output", arguments.output,
                  "of --html: write this file; '-' is standard output")
       ->type_name("FILE")
-      ->group(group(kOutputs));
+      ->group(kOutputs);
   sub.add_flag("--force", arguments.force, "of --html: replace an existing output")
-      ->group(group(kOutputs));
+      ->group(kOutputs);
 }
 
 }  // namespace stackpack::cli

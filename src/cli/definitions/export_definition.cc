@@ -14,7 +14,7 @@
 namespace stackpack::cli {
 
 void CommandDefinitions::define_export() {
-  CLI::App& sub = command(
+  CommandRow& sub = command(
       "export", "write a .spk file in a format that a viewer opens", Command::kExport,
       {{"export FILE.spk --format FORMAT -o OUT [FILTERS]",
         "export FILE.spk... --format html -o OUT.html [FILTERS]"},
@@ -24,7 +24,8 @@ void CommandDefinitions::define_export() {
          "stackpack export out.spk --format pprof -o out.pb.gz --comm node --from +0s --to +2s"},
         {"a page of several files", "stackpack export a.spk b.spk --format html -o page.html"}},
        "folded, pprof and speedscope --aggregate are about one event unless told otherwise, since "
-       "samples of different events do not add up: that which samples time, or the first.\n"
+       "samples of different events do not add up: that which samples time, of several that with "
+       "most samples. Figures are what that event measures, as those of top.\n"
        "module+0xoffset is an offset in the file; for ELF files it is not always the virtual "
        "address that addr2line wants. Of a caller it is the byte before the return address.\n" +
            std::string(kPatterns)});
@@ -37,17 +38,17 @@ void CommandDefinitions::define_export() {
                  "write this file (csv: directory); '-' is standard output")
       ->type_name("FILE")
       ->required()
-      ->group(group(kOutputs));
+      ->group(kOutputs);
   sub.add_flag("--force", arguments.options.force,
                "replace an existing output, or write into a directory that holds files")
-      ->group(group(kOutputs));
+      ->group(kOutputs);
   define_export_form(sub);
   sub.add_flag("-q,--quiet", arguments.quiet, "no notes, and no summary on a terminal")
-      ->group(group(kReports));
+      ->group(kReports);
 }
 
 // --to is a time, as in the other commands; a format it may name for the sake of older scripts.
-void CommandDefinitions::define_export_format(CLI::App& sub) {
+void CommandDefinitions::define_export_format(CommandRow& sub) {
   std::vector<std::string> formats;
   for (const std::string_view name : export_format_names()) {
     formats.emplace_back(name);
@@ -63,16 +64,16 @@ void CommandDefinitions::define_export_format(CLI::App& sub) {
     arguments.options.format = *format;
     arguments.has_format = true;
   };
-  sub.add_option_function<std::string>("--format", take_format, "format of the output")
+  sub.add_option_function("--format", take_format, "format of the output")
       ->type_name(fmt::format("{}", fmt::join(formats, "|")))
-      ->group(group(kOutputs));
+      ->group(kOutputs);
   add_filters(sub, options.filter);
   sub.add_flag("--all-events", options.all_events, "all events at once, where the format adds up")
-      ->group(group(kFilters));
+      ->group(kFilters);
   add_time(sub, "--from", "from this time on: +1.5s from the start, or as listings write times",
            options.filter.from)
-      ->group(group(kFilters));
-  sub.add_option_function<std::vector<std::string>>(
+      ->group(kFilters);
+  sub.add_list_function(
          "--to",
          [&options, take_format](const std::vector<std::string>& words) {
            for (const std::string& word : words) {
@@ -85,51 +86,52 @@ void CommandDefinitions::define_export_format(CLI::App& sub) {
          },
          "up to this time; or the format, as --format")
       ->type_name("TIME")
-      ->allow_extra_args(false)
-      ->group(group(kFilters));
-  add_time(sub, "--to-time", "same as --to TIME", options.filter.to)->group(group(kFilters));
+      ->one_at_a_time()
+      ->group(kFilters);
+  add_time(sub, "--to-time", "same as --to TIME", options.filter.to)->group(kFilters);
 }
 
-void CommandDefinitions::define_export_form(CLI::App& sub) {
+void CommandDefinitions::define_export_form(CommandRow& sub) {
   ExportOptions& options = invocation.exporting.options;
   static constexpr std::array kWeights = {
-      Choice{"auto", static_cast<int>(ExportWeight::kAuto)},
-      Choice{"count", static_cast<int>(ExportWeight::kCount)},
-      Choice{"period", static_cast<int>(ExportWeight::kPeriod)},
+      Choice{"auto", static_cast<int>(CountBy::kAuto)},
+      Choice{"count", static_cast<int>(CountBy::kSamples)},
+      Choice{"period", static_cast<int>(CountBy::kWeight)},
   };
   static constexpr std::array kRoots = {
       Choice{"none", static_cast<int>(FoldedRoot::kNone)},
       Choice{"process", static_cast<int>(FoldedRoot::kProcess)},
       Choice{"thread", static_cast<int>(FoldedRoot::kThread)},
   };
-  add_choice(sub, "--weight", kWeights, "what a sample counts for", [&options](int value) {
-    options.weight = static_cast<ExportWeight>(value);
-  })->group(group(kForm));
+  add_count(sub, options.count)->group(kForm);
+  add_choice(sub, "--weight", kWeights, "as --count, which has replaced it", [&options](int value) {
+    options.count = static_cast<CountBy>(value);
+  })->group(kForm);
   add_frames(sub, "how a frame is written: its function where one is known", options.frames)
-      ->group(group(kForm));
+      ->group(kForm);
   sub.add_flag("--inline,--inlines", options.folded.inlines,
                "folded: a frame for each inlined call")
-      ->group(group(kForm));
+      ->group(kForm);
   add_choice(sub, "--root", kRoots, "folded: what stands above the first frame",
              [&options](int value) { options.folded.root = static_cast<FoldedRoot>(value); })
-      ->group(group(kForm));
+      ->group(kForm);
   sub.add_flag_callback(
          "--with-process", [&options] { options.folded.root = FoldedRoot::kProcess; },
          "folded: same as --root process")
-      ->group(group(kForm));
+      ->group(kForm);
   sub.add_flag("--annotate-kernel", options.folded.annotate_kernel,
                "folded: mark kernel frames with _[k]")
-      ->group(group(kForm));
+      ->group(kForm);
   sub.add_flag("--aggregate", options.speedscope.aggregate,
                "speedscope: weights instead of times, which samples without times get always")
-      ->group(group(kForm));
+      ->group(kForm);
   sub.add_flag("--otlp-stack-tree", options.otlp.stack_tree,
-               "otlp: callstacks as a tree, for comparing sizes")
-      ->group(group(kForm));
+               "otlp: callstacks as a tree, for comparing sizes: no released reader knows it")
+      ->group(kForm);
   add_size(sub, "--memory-limit", "memory for what grows with the samples", options.memory_limit,
            app::Batch::kLeastMemoryLimit)
       ->default_str("96MiB")
-      ->group(group(kForm));
+      ->group(kForm);
 }
 
 }  // namespace stackpack::cli

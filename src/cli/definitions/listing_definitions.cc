@@ -8,7 +8,7 @@
 namespace stackpack::cli {
 
 void CommandDefinitions::define_dump() {
-  CLI::App& sub = command(
+  CommandRow& sub = command(
       "dump", "list what a .spk file holds, as text or JSON", Command::kDump,
       {{"dump FILE.spk --stacks|--samples|--processes|--threads|--modules|--events|--losses|"
         "--metadata|--functions|--names|--sources [--ids] [--json] [FILTERS]"},
@@ -48,12 +48,12 @@ void CommandDefinitions::define_dump() {
   add_times(sub, arguments.filter.from, arguments.filter.to);
   sub.add_flag("--ids", arguments.ids,
                "with --stacks: the id that `show` takes, as a second column")
-      ->group(group(kReports));
-  sub.add_flag("--json", arguments.json, "a JSON array, an element a line")->group(group(kReports));
+      ->group(kReports);
+  sub.add_flag("--json", arguments.json, "a JSON array, an element a line")->group(kReports);
 }
 
 void CommandDefinitions::define_show() {
-  CLI::App& sub = command(
+  CommandRow& sub = command(
       "show", "print callstacks with functions, or modules and offsets", Command::kShow,
       {{"show FILE.spk ID..."},
        {{"the callstack of the first sample that has one",
@@ -76,25 +76,23 @@ void CommandDefinitions::define_show() {
       arguments.ids.push_back(*id);
     }
   };
-  sub.add_option_function<std::vector<std::string>>("ids", take_ids, "ids of callstacks")
-      ->type_name("ID...")
-      ->required();
-  add_id(sub, "--pid", "take the mappings of this process", arguments.pid)->group(group(kFilters));
+  sub.add_list_function("ids", take_ids, "ids of callstacks")->type_name("ID...")->required();
+  add_id(sub, "--pid", "take the mappings of this process", arguments.pid)->group(kFilters);
   add_times(sub, arguments.from, arguments.to);
+  add_function_names(sub, true, arguments.names)->group(kForm);
   add_frames(sub, "how a frame is written: its function where one is known", arguments.frames)
-      ->group(group(kForm));
-  sub.add_flag("--json", arguments.json, "a JSON array, an element a line")->group(group(kReports));
+      ->group(kForm);
+  sub.add_flag("--json", arguments.json, "a JSON array, an element a line")->group(kReports);
 }
 
 void CommandDefinitions::define_verify() {
-  CLI::App& sub = command(
+  CommandRow& sub = command(
       "verify", "check every checksum and every structural rule of .spk files", Command::kVerify,
       {{"verify FILE.spk..."}, {{"all of them", "stackpack verify packed/*.spk"}}, ""});
   sub.add_option("files", invocation.verify.files, ".spk files")
       ->type_name("FILE.spk...")
       ->required();
-  sub.add_flag("-q,--quiet", invocation.verify.quiet, "no line for good files")
-      ->group(group(kReports));
+  sub.add_flag("-q,--quiet", invocation.verify.quiet, "no line for good files")->group(kReports);
 }
 
 }  // namespace stackpack::cli

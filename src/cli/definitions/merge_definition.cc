@@ -7,41 +7,41 @@ namespace stackpack::cli {
 
 namespace {
 
-void add_merge_inputs(CLI::App& sub, MergeArguments& arguments) {
+void add_merge_inputs(CommandRow& sub, MergeArguments& arguments) {
   sub.add_option("inputs", arguments.inputs,
                  ".spk files, merged ones among them, and captures as `convert` takes them")
       ->type_name("INPUT...");
   add_files_from(sub, arguments.files_from);
   sub.add_flag("--recursive", arguments.recursive,
                "an input that is a directory stands for all .spk files and captures below it")
-      ->group(group(kInputs));
-  add_capture_format(sub, arguments.options.format)->group(group(kInputs));
+      ->group(kInputs);
+  add_capture_format(sub, arguments.options.format)->group(kInputs);
   sub.add_flag("--keep-going", arguments.options.keep_going,
                "leave out inputs that are bad; the exit status still says so")
-      ->group(group(kInputs));
+      ->group(kInputs);
 }
 
-void add_merge_packing(CLI::App& sub, MergeOptions& options) {
+void add_merge_packing(CommandRow& sub, MergeOptions& options) {
   add_level(sub, "", options.level);
-  CLI::Option* const no_samples = add_no_samples(sub, options.samples);
+  OptionRow* const no_samples = add_no_samples(sub, options.samples);
   add_time_resolution(sub, no_samples, options.time_resolution_ns);
   add_size(sub, "--memory-limit",
            "memory for callstacks, counts and scratch: 64MiB, 2GiB, ...; at least 16MiB",
            options.memory_limit, app::Batch::kLeastMemoryLimit)
       ->default_str("256MiB")
-      ->group(group(kPacking));
+      ->group(kPacking);
   add_number<unsigned>(
       sub, "-j,--jobs",
       "threads that encode samples, besides those that merge; 0: one thread for all", 0, 64,
       [&options](unsigned encoders) { options.encoders = encoders; })
       ->default_str("2, or fewer processors")
-      ->group(group(kPacking));
+      ->group(kPacking);
 }
 
 }  // namespace
 
 void CommandDefinitions::define_merge() {
-  CLI::App& sub = command(
+  CommandRow& sub = command(
       "merge", "make one .spk file of many", Command::kMerge,
       {{"merge FILE.spk|CAPTURE... -o ALL.spk [OPTIONS]"},
        {{"a fleet's captures of a day", "stackpack merge host*/day.spk -o fleet.spk"},
@@ -64,9 +64,9 @@ void CommandDefinitions::define_merge() {
   add_merge_packing(sub, arguments.options);
   add_progress(sub, "show progress on standard error", arguments.progress);
   sub.add_flag("--json", arguments.json, "report on standard output as a JSON object")
-      ->group(group(kReports));
+      ->group(kReports);
   sub.add_flag("-q,--quiet", arguments.quiet, "no report or progress; only errors")
-      ->group(group(kReports));
+      ->group(kReports);
 }
 
 }  // namespace stackpack::cli

@@ -12,9 +12,10 @@
 
 #include <fmt/format.h>
 
+#include "app/listing/function_titles.h"
 #include "app/symbolize/symbolize.h"
 #include "cli/arguments.h"
-#include <CLI/CLI.hpp>
+#include "cli/option_rows.h"
 
 // The kinds of options that several commands have. Each adds an option to a command and gives it
 // back, for its group and default; what it fills must live as long as the command. A value that
@@ -30,9 +31,6 @@ inline constexpr std::string_view kForm = "Form";
 inline constexpr std::string_view kNames = "Names";
 inline constexpr std::string_view kReports = "Reports";  ///< stands last in every help text
 
-/// The same for CLI11, which takes texts only.
-std::string group(std::string_view name);
-
 /// A note for commands with filters.
 inline constexpr std::string_view kPatterns =
     "NAME may have * and ?, and options with NAME may be repeated: one of them must fit. All "
@@ -44,31 +42,35 @@ struct Choice {
   int value;
 };
 
-/// Ends the parsing as CLI11 does: what is wrong with the value of an option.
+/// Ends the parsing: what is wrong with the value of an option.
 [[noreturn]] void refuse(const std::string& option, const std::string& text);
 
 /// One of several words; the first is the default. `choices` must be static.
-CLI::Option* add_choice(CLI::App& command, const std::string& name, std::span<const Choice> choices,
-                        const std::string& text, const std::function<void(int)>& set);
+OptionRow* add_choice(CommandRow& command, const std::string& name, std::span<const Choice> choices,
+                      const std::string& text, const std::function<void(int)>& set);
 
 /// --format: a format of captures, or `auto`, which leaves `format` empty.
-CLI::Option* add_capture_format(CLI::App& command, std::string& format);
+OptionRow* add_capture_format(CommandRow& command, std::string& format);
 
 /// Bytes, with a unit or without: 64MiB.
-CLI::Option* add_size(CLI::App& command, const std::string& name, const std::string& text,
-                      std::uint64_t& size, std::uint64_t least);
+OptionRow* add_size(CommandRow& command, const std::string& name, const std::string& text,
+                    std::uint64_t& size, std::uint64_t least);
 
 /// The value of an option that is a time.
 CaptureTime take_time(const std::string& option, const std::string& word);
 
-CLI::Option* add_time(CLI::App& command, const std::string& name, const std::string& text,
-                      std::optional<CaptureTime>& time);
+OptionRow* add_time(CommandRow& command, const std::string& name, const std::string& text,
+                    std::optional<CaptureTime>& time);
 
 /// --from and --to.
-void add_times(CLI::App& sub, std::optional<CaptureTime>& from, std::optional<CaptureTime>& to);
+void add_times(CommandRow& sub, std::optional<CaptureTime>& from, std::optional<CaptureTime>& to);
 
 /// --frames: how frames are written.
-CLI::Option* add_frames(CLI::App& command, const std::string& text, FrameStyle& style);
+OptionRow* add_frames(CommandRow& command, const std::string& text, FrameStyle& style);
+
+/// --function-names. Unset without the option.
+OptionRow* add_function_names(CommandRow& command, bool linkage,
+                                std::optional<app::FunctionNames>& names);
 
 /// A whole decimal number from `least` to `most`, or nothing.
 template <typename T>
@@ -81,8 +83,8 @@ std::optional<T> number_of(std::string_view word, T least, T most) {
 }
 
 template <typename T>
-CLI::Option* add_number(CLI::App& command, const std::string& name, const std::string& text,
-                        T least, T most, const std::function<void(T)>& set) {
+OptionRow* add_number(CommandRow& command, const std::string& name, const std::string& text,
+                      T least, T most, const std::function<void(T)>& set) {
   const std::string called = name.substr(name.find("--"));
   const auto take = [called, least, most, set](const std::string& word) {
     const std::optional<T> number = number_of<T>(word, least, most);
@@ -91,27 +93,30 @@ CLI::Option* add_number(CLI::App& command, const std::string& name, const std::s
     }
     set(*number);
   };
-  return command.add_option_function<std::string>(name, take, text)->type_name("N");
+  return command.add_option_function(name, take, text)->type_name("N");
 }
 
 /// A number, or an unset optional when the option is not given.
-CLI::Option* add_id(CLI::App& command, const std::string& name, const std::string& text,
-                    std::optional<std::uint32_t>& id);
+OptionRow* add_id(CommandRow& command, const std::string& name, const std::string& text,
+                  std::optional<std::uint32_t>& id);
 
 /// Patterns; the option may be given several times.
-CLI::Option* add_names(CLI::App& command, const std::string& name, const std::string& text,
-                       std::vector<std::string>& names);
+OptionRow* add_names(CommandRow& command, const std::string& name, const std::string& text,
+                     std::vector<std::string>& names);
 
 /// Which samples, but for the times. NAME is a pattern: * and ? stand for other characters.
-void add_filters(CLI::App& sub, SampleFilter& filter);
+void add_filters(CommandRow& sub, SampleFilter& filter);
+
+/// --count: what figures count.
+OptionRow* add_count(CommandRow& sub, CountBy& count);
 
 /// Where files with symbols are looked for. `where` is the group.
-void add_file_places(CLI::App& sub, symbolize::SymbolPlaces& places, std::string_view where);
+void add_file_places(CommandRow& sub, symbolize::SymbolPlaces& places, std::string_view where);
 
 /// Where symbols come from, and which. `where` is the group.
-void add_symbol_places(CLI::App& sub, app::SymbolizeOptions& options, std::string_view where);
+void add_symbol_places(CommandRow& sub, app::SymbolizeOptions& options, std::string_view where);
 
 /// --check: conditions on the --json object. May be given several times.
-void add_checks(CLI::App& sub, std::vector<std::string>& checks);
+void add_checks(CommandRow& sub, std::vector<std::string>& checks);
 
 }  // namespace stackpack::cli

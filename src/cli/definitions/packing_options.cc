@@ -13,46 +13,46 @@
 
 namespace stackpack::cli {
 
-CLI::Option* add_files_from(CLI::App& command, std::string& list) {
+OptionRow* add_files_from(CommandRow& command, std::string& list) {
   return command
       .add_option("--files-from", list,
                   "take more inputs from this file, one a line or separated by NUL; '-' is "
                   "standard input")
       ->type_name("LIST")
-      ->group(group(kInputs));
+      ->group(kInputs);
 }
 
-CLI::Option* add_output(CLI::App& command, std::string& output) {
+OptionRow* add_output(CommandRow& command, std::string& output) {
   return command.add_option("-o,--output", output, "write this file; '-' is standard output")
       ->type_name("FILE")
-      ->group(group(kOutputs));
+      ->group(kOutputs);
 }
 
-CLI::Option* add_force(CLI::App& command, bool& force) {
+OptionRow* add_force(CommandRow& command, bool& force) {
   return command
       .add_flag("--force", force,
                 "replace an existing output that is neither a .spk file nor empty")
-      ->group(group(kOutputs));
+      ->group(kOutputs);
 }
 
-CLI::Option* add_level(CLI::App& command, const std::string& more, int& level) {
+OptionRow* add_level(CommandRow& command, const std::string& more, int& level) {
   return add_number<int>(command, "--level",
                          "compression level of zstd, 1 (fast) to 22 (small)" + more, 1, 22,
                          [&level](int value) { level = value; })
       ->default_str("9")
-      ->group(group(kPacking));
+      ->group(kPacking);
 }
 
-CLI::Option* add_no_samples(CLI::App& command, bool& samples) {
+OptionRow* add_no_samples(CommandRow& command, bool& samples) {
   return command
       .add_flag_callback(
           "--no-samples", [&samples] { samples = false; },
           "keep counts per callstack, event and process instead of the samples")
-      ->group(group(kPacking));
+      ->group(kPacking);
 }
 
-CLI::Option* add_time_resolution(CLI::App& command, CLI::Option* no_samples,
-                                 std::uint64_t& resolution_ns) {
+OptionRow* add_time_resolution(CommandRow& command, OptionRow* no_samples,
+                               std::uint64_t& resolution_ns) {
   const std::string name = "--time-resolution";
   const auto take = [name, &resolution_ns](const std::string& word) {
     constexpr std::uint64_t kMost = 60'000'000'000;
@@ -72,16 +72,16 @@ CLI::Option* add_time_resolution(CLI::App& command, CLI::Option* no_samples,
     resolution_ns = *step;
   };
   return command
-      .add_option_function<std::string>(
+      .add_option_function(
           name, take,
           "round times of samples down to multiples of this, 1us, 1ms, ..., so that they take less "
           "room; never into another life of a process, thread or mapping")
       ->type_name("SPAN")
       ->excludes(no_samples)
-      ->group(group(kPacking));
+      ->group(kPacking);
 }
 
-CLI::Option* add_progress(CLI::App& command, const std::string& text, ProgressMode& mode) {
+OptionRow* add_progress(CommandRow& command, const std::string& text, ProgressMode& mode) {
   static constexpr std::array kModes = {
       Choice{"auto", static_cast<int>(ProgressMode::kAuto)},
       Choice{"always", static_cast<int>(ProgressMode::kAlways)},
@@ -89,7 +89,7 @@ CLI::Option* add_progress(CLI::App& command, const std::string& text, ProgressMo
   };
   return add_choice(command, "--progress", kModes, text,
                     [&mode](int value) { mode = static_cast<ProgressMode>(value); })
-      ->group(group(kReports));
+      ->group(kReports);
 }
 
 }  // namespace stackpack::cli

@@ -6,7 +6,7 @@
 namespace stackpack::cli {
 
 void CommandDefinitions::define_stats() {
-  CLI::App& sub = command(
+  CommandRow& sub = command(
       "stats", "show what is in .spk files and how well they are packed", Command::kStats,
       {{"stats FILE... [--by-process] [--json] [--check 'EXPR']... [FILTERS]"},
        {{"a table for a person", "stackpack stats out.spk"},
@@ -30,43 +30,45 @@ void CommandDefinitions::define_stats() {
   add_checks(sub, arguments.checks);
   sub.add_flag("--by-process", arguments.by_process,
                "samples of each process, too; reads every sample")
-      ->group(group(kReports));
+      ->group(kReports);
   sub.add_flag("--json", arguments.json,
                "JSON: an object, or for several files an array that ends with the totals")
-      ->group(group(kReports));
+      ->group(kReports);
   sub.add_flag("-q,--quiet", arguments.quiet, "no figures; only errors and checks that fail")
-      ->group(group(kReports));
-  add_capture_format(sub, arguments.options.format)->group(group(kInputs));
+      ->group(kReports);
+  add_capture_format(sub, arguments.options.format)->group(kInputs);
   add_filters(sub, arguments.filter);
   add_times(sub, arguments.filter.from, arguments.filter.to);
 }
 
 // What the three reports have in common.
-void CommandDefinitions::define_report(CLI::App& sub, ReportKind kind) {
+void CommandDefinitions::define_report(CommandRow& sub, ReportKind kind) {
   ReportArguments& arguments = invocation.report;
   sub.add_flag_callback(
          "--self", [&arguments] { arguments.by_self = true; }, "order by samples in the row itself")
-      ->group(group(kForm));
+      ->group(kForm);
   sub.add_flag_callback(
          "--total", [&arguments] { arguments.by_self = false; },
          "order by samples in the row or in what it calls")
-      ->group(group(kForm));
+      ->group(kForm);
   sub.add_option("-n,--rows", arguments.rows, "most rows; 0: all")
       ->type_name("N")
       ->default_str(kind == ReportKind::kTop ? "30" : "all")
-      ->group(group(kForm));
+      ->group(kForm);
   add_frames(sub,
              "what frames without a name are counted by: their module, module and offset, or "
              "all frames by address",
              arguments.query.filters.frames)
-      ->group(group(kForm));
+      ->group(kForm);
+  add_count(sub, arguments.query.filters.count)->group(kForm);
+  add_function_names(sub, true, arguments.names)->group(kForm);
   add_filters(sub, arguments.query.filters.filter);
   add_times(sub, arguments.query.filters.filter.from, arguments.query.filters.filter.to);
   sub.add_flag("--all-events", arguments.query.filters.all_events, "all events at once")
-      ->group(group(kFilters));
-  sub.add_flag("--json", arguments.json, "a JSON object")->group(group(kReports));
-  add_capture_format(sub, arguments.options.format)->group(group(kInputs));
-  sub.preparse_callback([&arguments, kind](std::size_t) {
+      ->group(kFilters);
+  sub.add_flag("--json", arguments.json, "a JSON object")->group(kReports);
+  add_capture_format(sub, arguments.options.format)->group(kInputs);
+  sub.on_begin([&arguments, kind] {
     arguments.kind = kind;
     arguments.by_self = kind == ReportKind::kTop;
     arguments.rows = kind == ReportKind::kTop ? 30 : 0;
@@ -85,7 +87,7 @@ void CommandDefinitions::define_top() {
       Choice{"callstack", static_cast<int>(app::HotSpotKind::kCallstack)},
       Choice{"source", static_cast<int>(app::HotSpotKind::kSource)},
   };
-  CLI::App& sub = command(
+  CommandRow& sub = command(
       "top", "show which functions the samples are in", Command::kTop,
       {{"top FILE... [--by WHAT] [--self|--total] [-n N] [FILTERS] [--json]"},
        {{"where the time goes", "stackpack top out.spk"},
@@ -95,7 +97,10 @@ void CommandDefinitions::define_top() {
        "function that calls itself counts once. A capture is packed into a temporary file first.\n"
        "Code without a name counts under its module, as [module]. Samples of different events do "
        "not "
-       "add up: unless told otherwise, the event that samples time is taken, or the first one.\n" +
+       "add up: unless told otherwise, the one that samples time is taken, of several that with "
+       "most samples, and a line names the others. Figures are what that event measures: "
+       "nanoseconds, cycles, faults; --count samples counts samples. Idle threads of processors "
+       "are left out.\n" +
            std::string(kPatterns)});
   ReportArguments& arguments = invocation.report;
   sub.add_option("files", arguments.files, ".spk files, or captures; their samples are added up")
@@ -103,16 +108,17 @@ void CommandDefinitions::define_top() {
       ->required();
   add_choice(sub, "--by", kGrains, "what a row is", [&arguments](int value) {
     arguments.query.by = static_cast<app::HotSpotKind>(value);
-  })->group(group(kForm));
+  })->group(kForm);
   define_report(sub, ReportKind::kTop);
 }
 
 void CommandDefinitions::define_neighbours(const std::string& name, const std::string& summary,
                                            ReportKind kind) {
-  CLI::App& sub = command(
+  CommandRow& sub = command(
       name, summary, kind == ReportKind::kCallers ? Command::kCallers : Command::kCallees,
       {{name + " FILE FUNCTION [--self|--total] [-n N] [FILTERS] [--json]"},
        {{"of one function", "stackpack " + name + " out.spk malloc"},
+        {"of all whose names have a word", "stackpack " + name + " out.spk '*write*'"},
         {"where several modules have it", "stackpack " + name + " out.spk 'libc.so.6!malloc'"}},
        kind == ReportKind::kCallers
            ? "total counts the samples in which the row calls the function, self those of them "
@@ -120,12 +126,13 @@ void CommandDefinitions::define_neighbours(const std::string& name, const std::s
            : "total counts the samples in which the function calls the row, self those of them "
              "whose leaf is the row; [self]: the function is the leaf."});
   ReportArguments& arguments = invocation.report;
-  sub.add_option_function<std::string>(
+  sub.add_option_function(
          "file", [&arguments](const std::string& file) { arguments.files = {file}; },
          "a .spk file, or a capture")
       ->type_name("FILE")
       ->required();
-  sub.add_option("function", arguments.function, "name of a function, or MODULE!FUNCTION")
+  sub.add_option("function", arguments.function,
+                 "name of a function or the end of one, with * and ?, /REGEX/, or MODULE!FUNCTION")
       ->type_name("FUNCTION")
       ->required();
   define_report(sub, kind);

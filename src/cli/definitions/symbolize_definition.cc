@@ -4,7 +4,7 @@
 namespace stackpack::cli {
 
 void CommandDefinitions::define_symbolize() {
-  CLI::App& sub = command(
+  CommandRow& sub = command(
       "symbolize", "name the functions of a .spk file by files with symbols", Command::kSymbolize,
       {{"symbolize IN.spk -o OUT.spk [--symbols DIR]... [--sysroot DIR] [OPTIONS]"},
        {{"on the machine that was recorded", "stackpack symbolize perf.spk -o named.spk"},
@@ -27,20 +27,20 @@ void CommandDefinitions::define_symbolize() {
   sub.add_option("-o,--output", arguments.output, "write this file; '-' is standard output")
       ->type_name("FILE")
       ->required()
-      ->group(group(kOutputs));
+      ->group(kOutputs);
   sub.add_flag("--force", options.force,
                "replace an existing output that is neither a .spk file nor empty")
-      ->group(group(kOutputs));
+      ->group(kOutputs);
   add_symbol_places(sub, options, kInputs);
   add_number<unsigned>(sub, "-j,--jobs", "images at a time", 1, 1024,
                        [&options](unsigned jobs) { options.jobs = jobs; })
       ->default_str("one per processor")
-      ->group(group(kForm));
+      ->group(kForm);
   add_checks(sub, arguments.checks);
   sub.add_flag("--json", arguments.json, "report on standard output as a JSON object")
-      ->group(group(kReports));
+      ->group(kReports);
   sub.add_flag("-q,--quiet", arguments.quiet, "no report or progress; only errors")
-      ->group(group(kReports));
+      ->group(kReports);
 }
 
 }  // namespace stackpack::cli

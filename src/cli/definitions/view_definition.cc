@@ -6,7 +6,7 @@
 namespace stackpack::cli {
 
 void CommandDefinitions::define_view() {
-  CLI::App& sub =
+  CommandRow& sub =
       command("view", "show a file in the browser", Command::kView,
               {{"view FILE... [FILTERS]"},
                {{"all of it", "stackpack view out.spk"},
@@ -23,13 +23,14 @@ void CommandDefinitions::define_view() {
                  "a .spk file, or a capture; .spk files for a page of several")
       ->type_name("FILE")
       ->required();
+  add_count(sub, arguments.options.count)->group(kForm);
   add_filters(sub, arguments.options.filter);
   add_times(sub, arguments.options.filter.from, arguments.options.filter.to);
   add_frames(sub, "how a frame is written: its function where one is known",
              arguments.options.frames)
-      ->group(group(kForm));
-  sub.add_flag("-q,--quiet", arguments.quiet, "no summary on a terminal")->group(group(kReports));
-  add_capture_format(sub, arguments.capture.format)->group(group(kInputs));
+      ->group(kForm);
+  sub.add_flag("-q,--quiet", arguments.quiet, "no summary on a terminal")->group(kReports);
+  add_capture_format(sub, arguments.capture.format)->group(kInputs);
 }
 
 }  // namespace stackpack::cli

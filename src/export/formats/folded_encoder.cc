@@ -37,10 +37,10 @@ class FoldedEncoder {
 
   Status add_up() {
     SampleGrouper grouper(job_.selection,
-                          {.event = job_.selection.weighted(),
+                          {.event = true,
                            .context = job_.options.frames != FrameStyle::kAddress,
                            .track = job_.options.folded.root != FoldedRoot::kNone,
-                           .weight = job_.selection.weighted()},
+                           .weight = job_.selection.choice().any_weighted()},
                           job_.group_limit());
     return for_each_resolved(
         grouper, resolver_, kResolvedBlock, [this](const GroupKey& key) { return root_of(key); },
@@ -96,11 +96,6 @@ class FoldedEncoder {
 
   Status add(std::span<const Group> groups, std::span<const std::uint32_t> nodes) {
     for (std::size_t i = 0; i < groups.size(); ++i) {
-      if (job_.report.samples != 0 && groups[i].key.event != event_) {
-        return Error{ErrorCode::kUsage, kNoOffset,
-                     "export: weights of several events do not add up; choose an event"};
-      }
-      event_ = groups[i].key.event;
       std::uint32_t node = nodes[i];
       if (groups[i].key.stack == kNoStack) {
         const Result<std::uint32_t> child = tree_.child(node, no_callstack_);
@@ -112,7 +107,7 @@ class FoldedEncoder {
       if (totals_.size() < tree_.node_count()) {
         totals_.resize(tree_.node_count());
       }
-      const std::uint64_t value = job_.selection.weighted() ? groups[i].weight : groups[i].count;
+      const std::uint64_t value = job_.selection.value_of_group(groups[i]);
       totals_[node] = saturating_sum(totals_[node], value);
       job_.report.samples += groups[i].count;
       job_.report.weight = saturating_sum(job_.report.weight, value);
@@ -125,7 +120,6 @@ class FoldedEncoder {
   StackTree tree_;
   StackResolver resolver_;
   std::uint32_t no_callstack_;
-  std::uint32_t event_ = 0;
   std::map<std::uint32_t, std::uint32_t> roots_;  // track to node
   std::vector<std::uint64_t> totals_;             // by node
 };

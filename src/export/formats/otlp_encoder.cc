@@ -38,7 +38,7 @@ class OtlpEncoder {
         grouper_(job.selection, {.event = true, .context = true, .track = true},
                  job.group_limit() / 2),
         time_limit_(static_cast<std::size_t>(job.options.memory_limit / 4 /
-                                             (job.selection.weighted()
+                                             (job.selection.choice().any_weighted()
                                                   ? sizeof(std::uint64_t) + sizeof(std::int64_t)
                                                   : sizeof(std::uint64_t)))) {}
 
@@ -132,7 +132,10 @@ class OtlpEncoder {
     }
     job_.report.samples += entry.count;
     job_.report.weight =
-        saturating_sum(job_.report.weight, job_.selection.weighted() ? entry.weight : entry.count);
+        saturating_sum(job_.report.weight, is_weighted(entry) ? entry.weight : entry.count);
+  }
+  [[nodiscard]] bool is_weighted(const Entry& entry) const {
+    return job_.selection.choice().weighted(entry.event);
   }
   void end_profile() {
     if (!profiles_.empty()) {
@@ -156,7 +159,7 @@ class OtlpEncoder {
         protozero::pbf_writer sample(top, otlp::profile::kSamples);
         write_head(sample, entries_[i]);
         const std::uint64_t value =
-            job_.selection.weighted() ? entries_[i].weight : entries_[i].count;
+            is_weighted(entries_[i]) ? entries_[i].weight : entries_[i].count;
         sample.add_packed_int64(otlp::sample::kValues, &value, &value + 1);
       }
       samples_.flush_if_full();
@@ -169,14 +172,14 @@ class OtlpEncoder {
       next.push_back(next.back() + static_cast<std::size_t>(entries_[i].count));
     }
     const std::vector<std::size_t> first = next;
-    const bool weighted = job_.selection.weighted();
+    const bool any_weighted = job_.selection.choice().any_weighted();
     times_.assign(next.back(), 0);
-    weights_.assign(weighted ? next.back() : 0, 0);
+    weights_.assign(any_weighted ? next.back() : 0, 0);
     const Status status =
         for_each_sample_in(begin, end, [&](std::size_t entry, const SelectedSample& sample) {
           const std::size_t at = next[entry - begin]++;
           times_[at] = unix_ns(sample.time_ns);
-          if (weighted) {
+          if (any_weighted) {
             weights_[at] = static_cast<std::int64_t>(sample.weight);
           }
         });
@@ -188,7 +191,7 @@ class OtlpEncoder {
         protozero::pbf_writer top(samples_.buffer());
         protozero::pbf_writer sample(top, otlp::profile::kSamples);
         write_head(sample, entries_[i]);
-        if (weighted) {
+        if (is_weighted(entries_[i])) {
           sample.add_packed_int64(otlp::sample::kValues, weights_.begin() + from,
                                   weights_.begin() + to);
         }
@@ -224,7 +227,7 @@ class OtlpEncoder {
       protozero::pbf_writer sample(head);
       write_head(sample, entries_[entry]);
     }
-    const bool weighted = job_.selection.weighted();
+    const bool weighted = is_weighted(entries_[entry]);
     std::uint64_t value_bytes = 0;
     if (weighted) {
       const Status status =
@@ -278,17 +281,20 @@ class OtlpEncoder {
   std::string profile_head(const ProfilePart& part) {
     std::string head;
     protozero::pbf_writer profile(head);
-    const std::string& event = job_.view().events[part.event].name;
-    if (job_.selection.weighted()) {
-      write_value_type(profile, otlp::profile::kSampleType, event, "1");
+    const EventChoice& choice = job_.selection.choice();
+    const std::string& event = choice.name_of(part.event);
+    const std::string_view unit = choice.weight_unit(part.event) == "ns" ? "nanoseconds" : "1";
+    if (choice.weighted(part.event)) {
+      write_value_type(profile, otlp::profile::kSampleType, event, unit);
     } else {
       write_value_type(profile, otlp::profile::kSampleType, "samples", "count");
     }
-    write_value_type(profile, otlp::profile::kPeriodType, event, "1");
+    write_value_type(profile, otlp::profile::kPeriodType, event, unit);
     if (job_.view().has_samples) {
       const TimeRange range = job_.selection.time_range();
       profile.add_fixed64(otlp::profile::kTimeUnixNano, unix_ns(range.first_ns));
-      profile.add_uint64(otlp::profile::kDurationNano, range.last_ns - range.first_ns);
+      // The last sample lies within the profile, whose end does not belong to it.
+      profile.add_uint64(otlp::profile::kDurationNano, range.last_ns - range.first_ns + 1);
     }
     const auto event_attribute =
         static_cast<std::int32_t>(dictionary_.text_attribute("stackpack.event", event));

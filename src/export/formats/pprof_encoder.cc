@@ -31,17 +31,14 @@ std::int64_t clamp_signed(std::uint64_t value) {
   return static_cast<std::int64_t>(std::min(value, kMost));
 }
 
-// An imported profile has its units; perf records the clocks' periods in nanoseconds; the others
-// count events.
-std::string_view unit_of(const CaptureView& view, std::string_view event) {
-  const std::string_view unit = view.fact(std::string(kUnitKey) + std::string(event));
+// An imported profile has its units; clocks have nanoseconds; the others count events.
+std::string_view unit_of(const ExportJob& job, std::uint32_t event) {
+  const CaptureView& view = job.view();
+  const std::string_view unit = view.fact(std::string(kUnitKey) + view.events[event].name);
   if (!unit.empty()) {
     return unit;
   }
-  return event.substr(0, event.find(':')) == "cpu-clock" ||
-                 event.substr(0, event.find(':')) == "task-clock"
-             ? "nanoseconds"
-             : "count";
+  return job.selection.choice().weight_unit(event) == "ns" ? "nanoseconds" : "count";
 }
 
 class PprofEncoder {
@@ -99,12 +96,12 @@ class PprofEncoder {
     const auto& events = job_.view().events;
     column_of_event_.assign(events.size(), kNoColumn);
     bool any = false;
-    for (std::size_t i = 0; i < events.size(); ++i) {
+    for (std::uint32_t i = 0; i < events.size(); ++i) {
       any = any || is_column(i);
     }
     first_event_column_ = job_.selection.aggregated() && any ? 0 : 1;
     column_count_ = first_event_column_;
-    for (std::size_t i = 0; i < events.size(); ++i) {
+    for (std::uint32_t i = 0; i < events.size(); ++i) {
       if (is_column(i)) {
         column_of_event_[i] = column_count_++;
       }
@@ -118,9 +115,11 @@ class PprofEncoder {
     }
   }
 
-  [[nodiscard]] bool is_column(std::size_t event) const {
-    return job_.view().events[event].has_weight &&
-           job_.selection.wants_event(static_cast<std::uint32_t>(event));
+  // Events that count the same are one column.
+  [[nodiscard]] bool is_column(std::uint32_t event) const {
+    const EventChoice& choice = job_.selection.choice();
+    return job_.view().events[event].has_weight && choice.wants(event) &&
+           choice.joined(event) == event;
   }
 
   void write_value_type(std::string_view type, std::string_view unit) {
@@ -134,9 +133,9 @@ class PprofEncoder {
       write_value_type("samples", "count");
     }
     const auto& events = job_.view().events;
-    for (std::size_t i = 0; i < events.size() && !shared_column_; ++i) {
+    for (std::uint32_t i = 0; i < events.size() && !shared_column_; ++i) {
       if (column_of_event_[i] != kNoColumn) {
-        write_value_type(events[i].name, unit_of(job_.view(), events[i].name));
+        write_value_type(job_.selection.choice().name_of(i), unit_of(job_, i));
       }
     }
     if (shared_column_) {
@@ -147,18 +146,20 @@ class PprofEncoder {
 
   // Without a word pprof takes the last column, which may be an event without samples.
   std::string_view default_type() {
-    if (first_event_column_ == 1 && (!job_.selection.weighted() || column_count_ == 1)) {
+    const EventChoice& choice = job_.selection.choice();
+    const std::uint32_t main = choice.main_event();
+    if (first_event_column_ == 1 && (!choice.weighted(main) || column_count_ == 1)) {
       return "samples";
     }
     if (shared_column_) {
       return "period";
     }
-    if (column_of_event_[job_.selection.main_event()] != kNoColumn) {
-      return job_.view().events[job_.selection.main_event()].name;
+    if (column_of_event_[main] != kNoColumn) {
+      return choice.name_of(main);
     }
     const auto first =
         std::find(column_of_event_.begin(), column_of_event_.end(), first_event_column_);
-    return job_.view().events[static_cast<std::size_t>(first - column_of_event_.begin())].name;
+    return choice.name_of(static_cast<std::uint32_t>(first - column_of_event_.begin()));
   }
 
   // Groups that differ in nothing but the mapping context may have become one.
@@ -185,7 +186,8 @@ class PprofEncoder {
       write_sample(lines_[begin], count, weight);
       job_.report.samples += count;
       job_.report.weight =
-          saturating_sum(job_.report.weight, job_.selection.weighted() ? weight : count);
+          saturating_sum(job_.report.weight,
+                         job_.selection.choice().weighted(lines_[begin].event) ? weight : count);
       begin = end;
     }
   }
@@ -232,7 +234,7 @@ class PprofEncoder {
     number(key_pid_, track.pid);
     number(key_tid_, track.tid);
     text(key_comm_, job_.selection.thread_name(track));
-    text(key_event_, job_.view().events[line.event].name);
+    text(key_event_, job_.selection.choice().name_of(line.event));
   }
 
   void write_locations() {

@@ -88,7 +88,7 @@ class SpeedscopeEncoder {
       name += " tid " + std::to_string(track.tid);
     }
     if (several_events_) {
-      name += " [" + job_.view().events[lane.event].name + "]";
+      name += " [" + job_.selection.choice().name_of(lane.event) + "]";
     }
     json_.StartObject();
     write_key(json_, "type");
@@ -155,7 +155,12 @@ class SpeedscopeEncoder {
       weight = saturating_sum(weight, sample.value);
       total = saturating_sum(total, sample.value);
     });
-    begin_profile(lane, "none", 0, total);
+    const std::string& unit = job_.selection.choice().measure_of(lane.event).unit;
+    begin_profile(lane,
+                  unit == "ns"      ? "nanoseconds"
+                  : unit == "bytes" ? "bytes"
+                                    : "none",
+                  0, total);
     write_key(json_, "samples");
     json_.StartArray();
     for (const auto& [node, weight] : weights) {

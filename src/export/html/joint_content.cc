@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
+#include <tuple>
 
 #include "export/html/page_functions.h"
 #include "export/selection/saturating.h"
+#include "query/event_traits.h"
 
 namespace stackpack::exporting {
 
@@ -73,11 +75,15 @@ Result<std::vector<std::uint32_t>> JointContent::add_tree(const PageContent& fil
 }
 
 std::uint32_t JointContent::measure_number(const PageMeasure& what) {
-  const auto [known, added] = measure_numbers_.try_emplace(
-      std::pair(what.name, what.unit), static_cast<std::uint32_t>(measures_.size()));
+  const auto [known, added] =
+      measure_numbers_.try_emplace(std::pair(what.key.empty() ? what.name : what.key, what.unit),
+                                   static_cast<std::uint32_t>(measures_.size()));
   if (added) {
     measures_.push_back({what, {}, 0});
   }
+  // Files that spell it in several ways mean what it counts.
+  PageMeasure& joint = measures_[known->second].what;
+  joint.name = joint.name == what.name ? joint.name : query::traits_of(what.name).same_as;
   return known->second;
 }
 
@@ -137,6 +143,31 @@ std::vector<bool> JointContent::mere_counts() const {
   return mere;
 }
 
+// As a report of all files prefers them.
+std::vector<std::size_t> JointContent::events_in_order() const {
+  const auto place_of = [this](std::size_t number) {
+    const Measure& measure =
+        measures_[events_[number].count.value_or(events_[number].weight.value_or(0))];
+    std::uint64_t total = 0;
+    for (const NodeValue& own : measure.values) {
+      total = saturating_sum(total, own.value);
+    }
+    return std::tuple(query::traits_of(measure.what.name).kind, ~total, number);
+  };
+  std::vector<decltype(place_of(0))> places;
+  places.reserve(events_.size());
+  for (std::size_t number = 0; number < events_.size(); ++number) {
+    places.push_back(place_of(number));
+  }
+  std::sort(places.begin(), places.end());
+  std::vector<std::size_t> order;
+  order.reserve(places.size());
+  for (const auto& place : places) {
+    order.push_back(std::get<2>(place));
+  }
+  return order;
+}
+
 std::vector<EventMeasures> JointContent::hand_over(PageContent& content) {
   content.functions = functions_;
   for (std::uint32_t i = 0; i < modules_.size(); ++i) {
@@ -167,14 +198,17 @@ std::vector<EventMeasures> JointContent::hand_over(PageContent& content) {
     }
     number = at;
   };
-  for (EventMeasures& event : events_) {
+  for (const std::size_t number : events_in_order()) {
+    EventMeasures& event = events_[number];
     if (content.measures.size() + 2 > kMostPageMeasures) {
       ++events_left_out_;
       event = {};
       continue;
     }
-    place(event.count);
-    place(event.weight);
+    // As in a page of one file, in which the figure that reports count comes first.
+    const bool weight_first = event.weight_first();
+    place(weight_first ? event.weight : event.count);
+    place(weight_first ? event.count : event.weight);
   }
   return events_;
 }

@@ -53,6 +53,7 @@ class JointContent {
   std::vector<std::uint32_t> add_functions(const PageContent& file);
   std::uint32_t measure_number(const PageMeasure& what);
   [[nodiscard]] std::vector<bool> mere_counts() const;
+  [[nodiscard]] std::vector<std::size_t> events_in_order() const;
 
   core::StringTable modules_;
   core::StringTable keys_;

@@ -43,7 +43,8 @@ void add_file_facts(const PageContent& file, const std::string& label, PageConte
   }
   content.facts.push_back({label, std::move(text)});
   for (const PageLoss& loss : file.losses) {
-    content.losses.push_back({loss.name, loss.count, fmt::format("{}: {}", label, loss.text)});
+    content.losses.push_back(
+        {loss.name, loss.count, fmt::format("{}: {}", label, loss.text), loss.remark});
   }
 }
 

@@ -35,6 +35,8 @@ struct PageFunction {
 struct PageMeasure {
   std::string name;
   std::string unit;
+  /// Equal for measures of several files that are one; empty: the name is.
+  std::string key = {};
 };
 
 /// One side of a page may have a number of weights for each node.
@@ -52,6 +54,7 @@ struct PageLoss {
   std::string name;
   std::uint64_t count = 0;
   std::string text;
+  bool remark = false;  ///< it takes nothing away
 };
 
 struct PageThread {
@@ -75,6 +78,9 @@ struct TimeRow {
 struct EventMeasures {
   std::optional<std::uint32_t> count;
   std::optional<std::uint32_t> weight;
+
+  /// The figures of an event stand in the order of the numbers of their measures.
+  [[nodiscard]] bool weight_first() const { return weight && count && *weight < *count; }
 };
 
 struct PageTimeline {

@@ -10,6 +10,7 @@
 #include "bytes/byte_writer.h"
 #include "export/html/page_head.h"
 #include "export/html/page_order.h"
+#include "symbols/name_parts.h"
 
 namespace stackpack::exporting {
 
@@ -25,6 +26,7 @@ enum class PageSection : std::uint8_t {
   kSelf = 5,
   kTime = 6,
   kFindings = 7,
+  kShortNames = 8,
 };
 constexpr std::string_view kPageMagic = "spkP\x01";
 constexpr std::uint8_t kNamedFlag = 8;
@@ -101,6 +103,31 @@ class PageEncoder {
     }
     section(PageSection::kFunctions, rows.bytes());
     section(PageSection::kNames, names.bytes());
+    write_short_names();
+  }
+
+  // What is kept of each name, and where shorter ones start; so that no two that differ look alike.
+  void write_short_names() {
+    std::vector<std::string_view> named;
+    for (const std::uint32_t number : order_.functions) {
+      if (content_.functions[number].named) {
+        named.emplace_back(content_.functions[number].name);
+      }
+    }
+    const std::vector<symbols::NameDetail> details = symbols::distinct_details(named);
+    ByteWriter all;
+    for (std::size_t i = 0; i < named.size(); ++i) {
+      ByteWriter one;
+      std::uint32_t end = 0;
+      for (const symbols::NamePart& part : symbols::name_parts(named[i], details[i])) {
+        one.write_varint(part.begin - end);
+        one.write_varint(std::uint64_t{part.size} * 2 + (part.starts ? 1 : 0));
+        end = part.begin + part.size;
+      }
+      all.write_varint(one.size());
+      all.write_bytes(one.bytes());
+    }
+    section(PageSection::kShortNames, all.bytes());
   }
 
   void write_tree() {
@@ -168,10 +195,13 @@ class PageEncoder {
       columns[2].write_varint(same_thread ? row.node - last.node : row.node);
       columns[3].write_varint(row.event);
       const EventMeasures& measures = timeline.measures_of_event[row.event];
+      if (measures.weight_first()) {
+        columns[4].write_varint(row.weight);
+      }
       if (measures.count) {
         columns[4].write_varint(row.count);
       }
-      if (measures.weight) {
+      if (measures.weight && !measures.weight_first()) {
         columns[4].write_varint(row.weight);
       }
       last = row;

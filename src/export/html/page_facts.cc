@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "core/loss_families.h"
+
 namespace stackpack::exporting {
 
 namespace {
@@ -70,6 +72,14 @@ void add_times(const ExportJob& job, PageContent& content) {
   add_fact(content, "Time covered", seconds_text(range.last_ns - range.first_ns));
 }
 
+std::string idle_text(const IdleLeftOut& idle) {
+  constexpr double kPercent = 100;
+  return idle.samples == 0
+             ? std::string()
+             : fmt::format("{:.1f} % of the processors' time left out; --idle shows it",
+                           idle.share() * kPercent);
+}
+
 std::string words_of(std::string_view name) {
   std::string words(name);
   for (char& c : words) {
@@ -91,9 +101,9 @@ std::string_view kind_text(LossKind kind) {
 }
 
 void add_loss(PageContent& content, std::string_view name, std::uint64_t count,
-              std::string_view text) {
+              std::string_view text, bool remark = false) {
   if (count != 0) {
-    content.losses.push_back({std::string(name), count, std::string(text)});
+    content.losses.push_back({std::string(name), count, std::string(text), remark});
   }
 }
 
@@ -121,8 +131,12 @@ void add_page_facts(const ExportJob& job, const SampleSurvey& survey, PageConten
                           (survey.other_threads != 0 ? 1 : 0)));
   add_fact(content, "Selection",
            job.options.filter.empty() ? "everything" : "a part of the capture, by filters");
+  add_fact(content, "Idle", idle_text(job.selection.idle_left_out()));
   for (const LossCounter& loss : view.losses) {
-    add_loss(content, loss.name, loss.count, loss_text(loss));
+    if (!core::not_kept_name(loss.name).family.empty()) {
+      continue;  // it does not belong to the picture
+    }
+    add_loss(content, loss.name, loss.count, loss_text(loss), loss.kind == LossKind::kNotice);
   }
   add_loss(content, "samples_without_callstack", survey.without_callstack,
            "samples have no callstack; they are the root's own");
@@ -131,7 +145,7 @@ void add_page_facts(const ExportJob& job, const SampleSurvey& survey, PageConten
   add_loss(content, "samples_with_incomplete_callstack", survey.incomplete,
            "samples whose callstack is known to miss a part");
   add_loss(content, "threads_not_told_apart", survey.other_threads,
-           "threads with few samples stand as one");
+           "threads with few samples stand as one", true);
 }
 
 }  // namespace stackpack::exporting

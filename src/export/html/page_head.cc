@@ -99,6 +99,7 @@ class HeadWriter {
       text(loss.name);
       large(loss.count);
       text(loss.text);
+      json_.Bool(loss.remark);
       json_.EndArray();
     }
     json_.EndArray();
@@ -172,7 +173,9 @@ class HeadWriter {
     json_.StartArray();
     for (const EventMeasures& event : timeline.measures_of_event) {
       json_.StartArray();
-      for (const auto& measure : {event.count, event.weight}) {
+      const bool weight_first = event.weight_first();
+      for (const auto& measure :
+           {weight_first ? event.weight : event.count, weight_first ? event.count : event.weight}) {
         if (measure) {
           json_.Uint(*measure);
         }

@@ -1,30 +1,11 @@
 #include "export/html/page_tree.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
-#include "export/selection/event_choice.h"
 #include "export/selection/saturating.h"
 
 namespace stackpack::exporting {
-
-namespace {
-
-// What the weight of an event is counted in.
-std::string unit_of_weight(const CaptureView& view, const std::string& event) {
-  const std::string_view recorded = view.fact(std::string(kUnitKey) + event);
-  if (!recorded.empty()) {
-    return recorded == "count" ? event : std::string(recorded);
-  }
-  if (view.aggregated()) {
-    return "samples";
-  }
-  const bool clock = event.starts_with("cpu-clock") || event.starts_with("task-clock");
-  return clock ? "ns" : "events";
-}
-
-}  // namespace
 
 PageTree::PageTree(ExportJob& job, Weights weights)
     : job_(job),
@@ -98,8 +79,9 @@ Status PageTree::join() {
 }
 
 void PageTree::add_measure(PageContent& content, std::uint32_t event, bool weight) {
-  const std::string& name = job_.view().events[event].name;
-  content.measures.push_back({name, weight ? unit_of_weight(job_.view(), name) : "samples"});
+  const EventChoice& choice = job_.selection.choice();
+  content.measures.push_back({choice.name_of(event), weight ? choice.weight_unit(event) : "samples",
+                              choice.key_of(event)});
   std::vector<NodeValue>& values = content.self.front().emplace_back();
   for (const Entry& entry : entries_[event]) {
     const std::uint64_t value = weight ? entry.weight : entry.count;
@@ -110,10 +92,12 @@ void PageTree::add_measure(PageContent& content, std::uint32_t event, bool weigh
 }
 
 void PageTree::choose_measures(PageContent& content) {
-  const CaptureView& view = job_.view();
-  const bool only_weights = job_.options.weight == ExportWeight::kPeriod || view.aggregated();
+  const EventChoice& choice = job_.selection.choice();
+  const CountBy wanted = job_.options.count;
+  const bool only_weights = wanted == CountBy::kWeight || job_.view().aggregated();
   content.self.resize(1);
-  for (const std::uint32_t event : events_by_preference(view)) {
+  for (const query::EventGroup& group : choice.groups()) {
+    const std::uint32_t event = choice.joined(group.events.front());
     const auto found = entries_.find(event);
     if (found == entries_.end()) {
       continue;
@@ -125,14 +109,24 @@ void PageTree::choose_measures(PageContent& content) {
     const bool weighs = weights_ == Weights::kAll ||
                         std::any_of(found->second.begin(), found->second.end(),
                                     [](const Entry& entry) { return entry.weight != entry.count; });
+    const bool counts = !only_weights || wanted == CountBy::kSamples;
+    const bool has_weight = !counts || (weighs && wanted != CountBy::kSamples);
     EventRow row{event, {}};
-    if (!only_weights || job_.options.weight == ExportWeight::kCount) {
-      row.measures.count = static_cast<std::uint32_t>(content.measures.size());
-      add_measure(content, event, false);
+    const auto add = [&](bool weight) {
+      auto& number = weight ? row.measures.weight : row.measures.count;
+      number = static_cast<std::uint32_t>(content.measures.size());
+      add_measure(content, event, weight);
+    };
+    // What the page shows first is what other reports count.
+    const bool weight_first = has_weight && choice.weighted(event);
+    if (weight_first) {
+      add(true);
     }
-    if (!row.measures.count || (weighs && job_.options.weight != ExportWeight::kCount)) {
-      row.measures.weight = static_cast<std::uint32_t>(content.measures.size());
-      add_measure(content, event, true);
+    if (counts) {
+      add(false);
+    }
+    if (has_weight && !weight_first) {
+      add(true);
     }
     events_.push_back(row);
   }

@@ -4,8 +4,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "export/selection/caller_frames.h"
-
 namespace stackpack::exporting {
 
 namespace {
@@ -35,9 +33,11 @@ Result<std::uint32_t> StackResolver::place(std::span<const Frame> leaf_first, st
                                            std::uint32_t root) {
   std::size_t shared = 0;
   const std::size_t depth = leaf_first.size();
-  const auto frame_at = [leaf_first, depth](std::size_t from_root) {
+  const MappingContext& mapping = selection_.contexts()[context];
+  const auto frame_at = [&](std::size_t from_root) {
     const std::size_t i = depth - 1 - from_root;
-    return PlacedFrame{leaf_first[i], is_return_address(leaf_first, i)};
+    const AddressUse use = selection_.symbols().use_of(leaf_first, i, mapping.pid, mapping.time_ns);
+    return PlacedFrame{leaf_first[i], use == AddressUse::kReturn};
   };
   while (shared < depth && shared < last_frames_.size() &&
          last_frames_[shared] == frame_at(shared)) {

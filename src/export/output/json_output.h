@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include <rapidjson/writer.h>
@@ -31,6 +32,36 @@ inline void write_key(JsonWriter& json, std::string_view key) {
 }
 inline void write_text(JsonWriter& json, std::string_view text) {
   json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+}
+
+// Members of an object: the key, then the value.
+inline void write_member(JsonWriter& json, std::string_view key, std::string_view value) {
+  write_key(json, key);
+  write_text(json, value);
+}
+inline void write_member(JsonWriter& json, std::string_view key, const char* value) {
+  write_member(json, key, std::string_view(value));  // which bool would take
+}
+inline void write_member(JsonWriter& json, std::string_view key, std::uint64_t value) {
+  write_key(json, key);
+  json.Uint64(value);
+}
+inline void write_member(JsonWriter& json, std::string_view key, double value) {
+  write_key(json, key);
+  json.Double(value);
+}
+inline void write_member(JsonWriter& json, std::string_view key, bool value) {
+  write_key(json, key);
+  json.Bool(value);
+}
+inline void write_null_member(JsonWriter& json, std::string_view key) {
+  write_key(json, key);
+  json.Null();
+}
+inline void write_empty_list(JsonWriter& json, std::string_view key) {
+  write_key(json, key);
+  json.StartArray();
+  json.EndArray();
 }
 
 }  // namespace stackpack::exporting

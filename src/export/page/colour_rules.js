@@ -49,6 +49,7 @@ export const CHANGE_TEXTS = ['half or less', 'a quarter less', 'less', 'about th
  * @property {'module' | 'mode' | 'change'} by
  * @property {Uint8Array} kind by function; not of changes
  * @property {LegendEntry[]} legend
+ * @property {(fn: number) => ChangeWays} [ways] of changes: what a comparison found
  */
 
 /** Modules with less than this part of everything have no colour of their own. */
@@ -112,11 +113,43 @@ export function modeColouring(profile, self) {
 
 /**
  * @param {number} functionCount
+ * @param {Diff | null} diff
  * @returns {Colouring}
  */
-export function changeColouring(functionCount) {
+export function changeColouring(functionCount, diff) {
   const legend = CHANGE_TEXTS.map((text, kind) => ({ kind, text, weight: -1 }));
-  return { by: 'change', kind: new Uint8Array(functionCount), legend };
+  if (!diff) return { by: 'change', kind: new Uint8Array(functionCount), legend };
+  /** @type {Map<number, ChangeWays>} */
+  const known = new Map();
+  const ways = (/** @type {number} */ fn) => {
+    let found = known.get(fn);
+    if (!found) known.set(fn, found = changeWays(diff, fn));
+    return found;
+  };
+  return { by: 'change', kind: new Uint8Array(functionCount), legend, ways };
+}
+
+/** The step of the scale that says "about the same". */
+export const NO_CHANGE = 3;
+
+/**
+ * Which changes of a function there are for sure.
+ * @typedef {{more: boolean, less: boolean}} ChangeWays
+ */
+const BOTH_WAYS = { more: true, less: true };
+const MORE_VERDICTS = ['more', 'appeared'];
+const LESS_VERDICTS = ['less', 'disappeared'];
+
+/**
+ * @param {Diff | null} diff
+ * @param {number} fn
+ * @returns {ChangeWays} both without a comparison
+ */
+export function changeWays(diff, fn) {
+  if (!diff) return BOTH_WAYS;
+  const finding = diff.findingOf(fn);
+  const verdicts = finding ? [finding.self.verdict, finding.total.verdict] : [];
+  return { more: verdicts.some((verdict) => MORE_VERDICTS.includes(verdict)), less: verdicts.some((verdict) => LESS_VERDICTS.includes(verdict)) };
 }
 
 /**
@@ -124,16 +157,17 @@ export function changeColouring(functionCount) {
  * point of all samples are "about the same", however large they are for the node.
  * @param {number} share
  * @param {number} oldShare
+ * @param {ChangeWays} [allowed] what a comparison found of the function; what it did not see is no change
  * @returns {number} index into changes
  */
-export function changeStep(share, oldShare) {
+export function changeStep(share, oldShare, allowed = BOTH_WAYS) {
   const difference = share - oldShare;
-  if (Math.abs(difference) < 0.0005) return 3;
+  if (Math.abs(difference) < 0.0005 || !(difference > 0 ? allowed.more : allowed.less)) return NO_CHANGE;
   const part = difference / Math.max(share, oldShare);
   if (part <= -0.5) return 0;
   if (part <= -0.25) return 1;
   if (part <= -0.05) return 2;
-  if (part < 0.05) return 3;
+  if (part < 0.05) return NO_CHANGE;
   if (part < 0.25) return 4;
   return part < 0.5 ? 5 : 6;
 }
@@ -189,7 +223,9 @@ export function nodeColour(view, node, colouring, palette) {
   if (colouring.by === 'change' && view.old) {
     const share = view.whole[0] > 0 ? view.total[node] / view.whole[0] : 0;
     const oldShare = view.whole[1] > 0 ? view.old[node] / view.whole[1] : 0;
-    return palette.changes[changeStep(share, oldShare)];
+    const fn = view.fn[node];
+    const kind = colouring.ways && fn < colouring.kind.length ? colouring.ways(fn) : BOTH_WAYS;
+    return palette.changes[changeStep(share, oldShare, kind)];
   }
   const fn = view.fn[node];
   if (fn >= colouring.kind.length) return palette.root;

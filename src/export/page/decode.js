@@ -7,7 +7,7 @@ import {PageCursor, numbersOf} from './page_bytes.js';
  * @typedef {{name: string, unit: string, total: bigint, totals: bigint[]}} Measure
  * @typedef {{pid: number, tid: number, process: string, thread: string}} Thread
  * @typedef {{label: string, value: string}} Fact
- * @typedef {{name: string, count: bigint, text: string}} Loss
+ * @typedef {{name: string, count: bigint, text: string, remark: boolean}} Loss
  */
 
 /**
@@ -65,6 +65,7 @@ import {PageCursor, numbersOf} from './page_bytes.js';
  * @property {string[]} modules
  * @property {number} functionCount
  * @property {(fn: number) => string} functionName
+ * @property {(fn: number) => string[]} shortNames  ever shorter forms of it
  * @property {Uint32Array} functionModule  NO_FUNCTION: none
  * @property {Uint8Array} functionMode     0 user, 1 kernel, 2 made at run time, 3 unknown, 4 inlined only
  * @property {Thread[]} threads    pid and tid are -1 where they were not recorded
@@ -73,7 +74,7 @@ import {PageCursor, numbersOf} from './page_bytes.js';
  */
 
 const PAGE_MAGIC = [0x73, 0x70, 0x6b, 0x50, 1];  // "spkP", version
-const PAGE_SECTION = {head: 0, functions: 1, names: 2, pops: 3, treeFunctions: 4, self: 5, time: 6, findings: 7};
+const PAGE_SECTION = {head: 0, functions: 1, names: 2, pops: 3, treeFunctions: 4, self: 5, time: 6, findings: 7, shortNames: 8};
 
 /**
  * @param {Uint8Array} bytes
@@ -278,7 +279,8 @@ export function decodeProfile(bytes) {
   /** @param {number} number */
   const section = (number) => sections.get(number)?.[0] ?? nothing;
   const head = JSON.parse(new TextDecoder('utf-8', {ignoreBOM: true}).decode(section(PAGE_SECTION.head)));
-  const table = new FunctionTable(head.functions, head.modules, section(PAGE_SECTION.functions), section(PAGE_SECTION.names));
+  const table = new FunctionTable(head.functions, head.modules, section(PAGE_SECTION.functions), section(PAGE_SECTION.names),
+    section(PAGE_SECTION.shortNames));
   const tree = treeOf(head.nodes, section(PAGE_SECTION.pops), section(PAGE_SECTION.treeFunctions));
   const limit = 2n ** 53n;
   let exact = true;
@@ -299,7 +301,7 @@ export function decodeProfile(bytes) {
     title: head.title,
     sides: head.sides,
     facts: head.facts.map((/** @type {string[]} */ row) => ({label: row[0], value: row[1]})),
-    losses: head.losses.map((/** @type {string[]} */ row) => ({name: row[0], count: BigInt(row[1]), text: row[2]})),
+    losses: head.losses.map((/** @type {any[]} */ row) => ({name: row[0], count: BigInt(row[1]), text: row[2], remark: row[3]})),
     measures,
     tree,
     self,
@@ -307,6 +309,7 @@ export function decodeProfile(bytes) {
     modules: head.modules,
     functionCount: head.functions,
     functionName: (fn) => table.name(fn),
+    shortNames: (fn) => table.shortNames(fn),
     functionModule: table.module,
     functionMode: table.mode,
     threads: head.threads.map((/** @type {any[]} */ row) => ({pid: row[0], tid: row[1], process: row[2], thread: row[3]})),

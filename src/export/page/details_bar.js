@@ -35,14 +35,14 @@ export class DetailsBar {
   }
 
   refresh() {
-    const { state, colouring } = this.model;
+    const { state, colouring, legend } = this.model;
     const graph = state.view === 'flame' || state.view === 'sandwich';
     this.element.hidden = !graph;
     if (!graph) return;
     const palette = paletteOf(state);
     const colours = colouring.by === 'change' ? palette.changes : palette.kinds;
-    const whole = Number(this.model.measure.total);
-    this.legend.replaceChildren(...colouring.legend.map((entry) => {
+    const whole = this.model.total;
+    this.legend.replaceChildren(...legend.map((entry) => {
       const swatch = make('span', { class: 'swatch', 'aria-hidden': 'true' });
       swatch.style.background = colours[entry.kind];
       const share = entry.weight >= 0 ? ` ${percentText(entry.weight, whole)}` : '';

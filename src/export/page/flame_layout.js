@@ -39,30 +39,42 @@ export function visibleRows(view, window, pixels) {
 }
 
 /**
- * Where boxes were left out as too narrow: behind the last child that is drawn, as the heaviest come first.
+ * Where boxes were left out as too narrow: between the children of a box that are drawn, and behind them.
  * @param {ViewTree} view
  * @param {number[][]} rows of visibleRows
  * @param {number} least weights less than this are not worth a box
- * @returns {{row: number, from: number, to: number}[]} weights
+ * @returns {{row: number, from: number, to: number}[]} weights; also of what lies outside of the window
  */
 export function narrowRests(view, rows, least) {
   /** @type {{row: number, from: number, to: number}[]} */
   const rests = [];
-  if (!view.heaviestFirst) return rests;
   const { left, total, end } = view;
   for (let row = 0; row < rows.length; row++) {
     const below = rows[row + 1] ?? [];
     let next = 0;
     for (const node of rows[row]) {
-      if (end[node] === node + 1) continue;
-      while (next < below.length && below[next] < node) next++;
-      let from = left[node + 1];
-      for (; next < below.length && below[next] < end[node]; next++) from = left[below[next]] + total[below[next]];
       const to = left[node] + total[node];
-      if (to - from >= least) rests.push({ row: row + 1, from, to });
+      let from = to - weightBelow(view, node);
+      while (next < below.length && below[next] < node) next++;
+      for (; next < below.length && below[next] < end[node]; next++) {
+        const child = below[next];
+        if (left[child] - from >= least) rests.push({ row: row + 1, from, to: left[child] });
+        from = left[child] + total[child];
+      }
+      if (to > from && to - from >= least) rests.push({ row: row + 1, from, to });
     }
   }
   return rests;
+}
+
+/**
+ * @param {ViewTree} view
+ * @param {number} node
+ * @returns {number} weight of all its children, also of those that are left out
+ */
+function weightBelow(view, node) {
+  if (view.below) return view.below[node];
+  return view.end[node] > node + 1 ? view.left[node] + view.total[node] - view.left[node + 1] : 0;
 }
 
 /**

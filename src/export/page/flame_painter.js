@@ -67,7 +67,9 @@ export function edgesOf(scene, node) {
  * @returns {boolean} whether a search is on and did not find the node
  */
 function isDimmed(scene, node) {
-  return scene.mask !== null && (node === 0 || !scene.mask[scene.view.fn[node]]);
+  if (scene.mask === null) return false;
+  // The function in the middle of callers and callees stays what it is.
+  return node === 0 ? scene.view.rootFn === NO_FUNCTION : !scene.mask[scene.view.fn[node]];
 }
 
 /**

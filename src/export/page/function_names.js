@@ -14,8 +14,9 @@ export class FunctionTable {
    * @param {string[]} modules
    * @param {Uint8Array} rows
    * @param {Uint8Array} text
+   * @param {Uint8Array} [shortRows] what is kept of each name
    */
-  constructor(count, modules, rows, text) {
+  constructor(count, modules, rows, text, shortRows = new Uint8Array(0)) {
     this.modules = modules;
     this.count = count;
     this.module = new Uint32Array(count);
@@ -25,6 +26,9 @@ export class FunctionTable {
     this.named = new Uint8Array(count);
     this.decoder = new TextDecoder('utf-8', {ignoreBOM: true});
     this.names = new Uint8Array(0);
+    this.shortRows = shortRows;
+    /** @type {Uint32Array | null} where the row of a function begins in shortRows */
+    this.shortStarts = null;
     this.read(new PageCursor(rows), new PageCursor(text));
   }
 
@@ -66,6 +70,46 @@ export class FunctionTable {
       used += shared + own;
     }
     this.names = names;
+  }
+
+  /**
+   * Ever shorter forms of a name: without arguments, then without one namespace after the other.
+   * @param {number} fn
+   * @returns {string[]}
+   */
+  shortNames(fn) {
+    const row = fn < this.count && this.named[fn] ? this.shortRow(fn) : null;
+    if (!row || row.done()) return [this.name(fn)];
+    const name = this.names.subarray(this.start[fn], this.start[fn] + this.length[fn]);
+    /** @type {{text: string, starts: boolean}[]} */
+    const parts = [];
+    for (let end = 0; !row.done();) {
+      const begin = end + row.varint();
+      const code = row.varint();
+      end = begin + Math.floor(code / 2);
+      parts.push({text: this.decoder.decode(name.subarray(begin, end)), starts: code % 2 === 1});
+    }
+    return parts.flatMap((part, k) => (part.starts ? [parts.slice(k).map((kept) => kept.text).join('')] : []));
+  }
+
+  /**
+   * @param {number} fn
+   * @returns {PageCursor | null}
+   */
+  shortRow(fn) {
+    if (this.shortRows.length === 0) return null;
+    if (!this.shortStarts) {
+      this.shortStarts = new Uint32Array(this.count);
+      const cursor = new PageCursor(this.shortRows);
+      for (let one = 0; one < this.count; ++one) {
+        if (!this.named[one]) continue;
+        this.shortStarts[one] = cursor.at;
+        cursor.take(cursor.varint());
+      }
+    }
+    const cursor = new PageCursor(this.shortRows);
+    cursor.at = this.shortStarts[fn];
+    return new PageCursor(cursor.take(cursor.varint()));
   }
 
   /** @param {number} fn */

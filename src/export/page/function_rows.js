@@ -39,7 +39,10 @@ function comparison(profile, figures, sort, verdictOf) {
     return byText(profile.functionCount, (fn) => profile.modules[profile.functionModule[fn]] ?? '');
   }
   if (sort === 'verdict') return byText(profile.functionCount, verdictOf);
-  if (sort === 'change') return (a, b) => Math.abs(shareChange(figures, b)) - Math.abs(shareChange(figures, a));
+  if (sort === 'change' || sort === 'change-self') {
+    const figure = sort === 'change' ? 'total' : 'self';
+    return (a, b) => Math.abs(shareChange(figures, b, figure)) - Math.abs(shareChange(figures, a, figure));
+  }
   const [first, second] = sort === 'self' ? [figures.self, figures.total] : [figures.total, figures.self];
   return (a, b) => first[b] - first[a] || second[b] - second[a];
 }
@@ -55,15 +58,17 @@ function byText(count, textOf) {
 }
 
 /**
- * Change of the share of all, of the total; 0 without another side.
+ * Change of the share of all; 0 without another side.
  * @param {FunctionFigures} figures
  * @param {number} fn
+ * @param {'self' | 'total'} [figure]
  * @returns {number}
  */
-export function shareChange(figures, fn) {
-  if (!figures.oldTotal) return 0;
-  const share = figures.whole[0] > 0 ? figures.total[fn] / figures.whole[0] : 0;
-  const old = figures.whole[1] > 0 ? figures.oldTotal[fn] / figures.whole[1] : 0;
+export function shareChange(figures, fn, figure = 'total') {
+  const [now, before] = figure === 'total' ? [figures.total, figures.oldTotal] : [figures.self, figures.oldSelf];
+  if (!before) return 0;
+  const share = figures.whole[0] > 0 ? now[fn] / figures.whole[0] : 0;
+  const old = figures.whole[1] > 0 ? before[fn] / figures.whole[1] : 0;
   return share - old;
 }
 

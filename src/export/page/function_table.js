@@ -1,9 +1,10 @@
 // The table of functions: a real table that holds the rows in sight.
-import { moduleName, shownName, shownText } from './shown_names.js';
+import { moduleName, shortName, shownName, shownText } from './shown_names.js';
 import { make } from './page_elements.js';
 import { groupedText, percentText, pointsText, weightText } from './number_text.js';
 import { shareChange } from './function_rows.js';
 import { isPrinting } from './page_theme.js';
+import { changeWays } from './colour_rules.js';
 
 export const TABLE_ROW_HEIGHT = 28;
 /** Rows beyond the sight that are there, too, so that quick scrolling shows no gaps. */
@@ -45,7 +46,10 @@ export class FunctionTableView {
       { sort: 'self', text: 'Self', className: 'number' },
       { sort: 'total', text: 'Total', className: 'number' },
     ];
-    if (this.model.profile.sides.length > 1) columns.push({ sort: 'change', text: 'Change of total', className: 'number' });
+    if (this.model.profile.sides.length > 1) {
+      columns.push({ sort: 'change-self', text: 'Change of self', className: 'number change' },
+        { sort: 'change', text: 'Change of total', className: 'number change' });
+    }
     if (this.model.profile.diff) columns.push({ sort: 'verdict', text: 'Verdict', className: 'verdict' });
     return columns;
   }
@@ -60,9 +64,12 @@ export class FunctionTableView {
     this.scroller.hidden = rows.length === 0;
     this.empty.textContent = state.query === '' ? 'No samples are selected.' : 'The search finds no function that has samples.';
     if (rows !== this.shown) {
+      // The row that was chosen stays chosen and in sight, when it is still there.
+      const chosen = this.shown?.[this.current];
+      const place = chosen === undefined || this.current === 0 ? -1 : rows.indexOf(chosen);
       this.shown = rows;
-      this.current = 0;
-      this.scroller.scrollTop = 0;
+      this.current = Math.max(0, place);
+      this.scroller.scrollTop = Math.max(0, this.current - SPARE_ROWS) * TABLE_ROW_HEIGHT;
     }
     this.showRows();
   }
@@ -106,9 +113,9 @@ export class FunctionTableView {
    */
   row(fn, place) {
     const { profile, figures, measure } = this.model;
-    const name = shownName(profile, fn);
+    const name = shortName(profile, fn);
     const button = make('button', {
-      type: 'button', class: 'function-name', title: name, 'data-place': place,
+      type: 'button', class: 'function-name', title: shownName(profile, fn), 'data-place': place,
       tabindex: place === this.current ? 0 : -1, onclick: () => { this.setCurrent(place); this.onOpen(fn); },
     }, name);
     const cells = [
@@ -117,9 +124,21 @@ export class FunctionTableView {
       numberCell(figures.self[fn], figures.whole[0], measure.unit),
       numberCell(figures.total[fn], figures.whole[0], measure.unit),
     ];
-    if (profile.sides.length > 1) cells.push(make('td', { class: 'number' }, pointsText(shareChange(figures, fn))));
+    if (profile.sides.length > 1) cells.push(this.changeCell(fn, 'self'), this.changeCell(fn, 'total'));
     if (profile.diff) cells.push(this.verdictCell(fn));
     return make('tr', { 'aria-rowindex': place + 2, 'data-fn': fn }, ...cells);
+  }
+
+  /**
+   * @param {number} fn
+   * @param {'self' | 'total'} figure
+   * @returns {HTMLElement} dim where the comparison does not see a change
+   */
+  changeCell(fn, figure) {
+    const change = shareChange(this.model.figures, fn, figure);
+    const ways = changeWays(this.model.profile.diff, fn);
+    const seen = change > 0 ? ways.more : change < 0 && ways.less;
+    return make('td', { class: `number change ${!seen ? 'unseen' : change > 0 ? 'more' : 'less'}` }, pointsText(change));
   }
 
   /**

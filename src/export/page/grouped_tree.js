@@ -18,6 +18,7 @@ const NARROWEST = 1 / 6000;
  * @property {number} total
  * @property {number} old
  * @property {number} kept how much of the path to be kept ends here, or -1
+ * @property {number} below weight of all its children, also of those that are left out
  *
  * What to build. `up` follows callers, `down` callees.
  * @typedef {object} GroupSpec
@@ -101,7 +102,10 @@ class ChildFinder {
     const fns = Array.from(this.seen.toArray());
     fns.sort((a, b) => this.sum[b] - this.sum[a] || this.oldSum[b] - this.oldSum[a] || a - b);
     let left = group.left + group.total;
-    for (const fn of fns) left -= this.sum[fn];
+    for (const fn of fns) {
+      left -= this.sum[fn];
+      group.below += this.sum[fn];
+    }
     left = Math.max(left, group.left);
     /** @type {Map<number, Group>} */
     const kept = new Map();
@@ -109,7 +113,7 @@ class ChildFinder {
       if (wanted(fn, left, this.sum[fn])) {
         kept.set(fn, {
           fn, items: new Uint32Array(this.members[fn]), origins: new Uint32Array(this.members[fn]),
-          parent, depth: group.depth + 1, left, total: this.sum[fn], old: this.oldSum[fn], kept: -1,
+          parent, depth: group.depth + 1, left, total: this.sum[fn], old: this.oldSum[fn], kept: -1, below: 0,
         });
       }
       left += this.sum[fn];
@@ -143,6 +147,7 @@ class GroupedColumns {
     this.left = new GrowingFloats();
     this.total = new GrowingFloats();
     this.old = new GrowingFloats();
+    this.below = new GrowingFloats();
   }
 
   /**
@@ -156,6 +161,7 @@ class GroupedColumns {
     this.left.push(group.left);
     this.total.push(group.total);
     this.old.push(group.old);
+    this.below.push(0);
     return this.fn.length - 1;
   }
 
@@ -175,7 +181,7 @@ class GroupedColumns {
     return {
       count, fn: this.fn.toArray(), parent, end, depth: this.depth.toArray(), left: this.left.toArray(),
       total: this.total.toArray(), old: spec.old ? this.old.toArray() : null, whole: spec.whole,
-      rootFn: spec.rootFn, pruned,
+      rootFn: spec.rootFn, pruned, heaviestFirst: true, below: this.below.toArray(),
     };
   }
 }
@@ -202,6 +208,7 @@ export function groupedTree(spec) {
       if (!seen) pruned = true;
       return seen || fn === next;
     });
+    columns.below.values[node] = group.below;
     for (let k = children.length - 1; k >= 0; k--) {
       if (children[k].fn === next) children[k].kept = group.kept + 1;
       pending.push(children[k]);
@@ -223,7 +230,7 @@ function rootGroup(spec) {
   }
   return {
     fn: spec.rootFn, items: spec.nodes, origins: spec.nodes, parent: 0, depth: 0, left: 0, total, old,
-    kept: spec.keep.length > 0 ? 0 : -1,
+    kept: spec.keep.length > 0 ? 0 : -1, below: 0,
   };
 }
 

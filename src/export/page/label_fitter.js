@@ -1,8 +1,5 @@
 // Names in boxes: the longest form that fits, found fast for thousands of boxes.
-import { fittedName, shownName } from './shown_names.js';
-
-/** Names longer than this are not tried whole: no box is that wide. */
-const LONGEST_LABEL = 400;
+import { fittedName, shownForms } from './shown_names.js';
 
 export class LabelFitter {
   /**
@@ -19,8 +16,8 @@ export class LabelFitter {
     this.deadline = Infinity;
     /** Whether labels were put off for that. */
     this.late = false;
-    /** @type {Map<number, string>} */
-    this.names = new Map();
+    /** @type {Map<number, string[]>} */
+    this.forms = new Map();
     /** @type {Map<number, string>} by function and room */
     this.labels = new Map();
     this.widthOf = this.widthOf.bind(this);
@@ -43,16 +40,12 @@ export class LabelFitter {
 
   /**
    * @param {number} fn
-   * @returns {string}
+   * @returns {string[]}
    */
-  nameOf(fn) {
-    let name = this.names.get(fn);
-    if (name === undefined) {
-      const whole = shownName(this.profile, fn);
-      name = whole.length > LONGEST_LABEL ? whole.slice(0, LONGEST_LABEL) + '…' : whole;
-      this.names.set(fn, name);
-    }
-    return name;
+  formsOf(fn) {
+    let forms = this.forms.get(fn);
+    if (forms === undefined) this.forms.set(fn, forms = shownForms(this.profile, fn));
+    return forms;
   }
 
   /**
@@ -71,7 +64,7 @@ export class LabelFitter {
         return '';
       }
       if (this.labels.size > 50000) this.labels.clear();
-      label = fittedName(this.nameOf(fn), steps * 4, this.widthOf);
+      label = fittedName(this.formsOf(fn), steps * 4, this.widthOf);
       this.labels.set(key, label);
     }
     return label;

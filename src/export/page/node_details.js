@@ -1,5 +1,5 @@
 // What is said of a node or function: on hover, in the bar below, to screen readers, in pictures.
-import { CHANGE_TEXTS, changeStep, modeText } from './colour_rules.js';
+import { CHANGE_TEXTS, changeStep, changeWays, modeText, NO_CHANGE } from './colour_rules.js';
 import { make } from './page_elements.js';
 import { percentText, pointsText, weightText } from './number_text.js';
 import { moduleName, shownName, shownText } from './shown_names.js';
@@ -30,6 +30,7 @@ export function detailsOfNode(model, view, node, rootText) {
   }
   if (view.old) figures.push(...changeFigures(model, view, node));
   if (isRoot) return { name: rootText, place: '', figures };
+  if (fn >= model.profile.functionCount) return { name: shownName(model.profile, fn), place: '', figures };
   figures.push(['function self', shareText(model, model.figures.self[fn], model.total)]);
   figures.push(['function total', shareText(model, model.figures.total[fn], model.total)]);
   const verdict = model.verdictOf(fn);
@@ -48,9 +49,14 @@ function changeFigures(model, view, node) {
   const share = view.whole[0] > 0 ? view.total[node] / view.whole[0] : 0;
   const oldShare = view.whole[1] > 0 ? old / view.whole[1] : 0;
   const other = model.profile.sides[1 - model.state.side];
+  const fn = view.fn[node];
+  const ways = fn < model.profile.functionCount ? changeWays(model.profile.diff, fn) : changeWays(null, fn);
+  // What the comparison does not see as a change is not called one.
+  const step = changeStep(share, oldShare, ways);
+  const words = step === NO_CHANGE && changeStep(share, oldShare) !== NO_CHANGE ? 'not seen as a change' : CHANGE_TEXTS[step];
   return [
     [`on the side "${shownText(other)}"`, shareText(model, old, view.whole[1])],
-    ['change of share', `${pointsText(share - oldShare)}, ${CHANGE_TEXTS[changeStep(share, oldShare)]}`],
+    ['change of share', `${pointsText(share - oldShare)}, ${words}`],
   ];
 }
 
@@ -89,6 +95,7 @@ export function nodeLine(model, view, node, rootText) {
   const change = view.old ? `, ${changeFigures(model, view, node)[1][1]}` : '';
   if (node === 0 && view.rootFn === NO_FUNCTION) return rootText + own + change;
   const fn = view.fn[node];
+  if (fn >= model.profile.functionCount) return `${shownName(model.profile, fn)} – ${weight}${change}`;
   return `${shownName(model.profile, fn)} – ${placeText(model.profile, fn)} – ${weight}${own}${change}`;
 }
 

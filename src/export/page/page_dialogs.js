@@ -60,7 +60,7 @@ export function makeAboutDialog(profile) {
     make('th', { scope: 'row' }, shownText(measure.name)), make('td', {}, weightText(measure.total, measure.unit))));
   const content = [
     make('table', {}, make('tbody', {}, ...facts, ...measures)),
-    make('h3', {}, 'Losses and incompleteness'), lossList(profile),
+    make('h3', {}, 'Losses and remarks'), lossList(profile),
   ];
   if (profile.timeline) content.push(make('h3', {}, 'Resolution of the timeline'), make('p', {}, shownText(profile.timeline.resolution)));
   for (const note of profile.diff?.notes ?? []) content.push(make('p', {}, shownText(note)));
@@ -86,10 +86,13 @@ function lossList(profile) {
  * @returns {HTMLElement}
  */
 export function makeLossLine(profile, onDetails) {
-  const shown = profile.losses.slice(0, 3).map((loss) => `${shownText(loss.text || loss.name).slice(0, 160)}: ${groupedText(loss.count)}`);
+  const losses = profile.losses.filter((loss) => !loss.remark);
+  const said = losses.length > 0 ? losses : profile.losses;
+  const shown = said.slice(0, 3).map((loss) => `${shownText(loss.text || loss.name).slice(0, 160)}: ${groupedText(loss.count)}`);
   const more = profile.losses.length - shown.length;
   if (more > 0) shown.push(`and ${more} more`);
-  const line = make('div', { class: 'loss-line', role: 'note' }, make('strong', {}, 'Incomplete capture'), ` ${shown.join(' · ')} `,
+  const line = make('div', { class: losses.length > 0 ? 'loss-line' : 'loss-line remark', role: 'note' },
+    make('strong', {}, losses.length > 0 ? 'Incomplete capture' : 'Remarks'), ` ${shown.join(' · ')} `,
     make('button', { type: 'button', class: 'small', onclick: onDetails }, 'Details'));
   line.hidden = profile.losses.length === 0;
   return line;

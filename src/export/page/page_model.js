@@ -6,11 +6,12 @@ import { windowOfNode } from './flame_layout.js';
 import { functionRows } from './function_rows.js';
 import { groupedTree, outermostNodes, weightyNodes } from './grouped_tree.js';
 import { NameIndex } from './name_search.js';
+import { rootedTree, rootOwners } from './rooted_tree.js';
 import { isFiltered, selectedWeights } from './sample_filter.js';
 import { functionFigures, matchedWeight, nodeOfPath, selfByFunction, wholeViewTree } from './tree_math.js';
 
 /** Fields of the state that go into the history, so that "back" undoes them. */
-const STEPS = ['view', 'zoom', 'fn', 'threads', 'inverted', 'merged', 'measure', 'side'];
+const STEPS = ['view', 'zoom', 'fn', 'threads', 'inverted', 'merged', 'root', 'measure', 'side'];
 
 /** Keeps the latest result of each computation with what it was made of. */
 class Memory {
@@ -42,7 +43,8 @@ export class PageModel {
    * @param {ViewState} state
    */
   constructor(profile, state) {
-    this.profile = profile;
+    this.owners = rootOwners(profile);
+    this.profile = withOwners(profile, this.owners);
     this.state = state;
     this.names = new NameIndex(profile);
     this.memory = new Memory();
@@ -112,6 +114,17 @@ export class PageModel {
     return this.memory.of('whole', this.filterKey, () => wholeViewTree(this.profile.tree, this.weights, inOrder));
   }
 
+  /** @returns {{tree: Tree, weights: Weights, view: ViewTree}} what the flame graph is made of */
+  get base() {
+    const { profile, state } = this;
+    if (state.root === 'none' || !profile.timeline) return { tree: profile.tree, weights: this.weights, view: this.whole };
+    return this.memory.of('rooted', [this.filterKey, state.root], () => {
+      const { tree, self } = rootedTree(profile, state, this.owners);
+      const weights = { self, oldSelf: null };
+      return { tree, weights, view: wholeViewTree(tree, weights) };
+    });
+  }
+
   /** @returns {FunctionFigures} */
   get figures() {
     return this.memory.of('figures', this.filterKey,
@@ -135,7 +148,7 @@ export class PageModel {
   get colouring() {
     const { colour } = this.state;
     return this.memory.of('colouring', [colour, this.state.measure], () => {
-      if (colour === 'change') return changeColouring(this.profile.functionCount);
+      if (colour === 'change') return changeColouring(this.profile.functionCount, this.profile.diff);
       // Of all samples: a filter does not change colours.
       const { measure } = this.state;
       const all = new Float64Array(this.profile.functionCount);
@@ -143,6 +156,18 @@ export class PageModel {
         selfByFunction(this.profile.tree, side[measure], all.length).forEach((weight, fn) => { all[fn] += weight; });
       }
       return (colour === 'mode' ? modeColouring : moduleColouring)(this.profile, all);
+    });
+  }
+
+  /** @returns {import('./colour_rules.js').LegendEntry[]} with the weights of the samples that count */
+  get legend() {
+    const { colouring } = this;
+    if (colouring.by === 'change') return colouring.legend;
+    return this.memory.of('legend', [this.filterKey, this.state.colour], () => {
+      const own = selfByFunction(this.profile.tree, this.weights.self, this.profile.functionCount);
+      const sums = new Float64Array(256);
+      own.forEach((weight, fn) => { sums[colouring.kind[fn]] += weight; });
+      return colouring.legend.map((entry) => ({ ...entry, weight: sums[entry.kind] }));
     });
   }
 
@@ -173,16 +198,16 @@ export class PageModel {
 
   /** @returns {ViewTree} what the flame graph shows */
   get flame() {
-    const { inverted, merged, zoom, window } = this.state;
-    if (!inverted && !merged) return this.whole;
-    let coarse = this.memory.of('coarse', [this.filterKey, inverted, merged],
+    const { inverted, merged, root, zoom, window } = this.state;
+    if (!inverted && !merged) return this.base.view;
+    let coarse = this.memory.of('coarse', [this.filterKey, inverted, merged, root],
       () => groupedTree(this.flameSpec([0, 1], [])));
     if (coarse.pruned && coarse.depth[nodeOfPath(coarse, zoom)] < zoom.length) {
-      coarse = this.memory.of('kept', [this.filterKey, inverted, merged, zoom],
+      coarse = this.memory.of('kept', [this.filterKey, inverted, merged, root, zoom],
         () => groupedTree(this.flameSpec([0, 1], zoom)));
     }
     if (!coarse.pruned || (!window && zoom.length === 0)) return coarse;
-    return this.memory.of('fine', [this.filterKey, inverted, merged, zoom, window],
+    return this.memory.of('fine', [this.filterKey, inverted, merged, root, zoom, window],
       () => groupedTree(this.flameSpec(window ?? fractionsOf(coarse, nodeOfPath(coarse, zoom)), zoom)));
   }
 
@@ -193,13 +218,14 @@ export class PageModel {
    */
   flameSpec(window, keep) {
     const { inverted, merged } = this.state;
-    const shared = { tree: this.profile.tree, functionCount: this.profile.functionCount, merged, rootFn: NO_FUNCTION,
-      whole: this.whole.whole, window, keep };
+    const { tree, weights, view } = this.base;
+    const shared = { tree, functionCount: this.profile.functionCount + this.owners.titles.length, merged, rootFn: NO_FUNCTION,
+      whole: view.whole, window, keep };
     if (inverted) {
-      const { self, oldSelf } = this.weights;
-      return { ...shared, walk: 'up', leaves: true, nodes: weightyNodes(this.weights), value: self, old: oldSelf };
+      const { self, oldSelf } = weights;
+      return { ...shared, walk: 'up', leaves: true, nodes: weightyNodes(weights), value: self, old: oldSelf };
     }
-    return { ...shared, walk: 'down', leaves: false, nodes: new Uint32Array(1), value: this.whole.total, old: this.whole.old };
+    return { ...shared, walk: 'down', leaves: false, nodes: new Uint32Array(1), value: view.total, old: view.old };
   }
 
   /** @returns {[number, number]} weights between which the flame graph is shown */
@@ -264,4 +290,19 @@ function fractionsOf(view, node) {
   const [from, to] = windowOfNode(view, node);
   const total = view.total[0];
   return total > 0 ? [from / total, to / total] : [0, 1];
+}
+
+/**
+ * The same profile, in which processes and threads have names, too.
+ * @param {Profile} profile
+ * @param {import('./rooted_tree.js').RootOwners} owners
+ * @returns {Profile}
+ */
+function withOwners(profile, owners) {
+  const title = (/** @type {number} */ fn) => owners.titles[fn - owners.first];
+  return {
+    ...profile,
+    functionName: (fn) => (fn < owners.first ? profile.functionName(fn) : title(fn) ?? ''),
+    shortNames: (fn) => (fn < owners.first ? profile.shortNames(fn) : [title(fn) ?? '']),
+  };
 }

@@ -60,6 +60,9 @@ export class Toolbar {
     const colours = [['module', 'module'], ['mode', 'kind of code']];
     if (profile.sides.length > 1) colours.unshift(['change', 'change']);
     this.colour = makeChoice('Colour by', colours, (value) => model.update({ colour: /** @type {any} */ (value) }));
+    this.root = makeChoice('Begin with', [['none', 'functions'], ['process', 'processes'], ['thread', 'threads']],
+      (value) => model.update({ root: /** @type {any} */ (value), zoom: [], window: null }));
+    this.hasRoots = profile.timeline !== null && profile.sides.length < 2 && profile.threads.length > 1;
     this.measure.field.hidden = profile.measures.length < 2;
     this.side.field.hidden = profile.sides.length < 2;
     this.direction = makeToggle('Root at bottom', 'Flame graph instead of icicle (d)', () => flip(model, 'd'));
@@ -68,7 +71,7 @@ export class Toolbar {
     this.svg = makeAction('SVG', 'Save what is seen as SVG', actions.saveSvg);
     this.png = makeAction('PNG', 'Save what is seen as PNG', actions.savePng);
     this.element = make('div', { class: 'toolbar', role: 'toolbar', 'aria-label': 'What is shown, and how' },
-      this.measure.field, this.side.field, this.colour.field, this.direction, this.inverted, this.merged,
+      this.measure.field, this.side.field, this.root.field, this.colour.field, this.direction, this.inverted, this.merged,
       make('span', { class: 'space' }), this.svg, this.png);
   }
 
@@ -77,12 +80,14 @@ export class Toolbar {
     this.measure.select.value = String(state.measure);
     this.side.select.value = String(state.side);
     this.colour.select.value = state.colour;
+    this.root.select.value = state.root;
     this.direction.setAttribute('aria-pressed', String(state.direction === 'up'));
     this.inverted.setAttribute('aria-pressed', String(state.inverted));
     this.merged.setAttribute('aria-pressed', String(state.merged));
     const flame = state.view === 'flame';
     const graph = flame || state.view === 'sandwich';
     this.direction.hidden = this.inverted.hidden = !flame;
+    this.root.field.hidden = !flame || !this.hasRoots;
     this.merged.hidden = this.colour.field.hidden = this.svg.hidden = this.png.hidden = !graph;
     this.element.hidden = !graph && this.measure.field.hidden && this.side.field.hidden;
   }

@@ -25,6 +25,8 @@ interface Loss {
   name: string;
   count: bigint;
   text: string;
+  /** It takes nothing away. */
+  remark: boolean;
 }
 /** Nodes depth first, parents first. Node 0 is the root; the subtree of node i is [i, end[i]). */
 interface Tree {
@@ -87,6 +89,8 @@ interface Profile {
   modules: string[];
   functionCount: number;
   functionName: (fn: number) => string;
+  /** Ever shorter forms of a name, the one for rows first. */
+  shortNames: (fn: number) => string[];
   /** Index into modules; NO_FUNCTION: none. */
   functionModule: Uint32Array;
   /** 0 user, 1 kernel, 2 run-time compiled, 3 unknown, 4 inlined */
@@ -116,6 +120,8 @@ interface ViewTree {
   rootFn: number;
   /** Whether siblings come by weight, the heaviest first. */
   heaviestFirst?: boolean;
+  /** Where nodes were left out: what lies below each node, with them. */
+  below?: Float64Array;
   /** True when nodes too narrow to be seen were left out; zooming builds them. */
   pruned: boolean;
 }
@@ -150,6 +156,8 @@ interface ViewState {
   direction: 'up' | 'down';
   inverted: boolean;
   merged: boolean;
+  /** What stands between the root and the callstacks of the flame graph. */
+  root: 'none' | 'process' | 'thread';
   colour: 'module' | 'mode' | 'change';
   measure: number;
   side: number;
@@ -165,7 +173,7 @@ interface ViewState {
   range: [number, number] | null;
   /** Indices of threads; null: all. */
   threads: number[] | null;
-  sort: 'name' | 'module' | 'self' | 'total' | 'change' | 'verdict';
+  sort: 'name' | 'module' | 'self' | 'total' | 'change' | 'change-self' | 'verdict';
   ascending: boolean;
   theme: 'auto' | 'light' | 'dark';
 }

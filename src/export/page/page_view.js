@@ -121,13 +121,12 @@ export class PageView {
     for (const [view, panel] of Object.entries(this.panels)) panel.hidden = view !== state.view;
     this.tabs.refresh();
     this.toolbar.refresh();
-    if (of('range', 'threads', 'measure', 'theme')) this.overview.refresh();
+    if (of('range', 'threads', 'measure', 'theme', 'colour')) this.overview.refresh();
     if (of('zoom', 'window', 'view')) this.path.refresh();
-    if (state.view !== 'flame') this.path.element.hidden = true;
     this.themeButton.textContent = { auto: 'Theme: auto', dark: 'Theme: dark', light: 'Theme: light' }[state.theme];
     this.summary.textContent = this.summaryText();
-    if (of('colour', 'measure', 'theme', 'view')) this.details.refresh();
-    this.refreshView(changed !== undefined && of('zoom', 'inverted', 'merged'));
+    if (of('colour', 'measure', 'theme', 'view', 'range', 'threads', 'side')) this.details.refresh();
+    this.refreshView(changed !== undefined && of('zoom', 'inverted', 'merged', 'root'));
     this.search.refresh();
   }
 

@@ -1,6 +1,6 @@
 // Where the flame graph is: the functions from the root to the node zoomed to, each a button.
 import { make } from './page_elements.js';
-import { shownName, shorterNames } from './shown_names.js';
+import { shownForms, shownName } from './shown_names.js';
 
 /** Functions of the path that are shown at each end of a long one. */
 const SHOWN_ENDS = 24;
@@ -16,15 +16,17 @@ export class PathBar {
 
   refresh() {
     const { zoom, window } = this.model.state;
-    this.element.hidden = zoom.length === 0 && window === null;
+    // Its room stays: the graph below must not move when it comes.
+    this.element.hidden = this.model.state.view !== 'flame';
+    this.element.classList.toggle('unused', zoom.length === 0 && window === null);
     const steps = [this.step('all', 'everything', 0)];
     for (let k = 1; k <= zoom.length; k++) {
       if (k > SHOWN_ENDS && k <= zoom.length - SHOWN_ENDS) {
         if (k === SHOWN_ENDS + 1) steps.push(make('li', { class: 'path-gap' }, `… ${zoom.length - 2 * SHOWN_ENDS} more …`));
         continue;
       }
-      const name = shownName(this.model.profile, zoom[k - 1]);
-      steps.push(this.step(stepText(name), name, k));
+      const { profile } = this.model;
+      steps.push(this.step(stepText(shownForms(profile, zoom[k - 1])), shownName(profile, zoom[k - 1]), k));
     }
     if (window) steps.push(make('li', { class: 'path-gap' }, 'a part of it'));
     this.list.replaceChildren(...steps);
@@ -49,11 +51,10 @@ export class PathBar {
 }
 
 /**
- * @param {string} name
- * @returns {string} a form that leaves room for others
+ * @param {string[]} forms ever shorter
+ * @returns {string} one that leaves room for others
  */
-function stepText(name) {
-  const forms = shorterNames(name);
+function stepText(forms) {
   const form = forms.find((text) => text.length <= LONGEST_STEP) ?? forms[forms.length - 1];
   return form.length > LONGEST_STEP ? form.slice(0, LONGEST_STEP - 1) + '…' : form;
 }

@@ -64,34 +64,63 @@ function firstRowAt(buckets, bucket) {
  * @param {number[] | null} threads
  * @returns {Uint8Array} 1 for each wanted thread
  */
-function threadMask(profile, threads) {
+export function threadMask(profile, threads) {
   const mask = new Uint8Array(Math.max(1, profile.threads.length));
   if (!threads) return mask.fill(1);
   for (const thread of threads) mask[thread] = 1;
   return mask;
 }
 
+/** Columns of a strip, when samples are few, have at least this many on average: else they show chance. */
+const LEAST_IN_COLUMN = 4;
+const FEWEST_COLUMNS = 60;
+
 /**
- * Weight by thread and column, for drawing: columns share the buckets evenly.
+ * How many buckets make a column: all columns have as many, so that equal bars stand for equal weights.
+ * @param {Timeline} timeline
+ * @param {number} most columns
+ * @returns {number}
+ */
+export function bucketsPerColumn(timeline, most) {
+  const { buckets } = timeline;
+  const fine = Math.ceil(buckets / Math.max(1, most));
+  const sparse = Math.ceil((LEAST_IN_COLUMN * buckets) / Math.max(1, timeline.bucket.length));
+  return Math.max(1, fine, Math.min(sparse, Math.ceil(buckets / FEWEST_COLUMNS)));
+}
+
+/**
+ * Weight by thread and column, for drawing. The last column may have fewer buckets: it is made as high as
+ * the others would be at its rate.
  * @param {Profile} profile
  * @param {number} measure
- * @param {number} columns
- * @returns {{byThread: Float32Array[], all: Float32Array, totals: Float64Array}}
+ * @param {number} size buckets of a column
+ * @param {(row: number) => number} [kindOf] which of some kinds a row is
+ * @returns {{size: number, byThread: Float32Array[], all: Float32Array, byKind: Float32Array[], totals: Float64Array}}
  */
-export function weightColumns(profile, measure, columns) {
+export function weightColumns(profile, measure, size, kindOf = () => 0) {
   const timeline = /** @type {Timeline} */ (profile.timeline);
+  const columns = Math.ceil(timeline.buckets / size);
   const byThread = profile.threads.map(() => new Float32Array(0));
+  /** @type {Float32Array[]} */
+  const byKind = [];
   const all = new Float32Array(columns);
   const totals = new Float64Array(profile.threads.length);
   const { bucket, thread, value, measure: measures } = timeline;
   for (let row = 0; row < bucket.length; row++) {
     if (measures[row] !== measure) continue;
-    const column = Math.min(columns - 1, Math.floor((bucket[row] * columns) / timeline.buckets));
+    const column = Math.floor(bucket[row] / size);
     const t = thread[row];
     if (byThread[t].length === 0) byThread[t] = new Float32Array(columns);
+    const kind = kindOf(row);
+    byKind[kind] ??= new Float32Array(columns);
     byThread[t][column] += value[row];
+    byKind[kind][column] += value[row];
     all[column] += value[row];
     totals[t] += value[row];
   }
-  return { byThread, all, totals };
+  const last = timeline.buckets - (columns - 1) * size;
+  for (const sums of [all, ...byThread, ...byKind]) {
+    if (sums && sums.length > 0) sums[columns - 1] *= size / last;
+  }
+  return { size, byThread, all, byKind, totals };
 }

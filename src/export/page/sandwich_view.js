@@ -4,7 +4,7 @@ import { FlamePanel } from './flame_panel.js';
 import { numberCell } from './function_table.js';
 import { make } from './page_elements.js';
 import { placeText, shareText } from './node_details.js';
-import { moduleName, shownName } from './shown_names.js';
+import { moduleName, shortName, shownName } from './shown_names.js';
 
 /** Rows of a table of neighbours that are there until more are asked for. */
 const SHOWN_NEIGHBOURS = 200;
@@ -58,7 +58,7 @@ export class SandwichView {
       },
       direction: () => direction,
       leafFirst: () => direction === 'up',
-      rootText: () => shownName(model.profile, model.state.fn),
+      rootText: () => shortName(model.profile, model.state.fn),
       onOpen: (node) => { if (node !== 0) model.update({ fn: /** @type {ViewTree} */ (view()).fn[node] }); },
       onWindow: (window) => this.zoomTo(which, window),
       onLeave: () => (zoom.window ? this.zoomTo(which, null) : model.update({ view: 'functions' })),
@@ -93,7 +93,7 @@ export class SandwichView {
     this.empty.hidden = fn >= 0;
     if (fn < 0) return;
     const { figures, profile } = model;
-    this.name.textContent = shownName(profile, fn);
+    this.name.textContent = shortName(profile, fn);
     this.name.title = shownName(profile, fn);
     this.figures.textContent = `${placeText(profile, fn)} · self ${shareText(model, figures.self[fn], model.total)} · ` +
       `total ${shareText(model, figures.total[fn], model.total)}`;
@@ -156,8 +156,8 @@ class NeighbourTable {
     /** @type {Node | string} */
     let name = fn === ROOT_ROW ? '[root]' : '[self]';
     if (fn !== ROOT_ROW && fn !== SELF_ROW) {
-      const text = shownName(profile, fn);
-      const title = [text, moduleName(profile, fn)].filter(Boolean).join(' – ');
+      const text = shortName(profile, fn);
+      const title = [shownName(profile, fn), moduleName(profile, fn)].filter(Boolean).join(' – ');
       name = make('button', { type: 'button', class: 'function-name', title, onclick: () => this.model.update({ fn }) }, text);
     }
     return make('tr', {}, make('th', { scope: 'row', class: 'name' }, name), numberCell(weight, this.whole, measure.unit));

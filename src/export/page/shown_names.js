@@ -36,7 +36,7 @@ export function shownName(profile, fn) {
  */
 export function moduleName(profile, fn) {
   const module = profile.functionModule[fn];
-  if (module === NO_FUNCTION || module >= profile.modules.length) return '';
+  if (module === undefined || module === NO_FUNCTION || module >= profile.modules.length) return '';
   return shownText(lastPart(profile.modules[module]));
 }
 
@@ -49,76 +49,41 @@ export function lastPart(path) {
   return cut >= 0 && cut + 1 < path.length ? path.slice(cut + 1) : path;
 }
 
-const OPENING = '<([{';
-const CLOSING = '>)]}';
+/** Longer forms are cut: no box is that wide. */
+const LONGEST_LABEL = 400;
 
 /**
- * Leaves out what stands in <> and (): template arguments and parameters. Names of operators keep theirs.
- * @param {string} name
- * @returns {string}
+ * A function as rows and boxes name it: without parameters, template arguments and result types.
+ * @param {Profile} profile
+ * @param {number} fn
+ * @returns {string} never empty
  */
-export function withoutArguments(name) {
-  if (name.includes('operator') || !/[<(]/.test(name)) return name;
-  const named = name.replaceAll('(anonymous namespace)::', '').replaceAll('{anonymous}::', '');
-  let depth = 0;
-  let kept = '';
-  for (let i = 0; i < named.length; i++) {
-    const c = named[i];
-    if (c === '-' && named[i + 1] === '>') {
-      i++;
-      if (depth === 0) kept += '->';
-    } else if (OPENING.includes(c) && c !== '[' && c !== '{') {
-      depth++;
-    } else if (CLOSING.includes(c) && c !== ']' && c !== '}') {
-      depth = Math.max(0, depth - 1);
-    } else if (depth === 0) {
-      kept += c;
-    }
-  }
-  const short = kept.replace(/ (const|volatile|&|&&)*$/, '').trim();
-  // "<lambda>" and "(anonymous namespace)" alone would leave nothing.
-  return /[\p{L}\p{N}_]/u.test(short) && !short.startsWith('::') ? short : name;
+export function shortName(profile, fn) {
+  return shownText(profile.shortNames(fn)[0] ?? '') || '(no name)';
 }
 
 /**
- * @param {string} name
- * @returns {string[]} ever shorter forms: without arguments, then without one namespace after the other
+ * @param {Profile} profile
+ * @param {number} fn
+ * @returns {string[]} ever shorter forms: without one namespace after the other
  */
-export function shorterNames(name) {
-  const forms = [name];
-  // "value /srv/parser.js:10:8": names of run-time compilers have their place in them.
-  let form = withoutArguments(name.replace(/^(\S+) \S+:\d+(:\d+)?$/, '$1'));
-  if (form !== name) forms.push(form);
-  // A result type before the name, as in "void ns::f", goes first.
-  const space = form.lastIndexOf(' ');
-  if (space >= 0 && form.includes('::', space)) forms.push(form = form.slice(space + 1));
-  for (let cut = nameCut(form); cut > 0; cut = nameCut(form)) forms.push(form = form.slice(cut));
-  return forms;
-}
-
-/**
- * @param {string} name
- * @returns {number} where the name goes on after its first namespace, or 0
- */
-function nameCut(name) {
-  const match = /^[^\s:]*?(::|(?<=[\w$])\.(?=[A-Za-z_$][\w$]*\.))/.exec(name);
-  return match && match[0].length < name.length && match[0].length > 0 ? match[0].length : 0;
+export function shownForms(profile, fn) {
+  const forms = profile.shortNames(fn).map(shownText).filter((form) => form !== '');
+  return forms.length > 0 ? forms : ['(no name)'];
 }
 
 /**
  * The longest form of a name that fits, cut with an ellipsis when none does, '' when not even that helps.
- * @param {string} name
+ * @param {string[]} forms ever shorter
  * @param {number} room
  * @param {(text: string) => number} widthOf in the unit of room
  * @returns {string}
  */
-export function fittedName(name, room, widthOf) {
-  if (widthOf(name) <= room) return name;
-  const forms = shorterNames(name);
+export function fittedName(forms, room, widthOf) {
   for (const form of forms) {
-    if (widthOf(form) <= room) return form;
+    if (form.length <= LONGEST_LABEL && widthOf(form) <= room) return form;
   }
-  const last = forms[forms.length - 1];
+  const last = forms[forms.length - 1].slice(0, LONGEST_LABEL);
   let low = 0;
   let high = last.length;
   while (low < high) {

@@ -43,7 +43,7 @@ export class ThreadTable {
     this.model = model;
     this.limit = SHOWN_THREADS;
     this.made = '';
-    /** @type {{strip: TimeStrip, values: Float32Array, box: HTMLInputElement, threads: number[]}[]} */
+    /** @type {{strip: TimeStrip, values: Float32Array, size: number, box: HTMLInputElement, threads: number[]}[]} */
     this.lines = [];
     this.body = make('tbody');
     this.more = make('button', { type: 'button', hidden: true, onclick: () => { this.limit += 1000; this.refresh(); } });
@@ -51,7 +51,9 @@ export class ThreadTable {
       make('thead', {}, make('tr', {}, make('th', { scope: 'col', class: 'check' }, make('span', { class: 'quiet' }, 'Counted')),
         make('th', { scope: 'col', class: 'name' }, 'Process and thread'), make('th', { scope: 'col', class: 'number' }, 'Samples'),
         make('th', { scope: 'col', class: 'lane' }, 'Over time'))), this.body);
-    this.empty = make('p', { class: 'empty' }, 'This file has no times: it holds counts. A timeline needs a file with samples.');
+    this.empty = make('p', { class: 'empty' }, model.profile.sides.length > 1
+      ? 'A page of two sides has no timeline. A page of each side alone has one: stackpack export FILE --format html.'
+      : 'This file has no times: it holds counts. A timeline needs a file with samples.');
     this.scroller = make('div', { class: 'table-scroller' }, this.table, this.more);
     this.element = make('div', { class: 'table-panel' }, this.empty, this.scroller);
     new ResizeObserver(() => this.draw()).observe(this.scroller);
@@ -62,8 +64,9 @@ export class ThreadTable {
     this.empty.hidden = timeline !== null;
     this.scroller.hidden = timeline === null;
     if (!timeline) return;
-    const key = `${this.model.state.measure} ${this.limit}`;
-    if (key !== this.made) this.build();
+    const columns = this.stripColumns();
+    const key = `${this.model.state.measure} ${this.limit} ${columns.size}`;
+    if (key !== this.made) this.build(columns);
     this.made = key;
     const chosen = this.model.state.threads;
     const wanted = chosen ? new Set(chosen) : null;
@@ -75,17 +78,21 @@ export class ThreadTable {
     this.draw();
   }
 
-  build() {
-    const columns = stripColumns(this.model);
+  stripColumns() {
+    return stripColumns(this.model, 'threads', this.lines[0]?.strip.canvas.clientWidth || this.scroller.clientWidth / 2);
+  }
+
+  /** @param {ReturnType<typeof stripColumns>} columns */
+  build(columns) {
     this.lines = [];
     const rows = [];
     let left = this.limit;
     for (const process of processRows(this.model.profile, columns.totals)) {
       if (left <= 0) break;
       const whole = columns.totals;
-      rows.push(this.row(processText(process), process.threads, whole, sumColumns(columns, process.threads), 'process'));
+      rows.push(this.row(processText(process), process.threads, whole, sumColumns(columns, process.threads), 'process', columns.size));
       for (const thread of process.threads.slice(0, left)) {
-        rows.push(this.row(threadText(this.model.profile.threads[thread]), [thread], whole, columns.byThread[thread], 'thread'));
+        rows.push(this.row(threadText(this.model.profile.threads[thread]), [thread], whole, columns.byThread[thread], 'thread', columns.size));
       }
       left -= process.threads.length;
     }
@@ -101,12 +108,13 @@ export class ThreadTable {
    * @param {Float64Array} totals
    * @param {Float32Array} values
    * @param {string} className
+   * @param {number} size buckets of a column
    * @returns {HTMLElement}
    */
-  row(text, threads, totals, values, className) {
+  row(text, threads, totals, values, className, size) {
     const strip = new TimeStrip(this.model, className === 'process' ? STRIP_HEIGHT + 6 : STRIP_HEIGHT);
     const box = make('input', { type: 'checkbox', 'aria-label': `count ${text}`, onchange: () => this.choose(threads, box.checked) });
-    this.lines.push({ strip, values, box, threads });
+    this.lines.push({ strip, values, size, box, threads });
     let weight = 0;
     let whole = 0;
     for (const thread of threads) weight += totals[thread];
@@ -119,7 +127,7 @@ export class ThreadTable {
   draw() {
     const heights = { process: 0 };
     for (const { values } of this.lines) heights.process = Math.max(heights.process, maximum(values));
-    for (const { strip, values } of this.lines) strip.show(values, heights.process);
+    for (const { strip, values, size } of this.lines) strip.show({ size, layers: [{ values, colour: null }] }, heights.process);
   }
 
   /**

@@ -1,23 +1,33 @@
 // The strip above all views: weight over time, the range that is selected, and what the selection is.
-import { weightColumns } from './sample_filter.js';
+import { bucketsPerColumn, weightColumns } from './sample_filter.js';
+import { LIGHT_PALETTE } from './colour_rules.js';
 import { afterPicture, make } from './page_elements.js';
+import { paletteOf } from './page_theme.js';
 import { rangeText, timeMarks } from './time_axis.js';
 import { TimeStrip } from './time_strip.js';
 import { shownText } from './shown_names.js';
 
-/** Columns that weights are added up in. */
+/** Most columns that weights are added up in. */
 export const STRIP_COLUMNS = 600;
 
 /**
- * Weights of the strips; the same for all that show them.
+ * Weights of strips of a width.
  * @param {import('./page_model.js').PageModel} model
+ * @param {string} name of those that share them
+ * @param {number} width in pixels
  * @returns {ReturnType<typeof weightColumns>}
  */
-export function stripColumns(model) {
-  const { measure } = model.state;
-  const buckets = /** @type {Timeline} */ (model.profile.timeline).buckets;
-  return model.memory.of('columns', [measure],
-    () => weightColumns(model.profile, measure, Math.max(1, Math.min(STRIP_COLUMNS, buckets))));
+export function stripColumns(model, name, width) {
+  const { profile, colouring } = model;
+  const timeline = /** @type {Timeline} */ (profile.timeline);
+  const size = bucketsPerColumn(timeline, Math.min(STRIP_COLUMNS, Math.max(1, Math.floor(width))));
+  const { measure, colour } = model.state;
+  const others = LIGHT_PALETTE.kinds.length - 1;
+  return model.memory.of(`columns ${name}`, [measure, colour, size], () => {
+    const { fn } = profile.tree;
+    const kinds = colouring.kind;
+    return weightColumns(profile, measure, size, (row) => kinds[fn[timeline.node[row]]] ?? others);
+  });
 }
 
 export class TimeOverview {
@@ -71,11 +81,13 @@ export class TimeOverview {
 
   showStrip() {
     if (this.ready) {
-      const { all } = stripColumns(this.model);
-      this.strip.show(all, maximum(all));
+      const { all, byKind, size } = stripColumns(this.model, 'overview', this.strip.canvas.clientWidth);
+      const colours = paletteOf(this.model.state).kinds;
+      const layers = byKind.flatMap((values, kind) => (values ? [{ values, colour: colours[kind] }] : []));
+      this.strip.show({ size, layers }, maximum(all));
       return;
     }
-    this.strip.show(new Float32Array(1), 1);
+    this.strip.show({ size: 1, layers: [] }, 1);
     afterPicture(() => {
       if (this.ready) return;
       this.ready = true;

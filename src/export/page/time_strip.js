@@ -6,6 +6,13 @@ import { bucketAt } from './time_axis.js';
 /** A drag of fewer pixels is a click, which takes the range away. */
 const LEAST_DRAG = 4;
 
+/**
+ * Bars, layer upon layer.
+ * @typedef {object} StripColumns
+ * @property {number} size buckets of a column
+ * @property {{values: Float32Array, colour: string | null}[]} layers null: the colour of strips
+ */
+
 export class TimeStrip {
   /**
    * @param {import('./page_model.js').PageModel} model
@@ -16,8 +23,8 @@ export class TimeStrip {
     this.height = height;
     this.canvas = make('canvas', { class: 'time-strip', 'aria-hidden': 'true' });
     this.canvas.style.height = `${height}px`;
-    /** @type {Float32Array} */
-    this.values = new Float32Array(0);
+    /** @type {StripColumns} */
+    this.columns = { size: 1, layers: [] };
     this.highest = 0;
     /** @type {number | null} place where a drag began */
     this.from = null;
@@ -30,11 +37,11 @@ export class TimeStrip {
   }
 
   /**
-   * @param {Float32Array} values by column
+   * @param {StripColumns} columns
    * @param {number} highest what a bar of full height stands for
    */
-  show(values, highest) {
-    this.values = values;
+  show(columns, highest) {
+    this.columns = columns;
     this.highest = highest;
     this.draw();
   }
@@ -50,16 +57,22 @@ export class TimeStrip {
     const palette = paletteOf(this.model.state);
     const timeline = this.model.profile.timeline;
     const range = this.model.state.range;
-    const part = width / Math.max(1, this.values.length);
-    const edges = range && timeline
-      ? [(range[0] / timeline.buckets) * width, ((range[1] + 1) / timeline.buckets) * width] : null;
-    context.fillStyle = palette.bar;
-    for (let k = 0; k < this.values.length; k++) {
-      if (this.values[k] === 0) continue;
-      const size = Math.max(1, (this.values[k] / this.highest) * (this.height - 2));
-      const outside = edges && ((k + 0.5) * part < edges[0] || (k + 0.5) * part > edges[1]);
-      context.globalAlpha = outside ? 0.3 : 1;
-      context.fillRect(k * part, this.height - size, Math.max(part - (part > 3 ? 1 : 0), 0.75), size);
+    const buckets = timeline ? timeline.buckets : 1;
+    const edges = range && timeline ? [(range[0] / buckets) * width, ((range[1] + 1) / buckets) * width] : null;
+    /** A bar ends where the next one begins, at a pixel of the screen. @type {(column: number) => number} */
+    const placeOf = (column) => Math.round((Math.min(buckets, column * this.columns.size) / buckets) * width * ratio) / ratio;
+    const heights = new Float32Array(this.columns.layers[0]?.values.length ?? 0);
+    for (const { values, colour } of this.columns.layers) {
+      context.fillStyle = colour ?? palette.bar;
+      for (let k = 0; k < values.length; k++) {
+        if (values[k] === 0) continue;
+        const [left, right] = [placeOf(k), placeOf(k + 1)];
+        const size = Math.max(heights[k] === 0 ? 1 : 0, (values[k] / this.highest) * (this.height - 2));
+        const middle = (left + right) / 2;
+        context.globalAlpha = edges && (middle < edges[0] || middle > edges[1]) ? 0.3 : 1;
+        context.fillRect(left, this.height - heights[k] - size, Math.max(right - left, 1 / ratio), size);
+        heights[k] += size;
+      }
     }
     context.globalAlpha = 1;
     if (edges) paintRange(context, palette.range, edges, this.height);

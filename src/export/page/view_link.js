@@ -1,15 +1,17 @@
 // The state of the views as the fragment of a link, and back. Unknown or bad parts are passed over.
+import { isWholeMachine } from './rooted_tree.js';
 
 /** @type {ViewState} */
 export const START_STATE = {
-  view: 'flame', direction: 'down', inverted: false, merged: false, colour: 'module', measure: 0, side: 0,
+  view: 'flame', direction: 'down', inverted: false, merged: false, root: 'none', colour: 'module', measure: 0, side: 0,
   query: '', regex: false, zoom: [], window: null, fn: -1, range: null, threads: null, sort: 'self',
   ascending: false, theme: 'auto',
 };
 
 const VIEWS = ['flame', 'sandwich', 'functions', 'timeline'];
 const COLOURS = ['module', 'mode', 'change'];
-const SORTS = ['name', 'module', 'self', 'total', 'change', 'verdict'];
+const SORTS = ['name', 'module', 'self', 'total', 'change', 'change-self', 'verdict'];
+const ROOTS = ['none', 'process', 'thread'];
 const THEMES = ['auto', 'light', 'dark'];
 /** A path in a link is no longer than the deepest callstack that is stored. */
 const LONGEST_PATH = 70000;
@@ -21,7 +23,8 @@ const LONGEST_PATH = 70000;
  */
 export function startState(profile) {
   const differential = profile.sides.length > 1;
-  return { ...START_STATE, side: differential ? 1 : 0, colour: differential ? 'change' : 'module' };
+  return { ...START_STATE, side: differential ? 1 : 0, colour: differential ? 'change' : 'module', sort: differential ? 'change' : 'self',
+    root: isWholeMachine(profile) ? 'process' : 'none' };
 }
 
 /**
@@ -38,6 +41,7 @@ export function linkOfState(state, profile) {
   put('up', state.direction === 'up' ? 1 : 0, 0);
   put('inverted', state.inverted ? 1 : 0, 0);
   put('merged', state.merged ? 1 : 0, 0);
+  put('root', state.root, start.root);
   put('colour', state.colour, start.colour);
   put('measure', state.measure, 0);
   put('side', state.side, start.side);
@@ -68,12 +72,14 @@ export function stateOfLink(fragment, profile) {
     direction: link.get('up') === '1' ? 'up' : 'down',
     inverted: link.get('inverted') === '1',
     merged: link.get('merged') === '1',
+    root: profile.timeline && !differential ? oneOf(link.get('root'), ROOTS, start.root) : 'none',
     colour: oneOf(link.get('colour'), differential ? COLOURS : COLOURS.slice(0, 2), start.colour),
     measure: indexOf(link.get('measure'), profile.measures.length, 0),
     side: differential ? indexOf(link.get('side'), 2, start.side) : 0,
     query: link.get('search') ?? '',
     regex: link.get('regex') === '1',
-    zoom: listOf(link.get('zoom'), profile.functionCount) ?? [],
+    // Processes and threads have numbers behind those of the functions.
+    zoom: listOf(link.get('zoom'), profile.functionCount + 2 * profile.threads.length) ?? [],
     window: windowOf(link.get('window')),
     fn: indexOf(link.get('fn'), profile.functionCount, -1),
     range: rangeOf(link.get('range'), profile.timeline),

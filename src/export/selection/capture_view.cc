@@ -11,6 +11,10 @@ std::string_view CaptureView::fact(std::string_view key) const {
   return {};
 }
 
+symbols::SymbolIndex::Facts CaptureView::address_facts() const {
+  return {fact(kSyntheticFramesKey) == "1", has_return_addresses(), unwound};
+}
+
 bool CaptureView::aggregated() const {
   return fact(kAggregatedKey) == "1";
 }

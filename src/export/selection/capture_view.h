@@ -13,6 +13,7 @@
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 #include "stackpack/sample_cursor.h"
+#include "symbols/symbol_index.h"
 
 namespace stackpack::exporting {
 
@@ -51,6 +52,9 @@ struct CaptureView {
   std::vector<LossCounter> losses;  ///< of the whole capture
   std::string source_kind;          ///< "perf", "etl", ...
   std::uint64_t source_count = 0;   ///< captures of a merged file; 0: it is none
+  bool unwound = false;             ///< user frames were found by unwind tables
+  /// Of a merged file: the first process number of each source, ascending.
+  std::vector<std::uint64_t> source_firsts;
   /// One where nobody counted.
   [[nodiscard]] std::uint64_t samples_of_event(std::size_t event) const {
     return event < event_samples.size() ? event_samples[event] : 1;
@@ -61,6 +65,9 @@ struct CaptureView {
   /// Whether callers are recorded as return addresses, as sampling kernels do. What other profilers
   /// exported has addresses within the calling instruction already.
   [[nodiscard]] bool has_return_addresses() const { return !aggregated(); }
+
+  /// What is to be known for looking up addresses.
+  [[nodiscard]] symbols::SymbolIndex::Facts address_facts() const;
 
   /// The value of a metadata key; empty when there is none.
   [[nodiscard]] std::string_view fact(std::string_view key) const;

@@ -23,7 +23,7 @@ std::uint32_t LaneSamples::lane_of(const SummedSample& sample) const {
 }
 
 SummedFields LaneSamples::fields_of_lane() const {
-  return {.weight = selection_.weighted(), .stack = true, .by_time = true};
+  return {.weight = selection_.choice().any_weighted(), .stack = true, .by_time = true};
 }
 
 Status LaneSamples::find_lanes() {
@@ -56,7 +56,7 @@ Status LaneSamples::find_lanes() {
 
 std::size_t LaneSamples::first_to_show() const {
   const auto place = [this](const Lane& lane) {
-    return std::tuple(lane.event == selection_.main_event(), lane.samples);
+    return std::tuple(lane.event == selection_.choice().main_event(), lane.samples);
   };
   const auto best =
       std::max_element(lanes_.begin(), lanes_.end(),

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "export/selection/file_name.h"
-#include "export/selection/name_pattern.h"
+#include "query/name_pattern.h"
 
 namespace stackpack::exporting {
 
@@ -25,7 +25,8 @@ ModuleFilter::ModuleFilter(const CaptureView& view, const symbols::SymbolIndex& 
       active_(!filter.modules.empty() || !filter.excluded_modules.empty()),
       some_needed_(!filter.modules.empty()) {
   const auto fits = [](const Module& module, const std::vector<std::string>& patterns) {
-    return fits_any(module.path, patterns) || fits_any(file_name_of(module), patterns);
+    return query::fits_any(module.path, patterns) ||
+           query::fits_any(file_name_of(module), patterns);
   };
   for (std::size_t i = 0; active_ && i < view.modules.size(); ++i) {
     needed_.push_back(fits(view.modules[i], filter.modules));
@@ -37,7 +38,8 @@ bool ModuleFilter::runs_through(const PlacedStack& place, std::span<const Frame>
   bool wanted = !some_needed_;
   for (std::size_t i = 0; i < leaf_first.size(); ++i) {
     const CodeLocation location =
-        symbols_.locate(leaf_first[i], place.pid, place.time_ns, address_use(leaf_first, i));
+        symbols_.locate(leaf_first[i], place.pid, place.time_ns,
+                        symbols_.use_of(leaf_first, i, place.pid, place.time_ns));
     bool needed = false;
     bool excluded = false;
     if (location.module != nullptr) {
@@ -45,8 +47,8 @@ bool ModuleFilter::runs_through(const PlacedStack& place, std::span<const Frame>
       needed = needed_[row];
       excluded = excluded_[row];
     } else if (!location.has_address) {
-      needed = fits_any(location.name, filter_.modules);
-      excluded = fits_any(location.name, filter_.excluded_modules);
+      needed = query::fits_any(location.name, filter_.modules);
+      excluded = query::fits_any(location.name, filter_.excluded_modules);
     }
     if (excluded) {
       return false;

@@ -96,6 +96,7 @@ Result<CaptureView> view_of(const Reader& reader) {
   }
   view.losses = reader.statistics().losses;
   view.source_kind = reader.statistics().source_kind;
+  view.unwound = reader.statistics().samples.unwound != 0;
   for (LossCounter& loss : view.losses) {
     make_valid(loss.name);
   }
@@ -105,6 +106,11 @@ Result<CaptureView> view_of(const Reader& reader) {
     return sources.error();
   }
   view.source_count = sources->size();
+  std::uint64_t next_pid = 1;
+  for (const MergedSource& source : *sources) {
+    view.source_firsts.push_back(next_pid);
+    next_pid += source.pids.size();
+  }
   view.stack_count = reader.stack_count();
   view.has_samples = reader.has_samples();
   if (!view.has_samples) {

@@ -36,8 +36,8 @@ SampleGrouper::SampleGrouper(SampleSelection& selection, GroupBy by, std::size_t
 }
 
 GroupKey SampleGrouper::key_of(const SelectedSample& sample) const {
-  return {by_.event ? sample.event : 0, sample.stack, by_.context ? sample.context : 0,
-          by_.track ? sample.track : 0};
+  return {by_.event ? selection_.choice().joined(sample.event) : 0, sample.stack,
+          by_.context ? sample.context : 0, by_.track ? sample.track : 0};
 }
 
 GroupKey SampleGrouper::key_of(const SummedSample& sample) const {

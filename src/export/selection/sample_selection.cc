@@ -5,13 +5,14 @@
 #include <limits>
 
 #include "core/index_table.h"
-#include "export/selection/event_choice.h"
-#include "export/selection/name_pattern.h"
 #include "export/selection/saturating.h"
+#include "query/name_pattern.h"
 
 namespace stackpack::exporting {
 
 namespace {
+
+using query::fits_any;
 
 constexpr std::size_t kBlockSamples = 4096;
 constexpr Error kNotInFile{ErrorCode::kCorrupt, kNoOffset,
@@ -36,26 +37,34 @@ SummedSample summed(const StoredSample& sample, std::uint64_t count, std::uint32
 
 }  // namespace
 
-SampleSelection::SampleSelection(const CaptureView& view, const ExportOptions& options)
+SampleSelection::SampleSelection(const CaptureView& view, const ExportOptions& options,
+                                 EventChoice choice, bool leaves_idle_out)
     : view_(view),
       options_(options),
       process_lives_(view.processes),
       thread_lives_(view.threads),
-      symbols_(view.processes, view.modules, view.names,
-               {view.fact(kSyntheticFramesKey) == "1", view.has_return_addresses()}),
+      symbols_(view.processes, view.modules, view.names, view.address_facts()),
+      choice_(std::move(choice)),
+      leaves_idle_out_(leaves_idle_out),
       module_filter_(view, symbols_, options.filter) {
   query_.pid = options.filter.pid;
   query_.tid = options.filter.tid;
-  weighted_ = options.weight == ExportWeight::kPeriod ||
-              (options.weight == ExportWeight::kAuto && aggregated());
 }
 
 Result<std::unique_ptr<SampleSelection>> SampleSelection::create(const CaptureView& view,
-                                                                 const ExportOptions& options) {
-  std::unique_ptr<SampleSelection> selection(new SampleSelection(view, options));
-  if (const Status status = selection->choose_events(); !status) {
-    return status.error();
+                                                                 const ExportOptions& options,
+                                                                 const SelectionRules& rules) {
+  auto choice = EventChoice::create(view, options, rules);
+  if (!choice) {
+    return choice.error();
   }
+  const bool reports = rules.is_report || options.format == ExportFormat::kHtml;
+  // Counts do not say which samples were idle.
+  const bool leaves_idle_out =
+      options.filter.idle == IdleSamples::kLeaveOut ||
+      (options.filter.idle == IdleSamples::kAuto && reports && view.has_samples);
+  std::unique_ptr<SampleSelection> selection(
+      new SampleSelection(view, options, std::move(*choice), leaves_idle_out));
   if (!view.has_samples) {
     const Status status = selection->check_counts();
     return status ? Result<std::unique_ptr<SampleSelection>>(std::move(selection))
@@ -72,66 +81,11 @@ Result<std::unique_ptr<SampleSelection>> SampleSelection::create(const CaptureVi
 
 Status SampleSelection::check_counts() const {
   const SampleFilter& filter = options_.filter;
-  return filter.tid || filter.cpu || filter.from || filter.to || filter.no_idle
+  return filter.tid || filter.cpu || filter.from || filter.to || leaves_idle_out_
              ? usage(
                    "the file keeps counts and no samples; it cannot select by thread, processor, "
                    "idleness or time")
              : Status{};
-}
-
-Status SampleSelection::choose_events() {
-  const SampleFilter& filter = options_.filter;
-  event_wanted_.assign(view_.events.size(), false);
-  for (const std::string& pattern : filter.events) {
-    if (std::none_of(view_.events.begin(), view_.events.end(), [&pattern](const Event& event) {
-          return fits_pattern(event.name, pattern);
-        })) {
-      return usage("the file has no event of this name; dump --events lists them");
-    }
-  }
-  for (const std::uint32_t event : events_by_preference(view_)) {
-    const std::string& name = view_.events[event].name;
-    const bool named = filter.events.empty() || fits_any(name, filter.events);
-    event_wanted_[event] = named && !fits_any(name, filter.excluded_events);
-    if (event_wanted_[event]) {
-      candidates_.push_back(event);
-    }
-  }
-  if (candidates_.empty() && !view_.events.empty()) {
-    return usage("every event of the file is excluded");
-  }
-  chooses_event_ = shows_one_event(view_, options_) && candidates_.size() > 1;
-  if (chooses_event_) {
-    want_main_event();
-  }
-  return {};
-}
-
-void SampleSelection::want_main_event() {
-  event_wanted_.assign(view_.events.size(), false);
-  event_wanted_[main_event()] = true;
-}
-
-bool SampleSelection::choose_next_event() {
-  if (!chooses_event_ || candidate_ + 1 == candidates_.size()) {
-    return false;
-  }
-  ++candidate_;
-  want_main_event();
-  return true;
-}
-
-std::vector<EventCount> SampleSelection::events_left_out() const {
-  std::vector<EventCount> others;
-  for (std::uint32_t event = 0; event < view_.events.size() && chooses_event_; ++event) {
-    const bool allowed =
-        std::find(candidates_.begin(), candidates_.end(), event) != candidates_.end();
-    if (allowed && event != main_event() && view_.samples_of_event(event) != 0) {
-      others.push_back({view_.events[event].name,
-                        event < view_.event_samples.size() ? view_.event_samples[event] : 0});
-    }
-  }
-  return others;
 }
 
 Status SampleSelection::find_start() {
@@ -158,7 +112,7 @@ Status SampleSelection::choose_times() {
 }
 
 bool SampleSelection::is_in_file(const StoredSample& sample) const {
-  return sample.event < event_wanted_.size() &&
+  return sample.event < view_.events.size() &&
          (sample.stack == kNoStack || sample.stack < view_.stack_count);
 }
 
@@ -241,8 +195,7 @@ const SampleSelection::ThreadState& SampleSelection::state_of(std::uint32_t pid,
 
 const SampleSelection::ThreadState* SampleSelection::select(const StoredSample& sample) {
   const SampleFilter& filter = options_.filter;
-  if (!event_wanted_[sample.event] || (filter.cpu && *filter.cpu != sample.cpu) ||
-      (filter.no_idle && (sample.flags & kSampleIdle) != 0)) {
+  if (!choice_.wants(sample.event) || (filter.cpu && *filter.cpu != sample.cpu)) {
     return nullptr;
   }
   const ThreadState& state = state_of(sample.pid, sample.tid, sample.time_ns);
@@ -267,6 +220,9 @@ Status SampleSelection::drop_unwanted(std::vector<Row>& block) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < block.size(); ++i) {
     if (wanted[i]) {
+      if (leaves_idle_out_) {
+        is_idle_[kept] = is_idle_[i];
+      }
       block[kept++] = block[i];
     }
   }
@@ -274,9 +230,55 @@ Status SampleSelection::drop_unwanted(std::vector<Row>& block) {
   return {};
 }
 
+// The last of the filters, so that what it drops is what nothing else would have.
+template <typename Row>
+void SampleSelection::drop_idle(std::vector<Row>& block) {
+  if (!leaves_idle_out_) {
+    return;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    const Row& sample = block[i];
+    const bool counts = choice_.joined(sample.event) == choice_.main_event();
+    const double value = counts ? static_cast<double>(value_of(sample)) : 0;
+    if (is_idle_[i] != 0) {
+      idle_samples_ = saturating_sum(idle_samples_, sample.count);
+      idle_value_ += value;
+    } else {
+      kept_value_ += value;
+      block[kept++] = sample;
+    }
+  }
+  block.resize(kept);
+  is_idle_.clear();
+}
+
+void SampleSelection::begin_pass() {
+  is_idle_.clear();
+  idle_samples_ = 0;
+  idle_value_ = 0;
+  kept_value_ = 0;
+}
+
+void SampleSelection::end_pass() {
+  idle_ = {idle_samples_, idle_value_, idle_value_ + kept_value_};
+}
+
+// A sample that is wanted, unless it is idle.
+void SampleSelection::note_idle(const StoredSample& sample) {
+  if (leaves_idle_out_) {
+    is_idle_.push_back((sample.flags & kSampleIdle) != 0 ? 1 : 0);
+  }
+}
+
 Status SampleSelection::for_each(
     const std::function<Status(std::span<const SelectedSample>)>& visit) {
-  return view_.has_samples ? for_each_sample(visit) : for_each_count(visit);
+  begin_pass();
+  const Status status = view_.has_samples ? for_each_sample(visit) : for_each_count(visit);
+  if (status) {
+    end_pass();
+  }
+  return status;
 }
 
 Status SampleSelection::for_each_summed(
@@ -284,12 +286,18 @@ Status SampleSelection::for_each_summed(
   if (!view_.has_samples) {
     return sum_counts(visit);
   }
+  begin_pass();
   SampleScan scan;
   scan.query = query_;
   scan.query.any_order = !fields.by_time;
+  const bool weighs_idle = leaves_idle_out_ && choice_.any_weighted();
   scan.columns = columns_of_filter() | (fields.stack ? kStackColumn : 0U) |
-                 (fields.weight ? kWeightColumn : 0U);
-  return for_each_in_columns(scan, visit);
+                 (fields.weight || weighs_idle ? kWeightColumn : 0U);
+  const Status status = for_each_in_columns(scan, visit);
+  if (status) {
+    end_pass();
+  }
+  return status;
 }
 
 // Of a file that keeps counts.
@@ -301,6 +309,7 @@ Status SampleSelection::sum_counts(
     sums.clear();
     for (const SelectedSample& sample : block) {
       sums.push_back(summed(sample, sample.count, sample.context, sample.track));
+      sums.back().event = choice_.joined(sample.event);
     }
     return visit(sums);
   });
@@ -312,7 +321,7 @@ std::uint32_t SampleSelection::columns_of_filter() const {
   columns |= module_filter_.active() ? kStackColumn : 0U;
   columns |= view_.events.size() > 1 ? kEventColumn : 0U;
   columns |= options_.filter.cpu ? kCpuColumn : 0U;
-  columns |= options_.filter.no_idle ? kFlagsColumn : 0U;
+  columns |= leaves_idle_out_ ? kFlagsColumn : 0U;
   return columns;
 }
 
@@ -323,6 +332,7 @@ Status SampleSelection::pass_on(std::vector<Row>& block,
   if (const Status status = drop_unwanted(block); !status) {
     return status;
   }
+  drop_idle(block);
   for (const Row& sample : block) {
     range_.first_ns = range_known_ ? std::min(range_.first_ns, sample.time_ns) : sample.time_ns;
     range_.last_ns = std::max(range_.last_ns, sample.time_ns);
@@ -347,6 +357,7 @@ Status SampleSelection::for_each_sample(
       }
       if (const ThreadState* const state = select(sample)) {
         block.push_back({{sample}, 1, state->track, state->context});
+        note_idle(sample);
       }
       if (block.size() == kBlockSamples) {
         status = pass_on(block, visit);
@@ -383,6 +394,8 @@ Status SampleSelection::for_each_in_columns(
         return false;
       }
       if (const ThreadState* const state = select(sample)) {
+        note_idle(sample);
+        sample.event = choice_.joined(sample.event);
         block.push_back(summed(sample, 1, state->context, state->track));
       }
       if (block.size() == kBlockSamples) {

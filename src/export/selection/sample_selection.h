@@ -15,6 +15,7 @@
 
 #include "capture/life_index.h"
 #include "export/selection/capture_view.h"
+#include "export/selection/event_choice.h"
 #include "export/selection/module_filter.h"
 #include "stackpack/export.h"
 #include "symbols/symbol_index.h"
@@ -52,7 +53,7 @@ struct SummedSample {
   std::uint64_t count = 1;  ///< as of SelectedSample
   StackId stack = kNoStack;
   std::uint32_t context = 0;
-  std::uint32_t event = 0;
+  std::uint32_t event = 0;  ///< the row that stands for all that count the same
   std::uint32_t track = 0;
 };
 
@@ -78,7 +79,8 @@ class SampleSelection {
  public:
   /// Errors: kUsage when options ask for what the capture cannot have.
   static Result<std::unique_ptr<SampleSelection>> create(const CaptureView& view,
-                                                         const ExportOptions& options);
+                                                         const ExportOptions& options,
+                                                         const SelectionRules& rules = {});
 
   /// The samples in time order, in blocks. An error from `visit` ends the pass.
   /// Errors: those of the reader, of `visit`; kCorrupt when a sample names what is not there.
@@ -111,30 +113,28 @@ class SampleSelection {
 
   /// What a sample counts for under the options.
   [[nodiscard]] std::uint64_t value_of(const SelectedSample& sample) const {
-    return weighted_ ? sample.weight : sample.count;
+    return choice_.weighted(sample.event) ? sample.weight : sample.count;
   }
   [[nodiscard]] std::uint64_t value_of(const SummedSample& sample) const {
-    return weighted_ ? sample.weight : sample.count;
+    return choice_.weighted(sample.event) ? sample.weight : sample.count;
   }
-  [[nodiscard]] bool weighted() const { return weighted_; }
+  /// Of a group of samples whose key has the event where samples have weights.
+  template <typename Group>
+  [[nodiscard]] std::uint64_t value_of_group(const Group& group) const {
+    return choice_.weighted(group.key.event) ? group.weight : group.count;
+  }
+  /// Which events it is about, and what samples of each count for.
+  [[nodiscard]] const EventChoice& choice() const { return choice_; }
+
+  /// Of the latest pass that reached its end.
+  [[nodiscard]] const IdleLeftOut& idle_left_out() const { return idle_; }
 
   /// True for an imported profile: one sample stands for as many as its weight says.
   [[nodiscard]] bool aggregated() const { return view_.aggregated(); }
 
-  /// The event which a view that shows one shows first.
-  [[nodiscard]] std::uint32_t main_event() const {
-    return candidates_.empty() ? 0 : candidates_[candidate_];
-  }
-  /// True when the selection is about main_event() alone because the options left the choice.
-  [[nodiscard]] bool chose_event() const { return chooses_event_; }
   /// Goes on to the next event that could be chosen, since the filters leave no sample of this one.
-  /// False when there is none.
-  bool choose_next_event();
-  /// The events which the choice left out.
-  [[nodiscard]] std::vector<EventCount> events_left_out() const;
-
-  /// Whether samples of that row of the event table are wanted.
-  [[nodiscard]] bool wants_event(std::uint32_t event) const { return event_wanted_[event]; }
+  /// False when there is none, or when idle threads alone have this one.
+  bool choose_next_event() { return idle_.samples == 0 && choice_.choose_next(); }
 
  private:
   // What is known of a thread in the time from valid_from on.
@@ -146,15 +146,19 @@ class SampleSelection {
     bool wanted = false;
   };
 
-  SampleSelection(const CaptureView& view, const ExportOptions& options);
+  SampleSelection(const CaptureView& view, const ExportOptions& options, EventChoice choice,
+                  bool leaves_idle_out);
   Status find_start();
   Status check_counts() const;
-  Status choose_events();
-  void want_main_event();
   Status choose_times();
+  void begin_pass();
+  void end_pass();
+  void note_idle(const StoredSample& sample);
   // Row: SelectedSample or SummedSample.
   template <typename Row>
   Status drop_unwanted(std::vector<Row>& block);
+  template <typename Row>
+  void drop_idle(std::vector<Row>& block);
   template <typename Row>
   Status pass_on(std::vector<Row>& block, const std::function<Status(std::span<const Row>)>& visit);
   Status for_each_count(const std::function<Status(std::span<const SelectedSample>)>& visit);
@@ -180,11 +184,15 @@ class SampleSelection {
   std::uint64_t start_ns_ = 0;
   bool range_known_ = false;
   TimeRange range_;
-  bool weighted_ = false;
-  std::vector<bool> event_wanted_;
-  std::vector<std::uint32_t> candidates_;  // events that the filter allows, the best one first
-  std::size_t candidate_ = 0;
-  bool chooses_event_ = false;
+  EventChoice choice_;
+  bool leaves_idle_out_ = false;
+  IdleLeftOut idle_;
+  // Of the pass that goes on: which samples of the block are idle, where they are to be left out;
+  // what was left out, and what was not.
+  std::vector<std::uint8_t> is_idle_;
+  std::uint64_t idle_samples_ = 0;
+  double idle_value_ = 0;
+  double kept_value_ = 0;
   ModuleFilter module_filter_;
   std::vector<Track> tracks_;
   std::vector<MappingContext> contexts_;

@@ -1,9 +1,13 @@
 #include "formats/etl/etl_format.h"
 
+#include <array>
+#include <iterator>
+#include <string_view>
 #include <vector>
 
 #include "formats/etl/etl_losses.h"
 #include "formats/etl/etl_source.h"
+#include "formats/etl/event/events_not_kept.h"
 #include "formats/etl/file/log_file_header.h"
 #include "formats/etl/trace_facts.h"
 
@@ -37,6 +41,21 @@ Result<capture::ByteAccount> read(capture::CaptureBytes& bytes, capture::Callsta
 
 }  // namespace
 
+// Every name under which this format counts something.
+constexpr auto kAllLossNames = [] {
+  std::array<std::string_view, std::size(kLossNames) + std::size(kEventsNotKept) + 2> names{};
+  std::size_t next = 0;
+  for (const std::string_view name : kLossNames) {
+    names[next++] = name;
+  }
+  for (const std::string_view name : kEventsNotKept) {
+    names[next++] = name;
+  }
+  names[next++] = kItemsNotKept;
+  names[next++] = kMessagesNotKept;
+  return names;
+}();
+
 constinit const capture::SourceFormat source_format = {
     .name = "etl",
     .detect_bytes = kDetectBytes,
@@ -47,7 +66,7 @@ constinit const capture::SourceFormat source_format = {
     .has_sessions = true,
     .has_magic = true,
     .ending = ".etl",
-    .loss_names = kLossNames,
+    .loss_names = kAllLossNames,
     .skip_reasons = kSkipReasons,
 };
 

@@ -67,6 +67,7 @@ namespace skip {
 
 // Of no use to us.
 inline constexpr capture::SkipReason kBuffersWithoutEvents{"buffers_without_events"};
+inline constexpr capture::SkipReason kEventsNotKept{"events_not_kept"};
 
 // Damage.
 inline constexpr capture::SkipReason kSkippedBufferBytes{"skipped_buffer_bytes"};
@@ -132,10 +133,11 @@ inline constexpr std::string_view kLossNames[] = {
     loss::kUnusedTailBytes,
 };
 inline constexpr capture::SkipReason kSkipReasons[] = {
-    skip::kBuffersWithoutEvents, skip::kSkippedBufferBytes, skip::kSkippedTailBytes,
-    skip::kCutBuffers,           skip::kOversizedBuffers,   skip::kUndecodableBuffers,
-    skip::kBuffersEndedEarly,    skip::kBadEventMarkers,    skip::kObsoleteEventHeaders,
-    skip::kBadEventSizes,        skip::kBadExtendedItems,   skip::kUnreadableTraces,
+    skip::kBuffersWithoutEvents, skip::kEventsNotKept,     skip::kSkippedBufferBytes,
+    skip::kSkippedTailBytes,     skip::kCutBuffers,        skip::kOversizedBuffers,
+    skip::kUndecodableBuffers,   skip::kBuffersEndedEarly, skip::kBadEventMarkers,
+    skip::kObsoleteEventHeaders, skip::kBadEventSizes,     skip::kBadExtendedItems,
+    skip::kUnreadableTraces,
 };
 
 }  // namespace stackpack::etl

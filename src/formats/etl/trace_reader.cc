@@ -71,10 +71,13 @@ Status TraceReader::take(const EventView& event, const EventPlace& place) {
   if (use.role == EventRole::kProfile) [[likely]] {  // nothing but itself, either
     return profile_event(event, place, facts, use.role);
   }
+  if (!use.kept) {
+    not_kept_.add(event, place);
+  }
   if (use.method != MethodRole::kNone) [[unlikely]] {
     method_event(event, place, use.method);
   }
-  if (event.cls == EventClass::kKernel && is_doubtful(event, use.role)) [[unlikely]] {
+  if (event.cls == EventClass::kKernel && is_damaged_kind(event, place, use.role)) [[unlikely]] {
     bad_payload(loss::kDoubtfulKernelEvents, place);
   }
   if (!event.extended.empty()) {
@@ -83,6 +86,28 @@ Status TraceReader::take(const EventView& event, const EventPlace& place) {
     }
   }
   return take_by_role(event, place, facts, use);
+}
+
+// A damaged kind of event is a loss, and a payload that looks like a stack's is none: times of
+// their own stand first in page faults, accesses to the registry and others. What tells is whether
+// the event that such a stack would belong to is there.
+bool TraceReader::is_damaged_kind(const EventView& event, const EventPlace& place, EventRole role) {
+  switch (doubt_of(event, role)) {
+    case Doubt::kNone:
+      return false;
+    case Doubt::kSure:
+      return true;
+    case Doubt::kLikeProfile: {
+      const std::uint32_t tid = thread_sampled_by(event);
+      return tid == 0 || (tid != kNoId && threads_.known(tid, place.processor) != 0);
+    }
+    case Doubt::kLikeStack: {
+      const NamedEventPlace named = event_named_by(event);
+      const ThreadNumber thread = threads_.known(named.tid, place.processor);
+      return thread != 0 && window_.has_event(threads_.at(thread).last_event, named.clock);
+    }
+  }
+  return false;
 }
 
 Status TraceReader::halves(const EventView& event, const EventView& following,
@@ -336,6 +361,7 @@ Status TraceReader::next_part() {
 }
 
 Status TraceReader::finish() {
+  not_kept_.report(losses_);
   if (const Status done = extended_.finish(); !done) {
     return done;
   }

@@ -13,6 +13,7 @@
 #include "formats/etl/event/event_kinds.h"
 #include "formats/etl/event/event_place.h"
 #include "formats/etl/event/event_window.h"
+#include "formats/etl/event/events_not_kept.h"
 #include "formats/etl/event_rows.h"
 #include "formats/etl/file/log_file_header.h"
 #include "formats/etl/names/event_titles.h"
@@ -76,6 +77,9 @@ class TraceReader {
   /// The end of the trace; that of the group is the caller's.
   Status finish();
 
+  /// Of the payloads of events of which nothing is kept, those that are not compressed.
+  [[nodiscard]] std::uint64_t bytes_not_kept() const { return not_kept_.bytes(); }
+
   /// Replaces `summary` by the totals; those about buffers and about the group's tables are zero.
   void summarize(TraceSummary& summary) const;
 
@@ -95,6 +99,7 @@ class TraceReader {
   Status extended_event(const EventView& event, const EventPlace& place, EventFacts& facts);
   void method_event(const EventView& event, const EventPlace& place, MethodRole role);
   void table_event(const EventView& event, EventRole role);
+  bool is_damaged_kind(const EventView& event, const EventPlace& place, EventRole role);
   void count_recorder_losses();
   void bad_payload(std::string_view counter, const EventPlace& place);
 
@@ -111,6 +116,7 @@ class TraceReader {
   StackJoin join_;
   StackEvents stack_events_;
   ExtendedStacks extended_;
+  EventsNotKept not_kept_;
   EventTitles& titles_;
   MethodReader methods_;
   std::uint8_t method_names_ = 0;  // NamePlace::source of those that are read again; 0: none are

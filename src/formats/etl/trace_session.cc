@@ -305,6 +305,8 @@ Status TraceSession::finish() {
     if (const Status done = trace->reader->finish(); !done) {
       return done;
     }
+    trace->account.parsed -= trace->reader->bytes_not_kept();
+    trace->account.skipped.add(skip::kEventsNotKept, trace->reader->bytes_not_kept());
   }
   for (const std::unique_ptr<TraceGroup>& group : groups_) {
     if (const Status done = group->finish(sink_.losses()); !done) {

@@ -53,6 +53,12 @@ inline constexpr std::uint64_t kHwIndex = 1U << 17;
 inline constexpr std::uint64_t kCounters = 1U << 19;
 }  // namespace branch_bit
 
+/// Whether the user part of the callstacks comes from branch records. Plain branch history is none.
+constexpr bool uses_branch_stack(std::uint64_t branch_sample_type, std::uint64_t sample_type) {
+  return (branch_sample_type & branch_bit::kCallStack) != 0 &&
+         (sample_type & sample_bit::kCallchain) != 0;
+}
+
 /// Positions of the flag bits of perf_event_attr, from the least significant one of a
 /// little-endian file.
 namespace attr_flag {

@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "formats/perf/not_kept.h"
+
 namespace stackpack::perf {
 
 namespace {
@@ -34,7 +36,7 @@ std::optional<std::uint32_t> AttrTable::add(const Attr& attr, std::uint32_t even
   } else {
     same_layout_ = same_layout_ && layout == rows_.front().layout;
   }
-  rows_.push_back({attr, layout, event});
+  rows_.push_back({attr, layout, event, fields_not_kept(attr)});
   return static_cast<std::uint32_t>(rows_.size() - 1);
 }
 

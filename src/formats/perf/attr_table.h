@@ -23,7 +23,8 @@ class AttrTable {
   struct Row {
     Attr attr;
     SampleLayout layout;
-    std::uint32_t event = 0;  ///< index in the event table of the sink
+    std::uint32_t event = 0;     ///< index in the event table of the sink
+    std::uint64_t not_kept = 0;  ///< fields of its samples, see fields_not_kept()
   };
 
   /// Bounds of what a hostile input can make us keep.

@@ -8,6 +8,9 @@
 #include "capture/dump_unwinder.h"
 #include "capture/read_control.h"
 #include "formats/perf/attr_table.h"
+#include "formats/perf/jit_mappings.h"
+#include "formats/perf/not_kept.h"
+#include "formats/perf/perf_losses.h"
 #include "formats/perf/record.h"
 
 namespace stackpack::perf {
@@ -20,6 +23,12 @@ struct CaptureContext {
   AttrTable attrs{};
   capture::ByteAccount account{};
   std::uint64_t bytes_before = 0;  // of the files and parts that are done
+  JitMappings jit_mappings{};
+  RecordTallies records_not_kept{};
+  struct {
+    std::uint64_t announced = 0;  // by AUX records
+    std::uint64_t there = 0;      // after AUXTRACE records
+  } trace_bytes{};                // of hardware traces
   capture::DumpUnwinder* unwinder = nullptr;
   bool without_samples = false;
 
@@ -33,10 +42,23 @@ struct CaptureContext {
   /// Counts a record that says nothing sensible: its bytes, counted as parsed before, are skipped.
   void reject(const Record& record, capture::SkipReason reason) {
     damage(name_of(reason), 1, record.offset);
+    move_record(record, reason);
+  }
+
+  /// Counts a record that is understood and not kept.
+  void pass_over(const Record& record) {
+    records_not_kept.add(record.type, record.offset);
+    move_record(record, skip::kRecordsNotKept);
+  }
+
+  /// Bytes that were counted as parsed before are skipped.
+  void move_parsed(std::uint64_t bytes, capture::SkipReason reason) {
+    account.parsed -= bytes;
+    account.skipped.add(reason, bytes);
+  }
+  void move_record(const Record& record, capture::SkipReason reason) {
     if (!record.compressed) {
-      const std::uint64_t bytes = kRecordHeaderBytes + record.payload.size();
-      account.parsed -= bytes;
-      account.skipped.add(reason, bytes);
+      move_parsed(kRecordHeaderBytes + record.payload.size(), reason);
     }
   }
 };

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "formats/perf/features.h"
+#include "formats/perf/not_kept.h"
 #include "formats/perf/perf_losses.h"
 #include "formats/perf/record_scan.h"
 #include "formats/perf/record_stream.h"
@@ -127,18 +128,28 @@ Status CaptureReader::read_file(io::ByteSource& source, const FileMagic& magic) 
   if (done) {
     done = read_section(source, data, whole);
   }
-  if (!done) {
-    return done;
+  for (std::size_t i = 0; done && i < symbol_files_.size(); ++i) {
+    done = read_symbol_files(source, symbol_files_[i].first, symbol_files_[i].second);
   }
-  const Result<std::uint64_t> unreferenced =
-      sections_.finish(source, file_bytes_, data, context_.account);
-  if (!unreferenced) {
-    return unreferenced.error();
+  return done ? account_for_sections(source, data, whole) : done;
+}
+
+Status CaptureReader::account_for_sections(io::ByteSource& source, const FileSection& data,
+                                           bool whole) {
+  const bool sound = whole && context_.sink.losses().count(name_of(skip::kFeaturesDamaged)) == 0 &&
+                     context_.sink.losses().count(loss::kRecordHeaderDamaged) == 0;
+  const Result<SectionAccount::Unnamed> unnamed =
+      sections_.finish(source, file_bytes_, data, sound, context_.account);
+  if (!unnamed) {
+    return unnamed.error();
   }
-  if (*unreferenced != 0) {
-    context_.damage(name_of(skip::kUnreferenced), *unreferenced, kNoOffset);
+  if (unnamed->between != 0) {
+    context_.damage(name_of(skip::kUnreferenced), unnamed->between, kNoOffset);
   }
-  return done;
+  if (unnamed->trailing != 0) {
+    context_.notice(name_of(skip::kTrailingBytes), unnamed->trailing, unnamed->trailing_at);
+  }
+  return {};
 }
 
 Status CaptureReader::read_attributes(io::ByteSource& source, const FileHeader& header) {
@@ -213,7 +224,7 @@ Status CaptureReader::read_features(io::ByteSource& source, const FileHeader& he
   const FileSection table{header.data.offset + header.data.size,
                           header.features.count() * kSectionEntryBytes};
   const FileSection present = clip(table, file_bytes_);
-  sections_.parsed(present);
+  sections_.feature_table(present);
   if (present.size < table.size) {
     context_.damage(name_of(skip::kFeaturesDamaged), 1, file_bytes_);
   }
@@ -247,7 +258,11 @@ Status CaptureReader::read_feature(io::ByteSource& source, std::uint32_t feature
     return {};
   }
   if (lists_symbol_files(feature)) {
-    return read_symbol_files(source, feature, section);
+    symbol_files_.push_back({feature, section});  // read when all mappings are known
+    return {};
+  }
+  if (const std::string_view loss = feature_loss(feature); !loss.empty() && section.size != 0) {
+    context_.notice(loss, 1, section.offset);
   }
   if (!is_used_feature(feature) || section.size == 0) {
     sections_.skipped(section, skip::kUnreadSections);

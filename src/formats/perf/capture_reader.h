@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "formats/perf/capture_context.h"
 #include "formats/perf/file_header.h"
@@ -38,11 +40,13 @@ class CaptureReader {
   Status read_symbol_files(io::ByteSource& source, std::uint32_t feature,
                            const FileSection& section);
   Status read_section(io::ByteSource& source, const FileSection& data, bool whole);
+  Status account_for_sections(io::ByteSource& source, const FileSection& data, bool whole);
   Status read_part(Input::Part& part);
 
   CaptureContext context_;
   RecordConverter converter_;
-  SectionAccount sections_;
+  SectionAccount sections_{context_.order};
+  std::vector<std::pair<std::uint32_t, FileSection>> symbol_files_;  // by feature
   std::uint64_t file_bytes_ = 0;
 };
 

@@ -1,8 +1,11 @@
 #include "formats/perf/features.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
 
+#include "formats/perf/not_kept.h"
 #include "formats/perf/record.h"
 #include "formats/perf/simpleperf.h"
 
@@ -126,6 +129,18 @@ bool is_used_feature(std::uint32_t feature) {
           feature <= static_cast<std::uint32_t>(Feature::kEventDescription)) ||
          feature == static_cast<std::uint32_t>(Feature::kClockData) ||
          feature == static_cast<std::uint32_t>(SimpleperfFeature::kMetaInfo);
+}
+
+std::string_view feature_loss(std::uint32_t feature) {
+  constexpr std::uint32_t kDirectory = 24;
+  constexpr std::uint32_t kCompression = 27;
+  if (is_used_feature(feature) || feature == kDirectory || feature == kCompression) {
+    return {};
+  }
+  const auto* const found =
+      std::find_if(std::begin(kFeaturesNotKept), std::end(kFeaturesNotKept),
+                   [&](const NotKept& entry) { return entry.number == feature; });
+  return found != std::end(kFeaturesNotKept) ? found->loss : kOtherFeaturesNotKept;
 }
 
 bool convert_feature(std::uint32_t feature, bytes::ByteCursor content, CaptureContext& context,

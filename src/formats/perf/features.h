@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "bytes/byte_cursor.h"
 #include "formats/perf/capture_context.h"
@@ -32,6 +33,10 @@ inline constexpr std::uint32_t kFeatureBits = 256;
 
 /// Whether convert_feature makes something of it.
 bool is_used_feature(std::uint32_t feature);
+
+/// The name under which a feature section is counted that is not kept; empty: it is, or it says how
+/// the capture is packed.
+std::string_view feature_loss(std::uint32_t feature);
 
 /// Turns one feature section into metadata, build ids or event names.
 /// Result: false when the section ends inside a field; what came before it is kept.

@@ -1,6 +1,11 @@
 #include "formats/perf/perf_format.h"
 
+#include <array>
+#include <iterator>
+#include <string_view>
+
 #include "formats/perf/file_header.h"
+#include "formats/perf/not_kept.h"
 #include "formats/perf/perf_input.h"
 #include "formats/perf/perf_losses.h"
 #include "formats/perf/perf_source.h"
@@ -24,6 +29,28 @@ Result<capture::ByteAccount> read(capture::CaptureBytes& bytes, capture::Callsta
 
 }  // namespace
 
+// Every name under which this format counts something.
+constexpr auto kAllLossNames = [] {
+  constexpr std::size_t kCount = std::size(kLossNames) + std::size(kFieldsNotKept) +
+                                 std::size(kRecordsNotKept) + std::size(kFeaturesNotKept) + 2;
+  std::array<std::string_view, kCount> names{};
+  std::size_t next = 0;
+  for (const std::string_view name : kLossNames) {
+    names[next++] = name;
+  }
+  const auto add = [&](std::span<const NotKept> entries) {
+    for (const NotKept& entry : entries) {
+      names[next++] = entry.loss;
+    }
+  };
+  add(kFieldsNotKept);
+  add(kRecordsNotKept);
+  add(kFeaturesNotKept);
+  names[next++] = kDataMappingsNotKept;
+  names[next++] = kOtherFeaturesNotKept;
+  return names;
+}();
+
 constinit const capture::SourceFormat source_format = {
     .name = "perf",
     .detect_bytes = kDetectBytes,
@@ -35,7 +62,7 @@ constinit const capture::SourceFormat source_format = {
     .has_magic = true,
     .ending = {},
     .has_dumps = true,
-    .loss_names = kLossNames,
+    .loss_names = kAllLossNames,
     .skip_reasons = kSkipReasons,
 };
 

@@ -27,9 +27,17 @@ inline constexpr std::string_view kOverlongSamples = "overlong_samples";
 // Said by the recorder.
 inline constexpr std::string_view kRecorderLostEvents = "recorder_lost_events";
 inline constexpr std::string_view kRecorderLostSamples = "recorder_lost_samples";
+/// AUX records that say so: truncated, with gaps, or overwritten by a collision.
+inline constexpr std::string_view kRecorderLostAux = "recorder_lost_aux";
+/// AUXTRACE_ERROR records: what a decoder of a hardware trace could not make out.
+inline constexpr std::string_view kRecorderTraceErrors = "recorder_trace_errors";
+/// Lists of mappings that took too long to read when the recording began.
+inline constexpr std::string_view kRecorderCutMaps = "recorder_cut_mapping_lists";
 inline constexpr std::string_view kDeferredUnmatched = "deferred_chains_unmatched";
 
-// Notices: nothing was lost.
+// Notices: nothing was lost. What is not kept has its names in not_kept.h.
+inline constexpr std::string_view kSamplesFiltered = "samples_filtered_by_bpf";
+inline constexpr std::string_view kTraceBytesMissing = "hardware_trace_bytes_missing";
 inline constexpr std::string_view kDeferredReleasedEarly = "deferred_chains_released_early";
 inline constexpr std::string_view kThrottle = "throttle_events";
 inline constexpr std::string_view kUnthrottle = "unthrottle_events";
@@ -37,6 +45,7 @@ inline constexpr std::string_view kUnknownContexts = "callchain_unknown_context_
 inline constexpr std::string_view kDumpWithoutChain = "user_stack_dump_without_chain";
 inline constexpr std::string_view kUnreadSampleBytes = "samples_with_unread_bytes";
 inline constexpr std::string_view kCompressedSizeOverflow = "compressed_size_overflow";
+inline constexpr std::string_view kJitMappingsForgotten = "jit_mappings_forgotten";
 
 }  // namespace loss
 
@@ -47,12 +56,14 @@ inline constexpr capture::SkipReason kAuxtraceData{
     "auxtrace_data"};  ///< what follows an AUXTRACE record: hardware traces
 inline constexpr capture::SkipReason kTracingData{
     "tracing_data"};  ///< what follows a TRACING_DATA record
+inline constexpr capture::SkipReason kFieldsNotKept{"sample_fields_not_kept"};
+inline constexpr capture::SkipReason kRecordsNotKept{"records_not_kept"};
 inline constexpr capture::SkipReason kUnreadSections{
     "unread_sections"};  ///< sections of the file header, not asked for
 inline constexpr capture::SkipReason kTrailingText{
     "trailing_text_bytes"};  ///< what perf printed into the pipe at the end
-inline constexpr capture::SkipReason kUnreferenced{
-    "unreferenced_bytes"};  ///< after the last section
+inline constexpr capture::SkipReason kTrailingBytes{
+    "trailing_bytes"};  ///< of a whole file, after its last section
 
 // Damage.
 inline constexpr capture::SkipReason kBadRecords{"bad_records"};
@@ -66,25 +77,48 @@ inline constexpr capture::SkipReason kDamagedBytes{
     "damaged_bytes"};  ///< up to where records begin again
 inline constexpr capture::SkipReason kRecordCut{
     "record_cut"};  ///< of a record that the end of the capture cuts
+inline constexpr capture::SkipReason kUnreferenced{"unreferenced_bytes"};  ///< between sections
 
 }  // namespace skip
 
-/// All of them, for the registry of formats.
+/// All of them but those in not_kept.h, for the registry of formats.
 inline constexpr std::string_view kLossNames[] = {
-    loss::kDataSizeMissing,   loss::kDataSectionCut,          loss::kRecordHeaderDamaged,
-    loss::kBadAttributes,     loss::kEventIdsMissing,         loss::kUnknownCounterIds,
-    loss::kCountersWentBack,  loss::kOutsidePayloadCut,       loss::kOverlongRecords,
-    loss::kOverlongSamples,   loss::kRecorderLostEvents,      loss::kRecorderLostSamples,
-    loss::kDeferredUnmatched, loss::kDeferredReleasedEarly,   loss::kThrottle,
-    loss::kUnthrottle,        loss::kUnknownContexts,         loss::kDumpWithoutChain,
-    loss::kUnreadSampleBytes, capture::kRecordsWithoutCounts, loss::kCompressedSizeOverflow,
+    loss::kDataSizeMissing,
+    loss::kDataSectionCut,
+    loss::kRecordHeaderDamaged,
+    loss::kBadAttributes,
+    loss::kEventIdsMissing,
+    loss::kUnknownCounterIds,
+    loss::kCountersWentBack,
+    loss::kOutsidePayloadCut,
+    loss::kOverlongRecords,
+    loss::kOverlongSamples,
+    loss::kRecorderLostEvents,
+    loss::kRecorderLostSamples,
+    loss::kRecorderLostAux,
+    loss::kRecorderTraceErrors,
+    loss::kRecorderCutMaps,
+    loss::kDeferredUnmatched,
+    loss::kSamplesFiltered,
+    loss::kTraceBytesMissing,
+    loss::kDeferredReleasedEarly,
+    loss::kThrottle,
+    loss::kUnthrottle,
+    loss::kUnknownContexts,
+    loss::kDumpWithoutChain,
+    loss::kUnreadSampleBytes,
+    capture::kRecordsWithoutCounts,
+    loss::kCompressedSizeOverflow,
+    loss::kJitMappingsForgotten,
 };
 inline constexpr capture::SkipReason kSkipReasons[] = {
     skip::kAuxtraceData,
     skip::kTracingData,
+    skip::kFieldsNotKept,
+    skip::kRecordsNotKept,
     skip::kUnreadSections,
     skip::kTrailingText,
-    skip::kUnreferenced,
+    skip::kTrailingBytes,
     skip::kBadRecords,
     skip::kBadSamples,
     skip::kUnknownEventId,
@@ -94,6 +128,7 @@ inline constexpr capture::SkipReason kSkipReasons[] = {
     skip::kCompressedRecordsUnread,
     skip::kDamagedBytes,
     skip::kRecordCut,
+    skip::kUnreferenced,
 };
 
 }  // namespace stackpack::perf

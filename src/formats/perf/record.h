@@ -91,10 +91,12 @@ constexpr bool is_known_record(std::uint32_t type) {
 
 /// Bits of `misc` in a record header.
 inline constexpr std::uint16_t kMiscCpuModeMask = 7;
+inline constexpr std::uint16_t kMiscMapsCut = 1U << 12;      // MMAP, MMAP2: their list is not whole
 inline constexpr std::uint16_t kMiscMmapData = 1U << 13;     // MMAP, MMAP2: not executable
 inline constexpr std::uint16_t kMiscCommExec = 1U << 13;     // COMM: because of an exec
 inline constexpr std::uint16_t kMiscMmapBuildId = 1U << 14;  // MMAP2: a build id, not an inode
 inline constexpr std::uint16_t kMiscBuildIdSize = 1U << 15;  // BUILD_ID: byte 20 is its length
+inline constexpr std::uint16_t kMiscFiltered = 1U << 15;     // LOST_SAMPLES: a filter refused them
 
 inline constexpr std::size_t kRecordHeaderBytes = 8;
 inline constexpr std::size_t kMaxRecordBytes = 65535;

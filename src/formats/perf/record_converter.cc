@@ -23,12 +23,12 @@ Status RecordConverter::convert_other(const Record& record) {
       understood = convert_attribute(record.payload);
       break;
     case RecordType::kHeaderFeature:
-      if (!convert_feature_record(record.payload)) {
+      if (!convert_feature_record(record)) {
         context_.reject(record, skip::kFeaturesDamaged);
       }
       return {};
     case RecordType::kEventUpdate:
-      understood = convert_event_update(record.payload);
+      understood = convert_event_update(record);
       break;
     case RecordType::kCompressed:
     case RecordType::kCompressed2:
@@ -47,6 +47,8 @@ Status RecordConverter::convert_other(const Record& record) {
         context_.reject(record, skip::kUnknownRecordTypes);
       } else if (!fits_tool_record(record.type, record.payload)) {
         context_.reject(record, skip::kBadRecords);
+      } else {
+        pass_tool_record(record);
       }
       return {};
   }
@@ -56,10 +58,47 @@ Status RecordConverter::convert_other(const Record& record) {
   return {};
 }
 
-bool RecordConverter::convert_feature_record(bytes::ByteCursor payload) {
-  const auto feature = payload.read<std::uint64_t>();
-  return payload.ok() && feature < kFeatureBits &&
-         convert_feature(static_cast<std::uint32_t>(feature),
+// Of the perf tool or simpleperf: nothing is kept of it.
+void RecordConverter::pass_tool_record(const Record& record) {
+  bytes::ByteCursor payload = record.payload;
+  switch (static_cast<RecordType>(record.type)) {
+    case RecordType::kFinishedRound:
+    case RecordType::kFinishedInit:
+      return;  // they mark a place, and hold nothing
+    case RecordType::kAuxtraceError:
+      context_.sink.losses().add(loss::kRecorderTraceErrors, LossKind::kRecorder, 1, record.offset);
+      return;
+    case RecordType::kAuxtrace:
+      context_.trace_bytes.there += payload.read<std::uint64_t>();
+      break;
+    default:
+      break;
+  }
+  context_.pass_over(record);
+}
+
+Status RecordConverter::finish() {
+  context_.records_not_kept.report(context_.sink.losses());
+  const auto& bytes = context_.trace_bytes;
+  if (bytes.there < bytes.announced) {
+    context_.notice(loss::kTraceBytesMissing, bytes.announced - bytes.there, kNoOffset);
+  }
+  return samples_.finish();
+}
+
+bool RecordConverter::convert_feature_record(const Record& record) {
+  bytes::ByteCursor payload = record.payload;
+  const auto number = payload.read<std::uint64_t>();
+  if (!payload.ok() || number >= kFeatureBits) {
+    return false;
+  }
+  const auto feature = static_cast<std::uint32_t>(number);
+  const std::string_view loss = feature_loss(feature);
+  if (!loss.empty() && payload.remaining() != 0) {
+    context_.notice(loss, 1, record.offset);
+    context_.move_record(record, skip::kRecordsNotKept);
+  }
+  return convert_feature(feature,
                          bytes::ByteCursor(payload.rest(), payload.offset(), payload.order()));
 }
 
@@ -104,10 +143,14 @@ bool RecordConverter::convert_feature(std::uint32_t feature, bytes::ByteCursor c
 }
 
 // Facts about an event that came too late for its attribute: here, its name.
-bool RecordConverter::convert_event_update(bytes::ByteCursor payload) {
+bool RecordConverter::convert_event_update(const Record& record) {
   constexpr std::uint64_t kName = 2;
+  bytes::ByteCursor payload = record.payload;
   const auto kind = payload.read<std::uint64_t>();
   const auto id = payload.read<std::uint64_t>();
+  if (payload.ok() && kind != kName) {
+    context_.pass_over(record);
+  }
   if (!payload.ok() || kind != kName) {
     return payload.ok();
   }

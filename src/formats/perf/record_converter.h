@@ -37,13 +37,14 @@ class RecordConverter {
   bool convert_feature(std::uint32_t feature, bytes::ByteCursor content);
 
   /// Call once, after the last record.
-  Status finish() { return samples_.finish(); }
+  Status finish();
 
  private:
   Status convert_other(const Record& record);
-  bool convert_feature_record(bytes::ByteCursor payload);
+  void pass_tool_record(const Record& record);
+  bool convert_feature_record(const Record& record);
   bool convert_attribute(bytes::ByteCursor payload);
-  bool convert_event_update(bytes::ByteCursor payload);
+  bool convert_event_update(const Record& record);
 
   CaptureContext& context_;
   SampleConverter samples_;

@@ -27,6 +27,10 @@ std::size_t name_position(std::uint32_t type) {
   }
 }
 
+bool holds_zeros(std::span<const std::byte> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
 // A name with its NUL from `position` to the end. Up to the next multiple of eight bytes anything
 // may follow: the perf tool does not clear what it copied there before. More of it are zeros.
 bool ends_with_name(bytes::ByteCursor body, std::size_t position) {
@@ -36,8 +40,26 @@ bool ends_with_name(bytes::ByteCursor body, std::size_t position) {
     return false;
   }
   body.skip(body.remaining() % kAlignment);
-  const std::span<const std::byte> rest = body.rest();
-  return std::all_of(rest.begin(), rest.end(), [](std::byte b) { return b == std::byte{0}; });
+  return holds_zeros(body.rest());
+}
+
+// An id, and a name in 64 bytes or, of older recorders, in as many as it takes.
+bool is_event_type(bytes::ByteCursor body) {
+  constexpr std::size_t kMostBytes = 72;
+  const std::size_t size = body.size();
+  body.skip(8);  // id
+  const std::size_t room = body.remaining();
+  return size % kAlignment == 0 && size <= kMostBytes && body.read_c_string().size() < room;
+}
+
+// A size alone, or with what it is the size of.
+bool is_tracing_data(bytes::ByteCursor body) {
+  if (body.size() == 4 || body.size() == 8) {
+    return true;
+  }
+  const bool inside = tracing_data_inside(body);
+  body.skip(body.read<std::uint32_t>());
+  return inside && holds_zeros(body.rest());
 }
 
 // An array of `entry_bytes` each after `position` bytes and a u64 that counts them.
@@ -123,6 +145,11 @@ bool may_lack_trailer(std::uint32_t type, bytes::ByteCursor payload) {
 
 }  // namespace
 
+bool tracing_data_inside(bytes::ByteCursor payload) {
+  const auto size = payload.read<std::uint32_t>();
+  return payload.ok() && payload.remaining() >= size;
+}
+
 KernelRecord read_kernel_record(std::uint32_t type, bytes::ByteCursor payload,
                                 const AttrTable::Row& row) {
   KernelRecord record;
@@ -150,9 +177,9 @@ bool fits_tool_record(std::uint32_t type, bytes::ByteCursor payload) {
     case RecordType::kFinishedInit:
       return payload.size() == 0;
     case RecordType::kHeaderEventType:
-      return payload.size() == 72;  // an id and a name of 64 bytes
+      return is_event_type(payload);
     case RecordType::kHeaderTracingData:
-      return payload.size() == 4 || payload.size() == 8;
+      return is_tracing_data(payload);
     case RecordType::kAuxtrace:
     case RecordType::kStat:
       return payload.size() == 40;

@@ -35,4 +35,8 @@ KernelRecord read_kernel_record(std::uint32_t type, bytes::ByteCursor payload,
 /// Whether `payload`, what follows the header of a record of the perf tool, can be one of `type`.
 bool fits_tool_record(std::uint32_t type, bytes::ByteCursor payload);
 
+/// Whether the data of a TRACING_DATA record with this payload lie in the record: u32 size, the
+/// data, zeros. Else as many bytes follow it.
+bool tracing_data_inside(bytes::ByteCursor payload);
+
 }  // namespace stackpack::perf

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "formats/perf/perf_losses.h"
+#include "formats/perf/record_sizes.h"
 
 namespace stackpack::perf {
 
@@ -112,7 +113,11 @@ Result<RecordStream::Step> RecordStream::take_simpleperf(const RecordHeader& hea
     context_.account.skipped.add(skip::kRecordCut, *passed);
     return Step::kEnd;
   }
-  context_.account.parsed += size;
+  if (static_cast<RecordType>(header.type) == RecordType::kSimpleperfEventId) {
+    context_.damage(loss::kEventIdsMissing, 1, offset);
+  }
+  context_.records_not_kept.add(header.type, offset);
+  context_.account.skipped.add(skip::kRecordsNotKept, size);
   return Step::kGoOn;
 }
 
@@ -144,7 +149,8 @@ Result<RecordStream::Step> RecordStream::take_record(const RecordHeader& header,
   auto reason = skip::kAuxtraceData;
   if (static_cast<RecordType>(header.type) == RecordType::kAuxtrace) {
     outside = payload.read<std::uint64_t>();
-  } else if (static_cast<RecordType>(header.type) == RecordType::kHeaderTracingData) {
+  } else if (static_cast<RecordType>(header.type) == RecordType::kHeaderTracingData &&
+             !tracing_data_inside(payload)) {
     outside = payload.read<std::uint32_t>();
     reason = skip::kTracingData;
   }

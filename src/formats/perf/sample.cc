@@ -29,7 +29,7 @@ void read_counters(bytes::ByteCursor& in, const SampleLayout& layout, SampleFiel
     return;
   }
   fields.counter_count = in.read<std::uint64_t>();
-  skip_words(in, layout.read_fixed_words);
+  fields.group_times = take_words(in, layout.read_fixed_words);
   std::uint64_t words = 0;
   const bool fits = bytes::checked_mul(fields.counter_count, layout.read_value_words, words);
   fields.counters = take_words(in, fits ? words : ~std::uint64_t{0});
@@ -79,7 +79,9 @@ void read_tail(bytes::ByteCursor& in, const SampleLayout& layout, bool empty_has
   if (layout.has(sample_bit::kBranchStack)) {
     read_branches(in, layout, empty_has_index, fields);
   }
+  const std::size_t dump_begin = in.position();
   read_dump(in, layout, fields.dump);
+  fields.dump_bytes = in.position() - dump_begin;
   // WEIGHT and WEIGHT_STRUCT are two readings of one field.
   const bool weight = layout.has(sample_bit::kWeight | sample_bit::kWeightStruct);
   skip_words(in, (weight ? 1U : 0U) + (layout.has(sample_bit::kDataSrc) ? 1U : 0U) +
@@ -159,7 +161,9 @@ SampleFit read_sample(bytes::ByteCursor payload, const SampleLayout& layout, Sam
   fields = SampleFields{};
   read_fixed_fields(in, layout, fields);
   if (layout.has(sample_bit::kRead)) {
+    const std::size_t begin = in.position();
     read_counters(in, layout, fields);
+    fields.read_bytes = in.position() - begin;
   }
   if (layout.has(sample_bit::kCallchain)) {
     fields.chain_entries = in.read<std::uint64_t>();
@@ -169,6 +173,7 @@ SampleFit read_sample(bytes::ByteCursor payload, const SampleLayout& layout, Sam
       sample_bit::kIdentifier | sample_bit::kIp | sample_bit::kTid | sample_bit::kTime |
       sample_bit::kAddr | sample_bit::kId | sample_bit::kStreamId | sample_bit::kCpu |
       sample_bit::kPeriod | sample_bit::kRead | sample_bit::kCallchain;
+  fields.tail_begin = in.position();
   if ((layout.sample_type & ~kUpToChain) == 0) {
     return fit_of(in);
   }

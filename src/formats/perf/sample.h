@@ -40,6 +40,10 @@ struct SampleLayout {
 
 SampleLayout layout_of(const Attr& attr);
 
+inline bool uses_branch_stack(const SampleLayout& layout) {
+  return uses_branch_stack(layout.branch_sample_type, layout.sample_type);
+}
+
 /// The fields of a SAMPLE that we use. Cursors and spans point into the record.
 struct SampleFields {
   std::uint64_t ip = 0;
@@ -55,6 +59,10 @@ struct SampleFields {
   std::uint64_t branch_count = 0;
   bytes::ByteCursor branches{{}, 0};  ///< branch_count times {u64 from, to, flags}, newest first
   UserStackDump dump;
+  std::uint64_t dump_bytes = 0;          ///< of the fields that hold it
+  std::uint64_t read_bytes = 0;          ///< of READ
+  bytes::ByteCursor group_times{{}, 0};  ///< READ of a group: read_fixed_words of them
+  std::size_t tail_begin = 0;            ///< where the fields after CALLCHAIN begin in the payload
 };
 
 /// The value of a counter as a sample carries it, counted since its event began.

@@ -36,12 +36,6 @@ Sample sample_of(const SampleFields& fields, std::uint32_t event) {
   return sample;
 }
 
-// Whether the user part of the stacks comes from branch records. Plain branch history is no stack.
-bool uses_branch_stack(const SampleLayout& layout) {
-  return (layout.branch_sample_type & branch_bit::kCallStack) != 0 &&
-         layout.has(sample_bit::kCallchain);
-}
-
 }  // namespace
 
 // Of a sample that was read in part, the dump alone may have bytes that are not there.
@@ -74,6 +68,9 @@ Status SampleConverter::convert_sample(const Record& record) {
     context_.reject(record, skip::kBadSamples);
     return {};
   }
+  if (fit == SampleFit::kExact && row->not_kept != 0) [[unlikely]] {
+    not_kept_.add(context_, *row, record, fields_);
+  }
   counts_ = layout.reads_counters;
   if (counts_ && !count_events(record, layout)) [[unlikely]] {
     return {};
@@ -91,8 +88,11 @@ Status SampleConverter::convert_sample(const Record& record) {
     return emit_known(sample, memo);
   }
   chain_.decode(fields_.chain, fields_.chain_entries, mode);
-  if (fit == SampleFit::kSlack && !accept_slack(record, layout)) {
-    return {};
+  if (fit == SampleFit::kSlack) [[unlikely]] {
+    if (!accept_slack(record, layout)) {
+      return {};
+    }
+    not_kept_.add(context_, *row, record, fields_);
   }
   if (notices_unknown_context(record)) [[unlikely]] {
     memo = {};  // every such entry counts
@@ -347,6 +347,7 @@ Status SampleConverter::convert_deferred(const Record& record) {
 }
 
 Status SampleConverter::finish() {
+  not_kept_.report(context_);
   while (const std::optional<WaitingSample> waiting = deferred_.take_oldest()) {
     chain_.restore(waiting->stack());
     Status released = release(*waiting, false);

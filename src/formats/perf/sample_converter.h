@@ -10,6 +10,7 @@
 #include "formats/perf/capture_context.h"
 #include "formats/perf/counter_deltas.h"
 #include "formats/perf/deferred_chains.h"
+#include "formats/perf/field_tallies.h"
 #include "formats/perf/record.h"
 #include "formats/perf/sample.h"
 #include "stackpack/result.h"
@@ -66,6 +67,7 @@ class SampleConverter {
   SampleFields fields_;
   capture::ThreadDump thread_;
   CounterDeltas deltas_;
+  FieldTallies not_kept_;
   bool counts_ = false;                // the sample carries counters
   std::vector<CountedEvent> counted_;  // those of the sample that advanced
   std::uint64_t dumps_without_chain_ = 0;

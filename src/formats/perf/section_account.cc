@@ -37,9 +37,10 @@ Result<bool> is_blank(io::ByteSource& file, FileSection part) {
 
 }  // namespace
 
-Result<std::uint64_t> SectionAccount::finish(io::ByteSource& file, std::uint64_t file_bytes,
-                                             const FileSection& data,
-                                             capture::ByteAccount& account) {
+// The gaps between the ranges outside of `data`, whose bytes go into the account.
+std::vector<FileSection> SectionAccount::gaps_around(const FileSection& data,
+                                                     std::uint64_t file_bytes,
+                                                     capture::ByteAccount& account) {
   std::stable_sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
     return a.section.offset < b.section.offset;
   });
@@ -66,16 +67,53 @@ Result<std::uint64_t> SectionAccount::finish(io::ByteSource& file, std::uint64_t
     }
     gaps.push_back({at, end - at});
   }
-  std::uint64_t unreferenced = 0;
-  for (const FileSection& gap : gaps) {
-    const Result<bool> blank = is_blank(file, gap);
-    if (!blank) {
-      return blank.error();
+  return gaps;
+}
+
+// Whether a gap holds nothing. The first unused row of the feature table, {offset, size}, may still
+// have the place where its section would have begun.
+Result<bool> SectionAccount::is_padding(io::ByteSource& file, std::uint64_t file_bytes,
+                                        FileSection gap) const {
+  constexpr std::uint64_t kRowBytes = 16;
+  constexpr std::uint64_t kOffsetBytes = 8;
+  if (table_end_ != 0 && gap.offset == table_end_ && gap.size != 0 && gap.size % kRowBytes == 0) {
+    std::array<std::byte, kOffsetBytes> offset{};
+    const Status read =
+        io::read_exactly_at(file, gap.offset, offset, "perf: feature table: the file ends inside");
+    if (!read) {
+      return read.error();
     }
-    (*blank ? account.padding : unreferenced) += gap.size;
+    if (bytes::ByteCursor(offset, gap.offset, order_).read<std::uint64_t>() <= file_bytes) {
+      gap.offset += kOffsetBytes;
+      gap.size -= kOffsetBytes;
+    }
   }
-  account.skipped.add(skip::kUnreferenced, unreferenced);
-  return unreferenced;
+  return is_blank(file, gap);
+}
+
+Result<SectionAccount::Unnamed> SectionAccount::finish(io::ByteSource& file,
+                                                       std::uint64_t file_bytes,
+                                                       const FileSection& data, bool sound,
+                                                       capture::ByteAccount& account) {
+  Unnamed unnamed;
+  const std::vector<FileSection> gaps = gaps_around(data, file_bytes, account);
+  for (const FileSection& gap : gaps) {
+    const Result<bool> padding = is_padding(file, file_bytes, gap);
+    if (!padding) {
+      return padding.error();
+    }
+    if (*padding) {
+      account.padding += gap.size;
+    } else if (sound && &gap == &gaps.back() && table_end_ != 0 && gap.offset > table_end_) {
+      unnamed.trailing = gap.size;
+      unnamed.trailing_at = gap.offset;
+    } else {
+      unnamed.between += gap.size;
+    }
+  }
+  account.skipped.add(skip::kUnreferenced, unnamed.between);
+  account.skipped.add(skip::kTrailingBytes, unnamed.trailing);
+  return unnamed;
 }
 
 }  // namespace stackpack::perf

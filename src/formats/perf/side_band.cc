@@ -15,6 +15,8 @@ namespace stackpack::perf {
 namespace {
 
 constexpr std::size_t kBuildIdBytes = 20;
+// A bit of a mapping's protection that simpleperf adds: its path is that of a symbol file.
+constexpr std::uint32_t kJitSymbolFile = 0x4000;
 
 std::uint64_t known_time(std::uint64_t time) {
   return time != 0 ? time : kUnknownTime;
@@ -97,9 +99,32 @@ bool SideBand::convert_body(const Record& record, bytes::ByteCursor body, std::u
     case RecordType::kThrottle:
     case RecordType::kUnthrottle:
       return convert_losses(record, body);
+    case RecordType::kAux:
+      return convert_aux(record, body);
     default:
-      return true;  // understood, and of no use to stacks
+      context_.pass_over(record);
+      return true;
   }
+}
+
+// A piece of a hardware trace was written.
+bool SideBand::convert_aux(const Record& record, bytes::ByteCursor body) {
+  constexpr std::uint64_t kOverwritten = 2;  // a snapshot: earlier pieces were meant to go
+  constexpr std::uint64_t kLost = 1 | 4 | 8;
+  body.skip(8);  // offset
+  const auto size = body.read<std::uint64_t>();
+  const auto flags = body.read<std::uint64_t>();
+  if (!body.ok()) {
+    return false;
+  }
+  if ((flags & kLost) != 0) {
+    context_.sink.losses().add(loss::kRecorderLostAux, LossKind::kRecorder, 1, record.offset);
+  }
+  if ((flags & kOverwritten) == 0) {
+    context_.trace_bytes.announced += size;
+  }
+  context_.pass_over(record);
+  return true;
 }
 
 bool SideBand::convert_comm(bytes::ByteCursor body, std::uint16_t misc, std::uint64_t time_ns) {
@@ -159,6 +184,7 @@ bool SideBand::convert_mmap(const Record& record, bytes::ByteCursor body, std::u
   module.base = body.read<std::uint64_t>();
   module.size = body.read<std::uint64_t>();
   module.file_offset = body.read<std::uint64_t>();
+  std::uint32_t protection = 0;
   if (static_cast<RecordType>(record.type) == RecordType::kMmap2) {
     if ((record.misc & kMiscMmapBuildId) != 0) {
       const auto size = body.read<std::uint8_t>();
@@ -168,16 +194,26 @@ bool SideBand::convert_mmap(const Record& record, bytes::ByteCursor body, std::u
     } else {
       body.skip(24);  // device, inode, generation
     }
-    body.skip(8);  // protection, flags
+    protection = body.read<std::uint32_t>();
+    body.skip(4);  // flags
   }
   const std::string_view name = body.read_c_string();
   if (!body.ok()) {
     return false;
   }
-  if ((record.misc & kMiscMmapData) != 0) {
-    return true;  // holds no code
+  if ((record.misc & kMiscMapsCut) != 0) {
+    context_.sink.losses().add(loss::kRecorderCutMaps, LossKind::kRecorder, 1, record.offset);
+  }
+  if ((record.misc & kMiscMmapData) != 0) {  // holds no code
+    context_.notice(kDataMappingsNotKept, 1, record.offset);
+    context_.move_record(record, skip::kRecordsNotKept);
+    return true;
   }
   module.start_ns = time_ns;
+  if ((protection & kJitSymbolFile) != 0 &&
+      !context_.jit_mappings.add(name, {module.pid, module.base, module.size, time_ns})) {
+    context_.notice(loss::kJitMappingsForgotten, 1, record.offset);
+  }
   module.path = std::string(image_name(name));
   if (is_kernel_image(name)) {
     note_kernel_reference(name, module.file_offset, context_.sink.system());
@@ -231,10 +267,15 @@ bool SideBand::convert_losses(const Record& record, bytes::ByteCursor body) {
       losses.add(loss::kRecorderLostEvents, LossKind::kRecorder, lost, record.offset);
       break;
     }
-    case RecordType::kLostSamples:
-      losses.add(loss::kRecorderLostSamples, LossKind::kRecorder, body.read<std::uint64_t>(),
-                 record.offset);
+    case RecordType::kLostSamples: {
+      const auto lost = body.read<std::uint64_t>();
+      if ((record.misc & kMiscFiltered) != 0) {
+        context_.notice(loss::kSamplesFiltered, lost, record.offset);
+      } else {
+        losses.add(loss::kRecorderLostSamples, LossKind::kRecorder, lost, record.offset);
+      }
       break;
+    }
     case RecordType::kThrottle:
       context_.notice(loss::kThrottle, 1, record.offset);
       break;

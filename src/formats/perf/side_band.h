@@ -14,7 +14,7 @@ class SideBand {
  public:
   explicit SideBand(CaptureContext& context) : context_(context) {}
 
-  /// `record` has a known kernel type. Records that carry nothing of use are passed over.
+  /// `record` has a known kernel type. Those that are not kept are counted.
   void convert(const Record& record);
 
   /// The content of a BUILD_ID record, from the stream or from the build-id feature: s32 pid,
@@ -23,6 +23,7 @@ class SideBand {
 
  private:
   bool convert_body(const Record& record, bytes::ByteCursor body, std::uint64_t time_ns);
+  bool convert_aux(const Record& record, bytes::ByteCursor body);
   bool convert_comm(bytes::ByteCursor body, std::uint16_t misc, std::uint64_t time_ns);
   bool convert_fork(bytes::ByteCursor body);
   bool convert_exit(bytes::ByteCursor body);

@@ -53,7 +53,28 @@ std::optional<std::uint32_t> process_of_map(std::string_view path) {
                                                                   : std::nullopt;
 }
 
+// Code that was compiled at run time is a process' own, from when it was mapped on.
+bool add_compiled_function(const SymbolFile& file, const Symbol& symbol, CaptureContext& context) {
+  const auto add = [&](const JitMappings::Mapping& mapping) {
+    capture::FunctionFact fact;
+    fact.source = FunctionSource::kSimpleperf;
+    fact.owner = FunctionOwner::kProcess;
+    fact.pid = mapping.pid;
+    fact.start = symbol.address;
+    fact.size = symbol.length;
+    fact.name = symbol.name;
+    fact.time_ns = mapping.start_ns;
+    fact.news = mapping.start_ns == kUnknownTime ? capture::FunctionNews::kExists
+                                                 : capture::FunctionNews::kBegins;
+    context.sink.system().functions().add(fact);
+  };
+  return context.jit_mappings.for_each_at(file.path, symbol.address, symbol.length, add);
+}
+
 void add_function(const SymbolFile& file, const Symbol& symbol, CaptureContext& context) {
+  if (add_compiled_function(file, symbol, context)) {
+    return;
+  }
   capture::FunctionFact fact;
   fact.source = FunctionSource::kSimpleperf;
   fact.start = symbol.address;

@@ -9,6 +9,8 @@
 //                    address, 4 symbol {1 address, 2 length, 3 name}, 6 ELF {1 file offset of the
 //                    lowest address}, 7 kernel module {1 the same in memory}}
 //
+// Symbols of a file that is mapped with bit 0x4000 of the protection set, which the compiler of a
+// run time wrote, have addresses in memory, whatever the type.
 // Symbols are those that occurred in callstacks when the capture was recorded.
 // Source: the description of the file format at the head of simpleperf's record_file_format.h, and
 // its record_file.proto.
@@ -34,7 +36,8 @@ constexpr bool lists_symbol_files(std::uint32_t feature) {
          feature == static_cast<std::uint32_t>(SimpleperfFeature::kFile2);
 }
 
-/// One file of such a section, without its size: its symbols become functions of the capture.
+/// One file of such a section, without its size: its symbols become functions of the capture. All
+/// mappings must be known.
 /// Result: false when it makes no sense; what came before the damage is kept.
 bool convert_symbol_file(std::uint32_t feature, bytes::ByteCursor content, CaptureContext& context);
 

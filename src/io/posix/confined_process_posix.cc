@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -43,15 +44,16 @@ std::int64_t now_ms() {
       .count();
 }
 
-// Lowers a limit, and leaves one that is lower already. False: it is not so.
-bool limit(int resource, std::uint64_t most) {
+// Lowers a limit, and leaves one that is lower already. `hard`: how much more than that cannot be
+// had, whatever the process does. False: it is not so.
+bool limit(int resource, std::uint64_t most, std::uint64_t hard = 0) {
   const auto which = static_cast<__rlimit_resource_t>(resource);
   rlimit value{};
   if (::getrlimit(which, &value) != 0) {
     return false;
   }
   value.rlim_cur = std::min<rlim_t>(value.rlim_cur, most);
-  value.rlim_max = value.rlim_cur;
+  value.rlim_max = std::min<rlim_t>(value.rlim_max, value.rlim_cur + hard);
   return ::setrlimit(which, &value) == 0;
 }
 
@@ -101,27 +103,30 @@ unsigned close_others(std::vector<int> kept) {
   return next;
 }
 
-// False: the process is not as confined as it has to be.
-bool confine(std::span<const int> files, int pipe, const ProcessLimits& limits) {
+// False: the process is not as confined as it has to be. `questions`: as Confinement::questions.
+bool confine(std::vector<int> files, const ProcessLimits& limits, int& questions) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // NOLINT(*-vararg)
   for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGSEGV, SIGBUS, SIGABRT, SIGXCPU}) {
     ::signal(number, SIG_DFL);
   }
   ::signal(SIGXFSZ, SIG_IGN);
   ::unsetenv("DEBUGINFOD_URLS");
-  std::vector<int> kept(files.begin(), files.end());
-  kept.push_back(pipe);
-  const unsigned next = close_others(std::move(kept));
+  const unsigned next = close_others(std::move(files));
   bool done = true;
 #ifndef STACKPACK_SHADOW_MEMORY
   done = limit(RLIMIT_AS, address_space() + limits.memory_bytes);
 #endif
-  done = done && limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, 0) &&
-         limit(RLIMIT_CPU, limits.cpu_seconds) &&
-         limit(RLIMIT_NOFILE, limits.new_files == 0 ? 0 : std::uint64_t{next} + limits.new_files);
+  done =
+      done && limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, 0) &&
+      limit(RLIMIT_CPU, limits.cpu_seconds, 1) &&
+      // One more is the descriptor that questions come in by.
+      limit(RLIMIT_NOFILE, limits.new_files == 0 ? 0 : std::uint64_t{next} + 1 + limits.new_files);
 #ifndef STACKPACK_SHADOW_MEMORY
   // Sanitizers make calls of their own.
-  done = done && (allow_reading_only() || limits.without_filter);
+  const Confinement confinement =
+      confine_calls(limits.new_files == 0 ? OpenCalls::kRefuse : OpenCalls::kAsk);
+  questions = confinement.questions;
+  done = done && (confinement.done || limits.without_filter);
 #endif
   return done;
 }
@@ -139,15 +144,59 @@ ProcessEnd end_of_exit(int code) {
   }
 }
 
-[[noreturn]] void run_confined(std::span<const int> files, int pipe, const ProcessLimits& limits,
-                               const ConfinedProcess::Work& work) {
+// `spent`: all the processor time that it may take.
+ProcessEnd end_of_signal(int number, bool spent) {
+  switch (number) {
+    case SIGXCPU:
+      return ProcessEnd::kOutOfTime;
+    case SIGKILL:
+      return spent ? ProcessEnd::kOutOfTime : ProcessEnd::kKilled;
+    case SIGSEGV:
+    case SIGBUS:
+    case SIGILL:
+    case SIGFPE:
+    case SIGABRT:
+    case SIGSYS:
+    case SIGTRAP:
+      return ProcessEnd::kCrashed;
+    default:
+      return ProcessEnd::kKilled;
+  }
+}
+
+/// The ends of pipes that a confined process has.
+struct ChildEnds {
+  int answer = -1;
+  int start = -1;  ///< at its end when the process may begin
+};
+
+// Says where questions come in, and waits until they are heard. Where nobody could take them there
+// is nobody left then who has that descriptor, and what would ask fails at once.
+bool announce(const ChildEnds& ends, int questions) {
+  if (!write_all(ends.answer, std::as_bytes(std::span(&questions, 1)))) {
+    return false;
+  }
+  std::byte nothing{};
+  while (::read(ends.start, &nothing, 1) < 0 && errno == EINTR) {
+  }
+  ::close(ends.start);
+  ::close(questions);
+  return true;
+}
+
+[[noreturn]] void run_confined(std::vector<int> files, const ChildEnds& ends,
+                               const ProcessLimits& limits, const ConfinedProcess::Work& work) {
   int code = kExitFailed;
   try {
-    if (!confine(files, pipe, limits)) {
+    int questions = -1;
+    if (!confine(std::move(files), limits, questions)) {
       ::_exit(kExitNotConfined);
     }
+    if (!announce(ends, questions)) {
+      ::_exit(kExitFailed);
+    }
     const Result<ConfinedProcess::Bytes> answer = work();
-    if (answer && write_all(pipe, *answer)) {
+    if (answer && write_all(ends.answer, *answer)) {
       code = 0;
     } else if (!answer && answer.error().code == ErrorCode::kResource) {
       code = kExitOutOfMemory;
@@ -162,47 +211,68 @@ ProcessEnd end_of_exit(int code) {
 
 }  // namespace
 
-ConfinedProcess::ConfinedProcess(int pid, Descriptor pipe, const ProcessLimits& limits)
+ConfinedProcess::ConfinedProcess(int pid, Descriptor pipe, Descriptor start,
+                                 const ProcessLimits& limits, OpenFile open)
     : pid_(pid),
       pipe_(std::move(pipe)),
+      start_(std::move(start)),
       limits_(limits),
-      deadline_ms_(now_ms() + std::int64_t{1000} * limits.wall_seconds) {}
+      deadline_ms_(now_ms() + std::int64_t{1000} * limits.wall_seconds),
+      open_(std::move(open)) {}
 
 ConfinedProcess::ConfinedProcess(ConfinedProcess&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       pipe_(std::move(other.pipe_)),
+      start_(std::move(other.start_)),
       limits_(other.limits_),
       deadline_ms_(other.deadline_ms_),
       end_(other.end_),
       stopped_(other.stopped_),
+      head_(std::move(other.head_)),
+      requests_(std::move(other.requests_)),
+      open_(std::move(other.open_)),
+      opened_(other.opened_),
       answer_(std::move(other.answer_)) {}
 
 ConfinedProcess& ConfinedProcess::operator=(ConfinedProcess&& other) noexcept {
   std::swap(pid_, other.pid_);
   std::swap(pipe_, other.pipe_);
+  std::swap(start_, other.start_);
   std::swap(limits_, other.limits_);
   std::swap(deadline_ms_, other.deadline_ms_);
   std::swap(end_, other.end_);
   std::swap(stopped_, other.stopped_);
+  std::swap(head_, other.head_);
+  std::swap(requests_, other.requests_);
+  std::swap(open_, other.open_);
+  std::swap(opened_, other.opened_);
   std::swap(answer_, other.answer_);
   return *this;
 }
 
 ConfinedProcess::~ConfinedProcess() {
-  if (pid_ > 0) {
-    kill_it();
-    reap();
-  }
+  stop(ProcessEnd::kFailed);
 }
 
 Result<ConfinedProcess> ConfinedProcess::start(std::span<const int> files,
-                                               const ProcessLimits& limits, const Work& work) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+                                               const ProcessLimits& limits, const Work& work,
+                                               OpenFile open) {
+  std::array<int, 2> answer{};
+  if (::pipe2(answer.data(), O_CLOEXEC) != 0) {
     return Error{ErrorCode::kResource, kNoOffset, "cannot make a pipe", errno};
   }
-  Descriptor out(ends[0]);
-  const Descriptor in(ends[1]);
+  Descriptor out(answer[0]);
+  const Descriptor in(answer[1]);
+  std::array<int, 2> begin{};
+  if (::pipe2(begin.data(), O_CLOEXEC) != 0) {
+    return Error{ErrorCode::kResource, kNoOffset, "cannot make a pipe", errno};
+  }
+  const Descriptor begin_end(begin[0]);
+  Descriptor begin_signal(begin[1]);
+  // Made before there is a second process, which must not leave this function by an exception.
+  std::vector<int> kept(files.begin(), files.end());
+  kept.push_back(in.get());
+  kept.push_back(begin_end.get());
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) {
@@ -212,67 +282,107 @@ Result<ConfinedProcess> ConfinedProcess::start(std::span<const int> files,
     if (::getppid() != parent) {
       ::_exit(kExitFailed);
     }
-    run_confined(files, in.get(), limits, work);
+    run_confined(std::move(kept), {in.get(), begin_end.get()}, limits, work);
   }
   ::fcntl(out.get(), F_SETFL, O_NONBLOCK);  // NOLINT(*-vararg)
-  return ConfinedProcess(pid, std::move(out), limits);
+  if (limits.new_files == 0) {
+    begin_signal.reset();  // it asks for nothing
+  }
+  return ConfinedProcess(pid, std::move(out), std::move(begin_signal), limits, std::move(open));
 }
 
-void ConfinedProcess::kill_it() {
+void ConfinedProcess::stop(ProcessEnd end) {
+  if (pid_ <= 0) {
+    return;
+  }
+  stopped_ = true;
+  end_ = end;
   ::kill(pid_, SIGKILL);
+  reap();
 }
 
 void ConfinedProcess::reap() {
   int status = 0;
-  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  rusage used{};
+  while (::wait4(pid_, &status, 0, &used) < 0 && errno == EINTR) {
   }
   pid_ = -1;
   pipe_.reset();
+  start_.reset();
+  requests_ = {};
   if (stopped_) {
     return;
   }
   if (WIFEXITED(status)) {
     end_ = end_of_exit(WEXITSTATUS(status));
-  } else {
-    const int number = WTERMSIG(status);
-    end_ = number == SIGXCPU || number == SIGKILL ? ProcessEnd::kOutOfTime : ProcessEnd::kCrashed;
+    return;
   }
+  const auto seconds = static_cast<std::uint64_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                       (used.ru_utime.tv_usec + used.ru_stime.tv_usec >= 1'000'000 ? 1U : 0U);
+  end_ = end_of_signal(WTERMSIG(status), seconds >= limits_.cpu_seconds);
 }
 
-bool ConfinedProcess::proceed() {
-  if (pid_ <= 0) {
-    return true;
+void ConfinedProcess::take_bytes(std::span<const std::byte> bytes) {
+  if (head_.size() < sizeof(int)) {
+    const auto head = bytes.first(std::min(bytes.size(), sizeof(int) - head_.size()));
+    head_.insert(head_.end(), head.begin(), head.end());
+    bytes = bytes.subspan(head.size());
+    if (head_.size() == sizeof(int)) {
+      int questions = -1;
+      std::memcpy(&questions, head_.data(), sizeof questions);
+      requests_ = questions < 0 ? OpenRequests() : OpenRequests(pid_, questions);
+      start_.reset();
+    }
   }
+  answer_.insert(answer_.end(), bytes.begin(), bytes.end());
+}
+
+// Takes in what there is. True at the end of the answer.
+bool ConfinedProcess::take_answer() {
   std::array<std::byte, std::size_t{1} << 16> block{};
   while (true) {
     const ssize_t count = ::read(pipe_.get(), block.data(), block.size());
-    answer_.insert(answer_.end(), block.begin(), block.begin() + std::max<ssize_t>(count, 0));
     if (count == 0) {
-      reap();
       return true;
     }
     if (count < 0 && errno == EINTR) {
       continue;
     }
-    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-      break;
+    if (count < 0) {
+      if (errno != EAGAIN && errno != EWOULDBLOCK) {
+        stop(ProcessEnd::kFailed);
+      }
+      return false;
     }
-    if (count < 0 || answer_.size() > limits_.answer_bytes) {
-      stopped_ = true;
-      end_ = count < 0 ? ProcessEnd::kFailed : ProcessEnd::kAnswerTooLong;
-      break;
+    take_bytes(std::span(block).first(static_cast<std::size_t>(count)));
+    if (answer_.size() > limits_.answer_bytes) {
+      stop(ProcessEnd::kAnswerTooLong);
+      return false;
     }
   }
-  if (!stopped_ && now_ms() > deadline_ms_) {
-    stopped_ = true;
-    end_ = ProcessEnd::kOutOfTime;
-  }
-  if (stopped_) {
-    kill_it();
+}
+
+void ConfinedProcess::answer_requests() {
+  requests_.answer([this](const std::string& path) {
+    if (!open_ || opened_ >= limits_.new_files) {
+      return Descriptor();
+    }
+    ++opened_;
+    return open_(path);
+  });
+}
+
+bool ConfinedProcess::proceed() {
+  if (pid_ > 0 && take_answer()) {
     reap();
-    return true;
   }
-  return false;
+  if (pid_ > 0) {
+    answer_requests();
+  }
+  if (pid_ > 0 && now_ms() > deadline_ms_) {
+    stop(ProcessEnd::kOutOfTime);
+  }
+  return pid_ <= 0;
 }
 
 void ConfinedProcess::wait_for_any(std::span<ConfinedProcess* const> processes,
@@ -281,6 +391,7 @@ void ConfinedProcess::wait_for_any(std::span<ConfinedProcess* const> processes,
   pipes.reserve(processes.size());
   for (const ConfinedProcess* const process : processes) {
     pipes.push_back({process->pipe_.get(), POLLIN, 0});
+    pipes.push_back({process->requests_.descriptor(), POLLIN, 0});  // -1 is passed over
   }
   ::poll(pipes.data(), pipes.size(), static_cast<int>(milliseconds));
 }

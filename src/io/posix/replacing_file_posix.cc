@@ -7,6 +7,7 @@
 
 #include "io/directories.h"
 #include "io/replacing_file.h"
+#include "io/temporary_name.h"
 
 namespace stackpack::io {
 
@@ -16,8 +17,8 @@ constexpr unsigned kAttempts = 100;
 
 // A name beside the target that no other process uses. Only the file system knows it; nothing in
 // the file depends on it.
-std::string temporary_name(const std::string& target, unsigned attempt) {
-  return target + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
+std::string own_name(const std::string& target, unsigned attempt) {
+  return temporary_name(target, static_cast<std::uint64_t>(::getpid()), attempt);
 }
 
 }  // namespace
@@ -28,7 +29,7 @@ ReplacingFile::ReplacingFile(std::string target, std::uint32_t mode) : target_(s
   const std::string folder = directory_of(target_);
   file_ = Descriptor(::open(folder.c_str(), kNameless, mode));  // NOLINT(*-vararg)
   for (unsigned attempt = 0; !file_ && attempt < kAttempts; ++attempt) {
-    std::string name = temporary_name(target_, attempt);
+    std::string name = own_name(target_, attempt);
     file_ = Descriptor(::open(name.c_str(), kNamed, mode));  // NOLINT(*-vararg)
     if (file_) {
       temporary_ = std::move(name);
@@ -58,7 +59,7 @@ bool ReplacingFile::sync() {
 bool ReplacingFile::name_it() {
   const std::string nameless = "/proc/self/fd/" + std::to_string(file_.get());
   for (unsigned attempt = 0; temporary_.empty() && attempt < kAttempts; ++attempt) {
-    std::string name = temporary_name(target_, attempt);
+    std::string name = own_name(target_, attempt);
     if (::linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
       temporary_ = std::move(name);  // allocates nothing: it must not stay without its name
     } else if (errno != EEXIST) {

@@ -4,10 +4,10 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "io/files_read.h"
 #include "io/rooted_file.h"
 
 namespace stackpack::io {
@@ -69,14 +69,15 @@ Result<RootedFile> open_rooted_file(const std::string& root, const std::string& 
   if (!file) {
     return open_error(errno);
   }
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) {
+  FileStatus status;
+  if (!look_at(file.get(), status)) {
     return open_error(errno);
   }
-  if (!S_ISREG(status.st_mode)) {
+  if (status.kind != FileKind::kRegular) {
     return Error{ErrorCode::kUnsupported, kNoOffset, "not a regular file"};
   }
-  return RootedFile{std::move(file), static_cast<std::uint64_t>(status.st_size)};
+  FilesRead::note(status);
+  return RootedFile{std::move(file), status.bytes};
 }
 
 }  // namespace stackpack::io

@@ -9,16 +9,22 @@ namespace stackpack::io {
 // tables and maps: our own, which see their input through the bounds-checked cursor alone and take
 // no memory on its word. They work in this process, and the answer is there at once.
 
-ConfinedProcess::ConfinedProcess(int pid, Descriptor pipe, const ProcessLimits& limits)
-    : pid_(pid), pipe_(std::move(pipe)), limits_(limits) {}
+ConfinedProcess::ConfinedProcess(int pid, Descriptor pipe, Descriptor start,
+                                 const ProcessLimits& limits, OpenFile open)
+    : pid_(pid),
+      pipe_(std::move(pipe)),
+      start_(std::move(start)),
+      limits_(limits),
+      open_(std::move(open)) {}
 
 ConfinedProcess::ConfinedProcess(ConfinedProcess&&) noexcept = default;
 ConfinedProcess& ConfinedProcess::operator=(ConfinedProcess&&) noexcept = default;
 ConfinedProcess::~ConfinedProcess() = default;
 
 Result<ConfinedProcess> ConfinedProcess::start(std::span<const int> /*files*/,
-                                               const ProcessLimits& limits, const Work& work) {
-  ConfinedProcess done(-1, Descriptor(), limits);
+                                               const ProcessLimits& limits, const Work& work,
+                                               OpenFile /*open*/) {
+  ConfinedProcess done(-1, Descriptor(), Descriptor(), limits, {});
   try {
     Result<Bytes> answer = work();
     if (!answer) {
@@ -40,6 +46,10 @@ Result<ConfinedProcess> ConfinedProcess::start(std::span<const int> /*files*/,
 
 bool ConfinedProcess::proceed() {
   return true;
+}
+
+void ConfinedProcess::stop(ProcessEnd end) {
+  end_ = end;
 }
 
 void ConfinedProcess::wait_for_any(std::span<ConfinedProcess* const> /*processes*/,

@@ -6,6 +6,7 @@
 
 #include "io/replacing_file.h"
 #include "io/system_file.h"
+#include "io/temporary_name.h"
 #include "io/windows/windows_names.h"
 
 namespace stackpack::io {
@@ -14,17 +15,13 @@ namespace {
 
 constexpr unsigned kMostNames = 100;
 
-std::string temporary_name(const std::string& target, unsigned attempt) {
-  return target + ".tmp-" + std::to_string(::GetCurrentProcessId()) + "-" + std::to_string(attempt);
-}
-
 }  // namespace
 
 // Permissions are those that the folder hands on: `mode` has no counterpart.
 ReplacingFile::ReplacingFile(std::string target, std::uint32_t /*mode*/)
     : target_(std::move(target)) {
   for (unsigned attempt = 0; !file_ && attempt < kMostNames; ++attempt) {
-    std::string name = temporary_name(target_, attempt);
+    std::string name = temporary_name(target_, ::GetCurrentProcessId(), attempt);
     const HANDLE handle = ::CreateFileW(system_path(name).c_str(), GENERIC_WRITE, FILE_SHARE_READ,
                                         nullptr, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr);
     if (handle == INVALID_HANDLE_VALUE) {

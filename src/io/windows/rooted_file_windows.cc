@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "io/files_read.h"
 #include "io/rooted_file.h"
 #include "io/system_file.h"
 #include "io/utf8_path.h"
@@ -41,6 +42,7 @@ Result<RootedFile> open_rooted_file(const std::string& root, const std::string& 
   if (status.kind != FileKind::kRegular) {
     return Error{ErrorCode::kUnsupported, kNoOffset, "not a regular file"};
   }
+  FilesRead::note(status);
   return RootedFile{std::move(file), status.bytes};
 }
 

@@ -12,12 +12,17 @@ namespace {
 
 // Number 16 was a reader's memory in files of 0.1: it is written as 0 and passed over.
 constexpr std::size_t kReservedNumber = 16;
+// So are those of the builder: they depend on the memory of the machine, and the bytes of a file on
+// the capture and the options alone.
+constexpr std::size_t kFirstOfBuilder = 19;
+constexpr std::size_t kLastOfBuilder = 24;
 constexpr std::size_t kNumbers = core::kFigures.size() + 1;
 constexpr std::size_t kRecordsNumber = 31;  // of samples.records
 
 // The figure with that number in the summary, or null.
 const core::Figure* figure_of(std::size_t number) {
-  if (number == kReservedNumber || number >= kNumbers) {
+  if (number == kReservedNumber || number >= kNumbers ||
+      (number >= kFirstOfBuilder && number <= kLastOfBuilder)) {
     return nullptr;
   }
   return &core::kFigures[number < kReservedNumber ? number : number - 1];

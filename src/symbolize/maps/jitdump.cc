@@ -278,6 +278,9 @@ Result<JitDump> JitDump::read(io::ByteSource& source, std::span<const std::uint6
 void JitDump::add_function(std::uint32_t number, const CodeRange& range, bool births,
                            NameCollector& names) const {
   const Code& code = codes_[number];
+  if (texts_[code.name].empty()) {
+    return;
+  }
   Function row;
   static_cast<CodeRange&>(row) = range;
   row.source = FunctionSource::kJitdump;

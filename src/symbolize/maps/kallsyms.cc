@@ -20,7 +20,7 @@ bool ends_code(std::string_view name) {
 
 }  // namespace
 
-void Kallsyms::add_line(std::string_view line, NameCollector& modules) {
+void Kallsyms::add_line(std::string_view line, std::string_view reference, NameCollector& modules) {
   const std::optional<std::uint64_t> address = hex_number(take_word(line));
   const std::string_view type = take_word(line);
   const std::string_view name = take_word(line);
@@ -33,10 +33,13 @@ void Kallsyms::add_line(std::string_view line, NameCollector& modules) {
     return;
   }
   starts_.push_back(*address);
+  std::string_view module = take_word(line);
+  if (module.empty() && name == reference && !reference_address_) {
+    reference_address_ = address;
+  }
   if (kFunctionTypes.find(type) == std::string_view::npos || ends_code(name)) {
     return;
   }
-  std::string_view module = take_word(line);
   if (module.starts_with('[') && module.ends_with(']')) {
     module = module.substr(1, module.size() - 2);
   }
@@ -60,7 +63,7 @@ void Kallsyms::sort() {
   starts_.erase(std::unique(starts_.begin(), starts_.end()), starts_.end());
 }
 
-Result<Kallsyms> Kallsyms::read(io::ByteSource& source) {
+Result<Kallsyms> Kallsyms::read(io::ByteSource& source, std::string_view reference) {
   TextLines lines(source);
   Kallsyms symbols;
   NameCollector modules;
@@ -75,7 +78,7 @@ Result<Kallsyms> Kallsyms::read(io::ByteSource& source) {
     if (symbols.starts_.size() >= kMostSymbols) {
       return Error{ErrorCode::kLimit, lines.offset(), "kallsyms: too many symbols"};
     }
-    symbols.add_line(**line, modules);
+    symbols.add_line(**line, reference, modules);
   }
   symbols.unread_lines_ += lines.too_long();
   if (symbols.functions_.empty()) {
@@ -89,15 +92,6 @@ Result<Kallsyms> Kallsyms::read(io::ByteSource& source) {
   }
   symbols.sort();
   return symbols;
-}
-
-std::optional<std::uint64_t> Kallsyms::address_of(std::string_view name) const {
-  for (const KernelFunction& function : functions_) {
-    if (function.module == kNoText && texts_[function.name] == name) {
-      return function.address;
-    }
-  }
-  return std::nullopt;
 }
 
 std::uint64_t Kallsyms::end_of(std::size_t function) const {
@@ -128,7 +122,7 @@ void Kallsyms::name(const SymbolRequest& request, std::uint64_t slide, const Cod
       continue;
     }
     const std::uint64_t end = end_of(static_cast<std::size_t>(after - 1 - functions_.begin()));
-    if (address >= end) {
+    if (address >= end || (slide != 0 && (after - 1)->module != kNoText)) {
       continue;
     }
     Function row;

@@ -21,16 +21,22 @@ namespace stackpack::symbolize {
 /// Memory: 24 bytes a symbol, and the names of functions.
 class Kallsyms {
  public:
+  /// `reference`: a symbol whose address is kept, of whatever type, also where another one at its
+  ///         address names it.
   /// Errors: kUnsupported when all addresses are 0, with what to do; kCorrupt when no line is a
   ///         symbol; kLimit; kIo.
-  static Result<Kallsyms> read(io::ByteSource& source);
+  static Result<Kallsyms> read(io::ByteSource& source, std::string_view reference = {});
 
-  /// Address of the first symbol with that name in the kernel proper, as the file has it.
-  [[nodiscard]] std::optional<std::uint64_t> address_of(std::string_view name) const;
+  /// Address of the first symbol with the name of the reference in the kernel proper, as the file
+  /// has it.
+  [[nodiscard]] std::optional<std::uint64_t> reference_address() const {
+    return reference_address_;
+  }
 
   /// Adds a row for each function that has an address of the request, with the owner of `owner`,
   /// its place and life, and source kKallsyms. `slide`: what to add to addresses of the file, to
-  /// get those of the request.
+  /// get those of the request. It is the kernel's own: where it is not 0, the list is of another
+  /// start, after which modules lie elsewhere, and theirs are left out.
   ///
   /// A function ends where the next symbol begins; the last one of the kernel, or of a module, at
   /// the end of the next page. Of functions at one place the one with the shortest name counts,
@@ -48,13 +54,14 @@ class Kallsyms {
     std::uint32_t module = kNoText;
   };
 
-  void add_line(std::string_view line, NameCollector& modules);
+  void add_line(std::string_view line, std::string_view reference, NameCollector& modules);
   void sort();
   [[nodiscard]] std::uint64_t end_of(std::size_t function) const;
 
   TextTable texts_;
   std::vector<KernelFunction> functions_;  // by address; one each
   std::vector<std::uint64_t> starts_;      // of symbols of all types
+  std::optional<std::uint64_t> reference_address_;
   std::uint64_t zero_addresses_ = 0;
   std::uint64_t unread_lines_ = 0;
 };

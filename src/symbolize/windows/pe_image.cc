@@ -317,7 +317,7 @@ Status read_pe_exports(io::ByteSource& file, const PeImage& image, const SymbolR
     }
     const FunctionBounds& bounds = *(after - 1);
     const auto known = exports->find(bounds.begin);
-    if (known == exports->end()) {
+    if (known == exports->end() || known->second.empty()) {
       continue;
     }
     Function row;

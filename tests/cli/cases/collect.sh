@@ -33,6 +33,22 @@ run symbolize there.spk --symbols text.zip -o bad.spk
 run collect text.zip -o bad.zip
 run collect dumps.data -o dumps.data
 run collect dumps.data -o there.spk
+# A kit may be replaced by another one, and another archive may not.
+printf 'PK\005\006%18s' '' | tr ' ' '\0' >nothing.zip
+run collect dumps.data --symbols here -o nothing.zip --quiet
+run collect dumps.data --symbols here -o nothing.zip --quiet
+python3 - <<'MAKE'
+import zipfile
+with zipfile.ZipFile("photos.zip", "w") as archive:
+    archive.writestr("summer.jpg", "sun")
+with zipfile.ZipFile("unpacked.zip", "w") as archive:
+    archive.writestr(".build-id/9c/82.debug", "not of ours")
+MAKE
+run collect dumps.data --symbols here -o photos.zip
+run collect dumps.data --symbols here -o unpacked.zip
+run collect dumps.data --symbols kit.zip -o kit.zip
+run collect dumps.data --symbols kit.zip -o kit.zip --force
+cmp kit.zip again.zip && echo still there
 run convert --unwind dumps.data --symbols kit.zip -o kit.zip --force
 run collect nothing.data -o bad.zip
 run collect dumps.data

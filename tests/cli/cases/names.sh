@@ -9,6 +9,15 @@ run top demo.spk --json
 run callers demo.spk parse
 run callees demo.spk parse
 run callers demo.spk nobody
+# Functions as people type them.
+printf 'main;app::Engine<int>::apply(int);vfs_write 5\nmain;app::Engine<long>::apply(long);ksys_write 3\nmain;write 2\n' > typed.folded
+run callers typed.folded Engine::apply
+run callers typed.folded '*write*'
+run callers typed.folded write
+run callees typed.folded '/^app::/' --json
+run callers typed.folded aply
+run callers typed.folded engine
+run callers typed.folded '/(/'
 run show demo.spk 0
 run show demo.spk 0 --frames address
 run show demo.spk 0 --frames module

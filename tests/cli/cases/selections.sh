@@ -23,6 +23,18 @@ run export events.spk --format folded -o one.folded
 run export events.spk --format folded -o all.folded --all-events
 run export events.spk --format pprof -o one.pb.gz -q
 
+# What figures count, and what is not shown.
+run top events.spk --by module
+run top events.spk --by module --event page-faults
+run top events.spk --by module --event page-faults --count samples
+run top events.spk --by event
+run top events.spk --by event --count weight
+run export events.spk --format folded -o samples.folded --event page-faults --count samples
+run export events.spk --format folded -o weights.folded --event page-faults --weight period
+run top events.spk demo.spk --by module -n 2 --json
+run top events.spk --by module --event cycles
+run top events.spk --by module --count seconds
+
 # What other profilers counted.
 printf 'main;work 10\nmain;rest 5\nidle 100\n' >a.folded
 run convert a.folded -o a.spk -q

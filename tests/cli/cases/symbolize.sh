@@ -27,6 +27,11 @@ ffffffff80fff300 t end_of_work
 LIST
 run symbolize demo.spk -o kernel.spk --kallsyms kallsyms
 run top kernel.spk
+# Of several symbols at its address the recorder may have taken any.
+sed 's/\(.*\) _text/\1 _a\n\1 _text/' kallsyms > aliases
+run symbolize demo.spk -o aliases.spk --kallsyms aliases
+grep -v _text kallsyms > without
+run symbolize demo.spk -o without.spk --kallsyms without
 # Its module is shown where several have a function of that name.
 sed 's/do_work/parse/' kallsyms > alike
 run symbolize demo.spk -o alike.spk --sysroot root --kallsyms alike --quiet

@@ -155,7 +155,12 @@ TEST_CASE("a definition that no stack refers to is a notice") {
 
 TEST_CASE("a kernel event that is most likely another one is damage") {
   const TestBytes profile = TestBytes().u64(kK + 1).u32(7).u32(1);
+  const TestBytes other_words = TestBytes().u64(kK + 1).u32(7).u32(0x2000'0001);
+  const TestBytes no_thread = TestBytes().u64(kK + 1).u32(8).u32(1);
+  const TestBytes idle = TestBytes().u64(kK + 1).u32(0).u32(1);
   const TestBytes stack = TestBytes().u64(1'000'000).u32(5).u32(7).u64(kK + 1);
+  const TestBytes of_no_event = TestBytes().u64(1'000'001).u32(5).u32(7).u64(kK + 1);
+  const TestBytes of_no_thread = TestBytes().u64(1'000'000).u32(5).u32(8).u64(kK + 1);
   struct Case {
     const char* name;
     std::uint8_t group;
@@ -166,16 +171,51 @@ TEST_CASE("a kernel event that is most likely another one is damage") {
   for (const Case& c :
        {Case{"a profile event", 15, 46, profile, 0}, Case{"of no known type", 15, 62, profile, 1},
         Case{"of no known group", 31, 46, profile, 1},
-        Case{"of no known type, with another payload", 15, 62, stack, 0},
+        Case{"of no known type, with other words", 15, 62, other_words, 0},
+        Case{"of no known type, of a thread that nobody saw", 15, 62, no_thread, 0},
+        Case{"of no known type, in the idle thread", 15, 62, idle, 1},
+        Case{"of no known type, with another payload", 15, 62, of_no_event, 0},
         Case{"a stack", 24, 32, stack, 0}, Case{"of stacks, unknown", 24, 33, stack, 1},
         Case{"a stack in a definition's clothes", 24, 34, stack, 1},
         Case{"a stack among the heaps", 16, 32, stack, 1},
-        Case{"a DPC begins with a clock, too", 15, 68, stack, 0}}) {
+        Case{"a stack of no event among the heaps", 16, 32, of_no_event, 0},
+        Case{"a stack of no thread among the heaps", 16, 32, of_no_thread, 0}}) {
     CAPTURE(c.name);
-    const auto reading = read_events(
-        [&](EtlWriter& out) { out.perf_info(0, 1'000'100, c.group, c.type, 2, c.payload); });
+    const auto reading = read_events([&](EtlWriter& out) {
+      out.sample(0, 1'000'000, 7, kK + 2);
+      out.perf_info(0, 1'000'100, c.group, c.type, 2, c.payload);
+    });
     CHECK(reading->loss("doubtful_kernel_events") == c.doubts);
     CHECK(reading->sink.counters.any_loss() == (c.doubts != 0));
+  }
+}
+
+TEST_CASE("kernel events whose payload begins with a time of their own are sound") {
+  // Memory/32 begins with when the fault began, Registry with when the call did; both belong to a
+  // thread that has samples, and were logged a moment later.
+  constexpr std::uint64_t kBegan = 2'000'003;
+  const TestBytes hard_fault =
+      TestBytes().u64(kBegan).u64(0x7'0000'1000).u64(kU).u64(kK + 9).u32(7).u32(4096);
+  const TestBytes registry = TestBytes().u64(kBegan).u32(0).u32(7).u64(kK + 5).zeros(8);
+  const TestBytes isr = TestBytes().u64(kBegan).u64(kK + 1).u32(1).u32(7);
+  struct Case {
+    std::uint8_t group;
+    std::uint8_t type;
+    const TestBytes& payload;
+  };
+  for (const Case& c : {Case{2, 32, hard_fault}, Case{9, 11, registry}, Case{9, 16, registry},
+                        Case{15, 67, isr}, Case{15, 68, isr}}) {
+    CAPTURE(c.group);
+    CAPTURE(c.type);
+    const auto reading = read_events([&](EtlWriter& out) {
+      out.thread(0, 1'000'002, 3, 5, 7);
+      for (std::uint64_t i = 0; i < 50; ++i) {
+        out.sample(0, 2'000'000 + 10 * i, 7, kK + 2);
+        out.perf_info(0, 2'000'005 + 10 * i, c.group, c.type, 2, c.payload);
+      }
+    });
+    CHECK(reading->loss("doubtful_kernel_events") == 0);
+    CHECK_FALSE(reading->sink.counters.any_loss());
   }
 }
 

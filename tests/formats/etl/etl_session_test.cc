@@ -141,6 +141,23 @@ TEST_CASE("etl session: what one trace says of the machine holds for the events 
   CHECK(reading->summary.extended_stacks == 1);
 }
 
+TEST_CASE("etl session: thread 0 is every processor's idle thread, and nobody's") {
+  const Bytes kernel = make_etl(starting_at(kOrigin), [](EtlWriter& writer) {
+    writer.process(0, kOrigin + 10, 3, kPid, 4, "app.exe", "app.exe --fast");
+    writer.thread(0, kOrigin + 11, 3, kPid, 0);
+    writer.thread(0, kOrigin + 12, 3, kPid, kTid);
+    writer.sample(0, kOrigin + 2 * kTicksPerMs, 0, kK + 0x100);
+  });
+  const auto reading = read_all({kernel, user_trace()});
+  REQUIRE_FALSE(reading->failed);
+  bool idle = false;
+  for (const auto& row : reading->sink.settled()) {
+    idle |= row.sample.tid == 0;
+    CHECK(row.sample.pid == (row.sample.tid == 0 ? 0 : kPid));
+  }
+  CHECK(idle);
+}
+
 TEST_CASE("etl session: the order of the inputs does not show") {
   std::vector<Bytes> files = {kernel_trace(), user_trace(), identity_trace()};
   const std::string expected = text_of(*read_all(files));

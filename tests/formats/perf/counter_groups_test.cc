@@ -179,3 +179,35 @@ TEST_CASE("perf groups: samples that wait for the rest of their callstack keep t
                               w.record(perf::RecordType::kCallchainDeferred, 2, rest)}));
   CHECK(lines_of(outcome) == Lines{"0:30:u77", "1:2:u77 +"});
 }
+
+TEST_CASE("perf groups: what comes while a sample waits leaves its counters alone") {
+  // A group, and an event that carries no counters; one waits while the other comes.
+  std::vector<test::TestAttr> attrs = group_of_two();
+  test::TestAttr plain = attrs.front();
+  plain.sample_type &= ~perf::sample_bit::kRead;
+  plain.read_format = 0;
+  plain.config = 3;
+  plain.ids = {31};
+  attrs.push_back(plain);
+  const PerfWriter w;
+  const auto sample = [&w](bool counts, std::uint64_t time, std::uint64_t weight, bool waits) {
+    TestBytes payload = w.bytes();
+    payload.u64(counts ? 11 : 31).u64(0x10).u32(5).u32(5).u64(time).u64(weight);
+    if (counts) {
+      payload.u64(2).u64(30 * time).u64(11).u64(2 * time).u64(21);
+    }
+    payload.u64(2).u64(waits ? test::kContextUserDeferred : kContextUser).u64(waits ? 1 : 0x20);
+    return w.record(perf::RecordType::kSample, 2, payload);
+  };
+  const auto rest = [&w](bool counts) {
+    TestBytes payload = w.bytes();
+    payload.u64(1).u64(1).u64(0x77).u32(5).u32(5).u64(9).u64(counts ? 11 : 31);
+    return w.record(perf::RecordType::kCallchainDeferred, 2, payload);
+  };
+  const auto plain_waits = test::read_perf(
+      w.pipe(attrs, {sample(false, 1, 4000, true), sample(true, 2, 1, false), rest(false)}));
+  CHECK(lines_of(plain_waits) == Lines{"0:60:u20", "1:4:u20 +", "2:4000:u77"});
+  const auto group_waits = test::read_perf(
+      w.pipe(attrs, {sample(true, 1, 1, true), sample(false, 2, 4000, false), rest(true)}));
+  CHECK(lines_of(group_waits) == Lines{"2:4000:u20", "0:30:u77", "1:2:u77 +"});
+}

@@ -6,56 +6,18 @@
 
 #include <doctest/doctest.h>
 
+#include "sample_fields.h"
 #include "support/perf_writer.h"
 #include "support/test_bytes.h"
 
 using namespace stackpack;
 using namespace stackpack::perf;
+using test::all_fields;
+using test::FieldCase;
+using test::sample_of;
 using test::TestBytes;
 
 namespace {
-
-constexpr std::uint64_t kIp = 0x401000;
-
-// Every field of a SAMPLE in its order, with a size that a test varies where the format does.
-struct FieldCase {
-  std::string name;
-  std::uint64_t bit;
-  std::function<void(TestBytes&)> write;
-};
-
-const std::vector<FieldCase>& all_fields() {
-  static const std::vector<FieldCase> fields = {
-      {"IDENTIFIER", sample_bit::kIdentifier, [](TestBytes& b) { b.u64(77); }},
-      {"IP", sample_bit::kIp, [](TestBytes& b) { b.u64(kIp); }},
-      {"TID", sample_bit::kTid, [](TestBytes& b) { b.u32(11).u32(12); }},
-      {"TIME", sample_bit::kTime, [](TestBytes& b) { b.u64(13); }},
-      {"ADDR", sample_bit::kAddr, [](TestBytes& b) { b.u64(14); }},
-      {"ID", sample_bit::kId, [](TestBytes& b) { b.u64(77); }},
-      {"STREAM_ID", sample_bit::kStreamId, [](TestBytes& b) { b.u64(15); }},
-      {"CPU", sample_bit::kCpu, [](TestBytes& b) { b.u32(16).u32(0); }},
-      {"PERIOD", sample_bit::kPeriod, [](TestBytes& b) { b.u64(17); }},
-      {"READ", sample_bit::kRead, [](TestBytes& b) { b.u64(18); }},
-      {"CALLCHAIN", sample_bit::kCallchain,
-       [](TestBytes& b) { b.u64(3).u64(test::kContextUser).u64(kIp).u64(0x402000); }},
-      {"RAW", sample_bit::kRaw, [](TestBytes& b) { b.u32(12).zeros(12); }},
-      {"BRANCH_STACK", sample_bit::kBranchStack, [](TestBytes& b) { b.u64(2).zeros(48); }},
-      {"REGS_USER", sample_bit::kRegsUser, [](TestBytes& b) { b.u64(2).u64(21).u64(22).u64(23); }},
-      {"STACK_USER", sample_bit::kStackUser,
-       [](TestBytes& b) { b.u64(16).text("abcdefghijklmnop").u64(8); }},
-      {"WEIGHT", sample_bit::kWeight, [](TestBytes& b) { b.u64(24); }},
-      {"DATA_SRC", sample_bit::kDataSrc, [](TestBytes& b) { b.u64(25); }},
-      {"TRANSACTION", sample_bit::kTransaction, [](TestBytes& b) { b.u64(26); }},
-      {"REGS_INTR", sample_bit::kRegsIntr, [](TestBytes& b) { b.u64(1).u64(27); }},
-      {"PHYS_ADDR", sample_bit::kPhysAddr, [](TestBytes& b) { b.u64(28); }},
-      {"CGROUP", sample_bit::kCgroup, [](TestBytes& b) { b.u64(29); }},
-      {"DATA_PAGE_SIZE", sample_bit::kDataPageSize, [](TestBytes& b) { b.u64(30); }},
-      {"CODE_PAGE_SIZE", sample_bit::kCodePageSize, [](TestBytes& b) { b.u64(31); }},
-      {"AUX", sample_bit::kAux, [](TestBytes& b) { b.u64(5).text("12345"); }},
-      {"WEIGHT_STRUCT", sample_bit::kWeightStruct, [](TestBytes& b) { b.u64(24); }},
-  };
-  return fields;
-}
 
 Attr sample_attr(std::uint64_t sample_type) {
   Attr attr;
@@ -65,20 +27,8 @@ Attr sample_attr(std::uint64_t sample_type) {
   return attr;
 }
 
-TestBytes sample_of(std::uint64_t sample_type, bytes::ByteOrder order) {
-  TestBytes out(order);
-  for (const FieldCase& field : all_fields()) {
-    const bool weight_again = field.bit == sample_bit::kWeightStruct;
-    if ((sample_type & field.bit) == 0 || weight_again) {
-      continue;
-    }
-    field.write(out);
-  }
-  return out;
-}
-
 void check_fields(const SampleFields& fields, std::uint64_t sample_type) {
-  CHECK(fields.ip == ((sample_type & sample_bit::kIp) != 0 ? kIp : 0));
+  CHECK(fields.ip == ((sample_type & sample_bit::kIp) != 0 ? test::kSampleIp : 0));
   CHECK(fields.pid == ((sample_type & sample_bit::kTid) != 0 ? 11 : kUnknownId));
   CHECK(fields.tid == ((sample_type & sample_bit::kTid) != 0 ? 12 : kUnknownId));
   CHECK(fields.time == ((sample_type & sample_bit::kTime) != 0 ? 13 : 0));
@@ -125,7 +75,7 @@ TEST_CASE("perf sample: each field alone, and all but it, in both byte orders") 
 
 TEST_CASE("perf sample: WEIGHT_STRUCT takes the place of WEIGHT") {
   TestBytes bytes;
-  bytes.u64(kIp).u64(24);
+  bytes.u64(test::kSampleIp).u64(24);
   SampleFields fields;
   const Attr attr = sample_attr(sample_bit::kIp | sample_bit::kWeightStruct);
   CHECK(read_sample(bytes::ByteCursor(bytes.bytes, 0), layout_of(attr), fields) ==
@@ -154,7 +104,7 @@ TEST_CASE("perf sample: READ of every form stands before the chain") {
     Attr attr = sample_attr(sample_bit::kIp | sample_bit::kRead | sample_bit::kCallchain);
     attr.read_format = c.format;
     TestBytes bytes;
-    bytes.u64(kIp).u64(c.members).zeros(8 * (c.words - 1)).u64(1).u64(kIp);
+    bytes.u64(test::kSampleIp).u64(c.members).zeros(8 * (c.words - 1)).u64(1).u64(test::kSampleIp);
     SampleFields fields;
     CHECK(read_sample(bytes::ByteCursor(bytes.bytes, 0), layout_of(attr), fields) ==
           SampleFit::kExact);

@@ -238,6 +238,59 @@ TEST_CASE("simpleperf: event ids that come as a record belong to their attribute
   CHECK(outcome.count(name_of(perf::skip::kUnknownEventId)) == 1);
 }
 
+TEST_CASE("simpleperf: symbols of code that was compiled at run time have addresses in memory") {
+  const PerfWriter w;
+  constexpr std::uint32_t kJitSymbolFile = 0x4000;
+  const auto mapped = [&](std::uint32_t pid, std::uint64_t base, std::uint64_t time,
+                          std::string_view path, std::uint32_t protection) {
+    TestBytes payload = w.bytes();
+    payload.u32(pid).u32(pid).u64(base).u64(0x1000).u64(0x3c0).zeros(24).u32(protection).u32(2);
+    payload.text(path).u8(0).pad_to(8).u32(pid).u32(pid).u64(time);
+    return w.record(RecordType::kMmap2, 0, payload);
+  };
+  constexpr std::string_view kCache = "/data/jit_app_cache:100-200";
+  const std::vector<TestFile> symbols = {
+      {kCache,
+       2,
+       0,
+       {{0x9100, 0x40, "first"}, {0xa000, 0x40, "second"}, {0xf000, 8, "nowhere"}},
+       0},
+      {"/lib/plain.so", 2, 0x5000, {{0x5100, 0x20, "malloc"}}, 0x4000}};
+  for (const bool second : {false, true}) {
+    CAPTURE(second);
+    TestBytes content = w.bytes();
+    for (const TestFile& file : symbols) {
+      content.append((second ? file2_entry(w, file) : file_entry(w, file)).bytes);
+    }
+    PerfWriter::FileShape shape;
+    shape.features = {{second ? 132U : 128U, content}};
+    const auto outcome = test::read_perf(w.file({test::TestAttr{}},
+                                                {mapped(10, 0x9000, 5, kCache, kJitSymbolFile | 5),
+                                                 mapped(10, 0xa000, 6, kCache, kJitSymbolFile | 5),
+                                                 mapped(11, 0x9080, 7, kCache, kJitSymbolFile | 5),
+                                                 mapped(10, 0x20000, 8, "/lib/plain.so", 5),
+                                                 w.sample(10, 10, 9, {test::kContextUser, 0x9110})},
+                                                shape));
+    CHECK_FALSE(outcome.damaged());
+    CHECK(same_lines(functions_of(outcome),
+                     {"10 9100+40 first", "11 9100+40 first", "10 a000+40 second",
+                      "11 a000+40 second", "/lib/plain.so 4100+20 malloc"}));
+  }
+}
+
+TEST_CASE("simpleperf: records that are longer than the window are counted, too") {
+  const PerfWriter w;
+  const auto large = wide_record(w, kKernelSymbols, w.bytes().zeros(3000000));
+  const auto small = wide_record(w, kKernelSymbols, w.bytes().zeros(64));
+  const auto outcome = test::read_perf(w.pipe({test::TestAttr{}}, {small, large}));
+  CHECK(outcome.balanced());
+  CHECK(outcome.count("records_not_kept.simpleperf_kernel_symbol") == 2);
+  CHECK(outcome.account.skipped.of(perf::skip::kRecordsNotKept) == 3000000 + 8 + 72);
+  const auto ids = wide_record(w, static_cast<std::uint32_t>(RecordType::kSimpleperfEventId),
+                               w.bytes().zeros(3000000));
+  CHECK(test::read_perf(w.pipe({test::TestAttr{}}, {ids})).count("event_ids_missing") == 1);
+}
+
 TEST_CASE("simpleperf: a record that is cut is counted") {
   const PerfWriter w;
   TestBytes cut = wide_record(w, kKernelSymbols, w.bytes().zeros(3000000));

@@ -75,8 +75,37 @@ TEST_CASE("kallsyms: what it says of itself") {
   REQUIRE(symbols.has_value());
   CHECK(symbols->functions() == 7);
   CHECK(symbols->unread_lines() == 1);
-  CHECK(symbols->address_of("_text") == 0xffffffff81000000);
-  CHECK(!symbols->address_of("in_module").has_value());
+  CHECK(!symbols->reference_address().has_value());
+}
+
+TEST_CASE("kallsyms: every symbol of the kernel is a reference, also one that names nothing") {
+  struct Case {
+    const char* name;
+    std::uint64_t address;  // 0: none
+  };
+  const Case cases[] = {{"_text", 0xffffffff81000000},
+                        {"_stext", 0xffffffff81000000},
+                        {"helper_of_it", 0xffffffff81000040},
+                        {"helper", 0xffffffff81000040},
+                        {"table", 0xffffffff81000080},
+                        {"_etext", 0xffffffff81000140},
+                        {"fixed_percpu_data", 0},
+                        {"in_module", 0},
+                        {"missing", 0},
+                        {"", 0}};
+  const std::vector<std::byte> bytes = test::bytes_of_text(kText);
+  for (const Case& one : cases) {
+    CAPTURE(one.name);
+    const auto source = io::source_of_memory(bytes);
+    const Result<Kallsyms> symbols = Kallsyms::read(*source, one.name);
+    REQUIRE(symbols.has_value());
+    CHECK(symbols->reference_address().value_or(0) == one.address);
+  }
+}
+
+TEST_CASE("kallsyms: of another start its modules say nothing") {
+  CHECK(kernel_names(kText, {0xffffffffc0001000}) == "ffffffffc0001000+20 in_module");
+  CHECK(kernel_names(kText, {0xffffffffc0002000}, 0x1000).empty());
 }
 
 TEST_CASE("kallsyms: hidden addresses are refused with what to do") {

@@ -21,19 +21,41 @@ bool begins_like_stack(const EventView& event) {
 
 }  // namespace
 
-bool is_doubtful(const EventView& event, EventRole role) {
+Doubt doubt_of(const EventView& event, EventRole role) {
   if (event.group == kGroupStackWalk) {
-    return role == EventRole::kIgnored ||
-           (role == EventRole::kStackDefinition && begins_like_stack(event));
+    if (role == EventRole::kIgnored) {
+      return Doubt::kSure;
+    }
+    return role == EventRole::kStackDefinition && begins_like_stack(event) ? Doubt::kLikeStack
+                                                                           : Doubt::kNone;
   }
   if (event.tid != kNoId || (role != EventRole::kPlain && role != EventRole::kHardwareConfig)) {
-    return false;  // headers of other families, or a kind that is read
+    return Doubt::kNone;  // headers of other families, or a kind that is read
   }
   if (event.payload.size() == std::size_t{event.pointer_size} + kProfileBytes &&
       !is_known_kernel_event(event.group, event.type)) {
-    return true;
+    return Doubt::kLikeProfile;
   }
-  return event.group != kGroupPerfInfo && begins_like_stack(event);
+  return begins_like_stack(event) ? Doubt::kLikeStack : Doubt::kNone;
+}
+
+NamedEventPlace event_named_by(const EventView& event) {
+  bytes::ByteCursor in(event.payload, 0);
+  NamedEventPlace named;
+  named.clock = in.read<std::uint64_t>();
+  in.skip(4);  // process
+  named.tid = in.read<std::uint32_t>();
+  return named;
+}
+
+std::uint32_t thread_sampled_by(const EventView& event) {
+  bytes::ByteCursor in(event.payload, 0);
+  in.skip(event.pointer_size);
+  const auto tid = in.read<std::uint32_t>();
+  const auto count = in.read<std::uint16_t>();
+  in.skip(1);  // in which interrupt, priority
+  const auto rank = in.read<std::uint8_t>();
+  return in.ok() && (count == 1 || rank == 0) ? tid : kNoId;
 }
 
 }  // namespace stackpack::etl

@@ -294,6 +294,7 @@ bool EventWalker::skip_message(std::uint32_t marker) {
     return stop(WalkEnd::kBadSize);
   }
   ++messages_;
+  message_bytes_ += size;
   position_ = std::min(position_ + round_up_8(size), events_.size());
   return true;
 }

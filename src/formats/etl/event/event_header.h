@@ -65,6 +65,7 @@ struct ExtendedItem {
 
 /// Kinds of extended data items.
 enum ExtendedTypes : std::uint16_t {
+  kExtendedSchema = 0xB,  ///< the name of an event of TraceLogging
   kExtendedStack32 = 5,
   kExtendedStack64 = 6,
   kExtendedStackKey32 = 0x10,
@@ -114,6 +115,7 @@ class EventWalker {
 
   /// WPP trace messages passed over so far.
   [[nodiscard]] std::uint64_t messages() const { return messages_; }
+  [[nodiscard]] std::uint64_t message_bytes() const { return message_bytes_; }
 
  private:
   bool stop(WalkEnd why);
@@ -123,6 +125,7 @@ class EventWalker {
   std::span<const std::byte> events_;
   std::size_t position_ = 0;
   std::uint64_t messages_ = 0;
+  std::uint64_t message_bytes_ = 0;
   std::uint64_t overlong_ = 0;
   WalkEnd end_ = WalkEnd::kNotYet;
 };

@@ -125,10 +125,35 @@ EventRole role_of(const EventView& event, std::uint8_t& runtime) {
   return EventRole::kPlain;
 }
 
+// Whether the content of events of a kind is read.
+bool is_kept(const EventView& event, const EventUse& use) {
+  switch (use.role) {
+    case EventRole::kPlain:
+    case EventRole::kIgnored:
+    case EventRole::kClr:
+      return use.method != MethodRole::kNone ||
+             (use.role == EventRole::kClr && event.id == kClrStackWalk) ||
+             (use.role == EventRole::kIgnored && event.group == kGroupEventTrace &&
+              event.type == 0);  // the header of the file
+    case EventRole::kContextSwitch:
+    case EventRole::kReadyThread:
+      return false;
+    case EventRole::kHardwareConfig:
+      return event.type == kCpuConfig;
+    case EventRole::kImageId:
+      return event.type == kRsds;
+    case EventRole::kSystemConfig:
+      return event.type == kBuildInfo || event.type == kSystemPaths || event.type == kVolume;
+    default:
+      return true;
+  }
+}
+
 EventUse use_of(const EventView& event) {
   EventUse use;
   use.role = role_of(event, use.runtime);
   use.method = method_role(event);
+  use.kept = is_kept(event, use);
   return use;
 }
 

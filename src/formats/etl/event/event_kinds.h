@@ -41,6 +41,13 @@ enum class EventRole : std::uint8_t {
   kManifest,         ///< a provider's own manifest
 };
 
+/// Types of events of the system config class which are read.
+enum SystemConfigTypes : std::uint8_t { kBuildInfo = 32, kSystemPaths = 33, kVolume = 35 };
+/// Of the ImageId class: which PDB belongs to an image.
+inline constexpr std::uint8_t kRsds = 36;
+/// Of the group Config: processors and memory.
+inline constexpr std::uint8_t kCpuConfig = 10;
+
 /// The .NET runtime providers, counted from 0; kNoRuntime for the others.
 inline constexpr std::uint8_t kNoRuntime = 0xFF;
 inline constexpr std::size_t kRuntimeCount = 3;  ///< runtime, private runtime, classic classes
@@ -50,6 +57,7 @@ struct EventUse {
   EventRole role = EventRole::kPlain;
   MethodRole method = MethodRole::kNone;
   std::uint8_t runtime = kNoRuntime;
+  bool kept = true;  ///< what it says is read; else nothing but a callstack that comes for it
 };
 
 /// One kind of event: identity without time, thread and payload.

@@ -87,7 +87,6 @@ class EventWindow {
   /// ends with `last`; null when there is none. The chain goes back in time; the search gives up
   /// after kMostSteps.
   RecentEvent* find_free(WindowIndex last, std::uint64_t clock) {
-    constexpr unsigned kMostSteps = 1024;
     RecentEvent* found = nullptr;
     for (unsigned step = 0; step < kMostSteps && holds(last); ++step) {
       RecentEvent& event = at(last);
@@ -105,7 +104,20 @@ class EventWindow {
     return found;
   }
 
+  /// Whether there is an event with exactly this clock in that chain, taken or not.
+  bool has_event(WindowIndex last, std::uint64_t clock) {
+    for (unsigned step = 0; step < kMostSteps && holds(last); ++step) {
+      const RecentEvent& event = at(last);
+      if (event.facts.clock <= clock) {
+        return event.facts.clock == clock;
+      }
+      last = event.previous;
+    }
+    return false;
+  }
+
  private:
+  static constexpr unsigned kMostSteps = 1024;
   static constexpr std::size_t kChunk = 4096;
   using Chunk = std::array<RecentEvent, kChunk>;
 

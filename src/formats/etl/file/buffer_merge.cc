@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "formats/etl/etl_losses.h"
+#include "formats/etl/event/events_not_kept.h"
 
 namespace stackpack::etl {
 
@@ -359,7 +360,14 @@ void BufferMerge::count_damage(const DecodedBuffer& buffer) {
 
 // What the walk over a window has counted.
 void BufferMerge::count_walked(const Stream& stream) {
-  totals_.messages += stream.walker.messages();
+  if (const std::uint64_t messages = stream.walker.messages(); messages != 0) {
+    totals_.messages += messages;
+    losses_.add(kMessagesNotKept, LossKind::kNotice, messages, stream.buffer->where.offset);
+    if (stream.stored_plain) {
+      account_.parsed -= stream.walker.message_bytes();
+      account_.skipped.add(skip::kEventsNotKept, stream.walker.message_bytes());
+    }
+  }
   if (stream.walker.overlong() != 0) {
     losses_.add(loss::kOverlongEvents, LossKind::kDamage, stream.walker.overlong(),
                 stream.buffer->where.offset);

@@ -2,6 +2,7 @@
 
 #include "bytes/byte_cursor.h"
 #include "formats/etl/etl_losses.h"
+#include "formats/etl/event/events_not_kept.h"
 
 namespace stackpack::etl {
 
@@ -16,6 +17,8 @@ Status ExtendedStacks::event(const EventView& event, const EventFacts& facts,
       done = stack_item(item, facts, file_offset);
     } else if (item.type == kExtendedStackKey32 || item.type == kExtendedStackKey64) {
       done = key_item(item, facts, file_offset);
+    } else if (item.type != kExtendedSchema && items_not_kept_++ == 0) {
+      first_not_kept_ = file_offset;
     }
     if (!done) {
       return done;
@@ -92,6 +95,9 @@ Status ExtendedStacks::key_item(const ExtendedItem& item, const EventFacts& fact
 }
 
 Status ExtendedStacks::finish() {
+  if (items_not_kept_ != 0) {
+    losses_.add(kItemsNotKept, LossKind::kNotice, items_not_kept_, first_not_kept_);
+  }
   for (const bool keyed : {false, true}) {
     for (std::uint64_t number = 1; number <= halves_.last(); ++number) {
       const Half half = halves_.get(static_cast<std::uint32_t>(number));

@@ -86,6 +86,8 @@ class ExtendedStacks {
   scratch::SpillTable<ByMatch> frames_by_match_;
   scratch::SpillTable<ByMatch> keys_by_match_;
   std::map<std::uint16_t, std::uint64_t> item_counts_;
+  std::uint64_t items_not_kept_ = 0;
+  std::uint64_t first_not_kept_ = 0;  // where the event begins
   std::uint64_t items_ = 0;
   std::uint64_t items_with_match_id_ = 0;
   std::uint64_t joined_ = 0;

@@ -19,8 +19,6 @@ enum ImageTypes : std::uint8_t {
   kImageDcEnd = 4,
   kImageLoad = 10
 };
-enum ImageIdTypes : std::uint8_t { kRsds = 36 };
-enum SystemConfigTypes : std::uint8_t { kBuildInfo = 32, kSystemPaths = 33, kVolume = 35 };
 
 constexpr std::size_t kMostVolumes = 256;
 constexpr std::size_t kMostVolumeBytes = std::size_t{1} << 20;

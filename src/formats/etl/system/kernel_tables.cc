@@ -174,8 +174,7 @@ void KernelTables::thread_name_event(const EventView& event) {
 }
 
 void KernelTables::config_event(const EventView& event) {
-  constexpr std::uint8_t kCpu = 10;
-  if (event.type != kCpu) {
+  if (event.type != kCpuConfig) {
     return;
   }
   bytes::ByteCursor in(event.payload, event.position);

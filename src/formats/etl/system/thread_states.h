@@ -50,6 +50,11 @@ class ThreadStates {
     return recent.number;
   }
 
+  /// The number of a thread that was met before; 0: it was not.
+  ThreadNumber known(std::uint32_t tid, std::uint16_t processor) {
+    return table_.find(Place{key_of(tid, processor), 0, 0}).number;
+  }
+
   /// The state of a thread, to be changed at will until the next call for another thread.
   ThreadState& at(ThreadNumber thread) {
     AtHand& at_hand = at_hand_[thread % kRecent];

@@ -1,9 +1,9 @@
-#include "export/selection/name_pattern.h"
+#include "query/name_pattern.h"
 
 #include <algorithm>
 #include <cstddef>
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 // On a mismatch the last star takes one more character; earlier stars need not be tried again.
 bool fits_pattern(std::string_view name, std::string_view pattern) {
@@ -34,4 +34,4 @@ bool fits_any(std::string_view name, const std::vector<std::string>& patterns) {
                      [name](const std::string& pattern) { return fits_pattern(name, pattern); });
 }
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

@@ -1,0 +1,57 @@
+// What a report asks for, and what it gets.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stackpack/export.h"
+#include "stackpack/stats.h"
+
+namespace stackpack::app {
+
+enum class HotSpotKind : std::uint8_t {
+  kFunction,
+  kModule,
+  kLine,
+  kProcess,
+  kThread,
+  kEvent,
+  kCallstack,
+  kSource,  ///< captures of a merged file; any other is one
+};
+
+/// One row. What samples count for is a matter of the options.
+struct HotSpot {
+  std::string name;
+  std::string module;       ///< functions and lines: file name of the image; may be empty
+  std::string place;        ///< lines: file:line; may be empty
+  std::uint64_t self = 0;   ///< samples in it
+  std::uint64_t total = 0;  ///< samples in it or in what it called; each sample once
+
+  friend bool operator==(const HotSpot&, const HotSpot&) = default;
+};
+
+struct HotSpots {
+  std::string event;               ///< what it is about; empty: several
+  std::vector<std::string> parts;  ///< the events which that is, where they are several
+  std::uint64_t samples = 0;
+  std::uint64_t value = 0;       ///< what they count for in all: the whole of each share
+  std::string unit = "samples";  ///< of every value
+  std::vector<HotSpot> rows;     ///< in no order; see sort_hot_spots
+  /// What the choice of the event left out.
+  std::vector<EventCount> events_left_out;
+  IdleLeftOut idle;
+
+  /// Adds those of another file; rows of the same name, module and place become one.
+  void add(const HotSpots& other);
+};
+
+struct HotSpotQuery {
+  ExportOptions filters;  ///< which samples, and what they count for; FrameStyle of frames
+  HotSpotKind by = HotSpotKind::kFunction;
+  bool linkage_names = false;  ///< functions are told apart, and called, as the linker has them
+  std::string event_key;       ///< as ReportPlan says it; empty: the file's own choice
+};
+
+}  // namespace stackpack::app

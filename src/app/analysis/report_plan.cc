@@ -1,0 +1,54 @@
+#include "app/analysis/report_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "export/selection/capture_view.h"
+#include "export/selection/event_choice.h"
+
+namespace stackpack::app {
+
+Result<FileEvents> events_of_file(const Reader& reader, const HotSpotQuery& query) {
+  const auto view = exporting::view_of(reader);
+  if (!view) {
+    return view.error();
+  }
+  auto groups = exporting::wanted_groups(*view, query.filters.filter);
+  if (!groups) {
+    return groups.error();
+  }
+  return FileEvents{std::move(*groups), view->aggregated()};
+}
+
+bool ReportPlan::takes(const FileEvents& file) const {
+  return event_key.empty() || std::any_of(file.groups.begin(), file.groups.end(),
+                                          [this](const query::EventGroup& group) {
+                                            return group.key == event_key && group.samples != 0;
+                                          });
+}
+
+ReportPlan plan_report(std::span<const FileEvents> files, const HotSpotQuery& query) {
+  ReportPlan plan;
+  plan.count = query.filters.count;
+  std::vector<std::vector<query::EventGroup>> groups;
+  for (const FileEvents& file : files) {
+    groups.push_back(file.groups);
+  }
+  const std::vector<query::EventGroup> joint = query::joint_groups(groups);
+  const bool all = query.filters.all_events || !query.filters.filter.events.empty() ||
+                   query.by == HotSpotKind::kEvent;
+  if (!joint.empty() && !all) {
+    plan.event_key = joint.front().key;
+    plan.event = joint.front().name;
+    plan.events_left_out = query::groups_left_out(joint);
+  }
+  const bool any_aggregated = std::any_of(files.begin(), files.end(),
+                                          [](const FileEvents& file) { return file.aggregated; });
+  if (plan.count == CountBy::kAuto && !any_aggregated) {
+    const bool weighs = !joint.empty() && joint.front().has_weight && (!all || joint.size() == 1);
+    plan.count = weighs ? CountBy::kWeight : CountBy::kSamples;
+  }
+  return plan;
+}
+
+}  // namespace stackpack::app

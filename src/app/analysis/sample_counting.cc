@@ -1,0 +1,129 @@
+#include "app/analysis/sample_counting.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "bytes/utf8.h"
+
+namespace stackpack::app {
+
+namespace {
+
+using exporting::Group;
+
+FrameGrain grain_of(const HotSpotQuery& query) {
+  switch (query.by) {
+    case HotSpotKind::kModule:
+      return FrameGrain::kModule;
+    case HotSpotKind::kLine:
+      return FrameGrain::kLine;
+    default:
+      break;
+  }
+  return query.filters.frames == FrameStyle::kAddress  ? FrameGrain::kAddress
+         : query.filters.frames == FrameStyle::kModule ? FrameGrain::kOffset
+                                                       : FrameGrain::kFunction;
+}
+
+}  // namespace
+
+std::string id_text(std::string_view name, std::uint32_t id) {
+  const std::string number = id == kUnknownId ? "-" : std::to_string(id);
+  return name.empty() ? number : fmt::format("{} ({})", name, number);
+}
+
+HotSpot spot_of(const FrameEntity& entity) {
+  return {entity.name, entity.module, entity.place, 0, 0};
+}
+
+Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reader,
+                                                             const HotSpotQuery& query) {
+  auto view = exporting::view_of(reader);
+  if (!view) {
+    return view.error();
+  }
+  std::unique_ptr<SampleCounting> counting(new SampleCounting(std::move(*view), query));
+  auto selection = exporting::SampleSelection::create(
+      counting->view_, counting->query_.filters,
+      {.is_report = true, .event_key = counting->query_.event_key});
+  if (!selection) {
+    return selection.error();
+  }
+  counting->selection_ = std::move(*selection);
+  if (query.by == HotSpotKind::kSource) {
+    Result<std::vector<MergedSource>> sources = reader.sources();
+    if (!sources) {
+      return sources.error();
+    }
+    counting->sources_ = std::move(*sources);
+    counting->origins_.emplace(counting->sources_, !counting->sources_.empty());
+  }
+  counting->entities_ = std::make_unique<FrameEntities>(
+      *counting->selection_, grain_of(counting->query_), query.linkage_names);
+  counting->stacks_.emplace(*counting->entities_);
+  return counting;
+}
+
+Status SampleCounting::each_group(const exporting::GroupBy& by, const Visit& visit) {
+  const std::size_t limit = std::max<std::size_t>(
+      1024, static_cast<std::size_t>(query_.filters.memory_limit /
+                                     exporting::SampleGrouper::kBytesPerGroup / 2));
+  exporting::GroupBy keys = by;
+  keys.weight = selection_->choice().any_weighted();
+  keys.event = true;  // what samples count for is a matter of their event
+  exporting::SampleGrouper grouper(*selection_, keys, limit);
+  return grouper.for_each([&](std::span<const Group> groups) -> Status {
+    constexpr std::size_t kAtOnce = 4096;
+    for (std::size_t begin = 0; begin < groups.size(); begin += kAtOnce) {
+      const auto some = groups.subspan(begin, std::min(kAtOnce, groups.size() - begin));
+      if (const Status visited = visit_groups(some, visit); !visited) {
+        return visited;
+      }
+    }
+    return {};
+  });
+}
+
+void SampleCounting::describe(HotSpots& spots) const {
+  const exporting::EventChoice& choice = selection_->choice();
+  const std::uint32_t main = choice.main_event();
+  if (choice.is_chosen() || choice.groups().size() == 1) {
+    spots.event = choice.name_of(main);
+  }
+  spots.unit = choice.measure_of(main).unit;
+  spots.events_left_out = choice.left_out();
+  for (std::uint32_t event = 0; event < view_.events.size(); ++event) {
+    if (choice.wants(event) && view_.samples_of_event(event) != 0) {
+      spots.parts.push_back(view_.events[event].name);
+    }
+  }
+  spots.idle = selection_->idle_left_out();
+}
+
+std::string SampleCounting::source_title(std::uint32_t pid) const {
+  const std::uint32_t source = origins_->of(pid).source;
+  const std::string_view host =
+      source < sources_.size() ? std::string_view(sources_[source].host) : view_.fact("host.name");
+  return id_text(bytes::valid_utf8(host), source);
+}
+
+Status SampleCounting::visit_groups(std::span<const Group> groups, const Visit& visit) {
+  ids_.clear();
+  with_stack_.clear();
+  for (const Group& group : groups) {
+    if (group.key.stack == kNoStack) {
+      visit(group, {});
+    } else {
+      ids_.push_back(group.key.stack);
+      with_stack_.push_back(&group);
+    }
+  }
+  return view_.callstacks(ids_, [&](std::size_t at, std::span<const Frame> frames) {
+    const Group& group = *with_stack_[at];
+    visit(group, stacks_->of(frames, group.key.context));
+    return true;
+  });
+}
+
+}  // namespace stackpack::app

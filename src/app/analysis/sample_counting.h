@@ -1,0 +1,119 @@
+// The samples that a report counts, with what their frames belong to.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "app/analysis/frame_entities.h"
+#include "app/analysis/hot_spot_query.h"
+#include "app/analysis/stack_entities.h"
+#include "app/arrow/pid_sources.h"
+#include "export/selection/capture_view.h"
+#include "export/selection/sample_grouper.h"
+#include "export/selection/sample_selection.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+
+namespace stackpack::app {
+
+/// A file, the samples wanted, and what their frames belong to.
+class SampleCounting {
+ public:
+  /// The reader must outlive this. Errors: as hot_spots.
+  static Result<std::unique_ptr<SampleCounting>> open(const Reader& reader,
+                                                      const HotSpotQuery& query);
+
+  /// visit(group, entities of its callstack leaf first) for every group of samples that has a
+  /// callstack; groups without one are given no entities.
+  using Visit =
+      std::function<void(const exporting::Group&, std::span<const std::uint32_t> leaf_first)>;
+  Status each_group(const exporting::GroupBy& by, const Visit& visit);
+
+  /// Goes on to the next event, when the options leave the choice and this one has no sample.
+  bool choose_next_event() { return selection_->choose_next_event(); }
+  [[nodiscard]] std::uint64_t value_of(const exporting::Group& group) const {
+    return selection_->value_of_group(group);
+  }
+  /// What the figures are of, once the samples were counted.
+  void describe(HotSpots& spots) const;
+  [[nodiscard]] const exporting::SampleSelection& selection() const { return *selection_; }
+  [[nodiscard]] const FrameEntities& entities() const { return *entities_; }
+  /// Host and row of the source of a process; of HotSpotKind::kSource.
+  [[nodiscard]] std::string source_title(std::uint32_t pid) const;
+
+ private:
+  SampleCounting(exporting::CaptureView view, const HotSpotQuery& query)
+      : view_(std::move(view)), query_(query) {
+    query_.filters.all_events |= query.by == HotSpotKind::kEvent;
+  }
+  Status visit_groups(std::span<const exporting::Group> groups, const Visit& visit);
+
+  exporting::CaptureView view_;
+  HotSpotQuery query_;
+  std::unique_ptr<exporting::SampleSelection> selection_;
+  std::unique_ptr<FrameEntities> entities_;
+  std::optional<StackEntities> stacks_;
+  std::vector<MergedSource> sources_;  // of a merged file
+  std::optional<PidSources> origins_;
+  std::vector<StackId> ids_;
+  std::vector<const exporting::Group*> with_stack_;
+};
+
+/// Sums by number; each number once per callstack.
+class EntitySums {
+ public:
+  void begin_stack() { ++stack_; }
+  void add_total(std::uint32_t number, std::uint64_t value) {
+    Sum& sum = at(number);
+    if (sum.last_stack != stack_) {
+      sum.last_stack = stack_;
+      sum.total += value;
+    }
+  }
+  void add_self(std::uint32_t number, std::uint64_t value) { at(number).self += value; }
+
+  template <typename Name>
+  void list(std::vector<HotSpot>& rows, const Name& name) const {
+    for (std::uint32_t i = 0; i < sums_.size(); ++i) {
+      if (sums_[i].last_stack != 0 || sums_[i].self != 0) {
+        HotSpot row = name(i);
+        row.self = sums_[i].self;
+        row.total = sums_[i].total;
+        rows.push_back(std::move(row));
+      }
+    }
+  }
+
+ private:
+  struct Sum {
+    std::uint64_t self = 0;
+    std::uint64_t total = 0;
+    std::uint64_t last_stack = 0;
+  };
+  Sum& at(std::uint32_t number) {
+    if (number >= sums_.size()) {
+      sums_.resize(std::size_t{number} + 1);
+    }
+    return sums_[number];
+  }
+
+  std::vector<Sum> sums_;
+  std::uint64_t stack_ = 0;
+};
+
+/// A row without figures.
+HotSpot spot_of(const FrameEntity& entity);
+/// `name (id)`.
+std::string id_text(std::string_view name, std::uint32_t id);
+/// What a report says that has nothing to show, not even that threads were idle.
+inline constexpr Error kNothingSelected{ErrorCode::kUsage, kNoOffset,
+                                        "no sample of the file is selected"};
+
+}  // namespace stackpack::app

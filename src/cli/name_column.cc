@@ -1,0 +1,27 @@
+#include "cli/name_column.h"
+
+#include "app/console.h"
+
+namespace stackpack::cli {
+
+std::optional<std::size_t> output_columns() {
+  return app::is_terminal(app::Stream::kStandardOutput)
+             ? std::optional(app::terminal_columns(app::Stream::kStandardOutput))
+             : std::nullopt;
+}
+
+app::FunctionNames names_or_default(std::optional<app::FunctionNames> asked) {
+  return asked.value_or(output_columns() ? app::FunctionNames::kShort : app::FunctionNames::kFull);
+}
+
+void append_name_and_bar(std::string& out, std::string_view name, std::size_t width,
+                         std::string_view bar) {
+  out += name;
+  if (!bar.empty()) {
+    const std::size_t columns = app::columns_of(name);
+    out.append(columns < width ? width - columns : 0, ' ').append("  ").append(bar);
+  }
+  out += '\n';
+}
+
+}  // namespace stackpack::cli

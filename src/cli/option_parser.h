@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/option_rows.h"
+
+namespace stackpack::cli {
+
+/// What became of the words after a command.
+struct OptionsParsed {
+  enum class Kind {
+    kDone,        ///< the rows have taken their values
+    kHelp,        ///< -h or --help is among them
+    kUsageError,  ///< `text` says what is wrong, without the command's name
+  };
+  Kind kind = Kind::kDone;
+  std::string text;
+};
+
+/// Parses what follows the command's name and hands the values to its rows, in the order of the
+/// rows.
+OptionsParsed parse_options(const CommandRow& command, std::vector<std::string> words);
+
+}  // namespace stackpack::cli

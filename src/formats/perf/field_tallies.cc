@@ -1,0 +1,87 @@
+#include "formats/perf/field_tallies.h"
+
+#include <bit>
+
+#include "formats/perf/perf_losses.h"
+
+namespace stackpack::perf {
+
+namespace {
+
+// Of dumps that are unwound, the callstacks are kept.
+std::uint64_t not_kept_of(const CaptureContext& context, const AttrTable::Row& row) {
+  constexpr std::uint64_t kDump = sample_bit::kRegsUser | sample_bit::kStackUser;
+  return context.unwinder != nullptr ? row.not_kept & ~kDump : row.not_kept;
+}
+
+// The bytes of the fields in `bits`: all that follow the callchain but those in use, and some
+// before it.
+std::uint64_t bytes_of(std::uint64_t bits, const SampleLayout& layout, const SampleFields& fields,
+                       std::uint64_t payload_bytes) {
+  constexpr std::uint64_t kWords = sample_bit::kAddr | sample_bit::kStreamId;
+  std::uint64_t bytes = std::uint64_t{8} * static_cast<unsigned>(std::popcount(bits & kWords));
+  if ((bits & sample_bit::kRead) != 0) {
+    bytes += fields.read_bytes;
+  }
+  bytes += payload_bytes - fields.tail_begin;
+  if (layout.has(sample_bit::kBranchStack) && (bits & sample_bit::kBranchStack) == 0) {
+    bytes -= 8 + 24 * fields.branch_count;
+  }
+  if (layout.has(sample_bit::kRegsUser) && (bits & sample_bit::kRegsUser) == 0) {
+    bytes -= fields.dump_bytes;
+  }
+  return bytes;
+}
+
+bool is_multiplexed(const SampleLayout& layout, const SampleFields& fields) {
+  bytes::ByteCursor times = fields.counters;
+  if (layout.read_group) {
+    times = fields.group_times;
+  } else {
+    times.skip(8);  // value
+  }
+  const auto enabled = times.read<std::uint64_t>();
+  const auto running = times.read<std::uint64_t>();
+  return times.ok() && running < enabled;
+}
+
+}  // namespace
+
+void FieldTallies::add(const CaptureContext& context, const AttrTable::Row& row,
+                       const Record& record, const SampleFields& fields) {
+  constexpr std::uint16_t kMiscExactIp = 1U << 14;
+  samples_.resize(context.attrs.rows().size());
+  Samples& samples = samples_[static_cast<std::size_t>(&row - context.attrs.rows().data())];
+  samples.all.add(1, record.offset);
+  if ((record.misc & kMiscExactIp) != 0) {
+    samples.exact_ips.add(1, record.offset);
+  }
+  if ((row.not_kept & extra_bit::kReadTimes) != 0 && is_multiplexed(row.layout, fields)) {
+    samples.multiplexed.add(1, record.offset);
+  }
+  if (!record.compressed) {
+    bytes_ += bytes_of(not_kept_of(context, row), row.layout, fields, record.payload.size());
+  }
+}
+
+void FieldTallies::report(CaptureContext& context) const {
+  for (const NotKept& field : kFieldsNotKept) {
+    Tally tally;
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+      if ((not_kept_of(context, context.attrs.rows()[i]) & field.number) == 0) {
+        continue;
+      }
+      const Samples& samples = samples_[i];
+      const Tally& of_row = field.number == extra_bit::kExactIp     ? samples.exact_ips
+                            : field.number == extra_bit::kReadTimes ? samples.multiplexed
+                                                                    : samples.all;
+      tally.add(of_row.count, of_row.first_offset);
+    }
+    if (tally.count != 0) {
+      context.notice(field.loss, tally.count, tally.first_offset);
+    }
+  }
+  context.move_parsed(bytes_, skip::kFieldsNotKept);
+}
+
+}  // namespace stackpack::perf

@@ -1,0 +1,112 @@
+#include "query/event_traits.h"
+
+#include <algorithm>
+#include <array>
+
+namespace stackpack::query {
+
+namespace {
+
+/// A name as perf spells it: what is counted, and how.
+struct SpelledEvent {
+  std::string_view base;
+  std::string_view modifiers;  // of perf_event_open's attribute, a letter each
+};
+
+// perf-list(1), EVENT MODIFIERS. `sched:sched_switch` has other letters: it is a tracepoint.
+bool are_modifiers(std::string_view text) {
+  return text.find_first_not_of("ukhIGHpPSDWebRX") == std::string_view::npos;
+}
+
+SpelledEvent spelled(std::string_view name) {
+  const std::size_t slash = name.find('/');
+  const std::size_t end = slash == std::string_view::npos ? slash : name.find('/', slash + 1);
+  if (end != std::string_view::npos && are_modifiers(name.substr(end + 1))) {
+    const std::string_view terms = name.substr(slash + 1, end - slash - 1);
+    return {terms.substr(0, terms.find(',')), name.substr(end + 1)};
+  }
+  const std::size_t colon = name.rfind(':');
+  if (colon != std::string_view::npos && colon + 1 < name.size() &&
+      are_modifiers(name.substr(colon + 1))) {
+    return {name.substr(0, colon), name.substr(colon + 1)};
+  }
+  return {name, {}};
+}
+
+// Which levels are counted, where not all are. Precision (p), pinning (D) and the like do not
+// change what is counted, and a host (H) is where a recorder runs.
+std::string scope_of(std::string_view modifiers) {
+  std::string scope;
+  for (const char level : {'u', 'k', 'h', 'G'}) {
+    if (modifiers.find(level) != std::string_view::npos) {
+      scope += level;
+    }
+  }
+  return scope == "ukh" ? "" : scope;
+}
+
+bool is_clock(std::string_view base) {
+  return base == "cpu-clock" || base == "task-clock";
+}
+
+bool is_cycles(std::string_view base) {
+  constexpr std::array<std::string_view, 6> kCycles = {"cycles",     "cpu-cycles", "cpu_cycles",
+                                                       "ref-cycles", "bus-cycles", "TotalCycles"};
+  return std::find(kCycles.begin(), kCycles.end(), base) != kCycles.end();
+}
+
+constexpr std::string_view kCounterSample = "PerfInfo/PMCSample";
+
+// The counter of PerfInfo/PMCSample/TotalCycles.
+std::string_view counter_of(std::string_view name) {
+  return name.starts_with(kCounterSample) ? name.substr(name.rfind('/') + 1) : std::string_view();
+}
+
+// Of Windows, of .NET, and what Go's profiles call the time on a processor.
+bool is_profile_interrupt(std::string_view name) {
+  return name.starts_with("PerfInfo/SampledProfile") || name == "Managed" || name == "cpu" ||
+         name == "wall";
+}
+
+EventKind kind_of(std::string_view name, std::string_view base) {
+  constexpr std::array<std::string_view, 5> kTraced = {"External", "blocked", "woken", "preempted",
+                                                       "dummy"};
+  const std::string_view counter = counter_of(name);
+  if (is_clock(base) || is_cycles(base) || is_profile_interrupt(name) || is_cycles(counter)) {
+    return EventKind::kTime;
+  }
+  const bool of_system = base.find_first_of(":/") != std::string_view::npos && counter.empty();
+  return of_system || std::find(kTraced.begin(), kTraced.end(), base) != kTraced.end()
+             ? EventKind::kTrace
+             : EventKind::kWork;
+}
+
+std::string unit_of(std::string_view base, EventKind kind) {
+  if (is_clock(base) || base == "off-cpu" || base == "offcpu-time") {
+    return "ns";
+  }
+  if (is_cycles(base)) {
+    return "cycles";
+  }
+  const bool is_noun = kind == EventKind::kWork && base.size() > 1 && base.ends_with('s') &&
+                       base.find('/') == std::string_view::npos;
+  return is_noun ? std::string(base) : "events";
+}
+
+}  // namespace
+
+EventTraits traits_of(std::string_view event) {
+  const SpelledEvent name = spelled(event);
+  EventTraits traits;
+  traits.kind = kind_of(event, name.base);
+  const bool same = name.base == "cpu-cycles";
+  traits.same_as = same ? "cycles" : std::string(name.base);
+  if (const std::string scope = scope_of(name.modifiers); !scope.empty()) {
+    traits.same_as += ':' + scope;
+  }
+  const bool waits = event == "blocked" || event == "woken" || event == "preempted";
+  traits.unit = waits ? "ns" : unit_of(name.base, traits.kind);
+  return traits;
+}
+
+}  // namespace stackpack::query

@@ -1,0 +1,243 @@
+#include "query/function_pattern.h"
+
+#include <algorithm>
+#include <array>
+#include <regex>
+#include <utility>
+
+#include "query/name_pattern.h"
+
+namespace stackpack::query {
+
+namespace {
+
+using Fit = FunctionPattern::Fit;
+
+char folded(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+std::string folded(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(), [](char c) { return folded(c); });
+  return result;
+}
+
+bool has_capitals(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+// Where the bracket at `at` is closed; the end of the text when it is not.
+std::size_t closing(std::string_view text, std::size_t at) {
+  constexpr std::string_view kOpen = "(<[{";
+  constexpr std::string_view kClose = ")>]}";
+  std::size_t depth = 0;
+  for (std::size_t i = at; i < text.size(); ++i) {
+    if (kOpen.find(text[i]) != std::string_view::npos) {
+      ++depth;
+    } else if (kClose.find(text[i]) != std::string_view::npos && i > 0 && text[i - 1] != '-' &&
+               --depth == 0) {
+      return i;
+    }
+  }
+  return text.size() - 1;
+}
+
+/// Takes a name apart from its front.
+class PlainName {
+ public:
+  explicit PlainName(std::string_view name) : name_(name) {}
+
+  std::string take() {
+    while (at_ < name_.size() && !ended_) {
+      step();
+    }
+    return plain_.empty() ? std::string(name_) : std::move(plain_);
+  }
+
+ private:
+  void step() {
+    const char c = name_[at_];
+    if (is_operator() && c != ' ') {
+      copy_operator();
+    } else if (c == ' ') {
+      take_blank();
+    } else if (c == '[' || c == '{') {
+      copy_to(closing(name_, at_));
+    } else if (c == '<') {
+      take_angles();
+    } else if (c == '(') {
+      take_parentheses();
+    } else {
+      plain_ += c;
+      ++at_;
+    }
+  }
+
+  [[nodiscard]] bool is_operator() const {
+    constexpr std::string_view kOperator = "operator";
+    return plain_ == kOperator || plain_.ends_with("::operator");
+  }
+
+  // What came before is a return type; but for `operator new` and `operator<< <int>`.
+  void take_blank() {
+    if (is_operator()) {
+      plain_ += name_[at_];
+    } else if (!name_.substr(at_ + 1).starts_with('<')) {
+      plain_.clear();
+    }
+    ++at_;
+  }
+
+  void copy_to(std::size_t last) {
+    plain_ += name_.substr(at_, last + 1 - at_);
+    at_ = last + 1;
+  }
+
+  void copy_operator() {
+    const std::string_view rest = name_.substr(at_);
+    const std::size_t end = rest.starts_with("()")
+                                ? 2
+                                : std::min(rest.find_first_not_of("<>=!+-*/%&|^~,[]"), rest.size());
+    plain_ += rest.substr(0, std::max<std::size_t>(end, 1));
+    at_ += std::max<std::size_t>(end, 1);
+  }
+
+  // Arguments of a template; of Rust the type that has the method.
+  void take_angles() {
+    const std::size_t last = closing(name_, at_);
+    if (plain_.empty() || plain_.ends_with("::")) {
+      copy_to(last);
+    } else {
+      at_ = last + 1;
+    }
+  }
+
+  // The parameters end a name; (anonymous namespace), and of Go (*Type), are parts of one.
+  void take_parentheses() {
+    const std::size_t last = closing(name_, at_);
+    const std::string_view rest = name_.substr(last + 1);
+    if (rest.starts_with("::") || rest.starts_with('.')) {
+      copy_to(last);
+    } else {
+      ended_ = !plain_.empty();
+      at_ = last + 1;
+    }
+  }
+
+  std::string_view name_;
+  std::string plain_;
+  std::size_t at_ = 0;
+  bool ended_ = false;
+};
+
+bool ends_with_parts(std::string_view name, std::string_view parts) {
+  if (!name.ends_with(parts) || name.size() == parts.size()) {
+    return false;
+  }
+  constexpr std::string_view kSeparators = ":./$!";
+  return kSeparators.find(name[name.size() - parts.size() - 1]) != std::string_view::npos;
+}
+
+// `libc` for libc.so.6.
+std::string_view stem_of(std::string_view module) {
+  return module.substr(0, module.find('.', 1));
+}
+
+}  // namespace
+
+// The automaton that takes time proportional to the name, whatever the expression: names come from
+// captures.
+struct FunctionPattern::Expression {
+  std::regex regex;
+};
+
+FunctionPattern::FunctionPattern() = default;
+FunctionPattern::FunctionPattern(FunctionPattern&&) noexcept = default;
+FunctionPattern& FunctionPattern::operator=(FunctionPattern&&) noexcept = default;
+FunctionPattern::~FunctionPattern() = default;
+
+std::string plain_function_name(std::string_view name) {
+  return PlainName(name).take();
+}
+
+Result<FunctionPattern> FunctionPattern::parse(std::string_view text) {
+  FunctionPattern pattern;
+  pattern.text_ = text;
+  pattern.folds_case_ = !has_capitals(text);
+  std::string_view function = text;
+  const bool is_expression = text.size() > 2 && text.starts_with('/');
+  const std::size_t mark = is_expression ? std::string_view::npos : text.find('!');
+  if (mark != std::string_view::npos && mark != 0 && mark + 1 < text.size()) {
+    pattern.module_ = text.substr(0, mark);
+    function.remove_prefix(mark + 1);
+  }
+  pattern.function_ = function;
+  if (function.size() > 2 && function.starts_with('/') && function.ends_with('/')) {
+    auto flags = std::regex::ECMAScript | std::regex::nosubs | std::regex_constants::__polynomial;
+    flags |= pattern.folds_case_ ? std::regex::icase : std::regex_constants::syntax_option_type{};
+    // Matched as a whole: a search would begin anew at each character.
+    const std::string anywhere =
+        R"([\s\S]*(?:)" + std::string(function.substr(1, function.size() - 2)) + R"()[\s\S]*)";
+    try {
+      pattern.expression_ =
+          std::make_unique<const Expression>(Expression{std::regex(anywhere, flags)});
+    } catch (const std::regex_error&) {
+      return Error{ErrorCode::kUsage, kNoOffset,
+                   "what is between the slashes is no regular expression"};
+    }
+  }
+  pattern.has_wildcards_ =
+      !pattern.expression_ && function.find_first_of("*?") != std::string_view::npos;
+  return pattern;
+}
+
+bool FunctionPattern::fits_module(std::string_view module) const {
+  if (!module_) {
+    return true;
+  }
+  const std::string name = folds_case_ ? folded(module) : std::string(module);
+  return fits_pattern(name, *module_) || stem_of(name) == *module_;
+}
+
+Fit FunctionPattern::fit_function(std::string_view name) const {
+  if (expression_) {
+    return std::regex_match(name.begin(), name.end(), expression_->regex) ? Fit::kWhole
+                                                                          : Fit::kNone;
+  }
+  if (name == function_) {
+    return Fit::kExact;
+  }
+  const std::string whole = folds_case_ ? folded(name) : std::string(name);
+  const std::string plain = plain_function_name(whole);
+  const std::string_view rest =
+      whole.starts_with(function_) ? std::string_view(whole).substr(function_.size()) : "-";
+  if (plain == function_ || rest.empty() || rest.front() == '(' || rest.front() == '<') {
+    return Fit::kWhole;
+  }
+  if (ends_with_parts(plain, function_)) {
+    return Fit::kEnd;
+  }
+  const bool fits =
+      has_wildcards_ && (fits_pattern(whole, function_) || fits_pattern(plain, function_));
+  return fits ? Fit::kWhole : Fit::kNone;
+}
+
+Fit FunctionPattern::fit(std::string_view name, std::string_view module) const {
+  if (name == text_) {
+    return Fit::kExact;
+  }
+  return fits_module(module) ? fit_function(name) : Fit::kNone;
+}
+
+std::vector<bool> best_fits(std::span<const Fit> fits) {
+  const auto best = std::min_element(fits.begin(), fits.end());
+  std::vector<bool> meant;
+  meant.reserve(fits.size());
+  for (const Fit fit : fits) {
+    meant.push_back(fit != Fit::kNone && fit == *best);
+  }
+  return meant;
+}
+
+}  // namespace stackpack::query

@@ -1,0 +1,62 @@
+// Functions as people type them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stackpack/result.h"
+
+namespace stackpack::query {
+
+/// A name without return type, parameters and template arguments: `ns::Engine::apply` of
+/// `void ns::Engine<int>::apply<long>(int) const`. Cost: proportional to the name. Any bytes are
+/// good.
+std::string plain_function_name(std::string_view name);
+
+/// What one types for functions: a name; the end of one (`Engine::apply`, `apply`); with `*` and
+/// `?`; `/a regular expression/`; each also as `MODULE!FUNCTION`. Case counts only where the text
+/// has capitals.
+class FunctionPattern {
+ public:
+  /// Errors: kUsage: no regular expression.
+  static Result<FunctionPattern> parse(std::string_view text);
+
+  /// How well a function fits. Of many functions those that fit best are meant: where one is
+  /// called just so, no other that only ends so.
+  enum class Fit : std::uint8_t {
+    kExact,  ///< the text is its name
+    kWhole,  ///< all of it but for case, parameters, template arguments
+    kEnd,    ///< the last parts of its name
+    kNone,
+  };
+  [[nodiscard]] Fit fit(std::string_view name, std::string_view module) const;
+
+  FunctionPattern(FunctionPattern&&) noexcept;
+  FunctionPattern& operator=(FunctionPattern&&) noexcept;
+  FunctionPattern(const FunctionPattern&) = delete;
+  FunctionPattern& operator=(const FunctionPattern&) = delete;
+  ~FunctionPattern();
+
+ private:
+  struct Expression;
+  FunctionPattern();
+  [[nodiscard]] Fit fit_function(std::string_view name) const;
+  [[nodiscard]] bool fits_module(std::string_view module) const;
+
+  std::string text_;                   // as it was given
+  std::optional<std::string> module_;  // folded like the function
+  std::string function_;               // folded when case does not count
+  bool folds_case_ = false;
+  bool has_wildcards_ = false;
+  std::unique_ptr<const Expression> expression_;
+};
+
+/// Which of many are meant: those that fit as well as any does, if any does.
+std::vector<bool> best_fits(std::span<const FunctionPattern::Fit> fits);
+
+}  // namespace stackpack::query

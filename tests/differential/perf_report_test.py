@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""`stackpack top` beside `perf report --stdio`: the same rows in the same order, percent to 0.01.
+
+    perf_report_test.py STACKPACK CAPTURE...            by module, self and children, each event
+    perf_report_test.py STACKPACK --self CAPTURE...     self alone
+    perf_report_test.py STACKPACK --record COMPILER     a program recorded here, its functions as well
+
+Children by module are compared where perf knows no symbols: where it does, it counts a module once for each of its functions
+in some callchains.
+
+Exit code: 0 they agree, 1 they do not, 77 perf is not there or may not record.
+"""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+extern "C" {
+static volatile unsigned long sink;
+__attribute__((noinline)) void leaf(int n) { for (int i = 0; i < n * 1000; ++i) sink += (unsigned long)i * 7; }
+__attribute__((noinline)) void touch(size_t bytes) { char* p = (char*)malloc(bytes); memset(p, 1, bytes); sink += (unsigned char)p[9]; free(p); }
+__attribute__((noinline)) void recurse(int n) { leaf(1); if (n > 0) recurse(n - 1); sink += 1; }
+__attribute__((noinline)) void half(int n) { leaf(n); touch(1 << 22); sink += 1; }
+int main(void) { for (int i = 0; i < 300; ++i) { half(40); recurse(20); leaf(90); } return (int)(sink & 1); }
+}
+"""
+
+
+def run(*command):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}: {done.stderr.strip()[-400:]}")
+    return done.stdout
+
+
+def perf_tables(capture, key, children):
+    """By event: [(name, percent...)] in perf's order."""
+    fields = "overhead_children,overhead" if children else "overhead"
+    text = run("perf", "report", "-i", capture, "--stdio", "--children" if children else "--no-children", "-g", "none",
+               "--no-inline", "--no-group", "-s", key, "--percent-limit", "0", "-F", f"{fields},{key}", "-t", "|")
+    tables = {}
+    for line in text.splitlines():
+        event = re.match(r"# Samples: .* of events? '(.*)'", line)
+        if event:
+            rows = tables.setdefault(event[1], [])
+        elif line.strip() and not line.startswith("#"):
+            *shares, name = line.split("|")
+            name = re.sub(r"^\[[.kgH]\] ", "", name.strip())
+            if "N/A" not in "".join(shares):  # children of events without callchains
+                rows.append((name, *(float(share.strip().rstrip("%")) for share in shares)))
+    return tables
+
+
+def our_table(program, spk, event, grain, by_self):
+    text = run(program, "top", spk, "--by", grain, "--event", event, "--idle", "-n", "0", "--json",
+               "--self" if by_self else "--total")
+    found = json.loads(text)
+    whole = found["weight"]
+    return [(row["name"], 100 * row["total"] / whole, 100 * row["self"] / whole) for row in found["rows"]], found
+
+
+def differences(perf, ours, children):
+    """What is not as perf has it; names that perf has none for (addresses) are left out on both sides."""
+    by_name = {name: (total, self) for name, total, self in ours}
+    problems = []
+    for name, *shares in perf:
+        if name not in by_name:
+            problems.append(f"{name}: perf alone, {shares}")
+            continue
+        wanted = by_name[name] if children else by_name[name][1:]
+        for share, own in zip(shares, wanted):
+            if abs(share - own) > 0.0051:
+                problems.append(f"{name}: perf {shares}, here {wanted}")
+    known = {name for name, *_ in perf}
+    column = 1 if children else 2
+    order = [row[column] for row in ours if row[0] in known]
+    if [f"{share:.1f}" for share in order] != [f"{share:.1f}" for share in sorted(order, reverse=True)]:
+        problems.append("not in order")
+    perf_order = [row[1] for row in sorted(perf, key=lambda row: -row[1])]
+    if any(abs(share - own) > 0.0051 for share, own in zip(perf_order, order)):
+        problems.append(f"another order: perf {perf_order}, here {order}")
+    return problems
+
+
+def compare(program, capture, spk, key, grain, kinds, names=None):
+    bad = 0
+    for children in kinds:
+        for event, rows in perf_tables(capture, key, children).items():
+            rows = [row for row in rows if not row[0].startswith("0x") and row[0] != "[unknown]"]
+            rows = [row for row in rows if names is None or row[0] in names]
+            if not rows:
+                continue
+            ours, found = our_table(program, spk, event, grain, not children)
+            problems = differences(rows, ours, children)
+            kind = "children" if children else "self"
+            print(f"{pathlib.Path(capture).name} {event} {kind} by {grain}: {len(rows)} rows, {found['weight']} {found['unit']}: "
+                  f"{'the same' if not problems else problems[:4]}")
+            bad += len(problems)
+    return bad
+
+
+def record(compiler, folder):
+    source, program = folder / "measured.cc", folder / "measured"
+    source.write_text(PROGRAM)
+    run(compiler, "-g", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", source, "-o", program)
+    captures = []
+    for name, events in (("clock", ["cpu-clock:u"]), ("faults", ["cpu-clock:u", "page-faults:u"]), ("task", ["task-clock:u"])):
+        capture = folder / f"{name}.perf.data"
+        words = [word for event in events for word in ("-e", event)]
+        done = subprocess.run(["perf", "record", "-q", *words, "-F", "1999", "-g", "-o", capture, program],
+                              capture_output=True, text=True, check=False)
+        if not capture.exists() or capture.stat().st_size == 0:
+            print(f"perf may not record here: {done.stderr.strip()[:200]}")
+            sys.exit(77)
+        captures.append(capture)
+    return captures
+
+
+def main():
+    program, *captures = sys.argv[1:]
+    if shutil.which("perf") is None:
+        print("perf is not there")
+        sys.exit(77)
+    bad = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        recorded, kinds = captures[0] == "--record", (False, True)
+        if captures[0] == "--self":
+            kinds, captures = (False,), captures[1:]
+        captures = record(captures[1], folder) if recorded else captures
+        for capture in captures:
+            spk = folder / "out.spk"
+            spk.unlink(missing_ok=True)
+            run(program, "convert", capture, "-o", spk, "-q", *(["--symbolize", "--no-inlines"] if recorded else []))
+            bad += compare(program, capture, spk, "dso", "module", (False,) if recorded else kinds)
+            if recorded:
+                bad += compare(program, capture, spk, "sym", "function", kinds, {"main", "half", "recurse", "leaf", "touch"})
+    sys.exit(1 if bad else 0)
+
+
+main()

@@ -1,0 +1,128 @@
+#include "query/function_pattern.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace stackpack::test {
+namespace {
+
+using query::FunctionPattern;
+using Fit = FunctionPattern::Fit;
+
+TEST_CASE("functions: plain names are without types, parameters and template arguments") {
+  struct Case {
+    std::string name;
+    std::string plain;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"checksum", "checksum"},
+           {"ns::Engine::apply(int, std::vector<int> const&) const", "ns::Engine::apply"},
+           {"void ns::Engine<int>::apply<long>(long)", "ns::Engine::apply"},
+           {"unsigned long std::accumulate<int*, int>(int*, int*, int)", "std::accumulate"},
+           {"(anonymous namespace)::run(char)", "(anonymous namespace)::run"},
+           {"void (anonymous namespace)::run<int>(char)", "(anonymous namespace)::run"},
+           {"main::{lambda(int)#1}::operator()(int) const", "main::{lambda(int)#1}::operator()"},
+           {"std::operator<< <int>(int)", "std::operator<<"},
+           {"Foo::operator->() const", "Foo::operator->"},
+           {"operator new(unsigned long)", "operator new"},
+           {"std::vector<int, std::allocator<int> >::operator[](unsigned long)",
+            "std::vector::operator[]"},
+           {"encoding/json.(*decodeState).object", "encoding/json.(*decodeState).object"},
+           {"main.main.func1", "main.main.func1"},
+           {"alloc::slice::<impl [T]>::sort_by", "alloc::slice::<impl [T]>::sort_by"},
+           {"<alloc::vec::Vec<T> as core::ops::Drop>::drop",
+            "<alloc::vec::Vec<T> as core::ops::Drop>::drop"},
+           {"System.String.Concat(System.String, System.String)", "System.String.Concat"},
+           {"-[NSString length]", "-[NSString length]"},
+           {"[libc.so.6]", "[libc.so.6]"},
+           {"", ""},
+           {"(", "("},
+           {"<<<", "<<<"},
+           {"f(", "f"}}) {
+    CAPTURE(c.name);
+    CHECK(query::plain_function_name(c.name) == c.plain);
+  }
+}
+
+TEST_CASE("functions: every damaged spelling of a name has a plain name") {
+  const std::string name =
+      "void (anonymous namespace)::a<b(*)[3]>::operator()<c>({lambda#1}) const";
+  for (std::size_t begin = 0; begin < name.size(); ++begin) {
+    for (std::size_t end = begin; end <= name.size(); ++end) {
+      const std::string part = name.substr(begin, end - begin);
+      CHECK(query::plain_function_name(part).empty() == part.empty());
+    }
+  }
+}
+
+TEST_CASE("functions: a text fits names as one would type them") {
+  struct Case {
+    std::string text;
+    std::string name;
+    std::string module;
+    Fit fit;
+  };
+  const std::string apply = "void ns::Engine<int>::apply<long>(long) const";
+  for (const Case& c : std::vector<Case>{
+           {"checksum", "checksum", "", Fit::kExact},
+           {"checksum", "Checksum", "", Fit::kWhole},
+           {"Checksum", "checksum", "", Fit::kNone},
+           {"checksum", "checksum(int)", "", Fit::kWhole},
+           {"checksum", "checksum2", "", Fit::kNone},
+           {"checksum", "app::checksum(int)", "", Fit::kEnd},
+           {"sum", "app::checksum(int)", "", Fit::kNone},
+           {"Engine::apply", apply, "", Fit::kEnd},
+           {"engine::apply", apply, "", Fit::kEnd},
+           {"ns::Engine::apply", apply, "", Fit::kWhole},
+           {"Engine", apply, "", Fit::kNone},
+           {"apply", apply, "", Fit::kEnd},
+           {"std::vector<int>", "std::vector<int>(x)", "", Fit::kWhole},
+           {"*write*", "vfs_write", "", Fit::kWhole},
+           {"*Write*", "vfs_write", "", Fit::kNone},
+           {"ns::*::apply", apply, "", Fit::kWhole},
+           {"?alloc", "malloc", "", Fit::kWhole},
+           {"/^vfs_(read|write)$/", "vfs_write", "", Fit::kWhole},
+           {"/WRITE/", "vfs_write", "", Fit::kNone},
+           {"/write/", "VFS_WRITE", "", Fit::kWhole},
+           {"libc.so.6!malloc", "malloc", "libc.so.6", Fit::kExact},
+           {"libc!malloc", "malloc", "libc.so.6", Fit::kExact},
+           {"libc*!m*", "malloc", "libc.so.6", Fit::kWhole},
+           {"ld*!malloc", "malloc", "libc.so.6", Fit::kNone},
+           {"libc!/^mal/", "malloc", "libc.so.6", Fit::kWhole},
+           {"demo!*", "anything", "demo", Fit::kWhole},
+           {"!", "!", "", Fit::kExact},
+           {"a!b", "a!b", "", Fit::kExact},
+           {"operator!", "Foo::operator!() const", "", Fit::kEnd},
+           {"object", "encoding/json.(*decodeState).object", "", Fit::kEnd},
+           {"(*decodeState).object", "encoding/json.(*decodeState).object", "", Fit::kEnd},
+           {"[libc.so.6]", "[libc.so.6]", "libc.so.6", Fit::kExact},
+       }) {
+    CAPTURE(c.text);
+    CAPTURE(c.name);
+    const auto pattern = FunctionPattern::parse(c.text);
+    REQUIRE(pattern.has_value());
+    CHECK(pattern->fit(c.name, c.module) == c.fit);
+  }
+  CHECK_FALSE(FunctionPattern::parse("/(/").has_value());
+}
+
+TEST_CASE("functions: an expression takes time proportional to a name, and no stack") {
+  const auto pattern = FunctionPattern::parse("/(a*)*b$/");
+  REQUIRE(pattern.has_value());
+  CHECK(pattern->fit(std::string(20'000, 'a'), "") == Fit::kNone);
+  CHECK(pattern->fit(std::string(20'000, 'a') + "b", "") == Fit::kWhole);
+}
+
+TEST_CASE("functions: those that fit best are meant") {
+  using Fits = std::vector<Fit>;
+  using Meant = std::vector<bool>;
+  CHECK(query::best_fits(Fits{Fit::kEnd, Fit::kWhole, Fit::kNone, Fit::kWhole}) ==
+        Meant{false, true, false, true});
+  CHECK(query::best_fits(Fits{Fit::kNone, Fit::kNone}) == Meant{false, false});
+  CHECK(query::best_fits(Fits{}).empty());
+}
+
+}  // namespace
+}  // namespace stackpack::test
