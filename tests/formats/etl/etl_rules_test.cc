@@ -155,7 +155,7 @@ TEST_CASE("a definition that no stack refers to is a notice") {
 
 TEST_CASE("a kernel event that is most likely another one is damage") {
   const TestBytes profile = TestBytes().u64(kK + 1).u32(7).u32(1);
-  const TestBytes other_words = TestBytes().u64(kK + 1).u32(7).u32(0x2000'0001);
+  const TestBytes other_words = TestBytes().u64(kK + 1).u32(7).u32(0x2000'0002);
   const TestBytes no_thread = TestBytes().u64(kK + 1).u32(8).u32(1);
   const TestBytes idle = TestBytes().u64(kK + 1).u32(0).u32(1);
   const TestBytes stack = TestBytes().u64(1'000'000).u32(5).u32(7).u64(kK + 1);
