@@ -107,7 +107,7 @@ build_preset() {
   elif [[ -t 2 ]]; then
     note "bringing $preset up to date"
   fi
-  quietly "$folder/build.log" cmake --build "$folder" --target "$@"
+  quietly "$folder/build.log" cmake --build "$folder" --target "$@" -- -k "${keep_going:-1}"
   if ((first)); then
     note "built $preset"
   fi

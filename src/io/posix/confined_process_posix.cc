@@ -104,7 +104,7 @@ unsigned close_others(std::vector<int> kept) {
 }
 
 // False: the process is not as confined as it has to be. `questions`: as Confinement::questions.
-bool confine(std::vector<int> files, const ProcessLimits& limits, int& questions) {
+bool confine(std::vector<int> files, const ProcessLimits& limits, [[maybe_unused]] int& questions) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // NOLINT(*-vararg)
   for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGSEGV, SIGBUS, SIGABRT, SIGXCPU}) {
     ::signal(number, SIG_DFL);
