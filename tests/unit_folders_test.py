@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Fails when CTest would forget a unit test: unit_folders_test.py PROGRAM FILTER...
+"""Fails when CTest would forget a unit test: unit_folders_test.py PROGRAM OPTIONS...
 
-CTest runs the test program once per folder of tests, with a filter of source files. Each test case
-has to pass exactly one of them, and each filter must let some pass.
+CTest runs the test program once per folder of tests, with a filter of source files, and once more for
+the slow ones; OPTIONS are those of one run, with blanks between them. Each test case has to be in
+exactly one run, and each run must have some.
 """
 import collections
 import subprocess
@@ -21,11 +22,11 @@ def main():
     program, *filters = sys.argv[1:]
     runs = collections.Counter()
     problems = []
-    for of_files in filters:
-        cases = cases_of(program, f"--source-file={of_files}")
+    for options in filters:
+        cases = cases_of(program, *options.split())
         runs.update(cases)
         if not cases:
-            problems.append(f"{of_files}: no test case")
+            problems.append(f"{options}: no test case")
     everything = cases_of(program, "--no-skip")
     problems += [f'{case[0]}: "{case[2]}" is run {runs[case]} times' for case in everything
                  if runs[case] != 1]

@@ -90,7 +90,7 @@ void compare_with_map(Builder& builder, const std::vector<RandomStacks::Arrival>
 }
 
 TEST_SUITE("dag builder") {
-  TEST_CASE("nodes are those of a map from paths to nodes") {
+  TEST_CASE("nodes are those of a map from paths to nodes" * doctest::test_suite("slow")) {
     struct Case {
       std::string name;
       RandomStacks stacks;

@@ -35,7 +35,7 @@ const std::vector<Case>& cases() {
 }
 
 TEST_SUITE("dag freeze") {
-  TEST_CASE("the frozen DAG is the sorted set of paths") {
+  TEST_CASE("the frozen DAG is the sorted set of paths" * doctest::test_suite("slow")) {
     for (const Case& c : cases()) {
       CAPTURE(c.name);
       for (std::uint64_t seed = 11; seed <= 12; ++seed) {

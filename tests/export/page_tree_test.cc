@@ -101,8 +101,8 @@ TEST_CASE("pages: counts are samples, weights have the unit of their event") {
   const MadePage page(capture);
   CHECK(texts_of(page.content.measures) ==
         std::vector<std::string>{"alloc_space in bytes", "alloc_space in samples",
-                                 "cpu-clock in ns", "cpu-clock in samples", "page-faults in page-faults",
-                                 "page-faults in samples"});
+                                 "cpu-clock in ns", "cpu-clock in samples",
+                                 "page-faults in page-faults", "page-faults in samples"});
   for (const PageTree::EventRow& row : page.tree.events()) {
     REQUIRE(row.measures.count);
     REQUIRE(row.measures.weight);
@@ -152,4 +152,3 @@ TEST_CASE("page timelines: callstacks are cut at the last node with enough of so
   CHECK(kept[2] == "1" + kept[1].substr(1));
   CHECK(counts[kept[2]] == 1);
 }
-

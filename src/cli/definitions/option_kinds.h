@@ -70,7 +70,7 @@ OptionRow* add_frames(CommandRow& command, const std::string& text, FrameStyle& 
 
 /// --function-names. Unset without the option.
 OptionRow* add_function_names(CommandRow& command, bool linkage,
-                                std::optional<app::FunctionNames>& names);
+                              std::optional<app::FunctionNames>& names);
 
 /// A whole decimal number from `least` to `most`, or nothing.
 template <typename T>

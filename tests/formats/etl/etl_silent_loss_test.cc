@@ -62,7 +62,7 @@ constexpr TraceForm kPackedForms[] = {{"xpress", etl::CompressionFormat::kXpress
 
 TEST_SUITE_BEGIN("etl silent loss");
 
-TEST_CASE("a flipped bit loses no sample without a counter") {
+TEST_CASE("a flipped bit loses no sample without a counter" * doctest::test_suite("slow")) {
   for (const TraceForm& form : kPlainForms) {
     CAPTURE(form.name);
     SilentLossCheck check({sampled_file(form.compression, form.pointer_size)}, read_losses);
@@ -74,7 +74,8 @@ TEST_CASE("a flipped bit loses no sample without a counter") {
   }
 }
 
-TEST_CASE("a flipped bit in a compressed file loses no sample without a counter") {
+TEST_CASE("a flipped bit in a compressed file loses no sample without a counter" *
+          doctest::test_suite("slow")) {
   for (const TraceForm& form : kPackedForms) {
     CAPTURE(form.name);
     SilentLossCheck check({sampled_file(form.compression, form.pointer_size)}, read_losses);
@@ -100,7 +101,7 @@ TEST_CASE("a blanked page loses no sample without a counter") {
   }
 }
 
-TEST_CASE("the stored files keep the law, too") {
+TEST_CASE("the stored files keep the law, too" * doctest::test_suite("slow")) {
   struct StoredFile {
     std::string name;
     std::vector<std::size_t> unseen;

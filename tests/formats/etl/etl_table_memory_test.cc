@@ -100,7 +100,8 @@ std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::string>
 
 TEST_SUITE_BEGIN("etl table memory");
 
-TEST_CASE("a trace reads the same with next to no memory for its tables") {
+TEST_CASE("a trace reads the same with next to no memory for its tables" *
+          doctest::test_suite("slow")) {
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     CAPTURE(seed);
     const auto file = busy_trace(seed, 30'000);
@@ -134,7 +135,8 @@ TEST_CASE("a trace reads the same with next to no memory for its tables") {
   }
 }
 
-TEST_CASE("more keys may be open than fit the memory, and each finds its frames") {
+TEST_CASE("more keys may be open than fit the memory, and each finds its frames" *
+          doctest::test_suite("slow")) {
   scratch::SpillSpace space(std::filesystem::temp_directory_path().string(), 0);
   etl::StackKeys keys(space);
   constexpr std::uint32_t kKeys = 100'000;

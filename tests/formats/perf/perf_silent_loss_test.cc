@@ -52,7 +52,7 @@ std::uint64_t get_u64(const std::vector<std::byte>& bytes, std::size_t at) {
 
 TEST_SUITE_BEGIN("perf silent loss");
 
-TEST_CASE("a flipped bit loses no sample without a counter") {
+TEST_CASE("a flipped bit loses no sample without a counter" * doctest::test_suite("slow")) {
   for (const char* name : {"tiny", "tiny-pipe", "tiny-zstd", "zstd-pipe", "threads"}) {
     CAPTURE(name);
     test::SilentLossCheck check(capture_files(name), read_losses);
@@ -63,7 +63,8 @@ TEST_CASE("a flipped bit loses no sample without a counter") {
   }
 }
 
-TEST_CASE("more bits of a small file, pipe and compressed pipe lose no sample without a counter") {
+TEST_CASE("more bits of a small file, pipe and compressed pipe lose no sample without a counter" *
+          doctest::test_suite("slow")) {
   for (const char* name : {"tiny", "tiny-pipe", "tiny-zstd"}) {
     CAPTURE(name);
     test::SilentLossCheck check(capture_files(name), read_losses);
