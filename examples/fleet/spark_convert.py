@@ -53,7 +53,9 @@ def main():
     # Counted and written from what one run of the tasks found.
     done = rows.mapInArrow(packing(given.packed, given.lake, tables, RESULT), RESULT_OF_SPARK).cache()
     counts = collections.Counter(row["done"] for row in done.select("done").collect())
-    done.where("done = 'failed'").coalesce(1).write.mode("overwrite").parquet(given.lake.rstrip("/") + "/errors")
+    # zstd as the other tables; Spark's own choice, snappy, fails where musl's loader is installed beside glibc's.
+    done.where("done = 'failed'").coalesce(1).write.mode("overwrite").parquet(given.lake.rstrip("/") + "/errors",
+                                                                            compression="zstd")
     print(" ".join(f"{name} {counts[name]}" for name in ("written", "skipped", "failed")))
     spark.stop()
     return 2 if counts["failed"] else 0
