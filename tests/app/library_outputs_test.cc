@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -160,8 +161,13 @@ TEST_CASE("library: no call replaces a file that it reads, under any of its name
     CHECK(call.run(other).has_value());
     std::filesystem::remove(other);
     std::filesystem::create_hard_link(call.reads, other);
-    std::filesystem::create_symlink(call.reads, link);
-    for (const std::string& name : {call.reads, other, link}) {
+    std::vector<std::string> names = {call.reads, other};
+    std::error_code no_links;  // wine has none
+    std::filesystem::create_symlink(call.reads, link, no_links);
+    if (!no_links) {
+      names.push_back(link);
+    }
+    for (const std::string& name : names) {
       CAPTURE(name);
       const Status done = call.run(name);
       REQUIRE_FALSE(done.has_value());
