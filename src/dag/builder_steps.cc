@@ -117,7 +117,7 @@ Status Builder::Impl::make_escape(const Frame& frame, FrameWord& word) {
 // Step 3. Result: the node of the leaf.
 Result<std::uint32_t> Builder::Impl::settle(IncomingStack& stack) {
   LastStack& last = cache.entry(stack.thread, stack.depth);
-  bool all_known = store.size() == searched;  // nothing to follow
+  bool all_known = store.size() == searched && !stack.given_up;  // nothing to follow
   if (last.depth < stack.shared) {
     // Another thread has taken its place since it was compared with.
     assert(last.depth == 0);

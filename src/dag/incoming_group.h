@@ -37,6 +37,7 @@ struct IncomingStack {
   const LastStack* last = nullptr;
   std::uint32_t shared = 0;  ///< frames from the root on that are equal to those of that callstack
   std::uint32_t known = 0;   ///< frames from the root on that have nodes; not below `shared`
+  bool given_up = false;     ///< more may have nodes: it took too long to see
 
   [[nodiscard]] std::size_t slot(std::size_t k) const { return depth - 1 - k; }
   [[nodiscard]] std::uint32_t unshared() const { return depth - shared; }

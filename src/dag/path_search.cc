@@ -12,6 +12,11 @@ constexpr std::uint32_t kLookUpsAhead = 8;
 constexpr std::uint32_t kSteps = 8;
 static_assert(kSteps <= IncomingGroup::kRoots);
 
+// Steps in vain after which a callstack is given up: what following it from the root may take.
+constexpr std::uint32_t most_in_vain(std::uint32_t frames) {
+  return 1024 + 4 * frames;
+}
+
 }  // namespace
 
 void prefetch_slots(const NodeMap& map, const IncomingStack& stack) {
@@ -59,6 +64,7 @@ bool PathSearch::start(std::size_t i) {
     stack.known = stack.depth;
     if (stack.unshared() > 0) {
       look_ups_[i].stack = &stack;
+      look_ups_[i].in_vain = 0;
       begin_look_up(look_ups_[i]);
       if (find_candidate(i)) {
         return true;
@@ -97,11 +103,24 @@ bool PathSearch::find_candidate(std::size_t i) {
   }
 }
 
+// After a walk that failed at one of its last `steps` steps.
+bool PathSearch::find_another(std::size_t i, std::uint32_t steps) {
+  LookUp& look_up = look_ups_[i];
+  IncomingStack& stack = *look_up.stack;
+  look_up.in_vain += stack.known - stack.shared + 1 - look_up.left + steps;
+  if (look_up.in_vain <= most_in_vain(stack.unshared())) {
+    return find_candidate(i);
+  }
+  stack.known = stack.shared;
+  stack.given_up = true;
+  return false;
+}
+
 bool PathSearch::goes_on(std::size_t i) {
   LookUp& look_up = look_ups_[i];
   counters_->node_reads += std::min(look_up.left, kSteps);
   if (walks_[i].different != 0) {
-    return find_candidate(i);
+    return find_another(i, kSteps);
   }
   if (look_up.left <= kSteps) {
     return false;
@@ -118,7 +137,7 @@ bool PathSearch::walk_alone() {
   for (std::uint32_t at = 0; at < left; ++at) {
     if (store_->word(node) != walk.word[at]) {
       counters_->node_reads += at + 1;
-      return find_candidate(0);
+      return find_another(0, at + 1);
     }
     walk.noted[at] = node;
     node = store_->parent(node);

@@ -9,6 +9,11 @@
 //
 // Each walk takes some steps between checks, so it may overshoot the last frame that is to be
 // compared; that is harmless: it compares frames that are shared anyway, and stays at the root.
+//
+// A walk from another path of the same hash usually ends after a frame or two. But callstacks of
+// few different frames, as deep recursion makes them, agree all the way up: then it would be the
+// square of the depth. So the steps taken in vain are counted, and a callstack that took too many
+// is left to be followed from the root on, a look-up for each frame.
 #pragma once
 
 #include <array>
@@ -33,7 +38,9 @@ class PathSearch {
   /// from `shared` on, and the node that the first of these hangs on.
   ///
   /// Frames in front of `shared` have the nodes of the thread's callstack before. Where the last of
-  /// these is not node_above(shared), what was found is another path of the same hash.
+  /// these is not node_above(shared), what was found is another path of the same hash. A callstack
+  /// that was `given_up` has `known` at `shared`, which says nothing of the frames above.
+  /// Cost: a look-up for each frame, and a few steps for each of them.
   void run(const NodeMap& map, const NodeStore& store, std::span<IncomingStack> stacks,
            BuilderCounters& counters);
 
@@ -51,12 +58,14 @@ class PathSearch {
   struct LookUp {
     IncomingStack* stack = nullptr;
     NodeMap::Probe probe;
-    std::uint32_t left = 0;  // nodes, that above the frames included
+    std::uint32_t left = 0;     // nodes, that above the frames included
+    std::uint32_t in_vain = 0;  // nodes of walks that failed
   };
 
   bool start(std::size_t i);
   void begin_look_up(LookUp& look_up);
   bool find_candidate(std::size_t i);
+  bool find_another(std::size_t i, std::uint32_t steps);
   bool goes_on(std::size_t i);
   bool walk_alone();
   void go_up(Walk& walk) const {

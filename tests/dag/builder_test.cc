@@ -338,6 +338,35 @@ TEST_SUITE("dag builder") {
     CHECK(collisions > 3);
   }
 
+  TEST_CASE("deep callstacks of few different frames take steps in proportion to their frames") {
+    // All of them agree above any place in two of them, but for the root: what looks like the node
+    // of a path is seen not to be it at the very end.
+    constexpr std::uint64_t kStacks = 16;
+    constexpr std::uint64_t kDepth = 40'000;
+    for (const std::size_t at_once : {std::size_t{1}, std::size_t{kStacks}}) {
+      Builder builder({});
+      std::vector<RandomStacks::Arrival> arrivals;
+      for (std::uint64_t i = 0; i < kStacks; ++i) {
+        RootFirst stack{{FrameMode::kUser, 0x1000 + i}};
+        while (stack.size() < kDepth) {
+          stack.push_back({FrameMode::kUser, 0x2000 + stack.size() % 2});
+        }
+        arrivals.push_back({i, stack});
+      }
+      const std::vector<NodeIndex> nodes = intern_groups(builder, arrivals, at_once);
+      CHECK(builder.node_count() == kStacks * kDepth + 1);
+      const BuilderCounters& counters = builder.counters();
+      CHECK(counters.node_reads + counters.probes + counters.lookups < 16 * counters.frames);
+      // Again, and the other way round: not one of them is new.
+      std::reverse(arrivals.begin(), arrivals.end());
+      std::vector<NodeIndex> again = intern_groups(builder, arrivals, at_once);
+      std::reverse(again.begin(), again.end());
+      CHECK(again == nodes);
+      CHECK(builder.node_count() == kStacks * kDepth + 1);
+      CHECK(path_of(builder, nodes.at(3)) == arrivals.at(kStacks - 4).frames);
+    }
+  }
+
   TEST_CASE("an empty stack is the root and adds nothing") {
     Builder builder({});
     const Result<NodeIndex> node = intern(builder, {});
