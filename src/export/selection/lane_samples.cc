@@ -51,10 +51,11 @@ Status LaneSamples::find_lanes() {
   for (std::uint32_t i = 0; i < lanes_.size(); ++i) {
     lane_of_key_[keys_.find(key_of(lanes_[i].track, lanes_[i].event))] = i;
   }
+  first_to_show_ = find_first_to_show();  // asked for with each lane that is written
   return status;
 }
 
-std::size_t LaneSamples::first_to_show() const {
+std::size_t LaneSamples::find_first_to_show() const {
   const auto place = [this](const Lane& lane) {
     return std::tuple(lane.event == selection_.choice().main_event(), lane.samples);
   };

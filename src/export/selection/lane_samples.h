@@ -45,7 +45,7 @@ class LaneSamples {
   [[nodiscard]] const std::vector<Lane>& lanes() const { return lanes_; }
   /// The lane which a viewer should open on: that with most samples of the main event, or of all
   /// when that event has no lane.
-  [[nodiscard]] std::size_t first_to_show() const;
+  [[nodiscard]] std::size_t first_to_show() const { return first_to_show_; }
 
   /// All lanes in order. A replay is valid during the visit.
   Status for_each(const std::function<Status(const Lane&, const LaneReplay&)>& visit);
@@ -53,6 +53,7 @@ class LaneSamples {
   static constexpr std::size_t kBytesPerSample = 64;
 
  private:
+  [[nodiscard]] std::size_t find_first_to_show() const;
   Status visit_together(std::size_t begin, std::size_t end,
                         const std::function<Status(const Lane&, const LaneReplay&)>& visit);
   Status visit_large(std::size_t lane,
@@ -66,6 +67,7 @@ class LaneSamples {
   StackResolver& resolver_;
   std::size_t limit_;
   std::vector<Lane> lanes_;
+  std::size_t first_to_show_ = 0;
   core::NumberTable<std::uint64_t> keys_;  // (track, event)
   std::vector<std::uint32_t> lane_of_key_;
   std::vector<LaneSample> samples_;
