@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/analysis/placed_callstacks.h"
+#include "capture/life_index.h"
 #include "stackpack/symbols.h"
 #include "symbolize/packed_module.h"
 
@@ -53,7 +54,10 @@ class Collector {
  public:
   Collector(const exporting::CaptureView& view, const symbols::SymbolIndex& symbols,
             bool modules_as_kernel)
-      : view_(view), symbols_(symbols), modules_as_kernel_(modules_as_kernel) {}
+      : view_(view),
+        symbols_(symbols),
+        modules_as_kernel_(modules_as_kernel),
+        lives_(view.processes) {}
 
   // `number`: of the context.
   void add_stack(std::span<const Frame> frames, const exporting::MappingContext& context,
@@ -125,22 +129,16 @@ class Collector {
             (symbolize::is_module_file(module.path) || is_named_alone));
   }
 
-  // The start of the process that had the pid then.
+  // The start of the process that had the pid then: the one that a look-up of names finds.
   [[nodiscard]] std::uint64_t life_of(const exporting::MappingContext& context) const {
-    std::uint64_t life = kUnknownTime;
-    for (const Process& process : view_.processes) {
-      if (process.pid == context.pid && process.start_ns != kUnknownTime &&
-          process.start_ns <= context.time_ns &&
-          (life == kUnknownTime || process.start_ns > life)) {
-        life = process.start_ns;
-      }
-    }
-    return life;
+    const std::uint32_t row = lives_.find(context.pid, context.time_ns).row;
+    return row == capture::kNoRow ? kUnknownTime : view_.processes[row].start_ns;
   }
 
   const exporting::CaptureView& view_;
   const symbols::SymbolIndex& symbols_;
   bool modules_as_kernel_;
+  capture::ProcessLives lives_;
   std::unordered_set<Seen, SeenHash> seen_;
   std::map<std::uint32_t, std::vector<std::uint64_t>> images_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::uint64_t>> processes_;
