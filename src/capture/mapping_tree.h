@@ -2,11 +2,10 @@
 //
 // Mappings of one process hardly ever overlap, and then a sorted array is all it takes
 // (module_map.h). Where they do - code that is mapped anew again and again at one place, or a
-// hostile file - looking at each would take time with the square of the input. Here an address is a
-// leaf of a binary tree over all boundaries, a mapping is in the lists of the O(log n) nodes that
-// make up its range, and each list is in the order of starts. A look-up visits the lists from the
-// leaf to the root. In each it wants the last mapping that began in time and has not ended before:
-// maxima of the ends, over groups of 16 and groups of groups, find it in O(log n).
+// hostile file - looking at each would take time with the square of the input. Here a look-up
+// visits the lists of interval_lists.h, each in the order of starts. In each it wants the last
+// mapping that began in time and has not ended before: maxima of the ends, over groups of 16 and
+// groups of groups, find it in O(log n).
 //
 // Memory: about five bytes for each mapping and node it is in.
 #pragma once
@@ -18,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "capture/interval_lists.h"
 #include "stackpack/model.h"
 
 namespace stackpack::capture {
@@ -36,8 +36,6 @@ class MappingTree {
  private:
   static constexpr std::size_t kGroup = 16;
 
-  template <typename Visit>
-  void for_each_node(const Module& module, const Visit& visit) const;
   void fill_maxima();
   [[nodiscard]] std::uint64_t end_at(std::size_t level, std::size_t index) const;
   [[nodiscard]] std::size_t size_of(std::size_t level) const;
@@ -46,12 +44,9 @@ class MappingTree {
                                                       std::uint64_t& steps) const;
 
   std::span<const Module> modules_;
-  std::vector<std::uint32_t> by_start_;  // indexes of modules
-  std::vector<std::uint64_t> cuts_;      // where mappings begin or have ended, ascending
-  std::size_t leaves_ = 1;               // a power of two
-  std::vector<std::size_t> list_begin_;  // by node: where its list is in entries_
-  std::vector<std::uint32_t> entries_;   // positions in by_start_, ascending in each list
-  std::vector<std::vector<std::uint64_t>> maxima_;  // of ends: of entries_, then of the level below
+  std::vector<std::uint32_t> by_start_;             // indexes of modules
+  IntervalLists lists_;                             // of positions in by_start_
+  std::vector<std::vector<std::uint64_t>> maxima_;  // of ends: of entries, then of the level below
 };
 
 }  // namespace stackpack::capture

@@ -64,18 +64,8 @@ SymbolIndex::SymbolIndex(std::span<const Process> processes, std::span<const Mod
 // Of all functions that ever had the address, the one born last at or before the time; if there is
 // none, the one born first. Of several born together, the last row.
 const Function* SymbolIndex::function_at(const Place& place, std::uint64_t time_ns) const {
-  const Function* latest = nullptr;
-  const Function* earliest = nullptr;
-  functions_.each(place.owner, place.address, [&](const Function& function) {
-    const std::uint64_t born = order_of_time(function.born_ns);
-    if (born <= time_ns && (latest == nullptr || born >= order_of_time(latest->born_ns))) {
-      latest = &function;
-    }
-    if (earliest == nullptr || born < order_of_time(earliest->born_ns)) {
-      earliest = &function;
-    }
-  });
-  return latest != nullptr ? latest : earliest;
+  const Function* const latest = functions_.last_until(place.owner, place.address, time_ns);
+  return latest != nullptr ? latest : functions_.first(place.owner, place.address);
 }
 
 bool SymbolIndex::name_at(const Place& place, std::uint64_t time_ns, CodeLocation& location) const {
@@ -93,14 +83,13 @@ bool SymbolIndex::name_at(const Place& place, std::uint64_t time_ns, CodeLocatio
     location.file = names_.texts[function->file];
     location.line = function->line;
   }
-  lines_.each(place.owner, place.address, [&](const CodeLine& line) {
-    if (line.born_ns != kUnknownTime && line.born_ns != function->born_ns) {
-      return;  // of other code that had these bytes
-    }
-    location.file = names_.texts[line.file];
-    location.line = line.line;
-    location.inlined = line.inlined;
-  });
+  // Not one of other code that had these bytes.
+  const CodeLine* const line = lines_.last_of(place.owner, place.address, function->born_ns + 1);
+  if (line != nullptr) {
+    location.file = names_.texts[line->file];
+    location.line = line->line;
+    location.inlined = line->inlined;
+  }
   return true;
 }
 

@@ -1,6 +1,7 @@
 #include "app/symbolize/added_names.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace stackpack::app {
@@ -10,17 +11,10 @@ namespace {
 using symbols::RangeIndex;
 using symbols::RangeOwner;
 
-template <typename Row>
-bool covers(const RangeIndex<Row>& rows, const RangeOwner& owner, std::uint64_t address) {
-  bool any = false;
-  rows.each(owner, address, [&any](const Row& /*row*/) { any = true; });
-  return any;
-}
-
 // Whether a name is found for an address: that of the function that has it, or, since callers are
 // looked up so, of one that begins after it where nothing has the address.
 bool has_name(const RangeIndex<Function>& rows, const RangeOwner& owner, std::uint64_t address) {
-  return covers(rows, owner, address) || covers(rows, owner, address + 1);
+  return rows.any(owner, address) || rows.any(owner, address + 1);
 }
 
 // The asked addresses that a row has.
@@ -36,7 +30,9 @@ std::span<const std::uint64_t> asked_in(const CodeRange& row,
 class SaidOf {
  public:
   explicit SaidOf(std::span<const std::uint64_t> asked)
-      : asked_(asked), before_(asked.size()), now_(asked.size()) {}
+      : asked_(asked), before_(asked.size()), now_(asked.size()), next_(asked.size() + 1) {
+    std::iota(next_.begin(), next_.end(), std::size_t{0});
+  }
 
   void set(std::size_t i, bool said) {
     before_[i] = said;
@@ -48,18 +44,16 @@ class SaidOf {
   // `begins`.
   bool take(const CodeRange& row, bool begins) {
     const auto in = asked_in(row, asked_);
-    const auto first = static_cast<std::ptrdiff_t>(in.data() - asked_.data());
-    const auto from = before_.begin() + first;
-    const bool more = std::find(from, from + static_cast<std::ptrdiff_t>(in.size()), false) !=
-                      from + static_cast<std::ptrdiff_t>(in.size());
+    const auto first = static_cast<std::size_t>(in.data() - asked_.data());
+    const bool more = unsaid_before(first + in.size()) != unsaid_before(first);
     const std::size_t before = begins ? place_before(row.start) : asked_.size();
     const bool more_before = before < asked_.size() && !before_[before];
     if (!more && !more_before) {
       return false;
     }
-    std::fill_n(now_.begin() + first, in.size(), true);
+    mark(first, first + in.size());
     if (more_before) {
-      now_[before] = true;
+      mark(before, before + 1);
     }
     return true;
   }
@@ -69,6 +63,36 @@ class SaidOf {
   }
 
  private:
+  // How many of the first `count` addresses had nothing said of them before. Summed up when all
+  // are set.
+  std::size_t unsaid_before(std::size_t count) {
+    if (unsaid_.empty()) {
+      unsaid_.push_back(0);
+      for (const bool said : before_) {
+        unsaid_.push_back(unsaid_.back() + (said ? 0 : 1));
+      }
+    }
+    return unsaid_[count];
+  }
+
+  // Rows may have the same addresses many times over: what is marked is passed over at once.
+  void mark(std::size_t begin, std::size_t end) {
+    for (std::size_t i = next_unmarked(begin); i < end; i = next_unmarked(i)) {
+      now_[i] = true;
+      next_[i] = i + 1;
+    }
+  }
+  std::size_t next_unmarked(std::size_t i) {
+    std::size_t found = i;
+    while (next_[found] != found) {
+      found = next_[found];
+    }
+    while (next_[i] != found) {
+      i = std::exchange(next_[i], found);
+    }
+    return found;
+  }
+
   // Where the address right before `start` is among those asked; their number when it is not.
   [[nodiscard]] std::size_t place_before(std::uint64_t start) const {
     const auto at =
@@ -80,6 +104,8 @@ class SaidOf {
   std::span<const std::uint64_t> asked_;
   std::vector<bool> before_;
   std::vector<bool> now_;
+  std::vector<std::size_t> next_;    // where to go on from an address that is marked
+  std::vector<std::size_t> unsaid_;  // of the addresses before each; empty: not summed up
 };
 
 void set_owner(CodeRange& row, const RangeOwner& owner) {
@@ -148,7 +174,7 @@ AddedNames::Counts AddedNames::add(const Names& found, const RangeOwner& owner,
   SaidOf lines(asked);
   for (std::size_t i = 0; i < asked.size(); ++i) {
     names.set(i, has_name(functions_, owner, asked[i]));
-    lines.set(i, covers(lines_, owner, asked[i]));
+    lines.set(i, lines_.any(owner, asked[i]));
   }
   for (Function row : found.functions) {
     if (names.take(row, true)) {
