@@ -94,6 +94,32 @@ Status ZstdCompressor::compress_parts(std::span<const std::span<const std::byte>
   return {};
 }
 
+// RFC 8878: a frame of a single segment with four bytes of content size, and raw blocks.
+void store_parts(std::span<const std::span<const std::byte>> parts, std::vector<std::byte>& frame) {
+  constexpr std::uint32_t kMagic = 0xFD2FB528;
+  constexpr std::uint8_t kSingleSegment = 0xA0;
+  constexpr std::uint32_t kMostBlockBytes = std::uint32_t{1} << 17;
+  bytes::ByteWriter content;
+  for (const std::span<const std::byte> part : parts) {
+    content.write_bytes(part);
+  }
+  bytes::ByteWriter out;
+  out.write(kMagic);
+  out.write(kSingleSegment);
+  out.write(static_cast<std::uint32_t>(content.size()));
+  std::span<const std::byte> left = content.bytes();
+  do {
+    const auto block = left.first(std::min<std::size_t>(left.size(), kMostBlockBytes));
+    left = left.subspan(block.size());
+    const std::uint32_t head =
+        static_cast<std::uint32_t>(block.size()) << 3 | (left.empty() ? 1 : 0);
+    out.write(static_cast<std::uint16_t>(head));
+    out.write(static_cast<std::uint8_t>(head >> 16));
+    out.write_bytes(block);
+  } while (!left.empty());
+  frame = out.take();
+}
+
 struct ZstdDecompressor::Context {
   std::unique_ptr<ZSTD_DCtx, FreeDecompressor> zstd{or_bad_alloc(ZSTD_createDCtx())};
 };

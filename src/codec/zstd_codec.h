@@ -32,6 +32,10 @@ class ZstdCompressor {
   std::unique_ptr<Context> context_;
 };
 
+/// Makes one standard zstd frame, which states its content size, of parts that are not compressed:
+/// less than 4 GiB. Replaces the content of `frame`.
+void store_parts(std::span<const std::span<const std::byte>> parts, std::vector<std::byte>& frame);
+
 /// Decompresses one frame whose content size the caller knows from elsewhere and has checked.
 /// Threads: one at a time per object.
 class ZstdDecompressor {

@@ -1,5 +1,6 @@
 #include "codec/zstd_codec.h"
 
+#include <span>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -81,4 +82,22 @@ TEST_CASE("skippable frame: magic, size, content") {
   std::vector<std::byte> out;
   stackpack::codec::append_skippable_frame(3, TestBytes().u16(0xabcd).bytes, out);
   CHECK(out == TestBytes().u32(0x184D2A53).u32(2).u16(0xabcd).bytes);
+}
+
+TEST_CASE("zstd: what is stored is a frame of its content and little more") {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{1} << 17,
+                                 (std::size_t{1} << 17) + 1, std::size_t{1} << 20}) {
+    CAPTURE(size);
+    const std::vector<std::byte> content(size, std::byte{'x'});
+    const std::size_t middle = size / 3;
+    const std::span<const std::byte> parts[] = {std::span(content).first(middle),
+                                                std::span(content).subspan(middle)};
+    std::vector<std::byte> frame;
+    stackpack::codec::store_parts(parts, frame);
+    CHECK(frame.size() >= size + 12);
+    CHECK(frame.size() <= size + 12 + 3 * (size >> 17));
+    std::vector<std::byte> back(size);
+    CHECK(ZstdDecompressor().decompress(frame, back).has_value());
+    CHECK(back == content);
+  }
 }

@@ -165,6 +165,8 @@ const std::map<std::string, std::uint64_t> kConstants{
     STACKPACK_CONSTANT(kMaxSampleBlockBytes),
     STACKPACK_CONSTANT(kMaxSummaryBytes),
     STACKPACK_CONSTANT(kMaxSummaryRows),
+    STACKPACK_CONSTANT(kFreeTableBytes),
+    STACKPACK_CONSTANT(kMostTableRatio),
     STACKPACK_CONSTANT(kMaxStackDepth),
     STACKPACK_CONSTANT(kMaxFrames),
     STACKPACK_CONSTANT(kPlaneColumn),

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "spk/format/layout.h"
 #include "stackpack/names.h"
 #include "support/spk_reading.h"
 #include "support/spk_surgery.h"
@@ -95,6 +96,25 @@ TEST_SUITE("spk names") {
       std::sort(texts.begin(), texts.end());
       texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
       CHECK(names.texts.size() == texts.size() - (texts.front().empty() ? 1 : 0));
+    }
+  }
+
+  TEST_CASE("spk names: long names that are alike take as many bytes as readers want of them") {
+    constexpr std::size_t kBytes = 60'000;
+    std::vector<NamedFunction> functions = random_functions(5, 150);
+    for (std::size_t i = 0; i < functions.size(); ++i) {
+      functions[i].name = std::to_string(i) + std::string(kBytes, 'x');
+      functions[i].linkage = functions[i].file = "";
+    }
+    const std::vector<std::byte> file = spk_bytes(content_with(functions));
+    SpkParts parts = take_apart(file);
+    const spk::SectionRecord& texts = parts.section(spk::SectionKind::kTexts);
+    CHECK(texts.raw_bytes > kBytes * functions.size());
+    CHECK(texts.raw_bytes > 4 * texts.stored_bytes);  // most of it is compressed
+    CHECK((texts.raw_bytes - spk::kFreeTableBytes) / spk::kMostTableRatio < texts.stored_bytes);
+    const Names names = names_of(file);
+    for (std::size_t i = 0; i < functions.size(); ++i) {
+      CHECK(names.texts[names.functions.at(i).name] == functions[i].name);
     }
   }
 

@@ -107,6 +107,37 @@ TEST_SUITE("spk opening") {
     }
   }
 
+  TEST_CASE("spk opening: a table with texts is no larger than its bytes in the file allow") {
+    SpkContent content = random_content(4, 20, 50);
+    content.tables.processes = {{7, 1, kUnknownTime, kUnknownTime, false, "program", ""}};
+    content.tables.threads = {{7, 7, kUnknownTime, kUnknownTime, "main"}};
+    content.tables.modules = {
+        {7, 0x1000, 0x1000, 0, kUnknownTime, kUnknownTime, "/lib", BuildIdKind::kNone, {}, ""}};
+    content.tables.metadata = {{"key", "value"}};
+    const Bytes good = spk_bytes(content);
+    const auto opened_with = [&good](SectionKind kind, std::uint64_t more) {
+      SpkParts parts = take_apart(good);
+      spk::SectionRecord& section = parts.section(kind);
+      REQUIRE(section.blocks.size() == 1);
+      const std::uint64_t raw =
+          spk::kFreeTableBytes + section.stored_bytes * spk::kMostTableRatio + more;
+      section.raw_bytes = raw;
+      section.blocks[0].raw_bytes = static_cast<std::uint32_t>(raw);
+      const Bytes file = parts.join();
+      const auto reader = Reader::open_memory(file);
+      return reader ? std::string() : std::string(reader.error().what);
+    };
+    for (const SectionKind kind :
+         {SectionKind::kEvents, SectionKind::kProcesses, SectionKind::kThreads,
+          SectionKind::kModules, SectionKind::kMetadata}) {
+      CAPTURE(static_cast<std::uint32_t>(kind));
+      CHECK(opened_with(kind, 0).empty());
+      CHECK(opened_with(kind, 1) ==
+            "spk: directory: a table is too large for its bytes in the file");
+    }
+    CHECK(opened_with(SectionKind::kFrames, 1).empty());  // rows alone
+  }
+
   TEST_CASE("spk opening: more callstacks than there are nodes are refused") {
     const Bytes good = spk_bytes(random_content(4, 20, 50));
     SpkParts parts = take_apart(good);

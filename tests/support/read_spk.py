@@ -22,6 +22,8 @@ import sys
 (SUMMARY, FRAMES, EDGES, PAGES, PAGE_INDEX, SAMPLES, SAMPLE_INDEX, STACK_COUNTS, EVENTS, PROCESSES, THREADS,
  MODULES, METADATA, FUNCTIONS, INLINED_CALLS, LINES, TEXTS, SOURCES, LINE_BIRTHS) = range(1, 20)
 REQUIRED, INDEXED = 1, 2
+WITH_TEXTS = (EVENTS, PROCESSES, THREADS, MODULES, METADATA, TEXTS, SOURCES)
+FREE_TABLE_BYTES, MOST_TABLE_RATIO = 2 << 20, 256
 LAST_KIND = {"1.0": METADATA, "1.1": TEXTS, "1.2": SOURCES, "1.3": LINE_BIRTHS}
 NONE = 0xFFFFFFFF
 RECORDED = 2
@@ -128,6 +130,10 @@ class File:
         self.sections = [Section(*struct.unpack_from("<2I5Q", directory, 16 + 64 * i)) for i in range(count)]
         records = list(struct.iter_unpack("<2IQ", directory[16 + 64 * count:]))
         need(sum(s.blocks for s in self.sections if not s.flags & INDEXED) == len(records), "block records")
+
+        for section in self.sections:
+            need(section.kind not in WITH_TEXTS or section.raw <= FREE_TABLE_BYTES + MOST_TABLE_RATIO * section.stored,
+                 f"section {section.kind} is too large for its bytes in the file")
 
         # Skippable frames decompress to nothing: what comes out are the contents of all blocks.
         content = subprocess.run(["zstd", "-dc", path], check=True, stdout=subprocess.PIPE).stdout

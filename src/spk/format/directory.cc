@@ -7,6 +7,7 @@
 #include "bytes/byte_writer.h"
 #include "bytes/hash.h"
 #include "codec/zstd_codec.h"
+#include "spk/format/table_bounds.h"
 
 namespace stackpack::spk {
 
@@ -91,6 +92,9 @@ Status read_blocks(bytes::ByteCursor& in, SectionRecord& section) {
   }
   if (stored != section.stored_bytes || raw != section.raw_bytes) {
     return in.corrupt("spk: directory: blocks do not fill their section");
+  }
+  if (!keeps_table_bounds(static_cast<SectionKind>(section.kind), stored, raw)) {
+    return in.corrupt("spk: directory: a table is too large for its bytes in the file");
   }
   return {};
 }

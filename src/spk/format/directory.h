@@ -67,7 +67,8 @@ Result<Trailer> decode_trailer(std::span<const std::byte> trailer, std::uint64_t
 
 /// Reads the directory frame.
 /// Output: sections that touch each other and fill the file between header and directory; the
-///         listed blocks fill their section; every block's content within kMaxBlockBytes.
+///         listed blocks fill their section; every block's content within kMaxBlockBytes; tables
+///         with texts within their bounds (table_bounds.h).
 /// Errors: kCorrupt; kUnsupported: an unknown section that is marked required.
 Result<Directory> decode_directory(std::span<const std::byte> frame, const Trailer& trailer);
 

@@ -111,6 +111,10 @@ inline constexpr std::uint32_t kMaxNameBytes = 65'536;
 inline constexpr std::uint32_t kMaxBlockBytes = std::uint32_t{16} << 20;
 /// A table block is closed when its texts pass this size.
 inline constexpr std::uint32_t kTableTextTarget = std::uint32_t{1} << 20;
+/// Contents of a table with texts: in all at most so many bytes, and so many times its bytes in the
+/// file. Texts that are alike are stored in next to nothing, and read in full.
+inline constexpr std::uint32_t kFreeTableBytes = std::uint32_t{2} << 20;
+inline constexpr std::uint32_t kMostTableRatio = 256;
 /// Largest content of the summary, and most events and losses in it.
 inline constexpr std::uint32_t kMaxSummaryBytes = std::uint32_t{4} << 20;
 inline constexpr std::uint32_t kMaxSummaryRows = 65'536;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "bytes/hash.h"
+#include "spk/format/table_bounds.h"
 
 namespace stackpack::spk {
 
@@ -31,6 +32,12 @@ Result<BlockRecord> SectionWriter::add_block(const BlockContent& content) {
   const std::vector<std::span<const std::byte>> parts = content.parts();
   if (const Status done = zstd_.compress_parts(parts, frame_); !done) {
     return done.error();
+  }
+  const SectionRecord& section = directory_.sections.back();
+  if (!keeps_table_bounds(static_cast<SectionKind>(section.kind),
+                          section.stored_bytes + frame_.size(),
+                          section.raw_bytes + content.size())) {
+    codec::store_parts(parts, frame_);  // no reader would take it otherwise
   }
   return add_frame(frame_, static_cast<std::uint32_t>(content.size()));
 }

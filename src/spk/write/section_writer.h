@@ -27,8 +27,10 @@ class SectionWriter {
   Status begin_file();
   void begin_section(SectionKind kind);
 
-  /// Compresses and writes one block. The record has its size and checksum: a section whose
-  /// blocks are listed in an index section keeps them there, all others in the directory.
+  /// Compresses and writes one block; of a table whose contents are all alike, so that it would
+  /// pass its bounds (table_bounds.h), one in 256 bytes is stored as it is. The record has its size
+  /// and checksum: a section whose blocks are listed in an index section keeps them there, all
+  /// others in the directory.
   Result<BlockRecord> add_block(const BlockContent& content);
 
   /// Writes a block that was compressed elsewhere, at level() and in the parts of its content.
