@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
+#include "capture/interval_lists.h"
 #include "capture/rebased_addresses.h"
 #include "symbols/symbol_index.h"
 
@@ -70,6 +73,12 @@ class NameReader {
     std::uint64_t end = 0;
   };
 
+  struct Parts {
+    std::vector<Part> all;                        // by first offset, where there are lists
+    std::optional<capture::IntervalLists> lists;  // only of many
+  };
+  static constexpr std::size_t kFew = 32;
+
   // A row of names stands for all modules with the same path and build id: mappings of several
   // parts of a file, which without a build id are images of their own.
   void find_parts() {
@@ -79,15 +88,67 @@ class NameReader {
         continue;
       }
       const Module& module = modules_[row];
-      const std::uint64_t end = module.file_offset + module.size;
-      std::vector<Part>& parts = parts_[merged_ ? row : first_rows_[row]];
-      const bool known = std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
-        return part.image == images_[row].image && part.shift == images_[row].shift &&
-               part.first <= module.file_offset && part.end >= end;
-      });
+      const Part part{images_[row].image, images_[row].shift, module.file_offset,
+                      module.file_offset + module.size};
+      std::vector<Part>& parts = parts_[merged_ ? row : first_rows_[row]].all;
+      const bool known = parts.size() < kFew &&
+                         std::any_of(parts.begin(), parts.end(),
+                                     [&part](const Part& other) { return covers(other, part); });
       if (!known) {
-        parts.push_back({images_[row].image, images_[row].shift, module.file_offset, end});
+        parts.push_back(part);
       }
+    }
+    for (auto& [row, parts] : parts_) {
+      if (parts.all.size() >= kFew) {
+        list_parts(parts);
+      }
+    }
+  }
+
+  static bool covers(const Part& part, const Part& other) {
+    return part.image == other.image && part.shift == other.shift && part.first <= other.first &&
+           part.end >= other.end;
+  }
+
+  // A file that is mapped in many parts, or a hostile one: no part is compared with all others.
+  static void list_parts(Parts& parts) {
+    std::vector<Part>& all = parts.all;
+    std::sort(all.begin(), all.end(), [](const Part& a, const Part& b) {
+      return std::tuple(a.image, a.shift, a.first, b.end) <
+             std::tuple(b.image, b.shift, b.first, a.end);
+    });
+    // What is left of one place: ends rise with the beginnings.
+    std::size_t kept = 0;
+    for (const Part& part : all) {
+      if (kept == 0 || !covers(all[kept - 1], part)) {
+        all[kept++] = part;
+      }
+    }
+    all.resize(kept);
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Part& a, const Part& b) { return a.first < b.first; });
+    std::vector<capture::IntervalLists::Range> ranges;
+    for (const Part& part : all) {
+      // A return address may be right behind the last byte.
+      ranges.push_back({part.first, part.end + 1});
+    }
+    parts.lists.emplace(ranges);
+  }
+
+  // Calls visit(part) for those that have the first offset of a range, or begin in the rest.
+  template <typename Visit>
+  static void each_listed(const Parts& parts, const CodeRange& range, const Visit& visit) {
+    parts.lists->each_list(range.start, [&](std::size_t begin, std::size_t end) {
+      for (const std::uint32_t at : parts.lists->entries().subspan(begin, end - begin)) {
+        visit(parts.all[at]);
+      }
+    });
+    const auto after = [&parts](std::uint64_t offset) {
+      return std::partition_point(parts.all.begin(), parts.all.end(),
+                                  [offset](const Part& part) { return part.first <= offset; });
+    };
+    for (auto at = after(range.start); at != parts.all.end() && at->first < end_of(range); ++at) {
+      visit(*at);
     }
   }
 
@@ -100,7 +161,12 @@ class NameReader {
     if (parts == parts_.end()) {
       return;
     }
-    for (const Part& part : parts->second) {
+    if (!merged_ && parts->second.lists) {
+      each_listed(parts->second, range,
+                  [&](const Part& part) { add(part.image, range.start - part.shift); });
+      return;
+    }
+    for (const Part& part : parts->second.all) {
       // Symbols of a kernel are elsewhere; a return address may be right behind the last byte.
       if (merged_ || (range.start <= part.end && end_of(range) > part.first)) {
         add(part.image, range.start - part.shift);
@@ -198,7 +264,7 @@ class NameReader {
   InputCalls calls_;
   NameUnion& names_;
   std::vector<std::uint32_t> first_rows_;
-  std::map<std::uint32_t, std::vector<Part>> parts_;
+  std::map<std::uint32_t, Parts> parts_;
   std::map<RunTimeOwner, std::vector<const CodeLine*>> lines_;  // by start
 };
 
