@@ -1,6 +1,9 @@
 #include "app/listing/ratios.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <unordered_map>
 
 #include "core/figures.h"
 
@@ -9,14 +12,18 @@ namespace stackpack::app {
 namespace {
 
 void add_events(std::vector<EventCount>& sum, const std::vector<EventCount>& more) {
+  sum.reserve(sum.size() + more.size());  // the names stay where they are
+  std::unordered_map<std::string_view, std::size_t> known;
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    known.try_emplace(sum[i].name, i);
+  }
   for (const EventCount& event : more) {
-    const auto found = std::find_if(sum.begin(), sum.end(), [&event](const EventCount& other) {
-      return other.name == event.name;
-    });
-    if (found == sum.end()) {
+    const auto found = known.find(event.name);
+    if (found == known.end()) {
       sum.push_back(event);
+      known.emplace(sum.back().name, sum.size() - 1);
     } else {
-      found->samples += event.samples;
+      sum[found->second].samples += event.samples;
     }
   }
 }
