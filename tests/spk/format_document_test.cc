@@ -167,6 +167,7 @@ const std::map<std::string, std::uint64_t> kConstants{
     STACKPACK_CONSTANT(kMaxSummaryRows),
     STACKPACK_CONSTANT(kFreeTableBytes),
     STACKPACK_CONSTANT(kMostTableRatio),
+    STACKPACK_CONSTANT(kInlinedPerRow),
     STACKPACK_CONSTANT(kMaxStackDepth),
     STACKPACK_CONSTANT(kMaxFrames),
     STACKPACK_CONSTANT(kPlaneColumn),

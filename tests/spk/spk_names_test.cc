@@ -153,6 +153,41 @@ TEST_SUITE("spk names") {
     CHECK(names.texts[names.lines[1].file] == "a.c");
   }
 
+  // A chain of inlined calls, and lines in its innermost one.
+  SpkContent content_with_chain(std::uint32_t calls, std::uint32_t lines) {
+    SpkContent content = random_content(3, 12, 25);
+    content.tables.modules.resize(1);
+    content.add_names = [calls, lines](spk::NameWriter& names) {
+      Status status;
+      for (std::uint32_t i = 0; i < calls && status; ++i) {
+        InlinedCall call;
+        call.parent = i == 0 ? kNoInline : i - 1;
+        status = names.add(call, {"inlined", "", ""});
+      }
+      for (std::uint32_t i = 0; i < lines && status; ++i) {
+        CodeLine line;
+        line.owner = FunctionOwner::kImage;
+        line.start = i;
+        line.size = 1;
+        line.inlined = calls - 1;
+        status = names.add(line, {"", "", "a.c"});
+      }
+      return status;
+    };
+    return content;
+  }
+
+  TEST_CASE("spk names: as many inlined calls at lines as rows allow") {
+    // 512 for each row: the lines of a chain of 600 need 105 rows for each 600 calls.
+    CHECK(names_of(spk_bytes(content_with_chain(600, 3'000))).lines.size() == 3'000);
+    const ScratchDirectory directory;
+    const Result<Statistics> refused =
+        write_spk(content_with_chain(1'100, 1'100), {}, directory.file("refused.spk"));
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == ErrorCode::kLimit);
+    CHECK(refused.error().what == "spk: too many calls inlined at lines");
+  }
+
   TEST_CASE("spk names: births of lines, in a section of their own where there are any") {
     const auto content_of = [](const std::vector<std::uint64_t>& births) {
       SpkContent content = random_content(3, 12, 25);

@@ -24,6 +24,7 @@ import sys
 REQUIRED, INDEXED = 1, 2
 WITH_TEXTS = (EVENTS, PROCESSES, THREADS, MODULES, METADATA, TEXTS, SOURCES)
 FREE_TABLE_BYTES, MOST_TABLE_RATIO = 2 << 20, 256
+INLINED_PER_ROW = 512
 LAST_KIND = {"1.0": METADATA, "1.1": TEXTS, "1.2": SOURCES, "1.3": LINE_BIRTHS}
 NONE = 0xFFFFFFFF
 RECORDED = 2
@@ -631,6 +632,11 @@ def read_inlined_calls_and_lines(file, texts):
                 line += signed(line_step)
                 need(0 <= inlined <= len(calls) and line >= 0, "line")
                 lines.append(row + [inlined - 1 if inlined else None, line] + named)
+    depths = []
+    for call in calls:
+        depths.append(1 if call[0] is None else depths[call[0]] + 1)
+    shown = sum(depths[line[5]] for line in lines if line[5] is not None)
+    need(shown // INLINED_PER_ROW <= len(calls) + len(lines), "too many calls inlined at lines")
     return calls, lines
 
 

@@ -107,6 +107,9 @@ inline constexpr std::uint32_t kNamesPerBlock = 4'096;
 /// Longest text of a name or file; longer ones are cut.
 inline constexpr std::uint32_t kMaxNameBytes = 65'536;
 
+/// Calls inlined into each other at all lines, added up: so many for each row of both tables.
+inline constexpr std::uint32_t kInlinedPerRow = 512;
+
 /// Largest content of a block, whatever its section.
 inline constexpr std::uint32_t kMaxBlockBytes = std::uint32_t{16} << 20;
 /// A table block is closed when its texts pass this size.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "spk/format/inline_bounds.h"
 #include "spk/format/layout.h"
 #include "spk/format/name_codec.h"
 #include "spk/read/dag_store.h"
@@ -56,6 +57,18 @@ Status read_births(BlockReader& blocks, const Directory& directory, std::vector<
   return {};
 }
 
+// Rows that are known to name rows that are there.
+bool keeps_inline_bounds(const Names& names) {
+  InlineBounds bounds;
+  for (const InlinedCall& call : names.inlined) {
+    bounds.add_call(call.parent);
+  }
+  for (const CodeLine& line : names.lines) {
+    bounds.add_line(line.inlined);
+  }
+  return bounds.kept();
+}
+
 bool has_module(const CodeRange& range, std::uint64_t modules) {
   return range.owner != FunctionOwner::kImage || range.module < modules;
 }
@@ -100,6 +113,9 @@ Result<Names> read_names(BlockReader& blocks, const Directory& directory) {
                     });
   if (!good) {
     return Error{ErrorCode::kCorrupt, kNoOffset, "spk: names: a row that is not there"};
+  }
+  if (!keeps_inline_bounds(names)) {
+    return Error{ErrorCode::kCorrupt, kNoOffset, "spk: names: too many calls inlined at lines"};
   }
   return names;
 }

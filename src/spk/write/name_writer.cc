@@ -133,6 +133,7 @@ Status NameWriter::add(InlinedCall row, const NameTexts& texts) {
     return names_out_of_order();
   }
   ++inlined_;
+  inline_bounds_.add_call(row.parent);
   row.name = number_of(texts.name);
   row.linkage = number_of(texts.linkage);
   row.call_file = number_of(texts.file);
@@ -148,6 +149,7 @@ Status NameWriter::add(CodeLine row, const NameTexts& texts) {
       (row.inlined != kNoInline && row.inlined >= inlined_)) {
     return names_out_of_order();
   }
+  inline_bounds_.add_line(row.inlined);
   row.file = number_of(texts.file);
   if (row.born_ns != kUnknownTime) {
     births_.resize(static_cast<std::size_t>(lines_) - 1, kUnknownTime);
@@ -212,6 +214,9 @@ Status NameWriter::end() {
   }
   if (!space_.status()) {
     return space_.status();
+  }
+  if (!inline_bounds_.kept()) {
+    return Error{ErrorCode::kLimit, kNoOffset, "spk: too many calls inlined at lines"};
   }
   const Status written = write_texts();
   return written ? write_births() : written;

@@ -10,6 +10,7 @@
 #include "scratch/spill_table.h"
 #include "scratch/text_log.h"
 #include "spk/format/column_codec.h"
+#include "spk/format/inline_bounds.h"
 #include "spk/write/section_writer.h"
 #include "stackpack/names.h"
 #include "stackpack/result.h"
@@ -29,8 +30,8 @@ struct NameTexts {
 /// number of times; then end(). The text numbers of the rows given are ignored: they follow from
 /// the texts. Sections without rows are not written.
 /// Memory: a block of rows, `memory_bytes` for numbering texts, 8 bytes per line where any has a
-///         birth, the rest in scratch files.
-/// Errors: kIo; kUsage: rows out of order; kLimit: too many texts.
+///         birth, 4 per inlined call, the rest in scratch files.
+/// Errors: kIo; kUsage: rows out of order; kLimit: too many texts, or inlined calls at lines.
 class NameWriter {
  public:
   NameWriter(SectionWriter& out, const std::string& scratch_directory, std::uint64_t memory_bytes);
@@ -85,6 +86,7 @@ class NameWriter {
   CodeLine last_line_;
   std::uint64_t functions_ = 0;
   std::uint64_t inlined_ = 0;
+  InlineBounds inline_bounds_;
   std::uint64_t lines_ = 0;
   BlockContent content_;
   std::string scratch_;
