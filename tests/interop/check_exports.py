@@ -190,8 +190,10 @@ OTLP_OPTIONS = ((), ("--weight", "period"))
 
 
 def check_otlp(export, cache):
-    """The rules that the published schema states."""
+    """The rules that the published schema states, after a look at whether each of them notices something."""
     python = clients.opentelemetry(cache)
+    done = subprocess.run([*python, HERE / "otlp_rules_test.py"], capture_output=True, text=True, check=False)
+    check("otlp: messages that break a rule", (done.returncode, done.stdout if done.returncode else ""), (0, ""))
     for options in OTLP_OPTIONS:
         told = json.loads(run(*python, HERE / "otlp_rules.py", export.make("otlp", *options)))
         name = " ".join(("otlp", *options))
