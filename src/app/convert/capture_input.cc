@@ -8,6 +8,7 @@
 #include "app/convert/archive_members.h"
 #include "app/convert/capture_formats.h"
 #include "app/convert/capture_head.h"
+#include "bytes/byte_writer.h"
 #include "bytes/hash.h"
 
 namespace stackpack::app {
@@ -37,10 +38,6 @@ Result<const capture::SourceFormat*> detect_format(std::span<const std::byte> he
   return Error{ErrorCode::kUnsupported, 0,
                "not a capture: neither perf.data nor .etl, folded text or pprof"};
 }
-
-// Bytes of the beginning of which the identity sees every one. Reading them again takes some tenths
-// of a millisecond.
-constexpr std::uint64_t kWholeBytes = std::uint64_t{4} << 20;
 
 Status read_to_end(io::ByteSource& stream) {
   std::vector<std::byte> rest(std::size_t{1} << 16);
@@ -104,14 +101,11 @@ Status CaptureInput::add_path(const std::string& path, const ConvertOptions& opt
     }
     format_ = directory->format;
     bytes_ = std::move(directory->bytes);
+    hash_passing(bytes_.main);
     for (capture::CaptureBytes::Part& part : bytes_.parts) {
-      if (const Status noted = note_content(part.source); !noted) {
-        Error failed = noted.error();
-        failed.part = part.number;
-        return failed;
-      }
+      hash_passing(part.source);
     }
-    return note_content(bytes_.main);
+    return {};
   }
   if (!opened) {
     return opened.error();
@@ -229,9 +223,7 @@ Status CaptureInput::add_bytes(const capture::SourceFormat& format,
   if (bytes_.main != nullptr && (&format != format_ || !format.has_sessions)) {
     return kStandsAlone;
   }
-  if (const Status noted = note_content(source); !noted) {
-    return noted;
-  }
+  hash_passing(source);
   if (bytes_.main == nullptr) {
     format_ = &format;
     bytes_.main = std::move(source);
@@ -241,40 +233,35 @@ Status CaptureInput::add_bytes(const capture::SourceFormat& format,
   return {};
 }
 
-// A stream is noted while it is read.
-Status CaptureInput::note_content(std::unique_ptr<io::ByteSource>& source) {
-  if (!source->seekable()) {
-    streamed_.push_back(std::make_unique<ContentDigest>(kWholeBytes));
-    source = digested_stream(std::move(source), *streamed_.back());
-    return {};
-  }
-  Result<std::string> digest = ContentDigest::of(*source, kWholeBytes);
-  if (!digest) {
-    return digest.error();
-  }
-  digests_.push_back(std::move(*digest));
-  return {};
+void CaptureInput::hash_passing(std::unique_ptr<io::ByteSource>& source) {
+  auto hashed = std::make_unique<HashedSource>(std::move(source));
+  hashed_.push_back(hashed.get());
+  source = std::move(hashed);
 }
 
 Result<std::optional<capture::SourceIdentity>> CaptureInput::identity() {
-  // A source may stop before the end of its stream.
-  if (!streamed_.empty()) {
-    if (const Status rest = read_to_end(*bytes_.main); !rest) {
-      const bool damaged =
-          rest.error().code == ErrorCode::kCorrupt || rest.error().code == ErrorCode::kTruncated;
-      return damaged ? Result<std::optional<capture::SourceIdentity>>(std::nullopt) : rest.error();
+  std::vector<capture::SourceIdentity> hashes;
+  for (std::size_t i = 0; i < hashed_.size(); ++i) {
+    const Result<std::optional<capture::SourceIdentity>> hash = hashed_[i]->finish();
+    if (!hash) {
+      Error error = hash.error();
+      error.part = i == 0 ? kMainPart : bytes_.parts[i - 1].number;
+      return of_path(error);
     }
+    if (!*hash) {
+      return hash;
+    }
+    hashes.push_back(**hash);
   }
-  std::vector<std::string> digests = digests_;
-  for (const std::unique_ptr<ContentDigest>& digest : streamed_) {
-    digests.push_back(digest->finish());
+  if (hashes.size() == 1) {
+    return std::optional(hashes.front());
   }
-  std::sort(digests.begin(), digests.end());  // the parts of a session come in any order
-  std::string all;
-  for (const std::string& digest : digests) {
-    all += digest + ' ';
+  std::sort(hashes.begin(), hashes.end());  // the parts of a session come in any order
+  bytes::ByteWriter all;
+  for (const capture::SourceIdentity& hash : hashes) {
+    all.write_bytes(hash);
   }
-  return std::optional(bytes::xxh3_128(std::as_bytes(std::span(all))));
+  return std::optional(bytes::xxh3_128(all.bytes()));
 }
 
 Result<std::string> CaptureInput::content() {
@@ -305,12 +292,14 @@ Result<capture::ByteAccount> CaptureInput::read(capture::CallstackSink& sink,
       sink.losses().add(kCompressedInputDamaged, LossKind::kDamage, 1, damage->error->offset);
     }
   }
-  if (!account && format_->has_sessions) {
-    Error error = account.error();
+  return account ? account : of_path(account.error());
+}
+
+Error CaptureInput::of_path(Error error) const {
+  if (format_->has_sessions) {
     error.part = error.part < owners_.size() ? owners_[error.part] : kMainPart;
-    return error;
   }
-  return account;
+  return error;
 }
 
 }  // namespace stackpack::app

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/convert/content_digest.h"
+#include "app/convert/hashed_source.h"
 #include "capture/callstack_sink.h"
 #include "capture/read_control.h"
 #include "capture/source_format.h"
@@ -57,9 +58,10 @@ class CaptureInput {
   /// is left of a stream.
   [[nodiscard]] Result<std::string> content();
 
-  /// What tells the capture from others: of its bytes as its format has them, so that it is the
-  /// same from a file, a pipe and an archive, under whatever name and with whatever options.
-  /// Unknown when what is left of a stream is damaged. Errors: those of reading it. Call it after
+  /// What tells the capture from others: XXH3 (128 bits) of all of its bytes as its format has
+  /// them, so that it is the same from a file, a pipe and an archive, under whatever name and with
+  /// whatever options; of several files, that of their hashes in order. Unknown when what is left
+  /// of a stream is damaged, or a file has become shorter. Errors: those of reading. Call it after
   /// read(), and after content().
   [[nodiscard]] Result<std::optional<capture::SourceIdentity>> identity();
 
@@ -74,16 +76,16 @@ class CaptureInput {
                     const ConvertOptions& options, bool session);
   Status make_seekable(std::unique_ptr<io::ByteSource>& source);
   Status add_bytes(const capture::SourceFormat& format, std::unique_ptr<io::ByteSource> source);
-  Status note_content(std::unique_ptr<io::ByteSource>& source);
+  void hash_passing(std::unique_ptr<io::ByteSource>& source);
+  [[nodiscard]] Error of_path(Error error) const;
 
   // Before the sources, which refer to them.
   std::unique_ptr<ContentDigest> passing_;                     // of a stream
   std::vector<std::unique_ptr<codec::StreamDamage>> damages_;  // of compressed inputs
-  std::vector<std::unique_ptr<ContentDigest>> streamed_;       // of the sources that are streams
-  std::vector<std::string> digests_;                           // of the others
   std::string content_;                                        // of standard input that is a file
   const capture::SourceFormat* format_ = nullptr;
   capture::CaptureBytes bytes_;
+  std::vector<HashedSource*> hashed_;  // its main source, and its parts
   std::vector<std::uint32_t> owners_;  // of a session: which path gave the main source, each part
   bool spooled_ = false;
   std::string scratch_directory_;

@@ -49,13 +49,6 @@ class DigestedStream final : public io::ByteSource {
 
 }  // namespace
 
-std::uint64_t ContentDigest::counted_from(std::uint64_t at) const {
-  if (at < whole_) {
-    return whole_ - at;
-  }
-  return at % kStride < kPart ? kPart - at % kStride : 0;
-}
-
 // Of a ring: two pieces.
 void ContentDigest::keep_last(std::span<const std::byte> bytes) {
   const auto kept = bytes.last(std::min<std::size_t>(bytes.size(), kPart));
@@ -68,10 +61,10 @@ void ContentDigest::keep_last(std::span<const std::byte> bytes) {
 void ContentDigest::add(std::span<const std::byte> bytes) {
   keep_last(bytes);
   while (!bytes.empty()) {
-    const std::uint64_t counted = counted_from(size_);
-    const std::uint64_t step = counted != 0 ? counted : kStride - size_ % kStride;
+    const std::uint64_t place = size_ % kStride;
+    const std::uint64_t step = (place < kPart ? kPart : kStride) - place;
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(step, bytes.size()));
-    if (counted != 0) {
+    if (place < kPart) {
       hash_.update(bytes.first(count));
     }
     size_ += count;
@@ -89,25 +82,25 @@ std::string ContentDigest::finish() const {
   return digest_text(size_, hash_, last);
 }
 
-Result<std::string> ContentDigest::of(io::ByteSource& source, std::uint64_t whole) {
+Result<std::string> ContentDigest::of(io::ByteSource& source) {
   const std::uint64_t size = source.size().value_or(0);
-  ContentDigest digest(whole);
+  bytes::HashStream hash;
   std::vector<std::byte> part;
   const auto read = [&](std::uint64_t at, std::uint64_t count) {
     part.resize(static_cast<std::size_t>(std::min(count, size - at)));
     return io::read_exactly_at(source, at, part, "input became shorter");
   };
   for (std::uint64_t at = 0; at < size; at += kStride) {
-    if (const Status got = read(at, std::min(digest.counted_from(at), kStride)); !got) {
+    if (const Status got = read(at, kPart); !got) {
       return got.error();
     }
-    digest.hash_.update(part);
+    hash.update(part);
   }
   const std::uint64_t last = std::min(size, kPart);
   if (const Status got = read(size - last, last); !got) {
     return got.error();
   }
-  return digest_text(size, digest.hash_, part);
+  return digest_text(size, hash, part);
 }
 
 std::unique_ptr<io::ByteSource> digested_stream(std::unique_ptr<io::ByteSource> stream,
