@@ -40,8 +40,37 @@ constexpr std::array<std::string_view, 10> kClones = {"constprop", "isra",  "par
 constexpr std::array<std::string_view, 7> kTypeWords = {
     "decltype", "const", "immutable", "shared", "inout", "__typeof__", "typeof"};
 
+// What may stand behind parameters, after a blank each; `const` comes in all of these languages.
+constexpr std::array<std::string_view, 25> kQualifiers = {
+    "const",  "volatile",  "restrict", "__restrict", "__ptr64",   "noexcept", "&&",
+    "&",      "pure",      "nothrow",  "@nogc",      "@safe",     "@trusted", "@system",
+    "@live",  "@property", "return",   "scope",      "immutable", "shared",   "inout",
+    "throws", "async",     "[clone",   "(."};
+// And what the rest belongs to.
+constexpr std::array<std::string_view, 2> kTails = {"->", "requires"};
+
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
+}
+
+// The words are those of `words` as a whole: "constant" is not "const".
+template <std::size_t N>
+std::string_view word_of(const std::array<std::string_view, N>& words, std::string_view text) {
+  const auto word = std::find_if(words.begin(), words.end(), [&](std::string_view known) {
+    return text.starts_with(known) &&
+           (!is_word(known.back()) || text.size() == known.size() || !is_word(text[known.size()]));
+  });
+  return word == words.end() ? std::string_view() : *word;
+}
+
+// No argument of a template begins like that, but the end of a tag does: "<b>text</b>".
+bool is_tag(std::string_view inner) {
+  return inner.starts_with('/');
+}
+
+// Parameters are types: "alert(1)" is a call, and "open(2)" a page of a manual.
+bool are_values(std::string_view inner) {
+  return !inner.empty() && (is_digit(inner.front()) || inner.front() == '"');
 }
 
 bool is_clone(std::string_view rest) {
@@ -67,7 +96,7 @@ class NameWalk {
       begins_ = true;
     }
     walk(name_.size());
-    return std::move(parts_);
+    return foreign_ ? std::vector<NamePart>() : std::move(parts_);
   }
 
  private:
@@ -202,6 +231,7 @@ class NameWalk {
           std::find(kTypeWords.begin(), kTypeWords.end(), word) != kTypeWords.end()) {
         return keep(close + 1 - at_, false);
       }
+      foreign_ = foreign_ || are_values(inner);
       if (all_parameters()) {
         keep(close + 1 - at_, false);
       }
@@ -240,6 +270,7 @@ class NameWalk {
     const bool behind_colons = at_ >= 2 && name_.substr(at_ - 2, 2) == "::" && separator_ != 0;
     const bool of_a_trait = inner.starts_with("impl ") || has_as(close);
     if (!begins_ || (behind_colons && ends && !unnamed && !of_a_trait)) {
+      foreign_ = foreign_ || is_tag(inner) || is_word(next);
       if (all_arguments()) {
         return keep(close + 1 - at_, false);
       }
@@ -357,7 +388,7 @@ class NameWalk {
     const char c = name_[at_];
     const bool last = at_ + 1 >= end;
     if (c == ' ') {
-      take_blank();
+      take_blank(end);
     } else if (c == ':' && at(at_ + 1) == ':') {
       // A name may start at a word; `operator()` and `{closure}` say too little.
       const std::size_t next = at_ + 2;
@@ -399,7 +430,7 @@ class NameWalk {
     }
   }
 
-  void take_blank() {
+  void take_blank(std::size_t end) {
     const std::string_view behind = rest().substr(1);
     if (behind.starts_with("[clone")) {
       const std::size_t close = brackets_.close_of(at_ + 1);
@@ -410,7 +441,7 @@ class NameWalk {
       return;
     }
     if (after_parameters_) {
-      return skip_qualifiers();
+      return skip_qualifier(end);
     }
     if (!inside_ && last_sign_ != kNone && last_sign_ > at_) {
       // A result type ends here.
@@ -425,13 +456,21 @@ class NameWalk {
     begins_ = inside_;
   }
 
-  // ` const`, ` volatile`, ` &&` behind parameters.
-  void skip_qualifiers() {
-    while (at_ < name_.size() && !rest().starts_with("::") && !rest().starts_with(" [clone") &&
-           !(inside_ && brackets_.close_of(at_) == kNone && !is_word(name_[at_]) &&
-             name_[at_] != ' ' && name_[at_] != '&')) {
-      const std::size_t close = brackets_.close_of(at_);
-      at_ = close == kNone ? at_ + 1 : close + 1;
+  // ` const`, ` volatile`, ` &&` behind parameters. Anything else there is a text that goes on.
+  void skip_qualifier(std::size_t end) {
+    ++at_;
+    if (!word_of(kTails, rest()).empty()) {
+      return skip_to(end);
+    }
+    const std::string_view qualifier = word_of(kQualifiers, rest());
+    if (qualifier.empty()) {
+      foreign_ = true;
+      return skip_to(end);
+    }
+    const std::size_t close = brackets_.close_of(at_);
+    skip_to(close == kNone ? at_ + qualifier.size() : close + 1);
+    while (at(at_) == '&') {
+      ++at_;
     }
   }
 
@@ -452,7 +491,8 @@ class NameWalk {
   bool begins_ = true;      // a word begins
   bool may_start_ = false;  // and a shorter name with it
   bool after_parameters_ = false;
-  bool inside_ = false;  // brackets
+  bool inside_ = false;   // brackets
+  bool foreign_ = false;  // no name of these languages
 };
 
 }  // namespace

@@ -103,6 +103,14 @@ TEST_CASE("what a name is called stays, what it is called with goes") {
       {"`anonymous namespace'::f", "f"},
       {"f(int) const::{lambda(int)#2}::operator()(int) const", "f::{lambda#2}::operator()"},
       {"f(int) [clone .cold]", "f"},
+      {"f(int) (.cold)", "f"},
+      {"ns::f(int) const && [clone .part.0]", "ns::f"},
+      {"f(int) const&", "f"},
+      {"f(int) volatile::g(int)", "f::g"},
+      {"f<int>(int) requires C<int>", "f"},
+      {"f(int) -> int", "f"},
+      {"app.f(int) pure nothrow @nogc @safe", "app.f"},
+      {"f()", "f"},
       {"f.constprop.0", "f.constprop.0"},
       {"void ns::f<&ns::operator-> >(int (*)(int))", "ns::f"},
       {"decltype ((a)(b)) ns::f<int>(int)", "ns::f"},
@@ -139,11 +147,35 @@ TEST_CASE("what a name is called stays, what it is called with goes") {
 }
 
 TEST_CASE("what is no name of these languages stays whole") {
-  for (const std::string_view name :
-       {"a < b", "GC pause (major)", "StubRoutines (1)", "reading the file", "[libc.so.6]",
-        "[broken callstack]", "(deleted)", "<anonymous>", "std::vector<int", "f(", ")", "worker[3]",
-        "kernel32.dll!CreateFile", "RegExp:^(a|b)+[c-d]*$", "type:.eq.[2]interface {}",
-        "caf\xc3\xa9", "\xe6\xbc\xa2\xe5\xad\x97", "::", "memcpy@@GLIBC_2.14"}) {
+  for (const std::string_view name : {"a < b",
+                                      "GC pause (major)",
+                                      "StubRoutines (1)",
+                                      "reading the file",
+                                      "[libc.so.6]",
+                                      "[broken callstack]",
+                                      "(deleted)",
+                                      "<anonymous>",
+                                      "std::vector<int",
+                                      "f(",
+                                      ")",
+                                      "worker[3]",
+                                      "kernel32.dll!CreateFile",
+                                      "RegExp:^(a|b)+[c-d]*$",
+                                      "type:.eq.[2]interface {}",
+                                      "caf\xc3\xa9",
+                                      "\xe6\xbc\xa2\xe5\xad\x97",
+                                      "::",
+                                      "memcpy@@GLIBC_2.14",
+                                      "<b>born</b>",
+                                      "<i>a</i>::f(int)",
+                                      "ns::f<a/b>::g</a>(int)",
+                                      "a<b>c",
+                                      "List<int>1",
+                                      "alert(1)",
+                                      "open(2)",
+                                      "print(\"x\")",
+                                      "count(x) from y",
+                                      "f(int) constant"}) {
     CAPTURE(name);
     CHECK(short_name(name) == name);
     check_all_details(name);
