@@ -62,8 +62,6 @@ class Builder {
   [[nodiscard]] const BuilderCounters& counters() const;
   [[nodiscard]] std::uint64_t memory_bytes() const;
   [[nodiscard]] std::uint64_t map_bytes() const;
-  /// Whether the memory limit made the map smaller than it would be, or callstacks were refused.
-  [[nodiscard]] bool ran_short() const;
 
   /// The DAG in canonical order, and for each node of this builder the rank of the callstack that
   /// ends there (kNoStack where none does). The map is released first; the builder is empty after.

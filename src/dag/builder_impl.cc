@@ -89,18 +89,13 @@ std::uint64_t Builder::memory_bytes() const {
 std::uint64_t Builder::map_bytes() const {
   return impl_->map.memory_bytes();
 }
-bool Builder::ran_short() const {
-  return impl_->ran_short;
-}
 
 Builder::Frozen Builder::freeze() {
   NodeStore::Arrays nodes = impl_->store.take();
   const EscapeTable escapes = std::move(impl_->escapes);
   const BuilderCounters counters = impl_->counters;
-  const bool ran_short = impl_->ran_short;
   impl_ = std::make_unique<Impl>(Options{impl_->limit, impl_->cache_bytes});
   impl_->counters = counters;
-  impl_->ran_short = ran_short;
   Frozen frozen;
   const bool side_by_side =
       nodes.size >= kManyNodes &&

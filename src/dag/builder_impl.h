@@ -35,7 +35,6 @@ struct Builder::Impl {
   std::uint64_t memory_bytes() const;
 
   std::uint64_t limit;
-  bool ran_short = false;
   std::uint64_t granted = 0;  // node count up to which there is room
   NodeStore store;
   NodeMap map;

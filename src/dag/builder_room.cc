@@ -85,7 +85,6 @@ Status Builder::Impl::make_room(std::uint64_t more) {
   const std::uint64_t escape_bytes = escapes.memory_bytes();
   std::uint64_t capacity = NodeMap::next_capacity(map.capacity(), least, NodeMap::Growth::kUsual);
   if (!fits(least, capacity, escape_bytes)) {
-    ran_short = true;
     capacity = NodeMap::next_capacity(map.capacity(), least, NodeMap::Growth::kTight);
     if (!fits(least, capacity, escape_bytes)) {
       return full_error();
@@ -116,7 +115,6 @@ Status Builder::Impl::make_room_for_escape() {
     return {};
   }
   if (!fits(store.size(), map.capacity(), escapes.growth_peak_bytes())) {
-    ran_short = true;
     return full_error();
   }
   escapes.grow();
