@@ -29,7 +29,7 @@ bool TraceGroup::shares_clock(const LogFileHeader& header) const {
 
 void TraceGroup::thread_event(const EventView& event) {
   const ThreadFacts thread = kernel_.thread_event(event);
-  if (thread.tid == kNoId || thread.tid == 0) {
+  if (thread.tid == kNoId) {
     return;
   }
   for (ThreadStates* const threads : threads_) {
