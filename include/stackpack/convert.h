@@ -96,9 +96,12 @@ Result<std::vector<std::string>> captures_in_archive(const std::string& path);
 /// content, and a digest of parts of the input (its size, the first 4 KiB of every MiB, the last
 /// 4 KiB): equal fingerprints mean that converting again would give the same file.
 /// The output has the permissions of the input, or of the .spk file that it replaces.
+/// What the call reads it never writes, whatever options.force says: neither the input, by whatever
+/// name, nor a part of it, nor a binary that it unwinds with. The same holds for every call of this
+/// library that has an output.
 /// Errors: kNotFound, kIo, kCorrupt/kTruncated/kUnsupported when nothing of the input is readable,
-///         kUsage when an archive leaves the choice open, when the output is the input (by whatever
-///         name), or would replace a file that is no .spk file without options.force; kCancelled.
+///         kUsage when an archive leaves the choice open, when the output is a file that is read, or
+///         would replace a file that is no .spk file without options.force; kCancelled.
 Result<ConvertReport> convert(const std::string& input, const std::string& output,
                               const ConvertOptions& options, ConvertProgress* progress);
 

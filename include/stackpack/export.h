@@ -62,7 +62,8 @@ struct ExportOptions {
   /// kFunction: all formats name functions. The other two are text of folded and speedscope; of the
   /// other formats they take the functions away.
   FrameStyle frames = FrameStyle::kFunction;
-  bool force = false;  ///< replace an existing file that is not empty
+  /// Replace an existing file that is not empty, but none that is read.
+  bool force = false;
   /// The reader's file, when it has a name. The output is never that file, and gets its
   /// permissions.
   std::string source_path;
@@ -106,12 +107,13 @@ struct ExportReport {
 };
 
 /// Writes `output` ("-": standard output; csv: a directory, made when it is not there), which
-/// appears whole or not at all.
+/// appears whole or not at all. It is never a file that is read for it, whatever options.force says:
+/// of those that the caller opened, it knows options.source_path.
 ///
 /// Memory: the tables of the file, the distinct callstacks as the format names their frames, and
 ///         about options.memory_limit; nothing grows with the number of samples.
 /// Errors: kUsage when an option names what the file does not have, or no sample is selected (the
-///         text says which), or when the output is options.source_path, or would replace a file
+///         text says which), or when the output is a file that is read, or would replace a file
 ///         that is not empty (csv: go into a directory that is not empty) without options.force;
 ///         those of the reader; kIo of the output.
 Result<ExportReport> export_capture(const Reader& reader, const std::string& output,
@@ -120,7 +122,7 @@ Result<ExportReport> export_capture(const Reader& reader, const std::string& out
 /// Writes one page (ExportFormat::kHtml) of several .spk files; options.format and source_path are
 /// ignored. Functions of one name and module are one; threads, facts and losses stay apart by file.
 /// Over time captures lie by their dates when these are near each other; else each begins at 0.
-/// The output appears whole or not at all; any bad file is an error.
+/// The output appears whole or not at all, and is none of the files; any bad file is an error.
 ///
 /// Memory: as export_capture for the distinct callstacks of all files together and for one file at
 ///         a time; all threads.

@@ -46,7 +46,7 @@ struct MergeReport {
 };
 
 /// Merges .spk files, merged ones among them, and captures (which are packed first) into `output`
-/// ("-": standard output), which appears whole or not at all.
+/// ("-": standard output), which appears whole or not at all and is no file that is read.
 ///
 /// Frames become independent of where code was mapped: an image, known by its build id, has one
 /// place in the output, and a name without an image (run-time code) one address. So the same code

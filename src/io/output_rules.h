@@ -42,7 +42,9 @@ inline constexpr std::size_t kReplaceableHeadBytes = 64;
 Status add_inputs(OutputRules& rules, std::span<const std::string> inputs);
 
 /// Whether `output` ("-": standard output) may be written under `rules`. Nothing is changed.
-/// Errors: kUsage, of the output's part, when the output is an input or must not be replaced; kIo.
+/// What a run has read until now (FilesRead) is kept, too, so ask again when all has been read.
+/// Errors: kUsage, of the output's part, when the output is an input, has been read, or must not be
+///         replaced; kIo.
 Status check_output(const std::string& output, const OutputRules& rules);
 
 /// The same for a directory of outputs: it may be written to when it is empty or not there.

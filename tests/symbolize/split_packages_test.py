@@ -3,7 +3,8 @@
 
 Compiles a library of two units with -gsplit-dwarf, once with DWARF 5 and once with DWARF 4, names every byte of its
 functions with the .dwo files, with a package of them alone, with none, and with damaged packages. Packages of DWARF 5
-are made here; those of DWARF 4 by dwp where there is one, and by llvm-dwp the same of both.
+are made here; those of DWARF 4 by dwp where there is one, and by llvm-dwp the same of both. No output takes the place
+of a .dwo file that is read.
 """
 import json
 import os
@@ -119,6 +120,16 @@ class Naming:
         return json.loads(done.stdout)["images"][0], names, lines
 
 
+def test_kept(naming, parts):
+    """What is read for an output it never replaces: also not what the debug information alone names."""
+    for part in parts:
+        content = part.read_bytes()
+        done = subprocess.run([naming.program, "symbolize", str(naming.packed), "-o", str(part), "--sysroot",
+                               str(naming.folder), "--force"], check=False, text=True, stderr=subprocess.PIPE)
+        assert done.returncode != 0 and "is read for this output" in done.stderr, (part, done.returncode, done.stderr)
+        assert part.read_bytes() == content, f"{part} is another file now"
+
+
 def test_version(program, compiler, version, folder):
     for name, text in (("first", FIRST), ("second", SECOND)):
         (folder / f"{name}.cc").write_text(text)
@@ -130,6 +141,7 @@ def test_version(program, compiler, version, folder):
     parts = [folder / "first.dwo", folder / "second.dwo"]
     whole, names, lines = naming.run()
     assert b";square" in names and b";twice" in names, "nothing is inlined in this program"
+    test_kept(naming, parts)
     made = {}
     if version == 5:
         made["here"] = package(parts)

@@ -21,7 +21,7 @@ std::optional<BadKit> find_bad_kit(const std::vector<std::string>& places);
 struct CollectOptions {
   symbolize::SymbolPlaces places;  ///< besides perf's cache and the recorded paths
   std::string format;              ///< of captures, as ConvertOptions::format
-  bool force = false;              ///< replace an existing file that is no zip archive
+  bool force = false;  ///< replace an existing file; never one that is read
 };
 
 /// What became of one image.
@@ -49,7 +49,8 @@ struct CollectReport {
 
 /// Writes the archive `output` with what unwinding and naming the captures and .spk files `inputs`
 /// elsewhere takes: unwind tables and symbol tables of the images whose files are here, by build
-/// id. The same inputs and files give the same bytes. It appears whole or not at all.
+/// id. The same inputs and files give the same bytes. It appears whole or not at all, and takes the
+/// place of no file that is read for it: neither an input, nor a kit or image among the places.
 /// Memory: tables and symbols of one image at a time.
 /// Errors: those of convert() and Reader::open for an input, Error::part its number; of an output;
 ///         kCancelled. `progress` may be null.
