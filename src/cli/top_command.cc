@@ -1,14 +1,8 @@
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstddef>
-#include <map>
-#include <memory>
 #include <optional>
-#include <set>
-#include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,12 +14,8 @@
 #include "app/convert/packed_capture.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
-#include "cli/human_text.h"
-#include "cli/json_text.h"
-#include "cli/measure_text.h"
-#include "cli/name_column.h"
+#include "cli/report_table.h"
 #include "cli/suggestion.h"
-#include "cli/text_escape.h"
 
 namespace stackpack::cli {
 
@@ -33,272 +23,6 @@ namespace {
 
 using app::HotSpot;
 using app::HotSpots;
-
-/// What callers and callees are of; nothing of `top`.
-struct Center {
-  std::optional<HotSpot> whole;
-  std::vector<HotSpot> functions;      // that are meant
-  std::vector<std::string> occurring;  // where none is: what there is
-};
-
-constexpr std::size_t kBarWidth = 20;
-constexpr std::size_t kShareWidth = 7;
-
-// Names that rows of different modules have.
-std::set<std::string_view> shared_names(const HotSpots& spots) {
-  std::map<std::string_view, std::string_view> modules;
-  std::set<std::string_view> shared;
-  for (const HotSpot& row : spots.rows) {
-    if (modules.try_emplace(row.name, row.module).first->second != row.module) {
-      shared.insert(row.name);
-    }
-  }
-  return shared;
-}
-
-// Names of rows on one line each. Rows that are no functions have names of another kind.
-std::vector<std::string> report_titles(std::span<const HotSpot> rows,
-                                       const ReportArguments& arguments,
-                                       const std::set<std::string_view>& shared,
-                                       std::size_t width) {
-  const app::HotSpotKind by = arguments.query.by;
-  const bool functions = arguments.kind != ReportKind::kTop || by == app::HotSpotKind::kFunction ||
-                         by == app::HotSpotKind::kLine;
-  std::vector<std::array<std::string, 3>> escaped(rows.size());
-  std::vector<app::FunctionTitle> titles;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    auto& [name, module, place] = escaped[i];
-    append_escaped(name, rows[i].name);
-    append_escaped(place, rows[i].place);
-    if (shared.contains(rows[i].name)) {
-      append_escaped(module, rows[i].module);
-    }
-    titles.push_back({name, module, place});
-  }
-  const app::FunctionNames names = names_or_default(arguments.names);
-  return app::function_titles(titles, functions ? names : app::FunctionNames::kFull, width);
-}
-
-std::string bar_of(std::uint64_t part, std::uint64_t whole, std::size_t room) {
-  const auto width =
-      static_cast<std::size_t>(whole == 0 ? 0
-                                          : static_cast<double>(part) / static_cast<double>(whole) *
-                                                    static_cast<double>(room) +
-                                                0.5);
-  return std::string(std::min(width, room), '#');
-}
-
-std::string share_text(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0
-             ? "-"
-             : fmt::format("{:.2f}%", static_cast<double>(part) * 100 / static_cast<double>(whole));
-}
-
-// Widths of the columns behind the shares. Outside of a terminal names may be of any length, and
-// there are no bars, which only eyes read.
-struct ReportLayout {
-  std::size_t number = 5;
-  std::size_t name = app::kAnyWidth;
-  std::size_t bar = 0;
-};
-
-ReportLayout report_layout(std::span<const HotSpot> rows, const MeasureScale& scale) {
-  constexpr std::size_t kLeastName = 16;
-  constexpr std::size_t kLeastBar = 8;
-  ReportLayout layout;
-  layout.number = std::max(layout.number, std::string_view("total ").size() + scale.unit().size());
-  for (const HotSpot& row : rows) {
-    layout.number =
-        std::max({layout.number, scale.text(row.self).size(), scale.text(row.total).size()});
-  }
-  if (const std::optional<std::size_t> columns = output_columns()) {
-    const std::size_t before = 2 * (layout.number + 2) + 2 * (kShareWidth + 2);
-    const std::size_t bar = std::clamp(*columns / 10, kLeastBar, kBarWidth);
-    const bool has_bar = *columns >= before + 2 * kLeastName + 2 + bar;
-    layout.bar = has_bar ? bar : 0;
-    const std::size_t others = before + (has_bar ? bar + 2 : 0);
-    layout.name = std::max(*columns, others + kLeastName) - others;
-  }
-  return layout;
-}
-
-// A function's name in a line that has `others` more characters and does not wrap.
-std::string name_before(const HotSpot& row, const ReportArguments& arguments,
-                        const std::set<std::string_view>& shared, std::size_t others) {
-  constexpr std::size_t kLeastName = 16;
-  const std::size_t columns = output_columns().value_or(app::kAnyWidth);
-  const std::size_t width =
-      columns == app::kAnyWidth ? columns : std::max(columns + 1, others + kLeastName) - others;
-  return report_titles(std::span(&row, 1), arguments, shared, width).front();
-}
-
-// `of cpu-clock`; what is one under another name, and several, are listed.
-void append_events(std::string& out, const HotSpots& spots) {
-  constexpr std::size_t kMostParts = 4;
-  const bool same =
-      spots.parts.size() < 2 && (spots.parts.empty() || spots.parts.front() == spots.event);
-  if (!spots.event.empty()) {
-    out += " of ";
-    append_escaped(out, spots.event);
-  }
-  if (same) {
-    return;
-  }
-  out += spots.event.empty() ? " of " : " (";
-  for (std::size_t i = 0; i < std::min(spots.parts.size(), kMostParts); ++i) {
-    out += i == 0 ? "" : ", ";
-    append_escaped(out, spots.parts[i]);
-  }
-  if (spots.parts.size() > kMostParts) {
-    out += fmt::format(" and {} more", spots.parts.size() - kMostParts);
-  }
-  out += spots.event.empty() ? "" : ")";
-}
-
-// What the figures are of, and what is not shown.
-void append_head(std::string& out, const HotSpots& spots) {
-  // Of an imported profile, a sample stands for many.
-  const bool plain = spots.unit == "samples";
-  out += counted(plain ? spots.value : spots.samples, "sample");
-  if (!plain || spots.event != spots.unit) {
-    append_events(out, spots);
-  }
-  if (!plain) {
-    out += ", " + measured_text(spots.value, spots.unit);
-  }
-  out += '\n';
-  for (const std::string& sentence :
-       {left_out_sentence(spots.events_left_out, "--event NAME, --all-events"),
-        idle_sentence(spots.idle)}) {
-    out += sentence.empty() ? "" : sentence + '\n';
-  }
-}
-
-void append_center(std::string& out, const Center& center, const ReportArguments& arguments,
-                   const MeasureScale& scale, std::uint64_t whole,
-                   const std::set<std::string_view>& shared) {
-  constexpr std::size_t kMostFunctions = 10;
-  if (!center.whole) {
-    return;
-  }
-  const auto line = [&](const HotSpot& row, std::string_view indent) {
-    const std::string figures =
-        fmt::format(": self {} {} ({}), total {} {} ({})\n", scale.text(row.self), scale.unit(),
-                    share_text(row.self, whole), scale.text(row.total), scale.unit(),
-                    share_text(row.total, whole));
-    out += indent;
-    out += name_before(row, arguments, shared, indent.size() + figures.size()) + figures;
-  };
-  line(*center.whole, "");
-  if (center.functions.size() > 1) {
-    for (std::size_t i = 0; i < std::min(center.functions.size(), kMostFunctions); ++i) {
-      line(center.functions[i], "  ");
-    }
-    if (center.functions.size() > kMostFunctions) {
-      out += fmt::format("  ... {} more functions\n",
-                         grouped(center.functions.size() - kMostFunctions));
-    }
-  }
-  out += arguments.kind == ReportKind::kCallers ? "called by\n" : "calls\n";
-}
-
-void append_table(std::string& out, const HotSpots& spots, const ReportArguments& arguments,
-                  const Center& center) {
-  const std::uint64_t whole = spots.value;
-  const std::set<std::string_view> shared = shared_names(spots);
-  const MeasureScale scale(spots.unit, whole);
-  append_head(out, spots);
-  append_center(out, center, arguments, scale, whole, shared);
-  const std::size_t count =
-      arguments.rows == 0 ? spots.rows.size() : std::min(arguments.rows, spots.rows.size());
-  const std::span<const HotSpot> rows = std::span(spots.rows).first(count);
-  const ReportLayout layout = report_layout(rows, scale);
-  const std::vector<std::string> titles = report_titles(rows, arguments, shared, layout.name);
-  out += fmt::format("{:>7}  {:>7}  {:>{}}  {:>{}}  name\n", "self%", "total%",
-                     "self " + scale.unit(), layout.number, "total " + scale.unit(), layout.number);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const HotSpot& row = rows[i];
-    out += fmt::format("{:>7}  {:>7}  {:>{}}  {:>{}}  ", share_text(row.self, whole),
-                       share_text(row.total, whole), scale.text(row.self), layout.number,
-                       scale.text(row.total), layout.number);
-    append_name_and_bar(out, titles[i], layout.name,
-                        bar_of(arguments.by_self ? row.self : row.total, whole, layout.bar));
-  }
-  if (count < spots.rows.size()) {
-    out += fmt::format("... {} more\n", grouped(spots.rows.size() - count));
-  }
-}
-
-void write_row(JsonText& json, const HotSpot& row) {
-  json.begin_object();
-  json.field("name", row.name);
-  if (!row.module.empty()) {
-    json.field("module", row.module);
-  }
-  if (!row.place.empty()) {
-    json.field("place", row.place);
-  }
-  json.field("self", row.self);
-  json.field("total", row.total);
-  json.end_object();
-}
-
-void write_events(JsonText& json, std::string_view key, const std::vector<std::string>& names) {
-  json.key(key);
-  json.begin_array();
-  for (const std::string& name : names) {
-    json.value(name);
-  }
-  json.end_array();
-}
-
-void append_json(std::string& out, const HotSpots& spots, const ReportArguments& arguments,
-                 const Center& center) {
-  JsonText json(out);
-  json.begin_object();
-  json.field("samples", spots.samples);
-  json.field("weight", spots.value);
-  json.field("unit", spots.unit);
-  if (!spots.event.empty()) {
-    json.field("event", spots.event);
-  }
-  write_events(json, "events", spots.parts);
-  json.key("events_left_out");
-  json.begin_array();
-  for (const EventCount& other : spots.events_left_out) {
-    json.begin_object();
-    json.field("name", other.name);
-    json.field("samples", other.samples);
-    json.end_object();
-  }
-  json.end_array();
-  json.key("idle");
-  json.begin_object();
-  json.field("samples", spots.idle.samples);
-  json.key("share");
-  json.value(spots.idle.share());
-  json.end_object();
-  if (center.whole) {
-    json.key("function");
-    write_row(json, *center.whole);
-    json.key("functions");
-    json.begin_array();
-    for (const HotSpot& row : center.functions) {
-      write_row(json, row);
-    }
-    json.end_array();
-  }
-  json.key("rows");
-  json.begin_array();
-  const std::size_t count =
-      arguments.rows == 0 ? spots.rows.size() : std::min(arguments.rows, spots.rows.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    write_row(json, spots.rows[i]);
-  }
-  json.end_array();
-  json.end_object();
-  out += '\n';
-}
 
 /// A file of a report. Those that are packed already are opened anew when they are counted, so that
 /// thousands are not open at a time.
@@ -379,21 +103,9 @@ std::string nearest_names(const std::string& text, const std::vector<std::string
                        : fmt::format("; did you mean {}?", fmt::join(found, ", "));
 }
 
-// Names are whole where programs read them, unless somebody wants them short.
-void shorten_names(HotSpots& spots) {
-  std::vector<app::FunctionTitle> titles;
-  for (const HotSpot& row : spots.rows) {
-    titles.push_back({row.name, "", ""});
-  }
-  std::vector<std::string> names = app::function_titles(titles, app::FunctionNames::kShort);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    spots.rows[i].name = std::move(names[i]);
-  }
-}
-
 // Adds the figures of one file.
 Status count_file(OpenReport& file, const ReportArguments& arguments, HotSpots& spots,
-                  Center& center) {
+                  ReportCenter& center) {
   if (!file.capture) {
     Result<app::PackedCapture> opened = app::PackedCapture::open(file.path, arguments.options);
     if (!opened) {
@@ -437,7 +149,7 @@ Status count_file(OpenReport& file, const ReportArguments& arguments, HotSpots& 
 int run_report(const ReportArguments& asked, const Messages& messages) {
   ReportArguments arguments = asked;
   HotSpots spots;
-  Center center;
+  ReportCenter center;
   int exit_code = kExitSuccess;
   bool any = false;
   std::vector<OpenReport> files = open_all(arguments, messages, exit_code);
@@ -468,12 +180,9 @@ int run_report(const ReportArguments& asked, const Messages& messages) {
   app::sort_hot_spots(spots.rows, arguments.by_self);
   std::string text;
   if (arguments.json) {
-    if (arguments.names == app::FunctionNames::kShort) {
-      shorten_names(spots);
-    }
-    append_json(text, spots, arguments, center);
+    append_report_json(text, std::move(spots), arguments, center);
   } else {
-    append_table(text, spots, arguments, center);
+    append_report_table(text, spots, arguments, center);
   }
   return std::max(exit_code, print(text, messages));
 }

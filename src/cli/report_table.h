@@ -1,0 +1,29 @@
+// The table and the JSON of `top`, `callers` and `callees`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/analysis/hot_spots.h"
+#include "cli/arguments.h"
+
+namespace stackpack::cli {
+
+/// What callers and callees are of; nothing of `top`.
+struct ReportCenter {
+  std::optional<app::HotSpot> whole;
+  std::vector<app::HotSpot> functions;  ///< that are meant
+  std::vector<std::string> occurring;   ///< where none is: what there is
+};
+
+/// Adds the table to `out`: what is counted, what it is of, and a line a row, as wide as the
+/// terminal at most.
+void append_report_table(std::string& out, const app::HotSpots& spots,
+                         const ReportArguments& arguments, const ReportCenter& center);
+
+/// Adds one object of JSON to `out`. Names are whole unless the arguments want them short.
+void append_report_json(std::string& out, app::HotSpots spots, const ReportArguments& arguments,
+                        const ReportCenter& center);
+
+}  // namespace stackpack::cli
