@@ -21,7 +21,7 @@ namespace {
 using Hash = std::array<std::byte, 16>;
 
 constexpr std::size_t kKiB = 1024;
-constexpr std::size_t kMiB = kKiB * kKiB;
+constexpr std::size_t kMebibyte = kKiB * kKiB;
 
 std::vector<std::byte> random_bytes(std::size_t size) {
   std::mt19937_64 random(size);
@@ -96,14 +96,14 @@ struct Watched {
 }  // namespace
 
 TEST_CASE("whatever a reader reads, in any order, the hash is of all bytes") {
-  const std::vector<std::byte> bytes = random_bytes(20 * kMiB + 77);
+  const std::vector<std::byte> bytes = random_bytes(20 * kMebibyte + 77);
   const Hash expected = bytes::xxh3_128(bytes);
   std::mt19937_64 random(3);
   for (int round = 0; round < 8; ++round) {
     CAPTURE(round);
     Watched watched(bytes);
     const std::size_t longest = std::size_t{1} << (8 + 2 * round);
-    for (int i = 0; i < 200; ++i) {
+    for (std::size_t i = 0; i < 200; ++i) {
       // More often near the last place than anywhere.
       const std::size_t offset = random() % (i % 10 == 0 ? bytes.size() : 100 * kKiB * (i + 1));
       watched.read_at(offset, random() % longest);
@@ -116,7 +116,7 @@ TEST_CASE("whatever a reader reads, in any order, the hash is of all bytes") {
 }
 
 TEST_CASE("a reader that goes from the beginning to the end costs no read") {
-  const std::vector<std::byte> bytes = random_bytes(3 * kMiB + 5);
+  const std::vector<std::byte> bytes = random_bytes(3 * kMebibyte + 5);
   Watched watched(bytes);
   for (std::size_t at = 0; at < bytes.size(); at += 100 * kKiB) {
     watched.read_at(at, 100 * kKiB);
@@ -126,7 +126,7 @@ TEST_CASE("a reader that goes from the beginning to the end costs no read") {
 }
 
 TEST_CASE("a look at the end and one at every header cost what they saw, and no second pass") {
-  const std::vector<std::byte> bytes = random_bytes(40 * kMiB);
+  const std::vector<std::byte> bytes = random_bytes(40 * kMebibyte);
   Watched watched(bytes);
   watched.read_at(bytes.size() - 100 * kKiB, 100 * kKiB);
   for (std::size_t at = 0; at < bytes.size(); at += 64 * kKiB) {
@@ -142,7 +142,7 @@ TEST_CASE("a look at the end and one at every header cost what they saw, and no 
 }
 
 TEST_CASE("gaps that a reader leaves are read once, and the rest as it passes") {
-  const std::vector<std::byte> bytes = random_bytes(16 * kMiB);
+  const std::vector<std::byte> bytes = random_bytes(16 * kMebibyte);
   Watched watched(bytes);
   std::uint64_t asked = 0;
   for (std::size_t at = 0; at < bytes.size(); at += 48 * kKiB, asked += 32 * kKiB) {
@@ -153,8 +153,8 @@ TEST_CASE("gaps that a reader leaves are read once, and the rest as it passes") 
 }
 
 TEST_CASE("a stream is hashed to its end, however far its reader went") {
-  const std::vector<std::byte> bytes = random_bytes(kMiB + 3);
-  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, 700 * kKiB, 2 * kMiB}) {
+  const std::vector<std::byte> bytes = random_bytes(kMebibyte + 3);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, 700 * kKiB, 2 * kMebibyte}) {
     CAPTURE(size);
     Watched watched(bytes, false);
     std::vector<std::byte> into(size);
@@ -164,7 +164,7 @@ TEST_CASE("a stream is hashed to its end, however far its reader went") {
 }
 
 TEST_CASE("reading on and reading at offsets go together") {
-  const std::vector<std::byte> bytes = random_bytes(kMiB);
+  const std::vector<std::byte> bytes = random_bytes(kMebibyte);
   Watched watched(bytes);
   std::vector<std::byte> into(1000);
   for (int i = 0; i < 5; ++i) {
@@ -176,18 +176,18 @@ TEST_CASE("reading on and reading at offsets go together") {
 }
 
 TEST_CASE("a file that became shorter has no hash; one that grew has that of what it was") {
-  const std::vector<std::byte> bytes = random_bytes(kMiB);
+  const std::vector<std::byte> bytes = random_bytes(kMebibyte);
   Watched shorter(bytes);
-  shorter.counts.end = kMiB - 1;
+  shorter.counts.end = kMebibyte - 1;
   CHECK_FALSE(shorter.finish());
   Watched grown(bytes);
-  grown.counts.size = kMiB - 1000;
-  grown.read_at(0, kMiB - 500);
-  CHECK(grown.finish() == bytes::xxh3_128(std::span(bytes).first(kMiB - 1000)));
+  grown.counts.size = kMebibyte - 1000;
+  grown.read_at(0, kMebibyte - 500);
+  CHECK(grown.finish() == bytes::xxh3_128(std::span(bytes).first(kMebibyte - 1000)));
 }
 
 TEST_CASE("what cannot be read is an error, and damage of a stream no hash") {
-  const std::vector<std::byte> bytes = random_bytes(kMiB);
+  const std::vector<std::byte> bytes = random_bytes(kMebibyte);
   const auto finish = [&](ErrorCode code, bool seekable) {
     Watched watched(bytes, seekable);
     watched.counts.fails = true;
