@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "bytes/byte_cursor.h"
-#include "export/export_job.h"
+#include "export/job/export_job.h"
 #include "io/directories.h"
 #include "io/output_file.h"
 #include "support/sample_row.h"

@@ -1,5 +1,5 @@
-#include "export/export_job.h"
-#include "export/selection/capture_view.h"
+#include "export/job/export_job.h"
+#include "query/selection/capture_view.h"
 #include "io/directories.h"
 #include "io/files_read.h"
 #include "io/output_file.h"

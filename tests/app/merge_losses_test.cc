@@ -1,4 +1,4 @@
-#include "app/merge/merge_losses.h"
+#include "app/convert/merge_losses.h"
 
 #include <algorithm>
 #include <cstdint>

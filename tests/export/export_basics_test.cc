@@ -8,11 +8,11 @@
 
 #include "bytes/utf8.h"
 #include "export/hand_made_capture.h"
-#include "export/naming/build_id_text.h"
-#include "export/naming/stack_tree.h"
+#include "query/naming/build_id_text.h"
+#include "query/naming/stack_tree.h"
 #include "export/output/csv_table.h"
 #include "export/output/spilled_message.h"
-#include "export/selection/lane_timeline.h"
+#include "export/lanes/lane_timeline.h"
 #include "support/temporary_folder.h"
 #include "support/test_bytes.h"
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "codec/gzip_codec.h"
-#include "export/export_job.h"
-#include "export/selection/capture_view.h"
+#include "export/job/export_job.h"
+#include "query/selection/capture_view.h"
 #include "io/output_file.h"
 #include "support/sample_row.h"
 #include "support/test_bytes.h"

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "export/selection/sample_grouper.h"
+#include "query/selection/sample_grouper.h"
 
 namespace stackpack::app {
 

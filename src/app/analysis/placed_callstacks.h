@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "export/selection/capture_view.h"
-#include "export/selection/sample_selection.h"
+#include "query/selection/capture_view.h"
+#include "query/selection/sample_selection.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "export/selection/capture_view.h"
-#include "export/selection/event_choice.h"
+#include "query/selection/capture_view.h"
+#include "query/selection/event_choice.h"
 
 namespace stackpack::app {
 

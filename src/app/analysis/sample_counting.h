@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "app/analysis/frame_entities.h"
+#include "query/naming/frame_entities.h"
 #include "app/analysis/hot_spot_query.h"
-#include "app/analysis/stack_entities.h"
-#include "app/arrow/pid_sources.h"
-#include "export/selection/capture_view.h"
-#include "export/selection/sample_grouper.h"
-#include "export/selection/sample_selection.h"
+#include "query/naming/stack_entities.h"
+#include "query/selection/pid_sources.h"
+#include "query/selection/capture_view.h"
+#include "query/selection/sample_grouper.h"
+#include "query/selection/sample_selection.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 

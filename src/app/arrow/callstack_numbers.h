@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/arrow/naming_places.h"
-#include "export/selection/capture_view.h"
+#include "query/selection/capture_view.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 #include "stackpack/sample_cursor.h"

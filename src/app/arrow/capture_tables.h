@@ -7,7 +7,7 @@
 
 #include "app/arrow/callstack_numbers.h"
 #include "app/arrow/frame_rows.h"
-#include "export/selection/capture_view.h"
+#include "query/selection/capture_view.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 #include "stackpack/sources.h"

@@ -1,8 +1,8 @@
 #include "app/arrow/frame_rows.h"
 
-#include "app/analysis/frame_entities.h"
+#include "query/naming/frame_entities.h"
 #include "core/index_table.h"
-#include "export/selection/file_name.h"
+#include "query/selection/file_name.h"
 
 namespace stackpack::app {
 

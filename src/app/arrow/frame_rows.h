@@ -9,7 +9,7 @@
 #include "app/arrow/naming_places.h"
 #include "core/number_table.h"
 #include "core/string_table.h"
-#include "export/selection/capture_view.h"
+#include "query/selection/capture_view.h"
 #include "stackpack/symbols.h"
 #include "symbols/symbol_index.h"
 

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "export/selection/capture_view.h"
+#include "query/selection/capture_view.h"
 #include "symbols/symbol_index.h"
 
 namespace stackpack::app {

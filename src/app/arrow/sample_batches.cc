@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/arrow/pid_sources.h"
+#include "query/selection/pid_sources.h"
 #include "app/arrow/table_rows.h"
 #include "stackpack/sample_cursor.h"
 

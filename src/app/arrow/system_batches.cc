@@ -3,12 +3,12 @@
 #include <utility>
 #include <vector>
 
-#include "app/arrow/pid_sources.h"
+#include "query/selection/pid_sources.h"
 #include "app/arrow/table_rows.h"
 #include "app/listing/loss_kind_name.h"
 #include "bytes/hex.h"
-#include "export/naming/build_id_text.h"
-#include "export/selection/file_name.h"
+#include "query/naming/build_id_text.h"
+#include "query/selection/file_name.h"
 
 namespace stackpack::app {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/merge/merge_losses.h"
+#include "app/convert/merge_losses.h"
 #include "capture/dump_unwinder.h"
 #include "formats/etl/etl_format.h"
 #include "formats/folded/folded_format.h"

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "diff/function_identity.h"
-#include "export/html/page_functions.h"
-#include "export/naming/stack_tree.h"
+#include "query/naming/code_mode.h"
+#include "query/naming/stack_tree.h"
 
 namespace stackpack::app {
 

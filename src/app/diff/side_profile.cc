@@ -8,10 +8,10 @@
 
 #include "app/diff/trace_counts.h"
 #include "app/diff/trace_numbers.h"
-#include "export/html/page_functions.h"
-#include "export/selection/capture_view.h"
-#include "export/selection/event_choice.h"
-#include "export/selection/sample_selection.h"
+#include "query/naming/code_mode.h"
+#include "query/selection/capture_view.h"
+#include "query/selection/event_choice.h"
+#include "query/selection/sample_selection.h"
 #include "query/event_measure.h"
 #include "stackpack/symbols.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "app/analysis/frame_entities.h"
+#include "query/naming/frame_entities.h"
 #include "core/string_table.h"
-#include "export/naming/stack_tree.h"
+#include "query/naming/stack_tree.h"
 #include "query/event_groups.h"
 #include "stackpack/diff.h"
 #include "stackpack/reader.h"

@@ -7,8 +7,8 @@
 
 #include "app/listing/thread_names.h"
 #include "capture/time_resolution.h"
-#include "export/selection/capture_view.h"
-#include "export/selection/sample_selection.h"
+#include "query/selection/capture_view.h"
+#include "query/selection/sample_selection.h"
 #include "stackpack/sources.h"
 
 namespace stackpack::app {

@@ -1,6 +1,6 @@
 #include "app/listing/listed_build_id.h"
 
-#include "export/naming/build_id_text.h"
+#include "query/naming/build_id_text.h"
 
 namespace stackpack::app {
 

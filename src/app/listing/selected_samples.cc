@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "export/selection/capture_view.h"
-#include "export/selection/saturating.h"
+#include "query/selection/capture_view.h"
+#include "query/selection/saturating.h"
 
 namespace stackpack::app {
 

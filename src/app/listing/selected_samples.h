@@ -3,7 +3,7 @@
 #include <functional>
 #include <span>
 
-#include "export/selection/sample_selection.h"
+#include "query/selection/sample_selection.h"
 #include "stackpack/filter.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"

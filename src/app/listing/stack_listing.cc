@@ -1,8 +1,8 @@
 #include "app/listing/stack_listing.h"
 
 #include "app/listing/selected_samples.h"
-#include "export/selection/capture_view.h"
-#include "export/selection/saturating.h"
+#include "query/selection/capture_view.h"
+#include "query/selection/saturating.h"
 #include "stackpack/sample_cursor.h"
 
 namespace stackpack::app {

@@ -3,7 +3,7 @@
 #include <unordered_map>
 
 #include "app/listing/selected_samples.h"
-#include "export/selection/saturating.h"
+#include "query/selection/saturating.h"
 #include "stackpack/sample_cursor.h"
 
 namespace stackpack::app {

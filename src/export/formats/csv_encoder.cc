@@ -15,11 +15,11 @@
 #include <array>
 #include <charconv>
 
-#include "export/export_job.h"
+#include "export/job/export_job.h"
 #include "export/formats/csv_schema.h"
-#include "export/naming/build_id_text.h"
+#include "query/naming/build_id_text.h"
 #include "export/output/csv_table.h"
-#include "export/selection/saturating.h"
+#include "query/selection/saturating.h"
 
 namespace stackpack::exporting {
 

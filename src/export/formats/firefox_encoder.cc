@@ -9,12 +9,12 @@
 
 #include <limits>
 
-#include "export/export_job.h"
+#include "export/job/export_job.h"
 #include "export/formats/firefox_tables.h"
 #include "export/output/json_output.h"
-#include "export/selection/lane_samples.h"
-#include "export/selection/lane_timeline.h"
-#include "export/selection/saturating.h"
+#include "export/lanes/lane_samples.h"
+#include "export/lanes/lane_timeline.h"
+#include "query/selection/saturating.h"
 
 namespace stackpack::exporting {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "export/naming/build_id_text.h"
-#include "export/selection/file_name.h"
+#include "query/naming/build_id_text.h"
+#include "query/selection/file_name.h"
 
 namespace stackpack::exporting {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/string_table.h"
-#include "export/naming/location_table.h"
-#include "export/naming/stack_tree.h"
+#include "query/naming/location_table.h"
+#include "query/naming/stack_tree.h"
 #include "export/output/json_output.h"
 
 namespace stackpack::exporting {

@@ -7,8 +7,8 @@
 #include <charconv>
 #include <map>
 
-#include "export/export_job.h"
-#include "export/selection/saturating.h"
+#include "export/job/export_job.h"
+#include "query/selection/saturating.h"
 
 namespace stackpack::exporting {
 

@@ -1,7 +1,7 @@
 #include "export/formats/otlp_dictionary.h"
 
 #include "export/formats/otlp_fields.h"
-#include "export/naming/build_id_text.h"
+#include "query/naming/build_id_text.h"
 #include <protozero/pbf_writer.hpp>
 
 namespace stackpack::exporting {

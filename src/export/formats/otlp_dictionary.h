@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "core/string_table.h"
-#include "export/naming/location_table.h"
-#include "export/naming/stack_tree.h"
+#include "query/naming/location_table.h"
+#include "query/naming/stack_tree.h"
 #include "export/output/export_output.h"
 #include "export/output/spilled_message.h"
-#include "export/selection/sample_selection.h"
+#include "query/selection/sample_selection.h"
 
 namespace stackpack::exporting {
 

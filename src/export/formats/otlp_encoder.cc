@@ -12,11 +12,11 @@
 #include <numeric>
 #include <tuple>
 
-#include "export/export_job.h"
+#include "export/job/export_job.h"
 #include "export/formats/otlp_dictionary.h"
 #include "export/formats/otlp_fields.h"
 #include "export/output/spilled_message.h"
-#include "export/selection/saturating.h"
+#include "query/selection/saturating.h"
 #include <protozero/pbf_writer.hpp>
 #include <protozero/varint.hpp>
 

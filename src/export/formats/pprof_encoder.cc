@@ -13,10 +13,10 @@
 #include <tuple>
 
 #include "core/string_table.h"
-#include "export/export_job.h"
+#include "export/job/export_job.h"
 #include "export/formats/pprof_fields.h"
-#include "export/naming/build_id_text.h"
-#include "export/selection/saturating.h"
+#include "query/naming/build_id_text.h"
+#include "query/selection/saturating.h"
 #include <protozero/pbf_writer.hpp>
 
 namespace stackpack::exporting {

@@ -4,11 +4,11 @@
 
 #include <map>
 
-#include "export/export_job.h"
+#include "export/job/export_job.h"
 #include "export/output/json_output.h"
-#include "export/selection/lane_samples.h"
-#include "export/selection/lane_timeline.h"
-#include "export/selection/saturating.h"
+#include "export/lanes/lane_samples.h"
+#include "export/lanes/lane_timeline.h"
+#include "query/selection/saturating.h"
 
 namespace stackpack::exporting {
 

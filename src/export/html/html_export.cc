@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "export/export_job.h"
+#include "export/job/export_job.h"
 #include "export/html/page_content.h"
 #include "export/html/page_facts.h"
 #include "export/html/page_file.h"

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "export/html/page_functions.h"
-#include "export/selection/saturating.h"
+#include "query/selection/saturating.h"
 #include "query/event_traits.h"
 
 namespace stackpack::exporting {

@@ -11,7 +11,7 @@
 #include "core/string_table.h"
 #include "export/html/page_content.h"
 #include "export/html/page_tree.h"
-#include "export/naming/stack_tree.h"
+#include "query/naming/stack_tree.h"
 #include "stackpack/result.h"
 
 namespace stackpack::exporting {

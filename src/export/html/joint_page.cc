@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "export/export_job.h"
+#include "export/job/export_job.h"
 #include "export/html/joint_content.h"
 #include "export/html/joint_facts.h"
 #include "export/html/joint_threads.h"
@@ -20,8 +20,8 @@
 #include "export/html/page_tree.h"
 #include "export/html/sample_nodes.h"
 #include "export/html/sample_survey.h"
-#include "export/selection/capture_view.h"
-#include "export/selection/saturating.h"
+#include "query/selection/capture_view.h"
+#include "query/selection/saturating.h"
 #include "stackpack/reader.h"
 
 namespace stackpack::exporting {

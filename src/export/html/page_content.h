@@ -6,21 +6,13 @@
 #include <vector>
 
 #include "export/html/page_findings.h"
+#include "query/naming/code_mode.h"
 
 namespace stackpack::exporting {
 
 inline constexpr std::uint32_t kNoPageModule = ~std::uint32_t{0};
 /// Measures are numbered in 8 bits.
 inline constexpr std::size_t kMostPageMeasures = 250;
-
-/// What colours the functions of a page. The numbers are those of docs/page-format.md.
-enum class PageMode : std::uint8_t {
-  kUser = 0,
-  kKernel = 1,
-  kMadeAtRunTime = 2,
-  kUnknown = 3,
-  kInlined = 4,  ///< wherever it occurs
-};
 
 /// A function: a name in a module, or a place in a module that has no name.
 struct PageFunction {

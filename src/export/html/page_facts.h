@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "export/export_job.h"
+#include "export/job/export_job.h"
 #include "export/html/page_content.h"
 #include "export/html/sample_survey.h"
 #include "stackpack/model.h"

@@ -1,10 +1,9 @@
 #include "export/html/page_functions.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
-#include "export/selection/file_name.h"
+#include "query/selection/file_name.h"
 
 namespace stackpack::exporting {
 
@@ -14,35 +13,12 @@ constexpr std::uint32_t kNotAsked = ~std::uint32_t{0};
 
 }  // namespace
 
-PageMode more_telling(PageMode a, PageMode b) {
-  constexpr std::array kOrder = {PageMode::kKernel, PageMode::kMadeAtRunTime, PageMode::kUser,
-                                 PageMode::kUnknown, PageMode::kInlined};
-  return *std::find_if(kOrder.begin(), kOrder.end(),
-                       [&](PageMode mode) { return mode == a || mode == b; });
-}
-
 void make_key(const PageFunction& function, std::string_view module, std::string& key) {
   key = function.name;
   key += function.named ? '\1' : '\0';
   key.append(std::to_string(function.offset)) += '\0';
   key += function.module == kNoPageModule ? "" : "m";
   key += module;
-}
-
-PageMode page_mode(FrameMode mode, bool made_at_run_time) {
-  switch (mode) {
-    case FrameMode::kKernel:
-    case FrameMode::kGuestKernel:
-    case FrameMode::kHypervisor:
-      return PageMode::kKernel;
-    case FrameMode::kUnknown:
-    case FrameMode::kGuest:
-      return PageMode::kUnknown;
-    case FrameMode::kUser:
-    case FrameMode::kGuestUser:
-      break;
-  }
-  return made_at_run_time ? PageMode::kMadeAtRunTime : PageMode::kUser;
 }
 
 PageMode PageFunctions::mode_of(const Location& location) const {

@@ -7,16 +7,10 @@
 
 #include "core/string_table.h"
 #include "export/html/page_content.h"
-#include "export/naming/location_table.h"
+#include "query/naming/location_table.h"
 #include "stackpack/model.h"
 
 namespace stackpack::exporting {
-
-/// The mode of code that is no inlined call.
-PageMode page_mode(FrameMode mode, bool made_at_run_time);
-
-/// Of the modes in which a function was seen, the one that says most.
-PageMode more_telling(PageMode a, PageMode b);
 
 /// A text that functions have in common which are one.
 void make_key(const PageFunction& function, std::string_view module, std::string& key);

@@ -5,7 +5,7 @@
 #include <rapidjson/writer.h>
 
 #include "core/throwing_allocator.h"
-#include "export/selection/saturating.h"
+#include "query/selection/saturating.h"
 #include "stackpack/model.h"
 
 namespace stackpack::exporting {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "export/selection/saturating.h"
+#include "query/selection/saturating.h"
 
 namespace stackpack::exporting {
 

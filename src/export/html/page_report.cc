@@ -1,7 +1,7 @@
 #include "export/html/page_report.h"
 
-#include "export/export_job.h"
-#include "export/selection/saturating.h"
+#include "export/job/export_job.h"
+#include "query/selection/saturating.h"
 
 namespace stackpack::exporting {
 

@@ -10,7 +10,7 @@
 #include "export/html/page_content.h"
 #include "export/html/page_tree.h"
 #include "export/html/sample_nodes.h"
-#include "export/selection/sample_selection.h"
+#include "query/selection/sample_selection.h"
 
 namespace stackpack::exporting {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "export/selection/saturating.h"
+#include "query/selection/saturating.h"
 
 namespace stackpack::exporting {
 

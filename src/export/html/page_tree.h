@@ -5,12 +5,12 @@
 #include <map>
 #include <vector>
 
-#include "export/export_job.h"
+#include "export/job/export_job.h"
 #include "export/html/page_content.h"
 #include "export/html/page_functions.h"
-#include "export/naming/location_table.h"
-#include "export/naming/stack_resolver.h"
-#include "export/naming/stack_tree.h"
+#include "query/naming/location_table.h"
+#include "query/naming/stack_resolver.h"
+#include "query/naming/stack_tree.h"
 
 namespace stackpack::exporting {
 

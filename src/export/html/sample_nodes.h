@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/number_table.h"
-#include "export/naming/stack_resolver.h"
-#include "export/selection/sample_selection.h"
+#include "query/naming/stack_resolver.h"
+#include "query/selection/sample_selection.h"
 
 namespace stackpack::exporting {
 

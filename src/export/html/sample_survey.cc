@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "export/selection/saturating.h"
+#include "query/selection/saturating.h"
 
 namespace stackpack::exporting {
 

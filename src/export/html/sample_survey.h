@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "export/html/page_content.h"
-#include "export/selection/sample_selection.h"
+#include "query/selection/sample_selection.h"
 
 namespace stackpack::exporting {
 

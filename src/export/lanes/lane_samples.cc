@@ -1,0 +1,166 @@
+#include "export/lanes/lane_samples.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace stackpack::exporting {
+
+namespace {
+
+using SummedBlock = std::span<const SummedSample>;
+
+std::uint64_t key_of(std::uint32_t track, std::uint32_t event) {
+  return (std::uint64_t{track} << 32) | event;
+}
+
+}  // namespace
+
+LaneSamples::LaneSamples(SampleSelection& selection, StackResolver& resolver, std::size_t limit)
+    : selection_(selection), resolver_(resolver), limit_(std::max<std::size_t>(limit, 1)) {}
+
+std::uint32_t LaneSamples::lane_of(const SummedSample& sample) const {
+  return lane_of_key_[keys_.find(key_of(sample.track, sample.event))];
+}
+
+SummedFields LaneSamples::fields_of_lane() const {
+  return {.weight = selection_.choice().any_weighted(), .stack = true, .by_time = true};
+}
+
+Status LaneSamples::find_lanes() {
+  lanes_.clear();
+  keys_.clear();
+  const SummedFields fields{.weight = false, .stack = false, .by_time = true};
+  const Status status = selection_.for_each_summed(fields, [this](SummedBlock block) {
+    for (const SummedSample& sample : block) {
+      const std::uint32_t number = keys_.number(key_of(sample.track, sample.event));
+      if (number == lanes_.size()) {
+        lanes_.push_back({sample.track, sample.event, 0});
+      }
+      ++lanes_[number].samples;
+    }
+    return Status{};
+  });
+  std::sort(lanes_.begin(), lanes_.end(), [this](const Lane& a, const Lane& b) {
+    const auto place = [this](const Lane& lane) {
+      const Track& track = selection_.tracks()[lane.track];
+      return std::tuple(track.pid, track.tid, lane.track, lane.event);
+    };
+    return place(a) < place(b);
+  });
+  lane_of_key_.resize(lanes_.size());
+  for (std::uint32_t i = 0; i < lanes_.size(); ++i) {
+    lane_of_key_[keys_.find(key_of(lanes_[i].track, lanes_[i].event))] = i;
+  }
+  first_to_show_ = find_first_to_show();  // asked for with each lane that is written
+  return status;
+}
+
+std::size_t LaneSamples::find_first_to_show() const {
+  const auto place = [this](const Lane& lane) {
+    return std::tuple(lane.event == selection_.choice().main_event(), lane.samples);
+  };
+  const auto best =
+      std::max_element(lanes_.begin(), lanes_.end(),
+                       [&](const Lane& a, const Lane& b) { return place(a) < place(b); });
+  return static_cast<std::size_t>(best - lanes_.begin());
+}
+
+Status LaneSamples::resolve() {
+  if (const Status status = resolver_.resolve(requests_, nodes_); !status) {
+    return status;
+  }
+  for (std::size_t i = 0; i < samples_.size(); ++i) {
+    samples_[i].node = nodes_[i];
+  }
+  return {};
+}
+
+Status LaneSamples::for_each(const std::function<Status(const Lane&, const LaneReplay&)>& visit) {
+  for (std::size_t begin = 0; begin < lanes_.size();) {
+    std::size_t end = begin;
+    std::uint64_t total = 0;
+    while (end < lanes_.size() && lanes_[end].samples <= limit_ - total) {
+      total += lanes_[end].samples;
+      ++end;
+    }
+    const Status status =
+        end == begin ? visit_large(begin, visit) : visit_together(begin, end, visit);
+    if (!status) {
+      return status;
+    }
+    begin = std::max(end, begin + 1);
+  }
+  return {};
+}
+
+Status LaneSamples::visit_together(
+    std::size_t begin, std::size_t end,
+    const std::function<Status(const Lane&, const LaneReplay&)>& visit) {
+  std::vector<std::size_t> next{0};  // where the next sample of each lane goes
+  for (std::size_t lane = begin; lane < end; ++lane) {
+    next.push_back(next.back() + static_cast<std::size_t>(lanes_[lane].samples));
+  }
+  samples_.assign(next.back(), {});
+  requests_.assign(next.back(), {});
+  const std::vector<std::size_t> first = next;
+  const Status read = selection_.for_each_summed(fields_of_lane(), [&](SummedBlock block) {
+    for (const SummedSample& sample : block) {
+      const std::size_t lane = lane_of(sample);
+      if (lane >= begin && lane < end) {
+        const std::size_t at = next[lane - begin]++;
+        samples_[at] = {sample.time_ns, sample.count, selection_.value_of(sample), 0};
+        requests_[at] = {sample.stack, sample.context, StackTree::kRoot};
+      }
+    }
+    return Status{};
+  });
+  if (!read) {
+    return read;
+  }
+  if (const Status status = resolve(); !status) {
+    return status;
+  }
+  for (std::size_t lane = begin; lane < end; ++lane) {
+    const auto own = std::span<const LaneSample>(samples_).subspan(
+        first[lane - begin], static_cast<std::size_t>(lanes_[lane].samples));
+    const Status status = visit(lanes_[lane], [own](const auto& show) {
+      std::for_each(own.begin(), own.end(), show);
+      return Status{};
+    });
+    if (!status) {
+      return status;
+    }
+  }
+  return {};
+}
+
+Status LaneSamples::stream(std::size_t lane, const std::function<void(const LaneSample&)>& visit) {
+  samples_.clear();
+  requests_.clear();
+  const auto flush = [&]() -> Status {
+    const Status status = resolve();
+    if (status) {
+      std::for_each(samples_.begin(), samples_.end(), visit);
+    }
+    samples_.clear();
+    requests_.clear();
+    return status;
+  };
+  const Status read = selection_.for_each_summed(fields_of_lane(), [&](SummedBlock block) {
+    for (const SummedSample& sample : block) {
+      if (lane_of(sample) == lane) {
+        samples_.push_back({sample.time_ns, sample.count, selection_.value_of(sample), 0});
+        requests_.push_back({sample.stack, sample.context, StackTree::kRoot});
+      }
+    }
+    return samples_.size() >= limit_ ? flush() : Status{};
+  });
+  return read ? flush() : read;
+}
+
+Status LaneSamples::visit_large(
+    std::size_t lane, const std::function<Status(const Lane&, const LaneReplay&)>& visit) {
+  return visit(lanes_[lane], [this, lane](const auto& show) { return stream(lane, show); });
+}
+
+}  // namespace stackpack::exporting

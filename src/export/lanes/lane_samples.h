@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "core/number_table.h"
+#include "query/naming/stack_resolver.h"
+#include "query/selection/sample_selection.h"
+
+namespace stackpack::exporting {
+
+/// The samples of one event in one thread: what a viewer shows as one timeline.
+struct Lane {
+  std::uint32_t track = 0;
+  std::uint32_t event = 0;
+  std::uint64_t samples = 0;  ///< entries that a replay will show
+};
+
+struct LaneSample {
+  std::uint64_t time_ns = 0;
+  std::uint64_t count = 1;
+  std::uint64_t value = 1;  ///< what it counts for
+  std::uint32_t node = 0;   ///< where its callstack ends; the root when it has none
+};
+
+/// Shows the samples of a lane in time order. May be called several times; each call is the same.
+using LaneReplay = std::function<Status(const std::function<void(const LaneSample&)>&)>;
+
+/// Sorts samples by lane with bounded memory.
+///
+/// The samples of a file are in time order, those of all threads mixed. One pass counts the samples
+/// of each lane; then as many neighbouring lanes as fit are collected in one pass each, and a lane
+/// that fits alone in nothing is replayed piece by piece straight from the file.
+/// Passes: at most 2 + 2 x samples / limit, and one for each replay of a large lane.
+class LaneSamples {
+ public:
+  /// `limit`: samples held at once.
+  LaneSamples(SampleSelection& selection, StackResolver& resolver, std::size_t limit);
+
+  /// Finds the lanes: by pid, tid, then order of appearance.
+  Status find_lanes();
+  [[nodiscard]] const std::vector<Lane>& lanes() const { return lanes_; }
+  /// The lane which a viewer should open on: that with most samples of the main event, or of all
+  /// when that event has no lane.
+  [[nodiscard]] std::size_t first_to_show() const { return first_to_show_; }
+
+  /// All lanes in order. A replay is valid during the visit.
+  Status for_each(const std::function<Status(const Lane&, const LaneReplay&)>& visit);
+
+  static constexpr std::size_t kBytesPerSample = 64;
+
+ private:
+  [[nodiscard]] std::size_t find_first_to_show() const;
+  Status visit_together(std::size_t begin, std::size_t end,
+                        const std::function<Status(const Lane&, const LaneReplay&)>& visit);
+  Status visit_large(std::size_t lane,
+                     const std::function<Status(const Lane&, const LaneReplay&)>& visit);
+  Status stream(std::size_t lane, const std::function<void(const LaneSample&)>& visit);
+  Status resolve();
+  [[nodiscard]] std::uint32_t lane_of(const SummedSample& sample) const;
+  [[nodiscard]] SummedFields fields_of_lane() const;
+
+  SampleSelection& selection_;
+  StackResolver& resolver_;
+  std::size_t limit_;
+  std::vector<Lane> lanes_;
+  std::size_t first_to_show_ = 0;
+  core::NumberTable<std::uint64_t> keys_;  // (track, event)
+  std::vector<std::uint32_t> lane_of_key_;
+  std::vector<LaneSample> samples_;
+  std::vector<StackResolver::Request> requests_;  // parallel to samples_
+  std::vector<std::uint32_t> nodes_;
+};
+
+}  // namespace stackpack::exporting

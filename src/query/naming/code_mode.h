@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "stackpack/model.h"
+
+namespace stackpack::exporting {
+
+/// What kind of code a function is. The numbers are those of docs/page-format.md.
+enum class PageMode : std::uint8_t {
+  kUser = 0,
+  kKernel = 1,
+  kMadeAtRunTime = 2,
+  kUnknown = 3,
+  kInlined = 4,  ///< wherever it occurs
+};
+
+/// The mode of code that is no inlined call.
+PageMode page_mode(FrameMode mode, bool made_at_run_time);
+
+/// Of the modes in which a function was seen, the one that says most.
+PageMode more_telling(PageMode a, PageMode b);
+
+}  // namespace stackpack::exporting

@@ -1,0 +1,112 @@
+#include "query/naming/frame_entities.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "query/selection/file_name.h"
+
+namespace stackpack::app {
+
+namespace {
+
+std::string place_text(std::string_view file, std::uint32_t line) {
+  return file.empty() ? "" : line == 0 ? std::string(file) : fmt::format("{}:{}", file, line);
+}
+
+std::string unnamed_text(const Frame& frame, const CodeLocation& location, FrameGrain grain) {
+  // Where a caller is, and not where it goes on: as exports name it.
+  const std::uint64_t back = location.use == AddressUse::kReturn ? 1 : 0;
+  if (grain == FrameGrain::kAddress) {
+    return fmt::format("0x{:x}", frame.address);
+  }
+  if (grain == FrameGrain::kOffset && location.module == nullptr) {
+    return fmt::format("0x{:x}", frame.address - back);
+  }
+  if (grain == FrameGrain::kOffset) {
+    return fmt::format("{}+0x{:x}", exporting::file_name_of(*location.module),
+                       location.offset - back);
+  }
+  return code_without_name(frame, location);
+}
+
+exporting::PageMode mode_of(const Frame& frame, const CodeLocation& location) {
+  const bool made_at_run_time =
+      location.function != nullptr && location.function->owner == FunctionOwner::kProcess;
+  return exporting::page_mode(frame.mode, made_at_run_time);
+}
+
+}  // namespace
+
+std::string code_without_name(const Frame& frame, const CodeLocation& location) {
+  if (location.module == nullptr) {
+    return frame.mode == FrameMode::kKernel ? "[kernel]" : "[unknown]";
+  }
+  const std::string_view module = exporting::file_name_of(*location.module);
+  return module.starts_with('[') ? std::string(module) : fmt::format("[{}]", module);
+}
+
+std::uint64_t FrameEntities::KeyHash::operator()(const Key& key) const {
+  std::uint64_t hash = key.frame.address * 0x9E37'79B9'7F4A'7C15ULL;
+  hash ^= (std::uint64_t{key.context} << 8) | (static_cast<std::uint64_t>(key.frame.mode) << 1) |
+          static_cast<std::uint64_t>(key.use);
+  hash = (hash ^ (hash >> 32)) * 0xD6E8'FEB8'6659'FD93ULL;
+  return hash ^ (hash >> 32);
+}
+
+std::uint32_t FrameEntities::number_of(FrameEntity entity) {
+  std::string key = entity.name;
+  key += '\0';
+  key += entity.module;
+  key += '\0';
+  key += entity.place;
+  const std::uint32_t number = texts_.intern(key);
+  if (number == entities_.size()) {
+    entities_.push_back(std::move(entity));
+  } else {
+    entities_[number].mode = exporting::more_telling(entities_[number].mode, entity.mode);
+  }
+  return number;
+}
+
+FrameEntities::Range FrameEntities::resolve(const Key& key) {
+  const exporting::MappingContext& context = selection_.contexts()[key.context];
+  const symbols::SymbolIndex& symbols = selection_.symbols();
+  const CodeLocation location = symbols.locate(key.frame, context.pid, context.time_ns, key.use);
+  const bool has_image = location.module != nullptr;
+  const std::string module(has_image ? exporting::file_name_of(*location.module)
+                                     : std::string_view());
+  Range range{static_cast<std::uint32_t>(lists_.size()), 0};
+  const exporting::PageMode mode = mode_of(key.frame, location);
+  const auto add = [&](FrameEntity entity) {
+    lists_.push_back(number_of(std::move(entity)));
+    ++range.count;
+  };
+  if (grain_ == FrameGrain::kModule) {
+    add({has_image ? module : unnamed_text(key.frame, {}, FrameGrain::kFunction), "", "", mode});
+  } else if (location.has_address && (location.name.empty() || grain_ == FrameGrain::kAddress)) {
+    add({unnamed_text(key.frame, location, grain_), module, "", mode});
+  } else {
+    inlined_.clear();
+    symbols.expand(location, inlined_);
+    for (const InlineFrame& frame : inlined_) {
+      const bool outermost = &frame == &inlined_.back();
+      add({std::string(linkage_ ? frame.linkage : frame.name), module,
+           grain_ == FrameGrain::kLine ? place_text(frame.file, frame.line) : "",
+           outermost ? mode : exporting::PageMode::kInlined});
+    }
+  }
+  return range;
+}
+
+std::span<const std::uint32_t> FrameEntities::of(const Frame& frame, AddressUse use,
+                                                 std::uint32_t context) {
+  const Key key{frame, use, context};
+  const std::uint32_t number = known_.number(key);
+  if (number == ranges_.size()) {
+    ranges_.push_back(resolve(key));
+  }
+  return std::span(lists_).subspan(ranges_[number].first, ranges_[number].count);
+}
+
+}  // namespace stackpack::app

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "core/number_table.h"
+#include "core/string_table.h"
+#include "query/naming/code_mode.h"
+#include "query/selection/sample_selection.h"
+#include "stackpack/symbols.h"
+
+namespace stackpack::app {
+
+/// What frames are counted by.
+enum class FrameGrain : std::uint8_t {
+  kFunction,  ///< functions; frames without a name by their module
+  kOffset,    ///< functions; frames without a name by module and offset
+  kModule,
+  kLine,     ///< functions with file and line
+  kAddress,  ///< every address apart
+};
+
+/// A thing that frames are counted under.
+struct FrameEntity {
+  std::string name;    ///< of the function; `[module]` for code without a name; an address
+  std::string module;  ///< file name of the image; empty: none
+  std::string place;   ///< file:line, with FrameGrain::kLine
+  /// Of the kinds of code that it was seen as, the one that says most.
+  exporting::PageMode mode = exporting::PageMode::kUnknown;
+};
+
+/// What code without a name is counted under: `[module]`, `[kernel]` or `[unknown]`.
+std::string code_without_name(const Frame& frame, const CodeLocation& location);
+
+/// Numbers what frames belong to: the same text is the same thing, whichever process it is in.
+class FrameEntities {
+ public:
+  /// The selection must outlive this.
+  /// `linkage`: functions are called as the linker has them.
+  FrameEntities(const exporting::SampleSelection& selection, FrameGrain grain, bool linkage = false)
+      : selection_(selection), grain_(grain), linkage_(linkage) {}
+
+  /// The entities of a frame in a context, innermost inlined call first. Valid until the next call.
+  std::span<const std::uint32_t> of(const Frame& frame, AddressUse use, std::uint32_t context);
+
+  /// The use of frame `index` of a callstack in a context.
+  [[nodiscard]] AddressUse use_of(std::span<const Frame> leaf_first, std::size_t index,
+                                  std::uint32_t context) const {
+    const exporting::MappingContext& mapping = selection_.contexts()[context];
+    return selection_.symbols().use_of(leaf_first, index, mapping.pid, mapping.time_ns);
+  }
+
+  [[nodiscard]] const std::vector<FrameEntity>& all() const { return entities_; }
+
+ private:
+  struct Key {
+    Frame frame;
+    AddressUse use = AddressUse::kExact;
+    std::uint32_t context = 0;
+
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::uint64_t operator()(const Key& key) const;
+  };
+  struct Range {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+  };
+
+  Range resolve(const Key& key);
+  std::uint32_t number_of(FrameEntity entity);
+
+  const exporting::SampleSelection& selection_;
+  FrameGrain grain_;
+  bool linkage_;
+  core::NumberTable<Key, KeyHash> known_;
+  std::vector<Range> ranges_;         // by number of the key
+  std::vector<std::uint32_t> lists_;  // entities, frame after frame
+  std::vector<FrameEntity> entities_;
+  core::StringTable texts_;  // of the entities, by their numbers
+  std::vector<InlineFrame> inlined_;
+};
+
+}  // namespace stackpack::app

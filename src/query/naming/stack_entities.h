@@ -1,0 +1,40 @@
+// What the frames of whole callstacks belong to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "query/naming/frame_entities.h"
+#include "stackpack/model.h"
+
+namespace stackpack::app {
+
+/// Entities of callstacks as they come in the order of a file, where neighbours begin alike at the
+/// root: only what is below is looked up.
+///
+/// Memory: of the latest callstack.
+class StackEntities {
+ public:
+  /// `entities` must outlive this.
+  explicit StackEntities(FrameEntities& entities) : entities_(entities) {}
+
+  /// The entities of a callstack in a context, leaf first. Valid until the next call.
+  std::span<const std::uint32_t> of(std::span<const Frame> leaf_first, std::uint32_t context);
+
+ private:
+  struct PathFrame {
+    Frame frame;
+    AddressUse use = AddressUse::kExact;
+    std::size_t end = 0;  // of its entities in root_first_
+  };
+
+  FrameEntities& entities_;
+  std::uint32_t context_ = 0;
+  std::vector<PathFrame> path_;  // root first
+  std::vector<std::uint32_t> root_first_;
+  std::vector<std::uint32_t> leaf_first_;
+};
+
+}  // namespace stackpack::app

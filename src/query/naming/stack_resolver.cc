@@ -1,0 +1,132 @@
+#include "query/naming/stack_resolver.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace stackpack::exporting {
+
+namespace {
+
+constexpr std::size_t kCachedFrames = std::size_t{1} << 15;
+
+}  // namespace
+
+StackResolver::StackResolver(const SampleSelection& selection, LocationTable& locations,
+                             StackTree& tree)
+    : selection_(selection), locations_(locations), tree_(tree), cache_(kCachedFrames) {}
+
+std::uint32_t StackResolver::location_of(std::uint32_t context, const PlacedFrame& placed) {
+  const Frame& frame = placed.frame;
+  std::uint64_t hash = (frame.address ^ (std::uint64_t{context} << 40)) * 0x9E37'79B9'7F4A'7C15ULL;
+  hash ^= static_cast<std::uint64_t>(frame.mode);
+  CachedFrame& cached = cache_[(hash >> 32) & (kCachedFrames - 1)];
+  if (cached.context != context || cached.frame != frame || cached.returns != placed.returns) {
+    const MappingContext& mapping = selection_.contexts()[context];
+    cached = {context, locations_.intern(mapping.pid, mapping.time_ns, frame, placed.returns),
+              placed.returns, frame};
+  }
+  return cached.location;
+}
+
+Result<std::uint32_t> StackResolver::place(std::span<const Frame> leaf_first, std::uint32_t context,
+                                           std::uint32_t root) {
+  std::size_t shared = 0;
+  const std::size_t depth = leaf_first.size();
+  const MappingContext& mapping = selection_.contexts()[context];
+  const auto frame_at = [&](std::size_t from_root) {
+    const std::size_t i = depth - 1 - from_root;
+    const AddressUse use = selection_.symbols().use_of(leaf_first, i, mapping.pid, mapping.time_ns);
+    return PlacedFrame{leaf_first[i], use == AddressUse::kReturn};
+  };
+  while (shared < depth && shared < last_frames_.size() &&
+         last_frames_[shared] == frame_at(shared)) {
+    ++shared;
+  }
+  last_frames_.resize(shared);
+  last_nodes_.resize(shared);
+  std::uint32_t node = shared == 0 ? root : last_nodes_.back();
+  for (std::size_t i = shared; i < depth; ++i) {
+    const PlacedFrame frame = frame_at(i);
+    const std::uint32_t location = location_of(context, frame);
+    const auto parts =
+        locations_.unfolds() ? locations_.parts(location) : std::span(&location, std::size_t{1});
+    for (const std::uint32_t part : parts) {
+      const Result<std::uint32_t> child = tree_.child(node, part);
+      if (!child) {
+        return child;
+      }
+      node = *child;
+    }
+    last_frames_.push_back(frame);
+    last_nodes_.push_back(node);
+  }
+  return node;
+}
+
+Status StackResolver::resolve_run(std::span<const Request> requests,
+                                  std::span<const std::uint32_t> run,
+                                  std::vector<std::uint32_t>& nodes) {
+  last_frames_.clear();
+  last_nodes_.clear();
+  ids_.clear();
+  first_of_id_.clear();
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    const StackId stack = requests[run[i]].stack;
+    if (ids_.empty() || ids_.back() != stack) {
+      ids_.push_back(stack);
+      first_of_id_.push_back(i);
+    }
+  }
+  first_of_id_.push_back(run.size());
+  Status status;
+  const Request& first = requests[run.front()];
+  const Status read =
+      selection_.view().callstacks(ids_, [&](std::size_t position, std::span<const Frame> frames) {
+        const Result<std::uint32_t> node = place(frames, first.context, first.root);
+        if (!node) {
+          status = node.error();
+          return false;
+        }
+        for (std::size_t i = first_of_id_[position]; i < first_of_id_[position + 1]; ++i) {
+          nodes[run[i]] = *node;
+        }
+        return true;
+      });
+  return read ? status : read;
+}
+
+Status StackResolver::resolve(std::span<const Request> requests,
+                              std::vector<std::uint32_t>& nodes) {
+  nodes.assign(requests.size(), StackTree::kRoot);
+  std::vector<std::uint32_t> order(requests.size());
+  std::iota(order.begin(), order.end(), 0U);
+  const auto run_of = [&](std::uint32_t index) {
+    return std::tuple(requests[index].context, requests[index].root);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tuple(run_of(a), requests[a].stack) < std::tuple(run_of(b), requests[b].stack);
+  });
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin;
+    std::size_t stacks_end = begin;
+    for (; end < order.size() && run_of(order[end]) == run_of(order[begin]); ++end) {
+      if (requests[order[end]].stack == kNoStack) {  // the highest id: at the end of the run
+        nodes[order[end]] = requests[order[end]].root;
+      } else {
+        stacks_end = end + 1;
+      }
+    }
+    if (stacks_end != begin) {
+      const Status status =
+          resolve_run(requests, std::span(order).subspan(begin, stacks_end - begin), nodes);
+      if (!status) {
+        return status;
+      }
+    }
+    begin = end;
+  }
+  return {};
+}
+
+}  // namespace stackpack::exporting

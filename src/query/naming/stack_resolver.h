@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "query/naming/location_table.h"
+#include "query/naming/stack_tree.h"
+#include "query/selection/capture_view.h"
+#include "query/selection/sample_selection.h"
+
+namespace stackpack::exporting {
+
+/// Turns callstacks of a capture into nodes of a tree of locations.
+class StackResolver {
+ public:
+  /// All must outlive the resolver.
+  StackResolver(const SampleSelection& selection, LocationTable& locations, StackTree& tree);
+
+  /// A callstack as seen in a mapping context, to be put below `root`.
+  struct Request {
+    StackId stack = kNoStack;
+    std::uint32_t context = 0;
+    std::uint32_t root = StackTree::kRoot;
+  };
+
+  /// The node at which each callstack ends, into `nodes` (replaced); `root` itself for kNoStack.
+  /// Cost: pages are loaded once per context among the requests. The frames which a callstack
+  ///       shares with the one before it (of the same context and root) are not looked up again.
+  Status resolve(std::span<const Request> requests, std::vector<std::uint32_t>& nodes);
+
+ private:
+  struct CachedFrame {
+    std::uint32_t context = ~std::uint32_t{0};
+    std::uint32_t location = 0;
+    bool returns = false;
+    Frame frame;
+  };
+  struct PlacedFrame {
+    Frame frame;
+    bool returns = false;  // is a return address
+
+    friend bool operator==(const PlacedFrame&, const PlacedFrame&) = default;
+  };
+
+  Status resolve_run(std::span<const Request> requests, std::span<const std::uint32_t> run,
+                     std::vector<std::uint32_t>& nodes);
+  Result<std::uint32_t> place(std::span<const Frame> leaf_first, std::uint32_t context,
+                              std::uint32_t root);
+  std::uint32_t location_of(std::uint32_t context, const PlacedFrame& placed);
+
+  const SampleSelection& selection_;
+  LocationTable& locations_;
+  StackTree& tree_;
+  std::vector<CachedFrame> cache_;
+  std::vector<PlacedFrame> last_frames_;   // root first
+  std::vector<std::uint32_t> last_nodes_;  // node at each of them
+  std::vector<StackId> ids_;               // ascending, each once
+  std::vector<std::size_t> first_of_id_;   // in the run, where the requests for each id begin
+};
+
+}  // namespace stackpack::exporting

@@ -1,0 +1,22 @@
+#include "query/selection/capture_view.h"
+
+namespace stackpack::exporting {
+
+std::string_view CaptureView::fact(std::string_view key) const {
+  for (const MetadataEntry& entry : metadata) {
+    if (entry.key == key) {
+      return entry.value;
+    }
+  }
+  return {};
+}
+
+symbols::SymbolIndex::Facts CaptureView::address_facts() const {
+  return {fact(kSyntheticFramesKey) == "1", has_return_addresses(), unwound};
+}
+
+bool CaptureView::aggregated() const {
+  return fact(kAggregatedKey) == "1";
+}
+
+}  // namespace stackpack::exporting

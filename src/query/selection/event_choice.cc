@@ -1,0 +1,284 @@
+#include "query/selection/event_choice.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "query/event_traits.h"
+#include "query/name_pattern.h"
+#include "stackpack/sample_cursor.h"
+
+namespace stackpack::exporting {
+
+namespace {
+
+using query::EventGroup;
+using query::Measure;
+
+Error bad_choice(std::string_view what) {
+  return {ErrorCode::kUsage, kNoOffset, what};
+}
+
+// Finds the events of which one capture has several that count the same thing.
+class SideBySide {
+ public:
+  explicit SideBySide(const CaptureView& view) : view_(view) {
+    for (std::uint32_t event = 0; event < view.events.size(); ++event) {
+      same_as_.push_back(query::traits_of(view.events[event].name).same_as);
+      if (view.samples_of_event(event) != 0) {
+        rows_[same_as_.back()].push_back(event);
+      }
+    }
+    std::erase_if(rows_, [](const auto& entry) { return entry.second.size() < 2; });
+  }
+
+  Result<std::set<std::string>> find() {
+    if (view_.source_firsts.empty()) {
+      for (const auto& [same_as, rows] : rows_) {
+        apart_.insert(same_as);
+      }
+    } else if (!rows_.empty()) {
+      const Status read = view_.has_samples ? read_samples() : read_counts();
+      if (!read) {
+        return read.error();
+      }
+    }
+    return std::move(apart_);
+  }
+
+ private:
+  Status read_samples() {
+    SampleScan scan;
+    scan.query.any_order = true;
+    scan.columns = kPidColumn | kEventColumn;
+    return view_.columns(scan, [this](const SampleColumns& samples) {
+      for (std::size_t i = 0; i < samples.rows; ++i) {
+        see(samples.pid[i], samples.event[i]);
+      }
+      return apart_.size() < rows_.size();
+    });
+  }
+
+  Status read_counts() {
+    for (const StackCount& row : view_.stack_counts) {
+      see(row.pid, row.event);
+    }
+    return {};
+  }
+
+  void see(std::uint32_t pid, std::uint32_t event) {
+    if (event >= same_as_.size() || !rows_.contains(same_as_[event])) {
+      return;
+    }
+    const auto after = std::upper_bound(view_.source_firsts.begin(), view_.source_firsts.end(),
+                                        std::uint64_t{pid});
+    const auto source = static_cast<std::size_t>(after - view_.source_firsts.begin());
+    const auto [known, fresh] = event_of_.try_emplace({source, same_as_[event]}, event);
+    if (!fresh && known->second != event) {
+      apart_.insert(same_as_[event]);
+    }
+  }
+
+  const CaptureView& view_;
+  std::vector<std::string> same_as_;  // by event
+  std::map<std::string, std::vector<std::uint32_t>> rows_;
+  std::map<std::pair<std::size_t, std::string>, std::uint32_t> event_of_;
+  std::set<std::string> apart_;
+};
+
+// Marks the events that fit a pattern by their names, or by what they count. False: none does.
+bool mark(const CaptureView& view, const std::string& pattern, bool by_name,
+          std::vector<bool>& marked) {
+  bool any = false;
+  for (std::size_t event = 0; event < marked.size(); ++event) {
+    const std::string& name = view.events[event].name;
+    if (query::fits_pattern(by_name ? name : query::traits_of(name).same_as, pattern)) {
+      marked[event] = true;
+      any = true;
+    }
+  }
+  return any;
+}
+
+Result<std::vector<bool>> events_named(const CaptureView& view,
+                                       const std::vector<std::string>& patterns) {
+  std::vector<bool> named(view.events.size(), patterns.empty());
+  for (const std::string& pattern : patterns) {
+    if (!mark(view, pattern, true, named) && !mark(view, pattern, false, named)) {
+      return bad_choice("the file has no event of this name; dump --events lists them");
+    }
+  }
+  return named;
+}
+
+}  // namespace
+
+bool shows_one_event(const CaptureView& view, const ExportOptions& options) {
+  if (options.all_events || !options.filter.events.empty()) {
+    return false;
+  }
+  switch (options.format) {
+    case ExportFormat::kFolded:
+      return true;
+    case ExportFormat::kPprof:
+      return !view.aggregated();
+    case ExportFormat::kSpeedscope:
+      return options.speedscope.aggregate || view.aggregated();
+    case ExportFormat::kFirefox:
+    case ExportFormat::kOtlp:
+    case ExportFormat::kCsv:
+    case ExportFormat::kHtml:
+      break;
+  }
+  return false;
+}
+
+Result<std::vector<EventGroup>> wanted_groups(const CaptureView& view, const SampleFilter& filter) {
+  auto wanted = events_named(view, filter.events);
+  if (!wanted) {
+    return wanted.error();
+  }
+  for (std::size_t event = 0; event < view.events.size(); ++event) {
+    if (query::fits_any(view.events[event].name, filter.excluded_events)) {
+      (*wanted)[event] = false;
+    }
+  }
+  if (!view.events.empty() && std::find(wanted->begin(), wanted->end(), true) == wanted->end()) {
+    return bad_choice("every event of the file is excluded");
+  }
+  auto apart = SideBySide(view).find();
+  if (!apart) {
+    return apart.error();
+  }
+  return query::event_groups({view.events, view.event_samples, std::move(*apart)}, *wanted);
+}
+
+Result<EventChoice> EventChoice::create(const CaptureView& view, const ExportOptions& options,
+                                        const SelectionRules& rules) {
+  auto groups = wanted_groups(view, options.filter);
+  if (!groups) {
+    return groups.error();
+  }
+  EventChoice choice;
+  choice.groups_ = std::move(*groups);
+  if (!rules.event_key.empty()) {
+    std::erase_if(choice.groups_,
+                  [&rules](const EventGroup& group) { return group.key != rules.event_key; });
+  }
+  choice.group_of_.resize(view.events.size(), static_cast<std::uint32_t>(choice.groups_.size()));
+  choice.joined_.resize(view.events.size());
+  std::iota(choice.joined_.begin(), choice.joined_.end(), 0U);
+  choice.wanted_.resize(view.events.size());
+  choice.weighted_.resize(view.events.size());
+  for (std::uint32_t group = 0; group < choice.groups_.size(); ++group) {
+    const std::vector<std::uint32_t>& events = choice.groups_[group].events;
+    for (const std::uint32_t event : events) {
+      choice.group_of_[event] = group;
+      choice.joined_[event] = *std::min_element(events.begin(), events.end());
+      choice.wanted_[event] = true;
+    }
+  }
+  choice.chooses_ = shows_one_event(view, options) && choice.groups_.size() > 1;
+  if (choice.chooses_) {
+    choice.want_chosen();
+  }
+  const Status measured = choice.choose_measures(view, options);
+  return measured ? Result<EventChoice>(std::move(choice)) : measured.error();
+}
+
+// Where all wanted groups go into one sum they count the same: weights of one unit, or samples.
+Status EventChoice::choose_measures(const CaptureView& view, const ExportOptions& options) {
+  const bool aggregated = view.aggregated();
+  for (const EventGroup& group : groups_) {
+    const std::string_view unit =
+        view.fact(std::string(kUnitKey) + view.events[group.events.front()].name);
+    measures_.push_back(query::measure_of(group, options.count, aggregated, unit));
+    weight_units_.push_back(query::measure_of(group, CountBy::kWeight, aggregated, unit).unit);
+  }
+  measures_.emplace_back();
+  weight_units_.emplace_back();
+  const auto has_samples = [this](std::size_t group) { return groups_[group].samples != 0; };
+  const bool one_sum = options.format == ExportFormat::kFolded && !chooses_;
+  bool same = true;
+  std::size_t first = groups_.size();
+  for (std::size_t group = 0; one_sum && group < groups_.size(); ++group) {
+    if (has_samples(group)) {
+      first = std::min(first, group);
+      same = same && measures_[group] == measures_[first];
+    }
+  }
+  if (!same && options.count != CountBy::kSamples &&
+      (aggregated || options.count == CountBy::kWeight)) {
+    return bad_choice("weights of several events do not add up; choose an event");
+  }
+  for (std::size_t group = 0; group < groups_.size(); ++group) {
+    measures_[group] = same ? measures_[group] : Measure{};
+    for (const std::uint32_t event : groups_[group].events) {
+      weighted_[event] = measures_[group].weighted;
+    }
+  }
+  return {};
+}
+
+// The number of its group, or that of none.
+std::size_t EventChoice::group_of(std::uint32_t event) const {
+  return event < group_of_.size() ? group_of_[event] : groups_.size();
+}
+
+const std::string& EventChoice::name_of(std::uint32_t event) const {
+  static const std::string none;
+  return group_of(event) < groups_.size() ? groups_[group_of(event)].name : none;
+}
+
+const std::string& EventChoice::key_of(std::uint32_t event) const {
+  static const std::string none;
+  return group_of(event) < groups_.size() ? groups_[group_of(event)].key : none;
+}
+
+const Measure& EventChoice::measure_of(std::uint32_t event) const {
+  return measures_[group_of(event)];
+}
+
+const std::string& EventChoice::weight_unit(std::uint32_t event) const {
+  return weight_units_[group_of(event)];
+}
+
+void EventChoice::want_chosen() {
+  wanted_.assign(wanted_.size(), false);
+  for (const std::uint32_t event : groups_[chosen_].events) {
+    wanted_[event] = true;
+  }
+}
+
+bool EventChoice::choose_next() {
+  if (!chooses_ || chosen_ + 1 == groups_.size()) {
+    return false;
+  }
+  ++chosen_;
+  want_chosen();
+  return true;
+}
+
+bool EventChoice::any_weighted() const {
+  for (std::size_t event = 0; event < wanted_.size(); ++event) {
+    if (wanted_[event] && weighted_[event]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::vector<EventCount> EventChoice::left_out() const {
+  std::vector<EventCount> others;
+  for (std::size_t group = 0; chooses_ && group < groups_.size(); ++group) {
+    if (group != chosen_ && groups_[group].samples != 0) {
+      others.push_back({groups_[group].name, groups_[group].samples});
+    }
+  }
+  return others;
+}
+
+}  // namespace stackpack::exporting

@@ -1,0 +1,155 @@
+#include "query/selection/sample_grouper.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace stackpack::exporting {
+
+namespace {
+
+// How far ahead of the samples that are counted their groups are fetched: where the number of the
+// group stands, and behind it the group.
+constexpr std::size_t kNumbersAhead = 32;
+constexpr std::size_t kGroupsAhead = 16;
+
+std::uint64_t hash_of(const GroupKey& key) {
+  std::uint64_t hash = (std::uint64_t{key.stack} << 32) | key.context;
+  hash ^= ((std::uint64_t{key.track} << 32) | key.event) * 0x9E37'79B9'7F4A'7C15ULL;
+  hash ^= hash >> 32;
+  hash *= 0xD6E8'FEB8'6659'FD93ULL;
+  hash ^= hash >> 32;
+  hash *= 0xD6E8'FEB8'6659'FD93ULL;
+  return hash ^ (hash >> 32);
+}
+
+void add_saturating(std::uint64_t& sum, std::uint64_t value) {
+  sum = sum + value < sum ? std::numeric_limits<std::uint64_t>::max() : sum + value;
+}
+
+}  // namespace
+
+SampleGrouper::SampleGrouper(SampleSelection& selection, GroupBy by, std::size_t limit)
+    : selection_(selection), by_(by), limit_(std::max<std::size_t>(limit, 2)) {
+  if (selection.view().stack_count <= limit_) {
+    latest_.resize(selection.view().stack_count);
+  }
+}
+
+GroupKey SampleGrouper::key_of(const SelectedSample& sample) const {
+  return {by_.event ? selection_.choice().joined(sample.event) : 0, sample.stack,
+          by_.context ? sample.context : 0, by_.track ? sample.track : 0};
+}
+
+GroupKey SampleGrouper::key_of(const SummedSample& sample) const {
+  return {by_.event ? sample.event : 0, sample.stack, by_.context ? sample.context : 0,
+          by_.track ? sample.track : 0};
+}
+
+// The groups, not where they end.
+void SampleGrouper::forget_numbers() {
+  index_.clear();
+  std::fill(latest_.begin(), latest_.end(), core::IndexTable::kNone);
+}
+
+void SampleGrouper::index_groups() {
+  const auto hash_of_group = [this](std::uint32_t i) { return hash_of(groups_[i].key); };
+  forget_numbers();
+  for (std::uint32_t i = 0; i < groups_.size(); ++i) {
+    index_.insert(hash_of_group(i), i, hash_of_group);
+  }
+}
+
+std::optional<std::size_t> SampleGrouper::find(const SelectedSample& sample) {
+  if (!indexed_) {
+    index_groups();
+    indexed_ = true;
+  }
+  const GroupKey key = key_of(sample);
+  const std::uint32_t group =
+      index_.find(hash_of(key), [&](std::uint32_t i) { return groups_[i].key == key; });
+  return group == core::IndexTable::kNone ? std::nullopt : std::optional<std::size_t>(group);
+}
+
+void SampleGrouper::throw_out_upper_half() {
+  const auto middle = groups_.begin() + static_cast<std::ptrdiff_t>(groups_.size() / 2);
+  std::nth_element(groups_.begin(), middle, groups_.end(),
+                   [](const Group& a, const Group& b) { return a.key < b.key; });
+  end_ = middle->key;
+  has_end_ = true;
+  groups_.erase(middle, groups_.end());
+  index_groups();
+}
+
+void SampleGrouper::add(const GroupKey& key, const SummedSample& sample) {
+  const bool has_latest = key.stack < latest_.size();
+  std::uint32_t number = has_latest ? latest_[key.stack] : core::IndexTable::kNone;
+  if (number == core::IndexTable::kNone || groups_[number].key != key) {
+    number = index_.find_or_insert(
+        hash_of(key), static_cast<std::uint32_t>(groups_.size()),
+        [&](std::uint32_t i) { return groups_[i].key == key; },
+        [this](std::uint32_t i) { return hash_of(groups_[i].key); });
+    if (number == groups_.size()) {
+      groups_.push_back({key});
+    }
+    if (has_latest) {
+      latest_[key.stack] = number;
+    }
+  }
+  Group& group = groups_[number];
+  add_saturating(group.count, sample.count);
+  add_saturating(group.weight, sample.weight);
+  if (groups_.size() > limit_) {
+    throw_out_upper_half();
+  }
+}
+
+// Of many callstacks, what add() looks at lies beyond the caches.
+void SampleGrouper::prefetch(std::span<const SummedSample> block, std::size_t at) const {
+  const StackId far = block[std::min(at + kNumbersAhead, block.size() - 1)].stack;
+  const StackId near = block[std::min(at + kGroupsAhead, block.size() - 1)].stack;
+  if (far < latest_.size()) {
+    __builtin_prefetch(&latest_[far]);
+  }
+  if (near < latest_.size() && latest_[near] != core::IndexTable::kNone) {
+    __builtin_prefetch(&groups_[latest_[near]], 1);
+  }
+}
+
+Status SampleGrouper::collect(const GroupKey& from) {
+  groups_.clear();
+  forget_numbers();
+  has_end_ = false;
+  ++passes_;
+  // In time order, so that contexts and tracks have the numbers that any other pass gives them.
+  const SummedFields fields{.weight = by_.weight, .stack = true, .by_time = true};
+  return selection_.for_each_summed(fields, [&](std::span<const SummedSample> block) {
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      prefetch(block, i);
+      const GroupKey key = key_of(block[i]);
+      if (key >= from && (!has_end_ || key < end_)) {
+        add(key, block[i]);
+      }
+    }
+    return Status{};
+  });
+}
+
+Status SampleGrouper::for_each(const std::function<Status(std::span<const Group>)>& visit) {
+  GroupKey from{0, 0, 0, 0};
+  passes_ = 0;
+  do {
+    if (const Status status = collect(from); !status) {
+      return status;
+    }
+    std::sort(groups_.begin(), groups_.end(),
+              [](const Group& a, const Group& b) { return a.key < b.key; });
+    indexed_ = false;
+    if (const Status status = visit(groups_); !status) {
+      return status;
+    }
+    from = end_;
+  } while (has_end_);
+  return {};
+}
+
+}  // namespace stackpack::exporting

@@ -1,0 +1,444 @@
+#include "query/selection/sample_selection.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "core/index_table.h"
+#include "query/selection/saturating.h"
+#include "query/name_pattern.h"
+
+namespace stackpack::exporting {
+
+namespace {
+
+using query::fits_any;
+
+constexpr std::size_t kBlockSamples = 4096;
+constexpr Error kNotInFile{ErrorCode::kCorrupt, kNoOffset,
+                           "a sample names what is not in the file"};
+
+Error usage(std::string_view what) {
+  return {ErrorCode::kUsage, kNoOffset, what};
+}
+
+std::uint64_t earliest_of(std::span<const StoredSample> samples) {
+  std::uint64_t earliest = std::numeric_limits<std::uint64_t>::max();
+  for (const StoredSample& sample : samples) {
+    earliest = std::min(earliest, sample.time_ns);
+  }
+  return earliest;
+}
+
+SummedSample summed(const StoredSample& sample, std::uint64_t count, std::uint32_t context,
+                    std::uint32_t track) {
+  return {sample.time_ns, sample.weight, count, sample.stack, context, sample.event, track};
+}
+
+}  // namespace
+
+SampleSelection::SampleSelection(const CaptureView& view, const ExportOptions& options,
+                                 EventChoice choice, bool leaves_idle_out)
+    : view_(view),
+      options_(options),
+      process_lives_(view.processes),
+      thread_lives_(view.threads),
+      symbols_(view.processes, view.modules, view.names, view.address_facts()),
+      choice_(std::move(choice)),
+      leaves_idle_out_(leaves_idle_out),
+      module_filter_(view, symbols_, options.filter) {
+  query_.pid = options.filter.pid;
+  query_.tid = options.filter.tid;
+}
+
+Result<std::unique_ptr<SampleSelection>> SampleSelection::create(const CaptureView& view,
+                                                                 const ExportOptions& options,
+                                                                 const SelectionRules& rules) {
+  auto choice = EventChoice::create(view, options, rules);
+  if (!choice) {
+    return choice.error();
+  }
+  const bool reports = rules.is_report || options.format == ExportFormat::kHtml;
+  // Counts do not say which samples were idle.
+  const bool leaves_idle_out =
+      options.filter.idle == IdleSamples::kLeaveOut ||
+      (options.filter.idle == IdleSamples::kAuto && reports && view.has_samples);
+  std::unique_ptr<SampleSelection> selection(
+      new SampleSelection(view, options, std::move(*choice), leaves_idle_out));
+  if (!view.has_samples) {
+    const Status status = selection->check_counts();
+    return status ? Result<std::unique_ptr<SampleSelection>>(std::move(selection))
+                  : Result<std::unique_ptr<SampleSelection>>(status.error());
+  }
+  if (const Status status = selection->find_start(); !status) {
+    return status.error();
+  }
+  if (const Status status = selection->choose_times(); !status) {
+    return status.error();
+  }
+  return selection;
+}
+
+Status SampleSelection::check_counts() const {
+  const SampleFilter& filter = options_.filter;
+  return filter.tid || filter.cpu || filter.from || filter.to || leaves_idle_out_
+             ? usage(
+                   "the file keeps counts and no samples; it cannot select by thread, processor, "
+                   "idleness or time")
+             : Status{};
+}
+
+Status SampleSelection::find_start() {
+  return view_.samples({}, [this](std::span<const StoredSample> block) {
+    if (block.empty()) {
+      return true;
+    }
+    start_ns_ = block.front().time_ns;
+    return false;
+  });
+}
+
+Status SampleSelection::choose_times() {
+  const auto absolute = [this](const CaptureTime& time) {
+    return time.from_start ? saturating_sum(start_ns_, time.ns) : time.ns;
+  };
+  if (options_.filter.from) {
+    query_.from_ns = absolute(*options_.filter.from);
+  }
+  if (options_.filter.to) {
+    query_.to_ns = absolute(*options_.filter.to);
+  }
+  return query_.from_ns <= query_.to_ns ? Status{} : usage("the time range ends before it begins");
+}
+
+bool SampleSelection::is_in_file(const StoredSample& sample) const {
+  return sample.event < view_.events.size() &&
+         (sample.stack == kNoStack || sample.stack < view_.stack_count);
+}
+
+std::string_view SampleSelection::process_name(const Track& track) const {
+  return track.process == kNoRow ? std::string_view() : view_.processes[track.process].name;
+}
+
+std::string_view SampleSelection::thread_name(const Track& track) const {
+  if (track.thread != kNoRow && !view_.threads[track.thread].name.empty()) {
+    return view_.threads[track.thread].name;
+  }
+  return process_name(track);
+}
+
+std::optional<std::uint64_t> SampleSelection::wall_ns(std::uint64_t time_ns) const {
+  const std::string_view text = view_.fact(kWallOffsetKey);
+  std::int64_t offset = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), offset);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return time_ns + static_cast<std::uint64_t>(offset);
+}
+
+// First time at which other rows may hold than at `time_ns`.
+std::uint64_t SampleSelection::valid_until(std::uint32_t pid, std::uint32_t tid,
+                                           std::uint64_t time_ns) const {
+  return std::min({process_lives_.find(pid, time_ns).valid_until,
+                   thread_lives_.find(std::tuple(pid, tid), time_ns).valid_until,
+                   symbols_.epochs().find(pid, time_ns).valid_until,
+                   symbols_.epochs().find(kKernelPid, time_ns).valid_until});
+}
+
+void SampleSelection::refresh(ThreadState& state, std::uint32_t pid, std::uint32_t tid,
+                              std::uint64_t time_ns) {
+  const auto process = process_lives_.find(pid, time_ns);
+  const auto thread = thread_lives_.find(std::tuple(pid, tid), time_ns);
+  const Symbols::Epoch own = symbols_.epochs().find(pid, time_ns);
+  const Symbols::Epoch shared = symbols_.epochs().find(kKernelPid, time_ns);
+  state.valid_until =
+      std::min({process.valid_until, thread.valid_until, own.valid_until, shared.valid_until});
+  // Samples of other processors may follow which are older.
+  const bool was_so = earliest_ns_ < time_ns && valid_until(pid, tid, earliest_ns_) > time_ns;
+  state.valid_from = was_so ? earliest_ns_ : time_ns;
+
+  const auto [track, new_track] = track_numbers_.try_emplace(
+      std::tuple(pid, tid, process.row, thread.row), static_cast<std::uint32_t>(tracks_.size()));
+  if (new_track) {
+    tracks_.push_back({pid, tid, process.row, thread.row});
+  }
+  const auto [context, new_context] = context_numbers_.try_emplace(
+      std::tuple(pid, own.number, shared.number), static_cast<std::uint32_t>(contexts_.size()));
+  if (new_context) {
+    contexts_.push_back({pid, time_ns});
+  }
+  state.track = track->second;
+  state.context = context->second;
+  const Track& row = tracks_[state.track];
+  const auto named = [&](const std::vector<std::string>& names) {
+    return fits_any(process_name(row), names) || fits_any(thread_name(row), names);
+  };
+  const SampleFilter& filter = options_.filter;
+  state.wanted = (filter.comms.empty() || named(filter.comms)) && !named(filter.excluded_comms);
+}
+
+const SampleSelection::ThreadState& SampleSelection::state_of(std::uint32_t pid, std::uint32_t tid,
+                                                              std::uint64_t time_ns) {
+  const std::uint64_t key = (std::uint64_t{pid} << 32) | tid;
+  RecentThread& recent = recent_[core::spread_bits(key) % kRecentThreads];
+  if (recent.state == nullptr || recent.key != key) {
+    recent.state = &states_[key];
+    recent.key = key;
+  }
+  ThreadState& state = *recent.state;
+  if (time_ns < state.valid_from || time_ns >= state.valid_until) {
+    refresh(state, pid, tid, time_ns);
+  }
+  return state;
+}
+
+const SampleSelection::ThreadState* SampleSelection::select(const StoredSample& sample) {
+  const SampleFilter& filter = options_.filter;
+  if (!choice_.wants(sample.event) || (filter.cpu && *filter.cpu != sample.cpu)) {
+    return nullptr;
+  }
+  const ThreadState& state = state_of(sample.pid, sample.tid, sample.time_ns);
+  return state.wanted ? &state : nullptr;
+}
+
+template <typename Row>
+Status SampleSelection::drop_unwanted(std::vector<Row>& block) {
+  if (!module_filter_.active()) {
+    return {};
+  }
+  std::vector<PlacedStack> places;
+  places.reserve(block.size());
+  for (const Row& sample : block) {
+    const MappingContext& context = contexts_[sample.context];
+    places.push_back({sample.stack, sample.context, context.pid, context.time_ns});
+  }
+  std::vector<bool> wanted;
+  if (const Status status = module_filter_.judge(places, wanted); !status) {
+    return status;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    if (wanted[i]) {
+      if (leaves_idle_out_) {
+        is_idle_[kept] = is_idle_[i];
+      }
+      block[kept++] = block[i];
+    }
+  }
+  block.resize(kept);
+  return {};
+}
+
+// The last of the filters, so that what it drops is what nothing else would have.
+template <typename Row>
+void SampleSelection::drop_idle(std::vector<Row>& block) {
+  if (!leaves_idle_out_) {
+    return;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    const Row& sample = block[i];
+    const bool counts = choice_.joined(sample.event) == choice_.main_event();
+    const double value = counts ? static_cast<double>(value_of(sample)) : 0;
+    if (is_idle_[i] != 0) {
+      idle_samples_ = saturating_sum(idle_samples_, sample.count);
+      idle_value_ += value;
+    } else {
+      kept_value_ += value;
+      block[kept++] = sample;
+    }
+  }
+  block.resize(kept);
+  is_idle_.clear();
+}
+
+void SampleSelection::begin_pass() {
+  is_idle_.clear();
+  idle_samples_ = 0;
+  idle_value_ = 0;
+  kept_value_ = 0;
+}
+
+void SampleSelection::end_pass() {
+  idle_ = {idle_samples_, idle_value_, idle_value_ + kept_value_};
+}
+
+// A sample that is wanted, unless it is idle.
+void SampleSelection::note_idle(const StoredSample& sample) {
+  if (leaves_idle_out_) {
+    is_idle_.push_back((sample.flags & kSampleIdle) != 0 ? 1 : 0);
+  }
+}
+
+Status SampleSelection::for_each(
+    const std::function<Status(std::span<const SelectedSample>)>& visit) {
+  begin_pass();
+  const Status status = view_.has_samples ? for_each_sample(visit) : for_each_count(visit);
+  if (status) {
+    end_pass();
+  }
+  return status;
+}
+
+Status SampleSelection::for_each_summed(
+    const SummedFields& fields, const std::function<Status(std::span<const SummedSample>)>& visit) {
+  if (!view_.has_samples) {
+    return sum_counts(visit);
+  }
+  begin_pass();
+  SampleScan scan;
+  scan.query = query_;
+  scan.query.any_order = !fields.by_time;
+  const bool weighs_idle = leaves_idle_out_ && choice_.any_weighted();
+  scan.columns = columns_of_filter() | (fields.stack ? kStackColumn : 0U) |
+                 (fields.weight || weighs_idle ? kWeightColumn : 0U);
+  const Status status = for_each_in_columns(scan, visit);
+  if (status) {
+    end_pass();
+  }
+  return status;
+}
+
+// Of a file that keeps counts.
+Status SampleSelection::sum_counts(
+    const std::function<Status(std::span<const SummedSample>)>& visit) {
+  std::vector<SummedSample> sums;
+  sums.reserve(kBlockSamples);
+  return for_each_count([&](std::span<const SelectedSample> block) {
+    sums.clear();
+    for (const SelectedSample& sample : block) {
+      sums.push_back(summed(sample, sample.count, sample.context, sample.track));
+      sums.back().event = choice_.joined(sample.event);
+    }
+    return visit(sums);
+  });
+}
+
+// The columns that say whether a sample is wanted, and what its addresses mean.
+std::uint32_t SampleSelection::columns_of_filter() const {
+  std::uint32_t columns = kTimeColumn | kPidColumn | kTidColumn;
+  columns |= module_filter_.active() ? kStackColumn : 0U;
+  columns |= view_.events.size() > 1 ? kEventColumn : 0U;
+  columns |= options_.filter.cpu ? kCpuColumn : 0U;
+  columns |= leaves_idle_out_ ? kFlagsColumn : 0U;
+  return columns;
+}
+
+// The samples of a block that are wanted, which is empty then.
+template <typename Row>
+Status SampleSelection::pass_on(std::vector<Row>& block,
+                                const std::function<Status(std::span<const Row>)>& visit) {
+  if (const Status status = drop_unwanted(block); !status) {
+    return status;
+  }
+  drop_idle(block);
+  for (const Row& sample : block) {
+    range_.first_ns = range_known_ ? std::min(range_.first_ns, sample.time_ns) : sample.time_ns;
+    range_.last_ns = std::max(range_.last_ns, sample.time_ns);
+    range_known_ = true;
+  }
+  const Status visited = block.empty() ? Status{} : visit(block);
+  block.clear();
+  return visited;
+}
+
+Status SampleSelection::for_each_sample(
+    const std::function<Status(std::span<const SelectedSample>)>& visit) {
+  std::vector<SelectedSample> block;
+  block.reserve(kBlockSamples);
+  Status status;
+  const Status read = view_.samples(query_, [&](std::span<const StoredSample> samples) {
+    earliest_ns_ = earliest_of(samples);
+    for (const StoredSample& sample : samples) {
+      if (!is_in_file(sample)) {
+        status = Error(kNotInFile);
+        return false;
+      }
+      if (const ThreadState* const state = select(sample)) {
+        block.push_back({{sample}, 1, state->track, state->context});
+        note_idle(sample);
+      }
+      if (block.size() == kBlockSamples) {
+        status = pass_on(block, visit);
+      }
+      if (!status) {
+        return false;
+      }
+    }
+    return true;
+  });
+  status = status ? read : status;
+  return status ? pass_on(block, visit) : status;
+}
+
+Status SampleSelection::for_each_in_columns(
+    const SampleScan& scan, const std::function<Status(std::span<const SummedSample>)>& visit) {
+  std::vector<SummedSample> block;
+  block.reserve(kBlockSamples);
+  Status status;
+  const Status read = view_.columns(scan, [&](const SampleColumns& samples) {
+    earliest_ns_ = *std::min_element(samples.time_ns.begin(), samples.time_ns.end());
+    for (std::size_t i = 0; i < samples.rows && status; ++i) {
+      StoredSample sample;
+      sample.time_ns = samples.time_ns[i];
+      sample.pid = samples.pid[i];
+      sample.tid = samples.tid[i];
+      sample.event = samples.event.empty() ? 0 : samples.event[i];
+      sample.cpu = samples.cpu.empty() ? kUnknownId : samples.cpu[i];
+      sample.flags = samples.flags.empty() ? std::uint8_t{0} : samples.flags[i];
+      sample.weight = samples.weight.empty() ? 0 : samples.weight[i];
+      sample.stack = samples.stack.empty() ? kNoStack : samples.stack[i];
+      if (!is_in_file(sample)) {
+        status = Error(kNotInFile);
+        return false;
+      }
+      if (const ThreadState* const state = select(sample)) {
+        note_idle(sample);
+        sample.event = choice_.joined(sample.event);
+        block.push_back(summed(sample, 1, state->context, state->track));
+      }
+      if (block.size() == kBlockSamples) {
+        status = pass_on(block, visit);
+      }
+    }
+    return status.has_value();
+  });
+  status = status ? read : status;
+  return status ? pass_on(block, visit) : status;
+}
+
+Status SampleSelection::for_each_count(
+    const std::function<Status(std::span<const SelectedSample>)>& visit) {
+  std::vector<SelectedSample> block;
+  for (std::size_t i = 0; i < view_.stack_counts.size(); ++i) {
+    const StackCount& row = view_.stack_counts[i];
+    StoredSample sample;
+    sample.time_ns = std::numeric_limits<std::uint64_t>::max() - 1;
+    sample.pid = row.pid;
+    sample.event = row.event;
+    sample.origin = row.origin;
+    sample.stack = row.stack;
+    sample.weight = row.weight;
+    if (!is_in_file(sample)) {
+      return Error(kNotInFile);
+    }
+    const std::optional<std::uint32_t> pid = options_.filter.pid;
+    const ThreadState* const state = !pid || *pid == row.pid ? select(sample) : nullptr;
+    if (state != nullptr) {
+      block.push_back({{sample}, row.samples, state->track, state->context});
+    }
+    if (block.size() == kBlockSamples || i + 1 == view_.stack_counts.size()) {
+      if (const Status status = drop_unwanted(block); !status) {
+        return status;
+      }
+      if (const Status status = block.empty() ? Status{} : visit(block); !status) {
+        return status;
+      }
+      block.clear();
+    }
+  }
+  return {};
+}
+
+}  // namespace stackpack::exporting

@@ -1,0 +1,213 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/life_index.h"
+#include "query/selection/capture_view.h"
+#include "query/selection/event_choice.h"
+#include "query/selection/module_filter.h"
+#include "stackpack/export.h"
+#include "symbols/symbol_index.h"
+
+namespace stackpack::exporting {
+
+using capture::kNoRow;
+
+/// One life of a thread within one life of its process: what labels of samples are made of.
+struct Track {
+  std::uint32_t pid = kUnknownId;
+  std::uint32_t tid = kUnknownId;
+  std::uint32_t process = kNoRow;  ///< row of the process table
+  std::uint32_t thread = kNoRow;   ///< row of the thread table
+};
+
+/// A process in one epoch of its names: all that naming a frame depends on.
+struct MappingContext {
+  std::uint32_t pid = kUnknownId;
+  std::uint64_t time_ns = 0;  ///< any time in the epoch
+};
+
+/// A sample that passed the filters. It stands for `count` samples with `weight` in all: one, but
+/// in files which keep no single samples.
+struct SelectedSample : StoredSample {
+  std::uint64_t count = 1;
+  std::uint32_t track = 0;
+  std::uint32_t context = 0;
+};
+
+/// What sums need of a sample that passed the filters.
+struct SummedSample {
+  std::uint64_t time_ns = 0;
+  std::uint64_t weight = 0;
+  std::uint64_t count = 1;  ///< as of SelectedSample
+  StackId stack = kNoStack;
+  std::uint32_t context = 0;
+  std::uint32_t event = 0;  ///< the row that stands for all that count the same
+  std::uint32_t track = 0;
+};
+
+/// What a pass over sums asks for besides; what it does not ask for may be missing in its samples.
+struct SummedFields {
+  bool weight = true;   ///< false: 0
+  bool stack = true;    ///< false: kNoStack
+  bool by_time = true;  ///< false: in an order of the file's own, which costs a little less
+};
+
+/// Times of the first and the last sample selected.
+struct TimeRange {
+  std::uint64_t first_ns = 0;
+  std::uint64_t last_ns = 0;
+};
+
+/// The samples that an export is about, as often as it wants to see them.
+///
+/// Tracks and contexts are numbered densely in the order in which they first turn up; the numbers
+/// stay the same from pass to pass.
+/// Memory: tracks and contexts that occur, one block of samples.
+class SampleSelection {
+ public:
+  /// Errors: kUsage when options ask for what the capture cannot have.
+  static Result<std::unique_ptr<SampleSelection>> create(const CaptureView& view,
+                                                         const ExportOptions& options,
+                                                         const SelectionRules& rules = {});
+
+  /// The samples in time order, in blocks. An error from `visit` ends the pass.
+  /// Errors: those of the reader, of `visit`; kCorrupt when a sample names what is not there.
+  Status for_each(const std::function<Status(std::span<const SelectedSample>)>& visit);
+  /// The same samples with less of each, which costs half as much: only the columns that are asked
+  /// for are decoded.
+  Status for_each_summed(const SummedFields& fields,
+                         const std::function<Status(std::span<const SummedSample>)>& visit);
+
+  [[nodiscard]] const std::vector<Track>& tracks() const { return tracks_; }
+  [[nodiscard]] const std::vector<MappingContext>& contexts() const { return contexts_; }
+  [[nodiscard]] const CaptureView& view() const { return view_; }
+
+  /// What addresses are called, by the tables of the view.
+  [[nodiscard]] const symbols::SymbolIndex& symbols() const { return symbols_; }
+
+  /// Name of the process, or empty.
+  [[nodiscard]] std::string_view process_name(const Track& track) const;
+  /// Name of the thread; that of the process when the thread has none of its own.
+  [[nodiscard]] std::string_view thread_name(const Track& track) const;
+
+  /// Time of the first sample of the capture, selected or not.
+  [[nodiscard]] std::uint64_t start_ns() const { return start_ns_; }
+
+  /// Of the samples which the passes so far have shown.
+  [[nodiscard]] TimeRange time_range() const { return range_; }
+
+  /// Nanoseconds since 1970 at a time of the capture's clock, when the capture has the date.
+  [[nodiscard]] std::optional<std::uint64_t> wall_ns(std::uint64_t time_ns) const;
+
+  /// What a sample counts for under the options.
+  [[nodiscard]] std::uint64_t value_of(const SelectedSample& sample) const {
+    return choice_.weighted(sample.event) ? sample.weight : sample.count;
+  }
+  [[nodiscard]] std::uint64_t value_of(const SummedSample& sample) const {
+    return choice_.weighted(sample.event) ? sample.weight : sample.count;
+  }
+  /// Of a group of samples whose key has the event where samples have weights.
+  template <typename Group>
+  [[nodiscard]] std::uint64_t value_of_group(const Group& group) const {
+    return choice_.weighted(group.key.event) ? group.weight : group.count;
+  }
+  /// Which events it is about, and what samples of each count for.
+  [[nodiscard]] const EventChoice& choice() const { return choice_; }
+
+  /// Of the latest pass that reached its end.
+  [[nodiscard]] const IdleLeftOut& idle_left_out() const { return idle_; }
+
+  /// True for an imported profile: one sample stands for as many as its weight says.
+  [[nodiscard]] bool aggregated() const { return view_.aggregated(); }
+
+  /// Goes on to the next event that could be chosen, since the filters leave no sample of this one.
+  /// False when there is none, or when idle threads alone have this one.
+  bool choose_next_event() { return idle_.samples == 0 && choice_.choose_next(); }
+
+ private:
+  // What is known of a thread in the time from valid_from on.
+  struct ThreadState {
+    std::uint64_t valid_from = 1;
+    std::uint64_t valid_until = 0;
+    std::uint32_t track = 0;
+    std::uint32_t context = 0;
+    bool wanted = false;
+  };
+
+  SampleSelection(const CaptureView& view, const ExportOptions& options, EventChoice choice,
+                  bool leaves_idle_out);
+  Status find_start();
+  Status check_counts() const;
+  Status choose_times();
+  void begin_pass();
+  void end_pass();
+  void note_idle(const StoredSample& sample);
+  // Row: SelectedSample or SummedSample.
+  template <typename Row>
+  Status drop_unwanted(std::vector<Row>& block);
+  template <typename Row>
+  void drop_idle(std::vector<Row>& block);
+  template <typename Row>
+  Status pass_on(std::vector<Row>& block, const std::function<Status(std::span<const Row>)>& visit);
+  Status for_each_count(const std::function<Status(std::span<const SelectedSample>)>& visit);
+  Status for_each_sample(const std::function<Status(std::span<const SelectedSample>)>& visit);
+  Status for_each_in_columns(const SampleScan& scan,
+                             const std::function<Status(std::span<const SummedSample>)>& visit);
+  Status sum_counts(const std::function<Status(std::span<const SummedSample>)>& visit);
+  [[nodiscard]] std::uint32_t columns_of_filter() const;
+  [[nodiscard]] bool is_in_file(const StoredSample& sample) const;
+  const ThreadState& state_of(std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns);
+  void refresh(ThreadState& state, std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns);
+  [[nodiscard]] std::uint64_t valid_until(std::uint32_t pid, std::uint32_t tid,
+                                          std::uint64_t time_ns) const;
+  // What is known of the sample's thread; nothing when the sample is not wanted.
+  const ThreadState* select(const StoredSample& sample);
+
+  const CaptureView& view_;
+  const ExportOptions& options_;
+  capture::ProcessLives process_lives_;
+  capture::ThreadLives thread_lives_;
+  symbols::SymbolIndex symbols_;
+  SampleQuery query_;
+  std::uint64_t start_ns_ = 0;
+  bool range_known_ = false;
+  TimeRange range_;
+  EventChoice choice_;
+  bool leaves_idle_out_ = false;
+  IdleLeftOut idle_;
+  // Of the pass that goes on: which samples of the block are idle, where they are to be left out;
+  // what was left out, and what was not.
+  std::vector<std::uint8_t> is_idle_;
+  std::uint64_t idle_samples_ = 0;
+  double idle_value_ = 0;
+  double kept_value_ = 0;
+  ModuleFilter module_filter_;
+  std::vector<Track> tracks_;
+  std::vector<MappingContext> contexts_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t>
+      track_numbers_;
+  std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>, std::uint32_t> context_numbers_;
+  std::unordered_map<std::uint64_t, ThreadState> states_;
+  std::uint64_t earliest_ns_ = 0;  // of the samples that are being read
+  // Threads that were seen lately, by their numbers: samples are many, and a look-up is slow.
+  struct RecentThread {
+    std::uint64_t key = 0;
+    ThreadState* state = nullptr;  // references into the map stay valid
+  };
+  static constexpr std::size_t kRecentThreads = 1024;
+  std::array<RecentThread, kRecentThreads> recent_{};
+};
+
+}  // namespace stackpack::exporting

@@ -1,0 +1,137 @@
+#include "query/selection/sample_grouper.h"
+
+#include <map>
+#include <random>
+
+#include <doctest/doctest.h>
+
+#include "export/hand_made_capture.h"
+
+using namespace stackpack;
+using exporting::Group;
+using exporting::GroupKey;
+using exporting::SampleGrouper;
+using exporting::SampleSelection;
+using test::HandMadeCapture;
+
+namespace {
+
+HandMadeCapture random_capture(unsigned seed) {
+  std::mt19937 random(seed);
+  HandMadeCapture capture;
+  capture.tables.events = {{"a", true}, {"b", false}};
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    capture.add_stack({test::user(i)});
+  }
+  for (std::uint32_t pid = 1; pid <= 5; ++pid) {
+    capture.add_module(pid, 0, 1000, "/first", kUnknownTime, 700 * pid);
+    capture.add_module(pid, 0, 1000, "/second", 700 * pid + 1);
+  }
+  for (std::uint64_t time = 0; time < 5000; ++time) {
+    const StackId stack = random() % 10 == 0 ? kNoStack : static_cast<StackId>(random() % 200);
+    const auto pid = static_cast<std::uint32_t>(1 + random() % 5);
+    StoredSample& sample =
+        capture.add_sample(time, pid, static_cast<std::uint32_t>(pid * 10 + random() % 3), stack);
+    sample.event = static_cast<std::uint32_t>(random() % 2);
+    sample.weight = random() % 100;
+  }
+  return capture;
+}
+
+}  // namespace
+
+TEST_CASE("grouper: any limit gives the groups of a plain map, in order, each once") {
+  for (const unsigned seed : {1U, 2U, 3U}) {
+    CAPTURE(seed);
+    const HandMadeCapture capture = random_capture(seed);
+    const exporting::CaptureView view = capture.view();
+    ExportOptions options;
+    options.all_events = true;
+    auto selection = SampleSelection::create(view, options);
+    REQUIRE(selection.has_value());
+    for (const exporting::GroupBy by :
+         {exporting::GroupBy{}, exporting::GroupBy{true, true, true},
+          exporting::GroupBy{false, true, false}, exporting::GroupBy{true, false, false}}) {
+      std::map<GroupKey, std::pair<std::uint64_t, std::uint64_t>> expected;
+      SampleGrouper whole(**selection, by, 1U << 20);
+      REQUIRE((*selection)
+                  ->for_each([&](std::span<const exporting::SelectedSample> block) {
+                    for (const auto& sample : block) {
+                      auto& [count, weight] = expected[whole.key_of(sample)];
+                      ++count;
+                      weight += sample.weight;
+                    }
+                    return Status{};
+                  })
+                  .has_value());
+      for (const std::size_t limit : {std::size_t{2}, std::size_t{100}, std::size_t{1} << 20}) {
+        if (limit == 2 && expected.size() > 500) {
+          continue;
+        }
+        CAPTURE(limit);
+        SampleGrouper grouper(**selection, by, limit);
+        auto next = expected.begin();
+        REQUIRE(grouper
+                    .for_each([&](std::span<const Group> groups) {
+                      CHECK(groups.size() <= limit);
+                      for (const Group& group : groups) {
+                        REQUIRE(next != expected.end());
+                        CHECK(group.key == next->first);
+                        CHECK(group.count == next->second.first);
+                        CHECK(group.weight == next->second.second);
+                        ++next;
+                      }
+                      return Status{};
+                    })
+                    .has_value());
+        CHECK(next == expected.end());
+        CHECK((limit == std::size_t{1} << 20) == (grouper.passes() == 1));
+      }
+    }
+  }
+}
+
+TEST_CASE("grouper: while a block is visited, a sample is found in it or not") {
+  const HandMadeCapture capture = random_capture(7);
+  const exporting::CaptureView view = capture.view();
+  ExportOptions options;
+  options.all_events = true;
+  auto selection = SampleSelection::create(view, options);
+  REQUIRE(selection.has_value());
+  SampleGrouper grouper(**selection, {true, true, true}, 500);
+  std::uint64_t found_in_all = 0;
+  REQUIRE(
+      grouper
+          .for_each([&](std::span<const Group> groups) {
+            std::vector<std::uint64_t> seen(groups.size());
+            return (*selection)->for_each([&](std::span<const exporting::SelectedSample> block) {
+              for (const auto& sample : block) {
+                if (const auto at = grouper.find(sample)) {
+                  CHECK(groups[*at].key == grouper.key_of(sample));
+                  ++found_in_all;
+                }
+              }
+              return Status{};
+            });
+          })
+          .has_value());
+  CHECK(found_in_all == capture.samples.size());
+}
+
+TEST_CASE("grouper: an error of the visitor ends it") {
+  const HandMadeCapture capture = test::small_capture();
+  const exporting::CaptureView view = capture.view();
+  ExportOptions options;
+  options.all_events = true;
+  auto selection = SampleSelection::create(view, options);
+  REQUIRE(selection.has_value());
+  SampleGrouper grouper(**selection, {true, true, true}, 2);
+  int visits = 0;
+  const Status status = grouper.for_each([&](std::span<const Group>) {
+    ++visits;
+    return Status{Error{ErrorCode::kIo, kNoOffset, "full"}};
+  });
+  CHECK(visits == 1);
+  REQUIRE_FALSE(status.has_value());
+  CHECK(status.error().code == ErrorCode::kIo);
+}

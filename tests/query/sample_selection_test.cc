@@ -1,0 +1,220 @@
+#include "query/selection/sample_selection.h"
+
+#include <random>
+
+#include <doctest/doctest.h>
+
+#include "capture/module_map.h"
+#include "export/hand_made_capture.h"
+#include "support/spk_reading.h"
+
+using namespace stackpack;
+using exporting::SampleSelection;
+using exporting::SelectedSample;
+using test::HandMadeCapture;
+
+namespace {
+
+std::vector<SelectedSample> selected(SampleSelection& selection) {
+  std::vector<SelectedSample> all;
+  REQUIRE(selection
+              .for_each([&](std::span<const SelectedSample> block) {
+                all.insert(all.end(), block.begin(), block.end());
+                return Status{};
+              })
+              .has_value());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("selection: an exec and a reused pid make tracks, a mapping makes contexts") {
+  HandMadeCapture capture;
+  capture.tables.events = {{"cycles", true}};
+  capture.tables.processes.resize(2);
+  capture.tables.processes[0].pid = 10;
+  capture.tables.processes[0].name = "shell";
+  capture.tables.processes[1].pid = 10;
+  capture.tables.processes[1].name = "sleep";
+  capture.tables.processes[1].start_ns = 300;
+  capture.add_module(10, 0x1000, 0x100, "/lib", 200, 249);
+  capture.add_module(kKernelPid, 0xf000, 0x100, "driver", 400);
+  for (const std::uint64_t time : {100U, 200U, 249U, 250U, 300U, 399U, 400U}) {
+    capture.add_sample(time, 10, 10, kNoStack);
+  }
+  const exporting::CaptureView view = capture.view();
+  const ExportOptions options;
+  auto selection = SampleSelection::create(view, options);
+  REQUIRE(selection.has_value());
+  std::vector<std::uint32_t> tracks;
+  std::vector<std::uint32_t> contexts;
+  for (const SelectedSample& sample : selected(**selection)) {
+    tracks.push_back(sample.track);
+    contexts.push_back(sample.context);
+  }
+  CHECK(tracks == std::vector<std::uint32_t>{0, 0, 0, 0, 1, 1, 1});
+  CHECK(contexts == std::vector<std::uint32_t>{0, 1, 1, 2, 3, 3, 4});
+  CHECK((*selection)->process_name((*selection)->tracks()[0]) == "shell");
+  CHECK((*selection)->thread_name((*selection)->tracks()[1]) == "sleep");
+
+  std::vector<std::uint32_t> again;
+  for (const SelectedSample& sample : selected(**selection)) {
+    again.push_back(sample.context);
+  }
+  CHECK(again == contexts);  // a second pass has the same numbers
+  CHECK((*selection)->contexts().size() == 5);
+}
+
+TEST_CASE("selection: every context names frames as each of its samples would") {
+  // Maps and unmaps at random; the context's time must give what the sample's own time gives.
+  for (const unsigned seed : {11U, 12U, 13U}) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    HandMadeCapture capture;
+    capture.tables.events = {{"cycles", true}};
+    for (int i = 0; i < 60; ++i) {
+      const std::uint64_t start = random() % 1000;
+      const std::uint32_t pid =
+          random() % 4 == 0 ? kKernelPid : static_cast<std::uint32_t>(1 + random() % 3);
+      capture.add_module(pid, (random() % 8) * 0x100, 0x180, "/m" + std::to_string(i),
+                         random() % 5 == 0 ? kUnknownTime : start,
+                         random() % 3 == 0 ? kUnknownTime : start + random() % 300);
+    }
+    for (std::uint32_t i = 0; i < 6; ++i) {
+      Process process;
+      process.pid = 1 + i % 3;
+      process.parent_pid = 1 + (i + 1) % 3;
+      process.start_ns = i < 3 ? kUnknownTime : random() % 1000;
+      process.inherits_mappings = random() % 2 == 0;
+      capture.tables.processes.push_back(process);
+    }
+    for (std::uint64_t time = 0; time < 1400; ++time) {
+      const auto pid = static_cast<std::uint32_t>(1 + random() % 3);
+      capture.add_sample(time, pid, pid, kNoStack);
+    }
+    const exporting::CaptureView view = capture.view();
+    const capture::ModuleMap map(view.processes, view.modules);
+    const ExportOptions options;
+    auto selection = SampleSelection::create(view, options);
+    REQUIRE(selection.has_value());
+    for (const SelectedSample& sample : selected(**selection)) {
+      const exporting::MappingContext context = (*selection)->contexts()[sample.context];
+      REQUIRE(context.pid == sample.pid);
+      for (std::uint64_t address = 0; address < 0x900; address += 0x80) {
+        for (const FrameMode mode : {FrameMode::kUser, FrameMode::kKernel, FrameMode::kUnknown}) {
+          const auto own = map.find(sample.pid, sample.time_ns, {mode, address});
+          const auto shared = map.find(context.pid, context.time_ns, {mode, address});
+          REQUIRE(own.has_value() == shared.has_value());
+          CHECK((!own || own->module == shared->module));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("selection: sums are of the same samples, with what was asked for") {
+  HandMadeCapture capture = test::small_capture();
+  capture.add_module(10, 0x5000, 0x1000, "/lib/late.so", 3200);  // another context from here on
+  const exporting::CaptureView view = capture.view();
+  for (const bool one_module : {false, true}) {
+    CAPTURE(one_module);
+    ExportOptions options;
+    options.all_events = true;
+    if (one_module) {
+      options.filter.modules = {"libc.so.6"};
+    }
+    for (const exporting::SummedFields fields :
+         {exporting::SummedFields{}, exporting::SummedFields{false, true, true},
+          exporting::SummedFields{true, false, true},
+          exporting::SummedFields{false, false, false}}) {
+      auto whole = SampleSelection::create(view, options);
+      auto summed = SampleSelection::create(view, options);
+      REQUIRE(whole.has_value());
+      REQUIRE(summed.has_value());
+      const std::vector<SelectedSample> samples = selected(**whole);
+      std::size_t at = 0;
+      const auto compare = [&](std::span<const exporting::SummedSample> block) {
+        for (const exporting::SummedSample& sum : block) {
+          REQUIRE(at < samples.size());
+          const SelectedSample& sample = samples[at++];
+          CHECK(sum.time_ns == sample.time_ns);
+          CHECK(sum.count == sample.count);
+          CHECK(sum.event == sample.event);
+          CHECK(sum.track == sample.track);
+          CHECK(sum.context == sample.context);
+          CHECK(sum.weight == (fields.weight ? sample.weight : 0));
+          if (fields.stack) {
+            CHECK(sum.stack == sample.stack);
+          }
+        }
+        return Status{};
+      };
+      REQUIRE((*summed)->for_each_summed(fields, compare));
+      CHECK(at == samples.size());
+      CHECK(samples.size() == (one_module ? 5 : 9));
+      CHECK((*summed)->tracks().size() == (*whole)->tracks().size());
+      CHECK((*summed)->time_range().last_ns == (*whole)->time_range().last_ns);
+    }
+  }
+}
+
+TEST_CASE("selection: an error of the visitor ends the pass") {
+  const HandMadeCapture capture = test::small_capture();
+  const exporting::CaptureView view = capture.view();
+  const ExportOptions options;
+  auto selection = SampleSelection::create(view, options);
+  REQUIRE(selection.has_value());
+  const Status status = (*selection)->for_each([](std::span<const SelectedSample>) {
+    return Status{Error{ErrorCode::kIo, kNoOffset, "full"}};
+  });
+  REQUIRE_FALSE(status.has_value());
+  CHECK(status.error().what == "full");
+}
+
+TEST_CASE("selection: wall-clock times need a number in the metadata") {
+  HandMadeCapture capture = test::small_capture();
+  for (const char* text : {"1700000000000000000", "-500", "", "12x"}) {
+    CAPTURE(text);
+    capture.tables.metadata = {{"clock.wall_offset_ns", text}};
+    const exporting::CaptureView view = capture.view();
+    const ExportOptions options;
+    auto selection = SampleSelection::create(view, options);
+    REQUIRE(selection.has_value());
+    const auto wall = (*selection)->wall_ns(1000);
+    if (std::string(text) == "1700000000000000000") {
+      CHECK(wall == 1'700'000'000'000'001'000U);
+    } else if (std::string(text) == "-500") {
+      CHECK(wall == 500U);
+    } else {
+      CHECK_FALSE(wall.has_value());
+    }
+  }
+}
+
+TEST_CASE("capture view: without the samples processes and modules have no times") {
+  test::SpkContent content = test::random_content(1, 5, 50);
+  content.tables.processes = {{7, 1, 10, 40, false, "program", ""}};
+  Module module;
+  module.pid = 7;
+  module.base = 0x1000;
+  module.size = 0x1000;
+  module.path = "/lib";
+  module.start_ns = 20;
+  module.end_ns = 30;
+  content.tables.modules = {module};
+  for (const bool samples : {true, false}) {
+    CAPTURE(samples);
+    spk::WriterOptions options;
+    options.samples = samples;
+    const std::vector<std::byte> file = test::spk_bytes(content, options);
+    const auto reader = test::open_spk(file);
+    const auto view = exporting::view_of(*reader);
+    REQUIRE(view.has_value());
+    REQUIRE(view->processes.size() == 1);
+    CHECK(view->processes[0].start_ns == (samples ? 10 : kUnknownTime));
+    CHECK(view->processes[0].end_ns == (samples ? 40 : kUnknownTime));
+    REQUIRE(view->modules.size() == 1);
+    CHECK(view->modules[0].start_ns == (samples ? 20 : kUnknownTime));
+    CHECK(view->modules[0].end_ns == (samples ? 30 : kUnknownTime));
+  }
+}
