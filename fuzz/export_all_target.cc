@@ -16,7 +16,7 @@ namespace stackpack::fuzz {
 
 namespace {
 
-using exporting::CaptureView;
+using query::CaptureView;
 
 struct MadeCapture {
   CaptureView view;
@@ -133,7 +133,7 @@ struct Outcome {
 
 Outcome run(const CaptureView& view, ExportOptions options, std::uint64_t memory_limit) {
   options.memory_limit = memory_limit;
-  auto selection = exporting::SampleSelection::create(view, options);
+  auto selection = query::SampleSelection::create(view, options);
   if (!selection) {
     return {};
   }

@@ -1,9 +1,9 @@
 #include "export/job/export_job.h"
-#include "query/selection/capture_view.h"
 #include "io/directories.h"
 #include "io/files_read.h"
 #include "io/output_file.h"
 #include "io/output_rules.h"
+#include "query/selection/capture_view.h"
 #include "stackpack/export.h"
 
 namespace stackpack {
@@ -39,10 +39,10 @@ bool is_compressed(ExportFormat format) {
 
 // Checked before anything is written, so that an error leaves no output behind, not even an empty
 // one on standard output.
-Status check_not_empty(exporting::SampleSelection& selection, ExportFormat format) {
+Status check_not_empty(query::SampleSelection& selection, ExportFormat format) {
   bool any = false;
   const Error enough{ErrorCode::kCancelled, kNoOffset, "export: one sample is enough"};
-  const Status status = selection.for_each([&](std::span<const exporting::SelectedSample>) {
+  const Status status = selection.for_each([&](std::span<const query::SelectedSample>) {
     any = true;
     return Status{enough};
   });
@@ -116,11 +116,11 @@ Result<ExportReport> export_capture(const Reader& reader, const std::string& out
       !allowed) {
     return allowed.error();
   }
-  const auto view = exporting::view_of(reader);
+  const auto view = query::view_of(reader);
   if (!view) {
     return view.error();
   }
-  auto selection = exporting::SampleSelection::create(*view, options);
+  auto selection = query::SampleSelection::create(*view, options);
   if (!selection) {
     return selection.error();
   }
@@ -136,7 +136,7 @@ Result<ExportReport> export_capture(const Reader& reader, const std::string& out
   if (!status) {
     return status.error();
   }
-  const exporting::EventChoice& choice = (*selection)->choice();
+  const query::EventChoice& choice = (*selection)->choice();
   if (choice.is_chosen()) {
     job.report.event = choice.name_of(choice.main_event());
     job.report.other_events = choice.left_out();

@@ -17,11 +17,11 @@ using app::SideProfile;
 SideProfile side_of_functions(const std::vector<std::string>& names) {
   SideProfile side;
   for (std::uint32_t i = 0; i < names.size(); ++i) {
-    app::FrameEntity entity;
+    query::FrameEntity entity;
     entity.name = names[i];
     entity.module = "prog";
     side.entities.push_back(entity);
-    REQUIRE(side.tree.child(exporting::StackTree::kRoot, i).has_value());
+    REQUIRE(side.tree.child(query::StackTree::kRoot, i).has_value());
   }
   return side;
 }

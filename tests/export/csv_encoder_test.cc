@@ -15,8 +15,8 @@ std::string table(const test::TemporaryDirectory& directory, const std::string& 
 ExportReport write(const HandMadeCapture& capture, ExportOptions options,
                    const std::string& directory) {
   options.format = ExportFormat::kCsv;
-  const exporting::CaptureView view = capture.view();
-  auto selection = exporting::SampleSelection::create(view, options);
+  const query::CaptureView view = capture.view();
+  auto selection = query::SampleSelection::create(view, options);
   REQUIRE(selection.has_value());
   exporting::ExportJob job{**selection, options, directory, {}};
   REQUIRE(exporting::write_csv(job, directory).has_value());

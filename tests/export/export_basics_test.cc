@@ -8,11 +8,11 @@
 
 #include "bytes/utf8.h"
 #include "export/hand_made_capture.h"
-#include "query/naming/build_id_text.h"
-#include "query/naming/stack_tree.h"
+#include "export/lanes/lane_timeline.h"
 #include "export/output/csv_table.h"
 #include "export/output/spilled_message.h"
-#include "export/lanes/lane_timeline.h"
+#include "query/naming/build_id_text.h"
+#include "query/naming/stack_tree.h"
 #include "support/temporary_folder.h"
 #include "support/test_bytes.h"
 
@@ -95,18 +95,18 @@ TEST_CASE("export formats: every name is found again, in the order of the enumer
 
 TEST_CASE("build ids: GNU ids are hex, PDB ids are GUID and age") {
   Module module;
-  CHECK(exporting::build_id_text(module).empty());
-  CHECK(exporting::breakpad_id(module) == std::string(33, '0'));
+  CHECK(query::build_id_text(module).empty());
+  CHECK(query::breakpad_id(module) == std::string(33, '0'));
   for (std::uint8_t i = 1; i <= 20; ++i) {
     module.build_id.push_back(i);
   }
   module.build_id_kind = BuildIdKind::kGnu;
-  CHECK(exporting::build_id_text(module) == "0102030405060708090a0b0c0d0e0f1011121314");
-  CHECK(exporting::breakpad_id(module) == "0403020106050807090A0B0C0D0E0F100");
+  CHECK(query::build_id_text(module) == "0102030405060708090a0b0c0d0e0f1011121314");
+  CHECK(query::breakpad_id(module) == "0403020106050807090A0B0C0D0E0F100");
   module.build_id_kind = BuildIdKind::kPdb;  // the age is 0x14131211
-  CHECK(exporting::build_id_text(module) == "0403020106050807090A0B0C0D0E0F1014131211");
+  CHECK(query::build_id_text(module) == "0403020106050807090A0B0C0D0E0F1014131211");
   module.build_id.resize(3);
-  CHECK(exporting::breakpad_id(module) ==
+  CHECK(query::breakpad_id(module) ==
         "00030201000000000000000000000000"
         "0");
 }
@@ -137,11 +137,11 @@ TEST_CASE("spilled message: what went to disk counts, and comes back") {
 
 TEST_CASE("stack tree: equal paths end at one node, and paths come back") {
   std::mt19937 random(6);
-  exporting::StackTree tree;
+  query::StackTree tree;
   std::map<std::vector<std::uint32_t>, std::uint32_t> nodes;
   for (int i = 0; i < 20'000; ++i) {
     std::vector<std::uint32_t> path;
-    std::uint32_t node = exporting::StackTree::kRoot;
+    std::uint32_t node = query::StackTree::kRoot;
     const std::size_t depth = random() % 8;
     while (path.size() < depth) {
       path.push_back(static_cast<std::uint32_t>(random() % 5));

@@ -12,8 +12,8 @@
 
 #include "codec/gzip_codec.h"
 #include "export/job/export_job.h"
-#include "query/selection/capture_view.h"
 #include "io/output_file.h"
+#include "query/selection/capture_view.h"
 #include "support/sample_row.h"
 #include "support/test_bytes.h"
 
@@ -42,7 +42,7 @@ class TemporaryDirectory {
 
 /// Tables and samples in plain containers.
 struct HandMadeCapture {
-  exporting::CaptureView tables;
+  query::CaptureView tables;
   std::vector<std::vector<Frame>> stacks;  // leaf first, by stack id
   std::vector<StoredSample> samples;       // in time order
 
@@ -90,8 +90,8 @@ struct HandMadeCapture {
   }
 
   /// The capture must outlive the view.
-  [[nodiscard]] exporting::CaptureView view() const {
-    exporting::CaptureView view = tables;
+  [[nodiscard]] query::CaptureView view() const {
+    query::CaptureView view = tables;
     view.stack_count = static_cast<StackId>(stacks.size());
     view.samples = [this](const SampleQuery& query, const auto& visit) {
       for (const StoredSample& sample : samples) {
@@ -242,10 +242,10 @@ inline ExportFormat format_of(Encoder encoder) {
 inline Exported export_with(Encoder encoder, const HandMadeCapture& capture,
                             const ExportOptions& asked, bool gzip = false) {
   Exported result;
-  const exporting::CaptureView view = capture.view();
+  const query::CaptureView view = capture.view();
   ExportOptions options = asked;
   options.format = format_of(encoder);
-  auto selection = exporting::SampleSelection::create(view, options);
+  auto selection = query::SampleSelection::create(view, options);
   if (!selection) {
     result.status = selection.error();
     return result;

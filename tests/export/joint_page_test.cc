@@ -54,14 +54,14 @@ TEST_CASE("pages of several files: functions and callstacks that are the same ar
   CHECK(add(joint, page_of_file("main", 50)) == Numbers{0, 1, 2});
   CHECK(add(joint, page_of_file("start", 50)) == Numbers{0, 3, 4});
   PageContent again = page_of_file("main", 50);
-  again.functions[0].mode = PageMode::kKernel;
+  again.functions[0].mode = query::CodeMode::kKernel;
   CHECK(add(joint, again) == Numbers{0, 1, 2});
   CHECK(joint.function_count() == 3);
   PageContent content;
   const auto events = joint.hand_over(content);
   CHECK(content.parents == Numbers{0, 0, 1, 0, 3});
   CHECK(content.modules == std::vector<std::string>{"app"});
-  CHECK(content.functions[0].mode == PageMode::kKernel);
+  CHECK(content.functions[0].mode == query::CodeMode::kKernel);
   REQUIRE(content.measures.size() == 2);
   REQUIRE(content.self.front().front().size() == 2);
   CHECK(content.self.front()[0][0].value == 10);

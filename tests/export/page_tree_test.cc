@@ -24,7 +24,7 @@ struct MadePage {
   explicit MadePage(const test::HandMadeCapture& capture)
       : view(capture.view()),
         options(all_events()),
-        selection(std::move(*SampleSelection::create(view, options))),
+        selection(std::move(*query::SampleSelection::create(view, options))),
         job{*selection, options, folder.path(), {}},
         tree(job) {
     REQUIRE(tree.read());
@@ -67,9 +67,9 @@ struct MadePage {
   }
 
   test::TemporaryDirectory folder;
-  CaptureView view;
+  query::CaptureView view;
   ExportOptions options;
-  std::unique_ptr<SampleSelection> selection;
+  std::unique_ptr<query::SampleSelection> selection;
   ExportJob job;
   PageTree tree;
   PageContent content;
@@ -89,7 +89,7 @@ std::vector<std::string> texts_of(const std::vector<PageMeasure>& measures) {
 TEST_CASE("pages: counts are samples, weights have the unit of their event") {
   test::HandMadeCapture capture;
   capture.tables.events = {{"cpu-clock", true}, {"page-faults", true}, {"alloc_space", true}};
-  capture.tables.metadata.push_back({std::string(kUnitKey) + "alloc_space", "bytes"});
+  capture.tables.metadata.push_back({std::string(query::kUnitKey) + "alloc_space", "bytes"});
   capture.add_thread(1, 1, "app");
   capture.add_module(1, 0x1000, 0x1000, "/bin/app");
   const StackId stack = capture.add_stack({test::user(0x1010)});

@@ -13,8 +13,8 @@
 namespace stackpack::test {
 namespace {
 
-using exporting::SampleSelection;
-using exporting::SelectionRules;
+using query::SampleSelection;
+using query::SelectionRules;
 
 // Processes 1 and 2 are of the first source, 3 of the second one, if `merged`.
 HandMadeCapture two_clocks(bool merged) {
@@ -47,9 +47,9 @@ HandMadeCapture two_clocks(bool merged) {
 
 std::uint64_t value_of_all(SampleSelection& selection) {
   std::uint64_t value = 0;
-  exporting::SampleGrouper grouper(selection, {.event = true}, 100);
-  const Status counted = grouper.for_each([&](std::span<const exporting::Group> groups) {
-    for (const exporting::Group& group : groups) {
+  query::SampleGrouper grouper(selection, {.event = true}, 100);
+  const Status counted = grouper.for_each([&](std::span<const query::Group> groups) {
+    for (const query::Group& group : groups) {
       value += selection.value_of_group(group);
     }
     return Status{};
@@ -60,11 +60,11 @@ std::uint64_t value_of_all(SampleSelection& selection) {
 
 TEST_CASE("choice: events of several captures that count the same are shown as one") {
   const HandMadeCapture capture = two_clocks(true);
-  const exporting::CaptureView view = capture.view();
+  const query::CaptureView view = capture.view();
   const ExportOptions options;
   const auto selection = SampleSelection::create(view, options);
   REQUIRE(selection.has_value());
-  const exporting::EventChoice& choice = (*selection)->choice();
+  const query::EventChoice& choice = (*selection)->choice();
   CHECK(choice.is_chosen());
   CHECK(choice.name_of(choice.main_event()) == "cpu-clock");
   CHECK(choice.main_event() == 1);
@@ -88,11 +88,11 @@ TEST_CASE("choice: what one capture counted side by side is never added up") {
     HandMadeCapture capture = two_clocks(merged);
     // The second source has both.
     capture.samples[9].pid = 3;
-    const exporting::CaptureView view = capture.view();
+    const query::CaptureView view = capture.view();
     const ExportOptions options;
     const auto selection = SampleSelection::create(view, options);
     REQUIRE(selection.has_value());
-    const exporting::EventChoice& choice = (*selection)->choice();
+    const query::EventChoice& choice = (*selection)->choice();
     CHECK(choice.name_of(choice.main_event()) == "cpu-clock:pppH");
     CHECK(choice.left_out().size() == 3);
     CHECK(value_of_all(**selection) == 150);
@@ -101,7 +101,7 @@ TEST_CASE("choice: what one capture counted side by side is never added up") {
 
 TEST_CASE("choice: a pattern means names first, then what events count") {
   const HandMadeCapture capture = two_clocks(true);
-  const exporting::CaptureView view = capture.view();
+  const query::CaptureView view = capture.view();
   const auto value = [&](const std::string& pattern) -> std::uint64_t {
     ExportOptions options;
     options.filter.events = {pattern};
@@ -118,7 +118,7 @@ TEST_CASE("choice: a pattern means names first, then what events count") {
 
 TEST_CASE("choice: weights of several units are added up on no word") {
   const HandMadeCapture capture = two_clocks(true);
-  const exporting::CaptureView view = capture.view();
+  const query::CaptureView view = capture.view();
   ExportOptions options;
   options.all_events = true;
   options.count = CountBy::kWeight;
@@ -134,7 +134,7 @@ TEST_CASE("choice: weights of several units are added up on no word") {
 
 TEST_CASE("choice: the key of several files leaves nothing of a file without it") {
   const HandMadeCapture capture = two_clocks(true);
-  const exporting::CaptureView view = capture.view();
+  const query::CaptureView view = capture.view();
   const ExportOptions options;
   const auto selection =
       SampleSelection::create(view, options, {.is_report = true, .event_key = "cycles"});
@@ -153,7 +153,7 @@ TEST_CASE("idle: reports and pages leave idle threads out and say how much, othe
     sample.event = sample.event == 0 ? 1 : 0;
     sample.flags = sample.pid == 3 ? kSampleIdle : 0;
   }
-  const exporting::CaptureView view = capture.view();
+  const query::CaptureView view = capture.view();
   struct Case {
     const char* name;
     ExportFormat format;
@@ -203,7 +203,7 @@ TEST_CASE("idle: an event of idle threads alone is not passed over for the next 
   for (StoredSample& sample : capture.samples) {
     sample.flags = sample.event == 2 ? kSampleIdle : 0;
   }
-  const exporting::CaptureView view = capture.view();
+  const query::CaptureView view = capture.view();
   const ExportOptions options;
   const auto selection =
       SampleSelection::create(view, options, {.is_report = true, .event_key = ""});

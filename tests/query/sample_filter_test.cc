@@ -6,7 +6,7 @@
 #include "query/name_pattern.h"
 
 using namespace stackpack;
-using exporting::SampleSelection;
+using query::SampleSelection;
 using test::HandMadeCapture;
 
 namespace {
@@ -15,7 +15,7 @@ using Times = std::vector<std::uint64_t>;
 
 // Times of the samples that pass; small_capture has each time once.
 Times times_of(const HandMadeCapture& capture, const SampleFilter& filter) {
-  const exporting::CaptureView view = capture.view();
+  const query::CaptureView view = capture.view();
   ExportOptions options;
   options.filter = filter;
   options.all_events = true;
@@ -23,8 +23,8 @@ Times times_of(const HandMadeCapture& capture, const SampleFilter& filter) {
   REQUIRE(selection.has_value());
   Times times;
   REQUIRE((*selection)
-              ->for_each([&](std::span<const exporting::SelectedSample> block) {
-                for (const exporting::SelectedSample& sample : block) {
+              ->for_each([&](std::span<const query::SelectedSample> block) {
+                for (const query::SelectedSample& sample : block) {
                   times.push_back(sample.time_ns);
                 }
                 return Status{};
@@ -134,7 +134,7 @@ TEST_CASE("filters: the caller before an image's end is in that image") {
 
 TEST_CASE("filters: what nobody can meet is a usage error") {
   const auto refused = [](const HandMadeCapture& capture, const SampleFilter& filter) {
-    const exporting::CaptureView view = capture.view();
+    const query::CaptureView view = capture.view();
     ExportOptions options;
     options.filter = filter;
     const auto selection = SampleSelection::create(view, options);
@@ -182,11 +182,11 @@ TEST_CASE("events: a view of one event takes the one that samples time, and name
     HandMadeCapture capture;
     capture.tables.events = c.events;
     capture.tables.event_samples = c.samples;
-    const exporting::CaptureView view = capture.view();
+    const query::CaptureView view = capture.view();
     const ExportOptions options;
     const auto selection = SampleSelection::create(view, options);
     REQUIRE(selection.has_value());
-    const exporting::EventChoice& choice = (*selection)->choice();
+    const query::EventChoice& choice = (*selection)->choice();
     CHECK(choice.name_of(choice.main_event()) == c.chosen);
     CHECK(choice.wants(choice.main_event()));
     CHECK(choice.left_out().size() == c.others);

@@ -8,10 +8,10 @@
 #include "export/hand_made_capture.h"
 
 using namespace stackpack;
-using exporting::Group;
-using exporting::GroupKey;
-using exporting::SampleGrouper;
-using exporting::SampleSelection;
+using query::Group;
+using query::GroupKey;
+using query::SampleGrouper;
+using query::SampleSelection;
 using test::HandMadeCapture;
 
 namespace {
@@ -44,18 +44,18 @@ TEST_CASE("grouper: any limit gives the groups of a plain map, in order, each on
   for (const unsigned seed : {1U, 2U, 3U}) {
     CAPTURE(seed);
     const HandMadeCapture capture = random_capture(seed);
-    const exporting::CaptureView view = capture.view();
+    const query::CaptureView view = capture.view();
     ExportOptions options;
     options.all_events = true;
     auto selection = SampleSelection::create(view, options);
     REQUIRE(selection.has_value());
-    for (const exporting::GroupBy by :
-         {exporting::GroupBy{}, exporting::GroupBy{true, true, true},
-          exporting::GroupBy{false, true, false}, exporting::GroupBy{true, false, false}}) {
+    for (const query::GroupBy by :
+         {query::GroupBy{}, query::GroupBy{true, true, true}, query::GroupBy{false, true, false},
+          query::GroupBy{true, false, false}}) {
       std::map<GroupKey, std::pair<std::uint64_t, std::uint64_t>> expected;
       SampleGrouper whole(**selection, by, 1U << 20);
       REQUIRE((*selection)
-                  ->for_each([&](std::span<const exporting::SelectedSample> block) {
+                  ->for_each([&](std::span<const query::SelectedSample> block) {
                     for (const auto& sample : block) {
                       auto& [count, weight] = expected[whole.key_of(sample)];
                       ++count;
@@ -93,34 +93,33 @@ TEST_CASE("grouper: any limit gives the groups of a plain map, in order, each on
 
 TEST_CASE("grouper: while a block is visited, a sample is found in it or not") {
   const HandMadeCapture capture = random_capture(7);
-  const exporting::CaptureView view = capture.view();
+  const query::CaptureView view = capture.view();
   ExportOptions options;
   options.all_events = true;
   auto selection = SampleSelection::create(view, options);
   REQUIRE(selection.has_value());
   SampleGrouper grouper(**selection, {true, true, true}, 500);
   std::uint64_t found_in_all = 0;
-  REQUIRE(
-      grouper
-          .for_each([&](std::span<const Group> groups) {
-            std::vector<std::uint64_t> seen(groups.size());
-            return (*selection)->for_each([&](std::span<const exporting::SelectedSample> block) {
-              for (const auto& sample : block) {
-                if (const auto at = grouper.find(sample)) {
-                  CHECK(groups[*at].key == grouper.key_of(sample));
-                  ++found_in_all;
-                }
-              }
-              return Status{};
-            });
-          })
-          .has_value());
+  REQUIRE(grouper
+              .for_each([&](std::span<const Group> groups) {
+                std::vector<std::uint64_t> seen(groups.size());
+                return (*selection)->for_each([&](std::span<const query::SelectedSample> block) {
+                  for (const auto& sample : block) {
+                    if (const auto at = grouper.find(sample)) {
+                      CHECK(groups[*at].key == grouper.key_of(sample));
+                      ++found_in_all;
+                    }
+                  }
+                  return Status{};
+                });
+              })
+              .has_value());
   CHECK(found_in_all == capture.samples.size());
 }
 
 TEST_CASE("grouper: an error of the visitor ends it") {
   const HandMadeCapture capture = test::small_capture();
-  const exporting::CaptureView view = capture.view();
+  const query::CaptureView view = capture.view();
   ExportOptions options;
   options.all_events = true;
   auto selection = SampleSelection::create(view, options);

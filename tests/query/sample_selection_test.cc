@@ -9,8 +9,8 @@
 #include "support/spk_reading.h"
 
 using namespace stackpack;
-using exporting::SampleSelection;
-using exporting::SelectedSample;
+using query::SampleSelection;
+using query::SelectedSample;
 using test::HandMadeCapture;
 
 namespace {
@@ -42,7 +42,7 @@ TEST_CASE("selection: an exec and a reused pid make tracks, a mapping makes cont
   for (const std::uint64_t time : {100U, 200U, 249U, 250U, 300U, 399U, 400U}) {
     capture.add_sample(time, 10, 10, kNoStack);
   }
-  const exporting::CaptureView view = capture.view();
+  const query::CaptureView view = capture.view();
   const ExportOptions options;
   auto selection = SampleSelection::create(view, options);
   REQUIRE(selection.has_value());
@@ -92,13 +92,13 @@ TEST_CASE("selection: every context names frames as each of its samples would") 
       const auto pid = static_cast<std::uint32_t>(1 + random() % 3);
       capture.add_sample(time, pid, pid, kNoStack);
     }
-    const exporting::CaptureView view = capture.view();
+    const query::CaptureView view = capture.view();
     const capture::ModuleMap map(view.processes, view.modules);
     const ExportOptions options;
     auto selection = SampleSelection::create(view, options);
     REQUIRE(selection.has_value());
     for (const SelectedSample& sample : selected(**selection)) {
-      const exporting::MappingContext context = (*selection)->contexts()[sample.context];
+      const query::MappingContext context = (*selection)->contexts()[sample.context];
       REQUIRE(context.pid == sample.pid);
       for (std::uint64_t address = 0; address < 0x900; address += 0x80) {
         for (const FrameMode mode : {FrameMode::kUser, FrameMode::kKernel, FrameMode::kUnknown}) {
@@ -115,7 +115,7 @@ TEST_CASE("selection: every context names frames as each of its samples would") 
 TEST_CASE("selection: sums are of the same samples, with what was asked for") {
   HandMadeCapture capture = test::small_capture();
   capture.add_module(10, 0x5000, 0x1000, "/lib/late.so", 3200);  // another context from here on
-  const exporting::CaptureView view = capture.view();
+  const query::CaptureView view = capture.view();
   for (const bool one_module : {false, true}) {
     CAPTURE(one_module);
     ExportOptions options;
@@ -123,18 +123,17 @@ TEST_CASE("selection: sums are of the same samples, with what was asked for") {
     if (one_module) {
       options.filter.modules = {"libc.so.6"};
     }
-    for (const exporting::SummedFields fields :
-         {exporting::SummedFields{}, exporting::SummedFields{false, true, true},
-          exporting::SummedFields{true, false, true},
-          exporting::SummedFields{false, false, false}}) {
+    for (const query::SummedFields fields :
+         {query::SummedFields{}, query::SummedFields{false, true, true},
+          query::SummedFields{true, false, true}, query::SummedFields{false, false, false}}) {
       auto whole = SampleSelection::create(view, options);
       auto summed = SampleSelection::create(view, options);
       REQUIRE(whole.has_value());
       REQUIRE(summed.has_value());
       const std::vector<SelectedSample> samples = selected(**whole);
       std::size_t at = 0;
-      const auto compare = [&](std::span<const exporting::SummedSample> block) {
-        for (const exporting::SummedSample& sum : block) {
+      const auto compare = [&](std::span<const query::SummedSample> block) {
+        for (const query::SummedSample& sum : block) {
           REQUIRE(at < samples.size());
           const SelectedSample& sample = samples[at++];
           CHECK(sum.time_ns == sample.time_ns);
@@ -160,7 +159,7 @@ TEST_CASE("selection: sums are of the same samples, with what was asked for") {
 
 TEST_CASE("selection: an error of the visitor ends the pass") {
   const HandMadeCapture capture = test::small_capture();
-  const exporting::CaptureView view = capture.view();
+  const query::CaptureView view = capture.view();
   const ExportOptions options;
   auto selection = SampleSelection::create(view, options);
   REQUIRE(selection.has_value());
@@ -176,7 +175,7 @@ TEST_CASE("selection: wall-clock times need a number in the metadata") {
   for (const char* text : {"1700000000000000000", "-500", "", "12x"}) {
     CAPTURE(text);
     capture.tables.metadata = {{"clock.wall_offset_ns", text}};
-    const exporting::CaptureView view = capture.view();
+    const query::CaptureView view = capture.view();
     const ExportOptions options;
     auto selection = SampleSelection::create(view, options);
     REQUIRE(selection.has_value());
@@ -208,7 +207,7 @@ TEST_CASE("capture view: without the samples processes and modules have no times
     options.samples = samples;
     const std::vector<std::byte> file = test::spk_bytes(content, options);
     const auto reader = test::open_spk(file);
-    const auto view = exporting::view_of(*reader);
+    const auto view = query::view_of(*reader);
     REQUIRE(view.has_value());
     REQUIRE(view->processes.size() == 1);
     CHECK(view->processes[0].start_ns == (samples ? 10 : kUnknownTime));

@@ -10,24 +10,24 @@ namespace stackpack::app {
 
 namespace {
 
-using exporting::Group;
-using exporting::GroupBy;
+using query::Group;
+using query::GroupBy;
 
 // The row of a group that is not counted by its frames.
 std::string title_of(const SampleCounting& counting, HotSpotKind by, const Group& group,
                      std::span<const std::uint32_t> stack) {
-  const exporting::SampleSelection& selection = counting.selection();
+  const query::SampleSelection& selection = counting.selection();
   switch (by) {
     case HotSpotKind::kEvent:
       return selection.choice().name_of(group.key.event);
     case HotSpotKind::kProcess: {
-      const exporting::Track& track = selection.tracks()[group.key.track];
+      const query::Track& track = selection.tracks()[group.key.track];
       return id_text(selection.process_name(track), track.pid);
     }
     case HotSpotKind::kSource:
       return counting.source_title(selection.tracks()[group.key.track].pid);
     case HotSpotKind::kThread: {
-      const exporting::Track& track = selection.tracks()[group.key.track];
+      const query::Track& track = selection.tracks()[group.key.track];
       return id_text(selection.thread_name(track), track.tid);
     }
     default:

@@ -21,7 +21,7 @@ Status visit_named_frames(const Reader& reader,
   }
   const symbols::SymbolIndex& symbols = callstacks->symbols();
   std::map<FrameKey, CodeLocation> named;
-  const Status grouped = callstacks->each([&](const exporting::MappingContext& context,
+  const Status grouped = callstacks->each([&](const query::MappingContext& context,
                                               std::uint32_t /*number*/,
                                               std::span<const Frame> frames) {
     for (std::size_t i = 0; i < frames.size(); ++i) {

@@ -13,8 +13,8 @@ namespace stackpack::app {
 
 namespace {
 
-using exporting::Group;
 using query::FunctionPattern;
+using query::Group;
 using Fit = FunctionPattern::Fit;
 using Stack = std::span<const std::uint32_t>;
 
@@ -109,7 +109,7 @@ class NeighbourSearch {
     if (best != ways_.end()) {
       best->finish(counting_, side_, result_);
     } else {
-      for (const FrameEntity& entity : counting_.entities().all()) {
+      for (const query::FrameEntity& entity : counting_.entities().all()) {
         result_.occurring.push_back(query::plain_function_name(entity.name));
       }
       std::sort(result_.occurring.begin(), result_.occurring.end());
@@ -123,7 +123,7 @@ class NeighbourSearch {
   void judge_new_entities() {
     const auto& all = counting_.entities().all();
     while (fits_.size() < all.size()) {
-      const FrameEntity& entity = all[fits_.size()];
+      const query::FrameEntity& entity = all[fits_.size()];
       fits_.push_back(pattern_.fit(entity.name, entity.module));
     }
   }
@@ -148,7 +148,7 @@ Result<Neighbours> neighbours(const Reader& reader, const HotSpotQuery& query,
   if (!counting) {
     return counting.error();
   }
-  exporting::GroupBy by_context;
+  query::GroupBy by_context;
   by_context.context = true;
   NeighbourSearch search(**counting, *pattern, side);
   Status counted;

@@ -14,7 +14,7 @@ constexpr std::size_t kPlacedGroupsAtOnce = std::size_t{1} << 20;
 }  // namespace
 
 Result<PlacedCallstacks> PlacedCallstacks::open(const Reader& reader, std::optional<Names> names) {
-  auto read = exporting::view_of(reader);
+  auto read = query::view_of(reader);
   if (!read) {
     return read.error();
   }
@@ -25,7 +25,7 @@ Result<PlacedCallstacks> PlacedCallstacks::open(const Reader& reader, std::optio
   }
   opened->everything.all_events = true;
   opened->everything.count = CountBy::kSamples;
-  auto selection = exporting::SampleSelection::create(opened->view, opened->everything);
+  auto selection = query::SampleSelection::create(opened->view, opened->everything);
   if (!selection) {
     return selection.error();
   }
@@ -33,19 +33,18 @@ Result<PlacedCallstacks> PlacedCallstacks::open(const Reader& reader, std::optio
   return PlacedCallstacks(std::move(opened));
 }
 
-Status PlacedCallstacks::each(
-    const std::function<void(const exporting::MappingContext&, std::uint32_t,
-                             std::span<const Frame>)>& visit) const {
-  exporting::GroupBy by;
+Status PlacedCallstacks::each(const std::function<void(const query::MappingContext&, std::uint32_t,
+                                                       std::span<const Frame>)>& visit) const {
+  query::GroupBy by;
   by.context = true;
   by.weight = false;
-  exporting::SampleGrouper grouper(*opened_->selection, by, kPlacedGroupsAtOnce);
+  query::SampleGrouper grouper(*opened_->selection, by, kPlacedGroupsAtOnce);
   std::vector<StackId> ids;
   std::vector<std::uint32_t> contexts;
-  return grouper.for_each([&](std::span<const exporting::Group> groups) -> Status {
+  return grouper.for_each([&](std::span<const query::Group> groups) -> Status {
     ids.clear();
     contexts.clear();
-    for (const exporting::Group& group : groups) {
+    for (const query::Group& group : groups) {
       if (group.key.stack != kNoStack) {
         ids.push_back(group.key.stack);
         contexts.push_back(group.key.context);

@@ -23,10 +23,10 @@ class PlacedCallstacks {
 
   /// Visits each callstack once in each mapping context that has it, leaf first; those without
   /// samples are left out. Memory: some 16 bytes per pair, for a million of them at a time.
-  Status each(const std::function<void(const exporting::MappingContext&, std::uint32_t context,
+  Status each(const std::function<void(const query::MappingContext&, std::uint32_t context,
                                        std::span<const Frame>)>& visit) const;
 
-  [[nodiscard]] const exporting::CaptureView& view() const { return opened_->view; }
+  [[nodiscard]] const query::CaptureView& view() const { return opened_->view; }
   [[nodiscard]] const symbols::SymbolIndex& symbols() const {
     return opened_->selection->symbols();
   }
@@ -34,9 +34,9 @@ class PlacedCallstacks {
  private:
   // The selection refers to the others.
   struct Opened {
-    exporting::CaptureView view;
+    query::CaptureView view;
     ExportOptions everything;
-    std::unique_ptr<exporting::SampleSelection> selection;
+    std::unique_ptr<query::SampleSelection> selection;
   };
   explicit PlacedCallstacks(std::unique_ptr<Opened> opened) : opened_(std::move(opened)) {}
 

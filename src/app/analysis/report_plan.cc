@@ -9,11 +9,11 @@
 namespace stackpack::app {
 
 Result<FileEvents> events_of_file(const Reader& reader, const HotSpotQuery& query) {
-  const auto view = exporting::view_of(reader);
+  const auto view = query::view_of(reader);
   if (!view) {
     return view.error();
   }
-  auto groups = exporting::wanted_groups(*view, query.filters.filter);
+  auto groups = query::wanted_groups(*view, query.filters.filter);
   if (!groups) {
     return groups.error();
   }

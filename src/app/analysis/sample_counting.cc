@@ -10,20 +10,20 @@ namespace stackpack::app {
 
 namespace {
 
-using exporting::Group;
+using query::Group;
 
-FrameGrain grain_of(const HotSpotQuery& query) {
+query::FrameGrain grain_of(const HotSpotQuery& query) {
   switch (query.by) {
     case HotSpotKind::kModule:
-      return FrameGrain::kModule;
+      return query::FrameGrain::kModule;
     case HotSpotKind::kLine:
-      return FrameGrain::kLine;
+      return query::FrameGrain::kLine;
     default:
       break;
   }
-  return query.filters.frames == FrameStyle::kAddress  ? FrameGrain::kAddress
-         : query.filters.frames == FrameStyle::kModule ? FrameGrain::kOffset
-                                                       : FrameGrain::kFunction;
+  return query.filters.frames == FrameStyle::kAddress  ? query::FrameGrain::kAddress
+         : query.filters.frames == FrameStyle::kModule ? query::FrameGrain::kOffset
+                                                       : query::FrameGrain::kFunction;
 }
 
 }  // namespace
@@ -33,20 +33,20 @@ std::string id_text(std::string_view name, std::uint32_t id) {
   return name.empty() ? number : fmt::format("{} ({})", name, number);
 }
 
-HotSpot spot_of(const FrameEntity& entity) {
+HotSpot spot_of(const query::FrameEntity& entity) {
   return {entity.name, entity.module, entity.place, 0, 0};
 }
 
 Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reader,
                                                              const HotSpotQuery& query) {
-  auto view = exporting::view_of(reader);
+  auto view = query::view_of(reader);
   if (!view) {
     return view.error();
   }
   std::unique_ptr<SampleCounting> counting(new SampleCounting(std::move(*view), query));
-  auto selection = exporting::SampleSelection::create(
-      counting->view_, counting->query_.filters,
-      {.is_report = true, .event_key = counting->query_.event_key});
+  auto selection =
+      query::SampleSelection::create(counting->view_, counting->query_.filters,
+                                     {.is_report = true, .event_key = counting->query_.event_key});
   if (!selection) {
     return selection.error();
   }
@@ -59,20 +59,20 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
     counting->sources_ = std::move(*sources);
     counting->origins_.emplace(counting->sources_, !counting->sources_.empty());
   }
-  counting->entities_ = std::make_unique<FrameEntities>(
+  counting->entities_ = std::make_unique<query::FrameEntities>(
       *counting->selection_, grain_of(counting->query_), query.linkage_names);
   counting->stacks_.emplace(*counting->entities_);
   return counting;
 }
 
-Status SampleCounting::each_group(const exporting::GroupBy& by, const Visit& visit) {
+Status SampleCounting::each_group(const query::GroupBy& by, const Visit& visit) {
   const std::size_t limit = std::max<std::size_t>(
       1024, static_cast<std::size_t>(query_.filters.memory_limit /
-                                     exporting::SampleGrouper::kBytesPerGroup / 2));
-  exporting::GroupBy keys = by;
+                                     query::SampleGrouper::kBytesPerGroup / 2));
+  query::GroupBy keys = by;
   keys.weight = selection_->choice().any_weighted();
   keys.event = true;  // what samples count for is a matter of their event
-  exporting::SampleGrouper grouper(*selection_, keys, limit);
+  query::SampleGrouper grouper(*selection_, keys, limit);
   return grouper.for_each([&](std::span<const Group> groups) -> Status {
     constexpr std::size_t kAtOnce = 4096;
     for (std::size_t begin = 0; begin < groups.size(); begin += kAtOnce) {
@@ -86,7 +86,7 @@ Status SampleCounting::each_group(const exporting::GroupBy& by, const Visit& vis
 }
 
 void SampleCounting::describe(HotSpots& spots) const {
-  const exporting::EventChoice& choice = selection_->choice();
+  const query::EventChoice& choice = selection_->choice();
   const std::uint32_t main = choice.main_event();
   if (choice.is_chosen() || choice.groups().size() == 1) {
     spots.event = choice.name_of(main);

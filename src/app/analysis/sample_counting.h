@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "query/naming/frame_entities.h"
 #include "app/analysis/hot_spot_query.h"
+#include "query/naming/frame_entities.h"
 #include "query/naming/stack_entities.h"
-#include "query/selection/pid_sources.h"
 #include "query/selection/capture_view.h"
+#include "query/selection/pid_sources.h"
 #include "query/selection/sample_grouper.h"
 #include "query/selection/sample_selection.h"
 #include "stackpack/reader.h"
@@ -32,38 +32,37 @@ class SampleCounting {
 
   /// visit(group, entities of its callstack leaf first) for every group of samples that has a
   /// callstack; groups without one are given no entities.
-  using Visit =
-      std::function<void(const exporting::Group&, std::span<const std::uint32_t> leaf_first)>;
-  Status each_group(const exporting::GroupBy& by, const Visit& visit);
+  using Visit = std::function<void(const query::Group&, std::span<const std::uint32_t> leaf_first)>;
+  Status each_group(const query::GroupBy& by, const Visit& visit);
 
   /// Goes on to the next event, when the options leave the choice and this one has no sample.
   bool choose_next_event() { return selection_->choose_next_event(); }
-  [[nodiscard]] std::uint64_t value_of(const exporting::Group& group) const {
+  [[nodiscard]] std::uint64_t value_of(const query::Group& group) const {
     return selection_->value_of_group(group);
   }
   /// What the figures are of, once the samples were counted.
   void describe(HotSpots& spots) const;
-  [[nodiscard]] const exporting::SampleSelection& selection() const { return *selection_; }
-  [[nodiscard]] const FrameEntities& entities() const { return *entities_; }
+  [[nodiscard]] const query::SampleSelection& selection() const { return *selection_; }
+  [[nodiscard]] const query::FrameEntities& entities() const { return *entities_; }
   /// Host and row of the source of a process; of HotSpotKind::kSource.
   [[nodiscard]] std::string source_title(std::uint32_t pid) const;
 
  private:
-  SampleCounting(exporting::CaptureView view, const HotSpotQuery& query)
+  SampleCounting(query::CaptureView view, const HotSpotQuery& query)
       : view_(std::move(view)), query_(query) {
     query_.filters.all_events |= query.by == HotSpotKind::kEvent;
   }
-  Status visit_groups(std::span<const exporting::Group> groups, const Visit& visit);
+  Status visit_groups(std::span<const query::Group> groups, const Visit& visit);
 
-  exporting::CaptureView view_;
+  query::CaptureView view_;
   HotSpotQuery query_;
-  std::unique_ptr<exporting::SampleSelection> selection_;
-  std::unique_ptr<FrameEntities> entities_;
-  std::optional<StackEntities> stacks_;
+  std::unique_ptr<query::SampleSelection> selection_;
+  std::unique_ptr<query::FrameEntities> entities_;
+  std::optional<query::StackEntities> stacks_;
   std::vector<MergedSource> sources_;  // of a merged file
-  std::optional<PidSources> origins_;
+  std::optional<query::PidSources> origins_;
   std::vector<StackId> ids_;
-  std::vector<const exporting::Group*> with_stack_;
+  std::vector<const query::Group*> with_stack_;
 };
 
 /// Sums by number; each number once per callstack.
@@ -109,7 +108,7 @@ class EntitySums {
 };
 
 /// A row without figures.
-HotSpot spot_of(const FrameEntity& entity);
+HotSpot spot_of(const query::FrameEntity& entity);
 /// `name (id)`.
 std::string id_text(std::string_view name, std::uint32_t id);
 /// What a report says that has nothing to show, not even that threads were idle.

@@ -112,7 +112,7 @@ class CallstackNumbers::Collector {
   PlaceCache cache_;
 };
 
-Status CallstackNumbers::build(const Reader& reader, const exporting::CaptureView& view) {
+Status CallstackNumbers::build(const Reader& reader, const query::CaptureView& view) {
   const auto collector = std::make_unique<Collector>(places_);
   bool fits = true;
   if (view.has_samples) {

@@ -18,11 +18,11 @@ namespace stackpack::app {
 class CallstackNumbers {
  public:
   /// All must outlive this.
-  CallstackNumbers(const exporting::CaptureView& view, const symbols::SymbolIndex& symbols)
+  CallstackNumbers(const query::CaptureView& view, const symbols::SymbolIndex& symbols)
       : places_(view, symbols) {}
 
   /// Reads all samples once. Errors: those of the reader; kLimit: more than 2^32 - 1.
-  Status build(const Reader& reader, const exporting::CaptureView& view);
+  Status build(const Reader& reader, const query::CaptureView& view);
 
   struct PlacedStack {
     std::uint32_t place = 0;

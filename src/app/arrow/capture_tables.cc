@@ -21,7 +21,7 @@ std::optional<std::int64_t> number_in(std::string_view text) {
   return whole ? std::optional(number) : std::nullopt;
 }
 
-Result<MergedSource> source_of(const Reader& reader, const exporting::CaptureView& view) {
+Result<MergedSource> source_of(const Reader& reader, const query::CaptureView& view) {
   const Statistics& statistics = reader.statistics();
   MergedSource source;
   source.kind = view.source_kind;
@@ -30,7 +30,7 @@ Result<MergedSource> source_of(const Reader& reader, const exporting::CaptureVie
   source.functions = view.names.functions.size();
   source.host = view.fact("host.name");
   source.command_line = view.fact("command_line");
-  source.wall_offset_ns = number_in(view.fact(exporting::kWallOffsetKey));
+  source.wall_offset_ns = number_in(view.fact(query::kWallOffsetKey));
   take_figures(source, statistics);
   const auto range = reader.time_range();
   if (!range) {
@@ -57,7 +57,7 @@ Status CaptureTables::load_view() {
   if (view_ && symbols_) {
     return {};
   }
-  auto view = exporting::view_of(*reader_);
+  auto view = query::view_of(*reader_);
   if (!view) {
     return view.error();
   }
@@ -99,11 +99,11 @@ Status CaptureTables::load_frames() {
   return walked;
 }
 
-Result<const exporting::CaptureView*> CaptureTables::view() {
+Result<const query::CaptureView*> CaptureTables::view() {
   const std::lock_guard lock(mutex_);
   const Status loaded = load_view();
-  return loaded ? Result<const exporting::CaptureView*>(&*view_)
-                : Result<const exporting::CaptureView*>(loaded.error());
+  return loaded ? Result<const query::CaptureView*>(&*view_)
+                : Result<const query::CaptureView*>(loaded.error());
 }
 
 Result<const CallstackNumbers*> CaptureTables::stacks() {

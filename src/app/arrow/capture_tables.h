@@ -24,7 +24,7 @@ class CaptureTables {
   [[nodiscard]] const Reader& reader() const { return *reader_; }
 
   // Errors: those of the reader. A failure is tried again at the next call.
-  Result<const exporting::CaptureView*> view();
+  Result<const query::CaptureView*> view();
   Result<const CallstackNumbers*> stacks();
   Result<const FrameRows*> frames();
   /// Of a file that is not merged one, made of what is known of it.
@@ -37,7 +37,7 @@ class CaptureTables {
 
   const std::shared_ptr<const Reader> reader_;
   std::mutex mutex_;  // guards the loading of what follows
-  std::optional<exporting::CaptureView> view_;
+  std::optional<query::CaptureView> view_;
   std::unique_ptr<const symbols::SymbolIndex> symbols_;
   std::unique_ptr<const CallstackNumbers> stacks_;
   std::unique_ptr<const FrameRows> frames_;

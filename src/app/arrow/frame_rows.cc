@@ -1,7 +1,7 @@
 #include "app/arrow/frame_rows.h"
 
-#include "query/naming/frame_entities.h"
 #include "core/index_table.h"
+#include "query/naming/frame_entities.h"
 #include "query/selection/file_name.h"
 
 namespace stackpack::app {
@@ -61,8 +61,8 @@ void FrameRows::add_row(const Key& key, const CodeLocation& location, const Inli
   row.file = named.file;
   row.line = named.line;
   const bool unnamed = location.has_address && location.name.empty();
-  row.title =
-      titles_.intern(unnamed ? code_without_name(key.frame, location) : std::string(named.name));
+  row.title = titles_.intern(unnamed ? query::code_without_name(key.frame, location)
+                                     : std::string(named.name));
   rows_.push_back(row);
 }
 
@@ -99,7 +99,7 @@ bool FrameRows::find(const NamingPlaces::Place& place, const Frame& frame, Addre
 
 std::string_view FrameRows::image(const FrameRow& row) const {
   return row.module == FrameRow::kNone ? std::string_view()
-                                       : exporting::file_name_of(view_.modules[row.module]);
+                                       : query::file_name_of(view_.modules[row.module]);
 }
 
 }  // namespace stackpack::app

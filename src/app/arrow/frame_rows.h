@@ -40,7 +40,7 @@ struct FrameRow {
 class FrameRows {
  public:
   /// Both must outlive this.
-  FrameRows(const exporting::CaptureView& view, const symbols::SymbolIndex& symbols)
+  FrameRows(const query::CaptureView& view, const symbols::SymbolIndex& symbols)
       : view_(view), symbols_(symbols) {}
 
   /// Appends the numbers of what a frame is in a place, innermost inlined call first: at least one.
@@ -81,7 +81,7 @@ class FrameRows {
                std::size_t depth, std::size_t count);
   [[nodiscard]] std::vector<InlineFrame> expand(const CodeLocation& location) const;
 
-  const exporting::CaptureView& view_;
+  const query::CaptureView& view_;
   const symbols::SymbolIndex& symbols_;
   core::NumberTable<Key, KeyHash> keys_;
   std::vector<FrameRow> rows_;  // by number of the key

@@ -4,7 +4,7 @@
 
 namespace stackpack::app {
 
-NamingPlaces::NamingPlaces(const exporting::CaptureView& view, const symbols::SymbolIndex& symbols)
+NamingPlaces::NamingPlaces(const query::CaptureView& view, const symbols::SymbolIndex& symbols)
     : symbols_(symbols) {
   for (const Module& module : view.modules) {
     known_pids_.push_back(module.pid);

@@ -17,7 +17,7 @@ namespace stackpack::app {
 class NamingPlaces {
  public:
   /// Both must outlive this.
-  NamingPlaces(const exporting::CaptureView& view, const symbols::SymbolIndex& symbols);
+  NamingPlaces(const query::CaptureView& view, const symbols::SymbolIndex& symbols);
 
   struct Place {
     std::uint32_t pid = kUnknownId;  ///< unknown: of processes that nothing is known of

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "query/selection/pid_sources.h"
 #include "app/arrow/table_rows.h"
+#include "query/selection/pid_sources.h"
 #include "stackpack/sample_cursor.h"
 
 namespace stackpack::app {
@@ -269,7 +269,7 @@ class SampleRows {
   bool by_entry_ = false;                     // callstacks of the block, not samples, are looked up
   std::vector<std::uint32_t> entry_numbers_;  // of the block
   std::unique_ptr<PlaceCache> cache_ = std::make_unique<PlaceCache>();
-  std::optional<PidSources> sources_;
+  std::optional<query::PidSources> sources_;
 };
 
 }  // namespace

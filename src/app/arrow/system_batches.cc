@@ -3,12 +3,12 @@
 #include <utility>
 #include <vector>
 
-#include "query/selection/pid_sources.h"
 #include "app/arrow/table_rows.h"
 #include "app/listing/loss_kind_name.h"
 #include "bytes/hex.h"
 #include "query/naming/build_id_text.h"
 #include "query/selection/file_name.h"
+#include "query/selection/pid_sources.h"
 
 namespace stackpack::app {
 
@@ -153,7 +153,7 @@ std::string_view owner_name(FunctionOwner owner) {
   return "process";
 }
 
-using View = exporting::CaptureView;
+using View = query::CaptureView;
 
 void put_function(Batch& batch, const View& view, std::size_t number, const Function& row) {
   const TextTable& texts = view.names.texts;
@@ -163,8 +163,8 @@ void put_function(Batch& batch, const View& view, std::size_t number, const Func
   batch.put_text_or_null(kFunctionLinkage, texts[row.linkage == kNoText ? row.name : row.linkage]);
   if (in_image) {
     const Module& module = view.modules[row.module];
-    batch.put_text_or_null(kFunctionImage, exporting::file_name_of(module));
-    batch.put_text_or_null(kFunctionBuildId, exporting::build_id_text(module));
+    batch.put_text_or_null(kFunctionImage, query::file_name_of(module));
+    batch.put_text_or_null(kFunctionBuildId, query::build_id_text(module));
     batch.put_number(kFunctionModule, row.module);
   } else {
     batch.put_null(kFunctionImage);
@@ -187,8 +187,8 @@ void put_module(Batch& batch, std::size_t number, const Module& row) {
   batch.put_number(field++, number);
   batch.put_number(field++, row.pid, kKernelPid);
   batch.put_text(field++, row.path);
-  batch.put_text(field++, exporting::file_name_of(row));
-  batch.put_text_or_null(field++, exporting::build_id_text(row));
+  batch.put_text(field++, query::file_name_of(row));
+  batch.put_text_or_null(field++, query::build_id_text(row));
   batch.put_text_or_null(field++, row.debug_name);
   batch.put_number(field++, row.base);
   batch.put_number(field++, row.size);
@@ -197,8 +197,8 @@ void put_module(Batch& batch, std::size_t number, const Module& row) {
   batch.put_number(field++, row.end_ns, kUnknownTime);
 }
 
-void put_process(Batch& batch, const PidSources& sources, const Process& row) {
-  const PidSources::Origin origin = sources.of(row.pid);
+void put_process(Batch& batch, const query::PidSources& sources, const Process& row) {
+  const query::PidSources::Origin origin = sources.of(row.pid);
   std::size_t field = 0;
   batch.put_number(field++, row.pid, kUnknownId);
   batch.put_number(field++, row.parent_pid, kUnknownId);
@@ -210,7 +210,7 @@ void put_process(Batch& batch, const PidSources& sources, const Process& row) {
   batch.put_number(field++, origin.pid, kUnknownId);
 }
 
-void put_thread(Batch& batch, const PidSources& sources, const Thread& row) {
+void put_thread(Batch& batch, const query::PidSources& sources, const Thread& row) {
   std::size_t field = 0;
   batch.put_number(field++, row.pid, kUnknownId);
   batch.put_number(field++, row.tid, kUnknownId);
@@ -282,7 +282,7 @@ NextRows rows_of_sources(const SharedTables& tables, std::uint32_t most,
     if (!view || !sources) {
       return view ? Status(sources.error()) : Status(view.error());
     }
-    const PidSources origins(**sources, (*view)->source_count != 0);
+    const query::PidSources origins(**sources, (*view)->source_count != 0);
     const std::vector<Row>& all = (*view)->*table;
     for (; next < all.size() && !batch.full(most); ++next) {
       put(batch, origins, all[next]);

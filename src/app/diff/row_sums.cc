@@ -6,8 +6,8 @@ namespace stackpack::app {
 
 namespace {
 
-using exporting::StackTree;
 using query::FunctionPattern;
+using query::StackTree;
 
 // A size so large that shares of it are small: counts are those of Poisson then.
 constexpr double kSizeOfSecond = 1e9;
@@ -158,7 +158,7 @@ std::vector<FunctionPattern::Fit> fits_of_side(const SideProfile& side,
                                                const FunctionPattern& whole, DiffGrain by) {
   std::vector<FunctionPattern::Fit> fits;
   fits.reserve(side.entities.size());
-  for (const FrameEntity& entity : side.entities) {
+  for (const query::FrameEntity& entity : side.entities) {
     fits.push_back(fit_of_row(name_of_entity(entity, by), whole));
   }
   return fits;

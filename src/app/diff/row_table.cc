@@ -14,7 +14,7 @@ namespace stackpack::app {
 
 namespace {
 
-using exporting::StackTree;
+using query::StackTree;
 
 // An entity by what stays of it in another build.
 struct Identity {
@@ -23,7 +23,7 @@ struct Identity {
   std::string unnumbered;
 };
 
-Identity identity_of(const FrameEntity& entity, DiffGrain by) {
+Identity identity_of(const query::FrameEntity& entity, DiffGrain by) {
   Identity identity;
   identity.name.module = diff::identity_of_module(entity.module);
   std::string unnumbered;
@@ -52,7 +52,7 @@ class EntityRows {
   EntityRows(const SideProfile& before, const SideProfile& after, DiffGrain by)
       : sides_{&before, &after} {
     for (std::size_t side = 0; side < sides_.size(); ++side) {
-      for (const FrameEntity& entity : sides_[side]->entities) {
+      for (const query::FrameEntity& entity : sides_[side]->entities) {
         identities_[side].push_back(identity_of(entity, by));
       }
     }
@@ -82,7 +82,7 @@ class EntityRows {
           on_side_.emplace_back();
         }
         RowName& name = names_[at->second];
-        name.mode = exporting::more_telling(name.mode, identity.name.mode);
+        name.mode = query::more_telling(name.mode, identity.name.mode);
         rows_[side].push_back(at->second);
         on_side_[at->second][side] = true;
       }
@@ -113,8 +113,7 @@ class EntityRows {
         name.name = identity.unnumbered.substr(0, identity.unnumbered.find('\0'));
         family.row = add(std::move(name));
       }
-      names_[family.row].mode =
-          exporting::more_telling(names_[family.row].mode, identity.name.mode);
+      names_[family.row].mode = query::more_telling(names_[family.row].mode, identity.name.mode);
       rows_[side][entity] = family.row;
     });
   }
@@ -202,7 +201,7 @@ Result<RowTable> pair_rows(const SideProfile& before, const SideProfile& after, 
   return table;
 }
 
-RowName name_of_entity(const FrameEntity& entity, DiffGrain by) {
+RowName name_of_entity(const query::FrameEntity& entity, DiffGrain by) {
   return identity_of(entity, by).name;
 }
 

@@ -17,7 +17,7 @@ struct RowName {
   std::string name;
   std::string module;
   std::string place;
-  exporting::PageMode mode = exporting::PageMode::kUnknown;
+  query::CodeMode mode = query::CodeMode::kUnknown;
 };
 
 /// Rows, and to which of them the nodes of each side's tree belong.
@@ -48,6 +48,6 @@ Result<RowTable> pair_rows(const SideProfile& before, const SideProfile& after, 
 query::FunctionPattern::Fit fit_of_row(const RowName& row, const query::FunctionPattern& pattern);
 
 /// The row of an entity by itself, as pair_rows would name it.
-RowName name_of_entity(const FrameEntity& entity, DiffGrain by);
+RowName name_of_entity(const query::FrameEntity& entity, DiffGrain by);
 
 }  // namespace stackpack::app

@@ -8,11 +8,11 @@
 
 #include "app/diff/trace_counts.h"
 #include "app/diff/trace_numbers.h"
+#include "query/event_measure.h"
 #include "query/naming/code_mode.h"
 #include "query/selection/capture_view.h"
 #include "query/selection/event_choice.h"
 #include "query/selection/sample_selection.h"
-#include "query/event_measure.h"
 #include "stackpack/symbols.h"
 
 namespace stackpack::app {
@@ -27,19 +27,19 @@ constexpr double kMostBlocks = 32;
 constexpr std::size_t kStacksAtOnce = std::size_t{1} << 16;
 constexpr std::size_t kSamplesAhead = 16;
 
-FrameGrain grain_of(const DiffOptions& options) {
+query::FrameGrain grain_of(const DiffOptions& options) {
   switch (options.by) {
     case DiffGrain::kModule:
-      return FrameGrain::kModule;
+      return query::FrameGrain::kModule;
     case DiffGrain::kLine:
-      return FrameGrain::kLine;
+      return query::FrameGrain::kLine;
     case DiffGrain::kFunction:
     case DiffGrain::kCallstack:
       break;
   }
-  return options.frames == FrameStyle::kAddress  ? FrameGrain::kAddress
-         : options.frames == FrameStyle::kModule ? FrameGrain::kOffset
-                                                 : FrameGrain::kFunction;
+  return options.frames == FrameStyle::kAddress  ? query::FrameGrain::kAddress
+         : options.frames == FrameStyle::kModule ? query::FrameGrain::kOffset
+                                                 : query::FrameGrain::kFunction;
 }
 
 /// Stretches of time of one file.
@@ -63,18 +63,18 @@ TimeBlocks blocks_of(const Reader::TimeRange& range, std::size_t count) {
   return {range.from_ns, (range.to_ns - range.from_ns) / count + 1, count};
 }
 
-Result<ComparedEvents> compared_events_of(const exporting::CaptureView& view,
+Result<ComparedEvents> compared_events_of(const query::CaptureView& view,
                                           const DiffOptions& options) {
   ComparedEvents events;
   events.aggregated = view.aggregated();
-  auto groups = exporting::wanted_groups(view, options.filter);
+  auto groups = query::wanted_groups(view, options.filter);
   if (!groups && groups.error().code != ErrorCode::kUsage) {
     return groups.error();
   }
   events.groups = groups ? std::move(*groups) : std::vector<query::EventGroup>();
   for (const query::EventGroup& group : events.groups) {
     const std::string_view unit =
-        view.fact(std::string(exporting::kUnitKey) + view.events[group.events.front()].name);
+        view.fact(std::string(query::kUnitKey) + view.events[group.events.front()].name);
     events.units.push_back(
         query::measure_of(group, CountBy::kWeight, events.aggregated, unit).unit);
   }
@@ -88,7 +88,7 @@ class FileReading {
       : query_(query), side_(side), texts_(texts) {}
 
   Status read(const Reader& reader) {
-    auto view = exporting::view_of(reader);
+    auto view = query::view_of(reader);
     if (!view) {
       return view.error();
     }
@@ -145,7 +145,7 @@ class FileReading {
     if (query_.options.unit != DiffUnit::kWeight && !view_.aggregated()) {
       options_.count = CountBy::kSamples;
     }
-    auto selection = exporting::SampleSelection::create(
+    auto selection = query::SampleSelection::create(
         view_, options_, {.is_report = true, .event_key = query_.event_key});
     if (!selection) {
       return selection.error();
@@ -155,11 +155,11 @@ class FileReading {
     counts_.emplace(view_.stack_count, *traces_);
     weighted_ = query_.options.unit == DiffUnit::kWeight || view_.aggregated();
     const std::string_view unit =
-        view_.fact(std::string(exporting::kUnitKey) + view_.events[group.events.front()].name);
+        view_.fact(std::string(query::kUnitKey) + view_.events[group.events.front()].name);
     counts_weigh_one_ = view_.aggregated() && (unit.empty() || unit == "count");
     const Status counted = selection_->for_each_summed(
         {.weight = weighted_, .stack = true, .by_time = false},
-        [this](std::span<const exporting::SummedSample> block) {
+        [this](std::span<const query::SummedSample> block) {
           for (std::size_t i = 0; i < block.size(); ++i) {
             const auto& ahead = block[std::min(i + kSamplesAhead, block.size() - 1)];
             counts_->prefetch(ahead.context, ahead.stack);
@@ -179,7 +179,7 @@ class FileReading {
     return place_stacks();
   }
 
-  void add(const exporting::SummedSample& sample) {
+  void add(const query::SummedSample& sample) {
     if (!blocks_.surely_in(block_, sample.time_ns)) {
       const std::size_t block = blocks_.of(sample.time_ns);
       if (block != block_) {
@@ -217,7 +217,7 @@ class FileReading {
     if (!view_.has_samples || side_.samples == 0) {
       return;
     }
-    const exporting::TimeRange range = selection_->time_range();
+    const query::TimeRange range = selection_->time_range();
     side_.seconds += static_cast<double>(range.last_ns - range.first_ns) * kNanosecond;
     for (std::size_t i = 0; i < units_.size(); ++i) {
       const bool last = i + 1 == units_.size();
@@ -233,12 +233,12 @@ class FileReading {
 
   // The node of the tree at which each callstack ends.
   Status place_stacks() {
-    entities_ = std::make_unique<FrameEntities>(*selection_, grain_of(query_.options));
+    entities_ = std::make_unique<query::FrameEntities>(*selection_, grain_of(query_.options));
     std::vector<std::uint32_t> order(traces_->size());
     std::iota(order.begin(), order.end(), 0U);
     std::sort(order.begin(), order.end(),
               [this](std::uint32_t a, std::uint32_t b) { return traces_->before(a, b); });
-    node_of_trace_.assign(order.size(), exporting::StackTree::kRoot);
+    node_of_trace_.assign(order.size(), query::StackTree::kRoot);
     std::vector<std::uint32_t> run;
     for (std::size_t i = 0; i < order.size(); ++i) {
       run.push_back(order[i]);
@@ -251,8 +251,8 @@ class FileReading {
       }
     }
     for (std::size_t i = 0; i < number_of_entity_.size(); ++i) {
-      FrameEntity& entity = side_.entities[number_of_entity_[i]];
-      entity.mode = exporting::more_telling(entity.mode, entities_->all()[i].mode);
+      query::FrameEntity& entity = side_.entities[number_of_entity_[i]];
+      entity.mode = query::more_telling(entity.mode, entities_->all()[i].mode);
     }
     for (ProfileUnit& unit : units_) {
       for (std::uint32_t& node : unit.nodes) {
@@ -300,7 +300,7 @@ class FileReading {
       ++shared;
     }
     path_.resize(shared);
-    std::uint32_t node = shared == 0 ? exporting::StackTree::kRoot : path_.back().node;
+    std::uint32_t node = shared == 0 ? query::StackTree::kRoot : path_.back().node;
     for (std::size_t i = shared; i < depth; ++i) {
       const std::size_t at = depth - 1 - i;
       const AddressUse use = entities_->use_of(leaf_first, at, context);
@@ -319,7 +319,7 @@ class FileReading {
 
   std::uint32_t side_number(std::uint32_t entity) {
     while (number_of_entity_.size() <= entity) {
-      const FrameEntity& next = entities_->all()[number_of_entity_.size()];
+      const query::FrameEntity& next = entities_->all()[number_of_entity_.size()];
       std::string key = next.name;
       key += '\0';
       key += next.module;
@@ -343,11 +343,11 @@ class FileReading {
   const ProfileQuery& query_;
   SideProfile& side_;
   core::StringTable& texts_;
-  exporting::CaptureView view_;
+  query::CaptureView view_;
   ExportOptions options_;
   TimeBlocks blocks_;
-  std::unique_ptr<exporting::SampleSelection> selection_;
-  std::unique_ptr<FrameEntities> entities_;
+  std::unique_ptr<query::SampleSelection> selection_;
+  std::unique_ptr<query::FrameEntities> entities_;
   bool weighted_ = false;
   bool counts_weigh_one_ = false;
   std::vector<ProfileUnit> units_;
@@ -363,7 +363,7 @@ class FileReading {
 }  // namespace
 
 Result<ComparedEvents> compared_events(const Reader& reader, const DiffOptions& options) {
-  const auto view = exporting::view_of(reader);
+  const auto view = query::view_of(reader);
   return view ? compared_events_of(*view, options) : Result<ComparedEvents>(view.error());
 }
 

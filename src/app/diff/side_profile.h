@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "query/naming/frame_entities.h"
 #include "core/string_table.h"
-#include "query/naming/stack_tree.h"
 #include "query/event_groups.h"
+#include "query/naming/frame_entities.h"
+#include "query/naming/stack_tree.h"
 #include "stackpack/diff.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
@@ -27,8 +27,8 @@ struct ProfileUnit {
 
 /// One side: callstacks are paths of entities in a tree, samples belong to units.
 struct SideProfile {
-  std::vector<FrameEntity> entities;
-  exporting::StackTree tree;  // locations: numbers of entities
+  std::vector<query::FrameEntity> entities;
+  query::StackTree tree;  // locations: numbers of entities
   std::vector<ProfileUnit> units;
   std::size_t runs = 0;           ///< with selected samples
   std::size_t runs_left_out = 0;  ///< without

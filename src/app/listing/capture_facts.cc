@@ -18,25 +18,25 @@ namespace {
 using CountOfPid = std::map<std::uint32_t, std::uint64_t>;
 
 Result<CountOfPid> count_by_pid(const Reader& reader, const SampleFilter& filter) {
-  const auto view = exporting::view_of(reader);
+  const auto view = query::view_of(reader);
   if (!view) {
     return view.error();
   }
   ExportOptions options;
   options.filter = filter;
   options.all_events = true;
-  const auto selection = exporting::SampleSelection::create(*view, options);
+  const auto selection = query::SampleSelection::create(*view, options);
   if (!selection) {
     return selection.error();
   }
   CountOfPid counts;
-  const exporting::SummedFields fields{.weight = false, .stack = false, .by_time = false};
+  const query::SummedFields fields{.weight = false, .stack = false, .by_time = false};
   std::vector<std::uint64_t> of_track;
   const Status status =
       (*selection)
-          ->for_each_summed(fields, [&](std::span<const exporting::SummedSample> block) -> Status {
+          ->for_each_summed(fields, [&](std::span<const query::SummedSample> block) -> Status {
             of_track.resize((*selection)->tracks().size());
-            for (const exporting::SummedSample& sample : block) {
+            for (const query::SummedSample& sample : block) {
               of_track[sample.track] += sample.count;
             }
             return {};

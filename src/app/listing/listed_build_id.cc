@@ -5,7 +5,7 @@
 namespace stackpack::app {
 
 std::string listed_build_id(const Module& module) {
-  return exporting::build_id_text(module);
+  return query::build_id_text(module);
 }
 
 }  // namespace stackpack::app

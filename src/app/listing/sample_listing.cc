@@ -90,7 +90,7 @@ Status visit_samples_with_frames(const Reader& reader, const SampleFilter& filte
     });
     return read ? visited : read;
   }
-  return visit_selected(reader, filter, [&](std::span<const exporting::SelectedSample> block) {
+  return visit_selected(reader, filter, [&](std::span<const query::SelectedSample> block) {
     part.assign(block.begin(), block.end());
     return group.visit(part, visit);
   });

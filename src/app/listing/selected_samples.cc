@@ -46,10 +46,9 @@ Status measure_stacks(const Reader& reader, const std::vector<std::uint64_t>& co
 
 }  // namespace
 
-Status visit_selected(
-    const Reader& reader, const SampleFilter& filter,
-    const std::function<Status(std::span<const exporting::SelectedSample>)>& visit) {
-  const auto view = exporting::view_of(reader);
+Status visit_selected(const Reader& reader, const SampleFilter& filter,
+                      const std::function<Status(std::span<const query::SelectedSample>)>& visit) {
+  const auto view = query::view_of(reader);
   if (!view) {
     return view.error();
   }
@@ -57,7 +56,7 @@ Status visit_selected(
   options.filter = filter;
   options.all_events = true;
   options.count = CountBy::kSamples;
-  const auto selection = exporting::SampleSelection::create(*view, options);
+  const auto selection = query::SampleSelection::create(*view, options);
   return selection ? (*selection)->for_each(visit) : Status{selection.error()};
 }
 
@@ -67,7 +66,7 @@ Result<bool> is_aggregated(const Reader& reader) {
     return metadata.error();
   }
   return std::any_of(metadata->begin(), metadata->end(), [](const MetadataEntry& entry) {
-    return entry.key == exporting::kAggregatedKey && entry.value == "1";
+    return entry.key == query::kAggregatedKey && entry.value == "1";
   });
 }
 
@@ -92,9 +91,9 @@ Status recount(const Reader& reader, const SampleFilter& filter, Statistics& sta
     event.samples = 0;
   }
   std::vector<std::uint64_t> counts(reader.stack_count());
-  const Status status = visit_selected(
-      reader, filter, [&](std::span<const exporting::SelectedSample> block) -> Status {
-        for (const exporting::SelectedSample& sample : block) {
+  const Status status =
+      visit_selected(reader, filter, [&](std::span<const query::SelectedSample> block) -> Status {
+        for (const query::SelectedSample& sample : block) {
           auto& samples = statistics.samples;
           const bool recorded = has_chain(sample.origin);
           samples.total += sample.count;
@@ -120,12 +119,12 @@ Status recount(const Reader& reader, const SampleFilter& filter, Statistics& sta
 Result<std::vector<std::uint64_t>> weights_of_events(const Reader& reader,
                                                      const SampleFilter& filter) {
   std::vector<std::uint64_t> weights(reader.statistics().events.size());
-  const Status status = visit_selected(
-      reader, filter, [&](std::span<const exporting::SelectedSample> block) -> Status {
-        for (const exporting::SelectedSample& sample : block) {
+  const Status status =
+      visit_selected(reader, filter, [&](std::span<const query::SelectedSample> block) -> Status {
+        for (const query::SelectedSample& sample : block) {
           if (sample.event < weights.size()) {
             std::uint64_t& weight = weights[sample.event];
-            weight = exporting::saturating_sum(weight, sample.weight);
+            weight = query::saturating_sum(weight, sample.weight);
           }
         }
         return {};

@@ -14,10 +14,9 @@ namespace stackpack::app {
 /// visit(samples) for those that pass the filter, in time order, in blocks; of a file which keeps
 /// counts, the counts. The span is valid during the visit; an error of `visit` ends the walk.
 /// Errors: kUsage when the filter names what the file does not have; those of the reader.
-/// Memory: as exporting::SampleSelection.
-Status visit_selected(
-    const Reader& reader, const SampleFilter& filter,
-    const std::function<Status(std::span<const exporting::SelectedSample>)>& visit);
+/// Memory: as query::SampleSelection.
+Status visit_selected(const Reader& reader, const SampleFilter& filter,
+                      const std::function<Status(std::span<const query::SelectedSample>)>& visit);
 
 /// Whether the file is an imported profile: each sample stands for as many as its weight says.
 Result<bool> is_aggregated(const Reader& reader);

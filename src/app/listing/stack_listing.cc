@@ -16,7 +16,7 @@ constexpr std::size_t kListedAtOnce = 4096;
 void count(std::vector<std::uint64_t>& counts, StackId stack, StackOrigin origin,
            std::uint64_t samples) {
   if (has_chain(origin) && stack < counts.size()) {
-    counts[stack] = exporting::saturating_sum(counts[stack], samples);
+    counts[stack] = query::saturating_sum(counts[stack], samples);
   }
 }
 
@@ -59,7 +59,7 @@ Result<StackCounts> count_recorded_stacks(const Reader& reader, const SampleFilt
   if (!*aggregated && filter.empty()) {
     return count_all(reader);
   }
-  const auto view = exporting::view_of(reader);
+  const auto view = query::view_of(reader);
   if (!view) {
     return view.error();
   }
@@ -67,15 +67,15 @@ Result<StackCounts> count_recorded_stacks(const Reader& reader, const SampleFilt
   options.filter = filter;
   options.all_events = !*aggregated;
   options.count = *aggregated ? CountBy::kWeight : CountBy::kSamples;
-  const auto selection = exporting::SampleSelection::create(*view, options);
+  const auto selection = query::SampleSelection::create(*view, options);
   if (!selection) {
     return selection.error();
   }
   StackCounts result;
   result.counts.resize(reader.stack_count());
   const Status status =
-      (*selection)->for_each([&](std::span<const exporting::SelectedSample> block) -> Status {
-        for (const exporting::SelectedSample& sample : block) {
+      (*selection)->for_each([&](std::span<const query::SelectedSample> block) -> Status {
+        for (const query::SelectedSample& sample : block) {
           count(result.counts, sample.stack, sample.origin, (*selection)->value_of(sample));
         }
         return {};
@@ -83,7 +83,7 @@ Result<StackCounts> count_recorded_stacks(const Reader& reader, const SampleFilt
   if (!status) {
     return status.error();
   }
-  if (const exporting::EventChoice& choice = (*selection)->choice(); choice.is_chosen()) {
+  if (const query::EventChoice& choice = (*selection)->choice(); choice.is_chosen()) {
     result.event = choice.name_of(choice.main_event());
     result.other_events = choice.left_out();
   }

@@ -5,11 +5,11 @@
 #include <thread>
 #include <utility>
 
+#include "app/convert/merge_losses.h"
 #include "app/convert/spk_assembler.h"
 #include "app/merge/frame_rebaser.h"
 #include "app/merge/input_images.h"
 #include "app/merge/input_names.h"
-#include "app/convert/merge_losses.h"
 #include "app/merge/sample_rebaser.h"
 #include "capture/loss_counters.h"
 #include "capture/time_resolution.h"

@@ -52,7 +52,7 @@ void settle(std::vector<std::uint64_t>& addresses) {
 
 class Collector {
  public:
-  Collector(const exporting::CaptureView& view, const symbols::SymbolIndex& symbols,
+  Collector(const query::CaptureView& view, const symbols::SymbolIndex& symbols,
             bool modules_as_kernel)
       : view_(view),
         symbols_(symbols),
@@ -60,7 +60,7 @@ class Collector {
         lives_(view.processes) {}
 
   // `number`: of the context.
-  void add_stack(std::span<const Frame> frames, const exporting::MappingContext& context,
+  void add_stack(std::span<const Frame> frames, const query::MappingContext& context,
                  std::uint32_t number) {
     for (std::size_t i = 0; i < frames.size(); ++i) {
       const AddressUse use = symbols_.use_of(frames, i, context.pid, context.time_ns);
@@ -87,7 +87,7 @@ class Collector {
   }
 
  private:
-  void add(const Frame& frame, AddressUse use, const exporting::MappingContext& context) {
+  void add(const Frame& frame, AddressUse use, const query::MappingContext& context) {
     const CodeLocation location = symbols_.locate(frame, context.pid, context.time_ns, use);
     if (!location.has_address) {
       return;
@@ -130,12 +130,12 @@ class Collector {
   }
 
   // The start of the process that had the pid then: the one that a look-up of names finds.
-  [[nodiscard]] std::uint64_t life_of(const exporting::MappingContext& context) const {
+  [[nodiscard]] std::uint64_t life_of(const query::MappingContext& context) const {
     const std::uint32_t row = lives_.find(context.pid, context.time_ns).row;
     return row == capture::kNoRow ? kUnknownTime : view_.processes[row].start_ns;
   }
 
-  const exporting::CaptureView& view_;
+  const query::CaptureView& view_;
   const symbols::SymbolIndex& symbols_;
   bool modules_as_kernel_;
   capture::ProcessLives lives_;
@@ -155,7 +155,7 @@ Result<AskedAddresses> asked_addresses(const Reader& reader, bool modules_as_ker
   }
   Collector collector(callstacks->view(), callstacks->symbols(), modules_as_kernel);
   const Status visited = callstacks->each(
-      [&](const exporting::MappingContext& context, std::uint32_t number,
+      [&](const query::MappingContext& context, std::uint32_t number,
           std::span<const Frame> frames) { collector.add_stack(frames, context, number); });
   if (!visited) {
     return visited.error();

@@ -15,10 +15,10 @@
 #include <array>
 #include <charconv>
 
-#include "export/job/export_job.h"
 #include "export/formats/csv_schema.h"
-#include "query/naming/build_id_text.h"
+#include "export/job/export_job.h"
 #include "export/output/csv_table.h"
+#include "query/naming/build_id_text.h"
 #include "query/selection/saturating.h"
 
 namespace stackpack::exporting {
@@ -52,7 +52,7 @@ class CsvEncoder {
   CsvEncoder(ExportJob& job, std::string directory)
       : job_(job),
         directory_(std::move(directory)),
-        locations_(job.selection, {.identity = ImageIdentity::kMapping,
+        locations_(job.selection, {.identity = query::ImageIdentity::kMapping,
                                    .style = job.named_style(),
                                    .recorded = true,
                                    .by_range = true}),
@@ -91,11 +91,12 @@ class CsvEncoder {
 
   // Finds the node of every (callstack, mapping context) that occurs. Groups come in that order.
   Status resolve_stacks() {
-    SampleGrouper grouper(job_.selection, {.context = true, .weight = false}, job_.group_limit());
+    query::SampleGrouper grouper(job_.selection, {.context = true, .weight = false},
+                                 job_.group_limit());
     const Status status = for_each_resolved(
         grouper, resolver_, kResolvedBlock,
-        [](const GroupKey&) -> Result<std::uint32_t> { return StackTree::kRoot; },
-        [this](std::span<const Group> groups, std::span<const std::uint32_t> nodes) {
+        [](const query::GroupKey&) -> Result<std::uint32_t> { return query::StackTree::kRoot; },
+        [this](std::span<const query::Group> groups, std::span<const std::uint32_t> nodes) {
           for (std::size_t i = 0; i < groups.size(); ++i) {
             if (groups[i].key.stack != kNoStack) {
               ends_.push_back({groups[i].key.stack, groups[i].key.context, nodes[i]});
@@ -139,15 +140,15 @@ class CsvEncoder {
     for (std::uint32_t node = 1; node < tree_.node_count() && (*table)->status(); ++node) {
       CsvTable& row = **table;
       row.number(number_of_node_[node]);
-      if (tree_.parent(node) == StackTree::kRoot) {
+      if (tree_.parent(node) == query::StackTree::kRoot) {
         row.nothing();
       } else {
         row.number(number_of_node_[tree_.parent(node)]);
       }
       const std::uint32_t number = tree_.location(node);
-      const Location& place = locations_.location(number);
+      const query::Location& place = locations_.location(number);
       row.text(frame_text({place.mode, place.address})).hex(place.address);
-      if (place.image != kNoImage) {
+      if (place.image != query::kNoImage) {
         row.number(locations_.module_row_of_image(place.image));
         row.text(locations_.image_name(place.image)).hex(locations_.file_offset(number));
       } else {
@@ -156,7 +157,7 @@ class CsvEncoder {
       name.clear();
       locations_.append_text(number, name);
       row.text(name);
-      if (place.code == kNoCode) {
+      if (place.code == query::kNoCode) {
         row.nothing();
       } else {
         row.number(number);
@@ -174,8 +175,8 @@ class CsvEncoder {
     }
     for (std::uint32_t i = 0; i < locations_.size() && (*table)->status(); ++i) {
       std::uint32_t depth = 0;
-      for (std::uint32_t at = locations_.location(i).code; at != kNoCode;) {
-        const SourcePlace& place = locations_.places()[at];
+      for (std::uint32_t at = locations_.location(i).code; at != query::kNoCode;) {
+        const query::SourcePlace& place = locations_.places()[at];
         (*table)->number(i).number(depth++).number(place.function);
         (*table)->known(place.line, std::uint32_t{0}).end_row();
         at = place.outer;
@@ -190,7 +191,7 @@ class CsvEncoder {
       return table.error();
     }
     for (std::size_t i = 0; i < locations_.functions().size() && (*table)->status(); ++i) {
-      const FunctionName& function = locations_.functions()[i];
+      const query::FunctionName& function = locations_.functions()[i];
       CsvTable& row = **table;
       row.number(i).text(locations_.text(function.name)).text(locations_.text(function.linkage));
       row.text(locations_.text(function.file)).known(function.start_line, std::uint32_t{0});
@@ -203,7 +204,7 @@ class CsvEncoder {
 
   // Where a function lies; one that is known as inlined only lies nowhere of its own.
   void write_range(CsvTable& row, std::uint32_t number) {
-    if (number == kNoRow) {
+    if (number == query::kNoRow) {
       row.nothing().nothing().nothing().nothing().nothing();
       return;
     }
@@ -219,29 +220,29 @@ class CsvEncoder {
   }
 
   // The columns of a sample about its callstack, process and thread.
-  void write_references(CsvTable& row, const SelectedSample& sample) {
+  void write_references(CsvTable& row, const query::SelectedSample& sample) {
     row.known(sample.stack, kNoStack);
-    const std::uint32_t node = sample.stack == kNoStack ? StackTree::kRoot : node_of(sample);
-    if (node == StackTree::kRoot) {
+    const std::uint32_t node = sample.stack == kNoStack ? query::StackTree::kRoot : node_of(sample);
+    if (node == query::StackTree::kRoot) {
       row.nothing();
     } else {
       row.number(number_of_node_[node]);
     }
-    const Track& track = job_.selection.tracks()[sample.track];
-    row.known(track.process, kNoRow);
+    const query::Track& track = job_.selection.tracks()[sample.track];
+    row.known(track.process, query::kNoRow);
     if (job_.view().has_samples) {
-      row.known(track.thread, kNoRow);
+      row.known(track.thread, query::kNoRow);
     }
     row.text(job_.selection.thread_name(track)).end_row();
   }
 
-  [[nodiscard]] std::uint32_t node_of(const SelectedSample& sample) const {
+  [[nodiscard]] std::uint32_t node_of(const query::SelectedSample& sample) const {
     const auto begin = ends_.begin() + static_cast<std::ptrdiff_t>(first_end_[sample.stack]);
     const auto end = ends_.begin() + static_cast<std::ptrdiff_t>(first_end_[sample.stack + 1]);
     const auto found =
         std::lower_bound(begin, end, sample.context,
                          [](const End& a, std::uint32_t context) { return a.context < context; });
-    return found == end ? StackTree::kRoot : found->node;
+    return found == end ? query::StackTree::kRoot : found->node;
   }
 
   Status write_samples() {
@@ -249,30 +250,32 @@ class CsvEncoder {
     if (!table) {
       return table.error();
     }
-    const Status status = job_.selection.for_each([&](std::span<const SelectedSample> block) {
-      for (const SelectedSample& sample : block) {
-        if (job_.view().has_samples) {
-          write_sample(**table, sample);
-        } else {
-          write_count(**table, sample);
-        }
-        write_references(**table, sample);
-        job_.report.samples += sample.count;
-        job_.report.weight = saturating_sum(job_.report.weight, job_.selection.value_of(sample));
-      }
-      return (*table)->status();
-    });
+    const Status status =
+        job_.selection.for_each([&](std::span<const query::SelectedSample> block) {
+          for (const query::SelectedSample& sample : block) {
+            if (job_.view().has_samples) {
+              write_sample(**table, sample);
+            } else {
+              write_count(**table, sample);
+            }
+            write_references(**table, sample);
+            job_.report.samples += sample.count;
+            job_.report.weight =
+                query::saturating_sum(job_.report.weight, job_.selection.value_of(sample));
+          }
+          return (*table)->status();
+        });
     return status ? (*table)->finish() : status;
   }
 
-  static void write_sample(CsvTable& row, const SelectedSample& sample) {
+  static void write_sample(CsvTable& row, const query::SelectedSample& sample) {
     row.number(sample.time_ns).known(sample.pid, kUnknownId).known(sample.tid, kUnknownId);
     row.known(sample.cpu, kUnknownId).number(sample.event).number(sample.weight);
     row.text(origin_text(sample.origin)).number(sample.flags);
   }
 
   // Of a file which keeps counts only.
-  static void write_count(CsvTable& row, const SelectedSample& sample) {
+  static void write_count(CsvTable& row, const query::SelectedSample& sample) {
     row.known(sample.pid, kUnknownId).number(sample.event).number(sample.count);
     row.number(sample.weight).text(origin_text(sample.origin));
   }
@@ -300,13 +303,13 @@ class CsvEncoder {
       row.number(i).known(module.pid, kKernelPid).hex(module.base).hex(last_address(module));
       row.hex(module.size).hex(module.file_offset).known(module.start_ns, kUnknownTime);
       row.known(module.end_ns, kUnknownTime).text(module.path);
-      row.text(build_id_text(module)).text(module.debug_name).end_row();
+      row.text(query::build_id_text(module)).text(module.debug_name).end_row();
     }
     return (*table)->finish();
   }
 
   static std::uint64_t last_address(const Module& module) {
-    return module.size == 0 ? module.base : saturating_sum(module.base, module.size - 1);
+    return module.size == 0 ? module.base : query::saturating_sum(module.base, module.size - 1);
   }
 
   Status write_processes() {
@@ -376,9 +379,9 @@ class CsvEncoder {
   ExportJob& job_;
   std::string directory_;
   std::vector<std::unique_ptr<CsvTable>> tables_;
-  LocationTable locations_;
-  StackTree tree_;
-  StackResolver resolver_;
+  query::LocationTable locations_;
+  query::StackTree tree_;
+  query::StackResolver resolver_;
   std::vector<End> ends_;                      // by callstack, then context
   std::vector<std::size_t> first_end_;         // by callstack
   std::vector<std::uint32_t> number_of_node_;  // as the tables have it

@@ -9,11 +9,11 @@
 
 #include <limits>
 
-#include "export/job/export_job.h"
 #include "export/formats/firefox_tables.h"
-#include "export/output/json_output.h"
+#include "export/job/export_job.h"
 #include "export/lanes/lane_samples.h"
 #include "export/lanes/lane_timeline.h"
+#include "export/output/json_output.h"
 #include "query/selection/saturating.h"
 
 namespace stackpack::exporting {
@@ -32,8 +32,9 @@ class FirefoxEncoder {
         out_(out),
         stream_(out),
         json_(stream_),
-        locations_(job.selection,
-                   {.identity = ImageIdentity::kFile, .style = job.named_style(), .unfold = true}),
+        locations_(
+            job.selection,
+            {.identity = query::ImageIdentity::kFile, .style = job.named_style(), .unfold = true}),
         resolver_(job.selection, locations_, tree_),
         lanes_(job.selection, resolver_,
                static_cast<std::size_t>(job.options.memory_limit / LaneSamples::kBytesPerSample)) {}
@@ -75,7 +76,7 @@ class FirefoxEncoder {
       return timeline.error();
     }
     interval_ns_ = std::min(interval_ns_, timeline->interval_ns());
-    const Track& track = job_.selection.tracks()[lane.track];
+    const query::Track& track = job_.selection.tracks()[lane.track];
     std::string name(job_.selection.thread_name(track));
     if (lane.event != shown_event()) {
       name += " [" + job_.selection.choice().name_of(lane.event) + "]";
@@ -99,7 +100,7 @@ class FirefoxEncoder {
     return status ? out_.status() : status;
   }
 
-  void write_life(const Track& track) {
+  void write_life(const query::Track& track) {
     const auto start = [this](std::string_view key, std::uint64_t time_ns) {
       const bool known = time_ns != kUnknownTime && time_ns > job_.selection.time_range().first_ns;
       write_member(json_, key, known ? milliseconds(time_ns) : 0);
@@ -112,8 +113,9 @@ class FirefoxEncoder {
       }
     };
     const Process process =
-        track.process == kNoRow ? Process{} : job_.view().processes[track.process];
-    const Thread thread = track.thread == kNoRow ? Thread{} : job_.view().threads[track.thread];
+        track.process == query::kNoRow ? Process{} : job_.view().processes[track.process];
+    const Thread thread =
+        track.thread == query::kNoRow ? Thread{} : job_.view().threads[track.thread];
     start("processStartupTime", process.start_ns);
     end("processShutdownTime", process.end_ns);
     start("registerTime", thread.start_ns);
@@ -143,9 +145,9 @@ class FirefoxEncoder {
     json_.StartArray();
     Status status = replay([this](const LaneSample& sample) {
       job_.report.samples += sample.count;
-      job_.report.weight = saturating_sum(job_.report.weight, sample.value);
+      job_.report.weight = query::saturating_sum(job_.report.weight, sample.value);
       distinct_.add(sample.node);
-      if (sample.node == StackTree::kRoot) {
+      if (sample.node == query::StackTree::kRoot) {
         json_.Null();
       } else {
         json_.Uint(sample.node - 1);
@@ -193,7 +195,7 @@ class FirefoxEncoder {
     write_key(json_, "meta");
     json_.StartObject();
     write_member(json_, "interval", static_cast<double>(interval_ns_) / kNsPerMs);
-    const TimeRange range = job_.selection.time_range();
+    const query::TimeRange range = job_.selection.time_range();
     write_member(
         json_, "startTime",
         static_cast<double>(job_.selection.wall_ns(range.first_ns).value_or(0)) / kNsPerMs);
@@ -242,9 +244,9 @@ class FirefoxEncoder {
   ExportOutput& out_;
   JsonStream stream_;
   JsonWriter json_;
-  LocationTable locations_;
-  StackTree tree_;
-  StackResolver resolver_;
+  query::LocationTable locations_;
+  query::StackTree tree_;
+  query::StackResolver resolver_;
   LaneSamples lanes_;
   DistinctCounter distinct_;
   std::uint64_t interval_ns_ = std::numeric_limits<std::uint64_t>::max();

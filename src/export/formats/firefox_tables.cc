@@ -43,7 +43,7 @@ unsigned category_of_mode(FrameMode mode) {
 
 }  // namespace
 
-FirefoxTables::FirefoxTables(const LocationTable& locations, const StackTree& tree,
+FirefoxTables::FirefoxTables(const query::LocationTable& locations, const query::StackTree& tree,
                              JsonWriter& json)
     : locations_(locations), tree_(tree), json_(json) {
   number_libraries();
@@ -67,10 +67,10 @@ void FirefoxTables::write() {
 
 // Only libraries with a frame are listed.
 void FirefoxTables::number_libraries() {
-  library_of_image_.assign(locations_.image_count(), kNoImage);
+  library_of_image_.assign(locations_.image_count(), query::kNoImage);
   for (std::uint32_t i = 0; i < locations_.size(); ++i) {
     const std::uint32_t image = locations_.location(i).image;
-    if (image != kNoImage && library_of_image_[image] == kNoImage) {
+    if (image != query::kNoImage && library_of_image_[image] == query::kNoImage) {
       library_of_image_[image] = static_cast<std::uint32_t>(libraries_.size());
       libraries_.push_back(image);
     }
@@ -79,28 +79,29 @@ void FirefoxTables::number_libraries() {
 
 std::uint32_t FirefoxTables::library_of(std::uint32_t location) const {
   const std::uint32_t image = locations_.location(location).image;
-  return image == kNoImage ? kNoImage : library_of_image_[image];
+  return image == query::kNoImage ? query::kNoImage : library_of_image_[image];
 }
 
 // A reader's addresses have 32 bits: one beyond them is in the name of the function alone.
 bool FirefoxTables::has_place(std::uint32_t location) const {
-  return library_of(location) != kNoImage &&
+  return library_of(location) != query::kNoImage &&
          locations_.location(location).address <= std::numeric_limits<std::uint32_t>::max();
 }
 
 std::uint32_t FirefoxTables::line_of(std::uint32_t location) const {
   const std::uint32_t code = locations_.location(location).code;
-  return code == kNoCode ? 0 : locations_.places()[code].line;
+  return code == query::kNoCode ? 0 : locations_.places()[code].line;
 }
 
 // The function that a location is in; null without a name.
-const FunctionName* FirefoxTables::function_at(std::uint32_t location) const {
+const query::FunctionName* FirefoxTables::function_at(std::uint32_t location) const {
   const std::uint32_t code = locations_.location(location).code;
-  return code == kNoCode ? nullptr : &locations_.functions()[locations_.places()[code].function];
+  return code == query::kNoCode ? nullptr
+                                : &locations_.functions()[locations_.places()[code].function];
 }
 
 unsigned FirefoxTables::category_of(std::uint32_t location) const {
-  const FunctionName* const function = function_at(location);
+  const query::FunctionName* const function = function_at(location);
   const unsigned category = category_of_mode(locations_.location(location).mode);
   return function != nullptr && function->made_at_run_time && category != kKernel ? kManaged
                                                                                   : category;
@@ -116,7 +117,7 @@ unsigned FirefoxTables::frame_flags(std::uint32_t location) const {
 
 unsigned FirefoxTables::function_flags(const FunctionRow& row) {
   unsigned flags = 0;
-  flags |= row.library != kNoImage ? kFunctionHasResource : 0U;
+  flags |= row.library != query::kNoImage ? kFunctionHasResource : 0U;
   flags |= row.source != 0 ? kFunctionHasSource : 0U;
   flags |= row.start_line != 0 ? kFunctionHasLine : 0U;
   return flags;
@@ -131,7 +132,7 @@ void FirefoxTables::number_functions() {
     const std::uint32_t code = locations_.location(row).code;
     const auto next = static_cast<std::uint32_t>(functions_.size());
     std::uint32_t number = next;
-    if (code != kNoCode) {
+    if (code != query::kNoCode) {
       number = known.try_emplace({locations_.places()[code].function, library_of(row)}, next)
                    .first->second;
     }
@@ -139,7 +140,7 @@ void FirefoxTables::number_functions() {
     if (number != next) {
       continue;
     }
-    const FunctionName* const function = function_at(row);
+    const query::FunctionName* const function = function_at(row);
     text.clear();
     locations_.append_address(row, text);  // the viewer puts the library in front
     const std::uint32_t file = function == nullptr ? 0 : function->file;
@@ -151,7 +152,7 @@ void FirefoxTables::number_functions() {
 
 bool FirefoxTables::all_named() const {
   for (std::uint32_t row = 0; row < locations_.size(); ++row) {
-    if (locations_.location(row).code == kNoCode && library_of(row) != kNoImage) {
+    if (locations_.location(row).code == query::kNoCode && library_of(row) != query::kNoImage) {
       return false;
     }
   }
@@ -163,7 +164,7 @@ void FirefoxTables::write_libraries() {
   json_.StartArray();
   for (const std::uint32_t image : libraries_) {
     const Module& module = locations_.module_of_image(image);
-    const std::string_view name = file_name_of(module);
+    const std::string_view name = query::file_name_of(module);
     const std::string_view debug_name =
         module.debug_name.empty() ? name : std::string_view(module.debug_name);
     json_.StartObject();
@@ -172,9 +173,9 @@ void FirefoxTables::write_libraries() {
     write_member(json_, "path", module.path);
     write_member(json_, "debugName", debug_name);
     write_member(json_, "debugPath", module.debug_name.empty() ? module.path : module.debug_name);
-    write_member(json_, "breakpadId", breakpad_id(module));
+    write_member(json_, "breakpadId", query::breakpad_id(module));
     if (module.build_id_kind == BuildIdKind::kGnu) {
-      write_member(json_, "codeId", hex_of(module.build_id));
+      write_member(json_, "codeId", query::hex_of(module.build_id));
     } else {
       write_null_member(json_, "codeId");
     }
@@ -220,7 +221,7 @@ void FirefoxTables::write_stack_table() {
   column("frame", rows, [this](std::uint32_t row) { json_.Uint(tree_.location(row + 1)); });
   column("prefixOffset", rows, [this](std::uint32_t row) {
     const std::uint32_t parent = tree_.parent(row + 1);
-    json_.Uint(parent == StackTree::kRoot ? 0 : row + 1 - parent);
+    json_.Uint(parent == query::StackTree::kRoot ? 0 : row + 1 - parent);
   });
   write_member(json_, "length", rows);
   json_.EndObject();
@@ -256,7 +257,7 @@ void FirefoxTables::write_function_table() {
   column("name", rows, [this](std::uint32_t row) { json_.Uint(functions_[row].name); });
   column("resource", rows, [this](std::uint32_t row) {
     const std::uint32_t library = functions_[row].library;
-    json_.Uint(library == kNoImage ? 0 : library);
+    json_.Uint(library == query::kNoImage ? 0 : library);
   });
   column("source", rows, [this](std::uint32_t row) {
     const std::uint32_t source = functions_[row].source;
@@ -291,7 +292,7 @@ void FirefoxTables::write_resource_table() {
   write_key(json_, "resourceTable");
   json_.StartObject();
   column("name", rows, [this](std::uint32_t row) {
-    json_.Uint(strings_.intern(file_name_of(locations_.module_of_image(libraries_[row]))));
+    json_.Uint(strings_.intern(query::file_name_of(locations_.module_of_image(libraries_[row]))));
   });
   nulls("host", rows);
   column("type", rows, [this](std::uint32_t) { json_.Int(kResourceOfLibrary); });

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "core/string_table.h"
+#include "export/output/json_output.h"
 #include "query/naming/location_table.h"
 #include "query/naming/stack_tree.h"
-#include "export/output/json_output.h"
 
 namespace stackpack::exporting {
 
@@ -23,7 +23,8 @@ class FirefoxTables {
 
   /// Numbers libraries and functions of all locations that are there: call it after the last one.
   /// The arguments must outlive the tables.
-  FirefoxTables(const LocationTable& locations, const StackTree& tree, JsonWriter& json);
+  FirefoxTables(const query::LocationTable& locations, const query::StackTree& tree,
+                JsonWriter& json);
 
   /// The members `libs` and `shared`.
   void write();
@@ -34,7 +35,7 @@ class FirefoxTables {
  private:
   struct FunctionRow {
     std::uint32_t name = 0;
-    std::uint32_t library = kNoImage;
+    std::uint32_t library = query::kNoImage;
     std::uint32_t source = 0;  // plus one; 0: not known
     std::uint32_t start_line = 0;
   };
@@ -52,7 +53,7 @@ class FirefoxTables {
   [[nodiscard]] std::uint32_t library_of(std::uint32_t location) const;
   [[nodiscard]] bool has_place(std::uint32_t location) const;
   [[nodiscard]] std::uint32_t line_of(std::uint32_t location) const;
-  [[nodiscard]] const FunctionName* function_at(std::uint32_t location) const;
+  [[nodiscard]] const query::FunctionName* function_at(std::uint32_t location) const;
   [[nodiscard]] unsigned category_of(std::uint32_t location) const;
   [[nodiscard]] unsigned frame_flags(std::uint32_t location) const;
   [[nodiscard]] static unsigned function_flags(const FunctionRow& row);
@@ -64,8 +65,8 @@ class FirefoxTables {
   void nulls(std::string_view key, std::uint64_t rows);
   void write_empty_table(std::string_view key, std::initializer_list<std::string_view> columns);
 
-  const LocationTable& locations_;
-  const StackTree& tree_;
+  const query::LocationTable& locations_;
+  const query::StackTree& tree_;
   JsonWriter& json_;
   core::StringTable strings_;
   core::StringTable sources_;

@@ -26,7 +26,7 @@ class FoldedEncoder {
  public:
   explicit FoldedEncoder(ExportJob& job)
       : job_(job),
-        locations_(job.selection, {.identity = ImageIdentity::kFile,
+        locations_(job.selection, {.identity = query::ImageIdentity::kFile,
                                    .style = job.options.frames,
                                    .by_text = true,
                                    .annotate_kernel = job.options.folded.annotate_kernel,
@@ -36,15 +36,16 @@ class FoldedEncoder {
         no_callstack_(locations_.intern_text(kNoCallstack)) {}
 
   Status add_up() {
-    SampleGrouper grouper(job_.selection,
-                          {.event = true,
-                           .context = job_.options.frames != FrameStyle::kAddress,
-                           .track = job_.options.folded.root != FoldedRoot::kNone,
-                           .weight = job_.selection.choice().any_weighted()},
-                          job_.group_limit());
+    query::SampleGrouper grouper(job_.selection,
+                                 {.event = true,
+                                  .context = job_.options.frames != FrameStyle::kAddress,
+                                  .track = job_.options.folded.root != FoldedRoot::kNone,
+                                  .weight = job_.selection.choice().any_weighted()},
+                                 job_.group_limit());
     return for_each_resolved(
-        grouper, resolver_, kResolvedBlock, [this](const GroupKey& key) { return root_of(key); },
-        [this](std::span<const Group> groups, std::span<const std::uint32_t> nodes) {
+        grouper, resolver_, kResolvedBlock,
+        [this](const query::GroupKey& key) { return root_of(key); },
+        [this](std::span<const query::Group> groups, std::span<const std::uint32_t> nodes) {
           return add(groups, nodes);
         });
   }
@@ -72,17 +73,17 @@ class FoldedEncoder {
 
  private:
   // The node of the process, or of the thread below it.
-  Result<std::uint32_t> root_of(const GroupKey& key) {
+  Result<std::uint32_t> root_of(const query::GroupKey& key) {
     if (job_.options.folded.root == FoldedRoot::kNone) {
-      return StackTree::kRoot;
+      return query::StackTree::kRoot;
     }
     const auto known = roots_.find(key.track);
     if (known != roots_.end()) {
       return known->second;
     }
-    const Track& track = job_.selection.tracks()[key.track];
+    const query::Track& track = job_.selection.tracks()[key.track];
     Result<std::uint32_t> node =
-        tree_.child(StackTree::kRoot,
+        tree_.child(query::StackTree::kRoot,
                     locations_.intern_text(named(job_.selection.process_name(track), track.pid)));
     if (node && job_.options.folded.root == FoldedRoot::kThread) {
       node = tree_.child(
@@ -94,7 +95,7 @@ class FoldedEncoder {
     return node;
   }
 
-  Status add(std::span<const Group> groups, std::span<const std::uint32_t> nodes) {
+  Status add(std::span<const query::Group> groups, std::span<const std::uint32_t> nodes) {
     for (std::size_t i = 0; i < groups.size(); ++i) {
       std::uint32_t node = nodes[i];
       if (groups[i].key.stack == kNoStack) {
@@ -108,17 +109,17 @@ class FoldedEncoder {
         totals_.resize(tree_.node_count());
       }
       const std::uint64_t value = job_.selection.value_of_group(groups[i]);
-      totals_[node] = saturating_sum(totals_[node], value);
+      totals_[node] = query::saturating_sum(totals_[node], value);
       job_.report.samples += groups[i].count;
-      job_.report.weight = saturating_sum(job_.report.weight, value);
+      job_.report.weight = query::saturating_sum(job_.report.weight, value);
     }
     return {};
   }
 
   ExportJob& job_;
-  LocationTable locations_;
-  StackTree tree_;
-  StackResolver resolver_;
+  query::LocationTable locations_;
+  query::StackTree tree_;
+  query::StackResolver resolver_;
   std::uint32_t no_callstack_;
   std::map<std::uint32_t, std::uint32_t> roots_;  // track to node
   std::vector<std::uint64_t> totals_;             // by node

@@ -14,8 +14,9 @@ std::int32_t index(std::uint64_t value) {
 
 }  // namespace
 
-OtlpDictionary::OtlpDictionary(const SampleSelection& selection, const LocationTable& locations,
-                               const StackTree& tree, bool stack_tree)
+OtlpDictionary::OtlpDictionary(const query::SampleSelection& selection,
+                               const query::LocationTable& locations, const query::StackTree& tree,
+                               bool stack_tree)
     : selection_(selection),
       locations_(locations),
       tree_(tree),
@@ -49,7 +50,7 @@ std::uint32_t OtlpDictionary::number_attribute(std::string_view key, std::uint64
 const std::vector<std::uint32_t>& OtlpDictionary::attributes_of(std::uint32_t number) {
   const auto [found, fresh] = attributes_of_track_.try_emplace(number);
   if (fresh) {
-    const Track& track = selection_.tracks()[number];
+    const query::Track& track = selection_.tracks()[number];
     std::vector<std::uint32_t>& attributes = found->second;
     if (track.pid != kUnknownId) {
       attributes.push_back(number_attribute("process.pid", track.pid));
@@ -68,7 +69,7 @@ const std::vector<std::uint32_t>& OtlpDictionary::attributes_of(std::uint32_t nu
 }
 
 std::uint32_t OtlpDictionary::stack(std::uint32_t node) {
-  if (node == StackTree::kRoot) {
+  if (node == query::StackTree::kRoot) {
     return 0;
   }
   if (index_of_node_.size() <= node) {
@@ -88,7 +89,7 @@ void OtlpDictionary::write_mappings(SpilledMessage& out) {
   std::uint32_t count = 0;
   for (std::uint32_t i = 0; i < locations_.size(); ++i) {
     const std::uint32_t image = locations_.location(i).image;
-    if (image == kNoImage || mapping_of_image_[image] != 0) {
+    if (image == query::kNoImage || mapping_of_image_[image] != 0) {
       continue;
     }
     mapping_of_image_[image] = ++count;
@@ -103,7 +104,7 @@ void OtlpDictionary::write_mappings(SpilledMessage& out) {
         const bool gnu = module.build_id_kind == BuildIdKind::kGnu;
         const std::int32_t id =
             index(text_attribute(gnu ? "process.executable.build_id.gnu" : "stackpack.build_id.pdb",
-                                 build_id_text(module)));
+                                 query::build_id_text(module)));
         mapping.add_packed_int32(otlp::mapping::kAttributeIndices, &id, &id + 1);
       }
     }
@@ -111,8 +112,8 @@ void OtlpDictionary::write_mappings(SpilledMessage& out) {
   }
 }
 
-std::string_view OtlpDictionary::frame_type_of(const Location& place) const {
-  if (place.code != kNoCode) {
+std::string_view OtlpDictionary::frame_type_of(const query::Location& place) const {
+  if (place.code != query::kNoCode) {
     const FunctionSource source =
         locations_.functions()[locations_.places()[place.code].function].source;
     if (source == FunctionSource::kClr) {
@@ -130,7 +131,7 @@ void OtlpDictionary::write_locations(SpilledMessage& out) {
   protozero::pbf_writer top(out.buffer());
   top.add_message(otlp::dictionary::kLocationTable, std::string());
   for (std::uint32_t i = 0; i < locations_.size(); ++i) {
-    const Location& place = locations_.location(i);
+    const query::Location& place = locations_.location(i);
     {
       protozero::pbf_writer location(top, otlp::dictionary::kLocationTable);
       const auto write_line = [&location](std::uint64_t function, std::uint32_t number) {
@@ -141,7 +142,7 @@ void OtlpDictionary::write_locations(SpilledMessage& out) {
         }
       };
       if (place.has_address) {
-        if (place.image != kNoImage) {
+        if (place.image != query::kNoImage) {
           location.add_int32(otlp::location::kMappingIndex, index(mapping_of_image_[place.image]));
         }
         location.add_uint64(otlp::location::kAddress, place.address);
@@ -149,7 +150,8 @@ void OtlpDictionary::write_locations(SpilledMessage& out) {
         location.add_packed_int32(otlp::location::kAttributeIndices, &type, &type + 1);
       }
       // Inlined functions come before the one that has the code.
-      for (std::uint32_t at = place.code; at != kNoCode; at = locations_.places()[at].outer) {
+      for (std::uint32_t at = place.code; at != query::kNoCode;
+           at = locations_.places()[at].outer) {
         write_line(std::uint64_t{locations_.places()[at].function} + 1,
                    locations_.places()[at].line);
       }
@@ -161,7 +163,7 @@ void OtlpDictionary::write_locations(SpilledMessage& out) {
 void OtlpDictionary::write_functions(SpilledMessage& out) {
   protozero::pbf_writer top(out.buffer());
   top.add_message(otlp::dictionary::kFunctionTable, std::string());
-  for (const FunctionName& known : locations_.functions()) {
+  for (const query::FunctionName& known : locations_.functions()) {
     {
       protozero::pbf_writer function(top, otlp::dictionary::kFunctionTable);
       function.add_int32(otlp::function::kName, index(string(locations_.text(known.name))));

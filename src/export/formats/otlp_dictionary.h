@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "core/string_table.h"
-#include "query/naming/location_table.h"
-#include "query/naming/stack_tree.h"
 #include "export/output/export_output.h"
 #include "export/output/spilled_message.h"
+#include "query/naming/location_table.h"
+#include "query/naming/stack_tree.h"
 #include "query/selection/sample_selection.h"
 
 namespace stackpack::exporting {
@@ -20,8 +20,8 @@ namespace stackpack::exporting {
 /// means «none».
 class OtlpDictionary {
  public:
-  OtlpDictionary(const SampleSelection& selection, const LocationTable& locations,
-                 const StackTree& tree, bool stack_tree);
+  OtlpDictionary(const query::SampleSelection& selection, const query::LocationTable& locations,
+                 const query::StackTree& tree, bool stack_tree);
 
   std::uint32_t string(std::string_view text) { return strings_.intern(text); }
   std::uint32_t text_attribute(std::string_view key, std::string_view value);
@@ -49,15 +49,15 @@ class OtlpDictionary {
   void write_mappings(SpilledMessage& out);
   void write_locations(SpilledMessage& out);
   void write_functions(SpilledMessage& out);
-  [[nodiscard]] std::string_view frame_type_of(const Location& place) const;
+  [[nodiscard]] std::string_view frame_type_of(const query::Location& place) const;
   void write_stacks(SpilledMessage& out);
   void write_tree(SpilledMessage& out);
   void write_attributes(SpilledMessage& out);
   void write_strings(SpilledMessage& out);
 
-  const SampleSelection& selection_;
-  const LocationTable& locations_;
-  const StackTree& tree_;
+  const query::SampleSelection& selection_;
+  const query::LocationTable& locations_;
+  const query::StackTree& tree_;
   bool stack_tree_;
   core::StringTable strings_;
   core::StringTable attribute_identities_;

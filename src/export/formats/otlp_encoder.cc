@@ -12,9 +12,9 @@
 #include <numeric>
 #include <tuple>
 
-#include "export/job/export_job.h"
 #include "export/formats/otlp_dictionary.h"
 #include "export/formats/otlp_fields.h"
+#include "export/job/export_job.h"
 #include "export/output/spilled_message.h"
 #include "query/selection/saturating.h"
 #include <protozero/pbf_writer.hpp>
@@ -30,7 +30,7 @@ class OtlpEncoder {
       : job_(job),
         out_(out),
         locations_(job.selection,
-                   {.identity = ImageIdentity::kMapping, .style = job.named_style()}),
+                   {.identity = query::ImageIdentity::kMapping, .style = job.named_style()}),
         resolver_(job.selection, locations_, tree_),
         dictionary_(job.selection, locations_, tree_, job.options.otlp.stack_tree),
         samples_(job.scratch_directory),
@@ -45,8 +45,8 @@ class OtlpEncoder {
   Status write() {
     const Status status = for_each_resolved(
         grouper_, resolver_, grouper_.limit(),  // whole passes: find() speaks of them
-        [](const GroupKey&) -> Result<std::uint32_t> { return StackTree::kRoot; },
-        [this](std::span<const Group> groups, std::span<const std::uint32_t> nodes) {
+        [](const query::GroupKey&) -> Result<std::uint32_t> { return query::StackTree::kRoot; },
+        [this](std::span<const query::Group> groups, std::span<const std::uint32_t> nodes) {
           return write_block(groups, nodes);
         });
     if (!status) {
@@ -72,7 +72,7 @@ class OtlpEncoder {
     std::uint64_t end = 0;
   };
 
-  void merge(std::span<const Group> groups, std::span<const std::uint32_t> nodes) {
+  void merge(std::span<const query::Group> groups, std::span<const std::uint32_t> nodes) {
     std::vector<std::uint32_t> order(groups.size());
     std::iota(order.begin(), order.end(), 0U);
     const auto place = [&](std::uint32_t i) {
@@ -83,17 +83,17 @@ class OtlpEncoder {
     entries_.clear();
     entry_of_group_.assign(groups.size(), 0);
     for (std::size_t i = 0; i < order.size(); ++i) {
-      const Group& group = groups[order[i]];
+      const query::Group& group = groups[order[i]];
       if (i == 0 || place(order[i - 1]) != place(order[i])) {
         entries_.push_back({group.key.event, nodes[order[i]], group.key.track, 0, 0});
       }
       entries_.back().count += group.count;
-      entries_.back().weight = saturating_sum(entries_.back().weight, group.weight);
+      entries_.back().weight = query::saturating_sum(entries_.back().weight, group.weight);
       entry_of_group_[order[i]] = static_cast<std::uint32_t>(entries_.size() - 1);
     }
   }
 
-  Status write_block(std::span<const Group> groups, std::span<const std::uint32_t> nodes) {
+  Status write_block(std::span<const query::Group> groups, std::span<const std::uint32_t> nodes) {
     merge(groups, nodes);
     for (std::size_t begin = 0; begin < entries_.size();) {
       std::size_t end = begin;
@@ -132,7 +132,7 @@ class OtlpEncoder {
     }
     job_.report.samples += entry.count;
     job_.report.weight =
-        saturating_sum(job_.report.weight, is_weighted(entry) ? entry.weight : entry.count);
+        query::saturating_sum(job_.report.weight, is_weighted(entry) ? entry.weight : entry.count);
   }
   [[nodiscard]] bool is_weighted(const Entry& entry) const {
     return job_.selection.choice().weighted(entry.event);
@@ -176,7 +176,7 @@ class OtlpEncoder {
     times_.assign(next.back(), 0);
     weights_.assign(any_weighted ? next.back() : 0, 0);
     const Status status =
-        for_each_sample_in(begin, end, [&](std::size_t entry, const SelectedSample& sample) {
+        for_each_sample_in(begin, end, [&](std::size_t entry, const query::SelectedSample& sample) {
           const std::size_t at = next[entry - begin]++;
           times_[at] = unix_ns(sample.time_ns);
           if (any_weighted) {
@@ -206,8 +206,8 @@ class OtlpEncoder {
   // Shows the samples of entries [begin, end) of the block, in time order.
   template <typename Visit>
   Status for_each_sample_in(std::size_t begin, std::size_t end, Visit visit) {
-    return job_.selection.for_each([&](std::span<const SelectedSample> block) {
-      for (const SelectedSample& sample : block) {
+    return job_.selection.for_each([&](std::span<const query::SelectedSample> block) {
+      for (const query::SelectedSample& sample : block) {
         if (const auto group = grouper_.find(sample)) {
           const std::size_t entry = entry_of_group_[*group];
           if (entry >= begin && entry < end) {
@@ -230,8 +230,8 @@ class OtlpEncoder {
     const bool weighted = is_weighted(entries_[entry]);
     std::uint64_t value_bytes = 0;
     if (weighted) {
-      const Status status =
-          for_each_sample_in(entry, entry + 1, [&](std::size_t, const SelectedSample& sample) {
+      const Status status = for_each_sample_in(
+          entry, entry + 1, [&](std::size_t, const query::SelectedSample& sample) {
             value_bytes += static_cast<std::uint64_t>(protozero::length_of_varint(sample.weight));
           });
       if (!status) {
@@ -249,8 +249,8 @@ class OtlpEncoder {
     samples_.buffer() += head;
     if (weighted) {
       samples_.buffer() += values_head;
-      const Status status =
-          for_each_sample_in(entry, entry + 1, [&](std::size_t, const SelectedSample& sample) {
+      const Status status = for_each_sample_in(
+          entry, entry + 1, [&](std::size_t, const query::SelectedSample& sample) {
             protozero::add_varint_to_buffer(&samples_.buffer(), sample.weight);
             samples_.flush_if_full();
           });
@@ -259,13 +259,14 @@ class OtlpEncoder {
       }
     }
     samples_.buffer() += times_head;
-    return for_each_sample_in(entry, entry + 1, [&](std::size_t, const SelectedSample& sample) {
-      std::uint64_t time = unix_ns(sample.time_ns);
-      for (std::size_t i = 0; i < sizeof time; ++i, time >>= 8) {
-        samples_.buffer() += static_cast<char>(time & 0xFF);
-      }
-      samples_.flush_if_full();
-    });
+    return for_each_sample_in(entry, entry + 1,
+                              [&](std::size_t, const query::SelectedSample& sample) {
+                                std::uint64_t time = unix_ns(sample.time_ns);
+                                for (std::size_t i = 0; i < sizeof time; ++i, time >>= 8) {
+                                  samples_.buffer() += static_cast<char>(time & 0xFF);
+                                }
+                                samples_.flush_if_full();
+                              });
   }
 
   void write_value_type(protozero::pbf_writer& profile, std::uint32_t field, std::string_view type,
@@ -281,7 +282,7 @@ class OtlpEncoder {
   std::string profile_head(const ProfilePart& part) {
     std::string head;
     protozero::pbf_writer profile(head);
-    const EventChoice& choice = job_.selection.choice();
+    const query::EventChoice& choice = job_.selection.choice();
     const std::string& event = choice.name_of(part.event);
     const std::string_view unit = choice.weight_unit(part.event) == "ns" ? "nanoseconds" : "1";
     if (choice.weighted(part.event)) {
@@ -291,7 +292,7 @@ class OtlpEncoder {
     }
     write_value_type(profile, otlp::profile::kPeriodType, event, unit);
     if (job_.view().has_samples) {
-      const TimeRange range = job_.selection.time_range();
+      const query::TimeRange range = job_.selection.time_range();
       profile.add_fixed64(otlp::profile::kTimeUnixNano, unix_ns(range.first_ns));
       // The last sample lies within the profile, whose end does not belong to it.
       profile.add_uint64(otlp::profile::kDurationNano, range.last_ns - range.first_ns + 1);
@@ -358,13 +359,13 @@ class OtlpEncoder {
 
   ExportJob& job_;
   ExportOutput& out_;
-  LocationTable locations_;
-  StackTree tree_;
-  StackResolver resolver_;
+  query::LocationTable locations_;
+  query::StackTree tree_;
+  query::StackResolver resolver_;
   OtlpDictionary dictionary_;
   SpilledMessage samples_;
   SpilledMessage tables_;
-  SampleGrouper grouper_;
+  query::SampleGrouper grouper_;
   std::size_t time_limit_;
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> entry_of_group_;

@@ -13,8 +13,8 @@
 #include <tuple>
 
 #include "core/string_table.h"
-#include "export/job/export_job.h"
 #include "export/formats/pprof_fields.h"
+#include "export/job/export_job.h"
 #include "query/naming/build_id_text.h"
 #include "query/selection/saturating.h"
 #include <protozero/pbf_writer.hpp>
@@ -33,8 +33,8 @@ std::int64_t clamp_signed(std::uint64_t value) {
 
 // An imported profile has its units; clocks have nanoseconds; the others count events.
 std::string_view unit_of(const ExportJob& job, std::uint32_t event) {
-  const CaptureView& view = job.view();
-  const std::string_view unit = view.fact(std::string(kUnitKey) + view.events[event].name);
+  const query::CaptureView& view = job.view();
+  const std::string_view unit = view.fact(std::string(query::kUnitKey) + view.events[event].name);
   if (!unit.empty()) {
     return unit;
   }
@@ -47,7 +47,7 @@ class PprofEncoder {
       : job_(job),
         out_(out),
         locations_(job.selection,
-                   {.identity = ImageIdentity::kMapping, .style = job.named_style()}),
+                   {.identity = query::ImageIdentity::kMapping, .style = job.named_style()}),
         resolver_(job.selection, locations_, tree_) {
     strings_.intern("");
     key_pid_ = string("pid");
@@ -59,12 +59,12 @@ class PprofEncoder {
 
   Status write() {
     write_sample_types();
-    SampleGrouper grouper(job_.selection, {.event = true, .context = true, .track = true},
-                          job_.group_limit());
+    query::SampleGrouper grouper(job_.selection, {.event = true, .context = true, .track = true},
+                                 job_.group_limit());
     const Status status = for_each_resolved(
         grouper, resolver_, kResolvedBlock,
-        [](const GroupKey&) -> Result<std::uint32_t> { return StackTree::kRoot; },
-        [this](std::span<const Group> groups, std::span<const std::uint32_t> nodes) {
+        [](const query::GroupKey&) -> Result<std::uint32_t> { return query::StackTree::kRoot; },
+        [this](std::span<const query::Group> groups, std::span<const std::uint32_t> nodes) {
           write_samples(groups, nodes);
           return out_.status();
         });
@@ -117,7 +117,7 @@ class PprofEncoder {
 
   // Events that count the same are one column.
   [[nodiscard]] bool is_column(std::uint32_t event) const {
-    const EventChoice& choice = job_.selection.choice();
+    const query::EventChoice& choice = job_.selection.choice();
     return job_.view().events[event].has_weight && choice.wants(event) &&
            choice.joined(event) == event;
   }
@@ -146,7 +146,7 @@ class PprofEncoder {
 
   // Without a word pprof takes the last column, which may be an event without samples.
   std::string_view default_type() {
-    const EventChoice& choice = job_.selection.choice();
+    const query::EventChoice& choice = job_.selection.choice();
     const std::uint32_t main = choice.main_event();
     if (first_event_column_ == 1 && (!choice.weighted(main) || column_count_ == 1)) {
       return "samples";
@@ -163,7 +163,7 @@ class PprofEncoder {
   }
 
   // Groups that differ in nothing but the mapping context may have become one.
-  void write_samples(std::span<const Group> groups, std::span<const std::uint32_t> nodes) {
+  void write_samples(std::span<const query::Group> groups, std::span<const std::uint32_t> nodes) {
     lines_.clear();
     for (std::uint32_t i = 0; i < groups.size(); ++i) {
       lines_.push_back({groups[i].key.event, nodes[i], groups[i].key.track, i});
@@ -181,13 +181,13 @@ class PprofEncoder {
       std::size_t end = begin;
       for (; end < lines_.size() && place(lines_[end]) == place(lines_[begin]); ++end) {
         count += groups[lines_[end].group].count;
-        weight = saturating_sum(weight, groups[lines_[end].group].weight);
+        weight = query::saturating_sum(weight, groups[lines_[end].group].weight);
       }
       write_sample(lines_[begin], count, weight);
       job_.report.samples += count;
-      job_.report.weight =
-          saturating_sum(job_.report.weight,
-                         job_.selection.choice().weighted(lines_[begin].event) ? weight : count);
+      job_.report.weight = query::saturating_sum(
+          job_.report.weight,
+          job_.selection.choice().weighted(lines_[begin].event) ? weight : count);
       begin = end;
     }
   }
@@ -216,7 +216,7 @@ class PprofEncoder {
   }
 
   void write_labels(protozero::pbf_writer& sample, const Line& line) {
-    const Track& track = job_.selection.tracks()[line.track];
+    const query::Track& track = job_.selection.tracks()[line.track];
     const auto number = [&](std::int64_t key, std::uint32_t value) {
       if (value != kUnknownId) {
         protozero::pbf_writer label(sample, pprof::sample::kLabel);
@@ -240,20 +240,20 @@ class PprofEncoder {
   void write_locations() {
     image_use_.resize(locations_.image_count());
     for (std::uint32_t i = 0; i < locations_.size(); ++i) {
-      const Location& place = locations_.location(i);
+      const query::Location& place = locations_.location(i);
       const std::uint32_t image = place.image;
       {
         protozero::pbf_writer location(top_, pprof::profile::kLocation);
         location.add_uint64(pprof::location::kId, std::uint64_t{i} + 1);
         if (place.has_address) {
-          if (image != kNoImage) {
+          if (image != query::kNoImage) {
             location.add_uint64(pprof::location::kMappingId, std::uint64_t{image} + 1);
           }
           location.add_uint64(pprof::location::kAddress, place.address);
         }
         write_source_lines(location, i);
       }
-      if (image != kNoImage) {
+      if (image != query::kNoImage) {
         note_use(image_use_[image], place.code);
       }
       flush_if_full();
@@ -269,8 +269,8 @@ class PprofEncoder {
         line.add_int64(pprof::line::kLine, line_number);
       }
     };
-    const Location& place = locations_.location(number);
-    for (std::uint32_t at = place.code; at != kNoCode; at = locations_.places()[at].outer) {
+    const query::Location& place = locations_.location(number);
+    for (std::uint32_t at = place.code; at != query::kNoCode; at = locations_.places()[at].outer) {
       write_line(std::uint64_t{locations_.places()[at].function} + 1, locations_.places()[at].line);
     }
   }
@@ -286,18 +286,18 @@ class PprofEncoder {
 
   void note_use(ImageUse& use, std::uint32_t code) {
     use.used = true;
-    use.all_named = use.all_named && code != kNoCode;
-    for (std::uint32_t at = code; at != kNoCode; at = locations_.places()[at].outer) {
-      const SourcePlace& place = locations_.places()[at];
+    use.all_named = use.all_named && code != query::kNoCode;
+    for (std::uint32_t at = code; at != query::kNoCode; at = locations_.places()[at].outer) {
+      const query::SourcePlace& place = locations_.places()[at];
       use.files = use.files || locations_.functions()[place.function].file != 0;
       use.lines = use.lines || place.line != 0;
-      use.inlined = use.inlined || place.outer != kNoCode;
+      use.inlined = use.inlined || place.outer != query::kNoCode;
     }
   }
 
   void write_functions() {
     for (std::size_t i = 0; i < locations_.functions().size(); ++i) {
-      const FunctionName& known = locations_.functions()[i];
+      const query::FunctionName& known = locations_.functions()[i];
       {
         protozero::pbf_writer function(top_, pprof::profile::kFunction);
         function.add_uint64(pprof::function::kId, std::uint64_t{i} + 1);
@@ -327,7 +327,7 @@ class PprofEncoder {
       mapping.add_uint64(pprof::mapping::kMemoryLimit, module.base + module.size);
       mapping.add_uint64(pprof::mapping::kFileOffset, module.file_offset);
       mapping.add_int64(pprof::mapping::kFilename, string(module.path));
-      mapping.add_int64(pprof::mapping::kBuildId, string(build_id_text(module)));
+      mapping.add_int64(pprof::mapping::kBuildId, string(query::build_id_text(module)));
       // pprof leaves a mapping that has functions alone: it could still name the others.
       const auto flag = [&mapping](std::uint32_t field, bool value) {
         if (value) {
@@ -345,7 +345,7 @@ class PprofEncoder {
     if (!job_.view().has_samples) {
       return;
     }
-    const TimeRange range = job_.selection.time_range();
+    const query::TimeRange range = job_.selection.time_range();
     if (const auto wall = job_.selection.wall_ns(range.first_ns)) {
       top_.add_int64(pprof::profile::kTimeNanos, clamp_signed(*wall));
     }
@@ -374,9 +374,9 @@ class PprofEncoder {
 
   ExportJob& job_;
   ExportOutput& out_;
-  LocationTable locations_;
-  StackTree tree_;
-  StackResolver resolver_;
+  query::LocationTable locations_;
+  query::StackTree tree_;
+  query::StackResolver resolver_;
   core::StringTable strings_;
   DistinctCounter distinct_;
   std::int64_t key_pid_ = 0;

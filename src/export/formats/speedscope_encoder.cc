@@ -5,9 +5,9 @@
 #include <map>
 
 #include "export/job/export_job.h"
-#include "export/output/json_output.h"
 #include "export/lanes/lane_samples.h"
 #include "export/lanes/lane_timeline.h"
+#include "export/output/json_output.h"
 #include "query/selection/saturating.h"
 
 namespace stackpack::exporting {
@@ -21,7 +21,7 @@ class SpeedscopeEncoder {
         out_(out),
         stream_(out),
         json_(stream_),
-        locations_(job.selection, {.identity = ImageIdentity::kFile,
+        locations_(job.selection, {.identity = query::ImageIdentity::kFile,
                                    .style = job.options.frames,
                                    .unfold = true,
                                    .by_function = true}),
@@ -66,7 +66,7 @@ class SpeedscopeEncoder {
     for (const Lane& lane : lanes_.lanes()) {
       samples += lane.samples;
     }
-    const TimeRange range = job_.selection.time_range();
+    const query::TimeRange range = job_.selection.time_range();
     return job_.view().has_samples && !job_.selection.aggregated() &&
            (range.first_ns != range.last_ns || (samples == 1 && range.first_ns != 0));
   }
@@ -79,7 +79,7 @@ class SpeedscopeEncoder {
 
   void begin_profile(const Lane& lane, std::string_view unit, std::uint64_t first,
                      std::uint64_t last) {
-    const Track& track = job_.selection.tracks()[lane.track];
+    const query::Track& track = job_.selection.tracks()[lane.track];
     std::string name(job_.selection.thread_name(track));
     if (track.pid != kUnknownId) {
       name += " pid " + std::to_string(track.pid);
@@ -115,7 +115,7 @@ class SpeedscopeEncoder {
 
   void count(const LaneSample& sample) {
     job_.report.samples += sample.count;
-    job_.report.weight = saturating_sum(job_.report.weight, sample.value);
+    job_.report.weight = query::saturating_sum(job_.report.weight, sample.value);
     distinct_.add(sample.node);
   }
 
@@ -132,7 +132,7 @@ class SpeedscopeEncoder {
       if (part.sample != nullptr) {
         count(*part.sample);
       }
-      write_stack(part.sample == nullptr ? StackTree::kRoot : part.sample->node);
+      write_stack(part.sample == nullptr ? query::StackTree::kRoot : part.sample->node);
     });
     json_.EndArray();
     write_key(json_, "weights");
@@ -152,8 +152,8 @@ class SpeedscopeEncoder {
     const Status status = replay([&](const LaneSample& sample) {
       count(sample);
       std::uint64_t& weight = weights[sample.node];
-      weight = saturating_sum(weight, sample.value);
-      total = saturating_sum(total, sample.value);
+      weight = query::saturating_sum(weight, sample.value);
+      total = query::saturating_sum(total, sample.value);
     });
     const std::string& unit = job_.selection.choice().measure_of(lane.event).unit;
     begin_profile(lane,
@@ -200,20 +200,20 @@ class SpeedscopeEncoder {
   void write_source(std::uint32_t number) {
     const std::uint32_t code = locations_.location(number).code;
     const std::uint32_t image = locations_.location(number).image;
-    if (code != kNoCode && function_at(code).file != 0) {
+    if (code != query::kNoCode && function_at(code).file != 0) {
       write_key(json_, "file");
       write_text(json_, locations_.text(function_at(code).file));
       if (function_at(code).start_line != 0) {
         write_key(json_, "line");
         json_.Uint(function_at(code).start_line);
       }
-    } else if (image != kNoImage) {
+    } else if (image != query::kNoImage) {
       write_key(json_, "file");
       write_text(json_, locations_.module_of_image(image).path);
     }
   }
 
-  [[nodiscard]] const FunctionName& function_at(std::uint32_t code) const {
+  [[nodiscard]] const query::FunctionName& function_at(std::uint32_t code) const {
     return locations_.functions()[locations_.places()[code].function];
   }
 
@@ -221,9 +221,9 @@ class SpeedscopeEncoder {
   ExportOutput& out_;
   JsonStream stream_;
   JsonWriter json_;
-  LocationTable locations_;
-  StackTree tree_;
-  StackResolver resolver_;
+  query::LocationTable locations_;
+  query::StackTree tree_;
+  query::StackResolver resolver_;
   LaneSamples lanes_;
   DistinctCounter distinct_;
   bool several_events_ = false;

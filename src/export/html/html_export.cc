@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "export/job/export_job.h"
 #include "export/html/page_content.h"
 #include "export/html/page_facts.h"
 #include "export/html/page_file.h"
@@ -12,6 +11,7 @@
 #include "export/html/page_tree.h"
 #include "export/html/sample_nodes.h"
 #include "export/html/sample_survey.h"
+#include "export/job/export_job.h"
 
 namespace stackpack::exporting {
 
@@ -21,7 +21,7 @@ namespace {
 Result<std::optional<PageTimeline>> timeline_of(ExportJob& job, PageTree& tree,
                                                 const PageContent& content,
                                                 const SampleSurvey& survey) {
-  const TimeRange range = job.selection.time_range();
+  const query::TimeRange range = job.selection.time_range();
   if (!has_times(job.selection) || range.first_ns == range.last_ns) {
     return std::optional<PageTimeline>();
   }

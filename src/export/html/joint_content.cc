@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "export/html/page_functions.h"
-#include "query/selection/saturating.h"
 #include "query/event_traits.h"
+#include "query/selection/saturating.h"
 
 namespace stackpack::exporting {
 
@@ -23,7 +23,7 @@ void add_up(std::vector<NodeValue>& values) {
   std::size_t kept = 0;
   for (const NodeValue& own : values) {
     if (kept != 0 && values[kept - 1].node == own.node) {
-      values[kept - 1].value = saturating_sum(values[kept - 1].value, own.value);
+      values[kept - 1].value = query::saturating_sum(values[kept - 1].value, own.value);
     } else {
       values[kept++] = own;
     }
@@ -53,7 +53,7 @@ std::vector<std::uint32_t> JointContent::add_functions(const PageContent& file) 
       PageFunction& added = functions_.emplace_back(function);
       added.module = function.module == kNoPageModule ? kNoPageModule : modules_.intern(module);
     } else {
-      functions_[number].mode = more_telling(functions_[number].mode, function.mode);
+      functions_[number].mode = query::more_telling(functions_[number].mode, function.mode);
     }
     numbers.push_back(number);
   }
@@ -150,7 +150,7 @@ std::vector<std::size_t> JointContent::events_in_order() const {
         measures_[events_[number].count.value_or(events_[number].weight.value_or(0))];
     std::uint64_t total = 0;
     for (const NodeValue& own : measure.values) {
-      total = saturating_sum(total, own.value);
+      total = query::saturating_sum(total, own.value);
     }
     return std::tuple(query::traits_of(measure.what.name).kind, ~total, number);
   };

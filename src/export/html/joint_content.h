@@ -58,7 +58,7 @@ class JointContent {
   core::StringTable modules_;
   core::StringTable keys_;
   std::vector<PageFunction> functions_;
-  StackTree tree_;  // locations: functions
+  query::StackTree tree_;  // locations: functions
   std::map<std::pair<std::string, std::string>, std::uint32_t> measure_numbers_;
   std::vector<Measure> measures_;
   std::vector<EventMeasures> events_;

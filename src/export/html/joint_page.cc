@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "export/job/export_job.h"
 #include "export/html/joint_content.h"
 #include "export/html/joint_facts.h"
 #include "export/html/joint_threads.h"
@@ -20,6 +19,7 @@
 #include "export/html/page_tree.h"
 #include "export/html/sample_nodes.h"
 #include "export/html/sample_survey.h"
+#include "export/job/export_job.h"
 #include "query/selection/capture_view.h"
 #include "query/selection/saturating.h"
 #include "stackpack/reader.h"
@@ -32,7 +32,7 @@ namespace {
 struct ReadFile {
   std::uint64_t samples = 0;
   bool timed = false;
-  TimeRange range;
+  query::TimeRange range;
   std::optional<std::uint64_t> wall_ns;        // of the first sample
   std::vector<std::uint32_t> thread_of_track;  // rows of its survey
   std::vector<std::uint32_t> row_of_event;     // of the joint content, by row of its event table
@@ -58,7 +58,7 @@ class JointPage {
     }
     std::uint64_t samples = 0;
     for (const ReadFile& file : files_) {
-      samples = saturating_sum(samples, file.samples);
+      samples = query::saturating_sum(samples, file.samples);
     }
     if (samples == 0 && !options_.filter.empty()) {
       return Error{ErrorCode::kUsage, kNoOffset,
@@ -87,11 +87,11 @@ class JointPage {
       if (!reader) {
         return reader.error();
       }
-      const auto view = view_of(**reader);
+      const auto view = query::view_of(**reader);
       if (!view) {
         return view.error();
       }
-      const auto selection = SampleSelection::create(*view, options_);
+      const auto selection = query::SampleSelection::create(*view, options_);
       if (!selection) {
         return selection.error();
       }
@@ -163,7 +163,7 @@ class JointPage {
       }
       any = any || file.samples != 0;
     }
-    const TimeRange range = any ? lay_out() : TimeRange{};
+    const query::TimeRange range = any ? lay_out() : query::TimeRange{};
     if (range.first_ns == range.last_ns) {
       return {};
     }
@@ -182,7 +182,7 @@ class JointPage {
 
   // Captures that ran about the same time, by the dates that they know, lie so; others would be
   // thin lines far from each other, so each begins at 0. The range of all.
-  TimeRange lay_out() {
+  query::TimeRange lay_out() {
     constexpr std::uint64_t kMostEmptiness = 4;
     std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t last = 0;
@@ -194,14 +194,14 @@ class JointPage {
         continue;
       }
       const std::uint64_t duration = file.range.last_ns - file.range.first_ns;
-      covered = saturating_sum(covered, duration);
+      covered = query::saturating_sum(covered, duration);
       longest = std::max(longest, duration);
       by_date_ = by_date_ && file.wall_ns.has_value();
       first = std::min(first, file.wall_ns.value_or(0));
-      last = std::max(last, saturating_sum(file.wall_ns.value_or(0), duration));
+      last = std::max(last, query::saturating_sum(file.wall_ns.value_or(0), duration));
     }
     by_date_ = by_date_ && (last - first) / kMostEmptiness <= covered;
-    return by_date_ ? TimeRange{first, last} : TimeRange{0, longest};
+    return by_date_ ? query::TimeRange{first, last} : query::TimeRange{0, longest};
   }
 
   Status each_source(const TakeSource& take) {

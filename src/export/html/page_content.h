@@ -18,7 +18,7 @@ inline constexpr std::size_t kMostPageMeasures = 250;
 struct PageFunction {
   std::string name;
   std::uint32_t module = kNoPageModule;  ///< row of PageContent::modules
-  PageMode mode = PageMode::kUnknown;
+  query::CodeMode mode = query::CodeMode::kUnknown;
   bool named = true;         ///< the name may be empty all the same
   std::uint64_t offset = 0;  ///< of what is not named: in the file of the module, or an address
 };

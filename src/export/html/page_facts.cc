@@ -57,12 +57,12 @@ void add_fact(PageContent& content, std::string_view label, std::string value) {
 }
 
 void add_times(const ExportJob& job, PageContent& content) {
-  const CaptureView& view = job.view();
+  const query::CaptureView& view = job.view();
   if (!view.has_samples) {
     add_fact(content, "Times", "not kept: the file has counts in place of samples");
     return;
   }
-  const TimeRange range = job.selection.time_range();
+  const query::TimeRange range = job.selection.time_range();
   if (range.first_ns == range.last_ns) {
     return;
   }
@@ -114,7 +114,7 @@ std::string loss_text(const LossCounter& loss) {
 }
 
 void add_page_facts(const ExportJob& job, const SampleSurvey& survey, PageContent& content) {
-  const CaptureView& view = job.view();
+  const query::CaptureView& view = job.view();
   const std::string_view command = view.fact("command_line");
   content.title = command.empty() ? kind_title(view.source_kind) : std::string(command);
   add_fact(content, "Kind", view.source_kind);

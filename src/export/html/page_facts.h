@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "export/job/export_job.h"
 #include "export/html/page_content.h"
 #include "export/html/sample_survey.h"
+#include "export/job/export_job.h"
 #include "stackpack/model.h"
 
 namespace stackpack::exporting {

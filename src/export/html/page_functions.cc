@@ -21,10 +21,10 @@ void make_key(const PageFunction& function, std::string_view module, std::string
   key += module;
 }
 
-PageMode PageFunctions::mode_of(const Location& location) const {
-  return page_mode(
+query::CodeMode PageFunctions::mode_of(const query::Location& location) const {
+  return query::code_mode(
       location.mode,
-      location.code != kNoCode &&
+      location.code != query::kNoCode &&
           locations_.functions()[locations_.places()[location.code].function].made_at_run_time);
 }
 
@@ -39,27 +39,27 @@ std::uint32_t PageFunctions::of(std::uint32_t location) {
   return function;
 }
 
-std::uint32_t PageFunctions::number_of(const Location& location, std::uint32_t number) {
+std::uint32_t PageFunctions::number_of(const query::Location& location, std::uint32_t number) {
   PageFunction function;
   function.mode = mode_of(location);
-  function.named = location.code != kNoCode;
+  function.named = location.code != query::kNoCode;
   std::string_view module;
-  if (location.image != kNoImage) {
-    module = file_name_of(locations_.module_of_image(location.image));
+  if (location.image != query::kNoImage) {
+    module = query::file_name_of(locations_.module_of_image(location.image));
     function.module = modules_.intern(module);
   }
   if (function.named) {
     locations_.append_address(number, function.name);
   } else {
     function.offset =
-        location.image == kNoImage ? location.address : locations_.file_offset(number);
+        location.image == query::kNoImage ? location.address : locations_.file_offset(number);
   }
   make_key(function, module, scratch_);
   const std::uint32_t known = keys_.intern(scratch_);
   if (known == functions_.size()) {
     functions_.push_back(std::move(function));
   } else {
-    functions_[known].mode = more_telling(functions_[known].mode, function.mode);
+    functions_[known].mode = query::more_telling(functions_[known].mode, function.mode);
   }
   return known;
 }
@@ -77,7 +77,7 @@ void PageFunctions::mark_inlined() {
   }
   for (std::size_t i = 0; i < functions_.size(); ++i) {
     if (!function_has_code[i]) {
-      functions_[i].mode = PageMode::kInlined;
+      functions_[i].mode = query::CodeMode::kInlined;
     }
   }
 }

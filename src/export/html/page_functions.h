@@ -20,7 +20,7 @@ void make_key(const PageFunction& function, std::string_view module, std::string
 class PageFunctions {
  public:
   /// `locations` must outlive this; its Naming unfolds and has by_function.
-  explicit PageFunctions(const LocationTable& locations) : locations_(locations) {}
+  explicit PageFunctions(const query::LocationTable& locations) : locations_(locations) {}
 
   /// The function of a location.
   std::uint32_t of(std::uint32_t location);
@@ -32,10 +32,10 @@ class PageFunctions {
   void move_to(PageContent& content);
 
  private:
-  std::uint32_t number_of(const Location& location, std::uint32_t number);
-  [[nodiscard]] PageMode mode_of(const Location& location) const;
+  std::uint32_t number_of(const query::Location& location, std::uint32_t number);
+  [[nodiscard]] query::CodeMode mode_of(const query::Location& location) const;
 
-  const LocationTable& locations_;
+  const query::LocationTable& locations_;
   std::vector<std::uint32_t> function_of_location_;
   core::StringTable modules_;
   core::StringTable keys_;  // of the functions

@@ -117,7 +117,7 @@ class HeadWriter {
       for (const auto& side : content_.self) {
         std::uint64_t total = 0;
         for (const NodeValue& own : side[i]) {
-          total = saturating_sum(total, own.value);
+          total = query::saturating_sum(total, own.value);
         }
         large(total);
       }

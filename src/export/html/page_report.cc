@@ -15,7 +15,7 @@ void report_weights(const PageContent& content, ExportReport& report) {
   report.stacks = distinct.count();
   if (!content.measures.empty()) {
     for (const NodeValue& own : content.self.front().front()) {
-      report.weight = saturating_sum(report.weight, own.value);
+      report.weight = query::saturating_sum(report.weight, own.value);
     }
   }
 }

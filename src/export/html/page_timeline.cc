@@ -66,7 +66,7 @@ class TimelineReading {
     make_cut(resolutions.front().least_share);
     const Error enough{ErrorCode::kCancelled, kNoOffset, "export: no resolution fits"};
     const Status status = each_source_([&](TimelineSource& source) {
-      return source.selection.for_each_summed({}, [&](std::span<const SummedSample> block) {
+      return source.selection.for_each_summed({}, [&](std::span<const query::SummedSample> block) {
         const bool any = std::any_of(candidates_.begin(), candidates_.end(),
                                      [](const TimeRows& rows) { return rows.fits(); });
         return any ? count(source, block) : Status{enough};
@@ -98,12 +98,12 @@ class TimelineReading {
     }
   }
 
-  Status count(const TimelineSource& source, std::span<const SummedSample> block) {
+  Status count(const TimelineSource& source, std::span<const query::SummedSample> block) {
     if (const Status status = source.sample_nodes.find(block, nodes_); !status) {
       return status;
     }
     for (std::size_t i = 0; i < block.size(); ++i) {
-      const SummedSample& sample = block[i];
+      const query::SummedSample& sample = block[i];
       TimeRow row;
       row.thread = source.thread_of_track[sample.track];
       row.event = source.row_of_event[sample.event];
@@ -123,7 +123,7 @@ class TimelineReading {
 
   const PageContent& content_;
   std::span<const EventMeasures> events_;
-  TimeRange range_;
+  query::TimeRange range_;
   const std::function<Status(const TakeSource&)>& each_source_;
   std::vector<TimeRows> candidates_;
   std::vector<std::uint32_t> cut_;  // empty: nothing is cut

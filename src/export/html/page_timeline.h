@@ -21,7 +21,7 @@ inline constexpr std::uint32_t kNoEventRow = ~std::uint32_t{0};
 
 /// The samples of one file, and what they are in a page. All that is named here must outlive it.
 struct TimelineSource {
-  SampleSelection& selection;
+  query::SampleSelection& selection;
   const PageTree& tree;
   SampleNodes& sample_nodes;
   std::span<const std::uint32_t> thread_of_track;  ///< rows of PageContent::threads
@@ -36,7 +36,7 @@ struct TimelineSource {
 struct TimelineFrame {
   const PageContent& content;
   std::span<const EventMeasures> events;
-  TimeRange range;  ///< of all samples
+  query::TimeRange range;  ///< of all samples
 };
 
 using TakeSource = std::function<Status(TimelineSource&)>;

@@ -10,7 +10,7 @@ namespace stackpack::exporting {
 PageTree::PageTree(ExportJob& job, Weights weights)
     : job_(job),
       weights_(weights),
-      locations_(job.selection, {.identity = ImageIdentity::kFile,
+      locations_(job.selection, {.identity = query::ImageIdentity::kFile,
                                  .style = job.options.frames,
                                  .unfold = true,
                                  .by_function = true}),
@@ -28,8 +28,8 @@ void PageTree::merge_entries(std::vector<Entry>& entries) const {
   for (const Entry& entry : entries) {
     if (kept != 0 && entries[kept - 1].node == entry.node) {
       Entry& same = entries[kept - 1];
-      same.count = saturating_sum(same.count, entry.count);
-      same.weight = saturating_sum(same.weight, entry.weight);
+      same.count = query::saturating_sum(same.count, entry.count);
+      same.weight = query::saturating_sum(same.weight, entry.weight);
     } else {
       entries[kept++] = entry;
     }
@@ -38,14 +38,15 @@ void PageTree::merge_entries(std::vector<Entry>& entries) const {
 }
 
 Status PageTree::read() {
-  SampleGrouper grouper(job_.selection, {.event = true, .context = true}, job_.group_limit());
+  query::SampleGrouper grouper(job_.selection, {.event = true, .context = true},
+                               job_.group_limit());
   const Status status = for_each_resolved(
       grouper, resolver_, kResolvedBlock,
-      [](const GroupKey&) -> Result<std::uint32_t> { return StackTree::kRoot; },
-      [&](std::span<const Group> groups, std::span<const std::uint32_t> nodes) -> Status {
+      [](const query::GroupKey&) -> Result<std::uint32_t> { return query::StackTree::kRoot; },
+      [&](std::span<const query::Group> groups, std::span<const std::uint32_t> nodes) -> Status {
         for (std::size_t i = 0; i < groups.size(); ++i) {
-          const Group& group = groups[i];
-          samples_ = saturating_sum(samples_, group.count);
+          const query::Group& group = groups[i];
+          samples_ = query::saturating_sum(samples_, group.count);
           entries_[group.key.event].push_back({nodes[i], group.count, group.weight});
         }
         return {};
@@ -79,7 +80,7 @@ Status PageTree::join() {
 }
 
 void PageTree::add_measure(PageContent& content, std::uint32_t event, bool weight) {
-  const EventChoice& choice = job_.selection.choice();
+  const query::EventChoice& choice = job_.selection.choice();
   content.measures.push_back({choice.name_of(event), weight ? choice.weight_unit(event) : "samples",
                               choice.key_of(event)});
   std::vector<NodeValue>& values = content.self.front().emplace_back();
@@ -92,7 +93,7 @@ void PageTree::add_measure(PageContent& content, std::uint32_t event, bool weigh
 }
 
 void PageTree::choose_measures(PageContent& content) {
-  const EventChoice& choice = job_.selection.choice();
+  const query::EventChoice& choice = job_.selection.choice();
   const CountBy wanted = job_.options.count;
   const bool only_weights = wanted == CountBy::kWeight || job_.view().aggregated();
   content.self.resize(1);
@@ -135,7 +136,7 @@ void PageTree::choose_measures(PageContent& content) {
 void PageTree::move_to(PageContent& content) {
   choose_measures(content);
   entries_.clear();
-  const StackTree& tree = joined_.empty() ? tree_ : joint_;
+  const query::StackTree& tree = joined_.empty() ? tree_ : joint_;
   content.parents.resize(tree.node_count());
   content.node_functions.resize(tree.node_count());
   for (std::uint32_t node = 1; node < tree.node_count(); ++node) {

@@ -5,9 +5,9 @@
 #include <map>
 #include <vector>
 
-#include "export/job/export_job.h"
 #include "export/html/page_content.h"
 #include "export/html/page_functions.h"
+#include "export/job/export_job.h"
 #include "query/naming/location_table.h"
 #include "query/naming/stack_resolver.h"
 #include "query/naming/stack_tree.h"
@@ -33,7 +33,7 @@ class PageTree {
   Status read();
 
   /// Nodes for callstacks, once read() is done: in numbers of node_of().
-  StackResolver& resolver() { return resolver_; }
+  query::StackResolver& resolver() { return resolver_; }
 
   /// The node of the page's tree for a node of the resolver.
   [[nodiscard]] std::uint32_t node_of(std::uint32_t resolved) const {
@@ -67,12 +67,12 @@ class PageTree {
 
   ExportJob& job_;
   Weights weights_;
-  LocationTable locations_;
-  StackTree tree_;
-  StackResolver resolver_;
+  query::LocationTable locations_;
+  query::StackTree tree_;
+  query::StackResolver resolver_;
   PageFunctions functions_;
   std::map<std::uint32_t, std::vector<Entry>> entries_;  // by event
-  StackTree joint_;                    // where locations are not functions one to one
+  query::StackTree joint_;             // where locations are not functions one to one
   std::vector<std::uint32_t> joined_;  // by node of tree_; empty: the same
   std::vector<EventRow> events_;
   std::size_t events_left_out_ = 0;

@@ -10,21 +10,22 @@ constexpr std::uint64_t kBytesPerTrace = 24;
 
 }  // namespace
 
-SampleNodes::SampleNodes(StackResolver& resolver, std::uint64_t memory_limit)
+SampleNodes::SampleNodes(query::StackResolver& resolver, std::uint64_t memory_limit)
     : resolver_(resolver), limit_(static_cast<std::size_t>(memory_limit / kBytesPerTrace)) {}
 
-Status SampleNodes::find(std::span<const SummedSample> samples, std::vector<std::uint32_t>& nodes) {
+Status SampleNodes::find(std::span<const query::SummedSample> samples,
+                         std::vector<std::uint32_t>& nodes) {
   if (traces_.size() > limit_) {
     traces_.clear();
     node_of_trace_.clear();
   }
   nodes.clear();
   requests_.clear();
-  for (const SummedSample& sample : samples) {
+  for (const query::SummedSample& sample : samples) {
     const std::uint32_t trace = traces_.number(std::uint64_t{sample.context} << 32 | sample.stack);
     nodes.push_back(trace);
     if (trace == node_of_trace_.size() + requests_.size()) {
-      requests_.push_back({sample.stack, sample.context, StackTree::kRoot});
+      requests_.push_back({sample.stack, sample.context, query::StackTree::kRoot});
     }
   }
   if (!requests_.empty()) {

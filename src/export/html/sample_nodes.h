@@ -17,17 +17,17 @@ namespace stackpack::exporting {
 class SampleNodes {
  public:
   /// `resolver` must outlive this. `memory_limit`: bytes.
-  SampleNodes(StackResolver& resolver, std::uint64_t memory_limit);
+  SampleNodes(query::StackResolver& resolver, std::uint64_t memory_limit);
 
   /// The node of each sample, into `nodes` (replaced). Errors: those of the resolver.
-  Status find(std::span<const SummedSample> samples, std::vector<std::uint32_t>& nodes);
+  Status find(std::span<const query::SummedSample> samples, std::vector<std::uint32_t>& nodes);
 
  private:
-  StackResolver& resolver_;
+  query::StackResolver& resolver_;
   std::size_t limit_;
   core::NumberTable<std::uint64_t> traces_;  // (context, callstack)
   std::vector<std::uint32_t> node_of_trace_;
-  std::vector<StackResolver::Request> requests_;  // of the traces that have no node yet
+  std::vector<query::StackResolver::Request> requests_;  // of the traces that have no node yet
   std::vector<std::uint32_t> resolved_;
 };
 

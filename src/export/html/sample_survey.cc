@@ -13,9 +13,9 @@ namespace stackpack::exporting {
 
 namespace {
 
-void count(SampleSurvey& survey, const SelectedSample& sample) {
+void count(SampleSurvey& survey, const query::SelectedSample& sample) {
   const auto add = [&](std::uint64_t& counter, bool applies) {
-    counter = applies ? saturating_sum(counter, sample.count) : counter;
+    counter = applies ? query::saturating_sum(counter, sample.count) : counter;
   };
   add(survey.samples, true);
   add(survey.without_callstack, sample.stack == kNoStack);
@@ -24,9 +24,9 @@ void count(SampleSurvey& survey, const SelectedSample& sample) {
   add(survey.incomplete, (sample.flags & kSampleIncomplete) != 0);
 }
 
-void choose_threads(SampleSurvey& survey, const SampleSelection& selection,
+void choose_threads(SampleSurvey& survey, const query::SampleSelection& selection,
                     const std::vector<std::uint64_t>& samples_of_track) {
-  const std::vector<Track>& tracks = selection.tracks();
+  const std::vector<query::Track>& tracks = selection.tracks();
   const std::vector<std::uint32_t> chosen = busiest(samples_of_track);
   survey.thread_of_track.assign(tracks.size(), static_cast<std::uint32_t>(chosen.size()));
   for (const std::uint32_t track : chosen) {
@@ -59,21 +59,22 @@ PageThread other_threads(std::uint64_t count) {
   return {kUnknownId, kUnknownId, "", fmt::format("[{} other threads]", count)};
 }
 
-bool has_times(const SampleSelection& selection) {
+bool has_times(const query::SampleSelection& selection) {
   return selection.view().has_samples && !selection.aggregated();
 }
 
-Result<SampleSurvey> survey_samples(SampleSelection& selection) {
+Result<SampleSurvey> survey_samples(query::SampleSelection& selection) {
   SampleSurvey survey;
   std::vector<std::uint64_t> samples_of_track;
-  const Status status = selection.for_each([&](std::span<const SelectedSample> block) -> Status {
-    samples_of_track.resize(selection.tracks().size());
-    for (const SelectedSample& sample : block) {
-      count(survey, sample);
-      samples_of_track[sample.track] += sample.count;
-    }
-    return {};
-  });
+  const Status status =
+      selection.for_each([&](std::span<const query::SelectedSample> block) -> Status {
+        samples_of_track.resize(selection.tracks().size());
+        for (const query::SelectedSample& sample : block) {
+          count(survey, sample);
+          samples_of_track[sample.track] += sample.count;
+        }
+        return {};
+      });
   if (!status) {
     return status.error();
   }

@@ -31,9 +31,9 @@ std::vector<std::uint32_t> busiest(const std::vector<std::uint64_t>& samples);
 PageThread other_threads(std::uint64_t count);
 
 /// Whether samples have times: they were kept one by one, and are no sums.
-bool has_times(const SampleSelection& selection);
+bool has_times(const query::SampleSelection& selection);
 
 /// Reads all samples. Errors: those of the selection.
-Result<SampleSurvey> survey_samples(SampleSelection& selection);
+Result<SampleSurvey> survey_samples(query::SampleSelection& selection);
 
 }  // namespace stackpack::exporting

@@ -88,8 +88,8 @@ void TimeRows::add(std::uint64_t time_ns, const TimeRow& row) {
     rows_.back().bucket = bucket;
     return;
   }
-  rows_[at].count = saturating_sum(rows_[at].count, row.count);
-  rows_[at].weight = saturating_sum(rows_[at].weight, row.weight);
+  rows_[at].count = query::saturating_sum(rows_[at].count, row.count);
+  rows_[at].weight = query::saturating_sum(rows_[at].weight, row.weight);
 }
 
 std::string TimeRows::sentence() const {

@@ -7,31 +7,33 @@
 #include <string>
 #include <vector>
 
-#include "query/naming/stack_resolver.h"
 #include "export/output/export_output.h"
+#include "io/output_rules.h"
+#include "query/naming/stack_resolver.h"
 #include "query/selection/sample_grouper.h"
 #include "query/selection/sample_selection.h"
-#include "io/output_rules.h"
 #include "stackpack/export.h"
 
 namespace stackpack::exporting {
 
 /// What every encoder gets: the samples, the options, and the report it fills in.
 struct ExportJob {
-  SampleSelection& selection;
+  query::SampleSelection& selection;
   const ExportOptions& options;
   std::string scratch_directory;  ///< where nameless temporary files may be made
   io::OutputRules rules;          ///< for encoders that open files themselves
   ExportReport report = {};
 
-  [[nodiscard]] const CaptureView& view() const { return selection.view(); }
+  [[nodiscard]] const query::CaptureView& view() const { return selection.view(); }
   /// How locations are named by a format that has fields for addresses.
   [[nodiscard]] FrameStyle named_style() const {
     return options.frames == FrameStyle::kFunction ? FrameStyle::kFunction : FrameStyle::kModule;
   }
   /// Groups that SampleGrouper may hold.
   [[nodiscard]] std::size_t group_limit() const {
-    return static_cast<std::size_t>(options.memory_limit / 2 / SampleGrouper::kBytesPerGroup) + 2;
+    return static_cast<std::size_t>(options.memory_limit / 2 /
+                                    query::SampleGrouper::kBytesPerGroup) +
+           2;
   }
 };
 
@@ -67,8 +69,9 @@ class DistinctCounter {
 /// `root_of` gives the node below which a group's callstack goes. A block has up to `block_groups`.
 inline constexpr std::size_t kResolvedBlock = std::size_t{1} << 16;
 Status for_each_resolved(
-    SampleGrouper& grouper, StackResolver& resolver, std::size_t block_groups,
-    const std::function<Result<std::uint32_t>(const GroupKey&)>& root_of,
-    const std::function<Status(std::span<const Group>, std::span<const std::uint32_t>)>& visit);
+    query::SampleGrouper& grouper, query::StackResolver& resolver, std::size_t block_groups,
+    const std::function<Result<std::uint32_t>(const query::GroupKey&)>& root_of,
+    const std::function<Status(std::span<const query::Group>, std::span<const std::uint32_t>)>&
+        visit);
 
 }  // namespace stackpack::exporting

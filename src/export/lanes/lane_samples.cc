@@ -7,7 +7,7 @@ namespace stackpack::exporting {
 
 namespace {
 
-using SummedBlock = std::span<const SummedSample>;
+using SummedBlock = std::span<const query::SummedSample>;
 
 std::uint64_t key_of(std::uint32_t track, std::uint32_t event) {
   return (std::uint64_t{track} << 32) | event;
@@ -15,23 +15,24 @@ std::uint64_t key_of(std::uint32_t track, std::uint32_t event) {
 
 }  // namespace
 
-LaneSamples::LaneSamples(SampleSelection& selection, StackResolver& resolver, std::size_t limit)
+LaneSamples::LaneSamples(query::SampleSelection& selection, query::StackResolver& resolver,
+                         std::size_t limit)
     : selection_(selection), resolver_(resolver), limit_(std::max<std::size_t>(limit, 1)) {}
 
-std::uint32_t LaneSamples::lane_of(const SummedSample& sample) const {
+std::uint32_t LaneSamples::lane_of(const query::SummedSample& sample) const {
   return lane_of_key_[keys_.find(key_of(sample.track, sample.event))];
 }
 
-SummedFields LaneSamples::fields_of_lane() const {
+query::SummedFields LaneSamples::fields_of_lane() const {
   return {.weight = selection_.choice().any_weighted(), .stack = true, .by_time = true};
 }
 
 Status LaneSamples::find_lanes() {
   lanes_.clear();
   keys_.clear();
-  const SummedFields fields{.weight = false, .stack = false, .by_time = true};
+  const query::SummedFields fields{.weight = false, .stack = false, .by_time = true};
   const Status status = selection_.for_each_summed(fields, [this](SummedBlock block) {
-    for (const SummedSample& sample : block) {
+    for (const query::SummedSample& sample : block) {
       const std::uint32_t number = keys_.number(key_of(sample.track, sample.event));
       if (number == lanes_.size()) {
         lanes_.push_back({sample.track, sample.event, 0});
@@ -42,7 +43,7 @@ Status LaneSamples::find_lanes() {
   });
   std::sort(lanes_.begin(), lanes_.end(), [this](const Lane& a, const Lane& b) {
     const auto place = [this](const Lane& lane) {
-      const Track& track = selection_.tracks()[lane.track];
+      const query::Track& track = selection_.tracks()[lane.track];
       return std::tuple(track.pid, track.tid, lane.track, lane.event);
     };
     return place(a) < place(b);
@@ -104,12 +105,12 @@ Status LaneSamples::visit_together(
   requests_.assign(next.back(), {});
   const std::vector<std::size_t> first = next;
   const Status read = selection_.for_each_summed(fields_of_lane(), [&](SummedBlock block) {
-    for (const SummedSample& sample : block) {
+    for (const query::SummedSample& sample : block) {
       const std::size_t lane = lane_of(sample);
       if (lane >= begin && lane < end) {
         const std::size_t at = next[lane - begin]++;
         samples_[at] = {sample.time_ns, sample.count, selection_.value_of(sample), 0};
-        requests_[at] = {sample.stack, sample.context, StackTree::kRoot};
+        requests_[at] = {sample.stack, sample.context, query::StackTree::kRoot};
       }
     }
     return Status{};
@@ -147,10 +148,10 @@ Status LaneSamples::stream(std::size_t lane, const std::function<void(const Lane
     return status;
   };
   const Status read = selection_.for_each_summed(fields_of_lane(), [&](SummedBlock block) {
-    for (const SummedSample& sample : block) {
+    for (const query::SummedSample& sample : block) {
       if (lane_of(sample) == lane) {
         samples_.push_back({sample.time_ns, sample.count, selection_.value_of(sample), 0});
-        requests_.push_back({sample.stack, sample.context, StackTree::kRoot});
+        requests_.push_back({sample.stack, sample.context, query::StackTree::kRoot});
       }
     }
     return samples_.size() >= limit_ ? flush() : Status{};

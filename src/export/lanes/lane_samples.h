@@ -38,7 +38,7 @@ using LaneReplay = std::function<Status(const std::function<void(const LaneSampl
 class LaneSamples {
  public:
   /// `limit`: samples held at once.
-  LaneSamples(SampleSelection& selection, StackResolver& resolver, std::size_t limit);
+  LaneSamples(query::SampleSelection& selection, query::StackResolver& resolver, std::size_t limit);
 
   /// Finds the lanes: by pid, tid, then order of appearance.
   Status find_lanes();
@@ -60,18 +60,18 @@ class LaneSamples {
                      const std::function<Status(const Lane&, const LaneReplay&)>& visit);
   Status stream(std::size_t lane, const std::function<void(const LaneSample&)>& visit);
   Status resolve();
-  [[nodiscard]] std::uint32_t lane_of(const SummedSample& sample) const;
-  [[nodiscard]] SummedFields fields_of_lane() const;
+  [[nodiscard]] std::uint32_t lane_of(const query::SummedSample& sample) const;
+  [[nodiscard]] query::SummedFields fields_of_lane() const;
 
-  SampleSelection& selection_;
-  StackResolver& resolver_;
+  query::SampleSelection& selection_;
+  query::StackResolver& resolver_;
   std::size_t limit_;
   std::vector<Lane> lanes_;
   std::size_t first_to_show_ = 0;
   core::NumberTable<std::uint64_t> keys_;  // (track, event)
   std::vector<std::uint32_t> lane_of_key_;
   std::vector<LaneSample> samples_;
-  std::vector<StackResolver::Request> requests_;  // parallel to samples_
+  std::vector<query::StackResolver::Request> requests_;  // parallel to samples_
   std::vector<std::uint32_t> nodes_;
 };
 

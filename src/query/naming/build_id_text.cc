@@ -6,7 +6,7 @@
 
 #include "bytes/hex.h"
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 namespace {
 
@@ -65,4 +65,4 @@ std::string build_id_text(const Module& module) {
   return {};
 }
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

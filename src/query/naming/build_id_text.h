@@ -6,7 +6,7 @@
 
 #include "stackpack/model.h"
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 /// Lower-case hex digits of `bytes`.
 std::string hex_of(std::span<const std::uint8_t> bytes);
@@ -19,4 +19,4 @@ std::string breakpad_id(const Module& module);
 /// The build id as pprof, OTLP and SQL get it: hex of a GNU id, breakpad_id() of a PDB, or empty.
 std::string build_id_text(const Module& module);
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

@@ -3,29 +3,29 @@
 #include <algorithm>
 #include <array>
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
-PageMode more_telling(PageMode a, PageMode b) {
-  constexpr std::array kOrder = {PageMode::kKernel, PageMode::kMadeAtRunTime, PageMode::kUser,
-                                 PageMode::kUnknown, PageMode::kInlined};
+CodeMode more_telling(CodeMode a, CodeMode b) {
+  constexpr std::array kOrder = {CodeMode::kKernel, CodeMode::kMadeAtRunTime, CodeMode::kUser,
+                                 CodeMode::kUnknown, CodeMode::kInlined};
   return *std::find_if(kOrder.begin(), kOrder.end(),
-                       [&](PageMode mode) { return mode == a || mode == b; });
+                       [&](CodeMode mode) { return mode == a || mode == b; });
 }
 
-PageMode page_mode(FrameMode mode, bool made_at_run_time) {
+CodeMode code_mode(FrameMode mode, bool made_at_run_time) {
   switch (mode) {
     case FrameMode::kKernel:
     case FrameMode::kGuestKernel:
     case FrameMode::kHypervisor:
-      return PageMode::kKernel;
+      return CodeMode::kKernel;
     case FrameMode::kUnknown:
     case FrameMode::kGuest:
-      return PageMode::kUnknown;
+      return CodeMode::kUnknown;
     case FrameMode::kUser:
     case FrameMode::kGuestUser:
       break;
   }
-  return made_at_run_time ? PageMode::kMadeAtRunTime : PageMode::kUser;
+  return made_at_run_time ? CodeMode::kMadeAtRunTime : CodeMode::kUser;
 }
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

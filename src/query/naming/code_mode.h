@@ -4,10 +4,10 @@
 
 #include "stackpack/model.h"
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 /// What kind of code a function is. The numbers are those of docs/page-format.md.
-enum class PageMode : std::uint8_t {
+enum class CodeMode : std::uint8_t {
   kUser = 0,
   kKernel = 1,
   kMadeAtRunTime = 2,
@@ -16,9 +16,9 @@ enum class PageMode : std::uint8_t {
 };
 
 /// The mode of code that is no inlined call.
-PageMode page_mode(FrameMode mode, bool made_at_run_time);
+CodeMode code_mode(FrameMode mode, bool made_at_run_time);
 
 /// Of the modes in which a function was seen, the one that says most.
-PageMode more_telling(PageMode a, PageMode b);
+CodeMode more_telling(CodeMode a, CodeMode b);
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

@@ -6,7 +6,7 @@
 
 #include "query/selection/file_name.h"
 
-namespace stackpack::app {
+namespace stackpack::query {
 
 namespace {
 
@@ -24,16 +24,15 @@ std::string unnamed_text(const Frame& frame, const CodeLocation& location, Frame
     return fmt::format("0x{:x}", frame.address - back);
   }
   if (grain == FrameGrain::kOffset) {
-    return fmt::format("{}+0x{:x}", exporting::file_name_of(*location.module),
-                       location.offset - back);
+    return fmt::format("{}+0x{:x}", file_name_of(*location.module), location.offset - back);
   }
   return code_without_name(frame, location);
 }
 
-exporting::PageMode mode_of(const Frame& frame, const CodeLocation& location) {
+CodeMode mode_of(const Frame& frame, const CodeLocation& location) {
   const bool made_at_run_time =
       location.function != nullptr && location.function->owner == FunctionOwner::kProcess;
-  return exporting::page_mode(frame.mode, made_at_run_time);
+  return code_mode(frame.mode, made_at_run_time);
 }
 
 }  // namespace
@@ -42,7 +41,7 @@ std::string code_without_name(const Frame& frame, const CodeLocation& location) 
   if (location.module == nullptr) {
     return frame.mode == FrameMode::kKernel ? "[kernel]" : "[unknown]";
   }
-  const std::string_view module = exporting::file_name_of(*location.module);
+  const std::string_view module = file_name_of(*location.module);
   return module.starts_with('[') ? std::string(module) : fmt::format("[{}]", module);
 }
 
@@ -64,20 +63,19 @@ std::uint32_t FrameEntities::number_of(FrameEntity entity) {
   if (number == entities_.size()) {
     entities_.push_back(std::move(entity));
   } else {
-    entities_[number].mode = exporting::more_telling(entities_[number].mode, entity.mode);
+    entities_[number].mode = more_telling(entities_[number].mode, entity.mode);
   }
   return number;
 }
 
 FrameEntities::Range FrameEntities::resolve(const Key& key) {
-  const exporting::MappingContext& context = selection_.contexts()[key.context];
+  const MappingContext& context = selection_.contexts()[key.context];
   const symbols::SymbolIndex& symbols = selection_.symbols();
   const CodeLocation location = symbols.locate(key.frame, context.pid, context.time_ns, key.use);
   const bool has_image = location.module != nullptr;
-  const std::string module(has_image ? exporting::file_name_of(*location.module)
-                                     : std::string_view());
+  const std::string module(has_image ? file_name_of(*location.module) : std::string_view());
   Range range{static_cast<std::uint32_t>(lists_.size()), 0};
-  const exporting::PageMode mode = mode_of(key.frame, location);
+  const CodeMode mode = mode_of(key.frame, location);
   const auto add = [&](FrameEntity entity) {
     lists_.push_back(number_of(std::move(entity)));
     ++range.count;
@@ -93,7 +91,7 @@ FrameEntities::Range FrameEntities::resolve(const Key& key) {
       const bool outermost = &frame == &inlined_.back();
       add({std::string(linkage_ ? frame.linkage : frame.name), module,
            grain_ == FrameGrain::kLine ? place_text(frame.file, frame.line) : "",
-           outermost ? mode : exporting::PageMode::kInlined});
+           outermost ? mode : CodeMode::kInlined});
     }
   }
   return range;
@@ -109,4 +107,4 @@ std::span<const std::uint32_t> FrameEntities::of(const Frame& frame, AddressUse 
   return std::span(lists_).subspan(ranges_[number].first, ranges_[number].count);
 }
 
-}  // namespace stackpack::app
+}  // namespace stackpack::query

@@ -13,7 +13,7 @@
 #include "query/selection/sample_selection.h"
 #include "stackpack/symbols.h"
 
-namespace stackpack::app {
+namespace stackpack::query {
 
 /// What frames are counted by.
 enum class FrameGrain : std::uint8_t {
@@ -30,7 +30,7 @@ struct FrameEntity {
   std::string module;  ///< file name of the image; empty: none
   std::string place;   ///< file:line, with FrameGrain::kLine
   /// Of the kinds of code that it was seen as, the one that says most.
-  exporting::PageMode mode = exporting::PageMode::kUnknown;
+  CodeMode mode = CodeMode::kUnknown;
 };
 
 /// What code without a name is counted under: `[module]`, `[kernel]` or `[unknown]`.
@@ -41,7 +41,7 @@ class FrameEntities {
  public:
   /// The selection must outlive this.
   /// `linkage`: functions are called as the linker has them.
-  FrameEntities(const exporting::SampleSelection& selection, FrameGrain grain, bool linkage = false)
+  FrameEntities(const SampleSelection& selection, FrameGrain grain, bool linkage = false)
       : selection_(selection), grain_(grain), linkage_(linkage) {}
 
   /// The entities of a frame in a context, innermost inlined call first. Valid until the next call.
@@ -50,7 +50,7 @@ class FrameEntities {
   /// The use of frame `index` of a callstack in a context.
   [[nodiscard]] AddressUse use_of(std::span<const Frame> leaf_first, std::size_t index,
                                   std::uint32_t context) const {
-    const exporting::MappingContext& mapping = selection_.contexts()[context];
+    const MappingContext& mapping = selection_.contexts()[context];
     return selection_.symbols().use_of(leaf_first, index, mapping.pid, mapping.time_ns);
   }
 
@@ -75,7 +75,7 @@ class FrameEntities {
   Range resolve(const Key& key);
   std::uint32_t number_of(FrameEntity entity);
 
-  const exporting::SampleSelection& selection_;
+  const SampleSelection& selection_;
   FrameGrain grain_;
   bool linkage_;
   core::NumberTable<Key, KeyHash> known_;
@@ -86,4 +86,4 @@ class FrameEntities {
   std::vector<InlineFrame> inlined_;
 };
 
-}  // namespace stackpack::app
+}  // namespace stackpack::query

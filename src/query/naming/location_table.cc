@@ -11,7 +11,7 @@
 #include "query/naming/build_id_text.h"
 #include "query/selection/file_name.h"
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 namespace {
 
@@ -318,4 +318,4 @@ void LocationTable::append_text(const Location& location, std::string& out) cons
   }
 }
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

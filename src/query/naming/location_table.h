@@ -15,7 +15,7 @@
 #include "query/selection/sample_selection.h"
 #include "stackpack/export.h"
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 inline constexpr std::uint32_t kNoImage = ~std::uint32_t{0};
 inline constexpr std::uint32_t kNoCode = ~std::uint32_t{0};
@@ -189,4 +189,4 @@ class LocationTable {
   std::string scratch_;
 };
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

@@ -1,6 +1,6 @@
 #include "query/naming/stack_entities.h"
 
-namespace stackpack::app {
+namespace stackpack::query {
 
 std::span<const std::uint32_t> StackEntities::of(std::span<const Frame> leaf_first,
                                                  std::uint32_t context) {
@@ -30,4 +30,4 @@ std::span<const std::uint32_t> StackEntities::of(std::span<const Frame> leaf_fir
   return leaf_first_;
 }
 
-}  // namespace stackpack::app
+}  // namespace stackpack::query

@@ -9,7 +9,7 @@
 #include "query/naming/frame_entities.h"
 #include "stackpack/model.h"
 
-namespace stackpack::app {
+namespace stackpack::query {
 
 /// Entities of callstacks as they come in the order of a file, where neighbours begin alike at the
 /// root: only what is below is looked up.
@@ -37,4 +37,4 @@ class StackEntities {
   std::vector<std::uint32_t> leaf_first_;
 };
 
-}  // namespace stackpack::app
+}  // namespace stackpack::query

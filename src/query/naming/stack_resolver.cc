@@ -4,7 +4,7 @@
 #include <numeric>
 #include <tuple>
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 namespace {
 
@@ -129,4 +129,4 @@ Status StackResolver::resolve(std::span<const Request> requests,
   return {};
 }
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

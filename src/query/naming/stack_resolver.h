@@ -10,7 +10,7 @@
 #include "query/selection/capture_view.h"
 #include "query/selection/sample_selection.h"
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 /// Turns callstacks of a capture into nodes of a tree of locations.
 class StackResolver {
@@ -60,4 +60,4 @@ class StackResolver {
   std::vector<std::size_t> first_of_id_;   // in the run, where the requests for each id begin
 };
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 namespace {
 
@@ -34,4 +34,4 @@ void StackTree::path_to_root(std::uint32_t node, std::vector<std::uint32_t>& pat
   }
 }
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

@@ -7,7 +7,7 @@
 #include "core/index_table.h"
 #include "stackpack/result.h"
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 /// Callstacks of locations as a tree: node 0 is the root, every other node has a parent with a
 /// lower number and a location. Two callstacks with the same locations end at the same node.
@@ -41,4 +41,4 @@ class StackTree {
   core::IndexTable index_;  // of all nodes but the root
 };
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

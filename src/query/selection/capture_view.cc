@@ -1,6 +1,6 @@
 #include "query/selection/capture_view.h"
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 std::string_view CaptureView::fact(std::string_view key) const {
   for (const MetadataEntry& entry : metadata) {
@@ -19,4 +19,4 @@ bool CaptureView::aggregated() const {
   return fact(kAggregatedKey) == "1";
 }
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

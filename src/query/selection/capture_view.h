@@ -15,7 +15,7 @@
 #include "stackpack/sample_cursor.h"
 #include "symbols/symbol_index.h"
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 /// A capture as the exporters see it: its tables, read once, and ways to its samples and stacks.
 ///
@@ -82,4 +82,4 @@ inline constexpr std::string_view kWallOffsetKey = "clock.wall_offset_ns";
 /// The reader must outlive the view.
 Result<CaptureView> view_of(const Reader& reader);
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

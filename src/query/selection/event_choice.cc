@@ -11,12 +11,9 @@
 #include "query/name_pattern.h"
 #include "stackpack/sample_cursor.h"
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 namespace {
-
-using query::EventGroup;
-using query::Measure;
 
 Error bad_choice(std::string_view what) {
   return {ErrorCode::kUsage, kNoOffset, what};
@@ -27,7 +24,7 @@ class SideBySide {
  public:
   explicit SideBySide(const CaptureView& view) : view_(view) {
     for (std::uint32_t event = 0; event < view.events.size(); ++event) {
-      same_as_.push_back(query::traits_of(view.events[event].name).same_as);
+      same_as_.push_back(traits_of(view.events[event].name).same_as);
       if (view.samples_of_event(event) != 0) {
         rows_[same_as_.back()].push_back(event);
       }
@@ -95,7 +92,7 @@ bool mark(const CaptureView& view, const std::string& pattern, bool by_name,
   bool any = false;
   for (std::size_t event = 0; event < marked.size(); ++event) {
     const std::string& name = view.events[event].name;
-    if (query::fits_pattern(by_name ? name : query::traits_of(name).same_as, pattern)) {
+    if (fits_pattern(by_name ? name : traits_of(name).same_as, pattern)) {
       marked[event] = true;
       any = true;
     }
@@ -142,7 +139,7 @@ Result<std::vector<EventGroup>> wanted_groups(const CaptureView& view, const Sam
     return wanted.error();
   }
   for (std::size_t event = 0; event < view.events.size(); ++event) {
-    if (query::fits_any(view.events[event].name, filter.excluded_events)) {
+    if (fits_any(view.events[event].name, filter.excluded_events)) {
       (*wanted)[event] = false;
     }
   }
@@ -153,7 +150,7 @@ Result<std::vector<EventGroup>> wanted_groups(const CaptureView& view, const Sam
   if (!apart) {
     return apart.error();
   }
-  return query::event_groups({view.events, view.event_samples, std::move(*apart)}, *wanted);
+  return event_groups({view.events, view.event_samples, std::move(*apart)}, *wanted);
 }
 
 Result<EventChoice> EventChoice::create(const CaptureView& view, const ExportOptions& options,
@@ -281,4 +278,4 @@ std::vector<EventCount> EventChoice::left_out() const {
   return others;
 }
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

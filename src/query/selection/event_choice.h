@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "query/selection/capture_view.h"
 #include "query/event_groups.h"
 #include "query/event_measure.h"
+#include "query/selection/capture_view.h"
 #include "stackpack/export.h"
 #include "stackpack/result.h"
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 /// What a report asks for besides its options.
 struct SelectionRules {
@@ -29,8 +29,7 @@ bool shows_one_event(const CaptureView& view, const ExportOptions& options);
 /// Groups of the events that a filter lets through, the preferred one first. Where the file is a
 /// merged one with several events of one base, each sample's event and process are read.
 /// Errors: kUsage when a pattern fits no event or all are excluded; those of the reader.
-Result<std::vector<query::EventGroup>> wanted_groups(const CaptureView& view,
-                                                     const SampleFilter& filter);
+Result<std::vector<EventGroup>> wanted_groups(const CaptureView& view, const SampleFilter& filter);
 
 /// Which events of a file a selection is about, and what their samples count for: the one place
 /// that reports, exports, pages and comparisons ask.
@@ -52,7 +51,7 @@ class EventChoice {
   [[nodiscard]] const std::string& key_of(std::uint32_t event) const;
 
   /// What a sample of the event counts for.
-  [[nodiscard]] const query::Measure& measure_of(std::uint32_t event) const;
+  [[nodiscard]] const Measure& measure_of(std::uint32_t event) const;
   /// What its weights are counted in, whether or not they are what samples count for.
   [[nodiscard]] const std::string& weight_unit(std::uint32_t event) const;
   [[nodiscard]] bool weighted(std::uint32_t event) const { return weighted_[event]; }
@@ -63,7 +62,7 @@ class EventChoice {
     return groups_.empty() ? 0 : joined_[groups_[chosen_].events.front()];
   }
   /// The wanted groups, the preferred one first.
-  [[nodiscard]] const std::vector<query::EventGroup>& groups() const { return groups_; }
+  [[nodiscard]] const std::vector<EventGroup>& groups() const { return groups_; }
 
   /// True when the choice is main_event() alone because the options left it.
   [[nodiscard]] bool is_chosen() const { return chooses_; }
@@ -77,8 +76,8 @@ class EventChoice {
   Status choose_measures(const CaptureView& view, const ExportOptions& options);
   void want_chosen();
 
-  std::vector<query::EventGroup> groups_;
-  std::vector<query::Measure> measures_;  // by group, and one more for what has none
+  std::vector<EventGroup> groups_;
+  std::vector<Measure> measures_;  // by group, and one more for what has none
   std::vector<std::string> weight_units_;
   std::vector<std::uint32_t> group_of_;  // by event
   std::vector<std::uint32_t> joined_;    // by event
@@ -88,4 +87,4 @@ class EventChoice {
   bool chooses_ = false;
 };
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

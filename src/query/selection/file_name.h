@@ -5,7 +5,7 @@
 
 #include "stackpack/model.h"
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 /// The last part of an image's path, whichever way its slashes lean; the path when that is empty.
 inline std::string_view file_name_of(const Module& module) {
@@ -15,4 +15,4 @@ inline std::string_view file_name_of(const Module& module) {
   return name.empty() ? path : name;
 }
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "query/selection/file_name.h"
 #include "query/name_pattern.h"
+#include "query/selection/file_name.h"
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 namespace {
 
@@ -25,8 +25,7 @@ ModuleFilter::ModuleFilter(const CaptureView& view, const symbols::SymbolIndex& 
       active_(!filter.modules.empty() || !filter.excluded_modules.empty()),
       some_needed_(!filter.modules.empty()) {
   const auto fits = [](const Module& module, const std::vector<std::string>& patterns) {
-    return query::fits_any(module.path, patterns) ||
-           query::fits_any(file_name_of(module), patterns);
+    return fits_any(module.path, patterns) || fits_any(file_name_of(module), patterns);
   };
   for (std::size_t i = 0; active_ && i < view.modules.size(); ++i) {
     needed_.push_back(fits(view.modules[i], filter.modules));
@@ -47,8 +46,8 @@ bool ModuleFilter::runs_through(const PlacedStack& place, std::span<const Frame>
       needed = needed_[row];
       excluded = excluded_[row];
     } else if (!location.has_address) {
-      needed = query::fits_any(location.name, filter_.modules);
-      excluded = query::fits_any(location.name, filter_.excluded_modules);
+      needed = fits_any(location.name, filter_.modules);
+      excluded = fits_any(location.name, filter_.excluded_modules);
     }
     if (excluded) {
       return false;
@@ -90,4 +89,4 @@ Status ModuleFilter::judge(std::span<const PlacedStack> stacks, std::vector<bool
   return {};
 }
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

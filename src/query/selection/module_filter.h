@@ -10,7 +10,7 @@
 #include "stackpack/result.h"
 #include "symbols/symbol_index.h"
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 /// A callstack in a mapping context: all that decides which images it runs through.
 struct PlacedStack {
@@ -51,4 +51,4 @@ class ModuleFilter {
   std::unordered_map<std::uint64_t, bool> verdicts_;  // by callstack and context
 };
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

@@ -7,7 +7,7 @@
 
 #include "stackpack/sources.h"
 
-namespace stackpack::app {
+namespace stackpack::query {
 
 /// Which source of a merged file a process is of, and the pid that was recorded.
 class PidSources {
@@ -47,4 +47,4 @@ class PidSources {
   std::uint64_t end_ = 0;
 };
 
-}  // namespace stackpack::app
+}  // namespace stackpack::query

@@ -4,7 +4,7 @@
 #include "query/selection/capture_view.h"
 #include "stackpack/sources.h"
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 namespace {
 
@@ -131,4 +131,4 @@ Result<CaptureView> view_of(const Reader& reader) {
   return view;
 }
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 namespace {
 
@@ -152,4 +152,4 @@ Status SampleGrouper::for_each(const std::function<Status(std::span<const Group>
   return {};
 }
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

@@ -11,7 +11,7 @@
 #include "core/index_table.h"
 #include "query/selection/sample_selection.h"
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 /// What samples of one group have in common. The order of groups is the order of the members.
 struct GroupKey {
@@ -90,4 +90,4 @@ class SampleGrouper {
   bool indexed_ = false;
 };
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

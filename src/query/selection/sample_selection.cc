@@ -5,14 +5,12 @@
 #include <limits>
 
 #include "core/index_table.h"
-#include "query/selection/saturating.h"
 #include "query/name_pattern.h"
+#include "query/selection/saturating.h"
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 namespace {
-
-using query::fits_any;
 
 constexpr std::size_t kBlockSamples = 4096;
 constexpr Error kNotInFile{ErrorCode::kCorrupt, kNoOffset,
@@ -441,4 +439,4 @@ Status SampleSelection::for_each_count(
   return {};
 }
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query

@@ -20,7 +20,7 @@
 #include "stackpack/export.h"
 #include "symbols/symbol_index.h"
 
-namespace stackpack::exporting {
+namespace stackpack::query {
 
 using capture::kNoRow;
 
@@ -210,4 +210,4 @@ class SampleSelection {
   std::array<RecentThread, kRecentThreads> recent_{};
 };
 
-}  // namespace stackpack::exporting
+}  // namespace stackpack::query
