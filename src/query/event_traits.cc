@@ -9,8 +9,9 @@ namespace {
 
 /// A name as perf spells it: what is counted, and how.
 struct SpelledEvent {
-  std::string_view base;
+  std::string base;
   std::string_view modifiers;  // of perf_event_open's attribute, a letter each
+  bool has_terms = false;      // unit/term,term/
 };
 
 // perf-list(1), EVENT MODIFIERS. `sched:sched_switch` has other letters: it is a tracepoint.
@@ -18,19 +19,53 @@ bool are_modifiers(std::string_view text) {
   return text.find_first_not_of("ukhIGHpPSDWebRX") == std::string_view::npos;
 }
 
+// perf-list(1), EVENT FORMATS: when a sample is taken and what is in it, not what is counted.
+bool is_about_sampling(std::string_view term) {
+  constexpr std::array<std::string_view, 18> kTerms = {
+      "period",     "freq",       "name",       "call-graph", "stack-size",   "max-stack",
+      "time",       "inherit",    "no-inherit", "percore",    "branch_type",  "overwrite",
+      "aux-output", "aux-action", "max-events", "metric-id",  "no-overwrite", "aux-sample-size"};
+  const std::string_view name = term.substr(0, term.find('='));
+  return std::find(kTerms.begin(), kTerms.end(), name) != kTerms.end();
+}
+
+// Terms that say what is counted.
+std::string counted_terms(std::string_view terms) {
+  std::string kept;
+  while (!terms.empty()) {
+    const std::string_view term = terms.substr(0, terms.find(','));
+    terms.remove_prefix(std::min(terms.size(), term.size() + 1));
+    if (!is_about_sampling(term)) {
+      kept += (kept.empty() ? "" : ",") + std::string(term);
+    }
+  }
+  return kept;
+}
+
+// `cpu/cycles/` is an event of a unit, `cycles/freq=99/` one with terms, `cpu/event=0xc0/` a number
+// that says something only with its unit.
+std::string base_of(std::string_view before, std::string_view terms) {
+  std::string counted = counted_terms(terms);
+  if (counted.empty()) {
+    return std::string(before);
+  }
+  const bool is_name = counted.find_first_of("=,") == std::string::npos;
+  return is_name ? counted : std::string(before) + '/' + counted + '/';
+}
+
 SpelledEvent spelled(std::string_view name) {
   const std::size_t slash = name.find('/');
   const std::size_t end = slash == std::string_view::npos ? slash : name.find('/', slash + 1);
   if (end != std::string_view::npos && are_modifiers(name.substr(end + 1))) {
     const std::string_view terms = name.substr(slash + 1, end - slash - 1);
-    return {terms.substr(0, terms.find(',')), name.substr(end + 1)};
+    return {base_of(name.substr(0, slash), terms), name.substr(end + 1), true};
   }
   const std::size_t colon = name.rfind(':');
   if (colon != std::string_view::npos && colon + 1 < name.size() &&
       are_modifiers(name.substr(colon + 1))) {
-    return {name.substr(0, colon), name.substr(colon + 1)};
+    return {std::string(name.substr(0, colon)), name.substr(colon + 1)};
   }
-  return {name, {}};
+  return {std::string(name), {}};
 }
 
 // Which levels are counted, where not all are. Precision (p), pinning (D) and the like do not
@@ -68,14 +103,16 @@ bool is_profile_interrupt(std::string_view name) {
          name == "wall";
 }
 
-EventKind kind_of(std::string_view name, std::string_view base) {
+EventKind kind_of(std::string_view name, const SpelledEvent& event) {
+  const std::string_view base = event.base;
   constexpr std::array<std::string_view, 5> kTraced = {"External", "blocked", "woken", "preempted",
                                                        "dummy"};
   const std::string_view counter = counter_of(name);
   if (is_clock(base) || is_cycles(base) || is_profile_interrupt(name) || is_cycles(counter)) {
     return EventKind::kTime;
   }
-  const bool of_system = base.find_first_of(":/") != std::string_view::npos && counter.empty();
+  const bool of_system =
+      counter.empty() && base.find_first_of(event.has_terms ? ":" : ":/") != std::string_view::npos;
   return of_system || std::find(kTraced.begin(), kTraced.end(), base) != kTraced.end()
              ? EventKind::kTrace
              : EventKind::kWork;
@@ -98,9 +135,9 @@ std::string unit_of(std::string_view base, EventKind kind) {
 EventTraits traits_of(std::string_view event) {
   const SpelledEvent name = spelled(event);
   EventTraits traits;
-  traits.kind = kind_of(event, name.base);
+  traits.kind = kind_of(event, name);
   const bool same = name.base == "cpu-cycles";
-  traits.same_as = same ? "cycles" : std::string(name.base);
+  traits.same_as = same ? "cycles" : name.base;
   if (const std::string scope = scope_of(name.modifiers); !scope.empty()) {
     traits.same_as += ':' + scope;
   }
