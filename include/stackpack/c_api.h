@@ -205,7 +205,8 @@ typedef enum stackpack_unit {
   STACKPACK_PER_MEASURE = 0, /* shares of what the event measures: weights where it has some */
   STACKPACK_PER_WEIGHT = 1,  /* shares of the weights of samples */
   STACKPACK_PER_TIME = 2,    /* samples per second */
-  STACKPACK_PER_SAMPLES = 3  /* shares of the samples */
+  STACKPACK_PER_SAMPLES = 3, /* shares of the samples */
+  STACKPACK_PER_RUN = 4      /* what a run costs: processor time, cycles, ... */
 } stackpack_unit;
 
 /* What is compared, and how. Zeros and NULLs are what the program does without options. */
@@ -238,21 +239,6 @@ typedef enum stackpack_scatter {
   STACKPACK_SCATTER_ASSUMED = 2
 } stackpack_scatter;
 
-typedef struct stackpack_event_diff {
-  size_t struct_size;
-  stackpack_text event;
-  uint64_t rows;
-  uint64_t old_samples;
-  uint64_t new_samples;
-  uint64_t tests;
-  double level;     /* 1 - level is the confidence of the intervals */
-  uint32_t scatter; /* a stackpack_scatter */
-} stackpack_event_diff;
-
-/* Texts live as long as the comparison. STACKPACK_USAGE: there is no such event or row. */
-stackpack_status stackpack_get_event_diff(const stackpack_diff* diff, size_t event,
-                                          stackpack_event_diff* result);
-
 typedef enum stackpack_verdict {
   STACKPACK_NOT_SEEN = 0, /* no difference that chance could not make */
   STACKPACK_MORE = 1,
@@ -260,10 +246,12 @@ typedef enum stackpack_verdict {
   STACKPACK_APPEARED = 3,
   STACKPACK_DISAPPEARED = 4,
   STACKPACK_TOO_FEW = 5, /* samples for any verdict */
-  STACKPACK_UNSURE = 6   /* one run a side, which does not show how much runs differ */
+  STACKPACK_UNSURE = 6,  /* one run a side, which does not show how much runs differ */
+  STACKPACK_DOUBTED = 7  /* a difference of runs that cannot be compared */
 } stackpack_verdict;
 
-/* Shares are 0 to 1; with STACKPACK_PER_TIME samples per second. */
+/* Shares are 0 to 1; with STACKPACK_PER_TIME samples per second; with STACKPACK_PER_RUN the cost of
+ * a run. */
 typedef struct stackpack_diff_figure {
   double old_value;
   double new_value;
@@ -278,6 +266,24 @@ typedef struct stackpack_diff_figure {
   double overdispersion;
   uint64_t verdict; /* a stackpack_verdict */
 } stackpack_diff_figure;
+
+typedef struct stackpack_event_diff {
+  size_t struct_size;
+  stackpack_text event;
+  uint64_t rows;
+  uint64_t old_samples;
+  uint64_t new_samples;
+  uint64_t tests;
+  double level;       /* 1 - level is the confidence of the intervals */
+  uint32_t scatter;   /* a stackpack_scatter */
+  uint32_t doubts;    /* STACKPACK_PER_RUN: number of reasons why costs cannot be compared */
+  uint32_t has_whole; /* STACKPACK_PER_RUN: not 0, and `whole` is the cost of everything */
+  stackpack_diff_figure whole;
+} stackpack_event_diff;
+
+/* Texts live as long as the comparison. STACKPACK_USAGE: there is no such event or row. */
+stackpack_status stackpack_get_event_diff(const stackpack_diff* diff, size_t event,
+                                          stackpack_event_diff* result);
 
 typedef struct stackpack_diff_row {
   size_t struct_size;

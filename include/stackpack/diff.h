@@ -26,7 +26,12 @@ enum class DiffUnit : std::uint8_t {
   kWeight,   ///< recorded weights (periods), also those of an imported profile
   kTime,     ///< seconds of the recording: samples per second in place of shares
   kSamples,  ///< samples, each counting 1
+  kRun,      ///< runs: what the event measures (processor time, cycles, ...) for each run
 };
+
+/// A cost of three digits with its unit: `3.41s`, `12.0ms`; `1.20G` of what is no time. `measure`:
+/// as EventDiff::measure; `sign`: with a plus, too.
+std::string cost_text(double value, std::string_view measure, bool sign = false);
 
 struct DiffOptions {
   DiffGrain by = DiffGrain::kFunction;
@@ -49,6 +54,14 @@ struct DiffOptions {
   /// What one run a side shows is taken for a change. Without it no verdict of one run a side is
   /// more than kUnsure: no test can know from one run how much runs differ.
   bool accept_single_run = false;
+  /// With DiffUnit::kRun: what cost is for each of, "run" when empty: "request", "frame", ...
+  std::string work;
+  /// With DiffUnit::kRun: how much of `work` each file has done, those of `before` first; each > 0.
+  /// Empty: 1 each.
+  std::vector<double> work_of_files;
+  /// With DiffUnit::kRun: name of an event that begins an iteration. With one file a side each
+  /// iteration is a run; with several the iterations of a file are its work.
+  std::string runs_by;
 };
 
 enum class DiffVerdict : std::uint8_t {
@@ -61,13 +74,16 @@ enum class DiffVerdict : std::uint8_t {
   /// A difference that chance within the runs does not make, but there is one run a side: it may be
   /// that runs differ as much by themselves.
   kUnsure,
+  /// A difference that chance does not make, of runs that cannot be compared: EventDiff::doubts.
+  kDoubted,
 };
 
 /// The word of a verdict in reports: "not seen", "more", ...
 std::string_view verdict_name(DiffVerdict verdict);
 
-/// One kind of share of a row. Shares are 0 .. 1; with DiffUnit::kTime samples per second.
-/// Intervals are such that the verdict is kMore, kLess, ..., kUnsure just where they leave 0 out
+/// One kind of share of a row. Shares are 0 .. 1; with DiffUnit::kTime samples per second; with
+/// DiffUnit::kRun cost for each unit of work, in EventDiff::measure.
+/// Intervals are such that the verdict is kMore, kLess, ..., kDoubted just where they leave 0 out
 /// (ratio: 1).
 struct DiffFigure {
   double old_value = 0;  ///< samples or weight
@@ -102,6 +118,7 @@ struct DiffSide {
   std::size_t runs_left_out = 0;  ///< the others: nothing of them is compared
   std::uint64_t samples = 0;
   double value = 0;     ///< what shares are shares of: samples, weight, or seconds
+  double work = 0;      ///< DiffUnit::kRun: units of work of all runs
   double seconds = 0;   ///< from first to last samples of the runs; 0: the files have no times
   double unpaired = 0;  ///< share of samples whose own function (self) is on this side alone
   IdleLeftOut idle;
@@ -122,11 +139,16 @@ struct EventDiff {
   DiffSide old_side;
   DiffSide new_side;
   DiffScatter scatter = DiffScatter::kRuns;
-  std::size_t blocks = 0;     ///< kBlocks: of each run
-  std::size_t tests = 0;      ///< shares that were compared
-  std::size_t left_out = 0;   ///< callstacks with too few samples, which have no row
-  double level = 0;           ///< of the intervals: 1 - level is their confidence
-  std::vector<DiffRow> rows;  ///< surest difference first, then by share
+  std::size_t blocks = 0;    ///< kBlocks: of each run
+  std::size_t tests = 0;     ///< shares that were compared
+  std::size_t left_out = 0;  ///< callstacks with too few samples, which have no row
+  double level = 0;          ///< of the intervals: 1 - level is their confidence
+  /// DiffUnit::kRun: the cost of everything that is compared, tested for itself with
+  /// DiffOptions::rate.
+  std::optional<DiffFigure> whole;
+  std::string work;                 ///< DiffUnit::kRun: what cost is for each of
+  std::vector<std::string> doubts;  ///< DiffUnit::kRun: why costs cannot be compared; sentences
+  std::vector<DiffRow> rows;        ///< surest difference first, then by share
 };
 
 struct DiffReport {

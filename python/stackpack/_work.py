@@ -171,7 +171,7 @@ class Figure:
     verdict: str  #: 'not seen', 'more', 'less', 'appeared', 'disappeared', 'too few'
 
 
-_VERDICTS = ("not seen", "more", "less", "appeared", "disappeared", "too few")
+_VERDICTS = ("not seen", "more", "less", "appeared", "disappeared", "too few", "unsure", "not comparable")
 
 
 @dataclass(frozen=True)
@@ -193,6 +193,8 @@ class EventDiff:
     tests: int
     level: float  #: 1 - level is the confidence of the intervals
     rows: List[DiffRow]
+    whole: Optional[Figure] = None  #: per="run": the cost of everything; shares are costs of a run
+    doubts: int = 0  #: per="run": reasons why costs cannot be compared
 
 
 def _figure(figure: Any) -> Figure:
@@ -209,11 +211,13 @@ def _event_diff(comparison: Any, number: int) -> EventDiff:
         check(lib.stackpack_get_diff_row(comparison, number, row_number, row))
         rows.append(DiffRow(text_of(row.name), text_of(row.module), text_of(row.place),
                             _figure(getattr(row, "self")), _figure(row.total)))
-    return EventDiff(text_of(head.event), head.old_samples, head.new_samples, head.tests, head.level, rows)
+    return EventDiff(text_of(head.event), head.old_samples, head.new_samples, head.tests, head.level, rows,
+                     _figure(head.whole) if head.has_whole else None, head.doubts)
 
 
 def diff(before: Sequence[Union[PathLike, Capture]], after: Sequence[Union[PathLike, Capture]], *, by: str = "function",
-         event: Optional[str] = None, all_events: bool = False, of: Optional[str] = None) -> List[EventDiff]:
+         event: Optional[str] = None, all_events: bool = False, of: Optional[str] = None,
+         per: str = "measure") -> List[EventDiff]:
     """Compares runs: the samples of the files of each side. docs/diff.md says what is tested.
 
     Args:
@@ -222,7 +226,12 @@ def diff(before: Sequence[Union[PathLike, Capture]], after: Sequence[Union[PathL
         event: a pattern; None: the one that samples where time goes.
         all_events: each event, for itself.
         of: functions as `stackpack callers` takes them, which are the whole with what they call.
+        per: what is compared: shares of what the event measures (measure), of weights (weight), of samples (samples),
+            samples per second (time), or what a run costs (run).
     """
+    units = {"measure": 0, "weight": 1, "time": 2, "samples": 3, "run": 4}
+    if per not in units:
+        raise ValueError(f"per is one of {', '.join(units)}")
     grains = {"function": 0, "module": 1, "line": 2, "callstack": 3}
     if by not in grains:
         raise ValueError(f"by is one of {', '.join(grains)}")
@@ -233,6 +242,7 @@ def diff(before: Sequence[Union[PathLike, Capture]], after: Sequence[Union[PathL
     whole = ffi.new("char[]", of.encode()) if of else ffi.NULL
     options.whole = whole
     options.grain = grains[by]
+    options.unit = units[per]
     options.all_events = all_events
     readers = [ffi.new("stackpack_reader *[]", [item._open_reader() for item in side])  # pylint: disable=protected-access
                for side in sides]

@@ -47,7 +47,7 @@ bool take_diff_options(const stackpack_diff_options* from, DiffOptions& options,
   if (!stackpack::bindings::take_options(from, given)) {
     return false;
   }
-  if (given.grain > STACKPACK_BY_CALLSTACK || given.unit > STACKPACK_PER_SAMPLES) {
+  if (given.grain > STACKPACK_BY_CALLSTACK || given.unit > STACKPACK_PER_RUN) {
     return false;
   }
   gate.accept_single_run = given.accept_single_run != 0;
@@ -140,6 +140,9 @@ stackpack_status stackpack_get_event_diff(const stackpack_diff* diff, size_t eve
   to.tests = from->tests;
   to.level = from->level;
   to.scatter = static_cast<std::uint32_t>(from->scatter);
+  to.doubts = static_cast<std::uint32_t>(from->doubts.size());
+  to.has_whole = from->whole ? 1 : 0;
+  to.whole = from->whole ? figure_of(*from->whole) : stackpack_diff_figure{};
   return hand_over(result, to);
 }
 

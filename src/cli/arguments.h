@@ -129,6 +129,8 @@ struct DiffArguments {
   DiffOptions options;
   std::vector<GateCondition> conditions;
   std::string allow_file;
+  std::string units_file;  // amounts of work by file
+  std::string unit_key;    // or the key of metadata that has them
   DiffForm form = DiffForm::kTable;
   std::optional<std::size_t> rows;          // unset: kRows, of JSON all
   std::optional<app::FunctionNames> names;  // of kTable; unset: short on a terminal

@@ -10,7 +10,9 @@
 #include "app/console.h"
 #include "app/convert/packed_capture.h"
 #include "app/diff/allow_file.h"
+#include "app/diff/amounts_of_work.h"
 #include "app/diff/difference_page.h"
+#include "app/diff/small_text.h"
 #include "cli/commands.h"
 #include "cli/diff_report.h"
 #include "cli/exit_codes.h"
@@ -109,6 +111,17 @@ void explain_error(const DiffArguments& arguments, Error error, const Messages& 
   messages.error(file, error);
 }
 
+// A line of the list of amounts that is wrong, or a file that has none.
+void explain_amounts(const DiffArguments& arguments, const Error& error, const Messages& messages) {
+  if (error.code == ErrorCode::kUsage) {
+    explain_error(arguments, error, messages);
+    return;
+  }
+  Error own = error;
+  own.part = kMainPart;
+  messages.error(arguments.units_file, own);
+}
+
 void explain_events(const DiffReport& report, const Messages& messages) {
   constexpr std::size_t kMost = 5;
   if (report.events_left_out.empty()) {
@@ -123,6 +136,27 @@ void explain_events(const DiffReport& report, const Messages& messages) {
   messages.note("diff",
                 fmt::format("not compared: {}{}; --all-events takes those that both sides have",
                             names, more == 0 ? "" : fmt::format(" and {} more", more)));
+}
+
+// How much work the files have done, those of the old side first.
+Result<std::vector<double>> amounts_of_work(const DiffArguments& arguments, const OpenSide& before,
+                                            const OpenSide& after) {
+  if (!arguments.unit_key.empty()) {
+    std::vector<const Reader*> readers = before.readers;
+    readers.insert(readers.end(), after.readers.begin(), after.readers.end());
+    return app::amounts_of_metadata(arguments.unit_key, readers);
+  }
+  if (arguments.units_file.empty()) {
+    return std::vector<double>();
+  }
+  const Result<std::string> text =
+      app::read_small_text(arguments.units_file, "a list of amounts of work is at most 1 MiB");
+  if (!text) {
+    return text.error();
+  }
+  std::vector<std::string> paths = arguments.before;
+  paths.insert(paths.end(), arguments.after.begin(), arguments.after.end());
+  return app::amounts_of_lines(*text, paths);
 }
 
 int run_folded(const DiffArguments& arguments, const OpenSide& before, const OpenSide& after,
@@ -165,7 +199,8 @@ int write_page(const DiffArguments& arguments, const OpenSide& before, const Ope
 
 }  // namespace
 
-int run_diff(const DiffArguments& arguments, const Messages& messages) {
+int run_diff(const DiffArguments& given, const Messages& messages) {
+  DiffArguments arguments = given;
   JudgedDiff diff;
   diff.conditions = arguments.conditions;
   if (!arguments.allow_file.empty()) {
@@ -176,6 +211,11 @@ int run_diff(const DiffArguments& arguments, const Messages& messages) {
     }
     diff.allowed = std::move(*allowed);
   }
+  if (arguments.form == DiffForm::kHtml && arguments.options.unit == DiffUnit::kRun) {
+    messages.error("diff",
+                   Error{ErrorCode::kUsage, kNoOffset, "--html shows shares: leave out --per run"});
+    return kExitUsage;
+  }
   OpenSide before;
   OpenSide after;
   int exit_code = kExitSuccess;
@@ -183,6 +223,12 @@ int run_diff(const DiffArguments& arguments, const Messages& messages) {
   if (!open_side(arguments.after, arguments.capture, messages, after, exit_code) || !opened) {
     return exit_code;
   }
+  Result<std::vector<double>> amounts = amounts_of_work(arguments, before, after);
+  if (!amounts) {
+    explain_amounts(arguments, amounts.error(), messages);
+    return exit_code_of(amounts.error());
+  }
+  arguments.options.work_of_files = std::move(*amounts);
   if (arguments.form == DiffForm::kFolded) {
     return run_folded(arguments, before, after, messages);
   }

@@ -13,7 +13,8 @@ namespace stackpack::cli {
 namespace {
 
 constexpr std::array<std::string_view, 4> kGrains = {"function", "module", "line", "callstack"};
-constexpr std::array<std::string_view, 4> kUnitWords = {"measure", "weight", "time", "samples"};
+constexpr std::array<std::string_view, 5> kUnitWords = {"measure", "weight", "time", "samples",
+                                                        "run"};
 constexpr std::array<std::string_view, 3> kScatters = {"runs", "blocks", "assumed"};
 
 template <typename Names, typename Value>
@@ -38,6 +39,9 @@ void write_side(JsonText& json, std::string_view name, const DiffSide& side) {
   json.field("runs_left_out", side.runs_left_out);
   json.field("samples", side.samples);
   number_field(json, "value", side.value);
+  if (side.work > 0) {
+    number_field(json, "work", side.work);
+  }
   number_field(json, "seconds", side.seconds);
   number_field(json, "unpaired", side.unpaired);
   number_field(json, "idle", side.idle.share());
@@ -90,6 +94,16 @@ void write_event(JsonText& json, const EventDiff& event, std::size_t rows) {
   json.field("tests", event.tests);
   json.field("left_out", event.left_out);
   number_field(json, "level", event.level);
+  if (event.whole) {
+    json.field("work", event.work);
+    json.key("doubts");
+    json.begin_array();
+    for (const std::string& doubt : event.doubts) {
+      json.value(doubt);
+    }
+    json.end_array();
+    write_figure(json, "whole", *event.whole);
+  }
   json.field("row_count", event.rows.size());
   json.key("rows");
   json.begin_array();
@@ -152,7 +166,7 @@ void append_diff_page(std::string& out, const JudgedDiff& diff) {
   number_field(json, "level", event.level);
   json.key("notes");
   json.begin_array();
-  for (const std::string& sentence : sentences_of(event, diff.report.unit)) {
+  for (const std::string& sentence : sentences_of(event)) {
     json.value(sentence);
   }
   for (const std::string& sentence : gate_sentences(diff)) {
@@ -171,7 +185,7 @@ void append_diff_page(std::string& out, const JudgedDiff& diff) {
   json.end_array();
   json.key("verdicts");
   json.begin_array();
-  constexpr auto kLast = static_cast<std::uint8_t>(DiffVerdict::kUnsure);
+  constexpr auto kLast = static_cast<std::uint8_t>(DiffVerdict::kDoubted);
   for (std::uint8_t verdict = 0; verdict <= kLast; ++verdict) {
     json.value(verdict_name(static_cast<DiffVerdict>(verdict)));
   }

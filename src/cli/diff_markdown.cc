@@ -50,20 +50,20 @@ std::string code_of(std::string_view text) {
 }
 
 void append_rows(std::string& out, const EventDiff& event, const std::vector<DiffLine>& lines,
-                 std::size_t rows, DiffUnit unit) {
+                 std::size_t rows) {
   out +=
       "| | before | now | change | interval | visible | verdict |\n"
       "|---|--:|--:|--:|--:|--:|---|\n";
   const std::size_t shown = rows == 0 ? lines.size() : std::min(rows, lines.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const DiffFigure& figure = figure_of(event, lines[i]);
-    out +=
-        fmt::format("| {} {} | {} | {} | {} | {} to {} | {} | {} |\n",
-                    code_of(title_of_row(event.rows[lines[i].row])),
-                    lines[i].self ? "self" : "total", share_text_of(figure.old_share, unit),
-                    share_text_of(figure.new_share, unit), change_text_of(figure.difference, unit),
-                    change_text_of(figure.low, unit), change_text_of(figure.high, unit),
-                    change_text_of(figure.least_visible, unit), verdict_name(figure.verdict));
+    out += fmt::format("| {} {} | {} | {} | {} | {} to {} | {} | {} |\n",
+                       code_of(title_of_row(event.rows[lines[i].row])),
+                       lines[i].self ? "self" : "total", share_text_of(figure.old_share, event),
+                       share_text_of(figure.new_share, event),
+                       change_text_of(figure.difference, event), change_text_of(figure.low, event),
+                       change_text_of(figure.high, event),
+                       change_text_of(figure.least_visible, event), verdict_name(figure.verdict));
   }
   if (shown < lines.size()) {
     out += fmt::format("\n{} more are not listed.\n", grouped(lines.size() - shown));
@@ -108,20 +108,20 @@ void append_diff_markdown(std::string& out, const JudgedDiff& diff, std::size_t 
   out += heading_of(diff);
   append_gate(out, diff);
   for (const EventDiff& event : diff.report.events) {
-    for (const std::string& sentence : sentences_of(event, diff.report.unit)) {
+    for (const std::string& sentence : sentences_of(event)) {
       out += code_of(sentence) + "<br>\n";
     }
     const DiffLines lines = lines_of(event);
     for (const std::vector<DiffLine>* const seen : {&lines.changed, &lines.unsure}) {
       if (!seen->empty()) {
         out += '\n';
-        append_rows(out, event, *seen, rows, diff.report.unit);
+        append_rows(out, event, *seen, rows);
       }
     }
     if (!lines.others.empty()) {
       out += fmt::format("\n<details><summary>{} in which no change is seen</summary>\n\n",
                          counted(lines.others.size(), "row"));
-      append_rows(out, event, lines.others, rows, diff.report.unit);
+      append_rows(out, event, lines.others, rows);
       out += "\n</details>\n";
     }
     out += '\n';

@@ -35,6 +35,43 @@ std::string whole_sentence(const EventDiff& event) {
                      whole(event.old_side));
 }
 
+std::string cost_name(const EventDiff& event) {
+  if (event.measure != "ns") {
+    return event.measure;
+  }
+  return event.event == "blocked" ? "blocked time" : "cpu time";
+}
+
+std::string percent_of_ratio(double ratio) {
+  return std::isfinite(ratio) ? fmt::format("{:+.1f}", (ratio - 1) * kPercent) : "+inf";
+}
+
+// `cpu time a run 3.41s -> 4.02s, +17.9 % (+14.1..+21.7): more`
+std::string cost_sentence(const EventDiff& event) {
+  if (!event.whole) {
+    return {};
+  }
+  const DiffFigure& whole = *event.whole;
+  std::string text = fmt::format("{} a {} {} -> {}, {} % ({}..{}): {}", cost_name(event),
+                                 event.work, cost_text(whole.old_share, event.measure),
+                                 cost_text(whole.new_share, event.measure),
+                                 percent_of_ratio(whole.ratio), percent_of_ratio(whole.ratio_low),
+                                 percent_of_ratio(whole.ratio_high), verdict_name(whole.verdict));
+  if (whole.verdict == DiffVerdict::kNotSeen && whole.old_share > 0) {
+    text += fmt::format("; {:+.1f} % would have been, four times in five",
+                        whole.least_visible / whole.old_share * kPercent);
+  }
+  return text + '.';
+}
+
+std::string doubt_sentence(const EventDiff& event) {
+  std::string list;
+  for (const std::string& doubt : event.doubts) {
+    list += (list.empty() ? "" : "; ") + doubt;
+  }
+  return list.empty() ? list : "These runs cannot be compared: " + list + ".";
+}
+
 std::string runs_sentence(const EventDiff& event) {
   const auto runs = [](const DiffSide& side) { return counted(side.runs_left_out, "run"); };
   return event.old_side.runs_left_out + event.new_side.runs_left_out == 0
@@ -73,7 +110,7 @@ std::string limit_text(const GateCondition& condition, double value) {
 }
 
 bool is_listed(DiffVerdict verdict) {
-  return is_change(verdict) || verdict == DiffVerdict::kUnsure;
+  return is_change(verdict) || verdict == DiffVerdict::kUnsure || verdict == DiffVerdict::kDoubted;
 }
 
 std::vector<DiffLine>& list_of(DiffLines& lines, DiffVerdict verdict) {
@@ -84,6 +121,11 @@ std::string change_sentence(const EventDiff& event, const DiffLines& lines) {
   if (!lines.changed.empty()) {
     return fmt::format("{} of {} changed.", grouped(lines.changed.size()),
                        counted(event.tests, "figure"));
+  }
+  if (!lines.unsure.empty() && !event.doubts.empty()) {
+    return fmt::format(
+        "{} of {} figures differ by more than chance makes. They are unsure: see above.",
+        grouped(lines.unsure.size()), grouped(event.tests));
   }
   if (!lines.unsure.empty()) {
     return fmt::format(
@@ -101,7 +143,7 @@ std::string change_sentence(const EventDiff& event, const DiffLines& lines) {
 
 bool is_change(DiffVerdict verdict) {
   return verdict != DiffVerdict::kNotSeen && verdict != DiffVerdict::kTooFew &&
-         verdict != DiffVerdict::kUnsure;
+         verdict != DiffVerdict::kUnsure && verdict != DiffVerdict::kDoubted;
 }
 
 const DiffFigure& figure_of(const EventDiff& event, const DiffLine& line) {
@@ -145,24 +187,43 @@ std::string title_of_row(const DiffRow& row) {
   return text;
 }
 
-std::string share_text_of(double share, DiffUnit unit) {
-  return unit == DiffUnit::kTime ? fmt::format("{:.4g}/s", share)
-                                 : fmt::format("{:.2f}%", share * kPercent);
+std::string share_text_of(double share, const EventDiff& event) {
+  switch (event.unit) {
+    case DiffUnit::kTime:
+      return fmt::format("{:.4g}/s", share);
+    case DiffUnit::kRun:
+      return cost_text(share, event.measure);
+    default:
+      return fmt::format("{:.2f}%", share * kPercent);
+  }
 }
 
-std::string change_text_of(double difference, DiffUnit unit) {
-  return unit == DiffUnit::kTime ? fmt::format("{:+.4g}/s", difference)
-                                 : fmt::format("{:+.2f}pp", difference * kPercent);
+std::string change_text_of(double difference, const EventDiff& event) {
+  switch (event.unit) {
+    case DiffUnit::kTime:
+      return fmt::format("{:+.4g}/s", difference);
+    case DiffUnit::kRun:
+      return cost_text(difference, event.measure, true);
+    default:
+      return fmt::format("{:+.2f}pp", difference * kPercent);
+  }
 }
 
-std::vector<std::string> sentences_of(const EventDiff& event, DiffUnit unit) {
+std::string part_text_of(const DiffFigure& figure, const EventDiff& event) {
+  return event.unit == DiffUnit::kRun && event.new_side.value > 0
+             ? fmt::format("{:.2f}%", figure.new_value / event.new_side.value * kPercent)
+             : std::string();
+}
+
+std::vector<std::string> sentences_of(const EventDiff& event) {
   std::vector<std::string> sentences;
   std::string name;
   append_escaped(name, event.event);
   sentences.push_back(fmt::format("{}: {} against {} before.", name, count_text(event.new_side),
                                   count_text(event.old_side)));
   for (const std::string& sentence :
-       {whole_sentence(event), runs_sentence(event), idle_sentence_of(event)}) {
+       {cost_sentence(event), doubt_sentence(event), whole_sentence(event), runs_sentence(event),
+        idle_sentence_of(event)}) {
     if (!sentence.empty()) {
       sentences.push_back(sentence);
     }
@@ -173,7 +234,7 @@ std::vector<std::string> sentences_of(const EventDiff& event, DiffUnit unit) {
     sentences.push_back(fmt::format("{} callstacks with too few samples to tell are not listed.",
                                     grouped(event.left_out)));
   }
-  if (unit != DiffUnit::kTime && event.old_side.unpaired + event.new_side.unpaired > 0) {
+  if (event.unit != DiffUnit::kTime && event.old_side.unpaired + event.new_side.unpaired > 0) {
     sentences.push_back(
         fmt::format("On one side alone: {:.2f}% of the samples before, {:.2f}% now.",
                     event.old_side.unpaired * kPercent, event.new_side.unpaired * kPercent));
@@ -187,6 +248,12 @@ std::vector<std::string> gate_sentences(const JudgedDiff& diff) {
     const GateCondition& condition = diff.conditions[i];
     const GateResult& result = diff.gate.results[i];
     std::string text = condition.text + ": ";
+    const auto doubted = std::find_if(diff.report.events.begin(), diff.report.events.end(),
+                                      [](const EventDiff& event) { return !event.doubts.empty(); });
+    if (result.outcome == GateOutcome::kUndecided && doubted != diff.report.events.end()) {
+      sentences.push_back(text + "undecided. " + doubt_sentence(*doubted));
+      continue;
+    }
     if (result.unsure != 0 && result.outcome == GateOutcome::kUndecided) {
       text += fmt::format(
           "{} {} went so far, but one run a side does not show how much runs differ: record "

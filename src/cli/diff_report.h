@@ -40,13 +40,15 @@ const DiffFigure& figure_of(const EventDiff& event, const DiffLine& line);
 /// `name at place`, with `module!` where several have the name; escaped for one line of text.
 std::string title_of_row(const DiffRow& row);
 
-/// `2.00%`, or with DiffUnit::kTime `12.3/s`.
-std::string share_text_of(double share, DiffUnit unit);
-/// `+1.10pp`, or `+3.2/s`.
-std::string change_text_of(double difference, DiffUnit unit);
+/// `2.00%`, with DiffUnit::kTime `12.3/s`, with DiffUnit::kRun `12.3ms`.
+std::string share_text_of(double share, const EventDiff& event);
+/// `+1.10pp`, `+3.2/s` or `+1.20ms`.
+std::string change_text_of(double difference, const EventDiff& event);
+/// DiffUnit::kRun: `12.30%`, what a figure is now of all that is compared. Else empty.
+std::string part_text_of(const DiffFigure& figure, const EventDiff& event);
 
 /// What was compared with what, and how sure it is: some sentences.
-std::vector<std::string> sentences_of(const EventDiff& event, DiffUnit unit);
+std::vector<std::string> sentences_of(const EventDiff& event);
 /// One sentence for each condition: passed, failed, or not enough samples.
 std::vector<std::string> gate_sentences(const JudgedDiff& diff);
 

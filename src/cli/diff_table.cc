@@ -27,6 +27,7 @@ enum DiffCell : std::size_t {
   kNow,
   kChange,
   kVerdict,
+  kPart,
   kInterval,
   kVisible,
   kCells
@@ -49,25 +50,26 @@ std::string diff_bar(double difference, double largest) {
                         : fmt::format("{:{}}|{:<{}}", "", kHalfBar, mark, kHalfBar);
 }
 
-TableLine table_line(const EventDiff& event, const DiffLine& line, DiffUnit unit, double largest) {
+TableLine table_line(const EventDiff& event, const DiffLine& line, double largest) {
   const DiffFigure& figure = figure_of(event, line);
   TableLine result;
   result.cells[kWhat] = line.self ? "self" : "total";
-  result.cells[kBefore] = share_text_of(figure.old_share, unit);
-  result.cells[kNow] = share_text_of(figure.new_share, unit);
-  result.cells[kChange] = change_text_of(figure.difference, unit);
+  result.cells[kBefore] = share_text_of(figure.old_share, event);
+  result.cells[kNow] = share_text_of(figure.new_share, event);
+  result.cells[kChange] = change_text_of(figure.difference, event);
   result.cells[kVerdict] = verdict_name(figure.verdict);
+  result.cells[kPart] = part_text_of(figure, event);
   result.cells[kInterval] =
-      fmt::format("{}..{}", change_text_of(figure.low, unit), change_text_of(figure.high, unit));
-  result.cells[kVisible] = change_text_of(figure.least_visible, unit);
+      fmt::format("{}..{}", change_text_of(figure.low, event), change_text_of(figure.high, event));
+  result.cells[kVisible] = change_text_of(figure.least_visible, event);
   result.bar = diff_bar(figure.difference, largest);
   result.more = is_change(figure.verdict) && figure.difference > 0;
   result.less = is_change(figure.verdict) && figure.difference < 0;
   return result;
 }
 
-constexpr std::array<std::string_view, kCells> kHeads = {"",        "before",   "now",    "change",
-                                                         "verdict", "interval", "visible"};
+constexpr std::array<std::string_view, kCells> kHeads = {
+    "", "before", "now", "change", "verdict", "share", "interval", "visible"};
 
 // How a table fits into what it is written to.
 struct DiffLayout {
@@ -77,7 +79,7 @@ struct DiffLayout {
   std::size_t name = app::kAnyWidth;
 };
 
-DiffLayout diff_layout(const std::vector<TableLine>& lines) {
+DiffLayout diff_layout(const std::vector<TableLine>& lines, bool parts) {
   constexpr std::size_t kLeastName = 16;
   constexpr std::size_t kGoodName = 28;
   constexpr std::size_t kBar = 2 + 2 * kHalfBar + 1;
@@ -88,6 +90,7 @@ DiffLayout diff_layout(const std::vector<TableLine>& lines) {
       layout.widths[i] = std::max(layout.widths[i], line.cells[i].size());
     }
   }
+  layout.widths[kPart] = parts ? layout.widths[kPart] : 0;
   const std::optional<std::size_t> columns = output_columns();
   if (!columns) {
     return layout;
@@ -98,7 +101,7 @@ DiffLayout diff_layout(const std::vector<TableLine>& lines) {
     if (layout.cells > kVerdict && before + width + 2 + kGoodName > *columns) {
       break;
     }
-    before += width + 2;
+    before += width == 0 ? 0 : width + 2;
     ++layout.cells;
   }
   layout.bars = before + kGoodName + kBar <= *columns;
@@ -129,6 +132,9 @@ void append_lines(std::string& out, const std::vector<TableLine>& lines, const D
                   bool colours) {
   const auto append = [&](const auto& cells) {
     for (std::size_t i = 0; i < layout.cells; ++i) {
+      if (layout.widths[i] == 0) {
+        continue;
+      }
       out += i == kWhat || i == kVerdict ? fmt::format("{:<{}}  ", cells[i], layout.widths[i])
                                          : fmt::format("{:>{}}  ", cells[i], layout.widths[i]);
     }
@@ -150,7 +156,7 @@ void append_lines(std::string& out, const std::vector<TableLine>& lines, const D
 
 void append_event(std::string& out, const EventDiff& event, const DiffReport& report,
                   const DiffTableForm& form) {
-  for (const std::string& sentence : sentences_of(event, report.unit)) {
+  for (const std::string& sentence : sentences_of(event)) {
     out += sentence + '\n';
   }
   const DiffLines all = lines_of(event);
@@ -166,9 +172,9 @@ void append_event(std::string& out, const EventDiff& event, const DiffReport& re
   std::vector<TableLine> lines;
   lines.reserve(chosen.size());
   for (const DiffLine& line : chosen) {
-    lines.push_back(table_line(event, line, report.unit, largest));
+    lines.push_back(table_line(event, line, largest));
   }
-  const DiffLayout layout = diff_layout(lines);
+  const DiffLayout layout = diff_layout(lines, event.unit == DiffUnit::kRun);
   const bool functions = report.by == DiffGrain::kFunction || report.by == DiffGrain::kLine;
   const std::vector<std::string> titles =
       diff_titles(event, chosen, functions ? form.names : app::FunctionNames::kFull, layout.name);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -35,11 +36,23 @@ TEST_SUITE("c api of comparisons") {
       unknown.grain = STACKPACK_BY_CALLSTACK + beyond;
       CHECK(stackpack_compare(&readers[0], 1, &readers[1], 1, &unknown, &diff) == STACKPACK_USAGE);
       unknown.grain = options.grain;
-      unknown.unit = STACKPACK_PER_SAMPLES + beyond;
+      unknown.unit = STACKPACK_PER_RUN + std::min(beyond, ~0U - STACKPACK_PER_RUN);
       CHECK(stackpack_compare(&readers[0], 1, &readers[1], 1, &unknown, &diff) == STACKPACK_USAGE);
     }
     CHECK(diff == nullptr);
     REQUIRE(stackpack_compare(&readers[0], 1, &readers[1], 1, &options, &diff) == STACKPACK_OK);
+    stackpack_diff_options of_cost = options;
+    of_cost.unit = STACKPACK_PER_RUN;
+    stackpack_diff* cost = nullptr;
+    REQUIRE(stackpack_compare(&readers[0], 1, &readers[1], 1, &of_cost, &cost) == STACKPACK_OK);
+    stackpack_event_diff whole{};
+    whole.struct_size = sizeof whole;
+    REQUIRE(stackpack_get_event_diff(cost, 0, &whole) == STACKPACK_OK);
+    CHECK(whole.has_whole == 1);
+    CHECK(whole.doubts == 0);
+    CHECK(whole.whole.old_share > 0);
+    CHECK(whole.whole.new_share > whole.whole.old_share);
+    stackpack_free_diff(cost);
     stackpack_close(readers[0]);
     stackpack_close(readers[1]);
 
@@ -56,6 +69,7 @@ TEST_SUITE("c api of comparisons") {
     CHECK(view_of_text(found.event) == "cpu-clock");
     CHECK(found.old_samples == event.old_side.samples);
     CHECK(found.level == event.level);
+    CHECK(found.has_whole == 0);
     REQUIRE(found.rows == event.rows.size());
     for (std::size_t i = 0; i < found.rows; ++i) {
       stackpack_diff_row row{};

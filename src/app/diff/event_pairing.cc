@@ -65,13 +65,14 @@ PairedEvent paired(const EventGroup& group, const std::array<SideEvents, 2>& sid
     return std::any_of(side.files.begin(), side.files.end(),
                        [](const ComparedEvents& file) { return file.aggregated; });
   });
-  PairedEvent event{group.key, group.name, options.unit, "samples"};
+  PairedEvent event{group.key, group.name, options.unit, "samples", false};
   const std::string unit = unit_of_weights(sides, group.key);
+  const bool measured = (group.has_weight || aggregated) && !unit.empty();
   if (options.unit == DiffUnit::kMeasure) {
-    event.unit =
-        (group.has_weight || aggregated) && !unit.empty() ? DiffUnit::kWeight : DiffUnit::kSamples;
+    event.unit = measured ? DiffUnit::kWeight : DiffUnit::kSamples;
   }
-  if (event.unit == DiffUnit::kWeight) {
+  event.weighted = event.unit == DiffUnit::kWeight || (event.unit == DiffUnit::kRun && measured);
+  if (event.weighted) {
     event.measure = unit.empty() ? "events" : unit;
   } else if (event.unit == DiffUnit::kTime) {
     event.measure = "seconds";

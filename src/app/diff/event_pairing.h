@@ -17,6 +17,7 @@ struct PairedEvent {
   std::string name;
   DiffUnit unit = DiffUnit::kSamples;  ///< what the options ask for, or what it measures
   std::string measure = "samples";     ///< what values are counted in
+  bool weighted = false;               ///< samples count for their weights
 };
 
 struct PairedEvents {

@@ -91,11 +91,17 @@ class RowFigures {
       : event_(event), table_(table), before_(before), after_(after), options_(options) {}
 
   Status fill() {
+    if (event_.unit == DiffUnit::kRun) {
+      measure_whole();
+    }
     collect();
     moderate(true);
     moderate(false);
     if (const Status tested = test(); !tested) {
       return tested;
+    }
+    if (event_.unit == DiffUnit::kRun) {
+      judge_whole();
     }
     return list();
   }
@@ -134,6 +140,62 @@ class RowFigures {
     return std::vector<diff::Scatter>(table_.size());
   }
 
+  // Everything, as one row. It is counted and not sampled: weights add up to what the recorder
+  // measured, so that it may scatter less than samples do, by about one of them a run.
+  void measure_whole() {
+    const std::array sides = {whole_of(before_), whole_of(after_)};
+    whole_.before = {before_.count, before_.size};
+    whole_.after = {after_.count, after_.size};
+    const double samples = before_.count + after_.count;
+    const auto units = static_cast<double>(before_.filled_units + after_.filled_units);
+    const diff::Scatter own = event_.scatter == DiffScatter::kRuns
+                                  ? scatter_over_runs(sides[0], sides[1], true).front()
+                                  : scatter_over_blocks(sides[0], sides[1], true).front();
+    whole_.overdispersion = {1, diff::kInfiniteFreedom};
+    if (own.freedom > 0) {
+      whole_.overdispersion = {std::max(units / samples, own.sum / own.freedom), own.freedom};
+    }
+    whole_.overdispersion.factor += between_runs(whole_);
+  }
+
+  // One row that every sample counts for.
+  static SideSums whole_of(const SideSums& side) {
+    SideSums whole;
+    whole.self = {side.count};
+    whole.size = side.size;
+    whole.filled_units = side.filled_units;
+    for (const UnitSums& unit : side.units) {
+      UnitSums& copy = whole.units.emplace_back();
+      copy.size = unit.size;
+      copy.self = {{0}, {unit.count}};
+    }
+    return whole;
+  }
+
+  // Runs that take longer as a whole take longer in every function: the more a function counts
+  // for, the more of that scatter it has.
+  [[nodiscard]] double common_scatter(const Comparison& item) const {
+    if (event_.unit != DiffUnit::kRun || event_.scatter != DiffScatter::kRuns) {
+      return 1;
+    }
+    const double share = (item.before.count + item.after.count) / (before_.count + after_.count);
+    return 1 + std::max(0.0, whole_.overdispersion.factor - 1) * std::min(1.0, share);
+  }
+
+  // A test of its own: many functions do not make it less sure.
+  void judge_whole() {
+    const double root =
+        diff::signed_root(reduced(whole_.before, whole_), reduced(whole_.after, whole_));
+    whole_.tested.p =
+        std::min(1.0, 2 * diff::upper_tail(std::abs(root), whole_.overdispersion.freedom));
+    whole_.tested.least_p = least_p(whole_);
+    const diff::Discoveries family = discoveries_;
+    discoveries_.level = discoveries_.single_level = options_.rate;
+    Criticals critical;
+    event_.whole = figure_of(whole_, critical);
+    discoveries_ = family;
+  }
+
   void add(Comparison item) {
     if (item.before.count <= 0 && item.after.count <= 0) {
       return;
@@ -151,7 +213,7 @@ class RowFigures {
     for (const Comparison& item : items_) {
       const double samples = item.before.count + item.after.count;
       if (item.self == self && item.scatter.freedom > 0 && samples >= kEnoughForScatter * units) {
-        known.push_back(item.scatter);
+        known.push_back({item.scatter.sum / common_scatter(item), item.scatter.freedom});
       }
     }
     const diff::OverdispersionPrior prior = diff::prior_of(known);
@@ -160,7 +222,10 @@ class RowFigures {
     }
     for (Comparison& item : items_) {
       if (item.self == self) {
-        item.overdispersion = diff::moderated(item.scatter, prior);
+        const double common = common_scatter(item);
+        item.overdispersion =
+            diff::moderated({item.scatter.sum / common, item.scatter.freedom}, prior);
+        item.overdispersion.factor *= common;
         item.overdispersion.factor += between_runs(item);
       }
     }
@@ -267,6 +332,9 @@ class RowFigures {
     if (event_.scatter != DiffScatter::kRuns && !options_.accept_single_run) {
       return DiffVerdict::kUnsure;
     }
+    if (!event_.doubts.empty()) {
+      return DiffVerdict::kDoubted;
+    }
     if (item.after.share() > item.before.share()) {
       return item.before.count <= 0 ? DiffVerdict::kAppeared : DiffVerdict::kMore;
     }
@@ -345,13 +413,16 @@ class RowFigures {
       };
       const bool self = seen(row.self.verdict);
       const bool total = seen(row.total.verdict);
-      const double size = std::max(std::abs(row.self.difference), std::abs(row.total.difference));
+      // By how much it is at least: a large change that is hardly sure comes after.
+      const auto bound = [](const DiffFigure& figure) {
+        return std::max(figure.low, -figure.high);
+      };
       const double share = std::max(row.total.old_share, row.total.new_share);
       return std::tuple(self    ? 0
                         : total ? 1
                                 : 2,
-                        self    ? -std::abs(row.self.difference)
-                        : total ? -size
+                        self    ? -bound(row.self)
+                        : total ? -bound(row.total)
                                 : -share);
     };
     std::sort(event_.rows.begin(), event_.rows.end(), [&](const DiffRow& a, const DiffRow& b) {
@@ -366,6 +437,7 @@ class RowFigures {
   const SideSums& after_;
   const DiffOptions& options_;
   std::vector<Comparison> items_;
+  Comparison whole_;    // DiffUnit::kRun: everything
   Comparison nothing_;  // the self figure of a row that no callstack ends in
   diff::Discoveries discoveries_;
 };

@@ -76,9 +76,18 @@ struct Seen {
   double share = 0;    // the larger one
 };
 
-Seen seen_of(const DiffFigure& figure, GateMeasure measure, bool less) {
+// A share of everything on a side; with DiffUnit::kTime a rate.
+double share_of(double value, double share, const DiffSide& side, DiffUnit unit) {
+  if (unit != DiffUnit::kRun) {
+    return share;
+  }
+  return side.value > 0 ? value / side.value : 0;
+}
+
+Seen seen_of(const DiffFigure& figure, GateMeasure measure, bool less, const EventDiff& event) {
   Seen seen;
-  seen.share = std::max(figure.old_share, figure.new_share);
+  seen.share = std::max(share_of(figure.old_value, figure.old_share, event.old_side, event.unit),
+                        share_of(figure.new_value, figure.new_share, event.new_side, event.unit));
   if (measure == GateMeasure::kShare) {
     seen.low = less ? -figure.high : figure.low;
     seen.visible = figure.least_visible;
@@ -105,8 +114,11 @@ class GateCheck {
         check_event(i, event);
       }
       GateResult& result = result_.results[i];
+      const bool doubted =
+          std::any_of(report_.events.begin(), report_.events.end(),
+                      [](const EventDiff& event) { return !event.doubts.empty(); });
       if (result.outcome != GateOutcome::kFailed &&
-          (result.not_visible != 0 || result.unsure != 0)) {
+          (result.not_visible != 0 || result.unsure != 0 || doubted)) {
         result.outcome = GateOutcome::kUndecided;
       }
     }
@@ -136,7 +148,7 @@ class GateCheck {
     const GateCondition& wanted = conditions_[finding.condition];
     const bool less = wanted.limit < 0;
     const double limit = std::abs(wanted.limit);
-    const Seen seen = seen_of(figure, wanted.measure, less);
+    const Seen seen = seen_of(figure, wanted.measure, less, report_.events[finding.event]);
     if (seen.share < wanted.least || seen.share <= 0) {
       return;
     }
@@ -145,8 +157,9 @@ class GateCheck {
         figure.verdict != DiffVerdict::kNotSeen && figure.verdict != DiffVerdict::kTooFew;
     if (sure && seen.low > 0 && seen.low >= limit) {
       finding.allowed = is_allowed(finding, figure, less);
-      finding.unsure = !options_.accept_single_run &&
-                       report_.events[finding.event].scatter != DiffScatter::kRuns;
+      const EventDiff& event = report_.events[finding.event];
+      finding.unsure = (!options_.accept_single_run && event.scatter != DiffScatter::kRuns) ||
+                       !event.doubts.empty();
       result_.findings.push_back(finding);
       if (!finding.allowed && finding.unsure) {
         ++result.unsure;
@@ -176,7 +189,8 @@ class GateCheck {
     for (std::size_t i = 0; i < allowed_.size(); ++i) {
       if (meant_rows(allowed_[i].pattern, finding.event)[finding.row] &&
           (!allowed_[i].limit ||
-           seen_of(figure, allowed_[i].measure, less).low <= *allowed_[i].limit)) {
+           seen_of(figure, allowed_[i].measure, less, report_.events[finding.event]).low <=
+               *allowed_[i].limit)) {
         result_.used[i] = true;
         any = true;
       }
@@ -217,6 +231,10 @@ Status check_condition(const GateCondition& condition, DiffUnit unit) {
     return Error{ErrorCode::kUsage, kNoOffset,
                  "`share`: against time there are no shares; write `relative +10%`"};
   }
+  if (unit == DiffUnit::kRun && condition.measure == GateMeasure::kShare) {
+    return Error{ErrorCode::kUsage, kNoOffset,
+                 "`share`: costs are no shares; write `relative +10%`, or leave out --per run"};
+  }
   if (unit == DiffUnit::kTime && condition.least > 0) {
     return Error{ErrorCode::kUsage, kNoOffset,
                  "`from`: against time there are no shares to begin at; leave it out"};
@@ -231,14 +249,40 @@ std::string points(double share) {
 
 }  // namespace
 
+std::string cost_text(double value, std::string_view measure, bool sign) {
+  struct Step {
+    double size;
+    std::string_view of_time;
+    std::string_view of_others;
+  };
+  constexpr std::array<Step, 5> kSteps = {
+      {{1e12, "", "T"}, {1e9, "s", "G"}, {1e6, "ms", "M"}, {1e3, "us", "k"}, {1, "ns", ""}}};
+  const bool time = measure == "ns";
+  Step step = kSteps.back();
+  // 999.6 would be written as 1000.
+  constexpr double kRounds = 0.9995;
+  for (const Step& larger : kSteps) {
+    if (std::abs(value) >= larger.size * kRounds && !(time && larger.of_time.empty())) {
+      step = larger;
+      break;
+    }
+  }
+  const double shown = value / step.size;
+  const int digits = std::abs(shown) >= 99.95 || shown == 0 ? 0 : std::abs(shown) >= 9.995 ? 1 : 2;
+  const std::string number =
+      sign ? fmt::format("{:+.{}f}", shown, digits) : fmt::format("{:.{}f}", shown, digits);
+  return number + std::string(time ? step.of_time : step.of_others);
+}
+
 std::string_view verdict_name(DiffVerdict verdict) {
-  constexpr std::array<std::string_view, 7> kNames = {"not seen",
+  constexpr std::array<std::string_view, 8> kNames = {"not seen",
                                                       "more",
                                                       "less",
                                                       "appeared",
                                                       "disappeared",
                                                       "too few samples",
-                                                      "unsure (one run a side)"};
+                                                      "unsure (one run a side)",
+                                                      "unsure (not comparable)"};
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
@@ -351,6 +395,10 @@ std::string finding_text(const DiffReport& report, std::span<const GateCondition
   std::string text = fmt::format("{}: {} ", name, finding.self ? "self" : "total");
   if (report.unit == DiffUnit::kTime) {
     text += fmt::format("{:.4g} to {:.4g} samples/s", figure.old_share, figure.new_share);
+  } else if (report.unit == DiffUnit::kRun) {
+    const EventDiff& event = report.events[finding.event];
+    text += fmt::format("{} to {} a {}", cost_text(figure.old_share, event.measure),
+                        cost_text(figure.new_share, event.measure), event.work);
   } else {
     text += fmt::format("{:.2f}% to {:.2f}%, {}", figure.old_share * kPercent,
                         figure.new_share * kPercent, points(figure.difference));

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
 #include <functional>
 #include <utility>
 
@@ -55,7 +57,14 @@ struct Sides {
 Result<Sides> read_both(Files before, Files after, const ProfileQuery& query) {
   Sides sides;
   const Status read = for_both([&](std::size_t side) -> Status {
-    auto profile = app::read_side(side == 0 ? before : after, query);
+    const std::size_t first = side == 0 ? 0 : before.size();
+    ProfileQuery own = query;
+    if (!own.options.work_of_files.empty()) {
+      const auto work = own.options.work_of_files.begin() + static_cast<std::ptrdiff_t>(first);
+      const std::size_t count = side == 0 ? before.size() : after.size();
+      own.work.assign(work, work + static_cast<std::ptrdiff_t>(count));
+    }
+    auto profile = app::read_side(side == 0 ? before : after, own);
     if (!profile) {
       return side == 0 ? profile.error() : app::in_after(profile.error(), before);
     }
@@ -79,24 +88,55 @@ Result<Sides> read_both(Files before, Files after, const ProfileQuery& query) {
 }
 
 // Share of the samples whose row is on this side alone.
-double unpaired_of(const SideSums& sums, const SideSums& other) {
+double unpaired_of(const SideSums& sums, const SideSums& other, DiffUnit unit) {
   double count = 0;
   for (std::size_t row = 0; row < sums.self.size(); ++row) {
     count +=
         other.self[row] <= 0 && (other.total.empty() || other.total[row] <= 0) ? sums.self[row] : 0;
   }
+  if (unit == DiffUnit::kRun) {
+    return sums.count > 0 ? count / sums.count : 0;
+  }
   return sums.size > 0 ? count / sums.size * sums.per_size : 0;
 }
 
-DiffSide side_of(const SideProfile& profile, const SideSums& sums) {
+DiffSide side_of(const SideProfile& profile, const SideSums& sums, DiffUnit unit) {
   DiffSide side;
   side.runs = profile.runs;
   side.runs_left_out = profile.runs_left_out;
   side.idle = profile.idle;
   side.samples = profile.samples;
   side.seconds = profile.seconds;
-  side.value = sums.size / sums.scale / sums.per_size;
+  side.value = (unit == DiffUnit::kRun ? sums.count : sums.size / sums.per_size) / sums.scale;
+  side.work = unit == DiffUnit::kRun ? sums.work : 0;
   return side;
+}
+
+// So much that the costs of both sides are small parts of it: counts are those of Poisson then.
+double size_of_work(const std::array<SideProfile, 2>& sides) {
+  constexpr double kRoom = 1e4;
+  double most = 0;
+  for (const SideProfile& side : sides) {
+    double value = 0;
+    double work = 0;
+    for (const app::ProfileUnit& unit : side.units) {
+      value += unit.value;
+      work += unit.work;
+    }
+    most = work > 0 ? std::max(most, value / work) : most;
+  }
+  return most > 0 ? kRoom * most : 1;
+}
+
+void note_cost(EventDiff& event, const Sides& sides, const DiffOptions& options) {
+  event.work = !options.work.empty() ? options.work : options.runs_by.empty() ? "run" : "iteration";
+  event.doubts = app::doubts_of(sides.profiles[0].facts, sides.profiles[1].facts,
+                                event.measure == "ns" || event.measure == "samples");
+  const std::size_t left_out = event.old_side.runs_left_out + event.new_side.runs_left_out;
+  if (left_out != 0) {
+    event.doubts.push_back(
+        fmt::format("runs without selected samples of the event ({})", left_out));
+  }
 }
 
 Result<EventDiff> compare_event(Sides& sides, const ProfileQuery& query,
@@ -109,7 +149,7 @@ Result<EventDiff> compare_event(Sides& sides, const ProfileQuery& query,
   const Status summed = for_both([&](std::size_t side) -> Status {
     const auto& nodes = side == 0 ? sides.rows.old_rows : sides.rows.new_rows;
     sums[side] = app::sum_rows(sides.profiles[side], nodes, sides.rows.size(),
-                               {query.options, sides.inside[side]});
+                               {query.options, sides.inside[side], size_of_work(sides.profiles)});
     return {};
   });
   if (!summed) {
@@ -120,16 +160,31 @@ Result<EventDiff> compare_event(Sides& sides, const ProfileQuery& query,
                      ? "the files have no times to compare by"
                      : "no sample of a side lies in what is to be the whole");
   }
-  event.old_side = side_of(sides.profiles[0], sums[0]);
-  event.new_side = side_of(sides.profiles[1], sums[1]);
+  event.old_side = side_of(sides.profiles[0], sums[0], event.unit);
+  event.new_side = side_of(sides.profiles[1], sums[1], event.unit);
   if (sides.profiles[0].runs == 1 && sides.profiles[1].runs == 1) {
     event.blocks = std::min(sums[0].filled_units, sums[1].filled_units);
     event.scatter = event.blocks >= kEnoughBlocks ? DiffScatter::kBlocks : DiffScatter::kAssumed;
   }
-  event.old_side.unpaired = unpaired_of(sums[0], sums[1]);
-  event.new_side.unpaired = unpaired_of(sums[1], sums[0]);
+  event.old_side.unpaired = unpaired_of(sums[0], sums[1], event.unit);
+  event.new_side.unpaired = unpaired_of(sums[1], sums[0], event.unit);
+  if (event.unit == DiffUnit::kRun) {
+    note_cost(event, sides, query.options);
+  }
   const Status filled = app::fill_rows(event, sides.rows, sums[0], sums[1], query.options);
   return filled ? Result<EventDiff>(std::move(event)) : filled.error();
+}
+
+Status check_work(const DiffOptions& options, std::size_t files) {
+  const bool any =
+      !options.work.empty() || !options.work_of_files.empty() || !options.runs_by.empty();
+  if (any && options.unit != DiffUnit::kRun) {
+    return usage("units of work go with costs for each of them: --per run");
+  }
+  const bool all = options.work_of_files.empty() || options.work_of_files.size() == files;
+  const bool positive = std::all_of(options.work_of_files.begin(), options.work_of_files.end(),
+                                    [](double work) { return std::isfinite(work) && work > 0; });
+  return all && positive ? Status{} : usage("each file has an amount of work above 0");
 }
 
 Status check(Files before, Files after, const DiffOptions& options) {
@@ -139,15 +194,17 @@ Status check(Files before, Files after, const DiffOptions& options) {
   if (!(options.rate > 0 && options.rate < 1)) {
     return usage("the rate of mistakes lies between 0 and 1");
   }
-  return options.run_variation >= 0 && options.run_variation < 1
-             ? Status{}
-             : usage("the variation from run to run lies between 0 and 1");
+  if (!(options.run_variation >= 0 && options.run_variation < 1)) {
+    return usage("the variation from run to run lies between 0 and 1");
+  }
+  return check_work(options, before.size() + after.size());
 }
 
 Result<ProfileQuery> query_of(Files before, Files after, const DiffOptions& options) {
   ProfileQuery query;
   query.options = options;
-  if (before.size() == 1 && after.size() == 1) {
+  query.iterations_are_runs = before.size() == 1 && after.size() == 1;
+  if (query.iterations_are_runs && options.runs_by.empty()) {
     const Result<std::size_t> blocks = app::block_count(*before.front(), *after.front());
     if (!blocks) {
       return blocks.error();
@@ -179,6 +236,7 @@ Result<DiffReport> compare(Files before, Files after, const DiffOptions& options
     }
     query.event_key = compared.key;
     query.options.unit = compared.unit;
+    query.weighted = compared.weighted;
     auto sides = read_both(before, after, query);
     if (!sides) {
       return sides.error();
@@ -278,6 +336,7 @@ Result<app::JointCallstacks> app::joint_callstacks(std::span<const Reader* const
   for (const app::PairedEvent& compared : events->common) {
     query.event_key = compared.key;
     query.options.unit = compared.unit;
+    query.weighted = compared.weighted;
     auto sides = read_both(before, after, query);
     if (!sides) {
       return sides.error();

@@ -66,7 +66,20 @@ class RowSums {
       squares += unit.squares;
     }
     sums_.scale = squares > 0 ? value / squares : 1;
-    sums_.per_size = query_.options.unit == DiffUnit::kTime ? kSizeOfSecond : 1;
+    sums_.per_size = query_.options.unit == DiffUnit::kTime  ? kSizeOfSecond
+                     : query_.options.unit == DiffUnit::kRun ? query_.size_of_work
+                                                             : 1;
+  }
+
+  [[nodiscard]] double size_of(const ProfileUnit& unit, double count) const {
+    switch (query_.options.unit) {
+      case DiffUnit::kTime:
+        return unit.seconds * kSizeOfSecond * sums_.scale;
+      case DiffUnit::kRun:
+        return unit.work * query_.size_of_work * sums_.scale;
+      default:
+        return count;
+    }
   }
 
   void add_unit(const ProfileUnit& unit) {
@@ -85,14 +98,16 @@ class RowSums {
         add(self_, rows_[node], scaled);
       }
     }
-    const double size =
-        query_.options.unit == DiffUnit::kTime ? unit.seconds * kSizeOfSecond * sums_.scale : value;
+    const double size = size_of(unit, value);
     sweep();
     UnitSums& sums = sums_.units.emplace_back();
     sums.size = size;
+    sums.count = value;
     finish(self_, sums_.self, sums.self);
     finish(total_, sums_.total, sums.total);
     sums_.size += size;
+    sums_.count += value;
+    sums_.work += unit.work;
     sums_.filled_units += size > 0 ? 1 : 0;
   }
 

@@ -22,16 +22,19 @@ struct UnitSums {
   UnitCounts self;
   UnitCounts total;  ///< empty for callstacks
   double size = 0;   ///< of what shares are shares of, scaled like counts
+  double count = 0;  ///< of all samples, scaled
 };
 
 struct SideSums {
   std::vector<double> self;   ///< by row
   std::vector<double> total;  ///< by row; empty for callstacks
   double size = 0;
+  double count = 0;  ///< of all samples, scaled
+  double work = 0;   ///< units of work done
   std::vector<UnitSums> units;
   std::size_t filled_units = 0;  ///< with something in them
   double scale = 1;              ///< a scaled count is what samples count for times this
-  /// A share is scaled count / size, times this: 1, but for samples per second.
+  /// A share is scaled count / size, times this: 1, but for samples per second and cost per run.
   double per_size = 1;
 };
 
@@ -39,6 +42,8 @@ struct RowQuery {
   DiffOptions options;
   /// By node: whether it lies within DiffOptions::whole. Empty: all do.
   std::vector<bool> inside;
+  /// DiffUnit::kRun: the size of a unit of work, so large that shares of it are small.
+  double size_of_work = 1;
 };
 
 /// Counts are scaled so that the variance of a count is about the count where samples come by

@@ -1,11 +1,13 @@
 #include "app/diff/side_profile.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <utility>
 
+#include "app/diff/time_blocks.h"
 #include "app/diff/trace_counts.h"
 #include "app/diff/trace_numbers.h"
 #include "query/event_measure.h"
@@ -42,27 +44,6 @@ query::FrameGrain grain_of(const DiffOptions& options) {
                                                  : query::FrameGrain::kFunction;
 }
 
-/// Stretches of time of one file.
-struct TimeBlocks {
-  std::uint64_t begin_ns = 0;
-  std::uint64_t length_ns = ~std::uint64_t{0};
-  std::size_t count = 1;
-
-  [[nodiscard]] std::size_t of(std::uint64_t time_ns) const {
-    const std::uint64_t block = time_ns < begin_ns ? 0 : (time_ns - begin_ns) / length_ns;
-    return static_cast<std::size_t>(std::min<std::uint64_t>(block, count - 1));
-  }
-  /// Whether a time is in a block, which is not the first or the last: those take all that is
-  /// outside. Without the division.
-  [[nodiscard]] bool surely_in(std::size_t block, std::uint64_t time_ns) const {
-    return time_ns >= begin_ns && (time_ns - begin_ns) - block * length_ns < length_ns;
-  }
-};
-
-TimeBlocks blocks_of(const Reader::TimeRange& range, std::size_t count) {
-  return {range.from_ns, (range.to_ns - range.from_ns) / count + 1, count};
-}
-
 Result<ComparedEvents> compared_events_of(const query::CaptureView& view,
                                           const DiffOptions& options) {
   ComparedEvents events;
@@ -84,8 +65,13 @@ Result<ComparedEvents> compared_events_of(const query::CaptureView& view,
 /// One file, added to the profile of its side.
 class FileReading {
  public:
-  FileReading(const ProfileQuery& query, SideProfile& side, core::StringTable& texts)
-      : query_(query), side_(side), texts_(texts) {}
+  /// `number`: of the file among those of its side.
+  FileReading(const ProfileQuery& query, std::size_t number, SideProfile& side,
+              core::StringTable& texts)
+      : query_(query),
+        side_(side),
+        texts_(texts),
+        work_(number < query.work.size() ? query.work[number] : 1) {}
 
   Status read(const Reader& reader) {
     auto view = query::view_of(reader);
@@ -112,19 +98,77 @@ class FileReading {
     if (const Status counted = count(*group); !counted) {
       return counted;
     }
+    hand_over_units();
+    return note_facts();
+  }
+
+ private:
+  [[nodiscard]] bool has_marks() const { return !blocks_.marks.empty(); }
+
+  void hand_over_units() {
+    if (has_marks()) {
+      // What came before the first mark and after the last one belongs to no iteration.
+      units_.pop_back();
+      units_.erase(units_.begin());
+    }
     const bool any = std::any_of(units_.begin(), units_.end(),
                                  [](const ProfileUnit& unit) { return unit.value > 0; });
-    ++(any ? side_.runs : side_.runs_left_out);
+    const bool many = has_marks() && query_.iterations_are_runs;
+    const auto count = static_cast<double>(units_.size());
     for (ProfileUnit& unit : units_) {
+      unit.work = many ? work_ : work_ * iterations_ / count;
+      side_.samples += unit.samples;
+      if (many) {
+        ++(unit.value > 0 ? side_.runs : side_.runs_left_out);
+      }
       if (unit.value > 0 || query_.blocks != 0) {
         side_.units.push_back(std::move(unit));
       }
     }
+    if (!many) {
+      ++(any ? side_.runs : side_.runs_left_out);
+    }
+  }
+
+  Status note_facts() {
+    if (query_.options.unit != DiffUnit::kRun) {
+      return {};
+    }
+    const std::vector<query::Track>& tracks = selection_->tracks();
+    std::map<std::uint32_t, double> processes;
+    for (std::size_t i = 0; i < track_values_.size(); ++i) {
+      processes[tracks[i].process] += track_values_[i];
+    }
+    const auto most =
+        std::max_element(processes.begin(), processes.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    const std::uint32_t main = most == processes.end() ? query::kNoRow : most->first;
+    const Result<RunFacts> facts = facts_of_run(view_, main);
+    if (!facts) {
+      return facts.error();
+    }
+    side_.facts.push_back(*facts);
     return {};
   }
 
- private:
+  Status choose_iterations() {
+    auto marks = marks_of(view_, query_.options.runs_by);
+    if (!marks) {
+      return marks.error();
+    }
+    iterations_ = static_cast<double>(marks->size() - 1);
+    if (!query_.iterations_are_runs) {
+      *marks = {marks->front(), marks->back()};
+    }
+    blocks_.count = marks->size() + 1;
+    blocks_.marks = std::move(*marks);
+    return {};
+  }
+
   Status choose_blocks(const Reader& reader) {
+    if (!query_.options.runs_by.empty()) {
+      return choose_iterations();
+    }
     if (query_.blocks == 0 || !view_.has_samples) {
       return {};
     }
@@ -141,8 +185,8 @@ class FileReading {
   Status count(const query::EventGroup& group) {
     options_.filter = query_.options.filter;
     options_.frames = query_.options.frames;
-    options_.count = query_.options.unit == DiffUnit::kWeight ? CountBy::kWeight : CountBy::kAuto;
-    if (query_.options.unit != DiffUnit::kWeight && !view_.aggregated()) {
+    options_.count = query_.weighted ? CountBy::kWeight : CountBy::kAuto;
+    if (!query_.weighted && !view_.aggregated()) {
       options_.count = CountBy::kSamples;
     }
     auto selection = query::SampleSelection::create(
@@ -153,7 +197,8 @@ class FileReading {
     selection_ = std::move(*selection);
     traces_.emplace(view_.stack_count);
     counts_.emplace(view_.stack_count, *traces_);
-    weighted_ = query_.options.unit == DiffUnit::kWeight || view_.aggregated();
+    weighted_ = query_.weighted || view_.aggregated();
+    by_process_ = query_.options.unit == DiffUnit::kRun;
     const std::string_view unit =
         view_.fact(std::string(query::kUnitKey) + view_.events[group.events.front()].name);
     counts_weigh_one_ = view_.aggregated() && (unit.empty() || unit == "count");
@@ -189,6 +234,12 @@ class FileReading {
     }
     const std::uint64_t value = weighted_ ? sample.weight : sample.count;
     counts_->add(sample.context, sample.stack, value);
+    if (by_process_) {
+      if (sample.track >= track_values_.size()) {
+        track_values_.resize(std::size_t{sample.track} + 1);
+      }
+      track_values_[sample.track] += static_cast<double>(value);
+    }
     if (!weighted_ || counts_weigh_one_) {
       ones_ += value;
       return;
@@ -197,7 +248,7 @@ class FileReading {
     ProfileUnit& unit = units_[block_];
     unit.value += real;
     unit.squares += real * real / static_cast<double>(std::max<std::uint64_t>(sample.count, 1));
-    side_.samples += sample.count;
+    unit.samples += sample.count;
   }
 
   // What came since the last one belongs to a unit.
@@ -205,7 +256,7 @@ class FileReading {
     ProfileUnit& unit = units_[block_];
     unit.value += static_cast<double>(ones_);
     unit.squares += static_cast<double>(ones_);
-    side_.samples += ones_;
+    unit.samples += ones_;
     ones_ = 0;
     counts_->drain([&unit](std::uint32_t trace, std::uint64_t value) {
       unit.nodes.push_back(trace);  // becomes a node in place_stacks
@@ -214,12 +265,14 @@ class FileReading {
   }
 
   void set_seconds() {
-    if (!view_.has_samples || side_.samples == 0) {
+    const bool any = std::any_of(units_.begin(), units_.end(),
+                                 [](const ProfileUnit& unit) { return unit.samples != 0; });
+    if (!view_.has_samples || (!any && side_.samples == 0)) {
       return;
     }
     const query::TimeRange range = selection_->time_range();
     side_.seconds += static_cast<double>(range.last_ns - range.first_ns) * kNanosecond;
-    for (std::size_t i = 0; i < units_.size(); ++i) {
+    for (std::size_t i = 0; i < units_.size() && !has_marks(); ++i) {
       const bool last = i + 1 == units_.size();
       const std::uint64_t begin =
           i == 0 ? range.first_ns
@@ -343,6 +396,8 @@ class FileReading {
   const ProfileQuery& query_;
   SideProfile& side_;
   core::StringTable& texts_;
+  double work_;            // of the file, or of each of its iterations
+  double iterations_ = 1;  // of the file
   query::CaptureView view_;
   ExportOptions options_;
   TimeBlocks blocks_;
@@ -350,6 +405,8 @@ class FileReading {
   std::unique_ptr<query::FrameEntities> entities_;
   bool weighted_ = false;
   bool counts_weigh_one_ = false;
+  bool by_process_ = false;
+  std::vector<double> track_values_;
   std::vector<ProfileUnit> units_;
   std::size_t block_ = 0;
   std::optional<TraceNumbers> traces_;
@@ -387,7 +444,7 @@ Result<SideProfile> read_side(std::span<const Reader* const> files, const Profil
   SideProfile side;
   core::StringTable texts;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    FileReading reading(query, side, texts);
+    FileReading reading(query, i, side, texts);
     if (const Status read = reading.read(*files[i]); !read) {
       Error error = read.error();
       error.part = static_cast<std::uint32_t>(i);

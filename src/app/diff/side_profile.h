@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/diff/run_trust.h"
 #include "core/string_table.h"
 #include "query/event_groups.h"
 #include "query/naming/frame_entities.h"
@@ -20,9 +21,11 @@ namespace stackpack::app {
 struct ProfileUnit {
   std::vector<std::uint32_t> nodes;  ///< of the tree; the root: samples without a callstack
   std::vector<std::uint64_t> values;
+  std::uint64_t samples = 0;
   double value = 0;    ///< of all samples
   double squares = 0;  ///< sum of the squares of what each sample counts for
   double seconds = 0;
+  double work = 0;  ///< units of work done
 };
 
 /// One side: callstacks are paths of entities in a tree, samples belong to units.
@@ -36,6 +39,7 @@ struct SideProfile {
   IdleLeftOut idle;
   double seconds = 0;
   bool has_times = true;
+  std::vector<RunFacts> facts;  ///< by run, with DiffUnit::kRun
 };
 
 /// What of files is read into a profile.
@@ -45,6 +49,10 @@ struct ProfileQuery {
   /// Units are that many stretches of a run, of the same length each, also those without samples;
   /// 0: units are runs.
   std::size_t blocks = 0;
+  bool weighted = false;  ///< samples count for their weights
+  /// By file of the side: units of work done. Empty: 1 each.
+  std::vector<double> work;
+  bool iterations_are_runs = false;  ///< those of DiffOptions::runs_by; else they are work
 };
 
 /// What a file has of the events that a comparison may be about.

@@ -45,6 +45,7 @@ struct CommandDefinitions {
   void define_diff();
   void define_diff_form(CommandRow& sub);
   void define_diff_statistics(CommandRow& sub);
+  void define_diff_work(CommandRow& sub);
   void define_export();
   void define_export_format(CommandRow& sub);
   void define_export_form(CommandRow& sub);

@@ -71,6 +71,8 @@ void CommandDefinitions::define_diff() {
        {{"what has another share than before", "stackpack diff old.spk --against new.spk"},
         {"a gate: five runs a side, as a comment on the change",
          "stackpack diff base/*.spk --against runs/*.spk --fail-if 'share +0.5pp' --markdown"},
+        {"does it cost more, and where: processor time a run",
+         "stackpack diff base/*.spk --against runs/*.spk --per run"},
         {"both sides as one picture",
          "stackpack diff old.spk --against new.spk --html -o page.html"},
         {"a tenth more in a function that counts, whatever else has changed",
@@ -121,6 +123,29 @@ void CommandDefinitions::define_diff_statistics(CommandRow& sub) {
       ->group(kForm);
 }
 
+void CommandDefinitions::define_diff_work(CommandRow& sub) {
+  DiffArguments& arguments = invocation.diff;
+  sub.add_option("--unit", arguments.options.work,
+                 "with --per run: what cost is for each of, such as request; --units or "
+                 "--label-unit say how many a file has done")
+      ->type_name("WORK")
+      ->group(kForm);
+  sub.add_option("--units", arguments.units_file,
+                 "amounts of work: lines of a number and a file's path or name")
+      ->type_name("FILE")
+      ->group(kForm);
+  sub.add_option("--label-unit", arguments.unit_key,
+                 "amounts of work: the metadata entry KEY of each file (dump --metadata)")
+      ->type_name("KEY")
+      ->group(kForm);
+  sub.add_option(
+         "--runs-by", arguments.options.runs_by,
+         "with --per run: each sample of EVENT begins an iteration, and cost is for each of "
+         "those")
+      ->type_name("EVENT")
+      ->group(kForm);
+}
+
 void CommandDefinitions::define_diff_form(CommandRow& sub) {
   static constexpr std::array kGrains = {
       Choice{"function", static_cast<int>(DiffGrain::kFunction)},
@@ -132,18 +157,22 @@ void CommandDefinitions::define_diff_form(CommandRow& sub) {
       Choice{"samples", static_cast<int>(DiffUnit::kSamples)},
       Choice{"weight", static_cast<int>(DiffUnit::kWeight)},
       Choice{"time", static_cast<int>(DiffUnit::kTime)},
+      Choice{"run", static_cast<int>(DiffUnit::kRun)},
   };
   DiffArguments& arguments = invocation.diff;
   DiffOptions& options = arguments.options;
   add_choice(sub, "--by", kGrains, "what a row is", [&options](int value) {
     options.by = static_cast<DiffGrain>(value);
   })->group(kForm);
-  add_choice(sub, "--per", kUnits,
-             "what is compared: shares of the samples, of their weights, or samples per second; by "
-             "default shares of what the event measures",
-             [&options](int value) { options.unit = static_cast<DiffUnit>(value); })
+  add_choice(
+      sub, "--per", kUnits,
+      "what is compared: shares of the samples, of their weights, samples per second, or what "
+      "a run costs (processor time, cycles, ...); by default shares of what the event "
+      "measures",
+      [&options](int value) { options.unit = static_cast<DiffUnit>(value); })
       ->default_str("")
       ->group(kForm);
+  define_diff_work(sub);
   sub.add_option("--of", options.whole,
                  "the whole is FUNCTION, MODULE!FUNCTION or MODULE!* with what it calls")
       ->type_name("WHOLE")
