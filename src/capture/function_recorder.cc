@@ -10,7 +10,7 @@
 #include "capture/function_lives.h"
 #include "capture/redaction.h"
 #include "capture/system_tables.h"
-#include "core/key_order.h"
+#include "core/radix_sort.h"
 #include "scratch/sorted_runs.h"
 #include "scratch/text_log.h"
 

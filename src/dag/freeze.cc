@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/key_order.h"
+#include "core/radix_sort.h"
 #include "core/task_line.h"
 
 namespace stackpack::dag {

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "app/convert/spool_codec.h"
-#include "core/key_order.h"
+#include "core/radix_sort.h"
 #include "core/merge_heap.h"
 
 namespace stackpack::app {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/number_sort.h"
+#include "core/radix_sort.h"
 #include "spk/format/layout.h"
 
 namespace stackpack::spk {
