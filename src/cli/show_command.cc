@@ -23,7 +23,7 @@ namespace stackpack::cli {
 
 namespace {
 
-using Places = std::vector<std::optional<app::StackPlace>>;
+using Places = std::vector<std::optional<symbols::MappingContext>>;
 
 // `module+0xoffset` where a mapping has it, else the address with its mode letter.
 void append_place(std::string& out, const Frame& frame, const CodeLocation& location) {
@@ -161,7 +161,7 @@ void write_frame(JsonText& json, const Symbols& symbols, const Frame& frame,
 }
 
 void write_json(JsonText json, const Symbols& symbols, StackId id,
-                const std::optional<app::StackPlace>& place, std::span<const Frame> frames,
+                const std::optional<symbols::MappingContext>& place, std::span<const Frame> frames,
                 const std::vector<CodeLocation>& locations) {
   json.begin_object();
   json.field("id", id);
@@ -201,8 +201,8 @@ Status show(const Reader& reader, const ShowArguments& arguments, app::TextOutpu
       return read;
     }
     // Without a sample no process is known; the kernel's addresses are everybody's.
-    const app::StackPlace place =
-        (*places)[i].value_or(app::StackPlace{kUnknownId, kUnknownTime - 1});
+    const symbols::MappingContext place =
+        (*places)[i].value_or(symbols::MappingContext{kUnknownId, kUnknownTime - 1});
     (*symbols)->locate_stack(frames, place.pid, place.time_ns, locations);
     if (lines) {
       write_json(lines->element(), **symbols, arguments.ids[i], (*places)[i], frames, locations);

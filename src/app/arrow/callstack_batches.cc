@@ -102,7 +102,7 @@ class NodeCursor {
     }
     walk_ = std::make_unique<CallstackWalk>(
         tables_->reader(), **stacks,
-        [rows = *frames](const NamingPlaces::Place& place, const Frame& frame, AddressUse use,
+        [rows = *frames](const symbols::MappingContext& place, const Frame& frame, AddressUse use,
                          std::vector<std::uint32_t>& numbers) {
           return rows->find(place, frame, use, numbers);
         });

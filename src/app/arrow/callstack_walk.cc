@@ -13,7 +13,7 @@ constexpr std::uint32_t kStacksAtOnce = 4'096;
 
 }  // namespace
 
-std::uint64_t CallstackWalk::PlacedFrameHash::operator()(const PlacedFrame& placed) const {
+std::uint64_t CallstackWalk::PlacedFrameHash::operator()(const query::PlacedFrame& placed) const {
   return core::mix_bits(placed.frame.address * 16 +
                         std::uint64_t{static_cast<std::uint8_t>(placed.frame.mode)} * 2 +
                         static_cast<std::uint64_t>(placed.use));
@@ -24,13 +24,13 @@ void CallstackWalk::enter_place(std::uint32_t place) {
     return;
   }
   place_ = place;
-  path_.clear();
+  walk_.clear();
   known_.clear();
   ranges_.clear();
   lists_.clear();
 }
 
-std::span<const std::uint32_t> CallstackWalk::numbers_of(const PlacedFrame& placed) {
+std::span<const std::uint32_t> CallstackWalk::numbers_of(const query::PlacedFrame& placed) {
   const std::uint32_t number = known_.number(placed);
   if (number == ranges_.size()) {
     Range range{lists_.size(), 0};
@@ -42,47 +42,40 @@ std::span<const std::uint32_t> CallstackWalk::numbers_of(const PlacedFrame& plac
   return std::span(lists_).subspan(ranges_[number].first, ranges_[number].count);
 }
 
-// Nodes of a frame below the path: the function that has the code first, what was inlined into it
-// after that.
-bool CallstackWalk::add_nodes(const PlacedFrame& placed, bool is_leaf, StackId stack) {
+// Nodes of a frame below `step`: the function that has the code first, what was inlined into it
+// after that. `stack`: the callstack that ends here.
+std::optional<CallstackWalk::Step> CallstackWalk::add_nodes(const query::PlacedFrame& placed,
+                                                            Step step, StackId stack) {
   const std::span<const std::uint32_t> numbers = numbers_of(placed);
-  Step step{placed, path_.empty() ? CallstackNode::kNone : path_.back().node,
-            path_.empty() ? 0 : path_.back().depth};
   for (std::size_t i = numbers.size(); i-- > 0;) {
-    const bool ends = is_leaf && i == 0;
+    const bool ends = stack != kNoStack && i == 0;
     if (!ends && next_node_ >= CallstackNode::kNone) {
-      return false;
+      return std::nullopt;
     }
     const std::uint32_t id = ends ? next_ : static_cast<std::uint32_t>(next_node_++);
     ++step.depth;
     nodes_.push_back({id, step.node, numbers[i], step.depth, ends ? stack : kNoStack});
     step.node = id;
   }
-  path_.push_back(step);
-  return !numbers.empty();
+  return numbers.empty() ? std::nullopt : std::optional(step);
 }
 
 bool CallstackWalk::add_stack(std::span<const Frame> leaf_first, StackId stack) {
   nodes_.clear();
   const std::size_t depth = leaf_first.size();
-  const NamingPlaces::Place& place = stacks_.places().all()[place_];
-  const auto placed_at = [&](std::size_t level) {
-    const std::size_t index = depth - 1 - level;
-    return PlacedFrame{leaf_first[index], stacks_.places().symbols().use_of(
-                                              leaf_first, index, place.pid, place.time_ns)};
+  const symbols::MappingContext& place = stacks_.places().all()[place_];
+  const auto use_of = [&](std::size_t index) {
+    return stacks_.places().symbols().use_of(leaf_first, index, place.pid, place.time_ns);
+  };
+  const auto look_up = [&](const query::PlacedFrame& placed, std::size_t level,
+                           const Step* caller) {
+    return add_nodes(placed, caller == nullptr ? Step{} : *caller,
+                     level + 1 == depth ? stack : kNoStack);
   };
   // The leaf is always new: no two callstacks end in one node, nor does one go on below it.
-  std::size_t same = 0;
-  while (same + 1 < depth && same + 1 < path_.size() && path_[same].placed == placed_at(same)) {
-    ++same;
-  }
-  path_.resize(same);
-  for (std::size_t level = same; level < depth; ++level) {
-    if (!add_nodes(placed_at(level), level + 1 == depth, stack)) {
-      return false;
-    }
-  }
-  return depth != 0;
+  const std::size_t last_depth = walk_.path().size();
+  const std::size_t may_share = std::min(depth, last_depth);
+  return walk_.go_on(leaf_first, use_of, look_up, may_share == 0 ? 0 : may_share - 1) && depth != 0;
 }
 
 Status CallstackWalk::advance(const Visit& visit) {

@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "app/arrow/callstack_numbers.h"
 #include "app/arrow/naming_places.h"
 #include "core/number_table.h"
+#include "query/naming/prefix_walk.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 #include "stackpack/symbols.h"
@@ -32,7 +34,7 @@ struct CallstackNode {
 class CallstackWalk {
  public:
   /// Appends the numbers of what a frame is in a place, innermost first; false: not known.
-  using FrameNumbers = std::function<bool(const NamingPlaces::Place&, const Frame&, AddressUse,
+  using FrameNumbers = std::function<bool(const symbols::MappingContext&, const Frame&, AddressUse,
                                           std::vector<std::uint32_t>&)>;
   /// All must outlive this.
   CallstackWalk(const Reader& reader, const CallstackNumbers& stacks, FrameNumbers frame_numbers)
@@ -49,17 +51,10 @@ class CallstackWalk {
   Status advance(const Visit& visit);
 
  private:
-  struct PlacedFrame {
-    Frame frame;
-    AddressUse use = AddressUse::kExact;
-
-    friend bool operator==(const PlacedFrame&, const PlacedFrame&) = default;
-  };
   struct PlacedFrameHash {
-    std::uint64_t operator()(const PlacedFrame& placed) const;
+    std::uint64_t operator()(const query::PlacedFrame& placed) const;
   };
   struct Step {
-    PlacedFrame placed;
     std::uint32_t node = CallstackNode::kNone;  ///< the innermost one
     std::uint32_t depth = 0;
   };
@@ -70,8 +65,8 @@ class CallstackWalk {
 
   void enter_place(std::uint32_t place);
   bool add_stack(std::span<const Frame> leaf_first, StackId stack);
-  bool add_nodes(const PlacedFrame& placed, bool is_leaf, StackId stack);
-  [[nodiscard]] std::span<const std::uint32_t> numbers_of(const PlacedFrame& placed);
+  std::optional<Step> add_nodes(const query::PlacedFrame& placed, Step step, StackId stack);
+  [[nodiscard]] std::span<const std::uint32_t> numbers_of(const query::PlacedFrame& placed);
 
   const Reader& reader_;
   const CallstackNumbers& stacks_;
@@ -79,10 +74,10 @@ class CallstackWalk {
   std::uint32_t next_ = 0;
   std::uint64_t next_node_;
   std::uint32_t place_ = ~std::uint32_t{0};
-  std::vector<Step> path_;  // of the last callstack, root first
+  query::PrefixWalk<Step> walk_;
   std::vector<CallstackNode> nodes_;
-  core::NumberTable<PlacedFrame, PlacedFrameHash> known_;  // in this place
-  std::vector<Range> ranges_;                              // by their numbers
+  core::NumberTable<query::PlacedFrame, PlacedFrameHash> known_;  // in this place
+  std::vector<Range> ranges_;                                     // by their numbers
   std::vector<std::uint32_t> lists_;
 };
 

@@ -87,8 +87,8 @@ Status CaptureTables::load_frames() {
   }
   auto frames = std::make_unique<FrameRows>(*view_, *symbols_);
   CallstackWalk walk(*reader_, *stacks_,
-                     [&frames](const NamingPlaces::Place& place, const Frame& frame, AddressUse use,
-                               std::vector<std::uint32_t>& numbers) {
+                     [&frames](const symbols::MappingContext& place, const Frame& frame,
+                               AddressUse use, std::vector<std::uint32_t>& numbers) {
                        frames->add(place, frame, use, numbers);
                        return true;
                      });

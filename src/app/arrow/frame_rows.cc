@@ -66,7 +66,7 @@ void FrameRows::add_row(const Key& key, const CodeLocation& location, const Inli
   rows_.push_back(row);
 }
 
-void FrameRows::add(const NamingPlaces::Place& place, const Frame& frame, AddressUse use,
+void FrameRows::add(const symbols::MappingContext& place, const Frame& frame, AddressUse use,
                     std::vector<std::uint32_t>& numbers) {
   const CodeLocation location = symbols_.locate(frame, place.pid, place.time_ns, use);
   const std::vector<InlineFrame> named = expand(location);
@@ -81,7 +81,7 @@ void FrameRows::add(const NamingPlaces::Place& place, const Frame& frame, Addres
   }
 }
 
-bool FrameRows::find(const NamingPlaces::Place& place, const Frame& frame, AddressUse use,
+bool FrameRows::find(const symbols::MappingContext& place, const Frame& frame, AddressUse use,
                      std::vector<std::uint32_t>& numbers) const {
   const CodeLocation location = symbols_.locate(frame, place.pid, place.time_ns, use);
   const std::size_t count = expand(location).size();

@@ -45,10 +45,10 @@ class FrameRows {
 
   /// Appends the numbers of what a frame is in a place, innermost inlined call first: at least one.
   /// New ones are added.
-  void add(const NamingPlaces::Place& place, const Frame& frame, AddressUse use,
+  void add(const symbols::MappingContext& place, const Frame& frame, AddressUse use,
            std::vector<std::uint32_t>& numbers);
   /// The same; false when one of them was never added.
-  [[nodiscard]] bool find(const NamingPlaces::Place& place, const Frame& frame, AddressUse use,
+  [[nodiscard]] bool find(const symbols::MappingContext& place, const Frame& frame, AddressUse use,
                           std::vector<std::uint32_t>& numbers) const;
 
   [[nodiscard]] std::size_t size() const { return rows_.size(); }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "query/selection/capture_view.h"
+#include "symbols/mapping_context.h"
 #include "symbols/symbol_index.h"
 
 namespace stackpack::app {
@@ -19,11 +20,7 @@ class NamingPlaces {
   /// Both must outlive this.
   NamingPlaces(const query::CaptureView& view, const symbols::SymbolIndex& symbols);
 
-  struct Place {
-    std::uint32_t pid = kUnknownId;  ///< unknown: of processes that nothing is known of
-    std::uint64_t time_ns = 0;       ///< any time in the epoch
-  };
-  [[nodiscard]] const std::vector<Place>& all() const { return places_; }
+  [[nodiscard]] const std::vector<symbols::MappingContext>& all() const { return places_; }
   [[nodiscard]] const symbols::SymbolIndex& symbols() const { return symbols_; }
 
   struct Found {
@@ -45,7 +42,7 @@ class NamingPlaces {
 
   const symbols::SymbolIndex& symbols_;
   std::vector<std::uint32_t> known_pids_;  // of which something is known; ascending
-  std::vector<Place> places_;
+  std::vector<symbols::MappingContext> places_;
   std::map<Key, std::uint32_t> numbers_;
 };
 

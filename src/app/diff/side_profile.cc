@@ -12,6 +12,7 @@
 #include "app/diff/trace_numbers.h"
 #include "query/event_measure.h"
 #include "query/naming/code_mode.h"
+#include "query/naming/prefix_walk.h"
 #include "query/selection/capture_view.h"
 #include "query/selection/event_choice.h"
 #include "query/selection/sample_selection.h"
@@ -327,7 +328,7 @@ class FileReading {
       }
     }
     const std::uint32_t context = traces_->context(run.front());
-    path_.clear();
+    walk_.clear();
     Status status;
     const Status read = view_.callstacks(ids, [&](std::size_t at, std::span<const Frame> frames) {
       const Result<std::uint32_t> node = place(frames, context);
@@ -341,33 +342,28 @@ class FileReading {
   }
 
   Result<std::uint32_t> place(std::span<const Frame> leaf_first, std::uint32_t context) {
-    // Neighbours in the file begin alike at the root.
-    const std::size_t depth = leaf_first.size();
-    std::size_t shared = 0;
-    while (shared < depth && shared < path_.size()) {
-      const std::size_t at = depth - 1 - shared;
-      if (path_[shared].frame != leaf_first[at] ||
-          path_[shared].use != entities_->use_of(leaf_first, at, context)) {
-        break;
-      }
-      ++shared;
-    }
-    path_.resize(shared);
-    std::uint32_t node = shared == 0 ? query::StackTree::kRoot : path_.back().node;
-    for (std::size_t i = shared; i < depth; ++i) {
-      const std::size_t at = depth - 1 - i;
-      const AddressUse use = entities_->use_of(leaf_first, at, context);
-      const auto inner_first = entities_->of(leaf_first[at], use, context);
+    Status status;
+    const auto use_of = [&](std::size_t index) {
+      return entities_->use_of(leaf_first, index, context);
+    };
+    const auto look_up = [&](const query::PlacedFrame& placed, std::size_t,
+                             const std::uint32_t* caller) -> std::optional<std::uint32_t> {
+      std::uint32_t node = caller == nullptr ? query::StackTree::kRoot : *caller;
+      const auto inner_first = entities_->of(placed.frame, placed.use, context);
       for (auto entity = inner_first.rbegin(); entity != inner_first.rend(); ++entity) {
         const Result<std::uint32_t> child = side_.tree.child(node, side_number(*entity));
         if (!child) {
-          return child;
+          status = child.error();
+          return std::nullopt;
         }
         node = *child;
       }
-      path_.push_back({leaf_first[at], use, node});
+      return node;
+    };
+    if (!walk_.go_on(leaf_first, use_of, look_up)) {
+      return status.error();
     }
-    return node;
+    return leaf_first.empty() ? query::StackTree::kRoot : walk_.path().back().step;
   }
 
   std::uint32_t side_number(std::uint32_t entity) {
@@ -386,12 +382,6 @@ class FileReading {
     }
     return number_of_entity_[entity];
   }
-
-  struct PathFrame {
-    Frame frame;
-    AddressUse use = AddressUse::kExact;
-    std::uint32_t node = 0;
-  };
 
   const ProfileQuery& query_;
   SideProfile& side_;
@@ -413,7 +403,7 @@ class FileReading {
   std::optional<TraceCounts> counts_;
   std::uint64_t ones_ = 0;  // samples of the block that is open which count for one each
   std::vector<std::uint32_t> node_of_trace_;
-  std::vector<PathFrame> path_;  // root first
+  query::PrefixWalk<std::uint32_t> walk_;  // node at each frame
   std::vector<std::uint32_t> number_of_entity_;
 };
 

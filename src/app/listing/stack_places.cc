@@ -10,7 +10,7 @@ namespace stackpack::app {
 
 namespace {
 
-using Places = std::unordered_map<StackId, std::optional<StackPlace>>;
+using Places = std::unordered_map<StackId, std::optional<symbols::MappingContext>>;
 
 Status places_of_samples(const Reader& reader, const PlaceFilter& filter, Places& places) {
   std::size_t open = places.size();
@@ -33,7 +33,7 @@ Status places_of_samples(const Reader& reader, const PlaceFilter& filter, Places
     for (std::size_t i = 0; i < samples.rows; ++i) {
       const auto found = places.find(samples.stack[i]);
       if (found != places.end() && !found->second) {
-        found->second = StackPlace{samples.pid[i], samples.time_ns[i]};
+        found->second = symbols::MappingContext{samples.pid[i], samples.time_ns[i]};
         --open;
       }
     }
@@ -50,7 +50,7 @@ Status places_of_counts(const Reader& reader, const PlaceFilter& filter, Places&
   for (const StackCount& row : *rows) {
     const auto found = places.find(row.stack);
     if (found != places.end() && !found->second && (!filter.pid || *filter.pid == row.pid)) {
-      found->second = StackPlace{row.pid, kUnknownTime - 1};
+      found->second = symbols::MappingContext{row.pid, kUnknownTime - 1};
     }
   }
   return {};
@@ -58,9 +58,8 @@ Status places_of_counts(const Reader& reader, const PlaceFilter& filter, Places&
 
 }  // namespace
 
-Result<std::vector<std::optional<StackPlace>>> first_places(const Reader& reader,
-                                                            std::span<const StackId> ids,
-                                                            const PlaceFilter& filter) {
+Result<std::vector<std::optional<symbols::MappingContext>>> first_places(
+    const Reader& reader, std::span<const StackId> ids, const PlaceFilter& filter) {
   Places places;
   for (const StackId id : ids) {
     places.emplace(id, std::nullopt);
@@ -70,7 +69,7 @@ Result<std::vector<std::optional<StackPlace>>> first_places(const Reader& reader
   if (!read) {
     return read.error();
   }
-  std::vector<std::optional<StackPlace>> result;
+  std::vector<std::optional<symbols::MappingContext>> result;
   result.reserve(ids.size());
   for (const StackId id : ids) {
     result.push_back(places.at(id));

@@ -8,15 +8,9 @@
 #include "stackpack/filter.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
+#include "symbols/mapping_context.h"
 
 namespace stackpack::app {
-
-/// A process and a time in which a callstack was seen: what its user addresses mean depends on
-/// them.
-struct StackPlace {
-  std::uint32_t pid = kUnknownId;
-  std::uint64_t time_ns = kUnknownTime;
-};
 
 /// Which places to consider; unset: any.
 struct PlaceFilter {
@@ -25,10 +19,9 @@ struct PlaceFilter {
   std::optional<CaptureTime> to;  ///< inclusive
 };
 
-/// For each id the place of the first sample which has that stack; none when no sample has it.
+/// For each id the context of the first sample which has that stack; none when no sample has it.
 /// Cost: a pass over the samples up to the last one needed.
-Result<std::vector<std::optional<StackPlace>>> first_places(const Reader& reader,
-                                                            std::span<const StackId> ids,
-                                                            const PlaceFilter& filter);
+Result<std::vector<std::optional<symbols::MappingContext>>> first_places(
+    const Reader& reader, std::span<const StackId> ids, const PlaceFilter& filter);
 
 }  // namespace stackpack::app

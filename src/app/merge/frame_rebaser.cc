@@ -58,28 +58,22 @@ void FrameRebaser::rebase(std::span<const Frame> leaf_first, const Context& cont
   if (known_.size() > kMostKnown) {
     forget();
   }
-  rebased.resize(leaf_first.size());
   if (context.user != path_user_ || context.kernel != path_kernel_) {
-    path_.clear();
+    walk_.clear();
     path_user_ = context.user;
     path_kernel_ = context.kernel;
   }
-  std::size_t depth = 0;  // from the root
-  for (; depth < leaf_first.size() && depth < path_.size(); ++depth) {
-    const std::size_t i = leaf_first.size() - 1 - depth;
-    const PathFrame& known = path_[depth];
-    if (known.frame != leaf_first[i] || known.use != use_of(leaf_first, i, context)) {
-      break;
-    }
-    rebased[i] = {known.frame.mode, known.address};
-  }
-  path_.resize(depth);
-  for (; depth < leaf_first.size(); ++depth) {
-    const std::size_t i = leaf_first.size() - 1 - depth;
-    const Frame& frame = leaf_first[i];
-    const AddressUse use = use_of(leaf_first, i, context);
-    path_.push_back({frame, use, known_address(frame, use, context)});
-    rebased[i] = {frame.mode, path_.back().address};
+  const auto use_of = [&](std::size_t index) {
+    return tables_.symbols.use_of(leaf_first, index, context.pid, context.time_ns);
+  };
+  const auto look_up = [&](const query::PlacedFrame& placed, std::size_t, const std::uint64_t*) {
+    return std::optional(known_address(placed.frame, placed.use, context));
+  };
+  walk_.go_on(leaf_first, use_of, look_up);
+  rebased.resize(leaf_first.size());
+  auto to = rebased.rbegin();
+  for (const auto& [placed, address] : walk_.path()) {
+    *to++ = {placed.frame.mode, address};
   }
 }
 
@@ -104,7 +98,7 @@ std::uint64_t FrameRebaser::known_address(const Frame& frame, AddressUse use,
 void FrameRebaser::forget() {
   known_.clear();
   index_.clear();
-  path_.clear();
+  walk_.clear();
 }
 
 }  // namespace stackpack::app

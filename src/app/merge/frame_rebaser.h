@@ -9,8 +9,10 @@
 #include "app/merge/input_names.h"
 #include "app/merge/name_union.h"
 #include "core/index_table.h"
+#include "query/naming/prefix_walk.h"
 #include "stackpack/model.h"
 #include "stackpack/symbols.h"
+#include "symbols/mapping_context.h"
 
 namespace stackpack::app {
 
@@ -33,11 +35,9 @@ class FrameRebaser {
   /// process of their own, and frames that are new.
   FrameRebaser(const Tables& tables, std::uint64_t stacks);
 
-  /// Where an address means the same: a process and its epoch, and that of the kernel.
-  struct Context {
-    std::uint32_t pid = kUnknownId;
-    std::uint64_t time_ns = 0;  ///< any of the epoch
-    std::uint32_t user = 0;     ///< numbers of the epochs, from 0 on, each unique
+  /// Where an address means the same: in a process and its epoch, and that of the kernel.
+  struct Context : symbols::MappingContext {
+    std::uint32_t user = 0;  ///< numbers of the epochs, from 0 on, each unique
     std::uint32_t kernel = 0;
   };
 
@@ -75,22 +75,11 @@ class FrameRebaser {
                           (static_cast<std::uint64_t>(key.use) << 36));
   }
 
-  /// A frame of the latest callstack: neighbours in a file begin alike at the root.
-  struct PathFrame {
-    Frame frame;
-    AddressUse use = AddressUse::kExact;
-    std::uint64_t address = 0;  // in the merge
-  };
-
   struct Known {
     Key key;
     std::uint64_t address = 0;  // in the merge
   };
 
-  [[nodiscard]] AddressUse use_of(std::span<const Frame> leaf_first, std::size_t i,
-                                  const Context& context) const {
-    return tables_.symbols.use_of(leaf_first, i, context.pid, context.time_ns);
-  }
   [[nodiscard]] static Key key_of(const Frame& frame, AddressUse use, const Context& context);
   std::uint64_t known_address(const Frame& frame, AddressUse use, const Context& context);
   std::uint64_t address_of(const Frame& frame, AddressUse use, const Context& context);
@@ -99,7 +88,7 @@ class FrameRebaser {
   std::vector<Known> known_;
   core::IndexTable index_;  // of known_
   std::vector<bool> modules_used_;
-  std::vector<PathFrame> path_;  // root first
+  query::PrefixWalk<std::uint64_t> walk_;  // the address of each frame in the merge
   std::uint32_t path_user_ = 0;
   std::uint32_t path_kernel_ = 0;
   Unplaced unplaced_;

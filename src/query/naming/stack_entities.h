@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "query/naming/frame_entities.h"
+#include "query/naming/prefix_walk.h"
 #include "stackpack/model.h"
 
 namespace stackpack::query {
@@ -24,15 +25,9 @@ class StackEntities {
   std::span<const std::uint32_t> of(std::span<const Frame> leaf_first, std::uint32_t context);
 
  private:
-  struct PathFrame {
-    Frame frame;
-    AddressUse use = AddressUse::kExact;
-    std::size_t end = 0;  // of its entities in root_first_
-  };
-
   FrameEntities& entities_;
   std::uint32_t context_ = 0;
-  std::vector<PathFrame> path_;  // root first
+  PrefixWalk<std::size_t> walk_;  // where the entities of a frame end in root_first_
   std::vector<std::uint32_t> root_first_;
   std::vector<std::uint32_t> leaf_first_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 namespace stackpack::query {
@@ -21,54 +22,49 @@ std::uint32_t StackResolver::location_of(std::uint32_t context, const PlacedFram
   std::uint64_t hash = (frame.address ^ (std::uint64_t{context} << 40)) * 0x9E37'79B9'7F4A'7C15ULL;
   hash ^= static_cast<std::uint64_t>(frame.mode);
   CachedFrame& cached = cache_[(hash >> 32) & (kCachedFrames - 1)];
-  if (cached.context != context || cached.frame != frame || cached.returns != placed.returns) {
+  if (cached.context != context || cached.placed != placed) {
     const MappingContext& mapping = selection_.contexts()[context];
-    cached = {context, locations_.intern(mapping.pid, mapping.time_ns, frame, placed.returns),
-              placed.returns, frame};
+    cached = {
+        context,
+        locations_.intern(mapping.pid, mapping.time_ns, frame, placed.use == AddressUse::kReturn),
+        placed};
   }
   return cached.location;
 }
 
 Result<std::uint32_t> StackResolver::place(std::span<const Frame> leaf_first, std::uint32_t context,
                                            std::uint32_t root) {
-  std::size_t shared = 0;
-  const std::size_t depth = leaf_first.size();
   const MappingContext& mapping = selection_.contexts()[context];
-  const auto frame_at = [&](std::size_t from_root) {
-    const std::size_t i = depth - 1 - from_root;
-    const AddressUse use = selection_.symbols().use_of(leaf_first, i, mapping.pid, mapping.time_ns);
-    return PlacedFrame{leaf_first[i], use == AddressUse::kReturn};
+  Status status;
+  const auto use_of = [&](std::size_t index) {
+    return selection_.symbols().use_of(leaf_first, index, mapping.pid, mapping.time_ns);
   };
-  while (shared < depth && shared < last_frames_.size() &&
-         last_frames_[shared] == frame_at(shared)) {
-    ++shared;
-  }
-  last_frames_.resize(shared);
-  last_nodes_.resize(shared);
-  std::uint32_t node = shared == 0 ? root : last_nodes_.back();
-  for (std::size_t i = shared; i < depth; ++i) {
-    const PlacedFrame frame = frame_at(i);
-    const std::uint32_t location = location_of(context, frame);
+  const auto look_up = [&](const PlacedFrame& placed, std::size_t,
+                           const std::uint32_t* caller) -> std::optional<std::uint32_t> {
+    std::uint32_t node = caller == nullptr ? root : *caller;
+    const std::uint32_t location = location_of(context, placed);
     const auto parts =
         locations_.unfolds() ? locations_.parts(location) : std::span(&location, std::size_t{1});
     for (const std::uint32_t part : parts) {
       const Result<std::uint32_t> child = tree_.child(node, part);
       if (!child) {
-        return child;
+        status = child.error();
+        return std::nullopt;
       }
       node = *child;
     }
-    last_frames_.push_back(frame);
-    last_nodes_.push_back(node);
+    return node;
+  };
+  if (!walk_.go_on(leaf_first, use_of, look_up)) {
+    return status.error();
   }
-  return node;
+  return leaf_first.empty() ? root : walk_.path().back().step;
 }
 
 Status StackResolver::resolve_run(std::span<const Request> requests,
                                   std::span<const std::uint32_t> run,
                                   std::vector<std::uint32_t>& nodes) {
-  last_frames_.clear();
-  last_nodes_.clear();
+  walk_.clear();
   ids_.clear();
   first_of_id_.clear();
   for (std::size_t i = 0; i < run.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "query/naming/location_table.h"
+#include "query/naming/prefix_walk.h"
 #include "query/naming/stack_tree.h"
 #include "query/selection/capture_view.h"
 #include "query/selection/sample_selection.h"
@@ -34,16 +35,8 @@ class StackResolver {
   struct CachedFrame {
     std::uint32_t context = ~std::uint32_t{0};
     std::uint32_t location = 0;
-    bool returns = false;
-    Frame frame;
+    PlacedFrame placed;
   };
-  struct PlacedFrame {
-    Frame frame;
-    bool returns = false;  // is a return address
-
-    friend bool operator==(const PlacedFrame&, const PlacedFrame&) = default;
-  };
-
   Status resolve_run(std::span<const Request> requests, std::span<const std::uint32_t> run,
                      std::vector<std::uint32_t>& nodes);
   Result<std::uint32_t> place(std::span<const Frame> leaf_first, std::uint32_t context,
@@ -54,10 +47,9 @@ class StackResolver {
   LocationTable& locations_;
   StackTree& tree_;
   std::vector<CachedFrame> cache_;
-  std::vector<PlacedFrame> last_frames_;   // root first
-  std::vector<std::uint32_t> last_nodes_;  // node at each of them
-  std::vector<StackId> ids_;               // ascending, each once
-  std::vector<std::size_t> first_of_id_;   // in the run, where the requests for each id begin
+  PrefixWalk<std::uint32_t> walk_;        // node at each frame
+  std::vector<StackId> ids_;              // ascending, each once
+  std::vector<std::size_t> first_of_id_;  // in the run, where the requests for each id begin
 };
 
 }  // namespace stackpack::query

@@ -18,11 +18,13 @@
 #include "query/selection/event_choice.h"
 #include "query/selection/module_filter.h"
 #include "stackpack/export.h"
+#include "symbols/mapping_context.h"
 #include "symbols/symbol_index.h"
 
 namespace stackpack::query {
 
 using capture::kNoRow;
+using symbols::MappingContext;
 
 /// One life of a thread within one life of its process: what labels of samples are made of.
 struct Track {
@@ -30,12 +32,6 @@ struct Track {
   std::uint32_t tid = kUnknownId;
   std::uint32_t process = kNoRow;  ///< row of the process table
   std::uint32_t thread = kNoRow;   ///< row of the thread table
-};
-
-/// A process in one epoch of its names: all that naming a frame depends on.
-struct MappingContext {
-  std::uint32_t pid = kUnknownId;
-  std::uint64_t time_ns = 0;  ///< any time in the epoch
 };
 
 /// A sample that passed the filters. It stands for `count` samples with `weight` in all: one, but
