@@ -338,7 +338,11 @@ stackpack_status stackpack_get_progress(const stackpack_progress* progress,
 
 /* ---- conversions ---- */
 
-/* How a capture is converted. Zeros and NULLs are what the program does without options. */
+/* For the field `encoders` of options: no threads that encode samples. */
+#define STACKPACK_NO_ENCODERS UINT32_MAX
+
+/* How a capture is converted. Zeros and NULLs are what the program does without options.
+ * docs/options.md has every option of the program, C++, C and Python side by side. */
 typedef struct stackpack_convert_options {
   size_t struct_size;
   uint32_t level;        /* of zstd, 1 to 22; 0: 9 */
@@ -350,6 +354,14 @@ typedef struct stackpack_convert_options {
   const char* member;    /* of a zip archive: which of its captures; may be NULL */
   stackpack_progress* progress; /* may be NULL */
   uint64_t time_resolution_ns;  /* times of samples are rounded down to it; 0: they are kept */
+  uint32_t unwind;   /* not 0: make callstacks of stack dumps, by the binaries that were recorded */
+  uint32_t encoders; /* threads that encode samples, besides the one that converts, at most 64;
+                        0: two, or as many as there are processors if that is less */
+  /* Where binaries are looked for, by build id, besides the paths that were recorded: folders, and
+   * archives that `stackpack collect` made. May be NULL when there are none. */
+  const char* const* binary_folders;
+  size_t binary_folder_count;
+  const char* sysroot; /* the folder below which the recorded paths are; NULL: the root */
 } stackpack_convert_options;
 
 typedef struct stackpack_convert_report {
@@ -380,6 +392,8 @@ typedef struct stackpack_merge_options {
   const char* format;    /* of captures among the inputs; NULL: by their first bytes */
   stackpack_progress* progress; /* may be NULL */
   uint64_t time_resolution_ns;  /* times of samples are rounded down to it; 0: they are kept */
+  uint32_t encoders; /* threads that encode samples, besides those that merge, at most 64;
+                        0: two, or as many as there are processors if that is less */
 } stackpack_merge_options;
 
 typedef struct stackpack_merge_report {

@@ -11,6 +11,7 @@ from ._library import check, ffi, latest_error, lib, path_bytes, struct, text_of
 
 _STAGES = ("reading", "callstacks", "samples", "finishing")
 _TICK_SECONDS = 0.1
+_NO_ENCODERS = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -81,10 +82,16 @@ def _watched(work: Callable[[Any], Any], on_progress: Optional[OnProgress]) -> A
     return outcome["value"]
 
 
+def _encoders(count: Optional[int]) -> int:
+    """The field of the C structs, in which 0 is the default and the largest number stands for none."""
+    return 0 if count is None else count or _NO_ENCODERS
+
+
 def convert(input: PathLike, output: PathLike, *,  # pylint: disable=redefined-builtin
             level: int = 9, memory_limit: int = 0, samples: bool = True, redact: bool = False, force: bool = False,
             format: Optional[str] = None, member: Optional[str] = None,  # pylint: disable=redefined-builtin
-            time_resolution_ns: int = 0,
+            time_resolution_ns: int = 0, unwind: bool = False, binary_folders: Sequence[PathLike] = (),
+            sysroot: Optional[PathLike] = None, encoders: Optional[int] = None,
             on_progress: Optional[OnProgress] = None) -> ConvertReport:
     """Converts a capture into a .spk file, which appears whole or not at all.
 
@@ -99,6 +106,12 @@ def convert(input: PathLike, output: PathLike, *,  # pylint: disable=redefined-b
         format: 'perf', 'etl', ...; None: by the first bytes.
         member: of a zip archive: which of its captures.
         time_resolution_ns: times of samples are rounded down to multiples of it, and nothing else changes; 0: they are kept.
+        unwind: makes callstacks of stack dumps (perf record --call-graph dwarf), by the binaries that were recorded.
+        binary_folders: where binaries are looked for, by build id, besides the recorded paths: folders, and archives of
+            `stackpack collect`.
+        sysroot: the folder below which the recorded paths are; None: the root.
+        encoders: threads that encode samples, besides the one that converts; None: two, or as many as there are processors if
+            that is less.
         on_progress: called some ten times a second and at the end; what it raises stops the conversion and is raised here.
 
     KeyboardInterrupt stops it, and leaves the old output alone. Raises StackpackError.
@@ -107,6 +120,13 @@ def convert(input: PathLike, output: PathLike, *,  # pylint: disable=redefined-b
         options = struct("stackpack_convert_options")
         texts = [ffi.new("char[]", text.encode()) if text else ffi.NULL for text in (format, member)]
         options.format, options.member = texts
+        folders = [ffi.new("char[]", path_bytes(folder)) for folder in binary_folders]
+        folder_list = ffi.new("char *[]", folders)
+        options.binary_folders, options.binary_folder_count = folder_list, len(folders)
+        root = ffi.NULL if sysroot is None else ffi.new("char[]", path_bytes(sysroot))
+        options.sysroot = root
+        options.unwind = unwind
+        options.encoders = _encoders(encoders)
         options.level = level
         options.memory_limit = memory_limit
         options.drop_samples = not samples
@@ -125,7 +145,7 @@ def convert(input: PathLike, output: PathLike, *,  # pylint: disable=redefined-b
 
 def merge(inputs: Sequence[PathLike], output: PathLike, *, level: int = 9, memory_limit: int = 0, samples: bool = True,
           keep_going: bool = False, force: bool = False, format: Optional[str] = None,  # pylint: disable=redefined-builtin
-          time_resolution_ns: int = 0,
+          time_resolution_ns: int = 0, encoders: Optional[int] = None,
           on_progress: Optional[OnProgress] = None) -> MergeReport:
     """Merges .spk files and captures into one .spk file. The order and grouping of inputs do not show.
 
@@ -142,6 +162,7 @@ def merge(inputs: Sequence[PathLike], output: PathLike, *, level: int = 9, memor
         options.memory_limit = memory_limit
         options.drop_samples = not samples
         options.keep_going = keep_going
+        options.encoders = _encoders(encoders)
         options.force = force
         options.time_resolution_ns = time_resolution_ns
         options.progress = handle

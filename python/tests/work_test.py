@@ -27,6 +27,21 @@ def test_convert_reports_and_shows_progress(tmp_path, captures):
     assert seen[-1].bytes_total == report.input_bytes
 
 
+def test_dumps_are_unwound_and_encoders_do_not_show(tmp_path, captures):
+    recorded = stackpack.convert(captures / "unwind" / "dumps.data", tmp_path / "recorded.spk")
+    without = stackpack.convert(captures / "unwind" / "dumps.data", tmp_path / "without.spk", unwind=True, sysroot=tmp_path)
+    unwound = stackpack.convert(captures / "unwind" / "dumps.data", tmp_path / "unwound.spk", unwind=True, sysroot=tmp_path,
+                                binary_folders=[captures / "unwind"], encoders=0)
+    assert recorded.callstacks < without.callstacks < unwound.callstacks
+    stackpack.convert(captures / "file.perf.data", tmp_path / "a.spk")
+    for encoders in (0, 1, 3):
+        stackpack.convert(captures / "file.perf.data", tmp_path / "b.spk", encoders=encoders)
+        assert (tmp_path / "a.spk").read_bytes() == (tmp_path / "b.spk").read_bytes()
+    stackpack.merge([tmp_path / "a.spk"], tmp_path / "m.spk", encoders=0)
+    with pytest.raises(stackpack.UsageError):
+        stackpack.convert(captures / "file.perf.data", tmp_path / "b.spk", encoders=65)
+
+
 @pytest.mark.parametrize("make", [stackpack.convert, lambda capture, out: stackpack.merge([capture], out)])
 def test_an_error_names_the_file_it_happened_to(tmp_path, captures, make):
     (tmp_path / "taken").write_bytes(b"no .spk file")

@@ -20,17 +20,15 @@ bool take_convert_options(const stackpack_convert_options* from, ConvertOptions&
                           stackpack_progress** progress) {
   stackpack_convert_options given{};
   if (!stackpack::bindings::take_options(from, given) ||
-      given.level > stackpack::bindings::kHighestLevel) {
+      !stackpack::bindings::take_packing(given, options) ||
+      !stackpack::bindings::take_names(given.binary_folders, given.binary_folder_count,
+                                       options.binary_folders)) {
     return false;
   }
-  options.level = given.level != 0 ? static_cast<int>(given.level) : options.level;
-  options.samples = given.drop_samples == 0;
   options.redact = given.redact != 0;
-  options.force = given.force != 0;
-  options.memory_limit = given.memory_limit;
-  options.time_resolution_ns = given.time_resolution_ns;
-  options.format = given.format == nullptr ? "" : given.format;
   options.member = given.member == nullptr ? "" : given.member;
+  options.unwind = given.unwind != 0;
+  options.sysroot = given.sysroot == nullptr ? "" : given.sysroot;
   *progress = given.progress;
   return true;
 }
@@ -92,7 +90,9 @@ stackpack_status stackpack_convert(const char* input, const char* output,
       return refuse("a null pointer in place of a name");
     }
     if (!take_convert_options(options, wanted, &progress)) {
-      return refuse("struct_size is not set, or an unknown level");
+      return refuse(
+          "struct_size is not set, an unknown level or number of encoders, or a null pointer among "
+          "names");
     }
     // Before the work: a report that cannot be written is not worth a conversion.
     if (report != nullptr && !stackpack::bindings::has_room(report)) {

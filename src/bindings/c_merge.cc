@@ -18,16 +18,10 @@ bool take_merge_options(const stackpack_merge_options* from, MergeOptions& optio
                         stackpack_progress** progress) {
   stackpack_merge_options given{};
   if (!stackpack::bindings::take_options(from, given) ||
-      given.level > stackpack::bindings::kHighestLevel) {
+      !stackpack::bindings::take_packing(given, options)) {
     return false;
   }
-  options.level = given.level != 0 ? static_cast<int>(given.level) : options.level;
-  options.samples = given.drop_samples == 0;
   options.keep_going = given.keep_going != 0;
-  options.force = given.force != 0;
-  options.memory_limit = given.memory_limit;
-  options.time_resolution_ns = given.time_resolution_ns;
-  options.format = given.format == nullptr ? "" : given.format;
   *progress = given.progress;
   return true;
 }
@@ -41,16 +35,6 @@ stackpack_merge_report c_report_of(const MergeReport& from) {
   to.output_bytes = from.output_bytes;
   to.bad_inputs = from.bad_inputs;
   return to;
-}
-
-bool take_names(const char* const* inputs, std::size_t count, std::vector<std::string>& names) {
-  for (std::size_t i = 0; inputs != nullptr && i < count; ++i) {
-    if (inputs[i] == nullptr) {
-      return false;
-    }
-    names.emplace_back(inputs[i]);
-  }
-  return inputs != nullptr;
 }
 
 }  // namespace
@@ -67,11 +51,12 @@ stackpack_status stackpack_merge(const char* const* inputs, size_t count, const 
     if (failed_input != nullptr) {
       *failed_input = count;
     }
-    if (output == nullptr || !take_names(inputs, count, names)) {
+    if (inputs == nullptr || output == nullptr ||
+        !stackpack::bindings::take_names(inputs, count, names)) {
       return refuse("a null pointer in place of a name");
     }
     if (!take_merge_options(options, wanted, &progress)) {
-      return refuse("struct_size is not set, or an unknown level");
+      return refuse("struct_size is not set, or an unknown level or number of encoders");
     }
     // Before the work: a report that cannot be written is not worth a merge.
     if (report != nullptr && !stackpack::bindings::has_room(report)) {

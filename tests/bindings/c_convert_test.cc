@@ -1,0 +1,104 @@
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "stackpack/c_api.h"
+#include "stackpack/convert.h"
+#include "stackpack/merge.h"
+#include "support/source_folder.h"
+#include "support/temporary_folder.h"
+#include "support/test_bytes.h"
+
+namespace stackpack::test {
+namespace {
+
+TEST_SUITE("bindings") {
+  TEST_CASE("c convert: stack dumps are unwound by the binaries of a sysroot and of folders") {
+    const ScratchDirectory folder;
+    const std::string binaries = std::string(source_folder()) + "/testdata/unwind";
+    const std::string input = binaries + "/dumps.data";
+    const std::string output = folder.file("c.spk");
+    const std::string expected = folder.file("expected.spk");
+    stackpack_convert_options options{};
+    options.struct_size = sizeof options;
+    ConvertOptions same;
+    const auto output_of_both = [&] {
+      REQUIRE(stackpack_convert(input.c_str(), output.c_str(), &options, nullptr) == STACKPACK_OK);
+      REQUIRE(convert(input, expected, same, nullptr).has_value());
+      CHECK(read_test_file(output) == read_test_file(expected));
+      return read_test_file(output);
+    };
+    const auto recorded = output_of_both();
+    const std::string empty = folder.file("empty");
+    const std::string root = folder.file("root");
+    std::filesystem::create_directories(empty);
+    std::filesystem::create_directories(root + "/home/user");
+    std::filesystem::copy_file(binaries + "/framed", root + "/home/user/framed");
+    options.unwind = 1;
+    same.unwind = true;
+    options.sysroot = empty.c_str();
+    same.sysroot = empty;
+    const auto without = output_of_both();
+    CHECK(without != recorded);
+    options.sysroot = root.c_str();
+    same.sysroot = root;
+    const auto of_root = output_of_both();
+    CHECK(of_root != without);
+    options.sysroot = empty.c_str();
+    same.sysroot = empty;
+    const std::array<const char*, 2> folders{empty.c_str(), binaries.c_str()};
+    options.binary_folders = folders.data();
+    options.binary_folder_count = folders.size();
+    same.binary_folders = {empty, binaries};
+    CHECK(output_of_both() == of_root);
+  }
+
+  TEST_CASE("c convert: encoders do not show in the output; too many are refused") {
+    const ScratchDirectory folder;
+    const std::string input = std::string(source_folder()) + "/testdata/file.perf.data";
+    const std::string output = folder.file("a.spk");
+    stackpack_convert_options options{};
+    options.struct_size = sizeof options;
+    REQUIRE(stackpack_convert(input.c_str(), output.c_str(), &options, nullptr) == STACKPACK_OK);
+    const auto expected = read_test_file(output);
+    for (const std::uint32_t encoders : {1U, 64U, STACKPACK_NO_ENCODERS}) {
+      options.encoders = encoders;
+      REQUIRE(stackpack_convert(input.c_str(), output.c_str(), &options, nullptr) == STACKPACK_OK);
+      CHECK(read_test_file(output) == expected);
+    }
+    options.encoders = 65;
+    CHECK(stackpack_convert(input.c_str(), output.c_str(), &options, nullptr) == STACKPACK_USAGE);
+    stackpack_merge_options merging{};
+    merging.struct_size = sizeof merging;
+    merging.encoders = 65;
+    const std::array<const char*, 1> inputs{output.c_str()};
+    const std::string merged = folder.file("m.spk");
+    CHECK(stackpack_merge(inputs.data(), 1, merged.c_str(), &merging, nullptr, nullptr) ==
+          STACKPACK_USAGE);
+    merging.encoders = STACKPACK_NO_ENCODERS;
+    CHECK(stackpack_merge(inputs.data(), 1, merged.c_str(), &merging, nullptr, nullptr) ==
+          STACKPACK_OK);
+  }
+
+  TEST_CASE("c convert: a null pointer among the folders is refused") {
+    const ScratchDirectory folder;
+    const std::string input = std::string(source_folder()) + "/testdata/file.perf.data";
+    const std::string output = folder.file("a.spk");
+    stackpack_convert_options options{};
+    options.struct_size = sizeof options;
+    options.binary_folder_count = 1;
+    CHECK(stackpack_convert(input.c_str(), output.c_str(), &options, nullptr) == STACKPACK_USAGE);
+    const std::array<const char*, 1> folders{nullptr};
+    options.binary_folders = folders.data();
+    CHECK(stackpack_convert(input.c_str(), output.c_str(), &options, nullptr) == STACKPACK_USAGE);
+    CHECK(!std::filesystem::exists(output));
+    options.binary_folder_count = 0;
+    CHECK(stackpack_convert(input.c_str(), output.c_str(), &options, nullptr) == STACKPACK_OK);
+  }
+}
+
+}  // namespace
+}  // namespace stackpack::test
