@@ -71,7 +71,7 @@ std::optional<app::BatchPlan> make_plan(const ConvertArguments& arguments, const
   }
   if (arguments.verbose) {
     for (const std::string& other : plan.others) {
-      messages.note(other, "is no capture");
+      messages.note(other, "not a capture");
     }
   }
   return plan;

@@ -162,7 +162,7 @@ class Planner {
     const std::size_t others = content.others.size();
     if (others > 0) {
       plan_.notes.push_back(io::text_of(folder) + ": " + std::to_string(others) +
-                            (others == 1 ? " file is no capture" : " files are no captures"));
+                            (others == 1 ? " file is not a capture" : " files are not captures"));
       for (const fs::path& path : content.others) {
         plan_.others.push_back(io::text_of(path));
       }

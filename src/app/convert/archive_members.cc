@@ -130,7 +130,7 @@ Result<std::unique_ptr<io::ByteSource>> CaptureArchive::unpack_named(const std::
     return head.error();
   }
   if (!head->empty() && format_of(*head) == nullptr) {
-    return Error{ErrorCode::kUnsupported, kNoOffset, "zip: the member is no capture"};
+    return Error{ErrorCode::kUnsupported, kNoOffset, "zip: the member is not a capture"};
   }
   return unpack_member(chosen.front(), directory);
 }

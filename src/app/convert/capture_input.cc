@@ -28,9 +28,8 @@ Result<const capture::SourceFormat*> detect_format(std::span<const std::byte> he
   }
   if (!asked.empty()) {
     const capture::SourceFormat* const named = format_named(asked);
-    return named != nullptr
-               ? Result<const capture::SourceFormat*>(named)
-               : Error{ErrorCode::kUsage, kNoOffset, "there is no capture format of that name"};
+    return named != nullptr ? Result<const capture::SourceFormat*>(named)
+                            : Error{ErrorCode::kUsage, kNoOffset, "unknown capture format"};
   }
   if (const capture::SourceFormat* const found = format_of(head); found != nullptr) {
     return found;

@@ -128,7 +128,7 @@ void CommandDefinitions::define_convert_reports(CommandRow& sub) {
   sub.add_flag("--timings", arguments.timings, "seconds and counters of each stage")
       ->group(kReports);
   sub.add_flag("-v,--verbose", arguments.verbose,
-               "name the files in directories that are no captures")
+               "name the files in directories that are not captures")
       ->group(kReports);
   sub.add_flag("-q,--quiet", arguments.quiet, "no warnings, results or progress; only errors")
       ->group(kReports);

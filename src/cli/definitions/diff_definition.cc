@@ -22,7 +22,7 @@ OptionRow* add_percent(CommandRow& command, const std::string& name, const std::
     const char* const end = word.data() + word.size();
     const auto [rest, failure] = std::from_chars(word.data(), end, value);
     if (failure != std::errc{} || rest != end || !(value >= 0 && value < kPercent)) {
-      refuse(name, fmt::format("'{}' is no number of percent below 100", word));
+      refuse(name, fmt::format("invalid percentage '{}'; at least 0 and below 100", word));
     }
     part = value / kPercent;
   };

@@ -22,7 +22,9 @@ std::string words_of(std::span<const Choice> choices) {
 }
 
 std::string problem_with_place(const std::string& place) {
-  return app::is_symbol_place(place) ? "" : fmt::format("'{}' is no folder or archive here", place);
+  return app::is_symbol_place(place)
+             ? ""
+             : fmt::format("'{}' is not a directory or archive here", place);
 }
 
 }  // namespace
@@ -70,7 +72,7 @@ OptionRow* add_size(CommandRow& command, const std::string& name, const std::str
   const auto take = [name, &size, least](const std::string& word) {
     const std::optional<std::uint64_t> parsed = parse_size(word);
     if (!parsed) {
-      refuse(name, fmt::format("'{}' is no size; write for example 64MiB", word));
+      refuse(name, fmt::format("invalid size '{}'; write for example 64MiB", word));
     }
     if (*parsed < least) {
       refuse(name, fmt::format("{} is too little; at least {}", word, human_bytes(least)));

@@ -89,7 +89,7 @@ OptionRow* add_number(CommandRow& command, const std::string& name, const std::s
   const auto take = [called, least, most, set](const std::string& word) {
     const std::optional<T> number = number_of<T>(word, least, most);
     if (!number) {
-      refuse(called, fmt::format("'{}' is no number from {} to {}", word, least, most));
+      refuse(called, fmt::format("'{}' is not a number from {} to {}", word, least, most));
     }
     set(*number);
   };
