@@ -10,7 +10,7 @@ build_packages=(
 
 # Besides, to build and run the tests.
 test_packages=(
-  doctest-dev python3 zstd file dpkg-dev
+  doctest-dev python3 python3-yaml zstd file dpkg-dev libbz2-dev
 )
 
 # Besides, to run .ci/run.
@@ -23,3 +23,18 @@ check_packages=(
 windows_packages=(
   g++-mingw-w64-x86-64-posix libz-mingw-w64-dev wine wine64 dpkg-dev make
 )
+
+# Besides, to make what scripts/dist makes.
+dist_packages=(
+  libbz2-dev libelf-dev libc6-dev llvm-14-dev busybox-static
+  python3 python3-venv git dpkg-dev
+)
+
+# Whose code is in the static programs: packages with a copyright file.
+static_libraries=(
+  libc6-dev libstdc++-12-dev libdw-dev libelf-dev libbz2-dev liblzma-dev libzstd-dev zlib1g-dev libxxhash-dev
+  libiberty-dev llvm-14-dev libfmt-dev libcli11-dev rapidjson-dev libprotozero-dev busybox-static
+)
+
+# Source packages of those whose licences ask for them.
+library_sources=(glibc elfutils libiberty gcc-12 busybox)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The commands that README.md prints, on a Debian 12 that has nothing else: a system is made in a folder, given
-# the committed sources, and says how long each command took. Needs root and debootstrap.
+# the committed sources, and says how long each command took, and how much processor time. Needs root and debootstrap.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=scripts/lib/setup.sh
@@ -33,9 +33,8 @@ git archive HEAD | tar -x -C "$system/stackpack"
 mapfile -t commands < <(sed -nE '/^    scripts\/(run convert|test)/s/^ *//p' README.md)
 ((${#commands[@]} == 2)) || fail 'README.md does not print two commands'
 for command in "${commands[@]}"; do
-  begin=$SECONDS
-  env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
+  TIMEFORMAT="$command: %0R s; processor %0U s user, %0S s system"
+  time env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
     ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
     chroot "$system" /bin/bash -c "cd /stackpack && $command" </dev/null
-  printf '%s: %d s\n' "$command" "$((SECONDS - begin))"
 done

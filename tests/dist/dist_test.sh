@@ -1,0 +1,124 @@
+#!/bin/bash
+# What scripts/dist made, installed where nothing else is, and the main job done with it:
+#   dist_test.sh FOLDER SOURCE_FOLDER PROGRAM
+# FOLDER is what scripts/dist filled; PROGRAM, built here, makes the file that all the others have to make, byte for byte.
+# Parts that FOLDER lacks are said to be missing. 77: nothing can be tried here, and why.
+set -euo pipefail
+folder=$1 source=$2 program=$3
+skip() {
+  printf 'skipped: %s\n' "$*"
+  exit 77
+}
+[[ -f $folder/SHA256SUMS ]] || skip "no $folder/SHA256SUMS: scripts/dist makes it"
+((EUID == 0)) || skip 'needs root, for chroot'
+for tool in debootstrap python3; do
+  command -v "$tool" >/dev/null || skip "no $tool"
+done
+# shellcheck source=scripts/lib/setup.sh
+source "$source/scripts/lib/setup.sh"
+# shellcheck source=scripts/lib/dist_parts.sh
+source "$source/scripts/lib/dist_parts.sh"
+
+work=$(mktemp -d)
+system=$work/system
+clean_up() {
+  for place in dev/pts dev proc; do
+    umount "$system/$place" 2>/dev/null || true
+  done
+  rm -rf --one-file-system "$work"
+}
+trap clean_up EXIT
+capture=$source/testdata/file.perf.data
+"$program" convert "$capture" -o "$work/expected.spk" --quiet
+version=$("$program" --version | sed -n '1s/^stackpack //p')
+
+# The file that is expected: same_file WHAT FILE
+same_file() {
+  cmp "$work/expected.spk" "$2" || { echo "WRONG $1: another file than the program that was built here makes"; exit 1; }
+  echo "ok    $1"
+}
+
+# The file of a part, or nothing, which is said: part PATTERN
+part() {
+  compgen -G "$folder/$1" | head -n 1 || echo "missing: $folder/$1" >&2
+}
+
+# A program in a folder with nothing but itself and the capture: alone WHAT ARCHIVE
+alone() {
+  local what=$1 archive=$2 place bytes
+  place=$(mktemp -d -p "$work")
+  mkdir "$place/tmp"
+  tar -xzf "$archive" -C "$place" --strip-components=1
+  bytes=$(stat -c %s "$place/stackpack")
+  ((bytes <= 12000000)) || { echo "WRONG $what: $bytes bytes"; exit 1; }
+  [[ -s $place/NOTICE && -s $place/licences/libdw-dev.txt ]] || { echo "WRONG $what: no licences"; exit 1; }
+  ! readelf -l "$place/stackpack" | grep -q INTERP || { echo "WRONG $what: asks for a loader"; exit 1; }
+  cp "$capture" "$place/capture"
+  run() {
+    chroot "$place" /stackpack "$@"
+  }
+  run convert /capture -o /tmp/out.spk --quiet
+  run verify /tmp/out.spk >/dev/null
+  run top /tmp/out.spk | grep -q 'self%'
+  run convert /capture --symbolize -o /tmp/named.spk --quiet
+  run export /tmp/out.spk --format html -o /tmp/page.html
+  same_file "$what ($bytes bytes)" "$place/tmp/out.spk"
+}
+
+(cd "$folder" && sha256sum --quiet -c SHA256SUMS)
+echo 'ok    checksums'
+
+archive=$(part 'stackpack-*-linux-x86_64.tar.gz')
+if [[ -n $archive && $(uname -m) == x86_64 ]]; then
+  alone 'static program, x86-64' "$archive"
+fi
+archive=$(part 'stackpack-*-image.tar')
+if [[ -n $archive ]]; then
+  python3 -B "$source/tests/dist/unpack_image.py" "$archive" amd64 "$work/image"
+  cp "$capture" "$work/image/data/capture"
+  # As examples/fleet runs it.
+  chroot "$work/image" /bin/sh -c 'PATH=/usr/bin:/bin; cd /data && mkdir -p /data/packed &&
+    echo /data/capture | awk "NR % 1 == 0" | stackpack convert --files-from - --out-dir /data/packed --quiet'
+  same_file 'image' "$(compgen -G "$work/image/data/packed/*.spk")"
+fi
+
+wheel=$(part 'stackpack-*manylinux*.whl')
+if [[ -n $wheel ]]; then
+  suite=$(debian_suite)
+  debootstrap --variant=minbase "$suite" "$system" "$(debian_address)" >"$work/debootstrap.log" 2>&1 ||
+    { tail -n 5 "$work/debootstrap.log"; exit 1; }
+  cp -rL /etc/apt/. "$system/etc/apt/"
+  cp -L /etc/resolv.conf /etc/hosts "$system/etc/"
+  mount -t proc proc "$system/proc"
+  mount --bind /dev "$system/dev"
+  mount -t devpts devpts "$system/dev/pts" -o newinstance,ptmxmode=0666
+  cp -r "$folder" "$system/dist"
+  mkdir "$system/source"
+  cp -r "$source/testdata" "$system/source/"
+  inside() {
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+      ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
+      chroot "$system" /bin/bash -euo pipefail -c "$1" </dev/null
+  }
+  install() {
+    inside "apt-get -qq update && apt-get -qq install --yes --no-install-recommends $*" >"$work/apt.log" 2>&1 ||
+      { tail -n 20 "$work/apt.log"; exit 1; }
+  }
+fi
+if [[ -n $wheel ]]; then
+  [[ $wheel == *-py3-none-manylinux_*_x86_64.whl ]] || { echo "WRONG $wheel: tag"; exit 1; }
+  # As on any system without a compiler or a library of profilers.
+  install python3-venv ca-certificates
+  # How packages are fetched is this machine's matter.
+  cp -L --remove-destination /etc/ssl/certs/ca-certificates.crt "$system/etc/ssl/certs/ca-certificates.crt"
+  for file in /etc/pip.conf "$HOME/.config/pip/pip.conf"; do
+    [[ ! -f $file ]] || cp "$file" "$system/etc/pip.conf"
+  done
+  inside "python3 -m venv /env && /env/bin/pip install -q --retries 1 /dist/$(basename "$wheel")"
+  inside '/env/bin/stackpack convert /source/testdata/file.perf.data -o /tmp/wheel.spk --quiet'
+  same_file 'wheel: the program' "$system/tmp/wheel.spk"
+  cp "$source/tests/dist/wheel_job.py" "$system/tmp/job.py"
+  inside '/env/bin/python /tmp/job.py /source/testdata/file.perf.data /tmp/module.spk'
+  same_file 'wheel: the module' "$system/tmp/module.spk"
+fi
+echo "done, version $version"
