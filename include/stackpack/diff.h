@@ -176,41 +176,62 @@ Result<std::string> folded_differences(std::span<const Reader* const> before,
 
 // ---- gates ----
 
-enum class GateMeasure : std::uint8_t { kShare, kRelative };
+enum class GateMeasure : std::uint8_t {
+  kShare,     ///< points of a share
+  kRelative,  ///< a part of what it was
+  kCost,      ///< an amount in EventDiff::measure
+};
 enum class GateFigure : std::uint8_t { kBoth, kSelf, kTotal };
 
-/// `[self|total] share +0.5pp [from 1%] [of PATTERN]`, or `relative +10%`. It fails where the whole
-/// interval is at least that far. A minus asks for what has become less.
+/// A sentence such as `total cpu +3%`, `function of mylib!* cpu +50ms from 1%` or `self share
+/// +0.5pp`; docs/diff.md has them all. It fails where the whole interval is at least that far. A
+/// minus asks for what has become less.
 struct GateCondition {
   GateMeasure measure = GateMeasure::kShare;
   GateFigure figure = GateFigure::kBoth;
-  double limit = 0;     ///< a part of 1, with the sign of the direction
+  double limit = 0;     ///< a part of 1, or an amount, with the sign of the direction
   double least = 0;     ///< only rows with this share on one side
   std::string pattern;  ///< functions, as DiffOptions::whole; empty: all
-  std::string text;     ///< as it was given
+  /// "cpu", "blocked", "cycles", "instructions" or "cost": about events with DiffUnit::kRun. Empty:
+  /// about shares.
+  std::string cost_of;
+  bool whole = false;  ///< about EventDiff::whole in place of rows
+  std::string text;    ///< as it was given
 };
-/// Nothing when `text` is no condition.
-std::optional<GateCondition> parse_gate_condition(std::string_view text);
+/// Nothing when `text` is no condition: `problem`, unless it is null, says which word is wrong, and
+/// what would be possible there.
+std::optional<GateCondition> parse_gate_condition(std::string_view text,
+                                                  std::string* problem = nullptr);
 
 /// A change that is known: rows that fit `pattern` fail no condition, unless their interval lies
-/// beyond `limit`.
+/// beyond `limit`. The pattern `(everything)` is EventDiff::whole.
 struct AllowedChange {
   std::string pattern;
   GateMeasure measure = GateMeasure::kShare;
   std::optional<double> limit;
   std::string text;
 };
-/// A list of them: one a line, `PATTERN`, or `PATTERN up to +2pp` or `up to +20%`; blank lines and
-/// those that begin with `#` say nothing. Error::offset is that of the line.
+/// A list of them: one a line, `PATTERN`, or `PATTERN up to +2pp`, `up to +20%` or `up to +50ms`;
+/// blank lines and those that begin with `#` say nothing. Error::offset is that of the line.
 Result<std::vector<AllowedChange>> parse_allowed_changes(std::string_view text);
+
+/// What a gate goes by.
+struct GateRules {
+  std::vector<GateCondition> conditions;
+  std::vector<AllowedChange> allowed;
+};
+/// Lines of `fail-if CONDITION` and `allow CHANGE`; `#` as in a list of changes. Error::offset is
+/// that of the line; `problem` as in parse_gate_condition.
+Result<GateRules> parse_gate_rules(std::string_view text, std::string* problem = nullptr);
 
 struct GateFinding {
   std::size_t condition = 0;  ///< index
   std::size_t event = 0;
   std::size_t row = 0;
-  bool self = false;  ///< its self figure; else its total
+  bool self = false;   ///< its self figure; else its total
+  bool whole = false;  ///< EventDiff::whole in place of a row
   bool allowed = false;
-  /// There is one run a side: it may be that runs differ as much, so nothing fails for this.
+  /// There is one run a side, or the runs cannot be compared: nothing fails for this.
   bool unsure = false;
 };
 
@@ -230,6 +251,7 @@ struct GateResult {
   std::size_t unsure = 0;       ///< findings that are unsure, and not allowed
   double least_visible = 0;     ///< the largest of theirs, in the condition's measure
   std::string least_visible_in;
+  std::string reason;  ///< why it is undecided, where that is not for figures that are counted here
 };
 
 struct GateReport {

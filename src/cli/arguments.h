@@ -129,6 +129,7 @@ struct DiffArguments {
   DiffOptions options;
   std::vector<GateCondition> conditions;
   std::string allow_file;
+  std::string gate_file;
   std::string units_file;  // amounts of work by file
   std::string unit_key;    // or the key of metadata that has them
   DiffForm form = DiffForm::kTable;

@@ -12,6 +12,7 @@
 #include "app/diff/allow_file.h"
 #include "app/diff/amounts_of_work.h"
 #include "app/diff/difference_page.h"
+#include "app/diff/gate_comparison.h"
 #include "app/diff/small_text.h"
 #include "cli/commands.h"
 #include "cli/diff_report.h"
@@ -88,13 +89,16 @@ int explain_gate(const DiffArguments& arguments, const JudgedDiff& diff, const M
   }
   const std::vector<std::string> sentences = gate_sentences(diff);
   for (std::size_t i = 0; i < sentences.size(); ++i) {
-    if (diff.gate.results[i].not_visible != 0 || diff.gate.results[i].unsure != 0) {
+    const GateResult& result = diff.gate.results[i];
+    if (result.not_visible != 0 || result.unsure != 0 ||
+        result.outcome == GateOutcome::kUndecided) {
       messages.warning("diff", sentences[i]);
     }
   }
   for (std::size_t i = 0; i < diff.allowed.size(); ++i) {
     if (!diff.gate.used[i]) {
-      messages.note(arguments.allow_file, "nothing to allow: " + diff.allowed[i].text);
+      messages.note(arguments.gate_file.empty() ? arguments.allow_file : arguments.gate_file,
+                    "nothing to allow: " + diff.allowed[i].text);
     }
   }
   const bool bad = diff.gate.failed() || (arguments.strict && diff.gate.undecided());
@@ -159,6 +163,37 @@ Result<std::vector<double>> amounts_of_work(const DiffArguments& arguments, cons
   return app::amounts_of_lines(*text, paths);
 }
 
+// Conditions and known changes: those of the command line, then those of a file.
+int read_rules(const DiffArguments& arguments, const Messages& messages, JudgedDiff& diff) {
+  diff.conditions = arguments.conditions;
+  if (!arguments.allow_file.empty()) {
+    auto allowed = app::read_allowed_changes(arguments.allow_file);
+    if (!allowed) {
+      messages.error(arguments.allow_file, allowed.error());
+      return exit_code_of(allowed.error());
+    }
+    diff.allowed = std::move(*allowed);
+  }
+  if (arguments.gate_file.empty()) {
+    return kExitSuccess;
+  }
+  const Result<std::string> text =
+      app::read_small_text(arguments.gate_file, "a list of conditions is at most 1 MiB");
+  std::string problem;
+  auto rules = text ? parse_gate_rules(*text, &problem) : Result<GateRules>(text.error());
+  if (!rules) {
+    Error error = rules.error();
+    const std::string whole =
+        problem.empty() ? std::string() : fmt::format("{}: {}", error.what, problem);
+    error.what = whole.empty() ? error.what : std::string_view(whole);
+    messages.error(arguments.gate_file, error);
+    return exit_code_of(error);
+  }
+  diff.conditions.insert(diff.conditions.end(), rules->conditions.begin(), rules->conditions.end());
+  diff.allowed.insert(diff.allowed.end(), rules->allowed.begin(), rules->allowed.end());
+  return kExitSuccess;
+}
+
 int run_folded(const DiffArguments& arguments, const OpenSide& before, const OpenSide& after,
                const Messages& messages) {
   const Result<std::string> folded =
@@ -202,14 +237,8 @@ int write_page(const DiffArguments& arguments, const OpenSide& before, const Ope
 int run_diff(const DiffArguments& given, const Messages& messages) {
   DiffArguments arguments = given;
   JudgedDiff diff;
-  diff.conditions = arguments.conditions;
-  if (!arguments.allow_file.empty()) {
-    auto allowed = app::read_allowed_changes(arguments.allow_file);
-    if (!allowed) {
-      messages.error(arguments.allow_file, allowed.error());
-      return exit_code_of(allowed.error());
-    }
-    diff.allowed = std::move(*allowed);
+  if (const int status = read_rules(arguments, messages, diff); status != kExitSuccess) {
+    return status;
   }
   if (arguments.form == DiffForm::kHtml && arguments.options.unit == DiffUnit::kRun) {
     messages.error("diff",
@@ -232,7 +261,8 @@ int run_diff(const DiffArguments& given, const Messages& messages) {
   if (arguments.form == DiffForm::kFolded) {
     return run_folded(arguments, before, after, messages);
   }
-  Result<DiffReport> report = compare_profiles(before.readers, after.readers, arguments.options);
+  Result<DiffReport> report =
+      app::compare_for_gate(before.readers, after.readers, arguments.options, diff.conditions);
   if (!report) {
     explain_error(arguments, report.error(), messages);
     return exit_code_of(report.error());

@@ -132,6 +132,7 @@ void write_gate(JsonText& json, const JudgedDiff& diff) {
     json.field("unsure", result.unsure);
     number_field(json, "least_visible", result.least_visible);
     json.field("least_visible_in", result.least_visible_in);
+    json.field("reason", result.reason);
     json.end_object();
   }
   json.end_array();
@@ -142,9 +143,10 @@ void write_gate(JsonText& json, const JudgedDiff& diff) {
     json.begin_object();
     json.field("condition", finding.condition);
     json.field("event", event.event);
-    json.field("name", event.rows[finding.row].name);
-    json.field("module", event.rows[finding.row].module);
-    json.field("figure", finding.self ? "self" : "total");
+    json.field("unit", word_of(kUnitWords, event.unit));
+    json.field("name", finding.whole ? "" : event.rows[finding.row].name);
+    json.field("module", finding.whole ? "" : event.rows[finding.row].module);
+    json.field("figure", finding.whole ? "whole" : finding.self ? "self" : "total");
     json.field("allowed", finding.allowed);
     json.field("unsure", finding.unsure);
     json.field("text", finding_text(diff.report, diff.conditions, finding));

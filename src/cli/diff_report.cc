@@ -105,8 +105,17 @@ std::string scatter_sentence(const EventDiff& event) {
 }
 
 std::string limit_text(const GateCondition& condition, double value) {
-  return condition.measure == GateMeasure::kShare ? fmt::format("{:.2f}pp", value * kPercent)
-                                                  : fmt::format("{:.1f}%", value * kPercent);
+  switch (condition.measure) {
+    case GateMeasure::kShare:
+      return fmt::format("{:.2f}pp", value * kPercent);
+    case GateMeasure::kCost: {
+      const bool time = condition.cost_of == "cpu" || condition.cost_of == "blocked";
+      return cost_text(value, time ? "ns" : condition.cost_of);
+    }
+    case GateMeasure::kRelative:
+      break;
+  }
+  return fmt::format("{:.1f}%", value * kPercent);
 }
 
 bool is_listed(DiffVerdict verdict) {
@@ -248,10 +257,8 @@ std::vector<std::string> gate_sentences(const JudgedDiff& diff) {
     const GateCondition& condition = diff.conditions[i];
     const GateResult& result = diff.gate.results[i];
     std::string text = condition.text + ": ";
-    const auto doubted = std::find_if(diff.report.events.begin(), diff.report.events.end(),
-                                      [](const EventDiff& event) { return !event.doubts.empty(); });
-    if (result.outcome == GateOutcome::kUndecided && doubted != diff.report.events.end()) {
-      sentences.push_back(text + "undecided. " + doubt_sentence(*doubted));
+    if (result.outcome == GateOutcome::kUndecided && !result.reason.empty()) {
+      sentences.push_back(text + "undecided: " + result.reason);
       continue;
     }
     if (result.unsure != 0 && result.outcome == GateOutcome::kUndecided) {

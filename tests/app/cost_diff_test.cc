@@ -10,6 +10,7 @@
 
 #include "app/diff/amounts_of_work.h"
 #include "app/diff/figures_of_rows.h"
+#include "app/diff/gate_comparison.h"
 #include "stackpack/diff.h"
 #include "support/profile_runs.h"
 
@@ -179,6 +180,92 @@ TEST_SUITE("comparison of costs") {
     const auto bad = app::amounts_of_lines("1 c.spk\n0 d.spk\n", paths);
     REQUIRE_FALSE(bad.has_value());
     CHECK(bad.error().offset == 8);
+  }
+
+  TEST_CASE("conditions: sentences are read, and the wrong word is named") {
+    const auto cpu = parse_gate_condition("total cpu +3%");
+    REQUIRE(cpu.has_value());
+    CHECK(cpu->whole);
+    CHECK(cpu->cost_of == "cpu");
+    CHECK(cpu->measure == GateMeasure::kRelative);
+    CHECK(cpu->limit == doctest::Approx(0.03));
+    const auto function = parse_gate_condition("function of operator new(long) cpu +1.5ms from 1%");
+    REQUIRE(function.has_value());
+    CHECK_FALSE(function->whole);
+    CHECK(function->pattern == "operator new(long)");
+    CHECK(function->measure == GateMeasure::kCost);
+    CHECK(function->limit == doctest::Approx(1.5e6));
+    CHECK(function->least == doctest::Approx(0.01));
+    CHECK(parse_gate_condition("function self share -0.5pp")->figure == GateFigure::kSelf);
+    CHECK(parse_gate_condition("blocked +10%")->whole);
+    CHECK(parse_gate_condition("total instructions +2M")->limit == doctest::Approx(2e6));
+    const std::array<std::array<const char*, 2>, 11> wrong = {{
+        {"", "it is empty"},
+        {"total", "it ends after word 1: share, relative, cpu"},
+        {"total cup +3%", "word 2, `cup`: share, relative, cpu"},
+        {"total cpu 3%", "word 3, `3%`: an amount such as +5% or +50ms"},
+        {"total cpu +3pp", "word 3, `+3pp`"},
+        {"total cpu +3M", "word 3, `+3M`"},
+        {"total instructions +3ms", "word 3, `+3ms`"},
+        {"self cpu +1%", "word 1, `self`: the whole has no self"},
+        {"function of f cpu", "word 3, `f`: no measure with an amount"},
+        {"total cpu +1% from 1%", "`of` and `from` go with functions"},
+        {"function cpu +1% until 1%", "word 4, `until`"},
+    }};
+    for (const auto& [text, said] : wrong) {
+      std::string problem;
+      CAPTURE(text);
+      CHECK_FALSE(parse_gate_condition(text, &problem).has_value());
+      CHECK_MESSAGE(problem.find(said) != std::string::npos, problem);
+    }
+    const auto rules =
+        parse_gate_rules("# ours\nfail-if total cpu +3%  # all\nallow (everything) up to +50ms\n");
+    REQUIRE(rules.has_value());
+    REQUIRE(rules->conditions.size() == 1);
+    REQUIRE(rules->allowed.size() == 1);
+    CHECK(rules->allowed.front().measure == GateMeasure::kCost);
+    std::string problem;
+    const auto bad = parse_gate_rules("\nfail-if total cup +3%\n", &problem);
+    REQUIRE_FALSE(bad.has_value());
+    CHECK(bad.error().offset == 1);
+    CHECK(problem.find("`cup`") != std::string::npos);
+    CHECK_FALSE(parse_gate_rules("total cpu +3%\n").has_value());
+  }
+
+  TEST_CASE("conditions: costs and shares are judged in one gate, each by its own comparison") {
+    const Runs before = five(600, 1200);
+    const Runs after = five(1200, 2400);
+    const auto outcomes = [&](const std::vector<std::string>& texts, const std::string& known,
+                              const DiffOptions& options) {
+      std::vector<GateCondition> conditions;
+      for (const std::string& text : texts) {
+        conditions.push_back(*parse_gate_condition(text));
+      }
+      const auto report = app::compare_for_gate(before.all(), after.all(), options, conditions);
+      REQUIRE(report.has_value());
+      const auto gate = check_gate(*report, conditions, *parse_allowed_changes(known));
+      REQUIRE_MESSAGE(gate.has_value(), failure(gate));
+      for (const GateFinding& finding : gate->findings) {
+        CHECK_FALSE(finding_text(*report, conditions, finding).empty());
+      }
+      std::string all;
+      for (const GateResult& result : gate->results) {
+        all += std::string(outcome_name(result.outcome)) + " ";
+      }
+      return all;
+    };
+    const std::vector<std::string> texts = {"total cpu +50%",   "total cpu +400ms",
+                                            "total cpu +500ms", "function of parse cpu +100ms",
+                                            "self share +10pp", "blocked +10%"};
+    const std::string expected = "failed failed passed failed passed undecided ";
+    CHECK(outcomes(texts, "", {}) == expected);
+    CHECK(outcomes(texts, "", per_run()) == expected);
+    CHECK(outcomes({"total cpu +50%"}, "(everything)", {}) == "passed ");
+    CHECK(outcomes({"total cpu +50%"}, "(everything) up to +500ms", {}) == "passed ");
+    CHECK(outcomes({"total cpu +50%"}, "(everything) up to +300ms", {}) == "failed ");
+    CHECK(outcomes({"relative +50%"}, "", per_run()) == "failed ");
+    // Of shares it is none.
+    CHECK(outcomes({"self relative +50% of parse"}, "", {}) == "passed ");
   }
 
   TEST_CASE("cost: one run a side is unsure") {

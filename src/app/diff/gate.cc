@@ -1,15 +1,12 @@
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "core/guard.h"
+#include "query/event_traits.h"
 #include "query/function_pattern.h"
 #include "stackpack/diff.h"
 
@@ -17,57 +14,8 @@ namespace stackpack {
 
 namespace {
 
-constexpr double kPercent = 100;
-
-// Takes the next word, which blanks end.
-std::string_view next_word(std::string_view& text) {
-  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-  const std::string_view word = text.substr(0, text.find(' '));
-  text.remove_prefix(word.size());
-  return word;
-}
-
-bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r';
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && is_blank(text.back())) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
-
-// A line without its remark: a `#` at its beginning, or with blanks about it; names of lambdas have
-// others.
-std::string_view without_remark(std::string_view line) {
-  line = trimmed(line);
-  for (std::size_t at = line.find('#'); at < line.size(); at = line.find('#', at + 1)) {
-    const bool ends = at + 1 == line.size() || is_blank(line[at + 1]);
-    if (at == 0 || (is_blank(line[at - 1]) && ends)) {
-      return line.substr(0, at);
-    }
-  }
-  return line;
-}
-
-// `+0.5pp`, `-10%`, `1%` as a part of 1.
-std::optional<double> amount_of(std::string_view word, std::string_view unit, bool sign) {
-  if (!word.ends_with(unit) || (sign && (word.empty() || (word[0] != '+' && word[0] != '-')))) {
-    return std::nullopt;
-  }
-  word.remove_suffix(unit.size());
-  if (!word.empty() && word.front() == '+') {
-    word.remove_prefix(1);
-  }
-  double value = 0;
-  const auto [rest, failure] = std::from_chars(word.data(), word.data() + word.size(), value);
-  const bool whole = failure == std::errc() && rest == word.data() + word.size();
-  return whole && std::isfinite(value) ? std::optional(value / kPercent) : std::nullopt;
-}
+// A known change that is of no row.
+constexpr std::string_view kEverything = "(everything)";
 
 // A figure as a condition looks at it: so that growth is what it asks for.
 struct Seen {
@@ -84,19 +32,59 @@ double share_of(double value, double share, const DiffSide& side, DiffUnit unit)
   return side.value > 0 ? value / side.value : 0;
 }
 
+// What a cost is compared with so that it is a share: that of everything.
+double cost_of_whole(const EventDiff& event) {
+  return event.whole && event.whole->old_share > 0 ? event.whole->old_share
+                                                   : std::numeric_limits<double>::infinity();
+}
+
 Seen seen_of(const DiffFigure& figure, GateMeasure measure, bool less, const EventDiff& event) {
   Seen seen;
   seen.share = std::max(share_of(figure.old_value, figure.old_share, event.old_side, event.unit),
                         share_of(figure.new_value, figure.new_share, event.new_side, event.unit));
-  if (measure == GateMeasure::kShare) {
-    seen.low = less ? -figure.high : figure.low;
-    seen.visible = figure.least_visible;
-  } else {
+  if (measure == GateMeasure::kRelative) {
     seen.low = less ? 1 - figure.ratio_high : figure.ratio_low - 1;
     seen.visible = figure.old_share > 0 ? figure.least_visible / figure.old_share
                                         : std::numeric_limits<double>::infinity();
+    return seen;
   }
+  const bool costs = event.unit == DiffUnit::kRun;
+  const double one = measure == GateMeasure::kShare && costs ? cost_of_whole(event) : 1;
+  seen.low = (less ? -figure.high : figure.low) / one;
+  seen.visible = figure.least_visible / one;
   return seen;
+}
+
+bool is_cost_of(const EventDiff& event, std::string_view word) {
+  const query::EventTraits traits = query::traits_of(event.event);
+  const bool waits = event.event == "blocked";
+  if (event.unit != DiffUnit::kRun || word == "blocked") {
+    return event.unit == DiffUnit::kRun && waits;
+  }
+  if (word == "cost") {
+    return !waits;
+  }
+  if (word == "cpu") {
+    return !waits && (traits.kind == query::EventKind::kTime || event.measure == "samples");
+  }
+  return traits.unit == word;
+}
+
+// Old conditions are about what is compared first, new ones about the cost they name.
+bool is_about(const GateCondition& condition, const EventDiff& event, DiffUnit first) {
+  if (!condition.cost_of.empty()) {
+    return is_cost_of(event, condition.cost_of);
+  }
+  const bool costs = event.unit == DiffUnit::kRun;
+  return condition.measure == GateMeasure::kShare ? !costs : costs == (first == DiffUnit::kRun);
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) {
+    all += (all.empty() ? "" : "; ") + text;
+  }
+  return all;
 }
 
 class GateCheck {
@@ -110,15 +98,23 @@ class GateCheck {
 
   GateReport check() {
     for (std::size_t i = 0; i < conditions_.size(); ++i) {
-      for (std::size_t event = 0; event < report_.events.size(); ++event) {
-        check_event(i, event);
-      }
       GateResult& result = result_.results[i];
-      const bool doubted =
-          std::any_of(report_.events.begin(), report_.events.end(),
-                      [](const EventDiff& event) { return !event.doubts.empty(); });
+      bool any = false;
+      for (std::size_t event = 0; event < report_.events.size(); ++event) {
+        const EventDiff& about = report_.events[event];
+        if (is_about(conditions_[i], about, report_.unit)) {
+          any = true;
+          check_event(i, event);
+          result.reason = about.doubts.empty()
+                              ? result.reason
+                              : "these runs cannot be compared: " + joined(about.doubts);
+        }
+      }
+      if (!any) {
+        result.reason = "nothing that was compared has it";
+      }
       if (result.outcome != GateOutcome::kFailed &&
-          (result.not_visible != 0 || result.unsure != 0 || doubted)) {
+          (result.not_visible != 0 || result.unsure != 0 || !result.reason.empty())) {
         result.outcome = GateOutcome::kUndecided;
       }
     }
@@ -128,6 +124,12 @@ class GateCheck {
  private:
   void check_event(std::size_t condition, std::size_t event) {
     const GateCondition& wanted = conditions_[condition];
+    if (wanted.whole) {
+      if (report_.events[event].whole) {
+        check_figure({condition, event, 0, false, true}, *report_.events[event].whole);
+      }
+      return;
+    }
     const std::vector<DiffRow>& rows = report_.events[event].rows;
     const std::vector<bool>& meant = meant_rows(wanted.pattern, event);
     for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -135,11 +137,11 @@ class GateCheck {
         continue;
       }
       if (wanted.figure != GateFigure::kTotal) {
-        check_figure({condition, event, row, true, false}, rows[row].self);
+        check_figure({condition, event, row, true}, rows[row].self);
       }
       const bool has_total = report_.by != DiffGrain::kCallstack;
       if (wanted.figure != GateFigure::kSelf && has_total) {
-        check_figure({condition, event, row, false, false}, rows[row].total);
+        check_figure({condition, event, row, false}, rows[row].total);
       }
     }
   }
@@ -180,17 +182,21 @@ class GateCheck {
     ++result.not_visible;
     if (seen.visible > result.least_visible) {
       result.least_visible = seen.visible;
-      result.least_visible_in = row_of(finding).name;
+      result.least_visible_in = finding.whole ? std::string(kEverything) : row_of(finding).name;
     }
   }
 
   bool is_allowed(const GateFinding& finding, const DiffFigure& figure, bool less) {
+    const EventDiff& event = report_.events[finding.event];
     bool any = false;
     for (std::size_t i = 0; i < allowed_.size(); ++i) {
-      if (meant_rows(allowed_[i].pattern, finding.event)[finding.row] &&
-          (!allowed_[i].limit ||
-           seen_of(figure, allowed_[i].measure, less, report_.events[finding.event]).low <=
-               *allowed_[i].limit)) {
+      const AllowedChange& change = allowed_[i];
+      const bool meant = finding.whole ? change.pattern == kEverything
+                                       : meant_rows(change.pattern, finding.event)[finding.row];
+      const bool comparable = change.measure != GateMeasure::kCost || event.unit == DiffUnit::kRun;
+      if (meant &&
+          (!change.limit ||
+           (comparable && seen_of(figure, change.measure, less, event).low <= *change.limit))) {
         result_.used[i] = true;
         any = true;
       }
@@ -226,135 +232,29 @@ class GateCheck {
 };
 
 // What a condition asks for must be what the report has.
-Status check_condition(const GateCondition& condition, DiffUnit unit) {
-  if (unit == DiffUnit::kTime && condition.measure == GateMeasure::kShare) {
+Status check_condition(const GateCondition& condition, const DiffReport& report) {
+  const bool of_cost = !condition.cost_of.empty();
+  if (!of_cost && report.unit == DiffUnit::kTime && condition.measure == GateMeasure::kShare) {
     return Error{ErrorCode::kUsage, kNoOffset,
                  "`share`: against time there are no shares; write `relative +10%`"};
   }
-  if (unit == DiffUnit::kRun && condition.measure == GateMeasure::kShare) {
-    return Error{ErrorCode::kUsage, kNoOffset,
-                 "`share`: costs are no shares; write `relative +10%`, or leave out --per run"};
-  }
-  if (unit == DiffUnit::kTime && condition.least > 0) {
+  if (!of_cost && report.unit == DiffUnit::kTime && condition.least > 0) {
     return Error{ErrorCode::kUsage, kNoOffset,
                  "`from`: against time there are no shares to begin at; leave it out"};
+  }
+  const bool of_time = condition.cost_of == "cpu" || condition.cost_of == "blocked";
+  for (const EventDiff& event : report.events) {
+    if (of_time && condition.measure == GateMeasure::kCost &&
+        is_about(condition, event, report.unit) && event.measure != "ns") {
+      return Error{ErrorCode::kUsage, kNoOffset,
+                   "an amount of time, but the event does not measure time; write `cpu +5%`"};
+    }
   }
   const auto pattern = query::FunctionPattern::parse(condition.pattern);
   return pattern ? Status{} : pattern.error();
 }
 
-std::string points(double share) {
-  return fmt::format("{:+.2f}pp", share * kPercent);
-}
-
 }  // namespace
-
-std::string cost_text(double value, std::string_view measure, bool sign) {
-  struct Step {
-    double size;
-    std::string_view of_time;
-    std::string_view of_others;
-  };
-  constexpr std::array<Step, 5> kSteps = {
-      {{1e12, "", "T"}, {1e9, "s", "G"}, {1e6, "ms", "M"}, {1e3, "us", "k"}, {1, "ns", ""}}};
-  const bool time = measure == "ns";
-  Step step = kSteps.back();
-  // 999.6 would be written as 1000.
-  constexpr double kRounds = 0.9995;
-  for (const Step& larger : kSteps) {
-    if (std::abs(value) >= larger.size * kRounds && !(time && larger.of_time.empty())) {
-      step = larger;
-      break;
-    }
-  }
-  const double shown = value / step.size;
-  const int digits = std::abs(shown) >= 99.95 || shown == 0 ? 0 : std::abs(shown) >= 9.995 ? 1 : 2;
-  const std::string number =
-      sign ? fmt::format("{:+.{}f}", shown, digits) : fmt::format("{:.{}f}", shown, digits);
-  return number + std::string(time ? step.of_time : step.of_others);
-}
-
-std::string_view verdict_name(DiffVerdict verdict) {
-  constexpr std::array<std::string_view, 8> kNames = {"not seen",
-                                                      "more",
-                                                      "less",
-                                                      "appeared",
-                                                      "disappeared",
-                                                      "too few samples",
-                                                      "unsure (one run a side)",
-                                                      "unsure (not comparable)"};
-  return kNames[static_cast<std::size_t>(verdict)];
-}
-
-std::string_view outcome_name(GateOutcome outcome) {
-  constexpr std::array<std::string_view, 3> kNames = {"passed", "failed", "undecided"};
-  return kNames[static_cast<std::size_t>(outcome)];
-}
-
-std::optional<GateCondition> parse_gate_condition(std::string_view text) {
-  GateCondition condition;
-  condition.text = trimmed(text);
-  std::string_view rest = text;
-  std::string_view word = next_word(rest);
-  if (word == "self" || word == "total") {
-    condition.figure = word == "self" ? GateFigure::kSelf : GateFigure::kTotal;
-    word = next_word(rest);
-  }
-  if (word != "share" && word != "relative") {
-    return std::nullopt;
-  }
-  condition.measure = word == "share" ? GateMeasure::kShare : GateMeasure::kRelative;
-  const std::optional<double> limit =
-      amount_of(next_word(rest), word == "share" ? "pp" : "%", true);
-  if (!limit) {
-    return std::nullopt;
-  }
-  condition.limit = *limit;
-  for (word = next_word(rest); !word.empty(); word = next_word(rest)) {
-    if (word == "of") {
-      condition.pattern = trimmed(rest);
-      return condition.pattern.empty() ? std::nullopt : std::optional(std::move(condition));
-    }
-    const std::optional<double> least =
-        word == "from" ? amount_of(next_word(rest), "%", false) : std::nullopt;
-    if (!least) {
-      return std::nullopt;
-    }
-    condition.least = *least;
-  }
-  return condition;
-}
-
-Result<std::vector<AllowedChange>> parse_allowed_changes(std::string_view text) {
-  constexpr std::string_view kLimit = " up to ";
-  std::vector<AllowedChange> changes;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = trimmed(without_remark(text.substr(at, end - at)));
-    const std::size_t begin = at;
-    at = end + 1;
-    if (line.empty()) {
-      continue;
-    }
-    AllowedChange change;
-    change.text = line;
-    change.pattern = line;
-    if (const std::size_t limit = line.rfind(kLimit); limit != std::string_view::npos) {
-      const std::string_view amount = line.substr(limit + kLimit.size());
-      const bool share = amount.ends_with("pp");
-      change.measure = share ? GateMeasure::kShare : GateMeasure::kRelative;
-      change.limit = amount_of(amount, share ? "pp" : "%", true);
-      if (!change.limit) {
-        return Error{ErrorCode::kCorrupt, begin, "`up to` without an amount such as +2pp or +20%"};
-      }
-      change.limit = std::abs(*change.limit);
-      change.pattern = trimmed(line.substr(0, limit));
-    }
-    changes.push_back(std::move(change));
-  }
-  return changes;
-}
 
 bool GateReport::failed() const {
   return std::any_of(results.begin(), results.end(), [](const GateResult& result) {
@@ -371,7 +271,7 @@ bool GateReport::undecided() const {
 Result<GateReport> check_gate(const DiffReport& report, std::span<const GateCondition> conditions,
                               std::span<const AllowedChange> allowed, const GateOptions& options) {
   for (const GateCondition& condition : conditions) {
-    if (const Status checked = check_condition(condition, report.unit); !checked) {
+    if (const Status checked = check_condition(condition, report); !checked) {
       return checked.error();
     }
   }
@@ -383,34 +283,6 @@ Result<GateReport> check_gate(const DiffReport& report, std::span<const GateCond
   return core::guarded([&]() -> Result<GateReport> {
     return GateCheck(report, conditions, allowed, options).check();
   });
-}
-
-std::string finding_text(const DiffReport& report, std::span<const GateCondition> conditions,
-                         const GateFinding& finding) {
-  const DiffRow& row = report.events[finding.event].rows[finding.row];
-  const DiffFigure& figure = finding.self ? row.self : row.total;
-  const GateCondition& condition = conditions[finding.condition];
-  const std::string name =
-      row.shared_name && !row.module.empty() ? row.module + "!" + row.name : row.name;
-  std::string text = fmt::format("{}: {} ", name, finding.self ? "self" : "total");
-  if (report.unit == DiffUnit::kTime) {
-    text += fmt::format("{:.4g} to {:.4g} samples/s", figure.old_share, figure.new_share);
-  } else if (report.unit == DiffUnit::kRun) {
-    const EventDiff& event = report.events[finding.event];
-    text += fmt::format("{} to {} a {}", cost_text(figure.old_share, event.measure),
-                        cost_text(figure.new_share, event.measure), event.work);
-  } else {
-    text += fmt::format("{:.2f}% to {:.2f}%, {}", figure.old_share * kPercent,
-                        figure.new_share * kPercent, points(figure.difference));
-  }
-  const bool less = condition.limit < 0;
-  if (condition.measure == GateMeasure::kShare) {
-    text += fmt::format(" (at least {})", points(less ? figure.high : figure.low));
-  } else {
-    text += fmt::format(" (at least {:+.1f}%)",
-                        ((less ? figure.ratio_high : figure.ratio_low) - 1) * kPercent);
-  }
-  return text + fmt::format(": {}", condition.text);
 }
 
 }  // namespace stackpack

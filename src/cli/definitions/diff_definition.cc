@@ -34,12 +34,10 @@ void add_gate(CommandRow& sub, DiffArguments& arguments) {
          "--fail-if",
          [&arguments](const std::vector<std::string>& texts) {
            for (const std::string& text : texts) {
-             std::optional<GateCondition> condition = parse_gate_condition(text);
+             std::string problem;
+             std::optional<GateCondition> condition = parse_gate_condition(text, &problem);
              if (!condition) {
-               refuse("--fail-if",
-                      fmt::format("'{}' is no condition; write for example 'share +0.5pp' or "
-                                  "'self relative +10% from 1%'",
-                                  text));
+               refuse("--fail-if", fmt::format("'{}': {}", text, problem));
              }
              arguments.conditions.push_back(std::move(*condition));
            }
@@ -47,6 +45,10 @@ void add_gate(CommandRow& sub, DiffArguments& arguments) {
          "exit with status 3 when this holds; may be given several times")
       ->type_name("CONDITION")
       ->one_at_a_time()
+      ->group("Gate");
+  sub.add_option("--gate", arguments.gate_file,
+                 "conditions and known changes: lines of fail-if CONDITION and allow CHANGE")
+      ->type_name("FILE")
       ->group("Gate");
   sub.add_option("--allow", arguments.allow_file,
                  "changes that are known: lines of PATTERN, or PATTERN up to +2pp")
@@ -72,7 +74,7 @@ void CommandDefinitions::define_diff() {
         {"a gate: five runs a side, as a comment on the change",
          "stackpack diff base/*.spk --against runs/*.spk --fail-if 'share +0.5pp' --markdown"},
         {"does it cost more, and where: processor time a run",
-         "stackpack diff base/*.spk --against runs/*.spk --per run"},
+         "stackpack diff base/*.spk --against runs/*.spk --per run --fail-if 'total cpu +3%'"},
         {"both sides as one picture",
          "stackpack diff old.spk --against new.spk --html -o page.html"},
         {"a tenth more in a function that counts, whatever else has changed",
@@ -83,8 +85,11 @@ void CommandDefinitions::define_diff() {
        "before, now: shares of the samples; visible: the growth that these data would have shown "
        "four times in five. A verdict is given only for what chance does not explain, for all rows "
        "together.\n"
-       "CONDITION is [self|total] share +0.5pp [from 1%] [of PATTERN], or relative +10%: it fails "
-       "where the whole interval is at least that far. With a minus: what has become less. from: "
+       "CONDITION is a sentence: 'total cpu +3%' or 'blocked +10%' of what a run costs, 'function "
+       "cpu "
+       "+50ms', 'function of mylib!* cpu +5% from 1%' of what functions cost; '[self|total] share "
+       "+0.5pp [from 1%] [of PATTERN]' or 'relative +10%' of shares. It fails where the whole "
+       "interval is at least that far. With a minus: what has become less. from: "
        "rows with this share on one side; of: FUNCTION as callers takes it. Where too "
        "few samples could have shown such a change, or there is one run a side, it is undecided, "
        "and "
