@@ -52,7 +52,7 @@ ROOMS = {
     "app/listing": (LIBRARY + ["app/unwind"], ["fmt/"]),
     "app/convert": (LIBRARY + ["app/unwind", "app/listing"], []),
     "app/collect": (LIBRARY + ["app/unwind", "app/convert"], []),
-    "app/symbolize": (LIBRARY + ["app/analysis", "app/listing", "app/convert"], []),
+    "app/symbolize": (LIBRARY + ["app/unwind", "app/analysis", "app/listing", "app/convert"], []),
     "app/batch": (LIBRARY + ["app/convert", "app/symbolize"], []),
     "app/merge": (LIBRARY + ["app/convert", "app/batch"], []),
     "app/arrow": (LIBRARY + ["app/analysis", "app/listing", "app/merge"], []),

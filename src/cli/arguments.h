@@ -17,6 +17,15 @@
 
 namespace stackpack::cli {
 
+/// How captures are read by the commands that show what is in them.
+struct CaptureArguments {
+  ConvertOptions convert;
+  bool symbolize = true;         // name functions by what this machine has
+  bool unwind = true;            // make callstacks of dumps
+  bool hints = true;             // say on a terminal how .spk files get names
+  app::SymbolizeOptions naming;  // of symbolize
+};
+
 enum class ProgressMode { kAuto, kAlways, kNever };
 
 struct ConvertArguments {
@@ -93,6 +102,7 @@ struct ShowArguments {
   FrameStyle frames = FrameStyle::kFunction;
   std::optional<app::FunctionNames> names;  // unset: short on a terminal
   bool json = false;
+  CaptureArguments capture;
 };
 
 enum class ReportKind {
@@ -104,13 +114,15 @@ enum class ReportKind {
 struct ReportArguments {
   ReportKind kind = ReportKind::kTop;
   std::vector<std::string> files;
-  std::string function;  // callers, callees
+  std::string function;    // callers, callees
+  std::string files_from;  // top
+  bool tree = false;       // top
   app::HotSpotQuery query;
   bool by_self = false;
   std::size_t rows = 0;                     // 0: all
   std::optional<app::FunctionNames> names;  // unset: short on a terminal
   bool json = false;
-  ConvertOptions options;  // for files that are captures
+  CaptureArguments capture;
 };
 
 enum class DiffForm {
@@ -138,7 +150,7 @@ struct DiffArguments {
   std::string output;                       // of kHtml
   bool force = false;
   bool strict = false;
-  ConvertOptions capture;  // for files that are captures
+  CaptureArguments capture;
 };
 
 struct ExportArguments {
@@ -146,13 +158,14 @@ struct ExportArguments {
   std::string output;
   bool has_format = false;
   ExportOptions options;
+  CaptureArguments capture;
   bool quiet = false;
 };
 
 struct ViewArguments {
-  std::vector<std::string> files;  // several: packed ones
+  std::vector<std::string> files;
   ExportOptions options;
-  ConvertOptions capture;  // for a file that is a capture
+  CaptureArguments capture;
   bool quiet = false;
 };
 

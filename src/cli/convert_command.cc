@@ -16,6 +16,7 @@
 #include "cli/batch_report.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/first_look.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
 #include "stackpack/convert.h"
@@ -239,6 +240,10 @@ class ConvertRun {
     }
     if (reports_results_) {
       messages_.plain(conversion_line(batch_.jobs()[job], result));
+    }
+    if (reports_results_ && arguments_.out_dir.empty() && on_terminal() &&
+        batch_.jobs()[job].output != "-") {
+      tell_first_look(batch_.jobs()[job].output, arguments_.symbolize, messages_);
     }
     if (arguments_.timings) {
       for (const StageTime& stage : result.report.stages) {

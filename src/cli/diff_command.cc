@@ -19,6 +19,7 @@
 #include "cli/exit_codes.h"
 #include "cli/messages.h"
 #include "cli/name_column.h"
+#include "cli/shown_capture.h"
 
 namespace stackpack::cli {
 
@@ -30,16 +31,20 @@ struct OpenSide {
   std::vector<const Reader*> readers;
 };
 
-bool open_side(const std::vector<std::string>& paths, const ConvertOptions& options,
+bool open_side(const std::vector<std::string>& paths, const CaptureArguments& arguments,
                const Messages& messages, OpenSide& side, int& exit_code) {
   bool good = true;
   for (const std::string& path : paths) {
-    Result<app::PackedCapture> opened = app::PackedCapture::open(path, options);
+    Result<app::PackedCapture> opened =
+        app::PackedCapture::open(path, packing_of(arguments, path, messages));
     if (!opened) {
       messages.error(path, opened.error());
       exit_code = std::max<int>(exit_code, exit_code_of(opened.error()));
       good = false;
       continue;
+    }
+    if (!opened->is_made() && side.files.empty() && arguments.symbolize) {
+      note_missing_names(path, opened->reader(), messages);
     }
     side.files.push_back(std::move(*opened));
   }

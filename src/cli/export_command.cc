@@ -1,14 +1,17 @@
 #include <cerrno>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "app/command_inputs.h"
 #include "app/console.h"
 #include "cli/commands.h"
 #include "cli/event_note.h"
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
+#include "cli/shown_capture.h"
 #include "stackpack/export.h"
 
 namespace stackpack::cli {
@@ -44,21 +47,23 @@ void summarize(const ExportReport& report, const ExportArguments& arguments,
   }
 }
 
-// Each is opened first, so that a file that is not packed is explained like a single one.
 int export_several(const ExportArguments& arguments, const Messages& messages) {
   if (arguments.options.format != ExportFormat::kHtml) {
     messages.error("export", kOneFile);
     return kExitUsage;
   }
   int exit_code = kExitSuccess;
-  for (const std::string& file : arguments.files) {
-    if (!open_or_explain(file, messages, exit_code)) {
-      return exit_code;
-    }
+  const app::FilesRead files_read;  // a capture is none of the files that the page is made of
+  const auto packed = pack_all(arguments.files, arguments.capture, messages, exit_code);
+  if (packed.empty()) {
+    return exit_code;
+  }
+  std::vector<std::string> paths;
+  for (const app::PackedFile& file : packed) {
+    paths.push_back(file.path());
   }
   app::remove_leftovers({&arguments.output, 1});
-  const Result<ExportReport> report =
-      export_page(arguments.files, arguments.output, arguments.options);
+  const Result<ExportReport> report = export_page(paths, arguments.output, arguments.options);
   if (!report) {
     Error error = report.error();
     const bool of_file = error.part < arguments.files.size();
@@ -72,7 +77,9 @@ int export_several(const ExportArguments& arguments, const Messages& messages) {
 
 }  // namespace
 
-int run_export(const ExportArguments& arguments, const Messages& messages) {
+int run_export(const ExportArguments& asked, const Messages& messages) {
+  ExportArguments arguments = asked;
+  arguments.capture.hints = !arguments.quiet;
   if (arguments.output == "-" && is_binary(arguments.options.format) &&
       app::is_terminal(app::Stream::kStandardOutput)) {
     messages.error("export", kTerminalText);
@@ -83,14 +90,14 @@ int run_export(const ExportArguments& arguments, const Messages& messages) {
   }
   int exit_code = kExitSuccess;
   const std::string& file = arguments.files.front();
-  const std::unique_ptr<Reader> reader = open_or_explain(file, messages, exit_code);
-  if (!reader) {
+  const auto opened = open_shown(file, arguments.capture, messages, exit_code);
+  if (!opened) {
     return exit_code;
   }
   ExportOptions options = arguments.options;
   options.source_path = file;
   app::remove_leftovers({&arguments.output, 1});
-  const Result<ExportReport> report = export_capture(*reader, arguments.output, options);
+  const Result<ExportReport> report = export_capture(opened->reader(), arguments.output, options);
   if (!report) {
     return explain(report.error(), file, arguments, messages);
   }

@@ -185,8 +185,7 @@ void append_center(std::string& out, const ReportCenter& center, const ReportArg
   out += arguments.kind == ReportKind::kCallers ? "called by\n" : "calls\n";
 }
 
-void write_row(JsonText& json, const HotSpot& row) {
-  json.begin_object();
+void write_spot(JsonText& json, const HotSpot& row) {
   json.field("name", row.name);
   if (!row.module.empty()) {
     json.field("module", row.module);
@@ -196,6 +195,11 @@ void write_row(JsonText& json, const HotSpot& row) {
   }
   json.field("self", row.self);
   json.field("total", row.total);
+}
+
+void write_row(JsonText& json, const HotSpot& row) {
+  json.begin_object();
+  write_spot(json, row);
   json.end_object();
 }
 
@@ -206,6 +210,32 @@ void write_events(JsonText& json, std::string_view key, const std::vector<std::s
     json.value(name);
   }
   json.end_array();
+}
+
+// What the figures are of.
+void write_about(JsonText& json, const HotSpots& spots) {
+  json.field("samples", spots.samples);
+  json.field("weight", spots.value);
+  json.field("unit", spots.unit);
+  if (!spots.event.empty()) {
+    json.field("event", spots.event);
+  }
+  write_events(json, "events", spots.parts);
+  json.key("events_left_out");
+  json.begin_array();
+  for (const EventCount& other : spots.events_left_out) {
+    json.begin_object();
+    json.field("name", other.name);
+    json.field("samples", other.samples);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("idle");
+  json.begin_object();
+  json.field("samples", spots.idle.samples);
+  json.key("share");
+  json.value(spots.idle.share());
+  json.end_object();
 }
 
 // Names are whole where programs read them, unless somebody wants them short.
@@ -249,6 +279,66 @@ void append_report_table(std::string& out, const HotSpots& spots, const ReportAr
   }
 }
 
+void append_tree_table(std::string& out, const app::CallTree& tree,
+                       const ReportArguments& arguments) {
+  constexpr std::size_t kDeepest = 30;  // levels that are shown by blanks
+  constexpr std::size_t kLeastName = 16;
+  append_head(out, tree.about);
+  std::size_t deepest = 0;
+  std::vector<HotSpot> spots;
+  for (const app::CallTreeRow& row : tree.rows) {
+    deepest = std::max(deepest, std::min(row.depth, kDeepest));
+    spots.push_back(row.spot);
+  }
+  std::size_t width = app::kAnyWidth;
+  if (const std::optional<std::size_t> columns = output_columns()) {
+    const std::size_t others = 2 * (kShareWidth + 2) + deepest;
+    width = std::max(*columns, others + kLeastName) - others;
+  }
+  HotSpots names;
+  names.rows = spots;
+  const std::vector<std::string> titles =
+      report_titles(spots, arguments, shared_names(names), width);
+  out += fmt::format("{:>7}  {:>7}  name\n", "total%", "self%");
+  for (std::size_t i = 0; i < titles.size(); ++i) {
+    const app::CallTreeRow& row = tree.rows[i];
+    out += fmt::format("{:>7}  {:>7}  ", share_text(row.spot.total, tree.about.value),
+                       share_text(row.spot.self, tree.about.value));
+    out.append(std::min(row.depth, kDeepest), ' ');
+    out += titles[i] + '\n';
+  }
+  if (tree.left_out != 0) {
+    out += fmt::format("... {} smaller\n", grouped(tree.left_out));
+  }
+}
+
+void append_tree_json(std::string& out, app::CallTree tree, const ReportArguments& arguments) {
+  if (arguments.names == app::FunctionNames::kShort) {
+    HotSpots names;
+    for (const app::CallTreeRow& row : tree.rows) {
+      names.rows.push_back(row.spot);
+    }
+    shorten_names(names);
+    for (std::size_t i = 0; i < tree.rows.size(); ++i) {
+      tree.rows[i].spot.name = std::move(names.rows[i].name);
+    }
+  }
+  JsonText json(out);
+  json.begin_object();
+  write_about(json, tree.about);
+  json.key("rows");
+  json.begin_array();
+  for (const app::CallTreeRow& row : tree.rows) {
+    json.begin_object();
+    json.field("depth", row.depth);
+    write_spot(json, row.spot);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  out += '\n';
+}
+
 void append_report_json(std::string& out, HotSpots spots, const ReportArguments& arguments,
                         const ReportCenter& center) {
   if (arguments.names == app::FunctionNames::kShort) {
@@ -256,28 +346,7 @@ void append_report_json(std::string& out, HotSpots spots, const ReportArguments&
   }
   JsonText json(out);
   json.begin_object();
-  json.field("samples", spots.samples);
-  json.field("weight", spots.value);
-  json.field("unit", spots.unit);
-  if (!spots.event.empty()) {
-    json.field("event", spots.event);
-  }
-  write_events(json, "events", spots.parts);
-  json.key("events_left_out");
-  json.begin_array();
-  for (const EventCount& other : spots.events_left_out) {
-    json.begin_object();
-    json.field("name", other.name);
-    json.field("samples", other.samples);
-    json.end_object();
-  }
-  json.end_array();
-  json.key("idle");
-  json.begin_object();
-  json.field("samples", spots.idle.samples);
-  json.key("share");
-  json.value(spots.idle.share());
-  json.end_object();
+  write_about(json, spots);
   if (center.whole) {
     json.key("function");
     write_row(json, *center.whole);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/analysis/call_tree.h"
 #include "app/analysis/hot_spots.h"
 #include "cli/arguments.h"
 
@@ -21,6 +22,13 @@ struct ReportCenter {
 /// terminal at most.
 void append_report_table(std::string& out, const app::HotSpots& spots,
                          const ReportArguments& arguments, const ReportCenter& center);
+
+/// Adds the table of `top --tree`: a line a row, indented below the one that calls it.
+void append_tree_table(std::string& out, const app::CallTree& tree,
+                       const ReportArguments& arguments);
+
+/// The same as an object of JSON, with the depth of each row.
+void append_tree_json(std::string& out, app::CallTree tree, const ReportArguments& arguments);
 
 /// Adds one object of JSON to `out`. Names are whole unless the arguments want them short.
 void append_report_json(std::string& out, app::HotSpots spots, const ReportArguments& arguments,

@@ -15,6 +15,7 @@
 #include "cli/frame_text.h"
 #include "cli/json_text.h"
 #include "cli/name_column.h"
+#include "cli/shown_capture.h"
 #include "cli/text_escape.h"
 #include "stackpack/names.h"
 #include "stackpack/symbols.h"
@@ -226,10 +227,11 @@ Status show(const Reader& reader, const ShowArguments& arguments, app::TextOutpu
 
 int run_show(const ShowArguments& arguments, const Messages& messages) {
   int exit_code = kExitSuccess;
-  const std::unique_ptr<Reader> reader = open_or_explain(arguments.file, messages, exit_code);
-  if (!reader) {
+  const auto opened = open_shown(arguments.file, arguments.capture, messages, exit_code);
+  if (!opened) {
     return exit_code;
   }
+  const Reader* const reader = &opened->reader();
   for (const StackId id : arguments.ids) {
     if (id >= reader->stack_count()) {
       messages.error(arguments.file, reader->stack_count() == 0

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "app/console.h"
+#include "app/symbolize/name_outlook.h"
 #include "app/symbolize/symbolize.h"
 #include "cli/checks.h"
 #include "cli/commands.h"
@@ -17,6 +19,7 @@
 #include "cli/json_text.h"
 #include "cli/next_step.h"
 #include "cli/text_escape.h"
+#include "stackpack/reader.h"
 
 namespace stackpack::cli {
 
@@ -71,7 +74,62 @@ void append_json(std::string& out, const SymbolizeArguments& arguments,
   out += '\n';
 }
 
-void append_table(std::string& out, const SymbolizeReport& report) {
+constexpr std::string_view kNoFileOf = "[no file] of ";
+
+// Code that processes made at run time, as one row.
+std::vector<ImageReport> rows_for_people(const SymbolizeReport& report) {
+  std::vector<ImageReport> rows;
+  ImageReport made;
+  std::size_t processes = 0;
+  for (const ImageReport& image : report.images) {
+    if (!image.path.starts_with(kNoFileOf)) {
+      rows.push_back(image);
+      continue;
+    }
+    ++processes;
+    made.asked += image.asked;
+    made.named += image.named;
+    made.lines += image.lines;
+    made.path = image.path;
+    made.reason = made.reason.empty() || image.named == 0 ? image.reason : made.reason;
+  }
+  if (processes > 1) {
+    made.path = fmt::format("{}{} processes", kNoFileOf, processes);
+  }
+  if (processes != 0) {
+    rows.push_back(std::move(made));
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const ImageReport& a, const ImageReport& b) { return a.asked > b.asked; });
+  return rows;
+}
+
+// What to install for the image with most addresses that have no name, where that would help.
+std::string advice_for(const std::vector<ImageReport>& rows) {
+  const ImageReport* worst = nullptr;
+  for (const ImageReport& row : rows) {
+    const bool stripped = !row.found.empty() && row.debug_file.empty() && !row.build_id.empty();
+    if (stripped && (worst == nullptr || row.asked - row.named > worst->asked - worst->named)) {
+      worst = &row;
+    }
+  }
+  if (worst == nullptr || worst->named * 2 >= worst->asked) {
+    return {};
+  }
+  const std::string name = worst->path.substr(worst->path.rfind('/') + 1);
+  std::string text = "for more names of ";
+  append_escaped(text, name);
+  if (name.starts_with("libc.so") || name.starts_with("libc-2")) {
+    return text + ": install libc6-dbg (Debian, Ubuntu) or glibc-debuginfo\n";
+  }
+  return text + ": install the package with its debug information (NAME-dbgsym, NAME-debuginfo)\n";
+}
+
+// `samples`: the share of those in named functions, where it is known.
+void append_table(std::string& out, const SymbolizeReport& report, std::optional<double> samples) {
+  if (samples) {
+    out += fmt::format("{:.1f}% of the samples are in functions with a name\n", 100 * *samples);
+  }
   out += fmt::format("{:>10}  {:>10}  {:>7}  {:>10}  {}\n", "addresses", "named", "share", "lines",
                      "image");
   const auto row = [&out](std::uint64_t asked, std::uint64_t named, std::uint64_t lines,
@@ -85,19 +143,26 @@ void append_table(std::string& out, const SymbolizeReport& report) {
     }
     out += '\n';
   };
-  const std::size_t shown = std::min(report.images.size(), kRows);
+  const std::vector<ImageReport> rows = rows_for_people(report);
+  const std::size_t shown = std::min(rows.size(), kRows);
   for (std::size_t i = 0; i < shown; ++i) {
-    const ImageReport& image = report.images[i];
-    row(image.asked, image.named, image.lines, image.path, image.reason);
+    row(rows[i].asked, rows[i].named, rows[i].lines, rows[i].path, rows[i].reason);
   }
-  if (shown < report.images.size()) {
-    out += fmt::format("... {} more images\n", grouped(report.images.size() - shown));
+  if (shown < rows.size()) {
+    out += fmt::format("... {} more images\n", grouped(rows.size() - shown));
   }
   row(report.asked, report.named, report.lines, "all", "");
+  out += advice_for(rows);
   if (report.refused_kit_entries != 0) {
     out += fmt::format("refused entries of kits (damaged, or of another build): {}\n",
                        grouped(report.refused_kit_entries));
   }
+}
+
+// Of the file that was made.
+std::optional<double> named_samples_of(const std::string& output) {
+  const Result<std::unique_ptr<Reader>> reader = Reader::open(output);
+  return reader ? app::share_of_named_samples(**reader) : std::nullopt;
 }
 
 // How far it is, on a line of the terminal that is written over.
@@ -181,11 +246,11 @@ int run_symbolize(const SymbolizeArguments& arguments, const Messages& messages)
   append_json(json, arguments, *report);
   const int checked = apply_checks(subject, *checks, json, arguments.file, messages);
   std::string table;
-  if (!arguments.json) {
-    append_table(table, *report);
-  }
   if (arguments.quiet || to_standard_output) {
     return checked;
+  }
+  if (!arguments.json) {
+    append_table(table, *report, named_samples_of(arguments.output));
   }
   return std::max(checked, print(arguments.json ? json : table, messages));
 }

@@ -9,12 +9,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/analysis/call_tree.h"
 #include "app/analysis/hot_spots.h"
 #include "app/analysis/report_plan.h"
+#include "app/batch/batch_plan.h"
 #include "app/convert/packed_capture.h"
+#include "app/merge/merge_files.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/report_table.h"
+#include "cli/shown_capture.h"
 #include "cli/suggestion.h"
 
 namespace stackpack::cli {
@@ -38,7 +42,8 @@ std::vector<OpenReport> open_all(const ReportArguments& arguments, const Message
   const bool several = arguments.files.size() > 1;
   std::vector<OpenReport> files;
   for (const std::string& path : arguments.files) {
-    Result<app::PackedCapture> opened = app::PackedCapture::open(path, arguments.options);
+    Result<app::PackedCapture> opened =
+        app::PackedCapture::open(path, packing_of(arguments.capture, path, messages));
     auto events = !opened   ? Result<app::FileEvents>(opened.error())
                   : several ? app::events_of_file(opened->reader(), arguments.query)
                             : Result<app::FileEvents>(app::FileEvents{});
@@ -46,6 +51,9 @@ std::vector<OpenReport> open_all(const ReportArguments& arguments, const Message
       messages.error(path, events.error());
       exit_code = std::max<int>(exit_code, exit_code_of(events.error()));
       continue;
+    }
+    if (!opened->is_made() && files.empty() && arguments.capture.symbolize) {
+      note_missing_names(path, opened->reader(), messages);
     }
     OpenReport& file = files.emplace_back();
     file.path = path;
@@ -104,10 +112,11 @@ std::string nearest_names(const std::string& text, const std::vector<std::string
 }
 
 // Adds the figures of one file.
-Status count_file(OpenReport& file, const ReportArguments& arguments, HotSpots& spots,
-                  ReportCenter& center) {
+Status count_file(OpenReport& file, const ReportArguments& arguments, const Messages& messages,
+                  HotSpots& spots, ReportCenter& center) {
   if (!file.capture) {
-    Result<app::PackedCapture> opened = app::PackedCapture::open(file.path, arguments.options);
+    Result<app::PackedCapture> opened =
+        app::PackedCapture::open(file.path, packing_of(arguments.capture, file.path, messages));
     if (!opened) {
       return opened.error();
     }
@@ -144,10 +153,75 @@ Status count_file(OpenReport& file, const ReportArguments& arguments, HotSpots& 
   return {};
 }
 
+int run_tree(const ReportArguments& arguments, const Messages& messages) {
+  if (arguments.files.size() != 1) {
+    messages.error("top", "--tree is of one file; stackpack merge makes one of several");
+    return kExitUsage;
+  }
+  int exit_code = kExitSuccess;
+  std::vector<OpenReport> files = open_all(arguments, messages, exit_code);
+  if (files.empty()) {
+    return exit_code;
+  }
+  app::HotSpotQuery query = arguments.query;
+  query.linkage_names = arguments.names == app::FunctionNames::kLinkage;
+  Result<app::CallTree> tree =
+      app::call_tree(files.front().capture->reader(), query, arguments.rows);
+  if (!tree) {
+    messages.error(files.front().path, tree.error());
+    return exit_code_of(tree.error());
+  }
+  std::string text;
+  if (arguments.json) {
+    append_tree_json(text, std::move(*tree), arguments);
+  } else {
+    append_tree_table(text, *tree, arguments);
+  }
+  return print(text, messages);
+}
+
+// The files that the arguments stand for: those of lists, and of folders all that are below.
+bool find_files(ReportArguments& arguments, const Messages& messages, int& exit_code) {
+  if (!arguments.files_from.empty()) {
+    const Result<std::vector<std::string>> listed = app::read_file_list(arguments.files_from);
+    if (!listed) {
+      messages.error(arguments.files_from, listed.error());
+      exit_code = exit_code_of(listed.error());
+      return false;
+    }
+    arguments.files.insert(arguments.files.end(), listed->begin(), listed->end());
+  }
+  Result<std::vector<std::string>> files = app::files_to_merge(arguments.files);
+  if (!files) {
+    Error error = files.error();
+    const std::string& folder = arguments.files[error.part];
+    error.part = kMainPart;
+    messages.error(folder, error);
+    exit_code = exit_code_of(error);
+    return false;
+  }
+  if (files->empty()) {
+    messages.error("top", arguments.files.empty() ? "no files given"
+                                                  : "no .spk file or capture in these folders");
+    exit_code = kExitUsage;
+    return false;
+  }
+  arguments.files = std::move(*files);
+  return true;
+}
+
 }  // namespace
 
 int run_report(const ReportArguments& asked, const Messages& messages) {
   ReportArguments arguments = asked;
+  if (int failed = kExitSuccess; arguments.kind == ReportKind::kTop) {
+    if (!find_files(arguments, messages, failed)) {
+      return failed;
+    }
+    if (arguments.tree) {
+      return run_tree(arguments, messages);
+    }
+  }
   HotSpots spots;
   ReportCenter center;
   int exit_code = kExitSuccess;
@@ -159,7 +233,7 @@ int run_report(const ReportArguments& asked, const Messages& messages) {
       messages.note(file.path, fmt::format("not counted: it has no {}", plan.event));
       continue;
     }
-    const Status counted = count_file(file, arguments, spots, center);
+    const Status counted = count_file(file, arguments, messages, spots, center);
     if (counted) {
       any = true;
     } else {

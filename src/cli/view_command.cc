@@ -1,5 +1,6 @@
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
 #include "cli/messages.h"
+#include "cli/shown_capture.h"
 #include "stackpack/export.h"
 
 namespace stackpack::cli {
@@ -20,11 +22,15 @@ std::optional<Result<ExportReport>> page_of_one(const ViewArguments& arguments,
                                                 const std::string& path, const Messages& messages,
                                                 int& exit_code) {
   const std::string& file = arguments.files.front();
-  const Result<app::PackedCapture> opened = app::PackedCapture::open(file, arguments.capture);
+  const Result<app::PackedCapture> opened =
+      app::PackedCapture::open(file, packing_of(arguments.capture, file, messages));
   if (!opened) {
     messages.error(file, opened.error());
     exit_code = exit_code_of(opened.error());
     return std::nullopt;
+  }
+  if (!opened->is_made() && arguments.capture.symbolize && !arguments.quiet) {
+    note_missing_names(file, opened->reader(), messages);
   }
   ExportOptions options = arguments.options;
   options.format = ExportFormat::kHtml;
@@ -35,14 +41,17 @@ std::optional<Result<ExportReport>> page_of_one(const ViewArguments& arguments,
 std::optional<Result<ExportReport>> page_of_several(const ViewArguments& arguments,
                                                     const std::string& path,
                                                     const Messages& messages, int& exit_code) {
-  for (const std::string& file : arguments.files) {
-    if (!open_or_explain(file, messages, exit_code)) {
-      return std::nullopt;
-    }
+  const auto packed = pack_all(arguments.files, arguments.capture, messages, exit_code);
+  if (packed.empty()) {
+    return std::nullopt;
+  }
+  std::vector<std::string> paths;
+  for (const app::PackedFile& file : packed) {
+    paths.push_back(file.path());
   }
   ExportOptions options = arguments.options;
   options.format = ExportFormat::kHtml;
-  return export_page(arguments.files, path, options);
+  return export_page(paths, path, options);
 }
 
 int explain_view(Error error, const ViewArguments& arguments, const std::string& path,

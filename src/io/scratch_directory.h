@@ -12,8 +12,8 @@ namespace stackpack::io {
 /// the end, also when there is no memory left.
 class ScratchDirectory {
  public:
-  /// Errors: kIo; Error::part is kOutputPart, since no input is to blame.
-  static Result<std::unique_ptr<ScratchDirectory>> create();
+  /// `name`: of the file. Errors: kIo; Error::part is kOutputPart, since no input is to blame.
+  static Result<std::unique_ptr<ScratchDirectory>> create(const std::string& name = "capture.spk");
   ScratchDirectory(const ScratchDirectory&) = delete;
   ScratchDirectory& operator=(const ScratchDirectory&) = delete;
   ~ScratchDirectory();

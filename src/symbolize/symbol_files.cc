@@ -11,6 +11,7 @@
 #include "io/byte_source.h"
 #include "io/rooted_file.h"
 #include "io/running_vdso.h"
+#include "io/system_file.h"
 #include "symbolize/packed_module.h"
 
 namespace stackpack::symbolize {
@@ -47,6 +48,23 @@ bool equal(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end());
 }
 
+// Whether each mapping lies in pages of one executable segment.
+bool has_code_where_mapped(const ElfIdentity& elf, std::span<const ImageMapping> mappings) {
+  constexpr std::uint64_t kPage = 4096;
+  return elf.has_image_offsets &&
+         std::all_of(mappings.begin(), mappings.end(), [&elf](const ImageMapping& mapping) {
+           return std::any_of(
+               elf.segments.begin(), elf.segments.end(), [&mapping](const ElfSegment& segment) {
+                 const std::uint64_t begin = segment.offset / kPage * kPage;
+                 const std::uint64_t pages =
+                     (segment.offset - begin + segment.memory_bytes + kPage - 1) / kPage;
+                 return segment.executable && mapping.file_offset >= begin &&
+                        mapping.file_offset - begin <= pages * kPage &&
+                        mapping.size <= pages * kPage - (mapping.file_offset - begin);
+               });
+         });
+}
+
 class Search {
  public:
   Search(const ImageKey& key, const SymbolPlaces& places) : key_(key), places_(places) {}
@@ -68,6 +86,7 @@ class Search {
     OpenElf alternate = find_alternate(links);
     found.has_split = image.elf.has_split || debug.elf.has_split;
     OpenElf package = found.has_split ? find_package(image, debug) : OpenElf();
+    found.by_path = image.file && key_.build_id.empty() && !places_.has_root;
     found.bytes = image.bytes + debug.bytes + alternate.bytes + package.bytes;
     found.layout = image.file ? std::move(image.elf) : std::move(debug.elf);
     found.image = std::move(image.file);
@@ -153,6 +172,36 @@ class Search {
     return opened.file && only_if_same(opened, build_id) ? std::move(opened) : OpenElf();
   }
 
+  // Opens a file that nothing but its path says to be the image, if nothing speaks against it.
+  OpenElf open_if_unchanged(const Candidate& candidate) {
+    OpenElf opened = open(candidate);
+    io::FileStatus status;
+    if (!opened.file || !io::look_at(opened.file.get(), status) ||
+        status.modified_ns > *places_.unchanged_since_ns ||
+        !has_code_where_mapped(opened.elf, key_.mappings)) {
+      note(opened.file ? SearchEnd::kChanged : SearchEnd::kNoFile);
+      return {};
+    }
+    return opened;
+  }
+
+  // What a process sees as its root is another one in a container.
+  void add_in_containers(std::vector<Candidate>& candidates) const {
+    constexpr std::size_t kMostProcesses = 4;
+    if (!places_.in_containers) {
+      return;
+    }
+    std::vector<std::uint32_t> pids;
+    for (const ImageMapping& mapping : key_.mappings) {
+      if (pids.size() < kMostProcesses && mapping.pid != kKernelPid &&
+          std::find(pids.begin(), pids.end(), mapping.pid) == pids.end()) {
+        pids.push_back(mapping.pid);
+        candidates.push_back(
+            {"/proc/" + std::to_string(mapping.pid) + "/root", std::string(key_.path)});
+      }
+    }
+  }
+
   // The files of a layout by build id, below a folder that the user named or the system has.
   static void add_by_build_id(const Candidate& folder, std::string_view id, bool debug,
                               std::vector<Candidate>& candidates) {
@@ -204,17 +253,19 @@ class Search {
     }
     if (has_path) {
       candidates.push_back({places_.root, std::string(key_.path)});
+      add_in_containers(candidates);
     }
     if (const auto plain = without_packing(key_.path); has_path && plain != key_.path) {
       candidates.push_back({places_.root, std::string(plain)});
     }
-    if (key_.build_id.empty() && !places_.has_root) {
+    if (key_.build_id.empty() && !places_.has_root && !places_.unchanged_since_ns) {
       note(SearchEnd::kNoBuildId);
       return {};
     }
     for (const Candidate& candidate : candidates) {
-      OpenElf opened =
-          key_.build_id.empty() ? open(candidate) : open_if_same(candidate, key_.build_id);
+      OpenElf opened = !key_.build_id.empty() ? open_if_same(candidate, key_.build_id)
+                       : places_.has_root     ? open(candidate)
+                                              : open_if_unchanged(candidate);
       // A file of debug sections alone is not the image.
       if (opened.file && opened.elf.has_code) {
         return opened;
@@ -418,6 +469,9 @@ std::string_view reason_of(SearchEnd end, std::string_view no_build_id) {
       return "the file there is of another build";
     case SearchEnd::kNoBuildId:
       return no_build_id;
+    case SearchEnd::kChanged:
+      return "the capture has no build id of it, and the file there is younger or has no code "
+             "where it was mapped";
     case SearchEnd::kNotElf:
       return "not an ELF file";
     case SearchEnd::kNotAFile:

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,13 @@ struct SymbolPlaces {
   /// Where the recorded machine's files are; empty: this one's root.
   std::string root;
   bool has_root = false;  ///< the user gave it: files without a build id are believed
+  /// Files of this machine are believed by their paths, too, that have no build id recorded, when
+  /// they did not change after this (ns since 1970) and have code where it was mapped. Nothing:
+  /// they are not.
+  std::optional<std::int64_t> unchanged_since_ns{};
+  /// The capture is of this machine: images of processes that still run are looked for in the
+  /// containers of those, too.
+  bool in_containers = false;
   /// Archives of tables and symbols, which are looked into last.
   std::vector<std::shared_ptr<SymbolKit>> kits{};
 };
@@ -40,6 +48,7 @@ enum class SearchEnd : std::uint8_t {
   kNoFile,
   kOtherBuildId,  ///< there is a file, of another build
   kNoBuildId,     ///< nothing says that a file is the one that was recorded
+  kChanged,       ///< as kNoBuildId, and the file with that path is not the one that was recorded
   kNotElf,
   kNotAFile,   ///< a device, a FIFO, a folder
   kShortage,   ///< nobody knows: no more files could be opened, or there was no memory
@@ -66,6 +75,7 @@ struct FoundFiles {
   bool packed = false;
   bool has_split = false;   ///< parts of the debug information may be in .dwo files
   std::uint64_t bytes = 0;  ///< of all of them
+  bool by_path = false;     ///< `image` is believed by its path: nothing else says that it is it
   std::string image_path;
   std::string debug_path;
 };

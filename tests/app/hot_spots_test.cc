@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include "app/analysis/call_tree.h"
 #include "app/analysis/named_frames.h"
 #include "app/analysis/report_plan.h"
 #include "stackpack/names.h"
@@ -122,7 +123,10 @@ TEST_SUITE("hot spots") {
       REQUIRE_MESSAGE(spots.has_value(), failure(spots));
       return lines_of(*spots);
     };
-    CHECK(lines(HotSpotKind::kModule) == Lines{"[unknown] 80 100", "x.so 20 20"});
+    // Code without a file is what its process made at run time.
+    CHECK(lines(HotSpotKind::kModule) == Lines{"[JIT] prog 80 100", "x.so 20 20"});
+    CHECK(lines(HotSpotKind::kFile) == Lines{"[unknown] 80 100", "[x.so] 20 20"});
+    CHECK(lines(HotSpotKind::kComm) == Lines{"prog 101 101"});
     CHECK(lines(HotSpotKind::kProcess) == Lines{"prog (7) 101 101"});
     CHECK(lines(HotSpotKind::kEvent) == Lines{"cpu-clock 101 101"});
     CHECK(lines(HotSpotKind::kSource) == Lines{"0 101 101"});
@@ -130,6 +134,54 @@ TEST_SUITE("hot spots") {
           Lines{"a;b;a 50 50", "a;c 30 30", "a;[x.so] 20 20", "[no callstack] 1 1"});
     query.filters.frames = FrameStyle::kModule;
     CHECK(lines(HotSpotKind::kFunction).back() == "x.so+0x5 20 20");
+  }
+
+  TEST_CASE("hot spots: callstacks and frames are chosen by functions") {
+    const std::vector<std::byte> file = spk_bytes(recursive_content());
+    const auto reader = open_spk(file);
+    HotSpotQuery query;
+    query.filters.count = CountBy::kSamples;
+    const auto lines = [&](app::StackPatterns patterns) {
+      query.patterns = std::move(patterns);
+      const auto spots = app::hot_spots(*reader, query);
+      REQUIRE_MESSAGE(spots.has_value(), failure(spots));
+      Lines found = lines_of(*spots);
+      found.push_back("of " + std::to_string(spots->value));
+      return found;
+    };
+    CHECK(lines({{"b"}, {}, {}}) == Lines{"a 5 5", "b 0 5", "of 5"});
+    CHECK(lines({{"b", "c"}, {}, {}}) == Lines{"a 5 8", "b 0 5", "c 3 3", "of 8"});
+    CHECK(lines({{}, {"b"}, {}}) == Lines{"a 0 5", "c 3 3", "[x.so] 2 2", "of 6"});
+    CHECK(lines({{}, {}, {"/^a$/"}}) == Lines{"b 5 5", "c 3 3", "[x.so] 2 2", "of 11"});
+    CHECK(lines({{"a"}, {"x.so!*"}, {"c"}}) == Lines{"a 8 8", "b 0 5", "of 8"});
+    // Processes are counted by the callstacks that are left, too.
+    query.by = HotSpotKind::kProcess;
+    CHECK(lines({{"c"}, {}, {}}) == Lines{"prog (7) 3 3", "of 3"});
+    query.patterns = {{"/(/"}, {}, {}};
+    CHECK(app::hot_spots(*reader, query).error().code == ErrorCode::kUsage);
+  }
+
+  TEST_CASE("call tree: the largest functions below what calls them") {
+    const std::vector<std::byte> file = spk_bytes(recursive_content());
+    const auto reader = open_spk(file);
+    HotSpotQuery query;
+    query.filters.count = CountBy::kSamples;
+    const auto lines = [&](std::size_t most) {
+      const auto tree = app::call_tree(*reader, query, most);
+      REQUIRE_MESSAGE(tree.has_value(), failure(tree));
+      CHECK(tree->about.value == 11);
+      Lines found;
+      for (const app::CallTreeRow& row : tree->rows) {
+        found.push_back(std::string(row.depth, '-') + row.spot.name + " " +
+                        std::to_string(row.spot.self) + " " + std::to_string(row.spot.total));
+      }
+      found.push_back("and " + std::to_string(tree->left_out));
+      return found;
+    };
+    CHECK(lines(0) == Lines{"a 0 10", "-b 0 5", "--a 5 5", "-c 3 3", "-[x.so] 2 2", "and 0"});
+    CHECK(lines(3) == Lines{"a 0 10", "-b 0 5", "--a 5 5", "and 2"});
+    query.patterns.hide = {"b"};
+    CHECK(lines(2) == Lines{"a 0 10", "-a 5 5", "and 2"});
   }
 
   TEST_CASE("hot spots: an unnamed caller is where it called, as in exports") {

@@ -84,6 +84,20 @@ def check_names(program, folder):
     need(set(functions) <= {row["name"] for row in table["rows"]}, "names of JSON are whole")
 
 
+def check_first_look(program, folder, capture):
+    """The end of a conversion: what is lacking, or the hottest functions, and the next command. For people alone."""
+    for options, wanted in (([], "no function names yet; -s adds them: files of "), (["-s"], "hottest: ")):
+        arguments = ["convert", *options, capture, "-o", folder / "first.spk"]
+        status, output = on_terminal(program, arguments, "xterm")
+        lines = output.decode().splitlines()
+        need(status == 0 and any(wanted in line for line in lines), f"{options}: {status} {lines}")
+        need(lines[-1].endswith(f"next: stackpack view {folder / 'first.spk'}"), f"{options}: {lines}")
+        piped = subprocess.run([program, *map(str, arguments)], capture_output=True, check=True)
+        need(b"next" not in piped.stderr and piped.stdout == b"", f"{options}: said in a pipe: {piped.stderr}")
+        quiet = on_terminal(program, [*arguments, "--quiet"], "xterm")[1]
+        need(b"next" not in quiet, f"{options}: said though quiet: {quiet}")
+
+
 def title_of(line, command):
     """The name in a row: behind four figures; of diff, behind verdict and intervals."""
     cells = re.split("  +", line.strip())
@@ -118,6 +132,7 @@ def main():
             need(b"\x1b" not in on_terminal(program, bad, term, **more)[1], f"colour with TERM={term} {more}")
 
         check_names(program, folder)
+        check_first_look(program, folder, capture)
 
         long = folder / "long.perf.data"
         subprocess.run([sys.executable, str(maker), str(long), "400000"], check=True)

@@ -14,8 +14,10 @@ enum class HotSpotKind : std::uint8_t {
   kFunction,
   kModule,
   kLine,
+  kFile,  ///< source files
   kProcess,
   kThread,
+  kComm,  ///< names of threads: those of one name are one
   kEvent,
   kCallstack,
   kSource,  ///< captures of a merged file; any other is one
@@ -47,9 +49,19 @@ struct HotSpots {
   void add(const HotSpots& other);
 };
 
+/// Functions as query::FunctionPattern has them; any fit will do, also that of the end of a name.
+struct StackPatterns {
+  std::vector<std::string> focus;   ///< a callstack has one that fits any of these, or is left out
+  std::vector<std::string> ignore;  ///< ... and none that fits any of these
+  std::vector<std::string> hide;    ///< such frames are taken out of callstacks
+
+  [[nodiscard]] bool empty() const { return focus.empty() && ignore.empty() && hide.empty(); }
+};
+
 struct HotSpotQuery {
   ExportOptions filters;  ///< which samples, and what they count for; FrameStyle of frames
   HotSpotKind by = HotSpotKind::kFunction;
+  StackPatterns patterns{};
   bool linkage_names = false;  ///< functions are told apart, and called, as the linker has them
   std::string event_key;       ///< as ReportPlan says it; empty: the file's own choice
 };

@@ -26,6 +26,10 @@ std::string title_of(const SampleCounting& counting, HotSpotKind by, const Group
     }
     case HotSpotKind::kSource:
       return counting.source_title(selection.tracks()[group.key.track].pid);
+    case HotSpotKind::kComm: {
+      const std::string_view name = selection.thread_name(selection.tracks()[group.key.track]);
+      return name.empty() ? "[no name]" : std::string(name);
+    }
     case HotSpotKind::kThread: {
       const query::Track& track = selection.tracks()[group.key.track];
       return id_text(selection.thread_name(track), track.tid);
@@ -41,15 +45,16 @@ std::string title_of(const SampleCounting& counting, HotSpotKind by, const Group
 }
 
 bool by_frames(HotSpotKind by) {
-  return by == HotSpotKind::kFunction || by == HotSpotKind::kModule || by == HotSpotKind::kLine;
+  return by == HotSpotKind::kFunction || by == HotSpotKind::kModule || by == HotSpotKind::kLine ||
+         by == HotSpotKind::kFile;
 }
 
 GroupBy group_by(HotSpotKind by) {
   GroupBy keys;
   keys.context = by_frames(by) || by == HotSpotKind::kCallstack;
   keys.event = by == HotSpotKind::kEvent;
-  keys.track =
-      by == HotSpotKind::kProcess || by == HotSpotKind::kThread || by == HotSpotKind::kSource;
+  keys.track = by == HotSpotKind::kProcess || by == HotSpotKind::kThread ||
+               by == HotSpotKind::kComm || by == HotSpotKind::kSource;
   return keys;
 }
 

@@ -18,6 +18,8 @@ query::FrameGrain grain_of(const HotSpotQuery& query) {
       return query::FrameGrain::kModule;
     case HotSpotKind::kLine:
       return query::FrameGrain::kLine;
+    case HotSpotKind::kFile:
+      return query::FrameGrain::kFile;
     default:
       break;
   }
@@ -62,6 +64,11 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
   counting->entities_ = std::make_unique<query::FrameEntities>(
       *counting->selection_, grain_of(counting->query_), query.linkage_names);
   counting->stacks_.emplace(*counting->entities_);
+  Result<StackFilter> filter = StackFilter::create(query.patterns);
+  if (!filter) {
+    return filter.error();
+  }
+  counting->filter_ = std::move(*filter);
   return counting;
 }
 
@@ -71,6 +78,7 @@ Status SampleCounting::each_group(const query::GroupBy& by, const Visit& visit) 
                                      query::SampleGrouper::kBytesPerGroup / 2));
   query::GroupBy keys = by;
   keys.weight = selection_->choice().any_weighted();
+  keys.context |= !filter_.empty();
   keys.event = true;  // what samples count for is a matter of their event
   query::SampleGrouper grouper(*selection_, keys, limit);
   return grouper.for_each([&](std::span<const Group> groups) -> Status {
@@ -113,7 +121,9 @@ Status SampleCounting::visit_groups(std::span<const Group> groups, const Visit& 
   with_stack_.clear();
   for (const Group& group : groups) {
     if (group.key.stack == kNoStack) {
-      visit(group, {});
+      if (filter_.apply({}, *entities_)) {
+        visit(group, {});
+      }
     } else {
       ids_.push_back(group.key.stack);
       with_stack_.push_back(&group);
@@ -121,7 +131,10 @@ Status SampleCounting::visit_groups(std::span<const Group> groups, const Visit& 
   }
   return view_.callstacks(ids_, [&](std::size_t at, std::span<const Frame> frames) {
     const Group& group = *with_stack_[at];
-    visit(group, stacks_->of(frames, group.key.context));
+    const auto stack = stacks_->of(frames, group.key.context);
+    if (const auto shown = filter_.apply(stack, *entities_)) {
+      visit(group, *shown);
+    }
     return true;
   });
 }

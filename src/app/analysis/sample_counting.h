@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/analysis/hot_spot_query.h"
+#include "app/analysis/stack_filter.h"
 #include "query/naming/frame_entities.h"
 #include "query/naming/stack_entities.h"
 #include "query/selection/capture_view.h"
@@ -59,6 +60,7 @@ class SampleCounting {
   std::unique_ptr<query::SampleSelection> selection_;
   std::unique_ptr<query::FrameEntities> entities_;
   std::optional<query::StackEntities> stacks_;
+  StackFilter filter_;
   std::vector<MergedSource> sources_;  // of a merged file
   std::optional<query::PidSources> origins_;
   std::vector<StackId> ids_;

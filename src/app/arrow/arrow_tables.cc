@@ -29,12 +29,14 @@ constexpr std::array<Field, 9> kTopFields{{
     {"unit", ColumnType::kDictionary, false},
 }};
 
-constexpr std::array<std::pair<std::string_view, HotSpotKind>, 8> kTopKinds{{
+constexpr std::array<std::pair<std::string_view, HotSpotKind>, 10> kTopKinds{{
     {"function", HotSpotKind::kFunction},
     {"module", HotSpotKind::kModule},
     {"line", HotSpotKind::kLine},
+    {"file", HotSpotKind::kFile},
     {"process", HotSpotKind::kProcess},
     {"thread", HotSpotKind::kThread},
+    {"comm", HotSpotKind::kComm},
     {"event", HotSpotKind::kEvent},
     {"callstack", HotSpotKind::kCallstack},
     {"source", HotSpotKind::kSource},

@@ -110,6 +110,7 @@ Result<ConvertReport> convert_named(const BatchJob& job, const ConvertOptions& o
                                     SymbolizeOptions naming, ConvertProgress& progress) {
   naming.other_inputs = job.session.empty() ? std::vector{job.input} : job.session;
   naming.force = options.force;
+  naming.capture = job.input;
   // Before hours of reading.
   if (const Status allowed = check_named_output(job.output, naming); !allowed) {
     return allowed.error();

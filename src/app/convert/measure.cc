@@ -47,7 +47,7 @@ Result<Measurement> measure_spk(const std::string& path, const Reader& reader,
 Result<Measurement> measure(const std::string& path, const ConvertOptions& options,
                             const SampleFilter& filter, bool by_process,
                             ConvertProgress* progress) {
-  const Result<PackedCapture> packed = PackedCapture::open(path, options, progress);
+  const Result<PackedCapture> packed = PackedCapture::open(path, {options}, progress);
   return packed ? measure_spk(path, packed->reader(), filter, by_process)
                 : Result<Measurement>(packed.error());
 }

@@ -9,12 +9,55 @@
 
 namespace stackpack::app {
 
-Result<PackedFile> PackedFile::make(const std::string& path, const ConvertOptions& options,
+namespace {
+
+Result<std::unique_ptr<io::ScratchDirectory>> pack(const std::string& path,
+                                                   const PackingOptions& options, bool reads_twice,
+                                                   ConvertProgress* progress) {
+  Result<std::unique_ptr<io::ScratchDirectory>> scratch =
+      io::ScratchDirectory::create(options.name);
+  if (!scratch) {
+    return scratch;
+  }
+  // Unwinding reads a capture for its mappings first: only where there is something to unwind.
+  ConvertOptions convert_options = options.convert;
+  convert_options.unwind |= options.unwind_dumps && !reads_twice;
+  Result<ConvertReport> report = convert(path, (*scratch)->file(), convert_options, progress);
+  if (report && options.unwind_dumps && reads_twice &&
+      report->statistics.samples.stack_dump_only != 0) {
+    convert_options.unwind = true;
+    report = convert(path, (*scratch)->file(), convert_options, progress);
+  }
+  if (!report) {
+    Error error = report.error();
+    if (error.part == kOutputPart) {
+      error.what = "cannot write a temporary file";  // nobody asked for that output
+    }
+    return error;
+  }
+  return scratch;
+}
+
+Result<std::unique_ptr<io::ScratchDirectory>> rework(const std::string& path,
+                                                     const PackingOptions& options) {
+  Result<std::unique_ptr<io::ScratchDirectory>> scratch =
+      io::ScratchDirectory::create(options.name);
+  if (scratch) {
+    if (const Status done = options.rework(path, (*scratch)->file()); !done) {
+      return done.error();
+    }
+  }
+  return scratch;
+}
+
+}  // namespace
+
+Result<PackedFile> PackedFile::make(const std::string& path, const PackingOptions& options,
                                     ConvertProgress* progress) {
   // A pipe must not be looked into: what was read is gone.
   std::error_code failed;
-  const bool is_named =
-      path == "-" || !options.format.empty() || std::filesystem::is_fifo(io::path_of(path), failed);
+  const bool is_fifo = std::filesystem::is_fifo(io::path_of(path), failed);
+  const bool is_named = path == "-" || !options.convert.format.empty() || is_fifo;
   const Result<bool> is_capture = is_named ? true : looks_like_capture(path);
   if (!is_capture) {
     return is_capture.error();
@@ -22,24 +65,20 @@ Result<PackedFile> PackedFile::make(const std::string& path, const ConvertOption
   PackedFile packed;
   packed.path_ = path;
   if (*is_capture) {
-    Result<std::unique_ptr<io::ScratchDirectory>> scratch = io::ScratchDirectory::create();
+    auto scratch = pack(path, options, path != "-" && !is_fifo, progress);
+    if (scratch && options.rework) {
+      scratch = rework((*scratch)->file(), options);
+    }
     if (!scratch) {
       return scratch.error();
     }
     packed.scratch_ = std::move(*scratch);
     packed.path_ = packed.scratch_->file();
-    if (const auto report = convert(path, packed.path_, options, progress); !report) {
-      Error error = report.error();
-      if (error.part == kOutputPart) {
-        error.what = "cannot write a temporary file";  // nobody asked for that output
-      }
-      return error;
-    }
   }
   return packed;
 }
 
-Result<PackedCapture> PackedCapture::open(const std::string& path, const ConvertOptions& options,
+Result<PackedCapture> PackedCapture::open(const std::string& path, const PackingOptions& options,
                                           ConvertProgress* progress) {
   Result<PackedFile> file = PackedFile::make(path, options, progress);
   if (!file) {

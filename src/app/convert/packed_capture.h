@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -10,13 +11,26 @@
 
 namespace stackpack::app {
 
+/// What becomes of a file that was made of a capture: reads `from`, and writes `to`.
+using Rework = std::function<Status(const std::string& from, const std::string& to)>;
+
+/// How a capture is packed for a command that shows it.
+struct PackingOptions {
+  ConvertOptions convert;
+  /// Where the capture has dumps of registers and stack memory, callstacks are made of them.
+  bool unwind_dumps = false;
+  Rework rework{};  ///< may be empty
+  /// What the file is called that is made, in a folder of its own.
+  std::string name = "capture.spk";
+};
+
 /// The path of a .spk file; of a capture, of one that was made for the purpose and goes with this.
 class PackedFile {
  public:
   /// What is neither declared to be a capture nor looks like one is taken for a .spk file.
   /// Errors: those of convert; Error::part is kOutputPart when the file cannot be made, whatever
   /// the capture is.
-  static Result<PackedFile> make(const std::string& path, const ConvertOptions& options,
+  static Result<PackedFile> make(const std::string& path, const PackingOptions& options,
                                  ConvertProgress* progress);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -33,7 +47,7 @@ class PackedCapture {
  public:
   /// As PackedFile::make, so that errors of what is no capture are those of a .spk file.
   /// Errors: those of Reader::open and of convert.
-  static Result<PackedCapture> open(const std::string& path, const ConvertOptions& options,
+  static Result<PackedCapture> open(const std::string& path, const PackingOptions& options,
                                     ConvertProgress* progress = nullptr);
 
   [[nodiscard]] const Reader& reader() const { return *reader_; }

@@ -102,7 +102,7 @@ Result<MergedSource> whole_file(const std::string& path, const Reader& reader) {
 
 Result<MergeInput> MergeInput::open(const std::string& path, const ConvertOptions& options,
                                     ConvertProgress* progress) {
-  Result<PackedFile> file = PackedFile::make(path, options, progress);
+  Result<PackedFile> file = PackedFile::make(path, {options}, progress);
   if (!file) {
     return file.error();
   }

@@ -102,13 +102,33 @@ ReadPlan plan_kallsyms(const std::string& path, const KernelReference& reference
 }
 
 Status check_kallsyms(const std::string& path) {
+  const Result<std::optional<std::uint64_t>> read = kallsyms_address(path, "");
+  return read ? Status() : Status(read.error());
+}
+
+Result<std::optional<std::uint64_t>> kallsyms_address(const std::string& path,
+                                                      const std::string& symbol) {
   const Result<io::RootedFile> file = io::open_rooted_file("", path);
   if (!file) {
     return file.error();
   }
   const auto source = io::source_of_descriptor(file->descriptor.get());
-  const Result<symbolize::Kallsyms> symbols = symbolize::Kallsyms::read(*source);
-  return symbols ? Status() : Status(symbols.error());
+  const Result<symbolize::Kallsyms> symbols = symbolize::Kallsyms::read(*source, symbol);
+  if (!symbols) {
+    return symbols.error();
+  }
+  return symbols->reference_address();
+}
+
+ReadPlan plan_perf_map(const std::string& root, const std::string& path) {
+  ReadPlan plan = plan_file(root, path, "no " + path);
+  if (!plan.files.empty()) {
+    plan.read = [descriptor = plan.files.front().get()](const SymbolRequest& request,
+                                                        NameCollector& names) {
+      return name_by_perf_map(descriptor, request, names);
+    };
+  }
+  return plan;
 }
 
 ReadPlan plan_jitdump(const std::string& root, const std::string& path, bool monotonic) {
@@ -124,13 +144,9 @@ ReadPlan plan_run_time_code(const std::string& folder, std::uint32_t pid, bool m
     read_as_jitdump(plan, monotonic);
     return plan;
   }
-  plan = plan_file("", folder + "/perf-" + number + ".map",
-                   "no jit-" + number + ".dump or perf-" + number + ".map");
-  if (!plan.files.empty()) {
-    plan.read = [descriptor = plan.files.front().get()](const SymbolRequest& request,
-                                                        NameCollector& names) {
-      return name_by_perf_map(descriptor, request, names);
-    };
+  plan = plan_perf_map("", folder + "/perf-" + number + ".map");
+  if (plan.files.empty()) {
+    plan.reason = "no jit-" + number + ".dump or perf-" + number + ".map";
   }
   return plan;
 }

@@ -30,6 +30,7 @@ ReadPlan plan_of(FoundFiles found, const SymbolPlaces& places, symbolize::ElfFil
     return plan;
   }
   plan.found = found.image ? found.image_path : found.debug_path;
+  plan.reason = found.by_path ? "believed by its path: the capture has no build id of it" : "";
   plan.debug_file = found.image && found.debug ? found.debug_path : "";
   if (!symbolize::reads_elf_names()) {
     plan.reason = "found, but symbols of ELF files are read on Linux only";

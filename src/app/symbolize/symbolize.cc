@@ -17,6 +17,7 @@
 #include "app/symbolize/asked_addresses.h"
 #include "app/symbolize/entry_names.h"
 #include "app/symbolize/image_names.h"
+#include "app/symbolize/machine_sources.h"
 #include "app/symbolize/map_plans.h"
 #include "app/symbolize/read_plans.h"
 #include "app/symbolize/renamed_file.h"
@@ -113,16 +114,19 @@ class Run {
     if (!old) {
       return old.error();
     }
-    // A list of the kernel's symbols has those of its modules.
-    Result<AskedAddresses> asked = asked_addresses(**reader, !options_.kallsyms.empty());
-    if (!asked) {
-      return asked.error();
-    }
-    const std::vector<std::uint32_t> first_rows = symbols::first_rows_of(*modules);
     const auto metadata = (*reader)->metadata();
     if (!metadata) {
       return metadata.error();
     }
+    if (const Status known = look_around(**reader, input, *modules, *metadata); !known) {
+      return known.error();
+    }
+    // A list of the kernel's symbols has those of its modules.
+    Result<AskedAddresses> asked = asked_addresses(**reader, kernel_list_.with_modules);
+    if (!asked) {
+      return asked.error();
+    }
+    const std::vector<std::uint32_t> first_rows = symbols::first_rows_of(*modules);
     mappings_.assign(modules->size(), {});
     for (std::size_t row = 0; row < modules->size(); ++row) {
       mappings_[first_rows[row]].push_back(symbolize::mapping_of((*modules)[row]));
@@ -133,7 +137,7 @@ class Run {
     }
     // Names say which frames were interrupted, and so which addresses are to be named.
     if (auto entries = names_with_entries(*old, first_rows, asked_owners(), answers_)) {
-      asked = asked_addresses(**reader, !options_.kallsyms.empty(), std::move(entries));
+      asked = asked_addresses(**reader, kernel_list_.with_modules, std::move(entries));
       if (!asked) {
         return asked.error();
       }
@@ -151,6 +155,59 @@ class Run {
       report_.lines += image.lines;
     }
     return std::move(names).finish();
+  }
+
+  // What names the capture unasked, and by which list the kernel is named.
+  Status look_around(const Reader& reader, const std::string& input,
+                     const std::vector<Module>& modules,
+                     const std::vector<MetadataEntry>& metadata) {
+    for (const MetadataEntry& entry : metadata) {
+      if (entry.key == "kernel.reference_symbol") {
+        reference_.symbol = entry.value;
+      } else if (entry.key == "kernel.reference_address") {
+        constexpr int kHex = 16;
+        reference_.address = std::strtoull(entry.value.c_str(), nullptr, kHex);
+      }
+    }
+    const auto kernel = std::find_if(modules.begin(), modules.end(), [](const Module& module) {
+      return module.pid == kKernelPid && module.path.starts_with("[kernel.kallsyms]");
+    });
+    kernel_ = kernel == modules.end() ? nullptr : &*kernel;
+    if (!options_.kallsyms.empty()) {
+      kernel_list_ = {options_.kallsyms, true};
+    }
+    if (!options_.this_machine || options_.places.has_root) {
+      return {};
+    }
+    const std::vector<std::string> caches = caches_of_this_machine();
+    options_.places.directories.insert(options_.places.directories.end(), caches.begin(),
+                                       caches.end());
+    if (options_.kallsyms.empty() && kernel_ != nullptr &&
+        plan_kernel_image(*kernel_, reference_, options_.places).found.empty()) {
+      kernel_list_ = kernel_list_of(*kernel_, reference_, caches);
+    }
+    is_here_ = is_of_this_machine(metadata);
+    options_.places.in_containers = is_here_;
+    if (!is_here_) {
+      return {};
+    }
+    Result<RecordingTimes> times =
+        times_of_recording(reader, metadata, options_.capture.empty() ? input : options_.capture);
+    if (!times) {
+      return times.error();
+    }
+    times_ = *times;
+    options_.places.unchanged_since_ns = times_.ended_ns;
+    return {};
+  }
+
+  // When a process started, as a file says when it was written.
+  [[nodiscard]] MapTimes map_times_of(const AskedProcess& process) const {
+    MapTimes times{std::nullopt, times_.ended_ns};
+    if (times_.wall_offset_ns && process.life_ns != kUnknownTime) {
+      times.started_ns = static_cast<std::int64_t>(process.life_ns) + *times_.wall_offset_ns;
+    }
+    return times;
   }
 
   /// A task, whose names its answer is, and what is reported of it.
@@ -180,7 +237,7 @@ class Run {
                });
     }
     if (!asked.kernel.empty()) {
-      plan_kernel(asked.kernel, modules, metadata);
+      plan_kernel(asked.kernel);
     }
     plan_processes(asked.processes, modules, metadata);
   }
@@ -202,43 +259,34 @@ class Run {
       const std::string path = has_dump ? mapped->path : std::string();
       const symbols::RangeOwner owner{FunctionOwner::kProcess, process.pid, process.life_ns};
       add_task(process.addresses, owner, "[no file] of " + std::to_string(process.pid), nullptr,
-               [this, path, monotonic, pid = process.pid] {
+               [this, path, monotonic, pid = process.pid, times = map_times_of(process)] {
                  if (!path.empty()) {
                    return plan_jitdump(options_.places.root, path, monotonic);
                  }
                  if (!options_.map_folder.empty()) {
                    return plan_run_time_code(options_.map_folder, pid, monotonic);
                  }
-                 ReadPlan plan;
-                 plan.reason = "in no mapped file; --perf-map DIR names code made at run time";
+                 ReadPlan plan = is_here_ ? plan_map_of_process(pid, times) : ReadPlan();
+                 if (plan.files.empty() && !plan.reason.ends_with("believes it")) {
+                   plan.reason = "in no mapped file; --perf-map DIR names code made at run time";
+                 }
                  return plan;
                });
     }
   }
 
-  void plan_kernel(const std::vector<std::uint64_t>& addresses, const std::vector<Module>& modules,
-                   const std::vector<MetadataEntry>& metadata) {
-    KernelReference reference;
-    for (const MetadataEntry& entry : metadata) {
-      if (entry.key == "kernel.reference_symbol") {
-        reference.symbol = entry.value;
-      } else if (entry.key == "kernel.reference_address") {
-        constexpr int kHex = 16;
-        reference.address = std::strtoull(entry.value.c_str(), nullptr, kHex);
-      }
-    }
-    const auto kernel = std::find_if(modules.begin(), modules.end(), [](const Module& module) {
-      return module.pid == kKernelPid && module.path.starts_with("[kernel.kallsyms]");
-    });
-    const Module* const module = kernel == modules.end() ? nullptr : &*kernel;
+  void plan_kernel(const std::vector<std::uint64_t>& addresses) {
     const symbols::RangeOwner owner{FunctionOwner::kKernel, kKernelPid, kUnknownTime};
-    if (!options_.kallsyms.empty()) {
-      add_task(addresses, owner, "[kernel]", module,
-               [reference, this] { return plan_kallsyms(options_.kallsyms, reference); });
-      return;
-    }
-    add_task(addresses, owner, "[kernel]", module, [module, reference, this] {
-      return plan_kernel_image(module == nullptr ? Module() : *module, reference, options_.places);
+    add_task(addresses, owner, "[kernel]", kernel_, [this] {
+      if (!kernel_list_.path.empty()) {
+        return plan_kallsyms(kernel_list_.path, reference_);
+      }
+      ReadPlan plan =
+          plan_kernel_image(kernel_ == nullptr ? Module() : *kernel_, reference_, options_.places);
+      if (plan.files.empty() && !kernel_list_.reason.empty()) {
+        plan.reason = kernel_list_.reason;
+      }
+      return plan;
     });
   }
 
@@ -323,6 +371,11 @@ class Run {
 
   SymbolizeOptions options_;
   ConvertProgress* progress_;
+  KernelReference reference_;
+  const Module* kernel_ = nullptr;  // the recorded one
+  KernelList kernel_list_;
+  bool is_here_ = false;  // the capture is of this machine
+  RecordingTimes times_;  // where it is
   std::vector<NamingTask> tasks_;
   std::vector<Part> parts_;                                     // by task
   std::vector<std::vector<symbolize::ImageMapping>> mappings_;  // of an image, by its first row

@@ -16,6 +16,11 @@ struct SymbolizeOptions {
   symbolize::SymbolPlaces places;
   std::string kallsyms;    ///< names of the kernel, as /proc/kallsyms lists them; empty: none
   std::string map_folder;  ///< has perf-PID.map and jit-PID.dump; empty: none
+  /// Also use what this machine has unasked: see machine_sources.h. Nothing of it is used with
+  /// places.has_root, which says that the capture is of another machine.
+  bool this_machine = true;
+  /// The capture that the file was made of just now; empty: the file says itself how old it is.
+  std::string capture{};
   bool inlines = true;
   bool unconfined = false;  ///< read symbols also where the kernel does not confine their reader
   /// Files that the output must not be, besides the input.

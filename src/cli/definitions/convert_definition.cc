@@ -40,8 +40,9 @@ void CommandDefinitions::define_convert() {
                "make callstacks of the stack dumps of `perf record --call-graph dwarf`, by the "
                "binaries here and below --symbols and --sysroot")
       ->group(kNames);
-  sub.add_flag("--symbolize", arguments.symbolize,
-               "name functions as `stackpack symbolize` does, by these files:")
+  sub.add_flag("-s,--symbolize", arguments.symbolize,
+               "name functions as `stackpack symbolize` does, by what this machine has of them "
+               "and these files:")
       ->group(kNames);
   add_symbol_places(sub, arguments.naming, kNames);
   sub.add_flag("--rebase", arguments.rebase,

@@ -110,7 +110,7 @@ void CommandDefinitions::define_diff() {
   add_times(sub, arguments.options.filter.from, arguments.options.filter.to);
   sub.add_flag("--all-events", arguments.options.all_events, "all events, each for itself")
       ->group(kFilters);
-  add_capture_format(sub, arguments.capture.format)->group(kInputs);
+  add_capture_reading(sub, arguments.capture);
 }
 
 void CommandDefinitions::define_diff_statistics(CommandRow& sub) {

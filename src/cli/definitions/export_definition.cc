@@ -15,9 +15,9 @@ namespace stackpack::cli {
 
 void CommandDefinitions::define_export() {
   CommandRow& sub = command(
-      "export", "write a .spk file in a format that a viewer opens", Command::kExport,
-      {{"export FILE.spk --format FORMAT -o OUT [FILTERS]",
-        "export FILE.spk... --format html -o OUT.html [FILTERS]"},
+      "export", "write a .spk file or a capture in a format that a viewer opens", Command::kExport,
+      {{"export FILE --format FORMAT -o OUT [FILTERS]",
+        "export FILE... --format html -o OUT.html [FILTERS]"},
        {{"a flame graph",
          "stackpack export out.spk --format folded -o - | flamegraph.pl > out.svg"},
         {"one process, the first two seconds",
@@ -30,8 +30,9 @@ void CommandDefinitions::define_export() {
        "address that addr2line wants. Of a caller it is the byte before the return address.\n" +
            std::string(kPatterns)});
   ExportArguments& arguments = invocation.exporting;
-  sub.add_option("files", arguments.files, "a .spk file; several for a page of all of them")
-      ->type_name("FILE.spk")
+  sub.add_option("files", arguments.files,
+                 "a .spk file, or a capture; several for a page of all of them")
+      ->type_name("FILE")
       ->required();
   define_export_format(sub);
   sub.add_option("-o,--output", arguments.output,
@@ -43,6 +44,8 @@ void CommandDefinitions::define_export() {
                "replace an existing output, or write into a directory that holds files")
       ->group(kOutputs);
   define_export_form(sub);
+  // --format is that of the output.
+  add_capture_names(sub, arguments.capture);
   sub.add_flag("-q,--quiet", arguments.quiet, "no notes, and no summary on a terminal")
       ->group(kReports);
 }

@@ -55,7 +55,7 @@ void CommandDefinitions::define_dump() {
 void CommandDefinitions::define_show() {
   CommandRow& sub = command(
       "show", "print callstacks with functions, or modules and offsets", Command::kShow,
-      {{"show FILE.spk ID..."},
+      {{"show FILE ID..."},
        {{"the callstack of the first sample that has one",
          "stackpack show out.spk $(stackpack dump --samples out.spk | awk -F'\\t' '$9 != \"-\" && "
          "!/^#/ {print $9; exit}')"}},
@@ -66,7 +66,9 @@ void CommandDefinitions::define_show() {
        "IDs are those of `dump --stacks --ids` and `dump --samples`: 0 up to the number of "
        "callstacks less one."});
   ShowArguments& arguments = invocation.show;
-  sub.add_option("file", arguments.file, "a .spk file")->type_name("FILE.spk")->required();
+  sub.add_option("file", arguments.file, "a .spk file, or a capture")
+      ->type_name("FILE")
+      ->required();
   const auto take_ids = [&arguments](const std::vector<std::string>& words) {
     for (const std::string& word : words) {
       const auto id = number_of<StackId>(word, 0, kNoStack - 1);
@@ -82,6 +84,7 @@ void CommandDefinitions::define_show() {
   add_function_names(sub, true, arguments.names)->group(kForm);
   add_frames(sub, "how a frame is written: its function where one is known", arguments.frames)
       ->group(kForm);
+  add_capture_reading(sub, arguments.capture);
   sub.add_flag("--json", arguments.json, "a JSON array, an element a line")->group(kReports);
 }
 

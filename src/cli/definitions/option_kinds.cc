@@ -223,6 +223,23 @@ void add_symbol_places(CommandRow& sub, app::SymbolizeOptions& options, std::str
       ->group(where);
 }
 
+void add_capture_names(CommandRow& sub, CaptureArguments& arguments) {
+  add_file_places(sub, arguments.naming.places, kCaptures);
+  sub.add_flag_callback(
+         "--no-symbolize", [&arguments] { arguments.symbolize = false; },
+         "do not name functions by files with symbols")
+      ->group(kCaptures);
+  sub.add_flag_callback(
+         "--no-unwind", [&arguments] { arguments.unwind = false; },
+         "make no callstacks of dumps of registers and stack memory")
+      ->group(kCaptures);
+}
+
+void add_capture_reading(CommandRow& sub, CaptureArguments& arguments) {
+  add_capture_names(sub, arguments);
+  add_capture_format(sub, arguments.convert.format)->group(kCaptures);
+}
+
 void add_checks(CommandRow& sub, std::vector<std::string>& checks) {
   sub.add_option("--check", checks,
                  "exit with status 3 unless this holds; may be given several times")

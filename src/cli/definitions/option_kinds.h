@@ -29,6 +29,8 @@ inline constexpr std::string_view kPacking = "Packing";
 inline constexpr std::string_view kFilters = "Filters";
 inline constexpr std::string_view kForm = "Form";
 inline constexpr std::string_view kNames = "Names";
+inline constexpr std::string_view kCaptures =
+    "Captures";                                          ///< of commands that take .spk files, too
 inline constexpr std::string_view kReports = "Reports";  ///< stands last in every help text
 
 /// A note for commands with filters.
@@ -115,6 +117,11 @@ void add_file_places(CommandRow& sub, symbolize::SymbolPlaces& places, std::stri
 
 /// Where symbols come from, and which. `where` is the group.
 void add_symbol_places(CommandRow& sub, app::SymbolizeOptions& options, std::string_view where);
+
+/// What a command does to captures that it shows: their format, and where names come from.
+void add_capture_reading(CommandRow& sub, CaptureArguments& arguments);
+/// The same without --format, which may be another one's.
+void add_capture_names(CommandRow& sub, CaptureArguments& arguments);
 
 /// --check: conditions on the --json object. May be given several times.
 void add_checks(CommandRow& sub, std::vector<std::string>& checks);

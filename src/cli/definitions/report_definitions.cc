@@ -2,6 +2,7 @@
 
 #include "cli/definitions/command_definitions.h"
 #include "cli/definitions/option_kinds.h"
+#include "cli/definitions/packing_options.h"
 
 namespace stackpack::cli {
 
@@ -64,10 +65,18 @@ void CommandDefinitions::define_report(CommandRow& sub, ReportKind kind) {
   add_function_names(sub, true, arguments.names)->group(kForm);
   add_filters(sub, arguments.query.filters.filter);
   add_times(sub, arguments.query.filters.filter.from, arguments.query.filters.filter.to);
+  const auto add_functions = [&sub](const std::string& name, const std::string& text,
+                                    std::vector<std::string>& patterns) {
+    sub.add_option(name, patterns, text)->type_name("FUNCTION")->one_at_a_time()->group(kFilters);
+  };
+  app::StackPatterns& patterns = arguments.query.patterns;
+  add_functions("--focus", "callstacks alone that run through this function", patterns.focus);
+  add_functions("--ignore", "without callstacks that run through this function", patterns.ignore);
+  add_functions("--hide", "callstacks without the frames of this function", patterns.hide);
   sub.add_flag("--all-events", arguments.query.filters.all_events, "all events at once")
       ->group(kFilters);
   sub.add_flag("--json", arguments.json, "a JSON object")->group(kReports);
-  add_capture_format(sub, arguments.options.format)->group(kInputs);
+  add_capture_reading(sub, arguments.capture);
   sub.on_begin([&arguments, kind] {
     arguments.kind = kind;
     arguments.by_self = kind == ReportKind::kTop;
@@ -81,20 +90,23 @@ void CommandDefinitions::define_top() {
       Choice{"function", static_cast<int>(app::HotSpotKind::kFunction)},
       Choice{"module", static_cast<int>(app::HotSpotKind::kModule)},
       Choice{"line", static_cast<int>(app::HotSpotKind::kLine)},
+      Choice{"file", static_cast<int>(app::HotSpotKind::kFile)},
       Choice{"process", static_cast<int>(app::HotSpotKind::kProcess)},
       Choice{"thread", static_cast<int>(app::HotSpotKind::kThread)},
+      Choice{"comm", static_cast<int>(app::HotSpotKind::kComm)},
       Choice{"event", static_cast<int>(app::HotSpotKind::kEvent)},
       Choice{"callstack", static_cast<int>(app::HotSpotKind::kCallstack)},
       Choice{"source", static_cast<int>(app::HotSpotKind::kSource)},
   };
   CommandRow& sub = command(
       "top", "show which functions the samples are in", Command::kTop,
-      {{"top FILE... [--by WHAT] [--self|--total] [-n N] [FILTERS] [--json]"},
+      {{"top FILE... [--by WHAT|--tree] [--self|--total] [-n N] [FILTERS] [--json]"},
        {{"where the time goes", "stackpack top out.spk"},
         {"the modules that one process is in, from its first two seconds",
          "stackpack top perf.data --by module --total --comm node --to +2s"}},
        "self counts the samples whose leaf is in the row, total those that have it anywhere; a "
-       "function that calls itself counts once. A capture is packed into a temporary file first.\n"
+       "function that calls itself counts once. Functions of a capture are named by the files of "
+       "this machine.\n"
        "Code without a name counts under its module, as [module]. Samples of different events do "
        "not "
        "add up: unless told otherwise, the one that samples time is taken, of several that with "
@@ -103,12 +115,16 @@ void CommandDefinitions::define_top() {
        "are left out.\n" +
            std::string(kPatterns)});
   ReportArguments& arguments = invocation.report;
-  sub.add_option("files", arguments.files, ".spk files, or captures; their samples are added up")
-      ->type_name("FILE...")
-      ->required();
+  sub.add_option("files", arguments.files,
+                 ".spk files, captures, and folders of them; their samples are added up")
+      ->type_name("FILE...");
+  add_files_from(sub, arguments.files_from);
   add_choice(sub, "--by", kGrains, "what a row is", [&arguments](int value) {
     arguments.query.by = static_cast<app::HotSpotKind>(value);
   })->group(kForm);
+  sub.add_flag("--tree", arguments.tree,
+               "the -n largest functions where they were called, below what calls them")
+      ->group(kForm);
   define_report(sub, ReportKind::kTop);
 }
 

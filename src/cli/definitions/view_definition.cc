@@ -16,11 +16,11 @@ void CommandDefinitions::define_view() {
                "and that is opened with "
                "xdg-open. Where there is no display, its path is printed. It stays: remove it when "
                "you like.\n"
-               "A capture is packed into a temporary file first, of which nothing is kept.\n" +
+               "Functions of a capture are named by the files of this machine; nothing of it is "
+               "kept.\n" +
                    std::string(kPatterns)});
   ViewArguments& arguments = invocation.view;
-  sub.add_option("files", arguments.files,
-                 "a .spk file, or a capture; .spk files for a page of several")
+  sub.add_option("files", arguments.files, ".spk files, or captures")
       ->type_name("FILE")
       ->required();
   add_count(sub, arguments.options.count)->group(kForm);
@@ -30,7 +30,7 @@ void CommandDefinitions::define_view() {
              arguments.options.frames)
       ->group(kForm);
   sub.add_flag("-q,--quiet", arguments.quiet, "no summary on a terminal")->group(kReports);
-  add_capture_format(sub, arguments.capture.format)->group(kInputs);
+  add_capture_reading(sub, arguments.capture);
 }
 
 }  // namespace stackpack::cli

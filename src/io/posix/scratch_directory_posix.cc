@@ -8,11 +8,11 @@
 
 namespace stackpack::io {
 
-Result<std::unique_ptr<ScratchDirectory>> ScratchDirectory::create() {
+Result<std::unique_ptr<ScratchDirectory>> ScratchDirectory::create(const std::string& name) {
   // All names are there before the directory is, so that its end needs no memory.
   std::unique_ptr<ScratchDirectory> made(new ScratchDirectory);
   std::string path = temporary_directory() + "/stackpack-XXXXXX";
-  made->file_ = path + "/capture.spk";
+  made->file_ = path + "/" + name;
   if (::mkdtemp(path.data()) == nullptr) {
     return Error{ErrorCode::kIo, kNoOffset, "cannot create a temporary directory", errno,
                  kOutputPart};

@@ -8,14 +8,14 @@
 
 namespace stackpack::io {
 
-Result<std::unique_ptr<ScratchDirectory>> ScratchDirectory::create() {
+Result<std::unique_ptr<ScratchDirectory>> ScratchDirectory::create(const std::string& name) {
   constexpr unsigned kAttempts = 100;
   std::unique_ptr<ScratchDirectory> made(new ScratchDirectory);
   const std::string stem =
       temporary_directory() + "/stackpack-" + std::to_string(::GetCurrentProcessId()) + "-";
   for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
     std::string path = stem + std::to_string(attempt);
-    made->file_ = path + "/capture.spk";
+    made->file_ = path + "/" + name;
     if (::CreateDirectoryW(system_path(path).c_str(), nullptr) != 0) {
       made->path_ = std::move(path);
       return made;

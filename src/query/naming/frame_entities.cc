@@ -68,12 +68,26 @@ std::uint32_t FrameEntities::number_of(FrameEntity entity) {
   return number;
 }
 
+std::string FrameEntities::made_by(const MappingContext& context) {
+  const std::vector<Process>& processes = selection_.view().processes;
+  if (!lives_) {
+    lives_.emplace(processes);
+  }
+  const std::uint32_t row = lives_->find(context.pid, context.time_ns).row;
+  return row == capture::kNoRow || processes[row].name.empty() ? "[JIT]"
+                                                               : "[JIT] " + processes[row].name;
+}
+
 FrameEntities::Range FrameEntities::resolve(const Key& key) {
   const MappingContext& context = selection_.contexts()[key.context];
   const symbols::SymbolIndex& symbols = selection_.symbols();
   const CodeLocation location = symbols.locate(key.frame, context.pid, context.time_ns, key.use);
   const bool has_image = location.module != nullptr;
-  const std::string module(has_image ? file_name_of(*location.module) : std::string_view());
+  const bool made_at_run_time =
+      location.function != nullptr && location.function->owner == FunctionOwner::kProcess;
+  const std::string module(made_at_run_time ? made_by(context)
+                           : has_image      ? std::string(file_name_of(*location.module))
+                                            : std::string());
   Range range{static_cast<std::uint32_t>(lists_.size()), 0};
   const CodeMode mode = mode_of(key.frame, location);
   const auto add = [&](FrameEntity entity) {
@@ -81,13 +95,19 @@ FrameEntities::Range FrameEntities::resolve(const Key& key) {
     ++range.count;
   };
   if (grain_ == FrameGrain::kModule) {
-    add({has_image ? module : unnamed_text(key.frame, {}, FrameGrain::kFunction), "", "", mode});
+    add({!module.empty() ? module : unnamed_text(key.frame, {}, FrameGrain::kFunction), "", "",
+         mode});
   } else if (location.has_address && (location.name.empty() || grain_ == FrameGrain::kAddress)) {
     add({unnamed_text(key.frame, location, grain_), module, "", mode});
   } else {
     inlined_.clear();
     symbols.expand(location, inlined_);
     for (const InlineFrame& frame : inlined_) {
+      if (grain_ == FrameGrain::kFile) {
+        add({frame.file.empty() ? code_without_name(key.frame, location) : std::string(frame.file),
+             "", "", mode});
+        continue;
+      }
       const bool outermost = &frame == &inlined_.back();
       add({std::string(linkage_ ? frame.linkage : frame.name), module,
            grain_ == FrameGrain::kLine ? place_text(frame.file, frame.line) : "",

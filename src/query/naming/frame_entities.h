@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "capture/life_index.h"
 #include "core/number_table.h"
 #include "core/string_table.h"
 #include "query/naming/code_mode.h"
@@ -21,6 +23,7 @@ enum class FrameGrain : std::uint8_t {
   kOffset,    ///< functions; frames without a name by module and offset
   kModule,
   kLine,     ///< functions with file and line
+  kFile,     ///< source files; code without one by its module
   kAddress,  ///< every address apart
 };
 
@@ -72,12 +75,15 @@ class FrameEntities {
     std::uint32_t count = 0;
   };
 
+  // The module of code that a process makes at run time: `[JIT] node`.
+  std::string made_by(const MappingContext& context);
   Range resolve(const Key& key);
   std::uint32_t number_of(FrameEntity entity);
 
   const SampleSelection& selection_;
   FrameGrain grain_;
   bool linkage_;
+  std::optional<capture::ProcessLives> lives_;
   core::NumberTable<Key, KeyHash> known_;
   std::vector<Range> ranges_;         // by number of the key
   std::vector<std::uint32_t> lists_;  // entities, frame after frame

@@ -8,6 +8,25 @@ run top demo.spk --by callstack
 run top demo.spk --json
 run callers demo.spk parse
 run callees demo.spk parse
+# A tree of calls; callstacks and frames chosen by functions.
+run top demo.spk --tree
+run top demo.spk --tree -n 2 --json
+run top demo.spk demo.folded --tree
+run top demo.spk --focus parse --hide alloc
+run top demo.spk --ignore 'r*'
+run top demo.spk --focus '/(/'
+run top demo.spk --by comm
+run top demo.spk --by file
+# Folders, and lists.
+mkdir folder
+cp demo.spk folder/one.spk
+cp demo.folded folder/two.folded
+run top folder -n 1
+find folder -name '*.spk' >list
+run top --files-from list -n 1
+mkdir empty
+run top empty
+run top
 run callers demo.spk nobody
 # Functions as people type them.
 printf 'main;app::Engine<int>::apply(int);vfs_write 5\nmain;app::Engine<long>::apply(long);ksys_write 3\nmain;write 2\n' > typed.folded

@@ -12,7 +12,8 @@ run export empty.spk --to folded -o empty.folded
 run export demo.spk empty.spk --to html -o both.html
 run export demo.spk empty.spk --to folded -o both.folded
 run export demo.spk missing.spk --to html -o missing.html
-run export demo.spk demo.perf.data --to html -o missing.html
+run export demo.spk demo.perf.data --no-symbolize --to html -o mixed.html
+rm mixed.html
 run export demo.spk empty.spk --to html -o demo.spk --force
 run export demo.spk empty.spk --to html -o both.html --force --comm nobody
 printf '  %s\n' *.html

@@ -14,7 +14,9 @@ printf '$ stackpack view demo.spk other.spk --tid 101\n= %d\n' $?
 run export demo.spk other.spk --tid 101 --to html -o several.html
 cmp several.html "$(cat several)" && printf '  the same page\n'
 rm "$(cat several)"
-run view demo.spk demo.perf.data
+"$program" view demo.spk demo.perf.data --no-symbolize >mixed
+printf '$ stackpack view demo.spk demo.perf.data --no-symbolize\n= %d\n' $?
+rm "$(cat mixed)"
 run view demo.spk other.spk --comm nobody
 run view missing.spk
 printf '  files left: %s\n' "$(ls stackpack-*.html | wc -l)"

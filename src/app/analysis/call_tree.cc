@@ -1,0 +1,132 @@
+#include "app/analysis/call_tree.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "app/analysis/sample_counting.h"
+
+namespace stackpack::app {
+
+namespace {
+
+constexpr std::uint32_t kRoot = 0;
+
+struct Node {
+  std::uint32_t parent = kRoot;
+  std::uint32_t entity = 0;
+  std::uint32_t depth = 0;
+  std::uint64_t self = 0;
+  std::uint64_t total = 0;
+};
+
+/// Nodes by their numbers; a parent has a smaller one than its children.
+class Tree {
+ public:
+  Tree() : nodes_(1) {}
+
+  void add(std::span<const std::uint32_t> leaf_first, std::uint64_t value) {
+    std::uint32_t at = kRoot;
+    for (auto entity = leaf_first.rbegin(); entity != leaf_first.rend(); ++entity) {
+      const auto [child, fresh] =
+          children_.try_emplace({at, *entity}, static_cast<std::uint32_t>(nodes_.size()));
+      if (fresh) {
+        const std::uint32_t depth = at == kRoot ? 0 : nodes_[at].depth + 1;
+        nodes_.push_back({at, *entity, depth, 0, 0});
+      }
+      at = child->second;
+      nodes_[at].total += value;
+    }
+    nodes_[at].self += value;
+  }
+
+  // Numbers of the largest ones, of each parent the largest child first.
+  [[nodiscard]] std::vector<std::uint32_t> largest(std::size_t most,
+                                                   const query::FrameEntities& entities) const {
+    std::vector<std::uint32_t> order(nodes_.size() - 1);
+    std::iota(order.begin(), order.end(), 1U);
+    std::stable_sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
+      return nodes_[a].total > nodes_[b].total;  // of equal ones the parent first
+    });
+    order.resize(most == 0 ? order.size() : std::min(most, order.size()));
+    std::map<std::uint32_t, std::vector<std::uint32_t>> children;
+    for (const std::uint32_t node : order) {
+      children[nodes_[node].parent].push_back(node);
+    }
+    std::vector<std::uint32_t> listed;
+    std::vector<std::uint32_t> open{kRoot};
+    while (!open.empty()) {
+      const std::uint32_t node = open.back();
+      open.pop_back();
+      if (node != kRoot) {
+        listed.push_back(node);
+      }
+      if (const auto below = children.find(node); below != children.end()) {
+        std::sort(below->second.begin(), below->second.end(),
+                  [&](std::uint32_t a, std::uint32_t b) {
+                    return key_of(a, entities) > key_of(b, entities);
+                  });
+        open.insert(open.end(), below->second.begin(), below->second.end());
+      }
+    }
+    return listed;
+  }
+
+  [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
+
+ private:
+  using Key = std::tuple<std::uint64_t, const std::string&, const std::string&>;
+  [[nodiscard]] Key key_of(std::uint32_t node, const query::FrameEntities& entities) const {
+    const query::FrameEntity& entity = entities.all()[nodes_[node].entity];
+    return {~nodes_[node].total, entity.name, entity.module};
+  }
+
+  std::vector<Node> nodes_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> children_;
+};
+
+}  // namespace
+
+Result<CallTree> call_tree(const Reader& reader, const HotSpotQuery& query, std::size_t most) {
+  const auto counting = SampleCounting::open(reader, query);
+  if (!counting) {
+    return counting.error();
+  }
+  query::GroupBy keys;
+  keys.context = true;
+  CallTree result;
+  Tree tree;
+  Status counted;
+  do {
+    counted = (*counting)->each_group(
+        keys, [&](const query::Group& group, std::span<const std::uint32_t> stack) {
+          const std::uint64_t value = (*counting)->value_of(group);
+          result.about.samples += group.count;
+          result.about.value += value;
+          tree.add(stack, value);
+        });
+  } while (counted && result.about.samples == 0 && (*counting)->choose_next_event());
+  if (!counted) {
+    return counted.error();
+  }
+  (*counting)->describe(result.about);
+  if (result.about.samples == 0 && result.about.idle.samples == 0) {
+    return Error(kNothingSelected);
+  }
+  const query::FrameEntities& entities = (*counting)->entities();
+  for (const std::uint32_t number : tree.largest(most, entities)) {
+    const Node& node = tree.nodes()[number];
+    CallTreeRow& row = result.rows.emplace_back();
+    row.depth = node.depth;
+    row.spot = spot_of(entities.all()[node.entity]);
+    row.spot.self = node.self;
+    row.spot.total = node.total;
+  }
+  result.left_out = tree.nodes().size() - 1 - result.rows.size();
+  return result;
+}
+
+}  // namespace stackpack::app

@@ -1,0 +1,95 @@
+#include "app/symbolize/name_outlook.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "app/analysis/hot_spots.h"
+#include "app/symbolize/machine_sources.h"
+#include "app/unwind/image_store.h"
+#include "symbolize/symbol_files.h"
+
+namespace stackpack::app {
+
+namespace {
+
+constexpr std::size_t kMostImages = 256;
+constexpr std::uint64_t kMostSamples = 50'000;
+
+std::string_view file_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+}  // namespace
+
+std::optional<double> share_of_named_samples(const Reader& reader) {
+  const Result<HotSpots> spots = hot_spots(reader, {});
+  if (!spots) {
+    return std::nullopt;
+  }
+  std::uint64_t named = 0;
+  std::uint64_t all = 0;
+  for (const HotSpot& row : spots->rows) {
+    all += row.self;
+    named += row.name.starts_with('[') && row.name.ends_with(']') ? 0 : row.self;
+  }
+  return all == 0 ? std::nullopt
+                  : std::optional(static_cast<double>(named) / static_cast<double>(all));
+}
+
+NameOutlook name_outlook(const Reader& reader) {
+  NameOutlook outlook;
+  const auto modules = reader.modules();
+  const auto metadata = reader.metadata();
+  if (!modules || !metadata) {
+    return outlook;
+  }
+  symbolize::SymbolPlaces places;
+  places.directories = caches_of_this_machine();
+  std::vector<Module> files;
+  std::set<std::string, std::less<>> found;  // names of files
+  bool has_kernel = false;
+  for (const Module& module : *modules) {
+    if (module.pid == kKernelPid && module.path.starts_with("[kernel.kallsyms]") && !has_kernel) {
+      has_kernel = true;
+      ++outlook.images;
+      if (!kernel_list_of(module, {}, places.directories).path.empty()) {
+        ++outlook.found;
+        found.insert(module.path);
+      }
+    } else if (module.pid != kKernelPid && !is_no_file(module.path)) {
+      files.push_back(module);
+    }
+  }
+  const ImageStore store(files, {});
+  if (store.images().size() > kMostImages) {
+    return {};
+  }
+  for (const ImageStore::Image& image : store.images()) {
+    ++outlook.images;
+    if (symbolize::find_elf_files({image.path, image.build_id, image.mappings}, places).end ==
+        symbolize::SearchEnd::kFound) {
+      ++outlook.found;
+      found.emplace(file_name(image.path));
+    }
+  }
+  if (reader.statistics().samples.total <= kMostSamples) {
+    HotSpotQuery query;
+    query.by = HotSpotKind::kModule;
+    if (const Result<HotSpots> spots = hot_spots(reader, query); spots && spots->value != 0) {
+      std::uint64_t with_file = 0;
+      for (const HotSpot& row : spots->rows) {
+        with_file += found.contains(file_name(row.name)) ? row.self : 0;
+      }
+      outlook.share = static_cast<double>(with_file) / static_cast<double>(spots->value);
+    }
+  }
+  return outlook;
+}
+
+}  // namespace stackpack::app

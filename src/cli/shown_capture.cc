@@ -1,0 +1,158 @@
+#include "cli/shown_capture.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/console.h"
+#include "app/convert/capture_probe.h"
+#include "app/symbolize/machine_sources.h"
+#include "app/symbolize/symbolize.h"
+#include "cli/exit_codes.h"
+#include "cli/first_look.h"
+#include "cli/next_step.h"
+#include "stackpack/names.h"
+#include "stackpack/reader.h"
+
+namespace stackpack::cli {
+
+namespace {
+
+void explain(const std::string& path, const Error& error, const Messages& messages,
+             int& exit_code) {
+  const Result<bool> is_capture = app::looks_like_capture(path);
+  if (is_capture && *is_capture) {
+    messages.error(path, error);
+  } else {
+    explain_not_packed(path, error, messages);
+  }
+  exit_code = std::max<int>(exit_code, exit_code_of(error));
+}
+
+// Whether there is code in files, and no name but those that the system's recorder adds.
+bool lacks_names(const Reader& reader) {
+  if (reader.statistics().modules == 0) {
+    return false;
+  }
+  const Result<Names> names = reader.names();
+  return names && std::all_of(names->functions.begin(), names->functions.end(),
+                              [](const Function& function) {
+                                return function.source == FunctionSource::kUnknown ||
+                                       function.source == FunctionSource::kKsymbol ||
+                                       function.source == FunctionSource::kBpf;
+                              });
+}
+
+// Names of the kernel are there, and the system does not show them.
+void note_hidden_kernel(const std::string& path, const app::SymbolizeReport& report,
+                        const Messages& messages) {
+  for (const app::ImageReport& image : report.images) {
+    if (image.path == "[kernel]" && image.named == 0 &&
+        image.reason.find("kptr_restrict") != std::string::npos) {
+      messages.note(path, "the kernel's functions have no names: " + image.reason);
+    }
+  }
+}
+
+// The name of a file that is to be called after a capture: its last part, or all of the path where
+// others have the same last part.
+std::string label_among(const std::vector<std::string>& paths, const std::string& path) {
+  constexpr std::size_t kMostBytes = 200;  // file systems have 255
+  constexpr std::string_view kSeparators = "/\\:";
+  const auto last_part = [&](const std::string& text) {
+    return text.substr(text.find_last_of(kSeparators) + 1);
+  };
+  const std::string name = last_part(path);
+  const auto alike = std::count_if(paths.begin(), paths.end(), [&](const std::string& other) {
+    return last_part(other) == name;
+  });
+  std::string label = alike == 1 ? name : path;
+  std::replace_if(
+      label.begin(), label.end(),
+      [&](char c) { return kSeparators.find(c) != std::string_view::npos; }, '_');
+  label = label.substr(label.size() - std::min(label.size(), kMostBytes));
+  return label.empty() || label == "." || label == ".." ? "capture.spk" : label;
+}
+
+}  // namespace
+
+app::PackingOptions packing_of(const CaptureArguments& arguments, const std::string& path,
+                               const Messages& messages) {
+  app::PackingOptions options;
+  options.convert = arguments.convert;
+  options.unwind_dumps = arguments.unwind;
+  options.convert.binary_folders = arguments.naming.places.directories;
+  options.convert.sysroot = arguments.naming.places.root;
+  if (!arguments.naming.places.has_root) {
+    const std::vector<std::string> caches = app::caches_of_this_machine();
+    options.convert.binary_folders.insert(options.convert.binary_folders.end(), caches.begin(),
+                                          caches.end());
+  }
+  if (arguments.symbolize) {
+    options.rework = [naming = arguments.naming, path, &messages](const std::string& from,
+                                                                  const std::string& to) mutable {
+      naming.capture = path;
+      const Result<app::SymbolizeReport> named = app::symbolize_file(from, to, naming, nullptr);
+      if (!named) {
+        return Status(named.error());
+      }
+      note_hidden_kernel(path, *named, messages);
+      return Status();
+    };
+  }
+  return options;
+}
+
+std::optional<app::PackedCapture> open_shown(const std::string& path,
+                                             const CaptureArguments& arguments,
+                                             const Messages& messages, int& exit_code) {
+  Result<app::PackedCapture> opened =
+      app::PackedCapture::open(path, packing_of(arguments, path, messages));
+  if (!opened) {
+    explain(path, opened.error(), messages, exit_code);
+    return std::nullopt;
+  }
+  if (!opened->is_made() && arguments.symbolize && arguments.hints) {
+    note_missing_names(path, opened->reader(), messages);
+  }
+  return std::move(*opened);
+}
+
+std::vector<app::PackedFile> pack_all(const std::vector<std::string>& paths,
+                                      const CaptureArguments& arguments, const Messages& messages,
+                                      int& exit_code) {
+  std::vector<app::PackedFile> files;
+  for (const std::string& path : paths) {
+    app::PackingOptions options = packing_of(arguments, path, messages);
+    options.name = label_among(paths, path);
+    Result<app::PackedFile> made = app::PackedFile::make(path, options, nullptr);
+    const auto reader =
+        made ? Reader::open(made->path()) : Result<std::unique_ptr<Reader>>(made.error());
+    if (!reader) {
+      explain(path, reader.error(), messages, exit_code);
+      return {};
+    }
+    if (!made->is_made() && arguments.symbolize && arguments.hints) {
+      note_missing_names(path, **reader, messages);
+    }
+    files.push_back(std::move(*made));
+  }
+  return files;
+}
+
+void note_missing_names(const std::string& path, const Reader& reader, const Messages& messages) {
+  if (!app::is_terminal(app::Stream::kStandardError) || !lacks_names(reader)) {
+    return;
+  }
+  const bool takes_pdbs = reader.statistics().source_kind == "etl";
+  constexpr std::string_view kEnd = ".spk";
+  const std::string stem = path.ends_with(kEnd) ? path.substr(0, path.size() - kEnd.size()) : path;
+  messages.note(path, fmt::format("has no function names yet; stackpack symbolize {}{} -o {} adds "
+                                  "them",
+                                  shell_word(path), takes_pdbs ? " --symbols DIR_OF_PDBS" : "",
+                                  shell_word(stem + ".named.spk")));
+}
+
+}  // namespace stackpack::cli

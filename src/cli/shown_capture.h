@@ -1,0 +1,36 @@
+// Files that a command shows: .spk files as they are, captures packed and named unasked.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/convert/packed_capture.h"
+#include "cli/arguments.h"
+#include "cli/messages.h"
+
+namespace stackpack::cli {
+
+/// How captures are packed for a command: with callstacks of their dumps and names of this machine,
+/// unless the arguments say otherwise. `path`: of the capture. The messages must outlive it: they
+/// say what hides the names of the kernel.
+app::PackingOptions packing_of(const CaptureArguments& arguments, const std::string& path,
+                               const Messages& messages);
+
+/// Opens what a command shows. Of what can not be opened it says why, in `exit_code`, too.
+std::optional<app::PackedCapture> open_shown(const std::string& path,
+                                             const CaptureArguments& arguments,
+                                             const Messages& messages, int& exit_code);
+
+/// The same for a page of several: paths of .spk files. Empty: it was said why.
+std::vector<app::PackedFile> pack_all(const std::vector<std::string>& paths,
+                                      const CaptureArguments& arguments, const Messages& messages,
+                                      int& exit_code);
+
+/// Of a .spk file whose functions nobody looked up: says by which command they get names, when
+/// standard error is a terminal.
+void note_missing_names(const std::string& path, const Reader& reader, const Messages& messages);
+
+}  // namespace stackpack::cli

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stackpack::io {
+
+// What can be found out about the machine that this runs on. What it does not tell, as on Windows,
+// is empty.
+
+/// As captures have it: what uname calls the node.
+std::string host_name();
+
+/// The notes of the kernel that runs, as ELF files have them: with its build id.
+std::vector<std::byte> running_kernel_notes();
+
+/// What is to be added to CLOCK_MONOTONIC to get nanoseconds since 1970.
+std::optional<std::int64_t> wall_offset_of_monotonic();
+/// CLOCK_MONOTONIC, ns.
+std::uint64_t monotonic_now();
+
+/// Whether an open file belongs to root or to the user of this process.
+bool is_of_root_or_us(int descriptor);
+
+/// When an open file was made, in ns since 1970, where the file system keeps that.
+std::optional<std::int64_t> made_at(int descriptor);
+
+/// What a running process is called in its own container; its pid where it is in none. Nothing when
+/// there is no such process.
+std::optional<std::uint32_t> pid_inside(std::uint32_t pid);
+
+}  // namespace stackpack::io

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Commands that are given a capture name its functions by themselves: capture_names_test.py PROGRAM COMPILER
+
+Compiles a program, makes a capture of it, and asks every command that shows functions: with the program in its place,
+in the folders where other tools keep files by build id, and nowhere.
+"""
+import os
+import pathlib
+import pty
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "symbolize"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+sys.dont_write_bytecode = True
+import addressed_capture  # noqa: E402
+import debug_files_test as material  # noqa: E402
+import read_page  # noqa: E402
+
+SOURCE = "int hot_function(int x) { return x * 7 + 1; }\nint main(int n, char** v) { (void)v; return hot_function(n); }\n"
+NAME = "hot_function"
+
+
+class Tester:
+    def __init__(self, program, compiler, folder):
+        self.program, self.folder, self.problems = program, folder, []
+        self.home = folder / "home"
+        self.home.mkdir()
+        (folder / "code.c").write_text(SOURCE)
+        self.image_path = folder / "bin" / "code"
+        self.image_path.parent.mkdir()
+        subprocess.run([compiler, "-x", "c", "-O1", "-fno-inline", str(folder / "code.c"), "-Wl,--build-id=sha1", "-o", str(self.image_path)],
+                       check=True)
+        self.image = material.Image(self.image_path)
+        material.PATH = str(self.image_path)
+        start = next(start for start, size, name in self.image.symbols if name == NAME)
+        bias = 0 if self.image.loads[0][3] else material.BIAS
+        data = material.make_capture.comm(addressed_capture.PID, addressed_capture.PID, "demo", 0)
+        data += material.mmap2(*self.image.mapping(bias), self.image.build_id)
+        data += b"".join(addressed_capture.sample(bias + start + 1, i) for i in range(50))
+        for name in ("a.data", "b.data"):
+            addressed_capture.write_records(folder / name, data)
+
+    def run(self, *arguments, **environment):
+        return subprocess.run([self.program, *map(str, arguments)], cwd=self.folder, text=True, check=False,
+                              env={"PATH": os.environ["PATH"], "HOME": str(self.home), **environment},
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def expect(self, named, *arguments, **environment):
+        done = self.run(*arguments, **environment)
+        if done.returncode != 0 or (NAME in done.stdout) != named:
+            self.problems.append(f"{arguments}: status {done.returncode}, named should be {named}:\n"
+                                 f"{done.stdout}{done.stderr}")
+        return done
+
+    def on_terminal(self, *arguments):
+        """What goes to standard error where that is a terminal."""
+        master, slave = pty.openpty()
+        subprocess.run([self.program, *arguments], cwd=self.folder, check=False, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=slave, env={"HOME": str(self.home), "NO_COLOR": "1"})
+        os.close(slave)
+        text = b""
+        try:
+            while piece := os.read(master, 65536):
+                text += piece
+        except OSError:
+            pass  # all is read, and nobody writes
+        os.close(master)
+        return text.decode()
+
+    def check(self, what, good):
+        if not good:
+            self.problems.append(what)
+
+
+def commands_name_captures(tester):
+    for arguments in (["top", "a.data"], ["callees", "a.data", NAME], ["callers", "a.data", NAME], ["show", "a.data", "0"],
+                      ["export", "a.data", "--format", "folded", "-o", "-"], ["diff", "a.data", "--against", "b.data"]):
+        done = tester.expect(True, *arguments)
+        tester.check(f"{arguments}: {done.stderr}", "symbolize" not in done.stderr)
+    for arguments in (["top", "a.data"], ["show", "a.data", "0"], ["export", "a.data", "--format", "folded", "-o", "-"],
+                      ["diff", "a.data", "--against", "b.data"]):
+        done = tester.expect(False, *arguments, "--no-symbolize")
+        tester.check(f"{arguments}: {done.stderr}", "symbolize" not in done.stderr)
+    for arguments in (["a.data"], ["a.data", "b.data"]):
+        done = tester.run("export", *arguments, "--format", "html", "-o", "page.html", "--force")
+        tester.check(f"page of {arguments}: {done.stderr}", done.returncode == 0 and done.stderr == "")
+    page = read_page.Page(tester.folder / "page.html")
+    tester.check(f"labels of a page of captures: {page.head['title']}", page.head["title"] == "2 captures: a.data, b.data")
+    tester.check("names in a page of captures", any(name == NAME for name, *_ in page.functions))
+    refused = tester.run("export", "a.data", "b.data", "--format", "html", "-o", "b.data", "--force")
+    tester.check("a capture as the output", refused.returncode != 0)
+
+
+def packed_files_say_how(tester):
+    tester.run("convert", "a.data", "-o", "it's a.spk")
+    done = tester.expect(False, "top", "it's a.spk")
+    tester.check(f"a hint in a pipe: {done.stderr}", done.stderr == "")
+    text = tester.on_terminal("top", "it's a.spk")
+    said = re.search(r"stackpack (symbolize .*) adds them", text)
+    tester.check(f"no command: {text}", said)
+    tester.check(f"one line: {text}", text.count("\n") == 1)
+    if said:
+        named = shlex.split(said.group(1))
+        tester.run(*named)
+        tester.expect(True, "top", named[-1])
+        again = tester.on_terminal("top", named[-1])
+        tester.check(f"still: {again}", again == "")
+    done = tester.run("convert", "-s", "a.data", "-o", "s.spk")
+    tester.check(done.stderr, done.returncode == 0)
+    tester.expect(True, "top", "s.spk")
+
+
+def caches_are_looked_into(tester):
+    away = tester.folder / "away"
+    shutil.move(tester.image_path, away)
+    tester.expect(False, "top", "a.data")
+    build_id = tester.image.build_id.hex()
+    caches = tester.folder / "caches"
+    for place, environment in (
+            (tester.home / ".debug" / ".build-id" / build_id[:2] / build_id[2:] / "elf", {}),
+            (tester.home / ".cache/debuginfod_client" / build_id / "executable", {}),
+            (caches / "debuginfod_client" / build_id / "executable", {"XDG_CACHE_HOME": str(caches)}),
+            (caches / build_id / "executable", {"DEBUGINFOD_CACHE_PATH": str(caches)})):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(away, place)
+        tester.expect(True, "top", "a.data", **environment)
+        tester.expect(False, "top", "a.data", "--sysroot", tester.home, **environment)
+        place.unlink()
+    tester.expect(False, "top", "a.data")
+    tester.expect(True, "top", "a.data", "--symbols", place_of_copy(tester, away))
+
+
+def place_of_copy(tester, away):
+    folder = tester.folder / "copies"
+    folder.mkdir()
+    shutil.copy(away, folder / "code")
+    return folder
+
+
+def main():
+    program, compiler = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as name:
+        tester = Tester(str(pathlib.Path(program).resolve()), compiler, pathlib.Path(name))
+        commands_name_captures(tester)
+        packed_files_say_how(tester)
+        caches_are_looked_into(tester)
+    for problem in tester.problems:
+        print("FAILED", problem)
+    return 1 if tester.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
