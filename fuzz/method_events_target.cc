@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "formats/dotnet/method_payload.h"
 #include "formats/etl/names/event_titles.h"
 #include "formats/etl/names/method_events.h"
 #include "fuzz/require.h"
@@ -45,7 +46,7 @@ void read_method(std::span<const std::byte> payload, std::uint8_t role, std::uin
   capture::FunctionFact later;
   if (etl::MethodReader::read_all_but_name(event_of(payload, shape), wanted, later)) {
     std::string later_name;
-    require(etl::read_method_name(payload, later_name) == good);
+    require(dotnet::read_method_name(payload, later_name) == good);
     require(!good || (later_name == name && later.start == fact.start && later.size == fact.size));
   }
 }

@@ -9,6 +9,7 @@ set(STACKPACK_FUZZ_TARGETS
   import_pprof
   lznt1
   method_events
+  nettrace_file
   perf_compressed
   perf_file
   perf_pipe

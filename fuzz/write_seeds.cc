@@ -1,4 +1,5 @@
-// Writes the seeds of the targets about .spk files and about symbols: write_seeds FOLDER
+// Writes the seeds of the targets about .spk files, about symbols and about .nettrace: write_seeds
+// FOLDER
 //
 // Their corpora under fuzz/corpus were made by it. Run it again when the format changes.
 #define DOCTEST_CONFIG_DISABLE
@@ -13,6 +14,7 @@
 #include "spk/write/edge_counter.h"
 #include "spk/write/page_encoder.h"
 #include "spk/write/sample_block_encoder.h"
+#include "support/nettrace_maker.h"
 #include "support/pdb_maker.h"
 #include "support/random_stacks.h"
 #include "support/spk_reading.h"
@@ -143,10 +145,17 @@ void write_pdbs(const std::filesystem::path& folder) {
   write_seed(folder, "symbols", pdb_bytes(recipe));
 }
 
+void write_traces(const std::filesystem::path& folder) {
+  for (const std::uint32_t version : {3U, 4U, 6U}) {
+    write_seed(folder, "version" + std::to_string(version), small_trace(version, 1));
+  }
+}
+
 void write_all(const std::filesystem::path& folder) {
   write_files(folder / "spk_walk");
   write_files(folder / "export_spk");
   write_pdbs(folder / "symbol_pdb");
+  write_traces(folder / "nettrace_file");
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     Random random(seed);
     const std::string name = std::to_string(seed);

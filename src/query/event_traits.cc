@@ -105,8 +105,8 @@ bool is_profile_interrupt(std::string_view name) {
 
 EventKind kind_of(std::string_view name, const SpelledEvent& event) {
   const std::string_view base = event.base;
-  constexpr std::array<std::string_view, 5> kTraced = {"External", "blocked", "woken", "preempted",
-                                                       "dummy"};
+  constexpr std::array<std::string_view, 6> kTraced = {"External",  "blocked", "woken",
+                                                       "preempted", "cswitch", "dummy"};
   const std::string_view counter = counter_of(name);
   if (is_clock(base) || is_cycles(base) || is_profile_interrupt(name) || is_cycles(counter)) {
     return EventKind::kTime;
@@ -118,7 +118,18 @@ EventKind kind_of(std::string_view name, const SpelledEvent& event) {
              : EventKind::kWork;
 }
 
+// What the .NET runtime says of an event: how much was allocated, how long a thread waited.
+std::string_view unit_in_runtime(std::string_view name) {
+  if (name.ends_with("/GC/AllocationTick") || name.ends_with("/AllocationSampling")) {
+    return "bytes";
+  }
+  return name.ends_with("/Contention/Stop") ? "ns" : std::string_view();
+}
+
 std::string unit_of(std::string_view base, EventKind kind) {
+  if (const std::string_view unit = unit_in_runtime(base); !unit.empty()) {
+    return std::string(unit);
+  }
   if (is_clock(base) || base == "off-cpu" || base == "offcpu-time") {
     return "ns";
   }
@@ -141,7 +152,8 @@ EventTraits traits_of(std::string_view event) {
   if (const std::string scope = scope_of(name.modifiers); !scope.empty()) {
     traits.same_as += ':' + scope;
   }
-  const bool waits = event == "blocked" || event == "woken" || event == "preempted";
+  const bool waits =
+      event == "blocked" || event == "woken" || event == "preempted" || event == "cswitch";
   traits.unit = waits ? "ns" : unit_of(name.base, traits.kind);
   return traits;
 }

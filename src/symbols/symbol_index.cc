@@ -46,6 +46,19 @@ std::vector<std::uint32_t> first_rows_of(std::span<const Module> modules) {
   return rows;
 }
 
+bool is_of_kernel(const Function& function) {
+  constexpr std::uint64_t kNoAddressOfProcesses = std::uint64_t{1} << 63;
+  return function.owner == FunctionOwner::kKernel ||
+         (function.owner == FunctionOwner::kProcess && function.start >= kNoAddressOfProcesses &&
+          !capture::RebasedAddresses::in_range(function.start));
+}
+
+bool has_kernel_in_processes(const Names& names) {
+  return std::any_of(names.functions.begin(), names.functions.end(), [](const Function& function) {
+    return function.owner == FunctionOwner::kProcess && is_of_kernel(function);
+  });
+}
+
 SymbolIndex::SymbolIndex(std::span<const Process> processes, std::span<const Module> modules,
                          const Names& names, const Facts& facts)
     : processes_(processes),
@@ -59,7 +72,8 @@ SymbolIndex::SymbolIndex(std::span<const Process> processes, std::span<const Mod
       lines_(names.lines, first_rows_),
       epochs_(processes, modules, functions_),
       entries_(names, modules, first_rows_),
-      any_functions_(!names.functions.empty()) {}
+      any_functions_(!names.functions.empty()),
+      kernel_in_processes_(has_kernel_in_processes(names)) {}
 
 // Of all functions that ever had the address, the one born last at or before the time; if there is
 // none, the one born first. Of several born together, the last row.
@@ -188,7 +202,8 @@ CodeLocation SymbolIndex::locate_before(const Frame& frame, std::uint32_t pid,
   if (!any_functions_) {
     return location;
   }
-  const bool may_be_user = frame.mode == FrameMode::kUser || frame.mode == FrameMode::kUnknown;
+  const bool may_be_user = frame.mode == FrameMode::kUser || frame.mode == FrameMode::kUnknown ||
+                           (kernel_in_processes_ && frame.mode == FrameMode::kKernel);
   const bool may_be_kernel = frame.mode == FrameMode::kKernel ||
                              frame.mode == FrameMode::kUnknown ||
                              capture::RebasedAddresses::is_name(wanted.address);

@@ -18,6 +18,13 @@ namespace stackpack::symbols {
 /// For each module the first row of the same image: with its path and build id.
 std::vector<std::uint32_t> first_rows_of(std::span<const Module> modules);
 
+/// Whether code is the kernel's, whoever has it.
+bool is_of_kernel(const Function& function);
+
+/// Whether processes have names for addresses of the kernel: some recorders write down, for each
+/// process, the symbols that it hit.
+bool has_kernel_in_processes(const Names& names);
+
 /// Locates addresses by tables which it does not own and which must outlive it.
 /// Const methods may be called from any thread.
 class SymbolIndex {
@@ -92,6 +99,7 @@ class SymbolIndex {
   NamingEpochs epochs_;
   InterruptEntries entries_;
   bool any_functions_;
+  bool kernel_in_processes_;
 };
 
 }  // namespace stackpack::symbols

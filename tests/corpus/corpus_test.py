@@ -3,7 +3,7 @@
 
     corpus_test.py PROGRAM MANIFEST [NAME...]
 
-MANIFEST lists one capture per line, `perf/NAME`, `simpleperf/NAME` or `etl/NAME`, or the traces of a session, `etl/NAME etl/NAME...`. The captures are not part of the
+MANIFEST lists one capture per line, `perf/NAME`, `simpleperf/NAME`, `etl/NAME` or `nettrace/NAME`, or the traces of a session, `etl/NAME etl/NAME...`. The captures are not part of the
 project: they are looked for in $STACKPACK_CORPUS, or else in ../shared/corpus beside the source
 tree. Without them the test is skipped (exit code 77). Each NAME has a NAME.expected.json, or a
 NAME.events.json: samples and sum of weights of each event, as perf printed them. A trace whose methods
@@ -70,6 +70,21 @@ def etl_figures(expected):
         "samples of SampledProfile": expected["samples"]["timer"],
         "ip only": expected["samples"]["without_stack"],
     }
+
+
+def nettrace_figures(expected):
+    stacks = expected["all_stacks"]
+    figures = {
+        "samples.recorded": stacks["count"],
+        "callstacks.raw_frames": stacks["total_frames"],
+        "callstacks.unique": stacks["unique_stacks"],
+    }
+    if expected["version"] >= 4:  # earlier ones do not number their events
+        figures["losses.recorder_lost_events"] = expected["lost"]["events"]
+    return figures
+
+
+FIGURES = {"etl": etl_figures, "nettrace": nettrace_figures}
 
 
 def figures_of(statistics, expected):
@@ -152,18 +167,31 @@ def damage_in(program, packed):
             if row["kind"] == "damage" and row["count"]]
 
 
+def compare_damage(program, packed, expected):
+    """What the reference reader says of damage is counted under the same names, and nothing else is."""
+    rows = json.loads(checked([program, "dump", "--losses", "--json", packed]))
+    wanted = dict(expected["damage"])
+    wanted.update({name: count for name, count in expected["notes"].items() if name == "unread_bytes"})
+    found = {row["name"]: row["count"] for row in rows if row["kind"] == "damage" and row["count"]}
+    if expected["version"] < 3:  # rows without a block: what follows the last whole one is not read
+        found.pop("unread_bytes", None)
+    return [f"damage is {found}, not {wanted}"] if found != wanted else []
+
+
 def compare(program, packed, expected, kind):
     statistics = json.loads(checked([program, "stats", "--json", packed]))
-    wanted = etl_figures(expected) if kind == "etl" else perf_figures(expected)
+    wanted = FIGURES.get(kind, perf_figures)(expected)
     found = figures_of(statistics, wanted)
     problems = [f"{name} is {found[name]}, not {wanted[name]}" for name in wanted if found[name] != wanted[name]]
     if kind == "etl":
         problems += compare_totals(program, packed, expected)
     digest = listing_digest(program, packed)
-    wanted_digest = expected["all_stacks"]["listing_sha256"] if kind == "etl" else expected["listing_sha256"]
+    wanted_digest = expected["all_stacks"]["listing_sha256"] if kind in FIGURES else expected["listing_sha256"]
     if digest != wanted_digest:
         problems.append(f"listing is {digest[:12]}, not {wanted_digest[:12]}")
-    if not expected.get("notes"):  # the reference reader found nothing wrong
+    if kind == "nettrace":
+        problems += compare_damage(program, packed, expected)
+    elif not expected.get("notes"):  # the reference reader found nothing wrong
         problems += damage_in(program, packed)
     source = statistics["source"]
     if sum(source["bytes_by_kind"].values()) != source["bytes"]:
@@ -204,7 +232,9 @@ def test_events(program, capture, expected, entry):
 def test_capture(program, corpus, entry):
     """One line about one capture, and whether it is as expected."""
     kind, name = entry.split("/", 1)
-    capture = corpus / kind / (name + (".etl" if kind == "etl" else ".perf.data"))
+    endings = {"etl": [".etl"], "nettrace": [".nettrace", ".netperf"]}.get(kind, [".perf.data"])
+    named = [corpus / kind / (name + ending) for ending in endings]
+    capture = next((path for path in named if path.exists()), named[0])
     events = corpus / kind / (name + ".events.json")
     if events.exists():
         return test_events(program, capture, json.loads(events.read_text()), entry)
@@ -214,13 +244,13 @@ def test_capture(program, corpus, entry):
         try:
             checked([program, "convert", str(capture), "-o", packed])
             statistics = compare(program, packed, expected, kind)
-            if kind == "etl" and (problems := compare_names(program, packed, capture)):
+            if kind in FIGURES and (problems := compare_names(program, packed, capture)):
                 raise Mismatch("; ".join(problems))
             size = sum(part.stat().st_size for part in ([capture] if capture.is_file() else capture.iterdir()))
             if statistics["source"]["bytes"] != size:
                 raise Mismatch(f"{statistics['source']['bytes']} bytes are accounted for, not {size}")
             how = "file"
-            if expected.get("layout") == "pipe":
+            if expected.get("layout") == "pipe" or kind == "nettrace":
                 piped = str(pathlib.Path(folder) / "piped.spk")
                 with open(capture, "rb") as stream:
                     source = subprocess.Popen(["cat"], stdin=stream, stdout=subprocess.PIPE)
@@ -228,6 +258,8 @@ def test_capture(program, corpus, entry):
                     source.stdout.close()
                     source.wait()
                 compare(program, piped, expected, kind)
+                if kind == "nettrace" and (problems := compare_names(program, piped, capture)):
+                    raise Mismatch("from a pipe: " + "; ".join(problems))
                 how = "file and pipe"
         except Mismatch as problem:
             return False, f"{entry}: {problem}"

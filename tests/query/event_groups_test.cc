@@ -58,6 +58,10 @@ TEST_CASE("events: names say what is counted, of which kind it is and in which u
            {"Managed", EventKind::kTime, "Managed", "events"},
            {"External", EventKind::kTrace, "External", "events"},
            {"blocked", EventKind::kTrace, "blocked", "ns"},
+           {"cswitch", EventKind::kTrace, "cswitch", "ns"},
+           {"R/GC/AllocationTick", EventKind::kTrace, "R/GC/AllocationTick", "bytes"},
+           {"R/Contention/Stop", EventKind::kTrace, "R/Contention/Stop", "ns"},
+           {"R/Contention/Start", EventKind::kTrace, "R/Contention/Start", "events"},
            {"", EventKind::kWork, "", "events"},
            {":", EventKind::kTrace, ":", "events"},
        }) {

@@ -72,6 +72,19 @@ constexpr FunctionOwner kImage = FunctionOwner::kImage;
 
 }  // namespace
 
+TEST_CASE("symbols: names of the kernel's addresses may be those of one process") {
+  constexpr std::uint64_t kAddress = 0xFFFFFFFF81000100;
+  Tables tables;
+  tables.add(kProcess, 7, kAddress, 0x10, "of 7");
+  CHECK(name_at(tables, 7, 0, kAddress + 4, AddressUse::kExact, FrameMode::kKernel) == "of 7+4");
+  CHECK(name_at(tables, 8, 0, kAddress + 4, AddressUse::kExact, FrameMode::kKernel).empty());
+  CHECK(stackpack::symbols::has_kernel_in_processes(tables.names));
+  Tables user;
+  user.add(kProcess, 7, 0x1000, 0x10, "user");
+  CHECK_FALSE(stackpack::symbols::has_kernel_in_processes(user.names));
+  CHECK(name_at(user, 7, 0, 0x1004, AddressUse::kExact, FrameMode::kKernel).empty());
+}
+
 TEST_CASE("symbols: a name for addresses inside, none for those beside") {
   Tables tables;
   tables.add(kProcess, 7, 100, 10, "f");

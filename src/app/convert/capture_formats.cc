@@ -11,6 +11,7 @@
 #include "capture/dump_unwinder.h"
 #include "formats/etl/etl_format.h"
 #include "formats/folded/folded_format.h"
+#include "formats/nettrace/nettrace_format.h"
 #include "formats/perf/perf_format.h"
 #include "formats/pprof/pprof_format.h"
 #include "stackpack/convert.h"
@@ -23,6 +24,7 @@ namespace {
 constexpr const capture::SourceFormat* kFormats[] = {
     &perf::source_format,
     &etl::source_format,
+    &nettrace::source_format,
     &pprof::source_format,
     &folded::source_format,
 };

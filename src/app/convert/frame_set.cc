@@ -5,6 +5,14 @@
 
 namespace stackpack::app {
 
+namespace {
+
+// No process has an address above this for itself: what a recorder says of it there is the
+// kernel's.
+constexpr std::uint64_t kFirstSharedAddress = std::uint64_t{1} << 63;
+
+}  // namespace
+
 FrameSet::FrameSet(std::string scratch_directory, std::uint64_t memory_bytes)
     : space_(std::move(scratch_directory), memory_bytes), addresses_(space_) {}
 
@@ -80,6 +88,10 @@ bool FunctionUse::occurs(const capture::RecordedFunction& function) const {
       return frames_.any(FrameMode::kKernel, function.start, last) ||
              frames_.any(FrameMode::kUnknown, function.start, last);
     case FunctionOwner::kProcess:
+      if (function.start >= kFirstSharedAddress &&
+          frames_.any(FrameMode::kKernel, function.start, last)) {
+        return true;
+      }
       break;
   }
   return frames_.any(FrameMode::kUser, function.start, last) ||

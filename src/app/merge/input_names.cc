@@ -183,7 +183,7 @@ class NameReader {
   // when the code was new, or in the end: of most functions nobody knows when they were made.
   bool begins_in_image(const Function& function, std::uint64_t& offset,
                        std::uint32_t& image) const {
-    const bool kernel = function.owner == FunctionOwner::kKernel;
+    const bool kernel = symbols::is_of_kernel(function);
     const bool named = capture::RebasedAddresses::is_name(function.start);
     const FrameMode mode = named    ? FrameMode::kUnknown
                            : kernel ? FrameMode::kKernel

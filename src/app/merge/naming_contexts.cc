@@ -29,6 +29,9 @@ const FrameRebaser::Context& NamingContexts::find(std::uint32_t pid, std::uint64
   };
   latest.context.kernel = number_of({kKernelPid, 0, kernel.number});
   latest.context.user = number_of({pid, user.number, kernel.number});
+  if (kernel_in_processes_) {
+    latest.context.kernel = latest.context.user;
+  }
   contexts_[latest.context.user] = latest.context;
   return latest.context;
 }

@@ -6,13 +6,16 @@
 #include "app/merge/frame_rebaser.h"
 #include "core/number_table.h"
 #include "stackpack/symbols.h"
+#include "symbols/symbol_index.h"
 
 namespace stackpack::app {
 
 /// Numbers the contexts of one input in which addresses mean the same.
 class NamingContexts {
  public:
-  explicit NamingContexts(const Symbols& symbols) : symbols_(symbols) {}
+  explicit NamingContexts(const Symbols& symbols)
+      : symbols_(symbols),
+        kernel_in_processes_(symbols::has_kernel_in_processes(symbols.names())) {}
 
   /// That of a process at a time. The reference is valid until the next call.
   const FrameRebaser::Context& find(std::uint32_t pid, std::uint64_t time_ns);
@@ -45,6 +48,7 @@ class NamingContexts {
   };
 
   const Symbols& symbols_;
+  bool kernel_in_processes_;  // so that names of its addresses are not the same in all of them
   std::unordered_map<std::uint32_t, Latest> latest_;  // by pid
   const Latest* last_ = nullptr;                      // that of the last call
   core::NumberTable<Key, HashKey> numbers_;

@@ -6,6 +6,8 @@
 
 #include "capture/callstack_sink.h"
 #include "capture/recent_chains.h"
+#include "formats/dotnet/method_payload.h"
+#include "formats/etl/etl_losses.h"
 #include "formats/etl/etl_read_options.h"
 #include "formats/etl/etl_sample_writer.h"
 #include "formats/etl/event/etl_clock.h"
@@ -18,7 +20,6 @@
 #include "formats/etl/file/log_file_header.h"
 #include "formats/etl/names/event_titles.h"
 #include "formats/etl/names/method_events.h"
-#include "formats/etl/names/method_names.h"
 #include "formats/etl/stacks/extended_stacks.h"
 #include "formats/etl/stacks/frame_list.h"
 #include "formats/etl/stacks/stack_events.h"
@@ -64,8 +65,8 @@ class TraceReader {
 
   /// Names may be read from `trace` until the sink's functions are finished, and need not be kept.
   void read_names_again(io::ByteSource& trace) {
-    method_names_ =
-        sink_.system().functions().add_source(std::make_unique<MethodNames>(trace, losses_));
+    method_names_ = sink_.system().functions().add_source(
+        std::make_unique<dotnet::MethodNames>(trace, losses_, loss::kBadMethodEvents));
   }
 
   /// Another session or lap begins: its clocks have nothing to do with those before.

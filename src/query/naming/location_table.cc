@@ -10,6 +10,7 @@
 #include "capture/module_map.h"
 #include "query/naming/build_id_text.h"
 #include "query/selection/file_name.h"
+#include "symbols/symbol_index.h"
 
 namespace stackpack::query {
 
@@ -103,7 +104,7 @@ void LocationTable::find_ambiguous_names() {
     if (function.owner == FunctionOwner::kImage) {
       image = function.module < image_of_module_.size() ? image_of_module_[function.module] : image;
     } else {
-      const bool kernel = function.owner == FunctionOwner::kKernel;
+      const bool kernel = symbols::is_of_kernel(function);
       const std::uint64_t life = function.life_ns == kUnknownTime ? 0 : function.life_ns;
       const std::uint64_t born = function.born_ns == kUnknownTime ? 0 : function.born_ns;
       const auto hit =

@@ -3,16 +3,12 @@
 #include <string>
 #include <string_view>
 
-#include "bytes/byte_cursor.h"
+#include "bytes/wide_text.h"
 
 namespace stackpack::etl {
 
-/// Reads UTF-16 up to and including its NUL, or to the end of the window, and gives it as UTF-8.
-/// Unpaired surrogates become U+FFFD. An odd last byte is left alone.
-std::string read_wide_text(bytes::ByteCursor& in);
-
-/// The same, appended to `text`. False: there was no NUL.
-bool append_wide_text(bytes::ByteCursor& in, std::string& text);
+using bytes::append_wide_text;
+using bytes::read_wide_text;
 
 /// Text in the ANSI code page: ASCII as it is, the rest taken for Latin-1, so that the result is
 /// always UTF-8.

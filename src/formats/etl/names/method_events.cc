@@ -1,9 +1,10 @@
 #include "formats/etl/names/method_events.h"
 
-#include <array>
+#include <optional>
 
 #include "bytes/byte_cursor.h"
-#include "core/index_table.h"
+#include "formats/dotnet/method_payload.h"
+#include "formats/dotnet/runtime_events.h"
 #include "formats/etl/event/payload_pointer.h"
 #include "formats/etl/event/windows_text.h"
 
@@ -13,32 +14,21 @@ namespace {
 
 constexpr Guid kClrRuntime = make_guid(0xe13c0d23, 0xccbc, 0x4e12, 0x931b, 0xd9cc2eee27e4);
 constexpr Guid kClrRundown = make_guid(0xa669021c, 0xc450, 0x4609, 0xa035, 0x5af59af4df18);
-constexpr std::size_t kMethodHeadBytes = 36;  // of the payload of a .NET method, before the texts
 constexpr Guid kScript = make_guid(0x57277741, 0x3638, 0x4a4b, 0xbdba, 0x0ac6e45da56c);
 
-MethodRole runtime_role(std::uint16_t id) {
-  switch (id) {
-    case 139:
-      return MethodRole::kRundownStart;
-    case 140:
-      return MethodRole::kRundownEnd;
-    case 143:
-      return MethodRole::kLoad;
-    case 144:
-      return MethodRole::kUnload;
-    default:
-      return MethodRole::kNone;
+MethodRole role_of(const std::optional<capture::FunctionNews>& news) {
+  if (!news) {
+    return MethodRole::kNone;
   }
-}
-
-MethodRole rundown_role(std::uint16_t id) {
-  switch (id) {
-    case 143:
+  switch (*news) {
+    case capture::FunctionNews::kBegins:
+      return MethodRole::kLoad;
+    case capture::FunctionNews::kEnds:
+      return MethodRole::kUnload;
+    case capture::FunctionNews::kExists:
       return MethodRole::kRundownStart;
-    case 144:
-      return MethodRole::kRundownEnd;
     default:
-      return MethodRole::kNone;
+      return MethodRole::kRundownEnd;
   }
 }
 
@@ -84,42 +74,6 @@ void begin_fact(const EventView& event, MethodRole role, capture::FunctionFact& 
   fact.news = news_of(role);
 }
 
-// What comes before the texts; the number of the method.
-std::uint64_t read_head(bytes::ByteCursor& in, capture::FunctionFact& fact) {
-  const auto method = in.read<std::uint64_t>();
-  in.read<std::uint64_t>();  // module
-  fact.start = in.read<std::uint64_t>();
-  fact.size = in.read<std::uint32_t>();
-  in.read<std::uint64_t>();  // token, flags
-  fact.source = FunctionSource::kClr;
-  return method;
-}
-
-bool read_texts(bytes::ByteCursor& in, std::string& name) {
-  name.clear();
-  const bool has_namespace = append_wide_text(in, name);
-  if (!name.empty()) {
-    name += '.';
-  }
-  const bool has_name = append_wide_text(in, name);
-  // Of the signature, what the method takes: what it returns comes before the parenthesis.
-  const std::size_t before = name.size();
-  const bool has_signature = append_wide_text(in, name);
-  const std::size_t parenthesis = name.find('(', before);
-  name.erase(before, parenthesis == std::string::npos ? parenthesis : parenthesis - before);
-  return in.ok() && has_namespace && has_name && has_signature;
-}
-
-// Whether the texts of the payload end where they should, if nothing follows that is not known.
-bool ends_with_text(std::span<const std::byte> payload, std::size_t tail) {
-  constexpr std::size_t kLeast = kMethodHeadBytes + 3 * sizeof(std::uint16_t);
-  if (payload.size() < kLeast + tail || (payload.size() - tail) % 2 != 0) {
-    return false;
-  }
-  const std::span<const std::byte> end = payload.last(tail + 2);
-  return end[0] == std::byte{0} && end[1] == std::byte{0};
-}
-
 }  // namespace
 
 MethodRole method_role(const EventView& event) {
@@ -127,10 +81,10 @@ MethodRole method_role(const EventView& event) {
     return MethodRole::kNone;
   }
   if (event.guid == kClrRuntime) {
-    return runtime_role(event.id);
+    return role_of(dotnet::method_news(dotnet::Provider::kRuntime, event.id));
   }
   if (event.guid == kClrRundown) {
-    return rundown_role(event.id);
+    return role_of(dotnet::method_news(dotnet::Provider::kRundown, event.id));
   }
   return event.guid == kScript ? script_role(event.id) : MethodRole::kNone;
 }
@@ -146,34 +100,16 @@ bool MethodReader::read(const EventView& event, MethodRole role, capture::Functi
 }
 
 bool MethodReader::read_runtime(const EventView& event, capture::FunctionFact& fact) {
-  bytes::ByteCursor in(event.payload, event.position);
-  const std::uint64_t method = read_head(in, fact);
-  if (!read_texts(in, name_)) {
-    return false;
-  }
-  in.skip(event.version >= 1 ? 2U : 0U);  // runtime instance
-  const std::uint64_t version =
-      event.version >= 2 && in.remaining() >= 8 ? in.read<std::uint64_t>() : std::uint64_t{0};
-  fact.id = core::mix_bits(method) ^ version;
-  return true;
+  return dotnet::read_method({event.payload, event.version}, fact, name_);
 }
 
 bool MethodReader::read_all_but_name(const EventView& event, MethodRole role,
                                      capture::FunctionFact& fact) {
-  // What follows the texts: the instance of the runtime, the version of the code.
-  constexpr std::array<std::size_t, 3> kTails = {0, 2, 10};
-  if (event.version >= kTails.size() || is_script(role) ||
-      !ends_with_text(event.payload, kTails[event.version])) {
+  if (is_script(role)) {
     return false;
   }
   begin_fact(event, role, fact);
-  bytes::ByteCursor in(event.payload, event.position);
-  fact.id = core::mix_bits(read_head(in, fact));
-  if (event.version == 2) {
-    in.seek(event.payload.size() - sizeof(std::uint64_t));
-    fact.id ^= in.read<std::uint64_t>();
-  }
-  return in.ok();
+  return dotnet::read_method_but_name({event.payload, event.version}, fact);
 }
 
 bool MethodReader::read_script(const EventView& event, capture::FunctionFact& fact) {
@@ -187,12 +123,6 @@ bool MethodReader::read_script(const EventView& event, capture::FunctionFact& fa
   in.skip(4);  // column
   fact.source = FunctionSource::kJScript;
   return append_wide_text(in, name_) && in.ok();
-}
-
-bool read_method_name(std::span<const std::byte> payload, std::string& name) {
-  bytes::ByteCursor in(payload, 0);
-  in.skip(kMethodHeadBytes);
-  return read_texts(in, name);
 }
 
 }  // namespace stackpack::etl

@@ -2,13 +2,8 @@
 // and V8.
 //
 // .NET, providers e13c0d23 (143 load, 144 unload, 139 and 140 rundown) and a669021c (143 and 144
-// rundown), the same payload in processes of both pointer sizes:
-//
-//   u64 method, u64 module, u64 start, u32 size, u32 token, u32 flags,
-//   UTF-16 namespace with class, UTF-16 name, UTF-16 signature
-//   version 1: u16 runtime instance; version 2: u64 version of the code. Later ones may have more.
-//
-// The version is that of the event: the runtime writes version 1 for code that has no version.
+// rundown): formats/dotnet/method_payload.h. The version is that of the event: the runtime writes
+// version 1 for code that has no version.
 // JScript and V8, provider 57277741 (9 load, 10 unload, 5 and 6 rundown), P being a pointer:
 //
 //   P context, P start, u64 size, u32 method, u16 flags, u16 range, u64 source, u32 line,
@@ -51,8 +46,8 @@ class MethodReader {
   /// False: the payload is too short, or a text in it has no end.
   bool read(const EventView& event, MethodRole role, capture::FunctionFact& fact);
 
-  /// The same without the name, which read_method_name() finds in the payload later. False: the
-  /// payload is not one of those that can be read so, and may be good nevertheless.
+  /// The same without the name, which dotnet::read_method_name() finds in the payload later. False:
+  /// the payload is not one of those that can be read so, and may be good nevertheless.
   static bool read_all_but_name(const EventView& event, MethodRole role,
                                 capture::FunctionFact& fact);
 
@@ -62,8 +57,5 @@ class MethodReader {
 
   std::string name_;
 };
-
-/// Replaces `name` by that of the .NET method whose payload this is. False: it has none.
-bool read_method_name(std::span<const std::byte> payload, std::string& name);
 
 }  // namespace stackpack::etl

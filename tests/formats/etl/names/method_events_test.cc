@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "formats/dotnet/method_payload.h"
 #include "support/etl_reading.h"
 #include "support/recorded_functions.h"
 
@@ -150,7 +151,7 @@ TEST_CASE("a name that is read later is the one that is read at once") {
     capture::FunctionFact later;
     REQUIRE(etl::MethodReader::read_all_but_name(event, etl::MethodRole::kLoad, later));
     std::string name;
-    REQUIRE(etl::read_method_name(event.payload, name));
+    REQUIRE(dotnet::read_method_name(event.payload, name));
     capture::FunctionFact at_once;
     REQUIRE(reader.read(event, etl::MethodRole::kLoad, at_once));
     CHECK(name == at_once.name);

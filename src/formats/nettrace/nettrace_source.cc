@@ -1,0 +1,40 @@
+#include "formats/nettrace/nettrace_source.h"
+
+#include "formats/nettrace/trace_blocks.h"
+#include "formats/nettrace/trace_converter.h"
+
+namespace stackpack::nettrace {
+
+Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,
+                                          const ReadOptions& options) {
+  BlockReader blocks(source, sink.losses());
+  const Result<TraceHeader> header = blocks.open();
+  if (!header) {
+    return header.error();
+  }
+  TraceConverter converter(*header, sink);
+  if (options.source_stays && source.seekable()) {
+    converter.read_names_again(source);
+  }
+  Block block;
+  while (true) {
+    if (options.control.stop_requested()) {
+      return Error{ErrorCode::kCancelled, blocks.offset(), "nettrace: cancelled"};
+    }
+    const Result<bool> more = blocks.next(block);
+    if (!more) {
+      return more.error();
+    }
+    if (!*more) {
+      break;
+    }
+    if (const Status taken = converter.block(block); !taken) {
+      return taken.error();
+    }
+    options.control.advance_to(blocks.offset());
+  }
+  converter.finish();
+  return blocks.account();
+}
+
+}  // namespace stackpack::nettrace
