@@ -11,6 +11,7 @@ void perf_file(std::span<const std::byte> data);
 void perf_file(std::span<const std::byte> data) {
   PerfFuzzSink sink;
   read_perf(io::source_of_memory(data), data.size(), sink);
+  sink.finish_branches();
 }
 
 }  // namespace stackpack::fuzz

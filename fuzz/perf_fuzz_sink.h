@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "capture/branch_recorder.h"
 #include "capture/callstack_sink.h"
 #include "formats/perf/perf_source.h"
 #include "fuzz/require.h"
@@ -65,7 +66,23 @@ class PerfFuzzSink final : public capture::CallstackSink {
     return {};
   }
   capture::SystemRecorder& system() override { return system_; }
+  capture::BranchRecorder* branches() override { return &branches_; }
   capture::LossCounters& losses() override { return losses_; }
+
+  /// Locates what branches there are. Once, when all was read.
+  void finish_branches() {
+    const Status done = branches_.finish(
+        system_.finish(), losses_,
+        [this](const BranchEdge& row) {
+          require(row.count != 0 && row.mispredicted <= row.count && row.event < events_);
+          return Status{};
+        },
+        [this](const BranchRange& row) {
+          require(row.begin <= row.end && row.image != kNoImage && row.event < events_);
+          return Status{};
+        });
+    require(done.has_value());
+  }
 
   std::uint64_t samples = 0;
   std::uint64_t digest = 0;
@@ -81,6 +98,7 @@ class PerfFuzzSink final : public capture::CallstackSink {
   std::map<std::uint32_t, std::vector<std::uint64_t>> remembered_;
   std::uint32_t events_ = 0;
   capture::SystemRecorder system_;
+  capture::BranchRecorder branches_;
   capture::LossCounters losses_;
 };
 

@@ -88,6 +88,7 @@ void spk_walk(std::span<const std::byte> data) {
   good &= reader.threads().has_value();
   good &= reader.modules().has_value();
   good &= reader.metadata().has_value();
+  good &= reader.branches().has_value();
   std::vector<std::vector<Frame>> stacks;
   const bool walked = walk_stacks(reader, stacks);
   good &= walked;

@@ -56,6 +56,13 @@ void write_files(const std::filesystem::path& folder) {
   write_seed(folder, "counts", spk_bytes(content_with_tables(4, 20, 60), counts));
   write_seed(folder, "two_pages", spk_bytes(content_with_tables(5, 700, 300)));
   write_seed(folder, "empty", spk_bytes({}));
+  SpkContent branches = content_with_tables(6, 12, 25);
+  branches.add_branches = [](spk::BranchWriter& out) {
+    const Status added =
+        out.add(BranchEdge{0, 0, 0x1234, 0, 0x1200, BranchType::kConditional, false, 9, 2, 40, 1});
+    return added ? out.add(BranchRange{0, 0, 0x1200, 0x1234, 8, 1, 0}) : added;
+  };
+  write_seed(folder, "branches", spk_bytes(branches));
 }
 
 // The input of spk_page for the first page of these callstacks.

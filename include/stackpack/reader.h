@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stackpack/branches.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
 #include "stackpack/stats.h"
@@ -138,6 +139,9 @@ class Reader {
   [[nodiscard]] Result<std::vector<MergedSource>> sources() const;
   /// Functions, inlined calls and lines; no rows in a file without names. See symbols.h.
   [[nodiscard]] Result<Names> names() const;
+  /// Branches of a capture with branch stacks, summed up; no rows in any other file. See
+  /// branches.h.
+  [[nodiscard]] Result<Branches> branches() const;
 
   /// Counters of all threads so far. Each is right; together they may be of different moments.
   [[nodiscard]] CacheCounters cache() const;

@@ -12,6 +12,8 @@
 
 namespace stackpack::capture {
 
+class BranchRecorder;
+
 /// A callstack that is announced now and given later (ETW stack keys, deferred perf chains).
 enum class PendingStack : std::uint32_t {};
 
@@ -90,6 +92,9 @@ class CallstackSink {
 
   /// Processes, threads, modules and metadata of the capture.
   virtual SystemRecorder& system() = 0;
+
+  /// Branches, which are summed up at once; null: this sink keeps none.
+  virtual BranchRecorder* branches() { return nullptr; }
 
   /// What was lost, damaged or remarkable, by name.
   virtual LossCounters& losses() = 0;

@@ -83,6 +83,8 @@ enum class DumpKind {
   kFunctions,
   kNames,
   kSources,
+  kBranches,
+  kRanges,
 };
 
 struct DumpArguments {

@@ -8,6 +8,7 @@
 #include "app/listing/sample_listing.h"
 #include "app/listing/stack_listing.h"
 #include "app/listing/thread_names.h"
+#include "cli/branch_dump.h"
 #include "cli/commands.h"
 #include "cli/event_note.h"
 #include "cli/exit_codes.h"
@@ -269,6 +270,10 @@ Status dump(const Reader& reader, const DumpArguments& arguments, const Messages
     case DumpKind::kFunctions:
     case DumpKind::kSources:
       return dump_table(reader, arguments.kind, arguments.json, out);
+    case DumpKind::kBranches:
+      return dump_branches(reader, arguments.json, out);
+    case DumpKind::kRanges:
+      return dump_ranges(reader, arguments.json, out);
     case DumpKind::kNames:
       return dump_names(reader, arguments.json, out);
   }

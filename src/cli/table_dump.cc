@@ -327,6 +327,8 @@ Status dump_table(const Reader& reader, DumpKind kind, bool as_json, app::TextOu
     case DumpKind::kStacks:
     case DumpKind::kSamples:
     case DumpKind::kNames:
+    case DumpKind::kBranches:
+    case DumpKind::kRanges:
       break;
   }
   return {};

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Writes a small perf.data file, the same on every run:
-make_capture.py OUT [SAMPLES] [--lost N] [--build-id HEX] [--moved HEX]
+make_capture.py OUT [SAMPLES] [--lost N] [--build-id HEX] [--moved HEX] [--branches]
 
 One process `demo` (pid 100, threads 100 and 101), one event (cpu-clock), one mapped image and a
 kernel, and SAMPLES samples over three callstacks. --build-id: that of the image. --moved: how much
-further up its code is mapped.
+further up its code is mapped. --branches: samples have the branches of a loop that was entered by a
+call, the newest of which every third sample has twice, and one that came from the kernel.
 """
 import struct
 import sys
 
 SAMPLE_IP, SAMPLE_TID, SAMPLE_TIME, SAMPLE_CALLCHAIN, SAMPLE_CPU, SAMPLE_PERIOD = 1, 2, 4, 32, 128, 256
+SAMPLE_BRANCH_STACK = 2048
 SAMPLE_TYPE = SAMPLE_IP | SAMPLE_TID | SAMPLE_TIME | SAMPLE_CALLCHAIN | SAMPLE_CPU | SAMPLE_PERIOD
 CONTEXT_KERNEL, CONTEXT_USER = 2**64 - 128, 2**64 - 512
 MISC_KERNEL, MISC_USER, MISC_BUILD_ID = 1, 2, 1 << 14
@@ -50,13 +52,23 @@ def comm(pid, tid, name, time):
     return record(3, 0, struct.pack("<II", pid, tid) + text(name, 16) + sample_id(pid, tid, time, 0))
 
 
-def sample(index, moved):
+def branch_stack(index, moved):
+    """Newest first: the loop's back edge, taken as often as the index says, the call, the kernel."""
+    entries = [(0x401030, 0x401010, 1 << 20 | 5 << 4 | (1 if turn == 0 and index % 4 == 0 else 2))
+               for turn in range(1 + index % 3 + (index % 3 == 0))]
+    entries += [(0x401008, 0x401010, 4 << 20 | 9 << 4 | 2)]
+    stack = [(start + moved, to + moved, flags) for start, to, flags in entries]
+    stack += [(0xffffffff81000020, 0x401000 + moved, 8 << 20 | 2)]
+    return struct.pack("<Q", len(stack)) + b"".join(struct.pack("<QQQ", *entry) for entry in stack)
+
+
+def sample(index, moved, branches):
     chain = [address if address >> 63 else address + moved for address in STACKS[index % len(STACKS)]]
     ip = next(address for address in chain if address < 2**64 - 4095)
     misc = MISC_KERNEL if ip >> 63 else MISC_USER
     body = struct.pack("<QIIQIIQ", ip, 100, 100 + index % 2, START + index * 250_000, index % 2, 0, 1_000_000)
     body += struct.pack(f"<{1 + len(chain)}Q", len(chain), *chain)
-    return record(9, misc, body)
+    return record(9, misc, body + (branch_stack(index, moved) if branches else b""))
 
 
 def lost(count):
@@ -72,16 +84,18 @@ def main():
     lost_events = int(option(rest, "--lost", "0"))
     build_id = bytes.fromhex(option(rest, "--build-id", ""))
     moved = int(option(rest, "--moved", "0"), 16)
+    branches = "--branches" in rest
     samples = int(rest[0]) if rest and rest[0].isdigit() else 12
     data = mmap(-1, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text", MISC_KERNEL)
     data += comm(100, 100, "demo", 0) + comm(100, 101, "worker", START)
     image = (100, 0x401000 + moved, 0x1000, 0x1000, "/usr/bin/demo")
     data += mmap2(*image, build_id) if build_id else mmap(*image, MISC_USER)
-    data += b"".join(sample(index, moved) for index in range(samples))
+    data += b"".join(sample(index, moved, branches) for index in range(samples))
     if lost_events:
         data += lost(lost_events)
 
-    attr = struct.pack("<IIQQQQQ", 1, 128, 0, 4000, SAMPLE_TYPE, 0, SAMPLE_ID_ALL | FREQ).ljust(128, b"\0")
+    sample_type = SAMPLE_TYPE | (SAMPLE_BRANCH_STACK if branches else 0)
+    attr = struct.pack("<IIQQQQQ", 1, 128, 0, 4000, sample_type, 0, SAMPLE_ID_ALL | FREQ).ljust(128, b"\0")
     attrs_at = 104
     ids_at = attrs_at + len(attr) + 16
     data_at = ids_at + 8

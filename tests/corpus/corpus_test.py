@@ -178,6 +178,16 @@ def compare_damage(program, packed, expected):
     return [f"damage is {found}, not {wanted}"] if found != wanted else []
 
 
+def compare_branches(program, packed, expected):
+    """Listings of edges and ranges, which have their lines in byte order."""
+    problems = []
+    for listing, name in (("--branches", "edges"), ("--ranges", "ranges")):
+        found = checked([program, "dump", listing, packed])
+        if hashlib.sha256(found).hexdigest() != expected[name + "_sha256"]:
+            problems.append(f"{name}: {len(found.splitlines())} lines, {expected[name]} wanted, or other ones")
+    return problems
+
+
 def compare(program, packed, expected, kind):
     statistics = json.loads(checked([program, "stats", "--json", packed]))
     wanted = FIGURES.get(kind, perf_figures)(expected)
@@ -193,6 +203,8 @@ def compare(program, packed, expected, kind):
         problems += compare_damage(program, packed, expected)
     elif not expected.get("notes"):  # the reference reader found nothing wrong
         problems += damage_in(program, packed)
+    if "branches" in expected:
+        problems += compare_branches(program, packed, expected["branches"])
     source = statistics["source"]
     if sum(source["bytes_by_kind"].values()) != source["bytes"]:
         problems.append(f"{source['bytes_by_kind']} do not add up to {source['bytes']} bytes of the capture")

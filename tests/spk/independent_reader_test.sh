@@ -19,6 +19,7 @@ compare() {
     stacks)
       LC_ALL=C sort "$scratch/listed" > "$scratch/ours"
       LC_ALL=C sort -o "$scratch/theirs/stacks" "$scratch/theirs/stacks" ;;
+    branches | ranges) cp "$scratch/listed" "$scratch/ours" ;;
     samples) tail -n +2 "$scratch/listed" | cut -f 1-9,11 > "$scratch/ours" ;;
     *) tail -n +2 "$scratch/listed" > "$scratch/ours" ;;
   esac
@@ -32,7 +33,7 @@ compare() {
 
 # check FILE samples|counts
 check() {
-  local listings=(processes threads modules events losses metadata functions stacks)
+  local listings=(processes threads modules events losses metadata functions stacks branches ranges)
   zstd -tq "$1"
   if [[ $2 == samples ]]; then
     listings=(samples "${listings[@]}")

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "capture/branch_recorder.h"
 #include "capture/callstack_sink.h"
 
 namespace stackpack::test {
@@ -69,6 +70,7 @@ class CollectingSink : public capture::CallstackSink {
     return {};
   }
   capture::SystemRecorder& system() override { return system_facts; }
+  capture::BranchRecorder* branches() override { return &branch_recorder; }
   capture::LossCounters& losses() override { return counters; }
 
   /// Rows with every pending callstack resolved.
@@ -105,6 +107,7 @@ class CollectingSink : public capture::CallstackSink {
   std::map<std::uint32_t, std::string> remembered;  // by the slot of a StackMemo
   std::uint64_t known_samples = 0;
   capture::SystemRecorder system_facts;
+  capture::BranchRecorder branch_recorder;
   capture::LossCounters counters;
 };
 

@@ -21,11 +21,12 @@ import sys
 
 (SUMMARY, FRAMES, EDGES, PAGES, PAGE_INDEX, SAMPLES, SAMPLE_INDEX, STACK_COUNTS, EVENTS, PROCESSES, THREADS,
  MODULES, METADATA, FUNCTIONS, INLINED_CALLS, LINES, TEXTS, SOURCES, LINE_BIRTHS) = range(1, 20)
+BRANCH_EDGES, BRANCH_RANGES = 30, 31
 REQUIRED, INDEXED = 1, 2
 WITH_TEXTS = (EVENTS, PROCESSES, THREADS, MODULES, METADATA, TEXTS, SOURCES)
 FREE_TABLE_BYTES, MOST_TABLE_RATIO = 2 << 20, 256
 INLINED_PER_ROW = 512
-LAST_KIND = {"1.0": METADATA, "1.1": TEXTS, "1.2": SOURCES, "1.3": LINE_BIRTHS}
+LAST_KIND = {"1.0": METADATA, "1.1": TEXTS, "1.2": SOURCES, "1.3": LINE_BIRTHS, "1.4": BRANCH_RANGES}
 NONE = 0xFFFFFFFF
 RECORDED = 2
 GUESSES = 16
@@ -118,7 +119,7 @@ Section = collections.namedtuple("Section", "kind flags offset stored raw items 
 class File:
     """Directory and contents of the blocks, by section."""
 
-    def __init__(self, path, version="1.3"):
+    def __init__(self, path, version="1.4"):
         with open(path, "rb") as file:
             data = file.read()
         need(data[8:16] == b"STACKPAK" and data[16:18] == b"\1\0", "header")
@@ -654,6 +655,73 @@ def read_line_births(file, lines):
     return births
 
 
+BRANCH_TYPES = ("UNKNOWN COND UNCOND IND CALL IND_CALL RET SYSCALL SYSRET COND_CALL COND_RET ERET IRQ SERROR "
+                "NO_TX").split()
+MORE_BRANCH_TYPES = "FAULT_ALGN FAULT_DATA FAULT_INST ARCH_1 ARCH_2 ARCH_3 ARCH_4 ARCH_5".split()
+
+
+def branch_type(number):
+    if number < 15:
+        return BRANCH_TYPES[number]
+    return MORE_BRANCH_TYPES[number // 16] if number % 16 == 15 and number // 16 < 8 else "?"
+
+
+def read_branch_edges(file):
+    """(event, from image, from, to image, to, type, wrong path, count, mispredicted, cycles, head duplicates)"""
+    edges = []
+    for block in file.blocks(BRANCH_EDGES) if file.has(BRANCH_EDGES) else ():
+        before = None
+        rows = block.varint()
+        for event, image, start, to_image, to, *rest in zip(*[block.column(rows) for _ in range(11)]):
+            start = (start + (before[2] if before and before[:2] == (event, image) else 0)) & MASK
+            to_image = image + signed(to_image)
+            to = (start + signed(to)) & MASK if to_image == image else to
+            before = (event, image, start, to_image, to, *rest)
+            edges.append(before)
+    need(all(a[:7] < b[:7] for a, b in zip(edges, edges[1:])), "order of branches")
+    need(all(0 < e[7] and e[8] <= e[7] and e[10] <= e[7] for e in edges), "counts of branches")
+    return edges
+
+
+def read_branch_ranges(file):
+    """(event, image, begin, end, count, head duplicates, wrong path)"""
+    ranges = []
+    for block in file.blocks(BRANCH_RANGES) if file.has(BRANCH_RANGES) else ():
+        before = None
+        rows = block.varint()
+        for event, image, begin, size, *rest in zip(*[block.column(rows) for _ in range(7)]):
+            begin += before[2] if before and before[:2] == (event, image) else 0
+            before = (event, image, begin, begin + size, *rest)
+            ranges.append(before)
+    need(all(a[:4] < b[:4] for a, b in zip(ranges, ranges[1:])), "order of ranges")
+    need(all(r[1] and 0 < r[4] and max(r[5:]) <= r[4] for r in ranges), "counts of ranges")
+    return ranges
+
+
+def branch_places(file):
+    """What a listing calls an address of an image."""
+    names = [row[8].hex() or row[6].decode("latin-1") for row in read_table(file, MODULES)]
+    return lambda image, offset: f"{names[image - 1]}+{offset:x}" if image and names[image - 1] else f"{offset:x}"
+
+
+def list_branches(file):
+    place, sums = branch_places(file), collections.Counter()
+    for _, image, start, to_image, to, kind, _, count, mispredicted, _, _ in read_branch_edges(file):
+        where = f"{branch_type(kind)} {place(image, start)} {place(to_image, to)}"
+        sums[0, where] += count - mispredicted
+        sums[1, where] += mispredicted
+    for line in sorted(f"{count} {wrong} {where}".encode("latin-1") for (wrong, where), count in sums.items() if count):
+        print(escaped(line))
+
+
+def list_ranges(file):
+    place, sums = branch_places(file), collections.Counter()
+    for _, image, begin, end, count, _, _ in read_branch_ranges(file):
+        sums[f"{place(image, begin)} {end:x}"] += count
+    for line in sorted(f"{count} {where}".encode("latin-1") for where, count in sums.items()):
+        print(escaped(line))
+
+
 def list_functions(file):
     numbers = TextNumbers()
     functions = read_functions(file, numbers) if file.has(FUNCTIONS) else []
@@ -690,12 +758,12 @@ def list_lines(file):
 LISTINGS = {
     "stacks": list_stacks, "samples": list_samples, "processes": list_processes, "threads": list_threads,
     "modules": list_modules, "events": list_events, "losses": list_losses, "metadata": list_metadata,
-    "functions": list_functions, "lines": list_lines}
+    "functions": list_functions, "lines": list_lines, "branches": list_branches, "ranges": list_ranges}
 
 
 def main():
     _, *arguments = sys.argv
-    version = "1.3"
+    version = "1.4"
     if arguments[:1] == ["--version"] and arguments[1:2] and arguments[1] in LAST_KIND:
         version, arguments = arguments[1], arguments[2:]
     if not arguments or len(arguments) == 2 or any(name not in LISTINGS for name in arguments[2:]):

@@ -26,6 +26,7 @@ struct SpkContent {
   std::vector<LossCounter> losses;
   std::string fingerprint = "test";
   spk::Writer::AddNames add_names = {};
+  spk::Writer::AddBranches add_branches = {};
 };
 
 /// The statistics that a conversion would hand to the writer.
@@ -93,7 +94,7 @@ inline Result<Statistics> write_spk(const SpkContent& content, const spk::Writer
   }
   Result<Statistics> statistics =
       writer.value()->finish(content.tables, content.events, statistics_of(content),
-                             content.fingerprint, content.add_names);
+                             content.fingerprint, content.add_branches, content.add_names);
   if (!statistics) {
     return statistics;
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/convert/merge_losses.h"
+#include "capture/branch_losses.h"
 #include "capture/dump_unwinder.h"
 #include "formats/etl/etl_format.h"
 #include "formats/folded/folded_format.h"
@@ -83,6 +84,7 @@ std::vector<std::string> loss_names() {
   names.insert(capture::unwind_loss::kIncomplete.begin(), capture::unwind_loss::kIncomplete.end());
   names.insert(capture::unwind_loss::kOthers.begin(), capture::unwind_loss::kOthers.end());
   names.insert(merge_loss::kAll.begin(), merge_loss::kAll.end());
+  names.insert(capture::branch_loss::kAll.begin(), capture::branch_loss::kAll.end());
   for (const capture::SourceFormat* const format : kFormats) {
     names.insert(format->loss_names.begin(), format->loss_names.end());
   }

@@ -40,6 +40,7 @@ CaptureSpool::CaptureSpool(const Options& options)
       remembered_(capture::StackMemo::kSlots) {
   system_.set_memory_limit(plan_.fact_bytes);
   system_.functions().configure(options.scratch_directory, plan_.function_bytes);
+  branches_.configure(options.scratch_directory, plan_.branch_bytes);
 }
 
 std::uint32_t CaptureSpool::add_event(const Event& event) {

@@ -13,6 +13,7 @@
 #include "app/convert/packed_stacks.h"
 #include "app/convert/pending_table.h"
 #include "app/convert/sample_spool.h"
+#include "capture/branch_recorder.h"
 #include "capture/callstack_sink.h"
 #include "dag/builder.h"
 #include "dag/segment_spill.h"
@@ -54,6 +55,7 @@ class CaptureSpool final : public capture::CallstackSink {
                             const capture::StackView& fallback) override;
   Status resolve_pending(capture::PendingStack pending, const capture::StackView& stack) override;
   capture::SystemRecorder& system() override { return system_; }
+  capture::BranchRecorder* branches() override { return &branches_; }
   capture::LossCounters& losses() override { return losses_; }
 
   /// Where callstacks end, in their order, into `nodes` (replaced). They are good to the end,
@@ -108,6 +110,7 @@ class CaptureSpool final : public capture::CallstackSink {
   std::uint64_t raw_frames_ = 0;     // of recorded samples with their callstacks
   std::vector<Event> events_;
   capture::SystemRecorder system_;
+  capture::BranchRecorder branches_;
   capture::LossCounters losses_;
 };
 

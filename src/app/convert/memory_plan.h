@@ -22,6 +22,7 @@ struct MemoryPlan {
   std::uint64_t cache_bytes = 0;             ///< of them for its caches; 0: what becomes them
   std::uint64_t fact_bytes = 256 * kMiB;     ///< processes, threads, modules
   std::uint64_t function_bytes = 16 * kMiB;  ///< functions that the capture names
+  std::uint64_t branch_bytes = 16 * kMiB;    ///< sums of branches, where there are any
   std::uint64_t pending_bytes = 16 * kMiB;   ///< pending callstacks in memory
   std::uint64_t id_bytes = 64 * kMiB;        ///< pages of node to stack id
   std::uint64_t tally_bytes = 16 * kMiB;     ///< a bit per callstack
@@ -41,6 +42,7 @@ struct MemoryPlan {
       // While these are in use, no sample block is under way: a part of the fixed bytes is free.
       plan.table_bytes = 28 * kMiB + limit / 4 * 3;
       plan.function_bytes = std::min(plan.function_bytes, limit / 8);
+      plan.branch_bytes = std::min(plan.branch_bytes, limit / 8);
       plan.fact_bytes = std::min(plan.fact_bytes, 12 * kMiB + limit / 8);
     }
     return plan;

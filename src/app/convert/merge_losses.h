@@ -15,6 +15,9 @@ inline constexpr std::string_view kMovedFrames = "merge_moved_frames";
 /// something else.
 inline constexpr std::string_view kKernelFramesLeft = "merge_kernel_frames_left";
 
-inline constexpr std::array kAll{kMovedFrames, kKernelFramesLeft};
+/// Damage: branches of a merged file of which some captures are read from other inputs.
+inline constexpr std::string_view kBranchesLeftOut = "merge_branches_left_out";
+
+inline constexpr std::array kAll{kMovedFrames, kKernelFramesLeft, kBranchesLeftOut};
 
 }  // namespace stackpack::app::merge_loss

@@ -43,6 +43,7 @@ class SinkQueue final : public capture::CallstackSink {
                             const capture::StackView& fallback) override;
   Status resolve_pending(capture::PendingStack pending, const capture::StackView& stack) override;
   capture::SystemRecorder& system() override { return sink_.system(); }
+  capture::BranchRecorder* branches() override { return sink_.branches(); }
   capture::LossCounters& losses() override { return sink_.losses(); }
 
   /// Waits until the sink has everything; no call may follow. Result: the sink's first error.

@@ -102,6 +102,19 @@ Status SpkAssembler::add_functions(const capture::SystemTables& tables, spk::Nam
   return written ? frames_.status() : written;
 }
 
+Status SpkAssembler::add_branches(const capture::SystemTables& tables,
+                                  spk::BranchWriter& branches) {
+  if (options_.merged != nullptr) {
+    return options_.merged->add_branches ? options_.merged->add_branches(branches) : Status{};
+  }
+  capture::BranchRecorder& recorded = *capture_.branches();
+  return recorded.empty() ? Status{}
+                          : recorded.finish(
+                                tables, capture_.losses(),
+                                [&](const BranchEdge& row) { return branches.add(row); },
+                                [&](const BranchRange& row) { return branches.add(row); });
+}
+
 spk::WriterOptions SpkAssembler::writer_options() const {
   return {.level = options_.level,
           .samples = options_.samples,
@@ -198,10 +211,12 @@ Result<Statistics> SpkAssembler::finish(spk::Writer& writer, const capture::Syst
   statistics.threads = tables.threads.size();
   statistics.modules = tables.modules.size();
   return writer.finish(
-      tables, capture_.events(), statistics, fingerprint, [&](spk::NameWriter& names) {
+      tables, capture_.events(), statistics, fingerprint,
+      [&](spk::BranchWriter& branches) { return add_branches(tables, branches); },
+      [&](spk::NameWriter& names) {
         const Status added = options_.merged != nullptr ? write_rows(options_.merged->names, names)
                                                         : add_functions(tables, names);
-        // Names that are read only now may be damaged.
+        // Names and branches that are read only now may be damaged.
         statistics.losses = capture_.losses().sorted();
         return added;
       });

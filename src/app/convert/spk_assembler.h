@@ -33,7 +33,8 @@ struct MergedFacts {
   capture::SystemTables tables;
   Names names;
   std::vector<std::uint32_t> pids;  ///< of the file, by those that the spooled samples have
-  bool counts = false;              ///< samples are counts: their time is how many there were
+  std::function<Status(spk::BranchWriter&)> add_branches{};  ///< may be empty
+  bool counts = false;  ///< samples are counts: their time is how many there were
 };
 
 /// The write phase: makes a .spk file of what a CaptureSpool holds.
@@ -86,6 +87,7 @@ class SpkAssembler {
   static void report_source(const Source& source, Statistics& statistics);
   Status collect_frames(const PackedStacks& stacks);
   Status add_functions(const capture::SystemTables& tables, spk::NameWriter& names);
+  Status add_branches(const capture::SystemTables& tables, spk::BranchWriter& branches);
   void report_stage(std::string_view stage) const;
 
   CaptureSpool& capture_;

@@ -61,7 +61,8 @@ MergeAttempt::MergeAttempt(const std::vector<std::optional<MergeInput>>& inputs,
       options_(options),
       progress_(progress),
       keeps_samples_(options.samples),
-      repeated_(inputs.size()) {}
+      repeated_(inputs.size()),
+      branches_(scratch_) {}
 
 unsigned MergeAttempt::encoders() const {
   constexpr unsigned kMost = 2;
@@ -186,8 +187,35 @@ Status MergeAttempt::add_samples(std::size_t i, OpenInput& opened) {
   if (const Status added = tables_.add_lives(*opened.reader, clock, processes); !added) {
     return added;
   }
+  if (const Status added = add_branches(i, opened); !added) {
+    return added;
+  }
   return add_rebased(opened, clock, processes,
                      input.merged() ? std::nullopt : sources_.rank(number, 0));
+}
+
+// Of a merged file of which some captures are read from other inputs, nobody can tell whose
+// branches are whose.
+Status MergeAttempt::add_branches(std::size_t i, const OpenInput& opened) {
+  const Result<Branches> branches = opened.reader->branches();
+  if (!branches) {
+    return branches.error();
+  }
+  std::uint64_t count = 0;
+  for (const BranchEdge& row : branches->edges) {
+    count = capture::saturating_sum(count, row.count);
+  }
+  for (std::uint32_t index = 0; count != 0 && index < inputs_[i]->sources().size(); ++index) {
+    if (!sources_.rank(static_cast<std::uint32_t>(i), index)) {
+      spool_->losses().add(merge_loss::kBranchesLeftOut, LossKind::kDamage, count);
+      return {};
+    }
+  }
+  std::vector<std::uint32_t> events;
+  for (const Event& event : opened.events) {
+    events.push_back(tables_.event(event));
+  }
+  return branches_.add(*branches, {opened.images, images_, events});
 }
 
 Status MergeAttempt::add_rebased(const OpenInput& opened, const SourceClock& clock,
@@ -258,6 +286,10 @@ Result<Statistics> MergeAttempt::write(io::OutputFile& out) {
     capture::set_time_resolution(facts.tables.metadata, resolution);
   }
   facts.names = names_.names(images_);
+  const std::size_t first_image = facts.tables.modules.size() - images_.modules().size();
+  facts.add_branches = [this, first_image](spk::BranchWriter& branches) {
+    return branches_.write(static_cast<std::uint32_t>(first_image), spool_->losses(), branches);
+  };
   facts.pids = std::move(numbers.pids);
   SpkAssembler assembler(*spool_, {.level = options_.level,
                                    .samples = keeps_samples_,

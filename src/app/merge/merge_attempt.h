@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/convert/capture_spool.h"
+#include "app/merge/branch_union.h"
 #include "app/merge/frame_rebaser.h"
 #include "app/merge/image_table.h"
 #include "app/merge/input_images.h"
@@ -78,6 +79,7 @@ class MergeAttempt {
   /// `rank`: of the source that the input is; none: it is a merged file.
   Status add_rebased(const OpenInput& opened, const SourceClock& clock, InputProcesses& processes,
                      std::optional<std::uint32_t> rank);
+  Status add_branches(std::size_t i, const OpenInput& opened);
   void add_losses(std::uint32_t rank, const FrameRebaser::Unplaced& unplaced);
   Status add_mappings(const OpenInput& opened, const std::vector<bool>& used,
                       const SourceClock& clock, InputProcesses& processes);
@@ -93,6 +95,7 @@ class MergeAttempt {
   TableUnion tables_;
   PidNumbers pids_;
   std::vector<std::uint64_t> repeated_;
+  BranchUnion branches_;
   std::unique_ptr<CaptureSpool> spool_;
   std::unique_ptr<RebasedSink> sink_;  // while samples are read
 };

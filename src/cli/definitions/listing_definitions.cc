@@ -11,7 +11,7 @@ void CommandDefinitions::define_dump() {
   CommandRow& sub = command(
       "dump", "list what a .spk file holds, as text or JSON", Command::kDump,
       {{"dump FILE.spk --stacks|--samples|--processes|--threads|--modules|--events|--losses|"
-        "--metadata|--functions|--names|--sources [--ids] [--json] [FILTERS]"},
+        "--metadata|--functions|--names|--sources|--branches|--ranges [--ids] [--json] [FILTERS]"},
        {{"the ten hottest callstacks, with their ids",
          "stackpack dump --stacks --ids out.spk | sort -rn | head"},
         {"samples of one thread in two seconds",
@@ -23,6 +23,9 @@ void CommandDefinitions::define_dump() {
        "Other listings: a line of names that begins with '#', then a line per row, fields "
        "separated "
        "by tabs; '-' is a value that was not recorded.\n"
+       "--branches: COUNT MISPREDICTED TYPE FROM TO, --ranges: COUNT BEGIN END, in the order of "
+       "bytes; "
+       "places are IMAGE+OFFSET in the file, in hex, IMAGE being its build id or path.\n"
        "Filters are for --stacks and --samples. Of an imported profile COUNT is what the samples "
        "stand for. " +
            std::string(kPatterns)});
@@ -44,6 +47,9 @@ void CommandDefinitions::define_dump() {
   kind("--functions", DumpKind::kFunctions, "functions with their addresses and birth");
   kind("--names", DumpKind::kNames, "every address of a callstack that has a name, by process");
   kind("--sources", DumpKind::kSources, "captures that a merged file was made of");
+  kind("--branches", DumpKind::kBranches,
+       "branches of perf record -b, with how often they were taken");
+  kind("--ranges", DumpKind::kRanges, "code between two taken branches, with how often it ran");
   add_filters(sub, arguments.filter);
   add_times(sub, arguments.filter.from, arguments.filter.to);
   sub.add_flag("--ids", arguments.ids,

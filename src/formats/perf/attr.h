@@ -53,6 +53,13 @@ inline constexpr std::uint64_t kHwIndex = 1U << 17;
 inline constexpr std::uint64_t kCounters = 1U << 19;
 }  // namespace branch_bit
 
+/// Whether samples have the branches that were taken last; the bit in sample_type decides, since
+/// `perf inject --itrace` leaves branch_sample_type at 0.
+constexpr bool has_branch_history(std::uint64_t branch_sample_type, std::uint64_t sample_type) {
+  return (branch_sample_type & branch_bit::kCallStack) == 0 &&
+         (sample_type & sample_bit::kBranchStack) != 0;
+}
+
 /// Whether the user part of the callstacks comes from branch records. Plain branch history is none.
 constexpr bool uses_branch_stack(std::uint64_t branch_sample_type, std::uint64_t sample_type) {
   return (branch_sample_type & branch_bit::kCallStack) != 0 &&

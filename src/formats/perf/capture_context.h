@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "bytes/byte_cursor.h"
+#include "capture/branch_recorder.h"
 #include "capture/byte_account.h"
 #include "capture/callstack_sink.h"
 #include "capture/dump_unwinder.h"
@@ -43,6 +44,13 @@ struct CaptureContext {
   void reject(const Record& record, capture::SkipReason reason) {
     damage(name_of(reason), 1, record.offset);
     move_record(record, reason);
+  }
+
+  /// Addresses of a process may mean something else from now on.
+  void begin_epoch(std::uint32_t pid) const {
+    if (capture::BranchRecorder* const branches = sink.branches(); branches != nullptr) {
+      branches->begin_epoch(pid);
+    }
   }
 
   /// Counts a record that is understood and not kept.

@@ -14,8 +14,13 @@ std::uint64_t fields_not_kept(const Attr& attr) {
   if (attr.samples(sample_bit::kRead) && (attr.read_format & kTimes) == kTimes) {
     bits |= extra_bit::kReadTimes;
   }
-  if (uses_branch_stack(attr.branch_sample_type, attr.sample_type)) {
+  if (uses_branch_stack(attr.branch_sample_type, attr.sample_type) ||
+      has_branch_history(attr.branch_sample_type, attr.sample_type)) {
     bits &= ~sample_bit::kBranchStack;
+  }
+  if (attr.samples(sample_bit::kBranchStack) &&
+      (attr.branch_sample_type & branch_bit::kCounters) != 0) {
+    bits |= extra_bit::kBranchCounters;
   }
   return attr.precise_ip != 0 ? bits | extra_bit::kExactIp : bits;
 }

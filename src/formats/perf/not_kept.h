@@ -22,6 +22,8 @@ struct NotKept {
 
 /// Bits for what has none in sample_type.
 namespace extra_bit {
+/// Counters of BRANCH_STACK.
+inline constexpr std::uint64_t kBranchCounters = std::uint64_t{1} << 61;
 inline constexpr std::uint64_t kExactIp = std::uint64_t{1} << 62;    ///< whether IP has no skid
 inline constexpr std::uint64_t kReadTimes = std::uint64_t{1} << 63;  ///< times of READ
 }  // namespace extra_bit
@@ -45,6 +47,7 @@ inline constexpr NotKept kFieldsNotKept[] = {
     {sample_bit::kDataPageSize, "sample_fields_not_kept.data_page_size"},
     {sample_bit::kCodePageSize, "sample_fields_not_kept.code_page_size"},
     {sample_bit::kWeightStruct, "sample_fields_not_kept.weight_struct"},
+    {extra_bit::kBranchCounters, "sample_fields_not_kept.branch_counters"},
     {extra_bit::kExactIp, "sample_fields_not_kept.exact_ip"},
     {extra_bit::kReadTimes, "multiplexed_counters"},
 };

@@ -71,6 +71,11 @@ Status SampleConverter::convert_sample(const Record& record) {
   if (fit == SampleFit::kExact && row->not_kept != 0) [[unlikely]] {
     not_kept_.add(context_, *row, record, fields_);
   }
+  if (fit == SampleFit::kExact && fields_.branch_count != 0) {
+    if (const Status added = branches_.add(layout, row->event, fields_); !added) {
+      return added;
+    }
+  }
   counts_ = layout.reads_counters;
   if (counts_ && !count_events(record, layout)) [[unlikely]] {
     return {};
@@ -93,6 +98,9 @@ Status SampleConverter::convert_sample(const Record& record) {
       return {};
     }
     not_kept_.add(context_, *row, record, fields_);
+    if (const Status added = branches_.add(layout, row->event, fields_); !added) {
+      return added;
+    }
   }
   if (notices_unknown_context(record)) [[unlikely]] {
     memo = {};  // every such entry counts

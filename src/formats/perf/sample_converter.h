@@ -6,6 +6,7 @@
 
 #include "capture/recent_chains.h"
 #include "capture/stack_view.h"
+#include "formats/perf/branch_stacks.h"
 #include "formats/perf/callchain.h"
 #include "formats/perf/capture_context.h"
 #include "formats/perf/counter_deltas.h"
@@ -25,7 +26,9 @@ namespace stackpack::perf {
 class SampleConverter {
  public:
   explicit SampleConverter(CaptureContext& context)
-      : context_(context), knows_stacks_(context.sink.remembers_stacks()) {}
+      : context_(context),
+        knows_stacks_(context.sink.remembers_stacks()),
+        branches_(context.sink.branches()) {}
 
   Status convert_sample(const Record& record);
 
@@ -68,6 +71,7 @@ class SampleConverter {
   capture::ThreadDump thread_;
   CounterDeltas deltas_;
   FieldTallies not_kept_;
+  BranchStacks branches_;
   bool counts_ = false;                // the sample carries counters
   std::vector<CountedEvent> counted_;  // those of the sample that advanced
   std::uint64_t dumps_without_chain_ = 0;

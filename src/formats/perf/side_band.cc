@@ -135,6 +135,9 @@ bool SideBand::convert_comm(bytes::ByteCursor body, std::uint16_t misc, std::uin
     return false;
   }
   capture::SystemRecorder& system = context_.sink.system();
+  if ((misc & kMiscCommExec) != 0) {
+    context_.begin_epoch(pid);
+  }
   if (pid == tid) {
     system.process_named(pid, time_ns, name, (misc & kMiscCommExec) != 0);
   }
@@ -153,6 +156,7 @@ bool SideBand::convert_fork(bytes::ByteCursor body) {
   }
   capture::SystemRecorder& system = context_.sink.system();
   if (pid == tid && pid != parent_pid) {
+    context_.begin_epoch(pid);
     system.process_started(pid, parent_pid, time_ns, true);
   }
   system.thread_started(pid, tid, time_ns, {parent_pid, parent_tid});
@@ -219,6 +223,7 @@ bool SideBand::convert_mmap(const Record& record, bytes::ByteCursor body, std::u
     note_kernel_reference(name, module.file_offset, context_.sink.system());
     module.file_offset = 0;
   }
+  context_.begin_epoch(module.pid);
   context_.sink.system().module_mapped(module);
   return true;
 }
@@ -237,6 +242,7 @@ bool SideBand::convert_ksymbol(bytes::ByteCursor body, std::uint64_t time_ns) {
     return false;
   }
   const bool ends = (flags & kUnregister) != 0;
+  context_.begin_epoch(kKernelPid);
   capture::FunctionFact fact;
   fact.owner = FunctionOwner::kKernel;
   fact.start = module.base;

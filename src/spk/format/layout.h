@@ -55,6 +55,8 @@ enum class SectionKind : std::uint32_t {
   kTexts = 17,
   kSources = 18,
   kLineBirths = 19,
+  kBranchEdges = 30,
+  kBranchRanges = 31,
 };
 
 /// Bits of a section record's flags. Others must be zero.
@@ -69,7 +71,7 @@ struct SectionName {
   bool required;
   bool indexed;
 };
-inline constexpr std::array<SectionName, 19> kSectionNames{{
+inline constexpr std::array<SectionName, 21> kSectionNames{{
     {SectionKind::kSummary, "summary", true, false},
     {SectionKind::kFrames, "frames", true, false},
     {SectionKind::kEdges, "edges", true, false},
@@ -89,6 +91,8 @@ inline constexpr std::array<SectionName, 19> kSectionNames{{
     {SectionKind::kTexts, "texts", false, false},
     {SectionKind::kSources, "sources", false, false},
     {SectionKind::kLineBirths, "line_births", false, false},
+    {SectionKind::kBranchEdges, "branch_edges", false, false},
+    {SectionKind::kBranchRanges, "branch_ranges", false, false},
 }};
 
 // Items per block. All blocks of a section but the last are full, edge and table blocks excepted.

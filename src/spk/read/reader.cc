@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "spk/read/branch_store.h"
 #include "spk/read/name_store.h"
 #include "spk/read/reader_impl.h"
 #include "spk/read/verifier.h"
@@ -270,6 +271,10 @@ Result<std::vector<MergedSource>> Reader::sources() const {
 }
 Result<Names> Reader::names() const {
   return spk::read_names(impl_->blocks, impl_->file.directory);
+}
+
+Result<Branches> Reader::branches() const {
+  return spk::read_branches(impl_->blocks, impl_->file.directory);
 }
 
 Result<std::uint64_t> Reader::resident_bytes() const {

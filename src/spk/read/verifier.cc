@@ -187,6 +187,9 @@ Status check_tables(const Reader& reader, Totals& totals) {
   if (const auto sources = reader.sources(); !sources) {
     return sources.error();
   }
+  if (const auto branches = reader.branches(); !branches) {
+    return branches.error();
+  }
   totals.samples_of_event.resize(events->size());
   const bool same =
       statistics.processes == processes->size() && statistics.threads == threads->size() &&

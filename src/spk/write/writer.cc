@@ -22,6 +22,7 @@ struct Writer::Impl {
   /// Writes a table in blocks that hold few rows when the rows' texts are long.
   template <typename Row>
   Status write_table(SectionKind kind, std::span<const Row> rows);
+  Status write_branches(const AddBranches& add_branches);
   Status write_names(const AddNames& add_names);
   Status write_summary(const Statistics& statistics, std::string_view fingerprint);
   /// Stored bytes of these sections, their share of the directory included.
@@ -54,6 +55,15 @@ Status Writer::Impl::write_table(SectionKind kind, std::span<const Row> rows) {
   }
   sections.end_section(rows.size());
   return {};
+}
+
+Status Writer::Impl::write_branches(const AddBranches& add_branches) {
+  if (!add_branches) {
+    return {};
+  }
+  BranchWriter branches(sections);
+  const Status added = add_branches(branches);
+  return added ? branches.end() : added;
 }
 
 Status Writer::Impl::write_names(const AddNames& add_names) {
@@ -188,7 +198,8 @@ Writer::Stalls Writer::stalls() const {
 
 Result<Statistics> Writer::finish(const capture::SystemTables& tables,
                                   std::span<const Event> events, const Statistics& statistics,
-                                  std::string_view fingerprint, const AddNames& add_names) {
+                                  std::string_view fingerprint, const AddBranches& add_branches,
+                                  const AddNames& add_names) {
   if (!impl_->dag.done() || impl_->finished) {
     return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: calls out of order"};
   }
@@ -213,6 +224,9 @@ Result<Statistics> Writer::finish(const capture::SystemTables& tables,
     if (!status) {
       return status.error();
     }
+  }
+  if (const Status added = impl_->write_branches(add_branches); !added) {
+    return added.error();
   }
   if (const Status named = impl_->write_names(add_names); !named) {
     return named.error();

@@ -10,6 +10,7 @@
 #include "capture/system_recorder.h"
 #include "dag/frozen_dag.h"
 #include "io/output_file.h"
+#include "spk/write/branch_writer.h"
 #include "spk/write/dag_node.h"
 #include "spk/write/name_writer.h"
 #include "spk/write/writer_options.h"
@@ -76,13 +77,21 @@ class Writer {
 
   /// Adds the names of a file, in their order.
   using AddNames = std::function<Status(NameWriter&)>;
+  /// Adds the branches of a file, in their order.
+  using AddBranches = std::function<Status(BranchWriter&)>;
 
-  /// Tables, names, summary, directory and trailer. Of `statistics` the writer fills in what only
-  /// it knows (dag.*, callstacks.stored, sample_stream_bytes); the caller gives the rest, which
-  /// `add_names` may change. The completed statistics are returned. Does not commit the output.
+  /// Tables, branches, names, summary, directory and trailer. Of `statistics` the writer fills in
+  /// what only it knows (dag.*, callstacks.stored, sample_stream_bytes); the caller gives the rest,
+  /// which `add_names` may change. The completed statistics are returned. Does not commit the
+  /// output.
   Result<Statistics> finish(const capture::SystemTables& tables, std::span<const Event> events,
                             const Statistics& statistics, std::string_view fingerprint,
-                            const AddNames& add_names = {});
+                            const AddBranches& add_branches, const AddNames& add_names = {});
+  Result<Statistics> finish(const capture::SystemTables& tables, std::span<const Event> events,
+                            const Statistics& statistics, std::string_view fingerprint,
+                            const AddNames& add_names = {}) {
+    return finish(tables, events, statistics, fingerprint, AddBranches{}, add_names);
+  }
 
  private:
   struct Impl;

@@ -35,7 +35,8 @@ constexpr std::uint64_t kAttrBytes = 16 + 8 + 112;  // of a pipe: where the firs
 // Kept, whatever else a sample has.
 constexpr std::uint64_t kKeptFields = sample_bit::kIdentifier | sample_bit::kIp | sample_bit::kTid |
                                       sample_bit::kTime | sample_bit::kId | sample_bit::kCpu |
-                                      sample_bit::kPeriod | sample_bit::kCallchain;
+                                      sample_bit::kPeriod | sample_bit::kCallchain |
+                                      sample_bit::kBranchStack;
 
 struct Notice {
   std::uint64_t count = 0;
@@ -198,6 +199,11 @@ TEST_CASE("fields that are in use are kept: counters with ids, branches as calls
   REQUIRE(walked.sink->rows.size() == 1);
   CHECK(not_kept(walked).empty());
   CHECK(test::skipped_map(walked.account).empty());
+
+  branches.branch_sample_type = 0;  // the bit in sample_type decides
+  const auto history = test::read_perf(kWriter.pipe({branches}, {sample_with(kBits)}));
+  CHECK(not_kept(history).empty());
+  CHECK(test::skipped_map(history.account).empty());
 }
 
 TEST_CASE("of several attributes, each counts its own samples") {

@@ -1,0 +1,37 @@
+// The BRANCH_STACK field of samples: {u64 from, to, flags} for each taken branch, newest first.
+// Flags, from the lowest bit on: mispredicted, predicted, in transaction, abort, 16 of cycles, 4 of
+// type, 2 of speculation (1: wrong path), 4 of a type's second list, 3 of privilege. They are C
+// bit-fields: a big-endian writer has field p..p+n-1 at 64-p-n.
+// Source: linux/perf_event.h, struct perf_branch_entry.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bytes/byte_cursor.h"
+#include "capture/branch_recorder.h"
+#include "formats/perf/sample.h"
+#include "stackpack/result.h"
+
+namespace stackpack::perf {
+
+/// The entry that these flags are of, without its addresses.
+capture::BranchEntry decode_branch_flags(std::uint64_t flags, bytes::ByteOrder order);
+
+/// Hands the branch stacks of samples to a recorder.
+class BranchStacks {
+ public:
+  /// `recorder`: may be null; must outlive this.
+  explicit BranchStacks(capture::BranchRecorder* recorder) : recorder_(recorder) {}
+
+  /// Open calls (branch_bit::kCallStack) are no history, and are passed over.
+  /// Errors: those of the recorder.
+  Status add(const SampleLayout& layout, std::uint32_t event, const SampleFields& fields);
+
+ private:
+  capture::BranchRecorder* recorder_;
+  std::vector<std::uint64_t> words_;
+  std::vector<capture::BranchEntry> entries_;
+};
+
+}  // namespace stackpack::perf

@@ -1,0 +1,24 @@
+// The sections branch_edges and branch_ranges: blocks of rows in columns, as docs/format.md has
+// them.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "bytes/byte_cursor.h"
+#include "spk/format/column_codec.h"
+#include "stackpack/branches.h"
+#include "stackpack/result.h"
+
+namespace stackpack::spk {
+
+// Append one block of at most kRowsPerTableBlock rows, which are in order.
+void encode_branches(std::span<const BranchEdge> rows, BlockContent& content);
+void encode_branches(std::span<const BranchRange> rows, BlockContent& content);
+
+// Append the rows of one block. Errors: kCorrupt, also when rows are not in order, or a part is
+// more than the whole.
+Status decode_branches(bytes::ByteCursor in, std::vector<BranchEdge>& rows);
+Status decode_branches(bytes::ByteCursor in, std::vector<BranchRange>& rows);
+
+}  // namespace stackpack::spk

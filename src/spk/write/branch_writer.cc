@@ -1,0 +1,56 @@
+#include "spk/write/branch_writer.h"
+
+#include "spk/format/branch_codec.h"
+#include "spk/format/layout.h"
+
+namespace stackpack::spk {
+
+template <typename Row>
+Status BranchWriter::flush(std::vector<Row>& rows) {
+  if (rows.empty()) {
+    return {};
+  }
+  content_.clear();
+  encode_branches(std::span<const Row>(rows), content_);
+  rows.clear();
+  const Result<BlockRecord> record = out_.add_block(content_);
+  return record ? Status{} : Status{record.error()};
+}
+
+template <typename Row>
+Status BranchWriter::add_to(std::vector<Row>& rows, std::uint64_t& total, SectionKind kind,
+                            const Row& row) {
+  if (total++ == 0) {
+    out_.begin_section(kind);
+  }
+  rows.push_back(row);
+  return rows.size() == kRowsPerTableBlock ? flush(rows) : Status{};
+}
+
+template <typename Row>
+Status BranchWriter::close(std::vector<Row>& rows, std::uint64_t& total) {
+  if (const Status flushed = flush(rows); !flushed || total == 0) {
+    return flushed;
+  }
+  out_.end_section(total);
+  total = 0;
+  return {};
+}
+
+Status BranchWriter::add(const BranchEdge& row) {
+  return add_to(edge_rows_, edges_, SectionKind::kBranchEdges, row);
+}
+
+Status BranchWriter::add(const BranchRange& row) {
+  if (const Status closed = close(edge_rows_, edges_); !closed) {
+    return closed;
+  }
+  return add_to(range_rows_, ranges_, SectionKind::kBranchRanges, row);
+}
+
+Status BranchWriter::end() {
+  const Status edges = close(edge_rows_, edges_);
+  return edges ? close(range_rows_, ranges_) : edges;
+}
+
+}  // namespace stackpack::spk
