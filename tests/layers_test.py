@@ -13,7 +13,7 @@ import sys
 # longest folder below src/ named here; "folder/" stands for a folder and all rooms below.
 SYSTEM = ["sys/", "fcntl.h", "unistd.h", "dirent.h", "poll.h", "io.h", "windows.h", "shellapi.h", "linux/", "pthread.h", "signal.h", "termios.h"]
 # What a command may be made of: all but the other commands.
-LIBRARY = ["public", "core", "arrow", "bytes", "io", "codec", "scratch", "capture", "unwind", "formats/", "dag", "spk/", "symbols", "symbolize",
+LIBRARY = ["public", "core", "arrow", "bytes", "io", "codec", "scratch", "capture", "waits", "unwind", "formats/", "dag", "spk/", "symbols", "symbolize",
            "diff", "query/", "export/"]
 ROOMS = {
     "public": ([], ["stddef.h", "stdint.h"]),
@@ -24,6 +24,7 @@ ROOMS = {
     "codec": (["public", "bytes", "io"], ["zstd", "xxhash", "zlib.h"]),
     "scratch": (["public", "core", "io"], []),
     "capture": (["public", "core", "bytes", "io", "scratch"], []),
+    "waits": (["public", "capture"], []),
     "unwind": (["public", "bytes", "io", "codec"], []),
     "formats/perf": (["public", "core", "bytes", "io", "codec", "scratch", "capture"], ["protozero/"]),
     "formats/dotnet": (["public", "core", "bytes", "io", "capture"], []),

@@ -32,6 +32,11 @@ struct ConvertOptions {
   /// kAutoEncoders: two, or as many as there are processors if that is less.
   unsigned encoders = kAutoEncoders;
   static constexpr unsigned kAutoEncoders = ~0U;
+  /// What threads do when they do not run, of captures that record context switches: intervals,
+  /// and the events blocked, woken and preempted. Needs `samples`.
+  bool waits = true;
+  /// The samples of switches and wakings themselves, where `waits` are made of them.
+  bool switch_samples = true;
   bool redact = false;  ///< leave out command lines, host name, user names in paths
   bool force = false;   ///< replace an existing file that is neither a .spk file nor empty
   std::string member;   ///< of a zip archive: which of its captures; may be empty
@@ -100,8 +105,8 @@ Result<std::vector<std::string>> captures_in_archive(const std::string& path);
 /// name, nor a part of it, nor a binary that it unwinds with. The same holds for every call of this
 /// library that has an output.
 /// Errors: kNotFound, kIo, kCorrupt/kTruncated/kUnsupported when nothing of the input is readable,
-///         kUsage when an archive leaves the choice open, when the output is a file that is read, or
-///         would replace a file that is no .spk file without options.force; kCancelled.
+///         kUsage when an archive leaves the choice open, when the output is a file that is read,
+///         or would replace a file that is no .spk file without options.force; kCancelled.
 Result<ConvertReport> convert(const std::string& input, const std::string& output,
                               const ConvertOptions& options, ConvertProgress* progress);
 

@@ -15,6 +15,7 @@
 #include "stackpack/model.h"
 #include "stackpack/result.h"
 #include "stackpack/stats.h"
+#include "stackpack/waits.h"
 
 namespace stackpack {
 
@@ -142,6 +143,17 @@ class Reader {
   /// Branches of a capture with branch stacks, summed up; no rows in any other file. See
   /// branches.h.
   [[nodiscard]] Result<Branches> branches() const;
+
+  /// Whether the file says what threads do when they do not run.
+  [[nodiscard]] bool has_intervals() const;
+  /// The intervals that match, in blocks, in the order of the file: by source, thread and time.
+  /// Errors: kIo, kCorrupt. Cost: all blocks are read.
+  Status intervals(const WaitQuery& query,
+                   const std::function<bool(std::span<const WaitInterval>)>& visit) const;
+  /// What WaitInterval::reason is a row of; row 0 is empty. States of Linux as `ps` has them (S, D,
+  /// T, ...), R or R+ of the preempted; of Windows wait reason and mode, UserRequest/u; `new` of a
+  /// thread's birth; `?` where none was recorded.
+  [[nodiscard]] Result<std::vector<std::string>> wait_reasons() const;
 
   /// Counters of all threads so far. Each is right; together they may be of different moments.
   [[nodiscard]] CacheCounters cache() const;

@@ -5,8 +5,10 @@
 #include <string_view>
 
 #include "capture/loss_counters.h"
+#include "capture/sched_record.h"
 #include "capture/stack_view.h"
 #include "capture/system_recorder.h"
+#include "capture/wait_facts.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
 
@@ -62,13 +64,17 @@ class CallstackSink {
     const Sample* sample = nullptr;
     StackView stack;
     StackMemo memo;
+    const SchedRecord* sched = nullptr;  ///< in place of a sample: as add_sched() takes it
   };
 
   /// Several samples, in their order. The same as add_sample() for each; a sink may take less time
   /// for several at once.
   virtual Status add_samples(std::span<const StackedSample> samples) {
     for (const StackedSample& entry : samples) {
-      if (const Status added = add_sample(*entry.sample, entry.stack, entry.memo); !added) {
+      const Status added = entry.sched != nullptr
+                               ? add_sched(*entry.sched, entry.stack, entry.memo)
+                               : add_sample(*entry.sample, entry.stack, entry.memo);
+      if (!added) {
         return added;
       }
     }
@@ -89,6 +95,22 @@ class CallstackSink {
 
   /// Resolves a pending callstack, once. An empty stack sends its samples to their fallbacks.
   virtual Status resolve_pending(PendingStack pending, const StackView& stack) = 0;
+
+  /// What is known of all records of switches together. Null: this sink keeps none of them, and
+  /// a source need not call add_sched(). Always the same answer.
+  virtual WaitFacts* wait_facts() { return nullptr; }
+
+  /// One record of a switch or waking with its callstack, which may be empty. `stack` and `memo` as
+  /// of add_sample().
+  virtual Status add_sched(const SchedRecord& /*record*/, const StackView& /*stack*/,
+                           StackMemo /*memo*/) {
+    return {};
+  }
+
+  /// The same with a callstack that comes through resolve_pending.
+  virtual Status add_pending_sched(const SchedRecord& /*record*/, PendingStack /*pending*/) {
+    return {};
+  }
 
   /// Processes, threads, modules and metadata of the capture.
   virtual SystemRecorder& system() = 0;

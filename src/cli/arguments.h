@@ -85,6 +85,7 @@ enum class DumpKind {
   kSources,
   kBranches,
   kRanges,
+  kIntervals,
 };
 
 struct DumpArguments {

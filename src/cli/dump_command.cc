@@ -14,6 +14,7 @@
 #include "cli/exit_codes.h"
 #include "cli/frame_text.h"
 #include "cli/human_text.h"
+#include "cli/interval_dump.h"
 #include "cli/json_text.h"
 #include "cli/name_dump.h"
 #include "cli/table_dump.h"
@@ -274,6 +275,8 @@ Status dump(const Reader& reader, const DumpArguments& arguments, const Messages
       return dump_branches(reader, arguments.json, out);
     case DumpKind::kRanges:
       return dump_ranges(reader, arguments.json, out);
+    case DumpKind::kIntervals:
+      return dump_intervals(reader, arguments, out);
     case DumpKind::kNames:
       return dump_names(reader, arguments.json, out);
   }

@@ -20,7 +20,8 @@ import subprocess
 import sys
 
 (SUMMARY, FRAMES, EDGES, PAGES, PAGE_INDEX, SAMPLES, SAMPLE_INDEX, STACK_COUNTS, EVENTS, PROCESSES, THREADS,
- MODULES, METADATA, FUNCTIONS, INLINED_CALLS, LINES, TEXTS, SOURCES, LINE_BIRTHS) = range(1, 20)
+ MODULES, METADATA, FUNCTIONS, INLINED_CALLS, LINES, TEXTS, SOURCES, LINE_BIRTHS,
+ INTERVALS, WAIT_REASONS) = range(1, 22)
 BRANCH_EDGES, BRANCH_RANGES = 30, 31
 REQUIRED, INDEXED = 1, 2
 WITH_TEXTS = (EVENTS, PROCESSES, THREADS, MODULES, METADATA, TEXTS, SOURCES)
@@ -722,6 +723,54 @@ def list_ranges(file):
         print(escaped(line))
 
 
+def read_field(block, rows, begins):
+    """One field of a block of intervals: a number for each row, 0 where it has none."""
+    count = block.varint()
+    need(count <= rows, "intervals: dictionary")
+    entries = []
+    for step in block.column(count):
+        need(not entries or step > 0, "intervals: dictionary")
+        entries.append((entries[-1] if entries else 0) + step)
+    values = []
+    for code, begin in zip(block.column(rows), begins):
+        need(code != 1 or not begin, "intervals: nothing before")
+        values.append(values[-1] if code == 1 else entries[code - 2] if code else 0)
+    return values
+
+
+def list_intervals(file):
+    """`tid from to state reason flags stack waker waker_stack`, stacks as ids."""
+    if not file.has(INTERVALS):
+        return
+    block, = file.blocks(WAIT_REASONS)
+    reasons = [block.take(block.varint()).decode() for _ in range(block.varint())]
+    states = ("running", "blocked", "woken", "preempted", "awake", "unknown")
+    for block in file.blocks(INTERVALS):
+        rows = block.varint()
+        ids = []
+        for column in (block.column(rows), block.column(rows)):
+            number, numbers = 0, []
+            for step in column:
+                number = (number + step) & 0xFFFFFFFF
+                numbers.append(number)
+            ids.append(numbers)
+        threads = list(zip(*ids))
+        begins = [i == 0 or threads[i] != threads[i - 1] for i in range(rows)]
+        base = block.varint()
+        gaps, lengths, codes = block.column(rows), block.column(rows), block.column(rows)
+        fields = [read_field(block, rows, begins) for _ in range(4)]
+        block.end()
+        end = 0
+        for i, (reason, stack, waker, waker_stack) in enumerate(zip(*fields)):
+            begin = (base if begins[i] else end) + gaps[i]
+            end = begin + lengths[i]
+            flags = codes[i] >> 3
+            letters = "".join(letter for bit, letter in ((1, "s"), (2, "e"), (4, "l"), (8, "n")) if flags & bit)
+            who = ("~" if flags & 16 else "") + ("", "", "irq:", "dpc:")[waker & 3] + str(waker >> 2) if waker else "-"
+            print(threads[i][0], begin, end, states[codes[i] & 7], reasons[reason] or "-", letters or "-", stack - 1 if stack else "-", who,
+                  waker_stack - 1 if waker_stack else "-", sep="\t")
+
+
 def list_functions(file):
     numbers = TextNumbers()
     functions = read_functions(file, numbers) if file.has(FUNCTIONS) else []
@@ -758,7 +807,8 @@ def list_lines(file):
 LISTINGS = {
     "stacks": list_stacks, "samples": list_samples, "processes": list_processes, "threads": list_threads,
     "modules": list_modules, "events": list_events, "losses": list_losses, "metadata": list_metadata,
-    "functions": list_functions, "lines": list_lines, "branches": list_branches, "ranges": list_ranges}
+    "functions": list_functions, "lines": list_lines, "branches": list_branches, "ranges": list_ranges,
+    "intervals": list_intervals}
 
 
 def main():

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/convert/merge_losses.h"
+#include "app/convert/wait_pass.h"
 #include "capture/branch_losses.h"
 #include "capture/dump_unwinder.h"
 #include "formats/etl/etl_format.h"
@@ -23,11 +24,8 @@ namespace {
 
 // Those that go by a magic number first.
 constexpr const capture::SourceFormat* kFormats[] = {
-    &perf::source_format,
-    &etl::source_format,
-    &nettrace::source_format,
-    &pprof::source_format,
-    &folded::source_format,
+    &perf::source_format,  &etl::source_format,    &nettrace::source_format,
+    &pprof::source_format, &folded::source_format,
 };
 
 }  // namespace
@@ -83,6 +81,7 @@ std::vector<std::string> loss_names() {
                                  std::string(kSystemFactsOverLimit)};
   names.insert(capture::unwind_loss::kIncomplete.begin(), capture::unwind_loss::kIncomplete.end());
   names.insert(capture::unwind_loss::kOthers.begin(), capture::unwind_loss::kOthers.end());
+  names.insert(wait_loss_names().begin(), wait_loss_names().end());
   names.insert(merge_loss::kAll.begin(), merge_loss::kAll.end());
   names.insert(capture::branch_loss::kAll.begin(), capture::branch_loss::kAll.end());
   for (const capture::SourceFormat* const format : kFormats) {

@@ -10,9 +10,16 @@ constexpr std::uint32_t kMostSegments = 1U << 16;  // as NodeRef can tell apart
 
 // Which of the builder's last callstacks a sample is compared with: that of its thread. All idle
 // threads are thread 0, one per processor.
-std::uint64_t comparison_key(const Sample& sample) {
+std::uint64_t comparison_key(std::uint32_t tid, std::uint32_t cpu) {
   constexpr std::uint64_t kProcessor = std::uint64_t{1} << 32;
-  return sample.tid == 0 || sample.tid == kUnknownId ? kProcessor | sample.cpu : sample.tid;
+  return tid == 0 || tid == kUnknownId ? kProcessor | cpu : tid;
+}
+std::uint64_t comparison_key(const Sample& sample) {
+  return comparison_key(sample.tid, sample.cpu);
+}
+std::uint64_t comparison_key(const capture::CallstackSink::StackedSample& entry) {
+  return entry.sched != nullptr ? comparison_key(entry.sched->tid, entry.sched->cpu)
+                                : comparison_key(*entry.sample);
 }
 
 // What the builder has no room for may fit once its DAG is on disk.
@@ -36,8 +43,10 @@ CaptureSpool::CaptureSpool(const Options& options)
           plan_.cache_bytes})),
       segments_(options.scratch_directory),
       spool_(options.scratch_directory, plan_.spool_bytes, options.merges),
+      sched_(options.scratch_directory),
       pending_stacks_(options.scratch_directory, plan_.pending_bytes),
       remembered_(capture::StackMemo::kSlots) {
+  wait_facts_.keeps_samples = options.switch_samples;
   system_.set_memory_limit(plan_.fact_bytes);
   system_.functions().configure(options.scratch_directory, plan_.function_bytes);
   branches_.configure(options.scratch_directory, plan_.branch_bytes);
@@ -116,7 +125,7 @@ Status CaptureSpool::spool(const Sample& sample, const NodeRef& node, std::uint3
 
 Status CaptureSpool::add_sample(const Sample& sample, const capture::StackView& stack,
                                 capture::StackMemo memo) {
-  const StackedSample single{&sample, stack, memo};
+  const StackedSample single{&sample, stack, memo, nullptr};
   return add_samples({&single, 1});
 }
 
@@ -124,7 +133,7 @@ Status CaptureSpool::add_samples(std::span<const StackedSample> samples) {
   arrivals_.clear();
   for (const StackedSample& entry : samples) {
     if (!entry.memo.known && !entry.stack.empty()) {
-      arrivals_.push_back({entry.stack, comparison_key(*entry.sample)});
+      arrivals_.push_back({entry.stack, comparison_key(entry)});
     }
   }
   if (const Status interned = intern_arrivals(); !interned) {
@@ -137,19 +146,33 @@ Status CaptureSpool::add_samples(std::span<const StackedSample> samples) {
       // Nodes of a segment that was closed since are as good as any.
       node = remembered_[entry.memo.slot];
       known_frames_ += node.depth;
-      raw_frames_ += node.depth;
+      raw_frames_ += entry.sched == nullptr ? node.depth : 0U;
     } else {
       node = entry.stack.empty() ? NodeRef{} : *next++;
-      raw_frames_ += has_chain(entry.sample->origin) ? node.depth : 0U;
+      raw_frames_ += entry.sched == nullptr && has_chain(entry.sample->origin) ? node.depth : 0U;
       if (entry.memo.slot != capture::StackMemo::kNone) {
         remembered_[entry.memo.slot] = node;
       }
     }
-    if (const Status spooled = spool(*entry.sample, node, SpooledSample::kNoPending); !spooled) {
+    const Status spooled = entry.sched != nullptr
+                               ? sched_.add(*entry.sched, node, SpooledSample::kNoPending)
+                               : spool(*entry.sample, node, SpooledSample::kNoPending);
+    if (!spooled) {
       return spooled;
     }
   }
   return {};
+}
+
+Status CaptureSpool::add_sched(const capture::SchedRecord& record, const capture::StackView& stack,
+                               capture::StackMemo memo) {
+  const StackedSample single{nullptr, stack, memo, &record};
+  return add_samples({&single, 1});
+}
+
+Status CaptureSpool::add_pending_sched(const capture::SchedRecord& record,
+                                       capture::PendingStack pending) {
+  return sched_.add(record, {}, static_cast<std::uint32_t>(pending));
 }
 
 Status CaptureSpool::intern_stacks(std::span<const dag::Builder::Arrival> stacks,

@@ -13,6 +13,7 @@
 #include "app/convert/packed_stacks.h"
 #include "app/convert/pending_table.h"
 #include "app/convert/sample_spool.h"
+#include "app/convert/sched_spool.h"
 #include "capture/branch_recorder.h"
 #include "capture/callstack_sink.h"
 #include "dag/builder.h"
@@ -38,6 +39,8 @@ class CaptureSpool final : public capture::CallstackSink {
     std::atomic<std::uint64_t>* sample_counter = nullptr;  ///< for progress; may be null
     std::uint64_t builder_bytes = 0;  ///< for tests: the builder's share; 0: as planned
     bool merges = false;              ///< samples come with add_interned()
+    bool waits = false;               ///< records of switches are kept for a WaitPass
+    bool switch_samples = true;       ///< and samples of them as well
     std::uint64_t default_bound = 0;  ///< without memory_limit, what MemoryPlan::of_default() gets
   };
 
@@ -54,6 +57,11 @@ class CaptureSpool final : public capture::CallstackSink {
   Status add_pending_sample(const Sample& sample, capture::PendingStack pending,
                             const capture::StackView& fallback) override;
   Status resolve_pending(capture::PendingStack pending, const capture::StackView& stack) override;
+  capture::WaitFacts* wait_facts() override { return options_.waits ? &wait_facts_ : nullptr; }
+  Status add_sched(const capture::SchedRecord& record, const capture::StackView& stack,
+                   capture::StackMemo memo) override;
+  Status add_pending_sched(const capture::SchedRecord& record,
+                           capture::PendingStack pending) override;
   capture::SystemRecorder& system() override { return system_; }
   capture::BranchRecorder* branches() override { return &branches_; }
   capture::LossCounters& losses() override { return losses_; }
@@ -86,6 +94,10 @@ class CaptureSpool final : public capture::CallstackSink {
     return spool_.merge(visit);
   }
 
+  /// Records of switches, and what is known of all of them.
+  [[nodiscard]] SchedSpool& sched() { return sched_; }
+  [[nodiscard]] const capture::WaitFacts& facts_of_waits() const { return wait_facts_; }
+
   /// Where the callstack ends that a pending sample got; node 0: none came.
   Result<NodeRef> resolved(std::uint32_t pending) { return pending_stacks_.resolved(pending); }
 
@@ -104,6 +116,8 @@ class CaptureSpool final : public capture::CallstackSink {
   std::uint64_t map_bytes_ = 0;   // the most that a builder's map had
   dag::SegmentSpill segments_;
   SampleSpool spool_;
+  SchedSpool sched_;
+  capture::WaitFacts wait_facts_;
   PendingTable pending_stacks_;
   std::vector<NodeRef> remembered_;  // by the slot of a StackMemo
   std::uint64_t known_frames_ = 0;   // of samples whose callstacks the source knew again

@@ -291,6 +291,8 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
   app::CaptureSpool capture({.scratch_directory = scratch,
                              .memory_limit = options.memory_limit,
                              .sample_counter = &progress.samples,
+                             .waits = options.waits && options.samples,
+                             .switch_samples = options.switch_samples,
                              .default_bound = default_bound(options)});
   capture.system().set_redaction(options.redact);
   const Result<capture::ByteAccount> account =

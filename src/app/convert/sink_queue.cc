@@ -19,7 +19,7 @@ void make_room(std::vector<T>& items, std::size_t more) {
 
 std::size_t SinkQueue::Batch::bytes() const {
   return entries.size() * sizeof(Entry) + addresses.size() * sizeof(std::uint64_t) +
-         runs.size() * sizeof(capture::ModeRun);
+         runs.size() * sizeof(capture::ModeRun) + sched.size() * sizeof(capture::SchedRecord);
 }
 
 void SinkQueue::Batch::clear() {
@@ -27,6 +27,7 @@ void SinkQueue::Batch::clear() {
   addresses.clear();
   runs.clear();
   events.clear();
+  sched.clear();
 }
 
 SinkQueue::SinkQueue(capture::CallstackSink& sink)
@@ -79,6 +80,20 @@ Status SinkQueue::resolve_pending(capture::PendingStack pending, const capture::
   return push(Kind::kResolve, {}, static_cast<std::uint32_t>(pending), stack);
 }
 
+Status SinkQueue::add_sched(const capture::SchedRecord& record, const capture::StackView& stack,
+                            capture::StackMemo memo) {
+  make_room(filling().sched, 1);
+  filling().sched.push_back(record);
+  return push(memo.known ? Kind::kKnownSched : Kind::kSched, {}, memo.slot, stack);
+}
+
+Status SinkQueue::add_pending_sched(const capture::SchedRecord& record,
+                                    capture::PendingStack pending) {
+  make_room(filling().sched, 1);
+  filling().sched.push_back(record);
+  return push(Kind::kPendingSched, {}, static_cast<std::uint32_t>(pending), {});
+}
+
 Status SinkQueue::push(Kind kind, const Sample& sample, std::uint32_t number,
                        const capture::StackView& stack) {
   Batch& batch = filling();
@@ -106,12 +121,20 @@ Status SinkQueue::deliver(const Batch& batch) {
   std::span<const std::uint64_t> addresses = batch.addresses;
   std::span<const capture::ModeRun> runs = batch.runs;
   std::size_t event = 0;
+  std::size_t sched = 0;
   for (const Entry& entry : batch.entries) {
     const capture::StackView stack{addresses.first(entry.addresses), runs.first(entry.runs)};
     addresses = addresses.subspan(entry.addresses);
     runs = runs.subspan(entry.runs);
     if (entry.kind == Kind::kSample || entry.kind == Kind::kKnownSample) {
-      together_.push_back({&entry.sample, stack, {entry.number, entry.kind == Kind::kKnownSample}});
+      together_.push_back(
+          {&entry.sample, stack, {entry.number, entry.kind == Kind::kKnownSample}, nullptr});
+      if (together_.size() < kTogether) {
+        continue;
+      }
+    } else if (entry.kind == Kind::kSched || entry.kind == Kind::kKnownSched) {
+      together_.push_back(
+          {nullptr, stack, {entry.number, entry.kind == Kind::kKnownSched}, &batch.sched[sched++]});
       if (together_.size() < kTogether) {
         continue;
       }
@@ -124,6 +147,11 @@ Status SinkQueue::deliver(const Batch& batch) {
     switch (entry.kind) {
       case Kind::kSample:
       case Kind::kKnownSample:
+      case Kind::kSched:
+      case Kind::kKnownSched:
+        break;
+      case Kind::kPendingSched:
+        status = sink_.add_pending_sched(batch.sched[sched++], pending);
         break;
       case Kind::kPendingSample:
         status = sink_.add_pending_sample(entry.sample, pending, stack);

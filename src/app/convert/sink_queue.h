@@ -42,6 +42,11 @@ class SinkQueue final : public capture::CallstackSink {
   Status add_pending_sample(const Sample& sample, capture::PendingStack pending,
                             const capture::StackView& fallback) override;
   Status resolve_pending(capture::PendingStack pending, const capture::StackView& stack) override;
+  capture::WaitFacts* wait_facts() override { return sink_.wait_facts(); }
+  Status add_sched(const capture::SchedRecord& record, const capture::StackView& stack,
+                   capture::StackMemo memo) override;
+  Status add_pending_sched(const capture::SchedRecord& record,
+                           capture::PendingStack pending) override;
   capture::SystemRecorder& system() override { return sink_.system(); }
   capture::BranchRecorder* branches() override { return sink_.branches(); }
   capture::LossCounters& losses() override { return sink_.losses(); }
@@ -61,7 +66,10 @@ class SinkQueue final : public capture::CallstackSink {
     kOpenPending,
     kResolve,
     kEvent,
-    kRename
+    kRename,
+    kSched,
+    kKnownSched,
+    kPendingSched
   };
 
   struct Entry {
@@ -77,6 +85,7 @@ class SinkQueue final : public capture::CallstackSink {
     std::vector<std::uint64_t> addresses;
     std::vector<capture::ModeRun> runs;
     std::vector<Event> events;
+    std::vector<capture::SchedRecord> sched;
 
     [[nodiscard]] std::size_t bytes() const;
     void clear();

@@ -162,9 +162,11 @@ Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source
     return reported.error();
   }
   statistics.samples.records += capture_.losses().count(capture::kRecordsWithoutCounts);
+  IntervalSort intervals(capture_.scratch_directory());
   if (options_.merged != nullptr) {
     report_merge(statistics);
-    return finish(**writer, options_.merged->tables, std::move(statistics), source.fingerprint);
+    return finish(**writer, options_.merged->tables, std::move(statistics), source.fingerprint,
+                  intervals);
   }
   capture::SystemTables tables = capture_.system().finish();
   if (rounding_) {
@@ -174,7 +176,10 @@ Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source
     capture::set_metadata(tables.metadata, capture::kIdentityKey,
                           capture::text_of_identity(*source.identity));
   }
-  return finish(**writer, tables, std::move(statistics), source.fingerprint);
+  if (const Status found = find_waits(capture_, **stacks, tables.threads, intervals); !found) {
+    return found.error();
+  }
+  return finish(**writer, tables, std::move(statistics), source.fingerprint, intervals);
 }
 
 // When times are to be rounded, and samples have some.
@@ -206,7 +211,8 @@ Status SpkAssembler::prepare_rounding() {
 }
 
 Result<Statistics> SpkAssembler::finish(spk::Writer& writer, const capture::SystemTables& tables,
-                                        Statistics statistics, const std::string& fingerprint) {
+                                        Statistics statistics, const std::string& fingerprint,
+                                        IntervalSort& intervals) {
   statistics.processes = tables.processes.size();
   statistics.threads = tables.threads.size();
   statistics.modules = tables.modules.size();
@@ -219,7 +225,22 @@ Result<Statistics> SpkAssembler::finish(spk::Writer& writer, const capture::Syst
         // Names and branches that are read only now may be damaged.
         statistics.losses = capture_.losses().sorted();
         return added;
-      });
+      },
+      [&](spk::IntervalWriter& rows) { return write_intervals(intervals, rows); });
+}
+
+Status SpkAssembler::write_intervals(IntervalSort& intervals, spk::IntervalWriter& writer) {
+  const Status written = intervals.visit([&](const WaitInterval& row) -> Status {
+    if (!rounding_) {
+      return writer.add(row);
+    }
+    WaitInterval rounded = row;
+    const std::uint64_t step = options_.time_resolution_ns;
+    rounded.from_ns -= rounded.from_ns % step;
+    rounded.to_ns -= rounded.to_ns % step;
+    return writer.add(rounded);
+  });
+  return written ? writer.end(capture_.facts_of_waits().reasons()) : written;
 }
 
 // What only the sources know comes from them.

@@ -13,6 +13,7 @@
 #include "app/convert/frame_set.h"
 #include "app/convert/packed_stacks.h"
 #include "app/convert/time_rounding.h"
+#include "app/convert/wait_pass.h"
 #include "capture/byte_account.h"
 #include "capture/source_identity.h"
 #include "capture/system_recorder.h"
@@ -81,8 +82,10 @@ class SpkAssembler {
                        spk::Writer& writer);
   Status write_samples(PackedStacks& stacks, StackTally& tally, spk::Writer& writer);
   Status prepare_rounding();
+  Status write_intervals(IntervalSort& intervals, spk::IntervalWriter& writer);
   Result<Statistics> finish(spk::Writer& writer, const capture::SystemTables& tables,
-                            Statistics statistics, const std::string& fingerprint);
+                            Statistics statistics, const std::string& fingerprint,
+                            IntervalSort& intervals);
   void report_merge(Statistics& statistics) const;
   static void report_source(const Source& source, Statistics& statistics);
   Status collect_frames(const PackedStacks& stacks);

@@ -234,19 +234,22 @@ Status MergeAttempt::add_rebased(const OpenInput& opened, const SourceClock& clo
     return added;
   }
   if (rank) {
-    add_losses(*rank, frames.unplaced());
+    add_losses(*rank, frames.unplaced(), opened.reader->has_intervals());
   }
   return add_mappings(opened, frames.modules_used(), clock, processes);
 }
 
 // To the source, which keeps them in a merge of merges.
-void MergeAttempt::add_losses(std::uint32_t rank, const FrameRebaser::Unplaced& unplaced) {
+void MergeAttempt::add_losses(std::uint32_t rank, const FrameRebaser::Unplaced& unplaced,
+                              bool has_intervals) {
   capture::LossCounters counters;
   for (const LossCounter& loss : sources_.sources()[rank].losses) {
     counters.add(loss.name, loss.kind, loss.count);
   }
-  for (const auto& [name, count] : {std::pair(merge_loss::kMovedFrames, unplaced.moved),
-                                    std::pair(merge_loss::kKernelFramesLeft, unplaced.kernel)}) {
+  for (const auto& [name, count] :
+       {std::pair(merge_loss::kMovedFrames, unplaced.moved),
+        std::pair(merge_loss::kKernelFramesLeft, unplaced.kernel),
+        std::pair(merge_loss::kIntervalsLeftOut, std::uint64_t{has_intervals ? 1U : 0U})}) {
     if (count != 0) {
       counters.add(name, LossKind::kNotice, count);
     }

@@ -80,7 +80,7 @@ class MergeAttempt {
   Status add_rebased(const OpenInput& opened, const SourceClock& clock, InputProcesses& processes,
                      std::optional<std::uint32_t> rank);
   Status add_branches(std::size_t i, const OpenInput& opened);
-  void add_losses(std::uint32_t rank, const FrameRebaser::Unplaced& unplaced);
+  void add_losses(std::uint32_t rank, const FrameRebaser::Unplaced& unplaced, bool has_intervals);
   Status add_mappings(const OpenInput& opened, const std::vector<bool>& used,
                       const SourceClock& clock, InputProcesses& processes);
 

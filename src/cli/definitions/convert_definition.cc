@@ -98,6 +98,14 @@ void CommandDefinitions::define_convert_packing(CommandRow& sub) {
   add_level(sub, "; full blocks of samples take level 1 below 10", options.level);
   OptionRow* const no_samples = add_no_samples(sub, options.samples);
   add_time_resolution(sub, no_samples, options.time_resolution_ns);
+  sub.add_flag_callback(
+         "--no-waits", [&options] { options.waits = false; },
+         "leave out what threads do when they do not run")
+      ->group(kPacking);
+  sub.add_flag_callback(
+         "--no-switch-samples", [&options] { options.switch_samples = false; },
+         "leave out the samples of context switches and wakings: the waits have all of them")
+      ->group(kPacking);
   sub.add_flag("--redact", options.redact,
                "leave out command lines, the host's name, and user names in paths")
       ->group(kPacking);

@@ -11,7 +11,8 @@ void CommandDefinitions::define_dump() {
   CommandRow& sub = command(
       "dump", "list what a .spk file holds, as text or JSON", Command::kDump,
       {{"dump FILE.spk --stacks|--samples|--processes|--threads|--modules|--events|--losses|"
-        "--metadata|--functions|--names|--sources|--branches|--ranges [--ids] [--json] [FILTERS]"},
+        "--metadata|--functions|--names|--sources|--branches|--ranges|--intervals [--ids] [--json] "
+        "[FILTERS]"},
        {{"the ten hottest callstacks, with their ids",
          "stackpack dump --stacks --ids out.spk | sort -rn | head"},
         {"samples of one thread in two seconds",
@@ -46,6 +47,8 @@ void CommandDefinitions::define_dump() {
   kind("--metadata", DumpKind::kMetadata, "facts about the recording: host, system, command");
   kind("--functions", DumpKind::kFunctions, "functions with their addresses and birth");
   kind("--names", DumpKind::kNames, "every address of a callstack that has a name, by process");
+  kind("--intervals", DumpKind::kIntervals,
+       "what each thread did from when to when: running, blocked, woken, preempted, ...");
   kind("--sources", DumpKind::kSources, "captures that a merged file was made of");
   kind("--branches", DumpKind::kBranches,
        "branches of perf record -b, with how often they were taken");

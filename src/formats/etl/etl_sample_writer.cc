@@ -57,6 +57,8 @@ void SampleWriter::begin_in_group(const EventFacts& event, Reading reading) {
   grouped.sample = sample_of(event, StackOrigin::kRecorded);
   grouped.begin = frames_.size();
   grouped.reading = reading;
+  grouped.kind = event.kind;
+  grouped.is_orphan = (event.flags & kEventOrphan) != 0;
 }
 
 // All frames of the callstack are there.
@@ -93,16 +95,38 @@ Status SampleWriter::give(const Grouped& grouped) {
   const capture::StackMemo memo =
       knows_stacks_ ? recent_.find(chain, reading, grouped.prepared) : capture::StackMemo{};
   if (memo.known) {
-    return sink_.add_sample(grouped.sample, {}, memo);
+    return give(grouped, {}, memo);
   }
   if (memo.slot != capture::StackMemo::kNone) {
     recent_.keep(chain, reading, memo, false);
   }
   if (grouped.reading != Reading::kAllUser) {
-    return sink_.add_sample(grouped.sample, view_of(frames), memo);
+    return give(grouped, view_of(frames), memo);
   }
   runs_.assign(1, {FrameMode::kUser, static_cast<std::uint32_t>(frames.size())});
-  return sink_.add_sample(grouped.sample, {frames, runs_}, memo);
+  return give(grouped, {frames, runs_}, memo);
+}
+
+Status SampleWriter::give(const Grouped& grouped, const capture::StackView& stack,
+                          capture::StackMemo memo) {
+  if (switches_ == nullptr) {
+    return sink_.add_sample(grouped.sample, stack, memo);
+  }
+  const EventRole role = kinds_.at(grouped.kind).use.role;
+  if (!switches_->wants_stack(role, grouped.is_orphan)) {
+    return sink_.add_sample(grouped.sample, stack, memo);
+  }
+  if (!switches_->keeps_sample(role)) {
+    return switches_->stack(grouped.sample, stack, memo);
+  }
+  if (const Status added = sink_.add_sample(grouped.sample, stack, memo); !added) {
+    return added;
+  }
+  if (memo.slot == capture::StackMemo::kNone) {
+    return switches_->stack(grouped.sample, stack, memo);
+  }
+  memo.known = true;
+  return switches_->stack(grouped.sample, {}, memo);
 }
 
 Status SampleWriter::recorded(const EventFacts& event, std::span<const std::uint64_t> frames,
@@ -137,6 +161,14 @@ Status SampleWriter::ip_only(const EventFacts& event) {
 Status SampleWriter::add_pending(const EventFacts& event, capture::PendingStack pending) {
   if (const Status flushed = flush(); !flushed) {
     return flushed;
+  }
+  if (const EventRole role = kinds_.at(event.kind).use.role;
+      switches_ != nullptr && switches_->wants_stack(role, (event.flags & kEventOrphan) != 0)) {
+    const Sample sample = sample_of(event, StackOrigin::kNone);
+    const Status added = switches_->pending_stack(sample, pending);
+    if (!added || !switches_->keeps_sample(role)) {
+      return added;
+    }
   }
   const bool has_ip = (event.flags & kEventIsSample) != 0;
   const std::span<const std::uint64_t> fallback(&event.ip, has_ip ? 1 : 0);

@@ -13,6 +13,7 @@
 #include "formats/etl/event/event_window.h"
 #include "formats/etl/event_rows.h"
 #include "formats/etl/stacks/frame_list.h"
+#include "formats/etl/switch_records.h"
 
 namespace stackpack::etl {
 
@@ -36,6 +37,9 @@ class SampleWriter {
         kinds_(kinds),
         clock_(clock),
         pointer_size_(pointer_size) {}
+
+  /// Callstacks of switches go to `switches`, too, which must outlive the writer.
+  void use(SwitchRecords& switches) { switches_ = switches.active() ? &switches : nullptr; }
 
   /// A recorded callstack, leaf first: `frames` and then `more`. The mode of each frame follows
   /// from its address.
@@ -73,6 +77,8 @@ class SampleWriter {
     std::size_t begin = 0;  // of its frames
     std::size_t end = 0;
     std::uint64_t prepared = 0;
+    std::uint32_t kind = 0;
+    bool is_orphan = false;
     Reading reading = Reading::kAddresses64;
   };
   static constexpr std::size_t kTogether = 16;
@@ -84,6 +90,7 @@ class SampleWriter {
   void begin_in_group(const EventFacts& event, Reading reading);
   Status end_in_group();
   Status give(const Grouped& grouped);
+  Status give(const Grouped& grouped, const capture::StackView& stack, capture::StackMemo memo);
   Sample sample_of(const EventFacts& event, StackOrigin origin);
   std::uint32_t event_index(std::uint32_t kind) {
     const EventKind& known = kinds_.at(kind);
@@ -99,6 +106,7 @@ class SampleWriter {
   EventKinds& kinds_;
   const EtlClock& clock_;
   std::uint8_t pointer_size_;
+  SwitchRecords* switches_ = nullptr;  // null: nobody wants waits
   std::vector<capture::ModeRun> runs_;
   std::array<Grouped, kTogether> group_;
   std::size_t grouped_ = 0;

@@ -32,11 +32,13 @@ TraceReader::TraceReader(const LogFileHeader& header, capture::CallstackSink& si
       threads_(space_),
       window_(std::max<std::size_t>(options.event_window, 1)),
       keys_(space_),
+      switches_(sink, group_.clock()),
       samples_(sink, shared.rows, shared.recent, kinds_, group_.clock(), header.pointer_size),
       join_(space_, threads_, window_, keys_, samples_, losses_, header.pointer_size),
       stack_events_(join_, losses_, header.pointer_size),
       extended_(space_, keys_, join_.pairs(), samples_, losses_),
       titles_(shared.titles) {
+  samples_.use(switches_);
   group_.add_threads(threads_);
   count_recorder_losses();
 }
@@ -124,6 +126,11 @@ Status TraceReader::take_by_role(const EventView& event, const EventPlace& place
                                  const EventUse& use) {
   const EventRole role = use.role;
   const std::uint8_t runtime = use.runtime;
+  if (switches_.active()) {
+    if (const Status recorded = switch_record(event, place, role); !recorded) {
+      return recorded;
+    }
+  }
   switch (role) {
     case EventRole::kStackInline:
     case EventRole::kStackRefKernel:
@@ -166,6 +173,24 @@ Status TraceReader::take_by_role(const EventView& event, const EventPlace& place
       return {};
   }
   return remember(facts, threads_.of(facts.tid, place.processor));
+}
+
+Status TraceReader::switch_record(const EventView& event, const EventPlace& place, EventRole role) {
+  constexpr std::uint8_t kThreadStart = 1;
+  if (role == EventRole::kContextSwitch) {
+    return switches_.handover(event, place.processor);
+  }
+  if (role == EventRole::kReadyThread) {
+    return switches_.ready(event, place.processor);
+  }
+  if (role == EventRole::kThread && event.type == kThreadStart) {
+    bytes::ByteCursor in(event.payload, place.file_offset);
+    const auto first = in.read<std::uint32_t>();
+    const auto second = in.read<std::uint32_t>();
+    return in.ok() ? switches_.born(event, event.version == 0 ? first : second, place.processor)
+                   : Status();
+  }
+  return {};
 }
 
 // Its stack is that of the thread switched to. False: the event is damaged.

@@ -25,6 +25,7 @@
 #include "formats/etl/stacks/stack_events.h"
 #include "formats/etl/stacks/stack_join.h"
 #include "formats/etl/stacks/stack_keys.h"
+#include "formats/etl/switch_records.h"
 #include "formats/etl/system/thread_states.h"
 #include "formats/etl/trace_group.h"
 #include "io/byte_source.h"
@@ -72,6 +73,11 @@ class TraceReader {
   /// Another session or lap begins: its clocks have nothing to do with those before.
   Status next_part();
 
+  /// Events of a processor were lost.
+  Status gap(const LossGap& gap, std::uint16_t processor) {
+    return switches_.active() ? switches_.gap(gap, processor) : Status();
+  }
+
   /// Hands over what waits to be handed over together, before events of another trace go on.
   Status flush() { return samples_.flush(); }
 
@@ -96,6 +102,7 @@ class TraceReader {
                    std::uint8_t runtime);
   Status remember(const EventFacts& facts, ThreadNumber thread);
   Status forget_oldest();
+  Status switch_record(const EventView& event, const EventPlace& place, EventRole role);
   bool context_switch(const EventView& event, const EventPlace& place, EventFacts& facts);
   Status extended_event(const EventView& event, const EventPlace& place, EventFacts& facts);
   void method_event(const EventView& event, const EventPlace& place, MethodRole role);
@@ -113,6 +120,7 @@ class TraceReader {
   ThreadStates threads_;
   EventWindow window_;
   StackKeys keys_;
+  SwitchRecords switches_;
   SampleWriter samples_;
   StackJoin join_;
   StackEvents stack_events_;

@@ -265,6 +265,13 @@ Status TraceSession::read_until(Trace& trace, const Trace* next) {
         return done;
       }
     }
+    if (merge.has_lost()) [[unlikely]] {
+      for (const BufferMerge::Lost& lost : merge.take_lost()) {
+        if (const Status added = reader.gap({lost.from, lost.until}, lost.processor); !added) {
+          return added;
+        }
+      }
+    }
     if (++delivered_ % kEventsBetweenReports == 0) {
       show_progress();
     }

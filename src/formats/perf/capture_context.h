@@ -16,6 +16,8 @@
 
 namespace stackpack::perf {
 
+class SwitchEvents;
+
 /// What every stage of reading one capture shares.
 struct CaptureContext {
   capture::CallstackSink& sink;
@@ -31,6 +33,7 @@ struct CaptureContext {
     std::uint64_t there = 0;      // after AUXTRACE records
   } trace_bytes{};                // of hardware traces
   capture::DumpUnwinder* unwinder = nullptr;
+  SwitchEvents* switches = nullptr;  // null: nobody wants waits
   bool without_samples = false;
 
   void damage(std::string_view name, std::uint64_t count, std::uint64_t offset) const {

@@ -264,6 +264,11 @@ Status CaptureReader::read_feature(io::ByteSource& source, std::uint32_t feature
   if (const std::string_view loss = feature_loss(feature); !loss.empty() && section.size != 0) {
     context_.notice(loss, 1, section.offset);
   }
+  if (static_cast<Feature>(feature) == Feature::kTracingData && context_.switches != nullptr) {
+    if (const Status read = read_tracing_data(source, section); !read) {
+      return read;
+    }
+  }
   if (!is_used_feature(feature) || section.size == 0) {
     sections_.skipped(section, skip::kUnreadSections);
     return {};
@@ -287,6 +292,21 @@ Status CaptureReader::read_feature(io::ByteSource& source, std::uint32_t feature
     sections_.skipped(section, skip::kFeaturesDamaged);
   }
   return {};
+}
+
+// Nothing of it is kept; it says what samples of tracepoints mean.
+Status CaptureReader::read_tracing_data(io::ByteSource& source, const FileSection& section) {
+  if (section.size > kMaxFeatureBytes) {
+    return {};
+  }
+  std::vector<std::byte> bytes(static_cast<std::size_t>(section.size));
+  const Status read = io::read_exactly_at(source, section.offset, bytes,
+                                          "perf: formats of tracepoints: the file ends inside");
+  if (read &&
+      !context_.switches->read_formats(bytes::ByteCursor(bytes, section.offset, context_.order))) {
+    context_.damage(name_of(skip::kFeaturesDamaged), 1, section.offset);
+  }
+  return read;
 }
 
 // One file after the other, as a section may have the symbols of hundreds.

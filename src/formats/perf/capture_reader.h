@@ -9,6 +9,7 @@
 #include "formats/perf/perf_input.h"
 #include "formats/perf/record_converter.h"
 #include "formats/perf/section_account.h"
+#include "formats/perf/switch_events.h"
 #include "io/byte_source.h"
 #include "stackpack/result.h"
 
@@ -19,7 +20,8 @@ class CaptureReader {
  public:
   CaptureReader(capture::CallstackSink& sink, const capture::ReadControl& control,
                 capture::DumpUnwinder* unwinder = nullptr)
-      : context_{sink, control}, converter_(context_) {
+      : context_{sink, control}, switches_(sink), converter_(context_) {
+    context_.switches = switches_.active() ? &switches_ : nullptr;
     context_.unwinder = unwinder;
   }
 
@@ -37,6 +39,7 @@ class CaptureReader {
   Status read_ids(io::ByteSource& source, const FileSection& section, std::vector<std::byte>& ids);
   Status read_features(io::ByteSource& source, const FileHeader& header);
   Status read_feature(io::ByteSource& source, std::uint32_t feature, const FileSection& section);
+  Status read_tracing_data(io::ByteSource& source, const FileSection& section);
   Status read_symbol_files(io::ByteSource& source, std::uint32_t feature,
                            const FileSection& section);
   Status read_section(io::ByteSource& source, const FileSection& data, bool whole);
@@ -44,6 +47,7 @@ class CaptureReader {
   Status read_part(Input::Part& part);
 
   CaptureContext context_;
+  SwitchEvents switches_;
   RecordConverter converter_;
   SectionAccount sections_{context_.order};
   std::vector<std::pair<std::uint32_t, FileSection>> symbol_files_;  // by feature

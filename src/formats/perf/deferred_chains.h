@@ -22,6 +22,7 @@
 
 #include "capture/stack_view.h"
 #include "formats/perf/counter_deltas.h"
+#include "formats/perf/switch_events.h"
 #include "stackpack/model.h"
 
 namespace stackpack::perf {
@@ -33,6 +34,7 @@ struct WaitingSample {
   Sample sample;
   std::vector<CountedEvent> counted;  ///< of a sample that carries counters: what they gained
   std::optional<Frame> ip;
+  std::optional<SwitchEvents::Found> sched;  ///< what it says of switches
   bool has_dump = false;
   std::vector<std::uint64_t> addresses;  ///< the part that was recorded at once, leaf first
   std::vector<capture::ModeRun> runs;

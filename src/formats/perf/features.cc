@@ -173,6 +173,8 @@ bool convert_feature(std::uint32_t feature, bytes::ByteCursor content, CaptureCo
       return convert_event_names(content, context);
     case Feature::kClockData:
       return convert_clock_data(content, context);
+    case Feature::kTracingData:
+      break;  // capture_reader.cc
   }
   return true;
 }

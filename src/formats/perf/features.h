@@ -14,6 +14,7 @@
 namespace stackpack::perf {
 
 enum class Feature : std::uint32_t {
+  kTracingData = 1,
   kBuildId = 2,
   kHostname = 3,
   kOsRelease = 4,

@@ -23,6 +23,8 @@ inline constexpr std::string_view kCountersWentBack = "counters_went_back";
 inline constexpr std::string_view kOutsidePayloadCut = "outside_payload_cut";
 inline constexpr std::string_view kOverlongRecords = "overlong_records";
 inline constexpr std::string_view kOverlongSamples = "overlong_samples";
+/// Payloads of switches and wakings that lack a field.
+inline constexpr std::string_view kBadWaitEvents = "bad_wait_events";
 
 // Said by the recorder.
 inline constexpr std::string_view kRecorderLostEvents = "recorder_lost_events";
@@ -46,6 +48,12 @@ inline constexpr std::string_view kDumpWithoutChain = "user_stack_dump_without_c
 inline constexpr std::string_view kUnreadSampleBytes = "samples_with_unread_bytes";
 inline constexpr std::string_view kCompressedSizeOverflow = "compressed_size_overflow";
 inline constexpr std::string_view kJitMappingsForgotten = "jit_mappings_forgotten";
+/// Records of a processor whose time is before that of the one before them.
+inline constexpr std::string_view kClockStepsBack = "clock_steps_back";
+/// Samples of tracepoints without the formats that say what they are.
+inline constexpr std::string_view kWaitEventsWithoutFormat = "wait_events_without_format";
+/// Sums of time off the processor, which have no time of their own.
+inline constexpr std::string_view kOffCpuSumsWithoutTime = "offcpu_sums_without_time";
 
 }  // namespace loss
 
@@ -110,6 +118,10 @@ inline constexpr std::string_view kLossNames[] = {
     capture::kRecordsWithoutCounts,
     loss::kCompressedSizeOverflow,
     loss::kJitMappingsForgotten,
+    loss::kClockStepsBack,
+    loss::kWaitEventsWithoutFormat,
+    loss::kOffCpuSumsWithoutTime,
+    loss::kBadWaitEvents,
 };
 inline constexpr capture::SkipReason kSkipReasons[] = {
     skip::kAuxtraceData,

@@ -7,6 +7,7 @@
 #include "formats/perf/perf_losses.h"
 #include "formats/perf/record_sizes.h"
 #include "formats/perf/simpleperf.h"
+#include "formats/perf/switch_events.h"
 
 namespace stackpack::perf {
 
@@ -42,8 +43,9 @@ Status RecordConverter::convert_other(const Record& record) {
       break;
     default:
       if (is_known_kernel_record(record.type)) {
-        side_band_.convert(record);
-      } else if (!is_known_tool_record(record.type) && !is_simpleperf_record(record.type)) {
+        return side_band_.convert(record);
+      }
+      if (!is_known_tool_record(record.type) && !is_simpleperf_record(record.type)) {
         context_.reject(record, skip::kUnknownRecordTypes);
       } else if (!fits_tool_record(record.type, record.payload)) {
         context_.reject(record, skip::kBadRecords);
@@ -63,11 +65,20 @@ void RecordConverter::pass_tool_record(const Record& record) {
   bytes::ByteCursor payload = record.payload;
   switch (static_cast<RecordType>(record.type)) {
     case RecordType::kFinishedRound:
+      if (context_.switches != nullptr) {
+        context_.switches->finished_round();
+      }
+      return;
     case RecordType::kFinishedInit:
       return;  // they mark a place, and hold nothing
     case RecordType::kAuxtraceError:
       context_.sink.losses().add(loss::kRecorderTraceErrors, LossKind::kRecorder, 1, record.offset);
       return;
+    case RecordType::kIdIndex:
+      if (context_.switches != nullptr) {
+        context_.switches->id_index(payload);
+      }
+      break;
     case RecordType::kAuxtrace:
       context_.trace_bytes.there += payload.read<std::uint64_t>();
       break;
@@ -83,7 +94,11 @@ Status RecordConverter::finish() {
   if (bytes.there < bytes.announced) {
     context_.notice(loss::kTraceBytesMissing, bytes.announced - bytes.there, kNoOffset);
   }
-  return samples_.finish();
+  const Status finished = samples_.finish();
+  if (context_.switches != nullptr) {
+    context_.switches->finish();
+  }
+  return finished;
 }
 
 bool RecordConverter::convert_feature_record(const Record& record) {

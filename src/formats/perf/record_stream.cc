@@ -1,9 +1,11 @@
 #include "formats/perf/record_stream.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "formats/perf/perf_losses.h"
 #include "formats/perf/record_sizes.h"
+#include "formats/perf/switch_events.h"
 
 namespace stackpack::perf {
 
@@ -155,6 +157,9 @@ Result<RecordStream::Step> RecordStream::take_record(const RecordHeader& header,
     reason = skip::kTracingData;
   }
   reader_.consume(header.size);
+  if (reason.name() == skip::kTracingData.name() && context_.switches != nullptr) {
+    return take_tracing_data(record, outside);
+  }
   return outside == 0 ? Step::kGoOn : take_outside_payload(record, outside, reason);
 }
 
@@ -168,6 +173,37 @@ Result<RecordStream::Step> RecordStream::take_outside_payload(const Record& reco
   context_.account.skipped.add(reason, *passed);
   at_end_ = false;
   if (*passed < payload_bytes) {
+    context_.damage(loss::kOutsidePayloadCut, 1, record.offset);
+  }
+  return Step::kGoOn;
+}
+
+// Nothing of it is kept; it says what samples of tracepoints mean.
+Result<RecordStream::Step> RecordStream::take_tracing_data(const Record& record,
+                                                           std::uint64_t payload_bytes) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
+  if (payload_bytes > kMostBytes) {
+    return take_outside_payload(record, payload_bytes, skip::kTracingData);
+  }
+  const std::uint64_t offset = reader_.offset();
+  std::vector<std::byte> data;
+  while (data.size() < payload_bytes) {
+    const auto window = reader_.peek(1);
+    if (!window) {
+      return window.error();
+    }
+    const auto piece = window->first(static_cast<std::size_t>(
+        std::min<std::uint64_t>(window->size(), payload_bytes - data.size())));
+    if (piece.empty()) {
+      break;
+    }
+    data.insert(data.end(), piece.begin(), piece.end());
+    reader_.consume(piece.size());
+  }
+  at_end_ = false;
+  context_.account.skipped.add(skip::kTracingData, data.size());
+  if (data.size() < payload_bytes ||
+      !context_.switches->read_formats(bytes::ByteCursor(data, offset, context_.order))) {
     context_.damage(loss::kOutsidePayloadCut, 1, record.offset);
   }
   return Step::kGoOn;

@@ -58,6 +58,7 @@ class RecordStream {
   Status feed_compressed(std::span<const std::byte> piece, std::size_t record_bytes);
   Result<Step> take_outside_payload(const Record& record, std::uint64_t payload_bytes,
                                     capture::SkipReason reason);
+  Result<Step> take_tracing_data(const Record& record, std::uint64_t payload_bytes);
 
   Result<Step> find_records();
   Result<Step> take_cut_record(std::span<const std::byte> window);

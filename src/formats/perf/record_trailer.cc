@@ -28,8 +28,11 @@ std::optional<RecordTrailer> read_trailer(bytes::ByteCursor payload, const Attr&
   if (attr.samples(sample_bit::kId)) {
     trailer.id = payload.read<std::uint64_t>();
   }
-  payload.skip((attr.samples(sample_bit::kStreamId) ? 8U : 0U) +
-               (attr.samples(sample_bit::kCpu) ? 8U : 0U));
+  payload.skip(attr.samples(sample_bit::kStreamId) ? 8U : 0U);
+  if (attr.samples(sample_bit::kCpu)) {
+    trailer.cpu = payload.read<std::uint32_t>();
+    payload.skip(4);  // reserved
+  }
   if (attr.samples(sample_bit::kIdentifier)) {
     trailer.id = payload.read<std::uint64_t>();
   }

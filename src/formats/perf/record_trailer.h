@@ -16,6 +16,7 @@ struct RecordTrailer {
   std::uint32_t tid = kUnknownId;
   std::uint64_t time_ns = kUnknownTime;  ///< unknown, too, in a record that the perf tool made
   std::uint64_t id = 0;
+  std::uint32_t cpu = kUnknownId;
 };
 
 /// Reads the trailer of a record with this payload and attribute.

@@ -74,7 +74,7 @@ void read_dump(bytes::ByteCursor& in, const SampleLayout& layout, UserStackDump&
 void read_tail(bytes::ByteCursor& in, const SampleLayout& layout, bool empty_has_index,
                SampleFields& fields) {
   if (layout.has(sample_bit::kRaw)) {
-    in.skip(in.read<std::uint32_t>());
+    fields.raw = in.sub(in.read<std::uint32_t>());
   }
   if (layout.has(sample_bit::kBranchStack)) {
     read_branches(in, layout, empty_has_index, fields);

@@ -60,6 +60,7 @@ struct SampleFields {
   bytes::ByteCursor branches{{}, 0};  ///< branch_count times {u64 from, to, flags}, newest first
   UserStackDump dump;
   std::uint64_t dump_bytes = 0;          ///< of the fields that hold it
+  bytes::ByteCursor raw{{}, 0};          ///< RAW, without its size
   std::uint64_t read_bytes = 0;          ///< of READ
   bytes::ByteCursor group_times{{}, 0};  ///< READ of a group: read_fixed_words of them
   std::size_t tail_begin = 0;            ///< where the fields after CALLCHAIN begin in the payload

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "formats/perf/attr_table.h"
 #include "formats/perf/dump_registers.h"
+#include "formats/perf/offcpu_samples.h"
 #include "formats/perf/partial_record.h"
 #include "formats/perf/perf_losses.h"
 #include "formats/perf/record_trailer.h"
@@ -76,6 +78,7 @@ Status SampleConverter::convert_sample(const Record& record) {
       return added;
     }
   }
+  note_time(record, *row);
   counts_ = layout.reads_counters;
   if (counts_ && !count_events(record, layout)) [[unlikely]] {
     return {};
@@ -121,6 +124,24 @@ Status SampleConverter::convert_sample(const Record& record) {
     recent_.keep(fields_.chain.rest(), reading, memo, chain_.has_user_frames());
   }
   return emit(sample, memo, beside_chain(record, layout, mode));
+}
+
+// Times that stand for none become that of the latest sample: the sums came after all of them. And
+// what the sample says of switches.
+void SampleConverter::note_time(const Record& record, const AttrTable::Row& row) {
+  if (row.layout.has(sample_bit::kRaw)) [[unlikely]] {
+    read_offcpu_sample(row, fields_);
+  }
+  if (fields_.time >= kNoSampleTime) [[unlikely]] {
+    context_.notice(loss::kOffCpuSumsWithoutTime, 1, record.offset);
+    fields_.time = latest_;
+  }
+  latest_ = std::max(latest_, fields_.time);
+  sched_.reset();
+  if (context_.switches != nullptr) {
+    const auto number = static_cast<std::uint32_t>(&row - context_.attrs.rows().data());
+    sched_ = context_.switches->of_sample(number, row, fields_, record.offset);
+  }
 }
 
 // What the sample has besides its chain.
@@ -229,6 +250,9 @@ bool SampleConverter::count_events(const Record& record, const SampleLayout& lay
 
 // Hands a sample over, once for each of its counters where it carries any.
 Status SampleConverter::give(Sample sample, capture::StackView stack, capture::StackMemo memo) {
+  if (sched_) [[unlikely]] {
+    return give_sched(sample, stack, memo);
+  }
   if (!counts_) [[likely]] {
     return context_.sink.add_sample(sample, stack, memo);
   }
@@ -245,6 +269,25 @@ Status SampleConverter::give(Sample sample, capture::StackView stack, capture::S
     }
   }
   return {};
+}
+
+// The sample, where it is wanted, and the record that it makes.
+Status SampleConverter::give_sched(const Sample& sample, capture::StackView stack,
+                                   capture::StackMemo memo) {
+  const SwitchEvents::Found found = *std::exchange(sched_, std::nullopt);
+  if (!context_.switches->drops_sample(found.record)) {
+    if (const Status given = give(sample, stack, memo); !given) {
+      return given;
+    }
+    if (memo.slot != capture::StackMemo::kNone) {
+      memo.known = true;
+      stack = {};
+    }
+  }
+  if (!found.has_stack || !has_chain(sample.origin)) {
+    return context_.switches->add(found.record, {}, {});
+  }
+  return context_.switches->add(found.record, stack, memo);
 }
 
 // The chain is one that was decoded and given to the sink before; it has frames.
@@ -292,6 +335,7 @@ Status SampleConverter::hold(const Sample& sample, const Record& record, const S
   waiting.cookie = *chain_.cookie();
   waiting.offset = record.offset;
   waiting.sample = sample;
+  waiting.sched = sched_;
   if (counts_) {
     waiting.counted = counted_;
   }
@@ -316,6 +360,7 @@ Status SampleConverter::hold(const Sample& sample, const Record& record, const S
 
 Status SampleConverter::release(const WaitingSample& waiting, bool merged) {
   Sample sample = waiting.sample;
+  sched_ = waiting.sched;
   counts_ = !waiting.counted.empty();
   counted_ = waiting.counted;
   if (!merged) {

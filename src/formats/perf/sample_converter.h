@@ -14,6 +14,7 @@
 #include "formats/perf/field_tallies.h"
 #include "formats/perf/record.h"
 #include "formats/perf/sample.h"
+#include "formats/perf/switch_events.h"
 #include "stackpack/result.h"
 
 namespace stackpack::perf {
@@ -54,6 +55,8 @@ class SampleConverter {
   void set_unread(const Record& record);
   bool accept_slack(const Record& record, const SampleLayout& layout);
   bool count_events(const Record& record, const SampleLayout& layout);
+  void note_time(const Record& record, const AttrTable::Row& row);
+  Status give_sched(const Sample& sample, capture::StackView stack, capture::StackMemo memo);
   Status give(Sample sample, capture::StackView stack, capture::StackMemo memo);
   Status emit_known(Sample sample, capture::StackMemo memo);
   void use_branch_stack(const SampleLayout& layout, const SampleFields& fields);
@@ -72,8 +75,10 @@ class SampleConverter {
   CounterDeltas deltas_;
   FieldTallies not_kept_;
   BranchStacks branches_;
-  bool counts_ = false;                // the sample carries counters
-  std::vector<CountedEvent> counted_;  // those of the sample that advanced
+  std::optional<SwitchEvents::Found> sched_;  // what the sample says of switches
+  std::uint64_t latest_ = 0;                  // time of a sample
+  bool counts_ = false;                       // the sample carries counters
+  std::vector<CountedEvent> counted_;         // those of the sample that advanced
   std::uint64_t dumps_without_chain_ = 0;
   std::uint64_t first_dump_offset_ = 0;
   std::uint64_t first_context_offset_ = 0;

@@ -9,6 +9,7 @@
 
 #include "formats/perf/perf_losses.h"
 #include "formats/perf/record_sizes.h"
+#include "formats/perf/switch_events.h"
 
 namespace stackpack::perf {
 
@@ -67,18 +68,23 @@ void note_kernel_reference(std::string_view name, std::uint64_t address,
 
 }  // namespace
 
-void SideBand::convert(const Record& record) {
+Status SideBand::convert(const Record& record) {
   const AttrTable::Row* row = context_.attrs.of_other(record.payload);
   if (row == nullptr) {
     context_.reject(record, skip::kUnknownEventId);
-    return;
+    return {};
   }
   const KernelRecord read = read_kernel_record(record.type, record.payload, *row);
   if (read.fit == RecordFit::kNone || !convert_body(record, read.body, read.trailer.time_ns)) {
     context_.reject(record, skip::kBadRecords);
-  } else if (read.fit == RecordFit::kOverlong) {
+    return {};
+  }
+  if (read.fit == RecordFit::kOverlong) {
     context_.damage(loss::kOverlongRecords, 1, record.offset);
   }
+  return context_.switches != nullptr
+             ? context_.switches->of_record(record, read.body, read.trailer)
+             : Status();
 }
 
 bool SideBand::convert_body(const Record& record, bytes::ByteCursor body, std::uint64_t time_ns) {
@@ -101,6 +107,12 @@ bool SideBand::convert_body(const Record& record, bytes::ByteCursor body, std::u
       return convert_losses(record, body);
     case RecordType::kAux:
       return convert_aux(record, body);
+    case RecordType::kSwitch:
+    case RecordType::kSwitchCpuWide:
+      if (context_.switches == nullptr) {
+        context_.pass_over(record);
+      }
+      return true;
     default:
       context_.pass_over(record);
       return true;

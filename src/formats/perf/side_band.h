@@ -2,6 +2,7 @@
 
 #include "formats/perf/capture_context.h"
 #include "formats/perf/record.h"
+#include "stackpack/result.h"
 
 namespace stackpack::perf {
 
@@ -15,7 +16,7 @@ class SideBand {
   explicit SideBand(CaptureContext& context) : context_(context) {}
 
   /// `record` has a known kernel type. Those that are not kept are counted.
-  void convert(const Record& record);
+  Status convert(const Record& record);
 
   /// The content of a BUILD_ID record, from the stream or from the build-id feature: s32 pid,
   /// 24 bytes, file name. False: it is too short.

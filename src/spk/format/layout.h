@@ -55,6 +55,8 @@ enum class SectionKind : std::uint32_t {
   kTexts = 17,
   kSources = 18,
   kLineBirths = 19,
+  kIntervals = 20,
+  kWaitReasons = 21,
   kBranchEdges = 30,
   kBranchRanges = 31,
 };
@@ -71,7 +73,7 @@ struct SectionName {
   bool required;
   bool indexed;
 };
-inline constexpr std::array<SectionName, 21> kSectionNames{{
+inline constexpr std::array<SectionName, 23> kSectionNames{{
     {SectionKind::kSummary, "summary", true, false},
     {SectionKind::kFrames, "frames", true, false},
     {SectionKind::kEdges, "edges", true, false},
@@ -91,6 +93,8 @@ inline constexpr std::array<SectionName, 21> kSectionNames{{
     {SectionKind::kTexts, "texts", false, false},
     {SectionKind::kSources, "sources", false, false},
     {SectionKind::kLineBirths, "line_births", false, false},
+    {SectionKind::kIntervals, "intervals", false, false},
+    {SectionKind::kWaitReasons, "wait_reasons", false, false},
     {SectionKind::kBranchEdges, "branch_edges", false, false},
     {SectionKind::kBranchRanges, "branch_ranges", false, false},
 }};
@@ -105,6 +109,12 @@ inline constexpr std::uint32_t kSampleBlocksPerIndexBlock = 4'096;
 inline constexpr std::uint32_t kStackCountsPerBlock = 65'536;
 // Tables: at most this many rows, fewer when the texts are long.
 inline constexpr std::uint32_t kRowsPerTableBlock = 4'096;
+
+/// Rows of a block of intervals.
+inline constexpr std::uint32_t kIntervalsPerBlock = 65'536;
+/// Reasons of waits, and the longest.
+inline constexpr std::uint32_t kMaxWaitReasons = 4'096;
+inline constexpr std::uint32_t kMaxWaitReasonBytes = 255;
 
 /// Rows of a block of functions, inlined calls or lines.
 inline constexpr std::uint32_t kNamesPerBlock = 4'096;

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "spk/read/branch_store.h"
+#include "spk/read/interval_store.h"
 #include "spk/read/name_store.h"
 #include "spk/read/reader_impl.h"
 #include "spk/read/verifier.h"
@@ -275,6 +276,19 @@ Result<Names> Reader::names() const {
 
 Result<Branches> Reader::branches() const {
   return spk::read_branches(impl_->blocks, impl_->file.directory);
+}
+
+bool Reader::has_intervals() const {
+  return impl_->file.directory.find(spk::SectionKind::kIntervals) != nullptr;
+}
+
+Status Reader::intervals(const WaitQuery& query,
+                         const std::function<bool(std::span<const WaitInterval>)>& visit) const {
+  return spk::read_intervals(impl_->blocks, impl_->file.directory, stack_count(), query, visit);
+}
+
+Result<std::vector<std::string>> Reader::wait_reasons() const {
+  return spk::read_wait_reasons(impl_->blocks, impl_->file.directory);
 }
 
 Result<std::uint64_t> Reader::resident_bytes() const {

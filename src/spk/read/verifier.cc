@@ -190,6 +190,11 @@ Status check_tables(const Reader& reader, Totals& totals) {
   if (const auto branches = reader.branches(); !branches) {
     return branches.error();
   }
+  const Status intervals =
+      reader.intervals({}, [](std::span<const WaitInterval> /*rows*/) { return true; });
+  if (!intervals) {
+    return intervals;
+  }
   totals.samples_of_event.resize(events->size());
   const bool same =
       statistics.processes == processes->size() && statistics.threads == threads->size() &&

@@ -199,7 +199,7 @@ Writer::Stalls Writer::stalls() const {
 Result<Statistics> Writer::finish(const capture::SystemTables& tables,
                                   std::span<const Event> events, const Statistics& statistics,
                                   std::string_view fingerprint, const AddBranches& add_branches,
-                                  const AddNames& add_names) {
+                                  const AddNames& add_names, const AddIntervals& add_intervals) {
   if (!impl_->dag.done() || impl_->finished) {
     return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: calls out of order"};
   }
@@ -227,6 +227,12 @@ Result<Statistics> Writer::finish(const capture::SystemTables& tables,
   }
   if (const Status added = impl_->write_branches(add_branches); !added) {
     return added.error();
+  }
+  if (add_intervals) {
+    IntervalWriter intervals(impl_->sections);
+    if (const Status added = add_intervals(intervals); !added) {
+      return added.error();
+    }
   }
   if (const Status named = impl_->write_names(add_names); !named) {
     return named.error();

@@ -12,6 +12,7 @@
 #include "io/output_file.h"
 #include "spk/write/branch_writer.h"
 #include "spk/write/dag_node.h"
+#include "spk/write/interval_writer.h"
 #include "spk/write/name_writer.h"
 #include "spk/write/writer_options.h"
 #include "stackpack/model.h"
@@ -80,13 +81,17 @@ class Writer {
   /// Adds the branches of a file, in their order.
   using AddBranches = std::function<Status(BranchWriter&)>;
 
-  /// Tables, branches, names, summary, directory and trailer. Of `statistics` the writer fills in
-  /// what only it knows (dag.*, callstacks.stored, sample_stream_bytes); the caller gives the rest,
-  /// which `add_names` may change. The completed statistics are returned. Does not commit the
-  /// output.
+  /// Adds the intervals of a file, in their order, and ends them.
+  using AddIntervals = std::function<Status(IntervalWriter&)>;
+
+  /// Tables, branches, intervals, names, summary, directory and trailer. Of `statistics` the writer
+  /// fills in what only it knows (dag.*, callstacks.stored, sample_stream_bytes); the caller gives
+  /// the rest, which `add_names` may change. The completed statistics are returned. Does not commit
+  /// the output.
   Result<Statistics> finish(const capture::SystemTables& tables, std::span<const Event> events,
                             const Statistics& statistics, std::string_view fingerprint,
-                            const AddBranches& add_branches, const AddNames& add_names = {});
+                            const AddBranches& add_branches, const AddNames& add_names = {},
+                            const AddIntervals& add_intervals = {});
   Result<Statistics> finish(const capture::SystemTables& tables, std::span<const Event> events,
                             const Statistics& statistics, std::string_view fingerprint,
                             const AddNames& add_names = {}) {

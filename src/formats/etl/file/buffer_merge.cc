@@ -172,6 +172,12 @@ Result<bool> BufferMerge::advance(Stream& stream) {
   for (;;) {
     if (stream.buffer != nullptr) {
       if (stream.walker.next(stream.event)) {
+        if (stream.lost_before) [[unlikely]] {
+          stream.lost_before = false;
+          const std::uint64_t clock = stream.event.clock;
+          lost_.push_back(
+              {stream.last_clock != 0 ? stream.last_clock : clock, clock, stream.processor});
+        }
         note_clock(stream, stream.event.clock);
         return true;
       }
@@ -218,6 +224,8 @@ Result<bool> BufferMerge::open_next_buffer(Stream& stream) {
   totals_.compressed_buffers += stream.buffer->header.compressed() ? 1U : 0U;
   totals_.decoded_bytes += stream.buffer->event_bytes;
   count_damage(*stream.buffer);
+  stream.lost_before = stream.lost_before ||
+                       (stream.buffer->header.flags & (kBufferEventsLost | kBufferBufferLost)) != 0;
   place_buffer(stream);
   const std::uint64_t memory = stream.buffer->memory_bytes() + streams_.size() * kStreamBytes;
   if (open_bytes_ + memory > limits_.max_whole_bytes) {

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "capture/byte_account.h"
@@ -112,6 +113,16 @@ class BufferMerge {
     return stream.file_offset + (stream.stored_plain ? stream.event.position : 0);
   }
 
+  /// Clocks between which events of a processor were lost, as the header of a buffer says that was
+  /// opened since the last call.
+  struct Lost {
+    std::uint64_t from = 0;
+    std::uint64_t until = 0;
+    std::uint16_t processor = 0;
+  };
+  [[nodiscard]] bool has_lost() const { return !lost_.empty(); }
+  [[nodiscard]] std::vector<Lost> take_lost() { return std::exchange(lost_, {}); }
+
   [[nodiscard]] const MergeTotals& totals() const { return totals_; }
 
  private:
@@ -127,6 +138,7 @@ class BufferMerge {
     bool stored_plain = false;
     EventView event;
     std::uint64_t last_clock = 0;
+    bool lost_before = false;   // what comes next follows lost events
     std::uint16_t session = 0;  // of the open buffer
     std::uint32_t lap = 0;
     std::uint64_t before = 0;       // clock at the start of the open buffer, and
@@ -196,6 +208,7 @@ class BufferMerge {
   std::uint64_t open_bytes_ = 0;
   std::uint64_t done_bytes_ = 0;
   MergeTotals totals_;
+  std::vector<Lost> lost_;
 };
 
 }  // namespace stackpack::etl

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/convert/pending_table.h"
+#include "app/convert/spool_codec.h"
+#include "capture/sched_record.h"
+#include "scratch/sorted_runs.h"
+#include "stackpack/result.h"
+#include "waits/wait_engine.h"
+
+namespace stackpack::app {
+
+/// A record of a switch whose callstack is a node of a builder.
+struct SchedRow : capture::SchedRecord {
+  std::uint32_t node = 0;
+  std::uint32_t pending = SpooledSample::kNoPending;
+  std::uint16_t segment = 0;
+};
+
+/// Sorts records of switches by time in bounded memory, and counts what a WaitPlan asks for.
+///
+/// Memory: nothing without records; kRows of them, and as much while they are merged.
+class SchedSpool {
+ public:
+  explicit SchedSpool(std::string scratch_directory);
+
+  Status add(const capture::SchedRecord& record, const NodeRef& node, std::uint32_t pending);
+
+  /// Whether there are switches.
+  [[nodiscard]] bool has_waits() const;
+
+  /// What the engine must know; `system_wide` is the caller's.
+  [[nodiscard]] waits::WaitPlan plan() const;
+
+  /// All records in order of time. May be called again.
+  Status visit(const std::function<Status(const SchedRow&)>& visit);
+
+ private:
+  static constexpr std::size_t kRows = std::size_t{1} << 16;
+  static constexpr std::uint64_t kMergeBytes = std::uint64_t{4} << 20;
+
+  [[nodiscard]] std::uint64_t count(capture::SchedKind kind) const {
+    return counts_[static_cast<std::size_t>(kind)];
+  }
+  void sort_rows();
+
+  std::vector<SchedRow> rows_;
+  scratch::SortedRuns<SchedRow> runs_;
+  std::array<std::uint64_t, 16> counts_{};
+  std::uint64_t start_ns_ = ~std::uint64_t{0};
+  std::uint64_t end_ns_ = 0;
+};
+
+}  // namespace stackpack::app

@@ -1,0 +1,192 @@
+#include "app/convert/wait_pass.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "waits/wait_engine.h"
+
+namespace stackpack::app {
+
+using capture::SchedKind;
+
+namespace {
+
+// A capture that does not say so is of the whole system when who runs next on a processor is who
+// leaves it next, nearly always. Switch-outs of idle threads may be missing.
+Result<bool> follows_processors(SchedSpool& sched) {
+  constexpr std::uint64_t kGoodForEachBad = 4;
+  constexpr std::size_t kMostProcessors = std::size_t{1} << 16;
+  std::unordered_map<std::uint32_t, std::uint32_t> next;
+  std::uint64_t good = 0;
+  std::uint64_t bad = 0;
+  const Status visited = sched.visit([&](const SchedRow& row) {
+    if (row.kind == SchedKind::kSwitch) {
+      if (const auto known = next.find(row.cpu); known != next.end()) {
+        good += known->second == row.tid ? 1U : 0U;
+        bad += known->second != row.tid && known->second != 0 ? 1U : 0U;
+        known->second = row.other;
+      } else if (next.size() < kMostProcessors) {
+        next.emplace(row.cpu, row.other);
+      }
+    }
+    return Status();
+  });
+  return visited ? Result<bool>(good > kGoodForEachBad * bad) : Result<bool>(visited.error());
+}
+
+Result<bool> is_system_wide(CaptureSpool& capture, const waits::WaitPlan& plan) {
+  const capture::WaitFacts& facts = capture.facts_of_waits();
+  if (plan.has_handovers || facts.system_wide) {
+    return plan.has_handovers || *facts.system_wide;
+  }
+  return plan.has_switches ? follows_processors(capture.sched())
+                           : Result<bool>(facts.has_wide_records);
+}
+
+Result<StackId> stack_of(const SchedRow& row, CaptureSpool& capture, PackedStacks& stacks) {
+  NodeRef node{row.segment, 0, row.node};
+  if (row.pending != SpooledSample::kNoPending) {
+    const Result<NodeRef> resolved = capture.resolved(row.pending);
+    if (!resolved) {
+      return resolved.error();
+    }
+    node = *resolved;
+  }
+  return node.node == 0 ? Result<StackId>(kNoStack) : stacks.id_of(node);
+}
+
+void report(const waits::WaitCounters& counters, capture::LossCounters& losses) {
+  const std::pair<std::string_view, std::uint64_t> notices[] = {
+      {waits::kWithoutWaking, counters.without_waking},
+      {waits::kCutByLost, counters.cut_by_lost},
+      {waits::kSwitchInsMissing, counters.switch_ins_missing},
+      {waits::kBrokenRuns, counters.broken_runs},
+      {waits::kWakingsOfRunnable, counters.wakings_of_runnable},
+      {waits::kEventsInGaps, counters.events_in_gaps},
+  };
+  for (const auto& [name, count] : notices) {
+    if (count != 0) {
+      losses.add(name, LossKind::kNotice, count);
+    }
+  }
+  if (counters.threads_over_limit != 0) {
+    losses.add(waits::kThreadsOverLimit, LossKind::kDamage, counters.threads_over_limit);
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& wait_loss_names() {
+  static const std::vector<std::string_view> kNames = {
+      waits::kWithoutWaking,     waits::kCutByLost,    waits::kSwitchInsMissing, waits::kBrokenRuns,
+      waits::kWakingsOfRunnable, waits::kEventsInGaps, waits::kThreadsOverLimit};
+  return kNames;
+}
+
+IntervalSort::IntervalSort(std::string scratch_directory)
+    : runs_(std::move(scratch_directory), kMergeBytes) {}
+
+bool IntervalSort::comes_before(const Row& a, const Row& b) {
+  return std::tie(a.source, a.tid, a.from_ns, a.to_ns, a.order) <
+         std::tie(b.source, b.tid, b.from_ns, b.to_ns, b.order);
+}
+
+Status IntervalSort::add(const WaitInterval& interval, std::uint32_t source) {
+  Row& row = rows_.emplace_back();
+  static_cast<WaitInterval&>(row) = interval;
+  row.source = source;
+  row.order = count_++;
+  if (rows_.size() < kRows) {
+    return {};
+  }
+  std::sort(rows_.begin(), rows_.end(), comes_before);
+  const Status added = runs_.add(rows_);
+  rows_.clear();
+  return added;
+}
+
+Status IntervalSort::visit(const std::function<Status(const WaitInterval&)>& visit) {
+  std::sort(rows_.begin(), rows_.end(), comes_before);
+  if (runs_.empty()) {
+    for (const Row& row : rows_) {
+      if (const Status visited = visit(row); !visited) {
+        return visited;
+      }
+    }
+    return {};
+  }
+  if (!rows_.empty()) {
+    if (const Status added = runs_.add(rows_); !added) {
+      return added;
+    }
+    rows_ = {};
+  }
+  return runs_.merge(
+      comes_before, [](Row& /*sum*/, const Row& /*row*/) {}, visit);
+}
+
+ProcessOfThread::ProcessOfThread(const std::vector<Thread>& threads) {
+  for (const Thread& thread : threads) {
+    lives_[thread.tid].push_back(
+        {thread.start_ns == kUnknownTime ? 0 : thread.start_ns, thread.pid});
+  }
+  for (auto& [tid, lives] : lives_) {
+    std::stable_sort(lives.begin(), lives.end(),
+                     [](const Life& a, const Life& b) { return a.start_ns < b.start_ns; });
+  }
+}
+
+std::uint32_t ProcessOfThread::find(std::uint32_t tid, std::uint64_t time_ns) const {
+  const auto known = lives_.find(tid);
+  if (known == lives_.end()) {
+    return kUnknownId;
+  }
+  const std::vector<Life>& lives = known->second;
+  const auto after =
+      std::upper_bound(lives.begin(), lives.end(), time_ns,
+                       [](std::uint64_t time, const Life& life) { return time < life.start_ns; });
+  return after == lives.begin() ? lives.front().pid : std::prev(after)->pid;
+}
+
+Status find_waits(CaptureSpool& capture, PackedStacks& stacks, const std::vector<Thread>& threads,
+                  IntervalSort& intervals) {
+  SchedSpool& sched = capture.sched();
+  if (!sched.has_waits()) {
+    return {};
+  }
+  waits::WaitPlan plan = sched.plan();
+  const Result<bool> wide = is_system_wide(capture, plan);
+  if (!wide) {
+    return wide.error();
+  }
+  plan.system_wide = *wide;
+  const ProcessOfThread processes(threads);
+  Status status;
+  waits::WaitEngine engine(plan, [&](const WaitInterval& interval) {
+    if (status) {
+      WaitInterval whole = interval;
+      whole.pid = processes.find(interval.tid, interval.from_ns);
+      status = intervals.add(whole);
+    }
+  });
+  const Status visited = sched.visit([&](const SchedRow& row) -> Status {
+    waits::SchedEvent event;
+    static_cast<capture::SchedRecord&>(event) = row;
+    const Result<StackId> stack = stack_of(row, capture, stacks);
+    if (!stack) {
+      return stack.error();
+    }
+    event.stack = *stack;
+    engine.take(event);
+    return status;
+  });
+  if (!visited) {
+    return visited;
+  }
+  engine.finish();
+  report(engine.counters(), capture.losses());
+  return status;
+}
+
+}  // namespace stackpack::app

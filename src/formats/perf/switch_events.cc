@@ -1,0 +1,274 @@
+#include "formats/perf/switch_events.h"
+
+#include <algorithm>
+
+#include "formats/perf/perf_losses.h"
+
+namespace stackpack::perf {
+
+using capture::SchedKind;
+using capture::SchedRecord;
+
+namespace {
+
+constexpr std::uint32_t kTracepoint = 2;
+constexpr std::uint32_t kSoftware = 1;
+constexpr std::uint64_t kContextSwitches = 3;
+constexpr std::size_t kMostProcessors = std::size_t{1} << 16;
+constexpr std::uint16_t kMiscSwitchOut = 1U << 13;
+constexpr std::uint16_t kMiscSwitchOutPreempt = 1U << 14;
+constexpr std::uint64_t kInterruptFlags = 0x08 | 0x10;  // of common_flags: hardirq, softirq
+
+bool is_wanted(std::string_view system, std::string_view name) {
+  return system == "sched" && (name == "sched_switch" || name == "sched_waking" ||
+                               name == "sched_wakeup" || name == "sched_wakeup_new");
+}
+
+std::uint32_t id_of(std::uint64_t value) {
+  return static_cast<std::uint32_t>(value);
+}
+
+}  // namespace
+
+bool SwitchEvents::read_formats(bytes::ByteCursor tracing_data) {
+  const bool read = read_tracepoint_formats(tracing_data, is_wanted, formats_);
+  kinds_.clear();
+  has_formats_ = true;
+  for (const auto& [id, format] : formats_) {
+    if (format.name == "sched_switch") {
+      states_ = TaskStates(format.print_format);
+    }
+  }
+  return read;
+}
+
+SwitchEvents::Kind SwitchEvents::kind_of(std::uint32_t number, const Attr& attr) {
+  if (number >= kinds_.size()) {
+    kinds_.resize(number + 1, Kind::kUnsorted);
+  }
+  Kind& kind = kinds_[number];
+  if (kind != Kind::kUnsorted) {
+    return kind;
+  }
+  kind = Kind::kOther;
+  if (attr.type == kSoftware && attr.config == kContextSwitches) {
+    kind = Kind::kOutStack;
+  } else if (attr.type == kTracepoint) {
+    const auto format = formats_.find(attr.config);
+    if (format != formats_.end()) {
+      const std::string& name = format->second.name;
+      kind = name == "sched_switch"   ? Kind::kSwitch
+             : name == "sched_waking" ? Kind::kWaking
+             : name == "sched_wakeup" ? Kind::kWakeup
+                                      : Kind::kNewThread;
+    } else if (!has_formats_) {
+      kind = Kind::kNoFormat;
+    }
+  }
+  uses_samples_ = uses_samples_ || kind == Kind::kSwitch;
+  return kind;
+}
+
+SwitchEvents::Processor* SwitchEvents::processor(std::uint32_t cpu) {
+  const auto known = processors_.find(cpu);
+  if (known != processors_.end()) {
+    return &known->second;
+  }
+  return processors_.size() < kMostProcessors ? &processors_[cpu] : nullptr;
+}
+
+// The clock of a processor may step back by some microseconds; its records are in order all the
+// same.
+std::uint64_t SwitchEvents::steady_time(std::uint32_t cpu, std::uint64_t time) {
+  Processor* const known = cpu == kUnknownId ? nullptr : processor(cpu);
+  if (known == nullptr) {
+    return time;
+  }
+  if (time < known->sched) {
+    ++steps_back_;
+    return known->sched;
+  }
+  known->sched = time;
+  return time;
+}
+
+std::optional<SwitchEvents::Found> SwitchEvents::of_sample(std::uint32_t number,
+                                                           const AttrTable::Row& row,
+                                                           const SampleFields& fields,
+                                                           std::uint64_t record_offset) {
+  const Kind kind = kind_of(number, row.attr);
+  if (!row.layout.has(sample_bit::kTime)) {
+    return std::nullopt;
+  }
+  if (Processor* const known = fields.cpu == kUnknownId ? nullptr : processor(fields.cpu)) {
+    known->last = std::max(known->last, fields.time);
+  }
+  highest_ = std::max(highest_, fields.time);
+  Found found;
+  SchedRecord& record = found.record;
+  record.order = order_++;
+  record.cpu = fields.cpu;
+  record.tid = fields.tid;
+  record.time_ns = steady_time(fields.cpu, fields.time);
+  bool good = true;
+  switch (kind) {
+    case Kind::kUnsorted:
+    case Kind::kNoFormat:
+      without_format_at_ = without_format_ == 0 ? record_offset : without_format_at_;
+      ++without_format_;
+      return std::nullopt;
+    case Kind::kOther:
+      if (!uses_samples_ || has_records_ || facts_->system_wide.value_or(false) ||
+          static_cast<std::int32_t>(fields.tid) <= 0) {
+        return std::nullopt;
+      }
+      record.kind = SchedKind::kSeen;
+      found.has_stack = false;
+      return found;
+    case Kind::kOutStack:
+      record.kind = SchedKind::kOutStack;
+      return found;
+    case Kind::kSwitch:
+      good = fill_switch(formats_.at(row.attr.config), fields, record);
+      // A thread that has exited has no id any more.
+      found.has_stack = fields.tid == record.tid || fields.tid == kUnknownId;
+      break;
+    case Kind::kWaking:
+    case Kind::kWakeup:
+    case Kind::kNewThread:
+      record.kind = kind == Kind::kWaking   ? SchedKind::kWaking
+                    : kind == Kind::kWakeup ? SchedKind::kWakeup
+                                            : SchedKind::kNewThread;
+      good = fill_waking(formats_.at(row.attr.config), fields, record);
+      break;
+  }
+  if (!good) {
+    bad_at_ = bad_ == 0 ? record_offset : bad_at_;
+    ++bad_;
+    return std::nullopt;
+  }
+  return found;
+}
+
+bool SwitchEvents::fill_switch(const TracepointFormat& format, const SampleFields& fields,
+                               SchedRecord& record) {
+  const auto previous = format.read(fields.raw, "prev_pid");
+  const auto state = format.read(fields.raw, "prev_state");
+  const auto next = format.read(fields.raw, "next_pid");
+  if (!previous || !state || !next) {
+    return false;
+  }
+  record.kind = SchedKind::kSwitch;
+  record.tid = id_of(*previous);
+  record.other = id_of(*next);
+  const std::string letters = states_.letters(*state);
+  const bool preempted = states_.preempted(*state);
+  const bool runnable = preempted || letters == "R";
+  if (letters.find_first_of("XZ") != std::string::npos) {
+    record.flags |= capture::kSchedExit;
+  } else if (runnable) {
+    record.flags |= capture::kSchedRunnable;
+  }
+  record.reason = facts_->reason(runnable ? (preempted ? "R+" : "R") : letters);
+  return true;
+}
+
+bool SwitchEvents::fill_waking(const TracepointFormat& format, const SampleFields& fields,
+                               SchedRecord& record) {
+  const auto woken = format.read(fields.raw, "pid");
+  const auto flags = format.read(fields.raw, "common_flags");
+  if (!woken) {
+    return false;
+  }
+  record.tid = id_of(*woken);
+  record.other = fields.tid;
+  record.flags = (flags.value_or(0) & kInterruptFlags) != 0 ? capture::kSchedInterrupt : 0;
+  return true;
+}
+
+Status SwitchEvents::of_record(const Record& record, bytes::ByteCursor body,
+                               const RecordTrailer& trailer) {
+  const auto type = static_cast<RecordType>(record.type);
+  const bool switches = type == RecordType::kSwitch || type == RecordType::kSwitchCpuWide;
+  if (!switches && type != RecordType::kLost && type != RecordType::kFork &&
+      type != RecordType::kComm && type != RecordType::kExit && type != RecordType::kLostSamples) {
+    return {};
+  }
+  SchedRecord event;
+  event.order = order_++;
+  event.cpu = trailer.cpu;
+  const std::uint64_t time = trailer.time_ns == kUnknownTime ? 0 : trailer.time_ns;
+  Processor* const known = trailer.cpu == kUnknownId ? nullptr : processor(trailer.cpu);
+  if (type == RecordType::kLost) {
+    event.kind = SchedKind::kGap;
+    event.order |= std::uint64_t{1} << 63;  // after what happened at the time where it begins
+    event.until_ns = time;
+    event.time_ns = known == nullptr ? rounds_[0] : known->last;
+    event.flags = event.time_ns == 0 && known != nullptr ? capture::kSchedFromStart : 0;
+    return trailer.time_ns == kUnknownTime ? Status() : sink_.add_sched(event, {}, {});
+  }
+  if (time != 0) {
+    highest_ = std::max(highest_, time);
+    if (known != nullptr) {
+      known->last = std::max(known->last, time);
+    }
+  }
+  if (switches && time != 0) {
+    const bool out = (record.misc & kMiscSwitchOut) != 0;
+    has_records_ = true;
+    facts_->has_wide_records |= type == RecordType::kSwitchCpuWide;
+    event.kind = out ? SchedKind::kSwitchOut : SchedKind::kSwitchIn;
+    event.tid = trailer.tid;
+    event.time_ns = steady_time(trailer.cpu, time);
+    if (out) {
+      const bool preempted = (record.misc & kMiscSwitchOutPreempt) != 0;
+      event.flags = preempted ? capture::kSchedRunnable : 0;
+      event.reason = preempted ? facts_->reason("R+") : capture::WaitFacts::kUnknownReason;
+    }
+    return sink_.add_sched(event, {}, {});
+  }
+  if (type == RecordType::kFork) {
+    body.skip(8);  // pid, parent
+    event.kind = SchedKind::kFork;
+    event.tid = body.read<std::uint32_t>();
+    body.skip(4);
+    event.time_ns = body.read<std::uint64_t>();
+    return body.ok() && event.time_ns != 0 ? sink_.add_sched(event, {}, {}) : Status();
+  }
+  return {};
+}
+
+// Each event id with the thread that it counts: none where a processor is.
+void SwitchEvents::id_index(bytes::ByteCursor payload) {
+  const auto count = payload.read<std::uint64_t>();
+  bool all = true;
+  bool any = false;
+  for (std::uint64_t i = 0; i < count && payload.remaining() >= 32; ++i) {
+    payload.skip(24);  // id, index, processor
+    const auto tid = payload.read<std::uint64_t>();
+    all = all && (tid == ~std::uint64_t{0} || tid == ~std::uint32_t{0});
+    any = true;
+  }
+  if (facts_ != nullptr && any) {
+    facts_->system_wide = facts_->system_wide.value_or(true) && all;
+  }
+}
+
+void SwitchEvents::finished_round() {
+  rounds_ = {rounds_[1], highest_};
+}
+
+void SwitchEvents::finish() {
+  if (steps_back_ != 0 && (uses_samples_ || has_records_)) {
+    sink_.losses().add(loss::kClockStepsBack, LossKind::kNotice, steps_back_);
+  }
+  if (bad_ != 0) {
+    sink_.losses().add(loss::kBadWaitEvents, LossKind::kDamage, bad_, bad_at_);
+  }
+  if (without_format_ != 0) {
+    sink_.losses().add(loss::kWaitEventsWithoutFormat, LossKind::kNotice, without_format_,
+                       without_format_at_);
+  }
+}
+
+}  // namespace stackpack::perf

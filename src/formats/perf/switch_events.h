@@ -1,0 +1,110 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/callstack_sink.h"
+#include "capture/stack_view.h"
+#include "formats/perf/attr_table.h"
+#include "formats/perf/record.h"
+#include "formats/perf/record_trailer.h"
+#include "formats/perf/sample.h"
+#include "formats/perf/task_states.h"
+#include "formats/perf/tracepoint_formats.h"
+#include "stackpack/result.h"
+
+namespace stackpack::perf {
+
+/// Finds what a capture says of switches and wakings: samples of sched:sched_switch, sched_waking,
+/// sched_wakeup, sched_wakeup_new and of context-switches, SWITCH records, LOST records. They go to
+/// the sink as records for waits::WaitEngine.
+///
+/// Times: of one processor they do not go back, in the order of the file; the clock may.
+/// Memory: some bytes for each processor, bounded.
+class SwitchEvents {
+ public:
+  explicit SwitchEvents(capture::CallstackSink& sink) : sink_(sink), facts_(sink.wait_facts()) {}
+
+  /// Whether anything is wanted at all.
+  [[nodiscard]] bool active() const { return facts_ != nullptr; }
+
+  /// Formats of tracepoints. False: damaged.
+  bool read_formats(bytes::ByteCursor tracing_data);
+
+  /// Looks at a sample: the record that it makes, for add(). Once for each sample, in the order of
+  /// the file. `number`: of the attribute.
+  struct Found {
+    capture::SchedRecord record;
+    bool has_stack = true;  ///< the callstack of the sample is that of the record
+  };
+  std::optional<Found> of_sample(std::uint32_t number, const AttrTable::Row& row,
+                                 const SampleFields& fields, std::uint64_t record_offset);
+
+  /// Whether the sample that gave this record is dropped, as intervals have all of it.
+  [[nodiscard]] bool drops_sample(const capture::SchedRecord& record) const {
+    return !facts_->keeps_samples && record.kind != capture::SchedKind::kSeen;
+  }
+
+  Status add(const capture::SchedRecord& record, const capture::StackView& stack,
+             capture::StackMemo memo) {
+    return sink_.add_sched(record, stack, memo);
+  }
+
+  /// A record of the kernel that is no sample. `body`: without its trailer.
+  Status of_record(const Record& record, bytes::ByteCursor body, const RecordTrailer& trailer);
+
+  /// Records of the perf tool: the table of ids, the end of a round.
+  void id_index(bytes::ByteCursor payload);
+  void finished_round();
+
+  /// Reports what could not be understood. Once, at the end.
+  void finish();
+
+ private:
+  enum class Kind : std::uint8_t {
+    kUnsorted,
+    kOther,
+    kSwitch,
+    kWaking,
+    kWakeup,
+    kNewThread,
+    kOutStack,
+    kNoFormat
+  };
+  struct Processor {
+    std::uint64_t last = 0;   // time of its last record
+    std::uint64_t sched = 0;  // the highest time that a record for the engine got
+  };
+
+  Kind kind_of(std::uint32_t number, const Attr& attr);
+  Processor* processor(std::uint32_t cpu);
+  std::uint64_t steady_time(std::uint32_t cpu, std::uint64_t time);
+  bool fill_switch(const TracepointFormat& format, const SampleFields& fields,
+                   capture::SchedRecord& record);
+  bool fill_waking(const TracepointFormat& format, const SampleFields& fields,
+                   capture::SchedRecord& record);
+
+  capture::CallstackSink& sink_;
+  capture::WaitFacts* facts_;
+  TracepointFormats formats_;
+  TaskStates states_;
+  std::vector<Kind> kinds_;  // by attribute
+  std::unordered_map<std::uint32_t, Processor> processors_;
+  std::unordered_map<std::uint64_t, std::uint32_t> reasons_;  // of states
+  std::uint64_t order_ = 0;
+  std::uint64_t highest_ = 0;
+  std::array<std::uint64_t, 2> rounds_{};  // the highest time when the last two rounds ended
+  bool uses_samples_ = false;              // some attribute is of switches
+  bool has_records_ = false;
+  bool has_formats_ = false;  // TRACING_DATA was there
+  std::uint64_t steps_back_ = 0;
+  std::uint64_t bad_ = 0;
+  std::uint64_t bad_at_ = 0;
+  std::uint64_t without_format_ = 0;
+  std::uint64_t without_format_at_ = 0;
+};
+
+}  // namespace stackpack::perf

@@ -1,0 +1,332 @@
+#include "spk/format/interval_codec.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "bytes/byte_writer.h"
+#include "spk/format/layout.h"
+
+namespace stackpack::spk {
+
+namespace {
+
+using Column = std::vector<std::uint64_t>;
+
+// Codes of what a row has: none, what the row before it has, or entry code - kFirstEntry.
+constexpr std::uint64_t kNone = 0;
+constexpr std::uint64_t kSameAsBefore = 1;
+constexpr std::uint64_t kFirstEntry = 2;
+
+Error damaged() {
+  return {ErrorCode::kCorrupt, kNoOffset, "spk: intervals: a row that cannot be"};
+}
+
+// Distinct numbers of a block, ascending, and their ranks.
+class Dictionary {
+ public:
+  void add(std::uint64_t value) { ranks_.emplace(value, 0); }
+
+  void write(BlockContent& content) {
+    content.bytes().write_varint(ranks_.size());
+    Column steps;
+    std::uint64_t before = 0;
+    std::uint64_t rank = 0;
+    for (auto& [value, number] : ranks_) {
+      steps.push_back(value - before);
+      before = value;
+      number = rank++;
+    }
+    write_numbers(steps, content);
+  }
+
+  [[nodiscard]] std::uint64_t code(std::uint64_t value) const {
+    return kFirstEntry + ranks_.at(value);
+  }
+
+ private:
+  std::map<std::uint64_t, std::uint64_t> ranks_;
+};
+
+// The entries of a dictionary as they are read.
+bool read_dictionary(bytes::ByteCursor& in, std::size_t most, Column& entries) {
+  const std::uint64_t count = read_varint(in);
+  if (!in.ok() || count > most) {
+    return false;
+  }
+  read_column(in, static_cast<std::size_t>(count), entries);
+  std::uint64_t before = 0;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if ((i != 0 && entries[i] == 0) || entries[i] > ~before) {
+      return false;
+    }
+    before += entries[i];
+    entries[i] = before;
+  }
+  return in.ok();
+}
+
+bool same_thread(const WaitInterval& a, const WaitInterval& b) {
+  return a.tid == b.tid && a.pid == b.pid;
+}
+
+std::uint64_t waker_word(const WaitInterval& row) {
+  return std::uint64_t{row.waker} << 2 | static_cast<std::uint64_t>(row.waker_kind);
+}
+
+// What is repeated from one row of a thread to the next, as a number above 0; 0: none.
+std::uint64_t stack_word(StackId stack) {
+  return stack == kNoStack ? 0 : std::uint64_t{stack} + 1;
+}
+
+// Codes of a field whose words stand in a dictionary.
+Column codes_of(std::span<const std::uint64_t> words, const std::vector<bool>& begins,
+                const Dictionary& dictionary) {
+  Column codes;
+  codes.reserve(words.size());
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool repeats = !begins[i] && words[i] == words[i - 1];
+    codes.push_back(words[i] == 0 ? kNone : repeats ? kSameAsBefore : dictionary.code(words[i]));
+  }
+  return codes;
+}
+
+struct Words {
+  Column reason;
+  Column stack;
+  Column waker;
+  Column waker_stack;
+};
+
+Words words_of(std::span<const WaitInterval> rows) {
+  Words words;
+  for (const WaitInterval& row : rows) {
+    words.reason.push_back(row.reason);
+    words.stack.push_back(stack_word(row.stack));
+    words.waker.push_back(waker_word(row));
+    words.waker_stack.push_back(stack_word(row.waker_stack));
+  }
+  return words;
+}
+
+void write_times(std::span<const WaitInterval> rows, const std::vector<bool>& begins,
+                 BlockContent& content) {
+  std::uint64_t base = ~std::uint64_t{0};
+  for (const WaitInterval& row : rows) {
+    base = std::min(base, row.from_ns);
+  }
+  Column gaps;
+  Column lengths;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    gaps.push_back(rows[i].from_ns - (begins[i] ? base : rows[i - 1].to_ns));
+    lengths.push_back(rows[i].to_ns - rows[i].from_ns);
+  }
+  content.bytes().write_varint(base);
+  write_numbers(gaps, content);
+  content.cut();
+  write_numbers(lengths, content);
+  content.cut();
+}
+
+// One field of all rows: its dictionary, and the codes.
+void write_field(std::span<const std::uint64_t> words, const std::vector<bool>& begins,
+                 BlockContent& content) {
+  Dictionary dictionary;
+  for (const std::uint64_t word : words) {
+    if (word != 0) {
+      dictionary.add(word);
+    }
+  }
+  dictionary.write(content);
+  write_column(codes_of(words, begins, dictionary), content);
+  content.cut();
+}
+
+// The words of a field. False: a code that no row has.
+bool read_field(bytes::ByteCursor& in, std::size_t count, const std::vector<bool>& begins,
+                Column& words) {
+  Column entries;
+  if (!read_dictionary(in, count, entries)) {
+    return false;
+  }
+  read_column(in, count, words);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::uint64_t code = words[i];
+    if (code == kSameAsBefore) {
+      if (begins[i]) {
+        return false;
+      }
+      words[i] = words[i - 1];
+    } else if (code >= kFirstEntry) {
+      if (code - kFirstEntry >= entries.size()) {
+        return false;
+      }
+      words[i] = entries[static_cast<std::size_t>(code - kFirstEntry)];
+    }
+  }
+  return in.ok();
+}
+
+bool read_threads(bytes::ByteCursor& in, std::vector<WaitInterval>& rows,
+                  std::vector<bool>& begins) {
+  Column tids;
+  Column pids;
+  read_column(in, rows.size(), tids);
+  read_column(in, rows.size(), pids);
+  if (!in.ok()) {
+    return false;
+  }
+  std::uint32_t tid = 0;
+  std::uint32_t pid = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (tids[i] > ~std::uint32_t{0} || pids[i] > ~std::uint32_t{0}) {
+      return false;
+    }
+    tid += static_cast<std::uint32_t>(tids[i]);  // modulo 2^32
+    pid += static_cast<std::uint32_t>(pids[i]);
+    rows[i].tid = tid;
+    rows[i].pid = pid;
+    begins.push_back(i == 0 || !same_thread(rows[i], rows[i - 1]));
+  }
+  return true;
+}
+
+bool read_times(bytes::ByteCursor& in, const std::vector<bool>& begins,
+                std::vector<WaitInterval>& rows) {
+  const std::uint64_t base = read_varint(in);
+  Column gaps;
+  Column lengths;
+  read_column(in, rows.size(), gaps);
+  read_column(in, rows.size(), lengths);
+  if (!in.ok()) {
+    return false;
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::uint64_t after = begins[i] ? base : rows[i - 1].to_ns;
+    if (!bytes::checked_add(after, gaps[i], rows[i].from_ns) ||
+        !bytes::checked_add(rows[i].from_ns, lengths[i], rows[i].to_ns)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool read_states(bytes::ByteCursor& in, std::vector<WaitInterval>& rows) {
+  Column codes;
+  read_column(in, rows.size(), codes);
+  if (!in.ok()) {
+    return false;
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::uint64_t state = codes[i] & 7;
+    const std::uint64_t flags = codes[i] >> 3;
+    if (state >= kWaitStateCount || flags > kWaitFlagMask) {
+      return false;
+    }
+    rows[i].state = static_cast<WaitState>(state);
+    rows[i].flags = static_cast<std::uint8_t>(flags);
+  }
+  return true;
+}
+
+bool set_stack(std::uint64_t word, const IntervalBounds& bounds, StackId& stack) {
+  stack = word == 0 ? kNoStack : static_cast<StackId>(word - 1);
+  return word <= bounds.stacks;
+}
+
+bool set_fields(const Words& words, const IntervalBounds& bounds, std::vector<WaitInterval>& rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    WaitInterval& row = rows[i];
+    if (words.reason[i] != 0 && words.reason[i] >= bounds.reasons) {
+      return false;
+    }
+    row.reason = static_cast<std::uint32_t>(words.reason[i]);
+    row.waker_kind = static_cast<WakerKind>(words.waker[i] & 3);
+    if (words.waker[i] >> 34 != 0 || (row.waker_kind == WakerKind::kNone && words.waker[i] != 0)) {
+      return false;
+    }
+    row.waker = static_cast<std::uint32_t>(words.waker[i] >> 2);
+    if (!set_stack(words.stack[i], bounds, row.stack) ||
+        !set_stack(words.waker_stack[i], bounds, row.waker_stack)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+void encode_intervals(std::span<const WaitInterval> rows, BlockContent& content) {
+  content.bytes().write_varint(rows.size());
+  std::vector<bool> begins;
+  Column tids;
+  Column pids;
+  Column states;
+  WaitInterval before;
+  before.tid = 0;
+  before.pid = 0;
+  for (const WaitInterval& row : rows) {
+    begins.push_back(begins.empty() || !same_thread(row, before));
+    tids.push_back(row.tid - before.tid);  // modulo 2^32
+    pids.push_back(row.pid - before.pid);
+    states.push_back(static_cast<std::uint64_t>(row.state) | std::uint64_t{row.flags} << 3);
+    before = row;
+  }
+  write_column(tids, content);
+  write_column(pids, content);
+  write_times(rows, begins, content);
+  write_column(states, content);
+  content.cut();
+  const Words words = words_of(rows);
+  write_field(words.reason, begins, content);
+  write_field(words.stack, begins, content);
+  write_field(words.waker, begins, content);
+  write_field(words.waker_stack, begins, content);
+}
+
+Status decode_intervals(bytes::ByteCursor in, const IntervalBounds& bounds,
+                        std::vector<WaitInterval>& rows) {
+  const std::uint64_t count = read_varint(in);
+  if (!in.ok() || count == 0 || count > kIntervalsPerBlock) {
+    return damaged();
+  }
+  rows.assign(static_cast<std::size_t>(count), WaitInterval());
+  std::vector<bool> begins;
+  Words words;
+  const bool good = read_threads(in, rows, begins) && read_times(in, begins, rows) &&
+                    read_states(in, rows) && read_field(in, rows.size(), begins, words.reason) &&
+                    read_field(in, rows.size(), begins, words.stack) &&
+                    read_field(in, rows.size(), begins, words.waker) &&
+                    read_field(in, rows.size(), begins, words.waker_stack) &&
+                    set_fields(words, bounds, rows) && in.remaining() == 0;
+  return good ? Status{} : Status{damaged()};
+}
+
+void encode_wait_reasons(std::span<const std::string> reasons, BlockContent& content) {
+  content.bytes().write_varint(reasons.size());
+  for (const std::string& reason : reasons) {
+    const std::string_view text = std::string_view(reason).substr(0, kMaxWaitReasonBytes);
+    content.bytes().write_varint(text.size());
+    content.bytes().write_text(text);
+  }
+}
+
+Status decode_wait_reasons(bytes::ByteCursor in, std::vector<std::string>& reasons) {
+  const std::uint64_t count = read_varint(in);
+  if (!in.ok() || count > kMaxWaitReasons) {
+    return damaged();
+  }
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t size = read_varint(in);
+    if (!in.ok() || size > kMaxWaitReasonBytes) {
+      return damaged();
+    }
+    std::string& text = reasons.emplace_back();
+    for (const std::byte byte : in.read_bytes(size)) {
+      text += static_cast<char>(byte);
+    }
+  }
+  return in.ok() && in.remaining() == 0 ? Status{} : Status{damaged()};
+}
+
+}  // namespace stackpack::spk

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "spk/write/section_writer.h"
+#include "stackpack/result.h"
+#include "stackpack/waits.h"
+
+namespace stackpack::spk {
+
+/// Writes the sections intervals and wait_reasons.
+///
+/// Order of calls: add() with the rows in the order of the file, then end(). Without rows nothing
+/// is written. Memory: a block. Errors: those of the output file.
+class IntervalWriter {
+ public:
+  explicit IntervalWriter(SectionWriter& out) : out_(out) {}
+
+  Status add(const WaitInterval& row);
+  Status end(std::span<const std::string> reasons);
+
+ private:
+  Status flush();
+
+  SectionWriter& out_;
+  std::vector<WaitInterval> rows_;
+  std::uint64_t count_ = 0;
+  BlockContent content_;
+};
+
+}  // namespace stackpack::spk

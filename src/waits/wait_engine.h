@@ -1,0 +1,115 @@
+// From records of switches and wakings to intervals in which threads run, wait and are able to run.
+//
+// The engine knows no capture format. Two kinds of records lead to the same intervals:
+//
+//   kSwitch, kSwitchOut, kSwitchIn, kWaking, ...: the callstack comes when a thread leaves, the
+//       thread that wakes is named (Linux);
+//   kHandover, kReady, kStackOf: the callstack comes when the thread runs again, and who wakes is
+//       who runs on the processor (Windows).
+//
+// What the records do not say stays unknown and is counted: a switch-in that is missing makes an
+// interval `awake` or `unknown`, never a guess.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/sched_record.h"
+#include "stackpack/model.h"
+#include "stackpack/result.h"
+#include "stackpack/waits.h"
+#include "waits/thread_table.h"
+#include "waits/wait_counters.h"
+
+namespace stackpack::waits {
+
+/// A record with the id of its callstack.
+struct SchedEvent : capture::SchedRecord {
+  StackId stack = kNoStack;
+};
+
+/// What must be known of all records before the first is taken.
+struct WaitPlan {
+  bool system_wide = false;    ///< the switches of all threads are recorded
+  bool has_switches = false;   ///< kSwitch
+  bool has_records = false;    ///< kSwitchOut or kSwitchIn
+  bool has_wakings = false;    ///< kWaking: kWakeup says the same later
+  bool has_births = false;     ///< kNewThread: kFork says the same
+  bool has_handovers = false;  ///< kHandover: callstacks come with switch-ins
+  std::uint64_t start_ns = 0;  ///< of the first record that is no kFork, kSeen or kGap
+  std::uint64_t end_ns = 0;    ///< of the last one
+};
+
+/// Takes records in order of time and gives intervals, each when it is over.
+///
+/// Memory: what ThreadTable takes, and some bytes for each processor.
+class WaitEngine {
+ public:
+  using Emit = std::function<void(const WaitInterval&)>;
+
+  WaitEngine(const WaitPlan& plan, Emit emit);
+
+  void take(const SchedEvent& event);
+
+  /// The intervals that last until the end. Call once, after the last record.
+  void finish();
+
+  [[nodiscard]] const WaitCounters& counters() const { return counters_; }
+
+ private:
+  using State = ThreadState::State;
+
+  struct Stack {
+    std::uint32_t tid = 0;
+    std::uint32_t cpu = 0;
+    StackId stack = kNoStack;
+  };
+
+  ThreadState* thread(std::uint32_t tid);
+  void close(ThreadState& thread, std::uint64_t to, std::uint8_t flag = 0, const Waker& waker = {});
+  void give(ThreadState& thread, const WaitInterval& interval);
+  void go(ThreadState& thread, State state, std::uint64_t at, std::uint32_t reason = 0,
+          StackId stack = kNoStack);
+  void release(ThreadState& thread, StackId stack);
+  void break_run(std::uint32_t tid, std::uint64_t at);
+  void gap(std::uint64_t from, std::uint64_t until);
+  void apply_first_gaps();
+  std::uint32_t* expected_on(std::uint32_t cpu);
+  void dispatch(const SchedEvent& event);
+
+  // Callstacks at switch-outs.
+  void on_switch(const SchedEvent& event);
+  void on_switch_out(const SchedEvent& event);
+  void on_switch_in(const SchedEvent& event);
+  void on_seen(const SchedEvent& event);
+  void leave(ThreadState& thread, const SchedEvent& event, StackId stack);
+  void enter(std::uint32_t tid, std::uint64_t at);
+  void wake(const SchedEvent& event, const Waker& waker, bool is_new);
+  void close_awake(ThreadState& thread, std::uint64_t at);
+
+  // Callstacks at switch-ins (wait_engine_handovers.cc).
+  void on_handover(const SchedEvent& event);
+  void hand_out(const SchedEvent& event);
+  void hand_in(const SchedEvent& event, StackId stack);
+  void on_ready(const SchedEvent& event);
+  void on_born(const SchedEvent& event);
+  void keep_stack(const SchedEvent& event);
+  [[nodiscard]] StackId stack_of(std::uint32_t tid, std::uint32_t cpu) const;
+
+  WaitPlan plan_;
+  Emit emit_;
+  WaitCounters counters_;
+  ThreadTable threads_;
+  std::unordered_map<std::uint32_t, std::uint32_t> running_;  // by processor: who should run there
+  std::vector<Stack> stacks_;                                 // of events at stacks_at_
+  std::uint64_t stacks_at_ = 0;
+  std::uint64_t known_from_;  // of a thread that was never met, nothing before it is claimed
+  std::uint64_t gap_until_ = 0;
+  bool in_gap_ = false;
+  std::uint64_t first_gap_until_ = 0;  // of gaps from the start on
+  bool has_first_gap_ = false;
+};
+
+}  // namespace stackpack::waits

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Waits of real captures: `dump --intervals` equals the lists that stand beside them, line by line.
+
+    waits_test.py PROGRAM [--list]
+
+The corpus is found as corpus_test.py finds it. CORPUS/waits/NAME.waits.tsv is of NAME.perf.data or NAME.etl beside it; corpus.NAME.waits.tsv.gz of CORPUS/perf/NAME.perf.data or of a file or folder NAME in
+it. DIGESTS.sha256 has the SHA-256 of each list without its first line.
+"""
+import gzip
+import hashlib
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+
+def captures(corpus):
+    """(name, capture, expected lines)."""
+    waits = corpus / "waits"
+    for path in sorted(waits.glob("*.waits.tsv*")):
+        name = path.name.split(".waits.tsv")[0]
+        text = (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()).decode()
+        folder, stem = (corpus / "perf", name[len("corpus."):]) if name.startswith("corpus.") else (waits, name)
+        found = [place for place in (folder / f"{stem}.perf.data", folder / f"{stem}.etl", folder / stem) if place.exists()]
+        if found:
+            yield name, found[0], [line for line in text.splitlines() if not line.startswith("#")]
+
+
+def intervals_of(program, capture, folder, *options):
+    packed = folder / "out.spk"
+    subprocess.run([program, "convert", capture, "-o", packed, "--force", "--quiet", *options], check=True, capture_output=True)
+    subprocess.run([program, "verify", packed], check=True, capture_output=True)
+    listing = subprocess.run([program, "dump", packed, "--intervals"], check=True, capture_output=True, text=True).stdout
+    return packed, [line for line in listing.splitlines() if not line.startswith("#")]
+
+
+def off_cpu(program, corpus):
+    """Samples of perf record --off-cpu: process, thread, ns and callstack of each; times of those that have one."""
+    bad = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        packed = pathlib.Path(scratch) / "out.spk"
+        for truth in sorted((corpus / "waits").glob("*.perf.data.truth.tsv")):
+            capture = truth.with_name(truth.name[:-len(".truth.tsv")])
+            subprocess.run([program, "convert", capture, "-o", packed, "--force", "--quiet"], check=True, capture_output=True)
+            listing = subprocess.run([program, "dump", packed, "--samples"], check=True, capture_output=True, text=True).stdout
+            rows = [line.split("\t") for line in listing.splitlines()[1:]]
+            wanted = [line.split("\t") for line in truth.read_text().splitlines()[1:]]
+            got = sorted((row[1], row[2], row[5], row[10]) for row in rows if row[4] == "offcpu-time")
+            times = {row[0].rstrip("0") for row in rows}
+            known = [f"{int(time) / 1e9:.9f}".rstrip("0") for *_, time in wanted if time != "-"]
+            if got != sorted(tuple(row[:4]) for row in wanted) or not times.issuperset(known) or max(map(float, times)) > 10000:
+                bad += 1
+                print(f"{capture.name}: {got} at {sorted(times)}, wanted {wanted}")
+    return bad
+
+
+def difference(got, wanted):
+    for number, (one, other) in enumerate(zip(got, wanted)):
+        if one != other:
+            return f"line {number}:\n  got    {one[:300]}\n  wanted {other[:300]}"
+    return f"{len(got)} lines, wanted {len(wanted)}"
+
+
+def main():
+    program = sys.argv[1]
+    beside = pathlib.Path(__file__).resolve().parents[3] / "shared" / "corpus"
+    corpus = pathlib.Path(os.environ.get("STACKPACK_CORPUS", beside))
+    if not (corpus / "waits").is_dir():
+        print("no captures of waits")
+        sys.exit(77)
+    bad = count = lines = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        for name, capture, wanted in captures(corpus):
+            packed, got = intervals_of(program, capture, folder)
+            count, lines = count + 1, lines + len(wanted)
+            if got != wanted:
+                bad += 1
+                print(f"{name}: {len(set(got) & set(wanted))} of {len(wanted)} lines equal, {len(got)} got; {difference(got, wanted)}")
+            elif "--list" in sys.argv:
+                print(f"{name}: {len(wanted)} lines, {hashlib.sha256(''.join(line + chr(10) for line in got).encode()).hexdigest()[:16]}")
+            # Without the samples of switches the intervals are the same.
+            _, fewer = intervals_of(program, capture, folder, "--no-switch-samples")
+            if fewer != got:
+                bad += 1
+                print(f"{name}: other intervals with --no-switch-samples: {difference(fewer, got)}")
+    bad += off_cpu(program, corpus)
+    if not count:
+        sys.exit(f"no captures below {corpus}")
+    print(f"{count} captures, {lines} intervals, {bad} differ")
+    sys.exit(bad != 0)
+
+
+if __name__ == "__main__":
+    main()
