@@ -87,7 +87,7 @@ def check_format(root, text, problems):
 
 def check_targets(root, text, problems):
     targets = {path.name.removesuffix("_target.cc") for path in (root / "fuzz").glob("*_target.cc")}
-    rows = re.findall(r"^\| (\w+) \| [\d,]+ \|", text.split("## Fuzzing", 1)[1], re.M)
+    rows = re.findall(r"^\| (\w+) \| [\d,]+ \|", text.split("## Fuzzing", 1)[1].split("\n## ", 1)[0], re.M)
     problems += [f"docs/testing.md: {name} is not a target in fuzz/" for name in rows if name not in targets | {"all"}]
     if not rows:
         problems.append("docs/testing.md: no fuzz targets")

@@ -107,8 +107,8 @@ struct ExportReport {
 };
 
 /// Writes `output` ("-": standard output; csv: a directory, made when it is not there), which
-/// appears whole or not at all. It is never a file that is read for it, whatever options.force says:
-/// of those that the caller opened, it knows options.source_path.
+/// appears whole or not at all. It is never a file that is read for it, whatever options.force
+/// says: of those that the caller opened, it knows options.source_path.
 ///
 /// Memory: the tables of the file, the distinct callstacks as the format names their frames, and
 ///         about options.memory_limit; nothing grows with the number of samples.

@@ -15,8 +15,8 @@
 namespace stackpack::capture {
 
 /// The metadata key: 32 hexadecimal digits, a digest of all of the capture's bytes and of nothing
-/// else (docs/format.md, section 8). It is not there when these changed while they were read, and in
-/// a merged file, whose sources have identities.
+/// else (docs/format.md, section 8). It is not there when these changed while they were read, and
+/// in a merged file, whose sources have identities.
 inline constexpr std::string_view kIdentityKey = "source.identity";
 
 using SourceIdentity = std::array<std::byte, 16>;

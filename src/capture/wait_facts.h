@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,9 +11,19 @@
 
 namespace stackpack::capture {
 
+/// How switches were recorded.
+struct SwitchFacts {
+  /// Whether the switches of all threads are recorded; unknown: their records tell.
+  std::optional<bool> system_wide{};
+  /// There are records of all threads of a processor, for want of another answer.
+  bool has_wide_records = false;
+  /// Samples of switches and wakings are wanted themselves, besides the intervals.
+  bool keeps_samples = true;
+};
+
 /// What a source knows of all its SchedRecords together. Only the source's thread uses it until
 /// the capture is read.
-class WaitFacts {
+class WaitFacts : public SwitchFacts {
  public:
   /// Rows that are always there.
   static constexpr std::uint32_t kNoReason = 0;
@@ -34,13 +46,6 @@ class WaitFacts {
     return number;
   }
   [[nodiscard]] const std::vector<std::string>& reasons() const { return reasons_; }
-
-  /// Whether the switches of all threads are recorded; unknown: their records tell.
-  std::optional<bool> system_wide{};
-  /// There are records of all threads of a processor, for want of another answer.
-  bool has_wide_records = false;
-  /// Samples of switches and wakings are wanted themselves, besides the intervals.
-  bool keeps_samples = true;
 
   /// Numbers of records, in the order in which they come from several traces.
   std::uint64_t next_order() { return order_++; }

@@ -59,6 +59,7 @@ int export_several(const ExportArguments& arguments, const Messages& messages) {
     return exit_code;
   }
   std::vector<std::string> paths;
+  paths.reserve(packed.size());
   for (const app::PackedFile& file : packed) {
     paths.push_back(file.path());
   }

@@ -43,6 +43,17 @@ void FilesRead::note_inputs(std::span<const std::string> inputs) {
   }
 }
 
+void FilesRead::forget(const std::string& path) {
+  FileStatus status;
+  if (!look_at(path, status)) {
+    return;
+  }
+  for (FilesRead* run = current(); run != nullptr; run = run->outer_) {
+    const std::scoped_lock lock(run->mutex_);
+    run->files_.erase(status.identity);
+  }
+}
+
 bool FilesRead::contains(const FileIdentity& file) {
   for (FilesRead* run = current(); run != nullptr; run = run->outer_) {
     const std::scoped_lock lock(run->mutex_);

@@ -35,6 +35,9 @@ class FilesRead {
   /// is left out.
   static void note_inputs(std::span<const std::string> inputs);
 
+  /// A file of our own is about to be removed: another may get its identity.
+  static void forget(const std::string& path);
+
   /// Whether the current run, or one that it is inside, has read the file.
   static bool contains(const FileIdentity& file);
 

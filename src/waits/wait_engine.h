@@ -20,8 +20,8 @@
 #include "stackpack/model.h"
 #include "stackpack/result.h"
 #include "stackpack/waits.h"
-#include "waits/thread_table.h"
-#include "waits/wait_counters.h"
+#include "waits/wait_losses.h"
+#include "waits/wait_threads.h"
 
 namespace stackpack::waits {
 

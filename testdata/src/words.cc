@@ -1,4 +1,5 @@
-// Counts the words of a text that it makes up, and packs the counts: a program to look at in a profile.
+// Counts the words of a text that it makes up, and packs the counts: a program to look at in a
+// profile.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -20,7 +21,9 @@ APART std::string make_up(std::uint32_t seed, int letters) {
   return text;
 }
 
-APART bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+APART bool is_letter(char c) {
+  return c >= 'a' && c <= 'z';
+}
 
 template <typename Visit>
 APART void each_word(const std::string& text, const Visit& visit) {
@@ -104,7 +107,8 @@ APART std::string front_coded(const std::vector<index::Entry>& entries) {
   std::string out;
   std::string before;
   for (const index::Entry& entry : entries) {
-    const auto same = std::mismatch(entry.word.begin(), entry.word.end(), before.begin(), before.end());
+    const auto same =
+        std::mismatch(entry.word.begin(), entry.word.end(), before.begin(), before.end());
     out += static_cast<char>('0' + (same.first - entry.word.begin()));
     out.append(same.first, entry.word.end());
     before = entry.word;
@@ -123,7 +127,11 @@ int main(int count, char** arguments) {
     text::each_word(text, [&words](const std::string& word) { words.add(word); });
     std::vector<index::Entry> entries;
     std::string word;
-    words.visit([&entries](const std::string& found, int times) { entries.push_back({found, times}); }, word);
+    words.visit(
+        [&entries](const std::string& found, int times) {
+          entries.push_back({found, times});
+        },
+        word);
     index::sort_by_count(entries);
     sum ^= pack::checksum(pack::front_coded(entries));
   }

@@ -142,7 +142,7 @@ def page_differs(program, files, page_file, report, by_function):
 def losses_differ(program, source, page_file):
     """The page says of both sides what the captures lost, and that of the runs of a side together."""
     losing, other = (str(pathlib.Path(source) / "testdata" / f"{name}.perf.data") for name in ("dwarf", "killed"))
-    run(program, losing, losing, "--against", other, "--html", "-o", page_file, "--force")
+    run(program, losing, losing, "--against", other, "--no-unwind", "--html", "-o", page_file, "--force")
     losses = read_page.Page(page_file).head["losses"]
     shown = {(name, text.split(":")[0]): int(count) for name, count, text, *_ in losses if "_not_kept." not in name}
     expected = {("user_stack_dump_without_chain", "Before"): 32, ("data_size_missing", "Now"): 1,

@@ -1,5 +1,6 @@
 #include "io/files_read.h"
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -9,6 +10,7 @@
 #include "io/byte_source.h"
 #include "io/output_file.h"
 #include "io/rooted_file.h"
+#include "io/scratch_directory.h"
 #include "support/temporary_folder.h"
 
 namespace stackpack::test {
@@ -53,6 +55,23 @@ TEST_CASE("files read: whatever opens or reads a file keeps the run's outputs of
     CHECK(io::check_output(path, io::OutputRules()).error().code == ErrorCode::kUsage);
   }
   CHECK(may_be_written(path));
+}
+
+// The file system may give its identity to the next file at once.
+TEST_CASE("files read: a file of our own is forgotten when it is removed") {
+  const ScratchDirectory folder;
+  const std::string other = folder.file("link");
+  const io::FilesRead run;
+  {
+    const auto scratch = io::ScratchDirectory::create();
+    REQUIRE(scratch.has_value());
+    std::ofstream((*scratch)->file()) << "content";
+    CHECK(io::open_source((*scratch)->file()).has_value());
+    CHECK_FALSE(may_be_written((*scratch)->file()));
+    std::filesystem::create_hard_link((*scratch)->file(), other);
+    CHECK_FALSE(may_be_written(other));
+  }
+  CHECK(may_be_written(other));
 }
 
 TEST_CASE("files read: a run knows what the runs inside it have read, and the other way round") {

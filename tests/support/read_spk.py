@@ -742,8 +742,8 @@ def list_intervals(file):
     """`tid from to state reason flags stack waker waker_stack`, stacks as ids."""
     if not file.has(INTERVALS):
         return
-    block, = file.blocks(WAIT_REASONS)
-    reasons = [block.take(block.varint()).decode() for _ in range(block.varint())]
+    for block in file.blocks(WAIT_REASONS):
+        reasons = [block.take(block.varint()).decode() for _ in range(block.varint())]
     states = ("running", "blocked", "woken", "preempted", "awake", "unknown")
     for block in file.blocks(INTERVALS):
         rows = block.varint()
@@ -759,7 +759,6 @@ def list_intervals(file):
         base = block.varint()
         gaps, lengths, codes = block.column(rows), block.column(rows), block.column(rows)
         fields = [read_field(block, rows, begins) for _ in range(4)]
-        block.end()
         end = 0
         for i, (reason, stack, waker, waker_stack) in enumerate(zip(*fields)):
             begin = (base if begins[i] else end) + gaps[i]

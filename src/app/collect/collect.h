@@ -21,7 +21,7 @@ std::optional<BadKit> find_bad_kit(const std::vector<std::string>& places);
 struct CollectOptions {
   symbolize::SymbolPlaces places;  ///< besides perf's cache and the recorded paths
   std::string format;              ///< of captures, as ConvertOptions::format
-  bool force = false;  ///< replace an existing file; never one that is read
+  bool force = false;              ///< replace an existing file; never one that is read
 };
 
 /// What became of one image.

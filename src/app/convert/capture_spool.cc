@@ -145,7 +145,7 @@ Status CaptureSpool::add_samples(std::span<const StackedSample> samples) {
     if (entry.memo.known) {
       // Nodes of a segment that was closed since are as good as any.
       node = remembered_[entry.memo.slot];
-      known_frames_ += node.depth;
+      known_frames_ += entry.sched == nullptr ? node.depth : 0U;
       raw_frames_ += entry.sched == nullptr ? node.depth : 0U;
     } else {
       node = entry.stack.empty() ? NodeRef{} : *next++;

@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "app/convert/spool_codec.h"
-#include "core/radix_sort.h"
 #include "core/merge_heap.h"
+#include "core/radix_sort.h"
 
 namespace stackpack::app {
 

@@ -259,6 +259,14 @@ Result<bool> BlockReader::read_content(std::uint64_t size, Block& block) {
   return true;
 }
 
+// The end has no content. Zeros after it are a part of the file that is blank.
+bool BlockReader::end_is_plausible(std::uint32_t word) {
+  const auto rest = reader_.peek(sizeof(std::uint32_t));
+  bytes::ByteCursor in(rest ? *rest : std::span<const std::byte>(), reader_.offset());
+  const bool blank = in.read<std::uint32_t>() == 0 && in.ok();
+  return word == 0 && !blank;
+}
+
 Result<bool> BlockReader::next_block(Block& block) {
   parsed_up_to_here();
   const auto head = reader_.peek(sizeof(std::uint32_t));
@@ -273,7 +281,7 @@ Result<bool> BlockReader::next_block(Block& block) {
   reader_.consume(sizeof(std::uint32_t));
   block.kind = kind_of_block(word >> 24);
   if (block.kind == BlockKind::kEndOfStream) {
-    return after_the_end();
+    return end_is_plausible(word) ? after_the_end() : structure_lost(loss::kBadBlockSize, begin_);
   }
   return read_content(word & 0xFFFFFF, block);
 }
@@ -307,6 +315,12 @@ Result<bool> BlockReader::next_object(Block& block) {
     return head.error();
   }
   if (!head->empty() && head->front() == kEndOfObjects) {
+    // One bit makes an end of the tag that begins an object.
+    if (head->size() > 2 &&
+        (*head)[1] == std::byte{is_nettrace_ ? std::uint8_t{5} : std::uint8_t{4}} &&
+        (*head)[2] == kEndOfObjects) {
+      return structure_lost(loss::kBadObjectTag, begin_);
+    }
     reader_.consume(1);
     return after_the_end();
   }

@@ -75,6 +75,7 @@ class BlockReader {
   Result<bool> next_rows(Block& block);
   Result<bool> object_content(Block& block);
   Result<bool> read_content(std::uint64_t size, Block& block);
+  bool end_is_plausible(std::uint32_t word);
   Result<bool> end_tag();
   Result<bool> structure_lost(std::string_view why, std::uint64_t where);
   Result<bool> end_of_file();

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "io/directories.h"
+#include "io/files_read.h"
 #include "io/scratch_directory.h"
 
 namespace stackpack::io {
@@ -24,6 +25,7 @@ Result<std::unique_ptr<ScratchDirectory>> ScratchDirectory::create(const std::st
 
 ScratchDirectory::~ScratchDirectory() {
   if (!path_.empty()) {
+    FilesRead::forget(file_);
     ::unlink(file_.c_str());
     ::rmdir(path_.c_str());
   }

@@ -3,6 +3,7 @@
 #include <windows.h>
 
 #include "io/directories.h"
+#include "io/files_read.h"
 #include "io/scratch_directory.h"
 #include "io/windows/windows_names.h"
 
@@ -31,6 +32,7 @@ Result<std::unique_ptr<ScratchDirectory>> ScratchDirectory::create(const std::st
 
 ScratchDirectory::~ScratchDirectory() {
   if (!path_.empty()) {
+    FilesRead::forget(file_);
     ::DeleteFileW(system_path(file_).c_str());
     ::RemoveDirectoryW(system_path(path_).c_str());
   }

@@ -1,4 +1,4 @@
-#include "waits/thread_table.h"
+#include "waits/wait_threads.h"
 
 namespace stackpack::waits {
 
