@@ -128,6 +128,7 @@ class NameReader {
     std::stable_sort(all.begin(), all.end(),
                      [](const Part& a, const Part& b) { return a.first < b.first; });
     std::vector<capture::IntervalLists::Range> ranges;
+    ranges.reserve(all.size());
     for (const Part& part : all) {
       // A return address may be right behind the last byte.
       ranges.push_back({part.first, part.end + 1});
