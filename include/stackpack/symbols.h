@@ -66,7 +66,7 @@ class Symbols {
 
   /// The use of frame `index` of a callstack. Exact are
   /// - the leaf, and the first frame of another mode than the one below it (user code that entered
-  ///   the kernel);
+  ///   the kernel), but in .nettrace;
   /// - what was interrupted: the frame after a function that an interrupt, an exception or a
   ///   dispatcher enters (asm_exc_page_fault, KiPageFault, runtime.sigpanic), and after the
   ///   function that a signal handler returns to (__restore_rt) where unwind tables found it;

@@ -71,6 +71,7 @@ app::ReportPlan plan_of(const std::vector<OpenReport>& files, app::HotSpotQuery&
     return {};
   }
   std::vector<app::FileEvents> events;
+  events.reserve(files.size());
   for (const OpenReport& file : files) {
     events.push_back(file.events);
   }

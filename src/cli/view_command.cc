@@ -46,6 +46,7 @@ std::optional<Result<ExportReport>> page_of_several(const ViewArguments& argumen
     return std::nullopt;
   }
   std::vector<std::string> paths;
+  paths.reserve(packed.size());
   for (const app::PackedFile& file : packed) {
     paths.push_back(file.path());
   }

@@ -229,7 +229,8 @@ CodeLocation SymbolIndex::locate(const Frame& frame, std::uint32_t pid, std::uin
     return before;
   }
   const CodeLocation exact = locate_before(frame, pid, time_ns, 0);
-  const bool begins_function = exact.function != nullptr && exact.function_offset == 0;
+  const bool begins_function =
+      facts_.exact_at_kernel_entry && exact.function != nullptr && exact.function_offset == 0;
   const bool begins_image =
       before.module == nullptr && (exact.module != nullptr || !exact.has_address);
   return begins_function || begins_image ? exact : before;

@@ -40,6 +40,9 @@ class SymbolIndex {
     /// User frames were found by unwind tables, which lead from a signal handler to the
     /// interrupted address; chains of frame pointers do not.
     bool unwound = false;
+    /// A user frame right after those of the kernel is the address that was interrupted. Recorders
+    /// of .nettrace do not tell it from a return address.
+    bool exact_at_kernel_entry = true;
   };
   SymbolIndex(std::span<const Process> processes, std::span<const Module> modules,
               const Names& names, const Facts& facts);
@@ -52,8 +55,11 @@ class SymbolIndex {
   [[nodiscard]] AddressUse use_of(std::span<const Frame> leaf_first, std::size_t index,
                                   std::uint32_t pid, std::uint64_t time_ns) const {
     const Frame& frame = leaf_first[index];
-    if (index == 0 || frame.mode != leaf_first[index - 1].mode) {
+    if (index == 0) {
       return AddressUse::kExact;
+    }
+    if (frame.mode != leaf_first[index - 1].mode) {
+      return facts_.exact_at_kernel_entry ? AddressUse::kExact : AddressUse::kReturn;
     }
     const Frame& callee = leaf_first[index - 1];
     const bool may_be_exact = entries_.may_have(callee.address) || entries_.may_have(frame.address);

@@ -55,9 +55,9 @@ Result<std::unique_ptr<const Symbols>> Symbols::load(const Reader& reader) {
       return entry.key == key && entry.value == "1";
     });
   };
-  const symbols::SymbolIndex::Facts facts{says(capture::SyntheticFrames::kMetadataKey),
-                                          !says("samples.aggregated"),
-                                          reader.statistics().samples.unwound != 0};
+  const symbols::SymbolIndex::Facts facts{
+      says(capture::SyntheticFrames::kMetadataKey), !says("samples.aggregated"),
+      reader.statistics().samples.unwound != 0, reader.statistics().source_kind != "nettrace"};
   return std::unique_ptr<const Symbols>(new Symbols(std::make_unique<const Impl>(
       Tables{std::move(*processes), std::move(*modules), std::move(*names), facts})));
 }

@@ -138,7 +138,7 @@ std::string uses_of(const Tables& tables, const std::vector<Frame>& frames,
   return uses;
 }
 
-constexpr SymbolIndex::Facts kUnwound{false, true, true};
+constexpr SymbolIndex::Facts kUnwound{.unwound = true};
 
 }  // namespace
 
@@ -146,6 +146,7 @@ TEST_CASE("symbols: exact are the leaf and the first frame of another mode") {
   const FrameMode k = FrameMode::kKernel;
   const FrameMode u = FrameMode::kUser;
   CHECK(uses_of({}, {{k, 1}, {k, 2}, {u, 3}, {u, 4}}) == "erer");
+  CHECK(uses_of({}, {{k, 1}, {k, 2}, {u, 3}, {u, 4}}, {.exact_at_kernel_entry = false}) == "errr");
 }
 
 TEST_CASE("symbols: what was interrupted is exact, by the name of what interrupted it") {

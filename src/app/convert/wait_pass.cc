@@ -78,10 +78,10 @@ void report(const waits::WaitCounters& counters, capture::LossCounters& losses) 
 }  // namespace
 
 const std::vector<std::string_view>& wait_loss_names() {
-  static const std::vector<std::string_view> kNames = {
+  static const std::vector<std::string_view> names = {
       waits::kWithoutWaking,     waits::kCutByLost,    waits::kSwitchInsMissing, waits::kBrokenRuns,
       waits::kWakingsOfRunnable, waits::kEventsInGaps, waits::kThreadsOverLimit};
-  return kNames;
+  return names;
 }
 
 IntervalSort::IntervalSort(std::string scratch_directory)
@@ -172,7 +172,8 @@ Status find_waits(CaptureSpool& capture, PackedStacks& stacks, const std::vector
   });
   const Status visited = sched.visit([&](const SchedRow& row) -> Status {
     waits::SchedEvent event;
-    static_cast<capture::SchedRecord&>(event) = row;
+    const capture::SchedRecord& record = row;
+    static_cast<capture::SchedRecord&>(event) = record;
     const Result<StackId> stack = stack_of(row, capture, stacks);
     if (!stack) {
       return stack.error();

@@ -41,6 +41,7 @@ class MethodModules {
     std::uint64_t start = 0;
     std::uint64_t size = 0;
     std::uint64_t module = 0;
+    // NOLINTNEXTLINE(modernize-use-nullptr): a comparison with 0 that nobody wrote
     friend auto operator<=>(const Method&, const Method&) = default;
   };
 

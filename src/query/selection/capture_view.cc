@@ -12,7 +12,8 @@ std::string_view CaptureView::fact(std::string_view key) const {
 }
 
 symbols::SymbolIndex::Facts CaptureView::address_facts() const {
-  return {fact(kSyntheticFramesKey) == "1", has_return_addresses(), unwound};
+  return {fact(kSyntheticFramesKey) == "1", has_return_addresses(), unwound,
+          source_kind != "nettrace"};
 }
 
 bool CaptureView::aggregated() const {
