@@ -32,8 +32,8 @@ struct ConvertOptions {
   /// kAutoEncoders: two, or as many as there are processors if that is less.
   unsigned encoders = kAutoEncoders;
   static constexpr unsigned kAutoEncoders = ~0U;
-  /// What threads do when they do not run, of captures that record context switches: intervals,
-  /// and the events blocked, woken and preempted. Needs `samples`.
+  /// What threads do when they do not run, of captures that record context switches: the
+  /// intervals that Reader::intervals() gives. Needs `samples`.
   bool waits = true;
   /// The samples of switches and wakings themselves, where `waits` are made of them.
   bool switch_samples = true;
