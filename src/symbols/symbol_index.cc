@@ -230,7 +230,7 @@ CodeLocation SymbolIndex::locate(const Frame& frame, std::uint32_t pid, std::uin
   }
   const CodeLocation exact = locate_before(frame, pid, time_ns, 0);
   const bool begins_function =
-      facts_.exact_at_kernel_entry && exact.function != nullptr && exact.function_offset == 0;
+      facts_.may_be_interrupted && exact.function != nullptr && exact.function_offset == 0;
   const bool begins_image =
       before.module == nullptr && (exact.module != nullptr || !exact.has_address);
   return begins_function || begins_image ? exact : before;

@@ -40,9 +40,10 @@ class SymbolIndex {
     /// User frames were found by unwind tables, which lead from a signal handler to the
     /// interrupted address; chains of frame pointers do not.
     bool unwound = false;
-    /// A user frame right after those of the kernel is the address that was interrupted. Recorders
-    /// of .nettrace do not tell it from a return address.
-    bool exact_at_kernel_entry = true;
+    /// A user frame right after those of the kernel is the address that was interrupted, and one at
+    /// the first byte of a function is in it. False for .nettrace, whose frames are all return
+    /// addresses but for the leaf.
+    bool may_be_interrupted = true;
   };
   SymbolIndex(std::span<const Process> processes, std::span<const Module> modules,
               const Names& names, const Facts& facts);
@@ -59,7 +60,7 @@ class SymbolIndex {
       return AddressUse::kExact;
     }
     if (frame.mode != leaf_first[index - 1].mode) {
-      return facts_.exact_at_kernel_entry ? AddressUse::kExact : AddressUse::kReturn;
+      return facts_.may_be_interrupted ? AddressUse::kExact : AddressUse::kReturn;
     }
     const Frame& callee = leaf_first[index - 1];
     const bool may_be_exact = entries_.may_have(callee.address) || entries_.may_have(frame.address);

@@ -146,7 +146,7 @@ TEST_CASE("symbols: exact are the leaf and the first frame of another mode") {
   const FrameMode k = FrameMode::kKernel;
   const FrameMode u = FrameMode::kUser;
   CHECK(uses_of({}, {{k, 1}, {k, 2}, {u, 3}, {u, 4}}) == "erer");
-  CHECK(uses_of({}, {{k, 1}, {k, 2}, {u, 3}, {u, 4}}, {.exact_at_kernel_entry = false}) == "errr");
+  CHECK(uses_of({}, {{k, 1}, {k, 2}, {u, 3}, {u, 4}}, {.may_be_interrupted = false}) == "errr");
 }
 
 TEST_CASE("symbols: what was interrupted is exact, by the name of what interrupted it") {
