@@ -21,9 +21,10 @@ ConfinedProcess::ConfinedProcess(ConfinedProcess&&) noexcept = default;
 ConfinedProcess& ConfinedProcess::operator=(ConfinedProcess&&) noexcept = default;
 ConfinedProcess::~ConfinedProcess() = default;
 
-Result<ConfinedProcess> ConfinedProcess::start(std::span<const int> /*files*/,
-                                               const ProcessLimits& limits, const Work& work,
-                                               OpenFile /*open*/) {
+Result<ConfinedProcess> ConfinedProcess::start(
+    std::span<const int> /*files*/, const ProcessLimits& limits, const Work& work,
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): as declared
+    OpenFile /*open*/) {
   ConfinedProcess done(-1, Descriptor(), Descriptor(), limits, {});
   try {
     Result<Bytes> answer = work();

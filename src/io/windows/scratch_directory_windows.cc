@@ -16,7 +16,8 @@ Result<std::unique_ptr<ScratchDirectory>> ScratchDirectory::create(const std::st
       temporary_directory() + "/stackpack-" + std::to_string(::GetCurrentProcessId()) + "-";
   for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
     std::string path = stem + std::to_string(attempt);
-    made->file_ = path + "/" + name;
+    made->file_ = path;
+    made->file_.append("/").append(name);
     if (::CreateDirectoryW(system_path(path).c_str(), nullptr) != 0) {
       made->path_ = std::move(path);
       return made;
