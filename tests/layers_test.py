@@ -54,6 +54,7 @@ ROOMS = {
     "app/unwind": (LIBRARY, []),
     "app/listing": (LIBRARY + ["app/unwind"], ["fmt/"]),
     "app/convert": (LIBRARY + ["app/unwind", "app/listing"], []),
+    "app/branches": (LIBRARY, ["fmt/"]),
     "app/collect": (LIBRARY + ["app/unwind", "app/convert"], []),
     "app/symbolize": (LIBRARY + ["app/unwind", "app/analysis", "app/listing", "app/convert"], []),
     "app/batch": (LIBRARY + ["app/convert", "app/symbolize"], []),

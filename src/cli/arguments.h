@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/analysis/hot_spots.h"
+#include "app/branches/branch_profile.h"
 #include "app/collect/collect.h"
 #include "app/listing/function_titles.h"
 #include "app/symbolize/symbolize.h"
@@ -156,11 +157,21 @@ struct DiffArguments {
   CaptureArguments capture;
 };
 
+/// What `export` takes for profiles of branches.
+struct BranchExportArguments {
+  std::optional<app::BranchProfile> profile;
+  std::string binary;
+  std::string directory;  // of --all-images
+  std::optional<bool> head_duplicates;
+  std::optional<bool> wrong_path;
+};
+
 struct ExportArguments {
   std::vector<std::string> files;  // more than one: a page
   std::string output;
   bool has_format = false;
   ExportOptions options;
+  BranchExportArguments branches;
   CaptureArguments capture;
   bool quiet = false;
 };

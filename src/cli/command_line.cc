@@ -84,6 +84,30 @@ std::string problem_of(const ConvertArguments& arguments) {
   return "";
 }
 
+// What is wrong with the options of `export` together; empty when nothing is.
+std::string problem_of(const ExportArguments& arguments) {
+  const BranchExportArguments& branches = arguments.branches;
+  if (!arguments.has_format) {
+    return "no format; give --format FORMAT, see stackpack export --help";
+  }
+  if (!branches.profile) {
+    const bool of_branches = !branches.binary.empty() || !branches.directory.empty() ||
+                             branches.head_duplicates || branches.wrong_path;
+    return of_branches ? "--binary, --all-images, --head-duplicates and --wrong-path go with "
+                         "profiles of branches"
+           : arguments.output.empty() ? "no output; give -o FILE"
+                                      : "";
+  }
+  if (branches.binary.empty() == branches.directory.empty()) {
+    return "addresses of a profile depend on the program headers of the binary: give --binary ELF "
+           "and -o FILE, or --all-images DIR";
+  }
+  if (branches.binary.empty() != arguments.output.empty()) {
+    return "-o FILE goes with --binary, --all-images DIR without it";
+  }
+  return arguments.options.filter.empty() ? "" : "filters select samples, and branches are sums";
+}
+
 }  // namespace
 
 CommandLine::CommandLine() : definitions_(std::make_unique<CommandDefinitions>()) {}
@@ -146,8 +170,9 @@ std::string CommandLine::conflict() {
     const std::string problem = problem_of(invocation.convert);
     return problem.empty() ? "" : "convert: " + problem;
   }
-  if (invocation.command == Command::kExport && !invocation.exporting.has_format) {
-    return "export: no format; give --format FORMAT, see stackpack export --help";
+  if (invocation.command == Command::kExport) {
+    const std::string problem = problem_of(invocation.exporting);
+    return problem.empty() ? "" : "export: " + problem;
   }
   if (invocation.command == Command::kDiff && invocation.diff.form == DiffForm::kFolded &&
       !invocation.diff.conditions.empty()) {

@@ -79,6 +79,9 @@ int export_several(const ExportArguments& arguments, const Messages& messages) {
 }  // namespace
 
 int run_export(const ExportArguments& asked, const Messages& messages) {
+  if (asked.branches.profile) {
+    return run_branch_export(asked, messages);
+  }
   ExportArguments arguments = asked;
   arguments.capture.hints = !arguments.quiet;
   if (arguments.output == "-" && is_binary(arguments.options.format) &&

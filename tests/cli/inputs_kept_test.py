@@ -14,10 +14,10 @@ import sys
 import tempfile
 
 PATHS = ["INPUT...", "LIST", "FILE", "FILE...", "FILE.spk", "FILE.spk...", "IN.spk", "DIR", "DIR|KIT.zip", "KIT.zip",
-         "OLD...", "NEW..."]
+         "OLD...", "NEW...", "ELF"]
 OTHERS = ["", "NAME", "N", "TIME", "SIZE", "SPAN", "EXPR", "CONDITION", "PERCENT", "WHOLE", "FUNCTION", "ID...", "TOPIC", "WORK", "KEY",
           "EVENT"]
-OUTPUTS = ["--output", "--out-dir"]
+OUTPUTS = ["--output", "--out-dir", "--all-images"]
 REFUSALS = ("is the input itself; give the output another name", "is read for this output; give the output another name",
             "holds the input; give the output another name", "is one of the inputs, and would be the output of")
 # Command and option: command lines, OUT where the output stands, and the file that each reads by the option.
@@ -48,9 +48,14 @@ CASES = {
     ("export", "FILE"): [("export old.spk --format folded -o OUT", "old.spk"),
                          ("export demo.data --format folded -o OUT", "demo.data"),
                          ("export old.spk --format csv -o OUT/samples.csv", "old.spk"),
+                         ("export branches.data --format autofdo --all-images OUT/demo.autofdo --sysroot root", "branches.data"),
                          ("export old.spk new.spk --format html -o OUT", "new.spk")],
+    ("export", "--binary"): [("export branches.data --format autofdo --binary root/usr/bin/demo -o OUT", "root/usr/bin/demo"),
+                             ("export branches.data --format autofdo --binary root/usr/bin/demo -o OUT", "branches.data")],
     ("export", "--symbols"): [("export dumps.data --symbols here --format folded -o OUT", "here/framed")],
-    ("export", "--sysroot"): [("export demo.data --sysroot root --format folded -o OUT", "root/usr/bin/demo")],
+    ("export", "--sysroot"): [("export demo.data --sysroot root --format folded -o OUT", "root/usr/bin/demo"),
+                              ("export branches.data --format autofdo --all-images OUT/demo.autofdo --sysroot root",
+                               "root/usr/bin/demo")],
     ("symbolize", "IN.spk"): [("symbolize old.spk -o OUT", "old.spk")],
     ("symbolize", "--symbols"): [("symbolize framed.spk --symbols here -o OUT", "here/framed"),
                                  ("symbolize framed.spk --symbols kit.zip -o OUT", "kit.zip")],
@@ -120,6 +125,7 @@ def make_files(program, source, folder):
     shutil.copy(testdata / "sampled.x64.etl", folder / "one.etl")
     shutil.copy(testdata / "sampled.x64.etl", folder / "two.etl")
     script("make_capture.py", "demo.data")
+    script("make_capture.py", "branches.data", "--branches")
     script("make_elf.py", "root/usr/bin/demo", "main=401000+c", "parse=401010+10")
     demo = (folder / "demo.data").read_bytes()
     (folder / "jit.data").write_bytes(demo.replace(b"/usr/bin/demo", b"//anon".ljust(13, b"\0")))

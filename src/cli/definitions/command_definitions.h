@@ -49,6 +49,7 @@ struct CommandDefinitions {
   void define_export();
   void define_export_format(CommandRow& sub);
   void define_export_form(CommandRow& sub);
+  void define_branch_export(CommandRow& sub);
   void define_view();
   void define_symbolize();
   void define_collect();

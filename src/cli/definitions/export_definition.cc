@@ -17,11 +17,16 @@ void CommandDefinitions::define_export() {
   CommandRow& sub = command(
       "export", "write a .spk file or a capture in a format that a viewer opens", Command::kExport,
       {{"export FILE --format FORMAT -o OUT [FILTERS]",
-        "export FILE... --format html -o OUT.html [FILTERS]"},
+        "export FILE... --format html -o OUT.html [FILTERS]",
+        "export FILE --format bolt-preaggregated|autofdo|llvm-profgen --binary ELF -o OUT",
+        "export FILE --format bolt-preaggregated|autofdo|llvm-profgen --all-images DIR"},
        {{"a flame graph",
          "stackpack export out.spk --format folded -o - | flamegraph.pl > out.svg"},
         {"one process, the first two seconds",
          "stackpack export out.spk --format pprof -o out.pb.gz --comm node --from +0s --to +2s"},
+        {"a profile for llvm-bolt, of perf record -b",
+         "stackpack export out.spk --format bolt-preaggregated --binary ./app -o app.preagg && "
+         "perf2bolt -pa -p app.preagg -o app.fdata ./app"},
         {"a page of several files", "stackpack export a.spk b.spk --format html -o page.html"}},
        "folded, pprof and speedscope --aggregate are about one event unless told otherwise, since "
        "samples of different events do not add up: that which samples time, of several that with "
@@ -38,12 +43,12 @@ void CommandDefinitions::define_export() {
   sub.add_option("-o,--output", arguments.output,
                  "write this file (csv: directory); '-' is standard output")
       ->type_name("FILE")
-      ->required()
       ->group(kOutputs);
   sub.add_flag("--force", arguments.options.force,
                "replace an existing output, or write into a directory that holds files")
       ->group(kOutputs);
   define_export_form(sub);
+  define_branch_export(sub);
   // --format is that of the output.
   add_capture_names(sub, arguments.capture);
   sub.add_flag("-q,--quiet", arguments.quiet, "no notes, and no summary on a terminal")
@@ -58,7 +63,15 @@ void CommandDefinitions::define_export_format(CommandRow& sub) {
   }
   ExportArguments& arguments = invocation.exporting;
   ExportOptions& options = arguments.options;
+  for (const std::string_view name : app::branch_profile_names()) {
+    formats.emplace_back(name);
+  }
   const auto take_format = [&arguments, formats](const std::string& word) {
+    arguments.branches.profile = app::branch_profile_of(word);
+    if (arguments.branches.profile) {
+      arguments.has_format = true;
+      return;
+    }
     const std::optional<ExportFormat> format = export_format_of(word);
     if (!format) {
       refuse("--format", fmt::format("'{}' is none of {}{}", word, fmt::join(formats, ", "),
@@ -92,6 +105,34 @@ void CommandDefinitions::define_export_format(CommandRow& sub) {
       ->one_at_a_time()
       ->group(kFilters);
   add_time(sub, "--to-time", "same as --to TIME", options.filter.to)->group(kFilters);
+}
+
+void CommandDefinitions::define_branch_export(CommandRow& sub) {
+  static constexpr std::string_view kBranches = "Profiles of branches";
+  static constexpr std::array kRules = {Choice{"keep", 1}, Choice{"drop", 0}};
+  BranchExportArguments& arguments = invocation.exporting.branches;
+  sub.add_option("--binary", arguments.binary,
+                 "the ELF file that the profile is for; its program headers say which address an "
+                 "offset has")
+      ->type_name("ELF")
+      ->group(kBranches);
+  sub.add_option("--all-images", arguments.directory,
+                 "instead of -o: write a profile of each image whose file is found into this "
+                 "folder")
+      ->type_name("DIR")
+      ->group(kBranches);
+  add_choice(sub, "--head-duplicates", kRules,
+             "ranges of more than 4 KiB between the two newest branches of a stack where both are "
+             "the same branch; autofdo drops them, the others keep them",
+             [&arguments](int value) { arguments.head_duplicates = value != 0; })
+      ->default_str("")
+      ->group(kBranches);
+  add_choice(sub, "--wrong-path", kRules,
+             "branches of a path that was speculated about and given up; autofdo drops them, the "
+             "others keep them",
+             [&arguments](int value) { arguments.wrong_path = value != 0; })
+      ->default_str("")
+      ->group(kBranches);
 }
 
 void CommandDefinitions::define_export_form(CommandRow& sub) {

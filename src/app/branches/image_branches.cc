@@ -1,0 +1,79 @@
+#include "app/branches/image_branches.h"
+
+#include <algorithm>
+
+#include "capture/branch_order.h"
+
+namespace stackpack::app {
+
+namespace {
+
+using capture::saturating_sum;
+
+// How many runs of a range count.
+std::uint64_t kept_runs(const BranchRange& range, const BranchRules& rules) {
+  const std::uint64_t bytes = range.end - range.begin;
+  if (rules.longest_range != 0 && bytes > rules.longest_range) {
+    return 0;
+  }
+  const bool repeated = !rules.head_duplicates && bytes > BranchRules::kMostRepeated;
+  const std::uint64_t left_out =
+      saturating_sum(repeated ? range.head_duplicates : 0, rules.wrong_path ? 0 : range.wrong_path);
+  return range.count - std::min(left_out, range.count);
+}
+
+void add_edge(ImageBranches& image, const ImageBranches::Ends& ends, const BranchEdge& edge) {
+  ImageBranches::Sums& sums = image.edges[ends];
+  sums.count = saturating_sum(sums.count, edge.count);
+  sums.mispredicted = saturating_sum(sums.mispredicted, edge.mispredicted);
+}
+
+}  // namespace
+
+std::uint64_t ImageBranches::taken() const {
+  std::uint64_t sum = 0;
+  for (const auto& [ends, sums] : edges) {
+    sum = saturating_sum(sum, ends.first ? sums.count : 0);
+  }
+  return sum;
+}
+
+std::uint64_t ImageBranches::covered_bytes() const {
+  std::uint64_t bytes = 0;
+  std::uint64_t next = 0;  // first byte that is not counted yet
+  for (const auto& [range, count] : ranges) {
+    const std::uint64_t begin = std::max(range.first, next);
+    if (range.second >= begin) {
+      bytes += range.second - begin + 1;
+      next = range.second + 1;
+    }
+  }
+  return bytes;
+}
+
+std::map<std::uint32_t, ImageBranches> branches_by_image(const Branches& branches,
+                                                         const BranchRules& rules) {
+  std::map<std::uint32_t, ImageBranches> images;
+  for (const BranchEdge& edge : branches.edges) {
+    if (edge.wrong_path && !rules.wrong_path) {
+      continue;
+    }
+    const bool inside = edge.from_image == edge.to_image;
+    if (edge.from_image != kNoImage) {
+      add_edge(images[edge.from_image], {edge.from, inside ? std::optional(edge.to) : std::nullopt},
+               edge);
+    }
+    if (edge.to_image != kNoImage && !inside) {
+      add_edge(images[edge.to_image], {std::nullopt, edge.to}, edge);
+    }
+  }
+  for (const BranchRange& range : branches.ranges) {
+    if (const std::uint64_t runs = kept_runs(range, rules); runs != 0) {
+      std::uint64_t& sum = images[range.image].ranges[{range.begin, range.end}];
+      sum = saturating_sum(sum, runs);
+    }
+  }
+  return images;
+}
+
+}  // namespace stackpack::app

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "stackpack/branches.h"
+#include "stackpack/model.h"
+
+namespace stackpack::app {
+
+/// Which branches and ranges a profile takes: consumers differ.
+struct BranchRules {
+  /// Ranges between the two newest branches of a stack, which are the same, when they are longer
+  /// than kMostRepeated bytes: some processors give the newest branch twice.
+  bool head_duplicates = true;
+  bool wrong_path = true;           ///< what a processor speculated about and gave up
+  std::uint64_t longest_range = 0;  ///< in bytes; longer ones are taken for damage; 0: none is
+
+  static constexpr std::uint64_t kMostRepeated = 0x1000;
+};
+
+/// The branches of one image, of all events, by offset in its file.
+struct ImageBranches {
+  struct Sums {
+    std::uint64_t count = 0;
+    std::uint64_t mispredicted = 0;
+  };
+  /// An end outside is none.
+  using Ends = std::pair<std::optional<std::uint64_t>, std::optional<std::uint64_t>>;
+  std::map<Ends, Sums> edges;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> ranges;
+
+  /// Times that a branch of the image was taken, and bytes of code that some range covers.
+  [[nodiscard]] std::uint64_t taken() const;
+  [[nodiscard]] std::uint64_t covered_bytes() const;
+};
+
+/// All images that branches have, by the row of modules that stands for each. One pass.
+std::map<std::uint32_t, ImageBranches> branches_by_image(const Branches& branches,
+                                                         const BranchRules& rules);
+
+}  // namespace stackpack::app
