@@ -56,7 +56,7 @@ ROOMS = {
     "app/convert": (LIBRARY + ["app/unwind", "app/listing"], []),
     "app/branches": (LIBRARY, ["fmt/"]),
     "app/collect": (LIBRARY + ["app/unwind", "app/convert"], []),
-    "app/symbolize": (LIBRARY + ["app/unwind", "app/analysis", "app/listing", "app/convert"], []),
+    "app/symbolize": (LIBRARY + ["app/unwind", "app/branches", "app/analysis", "app/listing", "app/convert"], []),
     "app/batch": (LIBRARY + ["app/convert", "app/symbolize"], []),
     "app/merge": (LIBRARY + ["app/convert", "app/batch"], []),
     "app/arrow": (LIBRARY + ["app/analysis", "app/listing", "app/merge"], []),

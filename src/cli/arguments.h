@@ -8,6 +8,7 @@
 
 #include "app/analysis/hot_spots.h"
 #include "app/branches/branch_profile.h"
+#include "app/branches/branch_report.h"
 #include "app/collect/collect.h"
 #include "app/listing/function_titles.h"
 #include "app/symbolize/symbolize.h"
@@ -124,6 +125,17 @@ struct ReportArguments {
   app::HotSpotQuery query;
   bool by_self = false;
   std::size_t rows = 0;                     // 0: all
+  std::optional<app::FunctionNames> names;  // unset: short on a terminal
+  bool json = false;
+  CaptureArguments capture;
+};
+
+struct BranchesArguments {
+  static constexpr std::size_t kRows = 30;
+
+  std::string file;
+  app::BranchOrder order = app::BranchOrder::kTaken;
+  std::size_t rows = kRows;                 // of branches, and of loops; 0: all
   std::optional<app::FunctionNames> names;  // unset: short on a terminal
   bool json = false;
   CaptureArguments capture;

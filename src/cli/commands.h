@@ -25,6 +25,7 @@ int run_show(const ShowArguments& arguments, const Messages& messages);
 int run_export(const ExportArguments& arguments, const Messages& messages);
 int run_branch_export(const ExportArguments& arguments, const Messages& messages);
 int run_report(const ReportArguments& arguments, const Messages& messages);
+int run_branches(const BranchesArguments& arguments, const Messages& messages);
 int run_diff(const DiffArguments& arguments, const Messages& messages);
 int run_view(const ViewArguments& arguments, const Messages& messages);
 int run_symbolize(const SymbolizeArguments& arguments, const Messages& messages);

@@ -12,6 +12,7 @@ enum class Command {
   kTop,
   kCallers,
   kCallees,
+  kBranches,
   kDiff,
   kExport,
   kView,
@@ -30,6 +31,7 @@ struct Invocation {
   DumpArguments dump;
   ShowArguments show;
   ReportArguments report;
+  BranchesArguments branches;
   DiffArguments diff;
   ExportArguments exporting;
   ViewArguments view;

@@ -47,6 +47,8 @@ int run(const CommandLine& command_line, const Messages& messages) {
     case Command::kCallers:
     case Command::kCallees:
       return run_report(invocation.report, messages);
+    case Command::kBranches:
+      return run_branches(invocation.branches, messages);
     case Command::kDiff:
       return run_diff(invocation.diff, messages);
     case Command::kView:

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/analysis/placed_callstacks.h"
+#include "app/branches/image_addresses.h"
 #include "capture/life_index.h"
 #include "stackpack/symbols.h"
 #include "symbolize/packed_module.h"
@@ -68,6 +69,21 @@ class Collector {
       if (seen_.insert(seen).second) {
         add(frames[i], seen.use, context);
       }
+    }
+  }
+
+  // Branches have ends in functions that no callstack has.
+  void add_branches(const Branches& branches) {
+    const ImageAddresses addresses(view_.modules);
+    const auto add_end = [&](std::uint32_t image, std::uint64_t offset) {
+      const auto query = image == kNoImage ? std::nullopt : addresses.find(image, offset);
+      if (query) {
+        add(query->frame, AddressUse::kExact, {query->pid, query->time_ns});
+      }
+    };
+    for (const BranchEdge& edge : branches.edges) {
+      add_end(edge.from_image, edge.from);
+      add_end(edge.to_image, edge.to);
     }
   }
 
@@ -160,6 +176,11 @@ Result<AskedAddresses> asked_addresses(const Reader& reader, bool modules_as_ker
   if (!visited) {
     return visited.error();
   }
+  const Result<Branches> branches = reader.branches();
+  if (!branches) {
+    return branches.error();
+  }
+  collector.add_branches(*branches);
   return std::move(collector).finish();
 }
 

@@ -11,8 +11,8 @@
 
 namespace stackpack::app {
 
-/// Addresses of callstacks that lie in one image, ascending, each once; those of callers are of the
-/// byte before.
+/// Addresses of callstacks and of branches that lie in one image, ascending, each once; those of
+/// callers are of the byte before.
 struct AskedImage {
   std::uint32_t module = 0;  ///< the first row of the image
   std::vector<std::uint64_t> offsets;
@@ -25,7 +25,7 @@ struct AskedProcess {
   std::vector<std::uint64_t> addresses;
 };
 
-/// What a file's callstacks have addresses in.
+/// What a file's callstacks and branches have addresses in.
 struct AskedAddresses {
   std::vector<AskedImage> images;       ///< by module
   std::vector<AskedProcess> processes;  ///< by pid, then life

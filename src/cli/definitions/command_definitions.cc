@@ -14,6 +14,7 @@ CommandDefinitions::CommandDefinitions() {
   define_top();
   define_neighbours("callers", "show what calls a function", ReportKind::kCallers);
   define_neighbours("callees", "show what a function calls", ReportKind::kCallees);
+  define_branches();
   define_diff();
   define_export();
   define_view();

@@ -154,4 +154,33 @@ void CommandDefinitions::define_neighbours(const std::string& name, const std::s
   define_report(sub, kind);
 }
 
+void CommandDefinitions::define_branches() {
+  static constexpr std::array kOrders = {
+      Choice{"taken", static_cast<int>(app::BranchOrder::kTaken)},
+      Choice{"mispredicted", static_cast<int>(app::BranchOrder::kMispredicted)},
+  };
+  CommandRow& sub = command(
+      "branches", "show the hottest branches and loops of perf record -b", Command::kBranches,
+      {{"branches FILE [--sort taken|mispredicted] [-n N] [--json]"},
+       {{"branches that are taken most", "stackpack branches out.spk"},
+        {"those that are mispredicted most", "stackpack branches perf.data --sort mispredicted"}},
+       "not taken counts the runs that went on after the branch. A loop is what branches back to "
+       "a place in the same function; its iterations are the times that this place was reached, "
+       "its entries those of them that came from elsewhere. All events are added up."});
+  BranchesArguments& arguments = invocation.branches;
+  sub.add_option("file", arguments.file, "a .spk file, or a capture")
+      ->type_name("FILE")
+      ->required();
+  add_choice(sub, "--sort", kOrders, "which branches come first", [&arguments](int value) {
+    arguments.order = static_cast<app::BranchOrder>(value);
+  })->group(kForm);
+  sub.add_option("-n,--rows,--limit", arguments.rows, "most branches, and most loops; 0: all")
+      ->type_name("N")
+      ->default_str("30")
+      ->group(kForm);
+  add_function_names(sub, true, arguments.names)->group(kForm);
+  sub.add_flag("--json", arguments.json, "a JSON object")->group(kReports);
+  add_capture_reading(sub, arguments.capture);
+}
+
 }  // namespace stackpack::cli
