@@ -61,6 +61,7 @@ ROOMS = {
     "app/merge": (LIBRARY + ["app/convert", "app/batch"], []),
     "app/arrow": (LIBRARY + ["app/analysis", "app/listing", "app/merge"], []),
     "app/diff": (LIBRARY + ["app/analysis"], ["rapidjson/", "fmt/"]),
+    "app/trend": (LIBRARY + ["app/diff"], ["fmt/"]),
     "app": (LIBRARY, []),
     "bindings": (["public"], []),
     "cli": (["public", "core", "bytes", "app/"], ["CLI/", "fmt/", "rapidjson/", "malloc.h"]),

@@ -12,6 +12,7 @@
 #include "app/collect/collect.h"
 #include "app/listing/function_titles.h"
 #include "app/symbolize/symbolize.h"
+#include "app/trend/trend.h"
 #include "stackpack/convert.h"
 #include "stackpack/diff.h"
 #include "stackpack/export.h"
@@ -154,6 +155,7 @@ struct DiffArguments {
 
   std::vector<std::string> before;
   std::vector<std::string> after;
+  std::size_t last = 5;  // commits of a folder of baselines; 0: all
   DiffOptions options;
   std::vector<GateCondition> conditions;
   std::string allow_file;
@@ -176,6 +178,31 @@ struct BranchExportArguments {
   std::string directory;  // of --all-images
   std::optional<bool> head_duplicates;
   std::optional<bool> wrong_path;
+};
+
+enum class BaselineAction : std::uint8_t { kAdd, kShow, kPrune };
+
+struct BaselineArguments {
+  BaselineAction action = BaselineAction::kShow;
+  std::string folder;
+  std::vector<std::string> files;   // of kAdd
+  std::string commit;               // of kAdd
+  std::optional<std::size_t> keep;  // of kPrune: commits
+  bool json = false;
+  bool quiet = false;
+};
+
+enum class TrendForm : std::uint8_t { kTable, kJson, kHtml };
+
+struct TrendArguments {
+  std::string folder;
+  std::size_t last = 0;  // commits; 0: all
+  app::TrendOptions options;
+  TrendForm form = TrendForm::kTable;
+  std::optional<std::size_t> rows;  // unset: 30, of JSON all
+  std::optional<app::FunctionNames> names;
+  std::string output;  // of kHtml
+  bool force = false;
 };
 
 struct ExportArguments {

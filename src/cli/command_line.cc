@@ -52,6 +52,37 @@ Parsed usage_error(std::string text) {
   return {Parsed::Kind::kUsageError, std::move(text)};
 }
 
+std::string problem_of(const DiffArguments& arguments) {
+  if (arguments.form == DiffForm::kFolded &&
+      (!arguments.conditions.empty() || !arguments.gate_file.empty() ||
+       !arguments.allow_file.empty())) {
+    return "--folded has no verdicts; --fail-if, --gate and --allow go with the other forms";
+  }
+  return (arguments.form == DiffForm::kHtml) == arguments.output.empty()
+             ? "--html and -o FILE go together"
+             : "";
+}
+
+std::string problem_of(const BaselineArguments& arguments) {
+  switch (arguments.action) {
+    case BaselineAction::kAdd:
+      if (arguments.files.empty()) {
+        return "there is nothing to add; name .spk files";
+      }
+      return app::is_commit_id(arguments.commit)
+                 ? ""
+                 : "add needs --commit ID: up to 100 letters, digits, and . _ + -";
+    case BaselineAction::kPrune:
+      if (!arguments.keep) {
+        return "prune needs --keep N: how many commits stay";
+      }
+      [[fallthrough]];
+    case BaselineAction::kShow:
+      return arguments.files.empty() ? "" : "files go with add";
+  }
+  return "";
+}
+
 // What is wrong with the inputs and outputs of `convert` together; empty when nothing is.
 std::string problem_of(const ConvertArguments& arguments) {
   const bool batch = !arguments.out_dir.empty();
@@ -174,13 +205,17 @@ std::string CommandLine::conflict() {
     const std::string problem = problem_of(invocation.exporting);
     return problem.empty() ? "" : "export: " + problem;
   }
-  if (invocation.command == Command::kDiff && invocation.diff.form == DiffForm::kFolded &&
-      !invocation.diff.conditions.empty()) {
-    return "diff: --folded has no verdicts; --fail-if goes with the other forms";
+  if (invocation.command == Command::kDiff) {
+    const std::string problem = problem_of(invocation.diff);
+    return problem.empty() ? "" : "diff: " + problem;
   }
-  if (invocation.command == Command::kDiff &&
-      (invocation.diff.form == DiffForm::kHtml) == invocation.diff.output.empty()) {
-    return "diff: --html and -o FILE go together";
+  if (invocation.command == Command::kBaseline) {
+    const std::string problem = problem_of(invocation.baseline);
+    return problem.empty() ? "" : "baseline: " + problem;
+  }
+  if (invocation.command == Command::kTrend &&
+      (invocation.trend.form == TrendForm::kHtml) == invocation.trend.output.empty()) {
+    return "trend: --html and -o FILE go together";
   }
   if (invocation.command != Command::kDump) {
     return "";

@@ -27,6 +27,8 @@ int run_branch_export(const ExportArguments& arguments, const Messages& messages
 int run_report(const ReportArguments& arguments, const Messages& messages);
 int run_branches(const BranchesArguments& arguments, const Messages& messages);
 int run_diff(const DiffArguments& arguments, const Messages& messages);
+int run_baseline(const BaselineArguments& arguments, const Messages& messages);
+int run_trend(const TrendArguments& arguments, const Messages& messages);
 int run_view(const ViewArguments& arguments, const Messages& messages);
 int run_symbolize(const SymbolizeArguments& arguments, const Messages& messages);
 int run_collect(const CollectArguments& arguments, const Messages& messages);

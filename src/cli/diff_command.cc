@@ -14,6 +14,7 @@
 #include "app/diff/difference_page.h"
 #include "app/diff/gate_comparison.h"
 #include "app/diff/small_text.h"
+#include "app/trend/baseline_folder.h"
 #include "cli/commands.h"
 #include "cli/diff_report.h"
 #include "cli/exit_codes.h"
@@ -168,6 +169,27 @@ Result<std::vector<double>> amounts_of_work(const DiffArguments& arguments, cons
   return app::amounts_of_lines(*text, paths);
 }
 
+// A folder of baselines stands for the files of its last commits.
+bool expand_baselines(DiffArguments& arguments, const Messages& messages, int& exit_code) {
+  std::vector<std::string> files;
+  for (const std::string& path : arguments.before) {
+    if (!app::is_baseline_folder(path)) {
+      files.push_back(path);
+      continue;
+    }
+    const auto commits = app::read_baselines(path);
+    if (!commits) {
+      messages.error(path, commits.error());
+      exit_code = exit_code_of(commits.error());
+      return false;
+    }
+    const std::vector<std::string> runs = app::latest_runs(*commits, arguments.last);
+    files.insert(files.end(), runs.begin(), runs.end());
+  }
+  arguments.before = std::move(files);
+  return true;
+}
+
 // Conditions and known changes: those of the command line, then those of a file.
 int read_rules(const DiffArguments& arguments, const Messages& messages, JudgedDiff& diff) {
   diff.conditions = arguments.conditions;
@@ -253,6 +275,9 @@ int run_diff(const DiffArguments& given, const Messages& messages) {
   OpenSide before;
   OpenSide after;
   int exit_code = kExitSuccess;
+  if (!expand_baselines(arguments, messages, exit_code)) {
+    return exit_code;
+  }
   const bool opened = open_side(arguments.before, arguments.capture, messages, before, exit_code);
   if (!open_side(arguments.after, arguments.capture, messages, after, exit_code) || !opened) {
     return exit_code;

@@ -14,6 +14,8 @@ enum class Command {
   kCallees,
   kBranches,
   kDiff,
+  kBaseline,
+  kTrend,
   kExport,
   kView,
   kSymbolize,
@@ -33,6 +35,8 @@ struct Invocation {
   ReportArguments report;
   BranchesArguments branches;
   DiffArguments diff;
+  BaselineArguments baseline;
+  TrendArguments trend;
   ExportArguments exporting;
   ViewArguments view;
   SymbolizeArguments symbolize;

@@ -51,6 +51,10 @@ int run(const CommandLine& command_line, const Messages& messages) {
       return run_branches(invocation.branches, messages);
     case Command::kDiff:
       return run_diff(invocation.diff, messages);
+    case Command::kBaseline:
+      return run_baseline(invocation.baseline, messages);
+    case Command::kTrend:
+      return run_trend(invocation.trend, messages);
     case Command::kView:
       return run_view(invocation.view, messages);
     case Command::kSymbolize:

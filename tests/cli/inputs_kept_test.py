@@ -16,7 +16,7 @@ import tempfile
 PATHS = ["INPUT...", "LIST", "FILE", "FILE...", "FILE.spk", "FILE.spk...", "IN.spk", "DIR", "DIR|KIT.zip", "KIT.zip",
          "OLD...", "NEW...", "ELF"]
 OTHERS = ["", "NAME", "N", "TIME", "SIZE", "SPAN", "EXPR", "CONDITION", "PERCENT", "WHOLE", "FUNCTION", "ID...", "TOPIC", "WORK", "KEY",
-          "EVENT"]
+          "EVENT", "ACTION", "ID"]
 OUTPUTS = ["--output", "--out-dir", "--all-images"]
 REFUSALS = ("is the input itself; give the output another name", "is read for this output; give the output another name",
             "holds the input; give the output another name", "is one of the inputs, and would be the output of")
@@ -56,6 +56,7 @@ CASES = {
     ("export", "--sysroot"): [("export demo.data --sysroot root --format folded -o OUT", "root/usr/bin/demo"),
                               ("export branches.data --format autofdo --all-images OUT/demo.autofdo --sysroot root",
                                "root/usr/bin/demo")],
+    ("trend", "DIR"): [("trend base --html -o OUT", "base/000001-one-0123456789abcdef.spk")],
     ("symbolize", "IN.spk"): [("symbolize old.spk -o OUT", "old.spk")],
     ("symbolize", "--symbols"): [("symbolize framed.spk --symbols here -o OUT", "here/framed"),
                                  ("symbolize framed.spk --symbols kit.zip -o OUT", "kit.zip")],
@@ -139,6 +140,8 @@ def make_files(program, source, folder):
     subprocess.run(["gzip", "-kc", "demo.data"], cwd=folder, check=True, stdout=(folder / "packed.gz").open("wb"))
     run("convert", "demo.data", "-o", "old.spk")
     run("convert", "demo.data", "-o", "new.spk")
+    (folder / "base").mkdir()
+    shutil.copy(folder / "old.spk", folder / "base/000001-one-0123456789abcdef.spk")
     run("convert", "jit.data", "-o", "jit.spk")
     run("convert", "--unwind", "dumps.data", "--symbols", "here", "-o", "framed.spk")
     run("collect", "dumps.data", "--symbols", "here", "-o", "kit.zip")

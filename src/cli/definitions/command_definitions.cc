@@ -16,6 +16,8 @@ CommandDefinitions::CommandDefinitions() {
   define_neighbours("callees", "show what a function calls", ReportKind::kCallees);
   define_branches();
   define_diff();
+  define_baseline();
+  define_trend();
   define_export();
   define_view();
   define_symbolize();

@@ -46,7 +46,10 @@ struct CommandDefinitions {
   void define_diff();
   void define_diff_form(CommandRow& sub);
   void define_diff_statistics(CommandRow& sub);
+  static void define_mistakes(CommandRow& sub, double& rate);
   void define_diff_work(CommandRow& sub);
+  void define_baseline();
+  void define_trend();
   void define_export();
   void define_export_format(CommandRow& sub);
   void define_export_form(CommandRow& sub);

@@ -97,12 +97,18 @@ void CommandDefinitions::define_diff() {
        "Exit status: 3 when a condition fails. docs/diff.md explains the statistics.\n" +
            std::string(kPatterns)});
   DiffArguments& arguments = invocation.diff;
-  sub.add_option("old", arguments.before, ".spk files, or captures: how it was")
+  sub.add_option("old", arguments.before,
+                 ".spk files, captures, or a folder of baselines: how it was")
       ->type_name("OLD...")
       ->required();
   sub.add_option("--against", arguments.after, ".spk files, or captures: how it is now")
       ->type_name("NEW...")
       ->required()
+      ->group(kInputs);
+  add_number<std::size_t>(sub, "--last",
+                          "of a folder of baselines as OLD: its last N commits; 0: all", 0,
+                          1'000'000'000, [&arguments](std::size_t last) { arguments.last = last; })
+      ->default_str("5")
       ->group(kInputs);
   add_gate(sub, arguments);
   define_diff_form(sub);
@@ -113,14 +119,17 @@ void CommandDefinitions::define_diff() {
   add_capture_reading(sub, arguments.capture);
 }
 
-void CommandDefinitions::define_diff_statistics(CommandRow& sub) {
-  DiffOptions& options = invocation.diff.options;
+void CommandDefinitions::define_mistakes(CommandRow& sub, double& rate) {
   add_percent(
       sub, "--mistakes",
-      "where nothing has changed, how often something may be found all the same, in percent",
-      options.rate)
+      "where nothing has changed, how often something may be found all the same, in percent", rate)
       ->default_str("1")
       ->group(kForm);
+}
+
+void CommandDefinitions::define_diff_statistics(CommandRow& sub) {
+  DiffOptions& options = invocation.diff.options;
+  define_mistakes(sub, options.rate);
   add_percent(sub, "--run-variation",
               "with one run a side: how much shares are taken to vary from run to run, in percent",
               options.run_variation)
