@@ -10,6 +10,7 @@
 #include "app/branches/branch_profile.h"
 #include "app/branches/branch_report.h"
 #include "app/collect/collect.h"
+#include "app/cut/cut.h"
 #include "app/listing/function_titles.h"
 #include "app/symbolize/symbolize.h"
 #include "app/trend/trend.h"
@@ -228,6 +229,13 @@ struct SymbolizeArguments {
   app::SymbolizeOptions options;
   std::vector<std::string> checks;
   bool json = false;
+  bool quiet = false;
+};
+
+struct CutArguments {
+  std::string file;
+  std::string output;
+  app::CutOptions options;
   bool quiet = false;
 };
 

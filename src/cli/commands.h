@@ -31,6 +31,7 @@ int run_baseline(const BaselineArguments& arguments, const Messages& messages);
 int run_trend(const TrendArguments& arguments, const Messages& messages);
 int run_view(const ViewArguments& arguments, const Messages& messages);
 int run_symbolize(const SymbolizeArguments& arguments, const Messages& messages);
+int run_cut(const CutArguments& arguments, const Messages& messages);
 int run_collect(const CollectArguments& arguments, const Messages& messages);
 int run_merge(const MergeArguments& arguments, const Messages& messages);
 int run_verify(const VerifyArguments& arguments, const Messages& messages);

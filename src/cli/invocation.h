@@ -19,6 +19,7 @@ enum class Command {
   kExport,
   kView,
   kSymbolize,
+  kCut,
   kCollect,
   kMerge,
   kVerify,
@@ -40,6 +41,7 @@ struct Invocation {
   ExportArguments exporting;
   ViewArguments view;
   SymbolizeArguments symbolize;
+  CutArguments cut;
   CollectArguments collect;
   MergeArguments merge;
   VerifyArguments verify;

@@ -59,6 +59,8 @@ int run(const CommandLine& command_line, const Messages& messages) {
       return run_view(invocation.view, messages);
     case Command::kSymbolize:
       return run_symbolize(invocation.symbolize, messages);
+    case Command::kCut:
+      return run_cut(invocation.cut, messages);
     case Command::kCollect:
       return run_collect(invocation.collect, messages);
     case Command::kMerge:

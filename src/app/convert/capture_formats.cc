@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/convert/cut_losses.h"
 #include "app/convert/merge_losses.h"
 #include "app/convert/wait_pass.h"
 #include "capture/branch_losses.h"
@@ -82,6 +83,7 @@ std::vector<std::string> loss_names() {
   names.insert(capture::unwind_loss::kIncomplete.begin(), capture::unwind_loss::kIncomplete.end());
   names.insert(capture::unwind_loss::kOthers.begin(), capture::unwind_loss::kOthers.end());
   names.insert(wait_loss_names().begin(), wait_loss_names().end());
+  names.insert(cut_loss::kAll.begin(), cut_loss::kAll.end());
   names.insert(merge_loss::kAll.begin(), merge_loss::kAll.end());
   names.insert(capture::branch_loss::kAll.begin(), capture::branch_loss::kAll.end());
   for (const capture::SourceFormat* const format : kFormats) {

@@ -245,7 +245,7 @@ Status SpkAssembler::write_intervals(IntervalSort& intervals, spk::IntervalWrite
 
 // What only the sources know comes from them.
 void SpkAssembler::report_merge(Statistics& statistics) const {
-  if (!options_.merged->counts) {
+  if (!options_.merged->counts || options_.merged->tables.sources.empty()) {
     return;
   }
   auto& samples = statistics.samples;

@@ -21,6 +21,7 @@ CommandDefinitions::CommandDefinitions() {
   define_export();
   define_view();
   define_symbolize();
+  define_cut();
   define_collect();
   define_merge();
   define_verify();

@@ -56,6 +56,7 @@ struct CommandDefinitions {
   void define_branch_export(CommandRow& sub);
   void define_view();
   void define_symbolize();
+  void define_cut();
   void define_collect();
   void define_merge();
   void define_verify();

@@ -1,0 +1,16 @@
+// Names of the loss counters that cutting raises. They are stored and shown: a name never changes.
+// docs/cli.md explains each.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace stackpack::app::cut_loss {
+
+/// Notices: rows of sections that say nothing of single samples, so that a part cannot be taken.
+inline constexpr std::string_view kIntervalsLeftOut = "cut_intervals_left_out";
+inline constexpr std::string_view kBranchesLeftOut = "cut_branches_left_out";
+
+inline constexpr std::array kAll{kIntervalsLeftOut, kBranchesLeftOut};
+
+}  // namespace stackpack::app::cut_loss
