@@ -12,6 +12,7 @@
 #include "app/collect/collect.h"
 #include "app/cut/cut.h"
 #include "app/listing/function_titles.h"
+#include "app/listing/wait_filter.h"
 #include "app/symbolize/symbolize.h"
 #include "app/trend/trend.h"
 #include "stackpack/convert.h"
@@ -139,6 +140,19 @@ struct BranchesArguments {
   app::BranchOrder order = app::BranchOrder::kTaken;
   std::size_t rows = kRows;                 // of branches, and of loops; 0: all
   std::optional<app::FunctionNames> names;  // unset: short on a terminal
+  bool json = false;
+  CaptureArguments capture;
+};
+
+struct WaitsArguments {
+  static constexpr std::size_t kRows = 30;
+
+  std::string file;
+  bool list = false;
+  std::size_t rows = kRows;                 // 0: all
+  std::optional<app::FunctionNames> names;  // of the list; unset: short on a terminal
+  app::WaitFilter filter;
+  bool idle_pools = false;
   bool json = false;
   CaptureArguments capture;
 };

@@ -223,10 +223,16 @@ std::string CommandLine::conflict() {
   if (definitions_->dump_kinds.size() != 1) {
     return "dump: say what to list, one of --stacks, --samples, --processes, "
            "--threads, --modules, --functions, --names, --events, --losses, --metadata, "
-           "--branches, --ranges";
+           "--branches, --ranges, --intervals";
   }
   DumpArguments& dump = invocation.dump;
   dump.kind = definitions_->dump_kinds.front();
+  if (dump.kind == DumpKind::kIntervals) {
+    SampleFilter rest = dump.filter;
+    rest.pid = rest.tid = std::nullopt;
+    rest.from = rest.to = std::nullopt;
+    return rest.empty() ? "" : "dump: of the filters --intervals has --pid, --tid, --from and --to";
+  }
   if (dump.kind != DumpKind::kStacks && dump.kind != DumpKind::kSamples && !dump.filter.empty()) {
     return "dump: filters select samples: they go with --stacks and --samples";
   }

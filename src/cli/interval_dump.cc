@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/listing/wait_filter.h"
 #include "cli/frame_text.h"
 #include "cli/json_text.h"
 
@@ -74,7 +75,7 @@ class IntervalLister {
       }
       json.field("from_ns", row.from_ns);
       json.field("to_ns", row.to_ns);
-      json.field("state", state_name(row.state));
+      json.field("state", app::wait_state_name(row.state));
       json.field("reason", std::string_view(reason));
       json.field("flags", std::string_view(flag_letters(row.flags)));
       json.field("stack", std::string_view(stack));
@@ -90,7 +91,7 @@ class IntervalLister {
     text += '\t';
     text += std::to_string(row.to_ns);
     text += '\t';
-    text += state_name(row.state);
+    text += app::wait_state_name(row.state);
     text += '\t';
     text += reason.empty() ? "-" : reason;
     text += '\t';
@@ -114,24 +115,6 @@ class IntervalLister {
 
 }  // namespace
 
-std::string_view state_name(WaitState state) {
-  switch (state) {
-    case WaitState::kRunning:
-      return "running";
-    case WaitState::kBlocked:
-      return "blocked";
-    case WaitState::kWoken:
-      return "woken";
-    case WaitState::kPreempted:
-      return "preempted";
-    case WaitState::kAwake:
-      return "awake";
-    case WaitState::kUnknown:
-      return "unknown";
-  }
-  return "?";
-}
-
 std::string flag_letters(std::uint8_t flags) {
   std::string text;
   text += (flags & kWaitOpenStart) != 0 ? "s" : "";
@@ -154,13 +137,25 @@ std::string waker_text(const WaitInterval& row) {
 }
 
 Status dump_intervals(const Reader& reader, const DumpArguments& arguments, app::TextOutput& out) {
+  app::WaitFilter filter;
+  filter.from = arguments.filter.from;
+  filter.to = arguments.filter.to;
+  app::WaitRange range;
+  if (filter.from || filter.to) {
+    const Result<app::WaitRange> found = app::wait_range(reader, filter);
+    if (!found) {
+      return found.error();
+    }
+    range = *found;
+  }
+  const WaitQuery query{range.from_ns, range.to_ns, arguments.filter.pid, arguments.filter.tid};
   Result<std::vector<std::string>> reasons = reader.wait_reasons();
   if (!reasons) {
     return reasons.error();
   }
   IntervalLister lister(reader, std::move(*reasons), arguments.json, out);
   Status status;
-  const Status read = reader.intervals({}, [&](std::span<const WaitInterval> rows) {
+  const Status read = reader.intervals(query, [&](std::span<const WaitInterval> rows) {
     for (std::size_t begin = 0; begin < rows.size() && status; begin += kTogether) {
       status = lister.list(rows.subspan(begin, std::min(kTogether, rows.size() - begin)));
     }

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "app/listing/text_output.h"
 #include "cli/arguments.h"
@@ -12,8 +11,6 @@
 
 namespace stackpack::cli {
 
-/// Names as listings have them.
-std::string_view state_name(WaitState state);
 /// `s` open at the start, `e` at the end, `l` cut by lost records, `n` no waking; or `-`.
 std::string flag_letters(std::uint8_t flags);
 /// `123`, `irq:123`, `dpc:123`, `~123` of a hint; or `-`.

@@ -13,6 +13,7 @@ enum class Command {
   kCallers,
   kCallees,
   kBranches,
+  kWaits,
   kDiff,
   kBaseline,
   kTrend,
@@ -35,6 +36,7 @@ struct Invocation {
   ShowArguments show;
   ReportArguments report;
   BranchesArguments branches;
+  WaitsArguments waits;
   DiffArguments diff;
   BaselineArguments baseline;
   TrendArguments trend;

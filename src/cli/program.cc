@@ -49,6 +49,8 @@ int run(const CommandLine& command_line, const Messages& messages) {
       return run_report(invocation.report, messages);
     case Command::kBranches:
       return run_branches(invocation.branches, messages);
+    case Command::kWaits:
+      return run_waits(invocation.waits, messages);
     case Command::kDiff:
       return run_diff(invocation.diff, messages);
     case Command::kBaseline:

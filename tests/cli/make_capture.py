@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Writes a small perf.data file, the same on every run:
-make_capture.py OUT [SAMPLES] [--lost N] [--build-id HEX] [--moved HEX] [--branches]
+make_capture.py OUT [SAMPLES] [--lost N] [--build-id HEX] [--moved HEX] [--branches] [--switches]
 
 One process `demo` (pid 100, threads 100 and 101), one event (cpu-clock), one mapped image and a
 kernel, and SAMPLES samples over three callstacks. --build-id: that of the image. --moved: how much
 further up its code is mapped. --branches: samples have the branches of a loop that was entered by a
 call, the newest of which every third sample has twice, and one that came from the kernel.
+--switches: the event is context-switches; after each sample its thread leaves the processor, every
+fourth time able to run, and comes back 10 us later for each sample so far.
 """
 import struct
 import sys
@@ -15,6 +17,7 @@ SAMPLE_BRANCH_STACK = 2048
 SAMPLE_TYPE = SAMPLE_IP | SAMPLE_TID | SAMPLE_TIME | SAMPLE_CALLCHAIN | SAMPLE_CPU | SAMPLE_PERIOD
 CONTEXT_KERNEL, CONTEXT_USER = 2**64 - 128, 2**64 - 512
 MISC_KERNEL, MISC_USER, MISC_BUILD_ID = 1, 2, 1 << 14
+MISC_SWITCH_OUT, MISC_PREEMPTED = 1 << 13, 1 << 14
 STACKS = [
     [CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81000200, CONTEXT_USER, 0x401030, 0x401010, 0x401000],
     [CONTEXT_USER, 0x401020, 0x401010, 0x401000],
@@ -23,6 +26,7 @@ STACKS = [
 START = 5_000_000_000
 SAMPLE_ID_ALL = 1 << 18
 FREQ = 1 << 10
+CONTEXT_SWITCH = 1 << 26
 
 
 def record(kind, misc, body):
@@ -71,6 +75,13 @@ def sample(index, moved, branches):
     return record(9, misc, body + (branch_stack(index, moved) if branches else b""))
 
 
+def switch(index):
+    """The records after a sample: out 1 us later, and in."""
+    time, ids = START + index * 250_000 + 1000, (100, 100 + index % 2)
+    out = record(14, MISC_SWITCH_OUT | (MISC_PREEMPTED if index % 4 == 3 else 0), sample_id(*ids, time, index % 2))
+    return out + record(14, 0, sample_id(*ids, time + 10_000 * (index + 1), index % 2))
+
+
 def lost(count):
     return record(2, 0, struct.pack("<QQ", 1, count) + sample_id(100, 100, START, 0))
 
@@ -85,17 +96,19 @@ def main():
     build_id = bytes.fromhex(option(rest, "--build-id", ""))
     moved = int(option(rest, "--moved", "0"), 16)
     branches = "--branches" in rest
+    switches = "--switches" in rest
     samples = int(rest[0]) if rest and rest[0].isdigit() else 12
     data = mmap(-1, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text", MISC_KERNEL)
     data += comm(100, 100, "demo", 0) + comm(100, 101, "worker", START)
     image = (100, 0x401000 + moved, 0x1000, 0x1000, "/usr/bin/demo")
     data += mmap2(*image, build_id) if build_id else mmap(*image, MISC_USER)
-    data += b"".join(sample(index, moved, branches) for index in range(samples))
+    data += b"".join(sample(index, moved, branches) + (switch(index) if switches else b"") for index in range(samples))
     if lost_events:
         data += lost(lost_events)
 
     sample_type = SAMPLE_TYPE | (SAMPLE_BRANCH_STACK if branches else 0)
-    attr = struct.pack("<IIQQQQQ", 1, 128, 0, 4000, sample_type, 0, SAMPLE_ID_ALL | FREQ).ljust(128, b"\0")
+    config, rate, flags = (3, 1, CONTEXT_SWITCH) if switches else (0, 4000, FREQ)
+    attr = struct.pack("<IIQQQQQ", 1, 128, config, rate, sample_type, 0, SAMPLE_ID_ALL | flags).ljust(128, b"\0")
     attrs_at = 104
     ids_at = attrs_at + len(attr) + 16
     data_at = ids_at + 8

@@ -8,6 +8,7 @@ it. DIGESTS.sha256 has the SHA-256 of each list without its first line.
 """
 import gzip
 import hashlib
+import json
 import os
 import pathlib
 import subprocess
@@ -33,6 +34,29 @@ def intervals_of(program, capture, folder, *options):
     subprocess.run([program, "verify", packed], check=True, capture_output=True)
     listing = subprocess.run([program, "dump", packed, "--intervals"], check=True, capture_output=True, text=True).stdout
     return packed, [line for line in listing.splitlines() if not line.startswith("#")]
+
+
+STATES = ("running", "blocked", "woken", "preempted", "awake", "unknown")
+
+
+def wrong_sums(program, packed, wanted):
+    """Threads whose counts, sums and longest intervals in `waits` are others than those of the lines."""
+    sums = {}
+    for line in wanted:
+        tid, start, end, state, reason, *_ = line.split("\t")
+        for key in [state] + (["blocked:" + reason] if state == "blocked" else []):
+            count, total, longest = sums.setdefault(int(tid), {}).get(key, (0, 0, 0))
+            length = int(end) - int(start)
+            sums[int(tid)][key] = (count + 1, total + length, max(longest, length))
+    report = json.loads(subprocess.run([program, "waits", packed, "--idle-pools", "--json"], check=True, capture_output=True, text=True).stdout)
+    got = {}
+    for row in report["threads"]:
+        values = {state: row[state] for state in STATES} | {"blocked:" + reason: value for reason, value in row["blocked_by"].items()}
+        for key, value in values.items():
+            if value["count"]:
+                count, total, longest = got.setdefault(row["tid"], {}).get(key, (0, 0, 0))
+                got[row["tid"]][key] = (count + value["count"], total + value["ns"], max(longest, value["max_ns"]))
+    return [tid for tid in sums.keys() | got.keys() if sums.get(tid) != got.get(tid)]
 
 
 def off_cpu(program, corpus):
@@ -80,6 +104,9 @@ def main():
                 print(f"{name}: {len(set(got) & set(wanted))} of {len(wanted)} lines equal, {len(got)} got; {difference(got, wanted)}")
             elif "--list" in sys.argv:
                 print(f"{name}: {len(wanted)} lines, {hashlib.sha256(''.join(line + chr(10) for line in got).encode()).hexdigest()[:16]}")
+            if wrong := wrong_sums(program, packed, wanted):
+                bad += 1
+                print(f"{name}: other sums of threads {wrong[:10]}")
             # Without the samples of switches the intervals are the same.
             _, fewer = intervals_of(program, capture, folder, "--no-switch-samples")
             if fewer != got:

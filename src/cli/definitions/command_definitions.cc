@@ -15,6 +15,7 @@ CommandDefinitions::CommandDefinitions() {
   define_neighbours("callers", "show what calls a function", ReportKind::kCallers);
   define_neighbours("callees", "show what a function calls", ReportKind::kCallees);
   define_branches();
+  define_waits();
   define_diff();
   define_baseline();
   define_trend();

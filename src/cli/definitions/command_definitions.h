@@ -60,6 +60,7 @@ struct CommandDefinitions {
   void define_collect();
   void define_merge();
   void define_verify();
+  void define_waits();
   void define_help();
 };
 

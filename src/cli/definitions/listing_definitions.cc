@@ -27,7 +27,8 @@ void CommandDefinitions::define_dump() {
        "--branches: COUNT MISPREDICTED TYPE FROM TO, --ranges: COUNT BEGIN END, in the order of "
        "bytes; "
        "places are IMAGE+OFFSET in the file, in hex, IMAGE being its build id or path.\n"
-       "Filters are for --stacks and --samples. Of an imported profile COUNT is what the samples "
+       "Filters are for --stacks and --samples; --pid, --tid, --from and --to for --intervals, "
+       "too. Of an imported profile COUNT is what the samples "
        "stand for. " +
            std::string(kPatterns)});
   DumpArguments& arguments = invocation.dump;

@@ -1,0 +1,69 @@
+#include "cli/definitions/command_definitions.h"
+#include "cli/definitions/option_kinds.h"
+#include "cli/human_text.h"
+
+namespace stackpack::cli {
+
+void CommandDefinitions::define_waits() {
+  CommandRow& sub = command(
+      "waits", "show how long threads ran and waited, and what for", Command::kWaits,
+      {{"waits FILE [--list] [-n N] [FILTERS] [--json]"},
+       {{"how long each thread ran, was blocked and waited for a processor",
+         "stackpack waits perf.data"},
+        {"the waits of one program that are longer than 10 ms, with who ended them",
+         "stackpack waits out.spk --list --thread nginx --longer-than 10ms"},
+        {"time on disks", "stackpack waits out.spk --state D"}},
+       "A capture of switches is needed: perf record -a -e sched:sched_switch -e "
+       "sched:sched_waking -g, or WPR with context switches.\n"
+       "blocked: until somebody made the thread able to run; woken: from then until it got a "
+       "processor; preempted: it left its processor able to run; unknown: nothing was recorded of "
+       "it, or not when it ran.\n"
+       "--list has a line for each run of a thread: when it ended, the wait before it, the part of "
+       "it that was woken, the run, why the thread left its processor then, and of the wait who "
+       "ended it and the function that blocked.\n"
+       "Threads that are able to run in less than 1 % of their time, and idle workers of the "
+       "kernel, wait for work: they are counted in a line of their own unless threads are chosen "
+       "by --pid, --tid or --thread.\n"
+       "NAME and STATE may have * and ?, and may be repeated: one of them must fit. All filters "
+       "that are given must hold."});
+  WaitsArguments& arguments = invocation.waits;
+  app::WaitFilter& filter = arguments.filter;
+  sub.add_option("file", arguments.file, "a .spk file, or a capture")
+      ->type_name("FILE")
+      ->required();
+  sub.add_flag("--list", arguments.list, "a line a run, by thread and time")->group(kForm);
+  sub.add_option("-n,--rows", arguments.rows, "most threads; 0: all")
+      ->type_name("N")
+      ->default_str("30")
+      ->group(kForm);
+  add_function_names(sub, true, arguments.names)->group(kForm);
+  add_id(sub, "--pid", "threads of this process", filter.pid)->group(kFilters);
+  add_id(sub, "--tid", "this thread", filter.tid)->group(kFilters);
+  add_names(sub, "--thread", "threads of this name, or of processes of this name", filter.threads)
+      ->group(kFilters);
+  sub.add_option("--state", filter.states,
+                 "intervals of this state (blocked, woken, ...) or reason (S, D, WrQueue/u, ...); "
+                 "with --list, runs after such a wait")
+      ->type_name("STATE")
+      ->one_at_a_time()
+      ->group(kFilters);
+  const auto take_length = [&filter](const std::string& word) {
+    const auto length = parse_time_step(word);
+    if (!length) {
+      refuse("--longer-than", fmt::format("invalid time '{}'; write for example 10ms", word));
+    }
+    filter.longer_than_ns = *length;
+  };
+  sub.add_option_function(
+         "--longer-than", take_length,
+         "intervals that last at least this long; with --list, runs after such a wait")
+      ->type_name("SPAN")
+      ->group(kFilters);
+  sub.add_flag("--idle-pools", arguments.idle_pools, "with threads that wait for work")
+      ->group(kFilters);
+  add_times(sub, filter.from, filter.to);
+  sub.add_flag("--json", arguments.json, "JSON: an object, with --list an array")->group(kReports);
+  add_capture_reading(sub, arguments.capture);
+}
+
+}  // namespace stackpack::cli
