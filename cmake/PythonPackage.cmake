@@ -5,3 +5,7 @@ install(PROGRAMS $<TARGET_FILE:stackpack_shared> RENAME libstackpack.so
 install(FILES ${PROJECT_SOURCE_DIR}/include/stackpack/c_api.h
   ${PROJECT_SOURCE_DIR}/include/stackpack/arrow_c_data.h
   DESTINATION . COMPONENT python EXCLUDE_FROM_ALL)
+# pip's build has the program, too; the wheel of scripts/dist has the static one.
+if(SKBUILD AND TARGET stackpack_cli)
+  install(PROGRAMS $<TARGET_FILE:stackpack_cli> DESTINATION ${SKBUILD_SCRIPTS_DIR} COMPONENT python EXCLUDE_FROM_ALL)
+endif()

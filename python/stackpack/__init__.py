@@ -12,11 +12,14 @@ and docs/arrow.md of the project have the rest.
 from ._capture import Capture, Table, open  # pylint: disable=redefined-builtin
 from ._errors import (Cancelled, CorruptFile, FileTooLarge, NotFound, OutOfMemory, StackpackError, TruncatedFile,
                       UnsupportedFile, UsageError)
+from ._program import Filter
+from ._reports import (ImageReport, Neighbours, Page, Row, SymbolizeReport, callees, callers, export, symbolize, view)
 from ._work import ConvertReport, DiffRow, EventDiff, Figure, MergeReport, Progress, convert, diff, merge
 
 __version__ = "0.1.0"
 __all__ = [
-    "Cancelled", "Capture", "ConvertReport", "CorruptFile", "DiffRow", "EventDiff", "Figure", "FileTooLarge",
-    "MergeReport", "NotFound", "OutOfMemory", "Progress", "StackpackError", "Table", "TruncatedFile",
-    "UnsupportedFile", "UsageError", "convert", "diff", "merge", "open",
+    "Cancelled", "Capture", "ConvertReport", "CorruptFile", "DiffRow", "EventDiff", "Figure", "FileTooLarge", "Filter",
+    "ImageReport", "MergeReport", "Neighbours", "NotFound", "OutOfMemory", "Page", "Progress", "Row", "StackpackError",
+    "SymbolizeReport", "Table", "TruncatedFile", "UnsupportedFile", "UsageError", "callees", "callers", "convert", "diff",
+    "export", "merge", "open", "symbolize", "view",
 ]

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from typing import Any, Iterable, Optional, Sequence, Union
+from typing import Any, Dict, Iterable, Optional, Sequence, Union
 
 from ._library import check, ffi, lib, path_bytes, struct
 
@@ -56,7 +56,7 @@ class Table:
     anew. docs/arrow.md has the columns of each table, their types and units.
     """
 
-    def __init__(self, capture: "Capture", name: str, options: dict):
+    def __init__(self, capture: "Capture", name: str, options: Dict[str, Any]):
         self._capture = capture
         self._name = name
         self._options = options
@@ -141,7 +141,7 @@ class Capture:
             raise ValueError(f"{self.path} is closed")
         return self._reader
 
-    def _make_stream(self, name: str, options: dict, stream: Any) -> None:
+    def _make_stream(self, name: str, options: Dict[str, Any], stream: Any) -> None:
         given = struct("stackpack_stream_options")
         kept = []  # what `given` points to
         columns: Optional[Sequence[str]] = options.get("columns")
@@ -254,7 +254,7 @@ class Capture:
         check(lib.stackpack_verify(self._open_reader()), self.path)
 
     @property
-    def summary(self) -> dict:
+    def summary(self) -> Dict[str, int]:
         """Counts and bytes of the file: file_bytes, source_bytes, samples, unique_stacks, nodes, ..."""
         found = struct("stackpack_summary")
         check(lib.stackpack_get_summary(self._open_reader(), found), self.path)

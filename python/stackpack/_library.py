@@ -14,7 +14,7 @@ CONSTANT = re.compile(r"#define\s+(?:STACKPACK|ARROW)_\w+\s+\S+")
 GUARDED = re.compile(r"#ifdef __cplusplus.*?#endif", re.S)
 DIRECTIVE = re.compile(r"^\s*#[^\n]*(?:\\\n[^\n]*)*", re.M)
 
-ffi = cffi.FFI()
+ffi: Any = cffi.FFI()
 
 
 def _declarations(header: pathlib.Path) -> str:

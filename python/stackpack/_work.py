@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import threading
 from dataclasses import dataclass
-from typing import Any, Callable, List, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, TypeVar, Union
 
 from ._capture import Capture, PathLike, open as open_capture
 from ._library import check, ffi, latest_error, lib, path_bytes, struct, text_of
@@ -46,14 +46,15 @@ class MergeReport:
 
 
 OnProgress = Callable[[Progress], None]
+_Report = TypeVar("_Report", ConvertReport, MergeReport)
 
 
-def _watched(work: Callable[[Any], Any], on_progress: Optional[OnProgress]) -> Any:
+def _watched(work: Callable[[Any], _Report], on_progress: Optional[OnProgress]) -> _Report:
     """Runs work(handle) on a thread of its own; an exception here (KeyboardInterrupt, or one of on_progress) stops it."""
     handle = ffi.gc(lib.stackpack_new_progress(), lib.stackpack_free_progress)
     if handle == ffi.NULL:
         raise MemoryError("no memory for the progress of the work")
-    outcome: dict = {}
+    outcome: Dict[str, Any] = {}
 
     def run() -> None:
         try:
@@ -79,7 +80,8 @@ def _watched(work: Callable[[Any], Any], on_progress: Optional[OnProgress]) -> A
         raise
     if "error" in outcome:
         raise outcome["error"]
-    return outcome["value"]
+    report: _Report = outcome["value"]
+    return report
 
 
 def _encoders(count: Optional[int]) -> int:

@@ -43,7 +43,8 @@ class Packed:
 def _system_of(place: str) -> Tuple[fs.FileSystem, str]:
     """File system and path of a path or a URL."""
     if "://" in place:
-        return fs.FileSystem.from_uri(place)
+        found: Tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(place)
+        return found
     return fs.LocalFileSystem(), os.path.abspath(place)
 
 
@@ -84,7 +85,7 @@ def _put(source: pathlib.Path, place: str) -> None:
 
 def _exists(place: str) -> bool:
     system, path = _system_of(place)
-    return system.get_file_info(path).type == fs.FileType.File
+    return bool(system.get_file_info(path).type == fs.FileType.File)
 
 
 def files_below(folder: str, suffix: str = "") -> List[Tuple[str, str]]:
@@ -129,7 +130,7 @@ def _write_tables(path: pathlib.Path, lake: str, tables: Sequence[str], scratch:
     written = write_capture(path, folder, tables=tables)
     if written.error is not None:
         raise written.error
-    if not here:
+    if not here and written.capture is not None:
         _take_away(lake, written.capture)
         # The place comes first; the row of `captures` last: it says that the others are there.
         made = [file.relative_to(folder) for file in folder.rglob("*") if file.is_file()]

@@ -16,7 +16,7 @@ import pathlib
 import sys
 import tempfile
 from dataclasses import dataclass
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Set
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -80,9 +80,10 @@ def _facts(file: Capture) -> Dict[str, Any]:
 
 def _identity(digests: Sequence[Optional[str]]) -> Optional[str]:
     """Of the captures that a file was made of; None: not all of them have one."""
-    if None in digests:
+    known = [digest for digest in digests if digest is not None]
+    if len(known) < len(digests):
         return None
-    return digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(sorted(digests)).encode()).hexdigest()[:32]
+    return known[0] if len(known) == 1 else hashlib.sha256(" ".join(sorted(known)).encode()).hexdigest()[:32]
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -111,7 +112,7 @@ def _with_facts(table: pa.Table, facts: Dict[str, Any]) -> pa.Table:
 def _shares(file: Capture) -> Iterator[pa.Table]:
     """What `top` shows of each event, with the build ids of images that have one."""
     modules = file.modules(columns=["image", "build_id"]).to_arrow().to_pylist()
-    builds: Dict[str, set] = {}
+    builds: Dict[str, Set[Optional[str]]] = {}
     for module in modules:
         builds.setdefault(module["image"], set()).add(module["build_id"])
     for event in file.events().to_arrow().to_pylist():
@@ -170,7 +171,8 @@ class _Lake:
         if not path.exists():
             return None
         with pq.ParquetFile(path) as file:
-            return file.read(columns=["file_digest"])["file_digest"][0].as_py()
+            digest: str = file.read(columns=["file_digest"])["file_digest"][0].as_py()
+            return digest
 
     def remove(self, capture: str) -> bool:
         """Takes the rows of a capture away, whatever date and host it was given: whether there were some."""

@@ -15,11 +15,12 @@ import tempfile
 
 import clients
 
-BASE = {"cffi": "cffi", "pytest": "pytest", "pyarrow": "pyarrow", "pandas": "pandas", "polars": "polars", "duckdb": "duckdb"}
+BASE = {"cffi": "cffi", "pytest": "pytest", "pyarrow": "pyarrow", "pandas": "pandas", "polars": "polars", "duckdb": "duckdb",
+        "mypy": "mypy"}
 # Modules, and the packages that have them.
 MORE = {"spark": {"pyspark": "pyspark"}, "dask": {"distributed": "dask[distributed]"},
         "kubernetes": {"kubernetes_validate": "kubernetes-validate", "yaml": "PyYAML"}}
-TABLES = ["tables_test.py", "work_test.py", "parquet_test.py", "fleet_test.py", "docs_test.py"]
+TABLES = ["tables_test.py", "work_test.py", "program_test.py", "parquet_test.py", "fleet_test.py", "docs_test.py"]
 
 
 def python_of(cache, suite):
@@ -65,7 +66,10 @@ def test_wheel(python, library, source):
         (pathlib.Path(sites[0]) / "engines.pth").write_text(sites[1] + "\n", encoding="utf-8")
         check = "import stackpack, sys; sys.exit(not stackpack.__file__.startswith(sys.argv[1]))"
         subprocess.run([fresh, "-c", check, folder], cwd=folder, check=True)
-        return run_tests(fresh, source, dict(os.environ), TABLES)
+        # The program is that of the wheel.
+        subprocess.run([fresh.with_name("stackpack"), "--version"], check=True, stdout=subprocess.DEVNULL)
+        environment = {name: value for name, value in os.environ.items() if name != "STACKPACK_PROGRAM"}
+        return run_tests(fresh, source, environment, TABLES)
 
 
 def run_tests(python, source, environment, tests):
