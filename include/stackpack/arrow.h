@@ -29,10 +29,12 @@ enum class ArrowTable : std::uint8_t {
   kSources,  ///< captures that the file was made of; one, unless it is a merged file
   kLosses,
   kMetadata,
-  kCounts,  ///< samples by callstack, event, process and origin
-  kTop,     ///< shares of functions, modules, ...: what the command `top` shows
+  kCounts,    ///< samples by callstack, event, process and origin
+  kTop,       ///< shares of functions, modules, ...: what the command `top` shows
+  kBranches,  ///< of captures with branch stacks, summed up: see branches.h
+  kRanges,    ///< how often code between taken branches ran through
 };
-inline constexpr unsigned kArrowTableCount = 13;
+inline constexpr unsigned kArrowTableCount = 15;
 
 /// "samples", "callstacks", ... in the order of the enumeration.
 std::span<const std::string_view> arrow_table_names();

@@ -249,6 +249,14 @@ class Capture:
         """
         return self._table("top", columns, by=by, event=event, from_ns=from_ns, to_ns=to_ns, count=count, idle=idle)
 
+    def branches(self, *, columns: Optional[Iterable[str]] = None) -> Table:
+        """Branches of `perf record -b`, summed up: event, from_image, from (offset), to_image, to, type, count, ..."""
+        return self._table("branches", columns)
+
+    def ranges(self, *, columns: Optional[Iterable[str]] = None) -> Table:
+        """How often code between taken branches ran through: event, image, begin, end (offsets), count, ..."""
+        return self._table("ranges", columns)
+
     def verify(self) -> None:
         """Reads everything and checks it. Raises CorruptFile and others."""
         check(lib.stackpack_verify(self._open_reader()), self.path)

@@ -110,8 +110,8 @@ namespace {
 constexpr std::uint32_t kMostBatchRows = 1U << 24;
 
 constexpr std::array<std::string_view, kArrowTableCount> kTableNames{
-    "samples", "callstacks", "frames", "functions", "modules", "processes", "threads",
-    "events",  "sources",    "losses", "metadata",  "counts",  "top"};
+    "samples", "callstacks", "frames",   "functions", "modules", "processes", "threads", "events",
+    "sources", "losses",     "metadata", "counts",    "top",     "branches",  "ranges"};
 
 std::span<const arrow::Field> fields_of(ArrowTable table) {
   switch (table) {
@@ -125,6 +125,9 @@ std::span<const arrow::Field> fields_of(ArrowTable table) {
       return app::count_fields();
     case ArrowTable::kTop:
       return app::top_fields();
+    case ArrowTable::kBranches:
+    case ArrowTable::kRanges:
+      return app::branch_fields(table);
     default:
       return app::system_fields(table);
   }
@@ -143,6 +146,9 @@ Result<app::NextRows> rows_of(const app::SharedTables& tables, ArrowTable table,
       return app::count_rows(tables, options);
     case ArrowTable::kTop:
       return app::top_rows(tables, options);
+    case ArrowTable::kBranches:
+    case ArrowTable::kRanges:
+      return app::branch_rows(tables, table, options);
     default:
       return app::system_rows(tables, table, options);
   }

@@ -146,4 +146,16 @@ Result<const std::vector<MergedSource>*> CaptureTables::sources() {
   return Sources(&*sources_);
 }
 
+Result<const Branches*> CaptureTables::branches() {
+  const std::lock_guard lock(mutex_);
+  if (!branches_) {
+    Result<Branches> rows = reader_->branches();
+    if (!rows) {
+      return Result<const Branches*>(rows.error());
+    }
+    branches_ = std::move(*rows);
+  }
+  return Result<const Branches*>(&*branches_);
+}
+
 }  // namespace stackpack::app

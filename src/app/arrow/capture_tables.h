@@ -8,6 +8,7 @@
 #include "app/arrow/callstack_numbers.h"
 #include "app/arrow/frame_rows.h"
 #include "query/selection/capture_view.h"
+#include "stackpack/branches.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 #include "stackpack/sources.h"
@@ -29,6 +30,8 @@ class CaptureTables {
   Result<const FrameRows*> frames();
   /// Of a file that is not merged one, made of what is known of it.
   Result<const std::vector<MergedSource>*> sources();
+  /// Empty in a file without branches.
+  Result<const Branches*> branches();
 
  private:
   Status load_view();
@@ -42,6 +45,7 @@ class CaptureTables {
   std::unique_ptr<const CallstackNumbers> stacks_;
   std::unique_ptr<const FrameRows> frames_;
   std::optional<std::vector<MergedSource>> sources_;
+  std::optional<Branches> branches_;
 };
 
 }  // namespace stackpack::app

@@ -39,6 +39,10 @@ NextRows count_rows(const SharedTables& tables, const ArrowOptions& options);
 std::span<const arrow::Field> system_fields(ArrowTable table);
 NextRows system_rows(const SharedTables& tables, ArrowTable table, const ArrowOptions& options);
 
+/// Branches and ranges.
+std::span<const arrow::Field> branch_fields(ArrowTable table);
+NextRows branch_rows(const SharedTables& tables, ArrowTable table, const ArrowOptions& options);
+
 std::span<const arrow::Field> top_fields();
 /// Errors: kUsage, options.by is none of the kinds.
 Result<NextRows> top_rows(const SharedTables& tables, const ArrowOptions& options);
