@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "app/branches/code_runs.h"
@@ -22,7 +23,9 @@ struct CodePlace {
   std::uint32_t image = kNoImage;
   std::uint64_t offset = 0;
 
-  friend auto operator<=>(const CodePlace&, const CodePlace&) = default;
+  friend bool operator<(const CodePlace& a, const CodePlace& b) {
+    return std::tie(a.image, a.offset) < std::tie(b.image, b.offset);
+  }
 };
 
 struct EdgeSums {
