@@ -89,6 +89,39 @@ TEST_CASE("symbolize: names what occurs, keeps the rest, and a second run change
   CHECK(read_test_file(again) == read_test_file(output));
 }
 
+TEST_CASE("symbolize: symbols that simpleperf recorded as linked get readable names") {
+  const ScratchDirectory folder;
+  SpkContent content = random_content(65, 10, 20);
+  Module module;
+  module.path = "/system/lib64/libapp.so";
+  module.size = 0x1000;
+  content.tables.modules = {module};
+  content.add_names = [](spk::NameWriter& names) {
+    Function row;
+    row.owner = FunctionOwner::kImage;
+    row.size = 0x10;
+    row.source = FunctionSource::kSimpleperf;
+    const Status added = names.add(row, {"_ZN3app4drawEi", "", ""});
+    row.start = 0x10;
+    return added ? names.add(row, {"main", "", ""}) : added;
+  };
+  write_file(folder.file("in.spk"), spk_bytes(content));
+  const std::string output = folder.file("out.spk");
+  REQUIRE(app::symbolize_file(folder.file("in.spk"), output, {}, nullptr).has_value());
+  const auto reader = Reader::open(output);
+  REQUIRE(reader.has_value());
+  const auto names = (*reader)->names();
+  REQUIRE(names.has_value());
+  REQUIRE(names->functions.size() == 2);
+  CHECK(names->texts[names->functions[0].name] == "app::draw(int)");
+  CHECK(names->texts[names->functions[0].linkage] == "_ZN3app4drawEi");
+  CHECK(names->texts[names->functions[1].name] == "main");
+  CHECK(names->functions[1].linkage == kNoText);
+  const std::string again = folder.file("again.spk");
+  REQUIRE(app::symbolize_file(output, again, {}, nullptr).has_value());
+  CHECK(read_test_file(again) == read_test_file(output));
+}
+
 TEST_CASE("symbolize: a file of another build is not believed") {
   const ScratchDirectory folder;
   const std::string input = write_own_capture(folder, own_path(), {1, 2, 3, 4});

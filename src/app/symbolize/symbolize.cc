@@ -20,6 +20,7 @@
 #include "app/symbolize/machine_sources.h"
 #include "app/symbolize/map_plans.h"
 #include "app/symbolize/read_plans.h"
+#include "app/symbolize/readable_names.h"
 #include "app/symbolize/renamed_file.h"
 #include "core/guard.h"
 #include "io/files_read.h"
@@ -110,9 +111,13 @@ class Run {
     if (!modules) {
       return modules.error();
     }
-    const Result<Names> old = (*reader)->names();
+    Result<Names> old = (*reader)->names();
     if (!old) {
       return old.error();
+    }
+    const NamingOptions reading{options_.inlines, 1, options_.unconfined};
+    if (const Status readable = make_readable(*old, reading); !readable) {
+      return readable.error();
     }
     const auto metadata = (*reader)->metadata();
     if (!metadata) {
