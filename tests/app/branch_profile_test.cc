@@ -108,6 +108,9 @@ TEST_SUITE("branch profile") {
     app::ImageBranches image;
     image.ranges = {{{0, 9}, 1}, {{5, 14}, 1}, {{6, 7}, 1}, {{100, 100}, 1}};
     CHECK(image.covered_bytes() == 16);
+    constexpr std::uint64_t kLast = ~std::uint64_t{0};
+    image.ranges = {{{kLast - 9, kLast}, 1}, {{kLast, kLast}, 1}};
+    CHECK(image.covered_bytes() == 9);
   }
 
   TEST_CASE("a file without segments gives no profile") {

@@ -99,6 +99,9 @@ TEST_SUITE("branch report") {
     CHECK(loops[0].iterations == 50);
     CHECK(loops[0].entries == 5);
     CHECK(app::find_loops({{0x60, 0x10, 1, false}}, runs_of({})).empty());
+    const auto last = app::find_loops({{kElsewhere, 0x10, 5, true}, {0x8, 0x10, 2, true}}, {});
+    REQUIRE(last.size() == 1);
+    CHECK(last[0].entries == 2);
   }
 
   TEST_CASE("an offset of an image is an address of the mapping that has it") {

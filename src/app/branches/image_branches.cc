@@ -43,9 +43,11 @@ std::uint64_t ImageBranches::covered_bytes() const {
   std::uint64_t next = 0;  // first byte that is not counted yet
   for (const auto& [range, count] : ranges) {
     const std::uint64_t begin = std::max(range.first, next);
-    if (range.second >= begin) {
-      bytes += range.second - begin + 1;
-      next = range.second + 1;
+    // The last byte that there can be has no next one, and no code.
+    const std::uint64_t end = std::min(range.second, ~std::uint64_t{0} - 1);
+    if (end >= begin) {
+      bytes += end - begin + 1;
+      next = end + 1;
     }
   }
   return bytes;

@@ -112,7 +112,8 @@ std::vector<std::uint64_t> jumps_into(const std::vector<LoopSpan>& spans,
     for (; next != jumps.end() && high(*next) <= span.end; ++next) {
       inside.add(std::min(next->from, next->to), next->count);
     }
-    const std::uint64_t all = by_target.from(span.begin) - by_target.from(span.end + 1);
+    const std::uint64_t later = span.end == ~std::uint64_t{0} ? 0 : by_target.from(span.end + 1);
+    const std::uint64_t all = by_target.from(span.begin) - later;
     entries[row] = all - inside.from(span.begin);
   }
   return entries;
