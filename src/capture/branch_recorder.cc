@@ -113,6 +113,7 @@ bool BranchRecorder::RawOrder::before(const Range& a, const Range& b) {
 
 void BranchRecorder::RawOrder::join(Edge& sum, const Edge& row) {
   sum.time_ns = std::max(sum.time_ns, row.time_ns);
+  sum.first_offset = std::min(sum.first_offset, row.first_offset);
   sum.count += row.count;
   sum.mispredicted += row.mispredicted;
   sum.cycles += row.cycles;
@@ -121,13 +122,14 @@ void BranchRecorder::RawOrder::join(Edge& sum, const Edge& row) {
 
 void BranchRecorder::RawOrder::join(Range& sum, const Range& row) {
   sum.time_ns = std::max(sum.time_ns, row.time_ns);
+  sum.first_offset = std::min(sum.first_offset, row.first_offset);
   sum.count += row.count;
   sum.head_duplicates += row.head_duplicates;
   sum.wrong_path += row.wrong_path;
 }
 
 std::uint32_t BranchRecorder::edge_of(const BranchEntry& entry, const Place& place,
-                                      std::uint32_t guess) {
+                                      std::uint64_t offset, std::uint32_t guess) {
   const auto same = [&](const Edge& row) {
     return row.from == entry.from && row.to == entry.to && row.place.kind == place.kind &&
            row.place.space == place.space;
@@ -143,11 +145,13 @@ std::uint32_t BranchRecorder::edge_of(const BranchEntry& entry, const Place& pla
         row.from = entry.from;
         row.to = entry.to;
         row.place = place;
+        row.first_offset = offset;
         return row;
       });
 }
 
-std::uint32_t BranchRecorder::range_of(std::uint64_t begin, std::uint64_t end, const Place& place) {
+std::uint32_t BranchRecorder::range_of(std::uint64_t begin, std::uint64_t end, const Place& place,
+                                       std::uint64_t offset) {
   return find_or_add(
       ranges_, range_slots_, hash_of(begin, end, place.space, place.kind),
       [&](const Range& row) {
@@ -160,6 +164,7 @@ std::uint32_t BranchRecorder::range_of(std::uint64_t begin, std::uint64_t end, c
         row.begin = begin;
         row.end = end;
         row.place = place;
+        row.first_offset = offset;
         return row;
       });
 }
@@ -201,8 +206,8 @@ Status BranchRecorder::add(const Sample& sample, std::span<const BranchEntry> st
     const Place place{
         space_between(entry.from, entry.to),
         event | static_cast<unsigned>(entry.type) << 1U | (entry.wrong_path ? 1U : 0U)};
-    const std::uint32_t at =
-        edge_of(entry, place, newer != kNone ? edges_[newer].older : std::uint32_t{kNone});
+    const std::uint32_t at = edge_of(entry, place, sample.offset,
+                                     newer != kNone ? edges_[newer].older : std::uint32_t{kNone});
     Edge& edge = edges_[at];
     edge.time_ns = std::max(edge.time_ns, sample.time_ns);
     ++edge.count;
@@ -212,7 +217,8 @@ Status BranchRecorder::add(const Sample& sample, std::span<const BranchEntry> st
       Edge& next = edges_[newer];
       if (next.older != at) {
         next.older = at;
-        next.range = range_of(entry.to, next.from, {space_between(entry.to, next.from), event});
+        next.range = range_of(entry.to, next.from, {space_between(entry.to, next.from), event},
+                              sample.offset);
       }
       Range& range = ranges_[next.range];
       range.time_ns = std::max(range.time_ns, sample.time_ns);
@@ -253,16 +259,16 @@ std::optional<BranchRange> BranchRecorder::located(const Range& range, const Loc
   const Locator::End begin = locator.find(range.place.space, range.time_ns, range.begin);
   const Locator::End end = locator.find(range.place.space, range.time_ns, range.end);
   if (begin.image == kNoImage || end.image == kNoImage) {
-    left_out.without_image += range.count;
+    left_out.without_image.add(range);
     return std::nullopt;
   }
   if (begin.image != end.image) {
-    left_out.across_images += range.count;
+    left_out.across_images.add(range);
     return std::nullopt;
   }
   // Offsets alone go the other way where a file is mapped in parts out of order.
   if (range.begin > range.end || begin.offset > end.offset) {
-    left_out.backward += range.count;
+    left_out.backward.add(range);
     return std::nullopt;
   }
   BranchRange row;
@@ -290,8 +296,11 @@ Status BranchRecorder::finish(const SystemTables& tables, LossCounters& losses,
   BranchSums<BranchEdge> edges(scratch_directory_, bytes);
   Status done = edge_sums_.finish([&](const Edge& edge) {
     const BranchEdge row = located(edge, locator);
-    left_out.ends +=
-        (row.from_image == kNoImage ? edge.count : 0) + (row.to_image == kNoImage ? edge.count : 0);
+    for (const std::uint32_t image : {row.from_image, row.to_image}) {
+      if (image == kNoImage) {
+        left_out.ends.add(edge);
+      }
+    }
     return edges.add(row);
   });
   done = done ? edges.finish(visit_edge) : done;
@@ -304,12 +313,12 @@ Status BranchRecorder::finish(const SystemTables& tables, LossCounters& losses,
     return row ? ranges.add(*row) : Status{};
   });
   done = done ? ranges.finish(visit_range) : done;
-  for (const auto& [name, count] : {std::pair(branch_loss::kBackward, left_out.backward),
+  for (const auto& [name, tally] : {std::pair(branch_loss::kBackward, left_out.backward),
                                     std::pair(branch_loss::kAcrossImages, left_out.across_images),
                                     std::pair(branch_loss::kWithoutImage, left_out.without_image),
                                     std::pair(branch_loss::kEndsWithoutImage, left_out.ends)}) {
-    if (count != 0) {
-      losses.add(name, LossKind::kNotice, count);
+    if (tally.count != 0) {
+      losses.add(name, LossKind::kNotice, tally.count, tally.first_offset);
     }
   }
   return done;

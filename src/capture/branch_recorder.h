@@ -52,6 +52,7 @@ class BranchRecorder {
     std::uint32_t event = 0;
     std::uint32_t pid = 0;
     std::uint64_t time_ns = 0;
+    std::uint64_t offset = kNoOffset;  ///< of its record in the capture
   };
   Status add(const Sample& sample, std::span<const BranchEntry> stack);
 
@@ -78,6 +79,7 @@ class BranchRecorder {
     std::uint64_t to = 0;
     Place place;
     std::uint64_t time_ns = 0;  // of the latest sample
+    std::uint64_t first_offset = kNoOffset;
     std::uint64_t count = 0;
     std::uint64_t mispredicted = 0;
     std::uint64_t cycles = 0;
@@ -91,6 +93,7 @@ class BranchRecorder {
     std::uint64_t end = 0;
     Place place;
     std::uint64_t time_ns = 0;
+    std::uint64_t first_offset = kNoOffset;
     std::uint64_t count = 0;
     std::uint64_t head_duplicates = 0;
     std::uint64_t wrong_path = 0;
@@ -104,12 +107,22 @@ class BranchRecorder {
     static void join(Range& sum, const Range& row);
   };
 
-  /// What has no range, or no image.
+  /// What has no range, or no image, and where first.
   struct LeftOut {
-    std::uint64_t backward = 0;
-    std::uint64_t across_images = 0;
-    std::uint64_t without_image = 0;
-    std::uint64_t ends = 0;
+    struct Tally {
+      std::uint64_t count = 0;
+      std::uint64_t first_offset = kNoOffset;
+
+      template <typename Row>
+      void add(const Row& row) {
+        count += row.count;
+        first_offset = row.first_offset < first_offset ? row.first_offset : first_offset;
+      }
+    };
+    Tally backward;
+    Tally across_images;
+    Tally without_image;
+    Tally ends;
   };
 
   class Locator;
@@ -117,8 +130,11 @@ class BranchRecorder {
   [[nodiscard]] std::uint64_t space_of(std::uint32_t pid) const {
     return std::uint64_t{pid} << 32U | epochs_[pid % kEpochs];
   }
-  std::uint32_t edge_of(const BranchEntry& entry, const Place& place, std::uint32_t guess);
-  std::uint32_t range_of(std::uint64_t begin, std::uint64_t end, const Place& place);
+  // A new row is first met in the record at `offset`.
+  std::uint32_t edge_of(const BranchEntry& entry, const Place& place, std::uint64_t offset,
+                        std::uint32_t guess);
+  std::uint32_t range_of(std::uint64_t begin, std::uint64_t end, const Place& place,
+                         std::uint64_t offset);
   Status spill();
   static BranchEdge located(const Edge& edge, const Locator& locator);
   static std::optional<BranchRange> located(const Range& range, const Locator& locator,

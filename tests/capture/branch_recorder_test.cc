@@ -101,6 +101,7 @@ TEST_CASE("branches: sums are those of a plain count, whatever the memory") {
              std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>>
         ranges;
     std::map<std::string, std::uint64_t> left_out;
+    std::map<std::string, std::uint64_t> first_offsets;
     const auto address = [&random] {
       constexpr std::uint64_t kPlaces[] = {kCode, kCode, kCode, kOther, kKernelCode, kNowhere};
       return kPlaces[random() % 6] + random() % 80;
@@ -123,7 +124,14 @@ TEST_CASE("branches: sums are those of a plain count, whatever the memory") {
       if (random() % 8 == 0) {
         recorder.begin_epoch(pid);
       }
-      REQUIRE(recorder.add({event, pid, 100}, stack));
+      const std::uint64_t offset = 4096 + 8 * static_cast<std::uint64_t>(i);
+      REQUIRE(recorder.add({event, pid, 100, offset}, stack));
+      const auto leave_out = [&](const std::string& name, std::uint64_t count) {
+        left_out[name] += count;
+        if (count != 0) {
+          first_offsets.try_emplace(name, offset);
+        }
+      };
       for (std::size_t k = 0; k < stack.size(); ++k) {
         const BranchEntry& e = stack[k];
         auto& [count, mispredicted, cycles, heads] =
@@ -134,18 +142,18 @@ TEST_CASE("branches: sums are those of a plain count, whatever the memory") {
         const bool head =
             stack.size() > 1 && stack[0].from == stack[1].from && stack[0].to == stack[1].to;
         heads += k == 0 && head ? 1U : 0U;
-        left_out["branch_ends_without_image"] +=
-            (image_of(e.from) == kNoImage ? 1U : 0U) + (image_of(e.to) == kNoImage ? 1U : 0U);
+        leave_out("branch_ends_without_image", (image_of(e.from) == kNoImage ? 1U : 0U) +
+                                                   (image_of(e.to) == kNoImage ? 1U : 0U));
         if (k == 0) {
           continue;
         }
         const std::uint64_t end = stack[k - 1].from;
         if (image_of(e.to) == kNoImage || image_of(end) == kNoImage) {
-          ++left_out["branch_ranges_without_image"];
+          leave_out("branch_ranges_without_image", 1);
         } else if (image_of(e.to) != image_of(end)) {
-          ++left_out["branch_ranges_across_images"];
+          leave_out("branch_ranges_across_images", 1);
         } else if (e.to > end) {
-          ++left_out["branch_ranges_backward"];
+          leave_out("branch_ranges_backward", 1);
         } else {
           auto& [times, duplicates, wrong] = ranges[{event, e.to, end}];
           ++times;
@@ -190,6 +198,10 @@ TEST_CASE("branches: sums are those of a plain count, whatever the memory") {
     for (const auto& [name, count] : left_out) {
       CAPTURE(name);
       CHECK(found.losses.count(name) == count);
+    }
+    for (const LossCounter& loss : found.losses.sorted()) {
+      CAPTURE(loss.name);
+      CHECK(loss.first_offset == first_offsets.at(loss.name));
     }
   }
 }

@@ -39,7 +39,7 @@ capture::BranchEntry decode_branch_flags(std::uint64_t flags, bytes::ByteOrder o
   return entry;
 }
 
-Status BranchStacks::add(const SampleLayout& layout, std::uint32_t event,
+Status BranchStacks::add(const SampleLayout& layout, std::uint32_t event, std::uint64_t offset,
                          const SampleFields& fields) {
   if (recorder_ == nullptr || !has_branch_history(layout.branch_sample_type, layout.sample_type)) {
     return {};
@@ -53,7 +53,8 @@ Status BranchStacks::add(const SampleLayout& layout, std::uint32_t event,
     entry.from = words_[i];
     entry.to = words_[i + 1];
   }
-  return entries_.empty() ? Status{} : recorder_->add({event, fields.pid, fields.time}, entries_);
+  return entries_.empty() ? Status{}
+                          : recorder_->add({event, fields.pid, fields.time, offset}, entries_);
 }
 
 }  // namespace stackpack::perf

@@ -26,7 +26,9 @@ class BranchStacks {
 
   /// Open calls (branch_bit::kCallStack) are no history, and are passed over.
   /// Errors: those of the recorder.
-  Status add(const SampleLayout& layout, std::uint32_t event, const SampleFields& fields);
+  /// `offset`: of the record in the capture.
+  Status add(const SampleLayout& layout, std::uint32_t event, std::uint64_t offset,
+             const SampleFields& fields);
 
  private:
   capture::BranchRecorder* recorder_;

@@ -74,7 +74,7 @@ Status SampleConverter::convert_sample(const Record& record) {
     not_kept_.add(context_, *row, record, fields_);
   }
   if (fit == SampleFit::kExact && fields_.branch_count != 0) {
-    if (const Status added = branches_.add(layout, row->event, fields_); !added) {
+    if (const Status added = branches_.add(layout, row->event, record.offset, fields_); !added) {
       return added;
     }
   }
@@ -101,7 +101,7 @@ Status SampleConverter::convert_sample(const Record& record) {
       return {};
     }
     not_kept_.add(context_, *row, record, fields_);
-    if (const Status added = branches_.add(layout, row->event, fields_); !added) {
+    if (const Status added = branches_.add(layout, row->event, record.offset, fields_); !added) {
       return added;
     }
   }
