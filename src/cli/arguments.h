@@ -190,6 +190,7 @@ struct DiffArguments {
 struct BranchExportArguments {
   std::optional<app::BranchProfile> profile;
   std::string binary;
+  std::string image;      // of the capture that `binary` is; empty: see there
   std::string directory;  // of --all-images
   std::optional<bool> head_duplicates;
   std::optional<bool> wrong_path;

@@ -22,6 +22,7 @@ app::BranchExportOptions options_of(const ExportArguments& arguments) {
   options.rules = app::default_rules(*branches.profile);
   options.rules.head_duplicates = branches.head_duplicates.value_or(options.rules.head_duplicates);
   options.rules.wrong_path = branches.wrong_path.value_or(options.rules.wrong_path);
+  options.image = branches.image;
   options.force = arguments.options.force;
   options.source_path = arguments.files.front();
   return options;

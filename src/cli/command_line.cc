@@ -122,16 +122,21 @@ std::string problem_of(const ExportArguments& arguments) {
     return "no format; give --format FORMAT, see stackpack export --help";
   }
   if (!branches.profile) {
-    const bool of_branches = !branches.binary.empty() || !branches.directory.empty() ||
-                             branches.head_duplicates || branches.wrong_path;
-    return of_branches ? "--binary, --all-images, --head-duplicates and --wrong-path go with "
-                         "profiles of branches"
+    const bool of_branches = !branches.binary.empty() || !branches.image.empty() ||
+                             !branches.directory.empty() || branches.head_duplicates ||
+                             branches.wrong_path;
+    return of_branches
+               ? "--binary, --image, --all-images, --head-duplicates and --wrong-path go with "
+                 "profiles of branches"
            : arguments.output.empty() ? "no output; give -o FILE"
                                       : "";
   }
   if (branches.binary.empty() == branches.directory.empty()) {
     return "addresses of a profile depend on the program headers of the binary: give --binary ELF "
            "and -o FILE, or --all-images DIR";
+  }
+  if (branches.binary.empty() && !branches.image.empty()) {
+    return "--image goes with --binary";
   }
   if (branches.binary.empty() != arguments.output.empty()) {
     return "-o FILE goes with --binary, --all-images DIR without it";

@@ -110,8 +110,8 @@ Result<std::uint32_t> image_of(const Recorded& recorded, const std::string& bina
                            "is another build than the one that was recorded: its build id "
                            "differs from that of the image of its name")
                      : cannot_use(
-                           "has no branches in the capture, by build id or name; dump "
-                           "--branches lists what has");
+                           "has no branches in the capture, by build id or name; --image NAME "
+                           "names the one it is");
 }
 
 std::string file_name_of(const ProfiledImage& report, BranchProfile profile) {
@@ -169,7 +169,8 @@ Result<ProfiledImage> export_branches(const Reader& reader, const std::string& b
   if (!elf) {
     return of_binary(elf.error());
   }
-  const Result<std::uint32_t> row = image_of(*recorded, binary, *elf);
+  const Result<std::uint32_t> row =
+      image_of(*recorded, options.image.empty() ? binary : options.image, *elf);
   if (!row) {
     return of_binary(row.error());
   }

@@ -14,6 +14,7 @@ namespace stackpack::app {
 struct BranchExportOptions {
   BranchProfile profile = BranchProfile::kBolt;
   BranchRules rules;
+  std::string image{};      ///< path or name of the image that the binary is; empty: the binary's
   bool force = false;       ///< replace outputs that are there
   std::string source_path;  ///< the .spk file, which no output replaces
 };

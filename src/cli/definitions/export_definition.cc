@@ -116,6 +116,11 @@ void CommandDefinitions::define_branch_export(CommandRow& sub) {
                  "offset has")
       ->type_name("ELF")
       ->group(kBranches);
+  sub.add_option("--image", arguments.image,
+                 "the image of the capture that --binary is, by path or name, where one of the two "
+                 "has no build id and names differ")
+      ->type_name("NAME")
+      ->group(kBranches);
   sub.add_option("--all-images", arguments.directory,
                  "instead of -o: write a profile of each image whose file is found into this "
                  "folder")

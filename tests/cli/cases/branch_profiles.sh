@@ -29,6 +29,13 @@ run export one.spk --format autofdo --all-images all -o demo.autofdo
 run export one.spk --format autofdo --binary demo -o demo.autofdo --pid 7
 run export one.spk --format folded --binary demo -o demo.folded
 run export one.spk one.spk --format autofdo --binary demo -o demo.autofdo
+capture nameless.perf.data 12 --branches
+cp demo built
+run export nameless.perf.data --format llvm-profgen --binary built -o built.unsymbolized
+run export nameless.perf.data --format llvm-profgen --binary built --image demo -o built.unsymbolized
+cmp demo.unsymbolized built.unsymbolized
+run export one.spk --format llvm-profgen --binary other --image demo -o other.unsymbolized
+run export one.spk --format llvm-profgen --all-images all --image demo
 run convert plain.perf.data -o plain.spk --quiet
 run export plain.spk --format autofdo --binary demo -o plain.autofdo
 ls -- *.autofdo
