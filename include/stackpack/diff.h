@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stackpack/export.h"
@@ -62,6 +63,8 @@ struct DiffOptions {
   /// With DiffUnit::kRun: name of an event that begins an iteration. With one file a side each
   /// iteration is a run; with several the iterations of a file are its work.
   std::string runs_by;
+  /// Images or functions that are called otherwise on the new side: old name and new one.
+  std::vector<std::pair<std::string, std::string>> renames;
 };
 
 enum class DiffVerdict : std::uint8_t {
@@ -131,6 +134,22 @@ enum class DiffScatter : std::uint8_t {
   kAssumed,  ///< neither: no times, or too short
 };
 
+/// Why something of the old side is compared with something of another name.
+enum class DiffRenameReason : std::uint8_t {
+  kBuildId,   ///< the images have the same build id
+  kNames,     ///< the images have most names of functions in common
+  kAsked,     ///< DiffOptions::renames
+  kNotThere,  ///< DiffOptions::renames, and the old side has nothing of that name
+};
+
+struct DiffRename {
+  std::string before;
+  std::string after;
+  DiffRenameReason reason = DiffRenameReason::kAsked;
+  std::size_t equal_names = 0;  ///< kNames: of functions that both images have ...
+  std::size_t names = 0;        ///< ... among those of the one with fewer
+};
+
 /// The comparison of one event.
 struct EventDiff {
   std::string event;
@@ -148,7 +167,8 @@ struct EventDiff {
   std::optional<DiffFigure> whole;
   std::string work;                 ///< DiffUnit::kRun: what cost is for each of
   std::vector<std::string> doubts;  ///< DiffUnit::kRun: why costs cannot be compared; sentences
-  std::vector<DiffRow> rows;        ///< surest difference first, then by share
+  std::vector<DiffRename> renames;
+  std::vector<DiffRow> rows;  ///< surest difference first, then by share
 };
 
 struct DiffReport {

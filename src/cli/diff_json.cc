@@ -15,6 +15,8 @@ namespace {
 constexpr std::array<std::string_view, 4> kGrains = {"function", "module", "line", "callstack"};
 constexpr std::array<std::string_view, 5> kUnitWords = {"measure", "weight", "time", "samples",
                                                         "run"};
+constexpr std::array<std::string_view, 4> kRenameReasons = {"build id", "names", "asked",
+                                                            "not there"};
 constexpr std::array<std::string_view, 3> kScatters = {"runs", "blocks", "assumed"};
 
 template <typename Names, typename Value>
@@ -104,6 +106,16 @@ void write_event(JsonText& json, const EventDiff& event, std::size_t rows) {
     json.end_array();
     write_figure(json, "whole", *event.whole);
   }
+  json.key("renames");
+  json.begin_array();
+  for (const DiffRename& rename : event.renames) {
+    json.begin_object();
+    json.field("before", rename.before);
+    json.field("after", rename.after);
+    json.field("reason", word_of(kRenameReasons, rename.reason));
+    json.end_object();
+  }
+  json.end_array();
   json.field("row_count", event.rows.size());
   json.key("rows");
   json.begin_array();

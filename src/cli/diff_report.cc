@@ -224,6 +224,31 @@ std::string part_text_of(const DiffFigure& figure, const EventDiff& event) {
              : std::string();
 }
 
+namespace {
+
+// `app_a before is app_b now: 41 of 43 functions have the same names.`
+std::string rename_sentence(const DiffRename& rename) {
+  std::string before;
+  std::string after;
+  append_escaped(before, rename.before);
+  append_escaped(after, rename.after);
+  const std::string pair = fmt::format("{} before is {} now", before, after);
+  switch (rename.reason) {
+    case DiffRenameReason::kBuildId:
+      return pair + ": the build id is the same.";
+    case DiffRenameReason::kNames:
+      return fmt::format("{}: {} of {} functions have the same names.", pair,
+                         grouped(rename.equal_names), grouped(rename.names));
+    case DiffRenameReason::kAsked:
+      return pair + ", by --rename.";
+    case DiffRenameReason::kNotThere:
+      return fmt::format("--rename: nothing before is called {}.", before);
+  }
+  return {};
+}
+
+}  // namespace
+
 std::vector<std::string> sentences_of(const EventDiff& event) {
   std::vector<std::string> sentences;
   std::string name;
@@ -236,6 +261,9 @@ std::vector<std::string> sentences_of(const EventDiff& event) {
     if (!sentence.empty()) {
       sentences.push_back(sentence);
     }
+  }
+  for (const DiffRename& rename : event.renames) {
+    sentences.push_back(rename_sentence(rename));
   }
   sentences.push_back(change_sentence(event, lines_of(event)));
   sentences.push_back(scatter_sentence(event));

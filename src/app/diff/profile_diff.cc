@@ -10,6 +10,7 @@
 #include "app/diff/event_pairing.h"
 #include "app/diff/figures_of_rows.h"
 #include "app/diff/joint_callstacks.h"
+#include "app/diff/renames.h"
 #include "app/diff/row_sums.h"
 #include "app/diff/row_table.h"
 #include "app/diff/side_profile.h"
@@ -48,6 +49,7 @@ Status for_both(const std::function<Status(std::size_t side)>& work) {
 /// Both sides of one event, read and paired.
 struct Sides {
   std::array<SideProfile, 2> profiles;
+  app::Renames renames;
   RowTable rows;
   std::array<std::vector<bool>, 2> inside;
 
@@ -74,12 +76,13 @@ Result<Sides> read_both(Files before, Files after, const ProfileQuery& query) {
   if (!read) {
     return read.error();
   }
-  auto inside = app::nodes_inside(sides.profiles, query.options);
+  sides.renames = app::Renames::find(sides.profiles, query.options);
+  auto inside = app::nodes_inside(sides.profiles, query.options, sides.renames);
   if (!inside) {
     return inside.error();
   }
   sides.inside = std::move(*inside);
-  auto rows = app::pair_rows(sides.profiles[0], sides.profiles[1], query.options.by);
+  auto rows = app::pair_rows(sides.profiles, query.options.by, sides.renames);
   if (!rows) {
     return rows.error();
   }
@@ -145,6 +148,7 @@ Result<EventDiff> compare_event(Sides& sides, const ProfileQuery& query,
   event.event = compared.name;
   event.unit = compared.unit;
   event.measure = compared.measure;
+  event.renames = sides.renames.list();
   std::array<SideSums, 2> sums;
   const Status summed = for_both([&](std::size_t side) -> Status {
     const auto& nodes = side == 0 ? sides.rows.old_rows : sides.rows.new_rows;

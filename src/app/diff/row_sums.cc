@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "app/diff/renames.h"
+
 namespace stackpack::app {
 
 namespace {
@@ -170,19 +172,25 @@ class RowSums {
 namespace {
 
 std::vector<FunctionPattern::Fit> fits_of_side(const SideProfile& side,
-                                               const FunctionPattern& whole, DiffGrain by) {
+                                               const FunctionPattern& whole, DiffGrain by,
+                                               const Renames* renames) {
   std::vector<FunctionPattern::Fit> fits;
   fits.reserve(side.entities.size());
   for (const query::FrameEntity& entity : side.entities) {
-    fits.push_back(fit_of_row(name_of_entity(entity, by), whole));
+    RowName name = name_of_entity(entity, by);
+    if (renames != nullptr) {
+      renames->apply(name);
+    }
+    fits.push_back(fit_of_row(name, whole));
   }
   return fits;
 }
 
 }  // namespace
 
-Result<std::array<std::vector<bool>, 2>> nodes_inside(std::span<const SideProfile, 2> sides,
-                                                      const DiffOptions& options) {
+Result<std::array<std::vector<bool>, 2>> nodes_inside(const std::array<SideProfile, 2>& sides,
+                                                      const DiffOptions& options,
+                                                      const Renames& renames) {
   std::array<std::vector<bool>, 2> inside;
   if (options.whole.empty()) {
     return inside;
@@ -191,8 +199,8 @@ Result<std::array<std::vector<bool>, 2>> nodes_inside(std::span<const SideProfil
   if (!whole) {
     return whole.error();
   }
-  const std::array fits = {fits_of_side(sides[0], *whole, options.by),
-                           fits_of_side(sides[1], *whole, options.by)};
+  const std::array fits = {fits_of_side(sides[0], *whole, options.by, &renames),
+                           fits_of_side(sides[1], *whole, options.by, nullptr)};
   // The same functions on both sides: those that fit best on any.
   FunctionPattern::Fit best = FunctionPattern::Fit::kNone;
   for (const auto& side : fits) {

@@ -53,7 +53,8 @@ SideSums sum_rows(const SideProfile& side, std::span<const std::uint32_t> row_of
 
 /// By side, the nodes within DiffOptions::whole; nothing where that is everything.
 /// Errors: kUsage: it cannot be read.
-Result<std::array<std::vector<bool>, 2>> nodes_inside(std::span<const SideProfile, 2> sides,
-                                                      const DiffOptions& options);
+Result<std::array<std::vector<bool>, 2>> nodes_inside(const std::array<SideProfile, 2>& sides,
+                                                      const DiffOptions& options,
+                                                      const Renames& renames);
 
 }  // namespace stackpack::app

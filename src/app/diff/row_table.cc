@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "app/diff/renames.h"
 #include "diff/function_identity.h"
 #include "query/naming/code_mode.h"
 #include "query/naming/stack_tree.h"
@@ -23,7 +24,9 @@ struct Identity {
   std::string unnumbered;
 };
 
-Identity identity_of(const query::FrameEntity& entity, DiffGrain by) {
+// `renames`: of the old side, or null.
+Identity identity_of(const query::FrameEntity& entity, DiffGrain by,
+                     const Renames* renames = nullptr) {
   Identity identity;
   identity.name.module = diff::identity_of_module(entity.module);
   std::string unnumbered;
@@ -38,6 +41,11 @@ Identity identity_of(const query::FrameEntity& entity, DiffGrain by) {
     identity.name.name = std::move(function.exact);
     unnumbered = std::move(function.unnumbered);
   }
+  if (renames != nullptr) {
+    const std::string own = identity.name.name;
+    renames->apply(identity.name);
+    unnumbered = identity.name.name == own ? unnumbered : identity.name.name;
+  }
   identity.name.place = entity.place;
   identity.name.mode = entity.mode;
   const std::string rest = '\0' + identity.name.module + '\0' + identity.name.place;
@@ -49,11 +57,11 @@ Identity identity_of(const query::FrameEntity& entity, DiffGrain by) {
 /// Rows of entities, numbered as they come.
 class EntityRows {
  public:
-  EntityRows(const SideProfile& before, const SideProfile& after, DiffGrain by)
-      : sides_{&before, &after} {
+  EntityRows(const std::array<SideProfile, 2>& sides, DiffGrain by, const Renames& renames)
+      : sides_{&sides[0], &sides[1]} {
     for (std::size_t side = 0; side < sides_.size(); ++side) {
       for (const query::FrameEntity& entity : sides_[side]->entities) {
-        identities_[side].push_back(identity_of(entity, by));
+        identities_[side].push_back(identity_of(entity, by, side == 0 ? &renames : nullptr));
       }
     }
     pair_exactly();
@@ -176,8 +184,10 @@ std::string RowTable::path_text(std::uint32_t row) const {
   return text.empty() ? "[no callstack]" : text;
 }
 
-Result<RowTable> pair_rows(const SideProfile& before, const SideProfile& after, DiffGrain by) {
-  EntityRows rows(before, after, by);
+Result<RowTable> pair_rows(const std::array<SideProfile, 2>& sides, DiffGrain by,
+                           const Renames& renames) {
+  const auto& [before, after] = sides;
+  EntityRows rows(sides, by, renames);
   RowTable table;
   table.old_rows = rows_of_nodes(before, 0, rows);
   table.new_rows = rows_of_nodes(after, 1, rows);

@@ -1,6 +1,7 @@
 // What is compared with what: the rows of a comparison, and how both sides count for them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -11,6 +12,8 @@
 #include "query/function_pattern.h"
 
 namespace stackpack::app {
+
+class Renames;
 
 /// A row before its figures.
 struct RowName {
@@ -39,10 +42,11 @@ struct RowTable {
 };
 
 /// Pairs the functions, modules, lines or callstacks of both sides: those with one identity
-/// (diff/function_identity.h). Lambdas of one function are one row where the two sides do not have
-/// the same numbers of them.
-/// Errors: kLimit when the callstacks of both sides together are too many.
-Result<RowTable> pair_rows(const SideProfile& before, const SideProfile& after, DiffGrain by);
+/// (diff/function_identity.h), by the names of the new side. Lambdas of one function are one row
+/// where the two sides do not have the same numbers of them. Errors: kLimit when the callstacks of
+/// both sides together are too many.
+Result<RowTable> pair_rows(const std::array<SideProfile, 2>& sides, DiffGrain by,
+                           const Renames& renames);
 
 /// How well a row fits what somebody typed.
 query::FunctionPattern::Fit fit_of_row(const RowName& row, const query::FunctionPattern& pattern);

@@ -10,11 +10,13 @@
 #include "app/diff/time_blocks.h"
 #include "app/diff/trace_counts.h"
 #include "app/diff/trace_numbers.h"
+#include "diff/function_identity.h"
 #include "query/event_measure.h"
 #include "query/naming/code_mode.h"
 #include "query/naming/prefix_walk.h"
 #include "query/selection/capture_view.h"
 #include "query/selection/event_choice.h"
+#include "query/selection/file_name.h"
 #include "query/selection/sample_selection.h"
 #include "stackpack/symbols.h"
 
@@ -100,6 +102,7 @@ class FileReading {
       return counted;
     }
     hand_over_units();
+    note_build_ids();
     return note_facts();
   }
 
@@ -128,6 +131,15 @@ class FileReading {
     }
     if (!many) {
       ++(any ? side_.runs : side_.runs_left_out);
+    }
+  }
+
+  void note_build_ids() {
+    for (const Module& module : view_.modules) {
+      if (!module.build_id.empty()) {
+        const std::string name = diff::identity_of_module(query::file_name_of(module));
+        side_.build_ids[name].insert(std::string(module.build_id.begin(), module.build_id.end()));
+      }
     }
   }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,6 +41,8 @@ struct SideProfile {
   IdleLeftOut idle;
   double seconds = 0;
   bool has_times = true;
+  /// By diff::identity_of_module of an image with code in callstacks or without: its build ids.
+  std::map<std::string, std::set<std::string>> build_ids;
   std::vector<RunFacts> facts;  ///< by run, with DiffUnit::kRun
 };
 

@@ -29,6 +29,24 @@ OptionRow* add_percent(CommandRow& command, const std::string& name, const std::
   return command.add_option_function(name, take, text)->type_name("PERCENT");
 }
 
+void add_rename(CommandRow& sub, DiffOptions& options) {
+  const auto take = [&options](const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+      const std::size_t equal = word.find('=');
+      if (equal == std::string::npos || equal == 0 || equal + 1 == word.size()) {
+        refuse("--rename", fmt::format("'{}' is not OLD=NEW", word));
+      }
+      options.renames.emplace_back(word.substr(0, equal), word.substr(equal + 1));
+    }
+  };
+  sub.add_list_function("--rename", take,
+                        "an image or function of the old side is called NEW now; images of the "
+                        "same build id, or of the same functions, pair by themselves")
+      ->type_name("OLD=NEW")
+      ->one_at_a_time()
+      ->group(kForm);
+}
+
 void add_gate(CommandRow& sub, DiffArguments& arguments) {
   sub.add_list_function(
          "--fail-if",
@@ -191,6 +209,7 @@ void CommandDefinitions::define_diff_form(CommandRow& sub) {
                  "the whole is FUNCTION, MODULE!FUNCTION or MODULE!* with what it calls")
       ->type_name("WHOLE")
       ->group(kForm);
+  add_rename(sub, options);
   add_frames(sub,
              "what frames without a name are compared by: their module, module and offset, or all "
              "frames by address",

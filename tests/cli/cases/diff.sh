@@ -36,6 +36,8 @@ run diff old.folded --against new.folded --by callstack -n 2
 run diff old.folded --against new.folded --by module
 run diff old.folded --against new.folded --of serve -n 3
 run diff old.folded old.folded --against new.folded new.folded -n 3
+run diff old.folded old.folded --against new.folded new.folded -n 2 --rename parse=render --rename nothing=this
+run diff old.folded --against new.folded --rename parse
 # Captures are packed on the way; times and threads are those of samples.
 capture demo.perf.data 3000
 run convert --quiet demo.perf.data -o demo.spk
