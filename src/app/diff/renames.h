@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/diff/row_table.h"
+#include "app/diff/row_name.h"
 #include "app/diff/side_profile.h"
 #include "stackpack/diff.h"
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/diff/row_name.h"
 #include "app/diff/side_profile.h"
 #include "export/html/page_content.h"
 #include "query/function_pattern.h"
@@ -14,14 +15,6 @@
 namespace stackpack::app {
 
 class Renames;
-
-/// A row before its figures.
-struct RowName {
-  std::string name;
-  std::string module;
-  std::string place;
-  query::CodeMode mode = query::CodeMode::kUnknown;
-};
 
 /// Rows, and to which of them the nodes of each side's tree belong.
 struct RowTable {
