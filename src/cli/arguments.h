@@ -181,6 +181,9 @@ struct DiffArguments {
   std::optional<std::size_t> rows;          // unset: kRows, of JSON all
   std::optional<app::FunctionNames> names;  // of kTable; unset: short on a terminal
   std::string output;                       // of kHtml
+  std::string junit;                        // files besides
+  std::string sarif;
+  bool annotations = false;
   bool force = false;
   bool strict = false;
   CaptureArguments capture;

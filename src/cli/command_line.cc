@@ -53,6 +53,11 @@ Parsed usage_error(std::string text) {
 }
 
 std::string problem_of(const DiffArguments& arguments) {
+  const bool findings =
+      !arguments.junit.empty() || !arguments.sarif.empty() || arguments.annotations;
+  if (arguments.form == DiffForm::kFolded && findings) {
+    return "--folded has no verdicts; --junit, --sarif and --annotations go with the other forms";
+  }
   if (arguments.form == DiffForm::kFolded &&
       (!arguments.conditions.empty() || !arguments.gate_file.empty() ||
        !arguments.allow_file.empty())) {

@@ -14,8 +14,10 @@
 #include "app/diff/difference_page.h"
 #include "app/diff/gate_comparison.h"
 #include "app/diff/small_text.h"
+#include "app/listing/report_file.h"
 #include "app/trend/baseline_folder.h"
 #include "cli/commands.h"
+#include "cli/diff_findings.h"
 #include "cli/diff_report.h"
 #include "cli/exit_codes.h"
 #include "cli/messages.h"
@@ -68,7 +70,12 @@ std::string text_of_diff(const DiffArguments& arguments, const JudgedDiff& diff)
       append_diff_json(text, diff, arguments.rows.value_or(0));
       break;
     case DiffForm::kMarkdown:
-      append_diff_markdown(text, diff, arguments.rows.value_or(DiffArguments::kRows));
+      append_diff_markdown(
+          text, diff,
+          {arguments.rows,
+           diff.report.by == DiffGrain::kFunction || diff.report.by == DiffGrain::kLine
+               ? arguments.names.value_or(app::FunctionNames::kShort)
+               : app::FunctionNames::kFull});
       break;
     case DiffForm::kTable:
     case DiffForm::kFolded:
@@ -259,6 +266,55 @@ int write_page(const DiffArguments& arguments, const OpenSide& before, const Ope
   return exit_code_of(error);
 }
 
+// The source lines that have grown: a comparison of its own.
+Result<std::vector<GrownLine>> lines_that_grew(const DiffArguments& arguments,
+                                               const OpenSide& before, const OpenSide& after) {
+  if (arguments.sarif.empty() && !arguments.annotations) {
+    return std::vector<GrownLine>();
+  }
+  DiffOptions options = arguments.options;
+  options.by = DiffGrain::kLine;
+  const Result<DiffReport> report = compare_profiles(before.readers, after.readers, options);
+  return report ? grown_lines(*report, app::working_directory())
+                : Result<std::vector<GrownLine>>(report.error());
+}
+
+int write_findings(const DiffArguments& arguments, const OpenSide& before, const OpenSide& after,
+                   const JudgedDiff& diff, const Messages& messages) {
+  const auto lines = lines_that_grew(arguments, before, after);
+  if (!lines) {
+    explain_error(arguments, lines.error(), messages);
+    return exit_code_of(lines.error());
+  }
+  std::vector<std::string> inputs = arguments.before;
+  inputs.insert(inputs.end(), arguments.after.begin(), arguments.after.end());
+  const auto write = [&](const std::string& path, const auto& append) -> int {
+    if (path.empty()) {
+      return kExitSuccess;
+    }
+    std::string text;
+    append(text);
+    const Status written = app::write_report_file({path, arguments.force, inputs}, text);
+    if (written) {
+      return kExitSuccess;
+    }
+    Error error = written.error();
+    error.part = kMainPart;
+    messages.error(path == "-" ? "(standard output)" : path, error);
+    return exit_code_of(error);
+  };
+  const int junit =
+      write(arguments.junit, [&](std::string& text) { append_diff_junit(text, diff); });
+  const int sarif =
+      write(arguments.sarif, [&](std::string& text) { append_diff_sarif(text, diff, *lines); });
+  if (arguments.annotations) {
+    std::string text;
+    append_annotations(text, *lines);
+    app::write_standard_error(text);
+  }
+  return std::max(junit, sarif);
+}
+
 }  // namespace
 
 int run_diff(const DiffArguments& given, const Messages& messages) {
@@ -306,6 +362,10 @@ int run_diff(const DiffArguments& given, const Messages& messages) {
   }
   diff.gate = std::move(*gate);
   explain_events(diff.report, messages);
+  if (const int status = write_findings(arguments, before, after, diff, messages);
+      status != kExitSuccess) {
+    return status;
+  }
   const int printed = arguments.form == DiffForm::kHtml
                           ? write_page(arguments, before, after, diff, messages)
                           : print(text_of_diff(arguments, diff), messages);

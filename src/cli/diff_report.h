@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,7 +59,16 @@ struct DiffTableForm {
   app::FunctionNames names = app::FunctionNames::kFull;
 };
 void append_diff_table(std::string& out, const JudgedDiff& diff, const DiffTableForm& form);
-void append_diff_markdown(std::string& out, const JudgedDiff& diff, std::size_t rows);
+/// What rows are called, in their order. Rows of functions have names that can be shortened;
+/// callstacks, modules, ... have none.
+std::vector<std::string> diff_titles(const EventDiff& event, const std::vector<DiffLine>& lines,
+                                     app::FunctionNames names, std::size_t width);
+
+struct DiffMarkdownForm {
+  std::optional<std::size_t> rows;  ///< most, 0: all; unset: ten, and 4 KiB in all
+  app::FunctionNames names = app::FunctionNames::kShort;
+};
+void append_diff_markdown(std::string& out, const JudgedDiff& diff, const DiffMarkdownForm& form);
 /// docs/diff.schema.json describes it.
 void append_diff_json(std::string& out, const JudgedDiff& diff, std::size_t rows);
 /// What a page says of the first event: the object `diff` of docs/page-format.md, all rows.

@@ -110,7 +110,8 @@ DiffLayout diff_layout(const std::vector<TableLine>& lines, bool parts) {
   return layout;
 }
 
-// Rows of functions have names that can be shortened; callstacks, modules, ... have none.
+}  // namespace
+
 std::vector<std::string> diff_titles(const EventDiff& event, const std::vector<DiffLine>& lines,
                                      app::FunctionNames names, std::size_t width) {
   std::vector<std::array<std::string, 3>> escaped(lines.size());
@@ -127,6 +128,8 @@ std::vector<std::string> diff_titles(const EventDiff& event, const std::vector<D
   }
   return app::function_titles(titles, names, width);
 }
+
+namespace {
 
 void append_lines(std::string& out, const std::vector<TableLine>& lines, const DiffLayout& layout,
                   bool colours) {
@@ -154,10 +157,24 @@ void append_lines(std::string& out, const std::vector<TableLine>& lines, const D
   }
 }
 
+// As wide as the terminal at most, where there are blanks.
+void append_sentence(std::string& out, std::string_view sentence) {
+  const std::size_t columns = output_columns().value_or(sentence.size());
+  while (sentence.size() > columns) {
+    const std::size_t blank = sentence.rfind(' ', columns);
+    if (blank == std::string_view::npos || blank == 0) {
+      break;
+    }
+    out += fmt::format("{}\n", sentence.substr(0, blank));
+    sentence.remove_prefix(blank + 1);
+  }
+  out += fmt::format("{}\n", sentence);
+}
+
 void append_event(std::string& out, const EventDiff& event, const DiffReport& report,
                   const DiffTableForm& form) {
   for (const std::string& sentence : sentences_of(event)) {
-    out += sentence + '\n';
+    append_sentence(out, sentence);
   }
   const DiffLines all = lines_of(event);
   std::vector<DiffLine> chosen = all.changed;

@@ -7,7 +7,6 @@ Random profiles, one and several runs a side, several grains: the verdicts of Ma
 row by row, and so are the findings of the gate with the exit status; the interval of each figure leaves 0 out just
 where its verdict says so.
 """
-import html
 import json
 import math
 import pathlib
@@ -92,8 +91,8 @@ def verdicts_of_json(report):
 
 
 def verdicts_of_markdown(text):
-    rows = re.findall(r"^\| <code>(.*?)</code> (self|total) \|.*\| ([a-z ()]+) \|$", text, re.MULTILINE)
-    found = {(html.unescape(name), figure): verdict for name, figure, verdict in rows}
+    rows = re.findall(r"^\| `(.*?)` (self|total) \|.*\| ([a-z ()]+) \|$", text, re.MULTILINE)
+    found = {(name.replace("\\|", "|"), figure): verdict for name, figure, verdict in rows}
     return ({key: v for key, v in found.items() if v in LISTED}, {key: v for key, v in found.items() if v not in LISTED})
 
 
@@ -174,7 +173,8 @@ def main():
                             ["--run-variation", "0", "--accept-single-run"]):
                 what = f"{runs} runs {' '.join(options)}"
                 files = [*olds, "--against", *news, *options, "--fail-if", "self share +0.5pp", "--fail-if", "relative +40% from 1%"]
-                as_json, markdown, table = run(program, *files, "--json"), run(program, *files, "--markdown", "-n", "0"), run(
+                as_json, markdown, table = run(program, *files, "--json"), run(
+                    program, *files, "--markdown", "-n", "0", "--function-names", "full"), run(
                     program, *files, "-n", "0")
                 report = json.loads(as_json.stdout)
                 problems += [f"{what}: {problem}" for problem in validate(report, schema, schema)]
@@ -197,7 +197,7 @@ def main():
                 if {as_json.returncode, markdown.returncode, table.returncode, status_of_page} != {status} or report["gate"]["failed"] != bool(failed):
                     problems.append(f"{what}: exit status")
                 for word, texts in ((r"\*\*failed\*\*", failed), ("unsure", unsure)):
-                    if texts != [html.unescape(text) for text in re.findall(f"^- {word}: <code>(.*)</code>$", markdown.stdout, re.M)]:
+                    if texts != re.findall(f"^- {word}: `(.*)`$", markdown.stdout, re.M):
                         problems.append(f"{what}: findings differ")
                 if as_json.stderr != markdown.stderr or sum(f"stackpack: diff: {text}" in as_json.stderr for text in failed) != len(failed):
                     problems.append(f"{what}: a line for each finding")

@@ -17,7 +17,7 @@ PATHS = ["INPUT...", "LIST", "FILE", "FILE...", "FILE.spk", "FILE.spk...", "IN.s
          "OLD...", "NEW...", "ELF"]
 OTHERS = ["", "NAME", "N", "TIME", "SIZE", "SPAN", "EXPR", "CONDITION", "PERCENT", "WHOLE", "FUNCTION", "ID...", "TOPIC", "WORK", "KEY",
           "EVENT", "ACTION", "ID", "OLD=NEW"]
-OUTPUTS = ["--output", "--out-dir", "--all-images"]
+OUTPUTS = ["--output", "--out-dir", "--all-imagesjunit", "--sarif"]
 REFUSALS = ("is the input itself; give the output another name", "is read for this output; give the output another name",
             "holds the input; give the output another name", "is one of the inputs, and would be the output of")
 # Command and option: command lines, OUT where the output stands, and the file that each reads by the option.
@@ -39,6 +39,8 @@ CASES = {
                                 ("convert demo.data --symbolize --kallsyms kallsyms --out-dir OUT/demo.data.spk", "kallsyms")],
     ("convert", "--perf-map"): [("convert jit.data --symbolize --perf-map maps -o OUT", "maps/perf-100.map")],
     ("diff", "OLD..."): [("diff old.spk --against new.spk --html -o OUT", "old.spk"),
+                         ("diff old.spk --against new.spk --junit OUT", "old.spk"),
+                         ("diff old.spk --against new.spk --sarif OUT", "new.spk"),
                          ("diff demo.data --against new.spk --html -o OUT", "demo.data")],
     ("diff", "--against"): [("diff old.spk --against new.spk --html -o OUT", "new.spk")],
     ("diff", "--allow"): [("diff old.spk --against new.spk --allow allowed --html -o OUT", "allowed")],

@@ -1,7 +1,11 @@
 #include "app/listing/report_file.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include "io/output_file.h"
 #include "io/output_rules.h"
+#include "io/utf8_path.h"
 
 namespace stackpack::app {
 
@@ -32,6 +36,11 @@ Status write_report_file(const ReportFile& file, std::string_view text) {
   Error error = done.error();
   error.part = kOutputPart;
   return error;
+}
+
+std::string working_directory() {
+  std::error_code unknown;
+  return io::text_of(std::filesystem::current_path(unknown));
 }
 
 }  // namespace stackpack::app

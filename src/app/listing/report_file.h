@@ -19,4 +19,7 @@ struct ReportFile {
 /// Errors: those of the output rules, kIo; of the output's part.
 Status write_report_file(const ReportFile& file, std::string_view text);
 
+/// The absolute path of the directory that relative paths begin at; empty where nobody knows.
+std::string working_directory();
+
 }  // namespace stackpack::app

@@ -218,7 +218,7 @@ void CommandDefinitions::define_diff_form(CommandRow& sub) {
   add_function_names(sub, false, arguments.names)->group(kForm);
   add_number<std::size_t>(sub, "-n,--rows", "most rows; 0: all", 0, 1'000'000'000,
                           [&arguments](std::size_t rows) { arguments.rows = rows; })
-      ->default_str("30, of --json all")
+      ->default_str("30; of --json all, of --markdown 10 in 4 KiB")
       ->group(kForm);
   define_diff_statistics(sub);
   const auto form = [&](const std::string& name, DiffForm value, const std::string& text) {
@@ -230,12 +230,21 @@ void CommandDefinitions::define_diff_form(CommandRow& sub) {
   form("--json", DiffForm::kJson, "a JSON object");
   form("--folded", DiffForm::kFolded, "callstacks with both counts, for differential flame graphs");
   form("--html", DiffForm::kHtml, "a page that shows both sides, into the file of -o");
+  sub.add_option("--junit", arguments.junit, "write conditions as test cases into this file, too")
+      ->type_name("FILE")
+      ->group(kOutputs);
+  sub.add_option("--sarif", arguments.sarif,
+                 "write findings, and source lines that have grown, into this file, too")
+      ->type_name("FILE")
+      ->group(kOutputs);
+  sub.add_flag("--annotations", arguments.annotations,
+               "source lines that have grown as annotations of GitHub, on standard error")
+      ->group(kOutputs);
   sub.add_option("-o,--output", arguments.output,
                  "of --html: write this file; '-' is standard output")
       ->type_name("FILE")
       ->group(kOutputs);
-  sub.add_flag("--force", arguments.force, "of --html: replace an existing output")
-      ->group(kOutputs);
+  sub.add_flag("--force", arguments.force, "replace existing outputs")->group(kOutputs);
 }
 
 }  // namespace stackpack::cli

@@ -38,6 +38,12 @@ run diff old.folded --against new.folded --of serve -n 3
 run diff old.folded old.folded --against new.folded new.folded -n 3
 run diff old.folded old.folded --against new.folded new.folded -n 2 --rename parse=render --rename nothing=this
 run diff old.folded --against new.folded --rename parse
+# What CI systems read.
+run diff old.folded old.folded --against new.folded new.folded -n 1 --fail-if 'self share +1pp of parse' --fail-if 'share +60pp' \
+  --fail-if 'relative +0.1%' --junit junit.xml --sarif findings.sarif --annotations
+cat junit.xml findings.sarif
+run diff old.folded --against new.folded --junit junit.xml
+run diff old.folded --against new.folded --folded --junit junit.xml
 # Captures are packed on the way; times and threads are those of samples.
 capture demo.perf.data 3000
 run convert --quiet demo.perf.data -o demo.spk
