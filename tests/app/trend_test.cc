@@ -21,7 +21,7 @@ constexpr std::uint64_t kPeriod = 250'000;
 
 std::string written(const ScratchDirectory& folder, const std::string& name,
                     const SpkContent& content) {
-  const std::string path = folder.file(name);
+  std::string path = folder.file(name);
   REQUIRE(write_spk(content, {}, path).has_value());
   return path;
 }
@@ -96,7 +96,7 @@ TEST_CASE("trend: the commit at which a function became slower") {
     for (int run = 0; run < 3; ++run) {
       const int noise = (i * 7 + run * 11) % 9 - 4;
       const int parse = (i < 10 ? 200 : 260) + noise;
-      const auto seed = static_cast<std::uint64_t>(i * 3 + run + 1);
+      const auto seed = static_cast<std::uint64_t>(i) * 3 + static_cast<std::uint64_t>(run) + 1;
       const std::string file = run_of(folder, parse, 400 - noise, seed);
       REQUIRE(app::add_baseline(base, commit_name(i), file).has_value());
     }

@@ -157,7 +157,7 @@ Result<std::vector<BaselineCommit>> read_baselines(const std::string& folder) {
   std::map<std::pair<std::uint64_t, std::string>, BaselineCommit> commits;
   for (const std::string& name : *names) {
     const std::optional<BaselineName> parsed = parse_baseline_name(name);
-    const std::string path = folder + '/' + name;
+    const std::string path = fmt::format("{}/{}", folder, name);
     io::FileStatus status;
     if (!parsed || !io::look_at(path, status) || status.kind != io::FileKind::kRegular) {
       continue;
@@ -168,6 +168,7 @@ Result<std::vector<BaselineCommit>> read_baselines(const std::string& folder) {
     commit.runs.push_back({path, parsed->digest, status.bytes});
   }
   std::vector<BaselineCommit> result;
+  result.reserve(commits.size());
   for (auto& [key, commit] : commits) {
     result.push_back(std::move(commit));
   }
