@@ -125,6 +125,8 @@ struct ReportArguments {
   std::string function;    // callers, callees
   std::string files_from;  // top
   bool tree = false;       // top
+  std::string annotate;    // top: a function; empty: none
+  std::vector<std::string> source_folders;
   app::HotSpotQuery query;
   bool by_self = false;
   std::size_t rows = 0;                     // 0: all

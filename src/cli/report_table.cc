@@ -71,12 +71,6 @@ std::string bar_of(std::uint64_t part, std::uint64_t whole, std::size_t room) {
   return std::string(std::min(width, room), '#');
 }
 
-std::string share_text(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0
-             ? "-"
-             : fmt::format("{:.2f}%", static_cast<double>(part) * 100 / static_cast<double>(whole));
-}
-
 // Widths of the columns behind the shares. Outside of a terminal names may be of any length, and
 // there are no bars, which only eyes read.
 struct ReportLayout {
@@ -138,23 +132,15 @@ void append_events(std::string& out, const HotSpots& spots) {
   out += spots.event.empty() ? "" : ")";
 }
 
-// What the figures are of, and what is not shown.
-void append_head(std::string& out, const HotSpots& spots) {
-  // Of an imported profile, a sample stands for many.
-  const bool plain = spots.unit == "samples";
-  out += counted(plain ? spots.value : spots.samples, "sample");
-  if (!plain || spots.event != spots.unit) {
-    append_events(out, spots);
-  }
-  if (!plain) {
-    out += ", " + measured_text(spots.value, spots.unit);
-  }
-  out += '\n';
-  for (const std::string& sentence :
-       {left_out_sentence(spots.events_left_out, "--event NAME, --all-events"),
-        idle_sentence(spots.idle)}) {
-    out += sentence.empty() ? "" : sentence + '\n';
-  }
+void append_indented(std::string& out, const HotSpot& row, std::string_view indent,
+                     const ReportArguments& arguments, const MeasureScale& scale,
+                     std::uint64_t whole, const std::set<std::string_view>& shared) {
+  const std::string figures =
+      fmt::format(": self {} {} ({}), total {} {} ({})\n", scale.text(row.self), scale.unit(),
+                  share_text(row.self, whole), scale.text(row.total), scale.unit(),
+                  share_text(row.total, whole));
+  out += indent;
+  out += name_before(row, arguments, shared, indent.size() + figures.size()) + figures;
 }
 
 void append_center(std::string& out, const ReportCenter& center, const ReportArguments& arguments,
@@ -165,12 +151,7 @@ void append_center(std::string& out, const ReportCenter& center, const ReportArg
     return;
   }
   const auto line = [&](const HotSpot& row, std::string_view indent) {
-    const std::string figures =
-        fmt::format(": self {} {} ({}), total {} {} ({})\n", scale.text(row.self), scale.unit(),
-                    share_text(row.self, whole), scale.text(row.total), scale.unit(),
-                    share_text(row.total, whole));
-    out += indent;
-    out += name_before(row, arguments, shared, indent.size() + figures.size()) + figures;
+    append_indented(out, row, indent, arguments, scale, whole, shared);
   };
   line(*center.whole, "");
   if (center.functions.size() > 1) {
@@ -212,8 +193,45 @@ void write_events(JsonText& json, std::string_view key, const std::vector<std::s
   json.end_array();
 }
 
-// What the figures are of.
-void write_about(JsonText& json, const HotSpots& spots) {
+// Names are whole where programs read them, unless somebody wants them short.
+void shorten_names(HotSpots& spots) {
+  std::vector<app::FunctionTitle> titles;
+  for (const HotSpot& row : spots.rows) {
+    titles.push_back({row.name, "", ""});
+  }
+  std::vector<std::string> names = app::function_titles(titles, app::FunctionNames::kShort);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    spots.rows[i].name = std::move(names[i]);
+  }
+}
+
+}  // namespace
+
+std::string share_text(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0
+             ? "-"
+             : fmt::format("{:.2f}%", static_cast<double>(part) * 100 / static_cast<double>(whole));
+}
+
+void append_report_head(std::string& out, const HotSpots& spots) {
+  // Of an imported profile, a sample stands for many.
+  const bool plain = spots.unit == "samples";
+  out += counted(plain ? spots.value : spots.samples, "sample");
+  if (!plain || spots.event != spots.unit) {
+    append_events(out, spots);
+  }
+  if (!plain) {
+    out += ", " + measured_text(spots.value, spots.unit);
+  }
+  out += '\n';
+  for (const std::string& sentence :
+       {left_out_sentence(spots.events_left_out, "--event NAME, --all-events"),
+        idle_sentence(spots.idle)}) {
+    out += sentence.empty() ? "" : sentence + '\n';
+  }
+}
+
+void append_report_about(JsonText& json, const HotSpots& spots) {
   json.field("samples", spots.samples);
   json.field("weight", spots.value);
   json.field("unit", spots.unit);
@@ -238,26 +256,17 @@ void write_about(JsonText& json, const HotSpots& spots) {
   json.end_object();
 }
 
-// Names are whole where programs read them, unless somebody wants them short.
-void shorten_names(HotSpots& spots) {
-  std::vector<app::FunctionTitle> titles;
-  for (const HotSpot& row : spots.rows) {
-    titles.push_back({row.name, "", ""});
-  }
-  std::vector<std::string> names = app::function_titles(titles, app::FunctionNames::kShort);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    spots.rows[i].name = std::move(names[i]);
-  }
+void append_function_line(std::string& out, const HotSpot& row, const ReportArguments& arguments,
+                          const MeasureScale& scale, std::uint64_t whole) {
+  append_indented(out, row, "", arguments, scale, whole, {});
 }
-
-}  // namespace
 
 void append_report_table(std::string& out, const HotSpots& spots, const ReportArguments& arguments,
                          const ReportCenter& center) {
   const std::uint64_t whole = spots.value;
   const std::set<std::string_view> shared = shared_names(spots);
   const MeasureScale scale(spots.unit, whole);
-  append_head(out, spots);
+  append_report_head(out, spots);
   append_center(out, center, arguments, scale, whole, shared);
   const std::size_t count =
       arguments.rows == 0 ? spots.rows.size() : std::min(arguments.rows, spots.rows.size());
@@ -283,7 +292,7 @@ void append_tree_table(std::string& out, const app::CallTree& tree,
                        const ReportArguments& arguments) {
   constexpr std::size_t kDeepest = 30;  // levels that are shown by blanks
   constexpr std::size_t kLeastName = 16;
-  append_head(out, tree.about);
+  append_report_head(out, tree.about);
   std::size_t deepest = 0;
   std::vector<HotSpot> spots;
   for (const app::CallTreeRow& row : tree.rows) {
@@ -325,7 +334,7 @@ void append_tree_json(std::string& out, app::CallTree tree, const ReportArgument
   }
   JsonText json(out);
   json.begin_object();
-  write_about(json, tree.about);
+  append_report_about(json, tree.about);
   json.key("rows");
   json.begin_array();
   for (const app::CallTreeRow& row : tree.rows) {
@@ -346,7 +355,7 @@ void append_report_json(std::string& out, HotSpots spots, const ReportArguments&
   }
   JsonText json(out);
   json.begin_object();
-  write_about(json, spots);
+  append_report_about(json, spots);
   if (center.whole) {
     json.key("function");
     write_row(json, *center.whole);

@@ -1,6 +1,7 @@
 // The table and the JSON of `top`, `callers` and `callees`.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,8 @@
 #include "app/analysis/call_tree.h"
 #include "app/analysis/hot_spots.h"
 #include "cli/arguments.h"
+#include "cli/json_text.h"
+#include "cli/measure_text.h"
 
 namespace stackpack::cli {
 
@@ -33,5 +36,18 @@ void append_tree_json(std::string& out, app::CallTree tree, const ReportArgument
 /// Adds one object of JSON to `out`. Names are whole unless the arguments want them short.
 void append_report_json(std::string& out, app::HotSpots spots, const ReportArguments& arguments,
                         const ReportCenter& center);
+
+/// What the figures are of, and what is not shown: some lines.
+void append_report_head(std::string& out, const app::HotSpots& spots);
+/// The same as fields of an object of JSON.
+void append_report_about(JsonText& json, const app::HotSpots& spots);
+
+/// `12.34%`.
+std::string share_text(std::uint64_t part, std::uint64_t whole);
+
+/// A line with the name of a function and its figures.
+void append_function_line(std::string& out, const app::HotSpot& row,
+                          const ReportArguments& arguments, const MeasureScale& scale,
+                          std::uint64_t whole);
 
 }  // namespace stackpack::cli

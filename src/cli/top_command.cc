@@ -9,12 +9,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/analysis/annotation.h"
 #include "app/analysis/call_tree.h"
 #include "app/analysis/hot_spots.h"
 #include "app/analysis/report_plan.h"
 #include "app/batch/batch_plan.h"
 #include "app/convert/packed_capture.h"
+#include "app/listing/source_files.h"
 #include "app/merge/merge_files.h"
+#include "cli/annotation_table.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/report_table.h"
@@ -181,6 +184,44 @@ int run_tree(const ReportArguments& arguments, const Messages& messages) {
   return print(text, messages);
 }
 
+int run_annotate(const ReportArguments& arguments, const Messages& messages) {
+  if (arguments.files.size() != 1 || arguments.tree) {
+    messages.error("top", "--annotate is of one file, and goes without --tree");
+    return kExitUsage;
+  }
+  int exit_code = kExitSuccess;
+  std::vector<OpenReport> files = open_all(arguments, messages, exit_code);
+  if (files.empty()) {
+    return exit_code;
+  }
+  app::HotSpotQuery query = arguments.query;
+  query.linkage_names = arguments.names == app::FunctionNames::kLinkage;
+  const Result<app::Annotation> annotation =
+      app::annotate(files.front().capture->reader(), query, arguments.annotate);
+  if (!annotation) {
+    messages.error(files.front().path, annotation.error());
+    return exit_code_of(annotation.error());
+  }
+  if (annotation->functions.empty()) {
+    messages.error(files.front().path,
+                   fmt::format("no function '{}' occurs{}", arguments.annotate,
+                               nearest_names(arguments.annotate, annotation->occurring)));
+    return kExitUsage;
+  }
+  std::vector<std::string> folders = arguments.source_folders;
+  if (folders.empty()) {
+    folders.emplace_back(".");
+  }
+  app::SourceFiles sources(std::move(folders));
+  std::string text;
+  if (arguments.json) {
+    append_annotation_json(text, *annotation, sources);
+  } else {
+    append_annotation(text, *annotation, arguments, sources);
+  }
+  return print(text, messages);
+}
+
 // The files that the arguments stand for: those of lists, and of folders all that are below.
 bool find_files(ReportArguments& arguments, const Messages& messages, int& exit_code) {
   if (!arguments.files_from.empty()) {
@@ -218,6 +259,9 @@ int run_report(const ReportArguments& asked, const Messages& messages) {
   if (int failed = kExitSuccess; arguments.kind == ReportKind::kTop) {
     if (!find_files(arguments, messages, failed)) {
       return failed;
+    }
+    if (!arguments.annotate.empty()) {
+      return run_annotate(arguments, messages);
     }
     if (arguments.tree) {
       return run_tree(arguments, messages);

@@ -14,7 +14,8 @@ enum class HotSpotKind : std::uint8_t {
   kFunction,
   kModule,
   kLine,
-  kFile,  ///< source files
+  kFile,            ///< source files
+  kUnlinedAddress,  ///< functions, with the offsets of code that has no line
   kProcess,
   kThread,
   kComm,  ///< names of threads: those of one name are one

@@ -46,7 +46,7 @@ std::string title_of(const SampleCounting& counting, HotSpotKind by, const Group
 
 bool by_frames(HotSpotKind by) {
   return by == HotSpotKind::kFunction || by == HotSpotKind::kModule || by == HotSpotKind::kLine ||
-         by == HotSpotKind::kFile;
+         by == HotSpotKind::kFile || by == HotSpotKind::kUnlinedAddress;
 }
 
 GroupBy group_by(HotSpotKind by) {

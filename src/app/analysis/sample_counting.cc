@@ -20,6 +20,8 @@ query::FrameGrain grain_of(const HotSpotQuery& query) {
       return query::FrameGrain::kLine;
     case HotSpotKind::kFile:
       return query::FrameGrain::kFile;
+    case HotSpotKind::kUnlinedAddress:
+      return query::FrameGrain::kUnlinedAddress;
     default:
       break;
   }

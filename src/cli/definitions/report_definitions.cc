@@ -100,10 +100,12 @@ void CommandDefinitions::define_top() {
   };
   CommandRow& sub = command(
       "top", "show which functions the samples are in", Command::kTop,
-      {{"top FILE... [--by WHAT|--tree] [--self|--total] [-n N] [FILTERS] [--json]"},
+      {{"top FILE... [--by WHAT|--tree|--annotate FUNCTION] [--self|--total] [-n N] [FILTERS] "
+        "[--json]"},
        {{"where the time goes", "stackpack top out.spk"},
         {"the modules that one process is in, from its first two seconds",
-         "stackpack top perf.data --by module --total --comm node --to +2s"}},
+         "stackpack top perf.data --by module --total --comm node --to +2s"},
+        {"the lines of one function", "stackpack top perf.data --annotate parse_request"}},
        "self counts the samples whose leaf is in the row, total those that have it anywhere; a "
        "function that calls itself counts once. Functions of a capture are named by the files of "
        "this machine.\n"
@@ -124,6 +126,16 @@ void CommandDefinitions::define_top() {
   })->group(kForm);
   sub.add_flag("--tree", arguments.tree,
                "the -n largest functions where they were called, below what calls them")
+      ->group(kForm);
+  sub.add_option("--annotate", arguments.annotate,
+                 "the source lines of this function with their samples; where no lines are known, "
+                 "the offsets of its code")
+      ->type_name("FUNCTION")
+      ->group(kForm);
+  sub.add_option("--sources", arguments.source_folders,
+                 "look for source files below this folder, too (default: the current one)")
+      ->type_name("DIR")
+      ->one_at_a_time()
       ->group(kForm);
   define_report(sub, ReportKind::kTop);
 }

@@ -14,6 +14,24 @@ std::string place_text(std::string_view file, std::uint32_t line) {
   return file.empty() ? "" : line == 0 ? std::string(file) : fmt::format("{}:{}", file, line);
 }
 
+// Where the instruction is, of a caller its last byte: in the file of its image, or in memory.
+std::string offset_text(const Frame& frame, const CodeLocation& location) {
+  const std::uint64_t back = location.use == AddressUse::kReturn ? 1 : 0;
+  return fmt::format("+0x{:x}",
+                     (location.module == nullptr ? frame.address : location.offset) - back);
+}
+
+std::string place_of(const Frame& frame, const CodeLocation& location, const InlineFrame& function,
+                     FrameGrain grain) {
+  if (grain == FrameGrain::kLine) {
+    return place_text(function.file, function.line);
+  }
+  const bool has_line = !function.file.empty() && function.line != 0;
+  return grain == FrameGrain::kUnlinedAddress && !has_line && location.has_address
+             ? offset_text(frame, location)
+             : "";
+}
+
 std::string unnamed_text(const Frame& frame, const CodeLocation& location, FrameGrain grain) {
   // Where a caller is, and not where it goes on: as exports name it.
   const std::uint64_t back = location.use == AddressUse::kReturn ? 1 : 0;
@@ -110,8 +128,7 @@ FrameEntities::Range FrameEntities::resolve(const Key& key) {
       }
       const bool outermost = &frame == &inlined_.back();
       add({std::string(linkage_ ? frame.linkage : frame.name), module,
-           grain_ == FrameGrain::kLine ? place_text(frame.file, frame.line) : "",
-           outermost ? mode : CodeMode::kInlined});
+           place_of(key.frame, location, frame, grain_), outermost ? mode : CodeMode::kInlined});
     }
   }
   return range;

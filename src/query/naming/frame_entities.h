@@ -22,16 +22,17 @@ enum class FrameGrain : std::uint8_t {
   kFunction,  ///< functions; frames without a name by their module
   kOffset,    ///< functions; frames without a name by module and offset
   kModule,
-  kLine,     ///< functions with file and line
-  kFile,     ///< source files; code without one by its module
-  kAddress,  ///< every address apart
+  kLine,            ///< functions with file and line
+  kFile,            ///< source files; code without one by its module
+  kUnlinedAddress,  ///< functions with the offsets of code that has no line
+  kAddress,         ///< every address apart
 };
 
 /// A thing that frames are counted under.
 struct FrameEntity {
   std::string name;    ///< of the function; `[module]` for code without a name; an address
   std::string module;  ///< file name of the image; empty: none
-  std::string place;   ///< file:line, with FrameGrain::kLine
+  std::string place;   ///< file:line, with FrameGrain::kLine; +0xoffset, with kUnlinedAddress
   /// Of the kinds of code that it was seen as, the one that says most.
   CodeMode mode = CodeMode::kUnknown;
 };

@@ -1,0 +1,41 @@
+// Where in a function the samples are.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/analysis/hot_spot_query.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+
+namespace stackpack::app {
+
+/// A line of source, or an instruction, of a function.
+struct AnnotatedPlace {
+  std::string file;          ///< as the debug information has it; empty: no line is known
+  std::uint32_t line = 0;    ///< of `file`
+  std::uint64_t offset = 0;  ///< without a line: in the file of the image
+  std::uint64_t self = 0;
+  std::uint64_t total = 0;  ///< each sample once
+};
+
+/// One of the functions that are meant.
+struct AnnotatedFunction {
+  HotSpot spot;                        ///< all of it
+  std::vector<AnnotatedPlace> places;  ///< by file and line, then those by offset
+};
+
+struct Annotation {
+  HotSpots about;                            ///< what the figures are of; no rows
+  std::vector<AnnotatedFunction> functions;  ///< by total
+  std::vector<std::string> occurring;        ///< where none fits: names in the callstacks
+};
+
+/// `function`: as query::FunctionPattern; of those that fit best each has its own places. A caller
+/// counts at the line, or the last byte of the instruction, of its call.
+/// Errors: as hot_spots; kUsage: `function` cannot be read.
+Result<Annotation> annotate(const Reader& reader, const HotSpotQuery& query,
+                            const std::string& function);
+
+}  // namespace stackpack::app

@@ -1,0 +1,197 @@
+#include "cli/annotation_table.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/human_text.h"
+#include "cli/json_text.h"
+#include "cli/measure_text.h"
+#include "cli/name_column.h"
+#include "cli/report_table.h"
+#include "cli/text_escape.h"
+
+namespace stackpack::cli {
+
+namespace {
+
+using app::AnnotatedFunction;
+using app::AnnotatedPlace;
+
+constexpr std::uint32_t kAround = 2;  // lines without samples before and after one that has some
+constexpr std::string_view kNoShares = "                  ";  // as wide as two shares
+
+/// Writes the parts of a table that all have the same whole.
+class AnnotationText {
+ public:
+  AnnotationText(std::string& out, std::uint64_t whole, app::SourceFiles& sources)
+      : out_(out), whole_(whole), sources_(sources) {}
+
+  void add_places(const AnnotatedFunction& function) {
+    const std::span<const AnnotatedPlace> places = function.places;
+    std::size_t begin = 0;
+    while (begin < places.size()) {
+      std::size_t end = begin + 1;
+      while (end < places.size() && places[end].file == places[begin].file) {
+        ++end;
+      }
+      if (places[begin].file.empty()) {
+        add_code(function.spot.module, places.subspan(begin, end - begin));
+      } else {
+        add_file(places.subspan(begin, end - begin));
+      }
+      begin = end;
+    }
+  }
+
+ private:
+  void add_shares(const AnnotatedPlace& place) {
+    out_ += fmt::format("{:>7}  {:>7}  ", share_text(place.self, whole_),
+                        share_text(place.total, whole_));
+  }
+
+  // One line of source, or of any text; no wider than the terminal.
+  void end_line(std::string_view text, std::size_t before) {
+    std::string line;
+    for (const char c : text) {
+      line += c == '\t' ? std::string(8 - line.size() % 8, ' ') : std::string(1, c);
+    }
+    std::string escaped;
+    append_message(escaped, line);
+    if (const auto columns = output_columns();
+        columns && escaped.size() + before > *columns && *columns > before) {
+      escaped.resize(*columns - before);
+      std::string whole_letters;
+      append_message(whole_letters, escaped);
+      escaped = is_utf8(escaped) ? escaped : whole_letters.substr(0, whole_letters.find("\\x"));
+    }
+    out_ += escaped + '\n';
+  }
+
+  void add_file(std::span<const AnnotatedPlace> places) {
+    const std::vector<std::string>* const text = sources_.lines_of(places.front().file);
+    append_escaped(out_, places.front().file);
+    out_ += text == nullptr ? ": not here, --sources DIR looks for it below DIR\n" : "\n";
+    out_ += "  self%   total%    line\n";
+    std::uint32_t next = 1;  // the first line that was not written
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const std::uint32_t line = places[i].line;
+      if (text == nullptr || line > text->size()) {
+        add_shares(places[i]);
+        out_ += fmt::format("{:>6}\n", line);
+        continue;
+      }
+      const std::uint32_t first = std::max(next, line > kAround ? line - kAround : 1);
+      if (next > 1 && first > next) {
+        out_ += std::string(kNoShares) + "   ...\n";
+      }
+      for (std::uint32_t plain = first; plain < line; ++plain) {
+        add_source(*text, plain, nullptr);
+      }
+      add_source(*text, line, &places[i]);
+      const std::uint32_t limit = i + 1 < places.size() ? places[i + 1].line - 1 : ~0U;
+      const auto last = static_cast<std::uint32_t>(
+          std::min<std::uint64_t>({text->size(), std::uint64_t{line} + kAround, limit}));
+      for (std::uint32_t plain = line + 1; plain <= last; ++plain) {
+        add_source(*text, plain, nullptr);
+      }
+      next = last + 1;
+    }
+  }
+
+  void add_source(const std::vector<std::string>& text, std::uint32_t line,
+                  const AnnotatedPlace* place) {
+    constexpr std::size_t kBefore = 26;
+    if (place != nullptr) {
+      add_shares(*place);
+    } else {
+      out_ += kNoShares;
+    }
+    const std::string& source = text[line - 1];
+    out_ += fmt::format("{:>6}", line);
+    out_ += source.empty() ? "" : "  ";
+    end_line(source, kBefore);
+  }
+
+  void add_code(const std::string& module, std::span<const AnnotatedPlace> places) {
+    out_ += "no source lines are known: offsets in ";
+    append_escaped(out_, module.empty() ? "memory" : module);
+    out_ += module.empty() ? "\n" : "; objdump -dF shows the instructions there\n";
+    out_ += "  self%   total%  offset\n";
+    for (const AnnotatedPlace& place : places) {
+      add_shares(place);
+      out_ += fmt::format("0x{:x}\n", place.offset);
+    }
+  }
+
+  std::string& out_;
+  std::uint64_t whole_;
+  app::SourceFiles& sources_;
+};
+
+}  // namespace
+
+void append_annotation(std::string& out, const app::Annotation& annotation,
+                       const ReportArguments& arguments, app::SourceFiles& sources) {
+  const std::uint64_t whole = annotation.about.value;
+  const MeasureScale scale(annotation.about.unit, whole);
+  append_report_head(out, annotation.about);
+  AnnotationText text(out, whole, sources);
+  const std::size_t count = arguments.rows == 0
+                                ? annotation.functions.size()
+                                : std::min(arguments.rows, annotation.functions.size());
+  for (const AnnotatedFunction& function : std::span(annotation.functions).first(count)) {
+    out += '\n';
+    append_function_line(out, function.spot, arguments, scale, whole);
+    text.add_places(function);
+  }
+  if (count < annotation.functions.size()) {
+    out += fmt::format("... {} more functions\n", grouped(annotation.functions.size() - count));
+  }
+}
+
+void append_annotation_json(std::string& out, const app::Annotation& annotation,
+                            app::SourceFiles& sources) {
+  JsonText json(out);
+  json.begin_object();
+  append_report_about(json, annotation.about);
+  json.key("functions");
+  json.begin_array();
+  for (const AnnotatedFunction& function : annotation.functions) {
+    json.begin_object();
+    json.field("name", function.spot.name);
+    json.field("module", function.spot.module);
+    json.field("self", function.spot.self);
+    json.field("total", function.spot.total);
+    json.key("places");
+    json.begin_array();
+    for (const AnnotatedPlace& place : function.places) {
+      json.begin_object();
+      if (place.file.empty()) {
+        json.field("offset", place.offset);
+      } else {
+        json.field("file", place.file);
+        json.field("line", std::uint64_t{place.line});
+        const std::vector<std::string>* const text = sources.lines_of(place.file);
+        if (text != nullptr && place.line >= 1 && place.line <= text->size()) {
+          json.field("source", (*text)[place.line - 1]);
+        }
+      }
+      json.field("self", place.self);
+      json.field("total", place.total);
+      json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  out += '\n';
+}
+
+}  // namespace stackpack::cli
