@@ -62,6 +62,10 @@ struct ExportOptions {
   /// kFunction: all formats name functions. The other two are text of folded and speedscope; of the
   /// other formats they take the functions away.
   FrameStyle frames = FrameStyle::kFunction;
+  /// Folded text and pages: addresses at the root that are no code, which broken chains of frame
+  /// pointers end with, are one frame `[broken callstack]`. True: as they were recorded.
+  bool keep_broken = false;
+  [[nodiscard]] bool folds_broken() const { return !keep_broken && frames != FrameStyle::kAddress; }
   /// Replace an existing file that is not empty, but none that is read.
   bool force = false;
   /// The reader's file, when it has a name. The output is never that file, and gets its

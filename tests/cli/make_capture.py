@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes a small perf.data file, the same on every run:
-make_capture.py OUT [SAMPLES] [--lost N] [--build-id HEX] [--moved HEX] [--branches] [--switches]
+make_capture.py OUT [SAMPLES] [--lost N] [--build-id HEX] [--moved HEX] [--branches] [--switchesbroken]
 
 One process `demo` (pid 100, threads 100 and 101), one event (cpu-clock), one mapped image and a
 kernel, and SAMPLES samples over three callstacks. --build-id: that of the image. --moved: how much
-further up its code is mapped. --branches: samples have the branches of a loop that was entered by a
+further up its code is mapped. --broken: every other callstack ends in addresses of no code. --branches: samples have the branches of a loop that was entered by a
 call, the newest of which every third sample has twice, and one that came from the kernel.
 --switches: the event is context-switches; after each sample its thread leaves the processor, every
 fourth time able to run, and comes back 10 us later for each sample so far.
@@ -66,8 +66,9 @@ def branch_stack(index, moved):
     return struct.pack("<Q", len(stack)) + b"".join(struct.pack("<QQQ", *entry) for entry in stack)
 
 
-def sample(index, moved, branches):
+def sample(index, moved, branches, broken):
     chain = [address if address >> 63 else address + moved for address in STACKS[index % len(STACKS)]]
+    chain += [0x2cdd4141a7270000 + index, 0] if broken and index % 2 else []
     ip = next(address for address in chain if address < 2**64 - 4095)
     misc = MISC_KERNEL if ip >> 63 else MISC_USER
     body = struct.pack("<QIIQIIQ", ip, 100, 100 + index % 2, START + index * 250_000, index % 2, 0, 1_000_000)
@@ -95,14 +96,14 @@ def main():
     lost_events = int(option(rest, "--lost", "0"))
     build_id = bytes.fromhex(option(rest, "--build-id", ""))
     moved = int(option(rest, "--moved", "0"), 16)
-    branches = "--branches" in rest
-    switches = "--switches" in rest
+    branches, broken = "--branches" in rest
+    switches = "--switches, "--broken" in rest
     samples = int(rest[0]) if rest and rest[0].isdigit() else 12
     data = mmap(-1, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text", MISC_KERNEL)
     data += comm(100, 100, "demo", 0) + comm(100, 101, "worker", START)
     image = (100, 0x401000 + moved, 0x1000, 0x1000, "/usr/bin/demo")
     data += mmap2(*image, build_id) if build_id else mmap(*image, MISC_USER)
-    data += b"".join(sample(index, moved, branches) + (switch(index) if switches else b"") for index in range(samples))
+    data += b"".join(sample(index, moved, branches, broken) + (switch(index) if switches else b"") for index in range(samples))
     if lost_events:
         data += lost(lost_events)
 

@@ -3,14 +3,17 @@
 
     perf_report_test.py STACKPACK CAPTURE...            by module, self and children, each event
     perf_report_test.py STACKPACK --self CAPTURE...     self alone
+    perf_report_test.py STACKPACK --folder FOLDER        all captures of a folder that this perf reads, by module, self
     perf_report_test.py STACKPACK --record COMPILER     a program recorded here, its functions as well
 
-Children by module are compared where perf knows no symbols: where it does, it counts a module once for each of its functions
-in some callchains.
+Children by module are compared where perf knows no symbols: where it does, it counts a module once for each of its functions in
+some callchains. What is called otherwise here is made alike: modules of the kernel are files
+(`ath9k.ko`, in perf `[ath9k]`), and code made at run time has the name of its process and not the number of its thread.
 
 Exit code: 0 they agree, 1 they do not, 77 perf is not there or may not record.
 """
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -40,11 +43,11 @@ def run(*command):
     return done.stdout
 
 
-def perf_tables(capture, key, children):
+def perf_tables(capture, key, children, more=()):
     """By event: [(name, percent...)] in perf's order."""
     fields = "overhead_children,overhead" if children else "overhead"
     text = run("perf", "report", "-i", capture, "--stdio", "--children" if children else "--no-children", "-g", "none",
-               "--no-inline", "--no-group", "-s", key, "--percent-limit", "0", "-F", f"{fields},{key}", "-t", "|")
+               "--no-inline", "--no-group", "-s", key, "--percent-limit", "0", "-F", f"{fields},{key}", "-t", "|", *more)
     tables = {}
     for line in text.splitlines():
         event = re.match(r"# Samples: .* of events? '(.*)'", line)
@@ -64,6 +67,50 @@ def our_table(program, spk, event, grain, by_self):
     found = json.loads(text)
     whole = found["weight"]
     return [(row["name"], 100 * row["total"] / whole, 100 * row["self"] / whole) for row in found["rows"]], found
+
+
+def alike(name):
+    """A module as both call it."""
+    kernel = re.match(r"\[kernel\.(vmlinux|kallsyms)\]", name)
+    module = re.fullmatch(r"(?:.*/)?([^/]+)\.ko(?:\.\w+)?", name)
+    made = name.startswith("[JIT]") or name in ("//anon", "anon")
+    return "[kernel.kallsyms]" if kernel else f"[{module[1].replace('-', '_')}]" if module else "[JIT]" if made else name
+
+
+def made_alike(rows):
+    """Rows of self under the names that both have."""
+    sums = {}
+    for name, share in rows:
+        sums[alike(name)] = sums.get(alike(name), 0) + share
+    return sums
+
+
+def compare_folder(program, folder, work):
+    """Of each capture that this perf reads: modules by self, each event. How many differ, and how many captures were compared."""
+    bad = compared = 0
+    nothing = work / "nothing"
+    nothing.mkdir()
+    for capture in sorted(pathlib.Path(folder).glob("*.perf.data")):
+        spk = work / "out.spk"
+        run(program, "convert", capture, "-o", spk, "-q", "--force")
+        try:
+            tables = perf_tables(capture, "dso", False, ["--no-branch-stack", "--symfs", nothing, "--kallsyms", "/dev/null"])
+        except RuntimeError as refused:
+            print(f"{capture.name}: not read by this perf: {str(refused)[-60:]}")
+            continue
+        known = {event["name"] for event in json.loads(run(program, "dump", spk, "--events", "--json"))}
+        for event, rows in tables.items():
+            perf = made_alike(row for row in rows if not row[0].startswith("0x") and row[0] != "[unknown]")
+            if not perf or event not in known:  # an event of hardware traces, which perf decodes
+                continue
+            ours = sorted(made_alike((name, self) for name, _, self in our_table(program, spk, event, "module", True)[0]).items(),
+                          key=lambda row: -row[1])
+            problems = differences(sorted(perf.items(), key=lambda row: -row[1]), [(name, self, self) for name, self in ours], False)
+            print(f"{capture.name} {event}: {len(perf)} rows: {problems[:4] or 'the same'}")
+            bad += len(problems)
+        compared += 1
+    print(f"{compared} recordings")
+    return bad, compared
 
 
 def differences(perf, ours, children):
@@ -131,6 +178,12 @@ def main():
     bad = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        if captures[0] == "--folder":
+            corpus = os.environ.get("STACKPACK_CORPUS", "") if len(captures) == 1 else captures[1]
+            if not corpus:
+                sys.exit(77)
+            bad, compared = compare_folder(program, pathlib.Path(corpus) / "perf", folder)
+            sys.exit(1 if bad or compared < 20 else 0)
         recorded, kinds = captures[0] == "--record", (False, True)
         if captures[0] == "--self":
             kinds, captures = (False,), captures[1:]

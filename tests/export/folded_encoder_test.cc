@@ -97,7 +97,9 @@ TEST_CASE("folded: text that would break the line is replaced") {
   capture.add_module(10, 0x3000, 0x1000, "");
   capture.add_sample(1, 10, 10,
                      capture.add_stack({test::user(0x1000), test::user(0x3001), test::user(7)}));
-  CHECK(folded(capture, {}) == Lines{"0x6;[unknown]+0x0;odd:na?me.so+0x0 1"});
+  ExportOptions options;
+  options.keep_broken = true;  // what is next to the root is no code
+  CHECK(folded(capture, options) == Lines{"0x6;[unknown]+0x0;odd:na?me.so+0x0 1"});
 }
 
 TEST_CASE("folded: frames of an imported profile go by their names, and samples by their weights") {
@@ -185,12 +187,36 @@ TEST_CASE(
       1, 10, 10,
       capture.add_stack({test::kernel(0xf100), test::kernel(0xf200), test::user(0x2000),
                          test::user(0x2000), test::user(0x1000), test::user(0x10)}));
-  CHECK(folded(capture, {}) == Lines{"0xf;a+0x0;a+0xfff;b+0x0;k+0x1ff;k+0x100 1"});
+  ExportOptions options;
+  options.keep_broken = true;
+  CHECK(folded(capture, options) == Lines{"0xf;a+0x0;a+0xfff;b+0x0;k+0x1ff;k+0x100 1"});
   ExportOptions as_recorded;
   as_recorded.frames = FrameStyle::kAddress;
   CHECK(folded(capture, as_recorded) == Lines{"0x10;0x1000;0x2000;0x2000;0xf200;0xf100 1"});
   capture.tables.metadata = {{"samples.aggregated", "1"}};  // what another profiler exported
-  CHECK(folded(capture, {}) == Lines{"0x10;a+0x0;b+0x0;b+0x0;k+0x200;k+0x100 1"});
+  CHECK(folded(capture, options) == Lines{"0x10;a+0x0;b+0x0;b+0x0;k+0x200;k+0x100 1"});
+}
+
+TEST_CASE("folded: addresses of no code at the root are one frame") {
+  const std::string box = "[broken callstack];";
+  HandMadeCapture capture;
+  capture.tables.events = {{"cycles", true}};
+  capture.add_module(10, 0x1000, 0x1000, "/a");
+  capture.add_module(10, 0x5000, 0x1000, "/main");
+  capture.add_module(kKernelPid, 0xf000, 0x1000, "k");
+  const auto stack_of = [&](const std::vector<Frame>& frames) {
+    capture.tables.events = {{"cycles", true}};
+    capture.add_sample(1, 10, 10, capture.add_stack(frames));
+  };
+  stack_of({test::user(0x1004), test::user(0xa727), test::user(0)});
+  stack_of({test::user(0x1004), test::user(0xa728), test::user(1)});
+  stack_of({test::kernel(0xf100), test::user(0x1004), test::user(2)});
+  // Between code it is no end; callstacks of nothing else have none; the kernel's are not broken.
+  stack_of({test::user(0x1004), test::user(0xa729), test::user(0x5008)});
+  stack_of({test::user(0xa730), test::user(0xa731)});
+  stack_of({test::kernel(0xf100), test::user(0xa732)});
+  CHECK(folded(capture, {}) == Lines{"0xa730;0xa730 1", "0xa732;k+0x100 1", box + "a+0x4 2",
+                                     box + "a+0x4;k+0x100 1", "main+0x7;0xa728;a+0x4 1"});
 }
 
 TEST_CASE("folded: a frame that is a leaf here and a caller there is two places") {

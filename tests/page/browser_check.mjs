@@ -33,7 +33,7 @@ function file(name) {
 /** A page of a capture or of folded text. */
 function makePage(name, input, ...options) {
   run('convert', input, '-o', file(`${name}.spk`), '--force', '--quiet');
-  run('export', file(`${name}.spk`), '--format', 'html', ...(name === 'empty' ? [] : ['--count', 'samples']), '-o', file(`${name}.html`), '--force', ...options);
+  run('export', file(`${name}.spk`), '--format', 'html', ...(name === 'empty' ? [] : ['--count', 'samples']), '-o', file(`${name}.html`), '--force', '--keep-broken', ...options);
   return file(`${name}.html`);
 }
 

@@ -91,7 +91,9 @@ class Tree {
 }  // namespace
 
 Result<CallTree> call_tree(const Reader& reader, const HotSpotQuery& query, std::size_t most) {
-  const auto counting = SampleCounting::open(reader, query);
+  HotSpotQuery folding = query;
+  folding.folds_broken = query.filters.folds_broken();
+  const auto counting = SampleCounting::open(reader, folding);
   if (!counting) {
     return counting.error();
   }

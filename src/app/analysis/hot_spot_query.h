@@ -63,6 +63,7 @@ struct HotSpotQuery {
   ExportOptions filters;  ///< which samples, and what they count for; FrameStyle of frames
   HotSpotKind by = HotSpotKind::kFunction;
   StackPatterns patterns{};
+  bool folds_broken = false;   ///< what query::BrokenRoots finds is one row
   bool linkage_names = false;  ///< functions are told apart, and called, as the linker has them
   std::string event_key;       ///< as ReportPlan says it; empty: the file's own choice
 };

@@ -65,7 +65,7 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
   }
   counting->entities_ = std::make_unique<query::FrameEntities>(
       *counting->selection_, grain_of(counting->query_), query.linkage_names);
-  counting->stacks_.emplace(*counting->entities_);
+  counting->stacks_.emplace(*counting->entities_, query.folds_broken);
   Result<StackFilter> filter = StackFilter::create(query.patterns);
   if (!filter) {
     return filter.error();

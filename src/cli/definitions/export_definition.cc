@@ -158,6 +158,7 @@ void CommandDefinitions::define_export_form(CommandRow& sub) {
   })->group(kForm);
   add_frames(sub, "how a frame is written: its function where one is known", options.frames)
       ->group(kForm);
+  add_keep_broken(sub, options.keep_broken)->group(kForm);
   sub.add_flag("--inline,--inlines", options.folded.inlines,
                "folded: a frame for each inlined call")
       ->group(kForm);

@@ -108,6 +108,12 @@ OptionRow* add_frames(CommandRow& command, const std::string& text, FrameStyle& 
                     [&style](int value) { style = static_cast<FrameStyle>(value); });
 }
 
+OptionRow* add_keep_broken(CommandRow& command, bool& keep) {
+  return command.add_flag("--keep-broken", keep,
+                          "addresses at the root of callstacks that are no code one by one, not as "
+                          "one [broken callstack]");
+}
+
 OptionRow* add_function_names(CommandRow& command, bool linkage,
                               std::optional<app::FunctionNames>& names) {
   static constexpr std::array kKinds = {

@@ -70,6 +70,9 @@ void add_times(CommandRow& sub, std::optional<CaptureTime>& from, std::optional<
 /// --frames: how frames are written.
 OptionRow* add_frames(CommandRow& command, const std::string& text, FrameStyle& style);
 
+/// --keep-broken: addresses at the root that are no code stay as they were recorded.
+OptionRow* add_keep_broken(CommandRow& command, bool& keep);
+
 /// --function-names. Unset without the option.
 OptionRow* add_function_names(CommandRow& command, bool linkage,
                               std::optional<app::FunctionNames>& names);

@@ -127,6 +127,7 @@ void CommandDefinitions::define_top() {
   sub.add_flag("--tree", arguments.tree,
                "the -n largest functions where they were called, below what calls them")
       ->group(kForm);
+  add_keep_broken(sub, arguments.query.filters.keep_broken)->group(kForm);
   sub.add_option("--annotate", arguments.annotate,
                  "the source lines of this function with their samples; where no lines are known, "
                  "the offsets of its code")

@@ -29,6 +29,7 @@ void CommandDefinitions::define_view() {
   add_frames(sub, "how a frame is written: its function where one is known",
              arguments.options.frames)
       ->group(kForm);
+  add_keep_broken(sub, arguments.options.keep_broken)->group(kForm);
   sub.add_flag("-q,--quiet", arguments.quiet, "no summary on a terminal")->group(kReports);
   add_capture_reading(sub, arguments.capture);
 }

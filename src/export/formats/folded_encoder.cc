@@ -32,7 +32,7 @@ class FoldedEncoder {
                                    .annotate_kernel = job.options.folded.annotate_kernel,
                                    .separator = kSeparator,
                                    .unfold = job.options.folded.inlines}),
-        resolver_(job.selection, locations_, tree_),
+        resolver_(job.selection, locations_, tree_, job.options.folds_broken()),
         no_callstack_(locations_.intern_text(kNoCallstack)) {}
 
   Status add_up() {

@@ -14,7 +14,7 @@ PageTree::PageTree(ExportJob& job, Weights weights)
                                  .style = job.options.frames,
                                  .unfold = true,
                                  .by_function = true}),
-      resolver_(job.selection, locations_, tree_),
+      resolver_(job.selection, locations_, tree_, job.options.folds_broken()),
       functions_(locations_) {}
 
 // Entries of one node become one.

@@ -11,6 +11,7 @@
 #include "capture/life_index.h"
 #include "core/number_table.h"
 #include "core/string_table.h"
+#include "query/naming/broken_roots.h"
 #include "query/naming/code_mode.h"
 #include "query/selection/sample_selection.h"
 #include "stackpack/symbols.h"
@@ -58,6 +59,12 @@ class FrameEntities {
     return selection_.symbols().use_of(leaf_first, index, mapping.pid, mapping.time_ns);
   }
 
+  /// The entity of frames that BrokenRoots found.
+  std::uint32_t broken_root() {
+    return number_of({std::string(kBrokenRoot), "", "", CodeMode::kUnknown});
+  }
+
+  [[nodiscard]] const SampleSelection& selection() const { return selection_; }
   [[nodiscard]] const std::vector<FrameEntity>& all() const { return entities_; }
 
  private:

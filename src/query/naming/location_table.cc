@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "capture/module_map.h"
+#include "query/naming/broken_roots.h"
 #include "query/naming/build_id_text.h"
 #include "query/selection/file_name.h"
 #include "symbols/symbol_index.h"
@@ -246,6 +247,20 @@ std::uint32_t LocationTable::intern(std::uint32_t pid, std::uint64_t time_ns, co
     location.address = 0;
     location.returns = false;
   }
+  return naming_.unfold ? unfolded(location) : number_of(location);
+}
+
+std::uint32_t LocationTable::broken_root() {
+  FunctionName function;
+  function.name = names_.intern(kBrokenRoot);
+  const auto [number, fresh] =
+      function_numbers_.try_emplace(function, static_cast<std::uint32_t>(functions_.size()));
+  if (fresh) {
+    functions_.push_back(function);
+  }
+  Location location{kNoImage, FrameMode::kUser, 0, false};
+  location.has_address = false;
+  location.code = place_of({number->second, 0, kNoCode});
   return naming_.unfold ? unfolded(location) : number_of(location);
 }
 

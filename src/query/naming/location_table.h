@@ -100,6 +100,9 @@ class LocationTable {
   std::uint32_t intern(std::uint32_t pid, std::uint64_t time_ns, const Frame& frame,
                        bool returns = false);
 
+  /// The number, as of intern(), of frames that BrokenRoots found: a name without an address.
+  std::uint32_t broken_root();
+
   /// With Naming::unfold, what a number from intern() stands for: the location of each function in
   /// which the frame lies, outermost first. Without it, numbers are those of locations.
   [[nodiscard]] std::span<const std::uint32_t> parts(std::uint32_t number) const {

@@ -14,8 +14,12 @@ constexpr std::size_t kCachedFrames = std::size_t{1} << 15;
 }  // namespace
 
 StackResolver::StackResolver(const SampleSelection& selection, LocationTable& locations,
-                             StackTree& tree)
-    : selection_(selection), locations_(locations), tree_(tree), cache_(kCachedFrames) {}
+                             StackTree& tree, bool folds_broken)
+    : selection_(selection), locations_(locations), tree_(tree), cache_(kCachedFrames) {
+  if (folds_broken) {
+    broken_.emplace(selection);
+  }
+}
 
 std::uint32_t StackResolver::location_of(std::uint32_t context, const PlacedFrame& placed) {
   const Frame& frame = placed.frame;
@@ -32,28 +36,49 @@ std::uint32_t StackResolver::location_of(std::uint32_t context, const PlacedFram
   return cached.location;
 }
 
+// The node of all functions that a location stands for, below `node`.
+Result<std::uint32_t> StackResolver::place_parts(std::uint32_t location, std::uint32_t node) {
+  const auto parts =
+      locations_.unfolds() ? locations_.parts(location) : std::span(&location, std::size_t{1});
+  for (const std::uint32_t part : parts) {
+    const Result<std::uint32_t> child = tree_.child(node, part);
+    if (!child) {
+      return child.error();
+    }
+    node = *child;
+  }
+  return node;
+}
+
 Result<std::uint32_t> StackResolver::place(std::span<const Frame> leaf_first, std::uint32_t context,
                                            std::uint32_t root) {
   const MappingContext& mapping = selection_.contexts()[context];
   Status status;
+  const std::size_t broken = broken_ ? broken_->count(leaf_first, context) : 0;
+  if (is_broken_ != (broken != 0)) {
+    is_broken_ = broken != 0;
+    walk_.clear();
+  }
+  if (is_broken_) {
+    leaf_first = leaf_first.first(leaf_first.size() - broken);
+    const Result<std::uint32_t> box = place_parts(locations_.broken_root(), root);
+    if (!box) {
+      return box.error();
+    }
+    root = *box;
+  }
   const auto use_of = [&](std::size_t index) {
     return selection_.symbols().use_of(leaf_first, index, mapping.pid, mapping.time_ns);
   };
   const auto look_up = [&](const PlacedFrame& placed, std::size_t,
                            const std::uint32_t* caller) -> std::optional<std::uint32_t> {
-    std::uint32_t node = caller == nullptr ? root : *caller;
-    const std::uint32_t location = location_of(context, placed);
-    const auto parts =
-        locations_.unfolds() ? locations_.parts(location) : std::span(&location, std::size_t{1});
-    for (const std::uint32_t part : parts) {
-      const Result<std::uint32_t> child = tree_.child(node, part);
-      if (!child) {
-        status = child.error();
-        return std::nullopt;
-      }
-      node = *child;
+    const Result<std::uint32_t> node =
+        place_parts(location_of(context, placed), caller == nullptr ? root : *caller);
+    if (!node) {
+      status = node.error();
+      return std::nullopt;
     }
-    return node;
+    return *node;
   };
   if (!walk_.go_on(leaf_first, use_of, look_up)) {
     return status.error();

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "query/naming/broken_roots.h"
 #include "query/naming/location_table.h"
 #include "query/naming/prefix_walk.h"
 #include "query/naming/stack_tree.h"
@@ -17,7 +19,9 @@ namespace stackpack::query {
 class StackResolver {
  public:
   /// All must outlive the resolver.
-  StackResolver(const SampleSelection& selection, LocationTable& locations, StackTree& tree);
+  /// `folds_broken`: what BrokenRoots finds is one location.
+  StackResolver(const SampleSelection& selection, LocationTable& locations, StackTree& tree,
+                bool folds_broken = false);
 
   /// A callstack as seen in a mapping context, to be put below `root`.
   struct Request {
@@ -41,11 +45,14 @@ class StackResolver {
                      std::vector<std::uint32_t>& nodes);
   Result<std::uint32_t> place(std::span<const Frame> leaf_first, std::uint32_t context,
                               std::uint32_t root);
+  Result<std::uint32_t> place_parts(std::uint32_t location, std::uint32_t node);
   std::uint32_t location_of(std::uint32_t context, const PlacedFrame& placed);
 
   const SampleSelection& selection_;
   LocationTable& locations_;
   StackTree& tree_;
+  std::optional<BrokenRoots> broken_;
+  bool is_broken_ = false;  // the latest callstack
   std::vector<CachedFrame> cache_;
   PrefixWalk<std::uint32_t> walk_;        // node at each frame
   std::vector<StackId> ids_;              // ascending, each once
