@@ -56,6 +56,7 @@ class Cut {
   Result<Statistics> write(io::OutputFile& out);
 
  private:
+  Status open();
   Status add_block(std::span<const query::SelectedSample> block);
   Status place_callstacks(std::span<const query::SelectedSample> block);
   [[nodiscard]] std::uint64_t key_of(const query::SelectedSample& sample) const {
@@ -87,7 +88,8 @@ class Cut {
   std::uint64_t samples_ = 0;
 };
 
-Status Cut::read() {
+// What chooses samples, and where they go.
+Status Cut::open() {
   Result<query::CaptureView> view = query::view_of(reader_);
   if (!view) {
     return view.error();
@@ -119,6 +121,13 @@ Status Cut::read() {
   }
   for (const Event& event : *events) {
     spool_->add_event(event);
+  }
+  return {};
+}
+
+Status Cut::read() {
+  if (const Status opened = open(); !opened) {
+    return opened;
   }
   sink_ = std::make_unique<RebasedSink>(*spool_, 1);
   Status read = selection_->for_each(

@@ -39,7 +39,7 @@ run top lines.spk demo.spk --annotate parse
 run top lines.spk --tree --annotate parse
 # What is no file is not read.
 rm elsewhere/src/parse.c
-mkfifo elsewhere/src/parse.c
+mkdir elsewhere/src/parse.c
 run top lines.spk --annotate parse --sources elsewhere
 # Code without lines.
 mkdir -p root/usr/bin
