@@ -44,6 +44,7 @@ CaptureSpool::CaptureSpool(const Options& options)
       segments_(options.scratch_directory),
       spool_(options.scratch_directory, plan_.spool_bytes, options.merges),
       sched_(options.scratch_directory),
+      intervals_(options.scratch_directory),
       pending_stacks_(options.scratch_directory, plan_.pending_bytes),
       remembered_(capture::StackMemo::kSlots) {
   wait_facts_.keeps_samples = options.switch_samples;
@@ -187,6 +188,17 @@ Status CaptureSpool::add_interned(const Sample& sample, const NodeRef& node, std
                                   std::uint64_t times) {
   raw_frames_ += has_chain(sample.origin) ? node.depth * times : 0U;
   return spool(sample, node, rank);
+}
+
+Status CaptureSpool::add_interned(const WaitInterval& interval, const NodeRef& node,
+                                  const NodeRef& waker_node, std::uint32_t rank) {
+  IntervalRow row{interval};
+  row.source = rank;
+  row.stack = node.node;
+  row.segment = node.segment;
+  row.waker_stack = waker_node.node;
+  row.waker_segment = waker_node.segment;
+  return intervals_.add(row);
 }
 
 capture::PendingStack CaptureSpool::open_pending() {

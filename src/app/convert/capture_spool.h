@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/convert/interval_sort.h"
 #include "app/convert/memory_plan.h"
 #include "app/convert/packed_stacks.h"
 #include "app/convert/pending_table.h"
@@ -76,6 +77,13 @@ class CaptureSpool final : public capture::CallstackSink {
   Status add_interned(const Sample& sample, const NodeRef& node, std::uint32_t rank,
                       std::uint64_t times);
 
+  /// In a merge: an interval of the source with that rank, with callstacks that were interned
+  /// before.
+  Status add_interned(const WaitInterval& interval, const NodeRef& node, const NodeRef& waker_node,
+                      std::uint32_t rank);
+  /// Those, whose callstacks are nodes.
+  [[nodiscard]] IntervalSort& interned_intervals() { return intervals_; }
+
   [[nodiscard]] const MemoryPlan& plan() const { return plan_; }
   [[nodiscard]] const std::string& scratch_directory() const { return options_.scratch_directory; }
   [[nodiscard]] const std::vector<Event>& events() const { return events_; }
@@ -117,6 +125,7 @@ class CaptureSpool final : public capture::CallstackSink {
   dag::SegmentSpill segments_;
   SampleSpool spool_;
   SchedSpool sched_;
+  IntervalSort intervals_;  // of a merge
   capture::WaitFacts wait_facts_;
   PendingTable pending_stacks_;
   std::vector<NodeRef> remembered_;  // by the slot of a StackMemo

@@ -18,7 +18,7 @@ inline constexpr std::string_view kKernelFramesLeft = "merge_kernel_frames_left"
 /// Damage: branches of a merged file of which some captures are read from other inputs.
 inline constexpr std::string_view kBranchesLeftOut = "merge_branches_left_out";
 
-/// Files whose intervals are not in the output.
+/// Sources whose intervals are not in the output, which keeps counts and no samples.
 inline constexpr std::string_view kIntervalsLeftOut = "merge_intervals_left_out";
 
 inline constexpr std::array kAll{kMovedFrames, kKernelFramesLeft, kBranchesLeftOut,

@@ -162,12 +162,12 @@ Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source
     return reported.error();
   }
   statistics.samples.records += capture_.losses().count(capture::kRecordsWithoutCounts);
-  IntervalSort intervals(capture_.scratch_directory());
   if (options_.merged != nullptr) {
     report_merge(statistics);
     return finish(**writer, options_.merged->tables, std::move(statistics), source.fingerprint,
-                  intervals);
+                  capture_.interned_intervals(), **stacks);
   }
+  IntervalSort intervals(capture_.scratch_directory());
   capture::SystemTables tables = capture_.system().finish();
   if (rounding_) {
     capture::set_time_resolution(tables.metadata, options_.time_resolution_ns);
@@ -179,7 +179,7 @@ Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source
   if (const Status found = find_waits(capture_, **stacks, tables.threads, intervals); !found) {
     return found.error();
   }
-  return finish(**writer, tables, std::move(statistics), source.fingerprint, intervals);
+  return finish(**writer, tables, std::move(statistics), source.fingerprint, intervals, **stacks);
 }
 
 // When times are to be rounded, and samples have some.
@@ -212,7 +212,7 @@ Status SpkAssembler::prepare_rounding() {
 
 Result<Statistics> SpkAssembler::finish(spk::Writer& writer, const capture::SystemTables& tables,
                                         Statistics statistics, const std::string& fingerprint,
-                                        IntervalSort& intervals) {
+                                        IntervalSort& intervals, PackedStacks& stacks) {
   statistics.processes = tables.processes.size();
   statistics.threads = tables.threads.size();
   statistics.modules = tables.modules.size();
@@ -226,21 +226,48 @@ Result<Statistics> SpkAssembler::finish(spk::Writer& writer, const capture::Syst
         statistics.losses = capture_.losses().sorted();
         return added;
       },
-      [&](spk::IntervalWriter& rows) { return write_intervals(intervals, rows); });
+      [&](spk::IntervalWriter& rows) { return write_intervals(intervals, stacks, rows); });
 }
 
-Status SpkAssembler::write_intervals(IntervalSort& intervals, spk::IntervalWriter& writer) {
-  const Status written = intervals.visit([&](const WaitInterval& row) -> Status {
-    if (!rounding_) {
-      return writer.add(row);
+// Of a merge: the ids of callstacks, and the process.
+Status SpkAssembler::settle_interval(WaitInterval& row, const IntervalRow& spooled,
+                                     PackedStacks& stacks) const {
+  row.pid = options_.merged->pids[row.pid];
+  const auto id_of = [&stacks](StackId node, std::uint16_t segment) {
+    return node == 0 ? Result<StackId>(kNoStack) : stacks.id_of({segment, 0, node});
+  };
+  const Result<StackId> stack = id_of(spooled.stack, spooled.segment);
+  if (!stack) {
+    return stack.error();
+  }
+  const Result<StackId> waker_stack = id_of(spooled.waker_stack, spooled.waker_segment);
+  if (!waker_stack) {
+    return waker_stack.error();
+  }
+  row.stack = *stack;
+  row.waker_stack = *waker_stack;
+  return {};
+}
+
+Status SpkAssembler::write_intervals(IntervalSort& intervals, PackedStacks& stacks,
+                                     spk::IntervalWriter& writer) {
+  const Status written = intervals.visit([&](const IntervalRow& spooled) -> Status {
+    WaitInterval row = spooled;
+    if (options_.merged != nullptr) {
+      if (const Status settled = settle_interval(row, spooled, stacks); !settled) {
+        return settled;
+      }
     }
-    WaitInterval rounded = row;
-    const std::uint64_t step = options_.time_resolution_ns;
-    rounded.from_ns -= rounded.from_ns % step;
-    rounded.to_ns -= rounded.to_ns % step;
-    return writer.add(rounded);
+    if (rounding_) {
+      const std::uint64_t step = options_.time_resolution_ns;
+      row.from_ns -= row.from_ns % step;
+      row.to_ns -= row.to_ns % step;
+    }
+    return writer.add(row);
   });
-  return written ? writer.end(capture_.facts_of_waits().reasons()) : written;
+  return written ? writer.end(options_.merged != nullptr ? options_.merged->wait_reasons
+                                                         : capture_.facts_of_waits().reasons())
+                 : written;
 }
 
 // What only the sources know comes from them.

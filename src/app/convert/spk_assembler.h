@@ -35,6 +35,7 @@ struct MergedFacts {
   Names names;
   std::vector<std::uint32_t> pids;  ///< of the file, by those that the spooled samples have
   std::function<Status(spk::BranchWriter&)> add_branches{};  ///< may be empty
+  std::vector<std::string> wait_reasons;                     ///< what intervals name
   bool counts = false;  ///< samples are counts: their time is how many there were
 };
 
@@ -82,10 +83,12 @@ class SpkAssembler {
                        spk::Writer& writer);
   Status write_samples(PackedStacks& stacks, StackTally& tally, spk::Writer& writer);
   Status prepare_rounding();
-  Status write_intervals(IntervalSort& intervals, spk::IntervalWriter& writer);
+  Status write_intervals(IntervalSort& intervals, PackedStacks& stacks,
+                         spk::IntervalWriter& writer);
+  Status settle_interval(WaitInterval& row, const IntervalRow& spooled, PackedStacks& stacks) const;
   Result<Statistics> finish(spk::Writer& writer, const capture::SystemTables& tables,
                             Statistics statistics, const std::string& fingerprint,
-                            IntervalSort& intervals);
+                            IntervalSort& intervals, PackedStacks& stacks);
   void report_merge(Statistics& statistics) const;
   static void report_source(const Source& source, Statistics& statistics);
   Status collect_frames(const PackedStacks& stacks);

@@ -1,7 +1,6 @@
 #include "app/convert/wait_pass.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "waits/wait_engine.h"
@@ -84,48 +83,6 @@ const std::vector<std::string_view>& wait_loss_names() {
   return names;
 }
 
-IntervalSort::IntervalSort(std::string scratch_directory)
-    : runs_(std::move(scratch_directory), kMergeBytes) {}
-
-bool IntervalSort::comes_before(const Row& a, const Row& b) {
-  return std::tie(a.source, a.tid, a.from_ns, a.to_ns, a.order) <
-         std::tie(b.source, b.tid, b.from_ns, b.to_ns, b.order);
-}
-
-Status IntervalSort::add(const WaitInterval& interval, std::uint32_t source) {
-  Row& row = rows_.emplace_back();
-  static_cast<WaitInterval&>(row) = interval;
-  row.source = source;
-  row.order = count_++;
-  if (rows_.size() < kRows) {
-    return {};
-  }
-  std::sort(rows_.begin(), rows_.end(), comes_before);
-  const Status added = runs_.add(rows_);
-  rows_.clear();
-  return added;
-}
-
-Status IntervalSort::visit(const std::function<Status(const WaitInterval&)>& visit) {
-  std::sort(rows_.begin(), rows_.end(), comes_before);
-  if (runs_.empty()) {
-    for (const Row& row : rows_) {
-      if (const Status visited = visit(row); !visited) {
-        return visited;
-      }
-    }
-    return {};
-  }
-  if (!rows_.empty()) {
-    if (const Status added = runs_.add(rows_); !added) {
-      return added;
-    }
-    rows_ = {};
-  }
-  return runs_.merge(
-      comes_before, [](Row& /*sum*/, const Row& /*row*/) {}, visit);
-}
-
 ProcessOfThread::ProcessOfThread(const std::vector<Thread>& threads) {
   for (const Thread& thread : threads) {
     lives_[thread.tid].push_back(
@@ -165,7 +122,7 @@ Status find_waits(CaptureSpool& capture, PackedStacks& stacks, const std::vector
   Status status;
   waits::WaitEngine engine(plan, [&](const WaitInterval& interval) {
     if (status) {
-      WaitInterval whole = interval;
+      IntervalRow whole{interval};
       whole.pid = processes.find(interval.tid, interval.from_ns);
       status = intervals.add(whole);
     }

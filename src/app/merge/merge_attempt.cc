@@ -1,6 +1,7 @@
 #include "app/merge/merge_attempt.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "app/merge/sample_rebaser.h"
 #include "capture/loss_counters.h"
 #include "capture/time_resolution.h"
+#include "capture/wait_facts.h"
 #include "core/ordered_pipeline.h"
 
 namespace stackpack::app {
@@ -136,6 +138,15 @@ Status MergeAttempt::add_tables(std::size_t i, OpenInput& opened) {
     return added;
   }
   add_input_names(*opened.symbols, opened.images, inputs_[i]->merged(), names_);
+  Result<std::vector<std::string>> reasons = opened.reader->wait_reasons();
+  if (!reasons) {
+    return reasons.error();
+  }
+  for (std::string& reason : *reasons) {
+    if (!reason.empty()) {
+      wait_reasons_.insert(std::move(reason));
+    }
+  }
   keeps_samples_ = keeps_samples_ && opened.reader->has_samples();
   repeated_[i] = sources_.add(static_cast<std::uint32_t>(i), inputs_[i]->sources());
   return {};
@@ -227,16 +238,37 @@ Status MergeAttempt::add_rebased(const OpenInput& opened, const SourceClock& clo
   for (const Event& event : opened.events) {
     events.push_back(tables_.event(event));
   }
-  SampleRebaser samples({*opened.reader, *opened.symbols, frames, processes, clock,
-                         std::move(events), keeps_samples_, &progress_.cancelled},
-                        *sink_);
+  Result<std::vector<std::uint32_t>> reasons = reasons_of(*opened.reader);
+  if (!reasons) {
+    return reasons.error();
+  }
+  SampleRebaser samples(
+      {*opened.reader, *opened.symbols, frames, processes, clock, std::move(events), keeps_samples_,
+       std::move(*reasons), &progress_.cancelled},
+      *sink_);
   if (const Status added = samples.run(); !added) {
     return added;
   }
   if (rank) {
-    add_losses(*rank, frames.unplaced(), opened.reader->has_intervals());
+    add_losses(*rank, frames.unplaced(), opened.reader->has_intervals() && !keeps_samples_);
   }
   return add_mappings(opened, frames.modules_used(), clock, processes);
+}
+
+// Rows of the merge, by rows of the input.
+Result<std::vector<std::uint32_t>> MergeAttempt::reasons_of(const Reader& reader) const {
+  const Result<std::vector<std::string>> reasons = reader.wait_reasons();
+  if (!reasons) {
+    return reasons.error();
+  }
+  std::vector<std::uint32_t> rows;
+  for (const std::string& reason : *reasons) {
+    const auto found = wait_reasons_.find(reason);
+    const auto row = static_cast<std::uint32_t>(std::distance(wait_reasons_.begin(), found)) + 1;
+    rows.push_back(found == wait_reasons_.end() || row >= capture::WaitFacts::kMostReasons ? 0
+                                                                                           : row);
+  }
+  return rows;
 }
 
 // To the source, which keeps them in a merge of merges.
@@ -289,6 +321,12 @@ Result<Statistics> MergeAttempt::write(io::OutputFile& out) {
     capture::set_time_resolution(facts.tables.metadata, resolution);
   }
   facts.names = names_.names(images_);
+  facts.wait_reasons = {""};
+  for (const std::string& reason : wait_reasons_) {
+    if (facts.wait_reasons.size() < capture::WaitFacts::kMostReasons) {
+      facts.wait_reasons.push_back(reason);
+    }
+  }
   const std::size_t first_image = facts.tables.modules.size() - images_.modules().size();
   facts.add_branches = [this, first_image](spk::BranchWriter& branches) {
     return branches_.write(static_cast<std::uint32_t>(first_image), spool_->losses(), branches);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,7 @@ class MergeAttempt {
   Status add_rebased(const OpenInput& opened, const SourceClock& clock, InputProcesses& processes,
                      std::optional<std::uint32_t> rank);
   Status add_branches(std::size_t i, const OpenInput& opened);
+  [[nodiscard]] Result<std::vector<std::uint32_t>> reasons_of(const Reader& reader) const;
   void add_losses(std::uint32_t rank, const FrameRebaser::Unplaced& unplaced, bool has_intervals);
   Status add_mappings(const OpenInput& opened, const std::vector<bool>& used,
                       const SourceClock& clock, InputProcesses& processes);
@@ -96,6 +98,8 @@ class MergeAttempt {
   PidNumbers pids_;
   std::vector<std::uint64_t> repeated_;
   BranchUnion branches_;
+  /// Reasons of waits of all inputs; numbered in their order, from 1 on.
+  std::set<std::string> wait_reasons_;
   std::unique_ptr<CaptureSpool> spool_;
   std::unique_ptr<RebasedSink> sink_;  // while samples are read
 };

@@ -32,6 +32,7 @@ RebasedSink::RebasedSink(CaptureSpool& spool, unsigned threads)
             batch.entries.clear();
             batch.samples.clear();
             batch.counts.clear();
+            batch.intervals.clear();
             batch.ends_generation = false;
             return Status{};
           }) {}
@@ -42,8 +43,9 @@ Status RebasedSink::send() {
 
 Status RebasedSink::add_stack(std::uint32_t entry, std::span<const Frame> leaf_first) {
   // A batch has callstacks before samples.
-  if (!pipeline_.filling().samples.empty() || !pipeline_.filling().counts.empty() ||
-      pipeline_.filling().addresses.size() >= kAddressesTogether) {
+  const Batch& filling = pipeline_.filling();
+  if (!filling.samples.empty() || !filling.counts.empty() || !filling.intervals.empty() ||
+      filling.addresses.size() >= kAddressesTogether) {
     if (const Status sent = send(); !sent) {
       return sent;
     }
@@ -71,6 +73,11 @@ Status RebasedSink::add_sample(const Sample& sample, std::uint32_t entry, std::u
 Status RebasedSink::add_count(const StackCount& count) {
   pipeline_.filling().counts.push_back(count);
   return pipeline_.filling().counts.size() < kSamplesTogether ? Status{} : send();
+}
+
+Status RebasedSink::add_interval(const WaitInterval& interval, std::uint32_t rank) {
+  pipeline_.filling().intervals.push_back({interval, rank});
+  return pipeline_.filling().intervals.size() < kSamplesTogether ? Status{} : send();
 }
 
 Status RebasedSink::end_generation() {
@@ -124,8 +131,15 @@ Status RebasedSink::intern(const Batch& batch) {
 
 Status RebasedSink::spool_samples(const Batch& batch) {
   for (const EntrySample& one : batch.samples) {
-    const NodeRef node = one.entry == kNoEntry ? NodeRef{} : nodes_[one.entry];
-    if (const Status added = spool_.add_interned(one.sample, node, one.rank, one.times); !added) {
+    const Status added = spool_.add_interned(one.sample, node_of(one.entry), one.rank, one.times);
+    if (!added) {
+      return added;
+    }
+  }
+  for (const EntryInterval& one : batch.intervals) {
+    const Status added = spool_.add_interned(one.interval, node_of(one.interval.stack),
+                                             node_of(one.interval.waker_stack), one.rank);
+    if (!added) {
       return added;
     }
   }

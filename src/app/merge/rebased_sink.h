@@ -12,6 +12,7 @@
 #include "core/ordered_pipeline.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
+#include "stackpack/waits.h"
 
 namespace stackpack::app {
 
@@ -39,6 +40,8 @@ class RebasedSink {
                     std::uint64_t times);
   /// Adds samples that are kept as counts. `count.stack` is an entry, or kNoStack.
   Status add_count(const StackCount& count);
+  /// Adds an interval; its callstacks are entries, or kNoEntry.
+  Status add_interval(const WaitInterval& interval, std::uint32_t rank);
   /// Forgets all callstacks.
   Status end_generation();
   /// Waits until all is spooled. After an error of the caller's own, too: an error that comes back
@@ -60,7 +63,11 @@ class RebasedSink {
     std::uint32_t rank = 0;
     std::uint64_t times = 1;
   };
-  /// Callstacks, then samples, then the end of the generation or not.
+  struct EntryInterval {
+    WaitInterval interval;
+    std::uint32_t rank = 0;
+  };
+  /// Callstacks, then samples, counts and intervals, then the end of the generation or not.
   struct Batch {
     std::vector<std::uint64_t> addresses;
     std::vector<capture::ModeRun> runs;
@@ -68,6 +75,7 @@ class RebasedSink {
     std::vector<std::uint32_t> entries;  // by callstack
     std::vector<EntrySample> samples;
     std::vector<StackCount> counts;
+    std::vector<EntryInterval> intervals;
     bool ends_generation = false;
   };
 
@@ -75,6 +83,9 @@ class RebasedSink {
   Status deliver(Batch& batch);
   Status intern(const Batch& batch);
   Status spool_samples(const Batch& batch);
+  [[nodiscard]] NodeRef node_of(std::uint32_t entry) const {
+    return entry == kNoEntry ? NodeRef{} : nodes_[entry];
+  }
 
   CaptureSpool& spool_;
   // Of the thread that delivers.

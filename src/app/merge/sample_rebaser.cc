@@ -47,7 +47,65 @@ Status SampleRebaser::run() {
               : add_counts(std::span(*counts).subspan(at, std::min(kBlock, counts->size() - at)));
     }
   }
+  if (status && parts_.keeps_samples && parts_.reader.has_intervals()) {
+    status = add_waits();
+  }
   return status ? end_generation() : status;
+}
+
+Status SampleRebaser::add_waits() {
+  const Result<SourceThreads> threads = SourceThreads::of(parts_.reader, parts_.processes);
+  if (!threads) {
+    return threads.error();
+  }
+  Status status;
+  const Status read = parts_.reader.intervals({}, [&](std::span<const WaitInterval> rows) {
+    status = stopped(parts_.cancelled) ? Status(interruption()) : add_intervals(rows, *threads);
+    return static_cast<bool>(status);
+  });
+  return status ? read : status;
+}
+
+// Callstacks of a thread and of who woke it, each as the process of the thread has its addresses.
+Status SampleRebaser::add_intervals(std::span<const WaitInterval> rows,
+                                    const SourceThreads& threads) {
+  block_entries_.clear();
+  waker_entries_.clear();
+  for (const WaitInterval& row : rows) {
+    const auto process = parts_.processes.find(row.pid);
+    if (!process) {
+      return process.error();
+    }
+    const std::uint32_t waker_pid =
+        row.waker_stack == kNoStack ? row.pid : threads.pid_of(process->rank, row.waker, row.to_ns);
+    block_entries_.push_back(process->wanted ? entry_of(row.stack, row.pid, row.from_ns)
+                                             : kNoEntry);
+    waker_entries_.push_back(process->wanted ? entry_of(row.waker_stack, waker_pid, row.to_ns)
+                                             : kNoEntry);
+  }
+  if (const Status resolved = resolve(); !resolved) {
+    return resolved;
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto process = parts_.processes.find(rows[i].pid);
+    if (!process) {
+      return process.error();
+    }
+    if (!process->wanted) {
+      continue;
+    }
+    WaitInterval merged = rows[i];
+    merged.pid = process->number;
+    merged.from_ns = parts_.clock.time(merged.from_ns);
+    merged.to_ns = parts_.clock.time(merged.to_ns);
+    merged.reason = parts_.reasons[merged.reason];
+    merged.stack = block_entries_[i];
+    merged.waker_stack = waker_entries_[i];
+    if (const Status added = sink_.add_interval(merged, process->rank); !added) {
+      return added;
+    }
+  }
+  return entries_.size() > kMostEntries ? end_generation() : Status{};
 }
 
 std::uint32_t SampleRebaser::entry_of(StackId stack, std::uint32_t pid, std::uint64_t time_ns) {

@@ -10,6 +10,7 @@
 #include "app/merge/naming_contexts.h"
 #include "app/merge/rebased_sink.h"
 #include "app/merge/source_clock.h"
+#include "app/merge/source_threads.h"
 #include "core/number_table.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
@@ -31,8 +32,9 @@ class SampleRebaser {
     FrameRebaser& frames;
     InputProcesses& processes;
     SourceClock clock;
-    std::vector<std::uint32_t> events;  ///< of the merge, by those of the input
-    bool keeps_samples = true;          ///< false: counts
+    std::vector<std::uint32_t> events;   ///< of the merge, by those of the input
+    bool keeps_samples = true;           ///< false: counts, and no intervals
+    std::vector<std::uint32_t> reasons;  ///< of waits, of the merge, by those of the input
     const std::atomic<bool>* cancelled = nullptr;
   };
   SampleRebaser(Parts parts, RebasedSink& sink);
@@ -52,6 +54,8 @@ class SampleRebaser {
 
   Status add_block(std::span<const StoredSample> samples);
   Status add_counts(std::span<const StackCount> counts);
+  Status add_waits();
+  Status add_intervals(std::span<const WaitInterval> rows, const SourceThreads& threads);
   Status add(const StoredSample& sample, std::uint32_t entry,
              const InputProcesses::Process& process, std::uint64_t times);
   /// The entry of a callstack, which resolve() hands over if it is new.
@@ -65,6 +69,7 @@ class SampleRebaser {
   core::NumberTable<std::uint64_t> entries_;  // callstack and context
   std::vector<Unknown> unknown_;
   std::vector<std::uint32_t> block_entries_;  // by sample of the block
+  std::vector<std::uint32_t> waker_entries_;  // by interval of the block
   std::vector<Frame> rebased_;
 };
 
