@@ -93,7 +93,13 @@ struct IdleLeftOut {
   std::uint64_t samples = 0;  ///< of all events
   double value = 0;           ///< what those of the main event count for
   double whole = 0;           ///< what these and those that were kept count for
+  bool pools = false;         ///< the main event is one of waits: of threads that wait for work
 
+  /// For sentences: of what it is a share, and the option that keeps it.
+  [[nodiscard]] const char* whose() const {
+    return pools ? "the waiting time (threads that wait for work)" : "the processors' time";
+  }
+  [[nodiscard]] const char* option() const { return pools ? "--idle-pools" : "--idle"; }
   [[nodiscard]] double share() const { return whole > 0 ? value / whole : 0; }
 };
 

@@ -55,6 +55,9 @@ struct SampleFilter {
   std::optional<CaptureTime> from;  ///< inclusive
   std::optional<CaptureTime> to;    ///< inclusive
   IdleSamples idle = IdleSamples::kAuto;
+  /// Of the events `blocked`, `woken` and `preempted`, which are made of a file's intervals where
+  /// `events` has their names: those alone that last at least this long.
+  std::uint64_t longer_than_ns = 0;
 
   friend bool operator==(const SampleFilter&, const SampleFilter&) = default;
   /// True when every sample is wanted.

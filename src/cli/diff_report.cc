@@ -83,10 +83,9 @@ std::string runs_sentence(const EventDiff& event) {
 std::string idle_sentence_of(const EventDiff& event) {
   return event.old_side.idle.samples + event.new_side.idle.samples == 0
              ? std::string()
-             : fmt::format(
-                   "Idle: {:.1f} % of the processors' time left out, {:.1f} % before; --idle "
-                   "shows it.",
-                   event.new_side.idle.share() * kPercent, event.old_side.idle.share() * kPercent);
+             : fmt::format("Idle: {:.1f} % of {} left out, {:.1f} % before; {} shows it.",
+                           event.new_side.idle.share() * kPercent, event.new_side.idle.whose(),
+                           event.old_side.idle.share() * kPercent, event.new_side.idle.option());
 }
 
 std::string scatter_sentence(const EventDiff& event) {

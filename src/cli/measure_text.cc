@@ -57,10 +57,10 @@ std::string idle_sentence(const IdleLeftOut& idle) {
     return {};
   }
   constexpr double kPercent = 100;
-  return idle.whole > 0
-             ? fmt::format("idle: {:.1f} % of the processors' time left out, --idle shows it",
-                           idle.share() * kPercent)
-             : fmt::format("idle: {} left out, --idle shows them", counted(idle.samples, "sample"));
+  return idle.whole > 0 ? fmt::format("idle: {:.1f} % of {} left out, {} shows it",
+                                      idle.share() * kPercent, idle.whose(), idle.option())
+                        : fmt::format("idle: {} left out, {} shows them",
+                                      counted(idle.samples, "sample"), idle.option());
 }
 
 std::string left_out_sentence(const std::vector<EventCount>& others, std::string_view remedy) {

@@ -4,6 +4,7 @@
 #include "io/output_file.h"
 #include "io/output_rules.h"
 #include "query/selection/capture_view.h"
+#include "query/selection/wait_events.h"
 #include "stackpack/export.h"
 
 namespace stackpack {
@@ -116,7 +117,7 @@ Result<ExportReport> export_capture(const Reader& reader, const std::string& out
       !allowed) {
     return allowed.error();
   }
-  const auto view = query::view_of(reader);
+  const auto view = query::view_for(reader, options.filter);
   if (!view) {
     return view.error();
   }

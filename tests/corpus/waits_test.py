@@ -59,6 +59,18 @@ def wrong_sums(program, packed, wanted):
     return [tid for tid in sums.keys() | got.keys() if sums.get(tid) != got.get(tid)]
 
 
+def wrong_events(program, packed, wanted):
+    """Events made of intervals whose folded callstacks do not add up to the ns of the lines."""
+    wrong = []
+    for state in ("blocked", "woken", "preempted"):
+        rows = [line.split("\t") for line in wanted if line.split("\t")[3] == state]
+        if total := sum(int(row[2]) - int(row[1]) for row in rows):
+            folded = subprocess.run([program, "export", packed, "--format", "folded", "--event", state, "-o", "-"], check=True, capture_output=True, text=True).stdout
+            if sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()) != total:
+                wrong.append(state)
+    return wrong
+
+
 def off_cpu(program, corpus):
     """Samples of perf record --off-cpu: process, thread, ns and callstack of each; times of those that have one."""
     bad = 0
@@ -107,6 +119,9 @@ def main():
             if wrong := wrong_sums(program, packed, wanted):
                 bad += 1
                 print(f"{name}: other sums of threads {wrong[:10]}")
+            if wrong := wrong_events(program, packed, wanted):
+                bad += 1
+                print(f"{name}: other sums of events {wrong}")
             # Without the samples of switches the intervals are the same.
             _, fewer = intervals_of(program, capture, folder, "--no-switch-samples")
             if fewer != got:

@@ -82,6 +82,7 @@ void HotSpots::add(const HotSpots& other) {
   idle.samples += other.idle.samples;
   idle.value += other.idle.value;
   idle.whole += other.idle.whole;
+  idle.pools = idle.pools || other.idle.pools;
   samples += other.samples;
   value += other.value;
   std::map<std::tuple<std::string, std::string, std::string>, std::size_t> known;

@@ -5,11 +5,12 @@
 
 #include "query/selection/capture_view.h"
 #include "query/selection/event_choice.h"
+#include "query/selection/wait_events.h"
 
 namespace stackpack::app {
 
 Result<FileEvents> events_of_file(const Reader& reader, const HotSpotQuery& query) {
-  const auto view = query::view_of(reader);
+  const auto view = query::view_for(reader, query.filters.filter);
   if (!view) {
     return view.error();
   }

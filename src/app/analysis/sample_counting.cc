@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "bytes/utf8.h"
+#include "query/selection/wait_events.h"
 
 namespace stackpack::app {
 
@@ -43,7 +44,7 @@ HotSpot spot_of(const query::FrameEntity& entity) {
 
 Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reader,
                                                              const HotSpotQuery& query) {
-  auto view = query::view_of(reader);
+  auto view = query::view_for(reader, query.filters.filter);
   if (!view) {
     return view.error();
   }

@@ -137,9 +137,9 @@ void add_idle(const JointCallstacks& joint, PageContent& content) {
   constexpr double kPercent = 100;
   if (joint.idle[0].samples + joint.idle[1].samples != 0) {
     content.facts.push_back(
-        {"Idle", fmt::format("{:.1f} % of the processors' time left out, {:.1f} % before; --idle "
-                             "shows it",
-                             joint.idle[1].share() * kPercent, joint.idle[0].share() * kPercent)});
+        {"Idle", fmt::format("{:.1f} % of {} left out, {:.1f} % before; {} shows it",
+                             joint.idle[1].share() * kPercent, joint.idle[1].whose(),
+                             joint.idle[0].share() * kPercent, joint.idle[1].option())});
   }
 }
 

@@ -18,6 +18,7 @@
 #include "query/selection/event_choice.h"
 #include "query/selection/file_name.h"
 #include "query/selection/sample_selection.h"
+#include "query/selection/wait_events.h"
 #include "stackpack/symbols.h"
 
 namespace stackpack::app {
@@ -77,7 +78,7 @@ class FileReading {
         work_(number < query.work.size() ? query.work[number] : 1) {}
 
   Status read(const Reader& reader) {
-    auto view = query::view_of(reader);
+    auto view = query::view_for(reader, query_.options.filter);
     if (!view) {
       return view.error();
     }
@@ -234,6 +235,7 @@ class FileReading {
     side_.idle.samples += idle.samples;
     side_.idle.value += idle.value;
     side_.idle.whole += idle.whole;
+    side_.idle.pools = side_.idle.pools || idle.pools;
     return place_stacks();
   }
 
@@ -422,7 +424,7 @@ class FileReading {
 }  // namespace
 
 Result<ComparedEvents> compared_events(const Reader& reader, const DiffOptions& options) {
-  const auto view = query::view_of(reader);
+  const auto view = query::view_for(reader, options.filter);
   return view ? compared_events_of(*view, options) : Result<ComparedEvents>(view.error());
 }
 

@@ -7,21 +7,18 @@
 
 #include "app/listing/thread_names.h"
 #include "query/name_pattern.h"
+#include "query/selection/idle_pools.h"
 
 namespace stackpack::app {
 
 namespace {
 
-// A thread that is able to run for less than this part of its time waits for work.
-constexpr std::uint64_t kIdleParts = 100;
-constexpr std::string_view kIdleWorker = "I";
-
 // Threads of one id, one after the other, as the file has them.
 class WaitSummer {
  public:
   WaitSummer(const WaitFilter& filter, const WaitRange& range, const ThreadNames& names,
-             WaitTable& table)
-      : filter_(filter), range_(range), names_(names), table_(table) {}
+             const query::IdlePools& pools, WaitTable& table)
+      : filter_(filter), range_(range), names_(names), pools_(pools), table_(table) {}
 
   void add(const WaitInterval& row) {
     if (!thread_ || thread_->pid != row.pid || thread_->tid != row.tid) {
@@ -29,17 +26,12 @@ class WaitSummer {
       thread_.emplace();
       thread_->pid = row.pid;
       thread_->tid = row.tid;
-      whole_ = {};
-      idle_worker_ = false;
     }
     last_ns_ = row.to_ns;
     const std::uint64_t length = length_in(row, range_);
     if (length == 0 && row.to_ns != row.from_ns) {
       return;  // it touches the range
     }
-    whole_[static_cast<std::size_t>(row.state)] += length;
-    const std::string& reason = table_.reasons[row.reason];
-    idle_worker_ = idle_worker_ || (row.state == WaitState::kBlocked && reason == kIdleWorker);
     if (row.to_ns - row.from_ns < filter_.longer_than_ns ||
         !fits_state(filter_, row, table_.reasons)) {
       return;
@@ -61,30 +53,20 @@ class WaitSummer {
     const std::string_view process = names_.process_name(thread_->pid, last_ns_);
     if (filter_.threads.empty() || query::fits_any(thread_->name, filter_.threads) ||
         query::fits_any(process, filter_.threads)) {
-      thread_->is_idle_pool = idle_worker_ || is_idle();
+      thread_->is_idle_pool = pools_.has(thread_->pid, thread_->tid);
       table_.threads.push_back(std::move(*thread_));
     }
     thread_.reset();
   }
 
  private:
-  // By all intervals of the range, whichever of them are wanted.
-  [[nodiscard]] bool is_idle() const {
-    const auto of = [this](WaitState state) { return whole_[static_cast<std::size_t>(state)]; };
-    const std::uint64_t able = of(WaitState::kRunning) + of(WaitState::kWoken) +
-                               of(WaitState::kPreempted) + of(WaitState::kAwake);
-    const std::uint64_t blocked = of(WaitState::kBlocked);
-    return blocked != 0 && able < (able + blocked) / kIdleParts;
-  }
-
   const WaitFilter& filter_;
   const WaitRange& range_;
   const ThreadNames& names_;
+  const query::IdlePools& pools_;
   WaitTable& table_;
   std::optional<ThreadWaits> thread_;
-  std::array<std::uint64_t, kWaitStateCount> whole_{};
   std::uint64_t last_ns_ = 0;
-  bool idle_worker_ = false;
   bool any_ = false;
 };
 
@@ -124,14 +106,6 @@ double WaitSum::deviation_percent() const {
   return 100 * std::sqrt(variance / n) / mean;
 }
 
-std::uint64_t ThreadWaits::known_ns() const {
-  std::uint64_t sum = 0;
-  for (std::size_t state = 0; state < states.size(); ++state) {
-    sum += static_cast<WaitState>(state) == WaitState::kUnknown ? 0 : states[state].sum_ns;
-  }
-  return sum;
-}
-
 Result<WaitTable> sum_waits(const Reader& reader, const WaitFilter& filter) {
   const Result<WaitRange> range = wait_range(reader, filter);
   if (!range) {
@@ -149,10 +123,14 @@ Result<WaitTable> sum_waits(const Reader& reader, const WaitFilter& filter) {
   if (!reasons) {
     return reasons.error();
   }
+  const Result<query::IdlePools> pools = query::IdlePools::find(reader);
+  if (!pools) {
+    return pools.error();
+  }
   WaitTable table;
   table.reasons = std::move(*reasons);
   const ThreadNames names(*processes, *threads);
-  WaitSummer summer(filter, *range, names, table);
+  WaitSummer summer(filter, *range, names, *pools, table);
   const Status read = reader.intervals({range->from_ns, range->to_ns, filter.pid, filter.tid},
                                        [&summer](std::span<const WaitInterval> rows) {
                                          for (const WaitInterval& row : rows) {

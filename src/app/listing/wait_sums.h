@@ -40,10 +40,7 @@ struct ThreadWaits {
   [[nodiscard]] const WaitSum& of(WaitState state) const {
     return states[static_cast<std::size_t>(state)];
   }
-  /// Running, blocked, woken, preempted and awake.
-  [[nodiscard]] std::uint64_t known_ns() const;
-  /// It waits for work: it was able to run in less than one part in a hundred of the time that is
-  /// known of it, or what it blocks for is that of idle workers of the kernel (`I`).
+  /// It waits for work, as query::IdlePools has it.
   bool is_idle_pool = false;
 };
 

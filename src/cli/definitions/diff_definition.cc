@@ -131,6 +131,7 @@ void CommandDefinitions::define_diff() {
   add_gate(sub, arguments);
   define_diff_form(sub);
   add_filters(sub, arguments.options.filter);
+  add_wait_filters(sub, arguments.options.filter);
   add_times(sub, arguments.options.filter.from, arguments.options.filter.to);
   sub.add_flag("--all-events", arguments.options.all_events, "all events, each for itself")
       ->group(kFilters);

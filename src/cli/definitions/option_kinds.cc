@@ -177,6 +177,27 @@ void add_filters(CommandRow& sub, SampleFilter& filter) {
       ->group(kFilters);
 }
 
+OptionRow* add_length(CommandRow& sub, const std::string& text, std::uint64_t& length_ns) {
+  const auto take = [&length_ns](const std::string& word) {
+    const auto length = parse_time_step(word);
+    if (!length) {
+      refuse("--longer-than", fmt::format("invalid time '{}'; write for example 10ms", word));
+    }
+    length_ns = *length;
+  };
+  return sub.add_option_function("--longer-than", take, text)->type_name("SPAN");
+}
+
+void add_wait_filters(CommandRow& sub, SampleFilter& filter) {
+  add_length(sub, "waits (--event blocked, woken, preempted) that last at least this long: 10ms",
+             filter.longer_than_ns)
+      ->group(kFilters);
+  sub.add_flag_callback(
+         "--idle-pools", [&filter] { filter.idle = IdleSamples::kKeep; },
+         "with waits of threads that wait for work, which reports and pages leave out")
+      ->group(kFilters);
+}
+
 OptionRow* add_count(CommandRow& sub, CountBy& count) {
   static constexpr std::array kCounts = {
       Choice{"samples", static_cast<int>(CountBy::kSamples)},

@@ -112,6 +112,12 @@ OptionRow* add_names(CommandRow& command, const std::string& name, const std::st
 /// Which samples, but for the times. NAME is a pattern: * and ? stand for other characters.
 void add_filters(CommandRow& sub, SampleFilter& filter);
 
+/// What selects waits among samples: --longer-than and --idle-pools.
+void add_wait_filters(CommandRow& sub, SampleFilter& filter);
+
+/// --longer-than: a span of time.
+OptionRow* add_length(CommandRow& sub, const std::string& text, std::uint64_t& length_ns);
+
 /// --count: what figures count.
 OptionRow* add_count(CommandRow& sub, CountBy& count);
 

@@ -64,6 +64,7 @@ void CommandDefinitions::define_report(CommandRow& sub, ReportKind kind) {
   add_count(sub, arguments.query.filters.count)->group(kForm);
   add_function_names(sub, true, arguments.names)->group(kForm);
   add_filters(sub, arguments.query.filters.filter);
+  add_wait_filters(sub, arguments.query.filters.filter);
   add_times(sub, arguments.query.filters.filter.from, arguments.query.filters.filter.to);
   const auto add_functions = [&sub](const std::string& name, const std::string& text,
                                     std::vector<std::string>& patterns) {

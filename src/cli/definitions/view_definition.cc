@@ -25,6 +25,7 @@ void CommandDefinitions::define_view() {
       ->required();
   add_count(sub, arguments.options.count)->group(kForm);
   add_filters(sub, arguments.options.filter);
+  add_wait_filters(sub, arguments.options.filter);
   add_times(sub, arguments.options.filter.from, arguments.options.filter.to);
   add_frames(sub, "how a frame is written: its function where one is known",
              arguments.options.frames)

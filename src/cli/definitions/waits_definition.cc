@@ -1,6 +1,5 @@
 #include "cli/definitions/command_definitions.h"
 #include "cli/definitions/option_kinds.h"
-#include "cli/human_text.h"
 
 namespace stackpack::cli {
 
@@ -47,17 +46,8 @@ void CommandDefinitions::define_waits() {
       ->type_name("STATE")
       ->one_at_a_time()
       ->group(kFilters);
-  const auto take_length = [&filter](const std::string& word) {
-    const auto length = parse_time_step(word);
-    if (!length) {
-      refuse("--longer-than", fmt::format("invalid time '{}'; write for example 10ms", word));
-    }
-    filter.longer_than_ns = *length;
-  };
-  sub.add_option_function(
-         "--longer-than", take_length,
-         "intervals that last at least this long; with --list, runs after such a wait")
-      ->type_name("SPAN")
+  add_length(sub, "intervals that last at least this long; with --list, runs after such a wait",
+             filter.longer_than_ns)
       ->group(kFilters);
   sub.add_flag("--idle-pools", arguments.idle_pools, "with threads that wait for work")
       ->group(kFilters);

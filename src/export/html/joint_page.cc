@@ -22,6 +22,7 @@
 #include "export/job/export_job.h"
 #include "query/selection/capture_view.h"
 #include "query/selection/saturating.h"
+#include "query/selection/wait_events.h"
 #include "stackpack/reader.h"
 
 namespace stackpack::exporting {
@@ -87,7 +88,7 @@ class JointPage {
       if (!reader) {
         return reader.error();
       }
-      const auto view = query::view_of(**reader);
+      const auto view = query::view_for(**reader, options_.filter);
       if (!view) {
         return view.error();
       }

@@ -74,10 +74,9 @@ void add_times(const ExportJob& job, PageContent& content) {
 
 std::string idle_text(const IdleLeftOut& idle) {
   constexpr double kPercent = 100;
-  return idle.samples == 0
-             ? std::string()
-             : fmt::format("{:.1f} % of the processors' time left out; --idle shows it",
-                           idle.share() * kPercent);
+  return idle.samples == 0 ? std::string()
+                           : fmt::format("{:.1f} % of {} left out; {} shows it",
+                                         idle.share() * kPercent, idle.whose(), idle.option());
 }
 
 std::string words_of(std::string_view name) {

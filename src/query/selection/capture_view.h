@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,6 +47,11 @@ struct CaptureView {
   std::function<Status(std::span<const StackId>,
                        const std::function<bool(std::size_t, std::span<const Frame>)>&)>
       callstacks;
+
+  /// Where distances from the start begin; unset: at the first sample.
+  std::optional<std::uint64_t> start_ns{};
+  /// The first of the events that are made of intervals (wait_events.h); those after it are, too.
+  std::uint32_t first_wait_event = ~std::uint32_t{0};
 
   /// Samples of each event; empty when nobody counted them.
   std::vector<std::uint64_t> event_samples;

@@ -87,6 +87,10 @@ Status SampleSelection::check_counts() const {
 }
 
 Status SampleSelection::find_start() {
+  if (view_.start_ns) {
+    start_ns_ = *view_.start_ns;
+    return {};
+  }
   return view_.samples({}, [this](std::span<const StoredSample> block) {
     if (block.empty()) {
       return true;
@@ -259,7 +263,8 @@ void SampleSelection::begin_pass() {
 }
 
 void SampleSelection::end_pass() {
-  idle_ = {idle_samples_, idle_value_, idle_value_ + kept_value_};
+  idle_ = {idle_samples_, idle_value_, idle_value_ + kept_value_,
+           choice_.main_event() >= view_.first_wait_event};
 }
 
 // A sample that is wanted, unless it is idle.

@@ -1,0 +1,56 @@
+#include "query/selection/idle_pools.h"
+
+#include "query/selection/saturating.h"
+
+namespace stackpack::query {
+
+namespace {
+
+constexpr std::uint64_t kIdleParts = 100;
+constexpr std::string_view kIdleWorker = "I";
+
+}  // namespace
+
+void IdlePools::add(const WaitInterval& row) {
+  if (row.pid != pid_ || row.tid != tid_) {
+    end_thread();
+    pid_ = row.pid;
+    tid_ = row.tid;
+  }
+  const std::uint64_t length = row.to_ns - row.from_ns;
+  if (row.state == WaitState::kBlocked) {
+    blocked_ns_ = saturating_sum(blocked_ns_, length);
+    is_idle_worker_ =
+        is_idle_worker_ || (row.reason < reasons_.size() && reasons_[row.reason] == kIdleWorker);
+  } else if (row.state != WaitState::kUnknown) {
+    able_ns_ = saturating_sum(able_ns_, length);
+  }
+}
+
+void IdlePools::end_thread() {
+  const std::uint64_t known = saturating_sum(able_ns_, blocked_ns_);
+  if (is_idle_worker_ || (blocked_ns_ != 0 && able_ns_ < known / kIdleParts)) {
+    threads_.emplace(pid_, tid_);
+  }
+  able_ns_ = 0;
+  blocked_ns_ = 0;
+  is_idle_worker_ = false;
+}
+
+Result<IdlePools> IdlePools::find(const Reader& reader) {
+  Result<std::vector<std::string>> reasons = reader.wait_reasons();
+  if (!reasons) {
+    return reasons.error();
+  }
+  IdlePools pools(std::move(*reasons));
+  const Status read = reader.intervals({}, [&pools](std::span<const WaitInterval> rows) {
+    for (const WaitInterval& row : rows) {
+      pools.add(row);
+    }
+    return true;
+  });
+  pools.end_thread();
+  return read ? Result<IdlePools>(std::move(pools)) : Result<IdlePools>(read.error());
+}
+
+}  // namespace stackpack::query

@@ -1,0 +1,385 @@
+#include "query/selection/wait_events.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "query/selection/idle_pools.h"
+
+namespace stackpack::query {
+
+namespace {
+
+constexpr std::size_t kSamplesAtOnce = 4096;
+constexpr std::uint32_t kNoEvent = ~std::uint32_t{0};
+
+constexpr std::array<std::pair<WaitState, std::string_view>, 3> kWaitEvents = {
+    {{WaitState::kBlocked, "blocked"},
+     {WaitState::kWoken, "woken"},
+     {WaitState::kPreempted, "preempted"}}};
+
+using SampleVisit = std::function<bool(std::span<const StoredSample>)>;
+
+bool chooses_threads(const SampleFilter& filter) {
+  return filter.pid || filter.tid || !filter.comms.empty();
+}
+
+// Makes samples of intervals.
+class WaitSamples {
+ public:
+  WaitSamples(const Reader& reader, IdlePools pools, std::uint64_t least_ns)
+      : reader_(reader), pools_(std::move(pools)), least_ns_(least_ns) {
+    events_.fill(kNoEvent);
+  }
+
+  void set_event(WaitState state, std::uint32_t event) {
+    events_[static_cast<std::size_t>(state)] = event;
+  }
+  void keep_pools() { marks_pools_ = false; }
+
+  /// In the order of the file.
+  Status visit(const SampleQuery& query, const SampleVisit& visit) const {
+    // An interval that ends in time may begin at any.
+    const WaitQuery waits{query.from_ns, query.to_ns, query.pid, query.tid};
+    std::vector<StoredSample> block;
+    bool goes_on = true;
+    const Status read = reader_.intervals(waits, [&](std::span<const WaitInterval> rows) {
+      for (const WaitInterval& row : rows) {
+        if (is_wanted(row) && row.to_ns >= query.from_ns && row.to_ns <= query.to_ns) {
+          block.push_back(sample_of(row));
+        }
+        if (block.size() == kSamplesAtOnce) {
+          goes_on = visit(block);
+          block.clear();
+        }
+        if (!goes_on) {
+          return false;
+        }
+      }
+      return true;
+    });
+    if (read && goes_on && !block.empty()) {
+      visit(block);
+    }
+    return read;
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t event_of(const WaitInterval& row) const {
+    return events_[static_cast<std::size_t>(row.state)];
+  }
+  [[nodiscard]] bool is_wanted(const WaitInterval& row) const {
+    return event_of(row) != kNoEvent && row.to_ns - row.from_ns >= least_ns_;
+  }
+  [[nodiscard]] StoredSample sample_of(const WaitInterval& row) const {
+    StoredSample sample;
+    sample.time_ns = row.to_ns;
+    sample.pid = row.pid;
+    sample.tid = row.tid;
+    sample.event = event_of(row);
+    sample.weight = row.to_ns - row.from_ns;
+    sample.stack = row.stack;
+    sample.origin = row.stack == kNoStack ? StackOrigin::kNone : StackOrigin::kRecorded;
+    const bool is_part = (row.flags & (kWaitOpenStart | kWaitOpenEnd | kWaitCut)) != 0;
+    if (is_part) {
+      sample.flags |= kSampleIncomplete;
+    }
+    if (marks_pools_ && pools_.has(row.pid, row.tid)) {
+      sample.flags |= kSampleIdle;
+    }
+    return sample;
+  }
+
+  const Reader& reader_;
+  IdlePools pools_;
+  std::uint64_t least_ns_;
+  bool marks_pools_ = true;
+  std::array<std::uint32_t, kWaitStateCount> events_{};
+};
+
+// The same by time, in bounded memory: as many of the earliest ones as fit, pass by pass.
+class WaitsByTime {
+ public:
+  WaitsByTime(const WaitSamples& waits, const SampleQuery& query) : waits_(waits), query_(query) {}
+
+  /// The next one, which stays until take(); null at the end.
+  Result<const StoredSample*> peek() {
+    if (next_ == rows_.size()) {
+      if (const Status filled = fill(); !filled) {
+        return filled.error();
+      }
+    }
+    const StoredSample* const none = nullptr;
+    return next_ == rows_.size() ? none : &rows_[next_].sample;
+  }
+  void take() { ++next_; }
+
+ private:
+  static constexpr std::size_t kRows = std::size_t{1} << 18;  // of 64 bytes, twice
+
+  struct Row {
+    StoredSample sample;
+    std::uint64_t number = 0;  // in the file
+
+    [[nodiscard]] auto place() const { return std::tuple(sample.time_ns, number); }
+  };
+
+  Status fill() {
+    const std::optional<Row> after = rows_.empty() ? last_ : std::optional(rows_.back());
+    rows_.clear();
+    next_ = 0;
+    if (is_done_) {
+      return {};
+    }
+    is_done_ = true;
+    std::uint64_t number = 0;
+    const auto by_place = [](const Row& a, const Row& b) { return a.place() < b.place(); };
+    const auto cut = [&] {
+      std::nth_element(rows_.begin(), rows_.begin() + kRows, rows_.end(), by_place);
+      rows_.resize(kRows);
+      is_done_ = false;
+    };
+    const Status read = waits_.visit(query_, [&](std::span<const StoredSample> samples) {
+      for (const StoredSample& sample : samples) {
+        const Row row{sample, number++};
+        if (!after || after->place() < row.place()) {
+          rows_.push_back(row);
+        }
+        if (rows_.size() == 2 * kRows) {
+          cut();
+        }
+      }
+      return true;
+    });
+    if (rows_.size() > kRows) {
+      cut();
+    }
+    std::sort(rows_.begin(), rows_.end(), by_place);
+    last_ = rows_.empty() ? after : std::optional(rows_.back());
+    return read;
+  }
+
+  const WaitSamples& waits_;
+  SampleQuery query_;
+  std::vector<Row> rows_;
+  std::size_t next_ = 0;
+  std::optional<Row> last_;
+  bool is_done_ = false;
+};
+
+// Samples of the file, where they are wanted, and those of waits.
+class JointSamples {
+ public:
+  JointSamples(const Reader& reader, WaitSamples waits, bool has_file)
+      : reader_(reader), waits_(std::move(waits)), has_file_(has_file) {}
+
+  Status samples(const SampleQuery& query, const SampleVisit& visit) const {
+    return query.any_order ? in_any_order(query, visit) : by_time(query, visit);
+  }
+
+  Status columns(const SampleScan& scan,
+                 const std::function<bool(const SampleColumns&)>& visit) const {
+    Columns columns;
+    return samples(scan.query,
+                   [&](std::span<const StoredSample> block) { return visit(columns.of(block)); });
+  }
+
+ private:
+  // All columns of some samples, whichever of them are asked for.
+  struct Columns {
+    std::vector<std::uint64_t> time;
+    std::vector<std::uint32_t> pid;
+    std::vector<std::uint32_t> tid;
+    std::vector<std::uint32_t> cpu;
+    std::vector<std::uint32_t> event;
+    std::vector<std::uint64_t> weight;
+    std::vector<StackOrigin> origin;
+    std::vector<std::uint8_t> flags;
+    std::vector<StackId> stack;
+
+    SampleColumns of(std::span<const StoredSample> block) {
+      const auto fill = [block](auto& column, auto member) {
+        column.clear();
+        for (const StoredSample& sample : block) {
+          column.push_back(sample.*member);
+        }
+      };
+      fill(time, &StoredSample::time_ns);
+      fill(pid, &StoredSample::pid);
+      fill(tid, &StoredSample::tid);
+      fill(cpu, &StoredSample::cpu);
+      fill(event, &StoredSample::event);
+      fill(weight, &StoredSample::weight);
+      fill(origin, &StoredSample::origin);
+      fill(flags, &StoredSample::flags);
+      fill(stack, &StoredSample::stack);
+      return {block.size(), time, pid, tid, cpu, event, weight, origin, flags, stack, {}, {}};
+    }
+  };
+
+  Status in_any_order(const SampleQuery& query, const SampleVisit& visit) const {
+    bool goes_on = true;
+    const SampleVisit watched = [&](std::span<const StoredSample> block) {
+      goes_on = visit(block);
+      return goes_on;
+    };
+    const Status read = has_file_ ? reader_.samples(query, watched) : Status{};
+    return read && goes_on ? waits_.visit(query, watched) : read;
+  }
+
+  Status by_time(const SampleQuery& query, const SampleVisit& visit) const {
+    WaitsByTime waits(waits_, query);
+    std::vector<StoredSample> block;
+    bool goes_on = true;
+    const auto give = [&](const StoredSample& sample) {
+      block.push_back(sample);
+      if (block.size() == kSamplesAtOnce) {
+        goes_on = visit(block);
+        block.clear();
+      }
+      return goes_on;
+    };
+    // Those that end up to a time.
+    const auto give_waits = [&](std::uint64_t time_ns) -> Status {
+      while (goes_on) {
+        const Result<const StoredSample*> next = waits.peek();
+        if (!next) {
+          return next.error();
+        }
+        if (*next == nullptr || (*next)->time_ns > time_ns) {
+          return {};
+        }
+        give(**next);
+        waits.take();
+      }
+      return {};
+    };
+    Status status;
+    const auto visit_file = [&](std::span<const StoredSample> samples) {
+      for (std::size_t i = 0; i < samples.size() && goes_on; ++i) {
+        status = give_waits(samples[i].time_ns);
+        goes_on = goes_on && status && give(samples[i]);
+      }
+      return goes_on;
+    };
+    const Status read = has_file_ ? reader_.samples(query, visit_file) : Status{};
+    status = status ? read : status;
+    if (status && goes_on) {
+      status = give_waits(std::numeric_limits<std::uint64_t>::max());
+    }
+    if (status && goes_on && !block.empty()) {
+      visit(block);
+    }
+    return status;
+  }
+
+  const Reader& reader_;
+  WaitSamples waits_;
+  bool has_file_;
+};
+
+// What a look at all intervals says, once.
+struct WaitCensus {
+  IdlePools pools;
+  std::array<std::uint64_t, kWaitStateCount> counts{};
+  std::uint64_t first_ns = std::numeric_limits<std::uint64_t>::max();
+};
+
+Result<WaitCensus> take_census(const Reader& reader, std::uint64_t least_ns) {
+  Result<std::vector<std::string>> reasons = reader.wait_reasons();
+  if (!reasons) {
+    return reasons.error();
+  }
+  WaitCensus census{IdlePools(std::move(*reasons)), {}, std::numeric_limits<std::uint64_t>::max()};
+  const Status read = reader.intervals({}, [&](std::span<const WaitInterval> rows) {
+    for (const WaitInterval& row : rows) {
+      census.pools.add(row);
+      census.first_ns = std::min(census.first_ns, row.from_ns);
+      const bool counts = row.to_ns - row.from_ns >= least_ns;
+      census.counts[static_cast<std::size_t>(row.state)] += counts ? 1 : 0;
+    }
+    return true;
+  });
+  census.pools.end_thread();
+  return read ? Result<WaitCensus>(std::move(census)) : Result<WaitCensus>(read.error());
+}
+
+std::vector<std::pair<WaitState, std::string_view>> asked_for(const SampleFilter& filter,
+                                                              const CaptureView& view) {
+  std::vector<std::pair<WaitState, std::string_view>> asked;
+  for (const auto& [state, name] : kWaitEvents) {
+    const bool is_named =
+        std::find(filter.events.begin(), filter.events.end(), name) != filter.events.end();
+    const bool is_there =
+        std::any_of(view.events.begin(), view.events.end(),
+                    [name = name](const Event& event) { return event.name == name; });
+    if (is_named && !is_there) {
+      asked.emplace_back(state, name);
+    }
+  }
+  return asked;
+}
+
+}  // namespace
+
+Status add_wait_events(const Reader& reader, const SampleFilter& filter, CaptureView& view) {
+  const auto asked = asked_for(filter, view);
+  if (asked.empty() || !view.has_samples || !reader.has_intervals()) {
+    return {};
+  }
+  Result<WaitCensus> census = take_census(reader, filter.longer_than_ns);
+  if (!census) {
+    return census.error();
+  }
+  const auto range = reader.time_range();
+  if (!range) {
+    return range.error();
+  }
+  view.start_ns = *range ? (*range)->from_ns : census->first_ns;
+  WaitSamples waits(reader, std::move(census->pools), filter.longer_than_ns);
+  if (chooses_threads(filter) && filter.idle != IdleSamples::kLeaveOut) {
+    waits.keep_pools();
+  }
+  view.event_samples.resize(view.events.size());
+  view.first_wait_event = static_cast<std::uint32_t>(view.events.size());
+  for (const auto& [state, name] : asked) {
+    waits.set_event(state, static_cast<std::uint32_t>(view.events.size()));
+    view.events.push_back({std::string(name), true});
+    view.event_samples.push_back(census->counts[static_cast<std::size_t>(state)]);
+  }
+  const bool has_file = asked.size() < filter.events.size();
+  const auto joint = std::make_shared<JointSamples>(reader, std::move(waits), has_file);
+  view.samples = [joint](const SampleQuery& query, const auto& visit) {
+    return joint->samples(query, visit);
+  };
+  view.columns = [joint](const SampleScan& scan, const auto& visit) {
+    return joint->columns(scan, visit);
+  };
+  return {};
+}
+
+Result<CaptureView> view_for(const Reader& reader, const SampleFilter& filter) {
+  const bool of_waits = std::any_of(kWaitEvents.begin(), kWaitEvents.end(), [&](const auto& event) {
+    return std::find(filter.events.begin(), filter.events.end(), event.second) !=
+           filter.events.end();
+  });
+  if (filter.longer_than_ns != 0 && !of_waits) {
+    return Error(ErrorCode::kUsage, kNoOffset,
+                 "only the events blocked, woken and preempted have lengths");
+  }
+  Result<CaptureView> view = view_of(reader);
+  if (!view) {
+    return view;
+  }
+  const Status added = add_wait_events(reader, filter, *view);
+  return added ? std::move(view) : Result<CaptureView>(added.error());
+}
+
+}  // namespace stackpack::query
