@@ -51,9 +51,9 @@ std::string_view wait_state_name(WaitState state) {
 
 Result<WaitRange> wait_range(const Reader& reader, const WaitFilter& filter) {
   if (!reader.has_intervals()) {
-    return Error(ErrorCode::kUsage, kNoOffset,
+    return Error{ErrorCode::kUsage, kNoOffset,
                  "the file has no intervals: no switches of threads were recorded, or they were "
-                 "left out");
+                 "left out"};
   }
   WaitRange range;
   const bool from_start =
@@ -72,7 +72,7 @@ Result<WaitRange> wait_range(const Reader& reader, const WaitFilter& filter) {
   range.from_ns = filter.from ? absolute(*filter.from) : range.from_ns;
   range.to_ns = filter.to ? absolute(*filter.to) : range.to_ns;
   if (range.from_ns > range.to_ns) {
-    return Error(ErrorCode::kUsage, kNoOffset, "the time range ends before it begins");
+    return Error{ErrorCode::kUsage, kNoOffset, "the time range ends before it begins"};
   }
   return range;
 }

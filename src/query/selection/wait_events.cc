@@ -371,8 +371,8 @@ Result<CaptureView> view_for(const Reader& reader, const SampleFilter& filter) {
            filter.events.end();
   });
   if (filter.longer_than_ns != 0 && !of_waits) {
-    return Error(ErrorCode::kUsage, kNoOffset,
-                 "only the events blocked, woken and preempted have lengths");
+    return Error{ErrorCode::kUsage, kNoOffset,
+                 "only the events blocked, woken and preempted have lengths"};
   }
   Result<CaptureView> view = view_of(reader);
   if (!view) {
