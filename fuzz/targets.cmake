@@ -26,6 +26,8 @@ set(STACKPACK_FUZZ_TARGETS
   unwind_elf
   unwind_expression
   unwind_walk
+  wait_formats
+  wait_intervals
   xpress_huffman
   xpress_plain
   zip_archive)

@@ -1,0 +1,132 @@
+// Blocks of intervals: what is encoded comes back, and what cannot be is refused.
+#include "spk/format/interval_codec.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "spk/format/layout.h"
+#include "support/random_stacks.h"
+
+namespace stackpack::test {
+namespace {
+
+constexpr spk::IntervalBounds kBounds{50, 6};
+
+std::vector<std::byte> encoded(const std::vector<WaitInterval>& rows) {
+  spk::BlockContent content;
+  spk::encode_intervals(rows, content);
+  std::vector<std::byte> whole;
+  for (const auto part : content.parts()) {
+    whole.insert(whole.end(), part.begin(), part.end());
+  }
+  return whole;
+}
+
+Status decode(const std::vector<std::byte>& bytes, std::vector<WaitInterval>& rows,
+              const spk::IntervalBounds& bounds = kBounds) {
+  return spk::decode_intervals(bytes::ByteCursor(bytes, 0), bounds, rows);
+}
+
+StackId random_stack(Random& random) {
+  return random.below(3) == 0 ? kNoStack : static_cast<StackId>(random.below(kBounds.stacks));
+}
+
+std::vector<WaitInterval> random_intervals(std::uint64_t seed, std::size_t threads,
+                                           std::size_t rows_each) {
+  Random random(seed);
+  std::vector<WaitInterval> rows;
+  for (std::size_t thread = 0; thread < threads; ++thread) {
+    std::uint64_t time = random.below(1'000'000'000'000);
+    const auto pid = thread % 3 == 0 ? kUnknownId : static_cast<std::uint32_t>(random.below(9));
+    for (std::size_t i = 0; i < rows_each; ++i) {
+      WaitInterval row;
+      row.pid = pid;
+      row.tid = static_cast<std::uint32_t>(1000 - 7 * thread);
+      row.from_ns = time + (random.below(4) == 0 ? random.below(5000) : 0);
+      row.to_ns = row.from_ns + random.below(3) * random.below(10'000'000);
+      time = row.to_ns;
+      row.state = static_cast<WaitState>(random.below(kWaitStateCount));
+      row.flags = static_cast<std::uint8_t>(random.below(kWaitFlagMask + 1U));
+      row.reason = static_cast<std::uint32_t>(random.below(kBounds.reasons));
+      row.waker_kind = static_cast<WakerKind>(random.below(kWakerKindCount));
+      if (row.waker_kind != WakerKind::kNone) {
+        row.waker =
+            random.below(9) == 0 ? kUnknownId : static_cast<std::uint32_t>(random.below(99));
+      }
+      row.stack = random_stack(random);
+      row.waker_stack = random_stack(random);
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+TEST_CASE("intervals: a block comes back as it was") {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const std::vector<WaitInterval> rows = random_intervals(seed, 1 + seed, 1 + 3 * seed);
+    std::vector<WaitInterval> found;
+    REQUIRE(decode(encoded(rows), found));
+    CHECK(found == rows);
+  }
+}
+
+TEST_CASE("intervals: the first and the last time there is") {
+  WaitInterval row;
+  row.tid = 1;
+  row.from_ns = 0;
+  row.to_ns = ~std::uint64_t{0};
+  std::vector<WaitInterval> found;
+  REQUIRE(decode(encoded({row}), found));
+  CHECK(found == std::vector<WaitInterval>{row});
+}
+
+TEST_CASE("intervals: a block that ends early or goes on is refused") {
+  const std::vector<std::byte> whole = encoded(random_intervals(3, 4, 9));
+  std::vector<WaitInterval> found;
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    CHECK_FALSE(decode({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)}, found));
+  }
+  std::vector<std::byte> longer = whole;
+  longer.push_back(std::byte{0});
+  CHECK_FALSE(decode(longer, found));
+}
+
+TEST_CASE("intervals: callstacks and reasons that a file does not have are refused") {
+  WaitInterval row;
+  row.tid = 1;
+  row.stack = 7;
+  row.waker_stack = 3;
+  row.waker_kind = WakerKind::kThread;
+  row.reason = 2;
+  std::vector<WaitInterval> found;
+  CHECK(decode(encoded({row}), found, {8, 3}));
+  CHECK_FALSE(decode(encoded({row}), found, {7, 3}));
+  CHECK_FALSE(decode(encoded({row}), found, {8, 2}));
+  row.stack = kNoStack;
+  CHECK(decode(encoded({row}), found, {4, 3}));
+  CHECK_FALSE(decode(encoded({row}), found, {3, 3}));
+}
+
+TEST_CASE("intervals: reasons come back, and long ones are cut") {
+  const std::vector<std::string> reasons{"", "?", "S", "WrQueue/u",
+                                         std::string(spk::kMaxWaitReasonBytes + 9, 'x')};
+  spk::BlockContent content;
+  spk::encode_wait_reasons(reasons, content);
+  std::vector<std::byte> whole;
+  for (const auto part : content.parts()) {
+    whole.insert(whole.end(), part.begin(), part.end());
+  }
+  std::vector<std::string> found;
+  REQUIRE(spk::decode_wait_reasons(bytes::ByteCursor(whole, 0), found));
+  REQUIRE(found.size() == reasons.size());
+  CHECK(found[3] == "WrQueue/u");
+  CHECK(found[4] == std::string(spk::kMaxWaitReasonBytes, 'x'));
+  whole.pop_back();
+  found.clear();
+  CHECK_FALSE(spk::decode_wait_reasons(bytes::ByteCursor(whole, 0), found));
+}
+
+}  // namespace
+}  // namespace stackpack::test
