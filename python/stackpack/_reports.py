@@ -52,7 +52,7 @@ def symbolize(input: Input, output: PathLike, *,  # pylint: disable=redefined-bu
     """Names the functions of a .spk file by files with symbols. All else of it stays; names that it has stay, too.
 
     Args:
-        input: a .spk file. `output` may be the same path.
+        input: a .spk file, which `output` is not.
         symbols: folders with files that have symbols, and archives of `stackpack collect`.
         sysroot: the folder below which the recorded paths are; None: the root.
         kallsyms: names of the kernel, as /proc/kallsyms of the recorded machine has them.

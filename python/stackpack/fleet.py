@@ -14,14 +14,17 @@ import pathlib
 import posixpath
 import shutil
 import tempfile
+import time
 import uuid
 from dataclasses import dataclass
 from typing import Iterator, List, Optional, Sequence, Tuple
 
 from pyarrow import fs
 
-from . import CorruptFile, FileTooLarge, NotFound, TruncatedFile, UnsupportedFile, convert, merge
-from .parquet import PLACES, TABLES, write_capture
+from . import CorruptFile, FileTooLarge, NotFound, TruncatedFile, UnsupportedFile, UsageError, convert, merge, open as open_capture
+from . import symbolize as symbolize_file
+from ._lake import LOCK, SCHEMA_VERSION, TOMBSTONES, VERSION
+from .parquet import PLACES, TABLES, Labels, Naming, capture_of, write_capture
 
 MEMORY_LIMIT = 1 << 30
 #: What is wrong with a capture; other errors are those of the machine, and are raised for the engine to try again.
@@ -100,11 +103,18 @@ def files_below(folder: str, suffix: str = "") -> List[Tuple[str, str]]:
     return sorted(found)
 
 
+def _changed(place: str) -> float:
+    """When a file was written, s since 1970; now, where its system does not say."""
+    system, path = _system_of(place)
+    nanoseconds = system.get_file_info(path).mtime_ns
+    return time.time() if nanoseconds is None else nanoseconds / 1e9
+
+
 def pack(capture: str, relative: str, packed: str, lake: Optional[str] = None, *, tables: Sequence[str] = TABLES,
-         memory_limit: int = MEMORY_LIMIT) -> Packed:
+         memory_limit: int = MEMORY_LIMIT, labels: Optional[Labels] = None, naming: Optional[Naming] = None) -> Packed:
     """Converts a capture to `packed`/`relative`.spk, and writes its tables below `lake`.
 
-    The tables come first and the .spk file last: where that is, all is done. Raises StackpackError and OSError for what
+    `naming` names its functions, in the .spk file, too; `labels` say who and when it is of. The tables come first and the .spk file last: where that is, all is done. Raises StackpackError and OSError for what
     the machine does; what is wrong with the capture comes back.
     """
     target = _joined(packed, relative + ".spk")
@@ -116,27 +126,83 @@ def pack(capture: str, relative: str, packed: str, lake: Optional[str] = None, *
         try:
             with _on_this_machine(capture, scratch) as path:
                 convert(path, made, memory_limit=memory_limit)
+            if naming is not None:
+                plain, made = made, scratch / "named.spk"
+                symbolize_file(plain, made, symbols=naming.symbols, sysroot=naming.sysroot)
         except _BAD_CAPTURE as error:
             return Packed(capture, target, "failed", None, error.code, error.offset, error.what)
-        identity = _write_tables(made, lake, tables, scratch) if lake else None
+        recorded = (capture, _changed(capture))
+        identity = _write_tables(made, lake, tables, scratch, recorded, labels) if lake else None
         _put(made, target)
         return Packed(capture, target, "written", identity)
 
 
-def _write_tables(path: pathlib.Path, lake: str, tables: Sequence[str], scratch: pathlib.Path) -> Optional[str]:
+def symbolize(packed: str, lake: Optional[str] = None, *, naming: Naming, build_ids: Optional[Sequence[str]] = None,
+              tables: Sequence[str] = TABLES) -> Packed:
+    """Names the functions of a .spk file later, in place, and writes its tables below `lake` anew; its labels stay.
+
+    `build_ids`: a file without an image of one of these is left alone, which is how a kit that arrives late costs only the
+    captures that it is for. Done is 'skipped' also where nothing got a name. Raises StackpackError and OSError.
+    """
+    with tempfile.TemporaryDirectory(prefix="stackpack-") as name:
+        scratch = pathlib.Path(name)
+        with _on_this_machine(packed, scratch) as path:
+            if build_ids is not None:
+                with open_capture(path) as file:
+                    found = file.modules(columns=["build_id"]).to_arrow()["build_id"].to_pylist()
+                if not set(found) & set(build_ids):
+                    return Packed(packed, packed, "skipped")
+            made = scratch / "named.spk"
+            symbolize_file(path, made, symbols=naming.symbols, sysroot=naming.sysroot)
+            if made.read_bytes() == pathlib.Path(path).read_bytes():
+                return Packed(packed, packed, "skipped")
+            recorded = (packed, _changed(packed))
+        identity = _write_tables(made, lake, tables, scratch, recorded, None) if lake else None
+        _put(made, packed)
+        return Packed(packed, packed, "written", identity)
+
+
+def _write_tables(path: pathlib.Path, lake: str, tables: Sequence[str], scratch: pathlib.Path, recorded: Tuple[str, float],
+                  labels: Optional[Labels]) -> Optional[str]:
     system, local = _system_of(lake)
     here = isinstance(system, fs.LocalFileSystem)
     folder = pathlib.Path(local) if here else scratch / "lake"
-    written = write_capture(path, folder, tables=tables)
+    if not here:
+        _fetch_known(lake, capture_of(path), folder)
+    written = write_capture(path, folder, tables=tables, labels=labels, recorded=recorded)
     if written.error is not None:
         raise written.error
-    if not here and written.capture is not None:
+    if not here and written.capture is not None and not written.skipped:
         _take_away(lake, written.capture)
         # The place comes first; the row of `captures` last: it says that the others are there.
-        made = [file.relative_to(folder) for file in folder.rglob("*") if file.is_file()]
+        made = [file.relative_to(folder) for file in folder.rglob("*") if file.is_file() and file.name != LOCK]
         for file in sorted(made, key=lambda found: (found.parts[0] == "captures", found.parts[0] != PLACES)):
             _put(folder / file, _joined(lake, file.as_posix()))
     return written.capture
+
+
+def _fetch_known(lake: str, capture: str, folder: pathlib.Path) -> None:
+    """Copies what a lake elsewhere knows of a capture: version, deletion, place, row of `captures`."""
+    def fetch(relative: str) -> Optional[bytes]:
+        system, root = _system_of(lake)
+        try:
+            with system.open_input_stream(posixpath.join(root, relative)) as file:
+                content: bytes = file.read()
+        except FileNotFoundError:
+            return None
+        target = folder / relative
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+        return content
+
+    version = fetch(VERSION)
+    if version is not None and version.strip() != str(SCHEMA_VERSION).encode():
+        raise UsageError(f"tables of schema {version.decode().strip()}, this writes {SCHEMA_VERSION}: bring a copy of the folder "
+                         "up to date with `python -m stackpack.lake migrate`", path=lake)
+    fetch(f"{TOMBSTONES}/{capture}")
+    place = fetch(f"{PLACES}/{capture}")
+    if place is not None:
+        fetch(f"captures/{place.decode()}/{capture}.parquet")
 
 
 def _take_away(lake: str, capture: str) -> None:

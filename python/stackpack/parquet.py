@@ -16,20 +16,20 @@ import pathlib
 import sys
 import tempfile
 from dataclasses import dataclass
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Set
-from urllib.parse import quote
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from . import StackpackError, UsageError, convert, open as open_capture
+from . import StackpackError, UsageError, convert, open as open_capture, symbolize
 from ._capture import Capture
+from ._labels import DATE, HOST, SERVICE, Labels
+from ._lake import LABELS, PLACES, SCHEMA_VERSION, TABLES, Lake
+from ._shares import shares
 
-#: Goes up when a column changes its meaning or its type, or goes.
-SCHEMA_VERSION = 2
-TABLES = ("shares", "samples", "callstacks", "frames", "modules", "processes", "threads", "losses")
-#: Folder with a file for each capture: `date=.../host=...` of its rows. Engines pass over names that begin so.
-PLACES = "_places"
+__all__ = ["PLACES", "SCHEMA_VERSION", "TABLES", "Labels", "Naming", "Written", "capture_of", "main", "write_capture"]
+
 _ROWS_OF_A_GROUP = 1 << 20
 _ORIGINS = {"date": "unknown", "host": "unknown"}
 
@@ -41,6 +41,7 @@ class Written:
     capture: Optional[str] = None  #: its id
     skipped: bool = False  #: was there, of the same file
     replaced: bool = False  #: was there, packed or named otherwise
+    deleted: bool = False  #: was taken out of the tables, and stays so
     error: Optional[StackpackError] = None
 
 
@@ -72,10 +73,21 @@ def _facts(file: Capture) -> Dict[str, Any]:
         "start_ns": start,
         "wall_offset_ns": 0 if len(sources) > 1 else first["wall_offset_ns"],
         "kind": first["kind"],
+        "kernel": _metadata(file).get("os.release"),
         "command_line": first["command_line"],
         "sources": len(sources),
         "identity": _identity([source["digest"] for source in sources]),
     }
+
+
+def _metadata(file: Capture) -> Dict[str, str]:
+    return {row["key"]: row["value"] for row in file.metadata().to_arrow().to_pylist()}
+
+
+def capture_of(path: "os.PathLike[str] | str") -> str:
+    """The name that the tables have for the capture of a .spk file. Raises StackpackError and OSError."""
+    with open_capture(path) as file:
+        return _facts(file)["identity"] or _digest(pathlib.Path(path))
 
 
 def _identity(digests: Sequence[Optional[str]]) -> Optional[str]:
@@ -98,6 +110,8 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _with_facts(table: pa.Table, facts: Dict[str, Any]) -> pa.Table:
     """The plain table, behind the columns that say which capture a row is of."""
     columns = {"capture": pa.array([facts["capture"]] * table.num_rows, pa.string())}
+    if facts["table"] in ("captures", "shares"):
+        columns["service"] = pa.array([facts["service"]] * table.num_rows, pa.string())
     for name in table.column_names:
         columns[name] = _plain(table[name])
     if "time_ns" in columns and facts["wall_offset_ns"] is not None:
@@ -109,35 +123,10 @@ def _with_facts(table: pa.Table, facts: Dict[str, Any]) -> pa.Table:
     return pa.table(columns)
 
 
-def _shares(file: Capture) -> Iterator[pa.Table]:
-    """What `top` shows of each event, with the build ids of images that have one."""
-    modules = file.modules(columns=["image", "build_id"]).to_arrow().to_pylist()
-    builds: Dict[str, Set[Optional[str]]] = {}
-    for module in modules:
-        builds.setdefault(module["image"], set()).add(module["build_id"])
-    for event in file.events().to_arrow().to_pylist():
-        if event["samples"] == 0:
-            continue
-        rows = file.top(event=event["name"]).to_arrow()
-        images = rows["module"].cast(pa.string())
-        known = [builds.get(image, set()) for image in images.to_pylist()]
-        yield pa.table({
-            "event": pa.array([event["name"]] * rows.num_rows, pa.string()),
-            "name": rows["name"],
-            "image": images,
-            "build_id": pa.array([next(iter(ids)) if len(ids) == 1 else None for ids in known], pa.string()),
-            "self": rows["self"],
-            "total": rows["total"],
-            "value": rows["value"],
-            "samples": rows["samples"],
-            "unit": rows["unit"].cast(pa.string()),
-        })
-
-
 def _groups(file: Capture, table: str) -> Iterator[pa.Table]:
     """The rows of a table, as many at a time as a row group has."""
     if table == "shares":
-        yield from _shares(file)
+        yield shares(file)
         return
     held: List[pa.RecordBatch] = []
     rows = 0
@@ -151,160 +140,157 @@ def _groups(file: Capture, table: str) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(held)
 
 
-class _Lake:
-    """The folder that the tables are in."""
-
-    def __init__(self, folder: pathlib.Path):
-        self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        version = folder / "_stackpack_schema"
-        if not version.exists():
-            self._appear(version, lambda path: path.write_text(f"{SCHEMA_VERSION}\n"))
-        found = version.read_text().strip()
-        if found != str(SCHEMA_VERSION):
-            raise UsageError(f"{folder} has tables of schema {found}, this writes {SCHEMA_VERSION}")
-
-    def written(self, capture: str) -> Optional[str]:
-        """Digest of the .spk file that the capture's rows are of; None: they are not, or not all there."""
-        place = self._place_file(capture)
-        path = self.folder / "captures" / place.read_text() / f"{capture}.parquet" if place.exists() else place
-        if not path.exists():
-            return None
-        with pq.ParquetFile(path) as file:
-            digest: str = file.read(columns=["file_digest"])["file_digest"][0].as_py()
-            return digest
-
-    def remove(self, capture: str) -> bool:
-        """Takes the rows of a capture away, whatever date and host it was given: whether there were some."""
-        place = self._place_file(capture)
-        if not place.exists():
-            return False
-        folders = [self.folder / table / place.read_text() for table in ("captures", *TABLES)]
-        return [_unlinked(folder / f"{capture}.parquet") for folder in folders][0]
-
-    def note_place(self, facts: Dict[str, Any]) -> None:
-        """Before the first row: what a run that is killed leaves behind is found again."""
-        place = self.path("captures", facts).relative_to(self.folder / "captures").parent.as_posix()
-        self._appear(self._place_file(facts["capture"]), lambda path: path.write_text(place))
-
-    def _place_file(self, capture: str) -> pathlib.Path:
-        return self.folder / PLACES / capture
-
-    def path(self, table: str, facts: Dict[str, Any]) -> pathlib.Path:
-        """Where the rows of a capture are."""
-        host = quote(facts["host"], safe="")
-        return self.folder / table / f"date={facts['date']}" / f"host={host}" / f"{facts['capture']}.parquet"
-
-    @staticmethod
-    def _appear(path: pathlib.Path, write: Any) -> None:
-        """write(a path), which then appears whole or not at all under its name."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Engines pass over names that begin with a dot or an underscore.
-        handle, name = tempfile.mkstemp(prefix=".", dir=path.parent)
-        os.close(handle)
-        try:
-            write(pathlib.Path(name))
-            os.chmod(name, 0o666 & ~_umask())
-            os.replace(name, path)
-        except BaseException:
-            os.unlink(name)
-            raise
-
-    def write(self, table: str, facts: Dict[str, Any], groups: Iterable[pa.Table]) -> None:
-        """A file of a table; none when there is no row."""
-        groups = iter(groups)
-        first = next(groups, None)
-        if first is None:
-            return
-
-        def fill(path: pathlib.Path) -> None:
-            begin = _with_facts(first, facts)
-            schema = begin.schema.with_metadata({b"stackpack.lake": str(SCHEMA_VERSION).encode(),
-                                                 b"stackpack.table": table.encode()})
-            with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-                writer.write_table(begin.cast(schema))
-                for group in groups:
-                    writer.write_table(_with_facts(group, facts).cast(schema))
-
-        self._appear(self.path(table, facts), fill)
-
-
-def _unlinked(path: pathlib.Path) -> bool:
-    """Whether the file was there."""
-    try:
-        path.unlink()
-    except FileNotFoundError:
-        return False
-    return True
-
-
-def _umask() -> int:
-    value = os.umask(0)
-    os.umask(value)
-    return value
-
-
 def _captures_row(facts: Dict[str, Any], file: Capture) -> pa.Table:
     summary = file.summary
-    start = facts["start_ns"]
-    row = {
-        "input": pa.array([facts["input"]], pa.string()),
-        "label": pa.array([facts["label"]], pa.string()),
-        "kind": pa.array([facts["kind"]], pa.string()),
-        "command_line": pa.array([facts["command_line"]], pa.string()),
-        "start": pa.array([start], pa.timestamp("ns", "UTC")),
-        "wall_offset_ns": pa.array([facts["wall_offset_ns"]], pa.int64()),
-        "sources": pa.array([facts["sources"]], pa.int64()),
-    }
+    labels = facts["labels"]
+    row = {name: pa.array([facts[name]], pa.string()) for name in ("input", "path", "label", "kind", "command_line", "kernel")}
+    row["labels"] = pa.array([None if labels is None else list(labels.items())], LABELS)
+    row["date_source"] = pa.array([facts["date_source"]], pa.string())
+    row["start"] = pa.array([facts["start_ns"]], pa.timestamp("ns", "UTC"))
+    for name in ("wall_offset_ns", "sources"):
+        row[name] = pa.array([facts[name]], pa.int64())
     row["file_digest"] = pa.array([facts["file_digest"]], pa.string())
     for name in ("samples", "recorded_samples", "unique_stacks", "source_bytes", "file_bytes"):
         row[name] = pa.array([summary[name]], pa.int64())
     return pa.table(row)
 
 
+def _write_table(lake: Lake, table: str, facts: Dict[str, Any], groups: Iterable[pa.Table]) -> None:
+    """A file of a table; none when there is no row."""
+    groups = iter(groups)
+    first = next(groups, None)
+    path = lake.path(table, facts)
+    if first is None:
+        path.unlink(missing_ok=True)  # of an earlier version of the capture
+        return
+
+    def fill(made: pathlib.Path) -> None:
+        begin = _with_facts(first, {**facts, "table": table})
+        schema = begin.schema.with_metadata({b"stackpack.lake": str(SCHEMA_VERSION).encode(),
+                                             b"stackpack.table": table.encode()})
+        with pq.ParquetWriter(made, schema, compression="zstd") as writer:
+            writer.write_table(begin.cast(schema))
+            for group in groups:
+                writer.write_table(_with_facts(group, {**facts, "table": table}).cast(schema))
+
+    lake.appear(path, fill)
+
+
+@dataclass(frozen=True)
+class Naming:
+    """Symbolising as a step before the rows are made; the fields are as of :func:`stackpack.symbolize`."""
+    symbols: Sequence[str] = ()
+    sysroot: Optional[str] = None
+
+
 def write_capture(path: "os.PathLike[str] | str", folder: "os.PathLike[str] | str", *,
-                  tables: Sequence[str] = TABLES, label: Optional[str] = None) -> Written:
+                  tables: Sequence[str] = TABLES, label: Optional[str] = None, labels: Optional[Labels] = None,
+                  naming: Optional[Naming] = None, recorded: "Optional[Tuple[str, float]]" = None) -> Written:
     """Writes the tables of one .spk file or capture below `folder`; a capture is packed first, into a scratch file.
 
-    `label`: a text for the row of `captures`, such as the version that ran. An input that is bad comes back as
-    Written.error, and nothing of it is in `captures`.
+    Args:
+        label: a text for the row of `captures`, such as the version that ran.
+        labels: service, host, date and others; None: those that the capture has there already.
+        naming: names functions first.
+        recorded: path and time of change (s since 1970) of the capture, where `path` is a copy; None: those of `path`.
+
+    An input that is bad comes back as Written.error, and nothing of it is in `captures`.
     """
     unknown = set(tables) - set(TABLES)
     if unknown:
         raise UsageError(f"no table {', '.join(sorted(unknown))}; there are {', '.join(TABLES)}")
-    lake = _Lake(pathlib.Path(folder))
+    lake = Lake(pathlib.Path(folder))
     try:
+        about = recorded or (str(path), os.stat(path).st_mtime)
+        found = None if labels is None else labels.for_input(os.path.abspath(about[0]) if "://" not in about[0] else about[0])
         with tempfile.TemporaryDirectory(prefix="stackpack-") as scratch:
             packed = pathlib.Path(path)
             if not _is_packed(packed):
                 packed = pathlib.Path(scratch) / "packed.spk"
                 convert(path, packed)
-            return _write_packed(lake, str(path), packed, tables, label)
+            if naming is not None:
+                named = pathlib.Path(scratch) / "named.spk"
+                symbolize(packed, named, symbols=naming.symbols, sysroot=naming.sysroot)
+                packed = named
+            return _write_packed(lake, _Input(str(path), about[0], about[1], label, found), packed, tables)
     except StackpackError as error:
         return Written(str(path), error=error)
     except (pa.ArrowException, OSError) as error:  # of a stream that ended early
         return Written(str(path), error=StackpackError(str(error), path=str(path)))
 
 
+@dataclass(frozen=True)
+class _Input:
+    """What is known of an input besides what is in it."""
+    name: str
+    path: str
+    changed: float  #: s since 1970
+    label: Optional[str]
+    labels: Optional[Dict[str, str]]
+
+
 def _is_packed(path: pathlib.Path) -> bool:
     return path.suffix == ".spk"
 
 
-def _write_packed(lake: _Lake, name: str, path: pathlib.Path, tables: Sequence[str], label: Optional[str]) -> Written:
+def _write_packed(lake: Lake, given: _Input, path: pathlib.Path, tables: Sequence[str]) -> Written:
     with open_capture(path) as file:
         facts = _facts(file)
         digest = _digest(path)
-        facts.update(capture=facts["identity"] or digest, file_digest=digest, input=pathlib.Path(name).name, label=label)
-        if lake.written(facts["capture"]) == digest:
-            return Written(name, facts["capture"], skipped=True)
-        replaced = lake.remove(facts["capture"])
-        lake.note_place(facts)
+        facts.update(capture=facts["identity"] or digest, file_digest=digest, input=pathlib.Path(given.name).name)
+        capture = facts["capture"]
+        if lake.is_deleted(capture):
+            return Written(given.name, capture, skipped=True, deleted=True)
+        before = _row_before(lake, capture)
+        _add_labels(facts, given, before)
+        if before is not None and all(before.get(name) == facts[name] for name in _SAME):
+            return Written(given.name, capture, skipped=True)
         has_samples = bool(file.summary["has_samples"])
-        for table in tables:
-            if table != "samples" or has_samples:
-                lake.write(table, facts, _groups(file, table))
-        lake.write("captures", facts, [_captures_row(facts, file)])
-        return Written(name, facts["capture"], replaced=replaced)
+        wanted = [table for table in tables if table != "samples" or has_samples]
+        replaced = lake.make_room(facts, wanted)
+        for table in wanted:
+            _write_table(lake, table, facts, _groups(file, table))
+        _write_table(lake, "captures", facts, [_captures_row(facts, file)])
+        return Written(given.name, capture, replaced=replaced)
+
+
+#: Of a row of `captures`: rows are left alone where these are the same.
+_SAME = ("file_digest", "label", "service", "labels", "date", "host")
+
+
+def _row_before(lake: Lake, capture: str) -> Optional[Dict[str, Any]]:
+    """The row of `captures`, with date and host; None: the capture is not there, or not whole."""
+    place = lake.place(capture)
+    path = lake.folder / "captures" / (place or "") / f"{capture}.parquet"
+    if place is None or not path.exists():
+        return None
+    with pq.ParquetFile(path) as file:
+        row: Dict[str, Any] = file.read().to_pylist()[0]
+    date, host = (part.partition("=")[2] for part in place.split("/"))
+    return {**row, "date": date, "host": unquote(host), "labels": None if row["labels"] is None else dict(row["labels"])}
+
+
+def _add_labels(facts: Dict[str, Any], given: _Input, before: Optional[Dict[str, Any]]) -> None:
+    """Who and when: what the caller says, then what the capture says, then what was known before, then the file's time."""
+    labels = given.labels
+    known = before or {}
+    if labels is None:
+        labels = {**({SERVICE: known["service"]} if known.get("service") else {}), **(known.get("labels") or {})}
+    rest = {name: value for name, value in sorted(labels.items()) if name not in (SERVICE, DATE)}
+    facts.update(service=labels.get(SERVICE), labels=rest or None, path=given.path,
+                 label=given.label if given.label is not None else known.get("label"))
+    if given.labels is None and known:
+        facts["path"] = known.get("path") or given.path
+    if HOST in labels:
+        facts["host"] = labels[HOST]
+    if facts["date"] != _ORIGINS["date"]:
+        facts["date_source"] = "capture"
+    elif DATE in labels:
+        facts.update(date=labels[DATE], date_source="label")
+    elif known and known["date"] != _ORIGINS["date"]:
+        facts.update(date=known["date"], date_source=known.get("date_source"))
+    else:
+        facts.update(date=_date_of(int(given.changed) * 10**9), date_source="file")
 
 
 def _inputs(paths: Sequence[str]) -> Iterator[str]:
@@ -316,6 +302,12 @@ def _inputs(paths: Sequence[str]) -> Iterator[str]:
             yield path
 
 
+def _labels_of(given: argparse.Namespace) -> Optional[Labels]:
+    """Those of the command line; None: nothing is said of labels."""
+    own = {name: value for name, value in ((DATE, given.date), (SERVICE, given.service)) if value}
+    return Labels.of(own, given.labels, given.path) if own or given.labels or given.path else None
+
+
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """The command. 0: all is well; 2: an input is bad, the others are written."""
     parser = argparse.ArgumentParser(
@@ -325,20 +317,29 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the tables")
     parser.add_argument("--tables", metavar="A,B", help=f"of {', '.join(TABLES)}; all of them by default")
     parser.add_argument("--label", metavar="TEXT", help="column `label` of captures, such as the version that ran")
+    parser.add_argument("--labels", metavar="FILE", help="CSV: column input (a path or the end of one), then a label each")
+    parser.add_argument("--path", metavar="TEMPLATE", help="labels of paths, such as {service}/{date}/{host}/*.perf.data")
+    parser.add_argument("--date", metavar="DAY", help="of captures that do not know theirs")
+    parser.add_argument("--service", metavar="TEXT", help="label `service` of all inputs")
+    parser.add_argument("--symbolize", action="store_true", help="name functions first, by the files of this machine")
+    parser.add_argument("--symbols", metavar="DIR", action="append", help="the same, and by files below this folder or kit")
+    parser.add_argument("--sysroot", metavar="DIR", help="the folder below which recorded paths are")
     parser.add_argument("--json", action="store_true", help="one line of JSON an input on standard output")
     given = parser.parse_args(arguments)
     tables = given.tables.split(",") if given.tables else TABLES
+    naming = Naming(given.symbols or (), given.sysroot) if given.symbolize or given.symbols or given.sysroot else None
     bad = 0
     try:
+        labels = _labels_of(given)
         for path in _inputs(given.inputs):
-            done = write_capture(path, given.output, tables=tables, label=given.label)
+            done = write_capture(path, given.output, tables=tables, label=given.label, labels=labels, naming=naming)
             bad += done.error is not None
             if done.error:
                 print(f"stackpack: {done.error}", file=sys.stderr)
             if given.json:
                 error = {"code": done.error.code, "offset": done.error.offset, "text": done.error.what} if done.error else None
                 print(json.dumps({"input": done.input, "capture": done.capture, "skipped": done.skipped,
-                                  "replaced": done.replaced, "error": error}))
+                                  "replaced": done.replaced, "deleted": done.deleted, "error": error}))
     except UsageError as error:
         print(f"stackpack: {error}", file=sys.stderr)
         return 1

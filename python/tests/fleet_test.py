@@ -12,7 +12,7 @@ import stackpack
 pytest.importorskip("pyarrow")
 duckdb = pytest.importorskip("duckdb")
 from pyarrow import fs  # noqa: E402  pylint: disable=wrong-import-position
-from stackpack import fleet  # noqa: E402  pylint: disable=wrong-import-position
+from stackpack import fleet, _lake as lakes  # noqa: E402  pylint: disable=wrong-import-position
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -112,3 +112,34 @@ def test_what_the_machine_refuses_is_raised(tmp_path, recorded, monkeypatch):
     (tmp_path / "packed").write_text("a file, and no folder")
     with pytest.raises(OSError):
         fleet.pack(capture, relative, str(tmp_path / "packed"))
+
+
+@pytest.mark.parametrize("prefix", ["", "store://"])
+def test_labels_and_deletions_are_those_of_the_tables(tmp_path, captures, prefix, monkeypatch):
+    monkeypatch.setattr(fleet, "_system_of", as_a_store)
+    packed, lake = f"{prefix}{tmp_path}/packed", f"{prefix}{tmp_path}/lake"
+    capture = f"{prefix}{captures}/named/words.perf.data"
+    labels = fleet.Labels.of({"date": "2026-03-04"}, template="{service}/words.perf.data")
+    done = fleet.pack(capture, "words", packed, lake, labels=labels, naming=fleet.Naming(sysroot=str(tmp_path)))
+    table = f"read_parquet('{tmp_path}/lake/captures/**/*.parquet')"
+    columns = "service, date::VARCHAR, date_source"
+    assert duckdb.sql(f"SELECT {columns} FROM {table}").fetchall() == [("named", "2026-03-04", "label")]
+
+    def names():
+        found = duckdb.sql(f"SELECT DISTINCT name FROM '{tmp_path}/lake/shares/**/*.parquet'").fetchall()
+        return {name for name, in found if "Trie" in name}
+
+    # A kit that arrives late names what it is for, and leaves the rest alone.
+    kit = fleet.Naming([str(captures / "named" / "words.zip")], str(tmp_path))
+    assert not names() and fleet.symbolize(done.packed, lake, naming=kit, build_ids=["00"]).done == "skipped"
+    with stackpack.open(tmp_path / "packed" / "words.spk") as file:
+        images = file.modules().to_arrow().to_pylist()
+    build_id = next(row["build_id"] for row in images if row["image"] == "words")
+    named = fleet.symbolize(done.packed, lake, naming=kit, build_ids=[build_id])
+    assert (named.done, named.capture) == ("written", done.capture) and names()
+    assert fleet.symbolize(done.packed, lake, naming=kit, build_ids=[build_id]).done == "skipped"
+    assert duckdb.sql(f"SELECT {columns} FROM {table}").fetchall() == [("named", "2026-03-04", "label")]
+    lakes.Lake(tmp_path / "lake").delete(done.capture, "")
+    (tmp_path / "packed" / "words.spk").unlink()
+    assert fleet.pack(capture, "words", packed, lake).capture == done.capture
+    assert not list((tmp_path / "lake").rglob("*.parquet"))
