@@ -1,0 +1,110 @@
+"""The questions of examples/fleet/lake.sql, against what the program says of the same captures."""
+import random
+
+import pytest
+
+import stackpack
+from conftest import ROOT
+
+pytest.importorskip("pyarrow")
+duckdb = pytest.importorskip("duckdb")
+parquet = pytest.importorskip("stackpack.parquet")
+
+QUERIES = ROOT / "examples" / "fleet" / "lake.sql"
+SERVICES, DAYS = ("cart", "mail", "shop"), (("2026-11-09", False), ("2026-11-16", True))
+
+
+@pytest.fixture(scope="module", name="fleet")
+def make_fleet(tmp_path_factory):
+    """Three services, six captures a week for two weeks; `parse` of shop grows in the second one."""
+    folder = tmp_path_factory.mktemp("fleet")
+    chance = random.Random(7)
+    files = {}
+    for service in SERVICES:
+        for day, is_new in DAYS:
+            for number in range(6):
+                parse = 0.10 + (0.05 if is_new and service == "shop" else 0)
+                counts = [0, 0, 0]
+                for _ in range(2000):
+                    counts[chance.choices(range(3), (parse, 0.3, 0.6 - parse + 0.1))[0]] += 1
+                text = folder / f"{service}-{day}-{number}.folded"
+                text.write_text(f"main;parse {counts[0]}\nmain;parse;parse;scan {counts[1]}\nmain;write_{service} {counts[2]}\n")
+                path = text.with_suffix(".spk")
+                stackpack.convert(text, path)
+                files.setdefault((service, is_new), []).append(path)
+                labels = parquet.Labels.of({"service": service, "date": day})
+                assert parquet.write_capture(path, folder / "lake", tables=["shares"], labels=labels).error is None
+    database = duckdb.connect()
+    database.execute(f"SET VARIABLE lake = '{folder / 'lake'}'")
+    database.execute(QUERIES.read_text(encoding="utf-8"))
+    return database, files
+
+
+def ask(database, text):
+    found = database.sql(text)
+    return [dict(zip(found.columns, row)) for row in found.fetchall()]
+
+
+def sums_of_top(paths):
+    sums, whole = {}, 0
+    for path in paths:
+        with stackpack.open(path) as file:
+            rows = file.top().to_arrow().to_pylist()
+        whole += rows[0]["value"]
+        for row in rows:
+            own, total = sums.get(row["name"], (0, 0))
+            sums[row["name"]] = (own + row["self"], total + row["total"])
+    return sums, whole
+
+
+@pytest.mark.parametrize("service", [None, "shop"])
+def test_top_functions_are_those_of_top(fleet, service):
+    database, files = fleet
+    name = "NULL" if service is None else f"'{service}'"
+    rows = ask(database, f"FROM top_functions({name}, 'samples', '2026-11-16', '2026-11-22')")
+    paths = [path for (of, is_new), each in files.items() for path in each if is_new and service in (None, of)]
+    sums, whole = sums_of_top(paths)
+    assert {row["name"]: (row["self"], row["total"]) for row in rows} == sums
+    assert [row["self"] for row in rows] == sorted((row["self"] for row in rows), reverse=True)
+    for row in rows:
+        assert row["total_share"] == pytest.approx(row["total"] / whole)
+
+
+def test_what_grew_is_what_diff_says_and_nothing_else(fleet):
+    database, files = fleet
+    rows = ask(database, "FROM grew('samples', '2026-11-09', '2026-11-15', '2026-11-16', '2026-11-22', least := 0.01)")
+    assert {(row["service"], row["name"]) for row in rows} == {("shop", "parse")}
+    for service in SERVICES:
+        [event] = stackpack.diff(files[service, False], files[service, True])
+        told = {row.name: row.total for row in event.rows if row.total.verdict == "more" and
+                row.total.new_share - row.total.old_share > 0.01}
+        assert set(told) == {row["name"] for row in rows if row["service"] == service}
+        for row in rows:
+            if row["service"] == service:
+                figure = told[row["name"]]
+                assert row["change"] == pytest.approx(figure.new_share - figure.old_share)
+                assert row["low"] < row["change"] < row["high"]
+
+
+def test_cost_of_a_library_and_share_by_build(tmp_path, captures):
+    lake = tmp_path / "lake"
+    for name, service in (("file", "a"), ("threads", "a"), ("named/words", "b")):
+        labels = parquet.Labels.of({"service": service, "date": "2026-11-20"})
+        assert parquet.write_capture(captures / f"{name}.perf.data", lake, labels=labels).error is None
+    database = duckdb.connect()
+    database.execute(f"SET VARIABLE lake = '{lake}'")
+    database.execute(QUERIES.read_text(encoding="utf-8"))
+    [row] = [row for row in ask(database, "FROM library_cost('libc.so%', 'cpu-clock', '2026-11-20', '2026-11-20')")]
+    own = whole = 0
+    for name in ("file", "threads"):
+        stackpack.convert(captures / f"{name}.perf.data", tmp_path / "a.spk")
+        with stackpack.open(tmp_path / "a.spk") as file:
+            modules = file.top("module", event="cpu-clock").to_arrow().to_pylist()
+        whole += modules[0]["value"]
+        own += sum(each["self"] for each in modules if each["name"] == "libc.so.6")
+    assert (row["service"], row["self"], row["value"]) == ("a", own, whole) and own > 0
+    builds = ask(database, "FROM share_by_build(NULL, 'cpu-clock', '[frames]')")
+    assert [(each["image"], each["captures"]) for each in builds] == [("frames", 2)] and builds[0]["build_id"]
+    [share] = [each["total_share"] for each in ask(database, "FROM top_functions('a', 'cpu-clock', '2026-11-20', '2026-11-20')")
+               if each["name"] == "[frames]"]
+    assert builds[0]["total_share"] == pytest.approx(share)
