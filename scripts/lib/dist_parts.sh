@@ -92,6 +92,23 @@ make_image() {
     "amd64=$root/build/dist/program-x86_64/stackpack-$version-linux-x86_64:/bin/busybox"
 }
 
+# Source package and packages, as Debian's own tools make them of debian/. What is committed is in them.
+make_debian() {
+  local folder source file
+  folder=$(fresh_folder debian)
+  source=$folder/stackpack-$version
+  mkdir "$source"
+  git -C "$root" archive HEAD | tar -x -C "$source"
+  mv "$source/debian" "$folder/debian"
+  pack "$folder" "stackpack-$version" | xz -6 -T1 >"$folder/stackpack_$version.orig.tar.xz"
+  cp -r "$folder/debian" "$source/debian"
+  (cd "$source" && DEB_BUILD_OPTIONS="noautodbgsym parallel=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}" \
+    quietly "$folder/build.log" dpkg-buildpackage --no-sign --build=full)
+  for file in "$folder"/*.deb "$folder"/*.dsc "$folder"/*.debian.tar.xz "$folder"/*.orig.tar.xz; do
+    cp "$file" "$out/"
+  done
+}
+
 # The sources of the libraries in the static programs, whose licences ask that they can be had beside them.
 make_sources() {
   local folder lists package

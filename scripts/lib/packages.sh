@@ -27,7 +27,7 @@ windows_packages=(
 # Besides, to make what scripts/dist makes.
 dist_packages=(
   libbz2-dev libelf-dev libc6-dev llvm-14-dev busybox-static
-  python3 python3-venv git dpkg-dev
+  python3 python3-venv git dpkg-dev debhelper xz-utils
 )
 
 # Whose code is in the static programs: packages with a copyright file.

@@ -25,6 +25,9 @@ except ImportError:
 # What a manager calls the libraries that CMakeLists.txt and cmake/Demanglers.cmake ask for.
 LIBRARIES = {"elfutils", "zstd", "xxhash", "zlib", "lzma", "fmt", "protozero", "rapidjson", "cli11"}
 OTHER_NAMES = {"liblzma": "lzma", "liblzma-devel": "lzma", "xz_utils": "lzma", "libprotozero-dev": "protozero"}
+OF_DEBIAN = {"libdw-dev": "elfutils", "libzstd-dev": "zstd", "libxxhash-dev": "xxhash", "zlib1g-dev": "zlib", "liblzma-dev": "lzma",
+             "libfmt-dev": "fmt", "rapidjson-dev": "rapidjson", "libcli11-dev": "cli11", "libelf-dev": "elfutils",
+             "libiberty-dev": "libiberty", "llvm-14-dev": "libiberty", "debhelper-compat": "cmake", "ninja-build": "ninja"}
 TOOLS = {"cmake", "ninja", "pkg-config", "gzip", "vcpkg-cmake", "vcpkg-cmake-config", "libiberty"}
 
 
@@ -95,6 +98,27 @@ def check_conda(path, version):
         fail_unless((root / name).is_file(), f"conda: {name} is in the checkout")
 
 
+def check_debian(folder, version):
+    """The version, the libraries, and the symbols: all of the C API, each since a version that was."""
+    root = folder.parent
+    fail_unless((folder / "changelog").read_text(encoding="utf-8").startswith(f"stackpack ({version}-"), "debian: version")
+    control = (folder / "control").read_text(encoding="utf-8")
+    asked = re.search(r"^Build-Depends: (.*(?:\n .*)*)", control, re.M)[1]
+    names = [name.split()[0] for name in asked.replace("\n", "").split(",")]
+    same_libraries("debian", [OF_DEBIAN.get(name, name) for name in names])
+    package = f"libstackpack{version.rpartition('.')[0]}"
+    fail_unless(f"\nPackage: {package}\n" in control, f"debian: {package}")
+    symbols = (folder / f"{package}.symbols").read_text(encoding="utf-8")
+    since = dict(re.findall(r"^ (\w+)@\w+\.\d+ ([0-9.]+)$", symbols, re.M))
+    header = re.sub(r"/\*.*?\*/", "", (root / "include/stackpack/c_api.h").read_text(encoding="utf-8"), flags=re.S)
+    functions = set(re.findall(r"\b(stackpack_\w+)\(", header)) - set(re.findall(r"\(\*(stackpack_\w+)\)", header))
+    fail_unless(set(since) == functions, f"debian: symbols and c_api.h differ in {sorted(set(since) ^ functions)}")
+    fail_unless(set(since.values()) <= {version}, "debian: symbols of a later version")
+    for path in folder.glob("*.docs"):
+        for name in path.read_text(encoding="utf-8").split():
+            fail_unless((root / name).is_file(), f"debian: {name} is in the checkout")
+
+
 def main():
     source = pathlib.Path(sys.argv[1]).resolve()
     project = (source / "CMakeLists.txt").read_text(encoding="utf-8")
@@ -103,6 +127,7 @@ def main():
     check_vcpkg(packaging / "vcpkg", version)
     check_conan(packaging / "conan" / "conanfile.py", version)
     check_conda(packaging / "conda" / "recipe.yaml", version)
+    check_debian(source / "debian", version)
     # A package that another version asks for would be a release that does not fit its own recipes.
     for name in ("action.yml", "templates/profile/template.yml"):
         fail_unless(f"stackpack=={version}" in (source / name).read_text(encoding="utf-8"), f"{name}: version")
@@ -110,7 +135,7 @@ def main():
     for path in (packaging / "vcpkg/portfile.cmake", packaging / "conan/conanfile.py", packaging / "conda/recipe.yaml"):
         unknown = options_of(path.read_text(encoding="utf-8")) - known
         fail_unless(not unknown, f"{path}: CMakeLists.txt has no {sorted(unknown)}")
-    print("recipes of vcpkg, Conan and conda fit the sources")
+    print("recipes of vcpkg, Conan, conda and Debian fit the sources")
     return 0
 
 
