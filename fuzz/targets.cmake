@@ -14,6 +14,7 @@ set(STACKPACK_FUZZ_TARGETS
   perf_compressed
   perf_file
   perf_pipe
+  rpc_message
   spk_page
   spk_samples
   spk_walk

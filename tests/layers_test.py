@@ -59,6 +59,7 @@ ROOMS = {
     "app/symbolize": (LIBRARY + ["app/unwind", "app/branches", "app/analysis", "app/listing", "app/convert"], []),
     "app/batch": (LIBRARY + ["app/convert", "app/symbolize"], []),
     "app/merge": (LIBRARY + ["app/convert", "app/batch"], []),
+    "app/mcp": (LIBRARY + ["app/convert"], ["rapidjson/"]),
     "app/arrow": (LIBRARY + ["app/analysis", "app/listing", "app/merge"], []),
     "app/cut": (LIBRARY + ["app/analysis", "app/convert", "app/merge"], []),
     "app/diff": (LIBRARY + ["app/analysis"], ["rapidjson/", "fmt/"]),

@@ -108,6 +108,7 @@ struct ShowArguments {
   std::optional<CaptureTime> from;
   std::optional<CaptureTime> to;
   FrameStyle frames = FrameStyle::kFunction;
+  std::size_t limit = 0;                    // most frames of each; 0: all
   std::optional<app::FunctionNames> names;  // unset: short on a terminal
   bool json = false;
   CaptureArguments capture;
@@ -127,6 +128,7 @@ struct ReportArguments {
   bool tree = false;       // top
   std::string annotate;    // top: a function; empty: none
   std::vector<std::string> source_folders;
+  std::string only;        // top: rows of these functions
   app::HotSpotQuery query;
   bool by_self = false;
   std::size_t rows = 0;                     // 0: all
@@ -271,6 +273,14 @@ struct CollectArguments {
 struct VerifyArguments {
   std::vector<std::string> files;
   bool quiet = false;
+};
+
+struct McpArguments {
+  static constexpr std::size_t kAnswerBytes = 8192;
+
+  std::vector<std::string> folders;
+  std::size_t most_bytes = kAnswerBytes;  // of an answer
+  bool symbolize = false;                 // captures: names from files of this machine
 };
 
 struct HelpArguments {

@@ -1,6 +1,7 @@
 // One function per command. Each returns the exit code of the program.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,6 +37,7 @@ int run_cut(const CutArguments& arguments, const Messages& messages);
 int run_collect(const CollectArguments& arguments, const Messages& messages);
 int run_merge(const MergeArguments& arguments, const Messages& messages);
 int run_verify(const VerifyArguments& arguments, const Messages& messages);
+int run_mcp(const McpArguments& arguments, const Messages& messages);
 int run_help(const HelpArguments& arguments, const std::vector<CommandText>& commands,
              const Messages& messages);
 
@@ -46,6 +48,10 @@ std::unique_ptr<Reader> open_or_explain(const std::string& file, const Messages&
 /// Whether all of `places` that are files are kits; says which is not.
 bool kits_are_good(const std::vector<std::string>& places, const Messages& messages,
                    int& exit_code);
+
+/// Adds the callstacks that `show` prints to `out`, which `written` may take away now and then.
+Status append_callstacks(const Reader& reader, const ShowArguments& arguments, std::string& out,
+                         const std::function<Status()>& written);
 
 /// Writes `text` to standard output. A reader that went away is no failure.
 int print(const std::string& text, const Messages& messages);

@@ -24,6 +24,7 @@ enum class Command {
   kCollect,
   kMerge,
   kVerify,
+  kMcp,
   kHelp
 };
 
@@ -47,6 +48,7 @@ struct Invocation {
   CollectArguments collect;
   MergeArguments merge;
   VerifyArguments verify;
+  McpArguments mcp;
   HelpArguments help;
 };
 

@@ -69,6 +69,8 @@ int run(const CommandLine& command_line, const Messages& messages) {
       return run_merge(invocation.merge, messages);
     case Command::kVerify:
       return run_verify(invocation.verify, messages);
+    case Command::kMcp:
+      return run_mcp(invocation.mcp, messages);
     case Command::kHelp:
       return run_help(invocation.help, command_line.describe(), messages);
   }

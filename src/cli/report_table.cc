@@ -15,6 +15,7 @@
 #include "cli/json_text.h"
 #include "cli/measure_text.h"
 #include "cli/name_column.h"
+#include "cli/next_commands.h"
 #include "cli/text_escape.h"
 
 namespace stackpack::cli {
@@ -184,7 +185,7 @@ void write_row(JsonText& json, const HotSpot& row) {
   json.end_object();
 }
 
-void write_events(JsonText& json, std::string_view key, const std::vector<std::string>& names) {
+void write_texts(JsonText& json, std::string_view key, const std::vector<std::string>& names) {
   json.key(key);
   json.begin_array();
   for (const std::string& name : names) {
@@ -238,7 +239,7 @@ void append_report_about(JsonText& json, const HotSpots& spots) {
   if (!spots.event.empty()) {
     json.field("event", spots.event);
   }
-  write_events(json, "events", spots.parts);
+  write_texts(json, "events", spots.parts);
   json.key("events_left_out");
   json.begin_array();
   for (const EventCount& other : spots.events_left_out) {
@@ -256,6 +257,14 @@ void append_report_about(JsonText& json, const HotSpots& spots) {
   json.end_object();
 }
 
+// What is not shown, and what to ask next.
+void write_end(JsonText& json, const ReportArguments& arguments, const std::vector<HotSpot>& rows,
+               std::size_t left_out) {
+  json.field("rows_left_out", left_out);
+  write_texts(json, "next", next_commands(arguments, rows, left_out));
+}
+
+// Names are whole where programs read them, unless somebody wants them short.
 void append_function_line(std::string& out, const HotSpot& row, const ReportArguments& arguments,
                           const MeasureScale& scale, std::uint64_t whole) {
   append_indented(out, row, "", arguments, scale, whole, {});
@@ -332,6 +341,7 @@ void append_tree_json(std::string& out, app::CallTree tree, const ReportArgument
       tree.rows[i].spot.name = std::move(names.rows[i].name);
     }
   }
+  std::vector<HotSpot> rows;
   JsonText json(out);
   json.begin_object();
   append_report_about(json, tree.about);
@@ -342,8 +352,10 @@ void append_tree_json(std::string& out, app::CallTree tree, const ReportArgument
     json.field("depth", row.depth);
     write_spot(json, row.spot);
     json.end_object();
+    rows.push_back(row.spot);
   }
   json.end_array();
+  write_end(json, arguments, rows, tree.left_out);
   json.end_object();
   out += '\n';
 }
@@ -370,10 +382,13 @@ void append_report_json(std::string& out, HotSpots spots, const ReportArguments&
   json.begin_array();
   const std::size_t count =
       arguments.rows == 0 ? spots.rows.size() : std::min(arguments.rows, spots.rows.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    write_row(json, spots.rows[i]);
+  const std::size_t left_out = spots.rows.size() - count;
+  spots.rows.resize(count);
+  for (const HotSpot& row : spots.rows) {
+    write_row(json, row);
   }
   json.end_array();
+  write_end(json, arguments, spots.rows, left_out);
   json.end_object();
   out += '\n';
 }

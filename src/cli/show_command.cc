@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -102,12 +104,17 @@ void append_function(std::string& out, const Symbols& symbols, const CodeLocatio
   }
 }
 
+std::size_t shown_frames(std::span<const Frame> frames, const ShowArguments& arguments) {
+  return arguments.limit == 0 ? frames.size() : std::min(arguments.limit, frames.size());
+}
+
 void write_text(std::string& out, const Symbols& symbols, const ShowArguments& arguments,
                 std::span<const Frame> frames, const std::vector<CodeLocation>& locations) {
   const FrameStyle style = arguments.frames;
   const FrameNames names(names_or_default(arguments.names), symbols, locations);
   std::vector<InlineFrame> scratch;
-  for (std::size_t i = 0; i < frames.size(); ++i) {
+  const std::size_t shown = shown_frames(frames, arguments);
+  for (std::size_t i = 0; i < shown; ++i) {
     if (style == FrameStyle::kAddress) {
       append_frame(out, frames[i]);
     } else if ((style == FrameStyle::kFunction || !locations[i].has_address) &&
@@ -117,6 +124,9 @@ void write_text(std::string& out, const Symbols& symbols, const ShowArguments& a
       append_place(out, frames[i], locations[i]);
     }
     out += '\n';
+  }
+  if (shown < frames.size()) {
+    out += fmt::format("... {} more frames\n", frames.size() - shown);
   }
 }
 
@@ -163,7 +173,7 @@ void write_frame(JsonText& json, const Symbols& symbols, const Frame& frame,
 
 void write_json(JsonText json, const Symbols& symbols, StackId id,
                 const std::optional<symbols::MappingContext>& place, std::span<const Frame> frames,
-                const std::vector<CodeLocation>& locations) {
+                std::size_t shown, const std::vector<CodeLocation>& locations) {
   json.begin_object();
   json.field("id", id);
   if (place) {
@@ -172,15 +182,20 @@ void write_json(JsonText json, const Symbols& symbols, StackId id,
   }
   json.key("frames");
   json.begin_array();
-  for (std::size_t i = 0; i < frames.size(); ++i) {
+  for (std::size_t i = 0; i < shown; ++i) {
     write_frame(json, symbols, frames[i], locations[i]);
   }
   json.end_array();
+  if (shown < frames.size()) {
+    json.field("frames_left_out", frames.size() - shown);
+  }
   json.end_object();
 }
 
-// Shows the stacks one after the other, in the order asked for.
-Status show(const Reader& reader, const ShowArguments& arguments, app::TextOutput& out) {
+}  // namespace
+
+Status append_callstacks(const Reader& reader, const ShowArguments& arguments, std::string& out,
+                         const std::function<Status()>& written) {
   const app::PlaceFilter filter{arguments.pid, arguments.from, arguments.to};
   const Result<Places> places = app::first_places(reader, arguments.ids, filter);
   if (!places) {
@@ -192,7 +207,7 @@ Status show(const Reader& reader, const ShowArguments& arguments, app::TextOutpu
   }
   std::optional<JsonLines> lines;
   if (arguments.json) {
-    lines.emplace(out.text());
+    lines.emplace(out);
   }
   std::vector<Frame> frames;
   std::vector<CodeLocation> locations;
@@ -206,15 +221,16 @@ Status show(const Reader& reader, const ShowArguments& arguments, app::TextOutpu
         (*places)[i].value_or(symbols::MappingContext{kUnknownId, kUnknownTime - 1});
     (*symbols)->locate_stack(frames, place.pid, place.time_ns, locations);
     if (lines) {
-      write_json(lines->element(), **symbols, arguments.ids[i], (*places)[i], frames, locations);
+      write_json(lines->element(), **symbols, arguments.ids[i], (*places)[i], frames,
+                 shown_frames(frames, arguments), locations);
     } else {
       if (arguments.ids.size() > 1) {
-        out.text() += fmt::format("stack {}:\n", arguments.ids[i]);
+        out += fmt::format("stack {}:\n", arguments.ids[i]);
       }
-      write_text(out.text(), **symbols, arguments, frames, locations);
+      write_text(out, **symbols, arguments, frames, locations);
     }
-    if (const Status written = out.checkpoint(); !written) {
-      return written;
+    if (const Status taken = written(); !taken) {
+      return taken;
     }
   }
   if (lines) {
@@ -222,8 +238,6 @@ Status show(const Reader& reader, const ShowArguments& arguments, app::TextOutpu
   }
   return {};
 }
-
-}  // namespace
 
 int run_show(const ShowArguments& arguments, const Messages& messages) {
   int exit_code = kExitSuccess;
@@ -246,7 +260,9 @@ int run_show(const ShowArguments& arguments, const Messages& messages) {
     messages.error("(standard output)", out.error());
     return exit_code_of(out.error());
   }
-  return finish_output(**out, show(*reader, arguments, **out), arguments.file, messages);
+  const Status shown = append_callstacks(*reader, arguments, (*out)->text(),
+                                         [&out] { return (*out)->checkpoint(); });
+  return finish_output(**out, shown, arguments.file, messages);
 }
 
 }  // namespace stackpack::cli

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -7,7 +6,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "app/analysis/annotation.h"
 #include "app/analysis/call_tree.h"
@@ -20,9 +18,9 @@
 #include "cli/annotation_table.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/nearest_names.h"
 #include "cli/report_table.h"
 #include "cli/shown_capture.h"
-#include "cli/suggestion.h"
 
 namespace stackpack::cli {
 
@@ -83,36 +81,6 @@ app::ReportPlan plan_of(const std::vector<OpenReport>& files, app::HotSpotQuery&
   query.filters.count = plan.count;
   spots.events_left_out = plan.events_left_out;
   return plan;
-}
-
-// `; did you mean A, B?`: names that have the text in them, or else one that is spelled alike.
-std::string nearest_names(const std::string& text, const std::vector<std::string>& names) {
-  constexpr std::size_t kMostNames = 3;
-  const auto lower = [](std::string word) {
-    std::transform(word.begin(), word.end(), word.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return word;
-  };
-  const auto last_part = [](const std::string& name) {
-    return name.substr(name.find_last_of(":.!") + 1);
-  };
-  const std::string wanted = lower(last_part(text));
-  std::vector<std::string> found;
-  std::vector<std::string> parts;
-  for (const std::string& name : names) {
-    parts.push_back(lower(last_part(name)));
-    if (!wanted.empty() && lower(name).find(wanted) != std::string::npos) {
-      found.push_back(name);
-    }
-  }
-  const std::string near = found.empty() ? closest(wanted, parts) : std::string();
-  if (!near.empty()) {
-    found.push_back(names[static_cast<std::size_t>(std::find(parts.begin(), parts.end(), near) -
-                                                   parts.begin())]);
-  }
-  found.resize(std::min(found.size(), kMostNames));
-  return found.empty() ? "; `top` lists the names"
-                       : fmt::format("; did you mean {}?", fmt::join(found, ", "));
 }
 
 // Adds the figures of one file.
@@ -291,10 +259,12 @@ int run_report(const ReportArguments& asked, const Messages& messages) {
   }
   spots.event = plan.event.empty() ? spots.event : plan.event;
   if (!center.occurring.empty()) {
-    messages.error(arguments.files.front(),
-                   fmt::format("no function '{}' occurs{}", arguments.function,
-                               nearest_names(arguments.function, center.occurring)));
+    messages.error(arguments.files.front(), no_such_function(arguments.function, center.occurring));
     return kExitUsage;
+  }
+  if (const Status kept = app::keep_functions(spots.rows, arguments.only); !kept) {
+    messages.error("top", kept.error());
+    return exit_code_of(kept.error());
   }
   app::sort_hot_spots(spots.rows, arguments.by_self);
   std::string text;

@@ -44,9 +44,11 @@ class OutputFile {
 
   Status commit();
 
+  /// Writes what is in memory, for a reader that waits for it. Errors: as write().
+  Status flush();
+
  private:
   OutputFile();
-  Status flush();
   Status fail(int os_error, std::string_view what);
 
   int descriptor_ = -1;  // that of one of the next two, or standard output

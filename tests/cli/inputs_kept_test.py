@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-PATHS = ["INPUT...", "LIST", "FILE", "FILE...", "FILE.spk", "FILE.spk...", "IN.spk", "DIR", "DIR|KIT.zip", "KIT.zip",
+PATHS = ["INPUT...", "FOLDER...", "LIST", "FILE", "FILE...", "FILE.spk", "FILE.spk...", "IN.spk", "DIR", "DIR|KIT.zip", "KIT.zip",
          "OLD...", "NEW...", "ELF"]
 OTHERS = ["", "NAME", "N", "TIME", "SIZE", "SPAN", "EXPR", "CONDITION", "PERCENT", "WHOLE", "FUNCTION", "ID...", "TOPIC", "WORK", "KEY",
           "EVENT", "ACTION", "ID", "OLD=NEW"]
@@ -74,7 +74,7 @@ CASES = {
     ("merge", "--files-from"): [("merge --files-from merged -o OUT", "merged")],
 }
 # Options of a command that go with none of its outputs: --units with --per run, which has no page.
-NO_OUTPUT = [("diff", "--units")]
+NO_OUTPUT = [("diff", "--units"), ("mcp", "FOLDER...")]
 
 
 def options_of(program, command):

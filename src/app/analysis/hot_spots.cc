@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "app/analysis/sample_counting.h"
+#include "query/function_pattern.h"
 
 namespace stackpack::app {
 
@@ -145,6 +146,30 @@ Result<HotSpots> hot_spots(const Reader& reader, const HotSpotQuery& query) {
     return Error(kNothingSelected);
   }
   return result;
+}
+
+Status keep_functions(std::vector<HotSpot>& rows, const std::string& function) {
+  if (function.empty()) {
+    return {};
+  }
+  const auto pattern = query::FunctionPattern::parse(function);
+  if (!pattern) {
+    return pattern.error();
+  }
+  std::vector<query::FunctionPattern::Fit> fits;
+  fits.reserve(rows.size());
+  for (const HotSpot& row : rows) {
+    fits.push_back(pattern->fit(row.name, row.module));
+  }
+  const std::vector<bool> best = query::best_fits(fits);
+  std::vector<HotSpot> kept;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (best[i]) {
+      kept.push_back(std::move(rows[i]));
+    }
+  }
+  rows = std::move(kept);
+  return {};
 }
 
 void sort_hot_spots(std::vector<HotSpot>& rows, bool by_self) {

@@ -32,6 +32,10 @@ enum class NeighbourSide : std::uint8_t { kCallers, kCallees };
 Result<Neighbours> neighbours(const Reader& reader, const HotSpotQuery& query,
                               const std::string& function, NeighbourSide side);
 
+/// Leaves the rows of those functions that fit best (query::FunctionPattern); all rows where
+/// `function` is empty. Errors: kUsage: it cannot be read.
+Status keep_functions(std::vector<HotSpot>& rows, const std::string& function);
+
 /// By self or total, largest first; equal ones by name.
 void sort_hot_spots(std::vector<HotSpot>& rows, bool by_self);
 

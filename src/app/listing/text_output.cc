@@ -27,6 +27,11 @@ Status TextOutput::drain() {
   return written;
 }
 
+Status TextOutput::flush() {
+  const Status written = drain();
+  return written ? checked(file_->flush()) : written;
+}
+
 Status TextOutput::finish() {
   const Status written = drain();
   return written ? checked(file_->commit()) : written;

@@ -21,6 +21,9 @@ class TextOutput {
   /// Writes text() when there is enough of it.
   Status checkpoint() { return text_.size() < kBlockBytes ? Status{} : drain(); }
 
+  /// Writes text() now, for a reader that waits for it.
+  Status flush();
+
   /// Writes everything.
   Status finish();
 

@@ -61,6 +61,7 @@ struct CommandDefinitions {
   void define_merge();
   void define_verify();
   void define_waits();
+  void define_mcp();
   void define_help();
 };
 

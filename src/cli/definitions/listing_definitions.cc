@@ -91,6 +91,9 @@ void CommandDefinitions::define_show() {
   sub.add_list_function("ids", take_ids, "ids of callstacks")->type_name("ID...")->required();
   add_id(sub, "--pid", "take the mappings of this process", arguments.pid)->group(kFilters);
   add_times(sub, arguments.from, arguments.to);
+  sub.add_option("--limit", arguments.limit, "most frames of each callstack; 0: all")
+      ->type_name("N")
+      ->group(kForm);
   add_function_names(sub, true, arguments.names)->group(kForm);
   add_frames(sub, "how a frame is written: its function where one is known", arguments.frames)
       ->group(kForm);

@@ -139,6 +139,9 @@ void CommandDefinitions::define_top() {
       ->type_name("DIR")
       ->one_at_a_time()
       ->group(kForm);
+  sub.add_option("--only", arguments.only, "rows of this function alone; shares stay those of all")
+      ->type_name("FUNCTION")
+      ->group(kForm);
   define_report(sub, ReportKind::kTop);
 }
 

@@ -1,0 +1,375 @@
+#include "cli/mcp/mcp_session.h"
+
+#include <algorithm>
+#include <span>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/analysis/call_tree.h"
+#include "app/console.h"
+#include "app/diff/gate_comparison.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/diff_report.h"
+#include "cli/first_look.h"
+#include "cli/json_text.h"
+#include "cli/mcp/summary_text.h"
+#include "cli/nearest_names.h"
+#include "cli/shown_capture.h"
+
+namespace stackpack::cli {
+
+namespace {
+
+constexpr std::size_t kUsualRows = 20;
+constexpr std::size_t kUsualCallstacks = 5;
+constexpr std::string_view kRowsOption = "--rows=";
+constexpr std::string_view kFramesOption = "--limit=";
+
+McpAnswer failed(std::string text) {
+  return {std::move(text), true, {}};
+}
+
+McpAnswer failed(const std::string& file, const Error& error) {
+  return failed(fmt::format("{}: {}", file, message(error)));
+}
+
+// A command line of a call. Words without a name come after `--`, so that none is an option.
+std::vector<std::string> command_of(const ToolWords& words, std::string_view rows_option,
+                                    std::size_t rows) {
+  std::vector<std::string> command = words.options;
+  command.push_back(fmt::format("{}{}", rows_option, rows));
+  command.emplace_back("--");
+  command.insert(command.end(), words.others.begin(), words.others.end());
+  return command;
+}
+
+// Fewer rows until the text fits; one row that does not is cut, and the text says so.
+struct Fitted {
+  std::string text;
+  std::size_t rows = 0;
+};
+template <typename Render>
+Fitted fit(std::size_t most_bytes, std::size_t rows, const Render& render) {
+  Fitted fitted{render(rows), rows};
+  while (fitted.text.size() > most_bytes && fitted.rows > 1) {
+    const std::size_t fewer = fitted.rows * most_bytes / fitted.text.size() * 9 / 10;
+    fitted.rows = std::clamp<std::size_t>(fewer, 1, fitted.rows - 1);
+    fitted.text = render(fitted.rows);
+  }
+  if (fitted.text.size() > most_bytes) {
+    std::size_t end = most_bytes;
+    while (end != 0 && (static_cast<unsigned char>(fitted.text[end]) & 0xC0U) == 0x80U) {
+      --end;  // not inside of a character
+    }
+    const std::size_t left = fitted.text.size() - end;
+    fitted.text.resize(end);
+    fitted.text += fmt::format(
+        "\n... {} bytes left out; stackpack mcp --max-bytes N allows longer answers\n", left);
+  }
+  return fitted;
+}
+
+}  // namespace
+
+McpAnswer McpSession::call(const Tool& tool, ToolWords words) {
+  if (!arguments_.symbolize && tool.kind >= ToolKind::kReport && tool.kind <= ToolKind::kDiff) {
+    words.options.emplace_back("--no-symbolize");
+  }
+  switch (tool.kind) {
+    case ToolKind::kOpen:
+      return words.files.empty() ? list_files() : summarize(words.files.front(), false);
+    case ToolKind::kSummary:
+      return summarize(words.files.front(), true);
+    case ToolKind::kReport:
+      return report(words);
+    case ToolKind::kShow:
+      return show(words);
+    case ToolKind::kDiff:
+      return diff(words);
+    case ToolKind::kPage:
+      return page(words);
+  }
+  return failed("no such tool");
+}
+
+Result<McpSession::File> McpSession::open(const std::string& asked) {
+  const Result<std::string> path = folders_.find(asked);
+  if (!path) {
+    return path.error();
+  }
+  std::error_code unknown;
+  const auto place = app::path_of(*path);
+  const std::uintmax_t bytes = std::filesystem::file_size(place, unknown);
+  const auto changed = std::filesystem::last_write_time(place, unknown);
+  const auto known = std::find_if(files_.begin(), files_.end(),
+                                  [&](const File& file) { return file->path == *path; });
+  if (known != files_.end()) {
+    File file = *known;
+    files_.erase(known);
+    if (file->bytes == bytes && file->changed == changed) {
+      files_.push_front(file);
+      return file;
+    }
+    reports_.remove_if([&](const auto& report) { return report->file == file; });
+  }
+  CaptureArguments capture;
+  capture.symbolize = arguments_.symbolize;
+  Result<app::PackedCapture> opened =
+      app::PackedCapture::open(*path, packing_of(capture, *path, messages_));
+  if (!opened) {
+    return opened.error();
+  }
+  const File file =
+      std::make_shared<OpenFile>(OpenFile{asked, *path, bytes, changed, std::move(*opened)});
+  files_.push_front(file);
+  if (files_.size() > kMostFiles) {
+    reports_.remove_if([this](const auto& report) { return report->file == files_.back(); });
+    files_.pop_back();
+  }
+  return file;
+}
+
+McpAnswer McpSession::list_files() {
+  constexpr std::size_t kMostListed = 100;
+  const app::OfferedFiles offered = folders_.list(kMostListed);
+  const auto render = [&offered](std::size_t rows) {
+    std::string text;
+    append_offered_files(text, offered, rows);
+    return text;
+  };
+  return {fit(arguments_.most_bytes, std::max<std::size_t>(offered.files.size(), 1), render).text,
+          false,
+          {}};
+}
+
+McpAnswer McpSession::summarize(const std::string& asked, bool whole) {
+  const Result<File> file = open(asked);
+  if (!file) {
+    return failed(asked, file.error());
+  }
+  const Reader& reader = (*file)->capture.reader();
+  Status status;
+  const auto render = [&](std::size_t rows) {
+    std::string text;
+    status = append_summary(text, reader, {(*file)->asked, rows, whole});
+    return text;
+  };
+  constexpr std::size_t kMostSummaryRows = 8;
+  Fitted fitted = fit(arguments_.most_bytes, kMostSummaryRows, render);
+  return status ? McpAnswer{std::move(fitted.text), false, {}} : failed(asked, status.error());
+}
+
+Result<std::shared_ptr<const McpSession::Report>> McpSession::counted(
+    const File& file, const ReportArguments& arguments, const std::string& key) {
+  const auto known = std::find_if(reports_.begin(), reports_.end(),
+                                  [&](const auto& report) { return report->key == key; });
+  if (known != reports_.end()) {
+    reports_.splice(reports_.begin(), reports_, known);
+    return reports_.front();
+  }
+  auto report = std::make_shared<Report>();
+  report->key = key;
+  report->file = file;
+  const Reader& reader = file->capture.reader();
+  if (arguments.kind == ReportKind::kTop) {
+    Result<app::HotSpots> spots = app::hot_spots(reader, arguments.query);
+    if (!spots) {
+      return spots.error();
+    }
+    report->spots = std::move(*spots);
+  } else {
+    auto around =
+        app::neighbours(reader, arguments.query, arguments.function,
+                        arguments.kind == ReportKind::kCallers ? app::NeighbourSide::kCallers
+                                                               : app::NeighbourSide::kCallees);
+    if (!around) {
+      return around.error();
+    }
+    report->spots = std::move(around->around);
+    report->center = {around->center, around->matches, around->occurring};
+  }
+  if (const Status kept = app::keep_functions(report->spots.rows, arguments.only); !kept) {
+    return kept.error();
+  }
+  app::sort_hot_spots(report->spots.rows, arguments.by_self);
+  keep(report);
+  return std::shared_ptr<const Report>(report);
+}
+
+void McpSession::keep(std::shared_ptr<const Report> report) {
+  reports_.push_front(std::move(report));
+  std::size_t rows = 0;
+  std::size_t kept = 0;
+  for (const auto& one : reports_) {
+    rows += one->spots.rows.size() + one->center.occurring.size();
+    if (++kept > 1 && (kept > kMostReports || rows > kMostReportRows)) {
+      --kept;
+      break;
+    }
+  }
+  while (reports_.size() > kept) {
+    reports_.pop_back();
+  }
+}
+
+McpAnswer McpSession::tree(const File& file, const ReportArguments& arguments, ToolWords words) {
+  Status status;
+  const auto render = [&](std::size_t rows) {
+    std::string text;
+    Result<app::CallTree> tree = app::call_tree(file->capture.reader(), arguments.query, rows);
+    if (!tree) {
+      status = tree.error();
+      return text;
+    }
+    ReportArguments shown = arguments;
+    shown.rows = rows;
+    append_tree_json(text, std::move(*tree), shown);
+    return text;
+  };
+  Fitted fitted = fit(arguments_.most_bytes, words.rows == 0 ? kUsualRows : words.rows, render);
+  if (!status) {
+    return failed(file->asked, status.error());
+  }
+  return {std::move(fitted.text), false, command_of(words, kRowsOption, fitted.rows)};
+}
+
+McpAnswer McpSession::report(const ToolWords& given) {
+  const Result<File> file = open(given.files.front());
+  if (!file) {
+    return failed(given.files.front(), file.error());
+  }
+  ToolWords words = given;
+  words.others.front() = (*file)->path;
+  CommandLine line;
+  const Parsed parsed = line.parse(command_of(words, kRowsOption, kUsualRows));
+  if (parsed.kind != Parsed::Kind::kRun) {
+    return failed(parsed.text);
+  }
+  ReportArguments arguments = line.invocation().report;
+  arguments.files = {(*file)->asked};
+  if (arguments.tree) {
+    return tree(*file, arguments, std::move(words));
+  }
+  const auto report =
+      counted(*file, arguments, fmt::format("{}", fmt::join(command_of(words, "", 0), "\n")));
+  if (!report) {
+    return failed((*file)->asked, report.error());
+  }
+  if (!(*report)->center.occurring.empty()) {
+    return failed((*file)->asked + ": " +
+                  no_such_function(arguments.function, (*report)->center.occurring));
+  }
+  if (!arguments.only.empty() && (*report)->spots.rows.empty()) {
+    return failed(
+        fmt::format("{}: no sample is in a function '{}'", (*file)->asked, arguments.only));
+  }
+  const bool callstacks = arguments.query.by == app::HotSpotKind::kCallstack;
+  const std::size_t usual = callstacks ? kUsualCallstacks : kUsualRows;
+  Fitted fitted =
+      fit(arguments_.most_bytes, words.rows == 0 ? usual : words.rows, [&](std::size_t rows) {
+        ReportArguments shown = arguments;
+        shown.rows = rows;
+        std::string text;
+        append_report_json(text, (*report)->spots, shown, (*report)->center);
+        return text;
+      });
+  return {std::move(fitted.text), false, command_of(words, kRowsOption, fitted.rows)};
+}
+
+McpAnswer McpSession::show(const ToolWords& given) {
+  const Result<File> file = open(given.files.front());
+  if (!file) {
+    return failed(given.files.front(), file.error());
+  }
+  ToolWords words = given;
+  words.others.front() = (*file)->path;
+  CommandLine line;
+  const Parsed parsed = line.parse(command_of(words, kFramesOption, kUsualRows));
+  if (parsed.kind != Parsed::Kind::kRun) {
+    return failed(parsed.text);
+  }
+  ShowArguments arguments = line.invocation().show;
+  const Reader& reader = (*file)->capture.reader();
+  if (arguments.ids.front() >= reader.stack_count()) {
+    return failed(fmt::format("{}: there are {} callstacks, numbered from 0", (*file)->asked,
+                              reader.stack_count()));
+  }
+  Status status;
+  Fitted fitted = fit(
+      arguments_.most_bytes, words.rows == 0 ? kUsualRows : words.rows, [&](std::size_t frames) {
+        arguments.limit = frames;
+        std::string text;
+        status = append_callstacks(reader, arguments, text, [] { return Status(); });
+        return text;
+      });
+  if (!status) {
+    return failed((*file)->asked, status.error());
+  }
+  return {std::move(fitted.text), false, command_of(words, kFramesOption, fitted.rows)};
+}
+
+McpAnswer McpSession::diff(const ToolWords& given) {
+  ToolWords words = given;
+  std::vector<File> files;
+  for (const std::string& asked : given.files) {
+    const Result<File> file = open(asked);
+    if (!file) {
+      return failed(asked, file.error());
+    }
+    files.push_back(*file);
+  }
+  const std::size_t olds = words.others.size();
+  std::vector<const Reader*> readers;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    readers.push_back(&files[i]->capture.reader());
+    if (i < olds) {
+      words.others[i] = files[i]->path;
+    }
+  }
+  std::size_t next = olds;
+  for (std::string& option : words.options) {
+    constexpr std::string_view kAgainst = "--against=";
+    if (option.starts_with(kAgainst) && next < files.size()) {
+      option = std::string(kAgainst) + files[next++]->path;
+    }
+  }
+  CommandLine line;
+  const Parsed parsed = line.parse(command_of(words, kRowsOption, kUsualRows));
+  if (parsed.kind != Parsed::Kind::kRun) {
+    return failed(parsed.text);
+  }
+  JudgedDiff diff;
+  Result<DiffReport> report =
+      app::compare_for_gate(std::span(readers).first(olds), std::span(readers).subspan(olds),
+                            line.invocation().diff.options, {});
+  if (!report) {
+    Error error = report.error();
+    const std::string name = error.part < files.size() ? files[error.part]->asked : "diff";
+    error.part = kMainPart;
+    return failed(name, error);
+  }
+  diff.report = std::move(*report);
+  Fitted fitted = fit(arguments_.most_bytes, words.rows == 0 ? kUsualRows : words.rows,
+                      [&diff](std::size_t rows) {
+                        std::string text;
+                        append_diff_markdown(text, diff, rows);
+                        return text;
+                      });
+  return {std::move(fitted.text), false, command_of(words, kRowsOption, fitted.rows)};
+}
+
+McpAnswer McpSession::page(const ToolWords& words) {
+  const Result<File> file = open(words.files.front());
+  if (!file) {
+    return failed(words.files.front(), file.error());
+  }
+  std::string text;
+  append_page_link(text, (*file)->path, words.function);
+  return {std::move(text), false, {}};
+}
+
+}  // namespace stackpack::cli

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/analysis/hot_spots.h"
+#include "app/convert/packed_capture.h"
+#include "app/mcp/allowed_folders.h"
+#include "cli/arguments.h"
+#include "cli/mcp/tool_table.h"
+#include "cli/messages.h"
+#include "cli/report_table.h"
+
+namespace stackpack::cli {
+
+/// What a tool says.
+struct McpAnswer {
+  std::string text;
+  bool is_error = false;
+  /// The words of a command line that prints the same; empty where no command does.
+  std::vector<std::string> command;
+};
+
+/// Answers calls of tools. Files stay open, the last answers stay counted.
+class McpSession {
+ public:
+  /// The messages must outlive this.
+  McpSession(const McpArguments& arguments, app::AllowedFolders folders, const Messages& messages)
+      : arguments_(arguments), folders_(std::move(folders)), messages_(messages) {}
+
+  McpAnswer call(const Tool& tool, ToolWords words);
+
+ private:
+  static constexpr std::size_t kMostFiles = 8;
+  static constexpr std::size_t kMostReports = 32;
+  static constexpr std::size_t kMostReportRows = 200'000;  // of all reports that are kept
+
+  /// A file that is open, as it was when it was opened.
+  struct OpenFile {
+    std::string asked;  // as the client calls it
+    std::string path;
+    std::uintmax_t bytes = 0;
+    std::filesystem::file_time_type changed;
+    app::PackedCapture capture;
+  };
+  using File = std::shared_ptr<const OpenFile>;
+  /// The rows of a report in their order.
+  struct Report {
+    std::string key;
+    File file;
+    app::HotSpots spots;
+    ReportCenter center;
+  };
+
+  Result<File> open(const std::string& asked);
+  McpAnswer list_files();
+  McpAnswer summarize(const std::string& file, bool whole);
+  McpAnswer report(const ToolWords& words);
+  McpAnswer tree(const File& file, const ReportArguments& arguments, ToolWords words);
+  McpAnswer show(const ToolWords& words);
+  McpAnswer diff(const ToolWords& words);
+  McpAnswer page(const ToolWords& words);
+  Result<std::shared_ptr<const Report>> counted(const File& file, const ReportArguments& arguments,
+                                                const std::string& key);
+  void keep(std::shared_ptr<const Report> report);
+
+  McpArguments arguments_;
+  app::AllowedFolders folders_;
+  const Messages& messages_;
+  std::deque<File> files_;  // used last: first
+  std::list<std::shared_ptr<const Report>> reports_;
+};
+
+}  // namespace stackpack::cli

@@ -1,0 +1,48 @@
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "app/mcp/allowed_folders.h"
+#include "app/mcp/message_lines.h"
+#include "cli/commands.h"
+#include "cli/exit_codes.h"
+#include "cli/mcp/mcp_server.h"
+
+namespace stackpack::cli {
+
+int run_mcp(const McpArguments& arguments, const Messages& messages) {
+  Result<app::AllowedFolders> folders = app::AllowedFolders::create(arguments.folders);
+  if (!folders) {
+    Error error = folders.error();
+    const std::string& folder = arguments.folders[error.part];
+    error.part = kMainPart;
+    messages.error(folder, error);
+    return exit_code_of(error);
+  }
+  Result<std::unique_ptr<app::TextOutput>> out = app::TextOutput::open();
+  if (!out) {
+    messages.error("(standard output)", out.error());
+    return exit_code_of(out.error());
+  }
+  McpServer server(McpSession(arguments, std::move(*folders), messages));
+  app::MessageLines lines(*std::cin.rdbuf());
+  std::string line;
+  Status written;
+  while (written) {
+    const app::MessageLines::Kind kind = lines.next(line);
+    if (kind == app::MessageLines::Kind::kEnd) {
+      break;
+    }
+    const std::string answer = kind == app::MessageLines::Kind::kTooLong
+                                   ? McpServer::answer_to_long_line()
+                                   : server.answer(line);
+    if (!answer.empty()) {
+      (*out)->text() += answer + '\n';
+      written = (*out)->flush();
+    }
+  }
+  return finish_output(**out, written, "", messages);
+}
+
+}  // namespace stackpack::cli

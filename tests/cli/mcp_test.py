@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""`stackpack mcp` as a client sees it: answers are those of the commands, short, of allowed files alone; bad messages get errors.
+
+    mcp_test.py PROGRAM SOURCE_DIR
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from mcp_client import McpClient  # noqa: E402
+
+PROGRAM, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
+LIMIT = 8192
+
+
+def run(*words):
+    return subprocess.run([PROGRAM, *words], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+
+
+def text_of(result):
+    return result["content"][0]["text"]
+
+
+def check_same_answers(client, file):
+    """Each answer is what the command prints that it names."""
+    hot = next(row["name"] for row in client.ask("top", file=file)["rows"] if not row["name"].startswith("["))
+    calls = [("top", {}), ("top", {"by": "module", "order": "total", "rows": 2}), ("top", {"rows": 1000}), ("tree", {"rows": 9}),
+             ("top", {"focus": [hot], "comm": ["words", "none"], "from": "+0s"}), ("callers", {"function": hot}), ("callees", {"function": "main"}),
+             ("source", {"function": hot}), ("callstacks", {"focus": hot, "rows": 1}), ("callstack", {"id": 3, "rows": 4})]
+    for tool, arguments in calls:
+        result = client.call(tool, file=file, **arguments)
+        assert not result.get("isError", True), (tool, arguments, result)
+        command = result["_meta"]["stackpack/command"]
+        printed = run(*command)
+        assert text_of(result) == printed, (command, text_of(result), printed)
+        assert len(text_of(result).encode()) <= LIMIT, command
+        if tool != "callstack":
+            answer = json.loads(text_of(result))
+            assert answer["rows"], command
+            words = ["--rows=0" if word.startswith("--rows=") else word for word in command]
+            whole = json.loads(run(*words))
+            assert len(whole["rows"]) == len(answer["rows"]) + answer["rows_left_out"], command
+    result = client.call("diff", before=[file], after=[file], rows=3)
+    assert text_of(result) == run(*result["_meta"]["stackpack/command"]), result
+    stats = json.loads(run("stats", "--json", file))
+    summary = client.ask("summary", file=file)
+    for key in ("file_bytes", "processes", "threads", "modules", "events"):
+        assert summary[key] == stats[key], (key, summary[key], stats[key])
+    assert summary["samples"]["total"] == stats["samples"]["total"] and summary["callstacks"]["unique"] == stats["callstacks"]["unique"]
+    modules = json.loads(run("top", "--by", "module", "--json", "-n", "8", file))
+    assert [(row["name"], row["self"]) for row in summary["by_module"]["rows"]] == [(row["name"], row["self"]) for row in modules["rows"]]
+    for command in client.ask("top", file=file)["next"]:
+        subprocess.run(f"{PROGRAM} {command}", shell=True, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def check_short_answers(folder, file):
+    """With a small limit rows are left out, and the rest is still the command's answer."""
+    client = McpClient(PROGRAM, folder, "--max-bytes", 1024)
+    for tool, arguments in (("top", {"rows": 500}), ("tree", {"rows": 500}), ("callees", {"function": "main"}), ("callstack", {"id": 5, "rows": 500})):
+        result = client.call(tool, file=file, **arguments)
+        assert len(text_of(result).encode()) <= 1024, result
+        assert text_of(result) == run(*result["_meta"]["stackpack/command"])
+    long = client.call("callstacks", file=file, rows=1)
+    assert len(text_of(long).encode()) < 1024 + 200 and "bytes left out" in text_of(long), long
+    assert client.close() == (0, b"")
+
+
+def check_folders(folder, outside):
+    """Nothing outside is opened, by whatever path."""
+    os.symlink(outside, folder / "link.spk")
+    os.symlink("words.spk", folder / "inner.spk")
+    os.symlink(outside.parent, folder / "linked")
+    os.mkfifo(folder / "pipe.spk")
+    client = McpClient(PROGRAM, folder)
+    listed = [pathlib.Path(row["file"]).name for row in client.ask("open")["files"]]
+    assert listed == ["inner.spk", "words.spk"], listed
+    assert client.ask("top", file="inner.spk", rows=1)["rows"]
+    for path in (str(outside), "link.spk", "linked/other.spk", "../outside/other.spk", f"{folder}/../outside/other.spk", "/etc/passwd",
+                 "/no/such/file", "", "missing.spk", "pipe.spk", "linked", ".", "a\0b", "x" * 5000):
+        for tool, arguments in (("top", {"file": path}), ("open", {"file": path}), ("diff", {"before": path, "after": ["words.spk"]})):
+            result = client.call(tool, **arguments)
+            assert result.get("isError") or result.get("code") == -32602, (path, result)
+            assert "weight" not in json.dumps(result), (path, result)
+    # What looks like an option is none.
+    result = client.call("callers", file="words.spk", function="--json")
+    assert result["isError"] and "no function" in text_of(result), result
+    result = client.call("callers", file="words.spk", function="--symbols=/etc")
+    assert result["isError"] and "no function" in text_of(result), result
+    assert client.close() == (0, b"")
+
+
+def check_warm(folder):
+    """A file that was replaced is read anew, and one that is damaged is an error of its own."""
+    client = McpClient(PROGRAM, folder)
+    before = client.ask("top", file="words.spk")
+    (folder / "new.spk").write_bytes((SOURCE / "testdata/spk/v1/perf-events.spk").read_bytes())
+    os.replace(folder / "new.spk", folder / "words.spk")
+    assert client.ask("top", file="words.spk") != before
+    (folder / "bad.spk").write_bytes((SOURCE / "testdata/spk/v1/perf-events.spk").read_bytes()[:-40])
+    result = client.call("top", file="bad.spk")
+    assert result["isError"] and text_of(result).startswith("bad.spk: "), result
+    assert client.ask("top", file="words.spk")["rows"]
+    assert client.close() == (0, b"")
+
+
+def check_messages(folder):
+    """Whatever a line is, the next one is answered."""
+    client = McpClient(PROGRAM, folder)
+    tools = client.request("tools/list")["tools"]
+    assert len({tool["name"] for tool in tools}) == len(tools) >= 10
+    assert all(tool["inputSchema"]["type"] == "object" and tool["annotations"]["readOnlyHint"] for tool in tools)
+    assert client.request("initialize", {"protocolVersion": "2024-11-05"})["protocolVersion"] == "2024-11-05"
+    assert client.request("initialize", {"protocolVersion": 5})["protocolVersion"] == "2025-06-18"
+    lines = [(b"{", -32700), (b"\xff\xfe", -32700), (b"[]", -32600), (b"null", -32600), (b"[" * 100_000, -32600),
+             (b'{"jsonrpc":"2.0","id":1,"method":"x","params":' + b'{"a":' * 5000 + b"1" + b"}" * 5001, -32600),
+             (b"x" * 3_000_000, -32600), (b'{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600), (b'{"id":1,"method":"ping"}', -32600),
+             (b'{"jsonrpc":"2.0","id":1,"method":"resources/list"}', -32601), (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":3}', -32602)]
+    for line, code in lines:
+        client.send(line)
+        answer = client.receive()
+        assert answer["error"]["code"] == code, (line[:60], answer)
+        assert client.request("ping") == {}
+    for arguments in ({"file": 3}, {"file": None}, {}, {"file": "words.spk", "rows": -1}, {"file": "words.spk", "rows": "5"}, {"file": ["words.spk"]},
+                      {"file": "words.spk", "unknown": 1}, {"file": "words.spk", "by": "magic"}, {"file": "words.spk", "comm": [1]},
+                      {"file": "words.spk", "focus": ["a"] * 1000}, {"file": "words.spk", "order": "up"}):
+        assert client.request("tools/call", {"name": "top", "arguments": arguments})["code"] == -32602, arguments
+    for params in ({"name": "rm"}, {"name": 3}, {}, {"name": "top", "arguments": 3}):
+        assert client.request("tools/call", params)["code"] == -32602, params
+    for bad in ({"function": "/(/"}, {"function": "main", "from": "yesterday"}):
+        result = client.call("callers", file="words.spk", **bad)
+        assert result["isError"], result
+    client.send(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}')  # no answer
+    status = pathlib.Path(f"/proc/{client.process.pid}/status").read_text()
+    peak = int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:")))
+    assert peak < 128 * 1024, peak
+    assert client.close() == (0, b"")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as scratch:
+        folder, outside = pathlib.Path(scratch).resolve() / "inside", pathlib.Path(scratch).resolve() / "outside"
+        folder.mkdir()
+        outside.mkdir()
+        file = folder / "words.spk"
+        run("convert", "-s", SOURCE / "testdata/named/words.perf.data", "--symbols", SOURCE / "testdata/named/words.zip", "-o", file)
+        (outside / "other.spk").write_bytes(file.read_bytes())
+        client = McpClient(PROGRAM, folder)
+        check_same_answers(client, str(file))
+        assert client.close() == (0, b"")
+        check_short_answers(folder, str(file))
+        check_messages(folder)
+        check_folders(folder, outside / "other.spk")
+        check_warm(folder)
+        refused = subprocess.run([PROGRAM, "mcp", str(file)], input=b"", stderr=subprocess.PIPE, check=False)
+        assert refused.returncode == 1 and b"is not a folder" in refused.stderr, refused
+
+
+if __name__ == "__main__":
+    main()
