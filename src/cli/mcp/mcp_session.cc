@@ -216,7 +216,8 @@ void McpSession::keep(std::shared_ptr<const Report> report) {
   }
 }
 
-McpAnswer McpSession::tree(const File& file, const ReportArguments& arguments, ToolWords words) {
+McpAnswer McpSession::tree(const File& file, const ReportArguments& arguments,
+                           const ToolWords& words) {
   Status status;
   const auto render = [&](std::size_t rows) {
     std::string text;
@@ -252,7 +253,7 @@ McpAnswer McpSession::report(const ToolWords& given) {
   ReportArguments arguments = line.invocation().report;
   arguments.files = {(*file)->asked};
   if (arguments.tree) {
-    return tree(*file, arguments, std::move(words));
+    return tree(*file, arguments, words);
   }
   const auto report =
       counted(*file, arguments, fmt::format("{}", fmt::join(command_of(words, "", 0), "\n")));

@@ -61,7 +61,7 @@ class McpSession {
   McpAnswer list_files();
   McpAnswer summarize(const std::string& file, bool whole);
   McpAnswer report(const ToolWords& words);
-  McpAnswer tree(const File& file, const ReportArguments& arguments, ToolWords words);
+  McpAnswer tree(const File& file, const ReportArguments& arguments, const ToolWords& words);
   McpAnswer show(const ToolWords& words);
   McpAnswer diff(const ToolWords& words);
   McpAnswer page(const ToolWords& words);
