@@ -60,6 +60,7 @@ ROOMS = {
     "app/batch": (LIBRARY + ["app/convert", "app/symbolize"], []),
     "app/merge": (LIBRARY + ["app/convert", "app/batch"], []),
     "app/mcp": (LIBRARY + ["app/convert"], ["rapidjson/"]),
+    "app/redact": (LIBRARY + ["app/convert", "app/symbolize"], []),
     "app/arrow": (LIBRARY + ["app/analysis", "app/listing", "app/merge"], []),
     "app/cut": (LIBRARY + ["app/analysis", "app/convert", "app/merge"], []),
     "app/diff": (LIBRARY + ["app/analysis"], ["rapidjson/", "fmt/"]),

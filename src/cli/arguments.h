@@ -275,6 +275,15 @@ struct VerifyArguments {
   bool quiet = false;
 };
 
+struct RedactArguments {
+  std::string file;
+  std::string output;
+  std::vector<std::string> kept_modules;
+  std::string key_file;
+  bool force = false;
+  bool quiet = false;
+};
+
 struct McpArguments {
   static constexpr std::size_t kAnswerBytes = 8192;
 

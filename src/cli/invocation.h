@@ -25,6 +25,7 @@ enum class Command {
   kMerge,
   kVerify,
   kMcp,
+  kRedact,
   kHelp
 };
 
@@ -49,6 +50,7 @@ struct Invocation {
   MergeArguments merge;
   VerifyArguments verify;
   McpArguments mcp;
+  RedactArguments redact;
   HelpArguments help;
 };
 

@@ -71,6 +71,8 @@ int run(const CommandLine& command_line, const Messages& messages) {
       return run_verify(invocation.verify, messages);
     case Command::kMcp:
       return run_mcp(invocation.mcp, messages);
+    case Command::kRedact:
+      return run_redact(invocation.redact, messages);
     case Command::kHelp:
       return run_help(invocation.help, command_line.describe(), messages);
   }

@@ -40,6 +40,7 @@ COMMANDS = {
     "export": [f"{{file}} --format {form} -o {{out}}" for form in FORMATS],
     "view": [],  # an export that a browser opens
     "symbolize": ["{file} --perf-map {maps} -o {out}"],
+    "redact": ["{file} -o {out}"],
     "collect": ["{capture} -o {out}"],
     "merge": ["{file} -o {out}", "{file} {file} -o {out}"],
 }

@@ -60,6 +60,8 @@ CASES = {
                                "root/usr/bin/demo")],
     ("trend", "DIR"): [("trend base --html -o OUT", "base/000001-one-0123456789abcdef.spk")],
     ("cut", "IN.spk"): [("cut old.spk -o OUT", "old.spk")],
+    ("redact", "IN.spk"): [("redact old.spk -o OUT", "old.spk")],
+    ("redact", "--key"): [("redact old.spk --key kallsyms -o OUT", "kallsyms")],
     ("symbolize", "IN.spk"): [("symbolize old.spk -o OUT", "old.spk")],
     ("symbolize", "--symbols"): [("symbolize framed.spk --symbols here -o OUT", "here/framed"),
                                  ("symbolize framed.spk --symbols kit.zip -o OUT", "kit.zip")],

@@ -33,15 +33,6 @@ constexpr int kLevel = 9;
 constexpr unsigned kDigestDigits = 16;
 constexpr std::uint64_t kTextNumberBytes = std::uint64_t{4} << 20;
 
-bool is_of_names(const spk::SectionRecord& section) {
-  constexpr std::array kKinds{spk::SectionKind::kFunctions, spk::SectionKind::kInlinedCalls,
-                              spk::SectionKind::kLines, spk::SectionKind::kTexts,
-                              spk::SectionKind::kLineBirths};
-  return std::any_of(kKinds.begin(), kKinds.end(), [&section](spk::SectionKind kind) {
-    return section.kind == static_cast<std::uint32_t>(kind);
-  });
-}
-
 // What the names that were written are, in short.
 std::string digest_of(std::span<const spk::SectionRecord> sections) {
   bytes::ByteWriter content;
@@ -53,37 +44,6 @@ std::string digest_of(std::span<const spk::SectionRecord> sections) {
   std::string digest;
   bytes::append_hex(digest, bytes::xxh3_64(content.bytes()), kDigestDigits);
   return digest;
-}
-
-// The summary with a fingerprint that stands for other names, too; what this version does not know
-// stays.
-Result<std::vector<std::byte>> with_digest(std::span<const std::byte> summary,
-                                           std::string_view digest) {
-  bytes::ByteCursor in(summary, 0);
-  const std::uint64_t numbers = in.read_varint();
-  if (numbers > in.remaining() / sizeof(std::uint64_t)) {
-    return in.corrupt("spk: summary is damaged");
-  }
-  in.skip(numbers * sizeof(std::uint64_t));
-  in.skip(in.read_varint());  // source kind
-  const std::size_t before = in.position();
-  std::string fingerprint;
-  for (const std::byte byte : in.read_bytes(in.read_varint())) {
-    fingerprint.push_back(static_cast<char>(byte));
-  }
-  if (!in.ok()) {
-    return in.corrupt("spk: summary is damaged");
-  }
-  // Of a file that nothing stands for, nothing does when it has names.
-  if (!fingerprint.empty()) {
-    fingerprint = named_fingerprint(conversion_fingerprint(fingerprint), digest);
-  }
-  bytes::ByteWriter out;
-  out.write_bytes(summary.first(before));
-  out.write_varint(fingerprint.size());
-  out.write_text(fingerprint);
-  out.write_bytes(in.rest());
-  return out.take();
 }
 
 Status write_names(const Names& names, spk::SectionWriter& sections) {
@@ -99,7 +59,10 @@ Status write_summary(const spk::SectionRecord& section, std::string_view digest,
   if (!content) {
     return content.error();
   }
-  const Result<std::vector<std::byte>> patched = with_digest(*content, digest);
+  // Of a file that nothing stands for, nothing does when it has names.
+  const auto patched = with_fingerprint(*content, [digest](const std::string& before) {
+    return before.empty() ? before : named_fingerprint(conversion_fingerprint(before), digest);
+  });
   if (!patched) {
     return patched.error();
   }
@@ -114,6 +77,42 @@ Status write_summary(const spk::SectionRecord& section, std::string_view digest,
 }
 
 }  // namespace
+
+bool is_section_of_names(const spk::SectionRecord& section) {
+  constexpr std::array kKinds{spk::SectionKind::kFunctions, spk::SectionKind::kInlinedCalls,
+                              spk::SectionKind::kLines, spk::SectionKind::kTexts,
+                              spk::SectionKind::kLineBirths};
+  return std::any_of(kKinds.begin(), kKinds.end(), [&section](spk::SectionKind kind) {
+    return section.kind == static_cast<std::uint32_t>(kind);
+  });
+}
+
+Result<std::vector<std::byte>> with_fingerprint(
+    std::span<const std::byte> summary,
+    const std::function<std::string(const std::string&)>& renew) {
+  bytes::ByteCursor in(summary, 0);
+  const std::uint64_t numbers = in.read_varint();
+  if (numbers > in.remaining() / sizeof(std::uint64_t)) {
+    return in.corrupt("spk: summary is damaged");
+  }
+  in.skip(numbers * sizeof(std::uint64_t));
+  in.skip(in.read_varint());  // source kind
+  const std::size_t before = in.position();
+  std::string fingerprint;
+  for (const std::byte byte : in.read_bytes(in.read_varint())) {
+    fingerprint.push_back(static_cast<char>(byte));
+  }
+  if (!in.ok()) {
+    return in.corrupt("spk: summary is damaged");
+  }
+  fingerprint = renew(fingerprint);
+  bytes::ByteWriter out;
+  out.write_bytes(summary.first(before));
+  out.write_varint(fingerprint.size());
+  out.write_text(fingerprint);
+  out.write_bytes(in.rest());
+  return out.take();
+}
 
 Status write_renamed(const std::string& input, const Names& names, io::OutputFile& out) {
   Result<std::unique_ptr<io::ByteSource>> source = io::open_source(input);
@@ -131,7 +130,7 @@ Status write_renamed(const std::string& input, const Names& names, io::OutputFil
   }
   bool named = false;
   for (const spk::SectionRecord& section : file.directory.sections) {
-    if (is_of_names(section)) {
+    if (is_section_of_names(section)) {
       continue;
     }
     std::string digest;

@@ -26,6 +26,7 @@ CommandDefinitions::CommandDefinitions() {
   define_collect();
   define_merge();
   define_verify();
+  define_redact();
   define_mcp();
   define_help();
 }

@@ -62,6 +62,7 @@ struct CommandDefinitions {
   void define_verify();
   void define_waits();
   void define_mcp();
+  void define_redact();
   void define_help();
 };
 

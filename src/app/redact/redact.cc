@@ -1,0 +1,218 @@
+#include "app/redact/redact.h"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "app/convert/name_rows.h"
+#include "app/symbolize/renamed_file.h"
+#include "core/guard.h"
+#include "io/byte_source.h"
+#include "io/directories.h"
+#include "io/output_file.h"
+#include "io/output_rules.h"
+#include "query/name_pattern.h"
+#include "spk/format/directory.h"
+#include "spk/format/layout.h"
+#include "spk/format/table_codec.h"
+#include "spk/read/block_reader.h"
+#include "spk/read/file_opener.h"
+#include "spk/write/name_writer.h"
+#include "spk/write/section_writer.h"
+#include "stackpack/reader.h"
+
+namespace stackpack::app {
+
+namespace {
+
+using spk::SectionKind;
+
+constexpr int kRedactLevel = 9;
+constexpr std::uint64_t kNumberBytes = std::uint64_t{4} << 20;
+
+/// What is written in place of sections.
+struct Redacted {
+  capture::SystemTables tables;
+  Names names;
+  RedactedCounts counts;
+};
+
+template <typename Row>
+Status write_rows_of(SectionKind kind, std::span<const Row> rows, spk::SectionWriter& sections) {
+  sections.begin_section(kind);
+  spk::BlockContent content;
+  std::size_t begin = 0;
+  while (begin < rows.size()) {
+    std::size_t end = begin;
+    std::size_t texts = 0;
+    while (end < rows.size() && end - begin < spk::kRowsPerTableBlock &&
+           texts < spk::kTableTextTarget) {
+      texts += spk::text_bytes(rows[end++]);
+    }
+    content.clear();
+    spk::encode_rows(rows.subspan(begin, end - begin), content);
+    if (const auto record = sections.add_block(content); !record) {
+      return record.error();
+    }
+    begin = end;
+  }
+  sections.end_section(rows.size());
+  return {};
+}
+
+Result<Redacted> redacted(const Reader& reader, const RedactOptions& options) {
+  Redacted result;
+  auto processes = reader.processes();
+  auto threads = reader.threads();
+  auto modules = reader.modules();
+  auto metadata = reader.metadata();
+  auto names = reader.names();
+  const auto sources = reader.sources();
+  if (!processes || !threads || !modules || !metadata || !names || !sources) {
+    return !processes  ? processes.error()
+           : !threads  ? threads.error()
+           : !modules  ? modules.error()
+           : !metadata ? metadata.error()
+           : !names    ? names.error()
+                       : sources.error();
+  }
+  if (!sources->empty()) {
+    return Error{ErrorCode::kUnsupported, kNoOffset,
+                 "is a merged file; redact its captures before they are merged"};
+  }
+  const std::vector<bool> kept = kept_modules(*modules, options.kept_modules);
+  result.tables = {
+      std::move(*processes), std::move(*threads), std::move(*modules), std::move(*metadata), {}};
+  StandIns stand_ins(options.key);
+  redact_tables(result.tables, kept, stand_ins, result.counts);
+  const bool keeps_kernel = query::fits_any("[kernel.kallsyms]", options.kept_modules);
+  result.names = redacted_names(*names, kept, keeps_kernel, stand_ins, result.counts);
+  return result;
+}
+
+Status write_summary_without_fingerprint(const spk::SectionRecord& section,
+                                         spk::BlockReader& blocks, spk::SectionWriter& sections) {
+  spk::BlockReader::Lease scratch = blocks.borrow();
+  const auto content = blocks.read(section.offset, section.blocks.front(), *scratch);
+  if (!content) {
+    return content.error();
+  }
+  const auto patched =
+      with_fingerprint(*content, [](const std::string& /*before*/) { return std::string(); });
+  if (!patched) {
+    return patched.error();
+  }
+  spk::BlockContent block;
+  block.bytes().write_bytes(*patched);
+  sections.begin_section(SectionKind::kSummary);
+  if (const auto record = sections.add_block(block); !record) {
+    return record.error();
+  }
+  sections.end_section(1);
+  return {};
+}
+
+Status write_section(const spk::SectionRecord& section, const Redacted& redacted, bool has_names,
+                     spk::BlockReader& blocks, spk::SectionWriter& sections) {
+  const capture::SystemTables& tables = redacted.tables;
+  switch (static_cast<SectionKind>(section.kind)) {
+    case SectionKind::kProcesses:
+      return write_rows_of(SectionKind::kProcesses, std::span(tables.processes), sections);
+    case SectionKind::kThreads:
+      return write_rows_of(SectionKind::kThreads, std::span(tables.threads), sections);
+    case SectionKind::kModules:
+      return write_rows_of(SectionKind::kModules, std::span(tables.modules), sections);
+    case SectionKind::kMetadata:
+      return write_rows_of(SectionKind::kMetadata, std::span(tables.metadata), sections);
+    case SectionKind::kSummary: {
+      if (has_names) {
+        spk::NameWriter writer(sections, io::temporary_directory(), kNumberBytes);
+        const Status added = write_rows(redacted.names, writer);
+        if (const Status ended = added ? writer.end() : added; !ended) {
+          return ended;
+        }
+      }
+      return write_summary_without_fingerprint(section, blocks, sections);
+    }
+    default:
+      return sections.copy_section(section, blocks.source());
+  }
+}
+
+Status write_redacted(const std::string& input, const Redacted& redacted, io::OutputFile& out) {
+  Result<std::unique_ptr<io::ByteSource>> source = io::open_source(input);
+  if (!source) {
+    return source.error();
+  }
+  spk::BlockReader blocks(std::move(*source));
+  spk::OpenedFile file;
+  if (const Status opened = spk::open_file(blocks, file); !opened) {
+    return opened;
+  }
+  const auto& before = file.directory.sections;
+  const bool has_names = std::any_of(before.begin(), before.end(), is_section_of_names);
+  spk::SectionWriter sections(out, kRedactLevel);
+  if (const Status begun = sections.begin_file(); !begun) {
+    return begun;
+  }
+  for (const spk::SectionRecord& section : before) {
+    // A section that this version does not know may hold names.
+    const bool known = std::any_of(spk::kSectionNames.begin(), spk::kSectionNames.end(),
+                                   [&section](const auto& name) {
+                                     return static_cast<std::uint32_t>(name.kind) == section.kind;
+                                   });
+    if (is_section_of_names(section) || !known) {
+      continue;
+    }
+    if (const Status written = write_section(section, redacted, has_names, blocks, sections);
+        !written) {
+      return written;
+    }
+  }
+  return sections.finish_file();
+}
+
+Error of_redacted_output(Error error) {
+  error.part = kOutputPart;
+  return error;
+}
+
+}  // namespace
+
+Result<RedactedCounts> redact_file(const std::string& input, const std::string& output,
+                                   const RedactOptions& options) {
+  return core::guarded([&]() -> Result<RedactedCounts> {
+    io::OutputRules rules;
+    rules.force = options.force;
+    rules.replaceable = spk::looks_like_spk;
+    rules.refusal = "exists and is not a .spk file; --force replaces it";
+    if (const Status noted = io::add_inputs(rules, std::span(&input, 1)); !noted) {
+      return noted.error();
+    }
+    if (const Status allowed = io::check_output(output, rules); !allowed) {
+      return of_redacted_output(allowed.error());
+    }
+    const Result<std::unique_ptr<Reader>> reader = Reader::open(input);
+    if (!reader) {
+      return reader.error();
+    }
+    const Result<Redacted> content = redacted(**reader, options);
+    if (!content) {
+      return content.error();
+    }
+    Result<std::unique_ptr<io::OutputFile>> out = io::OutputFile::create(output, rules);
+    if (!out) {
+      return of_redacted_output(out.error());
+    }
+    if (const Status written = write_redacted(input, *content, **out); !written) {
+      return written.error();
+    }
+    if (const Status committed = (*out)->commit(); !committed) {
+      return of_redacted_output(committed.error());
+    }
+    return content->counts;
+  });
+}
+
+}  // namespace stackpack::app
