@@ -27,6 +27,7 @@ def listing(file, kind):
 def secrets_of(file):
     """Texts that name something of the recorded machine."""
     texts = {row["name"] for kind in ("processes", "threads", "functions") for row in listing(file, kind)}
+    texts |= {row["command_line"] for row in listing(file, "processes")}
     texts |= {row["linkage"] for row in listing(file, "functions")} | {row["file"] for row in listing(file, "functions")}
     texts |= {row.get(key, "") for row in listing(file, "names") for key in ("function", "file", "linkage")}
     texts |= {row[key] for row in listing(file, "modules") if not row["path"].startswith("[") for key in ("path", "build_id", "debug_name")}
