@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "stackpack/branches.h"
+#include "stackpack/event_values.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
 #include "stackpack/stats.h"
@@ -154,6 +155,14 @@ class Reader {
   /// T, ...), R or R+ of the preempted; of Windows wait reason and mode, UserRequest/u; `new` of a
   /// thread's birth; `?` where none was recorded.
   [[nodiscard]] Result<std::vector<std::string>> wait_reasons() const;
+
+  /// Whether the file says what its events say besides their callstacks. See event_values.h.
+  [[nodiscard]] bool has_event_values() const;
+  /// The kinds of values with their fields, and the texts that fields name.
+  [[nodiscard]] Result<std::vector<ValueSchema>> event_value_kinds() const;
+  [[nodiscard]] Result<std::vector<std::string>> event_value_texts() const;
+  /// All values in order of time, in blocks. Errors: kIo, kCorrupt.
+  Status event_values(const std::function<bool(std::span<const EventValue>)>& visit) const;
 
   /// Counters of all threads so far. Each is right; together they may be of different moments.
   [[nodiscard]] CacheCounters cache() const;

@@ -15,6 +15,7 @@
 namespace stackpack::capture {
 
 class BranchRecorder;
+class ValueRecorder;
 
 /// A callstack that is announced now and given later (ETW stack keys, deferred perf chains).
 enum class PendingStack : std::uint32_t {};
@@ -117,6 +118,9 @@ class CallstackSink {
 
   /// Branches, which are summed up at once; null: this sink keeps none.
   virtual BranchRecorder* branches() { return nullptr; }
+
+  /// Values of events; null: this sink keeps none. Always the same answer.
+  virtual ValueRecorder* values() { return nullptr; }
 
   /// What was lost, damaged or remarkable, by name.
   virtual LossCounters& losses() = 0;

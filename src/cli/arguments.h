@@ -9,6 +9,7 @@
 #include "app/analysis/hot_spots.h"
 #include "app/branches/branch_profile.h"
 #include "app/branches/branch_report.h"
+#include "app/analysis/io_report.h"
 #include "app/collect/collect.h"
 #include "app/cut/cut.h"
 #include "app/listing/function_titles.h"
@@ -91,6 +92,7 @@ enum class DumpKind {
   kBranches,
   kRanges,
   kIntervals,
+  kEventValues,
 };
 
 struct DumpArguments {
@@ -157,6 +159,21 @@ struct WaitsArguments {
   std::optional<app::FunctionNames> names;  // of the list; unset: short on a terminal
   app::WaitFilter filter;
   bool idle_pools = false;
+  bool json = false;
+  CaptureArguments capture;
+};
+
+enum class EventReportKind {
+  kGc,
+  kExceptions,
+  kIo,
+};
+
+struct EventReportArguments {
+  EventReportKind kind = EventReportKind::kGc;
+  std::string file;
+  std::size_t limit = 20;  // 0: all
+  app::IoOrder order = app::IoOrder::kBytes;
   bool json = false;
   CaptureArguments capture;
 };

@@ -115,7 +115,7 @@ std::string overview_help(const std::vector<CommandText>& commands) {
       "stackpack: packs profiler captures into compact, checksummed callstack databases\n\n"
       "Usage:\n  stackpack COMMAND [ARGUMENTS]\n\nCommands:\n";
   for (const CommandText& command : commands) {
-    out += fmt::format("  {:<10}{}\n", command.name, command.summary);
+    out += fmt::format("  {:<12}{}\n", command.name, command.summary);
   }
   out +=
       "\nOptions:\n"

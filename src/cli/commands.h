@@ -28,6 +28,7 @@ int run_branch_export(const ExportArguments& arguments, const Messages& messages
 int run_report(const ReportArguments& arguments, const Messages& messages);
 int run_branches(const BranchesArguments& arguments, const Messages& messages);
 int run_waits(const WaitsArguments& arguments, const Messages& messages);
+int run_event_report(const EventReportArguments& arguments, const Messages& messages);
 int run_diff(const DiffArguments& arguments, const Messages& messages);
 int run_baseline(const BaselineArguments& arguments, const Messages& messages);
 int run_trend(const TrendArguments& arguments, const Messages& messages);

@@ -19,6 +19,7 @@
 #include "cli/name_dump.h"
 #include "cli/table_dump.h"
 #include "cli/text_escape.h"
+#include "cli/value_dump.h"
 
 namespace stackpack::cli {
 
@@ -277,6 +278,8 @@ Status dump(const Reader& reader, const DumpArguments& arguments, const Messages
       return dump_ranges(reader, arguments.json, out);
     case DumpKind::kIntervals:
       return dump_intervals(reader, arguments, out);
+    case DumpKind::kEventValues:
+      return dump_event_values(reader, arguments.json, out);
     case DumpKind::kNames:
       return dump_names(reader, arguments.json, out);
   }

@@ -14,6 +14,7 @@ enum class Command {
   kCallees,
   kBranches,
   kWaits,
+  kEventReport,
   kDiff,
   kBaseline,
   kTrend,
@@ -39,6 +40,7 @@ struct Invocation {
   ReportArguments report;
   BranchesArguments branches;
   WaitsArguments waits;
+  EventReportArguments event_report;
   DiffArguments diff;
   BaselineArguments baseline;
   TrendArguments trend;

@@ -51,6 +51,8 @@ int run(const CommandLine& command_line, const Messages& messages) {
       return run_branches(invocation.branches, messages);
     case Command::kWaits:
       return run_waits(invocation.waits, messages);
+    case Command::kEventReport:
+      return run_event_report(invocation.event_report, messages);
     case Command::kDiff:
       return run_diff(invocation.diff, messages);
     case Command::kBaseline:

@@ -330,6 +330,7 @@ Status dump_table(const Reader& reader, DumpKind kind, bool as_json, app::TextOu
     case DumpKind::kBranches:
     case DumpKind::kRanges:
     case DumpKind::kIntervals:
+    case DumpKind::kEventValues:
       break;
   }
   return {};

@@ -33,7 +33,7 @@ compare() {
 
 # check FILE samples|counts
 check() {
-  local listings=(processes threads modules events losses metadata functions stacks branches ranges)
+  local listings=(processes threads modules events losses metadata functions stacks branches ranges event-values)
   zstd -tq "$1"
   if [[ $2 == samples ]]; then
     listings=(samples "${listings[@]}")
@@ -49,7 +49,7 @@ for file in "$source_dir"/testdata/spk/*/*.spk; do
   check "$file" "$(case $file in *-counts.spk) echo counts ;; *) echo samples ;; esac)"
 done
 for capture in "$source_dir"/testdata/{file,events,threads,dwarf,no-chains}.perf.data \
-               "$source_dir"/testdata/sampled.x64.etl; do
+               "$source_dir"/testdata/{sampled.x64.etl,small.nettrace}; do
   "$stackpack" convert --quiet "$capture" -o "$scratch/out.spk"
   check "$scratch/out.spk" samples
   "$stackpack" convert --quiet --no-samples "$capture" -o "$scratch/out.spk"

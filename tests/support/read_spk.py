@@ -22,9 +22,10 @@ import sys
 (SUMMARY, FRAMES, EDGES, PAGES, PAGE_INDEX, SAMPLES, SAMPLE_INDEX, STACK_COUNTS, EVENTS, PROCESSES, THREADS,
  MODULES, METADATA, FUNCTIONS, INLINED_CALLS, LINES, TEXTS, SOURCES, LINE_BIRTHS,
  INTERVALS, WAIT_REASONS) = range(1, 22)
+EVENT_VALUES, VALUE_KINDS, VALUE_TEXTS = 25, 26, 27
 BRANCH_EDGES, BRANCH_RANGES = 30, 31
 REQUIRED, INDEXED = 1, 2
-WITH_TEXTS = (EVENTS, PROCESSES, THREADS, MODULES, METADATA, TEXTS, SOURCES)
+WITH_TEXTS = (EVENTS, PROCESSES, THREADS, MODULES, METADATA, TEXTS, SOURCES, VALUE_TEXTS)
 FREE_TABLE_BYTES, MOST_TABLE_RATIO = 2 << 20, 256
 INLINED_PER_ROW = 512
 LAST_KIND = {"1.0": METADATA, "1.1": TEXTS, "1.2": SOURCES, "1.3": LINE_BIRTHS, "1.4": BRANCH_RANGES}
@@ -770,6 +771,63 @@ def list_intervals(file):
                   waker_stack - 1 if waker_stack else "-", sep="\t")
 
 
+def read_value_kinds(file):
+    """(name, fields) of each kind, fields being (name, type)."""
+    kinds = []
+    for block in file.blocks(VALUE_KINDS):
+        for _ in range(block.varint()):
+            name = block.take(block.varint())
+            kinds.append((name, [(block.take(block.varint()), block.varint()) for _ in range(block.varint())]))
+    return kinds
+
+
+def value_text(kind, value, texts):
+    if kind == 5:
+        need(value < len(texts), "text of a value")
+        return escaped(texts[value])
+    if value == 0:
+        return "-"
+    value -= 1
+    return hex(value) if kind == 3 else f"{struct.unpack('<d', struct.pack('<Q', value))[0]:.6g}" if kind == 4 else str(value)
+
+
+def list_event_values(file):
+    """`time pid tid stack kind field=value ...`, as `dump --event-values`."""
+    if not file.has(EVENT_VALUES):
+        return
+    kinds = read_value_kinds(file)
+    texts = [block.take(block.varint())
+             for block in file.blocks(VALUE_TEXTS) for _ in range(block.varint())]
+    known = lambda number: "-" if number == NONE else number
+    latest = 0
+    for block in file.blocks(EVENT_VALUES):
+        rows = block.varint()
+        ids = []
+        for column in (block.column(rows), block.column(rows)):
+            number, numbers = 0, []
+            for step in column:
+                number = (number + step) & NONE
+                numbers.append(number)
+            ids.append(numbers)
+        time, times = block.varint(), []
+        for step in block.column(rows):
+            time += step
+            times.append(time)
+        need(times[0] >= latest, "order of event values")
+        latest = times[-1]
+        of_row, stacks = block.column(rows), block.column(rows)
+        fields = {}
+        for kind, (_, columns) in enumerate(kinds):
+            count = of_row.count(kind)
+            if count:
+                fields[kind] = iter(list(zip(*[block.column(count) for _ in columns])))
+        for tid, pid, time, kind, stack in zip(*ids, times, of_row, stacks):
+            name, columns = kinds[kind]
+            print(time, known(pid), known(tid), stack - 1 if stack else "-", escaped(name),
+                  *[f"{escaped(field)}={value_text(type_of, value, texts)}"
+                    for (field, type_of), value in zip(columns, next(fields[kind]))], sep="\t")
+
+
 def list_functions(file):
     numbers = TextNumbers()
     functions = read_functions(file, numbers) if file.has(FUNCTIONS) else []
@@ -807,7 +865,7 @@ LISTINGS = {
     "stacks": list_stacks, "samples": list_samples, "processes": list_processes, "threads": list_threads,
     "modules": list_modules, "events": list_events, "losses": list_losses, "metadata": list_metadata,
     "functions": list_functions, "lines": list_lines, "branches": list_branches, "ranges": list_ranges,
-    "intervals": list_intervals}
+    "intervals": list_intervals, "event-values": list_event_values}
 
 
 def main():

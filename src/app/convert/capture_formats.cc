@@ -12,6 +12,7 @@
 #include "app/convert/wait_pass.h"
 #include "capture/branch_losses.h"
 #include "capture/dump_unwinder.h"
+#include "capture/value_losses.h"
 #include "formats/etl/etl_format.h"
 #include "formats/folded/folded_format.h"
 #include "formats/nettrace/nettrace_format.h"
@@ -85,6 +86,7 @@ std::vector<std::string> loss_names() {
   names.insert(wait_loss_names().begin(), wait_loss_names().end());
   names.insert(cut_loss::kAll.begin(), cut_loss::kAll.end());
   names.insert(merge_loss::kAll.begin(), merge_loss::kAll.end());
+  names.insert(capture::value_loss::kAll.begin(), capture::value_loss::kAll.end());
   names.insert(capture::branch_loss::kAll.begin(), capture::branch_loss::kAll.end());
   for (const capture::SourceFormat* const format : kFormats) {
     names.insert(format->loss_names.begin(), format->loss_names.end());

@@ -50,6 +50,7 @@ CaptureSpool::CaptureSpool(const Options& options)
   wait_facts_.keeps_samples = options.switch_samples;
   system_.set_memory_limit(plan_.fact_bytes);
   system_.functions().configure(options.scratch_directory, plan_.function_bytes);
+  values_.configure(options.scratch_directory);
   branches_.configure(options.scratch_directory, plan_.branch_bytes);
 }
 

@@ -292,9 +292,13 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
                              .memory_limit = options.memory_limit,
                              .sample_counter = &progress.samples,
                              .waits = options.waits && options.samples,
+                             .values = options.samples,
                              .switch_samples = options.switch_samples,
                              .default_bound = default_bound(options)});
   capture.system().set_redaction(options.redact);
+  if (capture::ValueRecorder* const values = capture.values(); values != nullptr) {
+    values->set_redaction(options.redact);
+  }
   const Result<capture::ByteAccount> account =
       read_input(*opened, capture, options, progress, report);
   if (!account) {

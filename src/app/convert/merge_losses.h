@@ -15,6 +15,8 @@ inline constexpr std::string_view kMovedFrames = "merge_moved_frames";
 /// something else.
 inline constexpr std::string_view kKernelFramesLeft = "merge_kernel_frames_left";
 
+/// Notice: a source whose event values are left out.
+inline constexpr std::string_view kValuesLeftOut = "merge_event_values_left_out";
 /// Damage: branches of a merged file of which some captures are read from other inputs.
 inline constexpr std::string_view kBranchesLeftOut = "merge_branches_left_out";
 
@@ -22,6 +24,6 @@ inline constexpr std::string_view kBranchesLeftOut = "merge_branches_left_out";
 inline constexpr std::string_view kIntervalsLeftOut = "merge_intervals_left_out";
 
 inline constexpr std::array kAll{kMovedFrames, kKernelFramesLeft, kBranchesLeftOut,
-                                 kIntervalsLeftOut};
+                                 kIntervalsLeftOut, kValuesLeftOut};
 
 }  // namespace stackpack::app::merge_loss

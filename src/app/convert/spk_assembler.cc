@@ -226,7 +226,8 @@ Result<Statistics> SpkAssembler::finish(spk::Writer& writer, const capture::Syst
         statistics.losses = capture_.losses().sorted();
         return added;
       },
-      [&](spk::IntervalWriter& rows) { return write_intervals(intervals, stacks, rows); });
+      [&](spk::IntervalWriter& rows) { return write_intervals(intervals, stacks, rows); },
+      [&](spk::ValueWriter& rows) { return write_values(tables, rows); });
 }
 
 // Of a merge: the ids of callstacks, and the process.
@@ -268,6 +269,48 @@ Status SpkAssembler::write_intervals(IntervalSort& intervals, PackedStacks& stac
   return written ? writer.end(options_.merged != nullptr ? options_.merged->wait_reasons
                                                          : capture_.facts_of_waits().reasons())
                  : written;
+}
+
+// Callstacks of events whose values were kept.
+Status SpkAssembler::offer_stacks(std::span<const SpooledSample> rows,
+                                  std::span<const StoredSample> samples) {
+  for (std::size_t i = 0; i < rows.size() && !valued_events_.empty(); ++i) {
+    const std::optional<std::uint8_t> event = valued_events_[rows[i].event];
+    if (!event) {
+      continue;
+    }
+    const Status offered = capture_.values()->offer_stack(*event, rows[i], samples[i].stack);
+    if (!offered) {
+      return offered;
+    }
+  }
+  return {};
+}
+
+Status SpkAssembler::write_values(const capture::SystemTables& tables, spk::ValueWriter& writer) {
+  capture::ValueRecorder* const values = capture_.values();
+  if (values == nullptr || values->empty()) {
+    return {};
+  }
+  std::vector<ValueSchema> kinds;
+  for (const capture::ValueKindRow& row : capture::value_kinds()) {
+    ValueSchema& kind = kinds.emplace_back();
+    kind.name = row.name;
+    for (const capture::ValueKindField& field : row.fields) {
+      kind.fields.push_back({std::string(field.name), field.type});
+    }
+  }
+  writer.set_kinds(std::move(kinds));
+  const ProcessOfThread processes(tables.threads);
+  const Status written = values->finish(capture_.losses(), [&](const EventValue& row) {
+    EventValue rounded = row;
+    if (rounded.pid == kUnknownId && rounded.tid != kUnknownId) {
+      rounded.pid = processes.find(rounded.tid, rounded.time_ns);
+    }
+    rounded.time_ns -= rounding_ ? rounded.time_ns % options_.time_resolution_ns : 0;
+    return writer.add(rounded);
+  });
+  return written ? writer.end(values->texts()) : written;
 }
 
 // What only the sources know comes from them.
@@ -327,6 +370,12 @@ Status SpkAssembler::write_samples(PackedStacks& stacks, StackTally& tally, spk:
   if (const Status prepared = prepare_rounding(); !prepared) {
     return prepared;
   }
+  if (capture::ValueRecorder* const values = capture_.values();
+      values != nullptr && !values->empty()) {
+    for (const Event& event : capture_.events()) {
+      valued_events_.push_back(capture::valued_event(event.name));
+    }
+  }
   std::vector<StoredSample> batch;
   const Status merged =
       capture_.for_each_sample([&](std::span<const SpooledSample> rows) -> Status {
@@ -348,6 +397,9 @@ Status SpkAssembler::write_samples(PackedStacks& stacks, StackTally& tally, spk:
         }
         if (options_.written_counter != nullptr) {
           options_.written_counter->fetch_add(rows.size(), std::memory_order_relaxed);
+        }
+        if (const Status offered = offer_stacks(rows, batch); !offered) {
+          return offered;
         }
         return writer.add_samples(batch);
       });

@@ -83,6 +83,8 @@ class SpkAssembler {
                        spk::Writer& writer);
   Status write_samples(PackedStacks& stacks, StackTally& tally, spk::Writer& writer);
   Status prepare_rounding();
+  Status write_values(const capture::SystemTables& tables, spk::ValueWriter& writer);
+  Status offer_stacks(std::span<const SpooledSample> rows, std::span<const StoredSample> samples);
   Status write_intervals(IntervalSort& intervals, PackedStacks& stacks,
                          spk::IntervalWriter& writer);
   Status settle_interval(WaitInterval& row, const IntervalRow& spooled, PackedStacks& stacks) const;
@@ -98,10 +100,11 @@ class SpkAssembler {
 
   CaptureSpool& capture_;
   Options options_;
-  FrameSet frames_;                          // only when the capture names functions
-  std::unordered_set<std::uint32_t> pids_;   // of samples
-  std::uint32_t last_pid_ = kUnknownId - 1;  // no process has this one
-  std::optional<TimeRounding> rounding_;     // while samples are written
+  FrameSet frames_;                                         // only when the capture names functions
+  std::unordered_set<std::uint32_t> pids_;                  // of samples
+  std::uint32_t last_pid_ = kUnknownId - 1;                 // no process has this one
+  std::vector<std::optional<std::uint8_t>> valued_events_;  // by event; empty without values
+  std::optional<TimeRounding> rounding_;                    // while samples are written
   spk::Writer::Stalls stalls_;
 };
 

@@ -250,7 +250,7 @@ Status MergeAttempt::add_rebased(const OpenInput& opened, const SourceClock& clo
     return added;
   }
   if (rank) {
-    add_losses(*rank, frames.unplaced(), opened.reader->has_intervals() && !keeps_samples_);
+    add_losses(*rank, frames.unplaced(), *opened.reader->has_intervals() && !keeps_samples_);
   }
   return add_mappings(opened, frames.modules_used(), clock, processes);
 }
@@ -273,7 +273,7 @@ Result<std::vector<std::uint32_t>> MergeAttempt::reasons_of(const Reader& reader
 
 // To the source, which keeps them in a merge of merges.
 void MergeAttempt::add_losses(std::uint32_t rank, const FrameRebaser::Unplaced& unplaced,
-                              bool has_intervals) {
+                              const Reader& reader) {
   capture::LossCounters counters;
   for (const LossCounter& loss : sources_.sources()[rank].losses) {
     counters.add(loss.name, loss.kind, loss.count);
@@ -281,7 +281,9 @@ void MergeAttempt::add_losses(std::uint32_t rank, const FrameRebaser::Unplaced& 
   for (const auto& [name, count] :
        {std::pair(merge_loss::kMovedFrames, unplaced.moved),
         std::pair(merge_loss::kKernelFramesLeft, unplaced.kernel),
-        std::pair(merge_loss::kIntervalsLeftOut, std::uint64_t{has_intervals ? 1U : 0U})}) {
+        std::pair(merge_loss::kIntervalsLeftOut, std::uint64_t{reader.has_intervals() ? 1U : 0U}),
+        std::pair(merge_loss::kValuesLeftOut,
+                  std::uint64_t{reader.has_event_values() ? 1U : 0U})}) {
     if (count != 0) {
       counters.add(name, LossKind::kNotice, count);
     }

@@ -82,7 +82,7 @@ class MergeAttempt {
                      std::optional<std::uint32_t> rank);
   Status add_branches(std::size_t i, const OpenInput& opened);
   [[nodiscard]] Result<std::vector<std::uint32_t>> reasons_of(const Reader& reader) const;
-  void add_losses(std::uint32_t rank, const FrameRebaser::Unplaced& unplaced, bool has_intervals);
+  void add_losses(std::uint32_t rank, const FrameRebaser::Unplaced& unplaced, const Reader& reader);
   Status add_mappings(const OpenInput& opened, const std::vector<bool>& used,
                       const SourceClock& clock, InputProcesses& processes);
 

@@ -43,6 +43,8 @@ struct CommandDefinitions {
   void define_neighbours(const std::string& name, const std::string& summary, ReportKind kind);
   void define_report(CommandRow& sub, ReportKind kind);
   void define_branches();
+  void define_event_reports();
+  void define_event_report(CommandRow& sub, EventReportKind kind);
   void define_diff();
   void define_diff_form(CommandRow& sub);
   void define_diff_statistics(CommandRow& sub);

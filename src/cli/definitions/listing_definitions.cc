@@ -11,7 +11,8 @@ void CommandDefinitions::define_dump() {
   CommandRow& sub = command(
       "dump", "list what a .spk file holds, as text or JSON", Command::kDump,
       {{"dump FILE.spk --stacks|--samples|--processes|--threads|--modules|--events|--losses|"
-        "--metadata|--functions|--names|--sources|--branches|--ranges|--intervals [--ids] [--json] "
+        "--metadata|--functions|--names|--sources|--branches|--ranges|--intervals|--event-values "
+        "[--ids] [--json] "
         "[FILTERS]"},
        {{"the ten hottest callstacks, with their ids",
          "stackpack dump --stacks --ids out.spk | sort -rn | head"},
@@ -50,6 +51,8 @@ void CommandDefinitions::define_dump() {
   kind("--names", DumpKind::kNames, "every address of a callstack that has a name, by process");
   kind("--intervals", DumpKind::kIntervals,
        "what each thread did from when to when: running, blocked, woken, preempted, ...");
+  kind("--event-values", DumpKind::kEventValues,
+       "what events say: collections, allocations, exceptions, files, ...");
   kind("--sources", DumpKind::kSources, "captures that a merged file was made of");
   kind("--branches", DumpKind::kBranches,
        "branches of perf record -b, with how often they were taken");

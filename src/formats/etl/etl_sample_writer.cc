@@ -6,7 +6,7 @@ namespace stackpack::etl {
 
 std::uint32_t SampleWriter::introduce(std::uint32_t number) {
   EventKind& kind = kinds_.at(number);
-  kind.sink_event = rows_.row_of(name_of(kind, number));
+  kind.sink_event = rows_.row_of(name_of(kind, number), kind.use.weighted);
   kind.known_to_sink = true;
   return kind.sink_event;
 }

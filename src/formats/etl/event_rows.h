@@ -16,12 +16,12 @@ class EventRows {
   explicit EventRows(capture::CallstackSink& sink) : sink_(sink) {}
 
   /// The row of the event `name`, which is added when it is new.
-  std::uint32_t row_of(const std::string& name) {
+  std::uint32_t row_of(const std::string& name, bool has_weight = false) {
     const auto found = rows_.find(name);
     if (found != rows_.end()) {
       return found->second;
     }
-    const std::uint32_t row = sink_.add_event({name, false});
+    const std::uint32_t row = sink_.add_event({name, has_weight});
     rows_.emplace(name, row);
     return row;
   }

@@ -37,7 +37,10 @@ TraceReader::TraceReader(const LogFileHeader& header, capture::CallstackSink& si
       join_(space_, threads_, window_, keys_, samples_, losses_, header.pointer_size),
       stack_events_(join_, losses_, header.pointer_size),
       extended_(space_, keys_, join_.pairs(), samples_, losses_),
-      titles_(shared.titles) {
+      titles_(shared.titles),
+      keeps_values_(sink.values() != nullptr),
+      runtime_values_(sink.values(), losses_),
+      kernel_values_(sink.values(), losses_, group_.clock(), header.frequency) {
   samples_.use(switches_);
   group_.add_threads(threads_);
   count_recorder_losses();
@@ -73,8 +76,11 @@ Status TraceReader::take(const EventView& event, const EventPlace& place) {
   if (use.role == EventRole::kProfile) [[likely]] {  // nothing but itself, either
     return profile_event(event, place, facts, use.role);
   }
-  if (!use.kept) {
+  if (!use.kept && !(use.valued && keeps_values_)) {
     not_kept_.add(event, place);
+  }
+  if (use.valued) {
+    valued_event(event, place, facts, use);
   }
   if (use.method != MethodRole::kNone) [[unlikely]] {
     method_event(event, place, use.method);
@@ -213,6 +219,24 @@ Status TraceReader::extended_event(const EventView& event, const EventPlace& pla
     facts.kind = kinds_.of_title(facts.kind, title);
   }
   return extended_.event(event, facts, place.file_offset);
+}
+
+// What an event says besides its callstack, and what its samples weigh.
+void TraceReader::valued_event(const EventView& event, const EventPlace& place, EventFacts& facts,
+                               const EventUse& use) {
+  const std::uint32_t tid = event.tid == kNoId ? kUnknownId : event.tid;
+  const std::uint32_t pid = event.pid == kNoId ? kUnknownId : event.pid;
+  if (event.cls == EventClass::kKernel) {
+    kernel_values_.event(event, place, {pid, tid});
+    return;
+  }
+  runtime_values_.event({event.id, event.payload, event.pointer_size,
+                         group_.clock().unix_ns(event.clock), pid, tid, place.file_offset});
+  if (use.weighted) {
+    constexpr std::uint64_t kMost = ~std::uint32_t{0};
+    const auto bytes = dotnet::allocated_bytes(event.id, event.payload, event.pointer_size);
+    facts.weight = static_cast<std::uint32_t>(std::min(bytes.value_or(0), kMost));
+  }
 }
 
 void TraceReader::method_event(const EventView& event, const EventPlace& place, MethodRole role) {
@@ -387,6 +411,7 @@ Status TraceReader::next_part() {
 
 Status TraceReader::finish() {
   not_kept_.report(losses_);
+  kernel_values_.finish();
   if (const Status done = extended_.finish(); !done) {
     return done;
   }

@@ -7,6 +7,7 @@
 #include "capture/callstack_sink.h"
 #include "capture/recent_chains.h"
 #include "formats/dotnet/method_payload.h"
+#include "formats/dotnet/runtime_values.h"
 #include "formats/etl/etl_losses.h"
 #include "formats/etl/etl_read_options.h"
 #include "formats/etl/etl_sample_writer.h"
@@ -18,6 +19,7 @@
 #include "formats/etl/event/events_not_kept.h"
 #include "formats/etl/event_rows.h"
 #include "formats/etl/file/log_file_header.h"
+#include "formats/etl/kernel_values.h"
 #include "formats/etl/names/event_titles.h"
 #include "formats/etl/names/method_events.h"
 #include "formats/etl/stacks/extended_stacks.h"
@@ -105,6 +107,8 @@ class TraceReader {
   Status switch_record(const EventView& event, const EventPlace& place, EventRole role);
   bool context_switch(const EventView& event, const EventPlace& place, EventFacts& facts);
   Status extended_event(const EventView& event, const EventPlace& place, EventFacts& facts);
+  void valued_event(const EventView& event, const EventPlace& place, EventFacts& facts,
+                    const EventUse& use);
   void method_event(const EventView& event, const EventPlace& place, MethodRole role);
   void table_event(const EventView& event, EventRole role);
   bool is_damaged_kind(const EventView& event, const EventPlace& place, EventRole role);
@@ -128,6 +132,9 @@ class TraceReader {
   EventsNotKept not_kept_;
   EventTitles& titles_;
   MethodReader methods_;
+  bool keeps_values_;
+  dotnet::RuntimeValues runtime_values_;
+  KernelValues kernel_values_;
   std::uint8_t method_names_ = 0;  // NamePlace::source of those that are read again; 0: none are
   TraceSummary counts_;            // only what nobody else counts
   FrameList frames_;

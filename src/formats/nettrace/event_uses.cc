@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "bytes/byte_cursor.h"
-#include "bytes/wide_text.h"
+#include "formats/dotnet/runtime_values.h"
 #include "formats/nettrace/varints.h"
 
 namespace stackpack::nettrace {
@@ -50,6 +50,8 @@ bool is_switch(const EventUse& use) {
 EventUse use_of(EventMetadata metadata) {
   EventUse use;
   use.role = role_of_metadata(metadata);
+  use.valued = metadata.provider == dotnet::Provider::kRuntime &&
+               dotnet::RuntimeValues::wants(metadata.event);
   use.bookkeeping = dotnet::is_bookkeeping(metadata.provider, metadata.event);
   if (const auto news = dotnet::method_news(metadata.provider, metadata.event)) {
     use.role = EventRole::kMethod;
@@ -87,23 +89,9 @@ std::optional<std::uint64_t> weight_in(const EventUse& use, std::span<const std:
   bytes::ByteCursor in(payload, 0);
   std::uint64_t weight = 1;
   switch (use.role) {
-    case EventRole::kAllocationTick: {
-      constexpr std::size_t kWideAmount = 10;  // of version 2 and later
-      weight = in.read<std::uint32_t>();
-      if (payload.size() >= kWideAmount + sizeof(std::uint64_t)) {
-        in.seek(kWideAmount);
-        weight = in.read<std::uint64_t>();
-      }
-      break;
-    }
-    case EventRole::kAllocationSample: {
-      std::string type;
-      in.skip(6 + pointer_size);
-      bytes::append_wide_text(in, type);
-      in.skip(pointer_size);
-      weight = in.read<std::uint64_t>();
-      break;
-    }
+    case EventRole::kAllocationTick:
+    case EventRole::kAllocationSample:
+      return dotnet::allocated_bytes(use.metadata.event, payload, pointer_size);
     case EventRole::kContentionStop: {
       constexpr double kMostNs = 1e18;
       in.skip(3);

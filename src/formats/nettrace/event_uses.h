@@ -31,6 +31,7 @@ struct EventUse {
 
   EventMetadata metadata;
   EventRole role = EventRole::kOther;
+  bool valued = false;       ///< dotnet::RuntimeValues
   bool bookkeeping = false;  ///< its callstacks say nothing about the program
   capture::FunctionNews news = capture::FunctionNews::kExists;  ///< kMethod
   /// Rows of the sink's event table, when there are any: those of thread samples by their type.

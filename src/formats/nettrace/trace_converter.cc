@@ -36,6 +36,7 @@ TraceConverter::TraceConverter(const TraceHeader& header, capture::CallstackSink
       numbers_(header.version, sink.losses()),
       threads_(header, sink.system(), sink.losses()),
       universal_(header, sink.system(), sink.losses()),
+      values_(sink.values(), sink.losses()),
       knows_stacks_(sink.remembers_stacks()) {
   unknown_.metadata.provider_name = "unknown";
   if (header.version >= 4) {
@@ -210,6 +211,10 @@ Status TraceConverter::event(const EventRow& row) {
   EventUse& use = use_of_row(row);
   const ThreadIdentity thread = threads_.find(row.thread, row.offset);
   facts(use, row, thread);
+  if (use.valued) {
+    values_.event({use.metadata.event, row.payload, header_.pointer_size,
+                   header_.unix_ns(row.ticks), thread.pid, thread.tid, row.payload_offset});
+  }
   return sample(use, row, thread);
 }
 

@@ -11,6 +11,7 @@
 #include "capture/callstack_sink.h"
 #include "capture/recent_chains.h"
 #include "formats/dotnet/method_modules.h"
+#include "formats/dotnet/runtime_values.h"
 #include "formats/nettrace/event_uses.h"
 #include "formats/nettrace/row_reader.h"
 #include "formats/nettrace/sequence_numbers.h"
@@ -70,6 +71,7 @@ class TraceConverter {
   ThreadTable threads_;
   UniversalSystem universal_;
   dotnet::MethodModules modules_;
+  dotnet::RuntimeValues values_;
   std::unordered_map<std::uint32_t, EventUse> uses_;
   EventUse unknown_;
   std::map<std::string, std::uint32_t> event_rows_;

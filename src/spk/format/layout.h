@@ -57,6 +57,9 @@ enum class SectionKind : std::uint32_t {
   kLineBirths = 19,
   kIntervals = 20,
   kWaitReasons = 21,
+  kEventValues = 25,
+  kValueKinds = 26,
+  kValueTexts = 27,
   kBranchEdges = 30,
   kBranchRanges = 31,
 };
@@ -73,7 +76,7 @@ struct SectionName {
   bool required;
   bool indexed;
 };
-inline constexpr std::array<SectionName, 23> kSectionNames{{
+inline constexpr std::array<SectionName, 26> kSectionNames{{
     {SectionKind::kSummary, "summary", true, false},
     {SectionKind::kFrames, "frames", true, false},
     {SectionKind::kEdges, "edges", true, false},
@@ -95,6 +98,9 @@ inline constexpr std::array<SectionName, 23> kSectionNames{{
     {SectionKind::kLineBirths, "line_births", false, false},
     {SectionKind::kIntervals, "intervals", false, false},
     {SectionKind::kWaitReasons, "wait_reasons", false, false},
+    {SectionKind::kEventValues, "event_values", false, false},
+    {SectionKind::kValueKinds, "value_kinds", false, false},
+    {SectionKind::kValueTexts, "value_texts", false, false},
     {SectionKind::kBranchEdges, "branch_edges", false, false},
     {SectionKind::kBranchRanges, "branch_ranges", false, false},
 }};
@@ -115,6 +121,13 @@ inline constexpr std::uint32_t kIntervalsPerBlock = 65'536;
 /// Reasons of waits, and the longest.
 inline constexpr std::uint32_t kMaxWaitReasons = 4'096;
 inline constexpr std::uint32_t kMaxWaitReasonBytes = 255;
+
+/// Rows of a block of event values.
+inline constexpr std::uint32_t kValuesPerBlock = 16'384;
+/// Kinds of event values, the longest name of one or of a field, and most fields.
+inline constexpr std::uint32_t kMaxValueKinds = 1'024;
+inline constexpr std::uint32_t kMaxValueNameBytes = 255;
+inline constexpr std::uint32_t kMaxValueFields = 8;
 
 /// Rows of a block of functions, inlined calls or lines.
 inline constexpr std::uint32_t kNamesPerBlock = 4'096;

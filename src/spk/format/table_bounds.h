@@ -13,7 +13,7 @@ namespace stackpack::spk {
 constexpr bool has_texts(SectionKind kind) {
   constexpr std::array kKinds{SectionKind::kEvents,  SectionKind::kProcesses, SectionKind::kThreads,
                               SectionKind::kModules, SectionKind::kMetadata,  SectionKind::kTexts,
-                              SectionKind::kSources};
+                              SectionKind::kSources, SectionKind::kValueTexts};
   return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
 }
 

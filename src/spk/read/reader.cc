@@ -7,6 +7,7 @@
 #include "spk/read/interval_store.h"
 #include "spk/read/name_store.h"
 #include "spk/read/reader_impl.h"
+#include "spk/read/value_store.h"
 #include "spk/read/verifier.h"
 #include "stackpack/names.h"
 #include "stackpack/sources.h"
@@ -289,6 +290,22 @@ Status Reader::intervals(const WaitQuery& query,
 
 Result<std::vector<std::string>> Reader::wait_reasons() const {
   return spk::read_wait_reasons(impl_->blocks, impl_->file.directory);
+}
+
+bool Reader::has_event_values() const {
+  return impl_->file.directory.find(spk::SectionKind::kEventValues) != nullptr;
+}
+
+Result<std::vector<ValueSchema>> Reader::event_value_kinds() const {
+  return spk::read_value_kinds(impl_->blocks, impl_->file.directory);
+}
+
+Result<std::vector<std::string>> Reader::event_value_texts() const {
+  return spk::read_value_texts(impl_->blocks, impl_->file.directory);
+}
+
+Status Reader::event_values(const std::function<bool(std::span<const EventValue>)>& visit) const {
+  return spk::read_values(impl_->blocks, impl_->file.directory, stack_count(), visit);
 }
 
 Result<std::uint64_t> Reader::resident_bytes() const {

@@ -195,6 +195,14 @@ Status check_tables(const Reader& reader, Totals& totals) {
   if (!intervals) {
     return intervals;
   }
+  if (const auto texts = reader.event_value_texts(); !texts) {
+    return texts.error();
+  }
+  const Status values =
+      reader.event_values([](std::span<const EventValue> /*rows*/) { return true; });
+  if (!values) {
+    return values;
+  }
   totals.samples_of_event.resize(events->size());
   const bool same =
       statistics.processes == processes->size() && statistics.threads == threads->size() &&

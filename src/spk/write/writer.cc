@@ -199,7 +199,8 @@ Writer::Stalls Writer::stalls() const {
 Result<Statistics> Writer::finish(const capture::SystemTables& tables,
                                   std::span<const Event> events, const Statistics& statistics,
                                   std::string_view fingerprint, const AddBranches& add_branches,
-                                  const AddNames& add_names, const AddIntervals& add_intervals) {
+                                  const AddNames& add_names, const AddIntervals& add_intervals,
+                                  const AddValues& add_values) {
   if (!impl_->dag.done() || impl_->finished) {
     return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: calls out of order"};
   }
@@ -231,6 +232,12 @@ Result<Statistics> Writer::finish(const capture::SystemTables& tables,
   if (add_intervals) {
     IntervalWriter intervals(impl_->sections);
     if (const Status added = add_intervals(intervals); !added) {
+      return added.error();
+    }
+  }
+  if (add_values) {
+    ValueWriter values(impl_->sections);
+    if (const Status added = add_values(values); !added) {
       return added.error();
     }
   }

@@ -14,6 +14,7 @@
 #include "spk/write/dag_node.h"
 #include "spk/write/interval_writer.h"
 #include "spk/write/name_writer.h"
+#include "spk/write/value_writer.h"
 #include "spk/write/writer_options.h"
 #include "stackpack/model.h"
 #include "stackpack/reader.h"
@@ -84,14 +85,18 @@ class Writer {
   /// Adds the intervals of a file, in their order, and ends them.
   using AddIntervals = std::function<Status(IntervalWriter&)>;
 
-  /// Tables, branches, intervals, names, summary, directory and trailer. Of `statistics` the writer
-  /// fills in what only it knows (dag.*, callstacks.stored, sample_stream_bytes); the caller gives
-  /// the rest, which `add_names` may change. The completed statistics are returned. Does not commit
-  /// the output.
+  /// Adds the values of events, in their order, and ends them.
+  using AddValues = std::function<Status(ValueWriter&)>;
+
+  /// Tables, branches, intervals, values, names, summary, directory and trailer. Of `statistics`
+  /// the writer fills in what only it knows (dag.*, callstacks.stored, sample_stream_bytes); the
+  /// caller gives the rest, which `add_names` may change. The completed statistics are returned.
+  /// Does not commit the output.
   Result<Statistics> finish(const capture::SystemTables& tables, std::span<const Event> events,
                             const Statistics& statistics, std::string_view fingerprint,
                             const AddBranches& add_branches, const AddNames& add_names = {},
-                            const AddIntervals& add_intervals = {});
+                            const AddIntervals& add_intervals = {},
+                            const AddValues& add_values = {});
   Result<Statistics> finish(const capture::SystemTables& tables, std::span<const Event> events,
                             const Statistics& statistics, std::string_view fingerprint,
                             const AddNames& add_names = {}) {

@@ -263,7 +263,7 @@ TEST_CASE("events that bring their callstack along") {
          out.clr_stack(0, 102, kRuntime, 7, 5, {kU + 1, kK + 2});
          out.clr_stack(0, 103, kRuntime, 7, 5, {kU + 3});
        },
-       {"id10 t7: u001 ufffff80000000002", "unknown t7 orphan: u003"}},
+       {"GC/AllocationTick t7: u001 ufffff80000000002", "unknown t7 orphan: u003"}},
   });
 }
 

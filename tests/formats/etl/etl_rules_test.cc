@@ -272,7 +272,7 @@ TEST_CASE("well-known providers have names") {
     }
   });
   REQUIRE(reading->sink.rows.size() == 2);
-  CHECK(event_of(*reading, 0) == "Microsoft-Windows-DotNETRuntime/id10");
+  CHECK(event_of(*reading, 0) == "Microsoft-Windows-DotNETRuntime/GC/AllocationTick");
   CHECK(event_of(*reading, 1) == "11111111-2222-3333-4444-555555555555/id10");
 }
 

@@ -1,7 +1,10 @@
 #include "formats/etl/event/event_kinds.h"
 
+#include "formats/dotnet/runtime_events.h"
+#include "formats/dotnet/runtime_values.h"
 #include "formats/etl/event/etl_event_names.h"
 #include "formats/etl/event/provider_names.h"
+#include "formats/etl/kernel_values.h"
 
 namespace stackpack::etl {
 
@@ -153,6 +156,10 @@ EventUse use_of(const EventView& event) {
   EventUse use;
   use.role = role_of(event, use.runtime);
   use.method = method_role(event);
+  use.valued = (event.cls == EventClass::kKernel && KernelValues::wants(event.group, event.type)) ||
+               (event.cls == EventClass::kProvider && event.guid == kRuntime &&
+                dotnet::RuntimeValues::wants(event.id));
+  use.weighted = use.valued && event.cls == EventClass::kProvider && dotnet::weighs_bytes(event.id);
   use.kept = is_kept(event, use);
   return use;
 }
@@ -181,6 +188,21 @@ bool same_kind(const EventKind& kind, const EventView& event) {
       return kind.id == event.id && kind.guid == event.guid;
   }
   return false;
+}
+
+// Traces call events of the runtime by what their machine knew, or do not: one name for all.
+std::string runtime_event_name(const EventKind& kind) {
+  if (kind.cls != EventClass::kProvider ||
+      (kind.guid != kRuntime && kind.guid != kPrivateRuntime)) {
+    return {};
+  }
+  const bool is_private = kind.guid == kPrivateRuntime;
+  const std::string_view name = dotnet::event_name(
+      is_private ? dotnet::Provider::kPrivate : dotnet::Provider::kRuntime, kind.id);
+  return name.empty() ? std::string()
+                      : (is_private ? "Microsoft-Windows-DotNETRuntimePrivate/"
+                                    : "Microsoft-Windows-DotNETRuntime/") +
+                            std::string(name);
 }
 
 // The name of a provider where it is well known, else its GUID.
@@ -341,6 +363,9 @@ std::string name_of(const EventKind& kind, std::uint32_t number) {
   }
   if (number == EventKinds::kOtherKind) {
     return "other";
+  }
+  if (const std::string name = runtime_event_name(kind); !name.empty()) {
+    return name;
   }
   if (!kind.title.empty()) {
     return kind.title;

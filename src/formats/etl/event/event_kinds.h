@@ -57,7 +57,9 @@ struct EventUse {
   EventRole role = EventRole::kPlain;
   MethodRole method = MethodRole::kNone;
   std::uint8_t runtime = kNoRuntime;
-  bool kept = true;  ///< what it says is read; else nothing but a callstack that comes for it
+  bool valued = false;    ///< what it says goes to the values of events
+  bool weighted = false;  ///< samples weigh bytes
+  bool kept = true;       ///< what it says is read; else nothing but a callstack that comes for it
 };
 
 /// One kind of event: identity without time, thread and payload.

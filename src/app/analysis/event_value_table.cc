@@ -1,0 +1,106 @@
+#include "app/analysis/event_value_table.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace stackpack::app {
+
+Result<EventValueTable> EventValueTable::load(const Reader& reader) {
+  EventValueTable table(reader);
+  const Result<std::vector<ValueSchema>> kinds = reader.event_value_kinds();
+  Result<std::vector<std::string>> texts = reader.event_value_texts();
+  Result<std::vector<Process>> processes = reader.processes();
+  Result<std::unique_ptr<const Symbols>> symbols = Symbols::load(reader);
+  if (!kinds || !texts || !symbols) {
+    return kinds ? texts ? symbols.error() : texts.error() : kinds.error();
+  }
+  if (!processes) {
+    return processes.error();
+  }
+  const std::span<const capture::ValueKindRow> known = capture::value_kinds();
+  for (const ValueSchema& schema : *kinds) {
+    KindPlace& place = table.places_.emplace_back();
+    const auto found = std::find_if(
+        known.begin(), known.end(),
+        [&schema](const capture::ValueKindRow& row) { return row.name == schema.name; });
+    if (found == known.end()) {
+      continue;
+    }
+    place.known = true;
+    place.kind = static_cast<capture::ValueKind>(found - known.begin());
+    for (const capture::ValueKindField& field : found->fields) {
+      const std::size_t at = schema.field(field.name);
+      const bool same_type =
+          at < kMostValueFields &&
+          (schema.fields[at].type == ValueType::kText) == (field.type == ValueType::kText);
+      place.fields[place.count++] = same_type ? at : kMostValueFields;
+    }
+  }
+  if (!texts->empty()) {
+    table.texts_ = std::move(*texts);
+  }
+  table.processes_ = std::move(*processes);
+  table.lives_.emplace(table.processes_);
+  table.symbols_ = std::move(*symbols);
+  return table;
+}
+
+bool EventValueTable::translate(const EventValue& value, Row& row) const {
+  const KindPlace& place = places_[value.kind];
+  if (!place.known) {
+    return false;
+  }
+  row.kind = place.kind;
+  row.value = &value;
+  const std::span<const capture::ValueKindField> fields =
+      capture::value_kinds()[static_cast<std::size_t>(place.kind)].fields;
+  for (std::size_t i = 0; i < place.count; ++i) {
+    const std::size_t at = place.fields[i];
+    const std::uint64_t none = fields[i].type == ValueType::kText ? 0 : kNoValue;
+    row.fields[i] = at < kMostValueFields ? value.values[at] : none;
+  }
+  return true;
+}
+
+std::string EventValueTable::process(std::uint32_t pid, std::uint64_t time_ns) const {
+  if (pid == kUnknownId) {
+    return "(unknown process)";
+  }
+  const std::uint32_t row = lives_->find(pid, time_ns).row;
+  const std::string_view name =
+      row == capture::kNoRow ? std::string_view() : std::string_view(processes_[row].name);
+  return name.empty() ? fmt::format("PID {}", pid) : fmt::format("{} ({})", name, pid);
+}
+
+Result<std::string> EventValueTable::function(const EventValue& value) {
+  if (value.stack == kNoStack) {
+    return std::string();
+  }
+  const auto [known, fresh] = functions_.try_emplace({value.stack, value.pid});
+  if (!fresh) {
+    return known->second;
+  }
+  if (const Status read = reader_->callstack(value.stack, frames_); !read) {
+    return read.error();
+  }
+  symbols_->locate_stack(frames_, value.pid, value.time_ns, locations_);
+  for (const CodeLocation& location : locations_) {
+    if (known->second.empty() && !location.name.empty()) {
+      known->second = location.name;
+    }
+  }
+  if (known->second.empty() && !locations_.empty()) {
+    // Code of a program says more than the driver at the leaf.
+    std::size_t at = 0;
+    for (std::size_t i = frames_.size(); i-- > 0;) {
+      at = frames_[i].mode == FrameMode::kUser && locations_[i].module != nullptr ? i : at;
+    }
+    const Module* const module = locations_[at].module;
+    const std::string path = module == nullptr ? "unknown" : module->path;
+    known->second = "[" + path.substr(path.find_last_of("/\\") + 1) + "]";
+  }
+  return known->second;
+}
+
+}  // namespace stackpack::app

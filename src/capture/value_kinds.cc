@@ -1,0 +1,146 @@
+#include "capture/value_kinds.h"
+
+#include <algorithm>
+#include <array>
+
+namespace stackpack::capture {
+
+namespace {
+
+using Field = ValueKindField;
+
+constexpr Field kGcStart[] = {{"gc"}, {"generation"}, {"reason"}, {"type"}, {"runtime"}};
+constexpr Field kGcEnd[] = {{"gc"}, {"generation"}, {"runtime"}};
+constexpr Field kSuspendStart[] = {{"reason"}, {"gc"}, {"runtime"}};
+constexpr Field kRuntimeOnly[] = {{"runtime"}};
+constexpr Field kGcHeap[] = {{"gen0", ValueType::kBytes},
+                             {"gen1", ValueType::kBytes},
+                             {"gen2", ValueType::kBytes},
+                             {"large", ValueType::kBytes},
+                             {"pinned", ValueType::kBytes},
+                             {"promoted", ValueType::kBytes},
+                             {"pinned_objects"},
+                             {"handles"}};
+constexpr Field kAllocation[] = {{"bytes", ValueType::kBytes},
+                                 {"heap"},
+                                 {"type", ValueType::kText},
+                                 {"object", ValueType::kBytes}};
+constexpr Field kException[] = {{"type", ValueType::kText},
+                                {"message", ValueType::kText},
+                                {"hresult", ValueType::kAddress},
+                                {"flags"}};
+constexpr Field kContention[] = {{"duration", ValueType::kNanoseconds}, {"flags"}};
+constexpr Field kAdjustment[] = {{"throughput", ValueType::kReal}, {"threads"}, {"reason"}};
+constexpr Field kThreads[] = {{"operation"}, {"threads"}, {"retired"}};
+constexpr Field kJit[] = {{"duration", ValueType::kNanoseconds},
+                          {"code", ValueType::kBytes},
+                          {"il", ValueType::kBytes},
+                          {"tier"},
+                          {"method", ValueType::kText}};
+constexpr Field kDiskIo[] = {{"operation"},
+                             {"bytes", ValueType::kBytes},
+                             {"latency", ValueType::kNanoseconds},
+                             {"offset", ValueType::kAddress},
+                             {"disk"},
+                             {"file", ValueType::kText}};
+constexpr Field kFileIo[] = {{"operation"},
+                             {"bytes", ValueType::kBytes},
+                             {"latency", ValueType::kNanoseconds},
+                             {"offset", ValueType::kAddress},
+                             {"status", ValueType::kAddress},
+                             {"file", ValueType::kText}};
+constexpr Field kHardFault[] = {{"bytes", ValueType::kBytes},
+                                {"latency", ValueType::kNanoseconds},
+                                {"offset", ValueType::kAddress},
+                                {"address", ValueType::kAddress},
+                                {"file", ValueType::kText}};
+constexpr Field kVirtualMemory[] = {{"operation"},
+                                    {"bytes", ValueType::kBytes},
+                                    {"address", ValueType::kAddress},
+                                    {"flags", ValueType::kAddress}};
+constexpr Field kNetwork[] = {{"operation"},
+                              {"protocol"},
+                              {"bytes", ValueType::kBytes},
+                              {"destination_port"},
+                              {"source_port"}};
+
+constexpr ValueKindRow kKinds[] = {
+    {"gc_start", kGcStart},
+    {"gc_end", kGcEnd},
+    {"suspend_start", kSuspendStart},
+    {"suspend_end", kRuntimeOnly},
+    {"restart_start", kRuntimeOnly},
+    {"restart_end", kRuntimeOnly},
+    {"gc_heap", kGcHeap},
+    {"allocation", kAllocation},
+    {"exception", kException},
+    {"contention", kContention},
+    {"thread_pool_adjustment", kAdjustment},
+    {"thread_pool_threads", kThreads},
+    {"jit", kJit},
+    {"disk_io", kDiskIo},
+    {"file_io", kFileIo},
+    {"hard_fault", kHardFault},
+    {"virtual_memory", kVirtualMemory},
+    {"network", kNetwork},
+};
+
+constexpr std::string_view kRuntimeProvider = "Microsoft-Windows-DotNETRuntime/";
+
+// Events of the runtime, without the provider.
+constexpr std::string_view kRuntimeEvents[] = {
+    "GC/Start",
+    "GC/Stop",
+    "GC/SuspendEEStart",
+    "GC/SuspendEEStop",
+    "GC/RestartEEStart",
+    "GC/RestartEEStop",
+    "GC/HeapStats",
+    "GC/AllocationTick",
+    "AllocationSampling",
+    "Exception/Start",
+    "Contention/Stop",
+    "ThreadPoolWorkerThreadAdjustment/Adjustment",
+    "ThreadPoolWorkerThread/Start",
+    "ThreadPoolWorkerThread/Stop",
+    "ThreadPoolWorkerThread/Wait",
+    "Method/JittingStarted",
+};
+
+static_assert(std::size(kRuntimeEvents) == kFirstKernelEvent);
+
+constexpr std::string_view kKernelEvents[] = {
+    "DiskIo/Read",           "DiskIo/Write",     "DiskIo/FlushBuffers", "DiskIo/ReadInit",
+    "DiskIo/WriteInit",      "DiskIo/FlushInit", "PageFault/HardFault", "PageFault/VirtualAlloc",
+    "PageFault/VirtualFree", "FileIo/Create",    "FileIo/Cleanup",      "FileIo/Close",
+    "FileIo/Read",           "FileIo/Write",     "FileIo/SetInfo",      "FileIo/Delete",
+    "FileIo/Rename",         "FileIo/DirEnum",   "FileIo/Flush",        "FileIo/QueryInfo",
+    "FileIo/FSControl",      "TcpIp/Send",       "TcpIp/Recv",          "TcpIp/SendIPV6",
+    "TcpIp/RecvIPV6",        "UdpIp/Send",       "UdpIp/Recv",          "UdpIp/SendIPV6",
+    "UdpIp/RecvIPV6",
+};
+
+template <std::size_t kCount>
+std::optional<std::uint8_t> position(const std::string_view (&names)[kCount], std::string_view name,
+                                     std::size_t first) {
+  const auto* const found = std::find(std::begin(names), std::end(names), name);
+  return found == std::end(names)
+             ? std::nullopt
+             : std::optional(static_cast<std::uint8_t>(
+                   first + static_cast<std::size_t>(found - std::begin(names))));
+}
+
+}  // namespace
+
+std::span<const ValueKindRow> value_kinds() {
+  return kKinds;
+}
+
+std::optional<std::uint8_t> valued_event(std::string_view event_name) {
+  if (event_name.starts_with(kRuntimeProvider)) {
+    return position(kRuntimeEvents, event_name.substr(kRuntimeProvider.size()), 0);
+  }
+  return position(kKernelEvents, event_name, kFirstKernelEvent);
+}
+
+}  // namespace stackpack::capture

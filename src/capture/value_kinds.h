@@ -1,0 +1,55 @@
+// The kinds of events whose payloads are kept, whatever the format.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "stackpack/event_values.h"
+
+namespace stackpack::capture {
+
+/// Rows of value_kinds(). Fields are in the order of its table.
+enum class ValueKind : std::uint8_t {
+  kGcStart,
+  kGcEnd,
+  kSuspendStart,
+  kSuspendEnd,
+  kRestartStart,
+  kRestartEnd,
+  kGcHeap,
+  kAllocation,
+  kException,
+  kContention,
+  kThreadPoolAdjustment,
+  kThreadPoolThreads,
+  kJit,
+  kDiskIo,
+  kFileIo,
+  kHardFault,
+  kVirtualMemory,
+  kNetwork,
+};
+
+struct ValueKindField {
+  std::string_view name;
+  ValueType type = ValueType::kNumber;
+};
+
+struct ValueKindRow {
+  std::string_view name;
+  std::span<const ValueKindField> fields;
+};
+
+/// All kinds, in the order of ValueKind.
+std::span<const ValueKindRow> value_kinds();
+
+/// Numbers from this one on are of events of a kernel.
+inline constexpr std::uint8_t kFirstKernelEvent = 16;
+
+/// Numbers for the names of events that may carry the callstack of a value; nothing for others.
+std::optional<std::uint8_t> valued_event(std::string_view event_name);
+
+}  // namespace stackpack::capture

@@ -1,0 +1,205 @@
+#include "capture/value_recorder.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "capture/redaction.h"
+
+namespace stackpack::capture {
+
+namespace {
+
+std::uint32_t key_of_thread(std::uint8_t event, std::uint32_t tid) {
+  return event >= kFirstKernelEvent ? 0 : tid;
+}
+
+}  // namespace
+
+bool ValueRecorder::by_callstack(const Row& a, const Row& b) {
+  return std::tie(a.value.stack_time_ns, a.value.stack_tid, a.value.stack_event, a.is_value,
+                  a.order) < std::tie(b.value.stack_time_ns, b.value.stack_tid, b.value.stack_event,
+                                      b.is_value, b.order);
+}
+
+bool ValueRecorder::by_time(const Row& a, const Row& b) {
+  return std::tie(a.value.time_ns, a.order) < std::tie(b.value.time_ns, b.order);
+}
+
+std::uint64_t ValueRecorder::text(std::string_view text) {
+  const std::string key(text.substr(0, kLongestText));
+  if (key.empty()) {
+    return 0;
+  }
+  if (const auto known = numbers_.find(key); known != numbers_.end()) {
+    return known->second;
+  }
+  if (text_bytes_ + key.size() > kMostTextBytes || texts_.size() >= kMostFiles) {
+    ++texts_over_limit_;
+    return 0;
+  }
+  text_bytes_ += key.size();
+  const auto number = static_cast<std::uint32_t>(texts_.size());
+  texts_.push_back(key);
+  numbers_.emplace(key, number);
+  return number;
+}
+
+std::uint64_t ValueRecorder::path(std::string_view path) {
+  return redact_ ? text(without_user_names(path)) : text(path);
+}
+
+void ValueRecorder::name_file(std::uint64_t key, std::uint64_t time_ns, std::string_view name) {
+  if (files_.size() == kMostFiles) {
+    ++texts_over_limit_;
+    return;
+  }
+  files_.push_back({key, time_ns, static_cast<std::uint32_t>(path(name))});
+}
+
+void ValueRecorder::add(const RecordedValue& value) {
+  if (!status_) {
+    return;
+  }
+  ++count_;
+  Row row{value, order_++, kNoStack, true};
+  row.value.stack_tid = key_of_thread(value.stack_event, value.stack_tid);
+  status_ = push(joined_, by_callstack, row);
+}
+
+Status ValueRecorder::push(Sorted& sorted, Before before, const Row& row) const {
+  sorted.rows.push_back(row);
+  if (sorted.rows.size() < kRows) {
+    return {};
+  }
+  if (!sorted.runs) {
+    sorted.runs = std::make_unique<scratch::SortedRuns<Row>>(scratch_directory_, kMergeBytes);
+  }
+  std::sort(sorted.rows.begin(), sorted.rows.end(), before);
+  const Status added = sorted.runs->add(sorted.rows);
+  sorted.rows.clear();
+  return added;
+}
+
+Status ValueRecorder::visit(Sorted& sorted, Before before,
+                            const std::function<Status(const Row&)>& visitor) {
+  std::sort(sorted.rows.begin(), sorted.rows.end(), before);
+  if (!sorted.runs) {
+    for (const Row& row : sorted.rows) {
+      if (const Status visited = visitor(row); !visited) {
+        return visited;
+      }
+    }
+    return {};
+  }
+  if (!sorted.rows.empty()) {
+    if (const Status added = sorted.runs->add(sorted.rows); !added) {
+      return added;
+    }
+    sorted.rows = {};
+  }
+  return sorted.runs->merge(
+      before, [](Row& /*sum*/, const Row& /*row*/) {}, visitor);
+}
+
+Status ValueRecorder::offer_stack(std::uint8_t event, const Sample& sample, StackId stack) {
+  Row row;
+  row.value.stack_event = event;
+  row.value.stack_time_ns = sample.time_ns;
+  row.value.stack_tid = key_of_thread(event, sample.tid);
+  row.value.pid = sample.pid;
+  row.value.tid = sample.tid;
+  row.order = order_++;
+  row.stack = stack;
+  return push(joined_, by_callstack, row);
+}
+
+std::uint64_t ValueRecorder::file_at(std::uint64_t key, std::uint64_t time_ns) const {
+  const auto comes_before = [](const NamedFile& a, const NamedFile& b) {
+    return std::tie(a.key, a.time_ns) < std::tie(b.key, b.time_ns);
+  };
+  const auto after =
+      std::upper_bound(files_.begin(), files_.end(), NamedFile{key, time_ns, 0}, comes_before);
+  if (after != files_.begin() && std::prev(after)->key == key) {
+    return std::prev(after)->text;
+  }
+  return after != files_.end() && after->key == key ? after->text : 0;
+}
+
+// Texts that no value has are not kept: of a disk with a million files some were read.
+void ValueRecorder::number_texts(RecordedValue& value) {
+  const std::span<const ValueKindField> fields =
+      value_kinds()[static_cast<std::size_t>(value.kind)].fields;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const std::uint64_t text = value.values[i];
+    if (fields[i].type != ValueType::kText || text == 0) {
+      continue;
+    }
+    std::uint32_t& number = used_numbers_[static_cast<std::size_t>(text)];
+    if (number == 0) {
+      number = static_cast<std::uint32_t>(used_texts_.size());
+      used_texts_.push_back(texts_[static_cast<std::size_t>(text)]);
+    }
+    value.values[i] = number;
+  }
+}
+
+Status ValueRecorder::finish(LossCounters& losses,
+                             const std::function<Status(const EventValue&)>& visit_value) {
+  if (!status_ || empty()) {
+    return status_;
+  }
+  std::stable_sort(files_.begin(), files_.end(), [](const NamedFile& a, const NamedFile& b) {
+    return std::tie(a.key, a.time_ns) < std::tie(b.key, b.time_ns);
+  });
+  Sorted timed;
+  std::vector<Row> stacks;  // of one key, not yet used, the first one last
+  std::size_t next = 0;
+  const Status joined = visit(joined_, by_callstack, [&](const Row& row) -> Status {
+    const auto same_key = [](const Row& a, const Row& b) {
+      return a.value.stack_time_ns == b.value.stack_time_ns &&
+             a.value.stack_tid == b.value.stack_tid && a.value.stack_event == b.value.stack_event;
+    };
+    if (!stacks.empty() && !same_key(stacks.front(), row)) {
+      stacks.clear();
+      next = 0;
+    }
+    if (!row.is_value) {
+      if (stacks.size() < kRows) {
+        stacks.push_back(row);
+      }
+      return {};
+    }
+    Row whole = row;
+    if (next < stacks.size()) {
+      const Row& sample = stacks[next++];
+      whole.stack = sample.stack;
+      if (whole.value.tid == kUnknownId) {
+        whole.value.tid = sample.value.tid;
+        whole.value.pid = sample.value.pid;
+      }
+    }
+    for (std::size_t field = 0; field < kMostValueFields; ++field) {
+      if ((whole.value.keyed >> field & 1) != 0) {
+        whole.value.values[field] = file_at(whole.value.values[field], whole.value.time_ns);
+      }
+    }
+    return push(timed, by_time, whole);
+  });
+  if (!joined) {
+    return joined;
+  }
+  joined_ = {};
+  if (texts_over_limit_ != 0) {
+    losses.add(value_loss::kTextsOverLimit, LossKind::kDamage, texts_over_limit_);
+  }
+  used_numbers_.assign(texts_.size(), 0);
+  return visit(timed, by_time, [&](const Row& row) {
+    RecordedValue value = row.value;
+    number_texts(value);
+    return visit_value({value.time_ns, value.pid, value.tid, static_cast<std::uint32_t>(value.kind),
+                        row.stack, value.values});
+  });
+}
+
+}  // namespace stackpack::capture

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/loss_counters.h"
+#include "capture/value_kinds.h"
+#include "capture/value_losses.h"
+#include "scratch/sorted_runs.h"
+#include "stackpack/event_values.h"
+#include "stackpack/model.h"
+#include "stackpack/result.h"
+
+namespace stackpack::capture {
+
+/// One event as a source finds it.
+struct RecordedValue {
+  static constexpr std::uint8_t kNoEvent = 0xFF;
+
+  std::uint64_t time_ns = 0;
+  /// Its callstack is that of the sample of this event (valued_event()), thread and time; of the
+  /// kernel's events, whose threads not every recorder writes, of this event and time.
+  std::uint64_t stack_time_ns = 0;
+  std::uint32_t stack_tid = kUnknownId;
+  std::uint32_t pid = kUnknownId;
+  std::uint32_t tid = kUnknownId;
+  ValueKind kind = ValueKind::kGcStart;
+  std::uint8_t stack_event = kNoEvent;
+  std::uint16_t keyed = 0;  ///< bits of fields that are keys of name_file()
+  std::array<std::uint64_t, kMostValueFields> values{};
+};
+
+/// Collects the values of events, and finds the callstack of each among the samples.
+///
+/// Use: text(), name_file() and add() while the capture is read; offer_stack() for every sample in
+/// their order; finish() once.
+/// Memory: nothing without values; kRows of them, sorted runs in scratch beyond; kMostTextBytes of
+/// texts, each once; kMostFiles names of files.
+/// Threads: one at a time.
+class ValueRecorder {
+ public:
+  static constexpr std::size_t kMostTextBytes = std::size_t{16} << 20;
+  static constexpr std::size_t kLongestText = 4096;
+  static constexpr std::size_t kMostFiles = std::size_t{1} << 20;
+
+  ValueRecorder() = default;
+
+  void configure(std::string scratch_directory) {
+    scratch_directory_ = std::move(scratch_directory);
+  }
+
+  /// Leaves messages out, and user names in paths.
+  void set_redaction(bool redact) { redact_ = redact; }
+
+  /// The number of a text, for a field; 0 is the empty one. Cut at kLongestText.
+  std::uint64_t text(std::string_view text);
+  /// What a program wrote: redaction leaves it out.
+  std::uint64_t message(std::string_view text) { return redact_ ? 0 : this->text(text); }
+  /// The path of a file.
+  std::uint64_t path(std::string_view path);
+
+  /// From `time_ns` on a key stands for this path; before its first name it stands for that, too.
+  void name_file(std::uint64_t key, std::uint64_t time_ns, std::string_view path);
+
+  /// Takes a value. What cannot be written to scratch is an error of finish().
+  void add(const RecordedValue& value);
+
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+
+  /// A sample with the callstack that it has in the file, by the number of its event.
+  /// A value whose thread is not known gets that of the sample.
+  Status offer_stack(std::uint8_t event, const Sample& sample, StackId stack);
+
+  /// All values in order of time, with their callstacks. Errors: kIo, and those of the visitor.
+  Status finish(LossCounters& losses, const std::function<Status(const EventValue&)>& visit);
+
+  /// After finish(): the texts of those values, by number.
+  [[nodiscard]] const std::vector<std::string>& texts() const { return used_texts_; }
+
+ private:
+  static constexpr std::size_t kRows = std::size_t{1} << 15;
+  static constexpr std::uint64_t kMergeBytes = std::uint64_t{4} << 20;
+
+  // A value, or the callstack that one of the same key gets: those come first.
+  struct Row {
+    RecordedValue value;
+    std::uint64_t order = 0;
+    StackId stack = kNoStack;
+    bool is_value = false;
+  };
+  struct NamedFile {
+    std::uint64_t key = 0;
+    std::uint64_t time_ns = 0;
+    std::uint32_t text = 0;
+  };
+  using Before = bool (*)(const Row&, const Row&);
+  // Rows in order, in memory and in runs.
+  struct Sorted {
+    std::vector<Row> rows;
+    std::unique_ptr<scratch::SortedRuns<Row>> runs;
+  };
+
+  static bool by_callstack(const Row& a, const Row& b);
+  static bool by_time(const Row& a, const Row& b);
+  Status push(Sorted& sorted, Before before, const Row& row) const;
+  static Status visit(Sorted& sorted, Before before,
+                      const std::function<Status(const Row&)>& visitor);
+  void number_texts(RecordedValue& value);
+  [[nodiscard]] std::uint64_t file_at(std::uint64_t key, std::uint64_t time_ns) const;
+
+  std::string scratch_directory_ = ".";
+  bool redact_ = false;
+  Status status_;
+  Sorted joined_;
+  std::uint64_t count_ = 0;
+  std::uint64_t order_ = 0;
+  std::uint64_t texts_over_limit_ = 0;
+  std::size_t text_bytes_ = 0;
+  std::vector<std::string> texts_{std::string()};
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::vector<std::uint32_t> used_numbers_;  // by number of texts_: 0, or that of used_texts_
+  std::vector<std::string> used_texts_{std::string()};
+  std::vector<NamedFile> files_;
+};
+
+}  // namespace stackpack::capture

@@ -1,0 +1,57 @@
+#include <array>
+#include <string>
+
+#include "cli/definitions/command_definitions.h"
+#include "cli/definitions/option_kinds.h"
+
+namespace stackpack::cli {
+
+void CommandDefinitions::define_event_report(CommandRow& sub, EventReportKind kind) {
+  EventReportArguments& arguments = invocation.event_report;
+  sub.add_option("file", arguments.file, "a .spk file, or a capture")
+      ->type_name("FILE")
+      ->required();
+  sub.add_option("--limit", arguments.limit, "most rows of a table; 0: all")
+      ->type_name("N")
+      ->default_str("20")
+      ->group(kForm);
+  sub.add_flag("--json", arguments.json, "a JSON object")->group(kReports);
+  add_capture_reading(sub, arguments.capture);
+  sub.on_begin([&arguments, kind] { arguments.kind = kind; });
+}
+
+void CommandDefinitions::define_event_reports() {
+  CommandRow& gc = command(
+      "gc", "show what the .NET garbage collector did, and who allocates", Command::kEventReport,
+      {{"gc FILE [--limit N] [--json]"},
+       {{"pauses, heaps and allocations", "stackpack gc app.nettrace"},
+        {"every collection", "stackpack gc app.etl --json | jq '.processes[0].collections'"}},
+       "Pauses last from the begin of a suspension for a collection until the program runs again. "
+       "Bytes are those of allocation events, of which there is one about every 100 KB."});
+  define_event_report(gc, EventReportKind::kGc);
+  CommandRow& exceptions = command(
+      "exceptions", "show which .NET exceptions were thrown, and where", Command::kEventReport,
+      {{"exceptions FILE [--limit N] [--json]"},
+       {{"the most frequent first", "stackpack exceptions app.nettrace"}},
+       ""});
+  define_event_report(exceptions, EventReportKind::kExceptions);
+  static constexpr std::array kOrders = {
+      Choice{"bytes", static_cast<int>(app::IoOrder::kBytes)},
+      Choice{"latency", static_cast<int>(app::IoOrder::kLatency)},
+      Choice{"count", static_cast<int>(app::IoOrder::kCount)},
+  };
+  CommandRow& io = command(
+      "io", "show what was read and written in a Windows trace, and for whom",
+      Command::kEventReport,
+      {{"io FILE [--order bytes|latency|count] [--limit N] [--json]"},
+       {{"the files with most bytes", "stackpack io trace.etl"},
+        {"those that took longest", "stackpack io trace.etl --order latency"}},
+       "Files, functions and processes count operations of the disk and the network; of a trace "
+       "without events of disks those of the file system."});
+  define_event_report(io, EventReportKind::kIo);
+  add_choice(io, "--order", kOrders, "what rows are ordered by", [this](int value) {
+    invocation.event_report.order = static_cast<app::IoOrder>(value);
+  })->group(kForm);
+}
+
+}  // namespace stackpack::cli

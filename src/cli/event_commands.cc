@@ -1,0 +1,57 @@
+// gc, exceptions, io: what the values of events say.
+#include <string>
+
+#include "app/convert/packed_capture.h"
+#include "cli/commands.h"
+#include "cli/event_reports.h"
+#include "cli/exit_codes.h"
+#include "cli/shown_capture.h"
+
+namespace stackpack::cli {
+
+namespace {
+
+// Prints a report, or says why there is none.
+template <typename Report, typename Table, typename Json>
+int print_report(const Result<Report>& report, const EventReportArguments& arguments,
+                 const Messages& messages, const Table& append_table, const Json& append_json) {
+  if (!report) {
+    messages.error(arguments.file, report.error());
+    return exit_code_of(report.error());
+  }
+  std::string text;
+  if (arguments.json) {
+    append_json(text, *report);
+  } else {
+    append_table(text, *report);
+  }
+  return print(text, messages);
+}
+
+}  // namespace
+
+int run_event_report(const EventReportArguments& arguments, const Messages& messages) {
+  int exit_code = kExitSuccess;
+  const auto opened = open_shown(arguments.file, arguments.capture, messages, exit_code);
+  if (!opened) {
+    return exit_code;
+  }
+  const Reader& reader = opened->reader();
+  if (!opened->is_made() && arguments.capture.symbolize) {
+    note_missing_names(arguments.file, reader, messages);
+  }
+  switch (arguments.kind) {
+    case EventReportKind::kGc:
+      return print_report(app::gc_report(reader, arguments.limit), arguments, messages,
+                          append_gc_table, append_gc_json);
+    case EventReportKind::kExceptions:
+      return print_report(app::exception_report(reader, arguments.limit), arguments, messages,
+                          append_exception_table, append_exception_json);
+    case EventReportKind::kIo:
+      return print_report(app::io_report(reader, arguments.order, arguments.limit), arguments,
+                          messages, append_io_table, append_io_json);
+  }
+  return kExitInternal;
+}
+
+}  // namespace stackpack::cli

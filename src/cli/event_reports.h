@@ -1,0 +1,19 @@
+// gc, exceptions and io as text and as JSON.
+#pragma once
+
+#include <string>
+
+#include "app/analysis/exception_report.h"
+#include "app/analysis/gc_report.h"
+#include "app/analysis/io_report.h"
+
+namespace stackpack::cli {
+
+void append_gc_table(std::string& out, const app::GcReport& report);
+void append_gc_json(std::string& out, const app::GcReport& report);
+void append_exception_table(std::string& out, const app::ExceptionReport& report);
+void append_exception_json(std::string& out, const app::ExceptionReport& report);
+void append_io_table(std::string& out, const app::IoReport& report);
+void append_io_json(std::string& out, const app::IoReport& report);
+
+}  // namespace stackpack::cli

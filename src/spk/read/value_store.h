@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "spk/format/directory.h"
+#include "spk/read/block_reader.h"
+#include "stackpack/event_values.h"
+#include "stackpack/result.h"
+
+namespace stackpack::spk {
+
+/// The kinds of event values; none in a file without. Errors: kIo, kCorrupt.
+Result<std::vector<ValueSchema>> read_value_kinds(BlockReader& blocks, const Directory& directory);
+
+/// The texts of event values, by number. Errors: kIo, kCorrupt.
+Result<std::vector<std::string>> read_value_texts(BlockReader& blocks, const Directory& directory);
+
+/// Visits all values, block by block, in order of time. Errors: kIo, kCorrupt: rows that name a
+/// callstack, kind or text that is not there, are not in order, or not as many as the directory
+/// says.
+Status read_values(BlockReader& blocks, const Directory& directory, std::uint64_t stacks,
+                   const std::function<bool(std::span<const EventValue>)>& visit);
+
+}  // namespace stackpack::spk

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "spk/write/section_writer.h"
+#include "stackpack/event_values.h"
+#include "stackpack/result.h"
+
+namespace stackpack::spk {
+
+/// Writes the sections event_values, value_kinds and value_texts.
+///
+/// Order of calls: set_kinds(), add() with the rows in order of time, then end(). Without rows
+/// nothing is written. Memory: a block. Errors: those of the output file.
+class ValueWriter {
+ public:
+  explicit ValueWriter(SectionWriter& out) : out_(out) {}
+
+  void set_kinds(std::vector<ValueSchema> kinds) { kinds_ = std::move(kinds); }
+  Status add(const EventValue& row);
+  Status end(std::span<const std::string> texts);
+
+ private:
+  Status flush();
+  Status write_texts(std::span<const std::string> texts);
+
+  SectionWriter& out_;
+  std::vector<ValueSchema> kinds_;
+  std::vector<EventValue> rows_;
+  std::uint64_t count_ = 0;
+  BlockContent content_;
+};
+
+}  // namespace stackpack::spk

@@ -1,0 +1,20 @@
+# What events say: values in the file, and the reports that are made of them.
+cp "$folder/../../../testdata/small.nettrace" small.nettrace
+run_unsized convert small.nettrace -o small.spk
+run dump small.spk --event-values
+run dump small.spk --event-values --json
+run gc small.spk
+run gc small.spk --json
+run exceptions small.spk
+run exceptions small.nettrace --json
+run io small.spk
+run io small.spk --json --order latency
+run convert small.nettrace -o redacted.spk --quiet --redact
+run exceptions redacted.spk
+run convert small.nettrace -o none.spk --quiet --no-samples
+run dump none.spk --event-values
+run merge small.spk -o merged.spk --quiet
+run dump merged.spk --losses
+run_unsized verify small.spk merged.spk
+run gc
+run gc small.spk --limit x
