@@ -1,5 +1,6 @@
 #include "app/analysis/io_report.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
