@@ -130,7 +130,7 @@ namespace {
 // The number under which callstacks of an event come.
 std::uint8_t number_of_event(std::uint32_t id) {
   constexpr std::size_t kIds = 512;
-  static const std::array<std::uint8_t, kIds> kNumbers = [] {
+  static const std::array<std::uint8_t, kIds> by_id = [] {
     std::array<std::uint8_t, kIds> numbers{};
     for (std::size_t i = 0; i < kIds; ++i) {
       const std::string name(event_name(Provider::kRuntime, static_cast<std::uint32_t>(i)));
@@ -139,7 +139,7 @@ std::uint8_t number_of_event(std::uint32_t id) {
     }
     return numbers;
   }();
-  return id < kIds ? kNumbers[id] : RecordedValue::kNoEvent;
+  return id < kIds ? by_id[id] : RecordedValue::kNoEvent;
 }
 
 }  // namespace

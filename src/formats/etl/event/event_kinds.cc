@@ -364,7 +364,7 @@ std::string name_of(const EventKind& kind, std::uint32_t number) {
   if (number == EventKinds::kOtherKind) {
     return "other";
   }
-  if (const std::string name = runtime_event_name(kind); !name.empty()) {
+  if (std::string name = runtime_event_name(kind); !name.empty()) {
     return name;
   }
   if (!kind.title.empty()) {
