@@ -47,6 +47,7 @@ std::string_view grain_word(HotSpotKind by) {
     case HotSpotKind::kSource:
       return " --by source";
     case HotSpotKind::kFunction:
+    case HotSpotKind::kUnlinedAddress:
       break;
   }
   return "";

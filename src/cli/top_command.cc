@@ -171,9 +171,7 @@ int run_annotate(const ReportArguments& arguments, const Messages& messages) {
     return exit_code_of(annotation.error());
   }
   if (annotation->functions.empty()) {
-    messages.error(files.front().path,
-                   fmt::format("no function '{}' occurs{}", arguments.annotate,
-                               nearest_names(arguments.annotate, annotation->occurring)));
+    messages.error(files.front().path, no_such_function(arguments.annotate, annotation->occurring));
     return kExitUsage;
   }
   std::vector<std::string> folders = arguments.source_folders;

@@ -250,7 +250,7 @@ Status MergeAttempt::add_rebased(const OpenInput& opened, const SourceClock& clo
     return added;
   }
   if (rank) {
-    add_losses(*rank, frames.unplaced(), *opened.reader->has_intervals() && !keeps_samples_);
+    add_losses(*rank, frames.unplaced(), *opened.reader);
   }
   return add_mappings(opened, frames.modules_used(), clock, processes);
 }
@@ -281,7 +281,8 @@ void MergeAttempt::add_losses(std::uint32_t rank, const FrameRebaser::Unplaced& 
   for (const auto& [name, count] :
        {std::pair(merge_loss::kMovedFrames, unplaced.moved),
         std::pair(merge_loss::kKernelFramesLeft, unplaced.kernel),
-        std::pair(merge_loss::kIntervalsLeftOut, std::uint64_t{reader.has_intervals() ? 1U : 0U}),
+        std::pair(merge_loss::kIntervalsLeftOut,
+                  std::uint64_t{reader.has_intervals() && !keeps_samples_ ? 1U : 0U}),
         std::pair(merge_loss::kValuesLeftOut,
                   std::uint64_t{reader.has_event_values() ? 1U : 0U})}) {
     if (count != 0) {

@@ -357,7 +357,7 @@ McpAnswer McpSession::diff(const ToolWords& given) {
   Fitted fitted = fit(arguments_.most_bytes, words.rows == 0 ? kUsualRows : words.rows,
                       [&diff](std::size_t rows) {
                         std::string text;
-                        append_diff_markdown(text, diff, rows);
+                        append_diff_markdown(text, diff, {.rows = rows});
                         return text;
                       });
   return {std::move(fitted.text), false, command_of(words, kRowsOption, fitted.rows)};
