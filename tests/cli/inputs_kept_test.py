@@ -17,7 +17,7 @@ PATHS = ["INPUT...", "FOLDER...", "LIST", "FILE", "FILE...", "FILE.spk", "FILE.s
          "OLD...", "NEW...", "ELF"]
 OTHERS = ["", "NAME", "N", "TIME", "SIZE", "SPAN", "EXPR", "CONDITION", "PERCENT", "WHOLE", "FUNCTION", "ID...", "TOPIC", "WORK", "KEY",
           "EVENT", "ACTION", "ID", "OLD=NEW"]
-OUTPUTS = ["--output", "--out-dir", "--all-imagesjunit", "--sarif"]
+OUTPUTS = ["--output", "--out-dir", "--all-images", "--junit", "--sarif"]
 REFUSALS = ("is the input itself; give the output another name", "is read for this output; give the output another name",
             "holds the input; give the output another name", "is one of the inputs, and would be the output of")
 # Command and option: command lines, OUT where the output stands, and the file that each reads by the option.

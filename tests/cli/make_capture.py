@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Writes a small perf.data file, the same on every run:
-make_capture.py OUT [SAMPLES] [--lost N] [--build-id HEX] [--moved HEX] [--branches] [--switchesbroken]
+make_capture.py OUT [SAMPLES] [--lost N] [--build-id HEX] [--moved HEX] [--branches] [--switches] [--broken]
 
 One process `demo` (pid 100, threads 100 and 101), one event (cpu-clock), one mapped image and a
 kernel, and SAMPLES samples over three callstacks. --build-id: that of the image. --moved: how much
-further up its code is mapped. --broken: every other callstack ends in addresses of no code. --branches: samples have the branches of a loop that was entered by a
+further up its code is mapped. --branches: samples have the branches of a loop that was entered by a
 call, the newest of which every third sample has twice, and one that came from the kernel.
 --switches: the event is context-switches; after each sample its thread leaves the processor, every
 fourth time able to run, and comes back 10 us later for each sample so far.
+--broken: every other callstack ends in addresses of no code.
 """
 import struct
 import sys
@@ -96,14 +97,14 @@ def main():
     lost_events = int(option(rest, "--lost", "0"))
     build_id = bytes.fromhex(option(rest, "--build-id", ""))
     moved = int(option(rest, "--moved", "0"), 16)
-    branches, broken = "--branches" in rest
-    switches = "--switches, "--broken" in rest
+    branches, switches, broken = "--branches" in rest, "--switches" in rest, "--broken" in rest
     samples = int(rest[0]) if rest and rest[0].isdigit() else 12
     data = mmap(-1, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text", MISC_KERNEL)
     data += comm(100, 100, "demo", 0) + comm(100, 101, "worker", START)
     image = (100, 0x401000 + moved, 0x1000, 0x1000, "/usr/bin/demo")
     data += mmap2(*image, build_id) if build_id else mmap(*image, MISC_USER)
-    data += b"".join(sample(index, moved, branches, broken) + (switch(index) if switches else b"") for index in range(samples))
+    data += b"".join(sample(index, moved, branches, broken) + (switch(index) if switches else b"")
+                     for index in range(samples))
     if lost_events:
         data += lost(lost_events)
 

@@ -32,6 +32,8 @@ def secrets_of(file):
     texts |= {row.get(key, "") for row in listing(file, "names") for key in ("function", "file", "linkage")}
     texts |= {row[key] for row in listing(file, "modules") if not row["path"].startswith("[") for key in ("path", "build_id", "debug_name")}
     texts |= {row["value"] for row in listing(file, "metadata") if row["key"] in ("host.name", "command_line", "source.identity", "os.root")}
+    for row in listing(file, "event-values"):
+        texts |= {value for key, value in row.items() if isinstance(value, str) and key != "kind"}
     return {text for text in texts if len(text) > 4 and not text.startswith("[")}
 
 
@@ -51,8 +53,11 @@ def check_capture(folder, name, kit):
     """All names replaced, all figures kept."""
     plain, out = folder / "plain.spk", folder / "out.spk"
     run("convert", "-q", "-s", SOURCE / "testdata" / name, *kit, "-o", plain)
-    run("redact", "-q", plain, "-o", out)
+    said = run("redact", plain, "-o", out).stdout.decode()
+    values = len(listing(plain, "event-values"))
+    assert f", {values} event value" in said and (values > 0) == name.endswith(".nettrace"), (name, values, said)
     run("verify", out)
+    assert listing(out, "event-values") == [], name
     text = shown(out)
     found = {secret for secret in secrets_of(plain) if secret in text}
     assert not found, (name, sorted(found)[:9])

@@ -10,7 +10,8 @@ namespace stackpack::app::cut_loss {
 /// Notices: rows of sections that say nothing of single samples, so that a part cannot be taken.
 inline constexpr std::string_view kIntervalsLeftOut = "cut_intervals_left_out";
 inline constexpr std::string_view kBranchesLeftOut = "cut_branches_left_out";
+inline constexpr std::string_view kValuesLeftOut = "cut_event_values_left_out";
 
-inline constexpr std::array kAll{kIntervalsLeftOut, kBranchesLeftOut};
+inline constexpr std::array kAll{kIntervalsLeftOut, kBranchesLeftOut, kValuesLeftOut};
 
 }  // namespace stackpack::app::cut_loss

@@ -257,10 +257,19 @@ Status Cut::count_what_is_left_out() {
   if (!branches) {
     return branches.error();
   }
+  std::uint64_t values = 0;
+  const Status looked = reader_.event_values([&](std::span<const EventValue> rows) {
+    values += rows.size();
+    return true;
+  });
+  if (!looked) {
+    return looked;
+  }
   for (const auto& [name, count] :
        {std::pair(cut_loss::kIntervalsLeftOut, intervals),
         std::pair(cut_loss::kBranchesLeftOut,
-                  std::uint64_t{branches->edges.size() + branches->ranges.size()})}) {
+                  std::uint64_t{branches->edges.size() + branches->ranges.size()}),
+        std::pair(cut_loss::kValuesLeftOut, values)}) {
     if (count != 0) {
       spool_->losses().add(name, LossKind::kNotice, count);
     }

@@ -84,6 +84,13 @@ Result<Redacted> redacted(const Reader& reader, const RedactOptions& options) {
   const std::vector<bool> kept = kept_modules(*modules, options.kept_modules);
   result.tables = {
       std::move(*processes), std::move(*threads), std::move(*modules), std::move(*metadata), {}};
+  const Status counted = reader.event_values([&result](std::span<const EventValue> rows) {
+    result.counts.values_dropped += rows.size();
+    return true;
+  });
+  if (!counted) {
+    return counted.error();
+  }
   StandIns stand_ins(options.key);
   redact_tables(result.tables, kept, stand_ins, result.counts);
   const bool keeps_kernel = query::fits_any("[kernel.kallsyms]", options.kept_modules);
@@ -140,6 +147,13 @@ Status write_section(const spk::SectionRecord& section, const Redacted& redacted
   }
 }
 
+// Values of events are texts as well: paths of files, messages of exceptions, types.
+bool is_section_of_values(const spk::SectionRecord& section) {
+  const auto kind = static_cast<SectionKind>(section.kind);
+  return kind == SectionKind::kEventValues || kind == SectionKind::kValueKinds ||
+         kind == SectionKind::kValueTexts;
+}
+
 Status write_redacted(const std::string& input, const Redacted& redacted, io::OutputFile& out) {
   Result<std::unique_ptr<io::ByteSource>> source = io::open_source(input);
   if (!source) {
@@ -162,7 +176,7 @@ Status write_redacted(const std::string& input, const Redacted& redacted, io::Ou
                                    [&section](const auto& name) {
                                      return static_cast<std::uint32_t>(name.kind) == section.kind;
                                    });
-    if (is_section_of_names(section) || !known) {
+    if (is_section_of_names(section) || is_section_of_values(section) || !known) {
       continue;
     }
     if (const Status written = write_section(section, redacted, has_names, blocks, sections);

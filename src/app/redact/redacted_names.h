@@ -36,7 +36,8 @@ struct RedactedCounts {
   std::uint64_t kept_functions = 0;
   std::uint64_t modules = 0;  ///< rows of modules
   std::uint64_t kept_modules = 0;
-  std::uint64_t facts_dropped = 0;  ///< rows of metadata
+  std::uint64_t facts_dropped = 0;   ///< rows of metadata
+  std::uint64_t values_dropped = 0;  ///< rows of values of events
 };
 
 /// Which rows of the modules keep their names: those whose path, or its last part, fits a pattern,

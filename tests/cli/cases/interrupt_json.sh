@@ -8,7 +8,7 @@ sleep 100 >endless &
 feeder=$!
 "$program" convert a.perf.data endless b.perf.data --out-dir out -j 1 --json 2>err >out.txt &
 job=$!
-while ! [[ -e out/a.perf.data.spk ]]; do sleep 0.05; done
+for _ in {1..600}; do [[ -e out/a.perf.data.spk ]] && break; sleep 0.05; done
 sleep 0.2
 kill -TERM $job
 wait $job
