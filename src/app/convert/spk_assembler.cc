@@ -253,7 +253,7 @@ Status SpkAssembler::settle_interval(WaitInterval& row, const IntervalRow& spool
 Status SpkAssembler::write_intervals(IntervalSort& intervals, PackedStacks& stacks,
                                      spk::IntervalWriter& writer) {
   const Status written = intervals.visit([&](const IntervalRow& spooled) -> Status {
-    WaitInterval row = spooled;
+    WaitInterval row = static_cast<const WaitInterval&>(spooled);
     if (options_.merged != nullptr) {
       if (const Status settled = settle_interval(row, spooled, stacks); !settled) {
         return settled;
