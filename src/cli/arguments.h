@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "app/analysis/hot_spots.h"
+#include "app/analysis/io_report.h"
 #include "app/branches/branch_profile.h"
 #include "app/branches/branch_report.h"
-#include "app/analysis/io_report.h"
 #include "app/collect/collect.h"
 #include "app/cut/cut.h"
 #include "app/listing/function_titles.h"
@@ -130,7 +130,7 @@ struct ReportArguments {
   bool tree = false;       // top
   std::string annotate;    // top: a function; empty: none
   std::vector<std::string> source_folders;
-  std::string only;        // top: rows of these functions
+  std::string only;  // top: rows of these functions
   app::HotSpotQuery query;
   bool by_self = false;
   std::size_t rows = 0;                     // 0: all
