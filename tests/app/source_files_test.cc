@@ -15,7 +15,7 @@ TEST_SUITE("source files") {
   TEST_CASE("source files: by the longest end of the path, each line without its end") {
     const ScratchDirectory folder;
     std::filesystem::create_directories(folder.file("src/deep"));
-    std::ofstream(folder.file("src/deep/a.c")) << "one\r\ntwo\n\nfour";
+    std::ofstream(folder.file("src/deep/a.c"), std::ios::binary) << "one\r\ntwo\n\nfour";
     std::ofstream(folder.file("a.c")) << "another\n";
     std::ofstream(folder.file("b.c")) << "b\n";
     app::SourceFiles files({folder.file("none"), folder.file(".")});
