@@ -37,8 +37,10 @@ std::int64_t read_utc_ns(bytes::ByteCursor& in) {
   const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(year)),
                                          std::chrono::month(static_cast<unsigned>(month) & 15U),
                                          std::chrono::day(static_cast<unsigned>(day) & 31U)};
+  // Years whose nanoseconds fit, whatever the other fields say.
+  const bool known = date.ok() && year >= 1970 && year < 2200;
   const std::int64_t days =
-      date.ok() ? std::chrono::sys_days(date).time_since_epoch().count() : std::int64_t{0};
+      known ? std::chrono::sys_days(date).time_since_epoch().count() : std::int64_t{0};
   const std::int64_t seconds = days * 86400 + hour * 3600 + minute * 60 + second;
   return (seconds * 1000 + millisecond) * 1'000'000;
 }
