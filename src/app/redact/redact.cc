@@ -1,6 +1,7 @@
 #include "app/redact/redact.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <span>
 #include <utility>
@@ -120,6 +121,14 @@ Status write_summary_without_fingerprint(const spk::SectionRecord& section,
   return {};
 }
 
+// What stays byte by byte. All else is written anew or left out, also a kind that a later version
+// adds: it may hold names. Values of events do: paths of files, messages of exceptions, types.
+constexpr std::array kCopied{
+    SectionKind::kFrames,      SectionKind::kEdges,       SectionKind::kPages,
+    SectionKind::kPageIndex,   SectionKind::kSamples,     SectionKind::kSampleIndex,
+    SectionKind::kStackCounts, SectionKind::kEvents,      SectionKind::kIntervals,
+    SectionKind::kWaitReasons, SectionKind::kBranchEdges, SectionKind::kBranchRanges};
+
 Status write_section(const spk::SectionRecord& section, const Redacted& redacted, bool has_names,
                      spk::BlockReader& blocks, spk::SectionWriter& sections) {
   const capture::SystemTables& tables = redacted.tables;
@@ -142,16 +151,12 @@ Status write_section(const spk::SectionRecord& section, const Redacted& redacted
       }
       return write_summary_without_fingerprint(section, blocks, sections);
     }
-    default:
-      return sections.copy_section(section, blocks.source());
+    default: {
+      const bool stays = std::find(kCopied.begin(), kCopied.end(),
+                                   static_cast<SectionKind>(section.kind)) != kCopied.end();
+      return stays ? sections.copy_section(section, blocks.source()) : Status();
+    }
   }
-}
-
-// Values of events are texts as well: paths of files, messages of exceptions, types.
-bool is_section_of_values(const spk::SectionRecord& section) {
-  const auto kind = static_cast<SectionKind>(section.kind);
-  return kind == SectionKind::kEventValues || kind == SectionKind::kValueKinds ||
-         kind == SectionKind::kValueTexts;
 }
 
 Status write_redacted(const std::string& input, const Redacted& redacted, io::OutputFile& out) {
@@ -171,14 +176,6 @@ Status write_redacted(const std::string& input, const Redacted& redacted, io::Ou
     return begun;
   }
   for (const spk::SectionRecord& section : before) {
-    // A section that this version does not know may hold names.
-    const bool known = std::any_of(spk::kSectionNames.begin(), spk::kSectionNames.end(),
-                                   [&section](const auto& name) {
-                                     return static_cast<std::uint32_t>(name.kind) == section.kind;
-                                   });
-    if (is_section_of_names(section) || is_section_of_values(section) || !known) {
-      continue;
-    }
     if (const Status written = write_section(section, redacted, has_names, blocks, sections);
         !written) {
       return written;
