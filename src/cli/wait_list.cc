@@ -170,29 +170,18 @@ class RunLister {
 }  // namespace
 
 Status list_wait_runs(const Reader& reader, const WaitsArguments& arguments, app::TextOutput& out) {
-  if (const auto range = app::wait_range(reader, arguments.filter); !range) {
-    return range.error();
-  }
-  const auto processes = reader.processes();
-  if (!processes) {
-    return processes.error();
-  }
-  const auto threads = reader.threads();
-  if (!threads) {
-    return threads.error();
-  }
-  Result<std::vector<std::string>> reasons = reader.wait_reasons();
-  if (!reasons) {
-    return reasons.error();
+  Result<app::WaitTables> tables = app::wait_tables(reader, arguments.filter);
+  if (!tables) {
+    return tables.error();
   }
   const Result<std::unique_ptr<const Symbols>> symbols = Symbols::load(reader);
   if (!symbols) {
     return symbols.error();
   }
-  RunLister lister(reader, std::move(*reasons), app::ThreadNames(*processes, *threads), **symbols,
-                   arguments, out);
+  RunLister lister(reader, tables->reasons, app::ThreadNames(tables->processes, tables->threads),
+                   **symbols, arguments, out);
   const Status status =
-      app::visit_wait_runs(reader, arguments.filter,
+      app::visit_wait_runs(reader, arguments.filter, *tables,
                            [&lister](std::span<const WaitRun> runs) { return lister.list(runs); });
   lister.end();
   return status;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "query/name_pattern.h"
 #include "query/selection/saturating.h"
@@ -75,6 +76,26 @@ Result<WaitRange> wait_range(const Reader& reader, const WaitFilter& filter) {
     return Error{ErrorCode::kUsage, kNoOffset, "the time range ends before it begins"};
   }
   return range;
+}
+
+Result<WaitTables> wait_tables(const Reader& reader, const WaitFilter& filter) {
+  const Result<WaitRange> range = wait_range(reader, filter);
+  if (!range) {
+    return range.error();
+  }
+  Result<std::vector<Process>> processes = reader.processes();
+  if (!processes) {
+    return processes.error();
+  }
+  Result<std::vector<Thread>> threads = reader.threads();
+  if (!threads) {
+    return threads.error();
+  }
+  Result<std::vector<std::string>> reasons = reader.wait_reasons();
+  if (!reasons) {
+    return reasons.error();
+  }
+  return WaitTables{*range, std::move(*processes), std::move(*threads), std::move(*reasons)};
 }
 
 namespace {

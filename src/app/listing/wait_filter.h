@@ -37,6 +37,16 @@ struct WaitRange {
 };
 Result<WaitRange> wait_range(const Reader& reader, const WaitFilter& filter);
 
+/// What intervals are told by: the range of a filter, names of threads, reasons.
+struct WaitTables {
+  WaitRange range;
+  std::vector<Process> processes;
+  std::vector<Thread> threads;
+  std::vector<std::string> reasons;  ///< by WaitInterval::reason
+};
+/// Errors: as wait_range.
+Result<WaitTables> wait_tables(const Reader& reader, const WaitFilter& filter);
+
 /// The part of an interval that lies in a range.
 inline std::uint64_t length_in(const WaitInterval& row, const WaitRange& range) {
   const std::uint64_t from = row.from_ns < range.from_ns ? range.from_ns : row.from_ns;

@@ -113,29 +113,13 @@ class RunFinder {
 
 }  // namespace
 
-Status visit_wait_runs(const Reader& reader, const WaitFilter& filter,
+Status visit_wait_runs(const Reader& reader, const WaitFilter& filter, const WaitTables& tables,
                        const std::function<Status(std::span<const WaitRun>)>& visit) {
-  const Result<WaitRange> range = wait_range(reader, filter);
-  if (!range) {
-    return range.error();
-  }
-  const auto processes = reader.processes();
-  if (!processes) {
-    return processes.error();
-  }
-  const auto threads = reader.threads();
-  if (!threads) {
-    return threads.error();
-  }
-  const Result<std::vector<std::string>> reasons = reader.wait_reasons();
-  if (!reasons) {
-    return reasons.error();
-  }
-  const ThreadNames names(*processes, *threads);
-  RunFinder finder(filter, *range, names, *reasons, visit);
+  const ThreadNames names(tables.processes, tables.threads);
+  RunFinder finder(filter, tables.range, names, tables.reasons, visit);
   Status status;
   // Waits before the range belong to runs in it.
-  const Status read = reader.intervals({0, range->to_ns, filter.pid, filter.tid},
+  const Status read = reader.intervals({0, tables.range.to_ns, filter.pid, filter.tid},
                                        [&](std::span<const WaitInterval> rows) {
                                          for (std::size_t i = 0; i < rows.size() && status; ++i) {
                                            status = finder.add(rows[i]);

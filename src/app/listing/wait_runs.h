@@ -24,8 +24,8 @@ struct WaitRun {
 
 /// Visits the runs that fit, up to 4,096 at a time, by thread and time: those that end within the
 /// range, whose wait is at least as long as the filter says and has a state that fits.
-/// Errors: as wait_range, and of `visit`.
-Status visit_wait_runs(const Reader& reader, const WaitFilter& filter,
+/// Errors: kIo, kCorrupt, and of `visit`.
+Status visit_wait_runs(const Reader& reader, const WaitFilter& filter, const WaitTables& tables,
                        const std::function<Status(std::span<const WaitRun>)>& visit);
 
 }  // namespace stackpack::app

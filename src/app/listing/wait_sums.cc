@@ -107,31 +107,20 @@ double WaitSum::deviation_percent() const {
 }
 
 Result<WaitTable> sum_waits(const Reader& reader, const WaitFilter& filter) {
-  const Result<WaitRange> range = wait_range(reader, filter);
-  if (!range) {
-    return range.error();
-  }
-  const auto processes = reader.processes();
-  if (!processes) {
-    return processes.error();
-  }
-  const auto threads = reader.threads();
-  if (!threads) {
-    return threads.error();
-  }
-  Result<std::vector<std::string>> reasons = reader.wait_reasons();
-  if (!reasons) {
-    return reasons.error();
+  Result<WaitTables> tables = wait_tables(reader, filter);
+  if (!tables) {
+    return tables.error();
   }
   const Result<query::IdlePools> pools = query::IdlePools::find(reader);
   if (!pools) {
     return pools.error();
   }
   WaitTable table;
-  table.reasons = std::move(*reasons);
-  const ThreadNames names(*processes, *threads);
-  WaitSummer summer(filter, *range, names, *pools, table);
-  const Status read = reader.intervals({range->from_ns, range->to_ns, filter.pid, filter.tid},
+  table.reasons = std::move(tables->reasons);
+  const ThreadNames names(tables->processes, tables->threads);
+  const WaitRange& range = tables->range;
+  WaitSummer summer(filter, range, names, *pools, table);
+  const Status read = reader.intervals({range.from_ns, range.to_ns, filter.pid, filter.tid},
                                        [&summer](std::span<const WaitInterval> rows) {
                                          for (const WaitInterval& row : rows) {
                                            summer.add(row);
