@@ -18,26 +18,7 @@ namespace {
 std::string xml_of(std::string_view text) {
   std::string escaped;
   append_escaped(escaped, text);
-  std::string out;
-  for (const char c : escaped) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
+  return markup_of(escaped);
 }
 
 // A value of a command of GitHub's runner; of a property where `property`.

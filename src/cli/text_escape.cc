@@ -78,6 +78,29 @@ void append_message(std::string& out, std::string_view text) {
   append_printable(out, text, false);
 }
 
+std::string markup_of(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
 std::string escape_json_controls(std::string_view json) {
   std::string out;
   out.reserve(json.size());

@@ -14,6 +14,9 @@ void append_escaped(std::string& out, std::string_view text);
 /// The same, but backslashes stay: for messages, parts of which may be escaped already.
 void append_message(std::string& out, std::string_view text);
 
+/// The characters that HTML and XML give a meaning to, as entities: for text and for attributes.
+std::string markup_of(std::string_view text);
+
 /// JSON with the control characters that JSON allows in strings (DEL, C1, marks of direction, line
 /// separators) as \uNNNN: the same values.
 std::string escape_json_controls(std::string_view json);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/human_text.h"
+#include "cli/text_escape.h"
 #include "cli/trend_report.h"
 
 namespace stackpack::cli {
@@ -39,29 +40,6 @@ polygon { fill: var(--band) }
 line { stroke: var(--mark); stroke-width: 1.5; stroke-dasharray: 3 2 }
 </style>
 )";
-
-std::string html_of(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 /// Where commits and values lie in a plot. Values begin at the least one: small changes are what
 /// it is for, and the range is written below.
@@ -116,12 +94,12 @@ void append_plot(std::string& out, const app::TrendReport& report, const app::Tr
   for (std::size_t i = series.values.size(); i-- > 0;) {
     band += scale.point(i, series.values[i].least);
   }
-  const std::string changes = html_of(changes_text(report, series));
+  const std::string changes = markup_of(changes_text(report, series));
   const std::string label =
-      fmt::format("{}: {} at first, {} now; {}", html_of(title),
+      fmt::format("{}: {} at first, {} now; {}", markup_of(title),
                   trend_value_text(series.values.front().median, report),
                   trend_value_text(series.values.back().median, report), changes);
-  out += fmt::format("<li><h2 title=\"{0}\">{0}</h2>\n<p>{1}</p>\n", html_of(title), changes);
+  out += fmt::format("<li><h2 title=\"{0}\">{0}</h2>\n<p>{1}</p>\n", markup_of(title), changes);
   out += fmt::format(
       "<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"{}\"><polygon points=\"{}\"/>"
       "<polyline points=\"{}\"/>",
@@ -142,10 +120,10 @@ void append_plot(std::string& out, const app::TrendReport& report, const app::Tr
 void append_trend_page(std::string& out, const app::TrendReport& report, std::size_t rows,
                        app::FunctionNames names) {
   out += kPageHead;
-  out += fmt::format("<h1>{}, {} to {}</h1>\n", html_of(trend_measure_text(report)),
-                     html_of(report.commits.front().id), html_of(report.commits.back().id));
+  out += fmt::format("<h1>{}, {} to {}</h1>\n", markup_of(trend_measure_text(report)),
+                     markup_of(report.commits.front().id), markup_of(report.commits.back().id));
   for (const std::string& sentence : trend_sentences(report)) {
-    out += fmt::format("<p>{}</p>\n", html_of(sentence));
+    out += fmt::format("<p>{}</p>\n", markup_of(sentence));
   }
   out +=
       "<p>Lines: medians of each commit's runs; bands: least to most; dashed: a "

@@ -47,6 +47,12 @@ std::vector<std::string> command_of(const ToolWords& words, std::string_view row
   return command;
 }
 
+// Has the program's own parser read a call. What is wrong with it; empty when nothing is.
+std::string read_words(CommandLine& line, const ToolWords& words, std::string_view rows_option) {
+  const Parsed parsed = line.parse(command_of(words, rows_option, kUsualRows));
+  return parsed.kind == Parsed::Kind::kRun ? std::string() : parsed.text;
+}
+
 // Fewer rows until the text fits; one row that does not is cut, and the text says so.
 struct Fitted {
   std::string text;
@@ -246,9 +252,8 @@ McpAnswer McpSession::report(const ToolWords& given) {
   ToolWords words = given;
   words.others.front() = (*file)->path;
   CommandLine line;
-  const Parsed parsed = line.parse(command_of(words, kRowsOption, kUsualRows));
-  if (parsed.kind != Parsed::Kind::kRun) {
-    return failed(parsed.text);
+  if (const std::string problem = read_words(line, words, kRowsOption); !problem.empty()) {
+    return failed(problem);
   }
   ReportArguments arguments = line.invocation().report;
   arguments.files = {(*file)->asked};
@@ -289,9 +294,8 @@ McpAnswer McpSession::show(const ToolWords& given) {
   ToolWords words = given;
   words.others.front() = (*file)->path;
   CommandLine line;
-  const Parsed parsed = line.parse(command_of(words, kFramesOption, kUsualRows));
-  if (parsed.kind != Parsed::Kind::kRun) {
-    return failed(parsed.text);
+  if (const std::string problem = read_words(line, words, kFramesOption); !problem.empty()) {
+    return failed(problem);
   }
   ShowArguments arguments = line.invocation().show;
   const Reader& reader = (*file)->capture.reader();
@@ -339,9 +343,8 @@ McpAnswer McpSession::diff(const ToolWords& given) {
     }
   }
   CommandLine line;
-  const Parsed parsed = line.parse(command_of(words, kRowsOption, kUsualRows));
-  if (parsed.kind != Parsed::Kind::kRun) {
-    return failed(parsed.text);
+  if (const std::string problem = read_words(line, words, kRowsOption); !problem.empty()) {
+    return failed(problem);
   }
   JudgedDiff diff;
   Result<DiffReport> report =
