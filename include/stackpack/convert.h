@@ -37,6 +37,8 @@ struct ConvertOptions {
   bool waits = true;
   /// The samples of switches and wakings themselves, where `waits` are made of them.
   bool switch_samples = true;
+  /// What events say besides their callstacks: Reader::event_values(). Needs `samples`.
+  bool event_values = true;
   bool redact = false;  ///< leave out command lines, host name, user names in paths
   bool force = false;   ///< replace an existing file that is neither a .spk file nor empty
   std::string member;   ///< of a zip archive: which of its captures; may be empty

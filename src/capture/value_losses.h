@@ -10,6 +10,10 @@ inline constexpr std::string_view kTextsOverLimit = "event_value_texts_over_limi
 /// Damage: payloads that are too short for what their event says.
 inline constexpr std::string_view kBadValues = "bad_event_values";
 
-inline constexpr std::array kAll{kTextsOverLimit, kBadValues};
+/// Notice: reads and writes whose begin was forgotten before their end, for want of memory: they
+/// have no callstack, or no latency.
+inline constexpr std::string_view kForgottenRequests = "forgotten_io_requests";
+
+inline constexpr std::array kAll{kTextsOverLimit, kBadValues, kForgottenRequests};
 
 }  // namespace stackpack::capture::value_loss

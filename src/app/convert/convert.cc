@@ -292,7 +292,7 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
                              .memory_limit = options.memory_limit,
                              .sample_counter = &progress.samples,
                              .waits = options.waits && options.samples,
-                             .values = options.samples,
+                             .values = options.event_values && options.samples,
                              .switch_samples = options.switch_samples,
                              .default_bound = default_bound(options)});
   capture.system().set_redaction(options.redact);

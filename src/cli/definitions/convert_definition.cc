@@ -106,6 +106,10 @@ void CommandDefinitions::define_convert_packing(CommandRow& sub) {
          "--no-switch-samples", [&options] { options.switch_samples = false; },
          "leave out the samples of context switches and wakings: the waits have all of them")
       ->group(kPacking);
+  sub.add_flag_callback(
+         "--no-event-values", [&options] { options.event_values = false; },
+         "leave out what events of .NET and of the Windows kernel say")
+      ->group(kPacking);
   sub.add_flag("--redact", options.redact,
                "leave out command lines, the host's name, and user names in paths")
       ->group(kPacking);

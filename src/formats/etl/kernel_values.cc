@@ -189,6 +189,7 @@ void KernelValues::disk_begins(const EventView& event, bytes::ByteCursor& in, st
     return;
   }
   if (disk_requests_.size() >= kMostRequests) {
+    losses_.add(capture::value_loss::kForgottenRequests, LossKind::kNotice, disk_requests_.size());
     disk_requests_.clear();
   }
   disk_requests_[request] = {event.clock, told == kUnknownId ? tid : told, event.type};
@@ -238,6 +239,7 @@ void KernelValues::file_begins(const EventView& event, bytes::ByteCursor& in,
     return;
   }
   if (file_requests_.size() >= kMostRequests) {
+    losses_.add(capture::value_loss::kForgottenRequests, LossKind::kNotice, file_requests_.size());
     finish();
   }
   const auto [known, fresh] = file_requests_.try_emplace(request, FileRequest{value, event.clock});

@@ -16,8 +16,7 @@
 //                             thread]
 //   FileIo 76 OperationEnd    P request, P more, u32 status
 //   PageFault 32 HardFault    u64 clock at the begin, u64 offset, P address, P file, u32 thread,
-//   u32
-//                             bytes
+//                             u32 bytes
 //   PageFault 98, 99 VirtualAlloc, VirtualFree  P address, P bytes, u32 process, u32 flags
 //   TcpIp, UdpIp 10, 11, 26, 27  u32 process, u32 bytes, two addresses of 4 or 16 bytes, two ports
 // Source: Microsoft Learn, the classes DiskIo, FileIo, PageFault_V2, TcpIp and UdpIp.

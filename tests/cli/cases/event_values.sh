@@ -13,6 +13,9 @@ run convert small.nettrace -o redacted.spk --quiet --redact
 run exceptions redacted.spk
 run convert small.nettrace -o none.spk --quiet --no-samples
 run dump none.spk --event-values
+run_unsized convert small.nettrace -o without.spk --no-event-values
+run dump without.spk --event-values
+run gc without.spk
 run merge small.spk -o merged.spk --quiet
 run dump merged.spk --losses
 run_unsized verify small.spk merged.spk

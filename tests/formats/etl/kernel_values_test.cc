@@ -127,6 +127,16 @@ TEST_SUITE("kernel values") {
                                     "53000 - network 1 1 60 53 1"});
   }
 
+  TEST_CASE("kernel values: requests that do not end are forgotten, and counted") {
+    KernelReading reading;
+    for (std::uint64_t request = 0; request <= etl::KernelValues::kMostRequests; ++request) {
+      reading.event(1, 12, 3, 1000, TestBytes().u64(request).u32(7));
+    }
+    CHECK(reading.losses.count(capture::value_loss::kForgottenRequests) ==
+          etl::KernelValues::kMostRequests);
+    CHECK(reading.finish().empty());
+  }
+
   TEST_CASE("kernel values: what is too short is counted, and says nothing") {
     KernelReading reading;
     reading.event(1, 10, 3, 1, TestBytes().u32(1));
