@@ -9,6 +9,7 @@
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
+#include "cli/next_step.h"
 #include "cli/text_escape.h"
 
 namespace stackpack::cli {
@@ -19,7 +20,11 @@ int explain_baseline(const std::string& file, const std::string& folder, Error e
                      const Messages& messages) {
   const bool output = error.part == kOutputPart;
   error.part = kMainPart;
-  messages.error(output ? folder : file, error);
+  if (output) {
+    messages.error(folder, error);
+  } else {
+    explain_not_packed(file, error, messages);
+  }
   return exit_code_of(error);
 }
 

@@ -35,7 +35,8 @@ run trend base --html
 run baseline add base --commit c10
 run baseline add base runs.1.spk
 run baseline add base runs.1.spk --commit ../c10
-run baseline add base runs.1.folded none.spk --commit c10
+: >empty.spk
+run baseline add base runs.1.folded none.spk empty.spk --commit c10
 run baseline prune base
 run baseline show base runs.1.spk
 run baseline list base
