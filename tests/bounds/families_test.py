@@ -42,6 +42,10 @@ COMMANDS = {
     "symbolize": ["{file} --perf-map {maps} -o {out}"],
     "redact": ["{file} -o {out}"],
     "collect": ["{capture} -o {out}"],
+    "cut": ["{file} -o {out}", "{file} --focus {function} -o {out}"],
+    "baseline": ["add {out} {file} --commit one", "show {base}"],
+    "trend": ["{base}", "{base} --json", "{base} --html -o {out}"],
+    "mcp": [],  # answers messages
     "merge": ["{file} -o {out}", "{file} {file} -o {out}"],
 }
 USAGE_OF_NOTHING = {0, 1, 2}  # a selection may be empty: no names, nothing to collect
@@ -171,7 +175,7 @@ class Family:
         self.program, self.folder, self.name, self.rows = program, folder, name, rows
         folder.mkdir()
         self.places = {"capture": folder / "capture", "file": folder / "packed.spk", "out": folder / "out", "maps": folder,
-                       "function": function}
+                       "base": folder / "base", "function": function}
         write(self.places["capture"], rows)
         self.worst = []
 
@@ -198,6 +202,8 @@ class Family:
         first = run([self.program, "convert", str(self.places["capture"]), "-o", str(self.places["file"]), "--quiet"])
         if first[0] != 0:
             return [f"{self.name}: convert ended with {first[0]}: {first[4]}"]
+        for commit in ("one", "two"):
+            run([self.program, "baseline", "add", str(self.places["base"]), str(self.places["file"]), "--commit", commit])
         found = [self.try_one(command, arguments) for command in commands for arguments in COMMANDS.get(command, ["{file}"])]
         return [problem for problem in found if problem]
 
