@@ -6,8 +6,8 @@
 # file includes what it uses. What all sources include is compiled beforehand, but not for a compiler cache: to that
 # such a file is another one in every checkout.
 
-# Bytes of sources in one unit.
-set(united_bytes 40000)
+# Bytes of sources in one unit: as many as leave the compilation of one below ten seconds.
+set(united_bytes 90000)
 
 # Groups the sources of a target. clang's analyzer passes over what is included, unless it is a source and the path
 # it is included from says UnifiedSource.

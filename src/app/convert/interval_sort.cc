@@ -8,7 +8,7 @@ namespace stackpack::app {
 
 namespace {
 
-bool comes_before(const IntervalRow& a, const IntervalRow& b) {
+bool before_in_file(const IntervalRow& a, const IntervalRow& b) {
   return std::tie(a.source, a.tid, a.from_ns, a.to_ns, a.order) <
          std::tie(b.source, b.tid, b.from_ns, b.to_ns, b.order);
 }
@@ -24,14 +24,14 @@ Status IntervalSort::add(const IntervalRow& interval) {
   if (rows_.size() < kRows) {
     return {};
   }
-  std::sort(rows_.begin(), rows_.end(), comes_before);
+  std::sort(rows_.begin(), rows_.end(), before_in_file);
   const Status added = runs_.add(rows_);
   rows_.clear();
   return added;
 }
 
 Status IntervalSort::visit(const std::function<Status(const IntervalRow&)>& visit) {
-  std::sort(rows_.begin(), rows_.end(), comes_before);
+  std::sort(rows_.begin(), rows_.end(), before_in_file);
   if (runs_.empty()) {
     for (const IntervalRow& row : rows_) {
       if (const Status visited = visit(row); !visited) {
@@ -47,7 +47,7 @@ Status IntervalSort::visit(const std::function<Status(const IntervalRow&)>& visi
     rows_ = {};
   }
   return runs_.merge(
-      comes_before, [](IntervalRow& /*sum*/, const IntervalRow& /*row*/) {}, visit);
+      before_in_file, [](IntervalRow& /*sum*/, const IntervalRow& /*row*/) {}, visit);
 }
 
 }  // namespace stackpack::app
