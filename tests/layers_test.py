@@ -13,7 +13,7 @@ import sys
 # longest folder below src/ named here; "folder/" stands for a folder and all rooms below.
 SYSTEM = ["sys/", "fcntl.h", "unistd.h", "dirent.h", "poll.h", "io.h", "windows.h", "shellapi.h", "linux/", "pthread.h", "signal.h", "termios.h"]
 # What a command may be made of: all but the other commands.
-LIBRARY = ["public", "core", "arrow", "bytes", "io", "codec", "scratch", "capture", "waits", "unwind", "formats/", "dag", "spk/", "symbols", "symbolize",
+LIBRARY = ["public", "core", "arrow", "bytes", "io", "codec", "elf", "scratch", "capture", "waits", "unwind", "formats/", "dag", "spk/", "symbols", "symbolize",
            "diff", "query/", "export/"]
 ROOMS = {
     "public": ([], ["stddef.h", "stdint.h"]),
@@ -22,10 +22,11 @@ ROOMS = {
     "bytes": (["public"], ["xxhash"]),
     "io": (["public"], SYSTEM + ["spawn.h"]),
     "codec": (["public", "bytes", "io"], ["zstd", "xxhash", "zlib.h"]),
+    "elf": (["public", "bytes", "io"], []),
     "scratch": (["public", "core", "io"], []),
     "capture": (["public", "core", "bytes", "io", "scratch"], []),
     "waits": (["public", "capture"], []),
-    "unwind": (["public", "bytes", "io", "codec"], []),
+    "unwind": (["public", "bytes", "io", "codec", "elf"], []),
     "formats/perf": (["public", "core", "bytes", "io", "codec", "scratch", "capture"], ["protozero/"]),
     "formats/dotnet": (["public", "core", "bytes", "io", "capture"], []),
     "formats/etl": (["public", "core", "bytes", "io", "scratch", "capture", "formats/dotnet"], []),
@@ -37,7 +38,7 @@ ROOMS = {
     "spk/read": (["public", "core", "bytes", "io", "codec", "capture", "spk/format"], []),
     "spk/write": (["public", "core", "bytes", "io", "codec", "scratch", "capture", "dag", "spk/format"], []),
     "symbols": (["public", "capture"], []),
-    "symbolize": (["public", "core", "bytes", "io", "codec"],
+    "symbolize": (["public", "core", "bytes", "io", "codec", "elf"],
                   SYSTEM + ["libelf.h", "gelf.h", "elf.h", "dwarf.h", "elfutils/", "lzma.h", "zlib.h", "libiberty/", "llvm/Demangle/"]),
     "diff": (["public"], []),
     "query": (["public"], []),

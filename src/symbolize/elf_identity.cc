@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <zlib.h>
 
+#include "elf/elf_headers.h"
 #include "symbolize/module_layout.h"
 
 namespace stackpack::symbolize {
@@ -16,115 +17,19 @@ namespace {
 using bytes::ByteCursor;
 using Bytes = std::vector<std::byte>;
 
-constexpr std::size_t kMostTableBytes = std::size_t{16} << 20;
 constexpr std::size_t kMostNoteBytes = std::size_t{1} << 20;
 constexpr std::size_t kLongestBuildId = 64;
 constexpr std::size_t kMostModuleSections = 4096;  // with code
 
-// Up to `size` bytes at `offset`: none when the file does not have them all, or they are too many.
-Bytes read_part(io::ByteSource& file, std::uint64_t offset, std::uint64_t size, std::size_t most) {
-  const std::uint64_t all = file.size().value_or(0);
-  if (size == 0 || size > most || offset > all || size > all - offset) {
-    return {};
-  }
-  Bytes part(static_cast<std::size_t>(size));
-  const Result<std::size_t> count = file.read_at(offset, part);
-  if (!count || *count != part.size()) {
-    return {};
-  }
-  return part;
-}
-
-struct Header {
-  std::uint64_t segments_at = 0;
-  std::uint64_t sections_at = 0;
-  std::uint16_t segment_bytes = 0;
-  std::uint16_t segments = 0;
-  std::uint16_t section_bytes = 0;
-  std::uint32_t sections = 0;
-  std::uint32_t names = 0;
-};
-
-struct Section {
-  std::uint32_t name = 0;
-  std::uint32_t type = 0;
-  std::uint64_t flags = 0;
-  std::uint64_t offset = 0;
-  std::uint64_t size = 0;
-  std::uint32_t link = 0;
-  std::uint64_t alignment = 0;
-};
-
-std::uint64_t read_word(ByteCursor& in, bool is_64_bit) {
-  return is_64_bit ? in.read<std::uint64_t>() : in.read<std::uint32_t>();
-}
-
-Result<Header> read_header(io::ByteSource& file, ElfIdentity& elf) {
-  const Bytes bytes =
-      read_part(file, 0, std::min<std::uint64_t>(sizeof(Elf64_Ehdr), file.size().value_or(0)),
-                sizeof(Elf64_Ehdr));
-  ByteCursor ident(bytes, 0);
-  constexpr std::uint32_t kMagic = 0x464C'457F;
-  if (ident.read<std::uint32_t>() != kMagic) {
-    return Error{ErrorCode::kUnsupported, 0, "elf: not an ELF file"};
-  }
-  const auto word_size = ident.read<std::uint8_t>();
-  const auto order = ident.read<std::uint8_t>();
-  if ((word_size != ELFCLASS32 && word_size != ELFCLASS64) ||
-      (order != ELFDATA2LSB && order != ELFDATA2MSB)) {
-    return Error{ErrorCode::kCorrupt, EI_CLASS, "elf: unknown class or byte order"};
-  }
-  elf.is_64_bit = word_size == ELFCLASS64;
-  elf.order = order == ELFDATA2LSB ? bytes::ByteOrder::kLittle : bytes::ByteOrder::kBig;
-  ByteCursor in(bytes, 0, elf.order);
-  in.read_bytes(EI_NIDENT);
-  elf.type = in.read<std::uint16_t>();
-  elf.machine = in.read<std::uint16_t>();
-  in.read<std::uint32_t>();  // version
-  read_word(in, elf.is_64_bit);
-  Header header;
-  header.segments_at = read_word(in, elf.is_64_bit);
-  header.sections_at = read_word(in, elf.is_64_bit);
-  in.read<std::uint32_t>();  // flags
-  in.read<std::uint16_t>();  // size of the header
-  header.segment_bytes = in.read<std::uint16_t>();
-  header.segments = in.read<std::uint16_t>();
-  header.section_bytes = in.read<std::uint16_t>();
-  header.sections = in.read<std::uint16_t>();
-  header.names = in.read<std::uint16_t>();
-  if (!in.ok()) {
-    return Error{ErrorCode::kTruncated, bytes.size(), "elf: header is cut"};
-  }
-  return header;
-}
-
 // The segments, and where their notes are.
-void read_segments(io::ByteSource& file, const Header& header, ElfIdentity& elf,
+void take_segments(const elf::Headers& headers, ElfIdentity& elf,
                    std::vector<std::pair<std::uint64_t, std::uint64_t>>& notes) {
-  const std::uint64_t size = elf.is_64_bit ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-  if (header.segment_bytes < size) {
-    return;
-  }
-  const Bytes table =
-      read_part(file, header.segments_at, std::uint64_t{header.segments} * header.segment_bytes,
-                kMostTableBytes);
-  ByteCursor in(table, header.segments_at, elf.order);
-  while (in.remaining() >= header.segment_bytes) {
-    ByteCursor row(in.read_bytes(header.segment_bytes), 0, elf.order);
-    const auto type = row.read<std::uint32_t>();
-    std::uint32_t flags = elf.is_64_bit ? row.read<std::uint32_t>() : 0;
-    ElfSegment segment;
-    segment.offset = read_word(row, elf.is_64_bit);
-    segment.address = read_word(row, elf.is_64_bit);
-    read_word(row, elf.is_64_bit);  // physical address
-    segment.file_bytes = read_word(row, elf.is_64_bit);
-    segment.memory_bytes = read_word(row, elf.is_64_bit);
-    flags |= elf.is_64_bit ? 0 : row.read<std::uint32_t>();
-    segment.alignment = read_word(row, elf.is_64_bit);
-    segment.executable = (flags & PF_X) != 0;
-    if (type == PT_LOAD) {
-      elf.segments.push_back(segment);
-    } else if (type == PT_NOTE) {
+  for (const elf::Segment& segment : headers.segments) {
+    if (segment.type == PT_LOAD) {
+      elf.segments.push_back({segment.offset, segment.address, segment.file_bytes,
+                              segment.memory_bytes, (segment.flags & PF_X) != 0,
+                              segment.alignment});
+    } else if (segment.type == PT_NOTE) {
       notes.emplace_back(segment.offset, segment.file_bytes);
     }
   }
@@ -153,47 +58,6 @@ void read_build_id(const Bytes& notes, ElfIdentity& elf) {
   }
 }
 
-Section read_section(ByteCursor row, bool is_64_bit) {
-  Section section;
-  section.name = row.read<std::uint32_t>();
-  section.type = row.read<std::uint32_t>();
-  section.flags = read_word(row, is_64_bit);
-  read_word(row, is_64_bit);  // address
-  section.offset = read_word(row, is_64_bit);
-  section.size = read_word(row, is_64_bit);
-  section.link = row.read<std::uint32_t>();
-  row.read<std::uint32_t>();  // info
-  section.alignment = read_word(row, is_64_bit);
-  return section;
-}
-
-std::vector<Section> read_section_table(io::ByteSource& file, Header& header,
-                                        const ElfIdentity& elf) {
-  const std::uint64_t size = elf.is_64_bit ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
-  if (header.sections_at == 0 || header.section_bytes < size) {
-    return {};
-  }
-  if (header.sections == 0 || header.names == SHN_XINDEX) {
-    // Numbers that do not fit the header are in the first section.
-    const Bytes first = read_part(file, header.sections_at, size, kMostTableBytes);
-    const Section section = read_section(ByteCursor(first, 0, elf.order), elf.is_64_bit);
-    header.sections = header.sections != 0              ? header.sections
-                      : section.size <= kMostTableBytes ? static_cast<std::uint32_t>(section.size)
-                                                        : 0;
-    header.names = header.names == SHN_XINDEX ? section.link : header.names;
-  }
-  const Bytes table =
-      read_part(file, header.sections_at, std::uint64_t{header.sections} * header.section_bytes,
-                kMostTableBytes);
-  ByteCursor in(table, header.sections_at, elf.order);
-  std::vector<Section> sections;
-  while (in.remaining() >= header.section_bytes) {
-    sections.push_back(
-        read_section(ByteCursor(in.read_bytes(header.section_bytes), 0, elf.order), elf.is_64_bit));
-  }
-  return sections;
-}
-
 std::string_view text_at(const Bytes& bytes, std::uint64_t offset) {
   if (offset >= bytes.size()) {
     return {};
@@ -203,9 +67,9 @@ std::string_view text_at(const Bytes& bytes, std::uint64_t offset) {
   return in.read_c_string();
 }
 
-void read_links(io::ByteSource& file, const Section& section, std::string_view name,
+void read_links(io::ByteSource& file, const elf::Section& section, std::string_view name,
                 ElfIdentity& elf) {
-  const Bytes bytes = read_part(file, section.offset, section.size, kMostNoteBytes);
+  const Bytes bytes = elf::read_part(file, section.offset, section.size, kMostNoteBytes);
   const std::string_view link = text_at(bytes, 0);
   const std::size_t after = link.size() + 1;
   if (link.empty() || after > bytes.size()) {
@@ -228,17 +92,17 @@ void read_links(io::ByteSource& file, const Section& section, std::string_view n
   }
 }
 
-bool is_zstd(io::ByteSource& file, const Section& section, const ElfIdentity& elf) {
+bool is_zstd(io::ByteSource& file, const elf::Section& section, const ElfIdentity& elf) {
   constexpr std::uint32_t kZstd = 2;  // ELFCOMPRESS_ZSTD, which older headers lack
   if ((section.flags & SHF_COMPRESSED) == 0 || section.size < sizeof(std::uint32_t)) {
     return false;
   }
-  const Bytes type = read_part(file, section.offset, sizeof(std::uint32_t), kMostNoteBytes);
+  const Bytes type = elf::read_part(file, section.offset, sizeof(std::uint32_t), kMostNoteBytes);
   return ByteCursor(type, section.offset, elf.order).read<std::uint32_t>() == kZstd;
 }
 
 // A section with code of a kernel module, as a segment.
-void place_section(const Section& section, std::string_view name, ModuleLayout& layout,
+void place_section(const elf::Section& section, std::string_view name, ModuleLayout& layout,
                    ElfIdentity& elf) {
   const auto address = layout.place(name, section.flags, section.size, section.alignment);
   if (address && *address < ModuleLayout::kStartBase) {
@@ -247,17 +111,12 @@ void place_section(const Section& section, std::string_view name, ModuleLayout& 
   }
 }
 
-void read_sections(io::ByteSource& file, Header header, ElfIdentity& elf) {
-  const std::vector<Section> sections = read_section_table(file, header, elf);
-  elf.sections = {header.sections_at, static_cast<std::uint32_t>(sections.size()),
-                  header.section_bytes};
-  const Bytes names = header.names < sections.size()
-                          ? read_part(file, sections[header.names].offset,
-                                      sections[header.names].size, kMostTableBytes)
-                          : Bytes();
+void take_sections(io::ByteSource& file, const elf::Headers& headers, ElfIdentity& elf) {
+  elf.sections = {headers.sections_at, static_cast<std::uint32_t>(headers.sections.size()),
+                  headers.section_bytes};
   ModuleLayout layout;
-  for (const Section& section : sections) {
-    const std::string_view name = text_at(names, section.name);
+  for (const elf::Section& section : headers.sections) {
+    const std::string_view name = headers.name_of(section);
     if (elf.type == ET_REL && elf.segments.size() < kMostModuleSections) {
       place_section(section, name, layout, elf);
     }
@@ -268,7 +127,7 @@ void read_sections(io::ByteSource& file, Header header, ElfIdentity& elf) {
     elf.has_zstd |= has_bytes && is_zstd(file, section, elf);
     elf.has_code |= has_bytes && (section.flags & SHF_EXECINSTR) != 0;
     if (section.type == SHT_NOTE && has_bytes && elf.build_id.empty()) {
-      read_build_id(read_part(file, section.offset, section.size, kMostNoteBytes), elf);
+      read_build_id(elf::read_part(file, section.offset, section.size, kMostNoteBytes), elf);
     } else if (has_bytes && (name == ".gnu_debuglink" || name == ".gnu_debugaltlink")) {
       read_links(file, section, name, elf);
     }
@@ -309,18 +168,22 @@ std::optional<std::uint64_t> ElfIdentity::offset_of(std::uint64_t address) const
 }
 
 Result<ElfIdentity> read_elf_identity(io::ByteSource& file) {
-  ElfIdentity elf;
-  const Result<Header> header = read_header(file, elf);
-  if (!header) {
-    return header.error();
+  const Result<elf::Headers> headers = elf::read_headers(file);
+  if (!headers) {
+    return headers.error();
   }
+  ElfIdentity elf;
+  elf.is_64_bit = headers->is_64_bit;
+  elf.order = headers->order;
+  elf.type = headers->type;
+  elf.machine = headers->machine;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> notes;
-  read_segments(file, *header, elf, notes);
-  read_sections(file, *header, elf);
+  take_segments(*headers, elf, notes);
+  take_sections(file, *headers, elf);
   elf.has_image_offsets = elf.has_code || elf.type == ET_REL || keeps_code_bytes(elf);
   for (const auto& [offset, size] : notes) {
     if (elf.build_id.empty()) {
-      read_build_id(read_part(file, offset, size, kMostNoteBytes), elf);
+      read_build_id(elf::read_part(file, offset, size, kMostNoteBytes), elf);
     }
   }
   return elf;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "elf/elf_headers.h"
 #include "io/byte_source.h"
 #include "stackpack/result.h"
 
@@ -14,32 +15,13 @@ namespace stackpack::app {
 inline constexpr std::uint16_t kElfFileHeaderBytes = 64;
 inline constexpr std::uint16_t kElfSegmentBytes = 56;
 inline constexpr std::uint16_t kElfSectionBytes = 64;
-inline constexpr std::uint32_t kElfNoBits = 8;  ///< a section without bytes in the file
 
-/// A section, by the fields of its header.
-struct ElfSection {
+/// A section with its name.
+struct ElfSection : elf::Section {
   std::string name;
-  std::uint32_t type = 0;
-  std::uint64_t flags = 0;
-  std::uint64_t address = 0;
-  std::uint64_t offset = 0;
-  std::uint64_t size = 0;
-  std::uint32_t link = 0;
-  std::uint32_t info = 0;
-  std::uint64_t alignment = 0;
-  std::uint64_t entry_bytes = 0;
 
   /// Whether the file has bytes of it.
   [[nodiscard]] bool has_bytes() const;
-};
-
-struct ElfLoadSegment {
-  std::uint32_t flags = 0;
-  std::uint64_t offset = 0;
-  std::uint64_t address = 0;
-  std::uint64_t file_bytes = 0;
-  std::uint64_t memory_bytes = 0;
-  std::uint64_t alignment = 0;
 };
 
 struct ElfParts {
@@ -47,8 +29,8 @@ struct ElfParts {
   std::uint16_t machine = 0;
   std::uint32_t flags = 0;
   std::uint64_t entry = 0;
-  std::vector<ElfLoadSegment> segments;
-  std::vector<ElfSection> sections;  ///< the first one is that of the format, and empty
+  std::vector<elf::Segment> segments;  ///< PT_LOAD
+  std::vector<ElfSection> sections;    ///< the first one is that of the format, and empty
 
   /// The number of the section of that name with bytes, else without; 0: there is none.
   [[nodiscard]] std::uint32_t find(std::string_view name) const;

@@ -53,8 +53,8 @@ struct Kept {
   Bytes bytes;
 };
 
-void place(std::span<const symbolize::ElfSegment> placed, std::vector<ElfLoadSegment>& segments) {
-  for (ElfLoadSegment& segment : segments) {
+void place(std::span<const symbolize::ElfSegment> placed, std::vector<elf::Segment>& segments) {
+  for (elf::Segment& segment : segments) {
     const auto known = std::find_if(placed.begin(), placed.end(), [&](const auto& one) {
       return one.address == segment.address && one.memory_bytes == segment.memory_bytes;
     });
@@ -125,7 +125,7 @@ class SlimElfMaker {
       }
     }
     if (kept.bytes.empty() && kept.header.type != 0) {
-      kept.header.type = kElfNoBits;
+      kept.header.type = elf::kSectionNoBits;
       kept.header.flags &= ~kCompressed;
     }
     return kept;
@@ -353,7 +353,7 @@ class SlimElfMaker {
     out.write(kElfSectionBytes);
     out.write(static_cast<std::uint16_t>(kept_.size()));
     out.write(static_cast<std::uint16_t>(names_));
-    for (const ElfLoadSegment& segment : base_.parts.segments) {
+    for (const elf::Segment& segment : base_.parts.segments) {
       out.write(std::uint32_t{1});
       out.write(segment.flags);
       out.write(segment.offset);
