@@ -92,6 +92,9 @@ class SampleCursor {
   /// The reader must outlive the cursor. Errors: kUsage: a file without samples.
   static Result<std::unique_ptr<SampleCursor>> open(const Reader& reader, const SampleScan& scan);
 
+  /// Goes on with other blocks than those of the scan, as its first_block and end_block.
+  void go_to(std::uint64_t first_block, std::uint64_t end_block);
+
   /// How many rows take() has left, at most 65,536; reads on when there are none. 0: the end.
   Result<std::size_t> ready();
 
@@ -115,6 +118,11 @@ class SampleCursor {
 
 /// Visits what a cursor gives, in pieces of at most 65,536 rows, valid during the visit. A visitor
 /// returns whether to go on; when it does not, the call ends and succeeds.
+///
+/// Threads: the visitor is called on this one. Blocks to come are decoded meanwhile by others,
+/// where
+///          the machine has processors for them; not with the column of entries.
+/// Memory:  some blocks of samples, of the columns that are asked for.
 Status visit_samples(const Reader& reader, const SampleScan& scan,
                      const std::function<bool(const SampleColumns&)>& visit);
 

@@ -73,6 +73,39 @@ SpkContent two_blocks() {
   return content;
 }
 
+// What a visit of a damaged file comes to: the rows before the error, and the error.
+struct Outcome {
+  std::size_t rows = 0;
+  std::uint64_t last_ns = 0;
+  std::string error;
+
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+
+  void add(const SampleColumns& columns) {
+    rows += columns.rows;
+    last_ns = columns.time_ns.back();
+  }
+};
+
+// Block by block: as the threads of a visit do, but in turn.
+Outcome outcome_in_turn(const Reader& reader) {
+  Outcome outcome;
+  for (std::uint64_t block = 0; block < *reader.sample_block_count(); ++block) {
+    SampleScan scan;
+    scan.first_block = block;
+    scan.end_block = block + 1;
+    const Status read = visit_samples(reader, scan, [&](const SampleColumns& columns) {
+      outcome.add(columns);
+      return true;
+    });
+    if (!read) {
+      outcome.error = failure(read);
+      break;
+    }
+  }
+  return outcome;
+}
+
 TEST_SUITE("sample cursor") {
   TEST_CASE("sample cursor: each set of columns is what the samples are made of" *
             doctest::test_suite(test::kNoThreadsOfItsOwn)) {
@@ -194,6 +227,47 @@ TEST_SUITE("sample cursor") {
     int visits = 0;
     CHECK(visit_samples(*reader, {}, [&visits](const SampleColumns&) { return ++visits < 1; }));
     CHECK(visits == 1);
+  }
+
+  TEST_CASE("sample cursor: many blocks come in their order, until a visitor ends it") {
+    const SpkContent content = random_content(32, 300, 6 * spk::kSamplesPerBlock + 100);
+    const std::vector<std::byte> file = spk_bytes(content);
+    const auto reader = open_spk(file);
+    CHECK(visited(*reader, {}) == content.samples);
+    SampleScan scan;
+    scan.first_block = 1;
+    scan.end_block = 6;
+    CHECK(visited(*reader, scan).front() == content.samples[spk::kSamplesPerBlock]);
+    CHECK(visited(*reader, scan).size() == 5 * spk::kSamplesPerBlock);
+    for (std::size_t wanted = 1; wanted <= 7; ++wanted) {
+      std::size_t visits = 0;
+      CHECK(visit_samples(*reader, {}, [&](const SampleColumns&) { return ++visits < wanted; }));
+      CHECK(visits == wanted);
+    }
+  }
+
+  TEST_CASE("sample cursor: of damaged blocks the first is the error, after the rows before it") {
+    const std::vector<std::byte> whole =
+        spk_bytes(random_content(33, 40, 5 * spk::kSamplesPerBlock));
+    std::set<std::size_t> rows_before;
+    for (std::size_t at = 200; at < whole.size(); at += whole.size() / 16) {
+      CAPTURE(at);
+      std::vector<std::byte> file = whole;
+      file[at] ^= std::byte{0x40};
+      const auto reader = Reader::open_memory(file);
+      if (!reader) {
+        continue;
+      }
+      Outcome outcome;
+      const Status read = visit_samples(**reader, {}, [&](const SampleColumns& columns) {
+        outcome.add(columns);
+        return true;
+      });
+      outcome.error = read ? "" : failure(read);
+      CHECK(outcome == outcome_in_turn(**reader));
+      rows_before.insert(outcome.rows);
+    }
+    CHECK(rows_before.size() > 3);
   }
 }
 

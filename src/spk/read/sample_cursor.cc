@@ -1,8 +1,10 @@
 #include "stackpack/sample_cursor.h"
 
 #include <algorithm>
+#include <thread>
 #include <vector>
 
+#include "core/ordered_pipeline.h"
 #include "spk/format/layout.h"
 #include "spk/read/reader_impl.h"
 #include "spk/read/sample_columns_decoder.h"
@@ -37,9 +39,16 @@ Result<std::unique_ptr<SampleCursor>> SampleCursor::open(const Reader& reader,
     return bounds.error();
   }
   auto impl = std::make_unique<Impl>(*reader.impl_, scan, *bounds);
-  impl->next_block = scan.first_block;
-  impl->end_block = std::min<std::uint64_t>(scan.end_block, reader.impl_->samples.blocks().size());
-  return std::unique_ptr<SampleCursor>(new SampleCursor(std::move(impl)));
+  std::unique_ptr<SampleCursor> cursor(new SampleCursor(std::move(impl)));
+  cursor->go_to(scan.first_block, scan.end_block);
+  return cursor;
+}
+
+void SampleCursor::go_to(std::uint64_t first_block, std::uint64_t end_block) {
+  impl_->begin = 0;
+  impl_->end = 0;
+  impl_->next_block = first_block;
+  impl_->end_block = std::min<std::uint64_t>(end_block, impl_->file.samples.blocks().size());
 }
 
 // The rows of a block that match; none of one that need not be read.
@@ -139,32 +148,90 @@ void fit_all(BlockArrays& all, std::uint32_t columns, SampleArrays& to, SampleCo
   fit(all.entry, columns, kStackEntryColumn, rows, to.entry, given.entry);
 }
 
+// Samples of one cursor, with room of their own.
+struct Piece {
+  std::uint64_t block = 0;
+  BlockArrays arrays;
+  SampleColumns given;
+
+  // Takes what the cursor has ready, no rows at its end.
+  Status take_from(SampleCursor& cursor, std::uint32_t columns) {
+    given = {};
+    const Result<std::size_t> rows = cursor.ready();
+    if (!rows || *rows == 0) {
+      return rows ? Status{} : Status(rows.error());
+    }
+    given.rows = *rows;
+    SampleArrays to;
+    fit_all(arrays, columns, to, given);
+    cursor.take(*rows, to);
+    return {};
+  }
+};
+
+Status visit_in_turn(SampleCursor& cursor, const SampleScan& scan,
+                     const std::function<bool(const SampleColumns&)>& visit) {
+  Piece piece;
+  for (;;) {
+    const Status taken = piece.take_from(cursor, scan.columns);
+    if (!taken || piece.given.rows == 0) {
+      return taken;
+    }
+    if ((scan.columns & kStackEntryColumn) != 0) {
+      piece.given.entries = cursor.stack_entries();
+    }
+    if (!visit(piece.given)) {
+      return {};
+    }
+  }
+}
+
+// Each cursor belongs to a thread, which decodes the blocks that come while others are visited.
+Status visit_ahead(std::span<const std::unique_ptr<SampleCursor>> cursors, const SampleScan& scan,
+                   std::uint64_t end_block,
+                   const std::function<bool(const SampleColumns&)>& visit) {
+  bool stopped = false;
+  core::OrderedPipeline<Piece> pipeline(
+      static_cast<unsigned>(cursors.size()), cursors.size() + 2,
+      [&](unsigned worker, Piece& piece) {
+        SampleCursor& cursor = *cursors[worker];
+        cursor.go_to(piece.block, piece.block + 1);
+        return piece.take_from(cursor, scan.columns);
+      },
+      [&](Piece& piece) -> Status {
+        stopped = piece.given.rows != 0 && !visit(piece.given);
+        return stopped ? Status(Error{ErrorCode::kUsage, kNoOffset, "stopped"}) : Status{};
+      });
+  Status status;
+  for (std::uint64_t block = scan.first_block; status && block < end_block; ++block) {
+    pipeline.filling().block = block;
+    status = pipeline.submit();
+  }
+  status = status ? pipeline.drain() : status;
+  return stopped ? Status{} : status;
+}
+
 }  // namespace
 
 Status visit_samples(const Reader& reader, const SampleScan& scan,
                      const std::function<bool(const SampleColumns&)>& visit) {
-  const Result<std::unique_ptr<SampleCursor>> cursor = SampleCursor::open(reader, scan);
-  if (!cursor) {
-    return cursor.error();
-  }
-  BlockArrays arrays;
-  for (;;) {
-    const Result<std::size_t> rows = (*cursor)->ready();
-    if (!rows || *rows == 0) {
-      return rows ? Status{} : Status(rows.error());
+  constexpr std::uint64_t kFewBlocks = 3;  // which are decoded sooner than a thread is started
+  constexpr unsigned kMostThreads = 3;     // a visitor needs about as long as its samples' decoding
+  const Result<std::uint64_t> blocks = reader.sample_block_count();
+  const std::uint64_t end_block = std::min<std::uint64_t>(scan.end_block, blocks ? *blocks : 0);
+  const unsigned processors = std::thread::hardware_concurrency();
+  const bool ahead = (scan.columns & kStackEntryColumn) == 0 && processors > 1 &&
+                     scan.first_block < end_block && end_block - scan.first_block > kFewBlocks;
+  std::vector<std::unique_ptr<SampleCursor>> cursors;
+  do {
+    Result<std::unique_ptr<SampleCursor>> cursor = SampleCursor::open(reader, scan);
+    if (!cursor) {
+      return cursor.error();
     }
-    SampleColumns given;
-    given.rows = *rows;
-    SampleArrays to;
-    fit_all(arrays, scan.columns, to, given);
-    (*cursor)->take(*rows, to);
-    if ((scan.columns & kStackEntryColumn) != 0) {
-      given.entries = (*cursor)->stack_entries();
-    }
-    if (!visit(given)) {
-      return {};
-    }
-  }
+    cursors.push_back(std::move(*cursor));
+  } while (ahead && cursors.size() < std::min(kMostThreads, processors - 1));
+  return ahead ? visit_ahead(cursors, scan, end_block, visit)
+               : visit_in_turn(*cursors.front(), scan, visit);
 }
 
 }  // namespace stackpack

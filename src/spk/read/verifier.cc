@@ -7,6 +7,7 @@
 #include "spk/format/layout.h"
 #include "spk/read/table_rules.h"
 #include "stackpack/names.h"
+#include "stackpack/sample_cursor.h"
 #include "stackpack/sources.h"
 
 namespace stackpack::spk {
@@ -143,8 +144,16 @@ Status check_samples(const Reader& reader, Totals& totals) {
   }
   Status status;
   std::uint64_t before = 0;
-  const Status read = reader.samples({}, [&](std::span<const StoredSample> samples) {
-    for (const StoredSample& sample : samples) {
+  SampleScan all;
+  all.columns = kAllSampleColumns;
+  const Status read = visit_samples(reader, all, [&](const SampleColumns& samples) {
+    for (std::size_t i = 0; i < samples.rows; ++i) {
+      StoredSample sample;
+      sample.time_ns = samples.time_ns[i];
+      sample.event = samples.event[i];
+      sample.origin = samples.origin[i];
+      sample.flags = samples.flags[i];
+      sample.stack = samples.stack[i];
       status = sample.time_ns < before ? Status{mismatch("spk: samples are not in order of time")}
                                        : add_sample(sample, 1, totals);
       if (!status) {
