@@ -158,6 +158,7 @@ struct WaitsArguments {
   std::size_t rows = kRows;                 // 0: all
   std::optional<app::FunctionNames> names;  // of the list; unset: short on a terminal
   app::WaitFilter filter;
+  bool path = false;  // of the thread of the filter
   bool idle_pools = false;
   bool json = false;
   CaptureArguments capture;

@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "app/listing/function_titles.h"
 #include "app/listing/thread_names.h"
 #include "app/listing/wait_runs.h"
 #include "cli/human_text.h"
@@ -18,6 +17,7 @@
 #include "cli/json_text.h"
 #include "cli/name_column.h"
 #include "cli/text_escape.h"
+#include "cli/wait_places.h"
 #include "stackpack/symbols.h"
 
 namespace stackpack::cli {
@@ -36,11 +36,9 @@ class RunLister {
  public:
   RunLister(const Reader& reader, std::vector<std::string> reasons, app::ThreadNames names,
             const Symbols& symbols, const WaitsArguments& arguments, app::TextOutput& out)
-      : reader_(reader),
-        reasons_(std::move(reasons)),
+      : reasons_(std::move(reasons)),
         names_(std::move(names)),
-        symbols_(symbols),
-        kind_(names_or_default(arguments.names)),
+        places_(reader, symbols, names_or_default(arguments.names)),
         out_(out) {
     if (arguments.json) {
       lines_.emplace(out.text());
@@ -51,26 +49,16 @@ class RunLister {
   }
 
   Status list(std::span<const WaitRun> runs) {
-    ids_.clear();
-    at_.clear();
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      if (runs[i].wait.stack != kNoStack) {
-        ids_.push_back(runs[i].wait.stack);
-        at_.push_back(i);
-      }
+    stacks_.clear();
+    for (const WaitRun& run : runs) {
+      stacks_.push_back({run.wait.stack, run.wait.pid, run.wait.from_ns});
     }
-    places_.assign(runs.size(), {});
-    const Status read =
-        reader_.callstacks(ids_, [&](std::size_t position, std::span<const Frame> frames) {
-          const WaitInterval& wait = runs[at_[position]].wait;
-          places_[at_[position]] = place_of(frames, wait.pid, wait.from_ns);
-          return true;
-        });
-    if (!read) {
-      return read;
+    const Result<std::vector<std::string>> places = places_.of(stacks_);
+    if (!places) {
+      return places.error();
     }
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      write(runs[i], places_[i]);
+      write(runs[i], (*places)[i]);
       if (const Status written = out_.checkpoint(); !written) {
         return written;
       }
@@ -85,35 +73,6 @@ class RunLister {
   }
 
  private:
-  // The function of user code that went into the kernel to wait; of a kernel thread the leaf.
-  std::string place_of(std::span<const Frame> frames, std::uint32_t pid, std::uint64_t time_ns) {
-    symbols_.locate_stack(frames, pid, time_ns, locations_);
-    std::size_t shown = 0;
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-      if (frames[i].mode == FrameMode::kUser) {
-        shown = i;
-        break;
-      }
-    }
-    if (frames.empty()) {
-      return {};
-    }
-    const CodeLocation& location = locations_[shown];
-    if (location.name.empty()) {
-      return location.module == nullptr
-                 ? fmt::format("0x{:x}", frames[shown].address)
-                 : fmt::format("{}+0x{:x}", file_part(location.module->path), location.offset);
-    }
-    const std::string_view name =
-        kind_ == app::FunctionNames::kLinkage ? location.linkage : location.name;
-    const std::vector<app::FunctionTitle> titles{{std::string(name), "", ""}};
-    return app::function_titles(titles, kind_).front();
-  }
-
-  static std::string_view file_part(std::string_view path) {
-    return path.substr(path.find_last_of("/\\") + 1);
-  }
-
   [[nodiscard]] std::string_view name_of(const WaitRun& run) const {
     return names_.name(run.run.pid, run.run.tid, run.run.to_ns);
   }
@@ -154,17 +113,12 @@ class RunLister {
     text += '\n';
   }
 
-  const Reader& reader_;
   std::vector<std::string> reasons_;
   app::ThreadNames names_;
-  const Symbols& symbols_;
-  app::FunctionNames kind_;
+  WaitPlaces places_;
   app::TextOutput& out_;
   std::optional<JsonLines> lines_;
-  std::vector<StackId> ids_;
-  std::vector<std::size_t> at_;  // of each id: the run
-  std::vector<std::string> places_;
-  std::vector<CodeLocation> locations_;
+  std::vector<PlacedStack> stacks_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "cli/exit_codes.h"
 #include "cli/shown_capture.h"
 #include "cli/wait_list.h"
+#include "cli/wait_path_report.h"
 #include "cli/wait_table.h"
 
 namespace stackpack::cli {
@@ -14,19 +15,22 @@ namespace stackpack::cli {
 int run_waits(const WaitsArguments& arguments, const Messages& messages) {
   int exit_code = kExitSuccess;
   CaptureArguments reading = arguments.capture;
-  reading.symbolize = reading.symbolize && arguments.list;  // nothing else has names of functions
+  reading.symbolize = reading.symbolize &&
+                      (arguments.list || arguments.path);  // nothing else has names of functions
   const auto opened = open_shown(arguments.file, reading, messages, exit_code);
   if (!opened) {
     return exit_code;
   }
   const Reader& reader = opened->reader();
-  if (arguments.list) {
+  if (arguments.list || arguments.path) {
     Result<std::unique_ptr<app::TextOutput>> out = app::TextOutput::open();
     if (!out) {
       messages.error("(standard output)", out.error());
       return exit_code_of(out.error());
     }
-    return finish_output(**out, list_wait_runs(reader, arguments, **out), arguments.file, messages);
+    const Status written = arguments.path ? report_wait_path(reader, arguments, **out)
+                                          : list_wait_runs(reader, arguments, **out);
+    return finish_output(**out, written, arguments.file, messages);
   }
   Result<app::WaitTable> table = app::sum_waits(reader, arguments.filter);
   if (!table) {

@@ -96,6 +96,9 @@ def check_all(folder):
         for kind in json.loads((SOURCE / "docs/schemas/dump.schema.json").read_text())["$defs"]:
             rows = check("dump", "dump", f"--{kind}", "--json", file, kind=kind)
             assert rows or kind in ("names", "functions", "sources", "losses"), (file, kind)
+    subprocess.run([sys.executable, SOURCE / "tests/cli/make_capture.py", "waits.perf.data", "12", "--switches"], check=True, cwd=folder)
+    for options in ([], ["--list"], ["--path", "100"], ["--path", "101", "--list"]):
+        assert check("waits", "waits", "waits.perf.data", "--json", *options), options
     return checked
 
 

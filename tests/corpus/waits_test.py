@@ -71,6 +71,45 @@ def wrong_events(program, packed, wanted):
     return wrong
 
 
+def steps_back(lanes, tid, start, end, standing=()):
+    """The path of a thread between two times, the latest step first: (from, to, thread, state)."""
+    at = end
+    for first, last, state, reason, flags, waker in reversed(lanes[tid]):
+        first, last = max(first, start), min(last, at)
+        if first >= last:
+            continue
+        if last < at:
+            yield last, at, tid, "unknown"
+        leads = waker.isdigit() and waker != "0" and int(waker) in lanes and int(waker) not in (*standing, tid)
+        if state == "blocked" and leads:
+            yield from steps_back(lanes, int(waker), first, last, (*standing, tid))
+        else:
+            yield first, last, tid, state
+        at = first
+        if state == "woken" and reason == "new" and standing and leads and first > start:
+            yield from steps_back(lanes, int(waker), start, first, (*standing, tid))
+            return
+    if at > start:
+        yield start, at, tid, "unknown"
+
+
+def wrong_paths(program, packed, wanted):
+    """Threads whose path is another one than that of the lines: of those that others woke the most."""
+    lanes, woken = {}, {}
+    for line in wanted:
+        tid, start, end, state, reason, flags, _, waker, _ = line.split("\t")
+        lanes.setdefault(int(tid), []).append((int(start), int(end), state, reason, flags, waker))
+        if state == "blocked" and waker.isdigit():
+            woken[int(tid)] = woken.get(int(tid), 0) + 1
+    wrong = []
+    for tid in sorted(woken, key=lambda tid: (-woken[tid], tid))[:3]:
+        path = json.loads(subprocess.run([program, "waits", packed, "--path", str(tid), "--list", "--json"], check=True, capture_output=True, text=True).stdout)
+        got = [(step["from_ns"], step["to_ns"], step["tid"], step["state"]) for step in path]
+        if got != list(steps_back(lanes, tid, lanes[tid][0][0], lanes[tid][-1][1]))[::-1]:
+            wrong.append(tid)
+    return wrong
+
+
 def off_cpu(program, corpus):
     """Samples of perf record --off-cpu: process, thread, ns and callstack of each; times of those that have one."""
     bad = 0
@@ -122,6 +161,9 @@ def main():
             if wrong := wrong_events(program, packed, wanted):
                 bad += 1
                 print(f"{name}: other sums of events {wrong}")
+            if wrong := wrong_paths(program, packed, wanted):
+                bad += 1
+                print(f"{name}: other paths of {wrong}")
             # Without the samples of switches the intervals are the same.
             _, fewer = intervals_of(program, capture, folder, "--no-switch-samples")
             if fewer != got:

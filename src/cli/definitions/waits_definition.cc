@@ -6,12 +6,15 @@ namespace stackpack::cli {
 void CommandDefinitions::define_waits() {
   CommandRow& sub = command(
       "waits", "show how long threads ran and waited, and what for", Command::kWaits,
-      {{"waits FILE [--list] [-n N] [FILTERS] [--json]"},
+      {{"waits FILE [--list] [-n N] [FILTERS] [--json]",
+        "waits FILE --path TID [--from TIME] [--to TIME] [--list] [-n N] [--json]"},
        {{"how long each thread ran, was blocked and waited for a processor",
          "stackpack waits perf.data"},
         {"the waits of one program that are longer than 10 ms, with who ended them",
          "stackpack waits out.spk --list --thread nginx --longer-than 10ms"},
-        {"time on disks", "stackpack waits out.spk --state D"}},
+        {"time on disks", "stackpack waits out.spk --state D"},
+        {"whom thread 4711 waited for in one second",
+         "stackpack waits out.spk --path 4711 --from +3s --to +4s"}},
        "A capture of switches is needed: perf record -a -e sched:sched_switch -e "
        "sched:sched_waking -g, or WPR with context switches.\n"
        "blocked: until somebody made the thread able to run; woken: from then until it got a "
@@ -20,6 +23,9 @@ void CommandDefinitions::define_waits() {
        "--list has a line for each run of a thread: when it ended, the wait before it, the part of "
        "it that was woken, the run, why the thread left its processor then, and of the wait who "
        "ended it and the function that blocked.\n"
+       "--path replaces each block of a thread by what the thread did that ended it, whose blocks "
+       "in turn by what their wakers did, so that all of the time has a thread that all waited "
+       "for: sums of that, with --list the steps by time.\n"
        "Threads that are able to run in less than 1 % of their time, and idle workers of the "
        "kernel, wait for work: they are counted in a line of their own unless threads are chosen "
        "by --pid, --tid or --thread.\n"
@@ -31,26 +37,37 @@ void CommandDefinitions::define_waits() {
       ->type_name("FILE")
       ->required();
   sub.add_flag("--list", arguments.list, "a line a run, by thread and time")->group(kForm);
-  sub.add_option("-n,--rows", arguments.rows, "most threads; 0: all")
+  sub.add_option("-n,--rows", arguments.rows, "most threads, or rows of a path; 0: all")
       ->type_name("N")
       ->default_str("30")
       ->group(kForm);
   add_function_names(sub, true, arguments.names)->group(kForm);
+  OptionRow* const path =
+      add_number<std::uint32_t>(sub, "--path", "whom this thread waited for, along its wakers", 0,
+                                kUnknownId - 1, [&arguments](std::uint32_t tid) {
+                                  arguments.path = true;
+                                  arguments.filter.tid = tid;
+                                });
+  path->group(kForm);
   add_id(sub, "--pid", "threads of this process", filter.pid)->group(kFilters);
-  add_id(sub, "--tid", "this thread", filter.tid)->group(kFilters);
+  add_id(sub, "--tid", "this thread", filter.tid)->group(kFilters)->excludes(path);
   add_names(sub, "--thread", "threads of this name, or of processes of this name", filter.threads)
-      ->group(kFilters);
+      ->group(kFilters)
+      ->excludes(path);
   sub.add_option("--state", filter.states,
                  "intervals of this state (blocked, woken, ...) or reason (S, D, WrQueue/u, ...); "
                  "with --list, runs after such a wait")
       ->type_name("STATE")
       ->one_at_a_time()
-      ->group(kFilters);
+      ->group(kFilters)
+      ->excludes(path);
   add_length(sub, "intervals that last at least this long; with --list, runs after such a wait",
              filter.longer_than_ns)
-      ->group(kFilters);
+      ->group(kFilters)
+      ->excludes(path);
   sub.add_flag("--idle-pools", arguments.idle_pools, "with threads that wait for work")
-      ->group(kFilters);
+      ->group(kFilters)
+      ->excludes(path);
   add_times(sub, filter.from, filter.to);
   sub.add_flag("--json", arguments.json, "JSON: an object, with --list an array")->group(kReports);
   add_capture_reading(sub, arguments.capture);

@@ -1,0 +1,319 @@
+#include "cli/wait_path_report.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/listing/thread_names.h"
+#include "app/listing/wait_path.h"
+#include "cli/human_text.h"
+#include "cli/interval_dump.h"
+#include "cli/json_text.h"
+#include "cli/measure_text.h"
+#include "cli/name_column.h"
+#include "cli/text_escape.h"
+#include "cli/wait_places.h"
+#include "stackpack/symbols.h"
+
+namespace stackpack::cli {
+
+namespace {
+
+using app::PathEnd;
+using app::PathStep;
+using app::WaitPath;
+
+constexpr std::size_t kTogether = 4096;
+
+// Why a block is not followed to its waker. Who was interrupted is of no interest.
+std::string ended_by(const PathStep& step) {
+  switch (step.end) {
+    case PathEnd::kNone:
+      return {};
+    case PathEnd::kInterrupt:
+      return step.row.waker_kind == WakerKind::kDeferred ? "dpc" : "interrupt";
+    case PathEnd::kNoWaker:
+      return step.row.waker_kind == WakerKind::kNone ? "not recorded" : waker_text(step.row);
+    case PathEnd::kNoIntervals:
+      return waker_text(step.row) + " (nothing recorded)";
+    case PathEnd::kCircle:
+      return waker_text(step.row) + " (a circle)";
+    case PathEnd::kTooDeep:
+      return waker_text(step.row) + " (too many wakers)";
+  }
+  return {};
+}
+
+// Steps that are alike.
+struct Share {
+  std::uint64_t sum_ns = 0;
+  std::uint64_t steps = 0;
+};
+
+// A step in words.
+struct StepText {
+  std::string thread;
+  std::string_view state;
+  std::string_view reason;
+  std::string ended_by;
+  std::string where;
+};
+
+class PathReport {
+ public:
+  PathReport(const Reader& reader, const WaitPath& path, const app::WaitTables& tables,
+             const Symbols& symbols, const WaitsArguments& arguments, app::TextOutput& out)
+      : path_(path),
+        tables_(tables),
+        names_(tables.processes, tables.threads),
+        places_(reader, symbols, names_or_default(arguments.names)),
+        arguments_(arguments),
+        out_(out) {}
+
+  Status list() {
+    if (arguments_.json) {
+      lines_ = std::make_unique<JsonLines>(out_.text());
+    } else {
+      out_.text() += "# from\tms\tdepth\tthread\tstate\treason\tended_by\twhere\n";
+    }
+    const Status done = visit([this](const PathStep& step, const StepText& text) {
+      write_step(step, text);
+      return out_.checkpoint();
+    });
+    if (lines_) {
+      lines_->end();
+    }
+    return done;
+  }
+
+  Status sum() {
+    const Status done = visit([this](const PathStep& step, const StepText& text) {
+      const std::uint64_t length = step.to_ns - step.from_ns;
+      Share& share = shares_[Key(step.row.tid, step.row.pid, text.thread, text.state, text.reason,
+                                 text.ended_by, text.where)];
+      share.sum_ns += length;
+      ++share.steps;
+      threads_.emplace(step.row.pid, step.row.tid);
+      return Status{};
+    });
+    if (!done) {
+      return done;
+    }
+    arguments_.json ? write_json() : write_table();
+    return {};
+  }
+
+ private:
+  // Thread, process, name, state, reason, who ended it, place.
+  using Key = std::tuple<std::uint32_t, std::uint32_t, std::string, std::string_view,
+                         std::string_view, std::string, std::string>;
+
+  // Steps with their texts, by time.
+  template <typename Visit>
+  Status visit(const Visit& visit) {
+    for (std::size_t begin = 0; begin < path_.steps.size(); begin += kTogether) {
+      const auto steps =
+          std::span(path_.steps).subspan(begin, std::min(kTogether, path_.steps.size() - begin));
+      std::vector<PlacedStack> stacks;
+      for (const PathStep& step : steps) {
+        const bool runs = step.row.state == WaitState::kRunning;
+        stacks.push_back({runs ? step.woke_stack : step.row.stack, step.row.pid, step.row.from_ns});
+      }
+      Result<std::vector<std::string>> places = places_.of(stacks);
+      if (!places) {
+        return places.error();
+      }
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        const Status visited = visit(steps[i], text_of(steps[i], std::move((*places)[i])));
+        if (!visited) {
+          return visited;
+        }
+      }
+    }
+    return {};
+  }
+
+  StepText text_of(const PathStep& step, std::string where) const {
+    return {std::string(names_.name(step.row.pid, step.row.tid, step.to_ns)),
+            app::wait_state_name(step.row.state), tables_.reasons[step.row.reason], ended_by(step),
+            std::move(where)};
+  }
+
+  static std::string escaped(std::string_view text) {
+    std::string out;
+    append_escaped(out, text);
+    return out;
+  }
+  static std::string or_dash(std::string_view text) { return text.empty() ? "-" : escaped(text); }
+  static std::string title(std::string_view name, std::uint32_t tid) {
+    return name.empty() ? std::to_string(tid) : fmt::format("{} ({})", escaped(name), tid);
+  }
+
+  void write_step(const PathStep& step, const StepText& text) {
+    const std::uint64_t length = step.to_ns - step.from_ns;
+    if (lines_) {
+      JsonText json = lines_->element();
+      json.begin_object();
+      json.field("from_ns", step.from_ns);
+      json.field("to_ns", step.to_ns);
+      json.field("depth", step.depth);
+      json.field("tid", step.row.tid);
+      write_words(json, text.thread, text.state, text.reason, text.ended_by, text.where);
+      json.end_object();
+      return;
+    }
+    constexpr std::uint64_t kMillion = 1'000'000;
+    out_.text() += fmt::format("{}\t{}.{:06}\t{}\t{}[{}]\t{}\t{}\t{}\t{}\n",
+                               seconds_text(step.from_ns), length / kMillion, length % kMillion,
+                               step.depth, escaped(text.thread), step.row.tid, text.state,
+                               or_dash(text.reason), or_dash(text.ended_by), or_dash(text.where));
+  }
+
+  static void write_words(JsonText& json, std::string_view name, std::string_view state,
+                          std::string_view reason, std::string_view ended_by,
+                          std::string_view where) {
+    json.field("name", name);
+    json.field("state", state);
+    json.field("reason", reason);
+    json.field("ended_by", ended_by);
+    json.field("where", where);
+  }
+
+  [[nodiscard]] std::uint64_t whole() const { return path_.to_ns - path_.from_ns; }
+
+  // The largest first.
+  [[nodiscard]] std::vector<std::pair<const Key*, Share>> rows() const {
+    std::vector<std::pair<const Key*, Share>> rows;
+    for (const auto& [key, share] : shares_) {
+      rows.emplace_back(&key, share);
+    }
+    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+      return a.second.sum_ns > b.second.sum_ns;
+    });
+    return rows;
+  }
+
+  [[nodiscard]] std::string path_title() const {
+    return title(names_.name(path_.pid, path_.tid, path_.to_ns), path_.tid);
+  }
+
+  // Texts of a row of the table, the last of any width.
+  using Columns = std::array<std::string, 5>;
+  using Widths = std::array<std::size_t, 4>;
+
+  static Columns columns_of(const Key& key) {
+    const auto& [tid, pid, name, state, reason, ended, where] = key;
+    return {title(name, tid), std::string(state), or_dash(reason), or_dash(ended), or_dash(where)};
+  }
+
+  void write_row(const Share& share, const MeasureScale& scale, const Columns& texts,
+                 const Widths& widths) {
+    std::string line = fmt::format("{:>11}{:>9}{:>9}  {:<{}}  {:<{}}  {:<{}}  {:<{}}  {}",
+                                   scale.text(share.sum_ns), human_share(share.sum_ns, whole()),
+                                   grouped(share.steps), texts[0], widths[0], texts[1], widths[1],
+                                   texts[2], widths[2], texts[3], widths[3], texts[4]);
+    line.erase(line.find_last_not_of(' ') + 1);
+    out_.text() += line + '\n';
+  }
+
+  void write_table() {
+    const auto rows = this->rows();
+    const std::size_t shown =
+        arguments_.rows == 0 ? rows.size() : std::min(arguments_.rows, rows.size());
+    const MeasureScale scale("ns", whole());
+    const Columns head = {"thread", "state", "reason", "ended by", "where"};
+    const Columns all = {fmt::format("[{}]", counted(threads_.size(), "thread")), "", "", "", ""};
+    Widths widths{};
+    const auto widen = [&widths](const Columns& texts) {
+      for (std::size_t i = 0; i < widths.size(); ++i) {
+        widths[i] = std::max(widths[i], texts[i].size());
+      }
+    };
+    widen(head);
+    widen(all);
+    for (std::size_t i = 0; i < shown; ++i) {
+      widen(columns_of(*rows[i].first));
+    }
+    out_.text() +=
+        fmt::format("path of {} from {} to {}, times in {}\n", path_title(),
+                    seconds_text(path_.from_ns), seconds_text(path_.to_ns), scale.unit());
+    out_.text() += fmt::format("{:>11}{:>9}{:>9}  {:<{}}  {:<{}}  {:<{}}  {:<{}}  {}\n", "time",
+                               "share", "steps", head[0], widths[0], head[1], widths[1], head[2],
+                               widths[2], head[3], widths[3], head[4]);
+    write_row({whole(), path_.steps.size()}, scale, all, widths);
+    for (std::size_t i = 0; i < shown; ++i) {
+      write_row(rows[i].second, scale, columns_of(*rows[i].first), widths);
+    }
+    if (shown < rows.size()) {
+      out_.text() += fmt::format("{} more; -n 0 shows all\n", counted(rows.size() - shown, "row"));
+    }
+  }
+
+  void write_json() {
+    JsonText json(out_.text());
+    json.begin_object();
+    json.field("tid", path_.tid);
+    json.field("name", names_.name(path_.pid, path_.tid, path_.to_ns));
+    json.field("from_ns", path_.from_ns);
+    json.field("to_ns", path_.to_ns);
+    json.field("steps", path_.steps.size());
+    json.key("shares");
+    json.begin_array();
+    for (const auto& [key, share] : rows()) {
+      const auto& [tid, pid, name, state, reason, ended, where] = *key;
+      json.begin_object();
+      json.field("ns", share.sum_ns);
+      json.field("share", static_cast<double>(share.sum_ns) / static_cast<double>(whole()));
+      json.field("steps", share.steps);
+      json.field("tid", tid);
+      write_words(json, name, state, reason, ended, where);
+      json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    out_.text() += '\n';
+  }
+
+  const WaitPath& path_;
+  const app::WaitTables& tables_;
+  app::ThreadNames names_;
+  WaitPlaces places_;
+  const WaitsArguments& arguments_;
+  app::TextOutput& out_;
+  std::unique_ptr<JsonLines> lines_;
+  std::map<Key, Share> shares_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> threads_;
+};
+
+}  // namespace
+
+Status report_wait_path(const Reader& reader, const WaitsArguments& arguments,
+                        app::TextOutput& out) {
+  const Result<app::WaitTables> tables = app::wait_tables(reader, arguments.filter);
+  if (!tables) {
+    return tables.error();
+  }
+  const Result<WaitPath> path = app::find_wait_path(reader, arguments.filter, *tables);
+  if (!path) {
+    return path.error();
+  }
+  const Result<std::unique_ptr<const Symbols>> symbols = Symbols::load(reader);
+  if (!symbols) {
+    return symbols.error();
+  }
+  PathReport report(reader, *path, *tables, **symbols, arguments, out);
+  return arguments.list ? report.list() : report.sum();
+}
+
+}  // namespace stackpack::cli

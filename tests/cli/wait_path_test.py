@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""`waits --path` on a system whose schedule is known: who is on the path, when, where, with which shares.
+
+    wait_path_test.py PROGRAM SOURCE_DIR
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PROGRAM, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+sys.path.insert(0, str(SOURCE / "tests/support"))
+import switch_capture as sc  # pylint: disable=wrong-import-position
+
+KERNEL = 0xffffffff81000010
+CLIENT, SERVER, LOCKER = 101, 201, 301
+
+
+def capture():
+    """The client waits for the server, which waits for a disk, and then for a lock that the locker has."""
+    system = sc.SwitchCapture()
+    for tid, name in ((CLIENT, "client"), (SERVER, "server"), (LOCKER, "locker")):
+        system.add_thread(tid, tid, name)
+        system.add_image(tid, 0x401000, f"/bin/{name}")
+    system.switch(5, 1, 0, sc.ABLE, LOCKER)
+    system.switch(10, 0, 0, sc.ABLE, CLIENT)
+    system.clock(50, 0, CLIENT, [0x401100])
+    system.switch(60, 1, LOCKER, sc.SLEEPS, 0, [KERNEL, 0x401050])
+    system.wake(90, 0, CLIENT, SERVER, [KERNEL, 0x401200])
+    system.switch(95, 1, 0, sc.ABLE, SERVER)
+    system.switch(100, 0, CLIENT, sc.SLEEPS, 0, [KERNEL, 0x401210])
+    system.switch(200, 1, SERVER, sc.DISK, 0, [KERNEL, 0x401300])
+    system.wake(260, 1, 0, SERVER, [KERNEL], sc.HARD_INTERRUPT)
+    system.switch(270, 1, 0, sc.ABLE, SERVER)
+    system.wake(300, 1, SERVER, LOCKER, [KERNEL, 0x401310])
+    system.switch(310, 1, SERVER, sc.SLEEPS, LOCKER, [KERNEL, 0x401320])
+    system.wake(380, 1, LOCKER, SERVER, [KERNEL, 0x401400])
+    system.switch(400, 1, LOCKER, sc.SLEEPS, SERVER, [KERNEL, 0x401410])
+    system.wake(470, 1, SERVER, CLIENT, [KERNEL, 0x401330])
+    system.switch(475, 0, 0, sc.ABLE, CLIENT)
+    system.switch(480, 1, SERVER, sc.SLEEPS, 0, [KERNEL, 0x401300])
+    system.switch(600, 0, CLIENT, sc.SLEEPS, 0, [KERNEL, 0x401210])
+    system.write("waits.perf.data")
+
+
+# us from the start: from, to, thread, state, reason, who ended it, where.
+STEPS = [
+    (50, 100, "client", "running", "", "", ""),
+    (100, 200, "server", "running", "", "", ""),
+    (200, 260, "server", "blocked", "D", "interrupt", "server+0x1300"),
+    (260, 270, "server", "woken", "D", "", "server+0x1300"),
+    (270, 310, "server", "running", "", "", ""),
+    (310, 380, "locker", "running", "", "", "locker+0x1400"),
+    (380, 400, "server", "woken", "S", "", "server+0x1320"),
+    (400, 470, "server", "running", "", "", "server+0x1330"),
+    (470, 475, "client", "woken", "S", "", "client+0x1210"),
+    (475, 600, "client", "running", "", "", ""),
+]
+
+
+def run(*words):
+    return subprocess.run([PROGRAM, *map(str, words)], check=False, capture_output=True, text=True)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        import os  # pylint: disable=import-outside-toplevel
+        os.chdir(folder)
+        capture()
+        assert run("convert", "waits.perf.data", "-o", "waits.spk").returncode == 0
+        time = ["--from", "5.000050", "--to", "5.000600"]
+        steps = json.loads(run("waits", "waits.spk", "--path", CLIENT, *time, "--list", "--json").stdout)
+        got = [((row["from_ns"] - sc.START) / 1000, (row["to_ns"] - sc.START) / 1000, row["name"], row["state"], row["reason"], row["ended_by"], row["where"])
+               for row in steps]
+        assert got == STEPS, got
+        assert [row["depth"] for row in steps] == [0, 1, 1, 1, 1, 2, 1, 1, 0, 0], steps
+        report = json.loads(run("waits", "waits.spk", "--path", CLIENT, *time, "--json").stdout)
+        shares = {}
+        for start, end, name, state, reason, ended, where in STEPS:
+            key = (name, state, reason, ended, where)
+            shares[key] = shares.get(key, 0) + (end - start) * 1000
+        rows = {tuple(row[key] for key in ("name", "state", "reason", "ended_by", "where")): row for row in report["shares"]}
+        assert {key: row["ns"] for key, row in rows.items()} == shares, report
+        assert all(abs(row["share"] - row["ns"] / 550_000) < 1e-6 for row in rows.values()), report
+        assert [row["ns"] for row in report["shares"]] == sorted(shares.values(), reverse=True), report
+        assert (report["to_ns"] - report["from_ns"], report["steps"], report["tid"], report["name"]) == (550_000, 10, CLIENT, "client"), report
+        # The capture itself, and without a range: all that is known of the thread.
+        whole = json.loads(run("waits", "waits.perf.data", "--path", CLIENT, "--json").stdout)
+        assert (whole["from_ns"], whole["to_ns"]) == (sc.START + 5_000, sc.START + 600_000), whole
+        text = run("waits", "waits.spk", "--path", CLIENT, *time, "-n", "2").stdout
+        assert text.splitlines()[0] == "path of client (101) from 5.000050000 to 5.000600000, times in us", text
+        assert text.splitlines()[2].split() == ["550.000", "100.0", "%", "10", "[3", "threads]"], text
+        assert text.splitlines()[3].split() == ["175.000", "31.8", "%", "2", "client", "(101)", "running", "-", "-", "-"], text
+        assert text.splitlines()[-1] == "6 rows more; -n 0 shows all", text
+        for words, error in ((["--path", 999], "no intervals in the time range"), (["--path", CLIENT, "--tid", 1], "--tid"),
+                             (["--path", CLIENT, "--from", 9, "--to", 10], "no intervals in the time range")):
+            failed = run("waits", "waits.spk", *words)
+            assert failed.returncode == 1 and error in failed.stderr and not failed.stdout, failed
+
+
+if __name__ == "__main__":
+    main()
