@@ -1,26 +1,16 @@
 #include "app/merge/input_images.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <string_view>
 
 #include "app/merge/source_clock.h"
+#include "capture/memory_name.h"
 #include "capture/rebased_addresses.h"
 
 namespace stackpack::app {
 
 namespace {
-
-// Memory without a file, as the kernel calls it: the same name is not the same code.
-bool is_memory(std::string_view path) {
-  constexpr std::array<std::string_view, 9> kNames{"//anon", "[anon",       "[heap]",
-                                                   "[stack", "/memfd:",     "/dev/zero",
-                                                   "/SYSV",  "anon_inode:", "[JIT]"};
-  return path.empty() || std::any_of(kNames.begin(), kNames.end(), [path](std::string_view name) {
-           return path.starts_with(name);
-         });
-}
 
 // Whether the module is the kernel itself, which lies elsewhere after every start.
 bool is_kernel(const Module& module) {
@@ -61,7 +51,7 @@ std::vector<InputImage> input_images(std::span<const Module> modules,
   for (const Module& module : modules) {
     InputImage& image = found.emplace_back();
     const bool shared = merged && module.pid == kKernelPid;
-    if (!shared && is_memory(module.path)) {
+    if (!shared && capture::is_memory_name(module.path)) {
       continue;
     }
     std::uint64_t extent = saturating(module.file_offset, module.size);

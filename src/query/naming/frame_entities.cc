@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "capture/memory_name.h"
 #include "query/selection/file_name.h"
 
 namespace stackpack::query {
@@ -101,11 +102,13 @@ FrameEntities::Range FrameEntities::resolve(const Key& key) {
   const symbols::SymbolIndex& symbols = selection_.symbols();
   const CodeLocation location = symbols.locate(key.frame, context.pid, context.time_ns, key.use);
   const bool has_image = location.module != nullptr;
-  const bool made_at_run_time =
-      location.function != nullptr && location.function->owner == FunctionOwner::kProcess;
-  const std::string module(made_at_run_time ? made_by(context)
-                           : has_image      ? std::string(file_name_of(*location.module))
-                                            : std::string());
+  // Code that was made at run time may have an image: .NET says of which assembly a method is.
+  const bool of_process = location.function != nullptr &&
+                          location.function->owner == FunctionOwner::kProcess &&
+                          (!has_image || capture::is_memory_name(location.module->path));
+  const std::string module(of_process  ? made_by(context)
+                           : has_image ? std::string(file_name_of(*location.module))
+                                       : std::string());
   Range range{static_cast<std::uint32_t>(lists_.size()), 0};
   const CodeMode mode = mode_of(key.frame, location);
   const auto add = [&](FrameEntity entity) {
