@@ -178,6 +178,25 @@ def compare_damage(program, packed, expected):
     return [f"damage is {found}, not {wanted}"] if found != wanted else []
 
 
+def compare_switches(program, packed):
+    """Each cswitch is a block from its time on, as long as its weight, and a thread runs between two of them."""
+    samples = [json.loads(line.rstrip(",")) for line in checked(
+        [program, "dump", "--samples", "--json", packed]).decode().splitlines() if line.startswith("{")]
+    switches = sorted((row["tid"], row["time_ns"], row["time_ns"] + row["weight"]) for row in samples
+                      if row["event"] == "cswitch" and row["tid"] != 0)
+    lines = [line.split("\t") for line in checked(
+        [program, "dump", "--intervals", packed]).decode().splitlines() if not line.startswith("#")]
+    blocked = [(int(tid), int(begin), int(end)) for tid, begin, end, state, *_ in lines if state == "blocked"]
+    problems = []
+    if blocked != switches:
+        problems.append(f"{len(set(switches) - set(blocked))} of {len(switches)} switches are no blocks, "
+                        f"{len(set(blocked) - set(switches))} blocks are no switches")
+    for previous, row in zip(lines, lines[1:]):
+        if previous[0] == row[0] and previous[2] != row[1]:
+            problems.append(f"intervals of thread {row[0]} do not meet at {row[1]}")
+    return problems
+
+
 def compare_branches(program, packed, expected):
     """Listings of edges and ranges, which have their lines in byte order."""
     problems = []
@@ -201,6 +220,7 @@ def compare(program, packed, expected, kind):
         problems.append(f"listing is {digest[:12]}, not {wanted_digest[:12]}")
     if kind == "nettrace":
         problems += compare_damage(program, packed, expected)
+        problems += compare_switches(program, packed)
     elif not expected.get("notes"):  # the reference reader found nothing wrong
         problems += damage_in(program, packed)
     if "branches" in expected:

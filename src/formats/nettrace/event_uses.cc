@@ -41,10 +41,6 @@ EventRole role_of_metadata(const EventMetadata& metadata) {
   return provider == "Universal.System" ? EventRole::kUniversalSystem : EventRole::kOther;
 }
 
-bool is_switch(const EventUse& use) {
-  return use.role == EventRole::kUniversalSample && use.metadata.name == "cswitch";
-}
-
 }  // namespace
 
 EventUse use_of(EventMetadata metadata) {
@@ -77,6 +73,10 @@ std::string event_title(const EventUse& use, std::uint32_t type) {
   const bool is_known_sample = use.role == EventRole::kUniversalSample &&
                                (use.metadata.name == "cpu" || use.metadata.name == "cswitch");
   return is_known_sample ? use.metadata.name : use.metadata.title();
+}
+
+bool is_switch(const EventUse& use) {
+  return use.role == EventRole::kUniversalSample && use.metadata.name == "cswitch";
 }
 
 bool has_weight(const EventUse& use) {

@@ -51,6 +51,9 @@ enum ThreadSampleTypes : std::uint32_t {
 /// The name in the event table; `type` of a thread sample.
 std::string event_title(const EventUse& use, std::uint32_t type);
 
+/// Whether a thread leaves its processor, for as long as the weight says.
+bool is_switch(const EventUse& use);
+
 /// Whether samples have weights.
 bool has_weight(const EventUse& use);
 

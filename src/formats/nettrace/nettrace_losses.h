@@ -52,6 +52,7 @@ inline constexpr std::string_view kLongThreadIds = "long_thread_ids";
 inline constexpr std::string_view kNoMethodNames = "no_method_names";
 inline constexpr std::string_view kSequenceWentBack = "sequence_went_back";
 inline constexpr std::string_view kStacksCutByRuntime = "stacks_cut_by_runtime";
+inline constexpr std::string_view kSwitchesWithoutState = "switches_without_state";
 inline constexpr std::string_view kSymbolsRefused = "symbols_refused";
 inline constexpr std::string_view kThreadIdsUsedAgain = "thread_ids_used_again";
 inline constexpr std::string_view kUnknownBlockKind = "unknown_block_kind";
@@ -106,6 +107,7 @@ inline constexpr std::string_view kLossNames[] = {
     loss::kNoMethodNames,
     loss::kSequenceWentBack,
     loss::kStacksCutByRuntime,
+    loss::kSwitchesWithoutState,
     loss::kSymbolsRefused,
     loss::kThreadIdsUsedAgain,
     loss::kUnknownBlockKind,

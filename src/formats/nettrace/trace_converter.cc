@@ -1,10 +1,12 @@
 #include "formats/nettrace/trace_converter.h"
 
+#include <limits>
 #include <memory>
 #include <utility>
 
 #include "bytes/byte_cursor.h"
 #include "bytes/wide_text.h"
+#include "capture/wait_facts.h"
 #include "formats/dotnet/method_payload.h"
 #include "formats/nettrace/nettrace_losses.h"
 #include "formats/nettrace/varints.h"
@@ -351,7 +353,30 @@ Status TraceConverter::sample(EventUse& use, const EventRow& row, const ThreadId
     sample.flags |= kSampleIncomplete;
     ++cut_stacks_;
   }
-  return with_callstack(sample, addresses);
+  if (const Status added = with_callstack(sample, addresses); !added || !is_switch(use)) {
+    return added;
+  }
+  return add_switch(sample, addresses);
+}
+
+// What a sink is given of a callstack.
+TraceConverter::KnownStack TraceConverter::known_stack(std::span<const std::uint64_t> addresses) {
+  KnownStack known;
+  if (!knows_stacks_) {
+    modules_.add_addresses(addresses);
+    known.view = view_of(addresses);
+    return known;
+  }
+  known.memo = recent_.find(std::as_bytes(addresses), 0);
+  if (known.memo.known) {
+    return known;
+  }
+  modules_.add_addresses(addresses);
+  if (known.memo.slot != capture::StackMemo::kNone) {
+    recent_.keep(std::as_bytes(addresses), 0, known.memo, false);
+  }
+  known.view = view_of(addresses);
+  return known;
 }
 
 Status TraceConverter::with_callstack(const Sample& recorded,
@@ -363,20 +388,42 @@ Status TraceConverter::with_callstack(const Sample& recorded,
     return sink_.add_sample(sample, {});
   }
   sample.origin = StackOrigin::kRecorded;
-  capture::StackMemo memo;
-  if (!knows_stacks_) {
-    modules_.add_addresses(addresses);
-  } else {
-    memo = recent_.find(std::as_bytes(addresses), 0);
-    if (memo.known) {
-      return sink_.add_sample(sample, {}, memo);
-    }
-    modules_.add_addresses(addresses);
-    if (memo.slot != capture::StackMemo::kNone) {
-      recent_.keep(std::as_bytes(addresses), 0, memo, false);
-    }
+  const KnownStack known = known_stack(addresses);
+  return sink_.add_sample(sample, known.view, known.memo);
+}
+
+// A thread leaves its processor, and is back after as long as the weight says. Whether it waits or
+// was preempted is not in the event.
+Status TraceConverter::add_switch(const Sample& sample, std::span<const std::uint64_t> addresses) {
+  capture::WaitFacts* const facts = sink_.wait_facts();
+  if (facts == nullptr || sample.tid == 0) {
+    return {};
   }
-  return sink_.add_sample(sample, view_of(addresses), memo);
+  ++switches_;
+  capture::SchedRecord record;
+  record.time_ns = sample.time_ns;
+  record.order = facts->next_order();
+  record.cpu = sample.cpu;
+  record.tid = sample.tid;
+  record.reason = capture::WaitFacts::kUnknownReason;
+  record.kind = capture::SchedKind::kOutStack;
+  const KnownStack known = addresses.empty() ? KnownStack() : known_stack(addresses);
+  if (const Status added = sink_.add_sched(record, known.view, known.memo); !added) {
+    return added;
+  }
+  record.kind = capture::SchedKind::kSwitchOut;
+  record.order = facts->next_order();
+  if (const Status added = sink_.add_sched(record, {}, {}); !added) {
+    return added;
+  }
+  constexpr std::uint64_t kLatest = std::numeric_limits<std::int64_t>::max();
+  if (sample.time_ns > kLatest || sample.weight > kLatest - sample.time_ns) {
+    return {};  // no time of any clock
+  }
+  record.kind = capture::SchedKind::kSwitchIn;
+  record.time_ns += sample.weight;
+  record.order = facts->next_order();
+  return sink_.add_sched(record, {}, {});
 }
 
 capture::StackView TraceConverter::view_of(std::span<const std::uint64_t> addresses) {
@@ -406,6 +453,7 @@ void TraceConverter::finish() {
   notice(loss::kBookkeepingStacks, bookkeeping_stacks_);
   notice(loss::kEventsWithoutCallstack, without_callstack_);
   notice(loss::kStacksCutByRuntime, cut_stacks_);
+  notice(loss::kSwitchesWithoutState, switches_);
   notice(loss::kNoMethodNames, has_thread_samples_ && !has_rundown_ ? 1 : 0);
 }
 

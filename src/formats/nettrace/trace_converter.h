@@ -57,7 +57,13 @@ class TraceConverter {
   std::span<const std::uint64_t> callstack_of(const EventRow& row);
   std::uint32_t type_of_sample(const EventRow& row);
   std::uint64_t weight_of(const EventUse& use, const EventRow& row);
+  struct KnownStack {
+    capture::StackView view;  // empty when the sink knows it by the memo
+    capture::StackMemo memo;
+  };
+  KnownStack known_stack(std::span<const std::uint64_t> addresses);
   Status with_callstack(const Sample& sample, std::span<const std::uint64_t> addresses);
+  Status add_switch(const Sample& sample, std::span<const std::uint64_t> addresses);
   capture::StackView view_of(std::span<const std::uint64_t> addresses);
   void damage(std::string_view what, std::uint64_t offset) {
     losses_.add(what, LossKind::kDamage, 1, offset);
@@ -83,6 +89,7 @@ class TraceConverter {
   std::uint64_t bookkeeping_stacks_ = 0;
   std::uint64_t without_callstack_ = 0;
   std::uint64_t cut_stacks_ = 0;
+  std::uint64_t switches_ = 0;
   bool has_rundown_ = false;
   bool has_thread_samples_ = false;
 };
