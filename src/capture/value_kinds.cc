@@ -143,4 +143,14 @@ std::optional<std::uint8_t> valued_event(std::string_view event_name) {
   return position(kKernelEvents, event_name, kFirstKernelEvent);
 }
 
+TypedEvent typed_event(std::string_view event_name) {
+  if (!event_name.starts_with(kRuntimeProvider)) {
+    return TypedEvent::kNone;
+  }
+  const std::string_view event = event_name.substr(kRuntimeProvider.size());
+  return event == "GC/AllocationTick" || event == "AllocationSampling" ? TypedEvent::kAllocation
+         : event == "Exception/Start"                                  ? TypedEvent::kException
+                                                                       : TypedEvent::kNone;
+}
+
 }  // namespace stackpack::capture

@@ -52,4 +52,14 @@ inline constexpr std::uint8_t kFirstKernelEvent = 16;
 /// Numbers for the names of events that may carry the callstack of a value; nothing for others.
 std::optional<std::uint8_t> valued_event(std::string_view event_name);
 
+/// What the type is that an event names.
+enum class TypedEvent : std::uint8_t {
+  kNone,        ///< it names none
+  kAllocation,  ///< of an object that was allocated
+  kException,   ///< of an exception that was thrown
+};
+
+/// By the name of an event.
+TypedEvent typed_event(std::string_view event_name);
+
 }  // namespace stackpack::capture

@@ -46,6 +46,8 @@ std::string_view grain_word(HotSpotKind by) {
       return " --by callstack";
     case HotSpotKind::kSource:
       return " --by source";
+    case HotSpotKind::kType:
+      return " --by type";
     case HotSpotKind::kFunction:
     case HotSpotKind::kUnlinedAddress:
       break;
@@ -58,6 +60,7 @@ std::string filtered_top(const std::string& file, HotSpotKind by, const std::str
   const std::string_view option = by == HotSpotKind::kModule  ? "--module"
                                   : by == HotSpotKind::kComm  ? "--comm"
                                   : by == HotSpotKind::kEvent ? "--event"
+                                  : by == HotSpotKind::kType  ? "--type"
                                                               : "";
   return option.empty() || name.empty() || name.front() == '['
              ? ""

@@ -22,6 +22,7 @@ enum class HotSpotKind : std::uint8_t {
   kEvent,
   kCallstack,
   kSource,  ///< captures of a merged file; any other is one
+  kType,    ///< of objects that were allocated, or of exceptions
 };
 
 /// One row. What samples count for is a matter of the options.
@@ -63,9 +64,12 @@ struct HotSpotQuery {
   ExportOptions filters;  ///< which samples, and what they count for; FrameStyle of frames
   HotSpotKind by = HotSpotKind::kFunction;
   StackPatterns patterns{};
-  bool folds_broken = false;   ///< what query::BrokenRoots finds is one row
+  std::vector<std::string> types{};  ///< samples alone whose event names a type that fits one
+  bool folds_broken = false;         ///< what query::BrokenRoots finds is one row
   bool linkage_names = false;  ///< functions are told apart, and called, as the linker has them
   std::string event_key;       ///< as ReportPlan says it; empty: the file's own choice
+
+  [[nodiscard]] bool asks_for_types() const { return by == HotSpotKind::kType || !types.empty(); }
 };
 
 }  // namespace stackpack::app

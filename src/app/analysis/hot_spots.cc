@@ -35,6 +35,8 @@ std::string title_of(const SampleCounting& counting, HotSpotKind by, const Group
       const query::Track& track = selection.tracks()[group.key.track];
       return id_text(selection.thread_name(track), track.tid);
     }
+    case HotSpotKind::kType:
+      return std::string(counting.type_title(group));
     default:
       break;
   }

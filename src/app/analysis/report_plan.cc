@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/analysis/sample_types.h"
 #include "query/selection/capture_view.h"
 #include "query/selection/event_choice.h"
 #include "query/selection/wait_events.h"
@@ -38,15 +39,21 @@ ReportPlan plan_report(std::span<const FileEvents> files, const HotSpotQuery& qu
   const std::vector<query::EventGroup> joint = query::joint_groups(groups);
   const bool all = query.filters.all_events || !query.filters.filter.events.empty() ||
                    query.by == HotSpotKind::kEvent;
-  if (!joint.empty() && !all) {
-    plan.event_key = joint.front().key;
-    plan.event = joint.front().name;
-    plan.events_left_out = query::groups_left_out(joint);
+  const query::EventGroup* const typed = query.asks_for_types() ? group_with_types(joint) : nullptr;
+  const query::EventGroup* const shown = typed != nullptr ? typed
+                                         : joint.empty()  ? nullptr
+                                                          : &joint.front();
+  if (shown != nullptr && !all) {
+    plan.event_key = shown->key;
+    plan.event = shown->name;
+    if (typed == nullptr) {
+      plan.events_left_out = query::groups_left_out(joint);
+    }
   }
   const bool any_aggregated = std::any_of(files.begin(), files.end(),
                                           [](const FileEvents& file) { return file.aggregated; });
   if (plan.count == CountBy::kAuto && !any_aggregated) {
-    const bool weighs = !joint.empty() && joint.front().has_weight && (!all || joint.size() == 1);
+    const bool weighs = shown != nullptr && shown->has_weight && (!all || joint.size() == 1);
     plan.count = weighs ? CountBy::kWeight : CountBy::kSamples;
   }
   return plan;

@@ -1,10 +1,13 @@
 #include "app/analysis/sample_counting.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "bytes/utf8.h"
+#include "query/name_pattern.h"
+#include "query/selection/saturating.h"
 #include "query/selection/wait_events.h"
 
 namespace stackpack::app {
@@ -49,6 +52,9 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
     return view.error();
   }
   std::unique_ptr<SampleCounting> counting(new SampleCounting(std::move(*view), query));
+  if (const Status found = counting->find_types(reader); !found) {
+    return found.error();
+  }
   auto selection =
       query::SampleSelection::create(counting->view_, counting->query_.filters,
                                      {.is_report = true, .event_key = counting->query_.event_key});
@@ -75,6 +81,63 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
   return counting;
 }
 
+// Types of samples, if they are asked for; then the event is one that names them.
+Status SampleCounting::find_types(const Reader& reader) {
+  if (!query_.asks_for_types()) {
+    return {};
+  }
+  Result<SampleTypes> types = SampleTypes::load(reader);
+  if (!types) {
+    return types.error();
+  }
+  types_ = std::move(*types);
+  const bool chooses = query_.event_key.empty() && query_.filters.filter.events.empty() &&
+                       !query_.filters.all_events;
+  if (!chooses) {
+    return {};
+  }
+  const auto groups = query::wanted_groups(view_, query_.filters.filter);
+  if (!groups) {
+    return groups.error();
+  }
+  if (const query::EventGroup* const typed = group_with_types(*groups)) {
+    query_.event_key = typed->key;
+  }
+  return {};
+}
+
+Status SampleCounting::each_typed_group(const query::GroupBy& by, const Visit& visit) {
+  const bool by_type = query_.by == HotSpotKind::kType;
+  std::map<query::GroupKey, Group> groups;
+  types_->begin_pass();
+  const auto take = [&](std::span<const query::SelectedSample> samples) -> Status {
+    for (const query::SelectedSample& sample : samples) {
+      const std::uint32_t type = types_->find(sample, view_.events[sample.event].name);
+      if (!query_.types.empty() && !query::fits_any(types_->title(type), query_.types)) {
+        continue;
+      }
+      const query::GroupKey key{selection_->choice().joined(sample.event), sample.stack,
+                                by.context ? sample.context : 0,
+                                by_type    ? type
+                                : by.track ? sample.track
+                                           : 0};
+      Group& group = groups.try_emplace(key, Group{key}).first->second;
+      group.count += sample.count;
+      group.weight = query::saturating_sum(group.weight, sample.weight);
+    }
+    return {};
+  };
+  if (const Status read = selection_->for_each(take); !read) {
+    return read;
+  }
+  std::vector<Group> all;
+  all.reserve(groups.size());
+  for (const auto& [key, group] : groups) {
+    all.push_back(group);
+  }
+  return visit_in_parts(all, visit);
+}
+
 Status SampleCounting::each_group(const query::GroupBy& by, const Visit& visit) {
   const std::size_t limit = std::max<std::size_t>(
       1024, static_cast<std::size_t>(query_.filters.memory_limit /
@@ -83,17 +146,23 @@ Status SampleCounting::each_group(const query::GroupBy& by, const Visit& visit) 
   keys.weight = selection_->choice().any_weighted();
   keys.context |= !filter_.empty();
   keys.event = true;  // what samples count for is a matter of their event
+  if (types_) {
+    return each_typed_group(keys, visit);
+  }
   query::SampleGrouper grouper(*selection_, keys, limit);
-  return grouper.for_each([&](std::span<const Group> groups) -> Status {
-    constexpr std::size_t kAtOnce = 4096;
-    for (std::size_t begin = 0; begin < groups.size(); begin += kAtOnce) {
-      const auto some = groups.subspan(begin, std::min(kAtOnce, groups.size() - begin));
-      if (const Status visited = visit_groups(some, visit); !visited) {
-        return visited;
-      }
+  return grouper.for_each(
+      [&](std::span<const Group> groups) { return visit_in_parts(groups, visit); });
+}
+
+Status SampleCounting::visit_in_parts(std::span<const Group> groups, const Visit& visit) {
+  constexpr std::size_t kAtOnce = 4096;
+  for (std::size_t begin = 0; begin < groups.size(); begin += kAtOnce) {
+    const auto some = groups.subspan(begin, std::min(kAtOnce, groups.size() - begin));
+    if (const Status visited = visit_groups(some, visit); !visited) {
+      return visited;
     }
-    return {};
-  });
+  }
+  return {};
 }
 
 void SampleCounting::describe(HotSpots& spots) const {

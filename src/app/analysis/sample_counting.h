@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/analysis/hot_spot_query.h"
+#include "app/analysis/sample_types.h"
 #include "app/analysis/stack_filter.h"
 #include "query/naming/frame_entities.h"
 #include "query/naming/stack_entities.h"
@@ -47,13 +48,20 @@ class SampleCounting {
   [[nodiscard]] const query::FrameEntities& entities() const { return *entities_; }
   /// Host and row of the source of a process; of HotSpotKind::kSource.
   [[nodiscard]] std::string source_title(std::uint32_t pid) const;
+  /// Of HotSpotKind::kType.
+  [[nodiscard]] std::string_view type_title(const query::Group& group) const {
+    return types_->title(group.key.track);
+  }
 
  private:
   SampleCounting(query::CaptureView view, const HotSpotQuery& query)
       : view_(std::move(view)), query_(query) {
     query_.filters.all_events |= query.by == HotSpotKind::kEvent;
   }
+  Status find_types(const Reader& reader);
   Status visit_groups(std::span<const query::Group> groups, const Visit& visit);
+  Status visit_in_parts(std::span<const query::Group> groups, const Visit& visit);
+  Status each_typed_group(const query::GroupBy& by, const Visit& visit);
 
   query::CaptureView view_;
   HotSpotQuery query_;
@@ -63,6 +71,7 @@ class SampleCounting {
   StackFilter filter_;
   std::vector<MergedSource> sources_;  // of a merged file
   std::optional<query::PidSources> origins_;
+  std::optional<SampleTypes> types_;
   std::vector<StackId> ids_;
   std::vector<const query::Group*> with_stack_;
 };

@@ -74,6 +74,12 @@ void CommandDefinitions::define_report(CommandRow& sub, ReportKind kind) {
   add_functions("--focus", "callstacks alone that run through this function", patterns.focus);
   add_functions("--ignore", "without callstacks that run through this function", patterns.ignore);
   add_functions("--hide", "callstacks without the frames of this function", patterns.hide);
+  sub.add_option("--type", arguments.query.types,
+                 "samples alone of allocations of objects of this type, or of exceptions of it; "
+                 "with * and ?")
+      ->type_name("TYPE")
+      ->one_at_a_time()
+      ->group(kFilters);
   sub.add_flag("--all-events", arguments.query.filters.all_events, "all events at once")
       ->group(kFilters);
   sub.add_flag("--json", arguments.json, "a JSON object")->group(kReports);
@@ -98,6 +104,7 @@ void CommandDefinitions::define_top() {
       Choice{"event", static_cast<int>(app::HotSpotKind::kEvent)},
       Choice{"callstack", static_cast<int>(app::HotSpotKind::kCallstack)},
       Choice{"source", static_cast<int>(app::HotSpotKind::kSource)},
+      Choice{"type", static_cast<int>(app::HotSpotKind::kType)},
   };
   CommandRow& sub = command(
       "top", "show which functions the samples are in", Command::kTop,
@@ -106,7 +113,8 @@ void CommandDefinitions::define_top() {
        {{"where the time goes", "stackpack top out.spk"},
         {"the modules that one process is in, from its first two seconds",
          "stackpack top perf.data --by module --total --comm node --to +2s"},
-        {"the lines of one function", "stackpack top perf.data --annotate parse_request"}},
+        {"the lines of one function", "stackpack top perf.data --annotate parse_request"},
+        {"the types that a .NET program allocates", "stackpack top app.nettrace --by type"}},
        "self counts the samples whose leaf is in the row, total those that have it anywhere; a "
        "function that calls itself counts once. Functions of a capture are named by the files of "
        "this machine.\n"

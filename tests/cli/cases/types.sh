@@ -1,0 +1,18 @@
+# Which types are allocated or thrown, by whom.
+cp "$folder/../../../testdata/small.nettrace" small.nettrace
+run_unsized convert small.nettrace -o small.spk
+run top small.spk --by type
+run top small.nettrace --by type --json
+run top small.spk --by type --only '*Byte*'
+run top small.spk --by type --event '*Exception/Start'
+run top small.spk --by type --focus 'App.Parser.Next*'
+run top small.spk --by type --to +1ms
+run top small.spk --type 'System.S*'
+run callers small.spk 'App.Parser.Parse' --type 'System.Byte*'
+run top small.spk small.nettrace --by type
+run top small.spk --by type --count samples
+run top small.spk --by type --event Managed
+run top small.spk --type 'No.Such'
+run convert small.nettrace -o none.spk --quiet --no-event-values
+run top none.spk --by type
+run top small.spk --by module
