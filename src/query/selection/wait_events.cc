@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "query/selection/columns_of_samples.h"
 #include "query/selection/idle_pools.h"
+#include "query/selection/thread_time.h"
 
 namespace stackpack::query {
 
@@ -186,44 +188,12 @@ class JointSamples {
 
   Status columns(const SampleScan& scan,
                  const std::function<bool(const SampleColumns&)>& visit) const {
-    Columns columns;
+    ColumnsOfSamples columns;
     return samples(scan.query,
                    [&](std::span<const StoredSample> block) { return visit(columns.of(block)); });
   }
 
  private:
-  // All columns of some samples, whichever of them are asked for.
-  struct Columns {
-    std::vector<std::uint64_t> time;
-    std::vector<std::uint32_t> pid;
-    std::vector<std::uint32_t> tid;
-    std::vector<std::uint32_t> cpu;
-    std::vector<std::uint32_t> event;
-    std::vector<std::uint64_t> weight;
-    std::vector<StackOrigin> origin;
-    std::vector<std::uint8_t> flags;
-    std::vector<StackId> stack;
-
-    SampleColumns of(std::span<const StoredSample> block) {
-      const auto fill = [block](auto& column, auto member) {
-        column.clear();
-        for (const StoredSample& sample : block) {
-          column.push_back(sample.*member);
-        }
-      };
-      fill(time, &StoredSample::time_ns);
-      fill(pid, &StoredSample::pid);
-      fill(tid, &StoredSample::tid);
-      fill(cpu, &StoredSample::cpu);
-      fill(event, &StoredSample::event);
-      fill(weight, &StoredSample::weight);
-      fill(origin, &StoredSample::origin);
-      fill(flags, &StoredSample::flags);
-      fill(stack, &StoredSample::stack);
-      return {block.size(), time, pid, tid, cpu, event, weight, origin, flags, stack, {}, {}};
-    }
-  };
-
   Status in_any_order(const SampleQuery& query, const SampleVisit& visit) const {
     bool goes_on = true;
     const SampleVisit watched = [&](std::span<const StoredSample> block) {
@@ -378,7 +348,10 @@ Result<CaptureView> view_for(const Reader& reader, const SampleFilter& filter) {
   if (!view) {
     return view;
   }
-  const Status added = add_wait_events(reader, filter, *view);
+  Status added = add_wait_events(reader, filter, *view);
+  if (added) {
+    added = add_thread_time(reader, filter, *view);
+  }
   return added ? std::move(view) : Result<CaptureView>(added.error());
 }
 

@@ -16,7 +16,7 @@ namespace stackpack::query {
 /// outlive the view.
 Status add_wait_events(const Reader& reader, const SampleFilter& filter, CaptureView& view);
 
-/// view_of(), with these events where the filter asks for them.
+/// view_of(), with these events and thread-time (thread_time.h) where the filter asks for them.
 Result<CaptureView> view_for(const Reader& reader, const SampleFilter& filter);
 
 }  // namespace stackpack::query
