@@ -13,6 +13,7 @@
 #include "export/hand_made_capture.h"
 #include "export/html/page_timeline.h"
 #include "export/html/sample_survey.h"
+#include "export/html/time_rows.h"
 
 using namespace stackpack;
 using namespace stackpack::exporting;
@@ -44,10 +45,9 @@ struct MadePage {
     for (const PageTree::EventRow& row : tree.events()) {
       events.push_back(row.measures);
     }
-    SampleNodes nodes(tree.resolver(), 1 << 24);
     const auto rows = rows_of_events(tree, view.events.size());
-    TimelineSource source{*selection, tree, nodes, survey->thread_of_track, rows};
-    auto made = page_timeline({content, events, selection->time_range()},
+    TimelineSource source{*selection, tree, survey->thread_of_track, rows};
+    auto made = page_timeline({content, events, selection->time_range(), tree.samples()},
                               [&](const TakeSource& take) { return take(source); });
     REQUIRE(made);
     REQUIRE(made->has_value());
@@ -110,6 +110,88 @@ TEST_CASE("pages: counts are samples, weights have the unit of their event") {
     CHECK(page.content.self.front()[*row.measures.count].front().value == 1);
     CHECK(page.content.self.front()[*row.measures.weight].front().value == 10 + row.event);
   }
+}
+
+namespace {
+
+/// Samples of one thread, leaves of one caller, at irregular times; more than a timeline has rows.
+struct Irregular {
+  static constexpr std::uint32_t kLeaves = 12'000;
+  static constexpr std::uint32_t kSamples = 1'200'000;
+  static constexpr std::uint64_t kStart = 12'345;
+
+  Irregular() {
+    capture.tables.events = {{"cpu-clock", true}};
+    capture.add_thread(1, 1, "app");
+    capture.add_module(1, 0x1000, 0x100000, "/bin/app");
+    std::vector<StackId> stacks;
+    for (std::uint32_t leaf = 0; leaf < kLeaves; ++leaf) {
+      stacks.push_back(capture.add_stack({test::user(0x2000 + 16 * leaf), test::user(0x1010)}));
+    }
+    std::uint32_t random = 1;
+    std::uint64_t time = kStart;
+    for (std::uint32_t i = 0; i < kSamples; ++i) {
+      random = random * 1'664'525 + 1'013'904'223;
+      const std::uint32_t high = random >> 16;
+      // Every other sample is of one of 60 leaves.
+      const std::uint32_t leaf = high % 2 == 0 ? high / 2 % 60 : high / 2 % kLeaves;
+      time += random % 1000;
+      capture.add_sample(time, 1, 1, stacks[leaf]);
+      taken.emplace_back(time, leaf);
+      ++samples_of[leaf];
+    }
+  }
+
+  // Samples by bucket and leaf, or by bucket and kLeaves where the callstack is cut.
+  [[nodiscard]] std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> rows(
+      std::uint64_t width, double share) const {
+    std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> sums;
+    const std::uint64_t first = taken.front().first;
+    for (const auto& [time, leaf] : taken) {
+      const bool kept = static_cast<double>(samples_of[leaf]) >= share * kSamples;
+      ++sums[{(time - first) / width, kept ? leaf : kLeaves}];
+    }
+    return sums;
+  }
+
+  test::HandMadeCapture capture;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> taken;
+  std::vector<std::uint64_t> samples_of = std::vector<std::uint64_t>(kLeaves);
+};
+
+}  // namespace
+
+TEST_CASE("page timelines: one pass finds the finest resolution that fits, and its sums") {
+  const Irregular made;
+  MadePage page(made.capture);
+  const PageTimeline timeline = page.timeline();
+  const std::uint64_t duration = made.taken.back().first - made.taken.front().first;
+  // By the plain sums: with whole callstacks, nothing fits that is as fine.
+  CHECK(made.rows(round_width(duration, 500), 0).size() > kMostTimeRows);
+  CHECK(timeline.resolution.find("below 0.01 %") != std::string::npos);
+  REQUIRE(timeline.width_ns == round_width(duration, 1000));
+  const auto expected = made.rows(timeline.width_ns, 0.0001);
+  REQUIRE(timeline.rows.size() == expected.size());
+  std::map<std::pair<std::uint64_t, std::string>, std::uint64_t> found;
+  for (const TimeRow& row : timeline.rows) {
+    found[{row.bucket, page.path_of(row.node)}] += row.count;
+  }
+  REQUIRE(found.size() == expected.size());
+  // The counts of each bucket, without their names.
+  std::map<std::uint64_t, std::vector<std::uint64_t>> counts_found;
+  std::map<std::uint64_t, std::vector<std::uint64_t>> counts_expected;
+  for (const auto& [key, count] : found) {
+    counts_found[key.first].push_back(count);
+  }
+  for (const auto& [key, count] : expected) {
+    counts_expected[key.first].push_back(count);
+  }
+  for (auto* const counts : {&counts_found, &counts_expected}) {
+    for (auto& [bucket, list] : *counts) {
+      std::sort(list.begin(), list.end());
+    }
+  }
+  CHECK(counts_found == counts_expected);
 }
 
 TEST_CASE("page timelines: callstacks are cut at the last node with enough of some event") {

@@ -9,7 +9,6 @@
 #include "export/html/page_report.h"
 #include "export/html/page_timeline.h"
 #include "export/html/page_tree.h"
-#include "export/html/sample_nodes.h"
 #include "export/html/sample_survey.h"
 #include "export/job/export_job.h"
 
@@ -29,10 +28,9 @@ Result<std::optional<PageTimeline>> timeline_of(ExportJob& job, PageTree& tree,
   for (const PageTree::EventRow& row : tree.events()) {
     events.push_back(row.measures);
   }
-  SampleNodes sample_nodes(tree.resolver(), job.options.memory_limit / 2);
   const auto rows = rows_of_events(tree, job.view().events.size());
-  TimelineSource source{job.selection, tree, sample_nodes, survey.thread_of_track, rows};
-  return page_timeline({content, events, range},
+  TimelineSource source{job.selection, tree, survey.thread_of_track, rows};
+  return page_timeline({content, events, range, tree.samples()},
                        [&](const TakeSource& take) { return take(source); });
 }
 

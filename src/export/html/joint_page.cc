@@ -17,7 +17,6 @@
 #include "export/html/page_report.h"
 #include "export/html/page_timeline.h"
 #include "export/html/page_tree.h"
-#include "export/html/sample_nodes.h"
 #include "export/html/sample_survey.h"
 #include "export/job/export_job.h"
 #include "query/selection/capture_view.h"
@@ -168,7 +167,7 @@ class JointPage {
     if (range.first_ns == range.last_ns) {
       return {};
     }
-    auto timeline = page_timeline({content_, events_, range},
+    auto timeline = page_timeline({content_, events_, range, report_.samples},
                                   [this](const TakeSource& take) { return each_source(take); });
     if (!timeline) {
       return timeline.error();
@@ -236,8 +235,7 @@ class JointPage {
     for (std::uint32_t& thread : thread_of_track) {
       thread = rows[thread];
     }
-    SampleNodes sample_nodes(tree.resolver(), options_.memory_limit / 2);
-    TimelineSource source{job.selection,     tree,   sample_nodes,  thread_of_track,
+    TimelineSource source{job.selection,     tree,   thread_of_track,
                           file.row_of_event, *nodes, shift_of(file)};
     return take(source);
   }

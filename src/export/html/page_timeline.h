@@ -9,7 +9,6 @@
 
 #include "export/html/page_content.h"
 #include "export/html/page_tree.h"
-#include "export/html/sample_nodes.h"
 #include "query/selection/sample_selection.h"
 
 namespace stackpack::exporting {
@@ -22,8 +21,7 @@ inline constexpr std::uint32_t kNoEventRow = ~std::uint32_t{0};
 /// The samples of one file, and what they are in a page. All that is named here must outlive it.
 struct TimelineSource {
   query::SampleSelection& selection;
-  const PageTree& tree;
-  SampleNodes& sample_nodes;
+  PageTree& tree;
   std::span<const std::uint32_t> thread_of_track;  ///< rows of PageContent::threads
   std::span<const std::uint32_t> row_of_event;     ///< rows of the events; or kNoEventRow
   /// The page's node for a node of the tree. Empty: the same.
@@ -36,15 +34,15 @@ struct TimelineSource {
 struct TimelineFrame {
   const PageContent& content;
   std::span<const EventMeasures> events;
-  query::TimeRange range;  ///< of all samples
+  query::TimeRange range;     ///< of all samples
+  std::uint64_t samples = 0;  ///< how many
 };
 
 using TakeSource = std::function<Status(TimelineSource&)>;
 
 /// The samples over time, as finely as they fit; nothing when threads and events alone are too
-/// many. `each_source` hands over every file, which is read once, and again when callstacks have to
-/// be cut.
-/// Memory: some times 40 bytes a row, 12 a node when callstacks are cut.
+/// many. `each_source` hands over every file, which is read once, however coarse it becomes.
+/// Memory: some times 40 bytes a row, 20 a node where there are more samples than rows.
 /// Errors: those of the selections and of `each_source`.
 Result<std::optional<PageTimeline>> page_timeline(
     const TimelineFrame& frame, const std::function<Status(const TakeSource&)>& each_source);

@@ -15,6 +15,7 @@ PageTree::PageTree(ExportJob& job, Weights weights)
                                  .unfold = true,
                                  .by_function = true}),
       resolver_(job.selection, locations_, tree_, job.options.folds_broken()),
+      sample_nodes_(resolver_, job.view().stack_count, job.options.memory_limit / 2),
       functions_(locations_) {}
 
 // Entries of one node become one.
@@ -48,6 +49,7 @@ Status PageTree::read() {
           const query::Group& group = groups[i];
           samples_ = query::saturating_sum(samples_, group.count);
           entries_[group.key.event].push_back({nodes[i], group.count, group.weight});
+          sample_nodes_.add(group.key.stack, group.key.context, nodes[i]);
         }
         return {};
       });

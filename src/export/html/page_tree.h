@@ -7,6 +7,7 @@
 
 #include "export/html/page_content.h"
 #include "export/html/page_functions.h"
+#include "export/html/sample_nodes.h"
 #include "export/job/export_job.h"
 #include "query/naming/location_table.h"
 #include "query/naming/stack_resolver.h"
@@ -17,7 +18,8 @@ namespace stackpack::exporting {
 /// The callstacks of an export as one tree of functions, and what the samples weigh in it.
 ///
 /// Memory: the distinct callstacks as the page names their frames: some 45 bytes a node, 24 a
-/// callstack of an event; the samples are added up within the export's limit.
+/// callstack of an event, and what SampleNodes has; the samples are added up within the export's
+/// limit.
 class PageTree {
  public:
   /// Which events have their weights as a measure besides the count of their samples.
@@ -32,8 +34,8 @@ class PageTree {
   /// Adds up all samples. Errors: those of the selection and of the reader.
   Status read();
 
-  /// Nodes for callstacks, once read() is done: in numbers of node_of().
-  query::StackResolver& resolver() { return resolver_; }
+  /// Nodes for samples, once read() is done: in numbers of node_of().
+  SampleNodes& sample_nodes() { return sample_nodes_; }
 
   /// The node of the page's tree for a node of the resolver.
   [[nodiscard]] std::uint32_t node_of(std::uint32_t resolved) const {
@@ -70,6 +72,7 @@ class PageTree {
   query::LocationTable locations_;
   query::StackTree tree_;
   query::StackResolver resolver_;
+  SampleNodes sample_nodes_;
   PageFunctions functions_;
   std::map<std::uint32_t, std::vector<Entry>> entries_;  // by event
   query::StackTree joint_;             // where locations are not functions one to one

@@ -54,8 +54,33 @@ TimeRows::TimeRows(std::uint64_t start_ns, std::uint64_t last_ns, const TimeReso
       buckets_(static_cast<std::uint32_t>((last_ns - start_ns) / width_ns_ + 1)),
       limit_(limit) {}
 
-void TimeRows::give_up() {
-  fits_ = false;
+bool SummedRows::add(const TimeRow& row, std::size_t limit) {
+  const auto fresh = static_cast<std::uint32_t>(rows_.size());
+  const std::uint32_t at = index_.find_or_insert(
+      hash_of_row(row), fresh,
+      [&](std::uint32_t i) {
+        return rows_[i].node == row.node && rows_[i].thread == row.thread &&
+               rows_[i].event == row.event;
+      },
+      [this](std::uint32_t i) { return hash_of_row(rows_[i]); });
+  if (at != fresh) {
+    rows_[at].count = query::saturating_sum(rows_[at].count, row.count);
+    rows_[at].weight = query::saturating_sum(rows_[at].weight, row.weight);
+    return true;
+  }
+  if (rows_.size() == limit) {
+    return false;
+  }
+  rows_.push_back(row);
+  return true;
+}
+
+void SummedRows::clear() {
+  rows_.clear();
+  index_.clear();
+}
+
+void SummedRows::release() {
   rows_ = {};
   index_.release();
 }
@@ -68,28 +93,15 @@ void TimeRows::add(std::uint64_t time_ns, const TimeRow& row) {
   const auto bucket =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(since / width_ns_, buckets_ - 1));
   if (bucket != bucket_) {
-    index_.clear();
+    rows_.begin_stretch();
     bucket_ = bucket;
   }
-  const auto fresh = static_cast<std::uint32_t>(rows_.size());
-  const std::uint32_t at = index_.find_or_insert(
-      hash_of_row(row), fresh,
-      [&](std::uint32_t i) {
-        return rows_[i].node == row.node && rows_[i].thread == row.thread &&
-               rows_[i].event == row.event;
-      },
-      [this](std::uint32_t i) { return hash_of_row(rows_[i]); });
-  if (at == fresh) {
-    if (rows_.size() == limit_) {
-      give_up();
-      return;
-    }
-    rows_.push_back(row);
-    rows_.back().bucket = bucket;
-    return;
+  TimeRow placed = row;
+  placed.bucket = bucket;
+  if (!rows_.add(placed, limit_)) {
+    fits_ = false;
+    rows_.release();
   }
-  rows_[at].count = query::saturating_sum(rows_[at].count, row.count);
-  rows_[at].weight = query::saturating_sum(rows_[at].weight, row.weight);
 }
 
 std::string TimeRows::sentence() const {
@@ -107,7 +119,7 @@ PageTimeline TimeRows::finish() {
   timeline.width_ns = width_ns_;
   timeline.buckets = buckets_;
   timeline.resolution = sentence();
-  timeline.rows = std::move(rows_);
+  timeline.rows = std::move(rows_.rows());
   return timeline;
 }
 
