@@ -54,7 +54,8 @@ int export_several(const ExportArguments& arguments, const Messages& messages) {
   }
   int exit_code = kExitSuccess;
   const app::FilesRead files_read;  // a capture is none of the files that the page is made of
-  const auto packed = pack_all(arguments.files, arguments.capture, messages, exit_code);
+  ShownProgress progress(!arguments.quiet && arguments.output != "-");
+  const auto packed = pack_all(arguments.files, arguments.capture, messages, exit_code, &progress);
   if (packed.empty()) {
     return exit_code;
   }
@@ -64,7 +65,9 @@ int export_several(const ExportArguments& arguments, const Messages& messages) {
     paths.push_back(file.path());
   }
   app::remove_leftovers({&arguments.output, 1});
+  progress.begin(kMakingPage);
   const Result<ExportReport> report = export_page(paths, arguments.output, arguments.options);
+  progress.clear();
   if (!report) {
     Error error = report.error();
     const bool of_file = error.part < arguments.files.size();
@@ -94,14 +97,17 @@ int run_export(const ExportArguments& asked, const Messages& messages) {
   }
   int exit_code = kExitSuccess;
   const std::string& file = arguments.files.front();
-  const auto opened = open_shown(file, arguments.capture, messages, exit_code);
+  ShownProgress progress(!arguments.quiet && arguments.output != "-");
+  const auto opened = open_shown(file, arguments.capture, messages, exit_code, &progress);
   if (!opened) {
     return exit_code;
   }
   ExportOptions options = arguments.options;
   options.source_path = file;
   app::remove_leftovers({&arguments.output, 1});
+  progress.begin(options.format == ExportFormat::kHtml ? kMakingPage : "exporting");
   const Result<ExportReport> report = export_capture(opened->reader(), arguments.output, options);
+  progress.clear();
   if (!report) {
     return explain(report.error(), file, arguments, messages);
   }

@@ -79,7 +79,7 @@ std::string label_among(const std::vector<std::string>& paths, const std::string
 }  // namespace
 
 app::PackingOptions packing_of(const CaptureArguments& arguments, const std::string& path,
-                               const Messages& messages) {
+                               const Messages& messages, ShownProgress* progress) {
   app::PackingOptions options;
   options.convert = arguments.convert;
   options.unwind_dumps = arguments.unwind;
@@ -91,12 +91,18 @@ app::PackingOptions packing_of(const CaptureArguments& arguments, const std::str
                                           caches.end());
   }
   if (arguments.symbolize) {
-    options.rework = [naming = arguments.naming, path, &messages](const std::string& from,
-                                                                  const std::string& to) mutable {
+    options.rework = [naming = arguments.naming, path, &messages, progress](
+                         const std::string& from, const std::string& to) mutable {
       naming.capture = path;
+      if (progress != nullptr) {
+        progress->begin("naming functions");
+      }
       const Result<app::SymbolizeReport> named = app::symbolize_file(from, to, naming, nullptr);
       if (!named) {
         return Status(named.error());
+      }
+      if (progress != nullptr) {
+        progress->clear();
       }
       note_hidden_kernel(path, *named, messages);
       return Status();
@@ -107,9 +113,14 @@ app::PackingOptions packing_of(const CaptureArguments& arguments, const std::str
 
 std::optional<app::PackedCapture> open_shown(const std::string& path,
                                              const CaptureArguments& arguments,
-                                             const Messages& messages, int& exit_code) {
+                                             const Messages& messages, int& exit_code,
+                                             ShownProgress* progress) {
   Result<app::PackedCapture> opened =
-      app::PackedCapture::open(path, packing_of(arguments, path, messages));
+      app::PackedCapture::open(path, packing_of(arguments, path, messages, progress),
+                               progress == nullptr ? nullptr : &progress->begin_conversion());
+  if (progress != nullptr) {
+    progress->clear();
+  }
   if (!opened) {
     explain(path, opened.error(), messages, exit_code);
     return std::nullopt;
@@ -122,12 +133,16 @@ std::optional<app::PackedCapture> open_shown(const std::string& path,
 
 std::vector<app::PackedFile> pack_all(const std::vector<std::string>& paths,
                                       const CaptureArguments& arguments, const Messages& messages,
-                                      int& exit_code) {
+                                      int& exit_code, ShownProgress* progress) {
   std::vector<app::PackedFile> files;
   for (const std::string& path : paths) {
-    app::PackingOptions options = packing_of(arguments, path, messages);
+    app::PackingOptions options = packing_of(arguments, path, messages, progress);
     options.name = label_among(paths, path);
-    Result<app::PackedFile> made = app::PackedFile::make(path, options, nullptr);
+    Result<app::PackedFile> made = app::PackedFile::make(
+        path, options, progress == nullptr ? nullptr : &progress->begin_conversion());
+    if (progress != nullptr) {
+      progress->clear();
+    }
     const auto reader =
         made ? Reader::open(made->path()) : Result<std::unique_ptr<Reader>>(made.error());
     if (!reader) {

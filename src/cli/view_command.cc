@@ -22,8 +22,10 @@ std::optional<Result<ExportReport>> page_of_one(const ViewArguments& arguments,
                                                 const std::string& path, const Messages& messages,
                                                 int& exit_code) {
   const std::string& file = arguments.files.front();
-  const Result<app::PackedCapture> opened =
-      app::PackedCapture::open(file, packing_of(arguments.capture, file, messages));
+  ShownProgress progress(!arguments.quiet);
+  const Result<app::PackedCapture> opened = app::PackedCapture::open(
+      file, packing_of(arguments.capture, file, messages, &progress), &progress.begin_conversion());
+  progress.clear();
   if (!opened) {
     messages.error(file, opened.error());
     exit_code = exit_code_of(opened.error());
@@ -35,13 +37,15 @@ std::optional<Result<ExportReport>> page_of_one(const ViewArguments& arguments,
   ExportOptions options = arguments.options;
   options.format = ExportFormat::kHtml;
   options.source_path = file;
+  progress.begin(kMakingPage);
   return export_capture(opened->reader(), path, options);
 }
 
 std::optional<Result<ExportReport>> page_of_several(const ViewArguments& arguments,
                                                     const std::string& path,
                                                     const Messages& messages, int& exit_code) {
-  const auto packed = pack_all(arguments.files, arguments.capture, messages, exit_code);
+  ShownProgress progress(!arguments.quiet);
+  const auto packed = pack_all(arguments.files, arguments.capture, messages, exit_code, &progress);
   if (packed.empty()) {
     return std::nullopt;
   }
@@ -52,6 +56,7 @@ std::optional<Result<ExportReport>> page_of_several(const ViewArguments& argumen
   }
   ExportOptions options = arguments.options;
   options.format = ExportFormat::kHtml;
+  progress.begin(kMakingPage);
   return export_page(paths, path, options);
 }
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import unicodedata
 
 problems = []
@@ -98,6 +99,20 @@ def check_first_look(program, folder, capture):
         need(b"next" not in quiet, f"{options}: said though quiet: {quiet}")
 
 
+def check_progress_of_pages(program, folder, packed):
+    """What makes a page says so on a terminal, for as long as it takes, and takes the line away."""
+    pipe = folder / "pipe"
+    os.mkfifo(pipe)
+    for term, more, shown in (("xterm", [], True), ("xterm", ["--quiet"], False), ("dumb", [], False)):
+        reader = threading.Timer(0.9, lambda: pipe.read_bytes())  # until then, the page is being written
+        reader.start()
+        status, output = on_terminal(program, ["export", packed, "--format", "html", "-o", pipe, *more], term)
+        reader.join()
+        need(status == 0 and (b"making the page; " in output) == shown, f"{term} {more}: {status} {output[:300]}")
+        left = [line.split(b"\x1b[K")[-1] for line in output.split(b"\n")]
+        need(not any(b"making" in line for line in left), f"{term} {more}: a line is left: {left}")
+
+
 def title_of(line, command):
     """The name in a row: behind four figures; of diff, behind verdict and intervals."""
     cells = re.split("  +", line.strip())
@@ -133,6 +148,7 @@ def main():
 
         check_names(program, folder)
         check_first_look(program, folder, capture)
+        check_progress_of_pages(program, folder, packed)
 
         long = folder / "long.perf.data"
         subprocess.run([sys.executable, str(maker), str(long), "400000"], check=True)
