@@ -301,6 +301,26 @@ async function checkSandwichWheel(browser, path) {
   await finish(opened, 'wheel in the sandwich');
 }
 
+/** What reaches beyond the window, or beyond an element that cuts it off, though it is no text that ends with an ellipsis. */
+const cutOff = (page) => page.evaluate(() => [...document.querySelectorAll('.tabs button, .legend li, .functions th, .functions td, .time-marks span, .toolbar > *')]
+  .filter((element) => {
+    const box = element.getBoundingClientRect();
+    return box.width > 0 && (box.left < -1 || box.right > innerWidth + 1 || (element.tagName === 'TH' && element.scope === 'col' && element.scrollWidth > element.clientWidth + 1));
+  }).map((element) => `${element.tagName} ${element.textContent?.slice(0, 40)}`));
+
+/** A phone's window: nothing is cut off, and functions have room for their names. */
+async function checkPhone(browser, path, what) {
+  for (const view of VIEWS) {
+    const opened = await open(browser, path, `view=${view}`, { width: 390, height: 844 });
+    await settle(opened.page);
+    check(`${what}, ${view}: cut off at 390 pixels`, await cutOff(opened.page), []);
+    if (view === 'functions') {
+      check(`${what}: room for names`, await opened.page.evaluate(() => (document.querySelector('.functions tbody .name')?.getBoundingClientRect().width ?? 0) > 110));
+    }
+    await finish(opened, `phone ${what} ${view}`);
+  }
+}
+
 async function checkNarrow(browser, path) {
   for (const view of VIEWS) {
     const opened = await open(browser, path, `view=${view}`, { width: 360, height: 700 });
@@ -344,6 +364,7 @@ async function checkSides(browser) {
     for (const [fn, verdict] of verdicts) check(`verdict of ${fn}`, verdict, rows.find((row) => row[0] === fn)?.[1] ?? '');
     await finish(opened, `side ${name}`);
   }
+  await checkPhone(browser, file('sides.html'), 'sides');
   await checkAccess(browser, file('sides.html'), 'sides');
 }
 
@@ -397,6 +418,8 @@ async function main() {
     await checkTimeline(browser, capture);
     await checkSandwichWheel(browser, hostile);
     await checkNarrow(browser, capture);
+    await checkPhone(browser, capture, 'capture');
+    await checkPhone(browser, hostile, 'hostile');
     await checkHostile(browser, hostile);
     await checkSaved(browser, hostile);
     await checkEmpty(browser, makePage('empty', file('empty.folded')));

@@ -46,7 +46,7 @@ export class DetailsBar {
       const swatch = make('span', { class: 'swatch', 'aria-hidden': 'true' });
       swatch.style.background = colours[entry.kind];
       const share = entry.weight >= 0 ? ` ${percentText(entry.weight, whole)}` : '';
-      return make('li', {}, swatch, entry.text, make('span', { class: 'share' }, share));
+      return make('li', { title: entry.text }, swatch, make('span', { class: 'kind' }, entry.text), make('span', { class: 'share' }, share));
     }));
   }
 }

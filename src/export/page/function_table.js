@@ -30,7 +30,7 @@ export class FunctionTableView {
     this.head = make('tr', { 'aria-rowindex': 1 });
     this.body = make('tbody', { onkeydown: (/** @type {KeyboardEvent} */ event) => this.onKey(event) });
     this.caption = make('caption', { class: 'quiet' });
-    this.table = make('table', { class: 'functions' }, this.caption, make('thead', {}, this.head), this.body);
+    this.table = make('table', { class: model.profile.sides.length > 1 ? 'functions compared' : 'functions' }, this.caption, make('thead', {}, this.head), this.body);
     this.scroller = make('div', { class: 'table-scroller', onscroll: () => this.showRows() }, this.table);
     this.empty = make('p', { class: 'empty', hidden: true });
     this.element = make('div', { class: 'table-panel' }, this.empty, this.scroller);
@@ -47,7 +47,7 @@ export class FunctionTableView {
       { sort: 'total', text: 'Total', className: 'number' },
     ];
     if (this.model.profile.sides.length > 1) {
-      columns.push({ sort: 'change-self', text: 'Change of self', className: 'number change' },
+      columns.push({ sort: 'change-self', text: 'Change of self', className: 'number change of-self' },
         { sort: 'change', text: 'Change of total', className: 'number change' });
     }
     if (this.model.profile.diff) columns.push({ sort: 'verdict', text: 'Verdict', className: 'verdict' });
@@ -138,7 +138,7 @@ export class FunctionTableView {
     const change = shareChange(this.model.figures, fn, figure);
     const ways = changeWays(this.model.profile.diff, fn);
     const seen = change > 0 ? ways.more : change < 0 && ways.less;
-    return make('td', { class: `number change ${!seen ? 'unseen' : change > 0 ? 'more' : 'less'}` }, pointsText(change));
+    return make('td', { class: `number change of-${figure} ${!seen ? 'unseen' : change > 0 ? 'more' : 'less'}` }, pointsText(change));
   }
 
   /**

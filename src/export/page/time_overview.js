@@ -67,7 +67,8 @@ export class TimeOverview {
     this.place(this.low, range[0], range[0] / timeline.buckets, timeline);
     this.place(this.high, range[1], (range[1] + 1) / timeline.buckets, timeline);
     this.marks.replaceChildren(...timeMarks(timeline.buckets * timeline.width, Math.max(2, this.element.clientWidth / 90)).map((mark) => {
-      const element = make('span', {}, mark.text);
+      // At the end there is no room for a text.
+      const element = make('span', {}, (1 - mark.part) * this.element.clientWidth < 50 ? '' : mark.text);
       element.style.left = `${100 * mark.part}%`;
       return element;
     }));
