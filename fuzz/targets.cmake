@@ -7,6 +7,7 @@ set(STACKPACK_FUZZ_TARGETS
   event_values
   export_all
   export_spk
+  gate_file
   import_folded
   import_pprof
   lznt1

@@ -65,6 +65,7 @@ ROOMS = {
     "app/arrow": (LIBRARY + ["app/analysis", "app/listing", "app/merge"], []),
     "app/cut": (LIBRARY + ["app/analysis", "app/convert", "app/merge"], []),
     "app/diff": (LIBRARY + ["app/analysis"], ["rapidjson/", "fmt/"]),
+    "app/gate": (LIBRARY + ["app/diff"], ["fmt/", "toml++/"]),
     "app/trend": (LIBRARY + ["app/diff"], ["fmt/"]),
     "app": (LIBRARY, []),
     "bindings": (["public"], []),

@@ -219,9 +219,10 @@ struct GateCondition {
   std::string text;    ///< as it was given
 };
 /// Nothing when `text` is no condition: `problem`, unless it is null, says which word is wrong, and
-/// what would be possible there.
+/// what would be possible there; `place`, unless it is null, is the offset of that word in `text`.
 std::optional<GateCondition> parse_gate_condition(std::string_view text,
-                                                  std::string* problem = nullptr);
+                                                  std::string* problem = nullptr,
+                                                  std::size_t* place = nullptr);
 
 /// A change that is known: rows that fit `pattern` fail no condition, unless their interval lies
 /// beyond `limit`. The pattern `(everything)` is EventDiff::whole.
@@ -235,13 +236,19 @@ struct AllowedChange {
 /// blank lines and those that begin with `#` say nothing. Error::offset is that of the line.
 Result<std::vector<AllowedChange>> parse_allowed_changes(std::string_view text);
 
-/// What a gate goes by.
+/// What a gate goes by, as a file of the repository says it.
 struct GateRules {
-  std::vector<GateCondition> conditions;
-  std::vector<AllowedChange> allowed;
+  std::vector<GateCondition> conditions;                     ///< fail-if
+  std::vector<AllowedChange> allowed;                        ///< allow
+  std::vector<std::pair<std::string, std::string>> renames;  ///< rename: as DiffOptions::renames
+  std::string baseline;             ///< a folder of baselines, as it is written; may be empty
+  std::optional<std::size_t> last;  ///< commits of it; 0: all
+  bool strict = false;              ///< what is undecided fails, too
 };
-/// Lines of `fail-if CONDITION` and `allow CHANGE`; `#` as in a list of changes. Error::offset is
-/// that of the line; `problem` as in parse_gate_condition.
+/// The rules of a file in TOML, with the keys `fail-if`, `allow` (arrays of texts), `rename` (a
+/// table), `baseline`, `last` and `strict`; docs/diff.md, Gates. All may be left out. Errors:
+/// kCorrupt, with line, column and cause in `problem`, unless it is null; kLimit for more than 64
+/// KiB, or 100 dots in a line.
 Result<GateRules> parse_gate_rules(std::string_view text, std::string* problem = nullptr);
 
 struct GateFinding {

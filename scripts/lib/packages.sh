@@ -5,7 +5,7 @@
 build_packages=(
   g++ cmake ninja-build pkg-config
   libzstd-dev libxxhash-dev libfmt-dev libcli11-dev rapidjson-dev
-  libprotozero-dev zlib1g-dev libdw-dev liblzma-dev libiberty-dev
+  libprotozero-dev libtomlplusplus-dev zlib1g-dev libdw-dev liblzma-dev libiberty-dev
 )
 
 # Besides, to build and run the tests.
@@ -33,7 +33,7 @@ dist_packages=(
 # Whose code is in the static programs: packages with a copyright file.
 static_libraries=(
   libc6-dev libstdc++-12-dev libdw-dev libelf-dev libbz2-dev liblzma-dev libzstd-dev zlib1g-dev libxxhash-dev
-  libiberty-dev llvm-14-dev libfmt-dev libcli11-dev rapidjson-dev libprotozero-dev busybox-static
+  libiberty-dev llvm-14-dev libfmt-dev libcli11-dev rapidjson-dev libprotozero-dev libtomlplusplus-dev busybox-static
 )
 
 # Source packages of those whose licences ask for them.

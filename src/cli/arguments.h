@@ -189,10 +189,11 @@ enum class DiffForm {
 
 struct DiffArguments {
   static constexpr std::size_t kRows = 30;
+  static constexpr std::size_t kLast = 5;
 
-  std::vector<std::string> before;
+  std::vector<std::string> before;  // empty: the baseline of gate_file
   std::vector<std::string> after;
-  std::size_t last = 5;  // commits of a folder of baselines; 0: all
+  std::optional<std::size_t> last;  // commits of a folder of baselines, 0: all; unset: kLast
   DiffOptions options;
   std::vector<GateCondition> conditions;
   std::string allow_file;

@@ -53,6 +53,9 @@ Parsed usage_error(std::string text) {
 }
 
 std::string problem_of(const DiffArguments& arguments) {
+  if (arguments.before.empty() && arguments.gate_file.empty()) {
+    return "nothing to compare with; name OLD, or --gate FILE with a baseline";
+  }
   const bool findings =
       !arguments.junit.empty() || !arguments.sarif.empty() || arguments.annotations;
   if (arguments.form == DiffForm::kFolded && findings) {

@@ -176,29 +176,68 @@ Result<std::vector<double>> amounts_of_work(const DiffArguments& arguments, cons
   return app::amounts_of_lines(*text, paths);
 }
 
-// A folder of baselines stands for the files of its last commits.
-bool expand_baselines(DiffArguments& arguments, const Messages& messages, int& exit_code) {
+// The files of a folder's last commits.
+bool append_baselines(const std::string& folder, const DiffArguments& arguments,
+                      const Messages& messages, std::vector<std::string>& files, int& exit_code) {
+  const auto commits = app::read_baselines(folder);
+  if (!commits) {
+    messages.error(folder, commits.error());
+    exit_code = exit_code_of(commits.error());
+    return false;
+  }
+  const std::vector<std::string> runs =
+      app::latest_runs(*commits, arguments.last.value_or(DiffArguments::kLast));
+  if (runs.empty()) {
+    messages.error(folder, "no baselines in this folder; stackpack baseline add puts them there");
+    exit_code = kExitBadInput;
+    return false;
+  }
+  files.insert(files.end(), runs.begin(), runs.end());
+  return true;
+}
+
+// A folder of baselines stands for the files of its last commits; without OLD, it is that of the
+// gate's file.
+bool expand_baselines(DiffArguments& arguments, const std::string& baseline,
+                      const Messages& messages, int& exit_code) {
+  if (arguments.before.empty()) {
+    if (baseline.empty()) {
+      messages.error(arguments.gate_file,
+                     "it names no `baseline`, and there is no OLD to compare with");
+      exit_code = kExitUsage;
+      return false;
+    }
+    return append_baselines(baseline, arguments, messages, arguments.before, exit_code);
+  }
   std::vector<std::string> files;
   for (const std::string& path : arguments.before) {
     if (!app::is_baseline_folder(path)) {
       files.push_back(path);
-      continue;
-    }
-    const auto commits = app::read_baselines(path);
-    if (!commits) {
-      messages.error(path, commits.error());
-      exit_code = exit_code_of(commits.error());
+    } else if (!append_baselines(path, arguments, messages, files, exit_code)) {
       return false;
     }
-    const std::vector<std::string> runs = app::latest_runs(*commits, arguments.last);
-    files.insert(files.end(), runs.begin(), runs.end());
   }
   arguments.before = std::move(files);
   return true;
 }
 
+// What the gate's file says goes behind what the command line says; a path is relative to the file.
+void follow_rules(const GateRules& rules, DiffArguments& arguments, JudgedDiff& diff,
+                  std::string& baseline) {
+  diff.conditions.insert(diff.conditions.end(), rules.conditions.begin(), rules.conditions.end());
+  diff.allowed.insert(diff.allowed.end(), rules.allowed.begin(), rules.allowed.end());
+  arguments.options.renames.insert(arguments.options.renames.end(), rules.renames.begin(),
+                                   rules.renames.end());
+  arguments.strict = arguments.strict || rules.strict;
+  arguments.last = arguments.last ? arguments.last : rules.last;
+  if (!rules.baseline.empty()) {
+    baseline = app::path_beside(arguments.gate_file, rules.baseline);
+  }
+}
+
 // Conditions and known changes: those of the command line, then those of a file.
-int read_rules(const DiffArguments& arguments, const Messages& messages, JudgedDiff& diff) {
+int read_rules(DiffArguments& arguments, const Messages& messages, JudgedDiff& diff,
+               std::string& baseline) {
   diff.conditions = arguments.conditions;
   if (!arguments.allow_file.empty()) {
     auto allowed = app::read_allowed_changes(arguments.allow_file);
@@ -212,19 +251,16 @@ int read_rules(const DiffArguments& arguments, const Messages& messages, JudgedD
     return kExitSuccess;
   }
   const Result<std::string> text =
-      app::read_small_text(arguments.gate_file, "a list of conditions is at most 1 MiB");
+      app::read_small_text(arguments.gate_file, "a gate file is at most 64 KiB");
   std::string problem;
-  auto rules = text ? parse_gate_rules(*text, &problem) : Result<GateRules>(text.error());
+  const auto rules = text ? parse_gate_rules(*text, &problem) : Result<GateRules>(text.error());
   if (!rules) {
     Error error = rules.error();
-    const std::string whole =
-        problem.empty() ? std::string() : fmt::format("{}: {}", error.what, problem);
-    error.what = whole.empty() ? error.what : std::string_view(whole);
+    error.what = problem.empty() ? error.what : std::string_view(problem);
     messages.error(arguments.gate_file, error);
     return exit_code_of(error);
   }
-  diff.conditions.insert(diff.conditions.end(), rules->conditions.begin(), rules->conditions.end());
-  diff.allowed.insert(diff.allowed.end(), rules->allowed.begin(), rules->allowed.end());
+  follow_rules(*rules, arguments, diff, baseline);
   return kExitSuccess;
 }
 
@@ -320,7 +356,8 @@ int write_findings(const DiffArguments& arguments, const OpenSide& before, const
 int run_diff(const DiffArguments& given, const Messages& messages) {
   DiffArguments arguments = given;
   JudgedDiff diff;
-  if (const int status = read_rules(arguments, messages, diff); status != kExitSuccess) {
+  std::string baseline;
+  if (const int status = read_rules(arguments, messages, diff, baseline); status != kExitSuccess) {
     return status;
   }
   if (arguments.form == DiffForm::kHtml && arguments.options.unit == DiffUnit::kRun) {
@@ -331,7 +368,7 @@ int run_diff(const DiffArguments& given, const Messages& messages) {
   OpenSide before;
   OpenSide after;
   int exit_code = kExitSuccess;
-  if (!expand_baselines(arguments, messages, exit_code)) {
+  if (!expand_baselines(arguments, baseline, messages, exit_code)) {
     return exit_code;
   }
   const bool opened = open_side(arguments.before, arguments.capture, messages, before, exit_code);

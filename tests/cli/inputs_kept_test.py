@@ -140,7 +140,7 @@ def make_files(program, source, folder):
     (folder / "list").write_text("demo.data\n")
     (folder / "merged").write_text("old.spk\n")
     (folder / "allowed").write_text("main\n")
-    (folder / "gate").write_text("allow main\n")
+    (folder / "gate").write_text('allow = ["main"]\n')
     shutil.make_archive(folder / "archive", "zip", folder, "one.etl")
     subprocess.run(["gzip", "-kc", "demo.data"], cwd=folder, check=True, stdout=(folder / "packed.gz").open("wb"))
     run("convert", "demo.data", "-o", "old.spk")

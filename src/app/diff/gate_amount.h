@@ -1,10 +1,12 @@
-// Amounts in conditions of a gate.
+// Amounts in conditions of a gate, and changes that are known.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
 #include "stackpack/diff.h"
+#include "stackpack/result.h"
 
 namespace stackpack::app {
 
@@ -19,5 +21,8 @@ std::optional<GateAmount> amount_of(std::string_view word);
 
 /// Without blanks at both ends.
 std::string_view without_blanks(std::string_view text);
+
+/// `PATTERN` or `PATTERN up to +2pp`. Errors: kCorrupt at `offset`, for an amount that is none.
+Result<AllowedChange> allowed_change_of(std::string_view line, std::size_t offset);
 
 }  // namespace stackpack::app

@@ -64,8 +64,8 @@ const MeasureWord* measure_of(std::string_view word) {
 
 class ConditionParser {
  public:
-  ConditionParser(std::string_view text, std::string& problem)
-      : text_(text), words_(words_of(text)), problem_(problem) {
+  ConditionParser(std::string_view text, std::string& problem, std::size_t& place)
+      : text_(text), words_(words_of(text)), problem_(problem), place_(place) {
     condition_.text = app::without_blanks(text);
   }
 
@@ -93,6 +93,7 @@ class ConditionParser {
     problem_ = at_ < words_.size()
                    ? fmt::format("word {}, `{}`: {}", at_ + 1, word(), expected)
                    : fmt::format("it ends after word {}: {}", words_.size(), expected);
+    place_ = at_ < words_.size() ? words_[at_].at : text_.size();
     return false;
   }
 
@@ -227,6 +228,7 @@ class ConditionParser {
   std::string_view text_;
   std::vector<Word> words_;
   std::string& problem_;
+  std::size_t& place_;
   std::size_t at_ = 0;
   bool function_ = false;
   const MeasureWord* measure_ = nullptr;
@@ -245,26 +247,6 @@ std::string_view without_remark(std::string_view line) {
     }
   }
   return line;
-}
-
-Result<AllowedChange> allowed_change(std::string_view line, std::size_t offset) {
-  constexpr std::string_view kLimit = " up to ";
-  AllowedChange change;
-  change.text = line;
-  change.pattern = line;
-  if (const std::size_t limit = line.rfind(kLimit); limit != std::string_view::npos) {
-    const std::string_view word = line.substr(limit + kLimit.size());
-    const bool has_sign = word.starts_with('+') || word.starts_with('-');
-    const std::optional<app::GateAmount> amount = has_sign ? app::amount_of(word) : std::nullopt;
-    if (!amount) {
-      return Error{ErrorCode::kCorrupt, offset,
-                   "`up to` without an amount such as +2pp, +20% or +50ms"};
-    }
-    change.measure = amount->kind;
-    change.limit = std::abs(amount->value);
-    change.pattern = app::without_blanks(line.substr(0, limit));
-  }
-  return change;
 }
 
 /// Calls visit(line without its remark, its offset) for each line that says something.
@@ -330,15 +312,39 @@ std::string_view app::without_blanks(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kBlanks) + 1);
 }
 
-std::optional<GateCondition> parse_gate_condition(std::string_view text, std::string* problem) {
+Result<AllowedChange> app::allowed_change_of(std::string_view line, std::size_t offset) {
+  constexpr std::string_view kLimit = " up to ";
+  AllowedChange change;
+  change.text = line;
+  change.pattern = line;
+  if (const std::size_t limit = line.rfind(kLimit); limit != std::string_view::npos) {
+    const std::string_view word = line.substr(limit + kLimit.size());
+    const bool has_sign = word.starts_with('+') || word.starts_with('-');
+    const std::optional<app::GateAmount> amount = has_sign ? app::amount_of(word) : std::nullopt;
+    if (!amount) {
+      return Error{ErrorCode::kCorrupt, offset,
+                   "`up to` without an amount such as +2pp, +20% or +50ms"};
+    }
+    change.measure = amount->kind;
+    change.limit = std::abs(amount->value);
+    change.pattern = app::without_blanks(line.substr(0, limit));
+  }
+  return change;
+}
+
+std::optional<GateCondition> parse_gate_condition(std::string_view text, std::string* problem,
+                                                  std::size_t* place) {
   std::string own;
-  return ConditionParser(text, problem != nullptr ? *problem : own).parse();
+  std::size_t own_place = 0;
+  return ConditionParser(text, problem != nullptr ? *problem : own,
+                         place != nullptr ? *place : own_place)
+      .parse();
 }
 
 Result<std::vector<AllowedChange>> parse_allowed_changes(std::string_view text) {
   std::vector<AllowedChange> changes;
   const Status read = for_each_line(text, [&](std::string_view line, std::size_t offset) -> Status {
-    auto change = allowed_change(line, offset);
+    auto change = app::allowed_change_of(line, offset);
     if (!change) {
       return change.error();
     }
@@ -346,32 +352,6 @@ Result<std::vector<AllowedChange>> parse_allowed_changes(std::string_view text) 
     return {};
   });
   return read ? Result<std::vector<AllowedChange>>(std::move(changes)) : read.error();
-}
-
-Result<GateRules> parse_gate_rules(std::string_view text, std::string* problem) {
-  constexpr std::string_view kFail = "fail-if ";
-  constexpr std::string_view kAllow = "allow ";
-  GateRules rules;
-  const Status read = for_each_line(text, [&](std::string_view line, std::size_t offset) -> Status {
-    if (line.starts_with(kFail)) {
-      auto condition = parse_gate_condition(line.substr(kFail.size()), problem);
-      if (!condition) {
-        return Error{ErrorCode::kCorrupt, offset, "not a condition"};
-      }
-      rules.conditions.push_back(std::move(*condition));
-      return {};
-    }
-    if (line.starts_with(kAllow)) {
-      auto change = allowed_change(app::without_blanks(line.substr(kAllow.size())), offset);
-      if (!change) {
-        return change.error();
-      }
-      rules.allowed.push_back(std::move(*change));
-      return {};
-    }
-    return Error{ErrorCode::kCorrupt, offset, "a line begins with fail-if or allow"};
-  });
-  return read ? Result<GateRules>(std::move(rules)) : read.error();
 }
 
 }  // namespace stackpack

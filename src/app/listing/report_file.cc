@@ -43,4 +43,8 @@ std::string working_directory() {
   return io::text_of(std::filesystem::current_path(unknown));
 }
 
+std::string path_beside(const std::string& file, const std::string& path) {
+  return io::text_of(io::path_of(file).parent_path() / io::path_of(path));
+}
+
 }  // namespace stackpack::app

@@ -22,4 +22,7 @@ Status write_report_file(const ReportFile& file, std::string_view text);
 /// The absolute path of the directory that relative paths begin at; empty where nobody knows.
 std::string working_directory();
 
+/// Where a relative path of a file that a person wrote leads: from the folder of that file on.
+std::string path_beside(const std::string& file, const std::string& path);
+
 }  // namespace stackpack::app

@@ -65,7 +65,7 @@ void add_gate(CommandRow& sub, DiffArguments& arguments) {
       ->one_at_a_time()
       ->group("Gate");
   sub.add_option("--gate", arguments.gate_file,
-                 "conditions and known changes: lines of fail-if CONDITION and allow CHANGE")
+                 "conditions, known changes, renames and the folder of baselines, as TOML")
       ->type_name("FILE")
       ->group("Gate");
   sub.add_option("--allow", arguments.allow_file,
@@ -87,12 +87,15 @@ void add_gate(CommandRow& sub, DiffArguments& arguments) {
 void CommandDefinitions::define_diff() {
   CommandRow& sub = command(
       "diff", "compare profiles, and fail when something has grown", Command::kDiff,
-      {{"diff OLD... --against NEW... [--fail-if CONDITION]... [FILTERS]"},
+      {{"diff OLD... --against NEW... [--fail-if CONDITION]... [FILTERS]",
+        "diff --gate FILE --against NEW... [FILTERS]"},
        {{"what has another share than before", "stackpack diff old.spk --against new.spk"},
         {"a gate: five runs a side, as a comment on the change",
          "stackpack diff base/*.spk --against runs/*.spk --fail-if 'share +0.5pp' --markdown"},
         {"does it cost more, and where: processor time a run",
          "stackpack diff base/*.spk --against runs/*.spk --per run --fail-if 'total cpu +3%'"},
+        {"conditions and the baseline as the repository has them",
+         "stackpack diff --gate stackpack-gate.toml --against runs/*.spk --per run"},
         {"both sides as one picture",
          "stackpack diff old.spk --against new.spk --html -o page.html"},
         {"a tenth more in a function that counts, whatever else has changed",
@@ -116,9 +119,9 @@ void CommandDefinitions::define_diff() {
            std::string(kPatterns)});
   DiffArguments& arguments = invocation.diff;
   sub.add_option("old", arguments.before,
-                 ".spk files, captures, or a folder of baselines: how it was")
-      ->type_name("OLD...")
-      ->required();
+                 ".spk files, captures, or a folder of baselines: how it was; without it, the "
+                 "baseline of --gate")
+      ->type_name("OLD...");
   sub.add_option("--against", arguments.after, ".spk files, or captures: how it is now")
       ->type_name("NEW...")
       ->required()
