@@ -3,7 +3,8 @@
 
 What surrounds them is played: inputs and expressions are filled in, `gh` keeps the comment. Captures are profiles of a
 program with five functions. In order, for each: without a baseline nothing is compared, no change passes, a change of
-`parse` fails with status 3 and is in the comment, and passes under a condition that allows it. 77: no PyYAML.
+`parse` fails with status 3 and is in the comment, and passes under a condition that allows it. Then with a gate's file and a
+folder of baselines: two commits are added to it, a change passes, one of `parse` fails and is not added. 77: no PyYAML.
 """
 import os
 import pathlib
@@ -71,9 +72,9 @@ class Action:
         self.action = yaml.safe_load((source / "action.yml").read_text(encoding="utf-8"))
         self.program = program
 
-    def run(self, place, conditions):
+    def run(self, place, conditions, more=()):
         given = {"captures": "captures/*.folded", "baseline": "baseline/*.spk", "fail-if": conditions, "comment": "true",
-                 "program": str(self.program), "symbolize": "false"}
+                 "program": str(self.program), "symbolize": "false"} | dict(more)
         inputs = {name: given.get(name, rule.get("default", "")) for name, rule in self.action["inputs"].items()}
         outputs, status = {}, 0
 
@@ -84,10 +85,10 @@ class Action:
             if kind == "steps":
                 step, name = rest.split(".outputs.")
                 return outputs[step][name]
-            return {"github.event.number": "7", "github.token": "none"}[match[1]]
+            return {"github.event.number": "7", "github.token": "none", "github.sha": "none"}[match[1]]
 
         for step in self.action["runs"]["steps"]:
-            if "uses" in step:
+            if "uses" in step or step["id"] == "add" and (not inputs["add-baseline"] or outputs["compare"]["status"] != "0"):
                 continue
             kept = place.work / f"{step['id']}.output"
             kept.touch()
@@ -116,13 +117,14 @@ class Component:
         text = (source / "templates/profile/template.yml").read_text(encoding="utf-8")
         self.spec, self.jobs = text.split("\n---\n")
 
-    def run(self, place, conditions):
-        given = {"captures": "captures/*.folded", "fail-if": conditions.replace("\n", "; ")}
+    def run(self, place, conditions, more=()):
+        given = {"captures": "captures/*.folded", "fail-if": conditions.replace("\n", "; ")} | dict(more)
         inputs = {name: given.get(name, (rule or {}).get("default"))
                   for name, rule in yaml.safe_load(self.spec)["spec"]["inputs"].items()}
         jobs = yaml.safe_load(re.sub(r"\$\[\[ inputs\.([a-z-]+) \]\]", lambda match: inputs[match[1]], self.jobs))
         job = jobs[inputs["job"]]
-        environment = dict(place.environment, **job["variables"])
+        environment = dict(place.environment, **job["variables"], CI_COMMIT_BRANCH="main", CI_DEFAULT_BRANCH="main",
+                           CI_COMMIT_SHORT_SHA=given.get("commit", "none"))
         status, said = shell("\n".join(job["script"]), place.work, environment)
         if status not in (0, 3):
             print(said)
@@ -154,12 +156,36 @@ def try_all(system, program, folder, problems):
     check(problems, f"{name}: and passes where less is asked", status == 0 and "parse" in comment)
 
 
+def try_baselines(system, program, folder, problems):
+    """A gate's file, and a folder of baselines that grows."""
+    name, base = system.name, folder / "base"
+
+    def run(parse, seed):
+        place = Place(folder, program, parse, seed, None)
+        (place.work / "gate.toml").write_text('fail-if = ["total cost +5%", "self share +1pp"]\nallow = ["render"]\n',
+                                              encoding="utf-8")
+        status, comment = system.run(place, "", {"gate": "gate.toml", "baseline": str(base), "add-baseline": str(base),
+                                                 "keep-commits": "2", "commit": f"c{seed}"})
+        kept = sorted(path.name.split("-")[1] for path in base.glob("*.spk"))
+        return status, comment, kept
+
+    for seed in (11, 12, 13):
+        status, comment, kept = run(0.25, seed)
+        wanted = [f"c{one}" for one in (seed - 1, seed) if one > 10 for _ in range(5)]
+        check(problems, f"{name}: commit {seed} becomes a baseline", status == 0 and kept == wanted)
+    check(problems, f"{name}: compared with both commits", status == 0 and "10 runs before" in comment)
+    status, comment, after = run(0.33, 14)
+    check(problems, f"{name}: the gate's file fails it, and it becomes none",
+          status == 3 and "**failed**: `parse" in comment and after == kept)
+
+
 def main():
     program, source = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
     problems = []
     for system in (Action(source, program), Component(source, program)):
         with tempfile.TemporaryDirectory(prefix="ci-") as folder:
             try_all(system, program, pathlib.Path(folder), problems)
+            try_baselines(system, program, pathlib.Path(folder), problems)
     return 1 if problems else 0
 
 
