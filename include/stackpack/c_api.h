@@ -221,6 +221,15 @@ typedef struct stackpack_diff_options {
   double run_variation; /* negative: none; 0: 0.1 */
   /* not 0: what one run a side shows is taken for a change */
   uint32_t accept_single_run;
+  /* With STACKPACK_PER_RUN: what cost is for each of, "request"; NULL: "run". How much of that each
+   * file has done, those of `before` first, each more than 0; NULL: 1 each. */
+  const char* work;
+  const double* work_of_files;
+  size_t work_count;   /* as many as there are files */
+  const char* runs_by; /* with STACKPACK_PER_RUN: an event that begins an iteration; NULL: none */
+  /* Images or functions that are called otherwise on the new side: old name, new name, ... */
+  const char* const* renames;
+  size_t rename_count; /* pairs of names */
 } stackpack_diff_options;
 
 /* Compares the samples of files, which are runs of the same thing on each side. `options` may be
@@ -279,6 +288,8 @@ typedef struct stackpack_event_diff {
   uint32_t doubts;    /* STACKPACK_PER_RUN: number of reasons why costs cannot be compared */
   uint32_t has_whole; /* STACKPACK_PER_RUN: not 0, and `whole` is the cost of everything */
   stackpack_diff_figure whole;
+  stackpack_text measure; /* what is counted: "ns", "cycles", "samples", ... */
+  stackpack_text work;    /* STACKPACK_PER_RUN: what cost is for each of */
 } stackpack_event_diff;
 
 /* Texts live as long as the comparison. STACKPACK_USAGE: there is no such event or row. */

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import threading
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Optional, Sequence, TypeVar, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, TypeVar, Union
 
 from ._capture import Capture, PathLike, open as open_capture
 from ._library import check, ffi, latest_error, lib, path_bytes, struct, text_of
@@ -218,6 +218,8 @@ class EventDiff:
     rows: List[DiffRow]
     whole: Optional[Figure] = None  #: per="run": the cost of everything; shares are costs of a run
     doubts: int = 0  #: per="run": reasons why costs cannot be compared
+    measure: str = "samples"  #: what costs and weights are counted in: ns, cycles, ...
+    work: str = ""  #: per="run": what cost is for each of
 
 
 def _figure(figure: Any) -> Figure:
@@ -235,12 +237,13 @@ def _event_diff(comparison: Any, number: int) -> EventDiff:
         rows.append(DiffRow(text_of(row.name), text_of(row.module), text_of(row.place),
                             _figure(getattr(row, "self")), _figure(row.total)))
     return EventDiff(text_of(head.event), head.old_samples, head.new_samples, head.tests, head.level, rows,
-                     _figure(head.whole) if head.has_whole else None, head.doubts)
+                     _figure(head.whole) if head.has_whole else None, head.doubts, text_of(head.measure), text_of(head.work))
 
 
 def diff(before: Sequence[Union[PathLike, Capture]], after: Sequence[Union[PathLike, Capture]], *, by: str = "function",
          event: Optional[str] = None, all_events: bool = False, of: Optional[str] = None,
-         per: str = "measure") -> List[EventDiff]:
+         per: str = "measure", unit: Optional[str] = None, units: Optional[Sequence[float]] = None,
+         runs_by: Optional[str] = None, rename: Optional[Mapping[str, str]] = None) -> List[EventDiff]:
     """Compares runs: the samples of the files of each side. docs/diff.md says what is tested.
 
     Args:
@@ -251,10 +254,14 @@ def diff(before: Sequence[Union[PathLike, Capture]], after: Sequence[Union[PathL
         of: functions as `stackpack callers` takes them, which are the whole with what they call.
         per: what is compared: shares of what the event measures (measure), of weights (weight), of samples (samples),
             samples per second (time), or what a run costs (run).
+        unit: with per="run": what cost is for each of, such as request; `units` says how many.
+        units: with per="run": how much of that each file has done, those of `before` first; None: 1 each.
+        runs_by: with per="run": an event that begins an iteration.
+        rename: images or functions of the old side, and what they are called now.
     """
-    units = {"measure": 0, "weight": 1, "time": 2, "samples": 3, "run": 4}
-    if per not in units:
-        raise ValueError(f"per is one of {', '.join(units)}")
+    kinds = {"measure": 0, "weight": 1, "time": 2, "samples": 3, "run": 4}
+    if per not in kinds:
+        raise ValueError(f"per is one of {', '.join(kinds)}")
     grains = {"function": 0, "module": 1, "line": 2, "callstack": 3}
     if by not in grains:
         raise ValueError(f"by is one of {', '.join(grains)}")
@@ -265,8 +272,15 @@ def diff(before: Sequence[Union[PathLike, Capture]], after: Sequence[Union[PathL
     whole = ffi.new("char[]", of.encode()) if of else ffi.NULL
     options.whole = whole
     options.grain = grains[by]
-    options.unit = units[per]
+    options.unit = kinds[per]
     options.all_events = all_events
+    kept = [ffi.new("char[]", word.encode()) for word in (unit or "", runs_by or "")]
+    options.work, options.runs_by = kept
+    amounts = ffi.new("double[]", list(units)) if units is not None else ffi.NULL
+    options.work_of_files, options.work_count = amounts, len(units) if units is not None else 0
+    names = [ffi.new("char[]", name.encode()) for pair in (rename or {}).items() for name in pair]
+    renames = ffi.new("char *[]", names)
+    options.renames, options.rename_count = renames, len(names) // 2
     readers = [ffi.new("stackpack_reader *[]", [item._open_reader() for item in side])  # pylint: disable=protected-access
                for side in sides]
     made = ffi.new("stackpack_diff **")

@@ -131,6 +131,15 @@ def test_diff_sees_what_grew(tmp_path):
     assert rows["hot"].self.old_share == pytest.approx(303 / 3306)
     with pytest.raises(ValueError):
         stackpack.diff(*sides, by="nothing")
+    cost, = stackpack.diff(*sides, per="run", unit="request", units=[10, 10, 10, 20, 20, 20], rename={"hot": "warm"})
+    assert (cost.work, cost.measure) == ("request", "samples")
+    assert cost.whole.old_share == pytest.approx((1101 + 2) / 10, rel=0.01)
+    assert cost.whole.new_share == pytest.approx((1401 + 2) / 20, rel=0.01)
+    assert {"warm", "hot", "rest"} <= {row.name for row in cost.rows}
+    with pytest.raises(stackpack.UsageError):
+        stackpack.diff(*sides, per="run", units=[1])
+    with pytest.raises(stackpack.UsageError):
+        stackpack.diff(*sides, per="run", runs_by="nothing")
 
 
 def test_errors_have_code_offset_and_path(tmp_path, spk):

@@ -41,6 +41,26 @@ bool take_readers(const stackpack_reader* const* from, size_t count, Readers& re
   return true;
 }
 
+// What cost is for each of, and what has other names now.
+bool take_work(const stackpack_diff_options& given, DiffOptions& options) {
+  if ((given.work_of_files == nullptr && given.work_count != 0) ||
+      (given.renames == nullptr && given.rename_count != 0)) {
+    return false;
+  }
+  options.work = given.work != nullptr ? given.work : "";
+  options.runs_by = given.runs_by != nullptr ? given.runs_by : "";
+  const std::span amounts(given.work_of_files, given.work_count);
+  options.work_of_files.assign(amounts.begin(), amounts.end());
+  const std::span names(given.renames, 2 * given.rename_count);
+  for (std::size_t i = 0; i < given.rename_count; ++i) {
+    if (names[2 * i] == nullptr || names[2 * i + 1] == nullptr) {
+      return false;
+    }
+    options.renames.emplace_back(names[2 * i], names[2 * i + 1]);
+  }
+  return true;
+}
+
 bool take_diff_options(const stackpack_diff_options* from, DiffOptions& options,
                        stackpack::GateOptions& gate) {
   stackpack_diff_options given{};
@@ -65,7 +85,7 @@ bool take_diff_options(const stackpack_diff_options* from, DiffOptions& options,
   options.run_variation = given.run_variation < 0    ? 0
                           : given.run_variation == 0 ? options.run_variation
                                                      : given.run_variation;
-  return true;
+  return take_work(given, options);
 }
 
 stackpack_diff_figure figure_of(const DiffFigure& from) {
@@ -107,7 +127,8 @@ stackpack_status stackpack_compare(const stackpack_reader* const* before, size_t
       return refuse("a null pointer in place of a reader or of the result");
     }
     if (!take_diff_options(options, wanted, gate)) {
-      return refuse("struct_size is not set, or an unknown grain or unit");
+      return refuse(
+          "struct_size is not set, an unknown grain or unit, or a null pointer in a list");
     }
     Result<stackpack::DiffReport> report = stackpack::compare_profiles(olds, news, wanted);
     if (!report) {
@@ -143,6 +164,8 @@ stackpack_status stackpack_get_event_diff(const stackpack_diff* diff, size_t eve
   to.doubts = static_cast<std::uint32_t>(from->doubts.size());
   to.has_whole = from->whole ? 1 : 0;
   to.whole = from->whole ? figure_of(*from->whole) : stackpack_diff_figure{};
+  to.measure = text_of(from->measure);
+  to.work = text_of(from->work);
   return hand_over(result, to);
 }
 

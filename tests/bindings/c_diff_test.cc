@@ -52,7 +52,38 @@ TEST_SUITE("c api of comparisons") {
     CHECK(whole.doubts == 0);
     CHECK(whole.whole.old_share > 0);
     CHECK(whole.whole.new_share > whole.whole.old_share);
+    CHECK(view_of_text(whole.work) == "run");
+    CHECK_FALSE(view_of_text(whole.measure).empty());
     stackpack_free_diff(cost);
+
+    const std::array work = {2.0, 4.0};
+    const std::array<const char*, 2> names = {"none", "nothing"};
+    of_cost.work = "request";
+    of_cost.work_of_files = work.data();
+    of_cost.work_count = work.size();
+    of_cost.renames = names.data();
+    of_cost.rename_count = 1;
+    REQUIRE(stackpack_compare(&readers[0], 1, &readers[1], 1, &of_cost, &cost) == STACKPACK_OK);
+    stackpack_event_diff each{};
+    each.struct_size = sizeof each;
+    REQUIRE(stackpack_get_event_diff(cost, 0, &each) == STACKPACK_OK);
+    CHECK(view_of_text(each.work) == "request");
+    CHECK(each.whole.old_share == doctest::Approx(whole.whole.old_share / 2));
+    CHECK(each.whole.new_share == doctest::Approx(whole.whole.new_share / 4));
+    stackpack_free_diff(cost);
+    const auto refused = [&](auto change) {
+      stackpack_diff_options changed = of_cost;
+      change(changed);
+      stackpack_diff* none = nullptr;
+      CHECK(stackpack_compare(&readers[0], 1, &readers[1], 1, &changed, &none) == STACKPACK_USAGE);
+    };
+    refused([](stackpack_diff_options& of) { of.work_of_files = nullptr; });
+    refused([](stackpack_diff_options& of) { of.work_count = 1; });
+    refused([](stackpack_diff_options& of) { of.renames = nullptr; });
+    refused([](stackpack_diff_options& of) { of.unit = STACKPACK_PER_MEASURE; });
+    refused([](stackpack_diff_options& of) { of.runs_by = "no such event"; });
+    const std::array<const char*, 2> half = {"none", nullptr};
+    refused([&half](stackpack_diff_options& of) { of.renames = half.data(); });
     stackpack_close(readers[0]);
     stackpack_close(readers[1]);
 
