@@ -7,14 +7,15 @@
 -- Days are inclusive; a service of NULL is all of them. Idle threads are left out. Shares are sums by sums.
 
 CREATE OR REPLACE TEMP VIEW captures AS
-FROM read_parquet(getvariable('lake') || '/captures/**/*.parquet', union_by_name = true, hive_partitioning = true,
-                  hive_types = {'date': DATE, 'host': VARCHAR});
+FROM read_parquet(getvariable('lake') || '/captures/*/*.parquet', union_by_name = true, hive_partitioning = true,
+                  hive_types = {'date': DATE})
+QUALIFY row_number() OVER (PARTITION BY capture ORDER BY generation DESC, part DESC) = 1;
 
--- Rows of captures that are whole: those of `captures` come last.
+-- Rows of captures that are whole, each from the part that counts: right also while captures are written, compacted and deleted.
 CREATE OR REPLACE TEMP VIEW shares AS
-FROM read_parquet(getvariable('lake') || '/shares/**/*.parquet', union_by_name = true, hive_partitioning = true,
-                  hive_types = {'date': DATE, 'host': VARCHAR})
-WHERE NOT idle AND capture IN (SELECT capture FROM captures);
+FROM read_parquet(getvariable('lake') || '/shares/*/*.parquet', union_by_name = true, hive_partitioning = true,
+                  hive_types = {'date': DATE})
+WHERE NOT idle AND (capture, part) IN (SELECT (capture, part) FROM captures);
 
 -- What `stackpack top` shows of all captures of a service in some days.
 CREATE OR REPLACE TEMP MACRO top_functions(of_service, of_event, first_day, last_day) AS TABLE

@@ -23,8 +23,8 @@ from pyarrow import fs
 
 from . import CorruptFile, FileTooLarge, NotFound, TruncatedFile, UnsupportedFile, UsageError, convert, merge, open as open_capture
 from . import symbolize as symbolize_file
-from ._lake import LOCK, SCHEMA_VERSION, TOMBSTONES, VERSION
-from .parquet import PLACES, TABLES, Labels, Naming, capture_of, write_capture
+from . import _store
+from .parquet import TABLES, Labels, Naming, write_capture
 
 MEMORY_LIMIT = 1 << 30
 #: What is wrong with a capture; other errors are those of the machine, and are raised for the engine to try again.
@@ -43,14 +43,6 @@ class Packed:
     text: Optional[str] = None  #: structure and cause
 
 
-def _system_of(place: str) -> Tuple[fs.FileSystem, str]:
-    """File system and path of a path or a URL."""
-    if "://" in place:
-        found: Tuple[fs.FileSystem, str] = fs.FileSystem.from_uri(place)
-        return found
-    return fs.LocalFileSystem(), os.path.abspath(place)
-
-
 def _joined(folder: str, relative: str) -> str:
     return folder.rstrip("/") + "/" + relative
 
@@ -58,7 +50,7 @@ def _joined(folder: str, relative: str) -> str:
 @contextlib.contextmanager
 def _on_this_machine(place: str, folder: pathlib.Path) -> Iterator[str]:
     """A path of a file: its own, or that of a copy in `folder`, which is removed afterwards."""
-    system, path = _system_of(place)
+    system, path = _store.system_of(place)
     if isinstance(system, fs.LocalFileSystem):
         yield path
         return
@@ -73,7 +65,7 @@ def _on_this_machine(place: str, folder: pathlib.Path) -> Iterator[str]:
 
 def _put(source: pathlib.Path, place: str) -> None:
     """Copies a file to a path or URL, where it appears whole or not at all."""
-    system, path = _system_of(place)
+    system, path = _store.system_of(place)
     system.create_dir(posixpath.dirname(path), recursive=True)
     part = posixpath.join(posixpath.dirname(path), f".{uuid.uuid4().hex}.part")
     try:
@@ -87,13 +79,13 @@ def _put(source: pathlib.Path, place: str) -> None:
 
 
 def _exists(place: str) -> bool:
-    system, path = _system_of(place)
+    system, path = _store.system_of(place)
     return bool(system.get_file_info(path).type == fs.FileType.File)
 
 
 def files_below(folder: str, suffix: str = "") -> List[Tuple[str, str]]:
     """(path or URL, path below the folder) of the files whose name ends with `suffix`, by name; hidden ones are left out."""
-    system, root = _system_of(folder)
+    system, root = _store.system_of(folder)
     found = []
     for info in system.get_file_info(fs.FileSelector(root, recursive=True)):
         relative = posixpath.relpath(info.path, root)
@@ -105,7 +97,7 @@ def files_below(folder: str, suffix: str = "") -> List[Tuple[str, str]]:
 
 def _changed(place: str) -> float:
     """When a file was written, s since 1970; now, where its system does not say."""
-    system, path = _system_of(place)
+    system, path = _store.system_of(place)
     nanoseconds = system.get_file_info(path).mtime_ns
     return time.time() if nanoseconds is None else nanoseconds / 1e9
 
@@ -132,7 +124,7 @@ def pack(capture: str, relative: str, packed: str, lake: Optional[str] = None, *
         except _BAD_CAPTURE as error:
             return Packed(capture, target, "failed", None, error.code, error.offset, error.what)
         recorded = (capture, _changed(capture))
-        identity = _write_tables(made, lake, tables, scratch, recorded, labels) if lake else None
+        identity = _write_tables(made, lake, tables, recorded, labels) if lake else None
         _put(made, target)
         return Packed(capture, target, "written", identity)
 
@@ -157,65 +149,17 @@ def symbolize(packed: str, lake: Optional[str] = None, *, naming: Naming, build_
             if made.read_bytes() == pathlib.Path(path).read_bytes():
                 return Packed(packed, packed, "skipped")
             recorded = (packed, _changed(packed))
-        identity = _write_tables(made, lake, tables, scratch, recorded, None) if lake else None
+        identity = _write_tables(made, lake, tables, recorded, None) if lake else None
         _put(made, packed)
         return Packed(packed, packed, "written", identity)
 
 
-def _write_tables(path: pathlib.Path, lake: str, tables: Sequence[str], scratch: pathlib.Path, recorded: Tuple[str, float],
+def _write_tables(path: pathlib.Path, lake: str, tables: Sequence[str], recorded: Tuple[str, float],
                   labels: Optional[Labels]) -> Optional[str]:
-    system, local = _system_of(lake)
-    here = isinstance(system, fs.LocalFileSystem)
-    folder = pathlib.Path(local) if here else scratch / "lake"
-    if not here:
-        _fetch_known(lake, capture_of(path), folder)
-    written = write_capture(path, folder, tables=tables, labels=labels, recorded=recorded)
+    written = write_capture(path, lake, tables=tables, labels=labels, recorded=recorded)
     if written.error is not None:
         raise written.error
-    if not here and written.capture is not None and not written.skipped:
-        _take_away(lake, written.capture)
-        # The place comes first; the row of `captures` last: it says that the others are there.
-        made = [file.relative_to(folder) for file in folder.rglob("*") if file.is_file() and file.name != LOCK]
-        for file in sorted(made, key=lambda found: (found.parts[0] == "captures", found.parts[0] != PLACES)):
-            _put(folder / file, _joined(lake, file.as_posix()))
     return written.capture
-
-
-def _fetch_known(lake: str, capture: str, folder: pathlib.Path) -> None:
-    """Copies what a lake elsewhere knows of a capture: version, deletion, place, row of `captures`."""
-    def fetch(relative: str) -> Optional[bytes]:
-        system, root = _system_of(lake)
-        try:
-            with system.open_input_stream(posixpath.join(root, relative)) as file:
-                content: bytes = file.read()
-        except FileNotFoundError:
-            return None
-        target = folder / relative
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
-        return content
-
-    version = fetch(VERSION)
-    if version is not None and version.strip() != str(SCHEMA_VERSION).encode():
-        raise UsageError(f"tables of schema {version.decode().strip()}, this writes {SCHEMA_VERSION}: bring a copy of the folder "
-                         "up to date with `python -m stackpack.lake migrate`", path=lake)
-    fetch(f"{TOMBSTONES}/{capture}")
-    place = fetch(f"{PLACES}/{capture}")
-    if place is not None:
-        fetch(f"captures/{place.decode()}/{capture}.parquet")
-
-
-def _take_away(lake: str, capture: str) -> None:
-    """What the capture has in a lake, which it may have under another host: the row of `captures` first."""
-    system, root = _system_of(lake)
-    try:
-        with system.open_input_stream(posixpath.join(root, PLACES, capture)) as file:
-            place = file.read().decode()
-    except FileNotFoundError:
-        return
-    for table in ("captures", *TABLES):
-        with contextlib.suppress(FileNotFoundError):
-            system.delete_file(posixpath.join(root, table, place, f"{capture}.parquet"))
 
 
 def groups_of(files: Sequence[str], fan_in: int) -> List[List[str]]:
@@ -230,7 +174,7 @@ def _name_of(files: Sequence[str]) -> str:
     """A name that changes when a file of a group does."""
     digest = hashlib.sha256()
     for place in files:
-        system, path = _system_of(place)
+        system, path = _store.system_of(place)
         info = system.get_file_info(path)
         digest.update(f"{place}\n{info.size} {info.mtime_ns}\n".encode())
     return digest.hexdigest()[:32]

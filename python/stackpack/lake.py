@@ -1,56 +1,47 @@
-"""Care of the tables that stackpack.parquet writes: python -m stackpack.lake delete|restore|deleted|expire|migrate LAKE
+"""Care of the tables that stackpack.parquet writes: python -m stackpack.lake compact|delete|restore|deleted|expire|migrate LAKE
 
 docs/fleet.md says what each does. One of them at a time; captures may be written meanwhile.
 """
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import datetime
 import json
-import pathlib
 import sys
-from typing import Iterator, Optional, Sequence, Tuple
+from typing import Iterator, Optional, Sequence
 
 from ._errors import StackpackError, UsageError
 from ._labels import date_of
-from ._lake import TOMBSTONES, Lake
+from ._compact import TARGET, Compacted, Group, compact, compact_group, delete, plan
+from ._lake import VERSION, Lake
+from ._store import Store
+
+__all__ = ["TARGET", "Compacted", "Group", "Lake", "compact", "compact_group", "delete", "expired", "main", "open_lake", "plan"]
 
 
 def open_lake(folder: str) -> Lake:
-    """The tables below a folder, of the newest version. Raises UsageError where there are none."""
-    if not (pathlib.Path(folder) / "_stackpack_schema").exists():
+    """The tables below a folder or URL, of the newest version. Raises UsageError where there are none."""
+    if not Store(folder).exists(VERSION):
         raise UsageError("no tables of captures are here", path=folder)
-    return Lake(pathlib.Path(folder))
+    return Lake(folder)
 
 
 def expired(lake: Lake, before: str) -> Iterator[str]:
     """Captures of days before one (YYYY-MM-DD); those without a day stay."""
-    for capture, place in lake.captures().items():
-        day = place.split("/")[0].partition("=")[2]
-        if day[:1].isdigit() and day < before:
+    for capture, rows in lake.captures().items():
+        if rows.date[:1].isdigit() and rows.date < before:
             yield capture
-
-
-def deleted(lake: Lake) -> Iterator[Tuple[str, str, str]]:
-    """Capture, time and reason of each deletion, by capture."""
-    folder = lake.folder / TOMBSTONES
-    for path in sorted(folder.iterdir()) if folder.exists() else []:
-        if not path.name.startswith("."):
-            note = json.loads(path.read_text(encoding="utf-8"))
-            yield path.name, note["time"], note["why"]
 
 
 def _delete(given: argparse.Namespace) -> int:
     lake = open_lake(given.lake)
-    unknown = 0
-    known = lake.captures()
-    for capture in given.captures:
-        if capture in known:
-            lake.delete(capture, given.why)
-        else:
-            unknown += 1
+    known = {capture: lake.rows_of(capture) is not None for capture in given.captures}
+    for capture, there in known.items():
+        if not there:
             print(f"stackpack: {given.lake}: no capture {capture}", file=sys.stderr)
-    return 2 if unknown else 0
+    delete(lake, [capture for capture, there in known.items() if there], given.why)
+    return 0 if all(known.values()) else 2
 
 
 def _restore(given: argparse.Namespace) -> int:
@@ -62,9 +53,25 @@ def _restore(given: argparse.Namespace) -> int:
 
 
 def _deleted(given: argparse.Namespace) -> int:
-    for capture, time, why in deleted(open_lake(given.lake)):
-        print(json.dumps({"capture": capture, "time": time, "why": why}))
+    for capture, note in open_lake(given.lake).deletions():
+        print(json.dumps({"capture": capture, "time": note.get("time"), "why": note.get("why")}))
     return 0
+
+
+def _compact(given: argparse.Namespace) -> int:
+    lake = open_lake(given.lake)
+    days = [date_of(day, "--day") for day in given.day] if given.day else None
+    changed = 0
+    for done in compact(lake, int(given.size * (1 << 20)), days, given.jobs):
+        changed += done.changed
+        if given.json:
+            print(json.dumps(dataclasses.asdict(done)), flush=True)
+        elif done.changed:
+            print(f"{done.date} {done.service or '-'}: left alone, a capture was written meanwhile")
+        else:
+            print(f"{done.date} {done.service or '-'}: {done.captures} captures, {done.files_before} files to {done.files_after}, "
+                  f"{done.bytes_before} bytes to {done.bytes_after}", flush=True)
+    return 3 if changed else 0
 
 
 def _expire(given: argparse.Namespace) -> int:
@@ -73,8 +80,8 @@ def _expire(given: argparse.Namespace) -> int:
     before = date_of(given.before, "--before") if given.before else (today - datetime.timedelta(days=given.days)).isoformat()
     old = list(expired(lake, before))
     print(f"{len(old)} of {len(lake.captures())} captures are of days before {before}", file=sys.stderr)
-    for capture in [] if given.dry_run else old:
-        lake.delete(capture, f"of a day before {before}")
+    if old and not given.dry_run:
+        delete(lake, old, f"of a day before {before}")
     return 0
 
 
@@ -84,11 +91,12 @@ def _migrate(given: argparse.Namespace) -> int:
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
-    """The command. 0: all is well; 1: it makes no sense; 2: a capture is not there."""
+    """The command. 0: all is well; 1: it makes no sense; 2: a capture is not there; 3: compact again, what it left alone."""
     parser = argparse.ArgumentParser(prog="python -m stackpack.lake", description="Care of Parquet tables; docs/fleet.md",
-                                     epilog="example: python -m stackpack.lake expire lake --days 90")
+                                     epilog="examples: python -m stackpack.lake compact lake -j 2; python -m stackpack.lake expire lake --days 90")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, function, text in (("delete", _delete, "take captures away, for good"),
+    for name, function, text in (("compact", _compact, "make files of about 128 MB of many small ones, by day and service"),
+                                 ("delete", _delete, "take captures away, for good"),
                                  ("restore", _restore, "let deleted captures be written again"),
                                  ("deleted", _deleted, "list what was deleted, a line of JSON each"),
                                  ("expire", _expire, "delete what is older"),
@@ -100,6 +108,11 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
             command.add_argument("captures", nargs="+", metavar="CAPTURE", help="as the column `capture` has it")
         if name == "delete":
             command.add_argument("--why", default="", metavar="TEXT", help="is kept with the deletion")
+        if name == "compact":
+            command.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="days and services at once")
+            command.add_argument("--day", action="append", metavar="DAY", help="only this one; may be given several times")
+            command.add_argument("--size", type=float, default=TARGET / (1 << 20), metavar="MIB", help="of a file, about; 128")
+            command.add_argument("--json", action="store_true", help="a line of JSON for each day and service")
         if name == "expire":
             age = command.add_mutually_exclusive_group(required=True)
             age.add_argument("--days", type=int, metavar="N", help="days to keep before today (UTC)")

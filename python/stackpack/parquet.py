@@ -1,6 +1,6 @@
 """Captures as Parquet, for engines that ask many of them: python -m stackpack.parquet IN... -o DIR
 
-docs/fleet.md has the tables, their columns and queries. DIR/TABLE/date=YYYY-MM-DD/host=HOST/CAPTURE.parquet; CAPTURE is
+docs/fleet.md has the tables, their columns and queries. DIR/TABLE/date=YYYY-MM-DD/CAPTURE.parquet; CAPTURE is
 the identity of the capture: a digest of its bytes, whatever packed it and named its functions, so that a capture that is
 packed or named anew takes the place of its rows. What is there of the same .spk file is left alone, which makes every
 run restartable: the row of `captures` is written last.
@@ -17,7 +17,6 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
-from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -109,7 +108,7 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _with_facts(table: pa.Table, facts: Dict[str, Any]) -> pa.Table:
     """The plain table, behind the columns that say which capture a row is of."""
-    columns = {"capture": pa.array([facts["capture"]] * table.num_rows, pa.string())}
+    columns = {name: pa.array([facts[name]] * table.num_rows, pa.string()) for name in ("capture", "part", "host")}
     if facts["table"] in ("captures", "shares"):
         columns["service"] = pa.array([facts["service"]] * table.num_rows, pa.string())
     for name in table.column_names:
@@ -147,7 +146,7 @@ def _captures_row(facts: Dict[str, Any], file: Capture) -> pa.Table:
     row["labels"] = pa.array([None if labels is None else list(labels.items())], LABELS)
     row["date_source"] = pa.array([facts["date_source"]], pa.string())
     row["start"] = pa.array([facts["start_ns"]], pa.timestamp("ns", "UTC"))
-    for name in ("wall_offset_ns", "sources"):
+    for name in ("wall_offset_ns", "sources", "generation"):
         row[name] = pa.array([facts[name]], pa.int64())
     row["file_digest"] = pa.array([facts["file_digest"]], pa.string())
     for name in ("samples", "recorded_samples", "unique_stacks", "source_bytes", "file_bytes"):
@@ -161,7 +160,7 @@ def _write_table(lake: Lake, table: str, facts: Dict[str, Any], groups: Iterable
     first = next(groups, None)
     path = lake.path(table, facts)
     if first is None:
-        path.unlink(missing_ok=True)  # of an earlier version of the capture
+        lake.store.drop(path)  # of an earlier version of the capture
         return
 
     def fill(made: pathlib.Path) -> None:
@@ -173,7 +172,7 @@ def _write_table(lake: Lake, table: str, facts: Dict[str, Any], groups: Iterable
             for group in groups:
                 writer.write_table(_with_facts(group, {**facts, "table": table}).cast(schema))
 
-    lake.appear(path, fill)
+    lake.store.put(path, fill)
 
 
 @dataclass(frozen=True)
@@ -186,7 +185,9 @@ class Naming:
 def write_capture(path: "os.PathLike[str] | str", folder: "os.PathLike[str] | str", *,
                   tables: Sequence[str] = TABLES, label: Optional[str] = None, labels: Optional[Labels] = None,
                   naming: Optional[Naming] = None, recorded: "Optional[Tuple[str, float]]" = None) -> Written:
-    """Writes the tables of one .spk file or capture below `folder`; a capture is packed first, into a scratch file.
+    """Writes the tables of one .spk file or capture below `folder`, a path or a URL that pyarrow.fs or fsspec knows.
+
+    A capture is packed first, into a scratch file.
 
     Args:
         label: a text for the row of `captures`, such as the version that ran.
@@ -199,7 +200,7 @@ def write_capture(path: "os.PathLike[str] | str", folder: "os.PathLike[str] | st
     unknown = set(tables) - set(TABLES)
     if unknown:
         raise UsageError(f"no table {', '.join(sorted(unknown))}; there are {', '.join(TABLES)}")
-    lake = Lake(pathlib.Path(folder))
+    lake = Lake(folder)
     try:
         about = recorded or (str(path), os.stat(path).st_mtime)
         found = None if labels is None else labels.for_input(os.path.abspath(about[0]) if "://" not in about[0] else about[0])
@@ -241,33 +242,22 @@ def _write_packed(lake: Lake, given: _Input, path: pathlib.Path, tables: Sequenc
         capture = facts["capture"]
         if lake.is_deleted(capture):
             return Written(given.name, capture, skipped=True, deleted=True)
-        before = _row_before(lake, capture)
+        before = lake.row_of(capture)
         _add_labels(facts, given, before)
         if before is not None and all(before.get(name) == facts[name] for name in _SAME):
             return Written(given.name, capture, skipped=True)
         has_samples = bool(file.summary["has_samples"])
         wanted = [table for table in tables if table != "samples" or has_samples]
-        replaced = lake.make_room(facts, wanted)
-        for table in wanted:
-            _write_table(lake, table, facts, _groups(file, table))
-        _write_table(lake, "captures", facts, [_captures_row(facts, file)])
+        with lake.locked(shared=True):
+            replaced = lake.make_room(facts, wanted)
+            for table in wanted:
+                _write_table(lake, table, facts, _groups(file, table))
+            _write_table(lake, "captures", facts, [_captures_row(facts, file)])
         return Written(given.name, capture, replaced=replaced)
 
 
 #: Of a row of `captures`: rows are left alone where these are the same.
 _SAME = ("file_digest", "label", "service", "labels", "date", "host")
-
-
-def _row_before(lake: Lake, capture: str) -> Optional[Dict[str, Any]]:
-    """The row of `captures`, with date and host; None: the capture is not there, or not whole."""
-    place = lake.place(capture)
-    path = lake.folder / "captures" / (place or "") / f"{capture}.parquet"
-    if place is None or not path.exists():
-        return None
-    with pq.ParquetFile(path) as file:
-        row: Dict[str, Any] = file.read().to_pylist()[0]
-    date, host = (part.partition("=")[2] for part in place.split("/"))
-    return {**row, "date": date, "host": unquote(host), "labels": None if row["labels"] is None else dict(row["labels"])}
 
 
 def _add_labels(facts: Dict[str, Any], given: _Input, before: Optional[Dict[str, Any]]) -> None:
@@ -314,7 +304,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         prog="python -m stackpack.parquet", description="Captures and .spk files as Parquet tables; docs/fleet.md",
         epilog="example: python -m stackpack.parquet packed/ -o lake --label 1.4.2")
     parser.add_argument("inputs", nargs="+", metavar="IN", help=".spk files, captures, folders with .spk files")
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the tables")
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the tables, or its URL (s3://...)")
     parser.add_argument("--tables", metavar="A,B", help=f"of {', '.join(TABLES)}; all of them by default")
     parser.add_argument("--label", metavar="TEXT", help="column `label` of captures, such as the version that ran")
     parser.add_argument("--labels", metavar="FILE", help="CSV: column input (a path or the end of one), then a label each")

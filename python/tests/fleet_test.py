@@ -12,7 +12,7 @@ import stackpack
 pytest.importorskip("pyarrow")
 duckdb = pytest.importorskip("duckdb")
 from pyarrow import fs  # noqa: E402  pylint: disable=wrong-import-position
-from stackpack import fleet, _lake as lakes  # noqa: E402  pylint: disable=wrong-import-position
+from stackpack import _store, fleet, lake as lakes  # noqa: E402  pylint: disable=wrong-import-position
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -33,7 +33,7 @@ def fixture_recorded(tmp_path_factory, captures):
     return folder
 
 
-def as_a_store(place, real=fleet._system_of):  # pylint: disable=protected-access
+def as_a_store(place, real=_store.system_of):
     """A file system that is not known to be of this machine, as object stores are."""
     if place.startswith("store://"):
         return fs.SubTreeFileSystem("/", fs.LocalFileSystem()), place[len("store:///"):]
@@ -42,7 +42,7 @@ def as_a_store(place, real=fleet._system_of):  # pylint: disable=protected-acces
 
 @pytest.mark.parametrize("prefix", ["", "file://", "store://"])
 def test_what_is_done_is_left_alone(tmp_path, recorded, prefix, monkeypatch):
-    monkeypatch.setattr(fleet, "_system_of", as_a_store)
+    monkeypatch.setattr(_store, "system_of", as_a_store)
     packed, lake = f"{prefix}{tmp_path}/packed", f"{prefix}{tmp_path}/lake"
     captures = fleet.files_below(f"{prefix}{recorded}")
     assert [relative for _, relative in captures] == [f"a/{n}.perf.data" for n in range(5)] + ["b/broken.data"]
@@ -116,7 +116,7 @@ def test_what_the_machine_refuses_is_raised(tmp_path, recorded, monkeypatch):
 
 @pytest.mark.parametrize("prefix", ["", "store://"])
 def test_labels_and_deletions_are_those_of_the_tables(tmp_path, captures, prefix, monkeypatch):
-    monkeypatch.setattr(fleet, "_system_of", as_a_store)
+    monkeypatch.setattr(_store, "system_of", as_a_store)
     packed, lake = f"{prefix}{tmp_path}/packed", f"{prefix}{tmp_path}/lake"
     capture = f"{prefix}{captures}/named/words.perf.data"
     labels = fleet.Labels.of({"date": "2026-03-04"}, template="{service}/words.perf.data")
@@ -139,7 +139,7 @@ def test_labels_and_deletions_are_those_of_the_tables(tmp_path, captures, prefix
     assert (named.done, named.capture) == ("written", done.capture) and names()
     assert fleet.symbolize(done.packed, lake, naming=kit, build_ids=[build_id]).done == "skipped"
     assert duckdb.sql(f"SELECT {columns} FROM {table}").fetchall() == [("named", "2026-03-04", "label")]
-    lakes.Lake(tmp_path / "lake").delete(done.capture, "")
+    lakes.delete(lakes.Lake(tmp_path / "lake"), [done.capture], "")
     (tmp_path / "packed" / "words.spk").unlink()
     assert fleet.pack(capture, "words", packed, lake).capture == done.capture
     assert not list((tmp_path / "lake").rglob("*.parquet"))

@@ -188,33 +188,55 @@ def test_captures_expire_by_age(tmp_path, captures):
     assert parquet.write_capture(captures / "file.perf.data", lake).deleted
 
 
-def test_tables_of_version_2_become_those_of_version_3(tmp_path, captures):
-    lake = tmp_path / "lake"
-    done = parquet.write_capture(captures / "file.perf.data", lake)
-    before = rows(lake, "shares")
-    new = {"captures": ["path", "service", "labels", "date_source", "kernel"],
-           "shares": ["service", "idle", "pid", "process", "thread", "self_samples", "total_samples"]}
-    for table, columns in new.items():
-        [path] = (lake / table).rglob("*.parquet")
+NEW_COLUMNS = {"captures": ["path", "service", "labels", "date_source", "kernel"],
+               "shares": ["service", "idle", "pid", "process", "thread", "self_samples", "total_samples"]}
+
+
+def make_older(lake, capture, version):
+    """A folder as earlier versions wrote it: host in the names of folders, fewer columns."""
+    [day] = {path.parent.name for path in lake.rglob("date=*/*.parquet")}
+    for path in list(lake.rglob("date=*/*.parquet")):
+        table = path.parent.parent.name
         with pq.ParquetFile(path) as file:
-            old = file.read().drop_columns(columns)
-        pq.write_table(old.replace_schema_metadata({b"stackpack.lake": b"2"}), path)
-    (lake / "_stackpack_schema").write_text("2\n")
+            old = file.read()
+        gone = ["part", "host", *(["generation"] if table == "captures" else []),
+                *(NEW_COLUMNS.get(table, []) if version == 2 else [])]
+        target = path.parent / "host=web%2F7" / path.name
+        target.parent.mkdir(exist_ok=True)
+        pq.write_table(old.drop_columns(gone).replace_schema_metadata({b"stackpack.lake": str(version).encode()}), target)
+        path.unlink()
+    (lake / "_places" / capture).write_text(f"{day}/host=web%2F7")
+    (lake / "_stackpack_schema").write_text(f"{version}\n")
+
+
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("killed", [False, True])
+def test_tables_of_older_versions_become_those_of_version_4(tmp_path, captures, version, killed):
+    lake = tmp_path / "lake"
+    labels = parquet.Labels.of({"service": "cart", "host": "web/7"})
+    done = parquet.write_capture(captures / "file.perf.data", lake, labels=labels)
+    before, whole = rows(lake, "shares"), {path.parent.parent.name: path for path in lake.rglob("date=*/*.parquet")}
+    with pq.ParquetFile(whole["samples"]) as file:
+        samples = file.read()
+    make_older(lake, done.capture, version)
+    if killed:  # once a table was there twice
+        [old] = (lake / "frames").rglob("*.parquet")
+        (lake / "frames" / old.parent.parent.name / old.name).write_bytes(b"rest of a run")
     run("lake", "migrate", lake)
+    assert not list(lake.rglob("host=*/*.parquet")) and (lake / "_stackpack_schema").read_text() == "4\n"
     [row] = rows(lake)
-    assert row["service"] is None and row["capture"] == done.capture
+    assert (row["service"], row["host"], row["generation"]) == ("cart" if version == 3 else None, "web/7", 0)
+    assert (row["capture"], row["part"]) == (done.capture, done.capture)
     assert sum(row["self"] for row in rows(lake, "shares")) == sum(row["self"] for row in before)
     assert {row["idle"] for row in rows(lake, "shares")} == {False}
-    with pq.ParquetFile(next((lake / "shares").rglob("*.parquet"))) as file:
-        assert file.schema_arrow.metadata[b"stackpack.lake"] == b"3"
-        assert set(file.schema_arrow.names) == set(before[0]) - {"date", "host"}
-    assert (lake / "_stackpack_schema").read_text() == "3\n"
+    with pq.ParquetFile(whole["samples"]) as file:
+        assert file.schema_arrow.metadata[b"stackpack.lake"] == b"4" and file.read().equals(samples)
     # Written anew it is whole.
     stackpack.convert(captures / "file.perf.data", tmp_path / "a.spk", level=1)
-    assert parquet.write_capture(tmp_path / "a.spk", lake).replaced
+    assert parquet.write_capture(tmp_path / "a.spk", lake, labels=labels).replaced
     assert rows(lake, "shares") == before
-    (lake / "_stackpack_schema").write_text("4\n")
-    assert "schema 4" in run("lake", "migrate", lake, status=1).stderr
+    (lake / "_stackpack_schema").write_text("5\n")
+    assert "schema 5" in run("lake", "migrate", lake, status=1).stderr
 
 
 def test_the_lake_is_a_folder_that_is_there(tmp_path):
