@@ -37,6 +37,14 @@ enum class IdleSamples : std::uint8_t {
   kLeaveOut,
 };
 
+/// What samples of waits say besides where a thread waited.
+enum class WaitDetail : std::uint8_t {
+  kNone,
+  kWakers,    ///< callstacks go on at the waker, a frame `READIED BY NAME (TID)`, then its own
+  kByWaker,   ///< callstacks are told apart by who ended the wait
+  kByReason,  ///< ... by its reason
+};
+
 /// Conditions on samples; all that are set must hold. Where there are several names, one of them is
 /// enough. Names are patterns: `*` stands for any characters, `?` for any one.
 struct SampleFilter {
@@ -58,6 +66,7 @@ struct SampleFilter {
   /// Of the events `blocked`, `woken` and `preempted`, which are made of a file's intervals where
   /// `events` has their names: those alone that last at least this long.
   std::uint64_t longer_than_ns = 0;
+  WaitDetail wait_detail = WaitDetail::kNone;  ///< of the same events
 
   friend bool operator==(const SampleFilter&, const SampleFilter&) = default;
   /// True when every sample is wanted.

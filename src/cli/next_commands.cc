@@ -48,6 +48,10 @@ std::string_view grain_word(HotSpotKind by) {
       return " --by source";
     case HotSpotKind::kType:
       return " --by type";
+    case HotSpotKind::kWaker:
+      return " --by waker";
+    case HotSpotKind::kReason:
+      return " --by reason";
     case HotSpotKind::kFunction:
     case HotSpotKind::kUnlinedAddress:
       break;

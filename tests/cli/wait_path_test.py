@@ -4,6 +4,7 @@
     wait_path_test.py PROGRAM SOURCE_DIR
 """
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -13,36 +14,7 @@ PROGRAM, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(SOURCE / "tests/support"))
 import switch_capture as sc  # pylint: disable=wrong-import-position
 
-KERNEL = 0xffffffff81000010
-CLIENT, SERVER, LOCKER = 101, 201, 301
-
-
-def capture():
-    """The client waits for the server, which waits for a disk, and then for a lock that the locker has."""
-    system = sc.SwitchCapture()
-    for tid, name in ((CLIENT, "client"), (SERVER, "server"), (LOCKER, "locker")):
-        system.add_thread(tid, tid, name)
-        system.add_image(tid, 0x401000, f"/bin/{name}")
-    system.switch(5, 1, 0, sc.ABLE, LOCKER)
-    system.switch(10, 0, 0, sc.ABLE, CLIENT)
-    system.clock(50, 0, CLIENT, [0x401100])
-    system.switch(60, 1, LOCKER, sc.SLEEPS, 0, [KERNEL, 0x401050])
-    system.wake(90, 0, CLIENT, SERVER, [KERNEL, 0x401200])
-    system.switch(95, 1, 0, sc.ABLE, SERVER)
-    system.switch(100, 0, CLIENT, sc.SLEEPS, 0, [KERNEL, 0x401210])
-    system.switch(200, 1, SERVER, sc.DISK, 0, [KERNEL, 0x401300])
-    system.wake(260, 1, 0, SERVER, [KERNEL], sc.HARD_INTERRUPT)
-    system.switch(270, 1, 0, sc.ABLE, SERVER)
-    system.wake(300, 1, SERVER, LOCKER, [KERNEL, 0x401310])
-    system.switch(310, 1, SERVER, sc.SLEEPS, LOCKER, [KERNEL, 0x401320])
-    system.wake(380, 1, LOCKER, SERVER, [KERNEL, 0x401400])
-    system.switch(400, 1, LOCKER, sc.SLEEPS, SERVER, [KERNEL, 0x401410])
-    system.wake(470, 1, SERVER, CLIENT, [KERNEL, 0x401330])
-    system.switch(475, 0, 0, sc.ABLE, CLIENT)
-    system.switch(480, 1, SERVER, sc.SLEEPS, 0, [KERNEL, 0x401300])
-    system.switch(600, 0, CLIENT, sc.SLEEPS, 0, [KERNEL, 0x401210])
-    system.write("waits.perf.data")
-
+CLIENT = sc.CLIENT
 
 # us from the start: from, to, thread, state, reason, who ended it, where.
 STEPS = [
@@ -65,9 +37,8 @@ def run(*words):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        import os  # pylint: disable=import-outside-toplevel
         os.chdir(folder)
-        capture()
+        sc.write_example("waits.perf.data")
         assert run("convert", "waits.perf.data", "-o", "waits.spk").returncode == 0
         time = ["--from", "5.000050", "--to", "5.000600"]
         steps = json.loads(run("waits", "waits.spk", "--path", CLIENT, *time, "--list", "--json").stdout)

@@ -13,7 +13,7 @@ COMMON = [("unsigned short", "common_type", 0, 2, 0), ("unsigned char", "common_
 SWITCH_FIELDS = [("char", "prev_comm[16]", 8, 16, 0), ("pid_t", "prev_pid", 24, 4, 1), ("int", "prev_prio", 28, 4, 1), ("long", "prev_state", 32, 8, 1),
                  ("char", "next_comm[16]", 40, 16, 0), ("pid_t", "next_pid", 56, 4, 1), ("int", "next_prio", 60, 4, 1)]
 WAKING_FIELDS = [("char", "comm[16]", 8, 16, 0), ("pid_t", "pid", 24, 4, 1), ("int", "prio", 28, 4, 1), ("int", "target_cpu", 32, 4, 1)]
-STATES = 'prev_state & 0xff ? __print_flags(prev_state & 0xff, "|", { 0x1, "S" }, { 0x2, "D" }, { 0x10, "X" }, { 0x20, "Z" }) : "R", prev_state & 0x100 ? "+" : ""'
+STATES = {0x1: "S", 0x2: "D", 0x10: "X", 0x20: "Z"}
 
 
 def record(kind, misc, body):
@@ -25,11 +25,17 @@ def format_text(name, number, fields, text):
     return f"name: {name}\nID: {number}\nformat:\n{''.join(rows[:4])}\n{''.join(rows[4:])}\nprint fmt: {text}\n".encode()
 
 
-def tracing_data():
+def states_text(states):
+    """How the kernel prints a state: letters by bit."""
+    flags = ", ".join(f'{{ {bit:#x}, "{letters}" }}' for bit, letters in states.items())
+    return f'"prev_state=%s%s", REC->prev_state & 0xffff ? __print_flags(REC->prev_state & 0xffff, "|", {flags}) : "R", REC->prev_state & 0x10000 ? "+" : ""'
+
+
+def tracing_data(states):
     def sized(name, text):
         return name + b"\0" + struct.pack("<Q", len(text)) + text
 
-    formats = [format_text("sched_switch", SWITCH, COMMON + SWITCH_FIELDS, f'"prev_state=%s%s", {STATES}'),
+    formats = [format_text("sched_switch", SWITCH, COMMON + SWITCH_FIELDS, states_text(states)),
                format_text("sched_waking", WAKING, COMMON + WAKING_FIELDS, '"pid=%d", REC->pid'),
                format_text("sched_wakeup_new", NEW, COMMON + WAKING_FIELDS, '"pid=%d", REC->pid')]
     data = b"\x17\x08\x44tracing0.6\0" + struct.pack("<BBI", 0, 8, 4096) + sized(b"header_page", b"") + sized(b"header_event", b"")
@@ -42,7 +48,8 @@ def tracing_data():
 class SwitchCapture:
     """The events of a system, in the order of calls. One process each of pid and name; a thread belongs to the process that add_thread() says."""
 
-    def __init__(self):
+    def __init__(self, states=None):
+        self.states = states or STATES
         self.processes = {0: 0}  # by thread
         self.names = b""
         self.images = b""
@@ -97,7 +104,38 @@ class SwitchCapture:
             config = 0 if number == CLOCK else number
             attr = struct.pack("<IIQQQQQ", kind, 128, config, 1, sampled, 0, 1 << 18).ljust(128, b"\0")
             data += record(64, 0, attr + struct.pack("<Q", number))
-        formats = tracing_data()
+        formats = tracing_data(self.states)
         data += record(66, 0, struct.pack("<I", len(formats))) + formats
         with open(path, "wb") as file:
             file.write(data + self.images + self.names + b"".join(self.events))
+
+
+KERNEL = 0xffffffff81000010
+CLIENT, SERVER, LOCKER = 101, 201, 301
+
+
+def write_example(path):
+    """A system whose schedule is known: the client waits for the server, which waits for a disk, and then for a lock that the locker has."""
+    system = SwitchCapture()
+    for tid, name in ((CLIENT, "client"), (SERVER, "server"), (LOCKER, "locker")):
+        system.add_thread(tid, tid, name)
+        system.add_image(tid, 0x401000, f"/bin/{name}")
+    system.switch(5, 1, 0, ABLE, LOCKER)
+    system.switch(10, 0, 0, ABLE, CLIENT)
+    system.clock(50, 0, CLIENT, [0x401100])
+    system.switch(60, 1, LOCKER, SLEEPS, 0, [KERNEL, 0x401050])
+    system.wake(90, 0, CLIENT, SERVER, [KERNEL, 0x401200])
+    system.switch(95, 1, 0, ABLE, SERVER)
+    system.switch(100, 0, CLIENT, SLEEPS, 0, [KERNEL, 0x401210])
+    system.switch(200, 1, SERVER, DISK, 0, [KERNEL, 0x401300])
+    system.wake(260, 1, 0, SERVER, [KERNEL], HARD_INTERRUPT)
+    system.switch(270, 1, 0, ABLE, SERVER)
+    system.wake(300, 1, SERVER, LOCKER, [KERNEL, 0x401310])
+    system.switch(310, 1, SERVER, SLEEPS, LOCKER, [KERNEL, 0x401320])
+    system.wake(380, 1, LOCKER, SERVER, [KERNEL, 0x401400])
+    system.switch(400, 1, LOCKER, SLEEPS, SERVER, [KERNEL, 0x401410])
+    system.wake(470, 1, SERVER, CLIENT, [KERNEL, 0x401330])
+    system.switch(475, 0, 0, ABLE, CLIENT)
+    system.switch(480, 1, SERVER, SLEEPS, 0, [KERNEL, 0x401300])
+    system.switch(600, 0, CLIENT, SLEEPS, 0, [KERNEL, 0x401210])
+    system.write(path)

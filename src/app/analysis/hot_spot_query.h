@@ -23,6 +23,8 @@ enum class HotSpotKind : std::uint8_t {
   kCallstack,
   kSource,  ///< captures of a merged file; any other is one
   kType,    ///< of objects that were allocated, or of exceptions
+  kWaker,   ///< of waits: who ended them
+  kReason,  ///< of waits: what for
 };
 
 /// One row. What samples count for is a matter of the options.

@@ -37,6 +37,11 @@ std::string title_of(const SampleCounting& counting, HotSpotKind by, const Group
     }
     case HotSpotKind::kType:
       return std::string(counting.type_title(group));
+    case HotSpotKind::kWaker:
+    case HotSpotKind::kReason: {
+      const std::string_view label = counting.wait_label(group.key.stack);
+      return label.empty() ? "[no wait]" : std::string(label);
+    }
     default:
       break;
   }

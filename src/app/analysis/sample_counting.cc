@@ -34,6 +34,12 @@ query::FrameGrain grain_of(const HotSpotQuery& query) {
                                                        : query::FrameGrain::kFunction;
 }
 
+WaitDetail detail_of(const HotSpotQuery& query) {
+  return query.by == HotSpotKind::kWaker    ? WaitDetail::kByWaker
+         : query.by == HotSpotKind::kReason ? WaitDetail::kByReason
+                                            : query.filters.filter.wait_detail;
+}
+
 }  // namespace
 
 std::string id_text(std::string_view name, std::uint32_t id) {
@@ -47,7 +53,9 @@ HotSpot spot_of(const query::FrameEntity& entity) {
 
 Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reader,
                                                              const HotSpotQuery& query) {
-  auto view = query::view_for(reader, query.filters.filter);
+  SampleFilter filter_of_view = query.filters.filter;
+  filter_of_view.wait_detail = detail_of(query);
+  auto view = query::view_for(reader, filter_of_view);
   if (!view) {
     return view.error();
   }

@@ -52,6 +52,10 @@ class SampleCounting {
   [[nodiscard]] std::string_view type_title(const query::Group& group) const {
     return types_->title(group.key.track);
   }
+  /// Waker or reason of a callstack of waits; of HotSpotKind::kWaker and kReason.
+  [[nodiscard]] std::string_view wait_label(StackId stack) const {
+    return view_.wait_label ? view_.wait_label(stack) : std::string_view();
+  }
 
  private:
   SampleCounting(query::CaptureView view, const HotSpotQuery& query)

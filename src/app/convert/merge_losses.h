@@ -23,7 +23,10 @@ inline constexpr std::string_view kBranchesLeftOut = "merge_branches_left_out";
 /// Sources whose intervals are not in the output, which keeps counts and no samples.
 inline constexpr std::string_view kIntervalsLeftOut = "merge_intervals_left_out";
 
-inline constexpr std::array kAll{kMovedFrames, kKernelFramesLeft, kBranchesLeftOut,
-                                 kIntervalsLeftOut, kValuesLeftOut};
+/// Notice: reasons of waits beyond those that a file holds. Their intervals have the reason `?`.
+inline constexpr std::string_view kReasonsLeftOut = "merge_wait_reasons_left_out";
+
+inline constexpr std::array kAll{kMovedFrames,      kKernelFramesLeft, kBranchesLeftOut,
+                                 kIntervalsLeftOut, kValuesLeftOut,    kReasonsLeftOut};
 
 }  // namespace stackpack::app::merge_loss

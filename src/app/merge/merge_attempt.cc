@@ -255,18 +255,32 @@ Status MergeAttempt::add_rebased(const OpenInput& opened, const SourceClock& clo
   return add_mappings(opened, frames.modules_used(), clock, processes);
 }
 
-// Rows of the merge, by rows of the input.
-Result<std::vector<std::uint32_t>> MergeAttempt::reasons_of(const Reader& reader) const {
+// Rows of the merge, by rows of the input. What does not fit is counted, and of no known reason.
+Result<std::vector<std::uint32_t>> MergeAttempt::reasons_of(const Reader& reader) {
   const Result<std::vector<std::string>> reasons = reader.wait_reasons();
   if (!reasons) {
     return reasons.error();
   }
-  std::vector<std::uint32_t> rows;
-  for (const std::string& reason : *reasons) {
+  const auto row_of = [this](std::string_view reason) {
     const auto found = wait_reasons_.find(reason);
-    const auto row = static_cast<std::uint32_t>(std::distance(wait_reasons_.begin(), found)) + 1;
-    rows.push_back(found == wait_reasons_.end() || row >= capture::WaitFacts::kMostReasons ? 0
-                                                                                           : row);
+    return found == wait_reasons_.end()
+               ? std::size_t{0}
+               : static_cast<std::size_t>(std::distance(wait_reasons_.begin(), found)) + 1;
+  };
+  const auto row_if_kept = [](std::size_t row) {
+    return row < capture::WaitFacts::kMostReasons ? static_cast<std::uint32_t>(row) : 0;
+  };
+  const std::uint32_t unknown = row_if_kept(row_of("?"));
+  std::vector<std::uint32_t> rows;
+  std::uint64_t left_out = 0;
+  for (const std::string& reason : *reasons) {
+    const std::size_t row = row_of(reason);
+    const bool is_kept = row < capture::WaitFacts::kMostReasons;
+    rows.push_back(is_kept ? row_if_kept(row) : unknown);
+    left_out += is_kept ? 0 : 1;
+  }
+  if (left_out != 0 && keeps_samples_) {
+    spool_->losses().add(merge_loss::kReasonsLeftOut, LossKind::kNotice, left_out);
   }
   return rows;
 }

@@ -81,7 +81,7 @@ class MergeAttempt {
   Status add_rebased(const OpenInput& opened, const SourceClock& clock, InputProcesses& processes,
                      std::optional<std::uint32_t> rank);
   Status add_branches(std::size_t i, const OpenInput& opened);
-  [[nodiscard]] Result<std::vector<std::uint32_t>> reasons_of(const Reader& reader) const;
+  Result<std::vector<std::uint32_t>> reasons_of(const Reader& reader);
   void add_losses(std::uint32_t rank, const FrameRebaser::Unplaced& unplaced, const Reader& reader);
   Status add_mappings(const OpenInput& opened, const std::vector<bool>& used,
                       const SourceClock& clock, InputProcesses& processes);
@@ -99,7 +99,7 @@ class MergeAttempt {
   std::vector<std::uint64_t> repeated_;
   BranchUnion branches_;
   /// Reasons of waits of all inputs; numbered in their order, from 1 on.
-  std::set<std::string> wait_reasons_;
+  std::set<std::string, std::less<>> wait_reasons_;
   std::unique_ptr<CaptureSpool> spool_;
   std::unique_ptr<RebasedSink> sink_;  // while samples are read
 };

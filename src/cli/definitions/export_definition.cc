@@ -85,6 +85,7 @@ void CommandDefinitions::define_export_format(CommandRow& sub) {
       ->group(kOutputs);
   add_filters(sub, options.filter);
   add_wait_filters(sub, options.filter);
+  add_wakers(sub, options.filter);
   sub.add_flag("--all-events", options.all_events, "all events at once, where the format adds up")
       ->group(kFilters);
   add_time(sub, "--from", "from this time on: +1.5s from the start, or as listings write times",

@@ -198,6 +198,14 @@ void add_wait_filters(CommandRow& sub, SampleFilter& filter) {
       ->group(kFilters);
 }
 
+void add_wakers(CommandRow& sub, SampleFilter& filter) {
+  sub.add_flag_callback(
+         "--wakers", [&filter] { filter.wait_detail = WaitDetail::kWakers; },
+         "callstacks of waits (--event blocked, woken) go on at who ended them: READIED BY NAME "
+         "(TID), then where that was")
+      ->group(kForm);
+}
+
 OptionRow* add_count(CommandRow& sub, CountBy& count) {
   static constexpr std::array kCounts = {
       Choice{"samples", static_cast<int>(CountBy::kSamples)},

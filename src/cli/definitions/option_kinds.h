@@ -114,6 +114,8 @@ void add_filters(CommandRow& sub, SampleFilter& filter);
 
 /// What selects waits among samples: --longer-than and --idle-pools.
 void add_wait_filters(CommandRow& sub, SampleFilter& filter);
+/// --wakers.
+void add_wakers(CommandRow& sub, SampleFilter& filter);
 
 /// --longer-than: a span of time.
 OptionRow* add_length(CommandRow& sub, const std::string& text, std::uint64_t& length_ns);

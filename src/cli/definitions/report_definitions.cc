@@ -65,6 +65,7 @@ void CommandDefinitions::define_report(CommandRow& sub, ReportKind kind) {
   add_function_names(sub, true, arguments.names)->group(kForm);
   add_filters(sub, arguments.query.filters.filter);
   add_wait_filters(sub, arguments.query.filters.filter);
+  add_wakers(sub, arguments.query.filters.filter);
   add_times(sub, arguments.query.filters.filter.from, arguments.query.filters.filter.to);
   const auto add_functions = [&sub](const std::string& name, const std::string& text,
                                     std::vector<std::string>& patterns) {
@@ -105,6 +106,8 @@ void CommandDefinitions::define_top() {
       Choice{"callstack", static_cast<int>(app::HotSpotKind::kCallstack)},
       Choice{"source", static_cast<int>(app::HotSpotKind::kSource)},
       Choice{"type", static_cast<int>(app::HotSpotKind::kType)},
+      Choice{"waker", static_cast<int>(app::HotSpotKind::kWaker)},
+      Choice{"reason", static_cast<int>(app::HotSpotKind::kReason)},
   };
   CommandRow& sub = command(
       "top", "show which functions the samples are in", Command::kTop,

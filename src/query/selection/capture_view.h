@@ -53,6 +53,9 @@ struct CaptureView {
   /// The first of the events that are made of intervals (wait_events.h); those after it are, too.
   std::uint32_t first_wait_event = ~std::uint32_t{0};
 
+  /// Waker or reason of a callstack, with a WaitDetail that has it; unset else.
+  std::function<std::string_view(StackId)> wait_label{};
+
   /// Samples of each event; empty when nobody counted them.
   std::vector<std::uint64_t> event_samples;
   std::vector<LossCounter> losses;  ///< of the whole capture

@@ -14,6 +14,7 @@
 #include "query/selection/columns_of_samples.h"
 #include "query/selection/idle_pools.h"
 #include "query/selection/thread_time.h"
+#include "query/selection/wait_stacks.h"
 
 namespace stackpack::query {
 
@@ -45,6 +46,8 @@ class WaitSamples {
     events_[static_cast<std::size_t>(state)] = event;
   }
   void keep_pools() { marks_pools_ = false; }
+  /// Callstacks of samples are those of `stacks`.
+  void set_stacks(std::shared_ptr<const WaitStacks> stacks) { stacks_ = std::move(stacks); }
 
   /// In the order of the file.
   Status visit(const SampleQuery& query, const SampleVisit& visit) const {
@@ -87,8 +90,8 @@ class WaitSamples {
     sample.tid = row.tid;
     sample.event = event_of(row);
     sample.weight = row.to_ns - row.from_ns;
-    sample.stack = row.stack;
-    sample.origin = row.stack == kNoStack ? StackOrigin::kNone : StackOrigin::kRecorded;
+    sample.stack = stacks_ ? stacks_->id_of(row) : row.stack;
+    sample.origin = sample.stack == kNoStack ? StackOrigin::kNone : StackOrigin::kRecorded;
     const bool is_part = (row.flags & (kWaitOpenStart | kWaitOpenEnd | kWaitCut)) != 0;
     if (is_part) {
       sample.flags |= kSampleIncomplete;
@@ -103,6 +106,7 @@ class WaitSamples {
   IdlePools pools_;
   std::uint64_t least_ns_;
   bool marks_pools_ = true;
+  std::shared_ptr<const WaitStacks> stacks_;
   std::array<std::uint32_t, kWaitStateCount> events_{};
 };
 
@@ -262,22 +266,28 @@ struct WaitCensus {
   std::uint64_t first_ns = std::numeric_limits<std::uint64_t>::max();
 };
 
-Result<WaitCensus> take_census(const Reader& reader, std::uint64_t least_ns) {
+Result<WaitCensus> take_census(const Reader& reader, std::uint64_t least_ns,
+                               const std::function<Status(const WaitInterval&)>& note) {
   Result<std::vector<std::string>> reasons = reader.wait_reasons();
   if (!reasons) {
     return reasons.error();
   }
   WaitCensus census{IdlePools(std::move(*reasons)), {}, std::numeric_limits<std::uint64_t>::max()};
+  Status noted;
   const Status read = reader.intervals({}, [&](std::span<const WaitInterval> rows) {
     for (const WaitInterval& row : rows) {
       census.pools.add(row);
       census.first_ns = std::min(census.first_ns, row.from_ns);
       const bool counts = row.to_ns - row.from_ns >= least_ns;
       census.counts[static_cast<std::size_t>(row.state)] += counts ? 1 : 0;
+      noted = noted && counts && note ? note(row) : noted;
     }
-    return true;
+    return noted.has_value();
   });
   census.pools.end_thread();
+  if (!noted) {
+    return noted.error();
+  }
   return read ? Result<WaitCensus>(std::move(census)) : Result<WaitCensus>(read.error());
 }
 
@@ -297,14 +307,45 @@ std::vector<std::pair<WaitState, std::string_view>> asked_for(const SampleFilter
   return asked;
 }
 
+constexpr Error kNoDetail{ErrorCode::kUsage, kNoOffset,
+                          "only the events blocked, woken and preempted have wakers and reasons"};
+
+// Callstacks with wakers or reasons, for the states that are asked for.
+Status add_detail(const Reader& reader, std::shared_ptr<WaitStacks> stacks, CaptureView& view,
+                  WaitSamples& waits) {
+  const Result<std::vector<std::string>> reasons = reader.wait_reasons();
+  if (!reasons) {
+    return reasons.error();
+  }
+  if (const Status finished = stacks->finish(*reasons, view); !finished) {
+    return finished;
+  }
+  view.wait_label = [stacks](StackId stack) { return stacks->label_of(stack); };
+  view.callstacks = [stacks](std::span<const StackId> ids, const auto& visit) {
+    return stacks->callstacks(ids, visit);
+  };
+  waits.set_stacks(std::move(stacks));
+  return {};
+}
+
 }  // namespace
 
 Status add_wait_events(const Reader& reader, const SampleFilter& filter, CaptureView& view) {
   const auto asked = asked_for(filter, view);
+  const bool has_detail = filter.wait_detail != WaitDetail::kNone;
   if (asked.empty() || !view.has_samples || !reader.has_intervals()) {
-    return {};
+    return has_detail && reader.has_intervals() ? Status(kNoDetail) : Status{};
   }
-  Result<WaitCensus> census = take_census(reader, filter.longer_than_ns);
+  const auto stacks = has_detail ? std::make_shared<WaitStacks>(reader, filter.wait_detail, view)
+                                 : std::shared_ptr<WaitStacks>();
+  const auto note = [&](const WaitInterval& row) {
+    const bool is_asked = std::any_of(
+        asked.begin(), asked.end(), [&row](const auto& event) { return event.first == row.state; });
+    return is_asked ? stacks->note(row) : Status{};
+  };
+  Result<WaitCensus> census =
+      take_census(reader, filter.longer_than_ns,
+                  stacks ? std::function<Status(const WaitInterval&)>(note) : nullptr);
   if (!census) {
     return census.error();
   }
@@ -316,6 +357,11 @@ Status add_wait_events(const Reader& reader, const SampleFilter& filter, Capture
   WaitSamples waits(reader, std::move(census->pools), filter.longer_than_ns);
   if (chooses_threads(filter) && filter.idle != IdleSamples::kLeaveOut) {
     waits.keep_pools();
+  }
+  if (stacks) {
+    if (const Status added = add_detail(reader, stacks, view, waits); !added) {
+      return added;
+    }
   }
   view.event_samples.resize(view.events.size());
   view.first_wait_event = static_cast<std::uint32_t>(view.events.size());
@@ -343,6 +389,9 @@ Result<CaptureView> view_for(const Reader& reader, const SampleFilter& filter) {
   if (filter.longer_than_ns != 0 && !of_waits) {
     return Error{ErrorCode::kUsage, kNoOffset,
                  "only the events blocked, woken and preempted have lengths"};
+  }
+  if (filter.wait_detail != WaitDetail::kNone && !of_waits) {
+    return kNoDetail;
   }
   Result<CaptureView> view = view_of(reader);
   if (!view) {
