@@ -372,7 +372,11 @@ typedef struct stackpack_convert_options {
    * archives that `stackpack collect` made. May be NULL when there are none. */
   const char* const* binary_folders;
   size_t binary_folder_count;
-  const char* sysroot; /* the folder below which the recorded paths are; NULL: the root */
+  const char* sysroot;          /* the folder below which the recorded paths are; NULL: the root */
+  uint32_t drop_waits;          /* not 0: no intervals in which threads ran and waited */
+  uint32_t drop_switch_samples; /* not 0: no samples of switches and wakings, where intervals are
+                                   made of them */
+  uint32_t drop_event_values;   /* not 0: nothing of what events say besides their callstacks */
 } stackpack_convert_options;
 
 typedef struct stackpack_convert_report {
@@ -590,7 +594,8 @@ typedef enum stackpack_table {
   STACKPACK_TABLE_COUNTS = 11,   /* samples by callstack, event, process and origin */
   STACKPACK_TABLE_TOP = 12,      /* what the command `top` shows */
   STACKPACK_TABLE_BRANCHES = 13, /* of captures with branch stacks, summed up */
-  STACKPACK_TABLE_RANGES = 14    /* how often code between taken branches ran through */
+  STACKPACK_TABLE_RANGES = 14,   /* how often code between taken branches ran through */
+  STACKPACK_TABLE_INTERVALS = 15 /* when threads ran and waited */
 } stackpack_table;
 
 /* "samples", ...: a static text; NULL: there is no such table. */

@@ -257,6 +257,11 @@ class Capture:
         """How often code between taken branches ran through: event, image, begin, end (offsets), count, ..."""
         return self._table("ranges", columns)
 
+    def intervals(self, *, columns: Optional[Iterable[str]] = None, from_ns: Optional[int] = None,
+                  to_ns: Optional[int] = None) -> Table:
+        """When threads ran and waited: tid, from_ns, to_ns, length_ns, state, reason, callstack, woken_by, waker_callstack, ..."""
+        return self._table("intervals", columns, from_ns=from_ns, to_ns=to_ns)
+
     def verify(self) -> None:
         """Reads everything and checks it. Raises CorruptFile and others."""
         check(lib.stackpack_verify(self._open_reader()), self.path)

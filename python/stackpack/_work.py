@@ -93,7 +93,8 @@ def convert(input: PathLike, output: PathLike, *,  # pylint: disable=redefined-b
             level: int = 9, memory_limit: int = 0, samples: bool = True, redact: bool = False, force: bool = False,
             format: Optional[str] = None, member: Optional[str] = None,  # pylint: disable=redefined-builtin
             time_resolution_ns: int = 0, unwind: bool = False, binary_folders: Sequence[PathLike] = (),
-            sysroot: Optional[PathLike] = None, encoders: Optional[int] = None,
+            sysroot: Optional[PathLike] = None, encoders: Optional[int] = None, waits: bool = True, switch_samples: bool = True,
+            event_values: bool = True,
             on_progress: Optional[OnProgress] = None) -> ConvertReport:
     """Converts a capture into a .spk file, which appears whole or not at all.
 
@@ -114,6 +115,9 @@ def convert(input: PathLike, output: PathLike, *,  # pylint: disable=redefined-b
         sysroot: the folder below which the recorded paths are; None: the root.
         encoders: threads that encode samples, besides the one that converts; None: two, or as many as there are processors if
             that is less.
+        waits: False leaves out the intervals in which threads ran and waited.
+        switch_samples: False leaves out the samples of switches and wakings, where intervals are made of them.
+        event_values: False leaves out what events say besides their callstacks.
         on_progress: called some ten times a second and at the end; what it raises stops the conversion and is raised here.
 
     KeyboardInterrupt stops it, and leaves the old output alone. Raises StackpackError.
@@ -132,6 +136,9 @@ def convert(input: PathLike, output: PathLike, *,  # pylint: disable=redefined-b
         options.level = level
         options.memory_limit = memory_limit
         options.drop_samples = not samples
+        options.drop_waits = not waits
+        options.drop_switch_samples = not switch_samples
+        options.drop_event_values = not event_values
         options.redact = redact
         options.force = force
         options.time_resolution_ns = time_resolution_ns

@@ -56,6 +56,24 @@ TEST_SUITE("bindings") {
     CHECK(output_of_both() == of_root);
   }
 
+  TEST_CASE("c convert: values of events are left out") {
+    const ScratchDirectory folder;
+    const std::string input = std::string(source_folder()) + "/testdata/small.nettrace";
+    const std::string output = folder.file("c.spk");
+    const std::string expected = folder.file("expected.spk");
+    stackpack_convert_options options{};
+    options.struct_size = sizeof options;
+    REQUIRE(stackpack_convert(input.c_str(), output.c_str(), &options, nullptr) == STACKPACK_OK);
+    const auto whole = read_test_file(output);
+    options.drop_event_values = 1;
+    ConvertOptions same;
+    same.event_values = false;
+    REQUIRE(stackpack_convert(input.c_str(), output.c_str(), &options, nullptr) == STACKPACK_OK);
+    REQUIRE(convert(input, expected, same, nullptr).has_value());
+    CHECK(read_test_file(output) == read_test_file(expected));
+    CHECK(read_test_file(output) != whole);
+  }
+
   TEST_CASE("c convert: encoders do not show in the output; too many are refused") {
     const ScratchDirectory folder;
     const std::string input = std::string(source_folder()) + "/testdata/file.perf.data";

@@ -110,8 +110,9 @@ namespace {
 constexpr std::uint32_t kMostBatchRows = 1U << 24;
 
 constexpr std::array<std::string_view, kArrowTableCount> kTableNames{
-    "samples", "callstacks", "frames",   "functions", "modules", "processes", "threads", "events",
-    "sources", "losses",     "metadata", "counts",    "top",     "branches",  "ranges"};
+    "samples", "callstacks", "frames",  "functions", "modules",  "processes",
+    "threads", "events",     "sources", "losses",    "metadata", "counts",
+    "top",     "branches",   "ranges",  "intervals"};
 
 std::span<const arrow::Field> fields_of(ArrowTable table) {
   switch (table) {
@@ -128,6 +129,8 @@ std::span<const arrow::Field> fields_of(ArrowTable table) {
     case ArrowTable::kBranches:
     case ArrowTable::kRanges:
       return app::branch_fields(table);
+    case ArrowTable::kIntervals:
+      return app::interval_fields();
     default:
       return app::system_fields(table);
   }
@@ -150,6 +153,8 @@ Result<app::NextRows> rows_of(const app::SharedTables& tables, ArrowTable table,
     case ArrowTable::kRanges:
       // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the returned function owns it
       return app::branch_rows(tables, table, options);
+    case ArrowTable::kIntervals:
+      return app::interval_rows(tables, options);
     default:
       return app::system_rows(tables, table, options);
   }

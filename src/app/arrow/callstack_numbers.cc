@@ -99,6 +99,18 @@ class CallstackNumbers::Collector {
     return {};
   }
 
+  Status add_intervals(const Reader& reader, const query::CaptureView& view, bool& fits) {
+    const query::WakerThreads threads(view);
+    return reader.intervals({}, [&](std::span<const WaitInterval> rows) {
+      for (std::size_t i = 0; fits && i < rows.size(); ++i) {
+        const WaitInterval& row = rows[i];
+        fits = add(row.pid, row.to_ns, row.stack) &&
+               add(waker_pid(threads, row), row.to_ns, row.waker_stack);
+      }
+      return fits;
+    });
+  }
+
   // Leaves nothing here.
   std::vector<std::uint64_t> take_keys() {
     std::vector<std::uint64_t> keys(seen_.values().begin(), seen_.values().end());
@@ -120,6 +132,11 @@ Status CallstackNumbers::build(const Reader& reader, const query::CaptureView& v
       return read;
     }
   }
+  if (fits && reader.has_intervals()) {
+    if (const Status read = collector->add_intervals(reader, view, fits); !read) {
+      return read;
+    }
+  }
   fits = fits && std::all_of(view.stack_counts.begin(), view.stack_counts.end(),
                              [&collector](const StackCount& row) {
                                return collector->add(row.pid, kCountTime, row.stack);
@@ -129,6 +146,14 @@ Status CallstackNumbers::build(const Reader& reader, const query::CaptureView& v
   }
   number_all(collector->take_keys());
   return {};
+}
+
+std::uint32_t waker_pid(const query::WakerThreads& threads, const WaitInterval& row) {
+  if (row.waker_kind == WakerKind::kNone) {
+    return kUnknownId;
+  }
+  const std::uint32_t thread = threads.find(row.pid, row.waker, row.to_ns);
+  return thread == query::WakerThreads::kNone ? kUnknownId : threads[thread].pid;
 }
 
 void CallstackNumbers::number_all(std::vector<std::uint64_t> keys) {

@@ -6,14 +6,16 @@
 
 #include "app/arrow/naming_places.h"
 #include "query/selection/capture_view.h"
+#include "query/selection/waker_threads.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 #include "stackpack/sample_cursor.h"
+#include "stackpack/waits.h"
 
 namespace stackpack::app {
 
-/// The callstacks of a file as its tables number them: each (place, stack id) that samples have, by
-/// place, then stack id. Immutable once it is made.
+/// The callstacks of a file as its tables number them: each (place, stack id) that samples and
+/// waits have, by place, then stack id. Immutable once it is made.
 /// Memory: some 20 bytes each.
 class CallstackNumbers {
  public:
@@ -21,7 +23,7 @@ class CallstackNumbers {
   CallstackNumbers(const query::CaptureView& view, const symbols::SymbolIndex& symbols)
       : places_(view, symbols) {}
 
-  /// Reads all samples once. Errors: those of the reader; kLimit: more than 2^32 - 1.
+  /// Reads all samples and intervals once. Errors: those of the reader; kLimit: more than 2^32 - 1.
   Status build(const Reader& reader, const query::CaptureView& view);
 
   struct PlacedStack {
@@ -70,5 +72,8 @@ class CallstackNumbers {
   std::vector<std::uint32_t> begin_{0};
   std::vector<Numbered> by_stack_;  // those of a stack by place
 };
+
+/// The process of the thread that ended a wait, or kUnknownId.
+[[nodiscard]] std::uint32_t waker_pid(const query::WakerThreads& threads, const WaitInterval& row);
 
 }  // namespace stackpack::app

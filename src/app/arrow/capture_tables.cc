@@ -146,6 +146,23 @@ Result<const std::vector<MergedSource>*> CaptureTables::sources() {
   return Sources(&*sources_);
 }
 
+Result<const std::vector<WaitInterval>*> CaptureTables::intervals() {
+  using Intervals = Result<const std::vector<WaitInterval>*>;
+  const std::lock_guard lock(mutex_);
+  if (!intervals_) {
+    std::vector<WaitInterval> rows;
+    const Status read = reader_->intervals({}, [&rows](std::span<const WaitInterval> block) {
+      rows.insert(rows.end(), block.begin(), block.end());
+      return true;
+    });
+    if (!read) {
+      return Intervals(read.error());
+    }
+    intervals_ = std::move(rows);
+  }
+  return Intervals(&*intervals_);
+}
+
 Result<const Branches*> CaptureTables::branches() {
   const std::lock_guard lock(mutex_);
   if (!branches_) {

@@ -12,6 +12,7 @@
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 #include "stackpack/sources.h"
+#include "stackpack/waits.h"
 #include "symbols/symbol_index.h"
 
 namespace stackpack::app {
@@ -32,6 +33,8 @@ class CaptureTables {
   Result<const std::vector<MergedSource>*> sources();
   /// Empty in a file without branches.
   Result<const Branches*> branches();
+  /// Of all threads, in the order of the file. Memory: 48 bytes each.
+  Result<const std::vector<WaitInterval>*> intervals();
 
  private:
   Status load_view();
@@ -46,6 +49,7 @@ class CaptureTables {
   std::unique_ptr<const FrameRows> frames_;
   std::optional<std::vector<MergedSource>> sources_;
   std::optional<Branches> branches_;
+  std::optional<std::vector<WaitInterval>> intervals_;
 };
 
 }  // namespace stackpack::app

@@ -43,6 +43,9 @@ NextRows system_rows(const SharedTables& tables, ArrowTable table, const ArrowOp
 std::span<const arrow::Field> branch_fields(ArrowTable table);
 NextRows branch_rows(const SharedTables& tables, ArrowTable table, const ArrowOptions& options);
 
+std::span<const arrow::Field> interval_fields();
+NextRows interval_rows(const SharedTables& tables, const ArrowOptions& options);
+
 std::span<const arrow::Field> top_fields();
 /// Errors: kUsage, options.by is none of the kinds.
 Result<NextRows> top_rows(const SharedTables& tables, const ArrowOptions& options);
