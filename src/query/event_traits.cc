@@ -106,7 +106,8 @@ bool is_profile_interrupt(std::string_view name) {
 EventKind kind_of(std::string_view name, const SpelledEvent& event) {
   const std::string_view base = event.base;
   constexpr std::array<std::string_view, 7> kTraced = {
-      "External", "blocked", "woken", "preempted", "cswitch", "thread-time", "dummy"};
+      "External", "blocked", "woken", "preempted",
+                                                       "wall-time", "cswitch", "thread-time", "dummy"};
   const std::string_view counter = counter_of(name);
   if (is_clock(base) || is_cycles(base) || is_profile_interrupt(name) || is_cycles(counter)) {
     return EventKind::kTime;
@@ -153,7 +154,7 @@ EventTraits traits_of(std::string_view event) {
     traits.same_as += ':' + scope;
   }
   const bool waits = event == "blocked" || event == "woken" || event == "preempted" ||
-                     event == "cswitch" || event == "thread-time";
+                     event == "wall-time" || event == "cswitch" || event == "thread-time";
   traits.unit = waits ? "ns" : unit_of(name.base, traits.kind);
   return traits;
 }

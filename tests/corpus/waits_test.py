@@ -62,8 +62,8 @@ def wrong_sums(program, packed, wanted):
 def wrong_events(program, packed, wanted):
     """Events made of intervals whose folded callstacks do not add up to the ns of the lines."""
     wrong = []
-    for state in ("blocked", "woken", "preempted"):
-        rows = [line.split("\t") for line in wanted if line.split("\t")[3] == state]
+    for state in ("blocked", "woken", "preempted", "wall-time"):
+        rows = [line.split("\t") for line in wanted if line.split("\t")[3] == state or state == "wall-time"]
         if total := sum(int(row[2]) - int(row[1]) for row in rows):
             folded = subprocess.run([program, "export", packed, "--format", "folded", "--event", state, "-o", "-"], check=True, capture_output=True, text=True).stdout
             if sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()) != total:

@@ -204,6 +204,10 @@ void add_wakers(CommandRow& sub, SampleFilter& filter) {
          "callstacks of waits (--event blocked, woken) go on at who ended them: READIED BY NAME "
          "(TID), then where that was")
       ->group(kForm);
+  sub.add_flag_callback(
+         "--wall", [&filter] { filter.events.emplace_back("wall-time"); },
+         "all the time of threads: their runs, shared out among the samples taken then, and waits")
+      ->group(kFilters);
 }
 
 OptionRow* add_count(CommandRow& sub, CountBy& count) {

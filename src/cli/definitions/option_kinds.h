@@ -114,7 +114,7 @@ void add_filters(CommandRow& sub, SampleFilter& filter);
 
 /// What selects waits among samples: --longer-than and --idle-pools.
 void add_wait_filters(CommandRow& sub, SampleFilter& filter);
-/// --wakers.
+/// --wakers and --wall.
 void add_wakers(CommandRow& sub, SampleFilter& filter);
 
 /// --longer-than: a span of time.

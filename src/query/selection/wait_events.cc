@@ -14,101 +14,26 @@
 #include "query/selection/columns_of_samples.h"
 #include "query/selection/idle_pools.h"
 #include "query/selection/thread_time.h"
+#include "query/selection/wait_samples.h"
 #include "query/selection/wait_stacks.h"
+#include "query/selection/wall_shares.h"
 
 namespace stackpack::query {
 
 namespace {
 
 constexpr std::size_t kSamplesAtOnce = 4096;
-constexpr std::uint32_t kNoEvent = ~std::uint32_t{0};
 
 constexpr std::array<std::pair<WaitState, std::string_view>, 3> kWaitEvents = {
     {{WaitState::kBlocked, "blocked"},
      {WaitState::kWoken, "woken"},
      {WaitState::kPreempted, "preempted"}}};
 
-using SampleVisit = std::function<bool(std::span<const StoredSample>)>;
+constexpr std::string_view kWallEvent = "wall-time";
 
 bool chooses_threads(const SampleFilter& filter) {
   return filter.pid || filter.tid || !filter.comms.empty();
 }
-
-// Makes samples of intervals.
-class WaitSamples {
- public:
-  WaitSamples(const Reader& reader, IdlePools pools, std::uint64_t least_ns)
-      : reader_(reader), pools_(std::move(pools)), least_ns_(least_ns) {
-    events_.fill(kNoEvent);
-  }
-
-  void set_event(WaitState state, std::uint32_t event) {
-    events_[static_cast<std::size_t>(state)] = event;
-  }
-  void keep_pools() { marks_pools_ = false; }
-  /// Callstacks of samples are those of `stacks`.
-  void set_stacks(std::shared_ptr<const WaitStacks> stacks) { stacks_ = std::move(stacks); }
-
-  /// In the order of the file.
-  Status visit(const SampleQuery& query, const SampleVisit& visit) const {
-    // An interval that ends in time may begin at any.
-    const WaitQuery waits{query.from_ns, query.to_ns, query.pid, query.tid};
-    std::vector<StoredSample> block;
-    bool goes_on = true;
-    const Status read = reader_.intervals(waits, [&](std::span<const WaitInterval> rows) {
-      for (const WaitInterval& row : rows) {
-        if (is_wanted(row) && row.to_ns >= query.from_ns && row.to_ns <= query.to_ns) {
-          block.push_back(sample_of(row));
-        }
-        if (block.size() == kSamplesAtOnce) {
-          goes_on = visit(block);
-          block.clear();
-        }
-        if (!goes_on) {
-          return false;
-        }
-      }
-      return true;
-    });
-    if (read && goes_on && !block.empty()) {
-      visit(block);
-    }
-    return read;
-  }
-
- private:
-  [[nodiscard]] std::uint32_t event_of(const WaitInterval& row) const {
-    return events_[static_cast<std::size_t>(row.state)];
-  }
-  [[nodiscard]] bool is_wanted(const WaitInterval& row) const {
-    return event_of(row) != kNoEvent && row.to_ns - row.from_ns >= least_ns_;
-  }
-  [[nodiscard]] StoredSample sample_of(const WaitInterval& row) const {
-    StoredSample sample;
-    sample.time_ns = row.to_ns;
-    sample.pid = row.pid;
-    sample.tid = row.tid;
-    sample.event = event_of(row);
-    sample.weight = row.to_ns - row.from_ns;
-    sample.stack = stacks_ ? stacks_->id_of(row) : row.stack;
-    sample.origin = sample.stack == kNoStack ? StackOrigin::kNone : StackOrigin::kRecorded;
-    const bool is_part = (row.flags & (kWaitOpenStart | kWaitOpenEnd | kWaitCut)) != 0;
-    if (is_part) {
-      sample.flags |= kSampleIncomplete;
-    }
-    if (marks_pools_ && pools_.has(row.pid, row.tid)) {
-      sample.flags |= kSampleIdle;
-    }
-    return sample;
-  }
-
-  const Reader& reader_;
-  IdlePools pools_;
-  std::uint64_t least_ns_;
-  bool marks_pools_ = true;
-  std::shared_ptr<const WaitStacks> stacks_;
-  std::array<std::uint32_t, kWaitStateCount> events_{};
-};
 
 // The same by time, in bounded memory: as many of the earliest ones as fit, pass by pass.
 class WaitsByTime {
@@ -204,8 +129,27 @@ class JointSamples {
       goes_on = visit(block);
       return goes_on;
     };
-    const Status read = has_file_ ? reader_.samples(query, watched) : Status{};
+    const Status read = file_samples(query, watched);
     return read && goes_on ? waits_.visit(query, watched) : read;
+  }
+
+  // Those of the file that are wanted themselves, or what they stand for.
+  Status file_samples(const SampleQuery& query, const SampleVisit& visit) const {
+    const WallShares* const wall = waits_.wall();
+    if (wall == nullptr) {
+      return has_file_ ? reader_.samples(query, visit) : Status{};
+    }
+    WallShares::Pass pass(*wall);
+    std::vector<StoredSample> shares;
+    return reader_.samples(query, [&](std::span<const StoredSample> block) {
+      shares.clear();
+      for (const StoredSample& sample : block) {
+        if (const auto share = waits_.share(sample, pass)) {
+          shares.push_back(*share);
+        }
+      }
+      return shares.empty() || visit(shares);
+    });
   }
 
   Status by_time(const SampleQuery& query, const SampleVisit& visit) const {
@@ -243,7 +187,7 @@ class JointSamples {
       }
       return goes_on;
     };
-    const Status read = has_file_ ? reader_.samples(query, visit_file) : Status{};
+    const Status read = file_samples(query, visit_file);
     status = status ? read : status;
     if (status && goes_on) {
       status = give_waits(std::numeric_limits<std::uint64_t>::max());
@@ -291,20 +235,39 @@ Result<WaitCensus> take_census(const Reader& reader, std::uint64_t least_ns,
   return read ? Result<WaitCensus>(std::move(census)) : Result<WaitCensus>(read.error());
 }
 
+bool asks_for(const SampleFilter& filter, const CaptureView& view, std::string_view name) {
+  const bool is_there = std::any_of(view.events.begin(), view.events.end(),
+                                    [name](const Event& event) { return event.name == name; });
+  return !is_there &&
+         std::find(filter.events.begin(), filter.events.end(), name) != filter.events.end();
+}
+
 std::vector<std::pair<WaitState, std::string_view>> asked_for(const SampleFilter& filter,
                                                               const CaptureView& view) {
   std::vector<std::pair<WaitState, std::string_view>> asked;
   for (const auto& [state, name] : kWaitEvents) {
-    const bool is_named =
-        std::find(filter.events.begin(), filter.events.end(), name) != filter.events.end();
-    const bool is_there =
-        std::any_of(view.events.begin(), view.events.end(),
-                    [name = name](const Event& event) { return event.name == name; });
-    if (is_named && !is_there) {
+    if (asks_for(filter, view, name)) {
       asked.emplace_back(state, name);
     }
   }
   return asked;
+}
+
+Status add_wall(const Reader& reader, const WaitCensus& census, CaptureView& view,
+                WaitSamples& waits) {
+  auto wall = WallShares::create(reader, view);
+  if (!wall) {
+    return wall.error();
+  }
+  std::uint64_t samples = (*wall)->samples() + (*wall)->empty_runs();
+  for (std::size_t state = 0; state < census.counts.size(); ++state) {
+    const bool runs = state == static_cast<std::size_t>(WaitState::kRunning);
+    samples += runs ? 0 : census.counts[state];
+  }
+  waits.set_wall(static_cast<std::uint32_t>(view.events.size()), std::move(*wall));
+  view.events.push_back({std::string(kWallEvent), true});
+  view.event_samples.push_back(samples);
+  return {};
 }
 
 constexpr Error kNoDetail{ErrorCode::kUsage, kNoOffset,
@@ -333,7 +296,13 @@ Status add_detail(const Reader& reader, std::shared_ptr<WaitStacks> stacks, Capt
 Status add_wait_events(const Reader& reader, const SampleFilter& filter, CaptureView& view) {
   const auto asked = asked_for(filter, view);
   const bool has_detail = filter.wait_detail != WaitDetail::kNone;
-  if (asked.empty() || !view.has_samples || !reader.has_intervals()) {
+  const bool is_wall = asks_for(filter, view, kWallEvent);
+  if (is_wall && (filter.events.size() != 1 || filter.longer_than_ns != 0)) {
+    return Error{ErrorCode::kUsage, kNoOffset,
+                 "wall time is all of a thread's time: no other event goes with it, and no "
+                 "--longer-than"};
+  }
+  if ((asked.empty() && !is_wall) || !view.has_samples || !reader.has_intervals()) {
     return has_detail && reader.has_intervals() ? Status(kNoDetail) : Status{};
   }
   const auto stacks = has_detail ? std::make_shared<WaitStacks>(reader, filter.wait_detail, view)
@@ -341,7 +310,7 @@ Status add_wait_events(const Reader& reader, const SampleFilter& filter, Capture
   const auto note = [&](const WaitInterval& row) {
     const bool is_asked = std::any_of(
         asked.begin(), asked.end(), [&row](const auto& event) { return event.first == row.state; });
-    return is_asked ? stacks->note(row) : Status{};
+    return is_asked || is_wall ? stacks->note(row) : Status{};
   };
   Result<WaitCensus> census =
       take_census(reader, filter.longer_than_ns,
@@ -370,6 +339,11 @@ Status add_wait_events(const Reader& reader, const SampleFilter& filter, Capture
     view.events.push_back({std::string(name), true});
     view.event_samples.push_back(census->counts[static_cast<std::size_t>(state)]);
   }
+  if (is_wall) {
+    if (const Status added = add_wall(reader, *census, view, waits); !added) {
+      return added;
+    }
+  }
   const bool has_file = asked.size() < filter.events.size();
   const auto joint = std::make_shared<JointSamples>(reader, std::move(waits), has_file);
   view.samples = [joint](const SampleQuery& query, const auto& visit) {
@@ -382,10 +356,12 @@ Status add_wait_events(const Reader& reader, const SampleFilter& filter, Capture
 }
 
 Result<CaptureView> view_for(const Reader& reader, const SampleFilter& filter) {
-  const bool of_waits = std::any_of(kWaitEvents.begin(), kWaitEvents.end(), [&](const auto& event) {
-    return std::find(filter.events.begin(), filter.events.end(), event.second) !=
-           filter.events.end();
-  });
+  const auto is_named = [&filter](std::string_view name) {
+    return std::find(filter.events.begin(), filter.events.end(), name) != filter.events.end();
+  };
+  const bool of_waits = is_named(kWallEvent) ||
+                        std::any_of(kWaitEvents.begin(), kWaitEvents.end(),
+                                    [&](const auto& event) { return is_named(event.second); });
   if (filter.longer_than_ns != 0 && !of_waits) {
     return Error{ErrorCode::kUsage, kNoOffset,
                  "only the events blocked, woken and preempted have lengths"};

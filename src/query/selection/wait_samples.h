@@ -1,0 +1,97 @@
+// Intervals as samples, one by one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "query/selection/idle_pools.h"
+#include "query/selection/wait_stacks.h"
+#include "query/selection/wall_shares.h"
+#include "stackpack/model.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+#include "stackpack/waits.h"
+
+namespace stackpack::query {
+
+using SampleVisit = std::function<bool(std::span<const StoredSample>)>;
+
+/// Makes samples of intervals.
+class WaitSamples {
+ public:
+  WaitSamples(const Reader& reader, IdlePools pools, std::uint64_t least_ns)
+      : reader_(reader), pools_(std::move(pools)), least_ns_(least_ns) {
+    events_.fill(kNoEvent);
+  }
+
+  void set_event(WaitState state, std::uint32_t event) {
+    events_[static_cast<std::size_t>(state)] = event;
+  }
+  void keep_pools() { marks_pools_ = false; }
+  /// All intervals are of one event, but runs that samples of the file stand for.
+  void set_wall(std::uint32_t event, std::shared_ptr<const WallShares> wall) {
+    events_.fill(event);
+    wall_ = std::move(wall);
+  }
+  [[nodiscard]] const WallShares* wall() const { return wall_.get(); }
+  /// The part of the wall time that a sample of the file stands for.
+  [[nodiscard]] std::optional<StoredSample> share(StoredSample sample,
+                                                  WallShares::Pass& pass) const {
+    const auto length = pass.share_of(sample);
+    sample.event = events_.front();
+    sample.weight = length.value_or(0);
+    sample.flags = static_cast<std::uint8_t>(sample.flags | pool_flag(sample.pid, sample.tid));
+    return length ? std::optional(sample) : std::nullopt;
+  }
+  /// Callstacks of samples are those of `stacks`.
+  void set_stacks(std::shared_ptr<const WaitStacks> stacks) { stacks_ = std::move(stacks); }
+
+  /// In the order of the file. Errors: those of the reader.
+  Status visit(const SampleQuery& query, const SampleVisit& visit) const;
+
+ private:
+  static constexpr std::uint32_t kNoEvent = ~std::uint32_t{0};
+
+  [[nodiscard]] std::uint32_t event_of(const WaitInterval& row) const {
+    return events_[static_cast<std::size_t>(row.state)];
+  }
+  [[nodiscard]] bool is_wanted(const WaitInterval& row) const {
+    const bool is_shared_out =
+        wall_ != nullptr && row.state == WaitState::kRunning && !wall_->is_empty(row);
+    return event_of(row) != kNoEvent && row.to_ns - row.from_ns >= least_ns_ && !is_shared_out;
+  }
+  [[nodiscard]] std::uint8_t pool_flag(std::uint32_t pid, std::uint32_t tid) const {
+    return marks_pools_ && pools_.has(pid, tid) ? std::uint8_t{kSampleIdle} : std::uint8_t{0};
+  }
+  [[nodiscard]] StoredSample sample_of(const WaitInterval& row) const {
+    StoredSample sample;
+    sample.time_ns = row.to_ns;
+    sample.pid = row.pid;
+    sample.tid = row.tid;
+    sample.event = event_of(row);
+    sample.weight = row.to_ns - row.from_ns;
+    sample.stack = stacks_ ? stacks_->id_of(row) : row.stack;
+    sample.origin = sample.stack == kNoStack ? StackOrigin::kNone : StackOrigin::kRecorded;
+    const bool is_part = (row.flags & (kWaitOpenStart | kWaitOpenEnd | kWaitCut)) != 0;
+    if (is_part) {
+      sample.flags |= kSampleIncomplete;
+    }
+    sample.flags = static_cast<std::uint8_t>(sample.flags | pool_flag(row.pid, row.tid));
+    return sample;
+  }
+
+  const Reader& reader_;
+  IdlePools pools_;
+  std::uint64_t least_ns_;
+  bool marks_pools_ = true;
+  std::shared_ptr<const WaitStacks> stacks_;
+  std::shared_ptr<const WallShares> wall_;
+  std::array<std::uint32_t, kWaitStateCount> events_{};
+};
+
+}  // namespace stackpack::query
