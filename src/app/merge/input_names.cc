@@ -293,9 +293,22 @@ bool name_of(const CodeLocation& location, const InputCalls& calls, NameUnion::N
   return location.function->owner != FunctionOwner::kImage;
 }
 
+namespace {
+
+// Sources of .NET say by a mapping of its own to which assembly a method belongs: all of them would
+// begin at the same place of that file.
+bool is_mapping_of_method(const CodeLocation& location) {
+  const Function* const function = location.function;
+  return function != nullptr && function->source == FunctionSource::kClr &&
+         function->owner == FunctionOwner::kProcess && function->start == location.module->base &&
+         function->size == location.module->size;
+}
+
+}  // namespace
+
 bool place_of(const CodeLocation& location, std::span<const Module> modules,
               std::span<const InputImage> images, std::uint64_t& offset, std::uint32_t& image) {
-  if (location.module == nullptr) {
+  if (location.module == nullptr || is_mapping_of_method(location)) {
     return false;
   }
   const auto row = static_cast<std::size_t>(location.module - modules.data());

@@ -16,3 +16,5 @@ run top small.spk --type 'No.Such'
 run convert small.nettrace -o none.spk --quiet --no-event-values
 run top none.spk --by type
 run top small.spk --by module
+run merge small.spk -o merged.spk --quiet
+run top merged.spk
