@@ -62,8 +62,20 @@ void ValueRecorder::add(const RecordedValue& value) {
     return;
   }
   ++count_;
-  Row row{value, order_++, kNoStack, true};
+  Row row{value, order_++, kNoStack, 0, true};
   row.value.stack_tid = key_of_thread(value.stack_event, value.stack_tid);
+  status_ = push(joined_, by_callstack, row);
+}
+
+void ValueRecorder::add_placed(const RecordedValue& value, StackId stack, std::uint16_t segment,
+                               std::uint32_t rank) {
+  constexpr unsigned kOrderBits = 40;
+  if (!status_) {
+    return;
+  }
+  ++count_;
+  Row row{value, (std::uint64_t{rank} << kOrderBits) + order_++, stack, segment, true};
+  row.value.stack_event = RecordedValue::kNoEvent;
   status_ = push(joined_, by_callstack, row);
 }
 
@@ -145,7 +157,7 @@ void ValueRecorder::number_texts(RecordedValue& value) {
 }
 
 Status ValueRecorder::finish(LossCounters& losses,
-                             const std::function<Status(const EventValue&)>& visit_value) {
+                             const std::function<Status(const FoundValue&)>& visit_value) {
   if (!status_ || empty()) {
     return status_;
   }
@@ -197,8 +209,9 @@ Status ValueRecorder::finish(LossCounters& losses,
   return visit(timed, by_time, [&](const Row& row) {
     RecordedValue value = row.value;
     number_texts(value);
-    return visit_value({value.time_ns, value.pid, value.tid, static_cast<std::uint32_t>(value.kind),
-                        row.stack, value.values});
+    return visit_value({{value.time_ns, value.pid, value.tid,
+                         static_cast<std::uint32_t>(value.kind), row.stack, value.values},
+                        row.segment});
   });
 }
 

@@ -37,6 +37,11 @@ struct RecordedValue {
   std::array<std::uint64_t, kMostValueFields> values{};
 };
 
+/// A value as it comes back.
+struct FoundValue : EventValue {
+  std::uint16_t segment = 0;  ///< of add_placed(); `stack` is what was given there
+};
+
 /// Collects the values of events, and finds the callstack of each among the samples.
 ///
 /// Use: text(), name_file() and add() while the capture is read; offer_stack() for every sample in
@@ -72,6 +77,11 @@ class ValueRecorder {
   /// Takes a value. What cannot be written to scratch is an error of finish().
   void add(const RecordedValue& value);
 
+  /// Takes a value that has its callstack already, by the caller's own numbers. Those of one time
+  /// come by `rank`, then as they were added.
+  void add_placed(const RecordedValue& value, StackId stack, std::uint16_t segment,
+                  std::uint32_t rank);
+
   [[nodiscard]] bool empty() const { return count_ == 0; }
 
   /// A sample with the callstack that it has in the file, by the number of its event.
@@ -79,7 +89,7 @@ class ValueRecorder {
   Status offer_stack(std::uint8_t event, const Sample& sample, StackId stack);
 
   /// All values in order of time, with their callstacks. Errors: kIo, and those of the visitor.
-  Status finish(LossCounters& losses, const std::function<Status(const EventValue&)>& visit);
+  Status finish(LossCounters& losses, const std::function<Status(const FoundValue&)>& visit);
 
   /// After finish(): the texts of those values, by number.
   [[nodiscard]] const std::vector<std::string>& texts() const { return used_texts_; }
@@ -93,6 +103,7 @@ class ValueRecorder {
     RecordedValue value;
     std::uint64_t order = 0;
     StackId stack = kNoStack;
+    std::uint16_t segment = 0;
     bool is_value = false;
   };
   struct NamedFile {

@@ -47,6 +47,30 @@ std::vector<EventValue> finish(ValueRecorder& recorder) {
 }
 
 TEST_SUITE("event values") {
+  TEST_CASE("event values: of a merge they have their callstacks, and come by source") {
+    const auto rows_of = [](const std::vector<std::uint32_t>& ranks) {
+      ValueRecorder recorder;
+      for (const std::uint32_t rank : ranks) {
+        recorder.add_placed(allocation_at(10, 1, 10 * rank), 100 + rank,
+                            static_cast<std::uint16_t>(rank), rank);
+        recorder.add_placed(allocation_at(10, 1, 10 * rank + 1), 0, 0, rank);
+        recorder.add_placed(allocation_at(9, 1, 10 * rank + 2), 0, 0, rank);
+      }
+      std::vector<std::string> rows;
+      capture::LossCounters losses;
+      CHECK(recorder.finish(losses, [&rows](const capture::FoundValue& row) {
+        rows.push_back(std::to_string(row.values[0]) + " " + std::to_string(row.stack) + " " +
+                       std::to_string(row.segment));
+        return Status();
+      }));
+      return rows;
+    };
+    const std::vector<std::string> wanted{"12 0 0", "22 0 0",   "10 101 1",
+                                          "11 0 0", "20 102 2", "21 0 0"};
+    CHECK(rows_of({1, 2}) == wanted);
+    CHECK(rows_of({2, 1}) == wanted);
+  }
+
   TEST_CASE("event values: each gets the callstack of its own sample") {
     ValueRecorder recorder;
     recorder.add(allocation_at(20, 1, 7));

@@ -1,7 +1,5 @@
 #include "app/analysis/event_value_table.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace stackpack::app {
@@ -18,25 +16,7 @@ Result<EventValueTable> EventValueTable::load(const Reader& reader) {
   if (!processes) {
     return processes.error();
   }
-  const std::span<const capture::ValueKindRow> known = capture::value_kinds();
-  for (const ValueSchema& schema : *kinds) {
-    KindPlace& place = table.places_.emplace_back();
-    const auto found = std::find_if(
-        known.begin(), known.end(),
-        [&schema](const capture::ValueKindRow& row) { return row.name == schema.name; });
-    if (found == known.end()) {
-      continue;
-    }
-    place.known = true;
-    place.kind = static_cast<capture::ValueKind>(found - known.begin());
-    for (const capture::ValueKindField& field : found->fields) {
-      const std::size_t at = schema.field(field.name);
-      const bool same_type =
-          at < kMostValueFields &&
-          (schema.fields[at].type == ValueType::kText) == (field.type == ValueType::kText);
-      place.fields[place.count++] = same_type ? at : kMostValueFields;
-    }
-  }
+  table.kinds_ = capture::ValueTranslation(*kinds);
   if (!texts->empty()) {
     table.texts_ = std::move(*texts);
   }
@@ -47,20 +27,8 @@ Result<EventValueTable> EventValueTable::load(const Reader& reader) {
 }
 
 bool EventValueTable::translate(const EventValue& value, Row& row) const {
-  const KindPlace& place = places_[value.kind];
-  if (!place.known) {
-    return false;
-  }
-  row.kind = place.kind;
   row.value = &value;
-  const std::span<const capture::ValueKindField> fields =
-      capture::value_kinds()[static_cast<std::size_t>(place.kind)].fields;
-  for (std::size_t i = 0; i < place.count; ++i) {
-    const std::size_t at = place.fields[i];
-    const std::uint64_t none = fields[i].type == ValueType::kText ? 0 : kNoValue;
-    row.fields[i] = at < kMostValueFields ? value.values[at] : none;
-  }
-  return true;
+  return kinds_.translate(value, row.kind, row.fields);
 }
 
 std::string EventValueTable::process(std::uint32_t pid, std::uint64_t time_ns) const {

@@ -15,6 +15,7 @@
 
 #include "capture/life_index.h"
 #include "capture/value_kinds.h"
+#include "capture/value_translation.h"
 #include "stackpack/event_values.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
@@ -64,16 +65,8 @@ class EventValueTable {
   explicit EventValueTable(const Reader& reader) : reader_(&reader) {}
   bool translate(const EventValue& value, Row& row) const;
 
-  // Where the kinds and fields of the file stand among those of this program.
-  struct KindPlace {
-    bool known = false;
-    capture::ValueKind kind = capture::ValueKind::kGcStart;
-    std::array<std::size_t, kMostValueFields> fields{};  // kMostValueFields: not there
-    std::size_t count = 0;
-  };
-
   const Reader* reader_;
-  std::vector<KindPlace> places_;
+  capture::ValueTranslation kinds_;
   std::vector<std::string> texts_{std::string()};
   std::unique_ptr<const Symbols> symbols_;
   std::vector<Process> processes_;

@@ -15,7 +15,7 @@ inline constexpr std::string_view kMovedFrames = "merge_moved_frames";
 /// something else.
 inline constexpr std::string_view kKernelFramesLeft = "merge_kernel_frames_left";
 
-/// Notice: a source whose event values are left out.
+/// Notice: event values of kinds that this program does not know; one of a source without samples.
 inline constexpr std::string_view kValuesLeftOut = "merge_event_values_left_out";
 /// Damage: branches of a merged file of which some captures are read from other inputs.
 inline constexpr std::string_view kBranchesLeftOut = "merge_branches_left_out";

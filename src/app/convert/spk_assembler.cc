@@ -227,7 +227,7 @@ Result<Statistics> SpkAssembler::finish(spk::Writer& writer, const capture::Syst
         return added;
       },
       [&](spk::IntervalWriter& rows) { return write_intervals(intervals, stacks, rows); },
-      [&](spk::ValueWriter& rows) { return write_values(tables, rows); });
+      [&](spk::ValueWriter& rows) { return write_values(tables, stacks, rows); });
 }
 
 // Of a merge: the ids of callstacks, and the process.
@@ -287,7 +287,21 @@ Status SpkAssembler::offer_stacks(std::span<const SpooledSample> rows,
   return {};
 }
 
-Status SpkAssembler::write_values(const capture::SystemTables& tables, spk::ValueWriter& writer) {
+// Of a merge: the id of the callstack, and the process.
+Status SpkAssembler::settle_value(EventValue& row, std::uint16_t segment,
+                                  PackedStacks& stacks) const {
+  row.pid = options_.merged->pids[row.pid];
+  const Result<StackId> stack =
+      row.stack == 0 ? Result<StackId>(kNoStack) : stacks.id_of({segment, 0, row.stack});
+  if (!stack) {
+    return stack.error();
+  }
+  row.stack = *stack;
+  return {};
+}
+
+Status SpkAssembler::write_values(const capture::SystemTables& tables, PackedStacks& stacks,
+                                  spk::ValueWriter& writer) {
   capture::ValueRecorder* const values = capture_.values();
   if (values == nullptr || values->empty()) {
     return {};
@@ -302,9 +316,13 @@ Status SpkAssembler::write_values(const capture::SystemTables& tables, spk::Valu
   }
   writer.set_kinds(std::move(kinds));
   const ProcessOfThread processes(tables.threads);
-  const Status written = values->finish(capture_.losses(), [&](const EventValue& row) {
+  const Status written = values->finish(capture_.losses(), [&](const capture::FoundValue& row) {
     EventValue rounded = row;
-    if (rounded.pid == kUnknownId && rounded.tid != kUnknownId) {
+    if (options_.merged != nullptr) {
+      if (const Status settled = settle_value(rounded, row.segment, stacks); !settled) {
+        return settled;
+      }
+    } else if (rounded.pid == kUnknownId && rounded.tid != kUnknownId) {
       rounded.pid = processes.find(rounded.tid, rounded.time_ns);
     }
     rounded.time_ns -= rounding_ ? rounded.time_ns % options_.time_resolution_ns : 0;

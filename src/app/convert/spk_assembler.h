@@ -83,7 +83,9 @@ class SpkAssembler {
                        spk::Writer& writer);
   Status write_samples(PackedStacks& stacks, StackTally& tally, spk::Writer& writer);
   Status prepare_rounding();
-  Status write_values(const capture::SystemTables& tables, spk::ValueWriter& writer);
+  Status settle_value(EventValue& row, std::uint16_t segment, PackedStacks& stacks) const;
+  Status write_values(const capture::SystemTables& tables, PackedStacks& stacks,
+                      spk::ValueWriter& writer);
   Status offer_stacks(std::span<const SpooledSample> rows, std::span<const StoredSample> samples);
   Status write_intervals(IntervalSort& intervals, PackedStacks& stacks,
                          spk::IntervalWriter& writer);

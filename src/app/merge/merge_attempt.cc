@@ -159,7 +159,8 @@ Status MergeAttempt::read_samples() {
       std::make_unique<CaptureSpool>(CaptureSpool::Options{.scratch_directory = scratch_,
                                                            .memory_limit = limit,
                                                            .sample_counter = &progress_.samples,
-                                                           .merges = true});
+                                                           .merges = true,
+                                                           .values = true});
   for (const Event& event : tables_.events()) {
     spool_->add_event(event);
   }
@@ -244,13 +245,13 @@ Status MergeAttempt::add_rebased(const OpenInput& opened, const SourceClock& clo
   }
   SampleRebaser samples(
       {*opened.reader, *opened.symbols, frames, processes, clock, std::move(events), keeps_samples_,
-       std::move(*reasons), &progress_.cancelled},
+       std::move(*reasons), &progress_.cancelled, spool_->values()},
       *sink_);
   if (const Status added = samples.run(); !added) {
     return added;
   }
   if (rank) {
-    add_losses(*rank, frames.unplaced(), *opened.reader);
+    add_losses(*rank, frames.unplaced(), samples.values_left_out(), *opened.reader);
   }
   return add_mappings(opened, frames.modules_used(), clock, processes);
 }
@@ -287,7 +288,7 @@ Result<std::vector<std::uint32_t>> MergeAttempt::reasons_of(const Reader& reader
 
 // To the source, which keeps them in a merge of merges.
 void MergeAttempt::add_losses(std::uint32_t rank, const FrameRebaser::Unplaced& unplaced,
-                              const Reader& reader) {
+                              std::uint64_t unknown_values, const Reader& reader) {
   capture::LossCounters counters;
   for (const LossCounter& loss : sources_.sources()[rank].losses) {
     counters.add(loss.name, loss.kind, loss.count);
@@ -298,7 +299,7 @@ void MergeAttempt::add_losses(std::uint32_t rank, const FrameRebaser::Unplaced& 
         std::pair(merge_loss::kIntervalsLeftOut,
                   std::uint64_t{reader.has_intervals() && !keeps_samples_ ? 1U : 0U}),
         std::pair(merge_loss::kValuesLeftOut,
-                  std::uint64_t{reader.has_event_values() ? 1U : 0U})}) {
+                  unknown_values + (reader.has_event_values() && !keeps_samples_ ? 1U : 0U))}) {
     if (count != 0) {
       counters.add(name, LossKind::kNotice, count);
     }

@@ -33,6 +33,7 @@ RebasedSink::RebasedSink(CaptureSpool& spool, unsigned threads)
             batch.samples.clear();
             batch.counts.clear();
             batch.intervals.clear();
+            batch.values.clear();
             batch.ends_generation = false;
             return Status{};
           }) {}
@@ -45,7 +46,7 @@ Status RebasedSink::add_stack(std::uint32_t entry, std::span<const Frame> leaf_f
   // A batch has callstacks before samples.
   const Batch& filling = pipeline_.filling();
   if (!filling.samples.empty() || !filling.counts.empty() || !filling.intervals.empty() ||
-      filling.addresses.size() >= kAddressesTogether) {
+      !filling.values.empty() || filling.addresses.size() >= kAddressesTogether) {
     if (const Status sent = send(); !sent) {
       return sent;
     }
@@ -78,6 +79,12 @@ Status RebasedSink::add_count(const StackCount& count) {
 Status RebasedSink::add_interval(const WaitInterval& interval, std::uint32_t rank) {
   pipeline_.filling().intervals.push_back({interval, rank});
   return pipeline_.filling().intervals.size() < kSamplesTogether ? Status{} : send();
+}
+
+Status RebasedSink::add_value(const capture::RecordedValue& value, std::uint32_t entry,
+                              std::uint32_t rank) {
+  pipeline_.filling().values.push_back({value, entry, rank});
+  return pipeline_.filling().values.size() < kSamplesTogether ? Status{} : send();
 }
 
 Status RebasedSink::end_generation() {
@@ -142,6 +149,10 @@ Status RebasedSink::spool_samples(const Batch& batch) {
     if (!added) {
       return added;
     }
+  }
+  for (const EntryValue& one : batch.values) {
+    const NodeRef node = node_of(one.entry);
+    spool_.values()->add_placed(one.value, node.node, node.segment, one.rank);
   }
   for (const StackCount& count : batch.counts) {
     if (const Status added = counts_.add(count); !added) {

@@ -9,6 +9,7 @@
 #include "app/convert/capture_spool.h"
 #include "app/merge/entry_counts.h"
 #include "capture/stack_view.h"
+#include "capture/value_recorder.h"
 #include "core/ordered_pipeline.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
@@ -42,6 +43,8 @@ class RebasedSink {
   Status add_count(const StackCount& count);
   /// Adds an interval; its callstacks are entries, or kNoEntry.
   Status add_interval(const WaitInterval& interval, std::uint32_t rank);
+  /// Adds a value of an event. Its texts are numbers of the spool's recorder.
+  Status add_value(const capture::RecordedValue& value, std::uint32_t entry, std::uint32_t rank);
   /// Forgets all callstacks.
   Status end_generation();
   /// Waits until all is spooled. After an error of the caller's own, too: an error that comes back
@@ -67,7 +70,12 @@ class RebasedSink {
     WaitInterval interval;
     std::uint32_t rank = 0;
   };
-  /// Callstacks, then samples, counts and intervals, then the end of the generation or not.
+  struct EntryValue {
+    capture::RecordedValue value;
+    std::uint32_t entry = kNoEntry;
+    std::uint32_t rank = 0;
+  };
+  /// Callstacks, then samples, counts, intervals and values, then the end of the generation or not.
   struct Batch {
     std::vector<std::uint64_t> addresses;
     std::vector<capture::ModeRun> runs;
@@ -76,6 +84,7 @@ class RebasedSink {
     std::vector<EntrySample> samples;
     std::vector<StackCount> counts;
     std::vector<EntryInterval> intervals;
+    std::vector<EntryValue> values;
     bool ends_generation = false;
   };
 

@@ -50,7 +50,62 @@ Status SampleRebaser::run() {
   if (status && parts_.keeps_samples && parts_.reader.has_intervals()) {
     status = add_waits();
   }
+  if (status && parts_.keeps_samples && parts_.values != nullptr &&
+      parts_.reader.has_event_values()) {
+    status = add_values();
+  }
   return status ? end_generation() : status;
+}
+
+Status SampleRebaser::add_values() {
+  const Result<std::vector<ValueSchema>> kinds = parts_.reader.event_value_kinds();
+  Result<std::vector<std::string>> texts = parts_.reader.event_value_texts();
+  if (!kinds || !texts) {
+    return kinds ? texts.error() : kinds.error();
+  }
+  capture::CarriedValues carried(*kinds, std::move(*texts), *parts_.values);
+  Status status;
+  const Status read = parts_.reader.event_values([&](std::span<const EventValue> rows) {
+    status = stopped(parts_.cancelled) ? Status(interruption()) : add_values(rows, carried);
+    return static_cast<bool>(status);
+  });
+  return status ? read : status;
+}
+
+Status SampleRebaser::add_values(std::span<const EventValue> rows,
+                                 capture::CarriedValues& carried) {
+  block_entries_.clear();
+  for (const EventValue& row : rows) {
+    const auto process = parts_.processes.find(row.pid);
+    if (!process) {
+      return process.error();
+    }
+    block_entries_.push_back(process->wanted ? entry_of(row.stack, row.pid, row.time_ns)
+                                             : kNoEntry);
+  }
+  if (const Status resolved = resolve(); !resolved) {
+    return resolved;
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto process = parts_.processes.find(rows[i].pid);
+    if (!process) {
+      return process.error();
+    }
+    if (!process->wanted) {
+      continue;
+    }
+    std::optional<capture::RecordedValue> value = carried.carry(rows[i]);
+    if (!value) {
+      ++values_left_out_;
+      continue;
+    }
+    value->pid = process->number;
+    value->time_ns = parts_.clock.time(value->time_ns);
+    if (const Status added = sink_.add_value(*value, block_entries_[i], process->rank); !added) {
+      return added;
+    }
+  }
+  return entries_.size() > kMostEntries ? end_generation() : Status{};
 }
 
 Status SampleRebaser::add_waits() {

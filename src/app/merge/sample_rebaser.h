@@ -11,6 +11,7 @@
 #include "app/merge/rebased_sink.h"
 #include "app/merge/source_clock.h"
 #include "app/merge/source_threads.h"
+#include "capture/carried_values.h"
 #include "core/number_table.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
@@ -36,11 +37,15 @@ class SampleRebaser {
     bool keeps_samples = true;           ///< false: counts, and no intervals
     std::vector<std::uint32_t> reasons;  ///< of waits, of the merge, by those of the input
     const std::atomic<bool>* cancelled = nullptr;
+    capture::ValueRecorder* values = nullptr;  ///< for numbers of texts; null: no values
   };
   SampleRebaser(Parts parts, RebasedSink& sink);
 
   /// Errors: those of the reader and of the sink; kCancelled.
   Status run();
+
+  /// After run(): values of events whose kinds this program does not know.
+  [[nodiscard]] std::uint64_t values_left_out() const { return values_left_out_; }
 
  private:
   static constexpr std::size_t kMostEntries = std::size_t{1} << 20;
@@ -56,6 +61,8 @@ class SampleRebaser {
   Status add_counts(std::span<const StackCount> counts);
   Status add_waits();
   Status add_intervals(std::span<const WaitInterval> rows, const SourceThreads& threads);
+  Status add_values();
+  Status add_values(std::span<const EventValue> rows, capture::CarriedValues& carried);
   Status add(const StoredSample& sample, std::uint32_t entry,
              const InputProcesses::Process& process, std::uint64_t times);
   /// The entry of a callstack, which resolve() hands over if it is new.
@@ -71,6 +78,7 @@ class SampleRebaser {
   std::vector<std::uint32_t> block_entries_;  // by sample of the block
   std::vector<std::uint32_t> waker_entries_;  // by interval of the block
   std::vector<Frame> rebased_;
+  std::uint64_t values_left_out_ = 0;
 };
 
 }  // namespace stackpack::app

@@ -18,6 +18,17 @@ run dump without.spk --event-values
 run gc without.spk
 run merge small.spk -o merged.spk --quiet
 run dump merged.spk --losses
+run dump merged.spk --event-values
+run exceptions merged.spk
+cp "$folder/../../../testdata/small.v6.nettrace" other.nettrace
+run merge small.spk other.nettrace -o both.spk --quiet
+run merge other.nettrace small.spk -o turned.spk --quiet
+cmp both.spk turned.spk || echo "the order of the inputs shows"
+run gc both.spk
+run merge both.spk -o again.spk --quiet
+run top again.spk --by type
+run merge small.spk -o counted.spk --no-samples --quiet
+run dump counted.spk --losses
 run_unsized verify small.spk merged.spk
 run gc
 run gc small.spk --limit x

@@ -1,0 +1,65 @@
+// Values of a file on their way into another one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "capture/value_recorder.h"
+#include "capture/value_translation.h"
+
+namespace stackpack::capture {
+
+/// Brings values of a file into a recorder: kinds of this program, texts by the recorder's numbers.
+/// Memory: 8 bytes for each text of the file.
+class CarriedValues {
+ public:
+  /// `into` must outlive this.
+  CarriedValues(std::span<const ValueSchema> kinds, std::vector<std::string> texts,
+                ValueRecorder& into)
+      : translation_(kinds),
+        texts_(std::move(texts)),
+        numbers_(texts_.size(), kNoValue),
+        into_(into) {}
+
+  /// For ValueRecorder::add_placed(). Nothing: this program does not know the kind.
+  std::optional<RecordedValue> carry(const EventValue& value) {
+    RecordedValue carried;
+    carried.time_ns = value.time_ns;
+    carried.pid = value.pid;
+    carried.tid = value.tid;
+    if (!translation_.translate(value, carried.kind, carried.values)) {
+      return std::nullopt;
+    }
+    const std::span<const ValueKindField> fields =
+        value_kinds()[static_cast<std::size_t>(carried.kind)].fields;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (fields[i].type == ValueType::kText) {
+        carried.values[i] = text(carried.values[i]);
+      }
+    }
+    return carried;
+  }
+
+ private:
+  std::uint64_t text(std::uint64_t number) {
+    if (number == 0 || number >= texts_.size()) {
+      return 0;
+    }
+    std::uint64_t& known = numbers_[static_cast<std::size_t>(number)];
+    if (known == kNoValue) {
+      known = into_.text(texts_[static_cast<std::size_t>(number)]);
+    }
+    return known;
+  }
+
+  ValueTranslation translation_;
+  std::vector<std::string> texts_;
+  std::vector<std::uint64_t> numbers_;  // of the recorder; kNoValue: not asked for yet
+  ValueRecorder& into_;
+};
+
+}  // namespace stackpack::capture
