@@ -9,6 +9,8 @@ set(STACKPACK_FUZZ_TARGETS
   export_spk
   gate_file
   import_folded
+  import_otlp
+  import_perf_script
   import_pprof
   lznt1
   method_events

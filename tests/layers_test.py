@@ -32,6 +32,8 @@ ROOMS = {
     "formats/etl": (["public", "core", "bytes", "io", "scratch", "capture", "formats/dotnet"], []),
     "formats/folded": (["public", "core", "bytes", "io", "capture"], []),
     "formats/nettrace": (["public", "core", "bytes", "io", "capture", "formats/dotnet"], []),
+    "formats/otlp": (["public", "core", "bytes", "io", "capture"], ["protozero/", "rapidjson/"]),
+    "formats/perf_script": (["public", "core", "bytes", "capture", "io"], []),
     "formats/pprof": (["public", "core", "bytes", "io", "codec", "capture"], ["protozero/"]),
     "dag": (["public", "core", "bytes", "io", "scratch", "capture"], ["emmintrin.h"]),
     "spk/format": (["public", "core", "bytes", "codec"], []),

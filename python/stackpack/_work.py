@@ -99,7 +99,7 @@ def convert(input: PathLike, output: PathLike, *,  # pylint: disable=redefined-b
     """Converts a capture into a .spk file, which appears whole or not at all.
 
     Args:
-        input: perf.data, .etl, folded text, pprof, an archive; see `stackpack convert --help`.
+        input: perf.data, .etl, text of perf script, folded text, pprof, OTLP, an archive; see `stackpack convert --help`.
         output: replaced if it is a .spk file.
         level: of zstd, 1 to 22.
         memory_limit: bytes for callstacks and scratch; 0: 512 MiB, or a quarter of the memory if that is less.

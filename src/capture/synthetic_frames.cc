@@ -1,5 +1,6 @@
 #include "capture/synthetic_frames.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -19,6 +20,45 @@ void append_number(T value, std::string& out) {
 }  // namespace
 
 std::optional<std::uint64_t> SyntheticFrames::address_of(const FunctionFact& function) {
+  return address_of(function, {});
+}
+
+std::optional<std::uint64_t> SyntheticFrames::next_number(const Image& image) {
+  constexpr std::uint64_t kLeast = 16;
+  constexpr std::uint64_t kMost = 4096;
+  if (image.path.empty()) {
+    return used_ < kMostNames ? std::optional(used_++) : std::nullopt;
+  }
+  image_key_.assign(image.path);
+  image_key_ += '\0';
+  image_key_ += bytes::text_of(std::as_bytes(image.build_id));
+  const std::uint32_t number = images_.intern(image_key_);
+  if (number == blocks_.size()) {
+    blocks_.emplace_back();
+  }
+  Block& block = blocks_[number];
+  if (block.next == block.end) {
+    const std::uint64_t size = std::clamp(block.taken, kLeast, kMost);
+    if (size > kMostNames - used_) {
+      return std::nullopt;
+    }
+    Module module;
+    module.pid = kKernelPid;
+    module.base = kFirstAddress + used_;
+    module.size = size;
+    module.file_offset = block.taken;
+    module.path = image.path;
+    module.build_id.assign(image.build_id.begin(), image.build_id.end());
+    module.build_id_kind = module.build_id.empty() ? BuildIdKind::kNone : BuildIdKind::kGnu;
+    system_.module_mapped(module);
+    block = {used_, used_ + size, block.taken + size};
+    used_ += size;
+  }
+  return block.next++;
+}
+
+std::optional<std::uint64_t> SyntheticFrames::address_of(const FunctionFact& function,
+                                                         const Image& image) {
   key_ = function.name;
   write_code(function.code, code_);
   const bool bare =
@@ -33,17 +73,30 @@ std::optional<std::uint64_t> SyntheticFrames::address_of(const FunctionFact& fun
     append_number(function.file.size(), key_);
   }
   key_ += bare ? 'n' : 'c';  // so that no name is the key of another frame
-  if (const std::uint32_t known = keys_.find(key_); known != core::StringTable::kNone) {
-    return kFirstAddress + known;
+  if (!image.path.empty()) {
+    key_ += image.path;
+    key_ += bytes::text_of(std::as_bytes(image.build_id));
+    append_number(image.path.size(), key_);
+    append_number(image.build_id.size(), key_);
+    key_ += 'i';
   }
-  if (keys_.size() >= kMostNames || key_.size() > kMostBytes - bytes_) {
+  if (const std::uint32_t known = keys_.find(key_); known != core::StringTable::kNone) {
+    return kFirstAddress + numbers_[known];
+  }
+  if (key_.size() > kMostBytes - bytes_) {
+    return std::nullopt;
+  }
+  const std::optional<std::uint64_t> number = next_number(image);
+  if (!number) {
     return std::nullopt;
   }
   if (keys_.size() == 0) {
     system_.metadata(kMetadataKey, "1");
   }
   bytes_ += key_.size();
-  const std::uint64_t address = kFirstAddress + keys_.intern(key_);
+  keys_.intern(key_);
+  numbers_.push_back(static_cast<std::uint32_t>(*number));
+  const std::uint64_t address = kFirstAddress + *number;
   FunctionFact fact = function;
   fact.owner = FunctionOwner::kKernel;
   fact.start = address;

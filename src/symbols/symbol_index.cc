@@ -221,7 +221,8 @@ CodeLocation SymbolIndex::locate_before(const Frame& frame, std::uint32_t pid,
 // address there is no return address.
 CodeLocation SymbolIndex::locate(const Frame& frame, std::uint32_t pid, std::uint64_t time_ns,
                                  AddressUse use) const {
-  if (use == AddressUse::kExact || frame.address == 0 || !facts_.return_addresses) {
+  if (use == AddressUse::kExact || frame.address == 0 || !facts_.return_addresses ||
+      stands_for_name(frame)) {
     return locate_before(frame, pid, time_ns, 0);
   }
   const CodeLocation before = locate_before(frame, pid, time_ns, 1);

@@ -9,6 +9,7 @@
 #include "export/hand_made_capture.h"
 #include "stackpack/convert.h"
 #include "stackpack/export.h"
+#include "stackpack/merge.h"
 #include "stackpack/reader.h"
 #include "support/source_folder.h"
 
@@ -78,6 +79,92 @@ TEST_CASE("round trip: a profile of names comes back through pprof") {
   CHECK(*events == std::vector<Event>{{"samples", true}});
   const std::string again = exported(*second, directory, ExportFormat::kFolded, "b.folded");
   CHECK(test::sorted_lines(again) == std::vector<std::string>{"main 2", "main;work 5"});
+}
+
+namespace {
+
+// What a sample is, but for its callstack: time of day, process, thread, event, weight.
+std::vector<std::string> sample_rows(const Reader& reader) {
+  const auto events = reader.events();
+  const auto metadata = reader.metadata();
+  REQUIRE(events.has_value());
+  REQUIRE(metadata.has_value());
+  std::int64_t offset = 0;
+  for (const MetadataEntry& entry : *metadata) {
+    offset = entry.key == "clock.wall_offset_ns" ? std::stoll(entry.value) : offset;
+  }
+  std::vector<std::string> rows;
+  const Status read = reader.samples({}, [&](std::span<const StoredSample> block) {
+    for (const StoredSample& sample : block) {
+      const std::uint64_t time = sample.time_ns + static_cast<std::uint64_t>(offset);
+      rows.push_back(std::to_string(time) + " " + std::to_string(sample.pid) + " " +
+                     std::to_string(sample.tid) + " " + (*events)[sample.event].name + " " +
+                     std::to_string(sample.weight));
+    }
+    return true;
+  });
+  REQUIRE(read.has_value());
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
+std::vector<std::string> folded_by_thread(const Reader& reader,
+                                          const test::TemporaryDirectory& directory,
+                                          const std::string& event) {
+  ExportOptions options;
+  options.filter.events = {event};
+  options.folded.root = FoldedRoot::kThread;
+  options.folded.inlines = true;
+  options.keep_broken = true;
+  std::filesystem::remove(directory.file("text"));
+  REQUIRE(export_capture(reader, directory.file("text"), options).has_value());
+  return test::sorted_lines(test::content_of(directory.file("text")));
+}
+
+}  // namespace
+
+TEST_CASE("round trip: recordings come back through OpenTelemetry profiles") {
+  for (const char* const name :
+       {"file.perf.data", "events.perf.data", "named/words.perf.data", "small.nettrace"}) {
+    CAPTURE(name);
+    const test::TemporaryDirectory directory;
+    std::filesystem::copy_file(test::source_folder() + std::string("/testdata/") + name,
+                               directory.file("a"));
+    const auto first = packed(directory, "a");
+    exported(*first, directory, ExportFormat::kOtlp, "b");
+    const auto second = packed(directory, "b");
+    CHECK(second->statistics().source_kind == "otlp");
+    CHECK(second->statistics().samples.total == first->statistics().samples.total);
+    CHECK(sample_rows(*second) == sample_rows(*first));
+    const auto events = first->events();
+    REQUIRE(events.has_value());
+    for (std::size_t i = 0; i < events->size(); ++i) {
+      const std::string& event = (*events)[i].name;
+      CAPTURE(event);
+      if (first->statistics().events.at(i).samples != 0) {
+        CHECK(folded_by_thread(*second, directory, event) ==
+              folded_by_thread(*first, directory, event));
+      }
+    }
+  }
+}
+
+TEST_CASE("merge: names in images keep their callstacks, whatever came first in each file") {
+  const test::TemporaryDirectory directory;
+  write_file(directory.file("a"),
+             "x 1/1 1.000000: 5 cycles: \n\t 10 leaf (/lib/a.so)\n\t 20 main (/bin/x)\n");
+  write_file(directory.file("b"),
+             "x 2/2 1.000000: 7 cycles: \n\t 10 other (/lib/a.so)\n\t 15 leaf (/lib/a.so)\n"
+             "\t 18 next (/lib/a.so)\n\t 20 main (/bin/x)\n");
+  packed(directory, "a");
+  packed(directory, "b");
+  REQUIRE(merge({directory.file("a.spk"), directory.file("b.spk")}, directory.file("both.spk"), {},
+                nullptr)
+              .has_value());
+  const auto both = Reader::open(directory.file("both.spk"));
+  REQUIRE(both.has_value());
+  CHECK(test::sorted_lines(exported(**both, directory, ExportFormat::kFolded, "text")) ==
+        std::vector<std::string>{"main;leaf 5", "main;next;leaf;other 7"});
 }
 
 TEST_CASE("round trip: names of an old file are in modules, and come out alike") {

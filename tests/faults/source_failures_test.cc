@@ -9,7 +9,9 @@
 
 #include "formats/etl/etl_source.h"
 #include "formats/folded/folded_source.h"
+#include "formats/otlp/otlp_source.h"
 #include "formats/perf/perf_source.h"
+#include "formats/perf_script/perf_script_source.h"
 #include "formats/pprof/pprof_source.h"
 #include "support/etl_reading.h"
 #include "support/failing_source.h"
@@ -112,6 +114,26 @@ std::vector<Input> inputs() {
   all.push_back({"folded", TestBytes().text("main;a 1\nmain;b 2\n\nnone\nmain;a;c 3\n").bytes,
                  false, [](std::unique_ptr<FailingSource> source, capture::CallstackSink& sink) {
                    return folded::read_capture(*source, sink, {});
+                 }});
+  all.push_back({"perf script",
+                 TestBytes()
+                     .text("a 7/7 1.000000: 1 cycles: \n\t 10 f (/a)\n\nnone\n"
+                           "a 7/7 2.000000: 1 cycles: \n\t 10 g (/a)\n")
+                     .bytes,
+                 false, [](std::unique_ptr<FailingSource> source, capture::CallstackSink& sink) {
+                   return perf_script::read_capture(*source, sink, {});
+                 }});
+  // A profile of a sample with two times; a dictionary of empty texts.
+  all.push_back({"otlp",
+                 TestBytes()
+                     .text(std::string("\x0a\x1a\x12\x18\x12\x16\x12\x14\x22\x00\x2a\x10"
+                                       "\x01\x00\x00\x00\x00\x00\x00\x00"
+                                       "\x02\x00\x00\x00\x00\x00\x00\x00"
+                                       "\x12\x02\x2a\x00",
+                                       32))
+                     .bytes,
+                 true, [](std::unique_ptr<FailingSource> source, capture::CallstackSink& sink) {
+                   return otlp::read_capture(*source, sink, {});
                  }});
   // Sample types, a location, two samples.
   all.push_back({"pprof",

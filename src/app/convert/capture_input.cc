@@ -34,8 +34,7 @@ Result<const capture::SourceFormat*> detect_format(std::span<const std::byte> he
   if (const capture::SourceFormat* const found = format_of(head); found != nullptr) {
     return found;
   }
-  return Error{ErrorCode::kUnsupported, 0,
-               "not a capture: neither perf.data nor .etl, folded text or pprof"};
+  return Error{ErrorCode::kUnsupported, 0, "not a capture of a format that convert reads"};
 }
 
 Status read_to_end(io::ByteSource& stream) {

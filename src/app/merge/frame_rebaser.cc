@@ -30,7 +30,9 @@ std::uint64_t FrameRebaser::address_of(const Frame& frame, AddressUse use, const
   const CodeLocation location = symbols.locate(frame, context.pid, context.time_ns, use);
   std::uint64_t offset = 0;
   std::uint32_t image = 0;
-  if (place_of(location, symbols.modules(), tables_.images, offset, image) &&
+  // What is a name has no offset, even if it is known to be in an image.
+  if (location.has_address &&
+      place_of(location, symbols.modules(), tables_.images, offset, image) &&
       offset <= tables_.places.extent(image)) {
     return tables_.places.base(image) + offset;
   }

@@ -11,6 +11,7 @@
 
 #include "capture/interval_lists.h"
 #include "capture/rebased_addresses.h"
+#include "capture/synthetic_frames.h"
 #include "symbols/symbol_index.h"
 
 namespace stackpack::app {
@@ -202,7 +203,9 @@ class NameReader {
     const auto lines = lines_.find(owner_of_range(function));
     std::uint32_t image = 0;
     std::uint64_t offset = 0;
-    const bool in_image = begins_in_image(function, offset, image);
+    const bool is_name = function.owner == FunctionOwner::kKernel &&
+                         capture::SyntheticFrames::in_range(function.start);
+    const bool in_image = !is_name && begins_in_image(function, offset, image);
     if (in_image) {
       names_.add_function(image, offset, input_, function);
     }

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "bytes/byte_text.h"
+#include "capture/line_reader.h"
 #include "capture/synthetic_frames.h"
 #include "formats/folded/folded_losses.h"
-#include "io/buffered_reader.h"
 
 namespace stackpack::folded {
 
@@ -50,7 +50,7 @@ std::string_view without_carriage_return(std::string_view text) {
 class FoldedReader {
  public:
   FoldedReader(io::ByteSource& source, capture::CallstackSink& sink, const ReadOptions& options)
-      : reader_(source, 0, std::max(options.max_line_bytes, io::BufferedReader::kDefaultCapacity)),
+      : reader_(source, options.max_line_bytes),
         sink_(sink),
         options_(options),
         names_(sink.system()) {}
@@ -79,54 +79,27 @@ class FoldedReader {
   }
 
  private:
-  // The bytes up to and with the next newline; fewer at the end or when the line is too long.
-  Result<std::span<const std::byte>> peek_line() {
-    for (std::size_t size = 4096;; size = std::min(size * 4, options_.max_line_bytes)) {
-      const auto bytes = reader_.peek(size);
-      if (!bytes) {
-        return bytes.error();
-      }
-      const auto end = std::find(bytes->begin(), bytes->end(), std::byte{'\n'});
-      if (end != bytes->end()) {
-        return bytes->first(static_cast<std::size_t>(end - bytes->begin()) + 1);
-      }
-      if (bytes->size() < size || size == options_.max_line_bytes) {
-        return *bytes;
-      }
-    }
-  }
-
   Result<bool> read_line() {
-    const auto bytes = peek_line();
-    if (!bytes || bytes->empty()) {
-      return bytes ? Result<bool>(false) : Result<bool>(bytes.error());
+    const Result<bool> more = reader_.next(line_);
+    if (!more || !*more) {
+      return more;
     }
-    const bool ended = bytes->back() == std::byte{'\n'};
-    const std::size_t size = bytes->size();
-    const bool too_long =
-        size > options_.max_line_bytes || (!ended && size == options_.max_line_bytes);
-    if (in_long_line_ || too_long) {
-      skip(skip::kFoldedLineTooLong, size, !in_long_line_);
-      in_long_line_ = !ended;
-      reader_.consume(size);
-      return true;
-    }
-    const std::string_view text = bytes::text_of(ended ? bytes->first(size - 1) : *bytes);
-    const std::string_view content = without_carriage_return(text);
-    const bool is_text = text.find('\0') == std::string_view::npos;
-    if (content.empty()) {
-      account_.padding += size;
+    const std::string_view content = line_.text;
+    const bool is_text = content.find('\0') == std::string_view::npos;
+    if (line_.too_long) {
+      skip(skip::kFoldedLineTooLong, line_.bytes, line_.begins);
+    } else if (content.empty()) {
+      account_.padding += line_.bytes;
     } else if (const auto line = is_text ? parse_line(content) : std::nullopt) {
-      if (const Status status = take_line(*line, size); !status) {
+      if (const Status status = take_line(*line, line_.bytes); !status) {
         return status.error();
       }
-      if (!ended) {  // digits of the count may be missing
-        sink_.losses().add(loss::kLastLineUnended, LossKind::kDamage, 1, reader_.offset());
+      if (!line_.ended) {  // digits of the count may be missing
+        sink_.losses().add(loss::kLastLineUnended, LossKind::kDamage, 1, line_.offset);
       }
     } else {
-      skip(is_text ? skip::kFoldedLineWithoutCount : skip::kFoldedBinaryLine, size, true);
+      skip(is_text ? skip::kFoldedLineWithoutCount : skip::kFoldedBinaryLine, line_.bytes, true);
     }
-    reader_.consume(size);
     return true;
   }
 
@@ -143,7 +116,7 @@ class FoldedReader {
   void skip(SkipReason reason, std::size_t size, bool line_begins) {
     account_.skipped.add(reason, size);
     if (line_begins) {
-      sink_.losses().add(name_of(reason), LossKind::kDamage, 1, reader_.offset());
+      sink_.losses().add(name_of(reason), LossKind::kDamage, 1, line_.offset);
     }
   }
 
@@ -157,7 +130,7 @@ class FoldedReader {
       function.name = rest.substr(0, end);
       const auto address = names_.address_of(function);
       if (!address) {
-        return Error{ErrorCode::kLimit, reader_.offset(), "folded: too many names"};
+        return Error{ErrorCode::kLimit, line_.offset, "folded: too many names"};
       }
       addresses_.push_back(*address);
       if (end == std::string_view::npos) {
@@ -174,20 +147,20 @@ class FoldedReader {
     return sink_.add_sample(sample, {addresses_, std::span(&run, 1)});
   }
 
-  io::BufferedReader reader_;
+  capture::LineReader reader_;
+  capture::TextLine line_;
   capture::CallstackSink& sink_;
   ReadOptions options_;
   capture::SyntheticFrames names_;
   capture::ByteAccount account_;
   std::uint32_t event_ = 0;
-  bool in_long_line_ = false;
   std::vector<std::uint64_t> addresses_;
 };
 
 }  // namespace
 
 bool looks_like_folded(std::span<const std::byte> head) {
-  const std::string_view text = bytes::text_of(head);
+  std::string_view text = bytes::text_of(head);
   if (text.empty() || text.find('\0') != std::string_view::npos) {
     return false;
   }
@@ -199,8 +172,20 @@ bool looks_like_folded(std::span<const std::byte> head) {
   if (!printable) {
     return false;
   }
-  return parse_line(first).has_value() ||
-         (newline == std::string_view::npos && first.find(kSeparator) != std::string_view::npos);
+  if (newline == std::string_view::npos) {
+    return parse_line(first).has_value() || first.find(kSeparator) != std::string_view::npos;
+  }
+  // Other text may begin with a line that ends in a number.
+  std::ptrdiff_t good = 0;
+  std::ptrdiff_t bad = 0;
+  for (std::size_t end = newline; end != std::string_view::npos; end = text.find('\n')) {
+    const std::string_view line = without_carriage_return(text.substr(0, end));
+    const bool parsed = parse_line(line).has_value();
+    good += parsed ? 1 : 0;
+    bad += parsed || line.empty() ? 0 : 1;
+    text.remove_prefix(end + 1);
+  }
+  return parse_line(first).has_value() && good >= bad;
 }
 
 Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,

@@ -16,7 +16,7 @@ namespace stackpack::folded {
 inline constexpr std::size_t kDetectBytes = 4096;
 
 /// True when `head` can be the beginning of folded stacks: printable text whose first line ends
-/// with a number, or is not over yet and has a ';'.
+/// with a number, as at least half of all lines do, or is not over yet and has a ';'.
 bool looks_like_folded(std::span<const std::byte> head);
 
 struct ReadOptions {

@@ -1,0 +1,61 @@
+// Field numbers of OpenTelemetry's ProfilesData which the reader understands, package
+// opentelemetry.proto.profiles.v1development of its protocol 1.10 and later. Source:
+// https://github.com/open-telemetry/opentelemetry-proto
+#pragma once
+
+#include <cstdint>
+
+namespace stackpack::otlp {
+
+enum ProfilesDataField : std::uint32_t { kResourceProfiles = 1, kDictionary = 2 };
+enum DictionaryField : std::uint32_t {
+  kMappingTable = 1,
+  kLocationTable = 2,
+  kFunctionTable = 3,
+  kStringTable = 5,
+  kAttributeTable = 6,
+  kStackTable = 7,
+};
+enum ResourceProfilesField : std::uint32_t { kResource = 1, kScopeProfiles = 2 };
+enum ResourceField : std::uint32_t { kResourceAttribute = 1 };
+enum KeyValueField : std::uint32_t { kKeyText = 1, kKeyValue = 2 };
+enum ScopeProfilesField : std::uint32_t { kProfile = 2 };
+enum ProfileField : std::uint32_t {
+  kSampleType = 1,
+  kSample = 2,
+  kTimeUnixNano = 3,
+  kPeriodType = 5,
+  kPeriod = 6,
+  kProfileAttribute = 11,
+};
+enum ValueTypeField : std::uint32_t { kTypeText = 1, kTypeUnit = 2 };
+enum SampleField : std::uint32_t {
+  kSampleStack = 1,
+  kSampleAttribute = 2,
+  kSampleLink = 3,
+  kSampleValue = 4,
+  kSampleTime = 5,
+};
+enum MappingField : std::uint32_t {
+  kMappingStart = 1,
+  kMappingOffset = 3,
+  kMappingFile = 4,
+  kMappingAttribute = 5,
+};
+enum LocationField : std::uint32_t {
+  kLocationMapping = 1,
+  kLocationAddress = 2,
+  kLocationLine = 3,
+};
+enum LineField : std::uint32_t { kLineFunction = 1, kLineNumber = 2 };
+enum FunctionField : std::uint32_t {
+  kFunctionName = 1,
+  kFunctionSystemName = 2,
+  kFunctionFile = 3,
+  kFunctionStartLine = 4,
+};
+enum StackField : std::uint32_t { kStackLocation = 1 };
+enum AttributeField : std::uint32_t { kAttributeKey = 1, kAttributeValue = 2 };
+enum AnyValueField : std::uint32_t { kTextValue = 1, kNumberValue = 3 };
+
+}  // namespace stackpack::otlp

@@ -1,0 +1,113 @@
+#include "formats/otlp/message_walk.h"
+
+#include <algorithm>
+
+#include "bytes/byte_cursor.h"
+
+namespace stackpack::otlp {
+
+namespace {
+
+constexpr std::size_t kHeadBytes = 20;  // a tag and a length, or a tag and a number
+constexpr std::size_t kWindow = std::size_t{1} << 20;
+constexpr unsigned kVarintBits = 64;
+
+std::uint64_t read_varint(bytes::ByteCursor& in) {
+  std::uint64_t value = 0;
+  for (unsigned shift = 0; shift < kVarintBits; shift += 7) {
+    const auto byte = in.read<std::uint8_t>();
+    value |= std::uint64_t{byte & 0x7FU} << shift;
+    if ((byte & 0x80) == 0) {
+      return value;
+    }
+  }
+  in.skip(in.remaining() + 1);  // too long: fail
+  return 0;
+}
+
+}  // namespace
+
+MessageWalk::MessageWalk(io::ByteSource& source, std::uint64_t begin, std::uint64_t end)
+    : reader_(source, begin, end, kWindow) {}
+
+Result<bool> MessageWalk::next(Field& field, std::uint64_t end) {
+  const std::uint64_t at = offset();
+  if (at >= end) {
+    return at == end ? Result<bool>(false)
+                     : Result<bool>(Error{ErrorCode::kCorrupt, at, "otlp: a message overruns"});
+  }
+  const auto bytes = reader_.peek(kHeadBytes);
+  if (!bytes) {
+    return bytes.error();
+  }
+  const std::uint64_t left = std::min<std::uint64_t>({bytes->size(), kHeadBytes, end - at});
+  bytes::ByteCursor head(bytes->first(static_cast<std::size_t>(left)), 0);
+  const std::uint64_t tag = read_varint(head);
+  field = {};
+  field.number = static_cast<std::uint32_t>(tag >> 3);
+  switch (tag & 7) {
+    case 0:
+      field.value = read_varint(head);
+      break;
+    case 1:
+      field.value = head.read<std::uint64_t>();
+      break;
+    case 2:
+      field.has_bytes = true;
+      field.value = read_varint(head);
+      break;
+    case 5:
+      field.value = head.read<std::uint32_t>();
+      break;
+    default:
+      return Error{ErrorCode::kCorrupt, at, "otlp: not a protobuf field"};
+  }
+  field.begin = at + head.position();
+  if (!head.ok() || (field.has_bytes && field.value > end - field.begin)) {
+    return Error{ErrorCode::kTruncated, at, "otlp: a field is cut"};
+  }
+  reader_.consume(static_cast<std::size_t>(head.position()));
+  return true;
+}
+
+Status MessageWalk::pass_over(std::uint64_t size) {
+  const auto passed = reader_.skip(size);
+  if (!passed) {
+    return passed.error();
+  }
+  return *passed == size ? Status{}
+                         : Status(Error{ErrorCode::kTruncated, offset(), "otlp: file is cut"});
+}
+
+Status MessageWalk::skip(const Field& field) {
+  return field.has_bytes ? pass_over(field.value) : Status{};
+}
+
+Result<std::span<const std::byte>> MessageWalk::load(const Field& field, std::uint64_t most) {
+  if (field.value > most) {
+    const Status passed = skip(field);
+    return passed ? Error{ErrorCode::kLimit, field.begin, "otlp: a message is larger than allowed"}
+                  : passed.error();
+  }
+  bytes_.clear();
+  while (bytes_.size() < field.value) {
+    const std::size_t wanted = static_cast<std::size_t>(field.value) - bytes_.size();
+    const auto part = reader_.peek(std::min(wanted, kWindow));
+    if (!part) {
+      return part.error();
+    }
+    if (part->empty()) {
+      return Error{ErrorCode::kTruncated, offset(), "otlp: file is cut"};
+    }
+    const auto taken = part->first(std::min(wanted, part->size()));
+    if (taken.size() == wanted && bytes_.empty()) {
+      reader_.consume(wanted);  // the window stays until the next call
+      return taken;
+    }
+    bytes_.insert(bytes_.end(), taken.begin(), taken.end());
+    reader_.consume(taken.size());
+  }
+  return std::span<const std::byte>(bytes_);
+}
+
+}  // namespace stackpack::otlp

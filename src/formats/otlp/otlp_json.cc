@@ -1,0 +1,288 @@
+#include "formats/otlp/otlp_json.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <rapidjson/reader.h>
+
+#include "core/throwing_allocator.h"
+#include "formats/otlp/message_fields.h"
+#include "io/buffered_reader.h"
+#include <protozero/pbf_writer.hpp>
+
+namespace stackpack::otlp {
+
+namespace {
+
+constexpr std::size_t kMostDepth = 64;
+
+enum class Part : std::uint8_t {
+  kNone,
+  kProfilesData,
+  kDictionary,
+  kMapping,
+  kLocation,
+  kLine,
+  kFunction,
+  kAttribute,
+  kAnyValue,
+  kStack,
+  kResourceProfiles,
+  kResource,
+  kKeyValue,
+  kScopeProfiles,
+  kProfile,
+  kValueType,
+  kSample,
+};
+
+enum class Kind : std::uint8_t { kMessage, kNumber, kFixed, kText };
+
+struct Member {
+  Part of = Part::kNone;
+  std::string_view name;  // in lower case, without underscores
+  std::uint32_t number = 0;
+  Kind kind = Kind::kNumber;
+  Part part = Part::kNone;  // of a message
+};
+
+constexpr Member kMembers[] = {
+    {Part::kProfilesData, "resourceprofiles", kResourceProfiles, Kind::kMessage,
+     Part::kResourceProfiles},
+    {Part::kProfilesData, "dictionary", kDictionary, Kind::kMessage, Part::kDictionary},
+    {Part::kDictionary, "mappingtable", kMappingTable, Kind::kMessage, Part::kMapping},
+    {Part::kDictionary, "locationtable", kLocationTable, Kind::kMessage, Part::kLocation},
+    {Part::kDictionary, "functiontable", kFunctionTable, Kind::kMessage, Part::kFunction},
+    {Part::kDictionary, "stringtable", kStringTable, Kind::kText},
+    {Part::kDictionary, "attributetable", kAttributeTable, Kind::kMessage, Part::kAttribute},
+    {Part::kDictionary, "stacktable", kStackTable, Kind::kMessage, Part::kStack},
+    {Part::kMapping, "memorystart", kMappingStart},
+    {Part::kMapping, "fileoffset", kMappingOffset},
+    {Part::kMapping, "filenamestrindex", kMappingFile},
+    {Part::kMapping, "attributeindices", kMappingAttribute},
+    {Part::kLocation, "mappingindex", kLocationMapping},
+    {Part::kLocation, "address", kLocationAddress},
+    {Part::kLocation, "lines", kLocationLine, Kind::kMessage, Part::kLine},
+    {Part::kLine, "functionindex", kLineFunction},
+    {Part::kLine, "line", kLineNumber},
+    {Part::kFunction, "namestrindex", kFunctionName},
+    {Part::kFunction, "systemnamestrindex", kFunctionSystemName},
+    {Part::kFunction, "filenamestrindex", kFunctionFile},
+    {Part::kFunction, "startline", kFunctionStartLine},
+    {Part::kAttribute, "keystrindex", kAttributeKey},
+    {Part::kAttribute, "value", kAttributeValue, Kind::kMessage, Part::kAnyValue},
+    {Part::kAnyValue, "stringvalue", kTextValue, Kind::kText},
+    {Part::kAnyValue, "intvalue", kNumberValue},
+    {Part::kStack, "locationindices", kStackLocation},
+    {Part::kResourceProfiles, "resource", kResource, Kind::kMessage, Part::kResource},
+    {Part::kResourceProfiles, "scopeprofiles", kScopeProfiles, Kind::kMessage,
+     Part::kScopeProfiles},
+    {Part::kResource, "attributes", kResourceAttribute, Kind::kMessage, Part::kKeyValue},
+    {Part::kKeyValue, "key", kKeyText, Kind::kText},
+    {Part::kKeyValue, "value", kKeyValue, Kind::kMessage, Part::kAnyValue},
+    {Part::kScopeProfiles, "profiles", kProfile, Kind::kMessage, Part::kProfile},
+    {Part::kProfile, "sampletype", kSampleType, Kind::kMessage, Part::kValueType},
+    {Part::kProfile, "samples", kSample, Kind::kMessage, Part::kSample},
+    {Part::kProfile, "timeunixnano", kTimeUnixNano, Kind::kFixed},
+    {Part::kProfile, "periodtype", kPeriodType, Kind::kMessage, Part::kValueType},
+    {Part::kProfile, "period", kPeriod},
+    {Part::kProfile, "attributeindices", kProfileAttribute},
+    {Part::kValueType, "typestrindex", kTypeText},
+    {Part::kValueType, "unitstrindex", kTypeUnit},
+    {Part::kSample, "stackindex", kSampleStack},
+    {Part::kSample, "attributeindices", kSampleAttribute},
+    {Part::kSample, "linkindex", kSampleLink},
+    {Part::kSample, "values", kSampleValue},
+    {Part::kSample, "timestampsunixnano", kSampleTime, Kind::kFixed},
+};
+
+// Writes fields as their members come. A message waits until it is whole, as its length is first.
+class Transcoder {
+ public:
+  using Ch = char;
+
+  [[nodiscard]] std::string& message() { return message_; }
+
+  // Numbers come as texts, as the members of 64 bits do.
+  bool RawNumber(const char* text, rapidjson::SizeType size, bool /*copy*/) {
+    return scalar({text, size});
+  }
+  bool String(const char* text, rapidjson::SizeType size, bool /*copy*/) {
+    return scalar({text, size});
+  }
+  static bool Null() { return true; }
+  static bool Bool(bool /*value*/) { return true; }
+  static bool Int(int /*value*/) { return false; }
+  static bool Uint(unsigned /*value*/) { return false; }
+  static bool Int64(std::int64_t /*value*/) { return false; }
+  static bool Uint64(std::uint64_t /*value*/) { return false; }
+  static bool Double(double /*value*/) { return false; }
+
+  bool Key(const char* text, rapidjson::SizeType size, bool /*copy*/) {
+    if (skipped_ == 0) {
+      open_.back().member = member_of(open_.back().part, {text, size});
+    }
+    return true;
+  }
+  bool StartObject() {
+    const Member* const member = open_.empty() ? nullptr : open_.back().member;
+    const bool known = open_.empty() || (member != nullptr && member->kind == Kind::kMessage);
+    if (skipped_ != 0 || !known) {
+      ++skipped_;
+    } else {
+      open_.push_back({open_.empty() ? Part::kProfilesData : member->part, nullptr, {}});
+    }
+    return ++depth_ <= kMostDepth;
+  }
+  bool EndObject(rapidjson::SizeType /*members*/) {
+    --depth_;
+    if (skipped_ != 0) {
+      --skipped_;
+      return true;
+    }
+    const std::string bytes = std::move(open_.back().bytes);
+    open_.pop_back();
+    if (open_.empty()) {
+      message_ = bytes;
+      return true;
+    }
+    protozero::pbf_writer(open_.back().bytes).add_message(open_.back().member->number, bytes);
+    return true;
+  }
+  bool StartArray() {
+    const bool known = !open_.empty() && open_.back().member != nullptr;
+    skipped_ += skipped_ != 0 || !known ? 1 : 0;
+    return ++depth_ <= kMostDepth;
+  }
+  bool EndArray(rapidjson::SizeType /*elements*/) {
+    --depth_;
+    skipped_ -= skipped_ != 0 ? 1 : 0;
+    return true;
+  }
+
+ private:
+  struct Open {
+    Part part = Part::kNone;
+    const Member* member = nullptr;  // the one whose value comes
+    std::string bytes;
+  };
+
+  static const Member* member_of(Part part, std::string_view given) {
+    std::string name;
+    for (const char letter : given) {
+      if (letter != '_') {
+        name += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+      }
+    }
+    const auto* const found = std::find_if(
+        std::begin(kMembers), std::end(kMembers),
+        [&](const Member& member) { return member.of == part && member.name == name; });
+    return found == std::end(kMembers) ? nullptr : found;
+  }
+
+  // False: a number that is none.
+  bool scalar(std::string_view text) {
+    const Member* const member = skipped_ == 0 && !open_.empty() ? open_.back().member : nullptr;
+    if (member == nullptr || member->kind == Kind::kMessage) {
+      return true;
+    }
+    protozero::pbf_writer writer(open_.back().bytes);
+    if (member->kind == Kind::kText) {
+      writer.add_string(member->number, text.data(), text.size());
+      return true;
+    }
+    const bool negative = text.starts_with('-');
+    std::uint64_t value = 0;
+    const std::string_view digits = text.substr(negative ? 1 : 0);
+    const char* const end = digits.data() + digits.size();
+    const auto parsed = std::from_chars(digits.data(), end, value);
+    if (digits.empty() || parsed.ec != std::errc() || parsed.ptr != end) {
+      return false;
+    }
+    value = negative ? 0 - value : value;
+    if (member->kind == Kind::kFixed) {
+      writer.add_fixed64(member->number, value);
+    } else {
+      writer.add_uint64(member->number, value);
+    }
+    return true;
+  }
+
+  std::string message_;
+  std::vector<Open> open_;
+  std::size_t skipped_ = 0;  // brackets that are open around what is not known
+  std::size_t depth_ = 0;
+};
+
+// A source as RapidJSON reads it.
+class JsonStream {
+ public:
+  using Ch = char;
+
+  explicit JsonStream(io::ByteSource& source) : reader_(source, 0, ~std::uint64_t{0}, kWindow) {
+    fill();
+  }
+  [[nodiscard]] char Peek() const {
+    return at_ < window_.size() ? std::to_integer<char>(window_[at_]) : '\0';
+  }
+  char Take() {
+    const char letter = Peek();
+    if (++at_ >= window_.size()) {
+      reader_.consume(window_.size());
+      fill();
+    }
+    return letter;
+  }
+  [[nodiscard]] std::size_t Tell() const {
+    return static_cast<std::size_t>(reader_.offset()) + at_;
+  }
+  // Nothing is written in place.
+  static char* PutBegin() { return nullptr; }
+  static void Put(char /*letter*/) {}
+  static void Flush() {}
+  static std::size_t PutEnd(char* /*begin*/) { return 0; }
+
+  [[nodiscard]] const Status& status() const { return status_; }
+
+ private:
+  static constexpr std::size_t kWindow = std::size_t{1} << 16;
+
+  void fill() {
+    at_ = 0;
+    const auto bytes = reader_.peek(1);
+    status_ = bytes ? Status{} : Status(bytes.error());
+    window_ = bytes ? *bytes : std::span<const std::byte>();
+  }
+
+  io::BufferedReader reader_;
+  std::span<const std::byte> window_;
+  std::size_t at_ = 0;
+  Status status_;
+};
+
+}  // namespace
+
+Result<std::string> message_of_json(io::ByteSource& source, std::uint64_t max_bytes) {
+  if (source.size().value_or(0) > max_bytes) {
+    return Error{ErrorCode::kLimit, 0, "otlp: a JSON text is larger than allowed"};
+  }
+  JsonStream stream(source);
+  Transcoder transcoder;
+  rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, core::ThrowingAllocator> reader;
+  const rapidjson::ParseResult result =
+      reader.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag>(
+          stream, transcoder);
+  if (!stream.status()) {
+    return stream.status().error();
+  }
+  if (result.IsError()) {
+    return Error{ErrorCode::kCorrupt, result.Offset(), "otlp: not JSON of OpenTelemetry profiles"};
+  }
+  return std::move(transcoder.message());
+}
+
+}  // namespace stackpack::otlp

@@ -1,0 +1,383 @@
+#include "formats/otlp/otlp_tables.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "formats/otlp/message_fields.h"
+#include "formats/otlp/otlp_losses.h"
+#include <protozero/exception.hpp>
+
+namespace stackpack::otlp {
+
+namespace {
+
+constexpr std::uint64_t kMostFrames = 65'535;  // of a callstack that can be stored
+constexpr std::uint64_t kBytesPerEntry = 64;   // about what an entry takes besides its texts
+
+std::string hex(std::uint64_t value) {
+  char digits[16];
+  const auto end = std::to_chars(std::begin(digits), std::end(digits), value, 16);
+  return "0x" + std::string(digits, end.ptr);
+}
+
+std::uint32_t line_number(std::int64_t value) {
+  return value > 0 && value < std::int64_t{std::numeric_limits<std::uint32_t>::max()}
+             ? static_cast<std::uint32_t>(value)
+             : 0;
+}
+
+// Empty where the text is not bytes in hexadecimal digits.
+std::vector<std::uint8_t> bytes_of_hex(std::string_view text) {
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+    std::uint8_t byte = 0;
+    const auto read = std::from_chars(text.data() + i, text.data() + i + 2, byte, 16);
+    if (read.ec != std::errc() || read.ptr != text.data() + i + 2) {
+      return {};
+    }
+    bytes.push_back(byte);
+  }
+  return text.size() % 2 == 0 ? bytes : std::vector<std::uint8_t>();
+}
+
+OtlpTables::Key key_of(std::string_view text) {
+  using Key = OtlpTables::Key;
+  static constexpr std::pair<std::string_view, Key> kKeys[] = {
+      {"process.pid", Key::kPid},
+      {"thread.id", Key::kTid},
+      {"thread.name", Key::kThreadName},
+      {"process.executable.name", Key::kProcessName},
+      {"cpu.logical_number", Key::kProcessor},
+      {"stackpack.event", Key::kEvent},
+      {"process.executable.build_id.gnu", Key::kBuildId},
+  };
+  for (const auto& [name, key] : kKeys) {
+    if (name == text) {
+      return key;
+    }
+  }
+  return Key::kOther;
+}
+
+}  // namespace
+
+void OtlpTables::clear() {
+  bytes_ = 0;
+  strings_.clear();
+  mappings_.clear();
+  locations_.clear();
+  lines_.clear();
+  functions_.clear();
+  attributes_.clear();
+  stacks_.clear();
+  stack_locations_.clear();
+}
+
+void OtlpTables::damaged(std::string_view loss) {
+  sink_.losses().add(loss, LossKind::kDamage, 1, offset_);
+}
+
+Status OtlpTables::take(std::uint32_t field, std::span<const std::byte> content,
+                        std::uint64_t offset) {
+  offset_ = offset;
+  // A number in a message is at least a byte, and eight here.
+  bytes_ += kBytesPerEntry + content.size() * (field == kStringTable ? 1 : 8);
+  if (bytes_ > max_bytes_) {
+    return Error{ErrorCode::kLimit, offset, "otlp: the dictionary is larger than allowed"};
+  }
+  try {
+    switch (field) {
+      case kStringTable:
+        strings_.emplace_back(bytes::text_of(content));
+        break;
+      case kMappingTable:
+        read_mapping(content);
+        break;
+      case kLocationTable:
+        read_location(content);
+        break;
+      case kFunctionTable:
+        read_function(content);
+        break;
+      case kAttributeTable:
+        read_attribute(content);
+        break;
+      case kStackTable:
+        read_stack(content);
+        break;
+      default:
+        break;
+    }
+  } catch (const protozero::exception&) {
+    damaged(loss::kDamagedTableEntry);
+  }
+  return {};
+}
+
+void OtlpTables::take_nothing(std::uint32_t field, std::uint64_t offset) {
+  offset_ = offset;
+  const Status taken = take(field, {}, offset);
+  damaged(loss::kDamagedTableEntry);
+  static_cast<void>(taken);
+}
+
+// An entry is there before it is read, so that the indices of the others stay where damage is.
+void OtlpTables::read_mapping(std::span<const std::byte> content) {
+  Mapping& mapping = mappings_.emplace_back();
+  for (auto message = message_of(content); message.next();) {
+    switch (message.tag_and_type()) {
+      case number(kMappingStart):
+        mapping.start = message.get_uint64();
+        break;
+      case number(kMappingOffset):
+        mapping.offset = message.get_uint64();
+        break;
+      case number(kMappingFile):
+        mapping.file = message.get_uint64();
+        break;
+      case number(kMappingAttribute):
+      case bytes(kMappingAttribute):
+        each_number(message, [&](std::uint64_t id) { mapping.attributes.push_back(id); });
+        break;
+      default:
+        message.skip();
+    }
+  }
+}
+
+void OtlpTables::read_location(std::span<const std::byte> content) {
+  Location& location = locations_.emplace_back();
+  location.first_line = lines_.size();
+  for (auto message = message_of(content); message.next();) {
+    switch (message.tag_and_type()) {
+      case number(kLocationMapping):
+        location.mapping = message.get_uint64();
+        break;
+      case number(kLocationAddress):
+        location.address = message.get_uint64();
+        break;
+      case bytes(kLocationLine): {
+        Line& line = lines_.emplace_back();
+        ++location.lines;
+        for (auto inner = message.get_message(); inner.next();) {
+          switch (inner.tag_and_type()) {
+            case number(kLineFunction):
+              line.function = inner.get_uint64();
+              break;
+            case number(kLineNumber):
+              line.line = line_number(inner.get_int64());
+              break;
+            default:
+              inner.skip();
+          }
+        }
+        break;
+      }
+      default:
+        message.skip();
+    }
+  }
+}
+
+void OtlpTables::read_function(std::span<const std::byte> content) {
+  Function& function = functions_.emplace_back();
+  for (auto message = message_of(content); message.next();) {
+    switch (message.tag_and_type()) {
+      case number(kFunctionName):
+        function.name = message.get_uint64();
+        break;
+      case number(kFunctionSystemName):
+        function.system_name = message.get_uint64();
+        break;
+      case number(kFunctionFile):
+        function.file = message.get_uint64();
+        break;
+      case number(kFunctionStartLine):
+        function.line = line_number(message.get_int64());
+        break;
+      default:
+        message.skip();
+    }
+  }
+}
+
+void OtlpTables::read_attribute(std::span<const std::byte> content) {
+  Attribute& attribute = attributes_.emplace_back();
+  for (auto message = message_of(content); message.next();) {
+    switch (message.tag_and_type()) {
+      case number(kAttributeKey):
+        attribute.key_text = message.get_uint64();
+        break;
+      case bytes(kAttributeValue):
+        for (auto value = message.get_message(); value.next();) {
+          switch (value.tag_and_type()) {
+            case bytes(kTextValue):
+              attribute.text = value.get_string();
+              break;
+            case number(kNumberValue):
+              if (const std::uint64_t given = value.get_uint64(); given < kUnknownId) {
+                attribute.number = static_cast<std::uint32_t>(given);
+              }
+              break;
+            default:
+              value.skip();
+          }
+        }
+        break;
+      default:
+        message.skip();
+    }
+  }
+}
+
+void OtlpTables::read_stack(std::span<const std::byte> content) {
+  stacks_.push_back({stack_locations_.size(), 0});
+  for (auto message = message_of(content); message.next();) {
+    switch (message.tag_and_type()) {
+      case number(kStackLocation):
+      case bytes(kStackLocation):
+        each_number(message, [&](std::uint64_t id) {
+          stack_locations_.push_back(id);
+          ++stacks_.back().size;
+        });
+        break;
+      default:
+        message.skip();
+    }
+  }
+}
+
+const std::string& OtlpTables::text(std::uint64_t index) {
+  static const std::string none;
+  if (index < strings_.size()) {
+    return strings_[static_cast<std::size_t>(index)];
+  }
+  damaged(loss::kUnknownIndex);
+  return none;
+}
+
+const OtlpTables::Attribute* OtlpTables::attribute(std::uint64_t index) {
+  if (index < attributes_.size()) {
+    return &attributes_[static_cast<std::size_t>(index)];
+  }
+  damaged(loss::kUnknownIndex);
+  return nullptr;
+}
+
+void OtlpTables::finish() {
+  for (std::size_t i = 1; i < attributes_.size(); ++i) {
+    attributes_[i].key = key_of(text(attributes_[i].key_text));
+    if (attributes_[i].key == Key::kOther) {
+      sink_.losses().add(loss::kAttributesNotKept, LossKind::kNotice, 1);
+    }
+  }
+  for (Mapping& mapping : mappings_) {
+    for (const std::uint64_t id : mapping.attributes) {
+      const Attribute* const given = attribute(id);
+      if (given != nullptr && given->key == Key::kBuildId) {
+        mapping.build_id = bytes_of_hex(given->text);
+      }
+    }
+  }
+}
+
+const OtlpTables::Function& OtlpTables::function_of(const Line& line) {
+  static const Function none;
+  if (line.function < functions_.size()) {
+    return functions_[static_cast<std::size_t>(line.function)];
+  }
+  damaged(loss::kUnknownIndex);
+  return none;
+}
+
+// What the lines of a location say: the last one is of the function that has the code, those before
+// are of calls that were inlined there. The texts are those of the dictionary.
+void OtlpTables::describe(const Location& location, capture::FunctionFact& fact) {
+  const auto name_of = [this](const Function& function) -> std::string_view {
+    const std::string& name = text(function.name);
+    const std::string& linkage = text(function.system_name);
+    return !name.empty() ? name : !linkage.empty() ? linkage : std::string_view("[unknown]");
+  };
+  const auto linkage_of = [&](const Function& function) -> std::string_view {
+    const std::string& linkage = text(function.system_name);
+    return linkage == name_of(function) ? std::string_view() : std::string_view(linkage);
+  };
+  const std::span<const Line> lines =
+      std::span(lines_).subspan(static_cast<std::size_t>(location.first_line), location.lines);
+  const Function* caller = &function_of(lines.back());
+  fact.name = name_of(*caller);
+  fact.linkage = linkage_of(*caller);
+  fact.file = text(caller->file);
+  fact.line = caller->line;
+  inlined_.clear();
+  for (std::size_t i = lines.size() - 1; i-- > 0;) {
+    const Function& callee = function_of(lines[i]);
+    inlined_.push_back(
+        {name_of(callee), linkage_of(callee), text(caller->file), lines[i + 1].line});
+    caller = &callee;
+  }
+  if (lines.size() > 1 || lines.front().line != 0) {
+    fact.code = {text(caller->file), lines.front().line, inlined_};
+  }
+}
+
+std::string OtlpTables::unnamed(const Location& location, const Mapping& mapping) {
+  const std::string& path = text(mapping.file);
+  return path.substr(path.rfind('/') + 1) + "+" +
+         hex(location.address - mapping.start + mapping.offset);
+}
+
+Result<std::uint64_t> OtlpTables::address_of(const Location& location) {
+  static const Mapping none;
+  const bool known = location.mapping < mappings_.size();
+  const Mapping& mapping = known ? mappings_[static_cast<std::size_t>(location.mapping)] : none;
+  if (!known) {
+    damaged(loss::kUnknownIndex);
+  }
+  const std::string& path = text(mapping.file);
+  capture::FunctionFact fact;
+  std::string name;
+  if (location.lines != 0) {
+    describe(location, fact);
+  } else {
+    name = path.empty() ? hex(location.address) : unnamed(location, mapping);
+    fact.name = name;
+  }
+  const auto address = names_.address_of(fact, {path, mapping.build_id});
+  return address ? Result<std::uint64_t>(*address)
+                 : Result<std::uint64_t>(Error{ErrorCode::kLimit, offset_, "otlp: too many names"});
+}
+
+Result<bool> OtlpTables::append_stack(std::uint64_t index, std::vector<std::uint64_t>& addresses) {
+  if (index == 0 || index >= stacks_.size()) {
+    if (index != 0) {
+      damaged(loss::kUnknownIndex);
+    }
+    return index == 0;
+  }
+  const Stack& stack = stacks_[static_cast<std::size_t>(index)];
+  if (stack.size > kMostFrames) {
+    damaged(loss::kSampleTooDeep);
+    return false;
+  }
+  for (std::uint64_t i = 0; i < stack.size; ++i) {
+    const std::uint64_t id = stack_locations_[static_cast<std::size_t>(stack.begin + i)];
+    if (id == 0 || id >= locations_.size()) {
+      damaged(loss::kUnknownIndex);
+      continue;
+    }
+    Location& location = locations_[static_cast<std::size_t>(id)];
+    if (!location.name) {
+      const Result<std::uint64_t> made = address_of(location);
+      if (!made) {
+        return made.error();
+      }
+      location.name = *made;
+    }
+    addresses.push_back(*location.name);
+  }
+  return true;
+}
+
+}  // namespace stackpack::otlp

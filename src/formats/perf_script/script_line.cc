@@ -1,0 +1,227 @@
+#include "formats/perf_script/script_line.h"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+namespace stackpack::perf_script {
+
+namespace {
+
+constexpr std::string_view kBlanks = " \t";
+constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+constexpr std::string_view kUnknown = "[unknown]";
+constexpr std::uint64_t kNanoseconds = 1'000'000'000;
+
+// The next word of `rest`, which begins after it then.
+std::string_view take_word(std::string_view& rest) {
+  rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
+  const std::size_t end = std::min(rest.find_first_of(kBlanks), rest.size());
+  const std::string_view word = rest.substr(0, end);
+  rest.remove_prefix(end);
+  return word;
+}
+
+template <typename Number>
+std::optional<Number> number_of(std::string_view text, int base = 10) {
+  Number value = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value, base);
+  return !text.empty() && parsed.ec == std::errc() && parsed.ptr == end ? std::optional(value)
+                                                                        : std::nullopt;
+}
+
+// A thread that is gone is -1.
+std::optional<std::uint32_t> id_of(std::string_view text) {
+  return text == "-1" ? std::optional(kUnknownId) : number_of<std::uint32_t>(text);
+}
+
+bool take_ids(std::string_view word, SampleHead& head) {
+  const std::size_t slash = word.find('/');
+  const auto last = id_of(slash == std::string_view::npos ? word : word.substr(slash + 1));
+  const auto first = slash == std::string_view::npos ? last : id_of(word.substr(0, slash));
+  if (!first || !last) {
+    return false;
+  }
+  head.pid = slash == std::string_view::npos ? kUnknownId : *first;
+  head.tid = *last;
+  return true;
+}
+
+bool take_processor(std::string_view word, SampleHead& head) {
+  if (!word.starts_with('[') || !word.ends_with(']') || word.size() < 3) {
+    return false;
+  }
+  const auto cpu = number_of<std::uint32_t>(word.substr(1, word.size() - 2));
+  head.cpu = cpu.value_or(kUnknownId);
+  return cpu.has_value();
+}
+
+// Seconds with 6 digits after the point, or with 9 (--ns).
+bool take_time(std::string_view word, SampleHead& head) {
+  const std::size_t point = word.find('.');
+  if (point == std::string_view::npos || !word.ends_with(':')) {
+    return false;
+  }
+  const std::string_view fraction = word.substr(point + 1, word.size() - point - 2);
+  const auto seconds = number_of<std::uint64_t>(word.substr(0, point));
+  const auto parts = number_of<std::uint64_t>(fraction);
+  if (!seconds || !parts || (fraction.size() != 6 && fraction.size() != 9) ||
+      fraction.find_first_not_of(kDigits) != std::string_view::npos ||
+      *seconds >= ~std::uint64_t{0} / kNanoseconds) {
+    return false;
+  }
+  head.time_ns = *seconds * kNanoseconds + *parts * (fraction.size() == 6 ? 1000 : 1);
+  return true;
+}
+
+// `PID/TID [CPU] SECONDS:` at the beginning of `rest`, which begins after it then.
+bool take_place(std::string_view& rest, SampleHead& head) {
+  std::string_view after = rest;
+  if (!take_ids(take_word(after), head)) {
+    return false;
+  }
+  std::string_view word = take_word(after);
+  if (take_processor(word, head)) {
+    word = take_word(after);
+  }
+  if (!take_time(word, head)) {
+    head.cpu = kUnknownId;
+    return false;
+  }
+  rest = after;
+  return true;
+}
+
+// `PERIOD EVENT: REST`. An event may have colons and, as tracepoints do not, blanks.
+bool take_event(std::string_view rest, SampleHead& head) {
+  std::string_view after = rest;
+  if (const auto period = number_of<std::uint64_t>(take_word(after))) {
+    head.period = *period;
+    head.has_period = true;
+    rest = after;
+  }
+  rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
+  std::size_t end = rest.find(": ");
+  if (end == std::string_view::npos && rest.ends_with(':')) {
+    end = rest.size() - 1;
+  }
+  if (end == std::string_view::npos || end == 0) {
+    return false;
+  }
+  head.event = rest.substr(0, end);
+  head.rest = rest.substr(end + 1);
+  return true;
+}
+
+bool is_hex(std::string_view text) {
+  return !text.empty() && text.find_first_not_of(kHexDigits) == std::string_view::npos;
+}
+
+// Where the parenthesis opens that is closed by the last character: files have parentheses, too,
+// as in `(/tmp/a (deleted))`.
+std::size_t opening_of(std::string_view text) {
+  std::size_t depth = 0;
+  for (std::size_t i = text.size(); i-- > 0;) {
+    depth += static_cast<std::size_t>(text[i] == ')');
+    depth -= static_cast<std::size_t>(text[i] == '(');
+    if (depth == 0) {
+      return i;
+    }
+  }
+  return std::string_view::npos;
+}
+
+std::string_view without_offset(std::string_view name) {
+  const std::size_t plus = name.rfind("+0x");
+  return plus != std::string_view::npos && plus != 0 && is_hex(name.substr(plus + 3))
+             ? name.substr(0, plus)
+             : name;
+}
+
+// A branch begins with an address, which its image or a slash follows.
+std::size_t find_branch(std::string_view text) {
+  for (std::size_t at = text.find("0x"); at != std::string_view::npos;
+       at = text.find("0x", at + 2)) {
+    const std::size_t end = text.find_first_not_of(kHexDigits, at + 2);
+    if ((at == 0 || kBlanks.find(text[at - 1]) != std::string_view::npos) &&
+        end != std::string_view::npos && end != at + 2 && (text[end] == '/' || text[end] == '(')) {
+      return at;
+    }
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
+}
+
+// Names of threads have blanks and numbers: the first words that are ids and a time end them.
+std::optional<SampleHead> parse_head(std::string_view line) {
+  SampleHead head;
+  std::string_view rest = line;
+  while (true) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
+    if (rest.empty()) {
+      return std::nullopt;
+    }
+    const auto comm_end = static_cast<std::size_t>(rest.data() - line.data());
+    if (take_place(rest, head)) {
+      head.comm = trimmed(line.substr(0, comm_end));
+      break;
+    }
+    take_word(rest);
+  }
+  if (trimmed(rest).starts_with("PERF_RECORD_")) {
+    head.other_record = true;
+    return head;
+  }
+  return take_event(rest, head) ? std::optional(head) : std::nullopt;
+}
+
+std::optional<ScriptFrame> parse_frame(std::string_view text) {
+  std::string_view rest = trimmed(text);
+  const std::string_view address = take_word(rest);
+  const auto number = is_hex(address) ? number_of<std::uint64_t>(address, 16) : std::nullopt;
+  if (!number) {
+    return std::nullopt;
+  }
+  ScriptFrame frame;
+  frame.address = *number;
+  rest = trimmed(rest);
+  if (rest.ends_with(')')) {
+    const std::size_t open = opening_of(rest);
+    if (open != std::string_view::npos && (open == 0 || rest[open - 1] == ' ')) {
+      frame.file = rest.substr(open + 1, rest.size() - open - 2);
+      rest = trimmed(rest.substr(0, open));
+    }
+  }
+  if (frame.file == "inlined") {
+    frame.inlined = true;
+    frame.file = {};
+  }
+  frame.file = frame.file == kUnknown ? std::string_view() : frame.file;
+  rest = without_offset(rest);
+  frame.name = rest == kUnknown ? std::string_view() : rest;
+  frame.inlined = frame.inlined && !frame.name.empty();
+  return frame;
+}
+
+std::uint64_t count_branches(std::string_view text) {
+  std::uint64_t count = 0;
+  for (std::size_t at = find_branch(text); at != std::string_view::npos; at = find_branch(text)) {
+    ++count;
+    text.remove_prefix(at + 2);
+  }
+  return count;
+}
+
+std::string_view before_branches(std::string_view text) {
+  return trimmed(text.substr(0, std::min(find_branch(text), text.size())));
+}
+
+}  // namespace stackpack::perf_script

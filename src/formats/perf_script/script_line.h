@@ -1,0 +1,52 @@
+// The lines of `perf script` with its default fields, one at a time. Texts are views of the line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "stackpack/model.h"
+
+namespace stackpack::perf_script {
+
+/// The first line of a sample: `COMM PID/TID [CPU] SECONDS: PERIOD EVENT: REST`. PID/ is there with
+/// `-F +pid`, [CPU] and PERIOD where they were recorded.
+struct SampleHead {
+  std::string_view comm;
+  std::uint32_t pid = kUnknownId;
+  std::uint32_t tid = kUnknownId;
+  std::uint32_t cpu = kUnknownId;
+  std::uint64_t time_ns = 0;
+  std::uint64_t period = 1;
+  bool has_period = false;
+  std::string_view event;
+  std::string_view rest;  ///< an address, branches, or what a tracepoint says
+
+  /// No sample but a record such as a mapping; nothing after the time is set.
+  bool other_record = false;
+};
+
+/// Nothing when the line is none.
+std::optional<SampleHead> parse_head(std::string_view line);
+
+/// A line of a callstack: `ADDRESS NAME+OFFSET (FILE)` or `ADDRESS NAME (inlined)`.
+struct ScriptFrame {
+  std::uint64_t address = 0;
+  std::string_view name;  ///< empty: not known
+  std::string_view file;  ///< empty: not known
+  bool inlined = false;   ///< into the function of the next line
+};
+
+/// Nothing when the line, without the blanks around it, is none.
+std::optional<ScriptFrame> parse_frame(std::string_view text);
+
+/// Entries of a branch stack (`0xFROM/0xTO/P/-/-/0`) in the text.
+std::uint64_t count_branches(std::string_view text);
+
+/// What comes before the first entry of a branch stack, without blanks at its end.
+std::string_view before_branches(std::string_view text);
+
+/// Without blanks at both ends.
+std::string_view trimmed(std::string_view text);
+
+}  // namespace stackpack::perf_script

@@ -1,0 +1,192 @@
+#include "formats/perf_script/perf_script_source.h"
+
+#include <doctest/doctest.h>
+
+#include "support/collecting_sink.h"
+#include "support/recorded_functions.h"
+#include "support/skipped_map.h"
+#include "support/test_bytes.h"
+
+using namespace stackpack;
+using test::CollectingSink;
+using test::TestBytes;
+
+namespace {
+
+Result<capture::ByteAccount> read(const std::string& text, CollectingSink& sink,
+                                  perf_script::ReadOptions options = {}) {
+  const std::vector<std::byte> bytes = TestBytes().text(text).bytes;
+  const auto source = io::source_of_memory(bytes);
+  return perf_script::read_capture(*source, sink, options);
+}
+
+// Callstacks, leaf first, with names and images in place of the addresses that stand for them.
+std::vector<std::string> stacks_of(CollectingSink& sink) {
+  const capture::SystemTables tables = sink.system_facts.finish();
+  std::map<std::string, std::string> names;
+  for (const test::NamedRange& function : test::functions_of(sink)) {
+    char text[24];
+    std::snprintf(text, sizeof text, "?%llx", static_cast<unsigned long long>(function.start));
+    names[text] = function.name + (function.code == ":0" ? "" : function.code);
+    for (const Module& module : tables.modules) {
+      if (function.start - module.base < module.size) {
+        names[text] += "@" + module.path;
+      }
+    }
+  }
+  std::vector<std::string> lines;
+  for (const CollectingSink::Row& row : sink.rows) {
+    std::string line;
+    std::string stack = row.stack + " ";
+    for (std::size_t begin = 0; row.stack.size() > begin;) {
+      const std::size_t end = stack.find(' ', begin);
+      const std::string frame = stack.substr(begin, end - begin);
+      line += (begin == 0 ? "" : ";") + (names.contains(frame) ? names[frame] : frame);
+      begin = end + 1;
+    }
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+std::uint64_t losses(const CollectingSink& sink, std::string_view name) {
+  return sink.counters.count(name);
+}
+
+}  // namespace
+
+TEST_CASE("perf script: a sample has its thread, time, processor, event and callstack") {
+  CollectingSink sink;
+  const std::string text =
+      "# captured on: today\n"
+      "my 2 thread 7/9  [003] 12.000001:        250 cpu-clock:ppp: \n"
+      "\t        1a2b leaf(int)+0x1b (/opt/A (x)/lib.so (deleted))\n"
+      "\t    7fff1000 [unknown] ([unknown])\n"
+      "\t       12345 [unknown] (/lib/libc.so.6)\n"
+      "\tffffffff81000010 [unknown] ([kernel.kallsyms])\n"
+      "\tffffffff81000000\n"
+      "\n"
+      "swapper 0/0 13.000000001: page-faults:\n";
+  const auto account = read(text, sink);
+  REQUIRE(account.has_value());
+  CHECK(account->balanced());
+  CHECK(account->skipped.total() == 0);
+  CHECK(stacks_of(sink) ==
+        std::vector<std::string>{
+            "leaf(int)@/opt/A (x)/lib.so (deleted);u7fff1000;libc.so.6+0x12345@/lib/libc.so.6;"
+            "0xffffffff81000010@[kernel.kallsyms];kffffffff81000000",
+            ""});
+  const Sample& first = sink.rows[0].sample;
+  CHECK(first.pid == 7);
+  CHECK(first.tid == 9);
+  CHECK(first.cpu == 3);
+  CHECK(first.time_ns == 12'000'001'000);
+  CHECK(first.weight == 250);
+  CHECK(first.origin == StackOrigin::kRecorded);
+  CHECK(first.flags == 0);
+  const Sample& idle = sink.rows[1].sample;
+  CHECK(idle.time_ns == 13'000'000'001);
+  CHECK(idle.cpu == kUnknownId);
+  CHECK(idle.flags == kSampleIdle);
+  CHECK(idle.origin == StackOrigin::kNone);
+  CHECK(sink.events == std::vector<Event>{{"cpu-clock:ppp", true}, {"page-faults", false}});
+  const auto threads = sink.system_facts.finish().threads;
+  REQUIRE(threads.size() == 2);
+  CHECK(threads[1].name == "my 2 thread");
+}
+
+TEST_CASE("perf script: inlined calls belong to the function whose code they are") {
+  CollectingSink sink;
+  REQUIRE(read("a 7/7 1.000000: 1 cycles: \n"
+               "\t 10 innermost (inlined)\n"
+               "\t 10 middle (inlined)\n"
+               "\t 10 outer+0x8 (/a)\n"
+               "\t 20 lonely (inlined)\n",
+               sink)
+              .has_value());
+  CHECK(stacks_of(sink) ==
+        std::vector<std::string>{"outer:0 < middle at :0 < innermost at :0@/a;lonely"});
+}
+
+TEST_CASE("perf script: branches and texts of tracepoints are counted, addresses are kept") {
+  CollectingSink sink;
+  const std::string text =
+      "b 5 [000] 1.000000: 3 cycles:ppp:  ffffffffb42071f2 leaf ([k]) 0x5([k])/0x6([k])/P/-/-/4/  "
+      "0x7/0x8/M/-/-/0\n"
+      "b 5 [000] 1.000001: 3 cycles:ppp: \n"
+      "\t 10 f (/a)\n"
+      " 0x1/0x2/P/-/-/0  0x3/0x4/M/-/-/7 \n"
+      "b 5 [000] 1.000002: sched:sched_switch: prev_comm=add fee (x)\n"
+      "b 5 [000] 1.000003: PERF_RECORD_MMAP2 5/5: [0x1(0x2) @ 0 00:00 0 0]: r-xp /a\n";
+  const auto account = read(text, sink);
+  REQUIRE(account.has_value());
+  CHECK(account->balanced());
+  CHECK(stacks_of(sink) == std::vector<std::string>{"leaf@[k]", "f@/a", ""});
+  CHECK(sink.rows[0].sample.origin == StackOrigin::kIpOnly);
+  CHECK(sink.rows[0].sample.pid == 5);
+  CHECK(losses(sink, "perf_script_branches_not_kept") == 4);
+  CHECK(losses(sink, "perf_script_trace_text_not_kept") == 1);
+  CHECK(losses(sink, "perf_script_process_not_told") == 3);
+  CHECK(losses(sink, "perf_script_other_record") == 1);
+}
+
+TEST_CASE("perf script: a thread that calls itself something else has a name for each time") {
+  CollectingSink sink;
+  REQUIRE(read("sh 5/5 1.000000: 1 cycles: \n\nsh 5/5 2.000000: 1 cycles: \n\n"
+               "make 5/5 3.000000: 1 cycles: \n\n",
+               sink)
+              .has_value());
+  const auto threads = sink.system_facts.finish().threads;
+  REQUIRE(threads.size() == 2);
+  CHECK(threads[0].name == "sh");
+  CHECK(threads[1].name == "make");
+  CHECK(threads[1].start_ns == 3'000'000'000);
+  const auto processes = sink.system_facts.finish().processes;
+  REQUIRE(processes.size() == 2);
+  CHECK(processes[0].name == "sh");
+  CHECK(processes[1].start_ns == 3'000'000'000);
+}
+
+TEST_CASE("perf script: what is no sample is counted where it is") {
+  CollectingSink sink;
+  const std::string bad = "nonsense\n";
+  const std::string good = "a 7/7 1.000000: 1 cycles: \n\t 10 f (/a)\n  what is this\n";
+  const std::string nul = std::string("a") + '\0' + "\n";
+  perf_script::ReadOptions options;
+  options.max_line_bytes = 64;
+  const auto account =
+      read(bad + good + nul + std::string(200, 'x') + "\n\n" + good, sink, options);
+  REQUIRE(account.has_value());
+  CHECK(account->balanced());
+  CHECK(sink.rows.size() == 2);
+  CHECK(losses(sink, "perf_script_unknown_line") == 3);
+  CHECK(losses(sink, "perf_script_binary_line") == 1);
+  CHECK(losses(sink, "perf_script_line_too_long") == 1);
+  CHECK(sink.counters.sorted().front().kind == LossKind::kDamage);
+
+  CollectingSink none;
+  CHECK_FALSE(read("nothing\nof that\n", none).has_value());
+}
+
+TEST_CASE("perf script: a callstack deeper than can be stored is left out and counted") {
+  std::string text = "a 7/7 1.000000: 1 cycles: \n";
+  for (int i = 0; i < 65'536; ++i) {
+    text += "\t 10 f (/a)\n";
+  }
+  CollectingSink sink;
+  REQUIRE(read(text + "\na 7/7 2.000000: 1 cycles: \n", sink).has_value());
+  CHECK(sink.rows.size() == 1);
+  CHECK(losses(sink, "perf_script_stack_too_deep") == 1);
+}
+
+TEST_CASE("perf script: the first line that is no comment tells it") {
+  const auto looks = [](const std::string& text) {
+    return perf_script::looks_like_perf_script(TestBytes().text(text).bytes);
+  };
+  CHECK(looks("# ========\n\na b 7 12.345678: 1 cycles: \n"));
+  CHECK(looks("a 7/8 [001] 12.345678901: cycles:\r\n"));
+  CHECK_FALSE(looks("a;b 7\n"));
+  CHECK_FALSE(looks("a 7 12.34: cycles:\n"));
+  CHECK_FALSE(looks("# only a comment\n"));
+  CHECK_FALSE(looks(""));
+}
