@@ -109,6 +109,38 @@ def check_warm(folder):
     assert client.close() == (0, b"")
 
 
+def check_waits(folder):
+    """Waits are the command's; a file without any says so."""
+    subprocess.run([sys.executable, "-B", SOURCE / "tests/cli/make_capture.py", folder / "switches.perf.data", "12", "--switches"], check=True)
+    run("convert", "-q", folder / "switches.perf.data", "-o", folder / "switches.spk")
+    client = McpClient(PROGRAM, folder)
+    for arguments in ({}, {"rows": 1}, {"state": ["blocked"], "longer_than": "50us"}, {"thread": "work*", "from": "+1ms", "to": "+2ms"}):
+        result = client.call("waits", file=str(folder / "switches.spk"), **arguments)
+        assert not result["isError"] and "blocked" in text_of(result), (arguments, result)
+        assert text_of(result) == run(*result["_meta"]["stackpack/command"]), (arguments, result)
+    result = client.call("waits", file="words.spk")
+    assert result["isError"] and text_of(result).startswith("words.spk: "), result
+    assert client.close() == (0, b"")
+    for name in ("switches.perf.data", "switches.spk"):
+        (folder / name).unlink()
+
+
+def check_foreign_files(folder):
+    """A file that is no capture is not listed, and an error says what it is."""
+    foreign = {"empty.spk": (b"", "empty"), "notes.txt": (b"hello\nworld\n", "text that is no profile"), "program": (b"\x7fELF\2\1\1\0", "an ELF file"),
+               "noise.spk": (bytes(range(200)), "unknown binary data"), "chains.txt": (b"SAMPLE: period: 1 addr: 0\n  ff80\n  ff81\n", "text that is no profile")}
+    for name, (content, _) in foreign.items():
+        (folder / name).write_bytes(content)
+    client = McpClient(PROGRAM, folder)
+    assert {pathlib.Path(row["file"]).name for row in client.ask("open")["files"]} == {"words.spk"}
+    for name, (_, kind) in foreign.items():
+        for tool in ("open", "summary", "top", "page"):
+            result = client.call(tool, file=name)
+            assert result["isError"] and text_of(result).startswith(f"{name} is {kind}"), (tool, result)
+        (folder / name).unlink()
+    assert client.close() == (0, b"")
+
+
 def check_messages(folder):
     """Whatever a line is, the next one is answered."""
     client = McpClient(PROGRAM, folder)
@@ -154,6 +186,8 @@ def main():
         check_same_answers(client, str(file))
         assert client.close() == (0, b"")
         check_short_answers(folder, str(file))
+        check_waits(folder)
+        check_foreign_files(folder)
         check_messages(folder)
         check_folders(folder, outside / "other.spk")
         check_warm(folder)

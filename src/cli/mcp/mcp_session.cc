@@ -11,6 +11,8 @@
 #include "app/analysis/call_tree.h"
 #include "app/console.h"
 #include "app/diff/gate_comparison.h"
+#include "app/listing/wait_sums.h"
+#include "app/mcp/content_kind.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/diff_report.h"
@@ -19,6 +21,7 @@
 #include "cli/mcp/summary_text.h"
 #include "cli/nearest_names.h"
 #include "cli/shown_capture.h"
+#include "cli/wait_table.h"
 
 namespace stackpack::cli {
 
@@ -96,6 +99,8 @@ McpAnswer McpSession::call(const Tool& tool, ToolWords words) {
       return show(words);
     case ToolKind::kDiff:
       return diff(words);
+    case ToolKind::kWaits:
+      return waits(words);
     case ToolKind::kPage:
       return page(words);
   }
@@ -155,7 +160,7 @@ McpAnswer McpSession::list_files() {
 McpAnswer McpSession::summarize(const std::string& asked, bool whole) {
   const Result<File> file = open(asked);
   if (!file) {
-    return failed(asked, file.error());
+    return not_opened(asked, file.error());
   }
   const Reader& reader = (*file)->capture.reader();
   Status status;
@@ -247,7 +252,7 @@ McpAnswer McpSession::tree(const File& file, const ReportArguments& arguments,
 McpAnswer McpSession::report(const ToolWords& given) {
   const Result<File> file = open(given.files.front());
   if (!file) {
-    return failed(given.files.front(), file.error());
+    return not_opened(given.files.front(), file.error());
   }
   ToolWords words = given;
   words.others.front() = (*file)->path;
@@ -289,7 +294,7 @@ McpAnswer McpSession::report(const ToolWords& given) {
 McpAnswer McpSession::show(const ToolWords& given) {
   const Result<File> file = open(given.files.front());
   if (!file) {
-    return failed(given.files.front(), file.error());
+    return not_opened(given.files.front(), file.error());
   }
   ToolWords words = given;
   words.others.front() = (*file)->path;
@@ -323,7 +328,7 @@ McpAnswer McpSession::diff(const ToolWords& given) {
   for (const std::string& asked : given.files) {
     const Result<File> file = open(asked);
     if (!file) {
-      return failed(asked, file.error());
+      return not_opened(asked, file.error());
     }
     files.push_back(*file);
   }
@@ -366,10 +371,46 @@ McpAnswer McpSession::diff(const ToolWords& given) {
   return {std::move(fitted.text), false, command_of(words, kRowsOption, fitted.rows)};
 }
 
+McpAnswer McpSession::waits(const ToolWords& given) {
+  const Result<File> file = open(given.files.front());
+  if (!file) {
+    return not_opened(given.files.front(), file.error());
+  }
+  ToolWords words = given;
+  words.others.front() = (*file)->path;
+  CommandLine line;
+  if (const std::string problem = read_words(line, words, kRowsOption); !problem.empty()) {
+    return failed(problem);
+  }
+  WaitsArguments arguments = line.invocation().waits;
+  const Result<app::WaitTable> table = app::sum_waits((*file)->capture.reader(), arguments.filter);
+  if (!table) {
+    return failed((*file)->asked, table.error());
+  }
+  Fitted fitted =
+      fit(arguments_.most_bytes, words.rows == 0 ? kUsualRows : words.rows, [&](std::size_t rows) {
+        arguments.rows = rows;
+        std::string text;
+        append_wait_table(text, *table, arguments);
+        return text;
+      });
+  return {std::move(fitted.text), false, command_of(words, kRowsOption, fitted.rows)};
+}
+
+// Of a file that is none of ours: what it is.
+McpAnswer McpSession::not_opened(const std::string& asked, const Error& error) const {
+  const Result<std::string> path = folders_.find(asked);
+  const std::string_view kind = path ? app::content_kind(*path) : std::string_view();
+  return kind.empty() ? failed(asked, error)
+                      : failed(fmt::format("{} is {}; `open` lists the files that can be asked "
+                                           "about",
+                                           asked, kind));
+}
+
 McpAnswer McpSession::page(const ToolWords& words) {
   const Result<File> file = open(words.files.front());
   if (!file) {
-    return failed(words.files.front(), file.error());
+    return not_opened(words.files.front(), file.error());
   }
   std::string text;
   append_page_link(text, (*file)->path, words.function);

@@ -64,7 +64,9 @@ class McpSession {
   McpAnswer tree(const File& file, const ReportArguments& arguments, const ToolWords& words);
   McpAnswer show(const ToolWords& words);
   McpAnswer diff(const ToolWords& words);
+  McpAnswer waits(const ToolWords& words);
   McpAnswer page(const ToolWords& words);
+  [[nodiscard]] McpAnswer not_opened(const std::string& asked, const Error& error) const;
   Result<std::shared_ptr<const Report>> counted(const File& file, const ReportArguments& arguments,
                                                 const std::string& key);
   void keep(std::shared_ptr<const Report> report);

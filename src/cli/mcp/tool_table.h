@@ -20,6 +20,7 @@ enum class ToolKind : std::uint8_t {
   kReport,  ///< of top, callers, callees
   kShow,
   kDiff,
+  kWaits,
   kPage,
 };
 
