@@ -143,4 +143,20 @@ TEST_CASE("trend: a folder without commits, and a file that is bad") {
   CHECK(report.error().part == 0);
 }
 
+TEST_CASE("trend: of files that are read at the same time, the first bad one is named") {
+  const ScratchDirectory folder;
+  const std::string base = folder.file("base");
+  for (int i = 0; i < 12; ++i) {
+    const std::string file = run_of(folder, 200, 400, static_cast<std::uint64_t>(i) + 1);
+    REQUIRE(app::add_baseline(base, commit_name(i), file).has_value());
+  }
+  const auto commits = app::read_baselines(base);
+  for (const std::size_t bad : {9U, 6U, 7U}) {
+    std::filesystem::resize_file((*commits)[bad].runs[0].path, 100);
+  }
+  const auto report = app::trend_of(*commits, {});
+  REQUIRE_FALSE(report.has_value());
+  CHECK(report.error().part == 6);
+}
+
 }  // namespace stackpack::test

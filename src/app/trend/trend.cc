@@ -1,10 +1,12 @@
 #include "app/trend/trend.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -15,6 +17,7 @@
 #include "app/diff/side_profile.h"
 #include "core/guard.h"
 #include "core/string_table.h"
+#include "core/task_line.h"
 #include "diff/discoveries.h"
 #include "stackpack/reader.h"
 
@@ -24,6 +27,8 @@ namespace {
 
 // Rows below that part of the whole at every commit are left out.
 constexpr double kLeastShare = 0.001;
+// Files that are read at the same time.
+constexpr unsigned kMostThreads = 4;
 
 Error in_file(Error error, std::size_t file) {
   error.part = static_cast<std::uint32_t>(file);
@@ -51,16 +56,11 @@ class TrendReading {
     if (const Status chosen = choose_event(); !chosen) {
       return chosen;
     }
-    std::size_t file = 0;
-    for (std::size_t commit = 0; commit < commits_.size(); ++commit) {
-      for (const BaselineRun& run : commits_[commit].runs) {
-        if (const Status added = add(run.path, commit); !added) {
-          return in_file(added.error(), file);
-        }
-        ++file;
-      }
-    }
-    return {};
+    query_.options = options_.compared;
+    query_.options.unit = event_.unit;
+    query_.event_key = event_.key;
+    query_.weighted = event_.weighted;
+    return read_files();
   }
 
   [[nodiscard]] const PairedEvent& event() const { return event_; }
@@ -114,29 +114,69 @@ class TrendReading {
     return {};
   }
 
-  Status add(const std::string& path, std::size_t commit) {
-    auto reader = Reader::open(path);
+  /// A file that some thread reads.
+  struct FileTask : core::TaskLine::Task {
+    std::string path;
+    SideProfile side;
+  };
+
+  // Files are read at the same time, and added in their order.
+  Status read_files() {
+    std::vector<std::pair<std::string, std::size_t>> files;  // path, and number of the commit
+    for (std::size_t commit = 0; commit < commits_.size(); ++commit) {
+      for (const BaselineRun& run : commits_[commit].runs) {
+        files.emplace_back(run.path, commit);
+      }
+    }
+    const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
+    std::array<FileTask, kMostThreads + 1> tasks;
+    core::TaskLine line(threads, [this](unsigned, core::TaskLine::Task& task) {
+      return read_file(static_cast<FileTask&>(task));
+    });
+    const auto submit = [&](std::size_t file) {
+      if (file < files.size()) {
+        FileTask& task = tasks[file % (threads + 1)];
+        task.path = files[file].first;
+        line.submit(task);
+      }
+    };
+    for (std::size_t file = 0; file <= threads; ++file) {
+      submit(file);
+    }
+    for (std::size_t file = 0; file < files.size(); ++file) {
+      FileTask& task = tasks[file % (threads + 1)];
+      const Status read = line.collect(task, core::TaskLine::IfNotBegun::kRunHere);
+      if (!read) {
+        return in_file(read.error(), file);
+      }
+      add(task.side, files[file].second);
+      submit(file + threads + 1);
+    }
+    return {};
+  }
+
+  Status read_file(FileTask& task) const {
+    auto reader = Reader::open(task.path);
     if (!reader) {
       return reader.error();
     }
-    ProfileQuery query;
-    query.options = options_.compared;
-    query.options.unit = event_.unit;
-    query.event_key = event_.key;
-    query.weighted = event_.weighted;
     const Reader* const file = reader->get();
-    const auto side = read_side({&file, 1}, query);
+    auto side = read_side({&file, 1}, query_);
     if (!side) {
       return side.error();
     }
-    if (side->runs == 0) {
+    task.side = std::move(*side);
+    return {};
+  }
+
+  void add(const SideProfile& side, std::size_t commit) {
+    if (side.runs == 0) {
       ++left_out_;
-      return {};
+      return;
     }
     commit_of_run_.push_back(commit);
-    facts_.push_back(side->facts.empty() ? RunFacts{} : side->facts.front());
-    add_rows(*side, query.options);
-    return {};
+    facts_.push_back(side.facts.empty() ? RunFacts{} : side.facts.front());
+    add_rows(side, query_.options);
   }
 
   void add_rows(const SideProfile& side, const DiffOptions& options) {
@@ -170,6 +210,7 @@ class TrendReading {
   std::span<const BaselineCommit> commits_;
   const TrendOptions& options_;
   PairedEvent event_;
+  ProfileQuery query_;  // of each file
   core::StringTable keys_;
   std::vector<RowHistory> rows_;
   std::vector<double> wholes_;              // by run

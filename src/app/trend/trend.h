@@ -61,12 +61,13 @@ struct TrendReport {
                                     ///< first, then by cost
 };
 
-/// Reads the files of all commits, one after the other.
+/// Reads the files of all commits; what comes out does not depend on how many at a time.
 ///
 /// The value of a commit is the median of its runs. Changes of the whole are those of
 /// diff::change_points at `rate`; those of rows at the level of Benjamini and Hochberg's procedure
 /// over the rows' surest changes.
-/// Memory: a number for each run in which a row has samples, and one file at a time.
+/// Memory: a number for each run in which a row has samples, and as many files at a time as there
+///         are processors, four at most, and one. Threads: those.
 /// Errors: as compare_profiles; Error::part is the number of the file among those of all commits.
 Result<TrendReport> trend_of(std::span<const BaselineCommit> commits, const TrendOptions& options);
 
