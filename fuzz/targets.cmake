@@ -19,6 +19,7 @@ set(STACKPACK_FUZZ_TARGETS
   perf_file
   perf_pipe
   rpc_message
+  sample_fields
   spk_page
   spk_samples
   spk_walk

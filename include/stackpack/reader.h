@@ -15,6 +15,7 @@
 #include "stackpack/event_values.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
+#include "stackpack/sample_fields.h"
 #include "stackpack/stats.h"
 #include "stackpack/waits.h"
 
@@ -163,6 +164,15 @@ class Reader {
   [[nodiscard]] Result<std::vector<std::string>> event_value_texts() const;
   /// All values in order of time, in blocks. Errors: kIo, kCorrupt.
   Status event_values(const std::function<bool(std::span<const EventValue>)>& visit) const;
+
+  /// Whether samples have fields besides their callstacks. See sample_fields.h.
+  [[nodiscard]] bool has_sample_fields() const;
+  /// The fields of all samples that have any, in the order of the samples, in blocks. Errors: kIo,
+  /// kCorrupt.
+  Status sample_fields(const std::function<bool(std::span<const FieldRow>)>& visit) const;
+  /// The rows of the block with this number, counted from 0, into `rows` (replaced): none beyond
+  /// the last. For those who go through samples alongside. Errors: kIo, kCorrupt.
+  Status sample_field_block(std::size_t number, std::vector<FieldRow>& rows) const;
 
   /// Counters of all threads so far. Each is right; together they may be of different moments.
   [[nodiscard]] CacheCounters cache() const;

@@ -15,6 +15,7 @@
 namespace stackpack::capture {
 
 class BranchRecorder;
+class FieldRecorder;
 class ValueRecorder;
 
 /// A callstack that is announced now and given later (ETW stack keys, deferred perf chains).
@@ -121,6 +122,10 @@ class CallstackSink {
 
   /// Values of events; null: this sink keeps none. Always the same answer.
   virtual ValueRecorder* values() { return nullptr; }
+
+  /// Fields of samples besides their callstacks; null: this sink keeps none. Always the same
+  /// answer.
+  virtual FieldRecorder* sample_fields() { return nullptr; }
 
   /// What was lost, damaged or remarkable, by name.
   virtual LossCounters& losses() = 0;

@@ -8,6 +8,7 @@
 
 #include "app/analysis/hot_spots.h"
 #include "app/analysis/io_report.h"
+#include "app/analysis/memory_report.h"
 #include "app/branches/branch_profile.h"
 #include "app/branches/branch_report.h"
 #include "app/collect/collect.h"
@@ -93,6 +94,7 @@ enum class DumpKind {
   kRanges,
   kIntervals,
   kEventValues,
+  kSampleFields,
 };
 
 struct DumpArguments {
@@ -168,6 +170,7 @@ enum class EventReportKind {
   kGc,
   kExceptions,
   kIo,
+  kMemory,
 };
 
 struct EventReportArguments {
@@ -175,6 +178,7 @@ struct EventReportArguments {
   std::string file;
   std::size_t limit = 20;  // 0: all
   app::IoOrder order = app::IoOrder::kBytes;
+  app::MemoryOrder memory_order = app::MemoryOrder::kLatency;
   bool json = false;
   CaptureArguments capture;
 };

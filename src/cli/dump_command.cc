@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/event_note.h"
 #include "cli/exit_codes.h"
+#include "cli/field_dump.h"
 #include "cli/frame_text.h"
 #include "cli/human_text.h"
 #include "cli/interval_dump.h"
@@ -280,6 +281,8 @@ Status dump(const Reader& reader, const DumpArguments& arguments, const Messages
       return dump_intervals(reader, arguments, out);
     case DumpKind::kEventValues:
       return dump_event_values(reader, arguments.json, out);
+    case DumpKind::kSampleFields:
+      return dump_sample_fields(reader, arguments.json, out);
     case DumpKind::kNames:
       return dump_names(reader, arguments.json, out);
   }

@@ -1,10 +1,11 @@
-// gc, exceptions, io: what the values of events say.
+// gc, exceptions, io, mem: what the values of events and the fields of samples say.
 #include <string>
 
 #include "app/convert/packed_capture.h"
 #include "cli/commands.h"
 #include "cli/event_reports.h"
 #include "cli/exit_codes.h"
+#include "cli/memory_texts.h"
 #include "cli/shown_capture.h"
 
 namespace stackpack::cli {
@@ -47,6 +48,9 @@ int run_event_report(const EventReportArguments& arguments, const Messages& mess
     case EventReportKind::kExceptions:
       return print_report(app::exception_report(reader, arguments.limit), arguments, messages,
                           append_exception_table, append_exception_json);
+    case EventReportKind::kMemory:
+      return print_report(app::memory_report(reader, arguments.memory_order, arguments.limit),
+                          arguments, messages, append_memory_table, append_memory_json);
     case EventReportKind::kIo:
       return print_report(app::io_report(reader, arguments.order, arguments.limit), arguments,
                           messages, append_io_table, append_io_json);

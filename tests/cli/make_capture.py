@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes a small perf.data file, the same on every run:
-make_capture.py OUT [SAMPLES] [--lost N] [--build-id HEX] [--moved HEX] [--branches] [--switches] [--broken]
+make_capture.py OUT [SAMPLES] [--lost N] [--build-id HEX] [--moved HEX] [--branches] [--switches] [--broken] [--memory]
 
 One process `demo` (pid 100, threads 100 and 101), one event (cpu-clock), one mapped image and a
 kernel, and SAMPLES samples over three callstacks. --build-id: that of the image. --moved: how much
@@ -8,6 +8,7 @@ further up its code is mapped. --branches: samples have the branches of a loop t
 call, the newest of which every third sample has twice, and one that came from the kernel.
 --switches: the event is context-switches; after each sample its thread leaves the processor, every
 fourth time able to run, and comes back 10 us later for each sample so far.
+--memory: the event is an access to memory, with data address, latencies, source of data and sizes of pages.
 --broken: every other callstack ends in addresses of no code.
 """
 import struct
@@ -15,10 +16,25 @@ import sys
 
 SAMPLE_IP, SAMPLE_TID, SAMPLE_TIME, SAMPLE_CALLCHAIN, SAMPLE_CPU, SAMPLE_PERIOD = 1, 2, 4, 32, 128, 256
 SAMPLE_BRANCH_STACK = 2048
+SAMPLE_ADDR, SAMPLE_DATA_SRC, SAMPLE_DATA_PAGE = 8, 1 << 15, 1 << 22
+SAMPLE_CODE_PAGE, SAMPLE_WEIGHT_STRUCT = 1 << 23, 1 << 24
+SAMPLE_MEMORY = SAMPLE_ADDR | SAMPLE_DATA_SRC | SAMPLE_DATA_PAGE | SAMPLE_CODE_PAGE | SAMPLE_WEIGHT_STRUCT
 SAMPLE_TYPE = SAMPLE_IP | SAMPLE_TID | SAMPLE_TIME | SAMPLE_CALLCHAIN | SAMPLE_CPU | SAMPLE_PERIOD
 CONTEXT_KERNEL, CONTEXT_USER = 2**64 - 128, 2**64 - 512
 MISC_KERNEL, MISC_USER, MISC_BUILD_ID = 1, 2, 1 << 14
 MISC_SWITCH_OUT, MISC_PREEMPTED = 1 << 13, 1 << 14
+# Bits of a source of data: operations, levels, snooping, the TLB.
+LOAD, STORE = 2, 4
+HIT, L1, L3, LOCAL_RAM, OTHER_CACHE = 2 << 5, 8 << 5, 64 << 5, 128 << 5, 1024 << 5
+SNOOP_NONE, SNOOP_MODIFIED = 2 << 19, 16 << 19
+TLB_HIT = (2 | 8 | 16) << 26
+ACCESSES = [  # source of data, address
+    (LOAD | HIT | L1 | SNOOP_NONE, 0x7f0000002008),
+    (STORE | HIT | L1, 0x7f0000001000),
+    (LOAD | HIT | L3 | SNOOP_MODIFIED, 0x7f0000001008),
+    (LOAD | HIT | OTHER_CACHE | SNOOP_MODIFIED, 0x7f0000001010),
+    (LOAD | HIT | LOCAL_RAM | SNOOP_NONE, 0xffff888100000040),
+]
 STACKS = [
     [CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81000200, CONTEXT_USER, 0x401030, 0x401010, 0x401000],
     [CONTEXT_USER, 0x401020, 0x401010, 0x401000],
@@ -67,14 +83,24 @@ def branch_stack(index, moved):
     return struct.pack("<Q", len(stack)) + b"".join(struct.pack("<QQQ", *entry) for entry in stack)
 
 
-def sample(index, moved, branches, broken):
+def access(index):
+    """What comes after the time of a sample, and what comes after its callchain."""
+    source, address = ACCESSES[index % len(ACCESSES)]
+    weight = 4 + 30 * (index % len(ACCESSES)) + index
+    tail = struct.pack("<IHHQQQ", weight, 3 + index % 2, index % 3, source | TLB_HIT, 4096, 2 << 20)
+    return struct.pack("<Q", address), tail
+
+
+def sample(index, moved, branches, broken, memory):
     chain = [address if address >> 63 else address + moved for address in STACKS[index % len(STACKS)]]
     chain += [0x2cdd4141a7270000 + index, 0] if broken and index % 2 else []
     ip = next(address for address in chain if address < 2**64 - 4095)
     misc = MISC_KERNEL if ip >> 63 else MISC_USER
-    body = struct.pack("<QIIQIIQ", ip, 100, 100 + index % 2, START + index * 250_000, index % 2, 0, 1_000_000)
+    address, tail = access(index) if memory else (b"", b"")
+    body = struct.pack("<QIIQ", ip, 100, 100 + index % 2, START + index * 250_000) + address
+    body += struct.pack("<IIQ", index % 2, 0, 1_000_000)
     body += struct.pack(f"<{1 + len(chain)}Q", len(chain), *chain)
-    return record(9, misc, body + (branch_stack(index, moved) if branches else b""))
+    return record(9, misc, body + (branch_stack(index, moved) if branches else b"") + tail)
 
 
 def switch(index):
@@ -97,20 +123,21 @@ def main():
     lost_events = int(option(rest, "--lost", "0"))
     build_id = bytes.fromhex(option(rest, "--build-id", ""))
     moved = int(option(rest, "--moved", "0"), 16)
-    branches, switches, broken = "--branches" in rest, "--switches" in rest, "--broken" in rest
+    branches, switches, broken, memory = (name in rest for name in ("--branches", "--switches", "--broken", "--memory"))
     samples = int(rest[0]) if rest and rest[0].isdigit() else 12
     data = mmap(-1, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text", MISC_KERNEL)
     data += comm(100, 100, "demo", 0) + comm(100, 101, "worker", START)
     image = (100, 0x401000 + moved, 0x1000, 0x1000, "/usr/bin/demo")
     data += mmap2(*image, build_id) if build_id else mmap(*image, MISC_USER)
-    data += b"".join(sample(index, moved, branches, broken) + (switch(index) if switches else b"")
+    data += b"".join(sample(index, moved, branches, broken, memory) + (switch(index) if switches else b"")
                      for index in range(samples))
     if lost_events:
         data += lost(lost_events)
 
-    sample_type = SAMPLE_TYPE | (SAMPLE_BRANCH_STACK if branches else 0)
+    sample_type = SAMPLE_TYPE | (SAMPLE_BRANCH_STACK if branches else 0) | (SAMPLE_MEMORY if memory else 0)
     config, rate, flags = (3, 1, CONTEXT_SWITCH) if switches else (0, 4000, FREQ)
-    attr = struct.pack("<IIQQQQQ", 1, 128, config, rate, sample_type, 0, SAMPLE_ID_ALL | flags).ljust(128, b"\0")
+    kind, config = (4, 0x1cd) if memory else (1, config)
+    attr = struct.pack("<IIQQQQQ", kind, 128, config, rate, sample_type, 0, SAMPLE_ID_ALL | flags).ljust(128, b"\0")
     attrs_at = 104
     ids_at = attrs_at + len(attr) + 16
     data_at = ids_at + 8

@@ -80,6 +80,11 @@ def check_all(folder):
     check("merge", "merge", "--json", "words.spk", etl, perf, "-o", "all.spk")
     check("symbolize", "symbolize", "--json", "words.spk", *kit, "-o", "named.spk")
     check("collect", "collect", "--json", "words.spk", *kit, "-o", "kit.zip")
+    subprocess.run([sys.executable, "-B", SOURCE / "tests/cli/make_capture.py", folder + "/memory.perf.data", "20", "--memory"], check=True)
+    check("mem", "mem", "--json", "memory.perf.data")
+    check("mem", "mem", "--json", words)
+    check("convert", "convert", "--json", "-q", "memory.perf.data", "-o", "memory.spk")
+    assert check("dump", "dump", "--sample-fields", "--json", "memory.spk", kind="sample-fields")
     files = ["words.spk", etl, perf, "net.spk", "all.spk"]
     check("stats", "stats", "--json", "--by-process", *files)
     check("stats", "stats", "--json", "words.spk", "--comm", "words")
@@ -95,7 +100,7 @@ def check_all(folder):
         check("show", "show", "--json", file, 2, "--limit", 1)
         for kind in json.loads((SOURCE / "docs/schemas/dump.schema.json").read_text())["$defs"]:
             rows = check("dump", "dump", f"--{kind}", "--json", file, kind=kind)
-            assert rows or kind in ("names", "functions", "sources", "losses"), (file, kind)
+            assert rows or kind in ("names", "functions", "sources", "losses", "sample-fields"), (file, kind)
     subprocess.run([sys.executable, SOURCE / "tests/cli/make_capture.py", "waits.perf.data", "12", "--switches"], check=True, cwd=folder)
     for options in ([], ["--list"], ["--path", "100"], ["--path", "101", "--list"]):
         assert check("waits", "waits", "waits.perf.data", "--json", *options), options

@@ -165,6 +165,8 @@ const std::map<std::string, std::uint64_t> kConstants{
     STACKPACK_CONSTANT(kMaxValueKinds),
     STACKPACK_CONSTANT(kMaxValueNameBytes),
     STACKPACK_CONSTANT(kMaxValueFields),
+    STACKPACK_CONSTANT(kFieldRowsPerBlock),
+    STACKPACK_CONSTANT(kMaxSampleFields),
     STACKPACK_CONSTANT(kNamesPerBlock),
     STACKPACK_CONSTANT(kMaxNameBytes),
     STACKPACK_CONSTANT(kMaxBlockBytes),

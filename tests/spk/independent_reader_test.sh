@@ -33,7 +33,8 @@ compare() {
 
 # check FILE samples|counts
 check() {
-  local listings=(processes threads modules events losses metadata functions stacks branches ranges event-values)
+  local listings=(processes threads modules events losses metadata functions stacks branches ranges event-values
+                  sample-fields)
   zstd -tq "$1"
   if [[ $2 == samples ]]; then
     listings=(samples "${listings[@]}")
@@ -55,6 +56,12 @@ for capture in "$source_dir"/testdata/{file,events,threads,dwarf,no-chains}.perf
   "$stackpack" convert --quiet --no-samples "$capture" -o "$scratch/out.spk"
   check "$scratch/out.spk" counts
 done
+
+# Accesses to memory.
+python3 -B "$source_dir/tests/cli/make_capture.py" "$scratch/memory.perf.data" 3000 --memory
+"$stackpack" convert --quiet "$scratch/memory.perf.data" -o "$scratch/out.spk"
+check "$scratch/out.spk" samples
+[[ $(wc -l < "$scratch/theirs/sample-fields") == 3000 ]]
 
 # Names: an imported profile has lines and inlined calls, too. To a reader of version 1.0, which knows no
 # names, the file says the same of all else.

@@ -8,6 +8,7 @@
 
 #include "capture/branch_recorder.h"
 #include "capture/callstack_sink.h"
+#include "capture/field_recorder.h"
 
 namespace stackpack::test {
 
@@ -71,6 +72,9 @@ class CollectingSink : public capture::CallstackSink {
   }
   capture::SystemRecorder& system() override { return system_facts; }
   capture::BranchRecorder* branches() override { return &branch_recorder; }
+  capture::FieldRecorder* sample_fields() override {
+    return keeps_fields ? &field_recorder : nullptr;
+  }
   capture::LossCounters& losses() override { return counters; }
 
   /// Rows with every pending callstack resolved.
@@ -108,6 +112,8 @@ class CollectingSink : public capture::CallstackSink {
   std::uint64_t known_samples = 0;
   capture::SystemRecorder system_facts;
   capture::BranchRecorder branch_recorder;
+  bool keeps_fields = false;
+  capture::FieldRecorder field_recorder;
   capture::LossCounters counters;
 };
 

@@ -23,12 +23,13 @@ import sys
  MODULES, METADATA, FUNCTIONS, INLINED_CALLS, LINES, TEXTS, SOURCES, LINE_BIRTHS,
  INTERVALS, WAIT_REASONS) = range(1, 22)
 EVENT_VALUES, VALUE_KINDS, VALUE_TEXTS = 25, 26, 27
+SAMPLE_FIELDS = 35
 BRANCH_EDGES, BRANCH_RANGES = 30, 31
 REQUIRED, INDEXED = 1, 2
 WITH_TEXTS = (EVENTS, PROCESSES, THREADS, MODULES, METADATA, TEXTS, SOURCES, VALUE_TEXTS)
 FREE_TABLE_BYTES, MOST_TABLE_RATIO = 2 << 20, 256
 INLINED_PER_ROW = 512
-LAST_KIND = {"1.0": METADATA, "1.1": TEXTS, "1.2": SOURCES, "1.3": LINE_BIRTHS, "1.4": BRANCH_RANGES}
+LAST_KIND = {"1.0": METADATA, "1.1": TEXTS, "1.2": SOURCES, "1.3": LINE_BIRTHS, "1.4": SAMPLE_FIELDS}
 NONE = 0xFFFFFFFF
 RECORDED = 2
 GUESSES = 16
@@ -828,6 +829,52 @@ def list_event_values(file):
                     for (field, type_of), value in zip(columns, next(fields[kind]))], sep="\t")
 
 
+def field_values(block, count):
+    """A column of values of one field: as they are, as differences, or as numbers in a list."""
+    form = block.u8()
+    need(form <= 2, "form of a field")
+    if form == 0:
+        return block.column(count)
+    values, value = [], 0
+    if form == 1:
+        for code in block.column(count):
+            value = value + signed(code) & MASK
+            values.append(value)
+        return values
+    for i in range(block.varint()):
+        value += block.varint()
+        need(i == 0 or value > values[-1], "order of a list of values")
+        values.append(value)
+    codes = block.column(count)
+    need(all(code < len(values) for code in codes), "number in a list of values")
+    return [values[code] for code in codes]
+
+
+def list_sample_fields(file):
+    """`sample value ...`, as `dump --sample-fields`; the fields that are known here."""
+    if not file.has(SAMPLE_FIELDS):
+        return
+    shown = (hex, str, str, str, hex, hex, hex, str, str)
+    least = 0
+    for block in file.blocks(SAMPLE_FIELDS):
+        rows = block.varint()
+        sample, numbers = block.varint(), []
+        need(sample >= least, "order of sample fields")
+        for i, step in enumerate(block.column(rows)):
+            sample += step + (1 if i else 0)
+            numbers.append(sample)
+        least = sample + 1
+        masks = block.column(rows)
+        columns = {}
+        for field in range(32):
+            count = sum(mask >> field & 1 for mask in masks)
+            if count:
+                columns[field] = iter(field_values(block, count))
+        for number, mask in zip(numbers, masks):
+            values = {field: next(columns[field]) for field in range(32) if mask >> field & 1}
+            print(number, *[form(values[field]) if field in values else "-" for field, form in enumerate(shown)], sep="\t")
+
+
 def list_functions(file):
     numbers = TextNumbers()
     functions = read_functions(file, numbers) if file.has(FUNCTIONS) else []
@@ -865,7 +912,8 @@ LISTINGS = {
     "stacks": list_stacks, "samples": list_samples, "processes": list_processes, "threads": list_threads,
     "modules": list_modules, "events": list_events, "losses": list_losses, "metadata": list_metadata,
     "functions": list_functions, "lines": list_lines, "branches": list_branches, "ranges": list_ranges,
-    "intervals": list_intervals, "event-values": list_event_values}
+    "intervals": list_intervals, "event-values": list_event_values,
+    "sample-fields": list_sample_fields}
 
 
 def main():

@@ -51,6 +51,7 @@ CaptureSpool::CaptureSpool(const Options& options)
   system_.set_memory_limit(plan_.fact_bytes);
   system_.functions().configure(options.scratch_directory, plan_.function_bytes);
   values_.configure(options.scratch_directory);
+  fields_.configure(options.scratch_directory);
   branches_.configure(options.scratch_directory, plan_.branch_bytes);
 }
 

@@ -17,6 +17,7 @@
 #include "app/convert/sched_spool.h"
 #include "capture/branch_recorder.h"
 #include "capture/callstack_sink.h"
+#include "capture/field_recorder.h"
 #include "capture/value_recorder.h"
 #include "dag/builder.h"
 #include "dag/segment_spill.h"
@@ -43,6 +44,7 @@ class CaptureSpool final : public capture::CallstackSink {
     bool merges = false;              ///< samples come with add_interned()
     bool waits = false;               ///< records of switches are kept for a WaitPass
     bool values = false;              ///< values of events are kept
+    bool fields = false;              ///< fields of samples are kept
     bool switch_samples = true;       ///< and samples of them as well
     std::uint64_t default_bound = 0;  ///< without memory_limit, what MemoryPlan::of_default() gets
   };
@@ -68,6 +70,7 @@ class CaptureSpool final : public capture::CallstackSink {
   capture::SystemRecorder& system() override { return system_; }
   capture::BranchRecorder* branches() override { return &branches_; }
   capture::ValueRecorder* values() override { return options_.values ? &values_ : nullptr; }
+  capture::FieldRecorder* sample_fields() override { return options_.fields ? &fields_ : nullptr; }
   capture::LossCounters& losses() override { return losses_; }
 
   /// Where callstacks end, in their order, into `nodes` (replaced). They are good to the end,
@@ -138,6 +141,7 @@ class CaptureSpool final : public capture::CallstackSink {
   capture::SystemRecorder system_;
   capture::BranchRecorder branches_;
   capture::ValueRecorder values_;
+  capture::FieldRecorder fields_;
   capture::LossCounters losses_;
 };
 

@@ -293,6 +293,7 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
                              .sample_counter = &progress.samples,
                              .waits = options.waits && options.samples,
                              .values = options.event_values && options.samples,
+                             .fields = options.sample_fields && options.samples,
                              .switch_samples = options.switch_samples,
                              .default_bound = default_bound(options)});
   capture.system().set_redaction(options.redact);

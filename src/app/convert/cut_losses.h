@@ -11,7 +11,9 @@ namespace stackpack::app::cut_loss {
 inline constexpr std::string_view kIntervalsLeftOut = "cut_intervals_left_out";
 inline constexpr std::string_view kBranchesLeftOut = "cut_branches_left_out";
 inline constexpr std::string_view kValuesLeftOut = "cut_event_values_left_out";
+inline constexpr std::string_view kFieldsLeftOut = "cut_sample_fields_left_out";
 
-inline constexpr std::array kAll{kIntervalsLeftOut, kBranchesLeftOut, kValuesLeftOut};
+inline constexpr std::array kAll{kIntervalsLeftOut, kBranchesLeftOut, kValuesLeftOut,
+                                 kFieldsLeftOut};
 
 }  // namespace stackpack::app::cut_loss

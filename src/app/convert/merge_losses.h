@@ -17,6 +17,8 @@ inline constexpr std::string_view kKernelFramesLeft = "merge_kernel_frames_left"
 
 /// Notice: event values of kinds that this program does not know; one of a source without samples.
 inline constexpr std::string_view kValuesLeftOut = "merge_event_values_left_out";
+/// Notice: a source whose samples have fields, in a merge that keeps counts of samples alone.
+inline constexpr std::string_view kFieldsLeftOut = "merge_sample_fields_left_out";
 /// Damage: branches of a merged file of which some captures are read from other inputs.
 inline constexpr std::string_view kBranchesLeftOut = "merge_branches_left_out";
 
@@ -27,6 +29,6 @@ inline constexpr std::string_view kIntervalsLeftOut = "merge_intervals_left_out"
 inline constexpr std::string_view kReasonsLeftOut = "merge_wait_reasons_left_out";
 
 inline constexpr std::array kAll{kMovedFrames,      kKernelFramesLeft, kBranchesLeftOut,
-                                 kIntervalsLeftOut, kValuesLeftOut,    kReasonsLeftOut};
+                                 kIntervalsLeftOut, kValuesLeftOut,    kReasonsLeftOutkFieldsLeftOut};
 
 }  // namespace stackpack::app::merge_loss

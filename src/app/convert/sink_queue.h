@@ -50,6 +50,7 @@ class SinkQueue final : public capture::CallstackSink {
   capture::SystemRecorder& system() override { return sink_.system(); }
   capture::BranchRecorder* branches() override { return sink_.branches(); }
   capture::ValueRecorder* values() override { return sink_.values(); }
+  capture::FieldRecorder* sample_fields() override { return sink_.sample_fields(); }
   capture::LossCounters& losses() override { return sink_.losses(); }
 
   /// Waits until the sink has everything; no call may follow. Result: the sink's first error.

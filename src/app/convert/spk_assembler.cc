@@ -30,6 +30,7 @@ SpkAssembler::SpkAssembler(CaptureSpool& capture, Options options)
 Status SpkAssembler::settle(const SpooledSample& spooled, PackedStacks& stacks, StackTally& tally,
                             StoredSample& sample) {
   static_cast<Sample&>(sample) = static_cast<const Sample&>(spooled);
+  place_fields(sample, samples_written_++);
   NodeRef stack{spooled.segment, 0, spooled.node};
   if (spooled.pending != SpooledSample::kNoPending) {
     const Result<NodeRef> kept = capture_.resolved(spooled.pending);
@@ -227,7 +228,8 @@ Result<Statistics> SpkAssembler::finish(spk::Writer& writer, const capture::Syst
         return added;
       },
       [&](spk::IntervalWriter& rows) { return write_intervals(intervals, stacks, rows); },
-      [&](spk::ValueWriter& rows) { return write_values(tables, stacks, rows); });
+      [&](spk::ValueWriter& rows) { return write_values(tables, stacks, rows); },
+      [&](spk::FieldWriter& rows) { return write_fields(rows); });
 }
 
 // Of a merge: the ids of callstacks, and the process.
@@ -331,6 +333,27 @@ Status SpkAssembler::write_values(const capture::SystemTables& tables, PackedSta
   return written ? writer.end(values->texts()) : written;
 }
 
+// Fields of a sample that is marked belong to its number in the file.
+void SpkAssembler::place_fields(Sample& sample, std::uint64_t number) {
+  if ((sample.flags & capture::kSampleHasFields) == 0) {
+    return;
+  }
+  sample.flags &= static_cast<std::uint8_t>(~capture::kSampleHasFields);
+  if (capture::FieldRecorder* const fields = capture_.sample_fields();
+      fields != nullptr && options_.samples) {
+    fields->place(number);
+  }
+}
+
+Status SpkAssembler::write_fields(spk::FieldWriter& writer) {
+  capture::FieldRecorder* const fields = capture_.sample_fields();
+  if (fields == nullptr || !options_.samples) {
+    return {};
+  }
+  const Status written = fields->finish([&writer](const FieldRow& row) { return writer.add(row); });
+  return written ? writer.end() : written;
+}
+
 // What only the sources know comes from them.
 void SpkAssembler::report_merge(Statistics& statistics) const {
   if (!options_.merged->counts || options_.merged->tables.sources.empty()) {
@@ -371,6 +394,7 @@ Status SpkAssembler::settle_merged(std::span<const SpooledSample> rows, PackedSt
     } else {
       StoredSample& sample = samples.emplace_back();
       static_cast<Sample&>(sample) = static_cast<const Sample&>(row);
+      place_fields(sample, samples_written_++);
       sample.pid = pid;
       sample.stack = stack;
       sample.time_ns = rounding_ ? rounding_->round(pid, sample.time_ns) : sample.time_ns;

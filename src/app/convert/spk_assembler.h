@@ -83,7 +83,8 @@ class SpkAssembler {
                        spk::Writer& writer);
   Status write_samples(PackedStacks& stacks, StackTally& tally, spk::Writer& writer);
   Status prepare_rounding();
-  Status settle_value(EventValue& row, std::uint16_t segment, PackedStacks& stacks) const;
+  Status settle_value(EventValue& rowwrite_fields(spk::FieldWriter& writer);
+  void place_fields(Sample& sample, std::uint16_t segment, PackedStacks& stacks) constuint64_t number);
   Status write_values(const capture::SystemTables& tables, PackedStacks& stacks,
                       spk::ValueWriter& writer);
   Status offer_stacks(std::span<const SpooledSample> rows, std::span<const StoredSample> samples);
@@ -106,7 +107,8 @@ class SpkAssembler {
   std::unordered_set<std::uint32_t> pids_;                  // of samples
   std::uint32_t last_pid_ = kUnknownId - 1;                 // no process has this one
   std::vector<std::optional<std::uint8_t>> valued_events_;  // by event; empty without values
-  std::optional<TimeRounding> rounding_;                    // while samples are written
+  std::uint64_t samples_written_ = 0;
+  std::optional<TimeRounding> rounding_;  // while samples are written
   spk::Writer::Stalls stalls_;
 };
 

@@ -265,11 +265,19 @@ Status Cut::count_what_is_left_out() {
   if (!looked) {
     return looked;
   }
+  std::uint64_t fields = 0;
+  const Status visited = reader_.sample_fields([&](std::span<const FieldRow> rows) {
+    fields += rows.size();
+    return true;
+  });
+  if (!visited) {
+    return visited;
+  }
   for (const auto& [name, count] :
        {std::pair(cut_loss::kIntervalsLeftOut, intervals),
         std::pair(cut_loss::kBranchesLeftOut,
                   std::uint64_t{branches->edges.size() + branches->ranges.size()}),
-        std::pair(cut_loss::kValuesLeftOut, values)}) {
+        std::pair(cut_loss::kValuesLeftOut, values), std::pair(cut_loss::kFieldsLeftOut, fields)}) {
     if (count != 0) {
       spool_->losses().add(name, LossKind::kNotice, count);
     }

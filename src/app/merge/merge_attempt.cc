@@ -160,7 +160,7 @@ Status MergeAttempt::read_samples() {
                                                            .memory_limit = limit,
                                                            .sample_counter = &progress_.samples,
                                                            .merges = true,
-                                                           .values = true});
+                                                           .values = truefields = keeps_samples_});
   for (const Event& event : tables_.events()) {
     spool_->add_event(event);
   }
@@ -298,6 +298,8 @@ void MergeAttempt::add_losses(std::uint32_t rank, const FrameRebaser::Unplaced& 
         std::pair(merge_loss::kKernelFramesLeft, unplaced.kernel),
         std::pair(merge_loss::kIntervalsLeftOut,
                   std::uint64_t{reader.has_intervals() && !keeps_samples_ ? 1U : 0U}),
+        std::pair(merge_loss::kFieldsLeftOut,
+                  std::uint64_t{reader.has_sample_fields() && !keeps_samples_ ? 1U : 0U}),
         std::pair(merge_loss::kValuesLeftOut,
                   unknown_values + (reader.has_event_values() && !keeps_samples_ ? 1U : 0U))}) {
     if (count != 0) {

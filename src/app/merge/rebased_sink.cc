@@ -31,6 +31,7 @@ RebasedSink::RebasedSink(CaptureSpool& spool, unsigned threads)
             batch.extents.clear();
             batch.entries.clear();
             batch.samples.clear();
+            batch.fields.clear();
             batch.counts.clear();
             batch.intervals.clear();
             batch.values.clear();
@@ -67,8 +68,20 @@ Status RebasedSink::add_stack(std::uint32_t entry, std::span<const Frame> leaf_f
 
 Status RebasedSink::add_sample(const Sample& sample, std::uint32_t entry, std::uint32_t rank,
                                std::uint64_t times) {
-  pipeline_.filling().samples.push_back({sample, entry, rank, times});
-  return pipeline_.filling().samples.size() < kSamplesTogether ? Status{} : send();
+  Batch& batch = pipeline_.filling();
+  batch.samples.push_back({sample, entry, rank, times});
+  // An input may have any flags.
+  batch.samples.back().sample.flags &= static_cast<std::uint8_t>(~capture::kSampleHasFields);
+  return batch.samples.size() < kSamplesTogether ? Status{} : send();
+}
+
+Status RebasedSink::add_sample(const Sample& sample, std::uint32_t entry, std::uint32_t rank,
+                               const FieldRow& fields) {
+  Batch& batch = pipeline_.filling();
+  batch.samples.push_back({sample, entry, rank, 1});
+  batch.samples.back().sample.flags |= capture::kSampleHasFields;
+  batch.fields.push_back(fields);
+  return batch.samples.size() < kSamplesTogether ? Status{} : send();
 }
 
 Status RebasedSink::add_count(const StackCount& count) {
@@ -137,7 +150,11 @@ Status RebasedSink::intern(const Batch& batch) {
 }
 
 Status RebasedSink::spool_samples(const Batch& batch) {
+  auto fields = batch.fields.begin();
   for (const EntrySample& one : batch.samples) {
+    if ((one.sample.flags & capture::kSampleHasFields) != 0) {
+      spool_.sample_fields()->add(one.sample.time_ns, one.rank, *fields++);
+    }
     const Status added = spool_.add_interned(one.sample, node_of(one.entry), one.rank, one.times);
     if (!added) {
       return added;

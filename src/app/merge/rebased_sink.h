@@ -13,6 +13,7 @@
 #include "core/ordered_pipeline.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
+#include "stackpack/sample_fields.h"
 #include "stackpack/waits.h"
 
 namespace stackpack::app {
@@ -39,6 +40,9 @@ class RebasedSink {
   /// `entry` kNoEntry: no callstack. `rank`: of the source. The sample stands for `times` samples.
   Status add_sample(const Sample& sample, std::uint32_t entry, std::uint32_t rank,
                     std::uint64_t times);
+  /// The same of one sample with fields, of a spool that keeps them.
+  Status add_sample(const Sample& sample, std::uint32_t entry, std::uint32_t rank,
+                    const FieldRow& fields);
   /// Adds samples that are kept as counts. `count.stack` is an entry, or kNoStack.
   Status add_count(const StackCount& count);
   /// Adds an interval; its callstacks are entries, or kNoEntry.
@@ -82,6 +86,7 @@ class RebasedSink {
     std::vector<Extent> extents;
     std::vector<std::uint32_t> entries;  // by callstack
     std::vector<EntrySample> samples;
+    std::vector<FieldRow> fields;  // of the samples that are marked
     std::vector<StackCount> counts;
     std::vector<EntryInterval> intervals;
     std::vector<EntryValue> values;

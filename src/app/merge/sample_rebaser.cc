@@ -24,7 +24,7 @@ Error interruption() {
 }  // namespace
 
 SampleRebaser::SampleRebaser(Parts parts, RebasedSink& sink)
-    : parts_(std::move(parts)), sink_(sink), contexts_(parts_.symbols) {}
+    : parts_(std::move(parts)), sink_(sink), contexts_(parts_.symbols), fields_(parts_.reader) {}
 
 Status SampleRebaser::run() {
   Status status;
@@ -190,6 +190,10 @@ Status SampleRebaser::add_block(std::span<const StoredSample> samples) {
     return resolved;
   }
   for (std::size_t i = 0; i < samples.size(); ++i) {
+    const Result<const FieldRow*> fields = fields_.find(next_sample_++);
+    if (!fields) {
+      return fields.error();
+    }
     const auto process = parts_.processes.find(samples[i].pid);
     if (!process) {
       return process.error();
@@ -197,7 +201,7 @@ Status SampleRebaser::add_block(std::span<const StoredSample> samples) {
     if (!process->wanted) {
       continue;
     }
-    if (const Status added = add(samples[i], block_entries_[i], *process, 1); !added) {
+    if (const Status added = add(samples[i], block_entries_[i], *process, 1, *fields); !added) {
       return added;
     }
   }
@@ -229,7 +233,8 @@ Status SampleRebaser::add_counts(std::span<const StackCount> counts) {
     sample.event = counts[i].event;
     sample.weight = counts[i].weight;
     sample.origin = counts[i].origin;
-    if (const Status added = add(sample, block_entries_[i], *process, counts[i].samples); !added) {
+    const Status added = add(sample, block_entries_[i], *process, counts[i].samples, nullptr);
+    if (!added) {
       return added;
     }
   }
@@ -237,7 +242,8 @@ Status SampleRebaser::add_counts(std::span<const StackCount> counts) {
 }
 
 Status SampleRebaser::add(const StoredSample& sample, std::uint32_t entry,
-                          const InputProcesses::Process& process, std::uint64_t times) {
+                          const InputProcesses::Process& process, std::uint64_t times,
+                          const FieldRow* fields) {
   if (sample.event >= parts_.events.size()) {
     return Error{ErrorCode::kCorrupt, kNoOffset, "spk: sample of an unknown event"};
   }
@@ -249,7 +255,8 @@ Status SampleRebaser::add(const StoredSample& sample, std::uint32_t entry,
                             merged.origin, times, merged.weight});
   }
   merged.time_ns = parts_.clock.time(sample.time_ns);
-  return sink_.add_sample(merged, entry, process.rank, times);
+  return fields != nullptr ? sink_.add_sample(merged, entry, process.rank, *fields)
+                           : sink_.add_sample(merged, entry, process.rank, times);
 }
 
 // Rebases the callstacks that are new, each page of the input loaded once.

@@ -13,6 +13,7 @@
 #include "app/merge/source_threads.h"
 #include "capture/carried_values.h"
 #include "core/number_table.h"
+#include "query/field_cursor.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 
@@ -64,7 +65,7 @@ class SampleRebaser {
   Status add_values();
   Status add_values(std::span<const EventValue> rows, capture::CarriedValues& carried);
   Status add(const StoredSample& sample, std::uint32_t entry,
-             const InputProcesses::Process& process, std::uint64_t times);
+             const InputProcesses::Process& process, std::uint64_t times, const FieldRow* fields);
   /// The entry of a callstack, which resolve() hands over if it is new.
   std::uint32_t entry_of(StackId stack, std::uint32_t pid, std::uint64_t time_ns);
   Status resolve();
@@ -73,6 +74,8 @@ class SampleRebaser {
   Parts parts_;
   RebasedSink& sink_;
   NamingContexts contexts_;
+  query::FieldCursor fields_;
+  std::uint64_t next_sample_ = 0;
   core::NumberTable<std::uint64_t> entries_;  // callstack and context
   std::vector<Unknown> unknown_;
   std::vector<std::uint32_t> block_entries_;  // by sample of the block

@@ -127,7 +127,8 @@ constexpr std::array kCopied{
     SectionKind::kFrames,      SectionKind::kEdges,       SectionKind::kPages,
     SectionKind::kPageIndex,   SectionKind::kSamples,     SectionKind::kSampleIndex,
     SectionKind::kStackCounts, SectionKind::kEvents,      SectionKind::kIntervals,
-    SectionKind::kWaitReasons, SectionKind::kBranchEdges, SectionKind::kBranchRanges};
+    SectionKind::kWaitReasons, SectionKind::kBranchEdges, SectionKind::kBranchRanges,
+    SectionKind::kSampleFields};
 
 Status write_section(const spk::SectionRecord& section, const Redacted& redacted, bool has_names,
                      spk::BlockReader& blocks, spk::SectionWriter& sections) {

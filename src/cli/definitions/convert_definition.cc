@@ -111,6 +111,10 @@ void CommandDefinitions::define_convert_packing(CommandRow& sub) {
          "--no-event-values", [&options] { options.event_values = false; },
          "leave out what events of .NET and of the Windows kernel say")
       ->group(kPacking);
+  sub.add_flag_callback(
+         "--no-sample-fields", [&options] { options.sample_fields = false; },
+         "leave out what samples say of memory: data addresses, latencies, sources of data")
+      ->group(kPacking);
   sub.add_flag("--redact", options.redact,
                "leave out command lines, the host's name, and user names in paths")
       ->group(kPacking);

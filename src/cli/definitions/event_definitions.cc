@@ -20,6 +20,26 @@ void CommandDefinitions::define_event_report(CommandRow& sub, EventReportKind ki
   sub.on_begin([&arguments, kind] { arguments.kind = kind; });
 }
 
+void CommandDefinitions::define_memory_report() {
+  static constexpr std::array kOrders = {
+      Choice{"latency", static_cast<int>(app::MemoryOrder::kLatency)},
+      Choice{"count", static_cast<int>(app::MemoryOrder::kSamples)},
+      Choice{"shared", static_cast<int>(app::MemoryOrder::kShared)},
+  };
+  CommandRow& sub = command(
+      "mem", "show where data came from, how long that took, and which cache lines are shared",
+      Command::kEventReport,
+      {{"mem FILE [--order latency|count|shared] [--limit N] [--json]"},
+       {{"what loads wait for", "perf mem record -o perf.data ./app && stackpack mem perf.data"},
+        {"lines that threads take from each other", "stackpack mem perf.data --order shared"}},
+       "Latencies are cycles, as the processor weighs samples. Shared counts loads whose line "
+       "another core had modified. A callstack is named by the id that `show` takes."});
+  define_event_report(sub, EventReportKind::kMemory);
+  add_choice(sub, "--order", kOrders, "what rows are ordered by", [this](int value) {
+    invocation.event_report.memory_order = static_cast<app::MemoryOrder>(value);
+  })->group(kForm);
+}
+
 void CommandDefinitions::define_event_reports() {
   CommandRow& gc = command(
       "gc", "show what the .NET garbage collector did, and who allocates", Command::kEventReport,
@@ -35,6 +55,7 @@ void CommandDefinitions::define_event_reports() {
        {{"the most frequent first", "stackpack exceptions app.nettrace"}},
        ""});
   define_event_report(exceptions, EventReportKind::kExceptions);
+  define_memory_report();
   static constexpr std::array kOrders = {
       Choice{"bytes", static_cast<int>(app::IoOrder::kBytes)},
       Choice{"latency", static_cast<int>(app::IoOrder::kLatency)},

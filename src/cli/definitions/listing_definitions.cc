@@ -11,7 +11,8 @@ void CommandDefinitions::define_dump() {
   CommandRow& sub = command(
       "dump", "list what a .spk file holds, as text or JSON", Command::kDump,
       {{"dump FILE.spk --stacks|--samples|--processes|--threads|--modules|--events|--losses|"
-        "--metadata|--functions|--names|--sources|--branches|--ranges|--intervals|--event-values "
+        "--metadata|--functions|--names|--sources|--branches|--ranges|--intervals|--event-values|"
+        "--sample-fields "
         "[--ids] [--json] "
         "[FILTERS]"},
        {{"the ten hottest callstacks, with their ids",
@@ -53,6 +54,8 @@ void CommandDefinitions::define_dump() {
        "what each thread did from when to when: running, blocked, woken, preempted, ...");
   kind("--event-values", DumpKind::kEventValues,
        "what events say: collections, allocations, exceptions, files, ...");
+  kind("--sample-fields", DumpKind::kSampleFields,
+       "what samples say of memory: data addresses, latencies, sources of data, sizes of pages");
   kind("--sources", DumpKind::kSources, "captures that a merged file was made of");
   kind("--branches", DumpKind::kBranches,
        "branches of perf record -b, with how often they were taken");

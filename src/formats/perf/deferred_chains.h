@@ -24,6 +24,7 @@
 #include "formats/perf/counter_deltas.h"
 #include "formats/perf/switch_events.h"
 #include "stackpack/model.h"
+#include "stackpack/sample_fields.h"
 
 namespace stackpack::perf {
 
@@ -35,6 +36,7 @@ struct WaitingSample {
   std::vector<CountedEvent> counted;  ///< of a sample that carries counters: what they gained
   std::optional<Frame> ip;
   std::optional<SwitchEvents::Found> sched;  ///< what it says of switches
+  std::optional<FieldRow> kept;              ///< fields that are kept with it
   bool has_dump = false;
   std::vector<std::uint64_t> addresses;  ///< the part that was recorded at once, leaf first
   std::vector<capture::ModeRun> runs;

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "formats/perf/kept_fields.h"
 #include "formats/perf/perf_losses.h"
 
 namespace stackpack::perf {
@@ -11,7 +12,9 @@ namespace {
 // Of dumps that are unwound, the callstacks are kept.
 std::uint64_t not_kept_of(const CaptureContext& context, const AttrTable::Row& row) {
   constexpr std::uint64_t kDump = sample_bit::kRegsUser | sample_bit::kStackUser;
-  return context.unwinder != nullptr ? row.not_kept & ~kDump : row.not_kept;
+  const std::uint64_t used = (context.unwinder != nullptr ? kDump : 0) |
+                             (context.sink.sample_fields() != nullptr ? kFieldsWithSample : 0);
+  return row.not_kept & ~used;
 }
 
 // The bytes of the fields in `bits`: all that follow the callchain but those in use, and some
@@ -27,6 +30,9 @@ std::uint64_t bytes_of(std::uint64_t bits, const SampleLayout& layout, const Sam
   if (layout.has(sample_bit::kBranchStack) && (bits & sample_bit::kBranchStack) == 0) {
     bytes -= 8 + 24 * fields.branch_count;
   }
+  constexpr std::uint64_t kTailWords = kFieldsWithSample & ~sample_bit::kAddr;
+  const std::uint64_t kept_words = layout.sample_type & kTailWords & ~bits;
+  bytes -= std::uint64_t{8} * static_cast<unsigned>(std::popcount(kept_words));
   if (layout.has(sample_bit::kRegsUser) && (bits & sample_bit::kRegsUser) == 0) {
     bytes -= fields.dump_bytes;
   }

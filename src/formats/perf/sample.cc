@@ -82,6 +82,7 @@ void read_tail(bytes::ByteCursor& in, const SampleLayout& layout, bool empty_has
   const std::size_t dump_begin = in.position();
   read_dump(in, layout, fields.dump);
   fields.dump_bytes = in.position() - dump_begin;
+  fields.weight_begin = static_cast<std::uint32_t>(in.position());
   // WEIGHT and WEIGHT_STRUCT are two readings of one field.
   const bool weight = layout.has(sample_bit::kWeight | sample_bit::kWeightStruct);
   skip_words(in, (weight ? 1U : 0U) + (layout.has(sample_bit::kDataSrc) ? 1U : 0U) +
@@ -89,6 +90,7 @@ void read_tail(bytes::ByteCursor& in, const SampleLayout& layout, bool empty_has
   if (layout.has(sample_bit::kRegsIntr) && in.read<std::uint64_t>() != 0) {
     skip_words(in, layout.interrupt_registers);
   }
+  fields.physical_begin = static_cast<std::uint32_t>(in.position());
   constexpr std::uint64_t kLastWords = sample_bit::kPhysAddr | sample_bit::kCgroup |
                                        sample_bit::kDataPageSize | sample_bit::kCodePageSize;
   skip_words(in, static_cast<unsigned>(std::popcount(layout.sample_type & kLastWords)));

@@ -60,6 +60,8 @@ struct SampleFields {
   bytes::ByteCursor branches{{}, 0};  ///< branch_count times {u64 from, to, flags}, newest first
   UserStackDump dump;
   std::uint64_t dump_bytes = 0;          ///< of the fields that hold it
+  std::uint32_t weight_begin = 0;        ///< where WEIGHT and what follows begin in the payload
+  std::uint32_t physical_begin = 0;      ///< where PHYS_ADDR and what follows begin
   bytes::ByteCursor raw{{}, 0};          ///< RAW, without its size
   std::uint64_t read_bytes = 0;          ///< of READ
   bytes::ByteCursor group_times{{}, 0};  ///< READ of a group: read_fixed_words of them

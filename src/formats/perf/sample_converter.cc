@@ -6,6 +6,7 @@
 
 #include "formats/perf/attr_table.h"
 #include "formats/perf/dump_registers.h"
+#include "formats/perf/kept_fields.h"
 #include "formats/perf/offcpu_samples.h"
 #include "formats/perf/partial_record.h"
 #include "formats/perf/perf_losses.h"
@@ -79,6 +80,7 @@ Status SampleConverter::convert_sample(const Record& record) {
     }
   }
   note_time(record, *row);
+  note_fields(record, layout);
   counts_ = layout.reads_counters;
   if (counts_ && !count_events(record, layout)) [[unlikely]] {
     return {};
@@ -141,6 +143,13 @@ void SampleConverter::note_time(const Record& record, const AttrTable::Row& row)
   if (context_.switches != nullptr) {
     const auto number = static_cast<std::uint32_t>(&row - context_.attrs.rows().data());
     sched_ = context_.switches->of_sample(number, row, fields_, record.offset);
+  }
+}
+
+void SampleConverter::note_fields(const Record& record, const SampleLayout& layout) {
+  kept_.reset();
+  if (recorder_ != nullptr && (layout.sample_type & kFieldsWithSample) != 0) [[unlikely]] {
+    kept_ = read_kept_fields(record.payload, layout, fields_);
   }
 }
 
@@ -248,18 +257,27 @@ bool SampleConverter::count_events(const Record& record, const SampleLayout& lay
   return !counted_.empty();
 }
 
+Status SampleConverter::give_one(Sample sample, const capture::StackView& stack,
+                                 capture::StackMemo memo) {
+  if (kept_) [[unlikely]] {
+    recorder_->add(sample.time_ns, 0, *kept_);
+    sample.flags |= capture::kSampleHasFields;
+  }
+  return context_.sink.add_sample(sample, stack, memo);
+}
+
 // Hands a sample over, once for each of its counters where it carries any.
 Status SampleConverter::give(Sample sample, capture::StackView stack, capture::StackMemo memo) {
   if (sched_) [[unlikely]] {
     return give_sched(sample, stack, memo);
   }
   if (!counts_) [[likely]] {
-    return context_.sink.add_sample(sample, stack, memo);
+    return give_one(sample, stack, memo);
   }
   for (const CountedEvent& counted : counted_) {
     sample.event = counted.event;
     sample.weight = counted.gained;
-    if (const Status given = context_.sink.add_sample(sample, stack, memo); !given) {
+    if (const Status given = give_one(sample, stack, memo); !given) {
       return given;
     }
     sample.flags |= kSampleSameRecord;
@@ -336,6 +354,7 @@ Status SampleConverter::hold(const Sample& sample, const Record& record, const S
   waiting.offset = record.offset;
   waiting.sample = sample;
   waiting.sched = sched_;
+  waiting.kept = kept_;
   if (counts_) {
     waiting.counted = counted_;
   }
@@ -361,6 +380,7 @@ Status SampleConverter::hold(const Sample& sample, const Record& record, const S
 Status SampleConverter::release(const WaitingSample& waiting, bool merged) {
   Sample sample = waiting.sample;
   sched_ = waiting.sched;
+  kept_ = waiting.kept;
   counts_ = !waiting.counted.empty();
   counted_ = waiting.counted;
   if (!merged) {

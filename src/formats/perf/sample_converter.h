@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "capture/field_recorder.h"
 #include "capture/recent_chains.h"
 #include "capture/stack_view.h"
 #include "formats/perf/branch_stacks.h"
@@ -29,7 +30,8 @@ class SampleConverter {
   explicit SampleConverter(CaptureContext& context)
       : context_(context),
         knows_stacks_(context.sink.remembers_stacks()),
-        branches_(context.sink.branches()) {}
+        branches_(context.sink.branches()),
+        recorder_(context.sink.sample_fields()) {}
 
   Status convert_sample(const Record& record);
 
@@ -51,6 +53,8 @@ class SampleConverter {
   [[nodiscard]] BesideChain beside_chain(const Record& record, const SampleLayout& layout,
                                          FrameMode mode) const;
   SampleFit read_fields(const Record& record, const SampleLayout& layout);
+  void note_fields(const Record& record, const SampleLayout& layout);
+  Status give_one(Sample sample, const capture::StackView& stack, capture::StackMemo memo);
   bool unwind(const Record& record, Sample& sample);
   void set_unread(const Record& record);
   bool accept_slack(const Record& record, const SampleLayout& layout);
@@ -75,6 +79,8 @@ class SampleConverter {
   CounterDeltas deltas_;
   FieldTallies not_kept_;
   BranchStacks branches_;
+  capture::FieldRecorder* recorder_;          // null: fields are not kept
+  std::optional<FieldRow> kept_;              // those of the sample
   std::optional<SwitchEvents::Found> sched_;  // what the sample says of switches
   std::uint64_t latest_ = 0;                  // time of a sample
   bool counts_ = false;                       // the sample carries counters

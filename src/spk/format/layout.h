@@ -62,6 +62,7 @@ enum class SectionKind : std::uint32_t {
   kValueTexts = 27,
   kBranchEdges = 30,
   kBranchRanges = 31,
+  kSampleFields = 35,
 };
 
 /// Bits of a section record's flags. Others must be zero.
@@ -76,7 +77,7 @@ struct SectionName {
   bool required;
   bool indexed;
 };
-inline constexpr std::array<SectionName, 26> kSectionNames{{
+inline constexpr std::array<SectionName, 27> kSectionNames{{
     {SectionKind::kSummary, "summary", true, false},
     {SectionKind::kFrames, "frames", true, false},
     {SectionKind::kEdges, "edges", true, false},
@@ -103,6 +104,7 @@ inline constexpr std::array<SectionName, 26> kSectionNames{{
     {SectionKind::kValueTexts, "value_texts", false, false},
     {SectionKind::kBranchEdges, "branch_edges", false, false},
     {SectionKind::kBranchRanges, "branch_ranges", false, false},
+    {SectionKind::kSampleFields, "sample_fields", false, false},
 }};
 
 // Items per block. All blocks of a section but the last are full, edge and table blocks excepted.
@@ -128,6 +130,10 @@ inline constexpr std::uint32_t kValuesPerBlock = 16'384;
 inline constexpr std::uint32_t kMaxValueKinds = 1'024;
 inline constexpr std::uint32_t kMaxValueNameBytes = 255;
 inline constexpr std::uint32_t kMaxValueFields = 8;
+
+/// Rows of a block of fields of samples, and most fields.
+inline constexpr std::uint32_t kFieldRowsPerBlock = 16'384;
+inline constexpr std::uint32_t kMaxSampleFields = 32;
 
 /// Rows of a block of functions, inlined calls or lines.
 inline constexpr std::uint32_t kNamesPerBlock = 4'096;

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "spk/read/branch_store.h"
+#include "spk/read/field_store.h"
 #include "spk/read/interval_store.h"
 #include "spk/read/name_store.h"
 #include "spk/read/reader_impl.h"
@@ -306,6 +307,18 @@ Result<std::vector<std::string>> Reader::event_value_texts() const {
 
 Status Reader::event_values(const std::function<bool(std::span<const EventValue>)>& visit) const {
   return spk::read_values(impl_->blocks, impl_->file.directory, stack_count(), visit);
+}
+
+bool Reader::has_sample_fields() const {
+  return impl_->file.directory.find(spk::SectionKind::kSampleFields) != nullptr;
+}
+
+Status Reader::sample_fields(const std::function<bool(std::span<const FieldRow>)>& visit) const {
+  return spk::read_fields(impl_->blocks, impl_->file.directory, visit);
+}
+
+Status Reader::sample_field_block(std::size_t number, std::vector<FieldRow>& rows) const {
+  return spk::read_field_block(impl_->blocks, impl_->file.directory, number, rows);
 }
 
 Result<std::uint64_t> Reader::resident_bytes() const {

@@ -212,6 +212,11 @@ Status check_tables(const Reader& reader, Totals& totals) {
   if (!values) {
     return values;
   }
+  const Status fields =
+      reader.sample_fields([](std::span<const FieldRow> /*rows*/) { return true; });
+  if (!fields) {
+    return fields;
+  }
   totals.samples_of_event.resize(events->size());
   const bool same =
       statistics.processes == processes->size() && statistics.threads == threads->size() &&

@@ -200,7 +200,7 @@ Result<Statistics> Writer::finish(const capture::SystemTables& tables,
                                   std::span<const Event> events, const Statistics& statistics,
                                   std::string_view fingerprint, const AddBranches& add_branches,
                                   const AddNames& add_names, const AddIntervals& add_intervals,
-                                  const AddValues& add_values) {
+                                  const AddValues& add_values, const AddFields& add_fields) {
   if (!impl_->dag.done() || impl_->finished) {
     return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: calls out of order"};
   }
@@ -238,6 +238,12 @@ Result<Statistics> Writer::finish(const capture::SystemTables& tables,
   if (add_values) {
     ValueWriter values(impl_->sections);
     if (const Status added = add_values(values); !added) {
+      return added.error();
+    }
+  }
+  if (add_fields) {
+    FieldWriter fields(impl_->sections);
+    if (const Status added = add_fields(fields); !added) {
       return added.error();
     }
   }

@@ -12,6 +12,7 @@
 #include "io/output_file.h"
 #include "spk/write/branch_writer.h"
 #include "spk/write/dag_node.h"
+#include "spk/write/field_writer.h"
 #include "spk/write/interval_writer.h"
 #include "spk/write/name_writer.h"
 #include "spk/write/value_writer.h"
@@ -88,15 +89,18 @@ class Writer {
   /// Adds the values of events, in their order, and ends them.
   using AddValues = std::function<Status(ValueWriter&)>;
 
-  /// Tables, branches, intervals, values, names, summary, directory and trailer. Of `statistics`
-  /// the writer fills in what only it knows (dag.*, callstacks.stored, sample_stream_bytes); the
-  /// caller gives the rest, which `add_names` may change. The completed statistics are returned.
-  /// Does not commit the output.
+  /// Adds the fields of samples, in the order of the samples, and ends them.
+  using AddFields = std::function<Status(FieldWriter&)>;
+
+  /// Tables, branches, intervals, values, fields, names, summary, directory and trailer. Of
+  /// `statistics` the writer fills in what only it knows (dag.*, callstacks.stored,
+  /// sample_stream_bytes); the caller gives the rest, which `add_names` may change. The completed
+  /// statistics are returned. Does not commit the output.
   Result<Statistics> finish(const capture::SystemTables& tables, std::span<const Event> events,
                             const Statistics& statistics, std::string_view fingerprint,
                             const AddBranches& add_branches, const AddNames& add_names = {},
                             const AddIntervals& add_intervals = {},
-                            const AddValues& add_values = {});
+                            const AddValues& add_values = {}, const AddFields& add_fields = {});
   Result<Statistics> finish(const capture::SystemTables& tables, std::span<const Event> events,
                             const Statistics& statistics, std::string_view fingerprint,
                             const AddNames& add_names = {}) {

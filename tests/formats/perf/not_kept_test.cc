@@ -11,11 +11,11 @@
 
 #include <doctest/doctest.h>
 
+#include "all_sample_fields.h"
 #include "formats/perf/features.h"
 #include "formats/perf/perf_format.h"
 #include "formats/perf/perf_losses.h"
 #include "perf_outcome.h"
-#include "sample_fields.h"
 #include "support/perf_writer.h"
 #include "support/skipped_map.h"
 

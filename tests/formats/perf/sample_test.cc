@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sample_fields.h"
+#include "all_sample_fields.h"
 #include "support/perf_writer.h"
 #include "support/test_bytes.h"
 

@@ -1,0 +1,92 @@
+#include "capture/field_recorder.h"
+
+#include <algorithm>
+#include <span>
+#include <tuple>
+
+namespace stackpack::capture {
+
+bool FieldRecorder::comes_before(const TimedRow& a, const TimedRow& b) {
+  return std::tie(a.time_ns, a.rank, a.order) < std::tie(b.time_ns, b.rank, b.order);
+}
+
+void FieldRecorder::add(std::uint64_t time_ns, std::uint32_t rank, const FieldRow& row) {
+  if (!status_) {
+    return;
+  }
+  rows_.push_back({time_ns, order_++, rank, row});
+  if (rows_.size() < kRows) {
+    return;
+  }
+  if (!runs_) {
+    runs_ = std::make_unique<scratch::SortedRuns<TimedRow>>(scratch_directory_, kMergeBytes);
+  }
+  std::sort(rows_.begin(), rows_.end(), comes_before);
+  status_ = runs_->add(rows_);
+  rows_.clear();
+}
+
+void FieldRecorder::place(std::uint64_t sample) {
+  numbers_.push_back(sample);
+  if (numbers_.size() < kNumbers || !status_ || !numbers_file_) {
+    return;
+  }
+  const Result<std::uint64_t> written = numbers_file_->append(std::as_bytes(std::span(numbers_)));
+  status_ = written ? Status{} : Status{written.error()};
+  numbers_.clear();
+}
+
+// False: there is none left.
+Result<bool> FieldRecorder::next_number(std::uint64_t& sample) {
+  while (next_ == read_.size()) {
+    next_ = 0;
+    if (numbers_file_ && read_bytes_ < numbers_file_->size()) {
+      read_.resize(kNumbers);
+      const Status read =
+          numbers_file_->read_at(read_bytes_, std::as_writable_bytes(std::span(read_)));
+      if (!read) {
+        return read.error();
+      }
+      read_bytes_ += kNumbers * sizeof(std::uint64_t);
+    } else if (!numbers_.empty()) {
+      read_ = std::exchange(numbers_, {});
+    } else {
+      read_.clear();
+      return false;
+    }
+  }
+  sample = read_[next_++];
+  return true;
+}
+
+Status FieldRecorder::finish(const std::function<Status(const FieldRow&)>& visit) {
+  if (!status_ || empty()) {
+    return status_;
+  }
+  const auto give = [&](const TimedRow& timed) -> Status {
+    FieldRow row = timed.row;
+    const Result<bool> found = next_number(row.sample);
+    if (!found) {
+      return found.error();
+    }
+    return *found ? visit(row)
+                  : Status(Error{ErrorCode::kCorrupt, kNoOffset, "fields without a sample"});
+  };
+  std::sort(rows_.begin(), rows_.end(), comes_before);
+  if (runs_) {
+    if (const Status added = runs_->add(rows_); !added) {
+      return added;
+    }
+    rows_ = {};
+    return runs_->merge(
+        comes_before, [](TimedRow& /*sum*/, const TimedRow& /*row*/) {}, give);
+  }
+  for (const TimedRow& row : rows_) {
+    if (const Status given = give(row); !given) {
+      return given;
+    }
+  }
+  return {};
+}
+
+}  // namespace stackpack::capture

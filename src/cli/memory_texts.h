@@ -1,0 +1,13 @@
+// mem as text and as JSON.
+#pragma once
+
+#include <string>
+
+#include "app/analysis/memory_report.h"
+
+namespace stackpack::cli {
+
+void append_memory_table(std::string& out, const app::MemoryReport& report);
+void append_memory_json(std::string& out, const app::MemoryReport& report);
+
+}  // namespace stackpack::cli
