@@ -240,6 +240,50 @@ stackpack_status stackpack_compare(const stackpack_reader* const* before, size_t
                                    const stackpack_diff_options* options, stackpack_diff** diff);
 void stackpack_free_diff(stackpack_diff* diff);
 
+/* A run whose samples were summed up before, as in tables of many captures: all of them count 1, or
+ * all for their weights. It does not grow. */
+typedef struct stackpack_counted_run {
+  uint64_t after;   /* 0: of the side before; else of the one after */
+  uint64_t value;   /* of all samples, with those that have no callstack */
+  uint64_t samples; /* how many; a run of none is left out */
+  double squares;   /* sum of the squares of what each sample counts for */
+} stackpack_counted_run;
+
+/* A function as reports call it. Texts may be NULL, which is the same as "". It does not grow. */
+typedef struct stackpack_counted_function {
+  const char* name;
+  const char* module;   /* file name of the image */
+  const char* build_id; /* of the image */
+} stackpack_counted_function;
+
+/* What a run has in a function; at most one for each of both. It does not grow. */
+typedef struct stackpack_function_count {
+  uint64_t run;      /* number in the list of runs */
+  uint64_t function; /* number in the list of functions */
+  uint64_t self;
+  uint64_t total; /* each sample once that runs through it */
+} stackpack_function_count;
+
+/* What is compared, for stackpack_compare_counts. */
+typedef struct stackpack_counted {
+  size_t struct_size;
+  const char* event;   /* its name; NULL: "" */
+  const char* measure; /* what weights are counted in: "ns", ...; NULL: values are samples */
+  const stackpack_counted_run* runs;
+  size_t run_count;
+  const stackpack_counted_function* functions;
+  size_t function_count;
+  const stackpack_function_count* counts;
+  size_t count_count;
+} stackpack_counted;
+
+/* As stackpack_compare by functions, of runs that were summed up: one event, whose figures are the
+ * same where there are several runs a side. Of the options `mistakes`, `run_variation` and
+ * `accept_single_run` count. STACKPACK_USAGE: a side has no sample, or counts do not add up. */
+stackpack_status stackpack_compare_counts(const stackpack_counted* counted,
+                                          const stackpack_diff_options* options,
+                                          stackpack_diff** diff);
+
 size_t stackpack_diff_event_count(const stackpack_diff* diff);
 
 typedef enum stackpack_scatter {

@@ -188,6 +188,46 @@ Result<DiffReport> compare_profiles(std::span<const Reader* const> before,
                                     std::span<const Reader* const> after,
                                     const DiffOptions& options);
 
+/// A function as it is called in reports: its name, and the file name of its image.
+struct CountedFunction {
+  std::string name;
+  std::string module;    ///< may be empty
+  std::string build_id;  ///< of the image, in hexadecimal digits; may be empty
+};
+
+/// What samples of a run count for in a function: `total` each sample once that runs through it.
+struct FunctionCount {
+  std::uint32_t function = 0;  ///< index
+  std::uint64_t self = 0;
+  std::uint64_t total = 0;
+};
+
+/// A run whose samples were summed up before: samples, or their weights.
+struct CountedRun {
+  std::uint64_t value = 0;            ///< of all samples, with those that have no callstack
+  std::uint64_t samples = 0;          ///< how many; a run of none is left out
+  double squares = 0;                 ///< sum of the squares of what each sample counts for
+  std::vector<FunctionCount> counts;  ///< each function once at most
+};
+
+/// What is known of the event of runs that were summed up.
+struct CountedEvent {
+  std::string name;
+  DiffUnit unit = DiffUnit::kSamples;  ///< kSamples or kWeight: what values are
+  std::string measure = "samples";     ///< as EventDiff::measure
+};
+
+/// The same comparison of functions for runs that were summed up, such as those in tables of many
+/// captures: the figures are those of compare_profiles over the captures where there are several
+/// runs a side. With one a side the scatter within it is not known (DiffScatter::kAssumed).
+///
+/// Of the options `rate`, `run_variation`, `accept_single_run` and `renames` count.
+/// Errors: kUsage when a side has no sample, or counts do not add up.
+Result<EventDiff> compare_counts(std::span<const CountedRun> before,
+                                 std::span<const CountedRun> after,
+                                 std::span<const CountedFunction> functions,
+                                 const CountedEvent& event, const DiffOptions& options);
+
 /// Both sides' samples by callstack of functions, `root;...;leaf OLD NEW` one a line, sorted, for
 /// differential flame graphs. The first event chosen. Errors: as compare_profiles.
 Result<std::string> folded_differences(std::span<const Reader* const> before,

@@ -36,7 +36,8 @@ _ADDED: Dict[str, List[Any]] = {
     "captures": [("path", pa.string(), None), ("service", pa.string(), None), ("labels", LABELS, None),
                  ("date_source", pa.string(), None), ("kernel", pa.string(), None), ("generation", pa.int64(), 0)],
     "shares": [("service", pa.string(), None), ("idle", pa.bool_(), False), ("pid", pa.int64(), None),
-               ("process", pa.string(), None), ("thread", pa.string(), None), ("self_samples", pa.int64(), None),
+               ("process", pa.string(), None), ("thread", pa.string(), None),
+               ("self_samples", pa.int64(), None),
                ("total_samples", pa.int64(), None)],
 }
 

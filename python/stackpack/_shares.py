@@ -14,7 +14,7 @@ _UNKNOWN = -1
 _JIT = "[JIT]"  #: image of code made at run time; with the name of its process behind it
 
 
-class _Lives:
+class Lives:
     """Names of processes or threads over time."""
 
     def __init__(self, rows: List[Dict[str, Any]], key: Tuple[str, ...]):
@@ -146,8 +146,8 @@ class _Groups:
     """Numbers of (event, idle, pid, process, thread)."""
 
     def __init__(self, file: Capture):
-        self.processes = _Lives(file.processes(columns=["pid", "start_ns", "name"]).to_arrow().to_pylist(), ("pid",))
-        self.threads = _Lives(file.threads(columns=["pid", "tid", "start_ns", "name"]).to_arrow().to_pylist(), ("pid", "tid"))
+        self.processes = Lives(file.processes(columns=["pid", "start_ns", "name"]).to_arrow().to_pylist(), ("pid",))
+        self.threads = Lives(file.threads(columns=["pid", "tid", "start_ns", "name"]).to_arrow().to_pylist(), ("pid", "tid"))
         self.known: Dict[Tuple[Any, ...], int] = {}
 
     def of(self, table: pa.Table) -> Any:
@@ -170,8 +170,8 @@ class _Groups:
         return result
 
 
-def _collected(file: Capture, groups: _Groups) -> Tuple[Any, Any, Any]:
-    """Groups, callstacks and (samples, weight): those that are the same added up."""
+def _collected(file: Capture, groups: _Groups, squares: Dict[str, float]) -> Tuple[Any, Any, Any]:
+    """Groups, callstacks and (samples, weight): those that are the same added up; `squares` as in the table, by event."""
     node_count = 2**32
     keys, values = numpy.empty(0, dtype=numpy.int64), numpy.empty((0, 2), dtype=numpy.uint64)
     for table in _samples(file):
@@ -179,9 +179,22 @@ def _collected(file: Capture, groups: _Groups) -> Tuple[Any, Any, Any]:
             continue
         node = _numbers(table["callstack"])
         fresh = groups.of(table) * node_count + node + 1
+        _add_squares(table, squares)
         sums = numpy.stack([table[name].to_numpy().astype(numpy.uint64) for name in ("samples", "weight")], axis=1)
         keys, values = _added(numpy.concatenate((keys, fresh)), numpy.concatenate((values, sums)))
     return keys // node_count, keys % node_count - 1, values
+
+
+def _add_squares(table: pa.Table, squares: Dict[str, float]) -> None:
+    """Adds the squares of what samples count for; a row of several samples has that of their mean for each."""
+    counted = (table["flags"].to_numpy() & _IDLE) == 0
+    events = table["event"].combine_chunks().dictionary_encode() if not pa.types.is_dictionary(table["event"].type) else (
+        table["event"].unify_dictionaries().combine_chunks())
+    numbers = events.indices.to_numpy(zero_copy_only=False)[counted]
+    weights, samples = (table[name].to_numpy().astype(numpy.float64)[counted] for name in ("weight", "samples"))
+    sums = numpy.bincount(numbers, weights * weights / numpy.maximum(samples, 1), len(events.dictionary))
+    for event, value in zip(events.dictionary.to_pylist(), sums.tolist()):
+        squares[event] = squares.get(event, 0.0) + value
 
 
 def _builds(file: Capture) -> Dict[str, Set[Optional[str]]]:
@@ -203,7 +216,8 @@ def shares(file: Capture) -> pa.Table:
     Memory: some 40 bytes for each sample of a batch, each node of a callstack and each callstack in each group.
     """
     groups = _Groups(file)
-    group, node, values = _collected(file, groups)
+    squares: Dict[str, float] = {}
+    group, node, values = _collected(file, groups, squares)
     tree = _Tree(file)
     named = node != _UNKNOWN
     if not named.any():
@@ -222,7 +236,7 @@ def shares(file: Capture) -> pa.Table:
         builds_of = builds.get(image, set()) if image is not None else set()
         row = (event, idle, pid, process, thread, name, image, next(iter(builds_of)) if len(builds_of) == 1 else None,
                own_values[1], total_values[1], wholes[event][1], own_values[0], total_values[0], wholes[event][0],
-               units[event])
+               units[event], squares.get(event, 0.0))
         for (column, _), value in zip(_COLUMNS, row):
             columns[column].append(value)
     return pa.table({name: pa.array(columns[name], kind) for name, kind in _COLUMNS})
@@ -231,7 +245,7 @@ def shares(file: Capture) -> pa.Table:
 _COLUMNS = (("event", pa.string()), ("idle", pa.bool_()), ("pid", pa.int64()), ("process", pa.string()), ("thread", pa.string()),
             ("name", pa.string()), ("image", pa.string()), ("build_id", pa.string()), ("self", pa.int64()), ("total", pa.int64()),
             ("value", pa.int64()), ("self_samples", pa.int64()), ("total_samples", pa.int64()), ("samples", pa.int64()),
-            ("unit", pa.string()))
+            ("unit", pa.string()), ("squares", pa.float64()))
 
 
 def _wholes(known: List[Tuple[Any, ...]], group: Any, values: Any) -> Dict[str, List[int]]:

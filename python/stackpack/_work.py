@@ -292,5 +292,9 @@ def diff(before: Sequence[Union[PathLike, Capture]], after: Sequence[Union[PathL
                for side in sides]
     made = ffi.new("stackpack_diff **")
     check(lib.stackpack_compare(readers[0], len(sides[0]), readers[1], len(sides[1]), options, made))
-    comparison = ffi.gc(made[0], lib.stackpack_free_diff)
+    return event_diffs(ffi.gc(made[0], lib.stackpack_free_diff))
+
+
+def event_diffs(comparison: Any) -> List[EventDiff]:
+    """The events of a comparison of the library."""
     return [_event_diff(comparison, number) for number in range(lib.stackpack_diff_event_count(comparison))]

@@ -16,8 +16,10 @@ from ._labels import date_of
 from ._compact import TARGET, Compacted, Group, compact, compact_group, delete, plan
 from ._lake import VERSION, Lake
 from ._store import Store
+from ._verdicts import changes, register
 
-__all__ = ["TARGET", "Compacted", "Group", "Lake", "compact", "compact_group", "delete", "expired", "main", "open_lake", "plan"]
+__all__ = ["TARGET", "Compacted", "Group", "Lake", "changes", "compact", "compact_group", "delete", "expired", "main", "open_lake",
+           "plan", "register"]
 
 
 def open_lake(folder: str) -> Lake:

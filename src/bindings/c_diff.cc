@@ -2,6 +2,7 @@
 #include <array>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -88,6 +89,51 @@ bool take_diff_options(const stackpack_diff_options* from, DiffOptions& options,
   return take_work(given, options);
 }
 
+std::string string_of(const char* text) {
+  return text == nullptr ? "" : text;
+}
+
+// What a C caller has counted, by side.
+struct Counted {
+  std::array<std::vector<stackpack::CountedRun>, 2> sides;
+  std::vector<stackpack::CountedFunction> functions;
+  stackpack::CountedEvent event;
+};
+
+bool has_lists(const stackpack_counted& from) {
+  return (from.runs != nullptr || from.run_count == 0) &&
+         (from.functions != nullptr || from.function_count == 0) &&
+         (from.counts != nullptr || from.count_count == 0);
+}
+
+// False: a count of no run or function.
+bool take_counts(const stackpack_counted& from, Counted& counted) {
+  counted.event.name = string_of(from.event);
+  if (from.measure != nullptr) {
+    counted.event.unit = stackpack::DiffUnit::kWeight;
+    counted.event.measure = from.measure;
+  }
+  std::vector<std::size_t> at;  // by run: its number on its side
+  for (const stackpack_counted_run& run : std::span(from.runs, from.run_count)) {
+    auto& side = counted.sides[run.after == 0 ? 0 : 1];
+    at.push_back(side.size());
+    side.push_back({run.value, run.samples, run.squares, {}});
+  }
+  for (const auto& function : std::span(from.functions, from.function_count)) {
+    counted.functions.push_back(
+        {string_of(function.name), string_of(function.module), string_of(function.build_id)});
+  }
+  for (const stackpack_function_count& count : std::span(from.counts, from.count_count)) {
+    if (count.run >= at.size() || count.function >= counted.functions.size()) {
+      return false;
+    }
+    auto& side = counted.sides[from.runs[count.run].after == 0 ? 0 : 1];
+    side[at[count.run]].counts.push_back(
+        {static_cast<std::uint32_t>(count.function), count.self, count.total});
+  }
+  return true;
+}
+
 stackpack_diff_figure figure_of(const DiffFigure& from) {
   stackpack_diff_figure to{};
   to.old_value = from.old_value;
@@ -135,6 +181,38 @@ stackpack_status stackpack_compare(const stackpack_reader* const* before, size_t
       return fail(report.error());
     }
     *diff = std::make_unique<stackpack_diff>(stackpack_diff{std::move(*report), gate}).release();
+    return STACKPACK_OK;
+  });
+}
+
+stackpack_status stackpack_compare_counts(const stackpack_counted* counted,
+                                          const stackpack_diff_options* options,
+                                          stackpack_diff** diff) {
+  return guard([&] {
+    stackpack_counted given{};
+    Counted taken;
+    DiffOptions wanted;
+    stackpack::GateOptions gate;
+    if (diff == nullptr || counted == nullptr ||
+        !stackpack::bindings::take_options(counted, given) || !has_lists(given)) {
+      return refuse("a null pointer in place of what was counted or of the result");
+    }
+    if (!take_diff_options(options, wanted, gate)) {
+      return refuse("struct_size is not set, or an unknown grain or unit");
+    }
+    if (!take_counts(given, taken)) {
+      return refuse("a count of a run or a function that is not listed");
+    }
+    auto event = stackpack::compare_counts(taken.sides[0], taken.sides[1], taken.functions,
+                                           taken.event, wanted);
+    if (!event) {
+      return fail(event.error());
+    }
+    auto made = std::make_unique<stackpack_diff>();
+    made->gate = gate;
+    made->report.unit = event->unit;
+    made->report.events.push_back(std::move(*event));
+    *diff = made.release();
     return STACKPACK_OK;
   });
 }

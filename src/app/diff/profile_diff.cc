@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/diff/counted_side.h"
 #include "app/diff/event_pairing.h"
 #include "app/diff/figures_of_rows.h"
 #include "app/diff/joint_callstacks.h"
@@ -142,13 +143,36 @@ void note_cost(EventDiff& event, const Sides& sides, const DiffOptions& options)
   }
 }
 
+// Figures of sides whose sums are known.
+Result<EventDiff> compare_sums(const Sides& sides, const std::array<SideSums, 2>& sums,
+                               const DiffOptions& options, EventDiff event) {
+  if (sums[0].size <= 0 || sums[1].size <= 0) {
+    return usage(options.unit == DiffUnit::kTime
+                     ? "the files have no times to compare by"
+                     : "no sample of a side lies in what is to be the whole");
+  }
+  event.renames = sides.renames.list();
+  event.old_side = side_of(sides.profiles[0], sums[0], event.unit);
+  event.new_side = side_of(sides.profiles[1], sums[1], event.unit);
+  event.old_side.unpaired = unpaired_of(sums[0], sums[1], event.unit);
+  event.new_side.unpaired = unpaired_of(sums[1], sums[0], event.unit);
+  if (event.unit == DiffUnit::kRun) {
+    note_cost(event, sides, options);
+  }
+  const Status filled = app::fill_rows(event, sides.rows, sums[0], sums[1], options);
+  return filled ? Result<EventDiff>(std::move(event)) : filled.error();
+}
+
+bool has_one_run_a_side(const Sides& sides) {
+  return sides.profiles[0].runs == 1 && sides.profiles[1].runs == 1;
+}
+
 Result<EventDiff> compare_event(Sides& sides, const ProfileQuery& query,
                                 const app::PairedEvent& compared) {
   EventDiff event;
   event.event = compared.name;
   event.unit = compared.unit;
   event.measure = compared.measure;
-  event.renames = sides.renames.list();
   std::array<SideSums, 2> sums;
   const Status summed = for_both([&](std::size_t side) -> Status {
     const auto& nodes = side == 0 ? sides.rows.old_rows : sides.rows.new_rows;
@@ -159,24 +183,11 @@ Result<EventDiff> compare_event(Sides& sides, const ProfileQuery& query,
   if (!summed) {
     return summed.error();
   }
-  if (sums[0].size <= 0 || sums[1].size <= 0) {
-    return usage(query.options.unit == DiffUnit::kTime
-                     ? "the files have no times to compare by"
-                     : "no sample of a side lies in what is to be the whole");
-  }
-  event.old_side = side_of(sides.profiles[0], sums[0], event.unit);
-  event.new_side = side_of(sides.profiles[1], sums[1], event.unit);
-  if (sides.profiles[0].runs == 1 && sides.profiles[1].runs == 1) {
+  if (has_one_run_a_side(sides)) {
     event.blocks = std::min(sums[0].filled_units, sums[1].filled_units);
     event.scatter = event.blocks >= kEnoughBlocks ? DiffScatter::kBlocks : DiffScatter::kAssumed;
   }
-  event.old_side.unpaired = unpaired_of(sums[0], sums[1], event.unit);
-  event.new_side.unpaired = unpaired_of(sums[1], sums[0], event.unit);
-  if (event.unit == DiffUnit::kRun) {
-    note_cost(event, sides, query.options);
-  }
-  const Status filled = app::fill_rows(event, sides.rows, sums[0], sums[1], query.options);
-  return filled ? Result<EventDiff>(std::move(event)) : filled.error();
+  return compare_sums(sides, sums, query.options, std::move(event));
 }
 
 Status check_work(const DiffOptions& options, std::size_t files) {
@@ -191,17 +202,22 @@ Status check_work(const DiffOptions& options, std::size_t files) {
   return all && positive ? Status{} : usage("each file has an amount of work above 0");
 }
 
-Status check(Files before, Files after, const DiffOptions& options) {
-  if (before.empty() || after.empty()) {
-    return usage("a comparison needs files on both sides");
-  }
+Status check_rates(const DiffOptions& options) {
   if (!(options.rate > 0 && options.rate < 1)) {
     return usage("the rate of mistakes lies between 0 and 1");
   }
   if (!(options.run_variation >= 0 && options.run_variation < 1)) {
     return usage("the variation from run to run lies between 0 and 1");
   }
-  return check_work(options, before.size() + after.size());
+  return {};
+}
+
+Status check(Files before, Files after, const DiffOptions& options) {
+  if (before.empty() || after.empty()) {
+    return usage("a comparison needs files on both sides");
+  }
+  const Status rates = check_rates(options);
+  return !rates ? rates : check_work(options, before.size() + after.size());
 }
 
 Result<ProfileQuery> query_of(Files before, Files after, const DiffOptions& options) {
@@ -262,6 +278,45 @@ Result<DiffReport> compare(Files before, Files after, const DiffOptions& options
   return report;
 }
 
+// Sums of totals stand where a side of callstacks has them.
+Result<EventDiff> compare_counted(const std::array<std::span<const CountedRun>, 2>& runs,
+                                  std::span<const CountedFunction> functions, EventDiff event,
+                                  const DiffOptions& options) {
+  Sides sides;
+  std::array<SideProfile, 2> totals;
+  for (std::size_t side = 0; side < 2; ++side) {
+    auto self = app::counted_side(runs[side], functions, app::CountedSum::kSelf);
+    auto total = app::counted_side(runs[side], functions, app::CountedSum::kTotal);
+    if (!self || !total) {
+      return !self ? self.error() : total.error();
+    }
+    sides.profiles[side] = std::move(*self);
+    totals[side] = std::move(*total);
+  }
+  if (!sides.any()) {
+    return usage("no run of a side has samples");
+  }
+  sides.renames = app::Renames::find(sides.profiles, options);
+  auto rows = app::pair_rows(sides.profiles, options.by, sides.renames);
+  if (!rows) {
+    return rows.error();
+  }
+  sides.rows = std::move(*rows);
+  std::array<SideSums, 2> sums;
+  for (std::size_t side = 0; side < 2; ++side) {
+    const auto& nodes = side == 0 ? sides.rows.old_rows : sides.rows.new_rows;
+    const app::RowQuery query{options, {}, 1};
+    sums[side] = app::sum_rows(sides.profiles[side], nodes, sides.rows.size(), query);
+    SideSums through = app::sum_rows(totals[side], nodes, sides.rows.size(), query);
+    sums[side].total = std::move(through.self);
+    for (std::size_t unit = 0; unit < sums[side].units.size(); ++unit) {
+      sums[side].units[unit].total = std::move(through.units[unit].self);
+    }
+  }
+  event.scatter = has_one_run_a_side(sides) ? DiffScatter::kAssumed : DiffScatter::kRuns;
+  return compare_sums(sides, sums, options, std::move(event));
+}
+
 app::JointCallstacks joined(Sides&& sides, const app::PairedEvent& event) {
   app::JointCallstacks joint;
   joint.event = event.name;
@@ -312,6 +367,31 @@ Result<DiffReport> compare_profiles(std::span<const Reader* const> before,
   return core::guarded([&]() -> Result<DiffReport> {
     const Status checked = check(before, after, options);
     return checked ? compare(before, after, options) : Result<DiffReport>(checked.error());
+  });
+}
+
+Result<EventDiff> compare_counts(std::span<const CountedRun> before,
+                                 std::span<const CountedRun> after,
+                                 std::span<const CountedFunction> functions,
+                                 const CountedEvent& event, const DiffOptions& options) {
+  return core::guarded([&]() -> Result<EventDiff> {
+    if (const Status checked = check_rates(options); !checked) {
+      return checked.error();
+    }
+    if (event.unit != DiffUnit::kSamples && event.unit != DiffUnit::kWeight) {
+      return usage("sums are compared by samples or by weights");
+    }
+    DiffOptions own;
+    own.unit = event.unit;
+    own.rate = options.rate;
+    own.run_variation = options.run_variation;
+    own.accept_single_run = options.accept_single_run;
+    own.renames = options.renames;
+    EventDiff result;
+    result.event = event.name;
+    result.unit = event.unit;
+    result.measure = event.measure;
+    return compare_counted({before, after}, functions, std::move(result), own);
   });
 }
 

@@ -1,0 +1,29 @@
+-- Verdicts of `stackpack diff` in DuckDB, over the views of lake.sql. In Python:
+--
+--     database = duckdb.connect()
+--     stackpack.lake.register(database)                       # the function stackpack_diff
+--     database.execute("SET VARIABLE lake = 'lake'")
+--     database.execute(open("examples/fleet/lake.sql").read())
+--     database.execute(open("examples/fleet/verdicts.sql").read())
+--     database.sql("FROM grown('cpu-clock', '2026-11-09', '2026-11-15', '2026-11-16', '2026-11-22', least := 0.01)")
+
+-- What `stackpack diff OLD... --against NEW...` says of the captures of two spans of days, for each service: two rows a function,
+-- its self and its total, with the interval of the change and the verdict.
+CREATE OR REPLACE TEMP MACRO changed(of_event, old_first, old_last, new_first, new_last, of_service := NULL) AS TABLE
+WITH chosen AS (
+  SELECT *, date BETWEEN CAST(new_first AS DATE) AND CAST(new_last AS DATE) AS is_new FROM shares
+  WHERE event = of_event AND (of_service IS NULL OR service = of_service)
+    AND (date BETWEEN CAST(new_first AS DATE) AND CAST(new_last AS DATE)
+         OR date BETWEEN CAST(old_first AS DATE) AND CAST(old_last AS DATE))),
+compared AS (
+  SELECT service, stackpack_diff(list({'capture': capture, 'is_new': is_new, 'value': value, 'samples': samples, 'squares': squares,
+    'name': name, 'image': image, 'build_id': build_id, 'self': "self", 'total': total, 'unit': unit}), any_value(event)) AS figures
+  FROM chosen GROUP BY service)
+SELECT service, figure.* FROM (SELECT service, unnest(figures) AS figure FROM compared);
+
+-- What grew by `least` or more of its service, for sure; the figure that grew most for each function.
+CREATE OR REPLACE TEMP MACRO grown(of_event, old_first, old_last, new_first, new_last, least := 0.01) AS TABLE
+FROM changed(of_event, old_first, old_last, new_first, new_last)
+WHERE verdict IN ('more', 'appeared') AND change >= least
+QUALIFY row_number() OVER (PARTITION BY service, name, image ORDER BY change DESC, figure) = 1
+ORDER BY change DESC, service, name;
