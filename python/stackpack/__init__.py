@@ -13,13 +13,15 @@ from ._capture import Capture, Table, open  # pylint: disable=redefined-builtin
 from ._errors import (Cancelled, CorruptFile, FileTooLarge, NotFound, OutOfMemory, StackpackError, TruncatedFile,
                       UnsupportedFile, UsageError)
 from ._program import Filter
-from ._reports import (ImageReport, Neighbours, Page, Row, SymbolizeReport, callees, callers, export, symbolize, view)
+from ._reports import (ImageReport, Lasting, Neighbours, Page, Row, SymbolizeReport, ThreadWaits, Waits, callees, callers, export,
+                       symbolize, view, waits)
 from ._work import ConvertReport, DiffRow, EventDiff, Figure, MergeReport, Progress, convert, diff, merge
 
 __version__ = "0.1.0"
 __all__ = [
     "Cancelled", "Capture", "ConvertReport", "CorruptFile", "DiffRow", "EventDiff", "Figure", "FileTooLarge", "Filter",
-    "ImageReport", "MergeReport", "Neighbours", "NotFound", "OutOfMemory", "Page", "Progress", "Row", "StackpackError",
-    "SymbolizeReport", "Table", "TruncatedFile", "UnsupportedFile", "UsageError", "callees", "callers", "convert", "diff",
+    "ImageReport", "Lasting", "MergeReport", "Neighbours", "NotFound", "OutOfMemory", "Page", "Progress", "Row", "StackpackError",
+    "SymbolizeReport", "Table", "ThreadWaits", "TruncatedFile", "UnsupportedFile", "UsageError", "Waits", "callees", "callers", "convert", "diff",
     "export", "merge", "open", "symbolize", "view",
+    "waits",
 ]

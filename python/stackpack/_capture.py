@@ -2,10 +2,15 @@
 from __future__ import annotations
 
 import ctypes
+import html
 import os
-from typing import Any, Dict, Iterable, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Sequence, Union
 
+from ._errors import StackpackError, UsageError
 from ._library import check, ffi, lib, path_bytes, struct
+
+if TYPE_CHECKING:
+    from ._program import Filter
 
 PathLike = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
@@ -20,6 +25,18 @@ _malloc.restype = ctypes.c_void_p
 _malloc.argtypes = [ctypes.c_size_t]
 _free = ctypes.CDLL(None).free
 _free.argtypes = [ctypes.c_void_p]
+
+
+_SHOWN_ROWS = 10
+_TOP_BY = ("function", "module", "line", "process", "thread", "event", "callstack", "source")
+
+
+def table_html(caption: str, names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A small table for a notebook."""
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+    body = "".join("<tr>" + "".join(f"<td>{'' if value is None else html.escape(str(value))}</td>" for value in row) + "</tr>"
+                   for row in rows)
+    return f"<table><caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _address_of(function: Any) -> int:
@@ -62,7 +79,28 @@ class Table:
         self._options = options
 
     def __repr__(self) -> str:
-        return f"<stackpack table {self._name!r} of {self._capture.path!r}>"
+        return f"<stackpack table {self._name!r} of {self._capture.path!r}: {', '.join(self.columns)}>"
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the first rows."""
+        try:
+            first = next(iter(self.to_reader()), None)
+        except ImportError:
+            return html.escape(repr(self))
+        names = first.schema.names if first is not None else self.columns
+        rows = [] if first is None else first.slice(0, _SHOWN_ROWS).to_pylist()
+        return table_html(f"{self._name} of {os.path.basename(self._capture.path)}", names, [list(row.values()) for row in rows])
+
+    @property
+    def columns(self) -> List[str]:
+        """Names, in their order."""
+        wanted = self._options.get("columns")
+        return list(wanted) if wanted is not None else self._capture._columns_of(self._name, self._options)  # pylint: disable=protected-access
+
+    @property
+    def schema(self) -> Any:
+        """A pyarrow.Schema: names, types, units; no row is read for it."""
+        return self.to_reader().schema
 
     @property
     def name(self) -> str:
@@ -71,6 +109,8 @@ class Table:
 
     def __arrow_c_stream__(self, requested_schema: Optional[object] = None) -> object:
         """A PyCapsule with an ArrowArrayStream. `requested_schema` is not looked at, as the protocol allows."""
+        if self._options.get("where") is not None:
+            return self._filtered().__arrow_c_stream__()
         address = _malloc(_STREAM_BYTES)
         if not address:
             raise MemoryError("no memory for a stream")
@@ -84,6 +124,15 @@ class Table:
                 stream.release(stream)
             _free(address)
             raise
+
+    def _filtered(self) -> Any:
+        """A reader or a table of pyarrow: what `where` leaves."""
+        from . import _filtered  # pylint: disable=import-outside-toplevel,cyclic-import
+        options = {name: value for name, value in self._options.items() if name != "where"}
+        where: "Filter" = self._options["where"]
+        if self._name == "samples":
+            return _filtered.Samples(self._capture, where, options).reader()
+        return _filtered.top_rows(self._capture, where, options)
 
     def to_arrow(self) -> Any:
         """The whole table as a pyarrow.Table."""
@@ -123,6 +172,24 @@ class Capture:
         handle = ffi.new("stackpack_reader **")
         check(lib.stackpack_open(path_bytes(path), cache_bytes, handle), self.path)
         self._reader = ffi.gc(handle[0], lib.stackpack_close)
+
+    def __repr__(self) -> str:
+        if self._reader is None:
+            return f"<stackpack capture {self.path!r}, closed>"
+        facts = self.summary
+        return f"<stackpack capture {self.path!r}: {facts['samples']} samples, {facts['unique_stacks']} callstacks>"
+
+    def _repr_html_(self) -> str:
+        """For a notebook: what it is of, and its page with the flame graph in a frame."""
+        from ._reports import view  # pylint: disable=import-outside-toplevel,cyclic-import
+        facts = "".join(f"<td>{html.escape(name)} <b>{value:,}</b></td>" for name, value in self.summary.items()
+                        if name in ("samples", "unique_stacks", "source_bytes", "file_bytes"))
+        head = f"<p><code>{html.escape(self.path)}</code></p><table><tr>{facts}</tr></table>"
+        try:
+            page: str = view(self)._repr_html_()  # pylint: disable=protected-access
+        except StackpackError as error:
+            page = f"<p>{html.escape(error.what)}</p>"
+        return head + page
 
     def __enter__(self) -> "Capture":
         return self
@@ -164,6 +231,28 @@ class Capture:
         table = getattr(lib, f"STACKPACK_TABLE_{name.upper()}")
         check(lib.stackpack_stream_table(self._open_reader(), table, given, stream), self.path)
 
+    def _columns_of(self, name: str, options: Dict[str, Any]) -> List[str]:
+        """Names of all columns of a table; no row is read."""
+        stream, schema = ffi.new("struct ArrowArrayStream *"), ffi.new("struct ArrowSchema *")
+        self._make_stream(name, {each: value for each, value in options.items() if each not in ("columns", "where")}, stream)
+        try:
+            if stream.get_schema(stream, schema) != 0:
+                raise MemoryError("no memory for a schema")
+            found = [ffi.string(schema.children[number].name).decode() for number in range(schema.n_children)]
+            schema.release(schema)
+            return found
+        finally:
+            stream.release(stream)
+
+    def _check_columns(self, name: str, wanted: Sequence[str]) -> None:
+        try:
+            there = self._columns_of(name, {})
+        except StackpackError:
+            return  # it says so itself when it is taken
+        for column in wanted:
+            if column not in there:
+                raise UsageError(f"{name} has no column '{column}'; there are {', '.join(there)}", path=self.path)
+
     def _table(self, name: str, columns: Optional[Iterable[str]], **options: Any) -> Table:
         if isinstance(columns, str):
             raise TypeError("columns is a list of names")
@@ -171,10 +260,13 @@ class Capture:
         if wanted is not None and not wanted:
             raise ValueError("no columns")
         self._open_reader()
+        if wanted is not None:
+            self._check_columns(name, wanted)
         return Table(self, name, dict(options, columns=wanted))
 
     def samples(self, *, columns: Optional[Iterable[str]] = None, from_ns: Optional[int] = None,
-                to_ns: Optional[int] = None, any_order: bool = False, batch_rows: int = 0) -> Table:
+                to_ns: Optional[int] = None, any_order: bool = False, batch_rows: int = 0,
+                where: "Optional[Filter]" = None) -> Table:
         """One row a sample: time_ns, pid, tid, cpu, event, weight, origin, flags, callstack, stack, source.
 
         Args:
@@ -182,11 +274,12 @@ class Capture:
             from_ns, to_ns: times of the capture's clock in ns, both inclusive; None: no bound.
             any_order: not by time, which is cheaper.
             batch_rows: rows of a batch at most; 0: 65,536.
+            where: those alone for which this holds; takes pyarrow and numpy. Its times go before from_ns and to_ns.
 
         Raises UsageError, when it is taken, for a file that has counts only: see :meth:`counts`.
         """
         return self._table("samples", columns, from_ns=from_ns, to_ns=to_ns, any_order=any_order,
-                           batch_rows=batch_rows)
+                           batch_rows=batch_rows, where=where)
 
     def counts(self, *, columns: Optional[Iterable[str]] = None, from_ns: Optional[int] = None,
                to_ns: Optional[int] = None) -> Table:
@@ -235,7 +328,7 @@ class Capture:
 
     def top(self, by: str = "function", *, event: Optional[str] = None, from_ns: Optional[int] = None,
             to_ns: Optional[int] = None, count: Optional[str] = None, idle: bool = False,
-            columns: Optional[Iterable[str]] = None) -> Table:
+            columns: Optional[Iterable[str]] = None, where: "Optional[Filter]" = None) -> Table:
         """What `stackpack top` shows: event, name, module, place, self, total, value (of all samples), samples, unit.
 
         Args:
@@ -244,10 +337,15 @@ class Capture:
             from_ns, to_ns: times of the capture's clock in ns, both inclusive.
             count: 'samples' or 'weight'; None: what the event measures. `unit` says what self, total and value are in.
             idle: with the idle threads of processors.
+            where: of those samples alone for which this holds; asks the program, and takes pyarrow.
 
         Rows with most `self` come first; `self / value` is the share.
         """
-        return self._table("top", columns, by=by, event=event, from_ns=from_ns, to_ns=to_ns, count=count, idle=idle)
+        if by not in _TOP_BY:
+            raise UsageError(f"by is '{by}'; it is one of {', '.join(_TOP_BY)}", path=self.path)
+        if count not in (None, "samples", "weight"):
+            raise UsageError(f"count is '{count}'; it is samples or weight", path=self.path)
+        return self._table("top", columns, by=by, event=event, from_ns=from_ns, to_ns=to_ns, count=count, idle=idle, where=where)
 
     def branches(self, *, columns: Optional[Iterable[str]] = None) -> Table:
         """Branches of `perf record -b`, summed up: event, from_image, from (offset), to_image, to, type, count, ..."""

@@ -1,6 +1,7 @@
 """Calls of the program, which comes with the wheel."""
 from __future__ import annotations
 
+import dataclasses
 import os
 import pathlib
 import shutil
@@ -56,8 +57,11 @@ def option(name: str, value: object) -> str:
     return f"--{name.replace('_', '-')}={value}"
 
 
-def filter_options(where: Optional[Filter]) -> List[str]:
-    """The options of a filter."""
+def filter_options(where: Optional[Filter], allowed: Optional[Sequence[str]] = None) -> List[str]:
+    """The options of a filter. Raises UsageError where a field is set that is none of those allowed."""
+    for field in dataclasses.fields(Filter) if where is not None and allowed is not None else ():
+        if getattr(where, field.name) != field.default and field.name not in (allowed or ()):
+            raise UsageError(f"where: '{field.name}' does not go here; it is one of {', '.join(allowed or ())}")
     return [] if where is None else list(where._options())  # pylint: disable=protected-access
 
 

@@ -254,3 +254,87 @@ def callees(input: Input, function: str, *,  # pylint: disable=redefined-builtin
             where: Optional[Filter] = None, count: Optional[str] = None, all_events: bool = False) -> Neighbours:
     """What a function calls: as :func:`callers`. The row `[self]` is the function itself."""
     return _neighbours("callees", input, function, where, count, all_events)
+
+
+@dataclass(frozen=True)
+class Lasting:
+    """How often a thread was in a state, and how long; ns."""
+    count: int
+    ns: int
+    min_ns: int
+    mean_ns: int
+    max_ns: int
+    deviation_percent: float  #: of the mean
+
+
+@dataclass(frozen=True)
+class ThreadWaits:
+    """A thread, in docs/waits.md's states."""
+    tid: Optional[int]
+    pid: Optional[int]
+    name: str
+    running: Lasting
+    blocked: Lasting
+    woken: Lasting  #: ready, until it ran
+    preempted: Lasting
+    awake: Lasting
+    unknown: Lasting
+    blocked_by: Dict[str, Lasting]  #: by reason
+
+
+@dataclass(frozen=True)
+class Waits:
+    """How long threads ran and waited."""
+    total: ThreadWaits  #: all threads that are listed; without ids
+    idle_pools: ThreadWaits  #: threads that wait for work, which are left out of total
+    threads: List[ThreadWaits]
+
+    def __iter__(self) -> Iterator[ThreadWaits]:
+        return iter(self.threads)
+
+    def to_pandas(self) -> Any:
+        """The threads as a pandas.DataFrame: tid, pid, name, and count, ns and max_ns of each state."""
+        import pandas  # pylint: disable=import-outside-toplevel
+        rows = [{"tid": thread.tid, "pid": thread.pid, "name": thread.name,
+                 **{f"{state}_{figure}": getattr(getattr(thread, state), figure) for state in _STATES
+                    for figure in ("count", "ns", "max_ns")}} for thread in self.threads]
+        return pandas.DataFrame(rows)
+
+
+_STATES = ("running", "blocked", "woken", "preempted", "awake", "unknown")
+
+
+def _lasting(found: Dict[str, Any]) -> Lasting:
+    return Lasting(**{name: found[name] for name in Lasting.__dataclass_fields__})
+
+
+def _thread_waits(found: Dict[str, Any]) -> ThreadWaits:
+    running, blocked, woken, preempted, awake, unknown = (_lasting(found[state]) for state in _STATES)
+    return ThreadWaits(found.get("tid"), found.get("pid"), found.get("name", ""), running, blocked, woken, preempted, awake, unknown,
+                       {reason: _lasting(each) for reason, each in found["blocked_by"].items()})
+
+
+def waits(input: Input, *,  # pylint: disable=redefined-builtin
+          where: Optional[Filter] = None, thread: Optional[str] = None, state: Optional[str] = None,
+          longer_than: Optional[str] = None, idle_pools: bool = False) -> Waits:
+    """How long threads ran and waited, and what for; docs/waits.md has the states.
+
+    Args:
+        input: a .spk file, a capture, or an open one.
+        where: of its fields pid, tid, comm (one name, of threads or processes), begin and end count, and no other may be set.
+        thread: threads of this name, or of processes of this name.
+        state: intervals of this state or reason.
+        longer_than: intervals that last at least this long, as '5ms'.
+        idle_pools: with threads that wait for work.
+
+    Raises StackpackError.
+    """
+    options = ["--json", "--rows=0", *(filter_options(where, ("pid", "tid", "comm", "begin", "end")))]
+    options = [each.replace("--comm=", "--thread=", 1) if each.startswith("--comm=") else each for each in options]
+    for name, value in (("thread", thread), ("state", state), ("longer_than", longer_than)):
+        if value is not None:
+            options.append(option(name, value))
+    if idle_pools:
+        options.append("--idle-pools")
+    found = json.loads(run("waits", [path_of(input)], options)[0])
+    return Waits(_thread_waits(found["total"]), _thread_waits(found["idle_pools"]), [_thread_waits(each) for each in found["threads"]])

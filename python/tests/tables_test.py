@@ -219,7 +219,7 @@ def test_what_makes_no_sense_is_refused(spk):
             file.samples(columns="time_ns")
         with pytest.raises(ValueError):
             file.samples(columns=[])
-        with pytest.raises(stackpack.UsageError, match="no column of that name"):
+        with pytest.raises(stackpack.UsageError, match="samples has no column 'nothing'; there are time_ns"):
             file.samples(columns=["nothing"]).to_arrow()
         with pytest.raises(stackpack.UsageError):
             file.top("nothing").to_arrow()

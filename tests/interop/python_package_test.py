@@ -20,7 +20,7 @@ BASE = {"cffi": "cffi", "pytest": "pytest", "pyarrow": "pyarrow", "pandas": "pan
 # Modules, and the packages that have them.
 MORE = {"spark": {"pyspark": "pyspark"}, "dask": {"distributed": "dask[distributed]"},
         "kubernetes": {"kubernetes_validate": "kubernetes-validate", "yaml": "PyYAML"}}
-TABLES = ["tables_test.py", "work_test.py", "program_test.py", "parquet_test.py", "lake_test.py", "lake_sql_test.py", "verdicts_test.py", "compact_test.py", "fleet_test.py", "docs_test.py"]
+TABLES = ["tables_test.py", "filters_test.py", "work_test.py", "program_test.py", "parquet_test.py", "lake_test.py", "lake_sql_test.py", "verdicts_test.py", "compact_test.py", "fleet_test.py", "docs_test.py"]
 
 
 def python_of(cache, suite):
