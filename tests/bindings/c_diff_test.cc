@@ -2,7 +2,9 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -124,6 +126,72 @@ TEST_SUITE("c api of comparisons") {
     CHECK(stackpack_compare(nullptr, 1, nullptr, 0, nullptr, &diff) == STACKPACK_USAGE);
     stackpack_free_diff(diff);
     stackpack_free_diff(nullptr);
+  }
+
+  TEST_CASE("c api: sums of runs are compared as their captures would be") {
+    const std::array<stackpack_counted_run, 4> runs = {{{0, 1'000, 1'000, 1'000},
+                                                        {0, 1'010, 1'010, 1'010},
+                                                        {1, 1'000, 1'000, 1'000},
+                                                        {1, 990, 990, 990}}};
+    const std::array<stackpack_counted_function, 2> functions = {
+        {{"parse", "app", nullptr}, {"main", nullptr, ""}}};
+    std::vector<stackpack_function_count> counts;
+    for (std::uint64_t run = 0; run < runs.size(); ++run) {
+      counts.push_back({run, 0, run < 2 ? 100 + run : 300 + run, run < 2 ? 100 + run : 300 + run});
+      counts.push_back({run, 1, 500, 900});
+    }
+    stackpack_counted counted{};
+    counted.struct_size = sizeof counted;
+    counted.event = "cycles";
+    counted.runs = runs.data();
+    counted.run_count = runs.size();
+    counted.functions = functions.data();
+    counted.function_count = functions.size();
+    counted.counts = counts.data();
+    counted.count_count = counts.size();
+    stackpack_diff* diff = nullptr;
+    REQUIRE(stackpack_compare_counts(&counted, nullptr, &diff) == STACKPACK_OK);
+    stackpack_event_diff event{};
+    event.struct_size = sizeof event;
+    REQUIRE(stackpack_get_event_diff(diff, 0, &event) == STACKPACK_OK);
+    CHECK(view_of_text(event.event) == "cycles");
+    CHECK(event.old_samples == 2'010);
+    REQUIRE(event.rows == 2);
+    stackpack_diff_row row{};
+    row.struct_size = sizeof row;
+    REQUIRE(stackpack_get_diff_row(diff, 0, 0, &row) == STACKPACK_OK);
+    CHECK(view_of_text(row.name) == "parse");
+    CHECK(view_of_text(row.module) == "app");
+    CHECK(row.self.verdict == STACKPACK_MORE);
+    CHECK(row.self.old_share == doctest::Approx(201.0 / 2'010));
+    CHECK(row.self.low > 0.1);
+    REQUIRE(stackpack_get_diff_row(diff, 0, 1, &row) == STACKPACK_OK);
+    CHECK(row.total.new_share == doctest::Approx(1'800.0 / 1'990));
+    stackpack_free_diff(diff);
+
+    diff = nullptr;
+    const auto refused = [&](const stackpack_counted& wrong) {
+      return stackpack_compare_counts(&wrong, nullptr, &diff) == STACKPACK_USAGE && diff == nullptr;
+    };
+    CHECK(stackpack_compare_counts(nullptr, nullptr, &diff) == STACKPACK_USAGE);
+    CHECK(stackpack_compare_counts(&counted, nullptr, nullptr) == STACKPACK_USAGE);
+    stackpack_counted wrong = counted;
+    wrong.struct_size = 0;
+    CHECK(refused(wrong));
+    wrong = counted;
+    wrong.functions = nullptr;
+    CHECK(refused(wrong));
+    wrong = counted;
+    wrong.run_count = 2;  // one side, and counts of others
+    CHECK(refused(wrong));
+    wrong.count_count = 4;
+    CHECK(refused(wrong));
+    for (const stackpack_function_count& bad :
+         {stackpack_function_count{9, 0, 1, 1}, {0, 9, 1, 1}, {0, 0, 2'000, 2'000}, {0, 0, 2, 1}}) {
+      const stackpack_function_count kept = std::exchange(counts.front(), bad);
+      CHECK(refused(counted));
+      counts.front() = kept;
+    }
   }
 }
 
