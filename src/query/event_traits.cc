@@ -105,9 +105,8 @@ bool is_profile_interrupt(std::string_view name) {
 
 EventKind kind_of(std::string_view name, const SpelledEvent& event) {
   const std::string_view base = event.base;
-  constexpr std::array<std::string_view, 7> kTraced = {
-      "External", "blocked", "woken", "preempted",
-                                                       "wall-time", "cswitch", "thread-time", "dummy"};
+  constexpr std::array<std::string_view, 8> kTraced = {
+      "External", "blocked", "woken", "preempted", "wall-time", "cswitch", "thread-time", "dummy"};
   const std::string_view counter = counter_of(name);
   if (is_clock(base) || is_cycles(base) || is_profile_interrupt(name) || is_cycles(counter)) {
     return EventKind::kTime;

@@ -29,6 +29,7 @@ inline constexpr std::string_view kIntervalsLeftOut = "merge_intervals_left_out"
 inline constexpr std::string_view kReasonsLeftOut = "merge_wait_reasons_left_out";
 
 inline constexpr std::array kAll{kMovedFrames,      kKernelFramesLeft, kBranchesLeftOut,
-                                 kIntervalsLeftOut, kValuesLeftOut,    kReasonsLeftOutkFieldsLeftOut};
+                                 kIntervalsLeftOut, kValuesLeftOut,    kReasonsLeftOut,
+                                 kFieldsLeftOut};
 
 }  // namespace stackpack::app::merge_loss

@@ -83,8 +83,9 @@ class SpkAssembler {
                        spk::Writer& writer);
   Status write_samples(PackedStacks& stacks, StackTally& tally, spk::Writer& writer);
   Status prepare_rounding();
-  Status settle_value(EventValue& rowwrite_fields(spk::FieldWriter& writer);
-  void place_fields(Sample& sample, std::uint16_t segment, PackedStacks& stacks) constuint64_t number);
+  Status settle_value(EventValue& row, std::uint16_t segment, PackedStacks& stacks) const;
+  Status write_fields(spk::FieldWriter& writer);
+  void place_fields(Sample& sample, std::uint64_t number);
   Status write_values(const capture::SystemTables& tables, PackedStacks& stacks,
                       spk::ValueWriter& writer);
   Status offer_stacks(std::span<const SpooledSample> rows, std::span<const StoredSample> samples);

@@ -160,7 +160,8 @@ Status MergeAttempt::read_samples() {
                                                            .memory_limit = limit,
                                                            .sample_counter = &progress_.samples,
                                                            .merges = true,
-                                                           .values = truefields = keeps_samples_});
+                                                           .values = true,
+                                                           .fields = keeps_samples_});
   for (const Event& event : tables_.events()) {
     spool_->add_event(event);
   }
