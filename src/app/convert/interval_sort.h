@@ -23,7 +23,7 @@ struct IntervalRow : WaitInterval {
 
 /// Intervals in the order in which a file has them, in bounded memory.
 ///
-/// Memory: kRows of them, and as much while they are merged.
+/// Memory: twice kRows of them, and once while they are merged.
 class IntervalSort {
  public:
   explicit IntervalSort(std::string scratch_directory);
@@ -39,7 +39,17 @@ class IntervalSort {
   static constexpr std::size_t kRows = std::size_t{1} << 16;
   static constexpr std::uint64_t kMergeBytes = std::uint64_t{4} << 20;
 
+  // What rows are sorted by nearly always, and where they are: a row takes longer to move.
+  struct PlacedKey {
+    std::uint64_t thread = 0;
+    std::uint64_t from_ns = 0;
+    std::size_t row = 0;
+  };
+  void sort_rows();
+
   std::vector<IntervalRow> rows_;
+  std::vector<PlacedKey> keys_;      // room for sort_rows()
+  std::vector<IntervalRow> sorted_;  // the same
   scratch::SortedRuns<IntervalRow> runs_;
   std::uint64_t count_ = 0;
 };

@@ -1,10 +1,12 @@
 #include "spk/format/interval_codec.h"
 
 #include <algorithm>
-#include <map>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "bytes/byte_writer.h"
+#include "core/number_table.h"
 #include "spk/format/layout.h"
 
 namespace stackpack::spk {
@@ -22,30 +24,47 @@ Error damaged() {
   return {ErrorCode::kCorrupt, kNoOffset, "spk: intervals: a row that cannot be"};
 }
 
-// Distinct numbers of a block, ascending, and their ranks.
+// The words of a field by distinct ones, whose codes go up with them. Most words repeat.
 class Dictionary {
  public:
-  void add(std::uint64_t value) { ranks_.emplace(value, 0); }
+  explicit Dictionary(std::span<const std::uint64_t> words) {
+    numbers_.reserve(words.size());
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const bool repeats = i != 0 && words[i] == words[i - 1];
+      numbers_.push_back(words[i] == 0 ? 0 : repeats ? numbers_.back() : known_.number(words[i]));
+    }
+    const auto& values = known_.values();
+    order_.resize(values.size());
+    std::iota(order_.begin(), order_.end(), 0U);
+    std::sort(order_.begin(), order_.end(),
+              [&values](std::uint32_t x, std::uint32_t y) { return values[x] < values[y]; });
+    ranks_.resize(values.size());
+    for (std::uint32_t rank = 0; rank < order_.size(); ++rank) {
+      ranks_[order_[rank]] = rank;
+    }
+  }
 
-  void write(BlockContent& content) {
-    content.bytes().write_varint(ranks_.size());
+  void write(BlockContent& content) const {
+    content.bytes().write_varint(order_.size());
     Column steps;
     std::uint64_t before = 0;
-    std::uint64_t rank = 0;
-    for (auto& [value, number] : ranks_) {
-      steps.push_back(value - before);
-      before = value;
-      number = rank++;
+    for (const std::uint32_t number : order_) {
+      steps.push_back(known_.values()[number] - before);
+      before = known_.values()[number];
     }
     write_numbers(steps, content);
   }
 
-  [[nodiscard]] std::uint64_t code(std::uint64_t value) const {
-    return kFirstEntry + ranks_.at(value);
+  /// Of the word of a row, which is not 0.
+  [[nodiscard]] std::uint64_t code(std::size_t row) const {
+    return kFirstEntry + ranks_[numbers_[row]];
   }
 
  private:
-  std::map<std::uint64_t, std::uint64_t> ranks_;
+  core::NumberTable<std::uint64_t> known_;
+  std::vector<std::uint32_t> numbers_;  // by row, as they came
+  std::vector<std::uint32_t> order_;    // numbers by word
+  std::vector<std::uint32_t> ranks_;    // by number
 };
 
 // The entries of a dictionary as they are read.
@@ -86,7 +105,7 @@ Column codes_of(std::span<const std::uint64_t> words, const std::vector<bool>& b
   codes.reserve(words.size());
   for (std::size_t i = 0; i < words.size(); ++i) {
     const bool repeats = !begins[i] && words[i] == words[i - 1];
-    codes.push_back(words[i] == 0 ? kNone : repeats ? kSameAsBefore : dictionary.code(words[i]));
+    codes.push_back(words[i] == 0 ? kNone : repeats ? kSameAsBefore : dictionary.code(i));
   }
   return codes;
 }
@@ -131,12 +150,7 @@ void write_times(std::span<const WaitInterval> rows, const std::vector<bool>& be
 // One field of all rows: its dictionary, and the codes.
 void write_field(std::span<const std::uint64_t> words, const std::vector<bool>& begins,
                  BlockContent& content) {
-  Dictionary dictionary;
-  for (const std::uint64_t word : words) {
-    if (word != 0) {
-      dictionary.add(word);
-    }
-  }
+  const Dictionary dictionary(words);
   dictionary.write(content);
   write_column(codes_of(words, begins, dictionary), content);
   content.cut();
