@@ -109,6 +109,28 @@ constexpr std::string_view kRuntimeEvents[] = {
 
 static_assert(std::size(kRuntimeEvents) == kFirstKernelEvent);
 
+// What becomes of each.
+constexpr ValueKind kRuntimeKinds[] = {
+    ValueKind::kGcStart,
+    ValueKind::kGcEnd,
+    ValueKind::kSuspendStart,
+    ValueKind::kSuspendEnd,
+    ValueKind::kRestartStart,
+    ValueKind::kRestartEnd,
+    ValueKind::kGcHeap,
+    ValueKind::kAllocation,
+    ValueKind::kAllocation,
+    ValueKind::kException,
+    ValueKind::kContention,
+    ValueKind::kThreadPoolAdjustment,
+    ValueKind::kThreadPoolThreads,
+    ValueKind::kThreadPoolThreads,
+    ValueKind::kThreadPoolThreads,
+    ValueKind::kJit,
+};
+
+static_assert(std::size(kRuntimeKinds) == std::size(kRuntimeEvents));
+
 constexpr std::string_view kKernelEvents[] = {
     "DiskIo/Read",           "DiskIo/Write",     "DiskIo/FlushBuffers", "DiskIo/ReadInit",
     "DiskIo/WriteInit",      "DiskIo/FlushInit", "PageFault/HardFault", "PageFault/VirtualAlloc",
@@ -119,6 +141,14 @@ constexpr std::string_view kKernelEvents[] = {
     "TcpIp/RecvIPV6",        "UdpIp/Send",       "UdpIp/Recv",          "UdpIp/SendIPV6",
     "UdpIp/RecvIPV6",
 };
+
+ValueKind kind_of_kernel(std::string_view event) {
+  return event.starts_with("DiskIo/")          ? ValueKind::kDiskIo
+         : event.starts_with("FileIo/")        ? ValueKind::kFileIo
+         : event == "PageFault/HardFault"      ? ValueKind::kHardFault
+         : event.starts_with("PageFault/Virt") ? ValueKind::kVirtualMemory
+                                               : ValueKind::kNetwork;
+}
 
 template <std::size_t kCount>
 std::optional<std::uint8_t> position(const std::string_view (&names)[kCount], std::string_view name,
@@ -136,11 +166,34 @@ std::span<const ValueKindRow> value_kinds() {
   return kKinds;
 }
 
+std::optional<ValueKind> value_kind_named(std::string_view name) {
+  const auto* const found =
+      std::find_if(std::begin(kKinds), std::end(kKinds),
+                   [name](const ValueKindRow& row) { return row.name == name; });
+  return found == std::end(kKinds) ? std::nullopt
+                                   : std::optional(static_cast<ValueKind>(found - kKinds));
+}
+
 std::optional<std::uint8_t> valued_event(std::string_view event_name) {
   if (event_name.starts_with(kRuntimeProvider)) {
     return position(kRuntimeEvents, event_name.substr(kRuntimeProvider.size()), 0);
   }
   return position(kKernelEvents, event_name, kFirstKernelEvent);
+}
+
+std::vector<std::string> events_of_kind(ValueKind kind) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::size(kRuntimeEvents); ++i) {
+    if (kRuntimeKinds[i] == kind) {
+      names.push_back(std::string(kRuntimeProvider).append(kRuntimeEvents[i]));
+    }
+  }
+  for (const std::string_view name : kKernelEvents) {
+    if (kind_of_kernel(name) == kind) {
+      names.emplace_back(name);
+    }
+  }
+  return names;
 }
 
 TypedEvent typed_event(std::string_view event_name) {

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "stackpack/event_values.h"
 
@@ -46,11 +48,17 @@ struct ValueKindRow {
 /// All kinds, in the order of ValueKind.
 std::span<const ValueKindRow> value_kinds();
 
+/// By its name.
+std::optional<ValueKind> value_kind_named(std::string_view name);
+
 /// Numbers from this one on are of events of a kernel.
 inline constexpr std::uint8_t kFirstKernelEvent = 16;
 
 /// Numbers for the names of events that may carry the callstack of a value; nothing for others.
 std::optional<std::uint8_t> valued_event(std::string_view event_name);
+
+/// Names of the events that a kind comes from.
+std::vector<std::string> events_of_kind(ValueKind kind);
 
 /// What the type is that an event names.
 enum class TypedEvent : std::uint8_t {

@@ -1,22 +1,19 @@
 #include "capture/value_translation.h"
 
-#include <algorithm>
+#include <optional>
 
 namespace stackpack::capture {
 
 ValueTranslation::ValueTranslation(std::span<const ValueSchema> kinds) {
-  const std::span<const ValueKindRow> known = value_kinds();
   for (const ValueSchema& schema : kinds) {
     KindPlace& place = places_.emplace_back();
-    const auto found = std::find_if(known.begin(), known.end(), [&schema](const ValueKindRow& row) {
-      return row.name == schema.name;
-    });
-    if (found == known.end()) {
+    const std::optional<ValueKind> found = value_kind_named(schema.name);
+    if (!found) {
       continue;
     }
     place.known = true;
-    place.kind = static_cast<ValueKind>(found - known.begin());
-    for (const ValueKindField& field : found->fields) {
+    place.kind = *found;
+    for (const ValueKindField& field : value_kinds()[static_cast<std::size_t>(*found)].fields) {
       const std::size_t at = schema.field(field.name);
       const bool same_type =
           at < kMostValueFields &&

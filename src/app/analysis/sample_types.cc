@@ -22,13 +22,11 @@ std::size_t type_field(const ValueSchema& schema) {
                                                                              : kMostValueFields;
 }
 
-capture::TypedEvent event_of(std::string_view kind) {
-  const auto is = [kind](capture::ValueKind wanted) {
-    return kind == capture::value_kinds()[static_cast<std::size_t>(wanted)].name;
-  };
-  return is(capture::ValueKind::kAllocation)  ? capture::TypedEvent::kAllocation
-         : is(capture::ValueKind::kException) ? capture::TypedEvent::kException
-                                              : capture::TypedEvent::kNone;
+capture::TypedEvent event_of(std::string_view name) {
+  const auto kind = capture::value_kind_named(name);
+  return kind == capture::ValueKind::kAllocation  ? capture::TypedEvent::kAllocation
+         : kind == capture::ValueKind::kException ? capture::TypedEvent::kException
+                                                  : capture::TypedEvent::kNone;
 }
 
 }  // namespace

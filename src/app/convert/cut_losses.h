@@ -7,7 +7,8 @@
 
 namespace stackpack::app::cut_loss {
 
-/// Notices: rows of sections that say nothing of single samples, so that a part cannot be taken.
+/// Notices: rows of which a part cannot be taken; of values those under a filter by processor or
+/// module, and of kinds that this program does not know.
 inline constexpr std::string_view kIntervalsLeftOut = "cut_intervals_left_out";
 inline constexpr std::string_view kBranchesLeftOut = "cut_branches_left_out";
 inline constexpr std::string_view kValuesLeftOut = "cut_event_values_left_out";

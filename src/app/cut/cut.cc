@@ -13,6 +13,7 @@
 #include "app/convert/cut_losses.h"
 #include "app/convert/spk_assembler.h"
 #include "app/merge/rebased_sink.h"
+#include "capture/carried_values.h"
 #include "capture/source_identity.h"
 #include "capture/time_resolution.h"
 #include "core/guard.h"
@@ -20,6 +21,7 @@
 #include "io/files_read.h"
 #include "io/output_file.h"
 #include "io/output_rules.h"
+#include "query/name_pattern.h"
 #include "query/naming/frame_entities.h"
 #include "query/naming/stack_entities.h"
 #include "query/selection/capture_view.h"
@@ -67,6 +69,11 @@ class Cut {
   std::uint32_t number_of(std::uint32_t pid);
   Result<SpkAssembler::Source> source_of_cut(MergedFacts& facts);
   Status count_what_is_left_out();
+  [[nodiscard]] bool keeps_values() const;
+  [[nodiscard]] std::vector<bool> kinds_wanted(std::span<const ValueSchema> kinds) const;
+  Status add_values();
+  Status add_values(std::span<const EventValue> rows, const std::vector<bool>& kinds,
+                    capture::CarriedValues& carried);
 
   const Reader& reader_;
   const CutOptions& options_;
@@ -86,6 +93,7 @@ class Cut {
   std::unique_ptr<CaptureSpool> spool_;
   std::unique_ptr<RebasedSink> sink_;
   std::uint64_t samples_ = 0;
+  std::uint64_t values_left_out_ = 0;
 };
 
 // What chooses samples, and where they go.
@@ -113,7 +121,8 @@ Status Cut::open() {
       std::make_unique<CaptureSpool>(CaptureSpool::Options{.scratch_directory = scratch_,
                                                            .memory_limit = options_.memory_limit,
                                                            .sample_counter = &progress_.samples,
-                                                           .merges = true});
+                                                           .merges = true,
+                                                           .values = true});
   // As they are in the file, not as a view shows them.
   const Result<std::vector<Event>> events = reader_.events();
   if (!events) {
@@ -132,6 +141,7 @@ Status Cut::read() {
   sink_ = std::make_unique<RebasedSink>(*spool_, 1);
   Status read = selection_->for_each(
       [this](std::span<const query::SelectedSample> block) { return add_block(block); });
+  read = read ? add_values() : read;
   read = read ? sink_->end_generation() : read;
   const Status spooled = sink_->finish();
   sink_.reset();
@@ -210,6 +220,84 @@ Status Cut::place_callstacks(std::span<const query::SelectedSample> block) {
   return status ? read : status;
 }
 
+// Values have no processor, and one without a callstack lies in no module.
+bool Cut::keeps_values() const {
+  const SampleFilter& filter = options_.filter;
+  return view_.has_samples && !filter.cpu && filter.modules.empty() &&
+         filter.excluded_modules.empty();
+}
+
+// A kind is one of several events, as a filter names them.
+std::vector<bool> Cut::kinds_wanted(std::span<const ValueSchema> kinds) const {
+  const SampleFilter& filter = options_.filter;
+  std::vector<bool> wanted;
+  for (const ValueSchema& schema : kinds) {
+    const auto known = capture::value_kind_named(schema.name);
+    const std::vector<std::string> events =
+        known ? capture::events_of_kind(*known) : std::vector<std::string>();
+    wanted.push_back(std::any_of(events.begin(), events.end(), [&filter](const std::string& name) {
+      return (filter.events.empty() || query::fits_any(name, filter.events)) &&
+             !query::fits_any(name, filter.excluded_events);
+    }));
+  }
+  return wanted;
+}
+
+Status Cut::add_values() {
+  const Result<std::vector<ValueSchema>> kinds = reader_.event_value_kinds();
+  Result<std::vector<std::string>> texts = reader_.event_value_texts();
+  if (!kinds || !texts) {
+    return kinds ? texts.error() : kinds.error();
+  }
+  const std::vector<bool> wanted = kinds_wanted(*kinds);
+  capture::CarriedValues carried(*kinds, std::move(*texts), *spool_->values());
+  Status status;
+  const Status read = reader_.event_values([&](std::span<const EventValue> rows) {
+    if (keeps_values()) {
+      status = add_values(rows, wanted, carried);
+    } else {
+      values_left_out_ += rows.size();
+    }
+    return static_cast<bool>(status);
+  });
+  return status ? read : status;
+}
+
+Status Cut::add_values(std::span<const EventValue> rows, const std::vector<bool>& kinds,
+                       capture::CarriedValues& carried) {
+  std::vector<query::SelectedSample> places;
+  std::vector<capture::RecordedValue> values;
+  for (const EventValue& row : rows) {
+    auto value = carried.carry(row);
+    values_left_out_ += value ? 0U : 1U;
+    const auto context = value && kinds[row.kind]
+                             ? selection_->context_at(row.pid, row.tid, row.time_ns)
+                             : std::nullopt;
+    if (context) {
+      query::SelectedSample& place = places.emplace_back();
+      place.stack = row.stack;
+      place.context = *context;
+      values.push_back(*value);
+    }
+  }
+  if (const Status placed = place_callstacks(places); !placed) {
+    return placed;
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!wants(places[i])) {
+      continue;
+    }
+    const StackId stack = places[i].stack;
+    values[i].pid = number_of(values[i].pid);
+    const Status added =
+        sink_->add_value(values[i], stack == kNoStack ? kNoEntry : entries_[stack], 0);
+    if (!added) {
+      return added;
+    }
+  }
+  return {};
+}
+
 // What is kept of the file but its samples.
 Result<SpkAssembler::Source> Cut::source_of_cut(MergedFacts& facts) {
   auto processes = reader_.processes();
@@ -277,7 +365,7 @@ Status Cut::count_what_is_left_out() {
        {std::pair(cut_loss::kIntervalsLeftOut, intervals),
         std::pair(cut_loss::kBranchesLeftOut,
                   std::uint64_t{branches->edges.size() + branches->ranges.size()}),
-        std::pair(cut_loss::kValuesLeftOut, values), std::pair(cut_loss::kFieldsLeftOut, fields)}) {
+        std::pair(cut_loss::kValuesLeftOut, values_left_out_), std::pair(cut_loss::kFieldsLeftOut, fields)}) {
     if (count != 0) {
       spool_->losses().add(name, LossKind::kNotice, count);
     }

@@ -204,6 +204,17 @@ const SampleSelection::ThreadState* SampleSelection::select(const StoredSample& 
   return state.wanted ? &state : nullptr;
 }
 
+std::optional<std::uint32_t> SampleSelection::context_at(std::uint32_t pid, std::uint32_t tid,
+                                                         std::uint64_t time_ns) {
+  if ((query_.pid && *query_.pid != pid) || (query_.tid && *query_.tid != tid) ||
+      time_ns < query_.from_ns || time_ns > query_.to_ns) {
+    return std::nullopt;
+  }
+  earliest_ns_ = time_ns;
+  const ThreadState& state = state_of(pid, tid, time_ns);
+  return state.wanted ? std::optional(state.context) : std::nullopt;
+}
+
 template <typename Row>
 Status SampleSelection::drop_unwanted(std::vector<Row>& block) {
   if (!module_filter_.active()) {

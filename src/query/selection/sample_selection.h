@@ -104,6 +104,11 @@ class SampleSelection {
   /// Of the samples which the passes so far have shown.
   [[nodiscard]] TimeRange time_range() const { return range_; }
 
+  /// Where something of a thread happened that is no sample: what its addresses mean, if the
+  /// filters by process, thread and time let it through.
+  std::optional<std::uint32_t> context_at(std::uint32_t pid, std::uint32_t tid,
+                                          std::uint64_t time_ns);
+
   /// Nanoseconds since 1970 at a time of the capture's clock, when the capture has the date.
   [[nodiscard]] std::optional<std::uint64_t> wall_ns(std::uint64_t time_ns) const;
 

@@ -30,5 +30,16 @@ run top again.spk --by type
 run merge small.spk -o counted.spk --no-samples --quiet
 run dump counted.spk --losses
 run_unsized verify small.spk merged.spk
+run cut small.spk -o all.spk --quiet
+run dump all.spk --losses
+run cut small.spk --from +1ms --to +4ms --event '*/GC/*' -o cut.spk --quiet
+run dump cut.spk --event-values
+run cut small.spk --focus 'App.Parser.Next*' -o focused.spk --quiet
+run top focused.spk --by type
+run exceptions focused.spk
+run cut small.spk --pid 4321 --tid 8 -o thread.spk --quiet
+run dump thread.spk --event-values
+run cut small.spk --cpu 0 -o processor.spk --quiet
+run dump processor.spk --losses
 run gc
 run gc small.spk --limit x
