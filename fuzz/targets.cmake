@@ -12,6 +12,7 @@ set(STACKPACK_FUZZ_TARGETS
   import_otlp
   import_perf_script
   import_pprof
+  import_speedscope
   lznt1
   method_events
   nettrace_file

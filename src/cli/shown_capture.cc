@@ -36,13 +36,19 @@ bool lacks_names(const Reader& reader) {
   if (reader.statistics().modules == 0) {
     return false;
   }
+  const auto metadata = reader.metadata();
+  const bool imported =
+      metadata && std::any_of(metadata->begin(), metadata->end(), [](const MetadataEntry& entry) {
+        return entry.key == "frames.synthetic";
+      });
   const Result<Names> names = reader.names();
-  return names && std::all_of(names->functions.begin(), names->functions.end(),
-                              [](const Function& function) {
-                                return function.source == FunctionSource::kUnknown ||
-                                       function.source == FunctionSource::kKsymbol ||
-                                       function.source == FunctionSource::kBpf;
-                              });
+  return !imported && names &&
+         std::all_of(names->functions.begin(), names->functions.end(),
+                     [](const Function& function) {
+                       return function.source == FunctionSource::kUnknown ||
+                              function.source == FunctionSource::kKsymbol ||
+                              function.source == FunctionSource::kBpf;
+                     });
 }
 
 // Names of the kernel are there, and the system does not show them.

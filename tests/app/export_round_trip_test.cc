@@ -149,6 +149,49 @@ TEST_CASE("round trip: recordings come back through OpenTelemetry profiles") {
   }
 }
 
+TEST_CASE("round trip: recordings come back through speedscope") {
+  const test::TemporaryDirectory directory;
+  std::filesystem::copy_file(test::source_folder() + std::string("/testdata/events.perf.data"),
+                             directory.file("a"));
+  const auto first = packed(directory, "a");
+  exported(*first, directory, ExportFormat::kSpeedscope, "b");
+  const auto second = packed(directory, "b");
+  CHECK(second->statistics().source_kind == "speedscope");
+  // Event, process, thread and distance from the first sample; weights are lengths of time there.
+  const auto rows_of = [](const Reader& reader) {
+    const auto events = reader.events();
+    REQUIRE(events.has_value());
+    std::vector<std::string> rows;
+    std::optional<std::uint64_t> zero;
+    const Status read = reader.samples({}, [&](std::span<const StoredSample> block) {
+      for (const StoredSample& sample : block) {
+        zero = zero.value_or(sample.time_ns);
+        if (sample.origin == StackOrigin::kRecorded) {
+          rows.push_back((*events)[sample.event].name + " " + std::to_string(sample.pid) + " " +
+                         std::to_string(sample.tid) + " " + std::to_string(sample.time_ns - *zero));
+        }
+      }
+      return true;
+    });
+    REQUIRE(read.has_value());
+    std::sort(rows.begin(), rows.end());
+    return rows;
+  };
+  CHECK(rows_of(*second) == rows_of(*first));
+  const auto folded = [&directory](const Reader& reader) {
+    ExportOptions options;
+    options.all_events = true;
+    options.count = CountBy::kSamples;
+    options.keep_broken = true;
+    options.folded.inlines = true;
+    options.folded.root = FoldedRoot::kThread;
+    std::filesystem::remove(directory.file("text"));
+    REQUIRE(export_capture(reader, directory.file("text"), options).has_value());
+    return test::sorted_lines(test::content_of(directory.file("text")));
+  };
+  CHECK(folded(*second) == folded(*first));
+}
+
 TEST_CASE("merge: names in images keep their callstacks, whatever came first in each file") {
   const test::TemporaryDirectory directory;
   write_file(directory.file("a"),

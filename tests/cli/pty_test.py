@@ -147,6 +147,11 @@ def main():
             need(b"\x1b" not in on_terminal(program, bad, term, **more)[1], f"colour with TERM={term} {more}")
 
         check_names(program, folder)
+        # The names of an imported profile are all there are.
+        (folder / "script.txt").write_text("demo 7/7 1.000000: 5 cycles: \n\t 10 f (/bin/demo)\n", encoding="utf-8")
+        subprocess.run([program, "convert", folder / "script.txt", "-o", folder / "script.spk", "--quiet"], check=True)
+        status, output = on_terminal(program, ["top", folder / "script.spk"], "xterm")
+        need(status == 0 and b"/bin/demo" not in output and b"symbolize" not in output, f"a note on names: {status} {output[:200]}")
         check_first_look(program, folder, capture)
         check_progress_of_pages(program, folder, packed)
 

@@ -20,6 +20,7 @@
 #include "formats/perf/perf_format.h"
 #include "formats/perf_script/perf_script_format.h"
 #include "formats/pprof/pprof_format.h"
+#include "formats/speedscope/speedscope_format.h"
 #include "stackpack/convert.h"
 
 namespace stackpack::app {
@@ -28,9 +29,9 @@ namespace {
 
 // Those that go by a magic number first.
 constexpr const capture::SourceFormat* kFormats[] = {
-    &perf::source_format,   &etl::source_format,  &nettrace::source_format,
-    &pprof::source_format,  &otlp::source_format, &perf_script::source_format,
-    &folded::source_format,
+    &perf::source_format,        &etl::source_format,    &nettrace::source_format,
+    &pprof::source_format,       &otlp::source_format,   &speedscope::source_format,
+    &perf_script::source_format, &folded::source_format,
 };
 
 }  // namespace

@@ -9,9 +9,9 @@
 
 #include <rapidjson/reader.h>
 
+#include "capture/json_stream.h"
 #include "core/throwing_allocator.h"
 #include "formats/otlp/message_fields.h"
-#include "io/buffered_reader.h"
 #include <protozero/pbf_writer.hpp>
 
 namespace stackpack::otlp {
@@ -107,6 +107,7 @@ class Transcoder {
 
   [[nodiscard]] std::string& message() { return message_; }
 
+  // NOLINTBEGIN(readability-identifier-naming): RapidJSON's names
   // Numbers come as texts, as the members of 64 bits do.
   bool RawNumber(const char* text, rapidjson::SizeType size, bool /*copy*/) {
     return scalar({text, size});
@@ -163,6 +164,7 @@ class Transcoder {
     skipped_ -= skipped_ != 0 ? 1 : 0;
     return true;
   }
+  // NOLINTEND(readability-identifier-naming)
 
  private:
   struct Open {
@@ -218,59 +220,13 @@ class Transcoder {
   std::size_t depth_ = 0;
 };
 
-// A source as RapidJSON reads it.
-class JsonStream {
- public:
-  using Ch = char;
-
-  explicit JsonStream(io::ByteSource& source) : reader_(source, 0, ~std::uint64_t{0}, kWindow) {
-    fill();
-  }
-  [[nodiscard]] char Peek() const {
-    return at_ < window_.size() ? std::to_integer<char>(window_[at_]) : '\0';
-  }
-  char Take() {
-    const char letter = Peek();
-    if (++at_ >= window_.size()) {
-      reader_.consume(window_.size());
-      fill();
-    }
-    return letter;
-  }
-  [[nodiscard]] std::size_t Tell() const {
-    return static_cast<std::size_t>(reader_.offset()) + at_;
-  }
-  // Nothing is written in place.
-  static char* PutBegin() { return nullptr; }
-  static void Put(char /*letter*/) {}
-  static void Flush() {}
-  static std::size_t PutEnd(char* /*begin*/) { return 0; }
-
-  [[nodiscard]] const Status& status() const { return status_; }
-
- private:
-  static constexpr std::size_t kWindow = std::size_t{1} << 16;
-
-  void fill() {
-    at_ = 0;
-    const auto bytes = reader_.peek(1);
-    status_ = bytes ? Status{} : Status(bytes.error());
-    window_ = bytes ? *bytes : std::span<const std::byte>();
-  }
-
-  io::BufferedReader reader_;
-  std::span<const std::byte> window_;
-  std::size_t at_ = 0;
-  Status status_;
-};
-
 }  // namespace
 
 Result<std::string> message_of_json(io::ByteSource& source, std::uint64_t max_bytes) {
   if (source.size().value_or(0) > max_bytes) {
     return Error{ErrorCode::kLimit, 0, "otlp: a JSON text is larger than allowed"};
   }
-  JsonStream stream(source);
+  capture::JsonStream stream(source);
   Transcoder transcoder;
   rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, core::ThrowingAllocator> reader;
   const rapidjson::ParseResult result =

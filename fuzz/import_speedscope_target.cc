@@ -1,0 +1,34 @@
+// Files of speedscope: whatever the bytes, reading ends well; what it does
+// not understand is counted; and it gives the same twice.
+#include <cstdlib>
+#include <span>
+
+#include "formats/speedscope/speedscope_source.h"
+#include "support/collecting_sink.h"
+
+namespace stackpack::fuzz {
+
+namespace {
+
+std::map<std::string, std::uint64_t> speedscope_listing_of(std::span<const std::byte> data) {
+  const auto source = io::source_of_memory(data);
+  test::CollectingSink sink;
+  speedscope::ReadOptions options;
+  options.max_table_bytes = 1 << 22;
+  const auto account = speedscope::read_capture(*source, sink, options);
+  if (account && (account->total != data.size() || !account->balanced())) {
+    std::abort();
+  }
+  return sink.listing();
+}
+
+}  // namespace
+
+void import_speedscope(std::span<const std::byte> data) {
+  speedscope::looks_like_speedscope(data);
+  if (speedscope_listing_of(data) != speedscope_listing_of(data)) {
+    std::abort();
+  }
+}
+
+}  // namespace stackpack::fuzz

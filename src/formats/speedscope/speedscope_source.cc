@@ -1,0 +1,466 @@
+#include "formats/speedscope/speedscope_source.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <rapidjson/reader.h>
+
+#include "bytes/byte_text.h"
+#include "capture/json_stream.h"
+#include "capture/synthetic_frames.h"
+#include "core/throwing_allocator.h"
+#include "formats/speedscope/speedscope_losses.h"
+
+namespace stackpack::speedscope {
+
+namespace {
+
+constexpr std::size_t kMostFrames = 65'535;  // of a callstack that can be stored
+// Of an interval: an event takes few bytes of the file however deep it is.
+constexpr std::size_t kMostOpenFrames = 2'048;
+constexpr std::size_t kMostDepth = 64;  // of brackets
+constexpr std::size_t kMostProfiles = std::size_t{1} << 20;
+constexpr double kMostWeight = 18'446'744'073'709'549'568.0;  // the last below 2^64
+
+enum class Place : std::uint8_t {
+  kOutside,
+  kRoot,
+  kProfiles,
+  kProfile,
+  kSamples,
+  kSample,
+  kWeights,
+  kEvents,
+  kEvent,
+  kShared,
+  kFrames,
+  kFrame,
+};
+
+// What a bracket opens: after a key, or as an element of an array.
+struct Step {
+  Place from;
+  std::string_view key;
+  Place to;
+};
+constexpr Step kSteps[] = {
+    {Place::kRoot, "profiles", Place::kProfiles},  {Place::kProfiles, "", Place::kProfile},
+    {Place::kProfile, "samples", Place::kSamples}, {Place::kSamples, "", Place::kSample},
+    {Place::kProfile, "weights", Place::kWeights}, {Place::kProfile, "events", Place::kEvents},
+    {Place::kEvents, "", Place::kEvent},           {Place::kRoot, "shared", Place::kShared},
+    {Place::kShared, "frames", Place::kFrames},    {Place::kFrames, "", Place::kFrame},
+};
+
+struct Profile {
+  std::string name;
+  std::string unit;
+  double start = 0;
+  std::vector<double> weights;
+  // Found when all of it is known.
+  double scale = 1;  // nanoseconds of a unit
+  bool timed = false;
+  std::uint32_t pid = kUnknownId;
+  std::uint32_t tid = kUnknownId;
+  std::uint32_t event = 0;
+};
+
+double nanoseconds_of(std::string_view unit) {
+  return unit == "nanoseconds"    ? 1
+         : unit == "microseconds" ? 1e3
+         : unit == "milliseconds" ? 1e6
+         : unit == "seconds"      ? 1e9
+                                  : 0;
+}
+
+// Takes ` WORD NUMBER` off the end of a name.
+std::uint32_t take_id(std::string_view& name, std::string_view word) {
+  const std::size_t at = name.rfind(word);
+  std::uint32_t id = kUnknownId;
+  if (at == std::string_view::npos) {
+    return id;
+  }
+  const std::string_view digits = name.substr(at + word.size());
+  const char* const end = digits.data() + digits.size();
+  const auto parsed = std::from_chars(digits.data(), end, id);
+  if (digits.empty() || parsed.ec != std::errc() || parsed.ptr != end) {
+    return kUnknownId;
+  }
+  name = name.substr(0, at);
+  return id;
+}
+
+// Takes what RapidJSON reads, first to learn names, weights and units, then to make samples.
+class SpeedscopeReader {
+ public:
+  using Ch = char;
+
+  SpeedscopeReader(capture::CallstackSink& sink, const ReadOptions& options)
+      : sink_(sink), options_(options), names_(sink.system()) {}
+
+  Status read(io::ByteSource& source) {
+    for (const bool second : {false, true}) {
+      second_ = second;
+      profile_ = 0;
+      capture::JsonStream stream(source);
+      stream_ = &stream;
+      rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, core::ThrowingAllocator>
+          reader;
+      const rapidjson::ParseResult result =
+          reader.Parse<rapidjson::kParseIterativeFlag>(stream, *this);
+      if (!stream.status() || !status_) {
+        return stream.status() ? status_ : stream.status();
+      }
+      if (result.IsError()) {
+        return Error{ErrorCode::kCorrupt, result.Offset(), "speedscope: not JSON of its schema"};
+      }
+      if (!second) {
+        describe();
+      }
+    }
+    return {};
+  }
+
+  // NOLINTBEGIN(readability-identifier-naming): RapidJSON's names
+  static bool Null() { return true; }
+  static bool Bool(bool /*value*/) { return true; }
+  bool Int(int value) { return number(value); }
+  bool Uint(unsigned value) { return number(value); }
+  bool Int64(std::int64_t value) { return number(static_cast<double>(value)); }
+  bool Uint64(std::uint64_t value) { return number(static_cast<double>(value)); }
+  bool Double(double value) { return number(value); }
+  static bool RawNumber(const char* /*text*/, rapidjson::SizeType /*size*/, bool /*copy*/) {
+    return false;
+  }
+  bool String(const char* data, rapidjson::SizeType size, bool /*copy*/) {
+    return text({data, size});
+  }
+  bool Key(const char* data, rapidjson::SizeType size, bool /*copy*/) {
+    key_.assign(data, size);
+    return true;
+  }
+  bool StartObject() { return begin(); }
+  bool StartArray() { return begin(); }
+  bool EndObject(rapidjson::SizeType /*members*/) { return end(); }
+  bool EndArray(rapidjson::SizeType /*elements*/) { return end(); }
+  // NOLINTEND(readability-identifier-naming)
+
+ private:
+  [[nodiscard]] Place place() const { return places_.empty() ? Place::kOutside : places_.back(); }
+  [[nodiscard]] bool is_array(Place at) const {
+    return at == Place::kProfiles || at == Place::kSamples || at == Place::kEvents ||
+           at == Place::kFrames;
+  }
+
+  bool begin() {
+    Place next = places_.empty() ? Place::kRoot : Place::kOutside;
+    for (const Step& step : kSteps) {
+      const bool here = !places_.empty() && step.from == place();
+      next = here && (is_array(place()) || step.key == key_) ? step.to : next;
+    }
+    places_.push_back(next);
+    if (next == Place::kProfile) {
+      return begin_profile();
+    }
+    if (next == Place::kSample) {
+      stack_.clear();
+    } else if (next == Place::kEvent) {
+      event_ = {};
+    } else if (next == Place::kFrame) {
+      frame_ = {};
+    }
+    if (options_.control.stop_requested()) {
+      return fail({ErrorCode::kCancelled, stream_->Tell(), "speedscope: cancelled"});
+    }
+    return places_.size() <= kMostDepth;
+  }
+
+  bool begin_profile() {
+    if (second_) {
+      time_ = profiles_[profile_].start;
+      sample_ = 0;
+      too_deep_ = 0;
+      open_.clear();
+      options_.control.advance_to(stream_->Tell());
+    } else {
+      profiles_.emplace_back();
+    }
+    return profiles_.size() <= kMostProfiles && charge(sizeof(Profile));
+  }
+
+  bool end() {
+    const Place ended = place();
+    places_.pop_back();
+    switch (ended) {
+      case Place::kProfile:
+        ++profile_;
+        return true;
+      case Place::kSample:
+        return !second_ || end_sample();
+      case Place::kEvent:
+        return !second_ || end_event();
+      case Place::kFrame:
+        return second_ || end_frame();
+      default:
+        return true;
+    }
+  }
+
+  bool number(double value) {
+    switch (place()) {
+      case Place::kProfile:
+        if (!second_ && key_ == "startValue") {
+          profiles_.back().start = value;
+        }
+        return true;
+      case Place::kSample:
+        if (second_ && stack_.size() <= kMostFrames) {
+          stack_.push_back(value);
+        }
+        return true;
+      case Place::kWeights:
+        if (!second_) {
+          profiles_.back().weights.push_back(value);
+        }
+        return second_ || charge(sizeof(double));
+      case Place::kEvent:
+        (key_ == "at" ? event_.at : key_ == "frame" ? event_.frame : ignored_) = value;
+        return true;
+      case Place::kFrame:
+        if (key_ == "line" && value >= 1 && value < kUnknownId) {
+          frame_.line = static_cast<std::uint32_t>(value);
+        }
+        return true;
+      default:
+        return true;
+    }
+  }
+
+  bool text(std::string_view value) {
+    if (place() == Place::kEvent && key_ == "type") {
+      event_.opens = value == "O";
+    } else if (!second_ && place() == Place::kProfile && (key_ == "name" || key_ == "unit")) {
+      (key_ == "name" ? profiles_.back().name : profiles_.back().unit) = value;
+      return charge(value.size());
+    } else if (place() == Place::kFrame && (key_ == "name" || key_ == "file")) {
+      (key_ == "name" ? frame_.name : frame_.file) = value;
+    }
+    return true;
+  }
+
+  bool charge(std::size_t bytes) {
+    bytes_ += second_ ? 0 : bytes;
+    return bytes_ <= options_.max_table_bytes ||
+           fail({ErrorCode::kLimit, stream_->Tell(), "speedscope: larger tables than allowed"});
+  }
+  bool fail(const Error& error) {
+    status_ = error;
+    return false;
+  }
+
+  bool end_frame() {
+    capture::FunctionFact fact;
+    fact.name = frame_.name.empty() ? std::string_view("[unnamed]") : frame_.name;
+    fact.file = frame_.file;
+    fact.line = frame_.line;
+    const auto address = names_.address_of(fact);
+    if (!address) {
+      return fail({ErrorCode::kLimit, stream_->Tell(), "speedscope: too many names"});
+    }
+    frames_.push_back(*address);
+    return charge(sizeof(std::uint64_t));
+  }
+
+  // Between the two passes: what the name of a profile says.
+  void describe() {
+    bool any_time = false;
+    std::uint32_t place = 0;
+    for (Profile& profile : profiles_) {
+      ++place;
+      profile.timed = nanoseconds_of(profile.unit) != 0;
+      profile.scale = profile.timed ? nanoseconds_of(profile.unit) : 1;
+      any_time |= profile.timed;
+      std::string_view name = profile.name;
+      std::string event = "samples";
+      if (const std::size_t open = name.rfind(" [");
+          name.ends_with(']') && open != 0 && open != std::string_view::npos) {
+        event = name.substr(open + 2, name.size() - open - 3);
+        name = name.substr(0, open);
+      }
+      profile.tid = take_id(name, " tid ");
+      profile.pid = take_id(name, " pid ");
+      if (profile.pid == kUnknownId || profile.tid == kUnknownId) {
+        name = profile.name;
+        profile.pid = 1;
+        profile.tid = place;
+      }
+      const auto [known, fresh] = events_.try_emplace(event, 0);
+      if (fresh) {
+        known->second = sink_.add_event({event, true});
+        if (!profile.unit.empty() && profile.unit != "none") {
+          sink_.system().metadata("pprof.unit." + event,
+                                  profile.timed ? "nanoseconds" : profile.unit);
+        }
+      }
+      profile.event = known->second;
+      sink_.system().thread_named(profile.pid, profile.tid, kUnknownTime, name);
+      if (profile.pid == profile.tid) {
+        sink_.system().process_named(profile.pid, kUnknownTime, name, false);
+      }
+    }
+    if (!any_time) {
+      sink_.system().metadata("samples.aggregated", "1");
+    }
+  }
+
+  void lose(std::string_view loss, LossKind kind = LossKind::kDamage) {
+    sink_.losses().add(loss, kind, 1, stream_->Tell());
+  }
+
+  bool end_sample() {
+    const Profile& profile = profiles_[profile_];
+    if (sample_ >= profile.weights.size()) {
+      lose(loss::kSampleWithoutWeight);
+      return true;
+    }
+    const double weight = profile.weights[sample_++];
+    const double time = time_;
+    time_ += weight;
+    if (stack_.size() > kMostFrames) {
+      lose(loss::kStackTooDeep);
+      return true;
+    }
+    return emit(stack_, time, weight);
+  }
+
+  // The time since the event before belongs to the frames that were open.
+  bool end_event() {
+    const double length = event_.at - time_;
+    if (length != 0 && !open_.empty() && too_deep_ == 0 && !emit(open_, time_, length)) {
+      return false;
+    }
+    if (length != 0 && too_deep_ != 0) {
+      lose(loss::kStackTooDeep);
+    }
+    time_ = event_.at;
+    if (event_.opens && open_.size() >= kMostOpenFrames) {
+      ++too_deep_;
+    } else if (event_.opens) {
+      open_.push_back(event_.frame);
+    } else if (too_deep_ != 0) {
+      --too_deep_;
+    } else if (!open_.empty() && open_.back() == event_.frame) {
+      open_.pop_back();
+    } else {
+      lose(loss::kUnbalancedEvent);
+    }
+    return true;
+  }
+
+  // A callstack, root first, for some time.
+  bool emit(const std::vector<double>& stack, double time, double weight) {
+    const Profile& profile = profiles_[profile_];
+    if (!(weight >= 0)) {
+      lose(loss::kNegativeWeight);
+      return true;
+    }
+    Sample sample;
+    sample.weight = whole(weight * profile.scale);
+    if (stack.empty() || sample.weight == 0) {
+      lose(loss::kGaps, LossKind::kNotice);
+      return true;
+    }
+    addresses_.clear();
+    for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame) {
+      if (*frame >= 0 && *frame < static_cast<double>(frames_.size())) {
+        addresses_.push_back(frames_[static_cast<std::size_t>(*frame)]);
+      } else {
+        lose(loss::kUnknownFrame);
+      }
+    }
+    sample.time_ns = profile.timed ? whole(time * profile.scale) : 0;
+    sample.pid = profile.pid;
+    sample.tid = profile.tid;
+    sample.event = profile.event;
+    sample.origin = addresses_.empty() ? StackOrigin::kNone : StackOrigin::kRecorded;
+    const capture::ModeRun run{FrameMode::kUnknown, static_cast<std::uint32_t>(addresses_.size())};
+    status_ = sink_.add_sample(sample, {addresses_, std::span(&run, addresses_.empty() ? 0 : 1)});
+    return status_.has_value();
+  }
+
+  static std::uint64_t whole(double value) {
+    const double rounded = std::round(value);
+    return rounded >= kMostWeight ? ~std::uint64_t{0}
+           : rounded > 0          ? static_cast<std::uint64_t>(rounded)
+                                  : 0;
+  }
+
+  struct OpenFrame {
+    std::string name;
+    std::string file;
+    std::uint32_t line = 0;
+  };
+  struct Event {
+    bool opens = false;
+    double frame = -1;
+    double at = 0;
+  };
+
+  capture::CallstackSink& sink_;
+  ReadOptions options_;
+  capture::SyntheticFrames names_;
+  const capture::JsonStream* stream_ = nullptr;
+  Status status_;
+  bool second_ = false;
+  std::uint64_t bytes_ = 0;
+  std::string key_;
+  std::vector<Place> places_;
+  std::vector<Profile> profiles_;
+  std::vector<std::uint64_t> frames_;  // the addresses that stand for them
+  std::map<std::string, std::uint32_t> events_;
+  std::size_t profile_ = 0;
+  std::size_t sample_ = 0;
+  double time_ = 0;  // in the unit of the profile
+  double ignored_ = 0;
+  std::vector<double> stack_;   // numbers of frames, root first
+  std::vector<double> open_;    // likewise, of events
+  std::uint64_t too_deep_ = 0;  // further frames that are open
+  Event event_;
+  OpenFrame frame_;
+  std::vector<std::uint64_t> addresses_;
+};
+
+}  // namespace
+
+bool looks_like_speedscope(std::span<const std::byte> head) {
+  const std::string_view text = bytes::text_of(head);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{' &&
+         text.find("speedscope.app/file-format-schema.json") != std::string_view::npos;
+}
+
+Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,
+                                          const ReadOptions& options) {
+  const std::optional<std::uint64_t> total = source.size();
+  if (!source.seekable() || !total) {
+    return Error{ErrorCode::kUsage, kNoOffset, "speedscope: the source must be seekable"};
+  }
+  SpeedscopeReader reader(sink, options);
+  const Status status = reader.read(source);
+  if (!status) {
+    return status.error();
+  }
+  capture::ByteAccount account;
+  account.total = *total;
+  account.parsed = *total;
+  return account;
+}
+
+}  // namespace stackpack::speedscope
