@@ -181,9 +181,9 @@ std::vector<std::string> trend_sentences(const app::TrendReport& report) {
                                     counted(report.left_out.size(), "commit")));
   }
   if (report.too_small != 0) {
-    sentences.push_back(fmt::format("{} never had 0.1 % of the whole and {} left out.",
-                                    counted(report.too_small, "row"),
-                                    report.too_small == 1 ? "is" : "are"));
+    sentences.push_back(
+        fmt::format("{} never had 0.1 % of the whole and 5 samples a run, and {} left out.",
+                    counted(report.too_small, "row"), report.too_small == 1 ? "is" : "are"));
   }
   return sentences;
 }

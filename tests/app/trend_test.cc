@@ -1,5 +1,6 @@
 #include "app/trend/trend.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -141,6 +142,32 @@ TEST_CASE("trend: a folder without commits, and a file that is bad") {
   REQUIRE_FALSE(report.has_value());
   CHECK(report.error().code == ErrorCode::kNotFound);
   CHECK(report.error().part == 0);
+}
+
+TEST_CASE("trend: a row of a sample a run is not looked at, however steady it looks") {
+  const ScratchDirectory folder;
+  const std::string base = folder.file("base");
+  for (int i = 0; i < 16; ++i) {
+    std::vector<FunctionSamples> rows = {{{"main"}, 400 + i % 3}};
+    if (i >= 8) {
+      rows.push_back({{"main", "rare"}, 4});
+      rows.push_back({{"main", "seldom"}, 5});
+    }
+    const std::string file =
+        written(folder, "run.spk", content_of(rows, static_cast<std::uint64_t>(i) + 1, kPeriod));
+    REQUIRE(app::add_baseline(base, commit_name(i), file).has_value());
+  }
+  for (const DiffUnit unit : {DiffUnit::kRun, DiffUnit::kMeasure}) {
+    app::TrendOptions options;
+    options.compared.unit = unit;
+    const auto report = app::trend_of(*app::read_baselines(base), options);
+    REQUIRE(report.has_value());
+    CHECK(report->too_small == 1);
+    const auto seldom = std::find_if(report->series.begin(), report->series.end(),
+                                     [](const auto& row) { return row.name == "seldom"; });
+    REQUIRE(seldom != report->series.end());
+    CHECK(seldom->changes.size() == 1);
+  }
 }
 
 TEST_CASE("trend: of files that are read at the same time, the first bad one is named") {

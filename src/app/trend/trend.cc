@@ -27,6 +27,9 @@ namespace {
 
 // Rows below that part of the whole at every commit are left out.
 constexpr double kLeastShare = 0.001;
+// And those that never had so many samples in half of a commit's runs: medians of fewer are 0 or 1
+// for many commits, as if they did not scatter.
+constexpr double kLeastSamples = 5;
 // Files that are read at the same time.
 constexpr unsigned kMostThreads = 4;
 
@@ -69,6 +72,7 @@ class TrendReading {
   [[nodiscard]] const std::vector<std::size_t>& commit_of_run() const { return commit_of_run_; }
   [[nodiscard]] const std::vector<RunFacts>& facts() const { return facts_; }
   [[nodiscard]] const std::vector<RowHistory>& rows() const { return rows_; }
+  [[nodiscard]] const std::vector<double>& samples() const { return samples_; }
   [[nodiscard]] std::size_t left_out() const { return left_out_; }
 
  private:
@@ -175,6 +179,7 @@ class TrendReading {
       return;
     }
     commit_of_run_.push_back(commit);
+    samples_.push_back(static_cast<double>(side.samples));
     facts_.push_back(side.facts.empty() ? RunFacts{} : side.facts.front());
     add_rows(side, query_.options);
   }
@@ -215,6 +220,7 @@ class TrendReading {
   std::vector<RowHistory> rows_;
   std::vector<double> wholes_;              // by run
   std::vector<std::size_t> commit_of_run_;  // by run
+  std::vector<double> samples_;             // by run
   std::vector<RunFacts> facts_;             // by run
   std::size_t left_out_ = 0;
 };
@@ -286,12 +292,21 @@ class TrendJudgement {
     return result;
   }
 
-  // Whether it ever had a part of the whole that counts.
+  // Whether it ever had a part of the whole that counts, and samples enough for a commit.
   [[nodiscard]] bool is_large(const RowHistory& row) const {
     const bool costs = report_.unit == DiffUnit::kRun;
-    return std::any_of(row.values.begin(), row.values.end(), [&](const RunValue& value) {
-      return value.value >= kLeastShare * (costs ? reading_.wholes()[value.run] : 1);
-    });
+    std::vector<double> samples(reading_.runs());
+    double most = 0;
+    for (const RunValue& value : row.values) {
+      const double share = costs ? value.value / reading_.wholes()[value.run] : value.value;
+      samples[value.run] = share * reading_.samples()[value.run];
+      most = std::max(most, share);
+    }
+    const std::vector<TrendValue> commits = values_of(samples);
+    return most >= kLeastShare &&
+           std::any_of(commits.begin(), commits.end(), [](const TrendValue& commit) {
+             return std::round(commit.median) >= kLeastSamples;
+           });
   }
 
   void add_rows() {

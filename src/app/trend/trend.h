@@ -55,8 +55,9 @@ struct TrendReport {
   std::vector<std::string> left_out;  ///< commits without
   std::size_t runs_left_out = 0;      ///< runs without, of all commits
   std::size_t tests = 0;              ///< rows that were tested
-  std::size_t too_small = 0;  ///< rows that never had 0.1 % of the whole: not tested, not here
-  double level = 0;           ///< p values up to which a change of a row counts
+  /// Rows that never had 0.1 % of the whole, or 5 samples a run: not tested, not here.
+  std::size_t too_small = 0;
+  double level = 0;                 ///< p values up to which a change of a row counts
   std::vector<TrendSeries> series;  ///< the whole first (costs alone), then rows: largest change
                                     ///< first, then by cost
 };
