@@ -63,6 +63,7 @@ enum class RecordType : std::uint32_t {
   kSchedstatDomain = 86,
 
   kSimpleperfEventId = 32774,
+  kSimpleperfTracingData = 32777,
 };
 
 /// Whether `type` is one of the kernel's records, of a type that we know.

@@ -81,8 +81,8 @@ Result<RecordStream::Step> RecordStream::step() {
   return take_record(header, window);
 }
 
-// Its size has 32 bits. Those that do not fit the window (symbols of the kernel, formats of
-// tracepoints) hold nothing that is read.
+// Its size has 32 bits. Of those that do not fit the window (symbols of the kernel, formats of many
+// tracepoints) nothing is read.
 Result<RecordStream::Step> RecordStream::take_simpleperf(const RecordHeader& header,
                                                          std::span<const std::byte> window) {
   const std::uint32_t size = std::uint32_t{header.misc} << 16 | header.size;
@@ -98,6 +98,7 @@ Result<RecordStream::Step> RecordStream::take_simpleperf(const RecordHeader& hea
     if (!converted) {
       return converted.error();
     }
+    read_formats_inside(record);
     reader_.consume(size);
     return Step::kGoOn;
   }
@@ -156,8 +157,12 @@ Result<RecordStream::Step> RecordStream::take_record(const RecordHeader& header,
     outside = payload.read<std::uint32_t>();
     reason = skip::kTracingData;
   }
+  const bool describes_outside = reason.name() == skip::kTracingData.name();
+  if (!describes_outside) {
+    read_formats_inside(record);
+  }
   reader_.consume(header.size);
-  if (reason.name() == skip::kTracingData.name() && context_.switches != nullptr) {
+  if (describes_outside && context_.switches != nullptr) {
     return take_tracing_data(record, outside);
   }
   return outside == 0 ? Step::kGoOn : take_outside_payload(record, outside, reason);
@@ -207,6 +212,21 @@ Result<RecordStream::Step> RecordStream::take_tracing_data(const Record& record,
     context_.damage(loss::kOutsidePayloadCut, 1, record.offset);
   }
   return Step::kGoOn;
+}
+
+// simpleperf has the same in the record itself, after its size. What cannot be read there says
+// nothing of the samples, which are counted then.
+void RecordStream::read_formats_inside(const Record& record) const {
+  const auto type = static_cast<RecordType>(record.type);
+  if (context_.switches == nullptr ||
+      (type != RecordType::kHeaderTracingData && type != RecordType::kSimpleperfTracingData)) {
+    return;
+  }
+  bytes::ByteCursor payload = record.payload;
+  const bytes::ByteCursor data = payload.sub(payload.read<std::uint32_t>());
+  if (payload.ok()) {
+    static_cast<void>(context_.switches->read_formats(data));
+  }
 }
 
 Status RecordStream::feed_compressed(std::span<const std::byte> piece, std::size_t record_bytes) {

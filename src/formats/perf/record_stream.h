@@ -55,6 +55,7 @@ class RecordStream {
   Result<Step> take_compressed2(const RecordHeader& header, std::span<const std::byte> window);
   Result<Step> take_overflown(std::uint64_t total, std::span<const std::byte> window);
   [[nodiscard]] bool overflow_fits(std::uint64_t total, std::span<const std::byte> window) const;
+  void read_formats_inside(const Record& record) const;
   Status feed_compressed(std::span<const std::byte> piece, std::size_t record_bytes);
   Result<Step> take_outside_payload(const Record& record, std::uint64_t payload_bytes,
                                     capture::SkipReason reason);

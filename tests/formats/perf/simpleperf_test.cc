@@ -215,6 +215,50 @@ TEST_CASE("simpleperf: a symbol section that makes no sense is counted, not beli
   }
 }
 
+TEST_CASE("simpleperf: formats of tracepoints stand in the record itself, of either type") {
+  // A sink that wants waits.
+  class WaitSink final : public test::CollectingSink {
+   public:
+    capture::WaitFacts* wait_facts() override { return &facts_; }
+
+   private:
+    capture::WaitFacts facts_;
+  };
+  const PerfWriter w;
+  test::TestAttr attr;
+  attr.type = 2;  // tracepoint
+  attr.config = 372;
+  attr.flags = 0;
+  attr.sample_type = perf::sample_bit::kIp | perf::sample_bit::kTid | perf::sample_bit::kTime |
+                     perf::sample_bit::kRaw;
+  const std::string format =
+      "name: sched_waking\nID: 372\nformat:\n\tfield:pid_t pid;\toffset:4;\tsize:4;\tsigned:1;\n";
+  TestBytes data = w.bytes();
+  data.text("\x17\x08\x44tracing0.5").zeros(1).u8(0).u8(8).u32(4096);
+  data.text("header_page").zeros(1).u64(0).text("header_event").zeros(1).u64(0).u32(0);
+  data.u32(1).text("sched").zeros(1).u32(1).u64(format.size()).text(format);
+  TestBytes sample = w.bytes();
+  sample.u64(0x10).u32(5).u32(5).u64(1).u32(12).u32(0).u32(7).zeros(4);
+  for (const std::uint32_t type : {66U, 32777U, 0U}) {
+    CAPTURE(type);
+    TestBytes payload = w.bytes();
+    payload.u32(static_cast<std::uint32_t>(data.bytes.size()));
+    payload.bytes.insert(payload.bytes.end(), data.bytes.begin(), data.bytes.end());
+    std::vector<TestBytes> records;
+    if (type != 0) {
+      records.push_back(wide_record(w, type, payload));
+    }
+    records.push_back(w.record(RecordType::kSample, 2, sample));
+    const auto bytes = w.file({attr}, records);
+    perf::Input input;
+    input.main = io::source_of_memory(bytes);
+    WaitSink sink;
+    REQUIRE(perf::read_capture(input, sink, {}));
+    CHECK(sink.counters.count("wait_events_without_format") == (type == 0 ? 1 : 0));
+    CHECK_FALSE(sink.counters.any_loss());
+  }
+}
+
 TEST_CASE("simpleperf: event ids that come as a record belong to their attributes") {
   const PerfWriter w;
   test::TestAttr first;
