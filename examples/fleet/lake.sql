@@ -48,6 +48,15 @@ SELECT image, build_id, min(date) AS first_day, count(*) AS captures, sum("self"
   sum(total) / sum(value) AS total_share
 FROM builds GROUP BY image, build_id ORDER BY image, first_day, build_id;
 
+-- The build that brought the growth of a function, of a service of NULL in all: builds in the order of their first days, each beside
+-- the one before it, the largest step first.
+CREATE OR REPLACE TEMP MACRO brought_by(of_service, of_event, of_function) AS TABLE
+WITH steps AS (
+  SELECT *, lag(total_share) OVER builds AS share_before, lag(build_id) OVER builds AS build_before
+  FROM share_by_build(of_service, of_event, of_function) WINDOW builds AS (PARTITION BY image ORDER BY first_day, build_id))
+SELECT image, build_id, build_before, first_day, captures, share_before, total_share, total_share - share_before AS change
+FROM steps WHERE share_before IS NOT NULL ORDER BY change DESC, image, first_day;
+
 -- Functions whose share of their service grew by more than `least` from the old days to the new ones, with an interval by how
 -- much captures scatter (the variance of a ratio of sums; `z` standard deviations). Five captures a side and more. It looks at
 -- many functions of many services at once: what it finds is for `stackpack diff` to judge.

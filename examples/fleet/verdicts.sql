@@ -27,3 +27,18 @@ FROM changed(of_event, old_first, old_last, new_first, new_last)
 WHERE verdict IN ('more', 'appeared') AND change >= least
 QUALIFY row_number() OVER (PARTITION BY service, name, image ORDER BY change DESC, figure) = 1
 ORDER BY change DESC, service, name;
+
+-- What a service does outside of its hours (UTC, working days) more than within, for sure: the captures whose first samples lie
+-- outside against the others, of the same days. Captures that do not know their time are left out.
+CREATE OR REPLACE TEMP MACRO off_hours(of_event, first_day, last_day, opens := 8, closes := 18, least := 0.01) AS TABLE
+WITH timed AS (
+  SELECT capture, epoch(CAST(start AS TIMESTAMPTZ)) / 3600 % 24 AS hour, isodow(date) AS day FROM captures
+  WHERE start IS NOT NULL AND date BETWEEN CAST(first_day AS DATE) AND CAST(last_day AS DATE)),
+chosen AS (
+  SELECT s.*, timed.day > 5 OR hour < opens OR hour >= closes AS is_new FROM shares s JOIN timed USING (capture) WHERE event = of_event),
+compared AS (
+  SELECT service, stackpack_diff(list({'capture': capture, 'is_new': is_new, 'value': value, 'samples': samples, 'squares': squares,
+    'name': name, 'image': image, 'build_id': build_id, 'self': "self", 'total': total, 'unit': unit}), any_value(event)) AS figures
+  FROM chosen GROUP BY service)
+SELECT service, figure.* FROM (SELECT service, unnest(figures) AS figure FROM compared)
+WHERE figure.verdict IN ('more', 'appeared') AND figure.change >= least ORDER BY figure.change DESC, service, figure.name, figure.figure;

@@ -108,3 +108,49 @@ def test_cost_of_a_library_and_share_by_build(tmp_path, captures):
     [share] = [each["total_share"] for each in ask(database, "FROM top_functions('a', 'cpu-clock', '2026-11-20', '2026-11-20')")
                if each["name"] == "[frames]"]
     assert builds[0]["total_share"] == pytest.approx(share)
+
+
+def test_the_build_that_brought_it(tmp_path):
+    """Two builds of a program whose function grows; each capture says its build."""
+    import pyarrow as pa  # pylint: disable=import-outside-toplevel
+    import pyarrow.parquet as pq  # pylint: disable=import-outside-toplevel
+    lake = tmp_path / "lake"
+    for number, (parse, build) in enumerate(((10, "aa"), (11, "aa"), (10, "bb"), (30, "cc"), (31, "cc"))):
+        text = tmp_path / f"{number}.folded"
+        text.write_text(f"main;parse {parse}\nmain;write {100 - parse}\n")
+        labels = parquet.Labels.of({"service": "cart", "date": f"2026-11-1{number}"})
+        assert parquet.write_capture(text, lake, tables=["shares"], labels=labels).error is None
+        [path] = (lake / "shares" / f"date=2026-11-1{number}").glob("*.parquet")
+        with pq.ParquetFile(path) as file:
+            rows = file.read()
+        for column, value in (("image", "app"), ("build_id", build)):
+            rows = rows.set_column(rows.column_names.index(column), column, pa.array([value] * rows.num_rows))
+        pq.write_table(rows, path)
+    database = duckdb.connect()
+    database.execute(f"SET VARIABLE lake = '{lake}'")
+    database.execute(QUERIES.read_text(encoding="utf-8"))
+    rows = ask(database, "FROM brought_by('cart', 'samples', 'parse')")
+    assert [(row["build_id"], row["build_before"], str(row["first_day"])) for row in rows] == [
+        ("cc", "bb", "2026-11-13"), ("bb", "aa", "2026-11-12")]
+    assert rows[0]["change"] == pytest.approx(0.305 - 0.10) and rows[0]["captures"] == 2
+    assert ask(database, "FROM brought_by('mail', 'samples', 'parse')") == []
+
+
+def test_quantiles_of_weights_are_those_of_the_samples(tmp_path, captures):
+    lake = tmp_path / "lake"
+    weights = []
+    for name in ("file", "threads"):
+        labels = parquet.Labels.of({"service": "a", "date": "2026-11-20"})
+        assert parquet.write_capture(captures / f"{name}.perf.data", lake, labels=labels).error is None
+        stackpack.convert(captures / f"{name}.perf.data", tmp_path / "a.spk")
+        with stackpack.open(tmp_path / "a.spk") as file:
+            weights += [row["weight"] for row in file.samples().to_arrow().to_pylist() if row["event"] == "cpu-clock"]
+    database = duckdb.connect()
+    database.execute(f"SET VARIABLE lake = '{lake}'")
+    database.execute(QUERIES.read_text(encoding="utf-8"))
+    database.execute(QUERIES.with_name("samples.sql").read_text(encoding="utf-8"))
+    [row] = ask(database, "FROM weight_quantiles('a', 'cpu-clock', '2026-11-20', '2026-11-20')")
+    weights.sort()
+    assert (row["samples"], row["weight"], row["longest"]) == (len(weights), sum(weights), weights[-1])
+    assert row["p99"] == weights[-(-len(weights) * 99 // 100) - 1] and row["p50"] == weights[-(-len(weights) // 2) - 1]
+    assert ask(database, "FROM weight_quantiles(NULL, 'blocked', '2026-11-20', '2026-11-20')") == []

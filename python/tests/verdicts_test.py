@@ -148,6 +148,29 @@ def test_weights_and_images_of_recordings(tmp_path, captures, samples):
     assert compared
 
 
+def test_what_is_done_outside_of_hours(fleet, tmp_path):
+    """The captures of one day start at ten, those of the other, a Sunday, at three."""
+    import pyarrow.parquet as pq  # pylint: disable=import-outside-toplevel
+    import shutil  # pylint: disable=import-outside-toplevel
+    lake, files = fleet
+    shutil.copytree(lake, tmp_path / "lake")
+    for path in (tmp_path / "lake" / "captures").rglob("*.parquet"):
+        day = path.parent.name.partition("=")[2]
+        with pq.ParquetFile(path) as file:
+            rows = file.read()
+        start = duckdb.sql(f"SELECT TIMESTAMPTZ '{day} {'03' if day == NEW[1] else '10'}:00:00+00' AS start").to_arrow_table()["start"]
+        pq.write_table(rows.set_column(rows.column_names.index("start"), "start", start.cast(rows.schema.field("start").type)), path)
+    database = database_of(tmp_path / "lake")
+    found = asked(database, f"FROM off_hours('samples', '{OLD[0]}', '{NEW[1]}')")
+    [event] = stackpack.diff(*files["shop"])
+    expected = {(row.name, of) for row in event.rows for of, figure in (("self", row.self), ("total", row.total))
+                if figure.verdict in ("more", "appeared") and figure.new_share - figure.old_share >= 0.01}
+    assert {(row["name"], row["figure"]) for row in found} == expected and {row["service"] for row in found} == {"shop"}
+    # The same hours for all: nothing is outside, and nothing of captures without a time.
+    assert not asked(database, f"FROM off_hours('samples', '{OLD[0]}', '{OLD[1]}')")
+    assert not asked(database_of(lake), f"FROM off_hours('samples', '{OLD[0]}', '{NEW[1]}')")
+
+
 def test_what_does_not_add_up_is_refused():
     from stackpack._verdicts import compare_rows  # pylint: disable=import-outside-toplevel
     import pyarrow  # pylint: disable=import-outside-toplevel
