@@ -91,7 +91,7 @@ def main():
         return 1 if os.environ.get("STACKPACK_REQUIRE_CLIENTS") == "1" else 77
     if suite == "wheel":
         return test_wheel(python, library, source)
-    return test_built(python, library, source, TABLES if suite == "tables" else [f"{suite}_test.py"])
+    return test_built(python, library, source, {"tables": TABLES, "spark": ["spark_test.py", "spark_sql_test.py"]}.get(suite, [f"{suite}_test.py"]))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,86 @@
+"""The questions of examples/fleet/lake_spark.sql give what those for DuckDB give, on the same tables."""
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT
+
+pytest.importorskip("pyspark")
+duckdb = pytest.importorskip("duckdb")
+parquet = pytest.importorskip("stackpack.parquet")
+from stackpack import lake as lakes  # noqa: E402  pylint: disable=wrong-import-position
+
+FLEET = ROOT / "examples" / "fleet"
+WEEK = {"first": "2026-11-16", "last": "2026-11-22"}
+#: Name, the parameters in Spark, and the question in DuckDB.
+QUESTIONS = [
+    ("top_functions", {**WEEK, "service": "cart", "event": "samples"}, "top_functions('cart', 'samples', '2026-11-16', '2026-11-22')"),
+    ("top_functions", {**WEEK, "service": None, "event": "cpu-clock"}, "top_functions(NULL, 'cpu-clock', '2026-11-16', '2026-11-22')"),
+    ("library_cost", {**WEEK, "image": "libc.so%", "event": "cpu-clock"},
+     "library_cost('libc.so%', 'cpu-clock', '2026-11-16', '2026-11-22')"),
+    ("share_by_build", {"service": None, "event": "cpu-clock", "function": "[frames]"}, "share_by_build(NULL, 'cpu-clock', '[frames]')"),
+    ("grew", {"event": "samples", "old_first": "2026-11-09", "old_last": "2026-11-15", "new_first": WEEK["first"], "new_last": WEEK["last"],
+              "least": 0.01}, "grew('samples', '2026-11-09', '2026-11-15', '2026-11-16', '2026-11-22', least := 0.01)"),
+    ("weight_quantiles", {**WEEK, "service": None, "event": "cpu-clock"},
+     "weight_quantiles(NULL, 'cpu-clock', '2026-11-16', '2026-11-22')")]
+DRIVER = """
+import json, sys
+from pyspark.sql import SparkSession
+views, questions = json.load(sys.stdin)
+settings = {"ui.enabled": "false", "sql.shuffle.partitions": "1", "sql.legacy.parquet.nanosAsLong": "true"}
+builder = SparkSession.builder.master("local[1]")
+for name, value in settings.items():
+    builder = builder.config("spark." + name, value)
+spark = builder.getOrCreate()
+for text in views:
+    spark.sql(text)
+print(json.dumps([[row.asDict() for row in spark.sql(text, args=given).collect()] for text, given in questions], default=str))
+"""
+
+
+def statements(lake):
+    """By name, of the file, for one lake."""
+    text = (FLEET / "lake_spark.sql").read_text(encoding="utf-8").replace("LAKE/", f"{lake}/")
+    return {name: body.strip().rstrip(";") for name, body in re.findall(r"-- name: (\w+)\n(.*?;)\n", text + "\n", re.S)}
+
+
+def test_spark_sql_says_what_duckdb_says(tmp_path, captures):
+    lake, chance = tmp_path / "lake", random.Random(5)
+    for day, parse in (("2026-11-10", 300), ("2026-11-17", 380)):
+        for number in range(6):
+            text = tmp_path / f"{day}-{number}.folded"
+            text.write_text(f"main;parse {parse + chance.randint(0, 20)}\nmain;write {1000 + chance.randint(0, 20)}\n")
+            labels = parquet.Labels.of({"service": "cart", "date": day})
+            assert parquet.write_capture(text, lake, labels=labels).error is None
+    list(lakes.compact(lakes.Lake(lake)))
+    for name in ("file", "threads"):
+        labels = parquet.Labels.of({"service": name, "date": "2026-11-20"})
+        assert parquet.write_capture(captures / f"{name}.perf.data", lake, labels=labels).error is None
+    texts = statements(lake)
+    assert set(texts) == {"captures", "shares", *(name for name, _, _ in QUESTIONS)}
+    given = json.dumps([[texts["captures"], texts["shares"]], [[texts[name], arguments] for name, arguments, _ in QUESTIONS]])
+    done = subprocess.run([sys.executable, "-c", DRIVER], input=given, capture_output=True, text=True, check=False, timeout=900,
+                          env=dict(os.environ, PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1"))
+    assert done.returncode == 0, done.stderr[-3000:]
+    answers = json.loads(done.stdout.strip().splitlines()[-1])
+    database = duckdb.connect()
+    database.execute(f"SET VARIABLE lake = '{lake}'")
+    for name in ("lake.sql", "samples.sql"):
+        database.execute((FLEET / name).read_text(encoding="utf-8"))
+    for (name, _, question), answer in zip(QUESTIONS, answers):
+        found = database.sql(f"FROM {question}")
+        expected = [dict(zip(found.columns, row)) for row in found.fetchall()]
+        assert len(answer) == len(expected) > 0, name
+
+        def key(row):
+            return [str(row[column]) for column in ("service", "name", "image", "build_id") if column in row]
+        for one, other in zip(sorted(answer, key=key), sorted(expected, key=key)):
+            for column, value in other.items():
+                same = one[column] == pytest.approx(float(value), rel=1e-9) if isinstance(value, (int, float)) else (
+                    str(one[column]) == str(value))
+                assert same, (name, column, one, other)
