@@ -4,7 +4,8 @@
     python_package_test.py SUITE LIBRARY CLIENTS_FOLDER SOURCE_FOLDER
 
 SUITE: `tables`, the package over the library that was built; `wheel`, the same tests over a wheel that pip builds and
-installs into a fresh environment; `spark`, `dask`, `kubernetes`: examples/fleet; `object_store`: the tables in one. 77: the engines are not installed.
+installs into a fresh environment; `spark`, `dask`, `kubernetes`: examples/fleet; `object_store`: the tables in one; `iceberg`: as a table
+of that. 77: the engines are not installed.
 """
 import os
 import pathlib
@@ -20,6 +21,7 @@ BASE = {"cffi": "cffi", "pytest": "pytest", "pyarrow": "pyarrow", "pandas": "pan
 # Modules, and the packages that have them.
 MORE = {"spark": {"pyspark": "pyspark"}, "dask": {"distributed": "dask[distributed]"},
         "kubernetes": {"kubernetes_validate": "kubernetes-validate", "yaml": "PyYAML"},
+        "iceberg": {"pyiceberg": "pyiceberg[sql-sqlite,pyarrow]", "sqlalchemy": "sqlalchemy"},
         "object_store": {"moto": "moto[server]", "fsspec": "fsspec"}}
 TABLES = ["tables_test.py", "filters_test.py", "work_test.py", "program_test.py", "parquet_test.py", "lake_test.py", "lake_sql_test.py", "verdicts_test.py", "compact_test.py", "fleet_test.py", "docs_test.py"]
 
