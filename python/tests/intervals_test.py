@@ -1,7 +1,6 @@
 """Intervals of waits as a table, and conversions with and without them."""
 import pathlib
 import re
-import subprocess
 import sys
 
 import pytest
