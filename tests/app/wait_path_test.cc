@@ -9,7 +9,7 @@ namespace stackpack::app {
 
 namespace {
 
-const std::vector<std::string> kReasons = {"", "S", "new"};
+const std::vector<std::string> reason_names = {"", "S", "new"};
 
 WaitInterval interval(std::uint32_t tid, std::uint64_t from, std::uint64_t to, WaitState state) {
   WaitInterval row;
@@ -54,7 +54,7 @@ std::string text_of(const PathStep& step) {
 
 std::vector<std::string> path(const std::vector<WaitInterval>& rows, std::uint32_t tid,
                               WaitRange range = {}) {
-  PathFinder finder(kReasons, {});
+  PathFinder finder(reason_names, {});
   for (const WaitInterval& row : rows) {
     finder.add(row);
   }
@@ -144,7 +144,7 @@ TEST_CASE("app.wait_path: threads of one source wake each other") {
   rows[3].pid = 4;
   rows[3].state = WaitState::kAwake;
   const auto walk = [&rows](std::optional<std::uint32_t> pid) {
-    PathFinder finder(kReasons, {1, 3});
+    PathFinder finder(reason_names, {1, 3});
     for (const WaitInterval& row : rows) {
       finder.add(row);
     }
