@@ -62,6 +62,10 @@ Result<PackedFile> PackedFile::make(const std::string& path, const PackingOption
   if (!is_capture) {
     return is_capture.error();
   }
+  if (!*is_capture && std::filesystem::is_regular_file(io::path_of(path), failed) &&
+      std::filesystem::is_empty(io::path_of(path), failed)) {
+    return Error{ErrorCode::kTruncated, 0, "input is empty"};
+  }
   PackedFile packed;
   packed.path_ = path;
   if (*is_capture) {

@@ -117,7 +117,8 @@ Result<TraceHeader> BlockReader::open() {
     return more.error();
   }
   if (!*more) {
-    return Error{ErrorCode::kTruncated, reader_.offset(), "nettrace: no trace block"};
+    return Error{ErrorCode::kTruncated, reader_.offset(),
+                 "nettrace: the file ends before the description of the trace"};
   }
   if (block.kind != BlockKind::kTrace) {
     return Error{ErrorCode::kCorrupt, block.offset,
@@ -132,6 +133,10 @@ Result<TraceHeader> BlockReader::open_object() {
     return head.error();
   }
   const ObjectHead object = read_object_head(*head, is_nettrace_);
+  if (object.bytes == 0 && object.damage.empty()) {
+    return Error{ErrorCode::kTruncated, reader_.offset(),
+                 "nettrace: the file ends before the description of the trace"};
+  }
   if (object.bytes == 0 || !object.damage.empty() || object.kind != BlockKind::kTrace) {
     return Error{ErrorCode::kCorrupt, reader_.offset(), "nettrace: no trace object"};
   }

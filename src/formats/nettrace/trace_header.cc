@@ -76,7 +76,11 @@ Result<StreamHead> read_stream_head(std::span<const std::byte> head) {
     in.skip(kNettraceMagic.size());
   }
   const auto size = in.read<std::uint32_t>();
-  if (in.ok() && size == 0 && found.is_nettrace) {
+  const bool ends = !in.ok() || (size == kSerialization.size() && in.remaining() < size);
+  if (ends) {
+    return in.truncated("nettrace: the file ends in its header");
+  }
+  if (size == 0 && found.is_nettrace) {
     found.version = in.read<std::uint32_t>();
     in.skip(sizeof(std::uint32_t));  // minor versions add what can be passed over
     if (!in.ok()) {
@@ -87,7 +91,7 @@ Result<StreamHead> read_stream_head(std::span<const std::byte> head) {
     }
   } else if (size != kSerialization.size() ||
              bytes::text_of(in.read_bytes(kSerialization.size())) != kSerialization) {
-    return in.truncated("nettrace: no FastSerialization header");
+    return in.corrupt("nettrace: no FastSerialization header");
   }
   found.bytes = in.position();
   return found;

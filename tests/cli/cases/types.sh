@@ -18,3 +18,11 @@ run top none.spk --by type
 run top small.spk --by module
 run merge small.spk -o merged.spk --quiet
 run top merged.spk
+: >empty.nettrace
+run top empty.nettrace --by type
+run gc empty.nettrace
+run convert empty.nettrace -o out.spk
+head -c 8 small.nettrace >begun.nettrace
+run top begun.nettrace
+head -c 40 small.nettrace >begun.nettrace
+run gc begun.nettrace

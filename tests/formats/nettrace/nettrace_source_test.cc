@@ -354,7 +354,15 @@ TEST_CASE("what cannot be read is refused") {
   refused(NettraceWriter(4, 8, 0).finish(), "nettrace: invalid clock frequency");
   std::vector<std::byte> cut = NettraceWriter(4).finish();
   cut.resize(20);
+  refused(cut, "nettrace: the file ends in its header");
+  cut = NettraceWriter(4).finish();
+  cut[20] = std::byte{'?'};
   refused(cut, "nettrace: no FastSerialization header");
+  for (const std::uint32_t version : {4U, 6U}) {
+    cut = NettraceWriter(version).finish();
+    cut.resize(version == 6 ? 20 : 40);
+    refused(cut, "nettrace: the file ends before the description of the trace");
+  }
   std::vector<std::byte> object = NettraceWriter(4).finish();
   object[35] = std::byte{9};
   refused(object, "nettrace: version 9 is not known");
