@@ -332,7 +332,7 @@ class Capture:
         """What `stackpack top` shows: event, name, module, place, self, total, value (of all samples), samples, unit.
 
         Args:
-            by: function, module, line, process, thread, event, callstack or source.
+            by: function, module, line, process, thread, event, callstack, source or type (of allocations, exceptions).
             event: a pattern of events; None: the one that samples where time goes.
             from_ns, to_ns: times of the capture's clock in ns, both inclusive.
             count: 'samples' or 'weight'; None: what the event measures. `unit` says what self, total and value are in.

@@ -180,3 +180,26 @@ def test_types_are_complete(tmp_path):
                            str(ROOT / "python" / "stackpack"), str(tmp_path / "user.py")], capture_output=True, text=True,
                           cwd=tmp_path, env=dict(os.environ, MYPYPATH=str(ROOT / "python")), check=False)
     assert done.returncode == 0, done.stdout
+
+
+def test_what_events_of_dotnet_say(tmp_path, captures):
+    stackpack.convert(captures / "small.nettrace", tmp_path / "small.spk")
+    for given in (captures / "small.nettrace", tmp_path / "small.spk"):
+        report = stackpack.gc(given)
+        [process] = report.processes
+        assert (process.pid, process.pauses, process.pause_ns) == (4321, 3, 1_200_000)
+        assert [each.generation for each in process.collections] == [0, 1, 2]
+        assert [(each.name, each.count, each.bytes) for each in report.types] == [
+            ("System.Byte[]", 3, 636_000), ("System.String", 3, 318_000)]
+        assert len(report.functions) == 2 and len(stackpack.gc(given, limit=1).functions) == 1
+        [thrown] = stackpack.exceptions(given)
+        assert (thrown.type, thrown.message, thrown.count) == ("System.InvalidOperationException", "not now", 3)
+        assert thrown.function.startswith("App.Parser.Next")
+    with stackpack.open(tmp_path / "small.spk") as file:
+        assert file.top(by="type").to_arrow()["name"].to_pylist() == ["System.Byte[]", "System.String"]
+        assert stackpack.gc(file) == report
+    requests = stackpack.io(captures / "sampled.x64.etl", order="latency")
+    assert isinstance(requests.operations, list) and requests.files == sorted(
+        requests.files, key=lambda row: -row.latency_ns)
+    with pytest.raises(stackpack.UsageError):
+        stackpack.io(captures / "small.nettrace", order="size")

@@ -29,7 +29,7 @@ constexpr std::array<Field, 9> kTopFields{{
     {"unit", ColumnType::kDictionary, false},
 }};
 
-constexpr std::array<std::pair<std::string_view, HotSpotKind>, 10> kTopKinds{{
+constexpr std::array<std::pair<std::string_view, HotSpotKind>, 11> kTopKinds{{
     {"function", HotSpotKind::kFunction},
     {"module", HotSpotKind::kModule},
     {"line", HotSpotKind::kLine},
@@ -40,6 +40,7 @@ constexpr std::array<std::pair<std::string_view, HotSpotKind>, 10> kTopKinds{{
     {"event", HotSpotKind::kEvent},
     {"callstack", HotSpotKind::kCallstack},
     {"source", HotSpotKind::kSource},
+    {"type", HotSpotKind::kType},
 }};
 
 void put_spot(Batch& batch, const HotSpots& spots, const HotSpot& row) {
