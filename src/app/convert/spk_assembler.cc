@@ -319,7 +319,7 @@ Status SpkAssembler::write_values(const capture::SystemTables& tables, PackedSta
   writer.set_kinds(std::move(kinds));
   const ProcessOfThread processes(tables.threads);
   const Status written = values->finish(capture_.losses(), [&](const capture::FoundValue& row) {
-    EventValue rounded = row;
+    EventValue rounded = static_cast<const EventValue&>(row);
     if (options_.merged != nullptr) {
       if (const Status settled = settle_value(rounded, row.segment, stacks); !settled) {
         return settled;
