@@ -8,6 +8,7 @@ set(STACKPACK_FUZZ_TARGETS
   export_all
   export_spk
   gate_file
+  import_firefox
   import_folded
   import_otlp
   import_perf_script

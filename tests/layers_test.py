@@ -33,6 +33,7 @@ ROOMS = {
     "formats/folded": (["public", "core", "bytes", "io", "capture"], []),
     "formats/nettrace": (["public", "core", "bytes", "io", "capture", "formats/dotnet"], []),
     "formats/otlp": (["public", "core", "bytes", "io", "capture"], ["protozero/", "rapidjson/"]),
+    "formats/firefox": (["public", "core", "bytes", "io", "capture"], ["rapidjson/"]),
     "formats/speedscope": (["public", "core", "bytes", "io", "capture"], ["rapidjson/"]),
     "formats/perf_script": (["public", "core", "bytes", "capture", "io"], []),
     "formats/pprof": (["public", "core", "bytes", "io", "codec", "capture"], ["protozero/"]),

@@ -14,6 +14,7 @@
 #include "capture/dump_unwinder.h"
 #include "capture/value_losses.h"
 #include "formats/etl/etl_format.h"
+#include "formats/firefox/firefox_format.h"
 #include "formats/folded/folded_format.h"
 #include "formats/nettrace/nettrace_format.h"
 #include "formats/otlp/otlp_format.h"
@@ -29,9 +30,9 @@ namespace {
 
 // Those that go by a magic number first.
 constexpr const capture::SourceFormat* kFormats[] = {
-    &perf::source_format,        &etl::source_format,    &nettrace::source_format,
-    &pprof::source_format,       &otlp::source_format,   &speedscope::source_format,
-    &perf_script::source_format, &folded::source_format,
+    &perf::source_format,    &etl::source_format,         &nettrace::source_format,
+    &pprof::source_format,   &otlp::source_format,        &speedscope::source_format,
+    &firefox::source_format, &perf_script::source_format, &folded::source_format,
 };
 
 }  // namespace

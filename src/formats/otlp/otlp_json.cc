@@ -43,61 +43,61 @@ enum class Part : std::uint8_t {
 enum class Kind : std::uint8_t { kMessage, kNumber, kFixed, kText };
 
 struct Member {
-  Part of = Part::kNone;
   std::string_view name;  // in lower case, without underscores
   std::uint32_t number = 0;
+  Part of = Part::kNone;
   Kind kind = Kind::kNumber;
   Part part = Part::kNone;  // of a message
 };
 
 constexpr Member kMembers[] = {
-    {Part::kProfilesData, "resourceprofiles", kResourceProfiles, Kind::kMessage,
+    {"resourceprofiles", kResourceProfiles, Part::kProfilesData, Kind::kMessage,
      Part::kResourceProfiles},
-    {Part::kProfilesData, "dictionary", kDictionary, Kind::kMessage, Part::kDictionary},
-    {Part::kDictionary, "mappingtable", kMappingTable, Kind::kMessage, Part::kMapping},
-    {Part::kDictionary, "locationtable", kLocationTable, Kind::kMessage, Part::kLocation},
-    {Part::kDictionary, "functiontable", kFunctionTable, Kind::kMessage, Part::kFunction},
-    {Part::kDictionary, "stringtable", kStringTable, Kind::kText},
-    {Part::kDictionary, "attributetable", kAttributeTable, Kind::kMessage, Part::kAttribute},
-    {Part::kDictionary, "stacktable", kStackTable, Kind::kMessage, Part::kStack},
-    {Part::kMapping, "memorystart", kMappingStart},
-    {Part::kMapping, "fileoffset", kMappingOffset},
-    {Part::kMapping, "filenamestrindex", kMappingFile},
-    {Part::kMapping, "attributeindices", kMappingAttribute},
-    {Part::kLocation, "mappingindex", kLocationMapping},
-    {Part::kLocation, "address", kLocationAddress},
-    {Part::kLocation, "lines", kLocationLine, Kind::kMessage, Part::kLine},
-    {Part::kLine, "functionindex", kLineFunction},
-    {Part::kLine, "line", kLineNumber},
-    {Part::kFunction, "namestrindex", kFunctionName},
-    {Part::kFunction, "systemnamestrindex", kFunctionSystemName},
-    {Part::kFunction, "filenamestrindex", kFunctionFile},
-    {Part::kFunction, "startline", kFunctionStartLine},
-    {Part::kAttribute, "keystrindex", kAttributeKey},
-    {Part::kAttribute, "value", kAttributeValue, Kind::kMessage, Part::kAnyValue},
-    {Part::kAnyValue, "stringvalue", kTextValue, Kind::kText},
-    {Part::kAnyValue, "intvalue", kNumberValue},
-    {Part::kStack, "locationindices", kStackLocation},
-    {Part::kResourceProfiles, "resource", kResource, Kind::kMessage, Part::kResource},
-    {Part::kResourceProfiles, "scopeprofiles", kScopeProfiles, Kind::kMessage,
+    {"dictionary", kDictionary, Part::kProfilesData, Kind::kMessage, Part::kDictionary},
+    {"mappingtable", kMappingTable, Part::kDictionary, Kind::kMessage, Part::kMapping},
+    {"locationtable", kLocationTable, Part::kDictionary, Kind::kMessage, Part::kLocation},
+    {"functiontable", kFunctionTable, Part::kDictionary, Kind::kMessage, Part::kFunction},
+    {"stringtable", kStringTable, Part::kDictionary, Kind::kText},
+    {"attributetable", kAttributeTable, Part::kDictionary, Kind::kMessage, Part::kAttribute},
+    {"stacktable", kStackTable, Part::kDictionary, Kind::kMessage, Part::kStack},
+    {"memorystart", kMappingStart, Part::kMapping},
+    {"fileoffset", kMappingOffset, Part::kMapping},
+    {"filenamestrindex", kMappingFile, Part::kMapping},
+    {"attributeindices", kMappingAttribute, Part::kMapping},
+    {"mappingindex", kLocationMapping, Part::kLocation},
+    {"address", kLocationAddress, Part::kLocation},
+    {"lines", kLocationLine, Part::kLocation, Kind::kMessage, Part::kLine},
+    {"functionindex", kLineFunction, Part::kLine},
+    {"line", kLineNumber, Part::kLine},
+    {"namestrindex", kFunctionName, Part::kFunction},
+    {"systemnamestrindex", kFunctionSystemName, Part::kFunction},
+    {"filenamestrindex", kFunctionFile, Part::kFunction},
+    {"startline", kFunctionStartLine, Part::kFunction},
+    {"keystrindex", kAttributeKey, Part::kAttribute},
+    {"value", kAttributeValue, Part::kAttribute, Kind::kMessage, Part::kAnyValue},
+    {"stringvalue", kTextValue, Part::kAnyValue, Kind::kText},
+    {"intvalue", kNumberValue, Part::kAnyValue},
+    {"locationindices", kStackLocation, Part::kStack},
+    {"resource", kResource, Part::kResourceProfiles, Kind::kMessage, Part::kResource},
+    {"scopeprofiles", kScopeProfiles, Part::kResourceProfiles, Kind::kMessage,
      Part::kScopeProfiles},
-    {Part::kResource, "attributes", kResourceAttribute, Kind::kMessage, Part::kKeyValue},
-    {Part::kKeyValue, "key", kKeyText, Kind::kText},
-    {Part::kKeyValue, "value", kKeyValue, Kind::kMessage, Part::kAnyValue},
-    {Part::kScopeProfiles, "profiles", kProfile, Kind::kMessage, Part::kProfile},
-    {Part::kProfile, "sampletype", kSampleType, Kind::kMessage, Part::kValueType},
-    {Part::kProfile, "samples", kSample, Kind::kMessage, Part::kSample},
-    {Part::kProfile, "timeunixnano", kTimeUnixNano, Kind::kFixed},
-    {Part::kProfile, "periodtype", kPeriodType, Kind::kMessage, Part::kValueType},
-    {Part::kProfile, "period", kPeriod},
-    {Part::kProfile, "attributeindices", kProfileAttribute},
-    {Part::kValueType, "typestrindex", kTypeText},
-    {Part::kValueType, "unitstrindex", kTypeUnit},
-    {Part::kSample, "stackindex", kSampleStack},
-    {Part::kSample, "attributeindices", kSampleAttribute},
-    {Part::kSample, "linkindex", kSampleLink},
-    {Part::kSample, "values", kSampleValue},
-    {Part::kSample, "timestampsunixnano", kSampleTime, Kind::kFixed},
+    {"attributes", kResourceAttribute, Part::kResource, Kind::kMessage, Part::kKeyValue},
+    {"key", kKeyText, Part::kKeyValue, Kind::kText},
+    {"value", kKeyValue, Part::kKeyValue, Kind::kMessage, Part::kAnyValue},
+    {"profiles", kProfile, Part::kScopeProfiles, Kind::kMessage, Part::kProfile},
+    {"sampletype", kSampleType, Part::kProfile, Kind::kMessage, Part::kValueType},
+    {"samples", kSample, Part::kProfile, Kind::kMessage, Part::kSample},
+    {"timeunixnano", kTimeUnixNano, Part::kProfile, Kind::kFixed},
+    {"periodtype", kPeriodType, Part::kProfile, Kind::kMessage, Part::kValueType},
+    {"period", kPeriod, Part::kProfile},
+    {"attributeindices", kProfileAttribute, Part::kProfile},
+    {"typestrindex", kTypeText, Part::kValueType},
+    {"unitstrindex", kTypeUnit, Part::kValueType},
+    {"stackindex", kSampleStack, Part::kSample},
+    {"attributeindices", kSampleAttribute, Part::kSample},
+    {"linkindex", kSampleLink, Part::kSample},
+    {"values", kSampleValue, Part::kSample},
+    {"timestampsunixnano", kSampleTime, Part::kSample, Kind::kFixed},
 };
 
 // Writes fields as their members come. A message waits until it is whole, as its length is first.
@@ -131,11 +131,12 @@ class Transcoder {
   }
   bool StartObject() {
     const Member* const member = open_.empty() ? nullptr : open_.back().member;
-    const bool known = open_.empty() || (member != nullptr && member->kind == Kind::kMessage);
-    if (skipped_ != 0 || !known) {
-      ++skipped_;
+    if (open_.empty() && skipped_ == 0) {
+      open_.push_back({Part::kProfilesData, nullptr, {}});
+    } else if (skipped_ == 0 && member != nullptr && member->kind == Kind::kMessage) {
+      open_.push_back({member->part, nullptr, {}});
     } else {
-      open_.push_back({open_.empty() ? Part::kProfilesData : member->part, nullptr, {}});
+      ++skipped_;
     }
     return ++depth_ <= kMostDepth;
   }

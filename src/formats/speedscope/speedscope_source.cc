@@ -111,15 +111,10 @@ class SpeedscopeReader {
       profile_ = 0;
       capture::JsonStream stream(source);
       stream_ = &stream;
-      rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, core::ThrowingAllocator>
-          reader;
-      const rapidjson::ParseResult result =
-          reader.Parse<rapidjson::kParseIterativeFlag>(stream, *this);
-      if (!stream.status() || !status_) {
-        return stream.status() ? status_ : stream.status();
-      }
-      if (result.IsError()) {
-        return Error{ErrorCode::kCorrupt, result.Offset(), "speedscope: not JSON of its schema"};
+      const Status passed = pass(stream);
+      stream_ = nullptr;
+      if (!passed) {
+        return passed;
       }
       if (!second) {
         describe();
@@ -153,6 +148,18 @@ class SpeedscopeReader {
   // NOLINTEND(readability-identifier-naming)
 
  private:
+  Status pass(capture::JsonStream& stream) {
+    rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, core::ThrowingAllocator> reader;
+    const rapidjson::ParseResult result =
+        reader.Parse<rapidjson::kParseIterativeFlag>(stream, *this);
+    if (!stream.status() || !status_) {
+      return stream.status() ? status_ : stream.status();
+    }
+    return result.IsError() ? Status(Error{ErrorCode::kCorrupt, result.Offset(),
+                                           "speedscope: not JSON of its schema"})
+                            : Status();
+  }
+
   [[nodiscard]] Place place() const { return places_.empty() ? Place::kOutside : places_.back(); }
   [[nodiscard]] bool is_array(Place at) const {
     return at == Place::kProfiles || at == Place::kSamples || at == Place::kEvents ||

@@ -1,0 +1,209 @@
+#include "formats/firefox/firefox_columns.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <rapidjson/reader.h>
+
+#include "capture/json_stream.h"
+#include "core/throwing_allocator.h"
+
+namespace stackpack::firefox {
+
+namespace {
+
+constexpr std::size_t kMostDepth = 64;  // of brackets
+constexpr std::size_t kMostThreads = std::size_t{1} << 20;
+
+constexpr std::string_view kTables[] = {
+    "stackTable/frame",     "stackTable/prefix",  "stackTable/prefixOffset", "frameTable/flags",
+    "frameTable/func",      "frameTable/lib",     "frameTable/line",         "funcTable/flags",
+    "funcTable/name",       "funcTable/resource", "funcTable/source",        "funcTable/fileName",
+    "funcTable/lineNumber", "resourceTable/name", "resourceTable/lib",       "sources/filename",
+};
+
+// Takes what RapidJSON reads. The path is the keys that lead to a value; elements of arrays add
+// nothing to it.
+class ColumnReader {
+ public:
+  using Ch = char;
+
+  ColumnReader(FileColumns& file, const capture::JsonStream& stream,
+               const capture::ReadControl& control, std::uint64_t max_bytes)
+      : file_(file), stream_(stream), control_(control), max_bytes_(max_bytes) {}
+
+  [[nodiscard]] const Status& status() const { return status_; }
+
+  // NOLINTBEGIN(readability-identifier-naming): RapidJSON's names
+  bool Null() { return number(-1); }
+  static bool Bool(bool /*value*/) { return true; }
+  bool Int(int value) { return number(value); }
+  bool Uint(unsigned value) { return number(value); }
+  bool Int64(std::int64_t value) { return number(static_cast<double>(value)); }
+  bool Uint64(std::uint64_t value) { return number(static_cast<double>(value)); }
+  bool Double(double value) { return number(value); }
+  static bool RawNumber(const char* /*text*/, rapidjson::SizeType /*size*/, bool /*copy*/) {
+    return false;
+  }
+  bool String(const char* data, rapidjson::SizeType size, bool /*copy*/) {
+    return text({data, size});
+  }
+  bool Key(const char* data, rapidjson::SizeType size, bool /*copy*/) {
+    path_.resize(bases_.back());
+    if (!path_.empty()) {
+      path_ += '/';
+    }
+    constexpr std::size_t kLongest = 64;
+    path_.append(data, std::min<std::size_t>(size, kLongest));
+    choose_column();
+    return true;
+  }
+  bool StartObject() {
+    if (path_ == "threads" && depth_ == 2) {
+      file_.threads.emplace_back();
+    } else if (path_ == "libs" && depth_ == 2) {
+      file_.library_paths.emplace_back();
+    }
+    return file_.threads.size() <= kMostThreads && begin() && charge(sizeof(ThreadColumns) / 8);
+  }
+  bool EndObject(rapidjson::SizeType /*members*/) { return end(); }
+  bool StartArray() { return begin(); }
+  bool EndArray(rapidjson::SizeType /*elements*/) { return end(); }
+  // NOLINTEND(readability-identifier-naming)
+
+ private:
+  bool begin() {
+    bases_.push_back(path_.size());
+    if (control_.stop_requested()) {
+      return fail({ErrorCode::kCancelled, stream_.Tell(), "firefox: cancelled"});
+    }
+    control_.advance_to(stream_.Tell());
+    return ++depth_ <= kMostDepth;
+  }
+  bool end() {
+    --depth_;
+    path_.resize(bases_.back());
+    bases_.pop_back();
+    return true;
+  }
+
+  void choose_column() {
+    column_ = nullptr;
+    if (path_.starts_with("threads/samples/") && !file_.threads.empty()) {
+      ThreadColumns& thread = file_.threads.back();
+      const std::string_view name = std::string_view(path_).substr(16);
+      column_ = name == "stack"        ? &thread.stack
+                : name == "time"       ? &thread.time
+                : name == "timeDeltas" ? &thread.time_deltas
+                : name == "weight"     ? &thread.weight
+                                       : nullptr;
+    } else if (path_.starts_with("shared/")) {
+      const std::string_view name = std::string_view(path_).substr(7);
+      if (std::find(std::begin(kTables), std::end(kTables), name) != std::end(kTables)) {
+        column_ = &file_.tables[std::string(name)];
+      }
+    }
+    column_depth_ = depth_ + 1;
+  }
+
+  bool number(double value) {
+    if (column_ != nullptr && depth_ == column_depth_) {
+      column_->push_back(value);
+      return charge(sizeof(double));
+    }
+    if (path_ == "meta/preprocessedProfileVersion") {
+      file_.version = value;
+    } else if (path_ == "meta/startTime") {
+      file_.start_ms = value;
+    } else if (path_ == "shared/stringArray") {
+      file_.strings.emplace_back();
+      return charge(sizeof(std::string));
+    } else if (value >= 0 && value < 4294967295.0 && !file_.threads.empty()) {
+      if (path_ == "threads/pid" || path_ == "threads/tid") {
+        (path_ == "threads/pid" ? file_.threads.back().pid : file_.threads.back().tid) =
+            std::to_string(static_cast<std::uint32_t>(value));
+      }
+    }
+    return true;
+  }
+
+  bool text(std::string_view value) {
+    if (path_ == "shared/stringArray") {
+      file_.strings.emplace_back(value);
+      return charge(sizeof(std::string) + value.size());
+    }
+    if (path_ == "libs/path" && !file_.library_paths.empty()) {
+      file_.library_paths.back() = value;
+      return charge(value.size());
+    }
+    std::string* const member = thread_member();
+    if (member != nullptr) {
+      *member = value;
+      return charge(value.size());
+    }
+    return number(-1);
+  }
+
+  std::string* thread_member() {
+    if (file_.threads.empty()) {
+      return nullptr;
+    }
+    ThreadColumns& thread = file_.threads.back();
+    return path_ == "threads/name"                 ? &thread.name
+           : path_ == "threads/processName"        ? &thread.process_name
+           : path_ == "threads/pid"                ? &thread.pid
+           : path_ == "threads/tid"                ? &thread.tid
+           : path_ == "threads/samples/weightType" ? &thread.weight_type
+                                                   : nullptr;
+  }
+
+  bool charge(std::size_t bytes) {
+    bytes_ += bytes;
+    return bytes_ <= max_bytes_ ||
+           fail({ErrorCode::kLimit, stream_.Tell(), "firefox: more samples or names than allowed"});
+  }
+  bool fail(const Error& error) {
+    status_ = error;
+    return false;
+  }
+
+  FileColumns& file_;
+  const capture::JsonStream& stream_;
+  const capture::ReadControl& control_;
+  std::uint64_t max_bytes_;
+  std::uint64_t bytes_ = 0;
+  Status status_;
+  std::string path_;
+  std::vector<std::size_t> bases_;  // bytes of the path around each open bracket
+  std::size_t depth_ = 0;
+  Column* column_ = nullptr;
+  std::size_t column_depth_ = 0;
+};
+
+}  // namespace
+
+double FileColumns::value(std::string_view column, double row) const {
+  const auto found = tables.find(column);
+  return found != tables.end() && row >= 0 && row < static_cast<double>(found->second.size())
+             ? found->second[static_cast<std::size_t>(row)]
+             : -1;
+}
+
+Result<FileColumns> read_columns(io::ByteSource& source, const capture::ReadControl& control,
+                                 std::uint64_t max_bytes) {
+  FileColumns file;
+  capture::JsonStream stream(source);
+  ColumnReader columns(file, stream, control, max_bytes);
+  rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, core::ThrowingAllocator> reader;
+  const rapidjson::ParseResult result =
+      reader.Parse<rapidjson::kParseIterativeFlag>(stream, columns);
+  if (!stream.status() || !columns.status()) {
+    return stream.status() ? columns.status().error() : stream.status().error();
+  }
+  if (result.IsError()) {
+    return Error{ErrorCode::kCorrupt, result.Offset(), "firefox: not JSON of a profile"};
+  }
+  return file;
+}
+
+}  // namespace stackpack::firefox

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capture/read_control.h"
+#include "io/byte_source.h"
+#include "stackpack/result.h"
+
+namespace stackpack::firefox {
+
+/// A column of a table. What is not there, null or no number is -1.
+using Column = std::vector<double>;
+
+struct ThreadColumns {
+  std::string name;
+  std::string process_name;
+  std::string pid;
+  std::string tid;
+  std::string weight_type;
+  Column stack;
+  Column time;         ///< ms
+  Column time_deltas;  ///< ms, in place of `time`
+  Column weight;
+};
+
+/// What a file has of what is understood here.
+struct FileColumns {
+  double version = -1;
+  double start_ms = 0;
+  std::vector<ThreadColumns> threads;
+  std::vector<std::string> library_paths;
+  std::vector<std::string> strings;
+  std::map<std::string, Column, std::less<>> tables;  ///< by `TABLE/COLUMN`
+
+  /// The value of a row; -1 where there is none.
+  [[nodiscard]] double value(std::string_view column, double row) const;
+};
+
+/// Errors: kCorrupt, kLimit for more than `max_bytes` of values and texts, kCancelled; those of the
+/// source.
+Result<FileColumns> read_columns(io::ByteSource& source, const capture::ReadControl& control,
+                                 std::uint64_t max_bytes);
+
+}  // namespace stackpack::firefox

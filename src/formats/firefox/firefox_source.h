@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "capture/byte_account.h"
+#include "capture/callstack_sink.h"
+#include "capture/read_control.h"
+#include "io/byte_source.h"
+#include "stackpack/result.h"
+
+namespace stackpack::firefox {
+
+/// Bytes of a capture that looks_like_firefox() wants to see (fewer for a shorter capture).
+inline constexpr std::size_t kDetectBytes = 4096;
+
+/// True for JSON that begins as files of the Firefox Profiler do.
+bool looks_like_firefox(std::span<const std::byte> head);
+
+struct ReadOptions {
+  capture::ReadControl control;
+  std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< of all columns and names
+};
+
+/// Reads the processed format of the Firefox Profiler whose threads share their tables, version 60
+/// and later. Source of the format:
+/// https://github.com/firefox-devtools/profiler/blob/main/docs-developer
+///
+/// Samples have the time of day where the file has one. A thread whose name ends with `[EVENT]` is
+/// of that event, as stackpack writes it; else the event is `time`, `bytes` or `samples`, by the
+/// type of weights. Frames are names in images; one that is called 0xADDRESS is `image+0xADDRESS`.
+/// Markers and counters are not read.
+/// Memory: the columns, 8 bytes a value.
+/// Damage: samples whose callstack is not in the tables or has more than 4,096 frames are left out
+///         and counted.
+/// Result: where the bytes went; an Error when the file is not JSON or another format, when a limit
+///         is passed, when the sink fails, or when reading fails.
+Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::CallstackSink& sink,
+                                          const ReadOptions& options);
+
+}  // namespace stackpack::firefox
