@@ -81,7 +81,7 @@ class FoldedReader {
  private:
   Result<bool> read_line() {
     const Result<bool> more = reader_.next(line_);
-    if (!more || !*more) {
+    if (!more || !more.value()) {
       return more;
     }
     const std::string_view content = line_.text;
