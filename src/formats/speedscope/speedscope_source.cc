@@ -47,16 +47,16 @@ enum class Place : std::uint8_t {
 
 // What a bracket opens: after a key, or as an element of an array.
 struct Step {
-  Place from;
   std::string_view key;
+  Place from;
   Place to;
 };
 constexpr Step kSteps[] = {
-    {Place::kRoot, "profiles", Place::kProfiles},  {Place::kProfiles, "", Place::kProfile},
-    {Place::kProfile, "samples", Place::kSamples}, {Place::kSamples, "", Place::kSample},
-    {Place::kProfile, "weights", Place::kWeights}, {Place::kProfile, "events", Place::kEvents},
-    {Place::kEvents, "", Place::kEvent},           {Place::kRoot, "shared", Place::kShared},
-    {Place::kShared, "frames", Place::kFrames},    {Place::kFrames, "", Place::kFrame},
+    {"profiles", Place::kRoot, Place::kProfiles},  {"", Place::kProfiles, Place::kProfile},
+    {"samples", Place::kProfile, Place::kSamples}, {"", Place::kSamples, Place::kSample},
+    {"weights", Place::kProfile, Place::kWeights}, {"events", Place::kProfile, Place::kEvents},
+    {"", Place::kEvents, Place::kEvent},           {"shared", Place::kRoot, Place::kShared},
+    {"frames", Place::kShared, Place::kFrames},    {"", Place::kFrames, Place::kFrame},
 };
 
 struct Profile {
