@@ -30,7 +30,10 @@ SpkAssembler::SpkAssembler(CaptureSpool& capture, Options options)
 Status SpkAssembler::settle(const SpooledSample& spooled, PackedStacks& stacks, StackTally& tally,
                             StoredSample& sample) {
   static_cast<Sample&>(sample) = static_cast<const Sample&>(spooled);
-  place_fields(sample, samples_written_++);
+  const std::uint64_t number = samples_written_++;
+  if ((sample.flags & capture::kSampleHasFields) != 0) [[unlikely]] {
+    place_fields(sample, number);
+  }
   NodeRef stack{spooled.segment, 0, spooled.node};
   if (spooled.pending != SpooledSample::kNoPending) {
     const Result<NodeRef> kept = capture_.resolved(spooled.pending);
@@ -335,9 +338,6 @@ Status SpkAssembler::write_values(const capture::SystemTables& tables, PackedSta
 
 // Fields of a sample that is marked belong to its number in the file.
 void SpkAssembler::place_fields(Sample& sample, std::uint64_t number) {
-  if ((sample.flags & capture::kSampleHasFields) == 0) {
-    return;
-  }
   sample.flags &= static_cast<std::uint8_t>(~capture::kSampleHasFields);
   if (capture::FieldRecorder* const fields = capture_.sample_fields();
       fields != nullptr && options_.samples) {
@@ -394,7 +394,10 @@ Status SpkAssembler::settle_merged(std::span<const SpooledSample> rows, PackedSt
     } else {
       StoredSample& sample = samples.emplace_back();
       static_cast<Sample&>(sample) = static_cast<const Sample&>(row);
-      place_fields(sample, samples_written_++);
+      const std::uint64_t number = samples_written_++;
+      if ((sample.flags & capture::kSampleHasFields) != 0) [[unlikely]] {
+        place_fields(sample, number);
+      }
       sample.pid = pid;
       sample.stack = stack;
       sample.time_ns = rounding_ ? rounding_->round(pid, sample.time_ns) : sample.time_ns;

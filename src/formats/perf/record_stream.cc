@@ -98,7 +98,9 @@ Result<RecordStream::Step> RecordStream::take_simpleperf(const RecordHeader& hea
     if (!converted) {
       return converted.error();
     }
-    read_formats_inside(record);
+    if (static_cast<RecordType>(header.type) == RecordType::kSimpleperfTracingData) {
+      read_formats_inside(record);
+    }
     reader_.consume(size);
     return Step::kGoOn;
   }
@@ -156,13 +158,11 @@ Result<RecordStream::Step> RecordStream::take_record(const RecordHeader& header,
              !tracing_data_inside(payload)) {
     outside = payload.read<std::uint32_t>();
     reason = skip::kTracingData;
-  }
-  const bool describes_outside = reason.name() == skip::kTracingData.name();
-  if (!describes_outside) {
+  } else if (static_cast<RecordType>(header.type) == RecordType::kHeaderTracingData) {
     read_formats_inside(record);
   }
   reader_.consume(header.size);
-  if (describes_outside && context_.switches != nullptr) {
+  if (reason.name() == skip::kTracingData.name() && context_.switches != nullptr) {
     return take_tracing_data(record, outside);
   }
   return outside == 0 ? Step::kGoOn : take_outside_payload(record, outside, reason);
@@ -217,9 +217,7 @@ Result<RecordStream::Step> RecordStream::take_tracing_data(const Record& record,
 // simpleperf has the same in the record itself, after its size. What cannot be read there says
 // nothing of the samples, which are counted then.
 void RecordStream::read_formats_inside(const Record& record) const {
-  const auto type = static_cast<RecordType>(record.type);
-  if (context_.switches == nullptr ||
-      (type != RecordType::kHeaderTracingData && type != RecordType::kSimpleperfTracingData)) {
+  if (context_.switches == nullptr) {
     return;
   }
   bytes::ByteCursor payload = record.payload;

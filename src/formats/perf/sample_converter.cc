@@ -80,7 +80,9 @@ Status SampleConverter::convert_sample(const Record& record) {
     }
   }
   note_time(record, *row);
-  note_fields(record, layout);
+  if (row->not_kept != 0 || kept_) [[unlikely]] {
+    note_fields(record, layout);
+  }
   counts_ = layout.reads_counters;
   if (counts_ && !count_events(record, layout)) [[unlikely]] {
     return {};
@@ -257,13 +259,10 @@ bool SampleConverter::count_events(const Record& record, const SampleLayout& lay
   return !counted_.empty();
 }
 
-Status SampleConverter::give_one(Sample sample, const capture::StackView& stack,
-                                 capture::StackMemo memo) {
-  if (kept_) [[unlikely]] {
-    recorder_->add(sample.time_ns, 0, *kept_);
-    sample.flags |= capture::kSampleHasFields;
-  }
-  return context_.sink.add_sample(sample, stack, memo);
+// The fields of the sample go to their recorder just before it goes to the sink.
+void SampleConverter::mark(Sample& sample) {
+  recorder_->add(sample.time_ns, 0, *kept_);
+  sample.flags |= capture::kSampleHasFields;
 }
 
 // Hands a sample over, once for each of its counters where it carries any.
@@ -272,12 +271,18 @@ Status SampleConverter::give(Sample sample, capture::StackView stack, capture::S
     return give_sched(sample, stack, memo);
   }
   if (!counts_) [[likely]] {
-    return give_one(sample, stack, memo);
+    if (kept_) [[unlikely]] {
+      mark(sample);
+    }
+    return context_.sink.add_sample(sample, stack, memo);
   }
   for (const CountedEvent& counted : counted_) {
     sample.event = counted.event;
     sample.weight = counted.gained;
-    if (const Status given = give_one(sample, stack, memo); !given) {
+    if (kept_) {
+      mark(sample);
+    }
+    if (const Status given = context_.sink.add_sample(sample, stack, memo); !given) {
       return given;
     }
     sample.flags |= kSampleSameRecord;

@@ -54,7 +54,7 @@ class SampleConverter {
                                          FrameMode mode) const;
   SampleFit read_fields(const Record& record, const SampleLayout& layout);
   void note_fields(const Record& record, const SampleLayout& layout);
-  Status give_one(Sample sample, const capture::StackView& stack, capture::StackMemo memo);
+  void mark(Sample& sample);
   bool unwind(const Record& record, Sample& sample);
   void set_unread(const Record& record);
   bool accept_slack(const Record& record, const SampleLayout& layout);
