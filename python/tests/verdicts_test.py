@@ -110,7 +110,7 @@ def test_the_program_says_the_same(fleet, tmp_path):
     for name, paths in (("old", before), ("new", after)):
         lists.append(tmp_path / f"{name}.txt")
         lists[-1].write_text("".join(f"{path}\n" for path in paths))
-    done = subprocess.run([_program.program(), "diff", "--json", *map(str, before), "--against", *map(str, after)],
+    done = subprocess.run([_program.program(), "diff", "--json", "--files-from", lists[0], "--against-from", lists[1]],
                           capture_output=True, text=True, check=True)
     [event] = json.loads(done.stdout)["events"]
     shown = {row["name"]: row for row in event["rows"]}

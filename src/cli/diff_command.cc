@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/batch/batch_plan.h"
 #include "app/console.h"
 #include "app/convert/packed_capture.h"
 #include "app/diff/allow_file.h"
@@ -235,6 +236,52 @@ void follow_rules(const GateRules& rules, DiffArguments& arguments, JudgedDiff& 
   }
 }
 
+bool add_listed(const std::string& list, std::vector<std::string>& files, const Messages& messages,
+                int& exit_code) {
+  if (list.empty()) {
+    return true;
+  }
+  const Result<std::vector<std::string>> listed = app::read_file_list(list);
+  if (!listed) {
+    messages.error(list, listed.error());
+    exit_code = exit_code_of(listed.error());
+    return false;
+  }
+  files.insert(files.end(), listed->begin(), listed->end());
+  return true;
+}
+
+// The files of both sides: those named, those of lists, and of folders of baselines.
+bool find_files(DiffArguments& arguments, const Messages& messages, int& exit_code) {
+  if (!add_listed(arguments.before_list, arguments.before, messages, exit_code) ||
+      !add_listed(arguments.after_list, arguments.after, messages, exit_code) ||
+      !expand_baselines(arguments, messages, exit_code)) {
+    return false;
+  }
+  if (!arguments.before.empty() && !arguments.after.empty()) {
+    return true;
+  }
+  const std::string_view what =
+      arguments.before.empty()
+          ? "OLD... or --files-from LIST is missing; see stackpack diff --help"
+          : "--against NEW... or --against-from LIST is missing; see stackpack diff --help";
+  messages.error("diff", Error{ErrorCode::kUsage, kNoOffset, what});
+  exit_code = kExitUsage;
+  return false;
+}
+
+// Everything that an output must not replace.
+std::vector<std::string> inputs_of(const DiffArguments& arguments) {
+  std::vector<std::string> inputs = arguments.before;
+  inputs.insert(inputs.end(), arguments.after.begin(), arguments.after.end());
+  for (const std::string& list : {arguments.before_list, arguments.after_list}) {
+    if (!list.empty() && list != "-") {
+      inputs.push_back(list);
+    }
+  }
+  return inputs;
+}
+
 // Conditions and known changes: those of the command line, then those of a file.
 int read_rules(DiffArguments& arguments, const Messages& messages, JudgedDiff& diff,
                std::string& baseline) {
@@ -280,8 +327,7 @@ int write_page(const DiffArguments& arguments, const OpenSide& before, const Ope
   app::DifferencePage page;
   page.output = arguments.output;
   page.force = arguments.force;
-  page.inputs = arguments.before;
-  page.inputs.insert(page.inputs.end(), arguments.after.begin(), arguments.after.end());
+  page.inputs = inputs_of(arguments);
   append_diff_page(page.about_json, diff);
   page.rows = diff.report.events.front().rows;
   app::remove_leftovers({&arguments.output, 1});
@@ -322,8 +368,7 @@ int write_findings(const DiffArguments& arguments, const OpenSide& before, const
     explain_error(arguments, lines.error(), messages);
     return exit_code_of(lines.error());
   }
-  std::vector<std::string> inputs = arguments.before;
-  inputs.insert(inputs.end(), arguments.after.begin(), arguments.after.end());
+  const std::vector<std::string> inputs = inputs_of(arguments);
   const auto write = [&](const std::string& path, const auto& append) -> int {
     if (path.empty()) {
       return kExitSuccess;
@@ -368,7 +413,7 @@ int run_diff(const DiffArguments& given, const Messages& messages) {
   OpenSide before;
   OpenSide after;
   int exit_code = kExitSuccess;
-  if (!expand_baselines(arguments, baseline, messages, exit_code)) {
+  if (!find_files(arguments, baseline, messages, exit_code)) {
     return exit_code;
   }
   const bool opened = open_side(arguments.before, arguments.capture, messages, before, exit_code);

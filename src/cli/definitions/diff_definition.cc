@@ -124,7 +124,14 @@ void CommandDefinitions::define_diff() {
       ->type_name("OLD...");
   sub.add_option("--against", arguments.after, ".spk files, or captures: how it is now")
       ->type_name("NEW...")
-      ->required()
+      ->group(kInputs);
+  sub.add_option("--files-from", arguments.before_list,
+                 "take more of OLD from this file, one a line or separated by NUL; '-' is standard "
+                 "input")
+      ->type_name("LIST")
+      ->group(kInputs);
+  sub.add_option("--against-from", arguments.after_list, "take more of NEW from this file")
+      ->type_name("LIST")
       ->group(kInputs);
   add_number<std::size_t>(sub, "--last",
                           "of a folder of baselines as OLD: its last N commits; 0: all", 0,

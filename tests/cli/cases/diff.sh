@@ -21,6 +21,14 @@ run diff old.folded --against old.folded --fail-if 'share +5pp' --fail-if 'share
 run diff old.folded --against old.folded --fail-if 'share +0.1pp' --strict -n 1
 run diff old.folded old.folded --against new.folded new.folded --fail-if 'self share +1pp' --fail-if 'self relative +5% from 1%' -n 3
 run diff old.folded old.folded --against new.folded new.folded --fail-if 'self share +1pp of parse' --markdown -n 4
+# Runs of lists count as those that are named.
+printf '%s\n' old.folded old.folded > olds
+printf 'new.folded\0new.folded\0' > news
+run diff --files-from olds --against-from news --fail-if 'self share +1pp' -n 1
+run diff old.folded --files-from olds --against new.folded -n 1
+run diff --against-from news
+run diff --files-from olds
+run diff --files-from none --against-from news
 # One run a side decides nothing, unless that is asked for.
 run diff old.folded --against new.folded --fail-if 'self share +1pp of parse' -n 1 --run-variation 0
 run diff old.folded --against new.folded --fail-if 'self share +1pp of parse' -n 1 --run-variation 0 --strict --markdown
