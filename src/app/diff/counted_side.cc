@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <cstddef>
+#include <string_view>
+#include <utility>
 
 #include "diff/function_identity.h"
 
