@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import pathlib
 import posixpath
 import shutil
@@ -21,7 +20,7 @@ from typing import Iterator, List, Optional, Sequence, Tuple
 
 from pyarrow import fs
 
-from . import CorruptFile, FileTooLarge, NotFound, TruncatedFile, UnsupportedFile, UsageError, convert, merge, open as open_capture
+from . import CorruptFile, FileTooLarge, NotFound, TruncatedFile, UnsupportedFile, convert, merge, open as open_capture
 from . import symbolize as symbolize_file
 from . import _store
 from .parquet import TABLES, Labels, Naming, write_capture
