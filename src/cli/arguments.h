@@ -197,9 +197,9 @@ struct DiffArguments {
 
   std::vector<std::string> before;  // empty: the baseline of gate_file
   std::vector<std::string> after;
-  std::optional<string before_list;  // a file with more of `before`
+  std::string before_list;  // a file with more of `before`
   std::string after_list;
-  std::size_t> last;  // commits of a folder of baselines, 0: all; unset: kLast
+  std::optional<std::size_t> last;  // commits of a folder of baselines, 0: all; unset: kLast
   DiffOptions options;
   std::vector<GateCondition> conditions;
   std::string allow_file;

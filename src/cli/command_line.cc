@@ -53,8 +53,8 @@ Parsed usage_error(std::string text) {
 }
 
 std::string problem_of(const DiffArguments& arguments) {
-  if (arguments.before.empty() && arguments.gate_file.empty()) {
-    return "nothing to compare with; name OLD, or --gate FILE with a baseline";
+  if (arguments.before.empty() && arguments.before_list.empty() && arguments.gate_file.empty()) {
+    return "nothing to compare with; name OLD, --files-from LIST, or --gate FILE with a baseline";
   }
   const bool findings =
       !arguments.junit.empty() || !arguments.sarif.empty() || arguments.annotations;

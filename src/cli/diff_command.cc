@@ -201,7 +201,7 @@ bool append_baselines(const std::string& folder, const DiffArguments& arguments,
 // gate's file.
 bool expand_baselines(DiffArguments& arguments, const std::string& baseline,
                       const Messages& messages, int& exit_code) {
-  if (arguments.before.empty()) {
+  if (arguments.before.empty() && !arguments.gate_file.empty()) {
     if (baseline.empty()) {
       messages.error(arguments.gate_file,
                      "it names no `baseline`, and there is no OLD to compare with");
@@ -252,10 +252,11 @@ bool add_listed(const std::string& list, std::vector<std::string>& files, const 
 }
 
 // The files of both sides: those named, those of lists, and of folders of baselines.
-bool find_files(DiffArguments& arguments, const Messages& messages, int& exit_code) {
+bool find_files(DiffArguments& arguments, const std::string& baseline, const Messages& messages,
+                int& exit_code) {
   if (!add_listed(arguments.before_list, arguments.before, messages, exit_code) ||
       !add_listed(arguments.after_list, arguments.after, messages, exit_code) ||
-      !expand_baselines(arguments, messages, exit_code)) {
+      !expand_baselines(arguments, baseline, messages, exit_code)) {
     return false;
   }
   if (!arguments.before.empty() && !arguments.after.empty()) {

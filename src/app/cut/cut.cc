@@ -365,7 +365,8 @@ Status Cut::count_what_is_left_out() {
        {std::pair(cut_loss::kIntervalsLeftOut, intervals),
         std::pair(cut_loss::kBranchesLeftOut,
                   std::uint64_t{branches->edges.size() + branches->ranges.size()}),
-        std::pair(cut_loss::kValuesLeftOut, values_left_out_), std::pair(cut_loss::kFieldsLeftOut, fields)}) {
+        std::pair(cut_loss::kValuesLeftOut, values_left_out_),
+        std::pair(cut_loss::kFieldsLeftOut, fields)}) {
     if (count != 0) {
       spool_->losses().add(name, LossKind::kNotice, count);
     }
