@@ -48,8 +48,10 @@ class ByteCursor {
       : window_(window), file_offset_(file_offset), order_(order) {}
 
   /// Next field of type T, not necessarily aligned.
+  // The parsers' inner loops are made of it; in a large unit the compiler runs out of budget before
+  // it gets to them.
   template <std::unsigned_integral T>
-  T read() {
+  [[gnu::always_inline]] T read() {
     T value{};
     if (failed_ || sizeof(T) > remaining()) {
       failed_ = true;
