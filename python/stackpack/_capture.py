@@ -28,7 +28,7 @@ _free.argtypes = [ctypes.c_void_p]
 
 
 _SHOWN_ROWS = 10
-_TOP_BY = ("function", "module", "line", "process", "thread", "event", "callstack", "source")
+_TOP_BY = ("function", "module", "line", "process", "thread", "event", "callstack", "source", "type")
 
 
 def table_html(caption: str, names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

@@ -11,7 +11,13 @@ from ._capture import Capture
 
 _IDLE = 2  #: flag of a sample
 _UNKNOWN = -1
-_JIT = "[JIT]"  #: image of code made at run time; with the name of its process behind it
+_JIT = "[JIT]"  #: image of code made at run time; followed by the name of its process
+#: How names of memory begin that is no image, without their folders.
+_MEMORY = ("anon", "[anon", "[heap]", "[stack", "memfd:", "SYSV", "anon_inode:", _JIT)
+
+
+def _is_memory(image: Optional[str]) -> bool:
+    return not image or image == "zero" or image.startswith(_MEMORY)
 
 
 class Lives:
@@ -43,7 +49,7 @@ class _Tree:
         of_frame = numpy.empty(frames.num_rows, dtype=numpy.int64)
         names, images = (frames[name].cast(pa.string()).to_pylist() for name in ("name", "image"))
         for row, (name, image, made) in enumerate(zip(names, images, made_at_run_time)):
-            of_frame[row] = numbers.setdefault((name, _JIT if made else image), len(numbers))
+            of_frame[row] = numbers.setdefault((name, _JIT if made and _is_memory(image) else image), len(numbers))
         self.functions = list(numbers)
         nodes = file.callstacks(columns=["id", "parent", "frame", "depth"]).to_arrow()
         count = nodes.num_rows
