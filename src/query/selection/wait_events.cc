@@ -270,8 +270,13 @@ Status add_wall(const Reader& reader, const WaitCensus& census, CaptureView& vie
   return {};
 }
 
-constexpr Error kNoDetail{ErrorCode::kUsage, kNoOffset,
-                          "only the events blocked, woken and preempted have wakers and reasons"};
+constexpr Error kNoDetail{
+    ErrorCode::kUsage, kNoOffset,
+    "only the events blocked, woken and preempted have wakers and reasons: add "
+    "--event blocked"};
+constexpr Error kNoIntervals{ErrorCode::kUsage, kNoOffset,
+                             "the file has no intervals: no switches of threads were recorded, or "
+                             "they were left out"};
 
 // Callstacks with wakers or reasons, for the states that are asked for.
 Status add_detail(const Reader& reader, std::shared_ptr<WaitStacks> stacks, CaptureView& view,
@@ -302,7 +307,11 @@ Status add_wait_events(const Reader& reader, const SampleFilter& filter, Capture
                  "wall time is all of a thread's time: no other event goes with it, and no "
                  "--longer-than"};
   }
-  if ((asked.empty() && !is_wall) || !view.has_samples || !reader.has_intervals()) {
+  const bool asks_for_waits = !asked.empty() || is_wall || has_detail;
+  if (asks_for_waits && view.has_samples && !reader.has_intervals()) {
+    return kNoIntervals;
+  }
+  if ((asked.empty() && !is_wall) || !view.has_samples) {
     return has_detail && reader.has_intervals() ? Status(kNoDetail) : Status{};
   }
   const auto stacks = has_detail ? std::make_shared<WaitStacks>(reader, filter.wait_detail, view)
