@@ -56,7 +56,7 @@ std::string WaitPlaces::place_of(std::span<const Frame> frames, std::uint32_t pi
   }
   const std::string_view name =
       kind_ == app::FunctionNames::kLinkage ? location.linkage : location.name;
-  const std::vector<app::FunctionTitle> titles{{std::string(name), "", ""}};
+  const std::vector<app::FunctionTitle> titles{{name, "", ""}};
   return app::function_titles(titles, kind_).front();
 }
 

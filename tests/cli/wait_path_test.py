@@ -35,9 +35,32 @@ def run(*words):
     return subprocess.run([PROGRAM, *map(str, words)], check=False, capture_output=True, text=True)
 
 
+def check_long_names():
+    """The place of a wait in a function whose name is longer than what a string keeps in itself."""
+    name = "wait_for_the_answer_of_the_server"
+    system = sc.SwitchCapture()
+    system.add_thread(CLIENT, CLIENT, "client")
+    system.add_image(CLIENT, 0x401000, "//anon")
+    system.switch(10, 0, 0, sc.ABLE, CLIENT)
+    system.switch(100, 0, CLIENT, sc.SLEEPS, 0, [sc.KERNEL, 0x401210])
+    system.wake(200, 0, 0, CLIENT, [sc.KERNEL], sc.HARD_INTERRUPT)
+    system.switch(210, 0, 0, sc.ABLE, CLIENT)
+    system.switch(220, 0, CLIENT, sc.SLEEPS, 0, [sc.KERNEL, 0x401210])
+    system.write("long.perf.data")
+    os.mkdir("maps")
+    pathlib.Path(f"maps/perf-{CLIENT}.map").write_text(f"401000 1000 {name}\n")
+    done = run("convert", "-s", "--perf-map", "maps", "long.perf.data", "-o", "long.spk")
+    assert done.returncode == 0, done
+    runs = json.loads(run("waits", "long.spk", "--list", "--json").stdout)
+    assert {row["blocked_in"] for row in runs if row["blocked_in"]} == {name}, runs
+    steps = json.loads(run("waits", "long.spk", "--path", CLIENT, "--list", "--json").stdout)
+    assert {row["where"] for row in steps if row["state"] == "blocked"} == {name}, steps
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
+        check_long_names()
         sc.write_example("waits.perf.data")
         assert run("convert", "waits.perf.data", "-o", "waits.spk").returncode == 0
         time = ["--from", "5.000050", "--to", "5.000600"]
