@@ -75,4 +75,24 @@ struct SourceFormat {
   std::span<const SkipReason> skip_reasons{};
 };
 
+/// SourceFormat::streams of formats that are read once, from the beginning.
+inline bool always_streams(std::span<const std::byte> /*head*/) {
+  return true;
+}
+/// SourceFormat::streams of formats whose tables stand after the samples: they are read twice, or
+/// as a whole.
+inline bool never_streams(std::span<const std::byte> /*head*/) {
+  return false;
+}
+
+/// SourceFormat::read of formats with one source, whose options have a `control`.
+template <typename Options,
+          Result<ByteAccount> (*Read)(io::ByteSource&, CallstackSink&, const Options&)>
+Result<ByteAccount> read_main(CaptureBytes& bytes, CallstackSink& sink,
+                              const ReadRequest& request) {
+  Options options;
+  options.control = request.control;
+  return Read(*bytes.main, sink, options);
+}
+
 }  // namespace stackpack::capture

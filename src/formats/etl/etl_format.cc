@@ -15,11 +15,6 @@ namespace stackpack::etl {
 
 namespace {
 
-// Buffers are read in the order of time, which is not that of the file.
-bool never(std::span<const std::byte> /*head*/) {
-  return false;
-}
-
 Result<capture::ByteAccount> read(capture::CaptureBytes& bytes, capture::CallstackSink& sink,
                                   const capture::ReadRequest& request) {
   TraceSummary summary;
@@ -60,7 +55,8 @@ constinit const capture::SourceFormat source_format = {
     .name = "etl",
     .detect_bytes = kDetectBytes,
     .detect = looks_like_etl,
-    .streams = never,
+    // Buffers are read in the order of time, which is not that of the file.
+    .streams = capture::never_streams,
     .read = read,
     .open_directory = nullptr,
     .has_sessions = true,

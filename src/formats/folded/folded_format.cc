@@ -5,25 +5,12 @@
 
 namespace stackpack::folded {
 
-namespace {
-
-bool always(std::span<const std::byte> /*head*/) {
-  return true;
-}
-
-Result<capture::ByteAccount> read(capture::CaptureBytes& bytes, capture::CallstackSink& sink,
-                                  const capture::ReadRequest& request) {
-  return read_capture(*bytes.main, sink, {.control = request.control});
-}
-
-}  // namespace
-
 constinit const capture::SourceFormat source_format = {
     .name = "folded",
     .detect_bytes = kDetectBytes,
     .detect = looks_like_folded,
-    .streams = always,
-    .read = read,
+    .streams = capture::always_streams,
+    .read = capture::read_main<ReadOptions, read_capture>,
     .loss_names = kLossNames,
     .skip_reasons = kSkipReasons,
 };

@@ -8,10 +8,6 @@ namespace stackpack::nettrace {
 
 namespace {
 
-bool streams_always(std::span<const std::byte> /*head*/) {
-  return true;
-}
-
 Result<capture::ByteAccount> read_format(capture::CaptureBytes& bytes, capture::CallstackSink& sink,
                                          const capture::ReadRequest& request) {
   return read_capture(*bytes.main, sink, {.control = request.control, .source_stays = true});
@@ -23,7 +19,7 @@ constinit const capture::SourceFormat source_format = {
     .name = "nettrace",
     .detect_bytes = kStreamHeadBytes,
     .detect = looks_like_nettrace,
-    .streams = streams_always,
+    .streams = capture::always_streams,
     .read = read_format,
     .has_magic = true,
     .ending = ".nettrace",
