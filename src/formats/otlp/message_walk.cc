@@ -10,20 +10,6 @@ namespace {
 
 constexpr std::size_t kHeadBytes = 20;  // a tag and a length, or a tag and a number
 constexpr std::size_t kWindow = std::size_t{1} << 20;
-constexpr unsigned kVarintBits = 64;
-
-std::uint64_t read_varint(bytes::ByteCursor& in) {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < kVarintBits; shift += 7) {
-    const auto byte = in.read<std::uint8_t>();
-    value |= std::uint64_t{byte & 0x7FU} << shift;
-    if ((byte & 0x80) == 0) {
-      return value;
-    }
-  }
-  in.skip(in.remaining() + 1);  // too long: fail
-  return 0;
-}
 
 }  // namespace
 
@@ -42,19 +28,19 @@ Result<bool> MessageWalk::next(Field& field, std::uint64_t end) {
   }
   const std::uint64_t left = std::min<std::uint64_t>({bytes->size(), kHeadBytes, end - at});
   bytes::ByteCursor head(bytes->first(static_cast<std::size_t>(left)), 0);
-  const std::uint64_t tag = read_varint(head);
+  const std::uint64_t tag = head.read_varint();
   field = {};
   field.number = static_cast<std::uint32_t>(tag >> 3);
   switch (tag & 7) {
     case 0:
-      field.value = read_varint(head);
+      field.value = head.read_varint();
       break;
     case 1:
       field.value = head.read<std::uint64_t>();
       break;
     case 2:
       field.has_bytes = true;
-      field.value = read_varint(head);
+      field.value = head.read_varint();
       break;
     case 5:
       field.value = head.read<std::uint32_t>();
