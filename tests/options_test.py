@@ -73,7 +73,7 @@ def check(problems, root, program, command):
     title = command.capitalize()
     cpp = fields_of_cpp((root / f"include/stackpack/{command}.h").read_text(), f"{title}Options")
     compare(problems, f"{title}Options", cpp, rows)
-    c = fields_of_c((root / "include/stackpack/c_api.h").read_text(), f"stackpack_{command}_options")
+    c = fields_of_c((root / "include/stackpack/c_convert.h").read_text(), f"stackpack_{command}_options")
     compare(problems, f"stackpack_{command}_options", c, [field for row in rows.values() for field in row[2]] + ["struct_size", "progress"])
     python, assigned = arguments_of_python((root / "python/stackpack/_work.py").read_text(), command)
     compare(problems, f"stackpack.{command}", python, [row[3].partition("=")[0] for row in rows.values() if row[3] != "-"] + ["on_progress"])

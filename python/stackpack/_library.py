@@ -9,8 +9,8 @@ import cffi
 from . import _errors
 
 FOLDER = pathlib.Path(os.environ.get("STACKPACK_PYTHON_LIBRARY") or pathlib.Path(__file__).parent)
+HEADERS = ("arrow_c_data.h", "c_reader.h", "c_tables.h", "c_diff.h", "c_convert.h")  # what follows uses what came before
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
-CONSTANT = re.compile(r"#define\s+(?:STACKPACK|ARROW)_\w+\s+\S+")
 GUARDED = re.compile(r"#ifdef __cplusplus.*?#endif", re.S)
 DIRECTIVE = re.compile(r"^\s*#[^\n]*(?:\\\n[^\n]*)*", re.M)
 
@@ -24,7 +24,7 @@ def _declarations(header: pathlib.Path) -> str:
 
 
 def _load() -> Any:
-    for name in ("arrow_c_data.h", "c_api.h"):
+    for name in HEADERS:
         ffi.cdef(_declarations(FOLDER / name))
     return ffi.dlopen(str(FOLDER / "libstackpack.so"))
 

@@ -44,8 +44,9 @@ def test_built(python, library, source, tests):
     """The tests, with the modules as they are in the tree."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(library, pathlib.Path(folder) / "libstackpack.so")
-        for header in ("c_api.h", "arrow_c_data.h"):
-            shutil.copy(source / "include" / "stackpack" / header, folder)
+        headers = source / "include" / "stackpack"
+        for header in (headers / "arrow_c_data.h", *headers.glob("c_*.h")):
+            shutil.copy(header, folder)
         environment = dict(os.environ, STACKPACK_PYTHON_LIBRARY=folder, PYTHONPATH=str(source / "python"),
                            PYTHONDONTWRITEBYTECODE="1")
         return run_tests(python, source, environment, tests)

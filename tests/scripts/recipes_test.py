@@ -110,9 +110,10 @@ def check_debian(folder, version):
     fail_unless(f"\nPackage: {package}\n" in control, f"debian: {package}")
     symbols = (folder / f"{package}.symbols").read_text(encoding="utf-8")
     since = dict(re.findall(r"^ (\w+)@\w+\.\d+ ([0-9.]+)$", symbols, re.M))
-    header = re.sub(r"/\*.*?\*/", "", (root / "include/stackpack/c_api.h").read_text(encoding="utf-8"), flags=re.S)
-    functions = set(re.findall(r"\b(stackpack_\w+)\(", header)) - set(re.findall(r"\(\*(stackpack_\w+)\)", header))
-    fail_unless(set(since) == functions, f"debian: symbols and c_api.h differ in {sorted(set(since) ^ functions)}")
+    headers = "".join(path.read_text(encoding="utf-8") for path in (root / "include/stackpack").glob("c_*.h"))
+    declared = re.sub(r"/\*.*?\*/", "", headers, flags=re.S)
+    functions = set(re.findall(r"\b(stackpack_\w+)\(", declared)) - set(re.findall(r"\(\*(stackpack_\w+)\)", declared))
+    fail_unless(set(since) == functions, f"debian: symbols and headers differ in {sorted(set(since) ^ functions)}")
     fail_unless(set(since.values()) <= {version}, "debian: symbols of a later version")
     for path in folder.glob("*.docs"):
         for name in path.read_text(encoding="utf-8").split():
