@@ -8,7 +8,6 @@ namespace stackpack::otlp {
 
 namespace {
 
-constexpr std::size_t kHeadBytes = 20;  // a tag and a length, or a tag and a number
 constexpr std::size_t kWindow = std::size_t{1} << 20;
 
 }  // namespace
@@ -22,31 +21,16 @@ Result<bool> MessageWalk::next(Field& field, std::uint64_t end) {
     return at == end ? Result<bool>(false)
                      : Result<bool>(Error{ErrorCode::kCorrupt, at, "otlp: a message overruns"});
   }
-  const auto bytes = reader_.peek(kHeadBytes);
+  const auto bytes = reader_.peek(protobuf::kMostHeadBytes);
   if (!bytes) {
     return bytes.error();
   }
-  const std::uint64_t left = std::min<std::uint64_t>({bytes->size(), kHeadBytes, end - at});
+  const std::uint64_t left =
+      std::min<std::uint64_t>({bytes->size(), protobuf::kMostHeadBytes, end - at});
   bytes::ByteCursor head(bytes->first(static_cast<std::size_t>(left)), 0);
-  const std::uint64_t tag = head.read_varint();
   field = {};
-  field.number = static_cast<std::uint32_t>(tag >> 3);
-  switch (tag & 7) {
-    case 0:
-      field.value = head.read_varint();
-      break;
-    case 1:
-      field.value = head.read<std::uint64_t>();
-      break;
-    case 2:
-      field.has_bytes = true;
-      field.value = head.read_varint();
-      break;
-    case 5:
-      field.value = head.read<std::uint32_t>();
-      break;
-    default:
-      return Error{ErrorCode::kCorrupt, at, "otlp: not a protobuf field"};
+  if (!read_field_head(head, field)) {
+    return Error{ErrorCode::kCorrupt, at, "otlp: not a protobuf field"};
   }
   field.begin = at + head.position();
   if (!head.ok() || (field.has_bytes && field.value > end - field.begin)) {

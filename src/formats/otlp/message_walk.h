@@ -5,19 +5,15 @@
 #include <span>
 #include <vector>
 
-#include "bytes/byte_text.h"
+#include "formats/protobuf/field_head.h"
+#include "formats/protobuf/message_view.h"
 #include "io/buffered_reader.h"
 #include "stackpack/result.h"
-#include <protozero/data_view.hpp>
-#include <protozero/pbf_reader.hpp>
 
 namespace stackpack::otlp {
 
 /// A field of a message in a file: a number, or bytes that follow.
-struct Field {
-  std::uint32_t number = 0;
-  bool has_bytes = false;
-  std::uint64_t value = 0;  ///< of a number; else the number of bytes
+struct Field : protobuf::FieldHead {
   std::uint64_t begin = 0;  ///< of the bytes
   [[nodiscard]] std::uint64_t end() const { return begin + value; }
 };
@@ -50,34 +46,11 @@ class MessageWalk {
   std::vector<std::byte> bytes_;
 };
 
-/// protozero's reader over the bytes of one message. It throws protozero::exception for bytes that
-/// make no sense; catch that where a message is taken.
-inline protozero::pbf_reader message_of(std::span<const std::byte> content) {
-  const std::string_view text = bytes::text_of(content);
-  return protozero::pbf_reader(protozero::data_view(text.data(), text.size()));
-}
-
-/// For a switch over tag_and_type(): a field of another kind than expected is skipped.
-constexpr std::uint32_t number(std::uint32_t tag) {
-  return protozero::tag_and_type(tag, protozero::pbf_wire_type::varint);
-}
-constexpr std::uint32_t fixed(std::uint32_t tag) {
-  return protozero::tag_and_type(tag, protozero::pbf_wire_type::fixed64);
-}
-constexpr std::uint32_t bytes(std::uint32_t tag) {
-  return protozero::tag_and_type(tag, protozero::pbf_wire_type::length_delimited);
-}
-
-/// Every number of a field which may be packed.
-template <typename Take>
-void each_number(protozero::pbf_reader& message, Take take) {
-  if (message.wire_type() == protozero::pbf_wire_type::length_delimited) {
-    for (const std::uint64_t value : message.get_packed_uint64()) {
-      take(value);
-    }
-  } else {
-    take(message.get_uint64());
-  }
-}
+// How a message is looked at.
+using protobuf::bytes;
+using protobuf::each_number;
+using protobuf::fixed;
+using protobuf::message_of;
+using protobuf::number;
 
 }  // namespace stackpack::otlp

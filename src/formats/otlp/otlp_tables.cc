@@ -1,8 +1,6 @@
 #include "formats/otlp/otlp_tables.h"
 
 #include <algorithm>
-#include <charconv>
-#include <limits>
 
 #include "formats/otlp/message_fields.h"
 #include "formats/otlp/otlp_losses.h"
@@ -14,32 +12,6 @@ namespace {
 
 constexpr std::uint64_t kMostFrames = 65'535;  // of a callstack that can be stored
 constexpr std::uint64_t kBytesPerEntry = 64;   // about what an entry takes besides its texts
-
-std::string hex(std::uint64_t value) {
-  char digits[16];
-  const auto end = std::to_chars(std::begin(digits), std::end(digits), value, 16);
-  return "0x" + std::string(digits, end.ptr);
-}
-
-std::uint32_t line_number(std::int64_t value) {
-  return value > 0 && value < std::int64_t{std::numeric_limits<std::uint32_t>::max()}
-             ? static_cast<std::uint32_t>(value)
-             : 0;
-}
-
-// Empty where the text is not bytes in hexadecimal digits.
-std::vector<std::uint8_t> bytes_of_hex(std::string_view text) {
-  std::vector<std::uint8_t> bytes;
-  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
-    std::uint8_t byte = 0;
-    const auto read = std::from_chars(text.data() + i, text.data() + i + 2, byte, 16);
-    if (read.ec != std::errc() || read.ptr != text.data() + i + 2) {
-      return {};
-    }
-    bytes.push_back(byte);
-  }
-  return text.size() % 2 == 0 ? bytes : std::vector<std::uint8_t>();
-}
 
 OtlpTables::Key key_of(std::string_view text) {
   using Key = OtlpTables::Key;
@@ -157,23 +129,10 @@ void OtlpTables::read_location(std::span<const std::byte> content) {
       case number(kLocationAddress):
         location.address = message.get_uint64();
         break;
-      case bytes(kLocationLine): {
-        Line& line = lines_.emplace_back();
+      case bytes(kLocationLine):
+        lines_.push_back(protobuf::read_line(message.get_message()));
         ++location.lines;
-        for (auto inner = message.get_message(); inner.next();) {
-          switch (inner.tag_and_type()) {
-            case number(kLineFunction):
-              line.function = inner.get_uint64();
-              break;
-            case number(kLineNumber):
-              line.line = line_number(inner.get_int64());
-              break;
-            default:
-              inner.skip();
-          }
-        }
         break;
-      }
       default:
         message.skip();
     }
@@ -181,24 +140,9 @@ void OtlpTables::read_location(std::span<const std::byte> content) {
 }
 
 void OtlpTables::read_function(std::span<const std::byte> content) {
-  Function& function = functions_.emplace_back();
+  protobuf::FunctionEntry& function = functions_.emplace_back();
   for (auto message = message_of(content); message.next();) {
-    switch (message.tag_and_type()) {
-      case number(kFunctionName):
-        function.name = message.get_uint64();
-        break;
-      case number(kFunctionSystemName):
-        function.system_name = message.get_uint64();
-        break;
-      case number(kFunctionFile):
-        function.file = message.get_uint64();
-        break;
-      case number(kFunctionStartLine):
-        function.line = line_number(message.get_int64());
-        break;
-      default:
-        message.skip();
-    }
+    protobuf::take_function_field(message, kFunctionName, function);
   }
 }
 
@@ -276,14 +220,14 @@ void OtlpTables::finish() {
     for (const std::uint64_t id : mapping.attributes) {
       const Attribute* const given = attribute(id);
       if (given != nullptr && given->key == Key::kBuildId) {
-        mapping.build_id = bytes_of_hex(given->text);
+        mapping.build_id = protobuf::bytes_of_hex(given->text);
       }
     }
   }
 }
 
-const OtlpTables::Function& OtlpTables::function_of(const Line& line) {
-  static const Function none;
+const protobuf::FunctionEntry& OtlpTables::function_of(const protobuf::LineEntry& line) {
+  static const protobuf::FunctionEntry none;
   if (line.function < functions_.size()) {
     return functions_[static_cast<std::size_t>(line.function)];
   }
@@ -291,41 +235,24 @@ const OtlpTables::Function& OtlpTables::function_of(const Line& line) {
   return none;
 }
 
-// What the lines of a location say: the last one is of the function that has the code, those before
-// are of calls that were inlined there. The texts are those of the dictionary.
 void OtlpTables::describe(const Location& location, capture::FunctionFact& fact) {
-  const auto name_of = [this](const Function& function) -> std::string_view {
-    const std::string& name = text(function.name);
-    const std::string& linkage = text(function.system_name);
-    return !name.empty() ? name : !linkage.empty() ? linkage : std::string_view("[unknown]");
-  };
-  const auto linkage_of = [&](const Function& function) -> std::string_view {
-    const std::string& linkage = text(function.system_name);
-    return linkage == name_of(function) ? std::string_view() : std::string_view(linkage);
-  };
-  const std::span<const Line> lines =
+  const std::span<const protobuf::LineEntry> lines =
       std::span(lines_).subspan(static_cast<std::size_t>(location.first_line), location.lines);
-  const Function* caller = &function_of(lines.back());
-  fact.name = name_of(*caller);
-  fact.linkage = linkage_of(*caller);
-  fact.file = text(caller->file);
-  fact.line = caller->line;
-  inlined_.clear();
-  for (std::size_t i = lines.size() - 1; i-- > 0;) {
-    const Function& callee = function_of(lines[i]);
-    inlined_.push_back(
-        {name_of(callee), linkage_of(callee), text(caller->file), lines[i + 1].line});
-    caller = &callee;
-  }
+  const protobuf::FunctionEntry& innermost = protobuf::describe_lines(
+      lines, [this](std::uint64_t index) -> const std::string& { return text(index); },
+      [this](const protobuf::LineEntry& line) -> const protobuf::FunctionEntry& {
+        return function_of(line);
+      },
+      inlined_, fact);
   if (lines.size() > 1 || lines.front().line != 0) {
-    fact.code = {text(caller->file), lines.front().line, inlined_};
+    fact.code = {text(innermost.file), lines.front().line, inlined_};
   }
 }
 
 std::string OtlpTables::unnamed(const Location& location, const Mapping& mapping) {
   const std::string& path = text(mapping.file);
   return path.substr(path.rfind('/') + 1) + "+" +
-         hex(location.address - mapping.start + mapping.offset);
+         protobuf::hex(location.address - mapping.start + mapping.offset);
 }
 
 Result<std::uint64_t> OtlpTables::address_of(const Location& location) {
@@ -341,7 +268,7 @@ Result<std::uint64_t> OtlpTables::address_of(const Location& location) {
   if (location.lines != 0) {
     describe(location, fact);
   } else {
-    name = path.empty() ? hex(location.address) : unnamed(location, mapping);
+    name = path.empty() ? protobuf::hex(location.address) : unnamed(location, mapping);
     fact.name = name;
   }
   const auto address = names_.address_of(fact, {path, mapping.build_id});

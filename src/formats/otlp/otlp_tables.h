@@ -11,6 +11,7 @@
 #include "capture/callstack_sink.h"
 #include "capture/synthetic_frames.h"
 #include "formats/otlp/message_walk.h"
+#include "formats/protobuf/code_entries.h"
 
 namespace stackpack::otlp {
 
@@ -65,16 +66,6 @@ class OtlpTables {
     std::vector<std::uint64_t> attributes;
     std::vector<std::uint8_t> build_id;
   };
-  struct Function {
-    std::uint64_t name = 0;
-    std::uint64_t system_name = 0;
-    std::uint64_t file = 0;
-    std::uint32_t line = 0;
-  };
-  struct Line {
-    std::uint64_t function = 0;
-    std::uint32_t line = 0;
-  };
   struct Location {
     std::uint64_t mapping = 0;
     std::uint64_t address = 0;
@@ -93,7 +84,7 @@ class OtlpTables {
   void read_attribute(std::span<const std::byte> content);
   void read_stack(std::span<const std::byte> content);
   void damaged(std::string_view loss);
-  const Function& function_of(const Line& line);
+  const protobuf::FunctionEntry& function_of(const protobuf::LineEntry& line);
   Result<std::uint64_t> address_of(const Location& location);
   void describe(const Location& location, capture::FunctionFact& fact);
   std::string unnamed(const Location& location, const Mapping& mapping);
@@ -106,8 +97,8 @@ class OtlpTables {
   std::vector<std::string> strings_;
   std::vector<Mapping> mappings_;
   std::vector<Location> locations_;
-  std::vector<Line> lines_;
-  std::vector<Function> functions_;
+  std::vector<protobuf::LineEntry> lines_;
+  std::vector<protobuf::FunctionEntry> functions_;
   std::vector<Attribute> attributes_;
   std::vector<Stack> stacks_;
   std::vector<std::uint64_t> stack_locations_;

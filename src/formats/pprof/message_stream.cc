@@ -8,22 +8,6 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{1} << 16;
 constexpr std::size_t kDecodeBytes = std::size_t{1} << 18;
-constexpr std::size_t kHeadBytes = 20;  // a tag and a length, or a tag and a number
-constexpr unsigned kVarintBits = 64;
-
-std::uint64_t read_varint(bytes::ByteCursor& in) {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < kVarintBits; shift += 7) {
-    const auto byte = in.read<std::uint8_t>();
-    value |= std::uint64_t{byte & 0x7FU} << shift;
-    if ((byte & 0x80) == 0) {
-      return value;
-    }
-  }
-  in.skip(in.remaining() + 1);  // too long: fail
-  return 0;
-}
-
 }  // namespace
 
 MessageStream::MessageStream(io::ByteSource& source, std::size_t max_field_bytes)
@@ -89,7 +73,7 @@ Result<bool> MessageStream::next(Field& field) {
 }
 
 Result<bool> MessageStream::read_field(Field& field) {
-  if (const Status status = fill(kHeadBytes); !status) {
+  if (const Status status = fill(protobuf::kMostHeadBytes); !status) {
     return status.error();
   }
   if (window().empty()) {
@@ -97,27 +81,10 @@ Result<bool> MessageStream::read_field(Field& field) {
     return whole ? Result<bool>(false)
                  : Result<bool>(Error{ErrorCode::kTruncated, offset_, "pprof: gzip stream is cut"});
   }
-  bytes::ByteCursor head(window().first(std::min(window().size(), kHeadBytes)), 0);
-  const std::uint64_t tag = read_varint(head);
-  const auto kind = static_cast<unsigned>(tag & 7);
+  bytes::ByteCursor head(window().first(std::min(window().size(), protobuf::kMostHeadBytes)), 0);
   field = Field{};
-  field.number = static_cast<std::uint32_t>(tag >> 3);
-  switch (kind) {
-    case 0:
-      field.value = read_varint(head);
-      break;
-    case 1:
-      field.value = head.read<std::uint64_t>();
-      break;
-    case 2:
-      field.has_bytes = true;
-      field.value = read_varint(head);
-      break;
-    case 5:
-      field.value = head.read<std::uint32_t>();
-      break;
-    default:
-      return Error{ErrorCode::kCorrupt, offset_, "pprof: not a protobuf field"};
+  if (!read_field_head(head, field)) {
+    return Error{ErrorCode::kCorrupt, offset_, "pprof: not a protobuf field"};
   }
   if (!head.ok()) {
     return Error{ErrorCode::kTruncated, offset_, "pprof: a field is cut"};

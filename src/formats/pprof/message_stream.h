@@ -7,18 +7,22 @@
 #include <vector>
 
 #include "codec/gzip_codec.h"
+#include "formats/protobuf/field_head.h"
+#include "formats/protobuf/message_view.h"
 #include "io/byte_source.h"
 #include "stackpack/result.h"
 
 namespace stackpack::pprof {
 
 /// One field of a message: a number, or bytes.
-struct Field {
-  std::uint32_t number = 0;
-  bool has_bytes = false;
-  std::uint64_t value = 0;           ///< when it has no bytes
+struct Field : protobuf::FieldHead {
   std::span<const std::byte> bytes;  ///< valid until the next call of next()
 };
+
+// How a message is looked at.
+using protobuf::bytes;
+using protobuf::message_of;
+using protobuf::number;
 
 /// The fields of the outermost message of a protobuf file, one after another; the file may be
 /// compressed with gzip.

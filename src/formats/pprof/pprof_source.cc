@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "formats/pprof/message_stream.h"
-#include "formats/pprof/message_view.h"
 #include "formats/pprof/pprof_losses.h"
 #include "formats/pprof/profile_fields.h"
 #include "formats/pprof/profile_tables.h"

@@ -34,13 +34,7 @@ enum LocationField : std::uint32_t {
   kLocationAddress = 3,
   kLocationLine = 4,
 };
-enum LineField : std::uint32_t { kLineFunction = 1, kLineNumber = 2 };
-enum FunctionField : std::uint32_t {
-  kFunctionId = 1,
-  kFunctionName = 2,
-  kFunctionSystemName = 3,
-  kFunctionFile = 4,
-  kFunctionStartLine = 5,
-};
+// The name's number stands for those of the fields that follow: protobuf::take_function_field.
+enum FunctionField : std::uint32_t { kFunctionId = 1, kFunctionName = 2 };
 
 }  // namespace stackpack::pprof

@@ -1,13 +1,9 @@
 #include "formats/pprof/profile_tables.h"
 
-#include <array>
-#include <charconv>
 #include <iterator>
-#include <limits>
 #include <string_view>
 
 #include "bytes/byte_text.h"
-#include "formats/pprof/message_view.h"
 #include "formats/pprof/pprof_losses.h"
 #include "formats/pprof/profile_fields.h"
 #include <protozero/exception.hpp>
@@ -19,43 +15,9 @@ namespace {
 // What an entry costs apart from its bytes, roughly: nodes of the maps, frames, modules.
 constexpr std::uint64_t kEntryBytes = 128;
 
-std::string hex(std::uint64_t value) {
-  std::array<char, 16> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
-  return "0x" + std::string(digits.data(), end);
-}
-
 std::string_view file_name(std::string_view path) {
   const std::size_t slash = path.find_last_of("/\\");
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
-int digit_of(char c) {
-  return c >= '0' && c <= '9'   ? c - '0'
-         : c >= 'a' && c <= 'f' ? c - 'a' + 10
-         : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                : -1;
-}
-
-// Bytes of a build id written in hex; empty when it is written otherwise.
-std::vector<std::uint8_t> build_id_of(std::string_view text) {
-  std::vector<std::uint8_t> bytes;
-  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
-    const int high = digit_of(text[i]);
-    const int low = digit_of(text[i + 1]);
-    if (high < 0 || low < 0) {
-      return {};
-    }
-    bytes.push_back(static_cast<std::uint8_t>(high * 16 + low));
-  }
-  return text.size() % 2 == 0 ? bytes : std::vector<std::uint8_t>();
-}
-
-// Not known when it is negative or absurd.
-std::uint32_t line_number(std::int64_t line) {
-  return line < 0 || line > std::int64_t{std::numeric_limits<std::uint32_t>::max()}
-             ? 0
-             : static_cast<std::uint32_t>(line);
 }
 
 bool is_kernel(std::string_view path) {
@@ -166,23 +128,6 @@ void ProfileTables::read_mapping(std::span<const std::byte> content) {
   mappings_.try_emplace(id, mapping);
 }
 
-ProfileTables::Line ProfileTables::line_of(protozero::pbf_reader message) {
-  Line line;
-  while (message.next()) {
-    switch (message.tag_and_type()) {
-      case number(kLineFunction):
-        line.function = message.get_uint64();
-        break;
-      case number(kLineNumber):
-        line.line = line_number(message.get_int64());
-        break;
-      default:
-        message.skip();
-    }
-  }
-  return line;
-}
-
 void ProfileTables::read_location(std::span<const std::byte> content) {
   Location location;
   std::uint64_t id = 0;
@@ -198,7 +143,7 @@ void ProfileTables::read_location(std::span<const std::byte> content) {
         location.address = message.get_uint64();
         break;
       case bytes(kLocationLine):
-        location.lines.push_back(line_of(message.get_message()));
+        location.lines.push_back(protobuf::read_line(message.get_message()));
         break;
       default:
         message.skip();
@@ -209,26 +154,12 @@ void ProfileTables::read_location(std::span<const std::byte> content) {
 
 void ProfileTables::read_function(std::span<const std::byte> content) {
   std::uint64_t id = 0;
-  Function function;
+  protobuf::FunctionEntry function;
   for (auto message = message_of(content); message.next();) {
-    switch (message.tag_and_type()) {
-      case number(kFunctionId):
-        id = message.get_uint64();
-        break;
-      case number(kFunctionName):
-        function.name = message.get_uint64();
-        break;
-      case number(kFunctionSystemName):
-        function.system_name = message.get_uint64();
-        break;
-      case number(kFunctionFile):
-        function.file = message.get_uint64();
-        break;
-      case number(kFunctionStartLine):
-        function.start_line = line_number(message.get_int64());
-        break;
-      default:
-        message.skip();
+    if (message.tag_and_type() == number(kFunctionId)) {
+      id = message.get_uint64();
+    } else {
+      protobuf::take_function_field(message, kFunctionName, function);
     }
   }
   functions_.try_emplace(id, function);
@@ -256,7 +187,7 @@ void ProfileTables::place(Mapping& mapping) {
   module.size = mapping.limit - mapping.start;
   module.file_offset = mapping.offset;
   module.path = path;
-  mapping.build_id_bytes = build_id_of(text(mapping.build_id));
+  mapping.build_id_bytes = protobuf::bytes_of_hex(text(mapping.build_id));
   module.build_id = mapping.build_id_bytes;
   module.build_id_kind = module.build_id.empty() ? BuildIdKind::kNone : BuildIdKind::kGnu;
   if (module.build_id.empty() && !text(mapping.build_id).empty()) {
@@ -274,9 +205,10 @@ void ProfileTables::place_mappings() {
 std::string ProfileTables::name_in(const Mapping& mapping, std::uint64_t address) {
   const std::string& path = text(mapping.file_name);
   if (path.empty()) {
-    return hex(address);
+    return protobuf::hex(address);
   }
-  return std::string(file_name(path)) + "+" + hex(address - mapping.start + mapping.offset);
+  return std::string(file_name(path)) + "+" +
+         protobuf::hex(address - mapping.start + mapping.offset);
 }
 
 Status ProfileTables::add_synthetic(const capture::FunctionFact& function) {
@@ -288,8 +220,8 @@ Status ProfileTables::add_synthetic(const capture::FunctionFact& function) {
   return {};
 }
 
-const ProfileTables::Function& ProfileTables::function_of(const Line& line) {
-  static const Function none;
+const protobuf::FunctionEntry& ProfileTables::function_of(const protobuf::LineEntry& line) {
+  static const protobuf::FunctionEntry none;
   const auto known = functions_.find(line.function);
   if (known == functions_.end()) {
     losses_.add(loss::kUnknownFunction, LossKind::kDamage, 1);
@@ -298,36 +230,15 @@ const ProfileTables::Function& ProfileTables::function_of(const Line& line) {
   return known->second;
 }
 
-// What the lines of a location say: the last one is of the function that has the code, those before
-// are of calls that were inlined there. The texts are those of the profile.
 void ProfileTables::describe(const Location& location, capture::FunctionFact& fact) {
-  const auto name_of = [this](const Function& function) -> std::string_view {
-    const std::string& name = text(function.name);
-    const std::string& system_name = text(function.system_name);
-    if (name.empty() && system_name.empty()) {
-      return "[unknown]";
-    }
-    return name.empty() ? system_name : name;
-  };
-  const auto linkage_of = [&](const Function& function) -> std::string_view {
-    const std::string& linkage = text(function.system_name);
-    return linkage == name_of(function) ? std::string_view() : std::string_view(linkage);
-  };
-  const Function& owner = function_of(location.lines.back());
   fact.source = FunctionSource::kPprof;
-  fact.name = name_of(owner);
-  fact.linkage = linkage_of(owner);
-  fact.file = text(owner.file);
-  fact.line = owner.start_line;
-  inlined_.clear();
-  const Function* caller = &owner;
-  for (std::size_t i = location.lines.size() - 1; i-- > 0;) {
-    const Function& callee = function_of(location.lines[i]);
-    inlined_.push_back(
-        {name_of(callee), linkage_of(callee), text(caller->file), location.lines[i + 1].line});
-    caller = &callee;
-  }
-  fact.code = {text(caller->file), location.lines.front().line, inlined_};
+  const protobuf::FunctionEntry& innermost = protobuf::describe_lines(
+      location.lines, [this](std::uint64_t number) -> const std::string& { return text(number); },
+      [this](const protobuf::LineEntry& line) -> const protobuf::FunctionEntry& {
+        return function_of(line);
+      },
+      inlined_, fact);
+  fact.code = {text(innermost.file), location.lines.front().line, inlined_};
 }
 
 // The frame of a location whose address means one thing only.
@@ -408,7 +319,7 @@ Status ProfileTables::make_frame(Location& location) {
     losses_.add(loss::kUnknownMapping, LossKind::kDamage, 1);
   }
   if (capture::SyntheticFrames::in_range(location.address)) {
-    return add_name(hex(location.address));
+    return add_name(protobuf::hex(location.address));
   }
   frames_.push_back({FrameMode::kUnknown, location.address});
   return {};

@@ -14,9 +14,9 @@
 #include "capture/synthetic_frames.h"
 #include "capture/system_recorder.h"
 #include "formats/pprof/message_stream.h"
+#include "formats/protobuf/code_entries.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
-#include <protozero/pbf_reader.hpp>
 
 namespace stackpack::pprof {
 
@@ -59,23 +59,11 @@ class ProfileTables {
     std::vector<std::uint8_t> build_id_bytes;
     bool placed = false;  ///< a module has been registered for it
   };
-  struct Function {
-    std::uint64_t name = 0;
-    std::uint64_t system_name = 0;
-    std::uint64_t file = 0;
-    std::uint32_t start_line = 0;
-  };
-  struct Line {
-    std::uint64_t function = 0;
-    std::uint32_t line = 0;
-
-    friend bool operator==(const Line&, const Line&) = default;
-  };
   struct Location {
     std::uint64_t mapping = 0;
     std::uint64_t address = 0;
-    std::vector<Line> lines;  ///< innermost first
-    std::size_t frame = 0;    ///< number of its frame
+    std::vector<protobuf::LineEntry> lines;  ///< innermost first
+    std::size_t frame = 0;                   ///< number of its frame
   };
 
   void read_value_type(std::span<const std::byte> content);
@@ -84,7 +72,6 @@ class ProfileTables {
   void read_function(std::span<const std::byte> content);
   void place_mappings();
   void place(Mapping& mapping);
-  static Line line_of(protozero::pbf_reader message);
   Status make_frame(Location& location);
   Status add_named(const Location& location);
   Status add_synthetic(const capture::FunctionFact& function);
@@ -92,7 +79,7 @@ class ProfileTables {
   Status add_name(std::string_view name);
   [[nodiscard]] std::optional<Frame> unmapped_frame(const Location& location) const;
   void describe(const Location& location, capture::FunctionFact& fact);
-  const Function& function_of(const Line& line);
+  const protobuf::FunctionEntry& function_of(const protobuf::LineEntry& line);
   std::string name_in(const Mapping& mapping, std::uint64_t address);
 
   capture::SystemRecorder& system_;
@@ -104,8 +91,8 @@ class ProfileTables {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> type_numbers_;
   std::vector<ValueType> sample_types_;
   std::map<std::uint64_t, Mapping> mappings_;
-  std::map<std::uint64_t, std::uint64_t> placed_;          // start to limit
-  std::unordered_map<std::uint64_t, Function> functions_;  // by id
+  std::map<std::uint64_t, std::uint64_t> placed_;                         // start to limit
+  std::unordered_map<std::uint64_t, protobuf::FunctionEntry> functions_;  // by id
   std::unordered_map<std::uint64_t, Location> locations_;
   std::vector<Frame> frames_;
   std::unordered_map<std::uint64_t, const Location*> named_;  // by address: the first one

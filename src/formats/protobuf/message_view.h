@@ -9,7 +9,7 @@
 #include <protozero/data_view.hpp>
 #include <protozero/pbf_reader.hpp>
 
-namespace stackpack::pprof {
+namespace stackpack::protobuf {
 
 /// protozero's reader over the bytes of one message. It throws protozero::exception for bytes that
 /// make no sense; catch that where a message is taken.
@@ -18,13 +18,29 @@ inline protozero::pbf_reader message_of(std::span<const std::byte> content) {
   return protozero::pbf_reader(protozero::data_view(text.data(), text.size()));
 }
 
-/// For a switch over tag_and_type(): a field with a number, or with bytes. A field of another kind
-/// than expected is skipped as an unknown one is, since reading it as what it is not is an error.
+/// For a switch over tag_and_type(): a field with a number, with eight bytes, or with any number of
+/// bytes. A field of another kind than expected is skipped as an unknown one is, since reading it
+/// as what it is not is an error.
 constexpr std::uint32_t number(std::uint32_t tag) {
   return protozero::tag_and_type(tag, protozero::pbf_wire_type::varint);
+}
+constexpr std::uint32_t fixed(std::uint32_t tag) {
+  return protozero::tag_and_type(tag, protozero::pbf_wire_type::fixed64);
 }
 constexpr std::uint32_t bytes(std::uint32_t tag) {
   return protozero::tag_and_type(tag, protozero::pbf_wire_type::length_delimited);
 }
 
-}  // namespace stackpack::pprof
+/// Every number of a field which may be packed.
+template <typename Take>
+void each_number(protozero::pbf_reader& message, Take take) {
+  if (message.wire_type() == protozero::pbf_wire_type::length_delimited) {
+    for (const std::uint64_t value : message.get_packed_uint64()) {
+      take(value);
+    }
+  } else {
+    take(message.get_uint64());
+  }
+}
+
+}  // namespace stackpack::protobuf
