@@ -72,20 +72,26 @@ Status SampleRebaser::add_values() {
   return status ? read : status;
 }
 
-Status SampleRebaser::add_values(std::span<const EventValue> rows,
-                                 capture::CarriedValues& carried) {
+// Goes through rows of processes that are wanted, once for their callstacks and then to hand them
+// over. `enter(row, process)` gives the entry of a row's callstack, `take(row, entry, process)`
+// gets the places of both in `rows` and in block_entries_.
+template <typename Row, typename Enter, typename Take>
+Status SampleRebaser::add_rows(std::span<const Row> rows, const Enter& enter, const Take& take) {
   block_entries_.clear();
-  for (const EventValue& row : rows) {
+  waker_entries_.clear();
+  for (const Row& row : rows) {
     const auto process = parts_.processes.find(row.pid);
     if (!process) {
       return process.error();
     }
-    block_entries_.push_back(process->wanted ? entry_of(row.stack, row.pid, row.time_ns)
-                                             : kNoEntry);
+    if (process->wanted) {
+      block_entries_.push_back(enter(row, *process));
+    }
   }
   if (const Status resolved = resolve(); !resolved) {
     return resolved;
   }
+  std::size_t next = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto process = parts_.processes.find(rows[i].pid);
     if (!process) {
@@ -94,18 +100,30 @@ Status SampleRebaser::add_values(std::span<const EventValue> rows,
     if (!process->wanted) {
       continue;
     }
-    std::optional<capture::RecordedValue> value = carried.carry(rows[i]);
-    if (!value) {
-      ++values_left_out_;
-      continue;
-    }
-    value->pid = process->number;
-    value->time_ns = parts_.clock.time(value->time_ns);
-    if (const Status added = sink_.add_value(*value, block_entries_[i], process->rank); !added) {
-      return added;
+    if (const Status taken = take(i, next++, *process); !taken) {
+      return taken;
     }
   }
   return entries_.size() > kMostEntries ? end_generation() : Status{};
+}
+
+Status SampleRebaser::add_values(std::span<const EventValue> rows,
+                                 capture::CarriedValues& carried) {
+  const auto enter = [this](const EventValue& row, const InputProcesses::Process&) {
+    return entry_of(row.stack, row.pid, row.time_ns);
+  };
+  return add_rows(
+      rows, enter,
+      [&](std::size_t row, std::size_t entry, const InputProcesses::Process& process) -> Status {
+        std::optional<capture::RecordedValue> value = carried.carry(rows[row]);
+        if (!value) {
+          ++values_left_out_;
+          return {};
+        }
+        value->pid = process.number;
+        value->time_ns = parts_.clock.time(value->time_ns);
+        return sink_.add_value(*value, block_entries_[entry], process.rank);
+      });
 }
 
 Status SampleRebaser::add_waits() {
@@ -124,43 +142,24 @@ Status SampleRebaser::add_waits() {
 // Callstacks of a thread and of who woke it, each as the process of the thread has its addresses.
 Status SampleRebaser::add_intervals(std::span<const WaitInterval> rows,
                                     const SourceThreads& threads) {
-  block_entries_.clear();
-  waker_entries_.clear();
-  for (const WaitInterval& row : rows) {
-    const auto process = parts_.processes.find(row.pid);
-    if (!process) {
-      return process.error();
-    }
+  const auto enter = [&](const WaitInterval& row, const InputProcesses::Process& process) {
     const std::uint32_t waker_pid =
-        row.waker_stack == kNoStack ? row.pid : threads.pid_of(process->rank, row.waker, row.to_ns);
-    block_entries_.push_back(process->wanted ? entry_of(row.stack, row.pid, row.from_ns)
-                                             : kNoEntry);
-    waker_entries_.push_back(process->wanted ? entry_of(row.waker_stack, waker_pid, row.to_ns)
-                                             : kNoEntry);
-  }
-  if (const Status resolved = resolve(); !resolved) {
-    return resolved;
-  }
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto process = parts_.processes.find(rows[i].pid);
-    if (!process) {
-      return process.error();
-    }
-    if (!process->wanted) {
-      continue;
-    }
-    WaitInterval merged = rows[i];
-    merged.pid = process->number;
-    merged.from_ns = parts_.clock.time(merged.from_ns);
-    merged.to_ns = parts_.clock.time(merged.to_ns);
-    merged.reason = parts_.reasons[merged.reason];
-    merged.stack = block_entries_[i];
-    merged.waker_stack = waker_entries_[i];
-    if (const Status added = sink_.add_interval(merged, process->rank); !added) {
-      return added;
-    }
-  }
-  return entries_.size() > kMostEntries ? end_generation() : Status{};
+        row.waker_stack == kNoStack ? row.pid : threads.pid_of(process.rank, row.waker, row.to_ns);
+    const std::uint32_t entry = entry_of(row.stack, row.pid, row.from_ns);
+    waker_entries_.push_back(entry_of(row.waker_stack, waker_pid, row.to_ns));
+    return entry;
+  };
+  return add_rows(rows, enter,
+                  [&](std::size_t row, std::size_t entry, const InputProcesses::Process& process) {
+                    WaitInterval merged = rows[row];
+                    merged.pid = process.number;
+                    merged.from_ns = parts_.clock.time(merged.from_ns);
+                    merged.to_ns = parts_.clock.time(merged.to_ns);
+                    merged.reason = parts_.reasons[merged.reason];
+                    merged.stack = block_entries_[entry];
+                    merged.waker_stack = waker_entries_[entry];
+                    return sink_.add_interval(merged, process.rank);
+                  });
 }
 
 std::uint32_t SampleRebaser::entry_of(StackId stack, std::uint32_t pid, std::uint64_t time_ns) {
@@ -177,68 +176,33 @@ std::uint32_t SampleRebaser::entry_of(StackId stack, std::uint32_t pid, std::uin
 }
 
 Status SampleRebaser::add_block(std::span<const StoredSample> samples) {
-  block_entries_.clear();
-  for (const StoredSample& sample : samples) {
-    const auto process = parts_.processes.find(sample.pid);
-    if (!process) {
-      return process.error();
-    }
-    block_entries_.push_back(process->wanted ? entry_of(sample.stack, sample.pid, sample.time_ns)
-                                             : kNoEntry);
-  }
-  if (const Status resolved = resolve(); !resolved) {
-    return resolved;
-  }
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const Result<const FieldRow*> fields = fields_.find(next_sample_++);
-    if (!fields) {
-      return fields.error();
-    }
-    const auto process = parts_.processes.find(samples[i].pid);
-    if (!process) {
-      return process.error();
-    }
-    if (!process->wanted) {
-      continue;
-    }
-    if (const Status added = add(samples[i], block_entries_[i], *process, 1, *fields); !added) {
-      return added;
-    }
-  }
-  return entries_.size() > kMostEntries ? end_generation() : Status{};
+  const auto enter = [this](const StoredSample& sample, const InputProcesses::Process&) {
+    return entry_of(sample.stack, sample.pid, sample.time_ns);
+  };
+  const Status added = add_rows(
+      samples, enter,
+      [&](std::size_t row, std::size_t entry, const InputProcesses::Process& process) -> Status {
+        const Result<const FieldRow*> fields = fields_.find(next_sample_ + row);
+        return fields ? add(samples[row], block_entries_[entry], process, 1, *fields)
+                      : Status(fields.error());
+      });
+  next_sample_ += samples.size();
+  return added;
 }
 
 Status SampleRebaser::add_counts(std::span<const StackCount> counts) {
-  block_entries_.clear();
-  for (const StackCount& count : counts) {
-    const auto process = parts_.processes.find(count.pid);
-    if (!process) {
-      return process.error();
-    }
-    block_entries_.push_back(process->wanted ? entry_of(count.stack, count.pid, kTimeOfCounts)
-                                             : kNoEntry);
-  }
-  if (const Status resolved = resolve(); !resolved) {
-    return resolved;
-  }
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const auto process = parts_.processes.find(counts[i].pid);
-    if (!process) {
-      return process.error();
-    }
-    if (!process->wanted) {
-      continue;
-    }
-    StoredSample sample;
-    sample.event = counts[i].event;
-    sample.weight = counts[i].weight;
-    sample.origin = counts[i].origin;
-    const Status added = add(sample, block_entries_[i], *process, counts[i].samples, nullptr);
-    if (!added) {
-      return added;
-    }
-  }
-  return entries_.size() > kMostEntries ? end_generation() : Status{};
+  const auto enter = [this](const StackCount& count, const InputProcesses::Process&) {
+    return entry_of(count.stack, count.pid, kTimeOfCounts);
+  };
+  return add_rows(counts, enter,
+                  [&](std::size_t row, std::size_t entry, const InputProcesses::Process& process) {
+                    StoredSample sample;
+                    sample.event = counts[row].event;
+                    sample.weight = counts[row].weight;
+                    sample.origin = counts[row].origin;
+                    return add(sample, block_entries_[entry], process, counts[row].samples,
+                               nullptr);
+                  });
 }
 
 Status SampleRebaser::add(const StoredSample& sample, std::uint32_t entry,

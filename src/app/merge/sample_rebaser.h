@@ -58,6 +58,8 @@ class SampleRebaser {
     std::uint32_t entry = 0;
   };
 
+  template <typename Row, typename Enter, typename Take>
+  Status add_rows(std::span<const Row> rows, const Enter& enter, const Take& take);
   Status add_block(std::span<const StoredSample> samples);
   Status add_counts(std::span<const StackCount> counts);
   Status add_waits();
@@ -78,8 +80,8 @@ class SampleRebaser {
   std::uint64_t next_sample_ = 0;
   core::NumberTable<std::uint64_t> entries_;  // callstack and context
   std::vector<Unknown> unknown_;
-  std::vector<std::uint32_t> block_entries_;  // by sample of the block
-  std::vector<std::uint32_t> waker_entries_;  // by interval of the block
+  std::vector<std::uint32_t> block_entries_;  // by wanted row of the block
+  std::vector<std::uint32_t> waker_entries_;  // by wanted interval of the block
   std::vector<Frame> rebased_;
   std::uint64_t values_left_out_ = 0;
 };
