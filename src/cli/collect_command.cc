@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "app/collect/collect.h"
-#include "app/console.h"
 #include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
@@ -16,6 +15,7 @@
 #include "cli/interruptible.h"
 #include "cli/json_text.h"
 #include "cli/text_escape.h"
+#include "cli/written_file.h"
 
 namespace stackpack::cli {
 
@@ -114,12 +114,7 @@ int run_collect(const CollectArguments& arguments, const Messages& messages) {
     return exit_code;
   }
   const bool to_standard_output = arguments.output == "-";
-  if (to_standard_output && app::is_terminal(app::Stream::kStandardOutput)) {
-    messages.error("collect", kTerminalText);
-    return kExitUsage;
-  }
-  if (to_standard_output && arguments.json) {
-    messages.error("collect", "--json and -o - both write to standard output; give -o FILE");
+  if (!may_write_to(arguments.output, arguments.json, "collect", messages)) {
     return kExitUsage;
   }
   ConvertProgress progress;
@@ -127,10 +122,7 @@ int run_collect(const CollectArguments& arguments, const Messages& messages) {
     return app::collect_kit(arguments.inputs, arguments.output, arguments.options, &progress);
   });
   if (!report) {
-    if (app::interrupted_by() != 0) {
-      messages.error("collect", "interrupted; nothing was written");
-      app::end_by_signal(app::interrupted_by());
-    }
+    end_if_interrupted("collect", messages);
     return explain_collect(report.error(), arguments, messages);
   }
   if (report->collected == 0) {

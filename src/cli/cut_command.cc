@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "app/console.h"
 #include "app/cut/cut.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
 #include "cli/interruptible.h"
 #include "cli/next_step.h"
+#include "cli/written_file.h"
 
 namespace stackpack::cli {
 
@@ -28,8 +28,7 @@ int explain(Error error, const CutArguments& arguments, const Messages& messages
 }  // namespace
 
 int run_cut(const CutArguments& arguments, const Messages& messages) {
-  if (arguments.output == "-" && app::is_terminal(app::Stream::kStandardOutput)) {
-    messages.error("cut", kTerminalText);
+  if (!may_write_to(arguments.output, false, "cut", messages)) {
     return kExitUsage;
   }
   ConvertProgress progress;
@@ -37,10 +36,7 @@ int run_cut(const CutArguments& arguments, const Messages& messages) {
     return app::cut_file(arguments.file, arguments.output, arguments.options, progress);
   });
   if (!report) {
-    if (app::interrupted_by() != 0) {
-      messages.error(arguments.file, "interrupted; nothing was written");
-      app::end_by_signal(app::interrupted_by());
-    }
+    end_if_interrupted(arguments.file, messages);
     return explain(report.error(), arguments, messages);
   }
   if (!arguments.quiet) {

@@ -15,6 +15,7 @@
 #include "cli/interruptible.h"
 #include "cli/json_text.h"
 #include "cli/messages.h"
+#include "cli/written_file.h"
 #include "stackpack/merge.h"
 
 namespace stackpack::cli {
@@ -164,13 +165,7 @@ int run_merge(const MergeArguments& arguments, const Messages& messages) {
   if (!inputs) {
     return exit_code;
   }
-  const bool to_standard_output = arguments.output == "-";
-  if (to_standard_output && app::is_terminal(app::Stream::kStandardOutput)) {
-    messages.error("merge", kTerminalText);
-    return kExitUsage;
-  }
-  if (to_standard_output && arguments.json) {
-    messages.error("merge", "--json and -o - both write to standard output; give -o FILE");
+  if (!may_write_to(arguments.output, arguments.json, "merge", messages)) {
     return kExitUsage;
   }
   ConvertProgress progress;
@@ -180,10 +175,7 @@ int run_merge(const MergeArguments& arguments, const Messages& messages) {
       [&] { shown.tick(progress); });
   shown.clear();
   if (!report) {
-    if (app::interrupted_by() != 0) {
-      messages.error("merge", "interrupted; nothing was written");
-      app::end_by_signal(app::interrupted_by());
-    }
+    end_if_interrupted("merge", messages);
     return report_failure(*inputs, arguments, report.error(), messages);
   }
   for (const MergeInputReport& input : report->inputs) {

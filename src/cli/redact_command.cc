@@ -3,20 +3,19 @@
 
 #include <fmt/format.h>
 
-#include "app/console.h"
 #include "app/diff/small_text.h"
 #include "app/redact/redact.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
 #include "cli/next_step.h"
+#include "cli/written_file.h"
 
 namespace stackpack::cli {
 
 int run_redact(const RedactArguments& arguments, const Messages& messages) {
   const bool to_standard_output = arguments.output == "-";
-  if (to_standard_output && app::is_terminal(app::Stream::kStandardOutput)) {
-    messages.error("redact", kTerminalText);
+  if (!may_write_to(arguments.output, false, "redact", messages)) {
     return kExitUsage;
   }
   app::RedactOptions options;

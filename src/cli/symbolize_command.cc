@@ -19,6 +19,7 @@
 #include "cli/json_text.h"
 #include "cli/next_step.h"
 #include "cli/text_escape.h"
+#include "cli/written_file.h"
 #include "stackpack/reader.h"
 
 namespace stackpack::cli {
@@ -218,12 +219,7 @@ int run_symbolize(const SymbolizeArguments& arguments, const Messages& messages)
     return exit_code;
   }
   const bool to_standard_output = arguments.output == "-";
-  if (to_standard_output && app::is_terminal(app::Stream::kStandardOutput)) {
-    messages.error("symbolize", kTerminalText);
-    return kExitUsage;
-  }
-  if (to_standard_output && arguments.json) {
-    messages.error("symbolize", "--json and -o - both write to standard output; give -o FILE");
+  if (!may_write_to(arguments.output, arguments.json, "symbolize", messages)) {
     return kExitUsage;
   }
   ConvertProgress progress;
@@ -236,10 +232,7 @@ int run_symbolize(const SymbolizeArguments& arguments, const Messages& messages)
       [&] { shown.tick(progress); });
   shown.clear();
   if (!report) {
-    if (app::interrupted_by() != 0) {
-      messages.error(arguments.file, "interrupted; nothing was written");
-      app::end_by_signal(app::interrupted_by());
-    }
+    end_if_interrupted(arguments.file, messages);
     return explain(report.error(), arguments, messages);
   }
   std::string json;
