@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What documents say of the code, where a program can tell: paths and links that exist, rooms, interfaces, versions of the format, section
-numbers, fuzz targets."""
+numbers, fuzz targets, commands, counters of losses, schemas, what is run by ctest."""
 import pathlib
 import re
 import subprocess
@@ -46,7 +46,7 @@ def check_rooms(root, text, problems):
         if not any((folder / begin).is_file() for folder in folders):
             problems.append(f"docs/architecture.md: {folder}: there is no {begin} to begin with")
     for room in sorted(set(layers_test.ROOMS) - listed - {"app", "export"}):
-        print(f"note: docs/architecture.md has no row 'where to begin' for src/{room}")
+        problems.append(f"docs/architecture.md: no row 'where to begin' for src/{room}")
     if not listed:
         problems.append("docs/architecture.md: no rows 'where to begin'")
     for room in sorted(listed - set(layers_test.ROOMS)):
@@ -93,6 +93,50 @@ def check_targets(root, text, problems):
         problems.append("docs/testing.md: no fuzz targets")
 
 
+def check_commands(root, text, problems):
+    """Each command of the program has a row in the table of commands, which has no others."""
+    table = text.partition("## Commands")[2].partition("\n## ")[0]
+    listed = {name for row in re.findall(r"^\| (.*?[^\\]) \|", table, re.M) for name in re.findall(r"`([a-z]+)\b", row)}
+    defined = {name for path in (root / "src/cli/definitions").glob("*.cc")
+               for name in re.findall(r'\b(?:command|define_neighbours)\(\s*"([a-z]+)"', path.read_text())}
+    problems += [f"docs/cli.md: no row for the command {name}" for name in sorted(defined - listed)]
+    problems += [f"docs/cli.md: there is no command {name}" for name in sorted(listed - defined)]
+    return len(defined)
+
+
+def check_losses(root, documents, problems):
+    """Each counter of losses, and each reason for skipped bytes, is explained somewhere."""
+    names = set()
+    for header in (root / "src").rglob("*.h"):
+        text = header.read_text()
+        names.update(re.findall(r'SkipReason k\w+\s*\{\s*"(\w+)"', text))
+        if header.name.endswith("_losses.h"):
+            names.update(re.findall(r'std::string_view k\w+\s*=\s*"(\w+)"', text))
+    words = {word for text in documents.values() for word in re.findall(r"\w+", text)}
+    problems += [f"docs: nothing says what {name} counts" for name in sorted(names - words)]
+    if len(names) < 100:
+        problems.append(f"only {len(names)} counters of losses were found in src")
+    return len(names)
+
+
+def check_schemas(root, documents, problems):
+    """Each schema is linked or named by a document."""
+    for schema in (root / "docs").rglob("*.schema.json"):
+        if not any(schema.name in text for text in documents.values()):
+            problems.append(f"docs: nothing names {schema.relative_to(root)}")
+
+
+def check_test_names(root, documents, problems):
+    """`ctest -R NAME` finds a test: one that a CMakeLists.txt names, or begins to name where the rest is a variable, or a transcript."""
+    text = "\n".join(path.read_text() for path in (root / "tests").rglob("CMakeLists.txt"))
+    known = [name.partition("${")[0] for name in re.findall(r"add_test\(NAME ([\w.${}-]+)", text)]
+    known += ["cli." + path.stem for path in (root / "tests/cli/cases").glob("*.sh")]
+    for document, text in documents.items():
+        for name in re.findall(r"ctest (?:--test-dir \S+ )?-R '?\^?([\w.]+)", text):
+            if not any(name in one or (one.endswith((".", "_")) and name.startswith(one)) for one in known):
+                problems.append(f"{document.relative_to(root)}: no test {name}")
+
+
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     listed = subprocess.run(["git", "-C", root, "ls-files", "*.md"], capture_output=True, text=True, check=False).stdout.split()
@@ -105,9 +149,13 @@ def main():
     check_interfaces(root, architecture, problems)
     check_format(root, (root / "docs/format.md").read_text(), problems)
     check_targets(root, (root / "docs/testing.md").read_text(), problems)
+    commands = check_commands(root, (root / "docs/cli.md").read_text(), problems)
+    losses = check_losses(root, documents, problems)
+    check_schemas(root, documents, problems)
+    check_test_names(root, documents, problems)
     for problem in problems:
         print(problem)
-    print(f"{len(documents)} documents, {count} links and paths, {len(problems)} problems")
+    print(f"{len(documents)} documents, {count} links and paths, {commands} commands, {losses} counters, {len(problems)} problems")
     return 1 if problems or count == 0 else 0
 
 
