@@ -1,4 +1,4 @@
--- Questions to the tables of a fleet for Spark SQL (3.4 and later), the same as those of lake.sql and samples.sql. Statements end
+-- Questions to the tables of a fleet for Spark SQL (3.4 and later), the same as those of lake.sql, samples.sql and waits.sql. Statements end
 -- with a semicolon, and `-- name:` stands before each. The first two are views, in which LAKE stands for the path or URL of the
 -- tables. The others have parameters:
 --
@@ -77,3 +77,18 @@ SELECT c.service, count(*) AS samples, sum(s.weight) AS weight, percentile_disc(
 FROM parquet.`LAKE/samples` s JOIN captures c ON s.capture = c.capture AND s.part = c.part
 WHERE s.event = :event AND c.date BETWEEN CAST(:first AS DATE) AND CAST(:last AS DATE) AND (:service IS NULL OR c.service = :service)
 GROUP BY c.service ORDER BY p99 DESC, c.service;
+
+-- name: wait_quantiles
+WITH steps AS (
+  SELECT w.service, w.name, w.image, w.at_least_ns, sum(w.waits) AS waits, sum(w.ns) AS ns
+  FROM parquet.`LAKE/waits` w JOIN captures c ON w.capture = c.capture AND w.part = c.part
+  WHERE NOT w.idle AND w.state = :state AND w.date BETWEEN CAST(:first AS DATE) AND CAST(:last AS DATE)
+    AND (:service IS NULL OR w.service = :service)
+  GROUP BY w.service, w.name, w.image, w.at_least_ns),
+counted AS (
+  SELECT *, sum(waits) OVER (PARTITION BY service, name, image ORDER BY at_least_ns) AS up_to,
+    sum(waits) OVER (PARTITION BY service, name, image) AS every
+  FROM steps)
+SELECT service, name, image, sum(waits) AS waits, sum(ns) AS ns, min(ns / waits) FILTER (WHERE up_to >= 0.5 * every) AS p50_ns,
+  min(ns / waits) FILTER (WHERE up_to >= 0.99 * every) AS p99_ns
+FROM counted GROUP BY service, name, image ORDER BY p99_ns DESC, service, name, image;

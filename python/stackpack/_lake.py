@@ -23,7 +23,7 @@ except ImportError:  # Windows
 
 #: Goes up when a column changes its meaning or its type, or goes; `migrated` says what becomes of older files.
 SCHEMA_VERSION = 4
-TABLES = ("shares", "samples", "callstacks", "frames", "modules", "processes", "threads", "losses")
+TABLES = ("shares", "waits", "samples", "callstacks", "frames", "modules", "processes", "threads", "losses")
 #: Folders with a file for each capture: where its rows are; why it was deleted. Engines pass over both.
 PLACES, TOMBSTONES = "_places", "_tombstones"
 VERSION, LOCK = "_stackpack_schema", "_lock"

@@ -38,7 +38,7 @@ class Lives:
         return numpy.array([name for _, name in lives], dtype=object)[numpy.maximum(found.astype(numpy.int64) - 1, 0)]
 
 
-class _Tree:
+class Tree:
     """The tree of callstacks: of each node its function, and whether no caller is the same function."""
 
     def __init__(self, file: Capture):
@@ -63,6 +63,11 @@ class _Tree:
         self.depth[ids] = nodes["depth"].to_numpy()
         self.is_outermost = self._outermost()
 
+    @staticmethod
+    def shown_image(image: Optional[str], process: Optional[str]) -> Optional[str]:
+        """The image that rows have: of code made at run time with its process."""
+        return f"{_JIT} {process}" if image == _JIT and process else image
+
     def _outermost(self) -> Any:
         """A walk over the tree, callers first, that counts how often each function is on the way."""
         count = len(self.parent)
@@ -85,7 +90,7 @@ class _Tree:
         return numpy.array(outermost, dtype=bool)
 
 
-def _added(keys: Any, values: Any) -> Tuple[Any, Any]:
+def added(keys: Any, values: Any) -> Tuple[Any, Any]:
     """Distinct keys, in order, and the sums of their rows of values, which are (n, k)."""
     order = numpy.argsort(keys, kind="stable")
     keys, values = keys[order], values[order]
@@ -95,14 +100,14 @@ def _added(keys: Any, values: Any) -> Tuple[Any, Any]:
     return keys[begins], numpy.add.reduceat(values, begins, axis=0)
 
 
-def _over_tree(tree: _Tree, group: Any, node: Any, values: Any) -> Tuple[Any, Any, Any]:
+def over_tree(tree: Tree, group: Any, node: Any, values: Any) -> Tuple[Any, Any, Any]:
     """(group, function) as one number, and what they have of the values as self and as total.
 
     From the deepest nodes up: what a node has goes to its caller, and to its function where that is outermost.
     """
     functions, nodes = len(tree.functions), len(tree.parent)
-    own_keys, own = _added(group * functions + tree.function[node], values)
-    keys, sums = _added(group * nodes + node, values)
+    own_keys, own = added(group * functions + tree.function[node], values)
+    keys, sums = added(group * nodes + node, values)
     depths = tree.depth[keys % nodes]
     waiting: Dict[int, Tuple[Any, Any]] = {}
     for depth in numpy.unique(depths).tolist():
@@ -122,8 +127,8 @@ def _over_tree(tree: _Tree, group: Any, node: Any, values: Any) -> Tuple[Any, An
             up = numpy.concatenate((up, waiting[depth - 1][0]))
             up_sums = numpy.concatenate((up_sums, waiting[depth - 1][1]))
         if len(up):
-            waiting[depth - 1] = _added(up, up_sums)
-    total_keys, total = _added(numpy.concatenate(all_keys), numpy.concatenate(all_sums))
+            waiting[depth - 1] = added(up, up_sums)
+    total_keys, total = added(numpy.concatenate(all_keys), numpy.concatenate(all_sums))
     self_sums = numpy.zeros_like(total)
     self_sums[numpy.searchsorted(total_keys, own_keys)] = own
     return total_keys, self_sums, total
@@ -143,12 +148,12 @@ def _samples(file: Capture) -> Iterator[pa.Table]:
         yield table.append_column("samples", pa.array(numpy.ones(table.num_rows, dtype=numpy.uint64)))
 
 
-def _numbers(column: pa.ChunkedArray) -> Any:
+def numbers_of(column: pa.ChunkedArray) -> Any:
     """Of a column of ids, with -1 for those that are not known."""
     return column.cast(pa.int64()).fill_null(_UNKNOWN).to_numpy()
 
 
-class _Groups:
+class Groups:
     """Numbers of (event, idle, pid, process, thread)."""
 
     def __init__(self, file: Capture):
@@ -159,7 +164,7 @@ class _Groups:
     def of(self, table: pa.Table) -> Any:
         """The number of each row."""
         events = table["event"].cast(pa.string()).to_numpy(zero_copy_only=False)
-        pids, tids = _numbers(table["pid"]), _numbers(table["tid"])
+        pids, tids = numbers_of(table["pid"]), numbers_of(table["tid"])
         times, idle = table["time_ns"].to_numpy(), table["flags"].to_numpy() & _IDLE
         result = numpy.empty(table.num_rows, dtype=numpy.int64)
         keys = numpy.stack((pids, tids), axis=1)
@@ -176,18 +181,18 @@ class _Groups:
         return result
 
 
-def _collected(file: Capture, groups: _Groups, squares: Dict[str, float]) -> Tuple[Any, Any, Any]:
+def _collected(file: Capture, groups: Groups, squares: Dict[str, float]) -> Tuple[Any, Any, Any]:
     """Groups, callstacks and (samples, weight): those that are the same added up; `squares` as in the table, by event."""
     node_count = 2**32
     keys, values = numpy.empty(0, dtype=numpy.int64), numpy.empty((0, 2), dtype=numpy.uint64)
     for table in _samples(file):
         if table.num_rows == 0:
             continue
-        node = _numbers(table["callstack"])
+        node = numbers_of(table["callstack"])
         fresh = groups.of(table) * node_count + node + 1
         _add_squares(table, squares)
         sums = numpy.stack([table[name].to_numpy().astype(numpy.uint64) for name in ("samples", "weight")], axis=1)
-        keys, values = _added(numpy.concatenate((keys, fresh)), numpy.concatenate((values, sums)))
+        keys, values = added(numpy.concatenate((keys, fresh)), numpy.concatenate((values, sums)))
     return keys // node_count, keys % node_count - 1, values
 
 
@@ -203,7 +208,8 @@ def _add_squares(table: pa.Table, squares: Dict[str, float]) -> None:
         squares[event] = squares.get(event, 0.0) + value
 
 
-def _builds(file: Capture) -> Dict[str, Set[Optional[str]]]:
+def builds_of_images(file: Capture) -> Dict[str, Set[Optional[str]]]:
+    """The build ids that the images of a capture have."""
     found: Dict[str, Set[Optional[str]]] = {}
     for module in file.modules(columns=["image", "build_id"]).to_arrow().to_pylist():
         found.setdefault(module["image"], set()).add(module["build_id"])
@@ -221,24 +227,23 @@ def shares(file: Capture) -> pa.Table:
 
     Memory: some 40 bytes for each sample of a batch, each node of a callstack and each callstack in each group.
     """
-    groups = _Groups(file)
+    groups = Groups(file)
     squares: Dict[str, float] = {}
     group, node, values = _collected(file, groups, squares)
-    tree = _Tree(file)
+    tree = Tree(file)
     named = node != _UNKNOWN
     if not named.any():
         return pa.table({name: pa.array([], kind) for name, kind in _COLUMNS})
-    keys, own, total = _over_tree(tree, group[named], node[named], values[named])
+    keys, own, total = over_tree(tree, group[named], node[named], values[named])
     wholes = _wholes(list(groups.known), group, values)
     units = {event: _unit_of(file, event) for event in {known[0] for known in groups.known}}
-    builds = _builds(file)
+    builds = builds_of_images(file)
     columns: Dict[str, List[Any]] = {name: [] for name, _ in _COLUMNS}
     known = list(groups.known)
     for key, own_values, total_values in zip(keys.tolist(), own.tolist(), total.tolist()):
         event, idle, pid, process, thread = known[key // len(tree.functions)]
         name, image = tree.functions[key % len(tree.functions)]
-        if image == _JIT and process:
-            image = f"{_JIT} {process}"
+        image = tree.shown_image(image, process)
         builds_of = builds.get(image, set()) if image is not None else set()
         row = (event, idle, pid, process, thread, name, image, next(iter(builds_of)) if len(builds_of) == 1 else None,
                own_values[1], total_values[1], wholes[event][1], own_values[0], total_values[0], wholes[event][0],
@@ -256,7 +261,7 @@ _COLUMNS = (("event", pa.string()), ("idle", pa.bool_()), ("pid", pa.int64()), (
 
 def _wholes(known: List[Tuple[Any, ...]], group: Any, values: Any) -> Dict[str, List[int]]:
     """Samples and weight of each event without idle threads: what shares are of."""
-    numbers, sums = _added(group, values)
+    numbers, sums = added(group, values)
     found = {event: [0, 0] for event, *_ in known}
     for number, (samples, weight) in zip(numbers.tolist(), sums.tolist()):
         event, idle = known[number][:2]

@@ -26,6 +26,7 @@ from ._capture import Capture
 from ._labels import DATE, HOST, SERVICE, Labels
 from ._lake import LABELS, PLACES, SCHEMA_VERSION, TABLES, Lake
 from ._shares import shares
+from ._wait_rows import wait_rows
 
 __all__ = ["PLACES", "SCHEMA_VERSION", "TABLES", "Labels", "Naming", "Written", "capture_of", "main", "write_capture"]
 
@@ -109,7 +110,7 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _with_facts(table: pa.Table, facts: Dict[str, Any]) -> pa.Table:
     """The plain table, behind the columns that say which capture a row is of."""
     columns = {name: pa.array([facts[name]] * table.num_rows, pa.string()) for name in ("capture", "part", "host")}
-    if facts["table"] in ("captures", "shares"):
+    if facts["table"] in ("captures", "shares", "waits"):
         columns["service"] = pa.array([facts["service"]] * table.num_rows, pa.string())
     for name in table.column_names:
         columns[name] = _plain(table[name])
@@ -126,6 +127,11 @@ def _groups(file: Capture, table: str) -> Iterator[pa.Table]:
     """The rows of a table, as many at a time as a row group has."""
     if table == "shares":
         yield shares(file)
+        return
+    if table == "waits":
+        rows = wait_rows(file)
+        if rows.num_rows:
+            yield rows
         return
     held: List[pa.RecordBatch] = []
     rows = 0

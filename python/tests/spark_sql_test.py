@@ -15,6 +15,9 @@ duckdb = pytest.importorskip("duckdb")
 parquet = pytest.importorskip("stackpack.parquet")
 from stackpack import lake as lakes  # noqa: E402  pylint: disable=wrong-import-position
 
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+import switch_capture as sc  # noqa: E402  pylint: disable=wrong-import-position
+
 FLEET = ROOT / "examples" / "fleet"
 WEEK = {"first": "2026-11-16", "last": "2026-11-22"}
 #: Name, the parameters in Spark, and the question in DuckDB.
@@ -27,7 +30,8 @@ QUESTIONS = [
     ("grew", {"event": "samples", "old_first": "2026-11-09", "old_last": "2026-11-15", "new_first": WEEK["first"], "new_last": WEEK["last"],
               "least": 0.01}, "grew('samples', '2026-11-09', '2026-11-15', '2026-11-16', '2026-11-22', least := 0.01)"),
     ("weight_quantiles", {**WEEK, "service": None, "event": "cpu-clock"},
-     "weight_quantiles(NULL, 'cpu-clock', '2026-11-16', '2026-11-22')")]
+     "weight_quantiles(NULL, 'cpu-clock', '2026-11-16', '2026-11-22')"),
+    ("wait_quantiles", {**WEEK, "service": None, "state": "blocked"}, "wait_quantiles(NULL, '2026-11-16', '2026-11-22')")]
 DRIVER = """
 import json, sys
 from pyspark.sql import SparkSession
@@ -61,6 +65,9 @@ def test_spark_sql_says_what_duckdb_says(tmp_path, captures):
     for name in ("file", "threads"):
         labels = parquet.Labels.of({"service": name, "date": "2026-11-20"})
         assert parquet.write_capture(captures / f"{name}.perf.data", lake, labels=labels).error is None
+    sc.write_example(tmp_path / "switches.data")
+    labels = parquet.Labels.of({"service": "switches", "date": "2026-11-20"})
+    assert parquet.write_capture(tmp_path / "switches.data", lake, labels=labels).error is None
     texts = statements(lake)
     assert set(texts) == {"captures", "shares", *(name for name, _, _ in QUESTIONS)}
     given = json.dumps([[texts["captures"], texts["shares"]], [[texts[name], arguments] for name, arguments, _ in QUESTIONS]])
@@ -70,7 +77,7 @@ def test_spark_sql_says_what_duckdb_says(tmp_path, captures):
     answers = json.loads(done.stdout.strip().splitlines()[-1])
     database = duckdb.connect()
     database.execute(f"SET VARIABLE lake = '{lake}'")
-    for name in ("lake.sql", "samples.sql"):
+    for name in ("lake.sql", "samples.sql", "waits.sql"):
         database.execute((FLEET / name).read_text(encoding="utf-8"))
     for (name, _, question), answer in zip(QUESTIONS, answers):
         found = database.sql(f"FROM {question}")

@@ -23,7 +23,7 @@ MORE = {"spark": {"pyspark": "pyspark"}, "dask": {"distributed": "dask[distribut
         "kubernetes": {"kubernetes_validate": "kubernetes-validate", "yaml": "PyYAML"},
         "iceberg": {"pyiceberg": "pyiceberg[sql-sqlite,pyarrow]", "sqlalchemy": "sqlalchemy"},
         "object_store": {"moto": "moto[server]", "fsspec": "fsspec"}}
-TABLES = ["tables_test.py", "filters_test.py", "work_test.py", "program_test.py", "parquet_test.py", "lake_test.py", "lake_sql_test.py", "verdicts_test.py", "compact_test.py", "fleet_test.py", "docs_test.py"]
+TABLES = ["tables_test.py", "intervals_test.py", "filters_test.py", "work_test.py", "program_test.py", "parquet_test.py", "lake_test.py", "lake_sql_test.py", "lake_waits_test.py", "verdicts_test.py", "compact_test.py", "fleet_test.py", "docs_test.py"]
 
 
 def python_of(cache, suite):
