@@ -10,8 +10,8 @@ import pyarrow.dataset
 
 from ._errors import UsageError
 from ._lake import Lake
-from ._library import check, ffi, lib, struct
-from ._work import EventDiff, event_diffs
+from ._library import check, ffi, lib, struct, text_of
+from ._work import VERDICTS
 
 #: Columns that a comparison takes, as the table `shares` has them; `is_new`: of the side after.
 _TAKEN = ("capture", "is_new", "value", "samples", "squares", "name", "image", "build_id", "self", "total", "unit")
@@ -20,15 +20,14 @@ _RESULT = (("name", pa.string()), ("image", pa.string()), ("figure", pa.string()
            *((name, pa.string() if name == "verdict" else pa.float64()) for name in _FIGURE), ("level", pa.float64()))
 
 
-def compare_rows(rows: pa.Table, event: str, accept_single_run: bool = False, mistakes: float = 0.0) -> EventDiff:
-    """Compares the captures of two sides by the sums of their functions.
+def _comparison(rows: pa.Table, event: str) -> Any:
+    """The library's comparison of the captures of two sides by the sums of their functions.
 
     `rows` has the columns of `shares` that are not idle, and `is_new`; a capture whose `squares` are null is taken for one whose
     samples weigh the same. Raises UsageError where a side has no samples.
     """
     functions, numbers = _numbered(rows)
-    captures = rows["capture"].combine_chunks().dictionary_encode()
-    run_of = captures.indices.to_numpy(zero_copy_only=False)
+    run_of = _encoded(rows["capture"])[0]
     first = numpy.unique(run_of, return_index=True)[1]
     runs = rows.select(["is_new", "value", "samples", "squares"]).take(pa.array(first)).to_pylist()
     own, total = (_summed(rows[name], run_of, numbers, len(functions)) for name in ("self", "total"))
@@ -48,12 +47,9 @@ def compare_rows(rows: pa.Table, event: str, accept_single_run: bool = False, mi
     given.functions, given.function_count = c_functions, len(functions)
     given.counts, given.count_count = c_counts, len(counts)
     options = struct("stackpack_diff_options")
-    options.accept_single_run = accept_single_run
-    options.mistakes = mistakes
     made = ffi.new("stackpack_diff **")
     check(lib.stackpack_compare_counts(given, options, made))
-    [found] = event_diffs(ffi.gc(made[0], lib.stackpack_free_diff))
-    return found
+    return ffi.gc(made[0], lib.stackpack_free_diff)
 
 
 def _run(row: Dict[str, Any], weighted: bool) -> Tuple[int, int, int, float]:
@@ -64,16 +60,26 @@ def _run(row: Dict[str, Any], weighted: bool) -> Tuple[int, int, int, float]:
     return int(row["is_new"]), value, samples, value**2 / max(samples, 1) if squares is None else squares
 
 
+def _encoded(column: pa.ChunkedArray) -> Tuple[Any, List[Optional[str]]]:
+    """The number of the text of each row, from 0 on without a gap, and the texts; null is one of them."""
+    array = column.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):  # of no chunk, in older versions
+        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], pa.string())
+    if not pa.types.is_dictionary(array.type):
+        array = array.dictionary_encode()
+    # Of a dictionary that other rows share few texts are used here.
+    used, codes = numpy.unique(array.indices.fill_null(-1).to_numpy(zero_copy_only=False), return_inverse=True)
+    return codes.reshape(-1), array.dictionary.take(pa.array([None if code < 0 else code for code in used.tolist()], pa.int64())).to_pylist()
+
+
 def _numbered(rows: pa.Table) -> Tuple[List[Tuple[Optional[str], ...]], Any]:
     """Functions by name, image and build, and the number of that of each row."""
-    encoded = [rows[name].combine_chunks().dictionary_encode() for name in ("name", "image", "build_id")]
-    codes = [each.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(numpy.int64) + 1 for each in encoded]
-    sizes = [len(each.dictionary) + 1 for each in encoded]
-    keys = (codes[0] * sizes[1] + codes[1]) * sizes[2] + codes[2]
+    (names, name_texts), (images, image_texts), (builds, build_texts) = (_encoded(rows[name]) for name in ("name", "image", "build_id"))
+    sizes = len(image_texts), len(build_texts)
+    keys = (names.astype(numpy.int64) * sizes[0] + images) * sizes[1] + builds
     distinct, numbers = numpy.unique(keys, return_inverse=True)
-    texts = [[None, *each.dictionary.to_pylist()] for each in encoded]
-    return [(texts[0][key // sizes[2] // sizes[1]], texts[1][key // sizes[2] % sizes[1]], texts[2][key % sizes[2]])
-            for key in distinct.tolist()], numbers
+    return [(name_texts[key // sizes[1] // sizes[0]], image_texts[key // sizes[1] % sizes[0]], build_texts[key % sizes[1]])
+            for key in distinct.tolist()], numbers.reshape(-1)
 
 
 def _summed(column: pa.ChunkedArray, runs: Any, functions: Any, count: int) -> Tuple[Any, Any]:
@@ -85,19 +91,39 @@ def _summed(column: pa.ChunkedArray, runs: Any, functions: Any, count: int) -> T
     return keys[order][begins], numpy.add.reduceat(values, begins) if len(begins) else values
 
 
-def table_of(event: EventDiff, extra: Optional[Dict[str, Any]] = None) -> pa.Table:
-    """Two rows a function: its self and its total; the surest differences first."""
-    columns: Dict[str, List[Any]] = {name: [] for name, _ in _RESULT}
-    for row in event.rows:
-        for figure, of in ((row.self, "self"), (row.total, "total")):
-            values = {"name": row.name, "image": row.module or None, "figure": of, "change": figure.new_share - figure.old_share,
-                      "level": event.level, **{name: getattr(figure, name) for name in _FIGURE}}
-            for name, value in values.items():
-                columns[name].append(value)
-    rows = pa.table({name: pa.array(columns[name], kind) for name, kind in _RESULT})
-    for name, value in (extra or {}).items():
-        rows = rows.add_column(0, name, pa.array([value] * rows.num_rows, pa.string()))
-    return rows
+#: A stackpack_diff_figure, as numpy reads it.
+_FIGURE_TYPE = numpy.dtype([(name, numpy.uint64 if name == "verdict" else numpy.float64)
+                            for name, _ in ffi.typeof("stackpack_diff_figure").fields])
+
+
+def compared(rows: pa.Table, event: str) -> pa.Table:
+    """Compares the captures of two sides: two rows a function, its self and its total; the surest differences first."""
+    comparison = _comparison(rows, event)
+    head = struct("stackpack_event_diff")
+    check(lib.stackpack_get_event_diff(comparison, 0, head))
+    # An object for each of some thousand functions of each service would take longer than the comparison.
+    made = ffi.new("stackpack_diff_row[]", head.rows)
+    for number in range(head.rows):
+        made[number].struct_size = ffi.sizeof("stackpack_diff_row")
+        check(lib.stackpack_get_diff_row(comparison, 0, number, made + number))
+    return _table_of(made, head.rows, head.level)
+
+
+def _table_of(made: Any, count: int, level: float) -> pa.Table:
+    size = ffi.sizeof("stackpack_diff_row")
+    places = {name: field.offset for name, field in ffi.typeof("stackpack_diff_row").fields}
+    raw = numpy.frombuffer(ffi.buffer(made, count * size), numpy.uint8).reshape(count, size)
+    figures = numpy.stack([raw[:, places[of]:places[of] + _FIGURE_TYPE.itemsize].copy().view(_FIGURE_TYPE)[:, 0] for of in ("self", "total")],
+                          axis=1).reshape(-1)
+    verdicts = pa.array(VERDICTS).take(pa.array(numpy.minimum(figures["verdict"], len(VERDICTS) - 1)))
+    columns: Dict[str, Any] = {
+        "name": pa.array([text_of(made[row].name) for row in range(count)], pa.string()),
+        "image": pa.array([text_of(made[row].module) or None for row in range(count)], pa.string()),
+        "figure": pa.array(["self", "total"] * count, pa.string()), "change": figures["new_share"] - figures["old_share"],
+        "level": numpy.full(2 * count, level), **{name: figures[name] for name in _FIGURE}, "verdict": verdicts}
+    twice = pa.array(numpy.repeat(numpy.arange(count), 2))
+    columns.update({name: columns[name].take(twice) for name in ("name", "image")})
+    return pa.table({name: pa.array(columns[name], kind) for name, kind in _RESULT})
 
 
 def _shares_of(lake: Lake, event: str, days: List[Tuple[str, str]], service: Optional[str]) -> pa.Table:
@@ -113,9 +139,24 @@ def _shares_of(lake: Lake, event: str, days: List[Tuple[str, str]], service: Opt
     if service is not None:
         chosen = chosen & (pc.field("service") == service)
     columns = [name for name in _TAKEN if name != "is_new"]
-    rows = _table(lake, "shares", ["service", "date", "part", *columns], chosen)
-    keys = pc.binary_join_element_wise(rows["capture"], rows["part"], " ")
-    return rows.filter(pc.is_in(keys, pa.array([f"{capture} {part}" for capture, (_, part) in best.items()], pa.string())))
+    rows = _table(lake, "shares", ["service", "date", "part", *columns], chosen).unify_dictionaries()
+    # Of each capture the rows in the part that counts.
+    part_of = pa.array([best.get(capture, (0, None))[1] for capture in _dictionary(rows["capture"])], pa.string())
+    parts = _dictionary(rows["part"])
+    number_of = {part: number for number, part in enumerate(parts)}
+    right = numpy.array([number_of.get(part, -1) for part in part_of.to_pylist()], dtype=numpy.int64)
+    captures_of, parts_of = (_codes(rows[name]) for name in ("capture", "part"))
+    return rows.filter(pa.array(right[captures_of] == parts_of)) if rows.num_rows else rows
+
+
+def _dictionary(column: pa.ChunkedArray) -> List[str]:
+    """Of a column whose chunks have the same one."""
+    return list(column.chunk(0).dictionary.to_pylist()) if column.num_chunks else []
+
+
+def _codes(column: pa.ChunkedArray) -> Any:
+    """Numbers in that; -1: null."""
+    return numpy.concatenate([chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False) for chunk in column.chunks] or [numpy.empty(0, numpy.int64)])
 
 
 def _table(lake: Lake, table: str, columns: List[str], chosen: Any) -> pa.Table:
@@ -124,7 +165,10 @@ def _table(lake: Lake, table: str, columns: List[str], chosen: Any) -> pa.Table:
     files = [lake.store.full(path) for path in lake.store.sizes(table) if path.endswith(".parquet")]
     if not files:
         raise UsageError("no captures are here", path=lake.store.place)
-    found = pa.dataset.dataset(files, filesystem=lake.store.system, format="parquet", partitioning=kind,
+    # Texts repeat over and over: as numbers they are compared once for each text.
+    texts = [name for name in columns if name in ("capture", "part", "service", "name", "image", "build_id", "unit")]
+    options = pa.dataset.ParquetReadOptions(dictionary_columns=texts)
+    found = pa.dataset.dataset(files, filesystem=lake.store.system, format=pa.dataset.ParquetFileFormat(read_options=options), partitioning=kind,
                                partition_base_dir=lake.store.full(table))
     return found.to_table(columns=columns, filter=chosen)
 
@@ -143,13 +187,19 @@ def changes(lake: Lake, event: str, old: Tuple[str, str], new: Tuple[str, str], 
     """
     rows = _shares_of(lake, event, [old, new], service)
     rows = rows.append_column("is_new", pc.and_(pc.greater_equal(rows["date"], new[0]), pc.less_equal(rows["date"], new[1])))
+    names, numbers = _dictionary(rows["service"]), _codes(rows["service"])
+    order = numpy.argsort(numbers, kind="stable")
+    rows, numbers = rows.take(pa.array(order)), numbers[order]
     found = []
-    for each in sorted(set(rows["service"].to_pylist()), key=str):
-        fits = pc.is_null(rows["service"]) if each is None else pc.equal(rows["service"], each)
-        of_service = rows.filter(fits)
+    for number in sorted(numpy.unique(numbers).tolist(), key=lambda number: str(None if number < 0 else names[number])):
+        begin, end = numpy.searchsorted(numbers, (number, number + 1)).tolist()
+        of_service = rows.slice(begin, end - begin)
         if len(of_service["is_new"].unique()) == 2:
-            found.append(table_of(compare_rows(of_service, event), {"service": each}))
-    return pa.concat_tables(found) if found else table_of(EventDiff(event, 0, 0, 0, 0, []), {"service": None})
+            table = compared(of_service, event)
+            service_of = pa.array([None if number < 0 else names[number]] * table.num_rows, pa.string())
+            found.append(table.add_column(0, "service", service_of))
+    nothing = pa.table({name: pa.array([], kind) for name, kind in (("service", pa.string()), *_RESULT)})
+    return pa.concat_tables(found) if found else nothing
 
 
 def register(connection: Any) -> None:
@@ -164,11 +214,15 @@ def register(connection: Any) -> None:
     given = "STRUCT(" + ", ".join(f'"{name}" {"VARCHAR" if kind == pa.string() else "DOUBLE"}' for name, kind in _RESULT) + ")[]"
 
     def compare(lists: Any, events: Any) -> Any:
-        results = []
+        results, ends = [], [0]
         for rows, event in zip(lists, events.to_pylist()):
             table = pa.Table.from_struct_array(rows.values)
-            two = rows.is_valid and len(table["is_new"].unique()) == 2
-            results.append(table_of(compare_rows(table, event)).to_pylist() if two else [])
-        return pa.array(results, pa.list_(pa.struct(list(_RESULT))))
+            if rows.is_valid and len(table["is_new"].unique()) == 2:
+                results.append(compared(table, event))
+            ends.append(sum(each.num_rows for each in results))
+        kind = pa.struct(list(_RESULT))
+        joined = pa.concat_tables(results).combine_chunks().to_struct_array() if results else []
+        values = pa.concat_arrays(joined.chunks) if isinstance(joined, pa.ChunkedArray) else pa.array(joined, kind)
+        return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values)
 
     connection.create_function("stackpack_diff", compare, [connection.type(taken), "VARCHAR"], connection.type(given), type="arrow")

@@ -201,7 +201,7 @@ class Figure:
     verdict: str  #: 'not seen', 'more', 'less', 'appeared', 'disappeared', 'too few'
 
 
-_VERDICTS = ("not seen", "more", "less", "appeared", "disappeared", "too few", "unsure", "not comparable")
+VERDICTS = ("not seen", "more", "less", "appeared", "disappeared", "too few", "unsure", "not comparable")
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ class EventDiff:
 
 def _figure(figure: Any) -> Figure:
     return Figure(figure.old_value, figure.new_value, figure.old_share, figure.new_share, figure.low, figure.high,
-                  figure.least_visible, figure.p, _VERDICTS[min(figure.verdict, len(_VERDICTS) - 1)])
+                  figure.least_visible, figure.p, VERDICTS[min(figure.verdict, len(VERDICTS) - 1)])
 
 
 def _event_diff(comparison: Any, number: int) -> EventDiff:

@@ -172,7 +172,7 @@ def test_what_is_done_outside_of_hours(fleet, tmp_path):
 
 
 def test_what_does_not_add_up_is_refused():
-    from stackpack._verdicts import compare_rows  # pylint: disable=import-outside-toplevel
+    from stackpack._verdicts import compared  # pylint: disable=import-outside-toplevel
     import pyarrow  # pylint: disable=import-outside-toplevel
     row = {"capture": "a", "is_new": False, "value": 5, "samples": 5, "squares": 5.0, "name": "f", "image": None, "build_id": None,
            "self": 1, "total": 1, "unit": "samples"}
@@ -184,7 +184,32 @@ def test_what_does_not_add_up_is_refused():
             if name in schema.names:
                 rows = rows.set_column(number, name, rows[name].cast(pyarrow.string()))
         if text is None:
-            assert compare_rows(rows, "samples").rows[0].self.verdict in ("too few", "not seen")
+            assert compared(rows, "samples")["verdict"][0].as_py() in ("too few", "not seen")
         else:
             with pytest.raises(stackpack.UsageError, match=text):
-                compare_rows(rows, "samples")
+                compared(rows, "samples")
+
+
+def test_rows_that_no_longer_count_and_captures_without_service(fleet, tmp_path):
+    """A capture that was compacted and labelled anew has rows twice in the files; one service is null, one is on one side alone."""
+    _, files = fleet
+    lake = tmp_path / "lake"
+
+    def write(paths, service, day):
+        labels = parquet.Labels.of({"date": day, **({"service": service} if service else {})})
+        for path in paths:
+            assert parquet.write_capture(path, lake, tables=["shares"], labels=labels).error is None
+    before, after = files["shop"]
+    write(before, "wrong", OLD[0])
+    write(files["cart"][0], "lonely", OLD[0])
+    list(lakes.compact(lakes.Lake(lake)))
+    write(before, None, OLD[0])
+    write(after, None, NEW[1])
+    rows = lakes.changes(lakes.open_lake(str(lake)), "samples", OLD, NEW).to_pylist()
+    assert {row["service"] for row in rows} == {None}
+    [event] = stackpack.diff(before, after)
+    check_rows(rows, event)
+    check_same(rows, asked(database_of(lake), f"FROM changed('samples', {SPANS})"))
+    nothing = lakes.changes(lakes.open_lake(str(lake)), "samples", ("2020-01-01", "2020-01-02"), NEW)
+    assert nothing.num_rows == 0 and nothing.column_names[:3] == ["service", "name", "image"]
+    assert not asked(database_of(lake), "FROM changed('samples', '2020-01-01', '2020-01-02', '2020-01-03', '2020-01-04')")
