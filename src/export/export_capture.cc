@@ -133,6 +133,7 @@ Result<ExportReport> export_capture(const Reader& reader, const std::string& out
   }
   std::string scratch = output == "-" ? io::temporary_directory() : io::directory_of(output);
   ExportJob job{**selection, options, std::move(scratch), *rules};
+  job.reader = &reader;
   const Status status = is_folder ? write_directory(job, output) : write_file(job, output, *rules);
   if (!status) {
     return status.error();

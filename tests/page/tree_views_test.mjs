@@ -240,7 +240,7 @@ test('bars of a strip are sums of as many buckets each: equal weight, equal heig
   for (const [buckets, most] of [[1000, 600], [1000, 400], [1000, 37], [500, 600], [7, 3], [1, 600]]) {
     const profile = timedProfile(text, buckets, 2);
     const size = bucketsPerColumn(profile.timeline, most);
-    const { all, byThread, byKind, totals } = weightColumns(profile, 0, size, (row) => profile.timeline.node[row] % 2);
+    const { all, byThread, byKind, totals } = weightColumns(profile, 0, size, (node) => node % 2);
     assert.ok(all.length <= most, `${all.length} of ${most}`);
     assert.equal(all.length, Math.ceil(buckets / size));
     for (const bar of all) assert.ok(Math.abs(bar - (7000 / buckets) * size) < 1e-3 * bar, `${buckets}, ${most}: ${bar}`);

@@ -53,6 +53,7 @@ class Page:
         self.self = [[self.read_self(Cursor(streams[side * measures + i])) for i in range(measures)] for side in range(sides)]
         self.findings = self.read_findings(Cursor(sections[7][0])) if self.head["diff"] else None
         self.time = self.read_time(Cursor(sections[6][0])) if self.head["timeline"] else None
+        self.lanes = self.read_lanes(Cursor(sections[9][0])) if self.head["lanes"] else None
 
     def read_findings(self, cursor):
         """By function: (verdict, old and new share, low, high, least visible) of self and total, or None."""
@@ -129,6 +130,48 @@ class Page:
                 rows.append([bucket, thread, node, measure, columns[4].varint()])
         assert all(column.done() for column in columns) and len(rows) == head["values"]
         return rows
+
+    def read_lanes(self, cursor):
+        """By lane: rows [from, to, state, flags, reason, node, waker], times in ticks, state 6 a gap, node -1 without a callstack, waker
+        (kind, tid, lane or -1, node) or None."""
+        head = self.head["lanes"]
+        nodes, spots, wakers, codes, *lengths = (Cursor(cursor.take(cursor.varint())) for _ in range(10))
+        assert cursor.done()
+        bits, spot_codes, waker_codes = lengths[3:]
+        nodes = [-1] + [nodes.varint() for _ in range(head["callstacks"])]
+        spots = [(head["reasons"][spots.varint()], nodes[spots.varint()]) for _ in range(head["spots"])]
+        wakers = [(wakers.varint(), wakers.varint(), wakers.varint() - 1, nodes[wakers.varint()]) for _ in range(head["wakers"])]
+        stream = int.from_bytes(bits.data, "little")
+        place, lanes = 0, []
+        for thread in head["threads"]:
+            now, spot, waker, rows = 0, None, None, []
+            for _ in range(thread[6]):
+                code = codes.take(1)[0]
+                state = code & 7
+                width = lengths[{0: 0, 2: 2, 3: 2}.get(state, 1)].take(1)[0]
+                length = (stream >> place & (1 << width - 1) - 1 | 1 << width - 1) if width else 0
+                place += max(0, width - 1)
+                row = [now, now + length, state, code >> 3, "", -1, None]
+                now += length
+                if state not in (0, 6):
+                    code = spot_codes.varint()
+                    spot = spots[code - 2] if code > 1 else spot
+                    row[4:6] = spot if code else ("", -1)
+                    code = waker_codes.varint()
+                    waker = wakers[code - 2] if code > 1 else waker
+                    row[6] = waker if code else None
+                rows.append(row)
+            lanes.append(rows)
+        assert all(column.done() for column in (codes, *lengths[:3], spot_codes, waker_codes)) and len(bits.data) == (place + 7) // 8
+        return lanes
+
+    def path(self, node):
+        """Functions, root first."""
+        path = []
+        while node > 0:
+            path.append(self.functions[self.fn[node]][:2])
+            node = self.parents[node]
+        return path[::-1]
 
     def stacks(self, side=0, measure=0):
         """(functions root first, value) for each node that has some."""

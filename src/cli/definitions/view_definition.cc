@@ -11,7 +11,8 @@ void CommandDefinitions::define_view() {
               {{"view FILE... [FILTERS]"},
                {{"all of it", "stackpack view out.spk"},
                 {"two runs in one page", "stackpack view a.spk b.spk"},
-                {"one process, from its capture", "stackpack view perf.data --comm node"}},
+                {"one process, from its capture", "stackpack view perf.data --comm node"},
+                {"whom its threads wait for", "stackpack view out.spk --event blocked --wakers"}},
                "The page of export --format html goes to a temporary file that only you may read, "
                "and that is opened with "
                "xdg-open. Where there is no display, its path is printed. It stays: remove it when "
@@ -26,6 +27,7 @@ void CommandDefinitions::define_view() {
   add_count(sub, arguments.options.count)->group(kForm);
   add_filters(sub, arguments.options.filter);
   add_wait_filters(sub, arguments.options.filter);
+  add_wakers(sub, arguments.options.filter);
   add_times(sub, arguments.options.filter.from, arguments.options.filter.to);
   add_frames(sub, "how a frame is written: its function where one is known",
              arguments.options.frames)

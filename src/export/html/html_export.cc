@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "export/html/lane_reading.h"
 #include "export/html/page_content.h"
 #include "export/html/page_facts.h"
 #include "export/html/page_file.h"
@@ -39,7 +40,10 @@ Result<std::optional<PageTimeline>> timeline_of(ExportJob& job, PageTree& tree,
 Status write_html(ExportJob& job, ExportOutput& out) {
   PageContent content;
   PageTree tree(job);
-  if (const Status status = tree.read(); !status) {
+  LaneReading lanes(job);
+  const Status status =
+      tree.read([&lanes](query::StackResolver& resolver) { return lanes.survey(resolver); });
+  if (!status) {
     return status;
   }
   tree.move_to(content);
@@ -60,6 +64,9 @@ Status write_html(ExportJob& job, ExportOutput& out) {
   }
   job.report.samples = survey->samples;
   report_weights(content, job.report);
+  if (const Status added = lanes.add_to(tree, content); !added) {
+    return added;
+  }
   return write_page(content, out);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "export/html/page_findings.h"
+#include "export/html/page_lanes.h"
 #include "query/naming/code_mode.h"
 
 namespace stackpack::exporting {
@@ -102,6 +103,7 @@ struct PageContent {
   std::vector<std::vector<std::vector<NodeValue>>> self;
   std::vector<PageThread> threads;
   std::optional<PageTimeline> timeline;
+  std::optional<PageLanes> lanes;
   std::string diff_json;                 ///< what a comparison is about: an object, or empty
   std::optional<PageFindings> findings;  ///< of a comparison
 };

@@ -27,6 +27,7 @@ enum class PageSection : std::uint8_t {
   kTime = 6,
   kFindings = 7,
   kShortNames = 8,
+  kLanes = 9,
 };
 constexpr std::string_view kPageMagic = "spkP\x01";
 constexpr std::uint8_t kNamedFlag = 8;
@@ -57,6 +58,9 @@ class PageEncoder {
     }
     if (content_.timeline) {
       write_time(*content_.timeline);
+    }
+    if (content_.lanes) {
+      write_lanes(*content_.lanes);
     }
     if (content_.findings) {
       section(PageSection::kFindings, content_.findings->encode(order_.functions).bytes());
@@ -212,6 +216,36 @@ class PageEncoder {
       all.write_bytes(column.bytes());
     }
     section(PageSection::kTime, all.bytes());
+  }
+
+  void write_lanes(const PageLanes& lanes) {
+    ByteWriter nodes;
+    for (const std::uint32_t node : lanes.nodes) {
+      nodes.write_varint(order_.node_places[node]);
+    }
+    ByteWriter spots;
+    for (const LaneSpot& spot : lanes.spots) {
+      spots.write_varint(spot.reason);
+      spots.write_varint(spot.stack);
+    }
+    ByteWriter wakers;
+    for (const LaneWaker& waker : lanes.wakers) {
+      for (const std::uint32_t value : {waker.kind, waker.tid, waker.lane, waker.stack}) {
+        wakers.write_varint(value);
+      }
+    }
+    ByteWriter all;
+    const auto column = [&all](const ByteWriter& bytes) {
+      all.write_varint(bytes.size());
+      all.write_bytes(bytes.bytes());
+    };
+    column(nodes);
+    column(spots);
+    column(wakers);
+    for (const ByteWriter& bytes : lanes.columns) {
+      column(bytes);
+    }
+    section(PageSection::kLanes, all.bytes());
   }
 
   const PageContent& content_;

@@ -43,6 +43,7 @@ class HeadWriter {
     number("functions", content_.functions.size());
     number("nodes", content_.parents.size());
     write_timeline();
+    write_lanes();
     key("diff");
     if (content_.diff_json.empty()) {
       json_.Null();
@@ -180,6 +181,46 @@ class HeadWriter {
           json_.Uint(*measure);
         }
       }
+      json_.EndArray();
+    }
+    json_.EndArray();
+    json_.EndObject();
+  }
+
+  void write_lanes() {
+    key("lanes");
+    if (!content_.lanes) {
+      json_.Null();
+      return;
+    }
+    const PageLanes& lanes = *content_.lanes;
+    json_.StartObject();
+    key("start");
+    large(lanes.start_ns);
+    number("tick", lanes.tick_ns);
+    number("ticks", lanes.ticks);
+    number("intervals", lanes.intervals());
+    number("callstacks", lanes.nodes.size());
+    number("spots", lanes.spots.size());
+    number("wakers", lanes.wakers.size());
+    texts("reasons", lanes.reasons);
+    key("measures");
+    json_.StartArray();
+    for (const auto& measure : lanes.measures) {
+      id(measure.value_or(kUnknownId));
+    }
+    json_.EndArray();
+    key("threads");
+    json_.StartArray();
+    for (const PageLane& lane : lanes.lanes) {
+      json_.StartArray();
+      id(lane.pid);
+      id(lane.tid);
+      text(lane.process);
+      text(lane.thread);
+      id(lane.row);
+      json_.Bool(lane.waits_for_work);
+      json_.Uint64(lane.intervals);
       json_.EndArray();
     }
     json_.EndArray();

@@ -38,10 +38,10 @@ void PageTree::merge_entries(std::vector<Entry>& entries) const {
   entries.resize(kept);
 }
 
-Status PageTree::read() {
+Status PageTree::read(const std::function<Status(query::StackResolver&)>& more) {
   query::SampleGrouper grouper(job_.selection, {.event = true, .context = true},
                                job_.group_limit());
-  const Status status = for_each_resolved(
+  Status status = for_each_resolved(
       grouper, resolver_, kResolvedBlock,
       [](const query::GroupKey&) -> Result<std::uint32_t> { return query::StackTree::kRoot; },
       [&](std::span<const query::Group> groups, std::span<const std::uint32_t> nodes) -> Status {
@@ -53,6 +53,7 @@ Status PageTree::read() {
         }
         return {};
       });
+  status = status && more ? more(resolver_) : status;
   return status ? join() : status;
 }
 

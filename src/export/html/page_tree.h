@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -31,8 +32,9 @@ class PageTree {
   /// The job must outlive this.
   explicit PageTree(ExportJob& job, Weights weights = Weights::kWhereTheySay);
 
-  /// Adds up all samples. Errors: those of the selection and of the reader.
-  Status read();
+  /// Adds up all samples. `more`: resolves further callstacks, for nodes without samples.
+  /// Errors: those of the selection, of the reader, of `more`.
+  Status read(const std::function<Status(query::StackResolver&)>& more = {});
 
   /// Nodes for samples, once read() is done: in numbers of node_of().
   SampleNodes& sample_nodes() { return sample_nodes_; }

@@ -27,7 +27,14 @@ void count(SampleSurvey& survey, const query::SelectedSample& sample) {
 void choose_threads(SampleSurvey& survey, const query::SampleSelection& selection,
                     const std::vector<std::uint64_t>& samples_of_track) {
   const std::vector<query::Track>& tracks = selection.tracks();
-  const std::vector<std::uint32_t> chosen = busiest(samples_of_track);
+  // A thread that only has intervals is none of the samples'.
+  const auto sampled =
+      static_cast<std::size_t>(std::count_if(samples_of_track.begin(), samples_of_track.end(),
+                                             [](std::uint64_t samples) { return samples != 0; }));
+  std::vector<std::uint32_t> chosen = busiest(samples_of_track);
+  chosen.erase(std::remove_if(chosen.begin(), chosen.end(),
+                              [&](std::uint32_t track) { return samples_of_track[track] == 0; }),
+               chosen.end());
   survey.thread_of_track.assign(tracks.size(), static_cast<std::uint32_t>(chosen.size()));
   for (const std::uint32_t track : chosen) {
     survey.thread_of_track[track] = static_cast<std::uint32_t>(survey.threads.size());
@@ -36,7 +43,7 @@ void choose_threads(SampleSurvey& survey, const query::SampleSelection& selectio
                               std::string(selection.thread_name(tracks[track]))});
     survey.samples_of_thread.push_back(samples_of_track[track]);
   }
-  survey.other_threads = tracks.size() - chosen.size();
+  survey.other_threads = sampled - chosen.size();
   if (survey.other_threads != 0) {
     survey.threads.push_back(other_threads(survey.other_threads));
     survey.samples_of_thread.push_back(0);

@@ -13,6 +13,7 @@
 #include "query/selection/sample_grouper.h"
 #include "query/selection/sample_selection.h"
 #include "stackpack/export.h"
+#include "stackpack/reader.h"
 
 namespace stackpack::exporting {
 
@@ -23,6 +24,7 @@ struct ExportJob {
   std::string scratch_directory;  ///< where nameless temporary files may be made
   io::OutputRules rules;          ///< for encoders that open files themselves
   ExportReport report = {};
+  const Reader* reader = nullptr;  ///< where its intervals are; may be null
 
   [[nodiscard]] const query::CaptureView& view() const { return selection.view(); }
   /// How locations are named by a format that has fields for addresses.

@@ -1,6 +1,7 @@
 // Reads the data of a page: docs/page-format.md says how it is laid out.
 import {Findings} from './page_findings.js';
 import {FunctionTable, NO_FUNCTION} from './function_names.js';
+import {Lanes} from './lane_data.js';
 import {PageCursor, numbersOf} from './page_bytes.js';
 
 /**
@@ -69,12 +70,14 @@ import {PageCursor, numbersOf} from './page_bytes.js';
  * @property {Uint32Array} functionModule  NO_FUNCTION: none
  * @property {Uint8Array} functionMode     0 user, 1 kernel, 2 made at run time, 3 unknown, 4 inlined only
  * @property {Thread[]} threads    pid and tid are -1 where they were not recorded
+ * @property {number} sampledThreads  those after them have intervals alone
  * @property {Timeline | null} timeline
+ * @property {LaneSource | null} lanes
  * @property {Diff | null} diff
  */
 
 const PAGE_MAGIC = [0x73, 0x70, 0x6b, 0x50, 1];  // "spkP", version
-const PAGE_SECTION = {head: 0, functions: 1, names: 2, pops: 3, treeFunctions: 4, self: 5, time: 6, findings: 7, shortNames: 8};
+const PAGE_SECTION = {head: 0, functions: 1, names: 2, pops: 3, treeFunctions: 4, self: 5, time: 6, findings: 7, shortNames: 8, lanes: 9};
 
 /**
  * @param {Uint8Array} bytes
@@ -258,6 +261,41 @@ function timeColumns(head, bytes) {
 }
 
 /**
+ * @param {any[]} row
+ * @returns {Thread}
+ */
+function threadOf(row) {
+  return {pid: row[0], tid: row[1], process: row[2], thread: row[3]};
+}
+
+/**
+ * Decoded when they are asked for: after the first picture, unless it is one of them.
+ * @param {any} head
+ * @param {Uint8Array} bytes
+ * @returns {LaneSource}
+ */
+function laneSource(head, bytes) {
+  /** @type {Lanes | null} */
+  let lanes = null;
+  return {start: BigInt(head.start), tick: head.tick, ticks: Math.max(1, head.ticks), count: head.intervals, measures: head.measures,
+    lanes: () => (lanes ??= new Lanes(head, bytes))};
+}
+
+/** Buckets in which a range is selected where there are intervals and no samples. */
+const LANE_BUCKETS = 2000;
+
+/**
+ * @param {LaneSource} lanes
+ * @returns {Timeline}
+ */
+function timelineOfLanes({start, tick, ticks}) {
+  const width = Math.max(1, Math.ceil((ticks * tick) / LANE_BUCKETS));
+  const none = new Uint32Array(0);
+  return {start, width, buckets: Math.max(1, Math.ceil((ticks * tick) / width)), resolution: 'intervals', bucket: none, thread: none,
+    node: none, measure: new Uint8Array(0), value: new Float64Array(0)};
+}
+
+/**
  * @param {any} diff
  * @param {number} functions
  * @param {Uint8Array} bytes
@@ -297,6 +335,15 @@ export function decodeProfile(bytes) {
   for (let side = 0; side < Math.max(1, head.sides.length); ++side) {
     self.push(weightsOnDemand(tree, streams.slice(side * measures.length, (side + 1) * measures.length)));
   }
+  const lanes = head.lanes ? laneSource(head.lanes, section(PAGE_SECTION.lanes)) : null;
+  const intervalsOnly = lanes ? timelineOfLanes(lanes) : null;
+  /** @type {Thread[]} */
+  const threads = head.threads.map((/** @type {any[]} */ row) => threadOf(row));
+  const sampledThreads = threads.length;
+  for (const row of head.lanes?.threads ?? []) {
+    // A thread without samples is one of the page's all the same.
+    if (row[4] < 0) row[4] = threads.push(threadOf(row)) - 1;
+  }
   return {
     title: head.title,
     sides: head.sides,
@@ -312,8 +359,10 @@ export function decodeProfile(bytes) {
     shortNames: (fn) => table.shortNames(fn),
     functionModule: table.module,
     functionMode: table.mode,
-    threads: head.threads.map((/** @type {any[]} */ row) => ({pid: row[0], tid: row[1], process: row[2], thread: row[3]})),
-    timeline: head.timeline ? timelineOf(head.timeline, section(PAGE_SECTION.time)) : null,
+    threads,
+    sampledThreads,
+    timeline: head.timeline ? timelineOf(head.timeline, section(PAGE_SECTION.time)) : intervalsOnly,
+    lanes,
     diff: head.diff ? diffOf(head.diff, head.functions, section(PAGE_SECTION.findings)) : null,
   };
 }

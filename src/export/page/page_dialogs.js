@@ -5,7 +5,7 @@ import { shownText } from './shown_names.js';
 
 /** Keys and what they do; the help and docs/page.md say the same. */
 export const KEYS = [
-  ['1 2 3 4', 'flame graph, callers and callees, functions, timeline'],
+  ['1 2 3 4 5', 'flame graph, callers and callees, functions, timeline, lanes'],
   ['/', 'search; Enter leads to what was found'],
   ['Arrows', 'in a graph: to callers, callees and neighbours; in a table: to other rows'],
   ['Enter', 'zoom to the box; in the table: callers and callees of the function'],
@@ -13,6 +13,7 @@ export const KEYS = [
   ['+ −', 'closer, farther; also Ctrl and the wheel'],
   ['Shift ← →', 'move what is shown; also the wheel sideways'],
   ['Home', 'to the root, or the first row'],
+  ['w', 'in lanes: what the waker did that ended the wait'],
   ['s', 'callers and callees of the function with the focus'],
   ['c', 'copy the callstack as text'],
   ['l', 'copy a link to this view'],

@@ -4,7 +4,7 @@ import { shownText } from './shown_names.js';
 
 /** @type {[ViewState['view'], string][]} */
 export const VIEW_TABS = [
-  ['flame', 'Flame graph'], ['sandwich', 'Callers & callees'], ['functions', 'Functions'], ['timeline', 'Timeline'],
+  ['flame', 'Flame graph'], ['sandwich', 'Callers & callees'], ['functions', 'Functions'], ['timeline', 'Timeline'], ['lanes', 'Lanes'],
 ];
 
 export class ViewTabs {
@@ -14,14 +14,16 @@ export class ViewTabs {
     this.tabs = VIEW_TABS.map(([view, text]) => make('button', {
       type: 'button', role: 'tab', id: `tab-${view}`, 'aria-controls': `panel-${view}`, onclick: () => model.update({ view }),
     }, text));
-    this.element = make('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Views',
+    // A recording without context switches has no lanes.
+    this.tabs[VIEW_TABS.length - 1].hidden = model.profile.lanes === null;
+    this.element = make('div', { class: model.profile.lanes ? 'tabs many' : 'tabs', role: 'tablist', 'aria-label': 'Views',
       onkeydown: (/** @type {KeyboardEvent} */ event) => this.onKey(event) }, ...this.tabs);
   }
 
   /** @param {KeyboardEvent} event */
   onKey(event) {
     const place = VIEW_TABS.findIndex(([view]) => view === this.model.state.view);
-    const count = VIEW_TABS.length;
+    const count = VIEW_TABS.length - (this.model.profile.lanes ? 0 : 1);
     /** @type {Record<string, number>} */
     const places = { ArrowRight: (place + 1) % count, ArrowLeft: (place + count - 1) % count, Home: 0, End: count - 1 };
     if (!(event.key in places)) return;

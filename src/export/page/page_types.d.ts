@@ -16,6 +16,20 @@ interface Thread {
   process: string;
   thread: string;
 }
+/** A thread that has intervals. */
+interface LaneThread extends Thread {
+  /** Index of threads, -1: it has no samples. */
+  row: number;
+  /** Left out of sums. */
+  waitsForWork: boolean;
+}
+/** Who ended a block: kind 1 a thread, 2 an interrupt, 3 a deferred procedure call. lane, node: -1 for none. */
+interface Waker {
+  kind: number;
+  tid: number;
+  lane: number;
+  node: number;
+}
 interface Fact {
   label: string;
   value: string;
@@ -74,6 +88,17 @@ interface Diff {
   /** Undefined for a function that was not compared. */
   findingOf: (fn: number) => Finding | undefined;
 }
+/** Intervals, and the measures that are time in them. */
+interface LaneSource {
+  /** Of the capture's clock, in ticks of so many ns. */
+  start: bigint;
+  tick: number;
+  ticks: number;
+  count: number;
+  /** Measures of the states blocked, woken, preempted; -1 for none. */
+  measures: number[];
+  lanes: () => import('./lane_data.js').Lanes;
+}
 interface Profile {
   title: string;
   /** [] or ['old', 'new'] */
@@ -96,7 +121,11 @@ interface Profile {
   /** 0 user, 1 kernel, 2 run-time compiled, 3 unknown, 4 inlined */
   functionMode: Uint8Array;
   threads: Thread[];
+  /** Those after them have intervals alone. */
+  sampledThreads: number;
   timeline: Timeline | null;
+  /** What threads do when they do not run; decoded when it is asked for. */
+  lanes: LaneSource | null;
   diff: Diff | null;
 }
 
@@ -151,7 +180,7 @@ interface SearchResult {
 }
 /** All that a link to a view holds. */
 interface ViewState {
-  view: 'flame' | 'sandwich' | 'functions' | 'timeline';
+  view: 'flame' | 'sandwich' | 'functions' | 'timeline' | 'lanes';
   /** Root at the bottom (flame graph) or at the top (icicle). */
   direction: 'up' | 'down';
   inverted: boolean;
@@ -173,6 +202,10 @@ interface ViewState {
   range: [number, number] | null;
   /** Indices of threads; null: all. */
   threads: number[] | null;
+  /** Ticks between which lanes are shown; null: all. */
+  span: [number, number] | null;
+  /** The interval that is chosen, or -1. */
+  interval: number;
   sort: 'name' | 'module' | 'self' | 'total' | 'change' | 'change-self' | 'verdict';
   ascending: boolean;
   theme: 'auto' | 'light' | 'dark';

@@ -4,6 +4,7 @@ import { DetailsBar } from './details_bar.js';
 import { FlamePanel } from './flame_panel.js';
 import { FunctionTableView } from './function_table.js';
 import { HoverCard, nodeLine, shareText } from './node_details.js';
+import { LaneView } from './lane_view.js';
 import { groupedText, weightText } from './number_text.js';
 import { makeAboutDialog, makeHelpDialog, makeLossLine } from './page_dialogs.js';
 import { announce, make } from './page_elements.js';
@@ -37,6 +38,7 @@ export class PageView {
     this.sandwich = new SandwichView(model, this.card, (panel, node) => this.onFocus(panel, node));
     this.functions = new FunctionTableView(model, (fn) => model.update({ view: 'sandwich', fn }));
     this.threads = new ThreadTable(model);
+    this.lanes = new LaneView(model, this.card);
     this.details = new DetailsBar(model, {
       zoom: () => {}, sandwich: () => this.openSandwich(), copy: () => this.copyCallstack(),
     });
@@ -91,7 +93,7 @@ export class PageView {
   makePanels() {
     const content = {
       flame: [this.flameEmpty, this.flame.element], sandwich: [this.sandwich.element],
-      functions: [this.functions.element], timeline: [this.threads.element],
+      functions: [this.functions.element], timeline: [this.threads.element], lanes: [this.lanes.element],
     };
     return /** @type {any} */ (Object.fromEntries(VIEW_TABS.map(([view]) => [view,
       make('div', { class: `panel panel-${view}`, role: 'tabpanel', id: `panel-${view}`, 'aria-labelledby': `tab-${view}` },
@@ -138,6 +140,7 @@ export class PageView {
     if (view === 'flame') this.showActive(this.flame, moved ? zoom : this.flame.focusPath);
     else if (view === 'sandwich') this.sandwich.refresh();
     else if (view === 'functions') this.functions.refresh();
+    else if (view === 'lanes') this.lanes.refresh();
     else this.threads.refresh();
     if (view === 'sandwich') this.showActive(this.active === this.flame ? this.sandwich.callees : this.active, []);
   }
@@ -231,7 +234,7 @@ export class PageView {
    */
   actOnKey(key) {
     const tab = VIEW_TABS[Number(key) - 1];
-    if (tab) {
+    if (tab && (tab[0] !== 'lanes' || this.model.profile.lanes)) {
       this.model.update({ view: tab[0] });
       this.focusView();
     } else if (key === '/') {
@@ -252,6 +255,7 @@ export class PageView {
     if (view === 'flame') this.flame.mirror.element.focus();
     else if (view === 'sandwich') this.sandwich.callees.mirror.element.focus();
     else if (view === 'functions' && this.model.rows.length > 0) this.functions.goTo(this.functions.current);
+    else if (view === 'lanes') this.lanes.scroller.focus();
     else this.panels[view].querySelector('input')?.focus();
   }
 }

@@ -1,5 +1,6 @@
 // Callstacks below the process or the thread that they ran in.
 import { NO_FUNCTION } from './function_names.js';
+import { eachWait, stateOfMeasure } from './lane_weights.js';
 import { rowsOfRange, threadMask } from './sample_filter.js';
 import { shownText } from './shown_names.js';
 
@@ -48,7 +49,7 @@ function ownerText(name, id) {
  */
 export function isWholeMachine(profile) {
   if (!profile.timeline || profile.sides.length > 1) return false;
-  const pids = new Set(profile.threads.map((thread) => thread.pid));
+  const pids = new Set(profile.threads.slice(0, profile.sampledThreads || undefined).map((thread) => thread.pid));
   return pids.has(0) || pids.size >= 4;
 }
 
@@ -128,6 +129,8 @@ export function rootedTree(profile, state, owners) {
  */
 function rowsByOwner(profile, state, ownerOf) {
   const timeline = /** @type {Timeline} */ (profile.timeline);
+  const waits = stateOfMeasure(profile, state.measure);
+  if (waits >= 0) return waitsByOwner(profile, waits, state, ownerOf);
   const [from, to] = rowsOfRange(timeline, state.range);
   const wanted = threadMask(profile, state.threads);
   /** @type {Map<number, {owner: number, weight: number, rows: [number, number][]}>} */
@@ -142,4 +145,29 @@ function rowsByOwner(profile, state, ownerOf) {
     list.rows.push([node[row], value[row]]);
   }
   return Array.from(lists.values()).sort((a, b) => b.weight - a.weight || a.owner - b.owner);
+}
+
+/**
+ * The same of time in which threads waited.
+ * @param {Profile} profile
+ * @param {number} waits state of lanes
+ * @param {ViewState} state
+ * @param {(thread: number) => number} ownerOf
+ * @returns {ReturnType<typeof rowsByOwner>}
+ */
+function waitsByOwner(profile, waits, state, ownerOf) {
+  const tick = profile.lanes?.tick ?? 1;
+  /** @type {Map<number, Map<number, number>>} */
+  const sums = new Map();
+  eachWait(profile, waits, state, (thread, node, from, to) => {
+    if (from === to) return;
+    const owner = ownerOf(thread);
+    let nodes = sums.get(owner);
+    if (!nodes) sums.set(owner, nodes = new Map());
+    nodes.set(node, (nodes.get(node) ?? 0) + (to - from) * tick);
+  });
+  return Array.from(sums, ([owner, nodes]) => {
+    const rows = Array.from(nodes);
+    return { owner, weight: rows.reduce((sum, [, value]) => sum + value, 0), rows };
+  }).sort((a, b) => b.weight - a.weight || a.owner - b.owner);
 }

@@ -1,4 +1,5 @@
 // Which samples count: a range of the timeline, some threads, an event, a side of a differential.
+import { stateOfMeasure, waitColumns, waitSelf } from './lane_weights.js';
 
 /**
  * @param {Profile} profile
@@ -22,6 +23,8 @@ export function selectedWeights(profile, state) {
   const oldSelf = differential ? profile.self[1 - side][state.measure] : null;
   const timeline = profile.timeline;
   if (!timeline || !isFiltered(profile, state)) return { self: shown, oldSelf };
+  const waits = stateOfMeasure(profile, state.measure);
+  if (waits >= 0) return { self: waitSelf(profile, waits, state), oldSelf };
   const [from, to] = rowsOfRange(timeline, state.range);
   const { measure, thread, node, value } = timeline;
   const wanted = threadMask(profile, state.threads);
@@ -94,10 +97,12 @@ export function bucketsPerColumn(timeline, most) {
  * @param {Profile} profile
  * @param {number} measure
  * @param {number} size buckets of a column
- * @param {(row: number) => number} [kindOf] which of some kinds a row is
+ * @param {(node: number) => number} [kindOf] which of some kinds a node is
  * @returns {{size: number, byThread: Float32Array[], all: Float32Array, byKind: Float32Array[], totals: Float64Array}}
  */
 export function weightColumns(profile, measure, size, kindOf = () => 0) {
+  const waits = stateOfMeasure(profile, measure);
+  if (waits >= 0) return waitColumns(profile, waits, size, kindOf);
   const timeline = /** @type {Timeline} */ (profile.timeline);
   const columns = Math.ceil(timeline.buckets / size);
   const byThread = profile.threads.map(() => new Float32Array(0));
@@ -105,13 +110,13 @@ export function weightColumns(profile, measure, size, kindOf = () => 0) {
   const byKind = [];
   const all = new Float32Array(columns);
   const totals = new Float64Array(profile.threads.length);
-  const { bucket, thread, value, measure: measures } = timeline;
+  const { bucket, thread, node, value, measure: measures } = timeline;
   for (let row = 0; row < bucket.length; row++) {
     if (measures[row] !== measure) continue;
     const column = Math.floor(bucket[row] / size);
     const t = thread[row];
     if (byThread[t].length === 0) byThread[t] = new Float32Array(columns);
-    const kind = kindOf(row);
+    const kind = kindOf(node[row]);
     byKind[kind] ??= new Float32Array(columns);
     byThread[t][column] += value[row];
     byKind[kind][column] += value[row];

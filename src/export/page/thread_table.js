@@ -171,6 +171,6 @@ function processText(process) {
  * @param {Thread} thread
  * @returns {string}
  */
-function threadText(thread) {
+export function threadText(thread) {
   return (shownText(thread.thread) || '(no name)') + (thread.tid >= 0 ? ` (${thread.tid})` : '');
 }

@@ -26,7 +26,7 @@ export function stripColumns(model, name, width) {
   return model.memory.of(`columns ${name}`, [measure, colour, size], () => {
     const { fn } = profile.tree;
     const kinds = colouring.kind;
-    return weightColumns(profile, measure, size, (row) => kinds[fn[timeline.node[row]]] ?? others);
+    return weightColumns(profile, measure, size, (node) => kinds[fn[node]] ?? others);
   });
 }
 

@@ -4,11 +4,11 @@ import { isWholeMachine } from './rooted_tree.js';
 /** @type {ViewState} */
 export const START_STATE = {
   view: 'flame', direction: 'down', inverted: false, merged: false, root: 'none', colour: 'module', measure: 0, side: 0,
-  query: '', regex: false, zoom: [], window: null, fn: -1, range: null, threads: null, sort: 'self',
+  query: '', regex: false, zoom: [], window: null, fn: -1, range: null, threads: null, span: null, interval: -1, sort: 'self',
   ascending: false, theme: 'auto',
 };
 
-const VIEWS = ['flame', 'sandwich', 'functions', 'timeline'];
+const VIEWS = ['flame', 'sandwich', 'functions', 'timeline', 'lanes'];
 const COLOURS = ['module', 'mode', 'change'];
 const SORTS = ['name', 'module', 'self', 'total', 'change', 'change-self', 'verdict'];
 const ROOTS = ['none', 'process', 'thread'];
@@ -52,6 +52,8 @@ export function linkOfState(state, profile) {
   put('fn', state.fn, -1);
   put('range', state.range ? state.range.join('-') : '', '');
   put('threads', state.threads ? state.threads.join('.') || 'none' : '', '');
+  put('span', state.span ? state.span.map((tick) => +tick.toPrecision(12)).join('-') : '', '');
+  put('interval', state.interval, -1);
   put('sort', state.sort, start.sort);
   put('ascending', state.ascending ? 1 : 0, 0);
   put('theme', state.theme, 'auto');
@@ -68,7 +70,7 @@ export function stateOfLink(fragment, profile) {
   const link = new URLSearchParams(fragment.replace(/^#/, ''));
   const differential = profile.sides.length > 1;
   return {
-    view: oneOf(link.get('view'), VIEWS, start.view),
+    view: oneOf(link.get('view'), profile.lanes ? VIEWS : VIEWS.slice(0, 4), start.view),
     direction: link.get('up') === '1' ? 'up' : 'down',
     inverted: link.get('inverted') === '1',
     merged: link.get('merged') === '1',
@@ -84,6 +86,8 @@ export function stateOfLink(fragment, profile) {
     fn: indexOf(link.get('fn'), profile.functionCount, -1),
     range: rangeOf(link.get('range'), profile.timeline),
     threads: profile.timeline ? listOf(link.get('threads'), profile.threads.length) : null,
+    span: spanOf(link.get('span'), profile.lanes),
+    interval: profile.lanes ? indexOf(link.get('interval'), profile.lanes.count, -1) : -1,
     sort: oneOf(link.get('sort'), SORTS, start.sort),
     ascending: link.get('ascending') === '1',
     theme: oneOf(link.get('theme'), THEMES, 'auto'),
@@ -143,4 +147,16 @@ function rangeOf(text, timeline) {
   if (!match || !timeline) return null;
   const [from, to] = [Number(match[1]), Number(match[2])];
   return from <= to && to < timeline.buckets ? [from, to] : null;
+}
+
+/**
+ * @param {string | null} text
+ * @param {LaneSource | null} lanes
+ * @returns {[number, number] | null} ticks
+ */
+function spanOf(text, lanes) {
+  const match = /^(\d{1,10}(?:\.\d+)?)-(\d{1,10}(?:\.\d+)?)$/.exec(text ?? '');
+  if (!match || !lanes) return null;
+  const [from, to] = [Number(match[1]), Number(match[2])];
+  return from < to && to <= lanes.ticks ? [from, to] : null;
 }

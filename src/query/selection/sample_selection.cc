@@ -215,6 +215,12 @@ std::optional<std::uint32_t> SampleSelection::context_at(std::uint32_t pid, std:
   return state.wanted ? std::optional(state.context) : std::nullopt;
 }
 
+std::uint32_t SampleSelection::context_of(std::uint32_t pid, std::uint32_t tid,
+                                          std::uint64_t time_ns) {
+  earliest_ns_ = time_ns;
+  return state_of(pid, tid, time_ns).context;
+}
+
 template <typename Row>
 Status SampleSelection::drop_unwanted(std::vector<Row>& block) {
   if (!module_filter_.active()) {

@@ -109,6 +109,9 @@ class SampleSelection {
   std::optional<std::uint32_t> context_at(std::uint32_t pid, std::uint32_t tid,
                                           std::uint64_t time_ns);
 
+  /// The same of any thread and time.
+  std::uint32_t context_of(std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns);
+
   /// Nanoseconds since 1970 at a time of the capture's clock, when the capture has the date.
   [[nodiscard]] std::optional<std::uint64_t> wall_ns(std::uint64_t time_ns) const;
 
