@@ -9,6 +9,7 @@ set(STACKPACK_FUZZ_TARGETS
   export_spk
   gate_file
   import_firefox
+  import_jfr
   import_folded
   import_otlp
   import_perf_script

@@ -34,6 +34,7 @@ ROOMS = {
     "formats/folded": (["public", "core", "bytes", "io", "capture"], []),
     "formats/nettrace": (["public", "core", "bytes", "io", "capture", "formats/dotnet"], []),
     "formats/otlp": (["public", "core", "bytes", "io", "capture", "formats/protobuf"], ["protozero/", "rapidjson/"]),
+    "formats/jfr": (["public", "core", "bytes", "io", "capture"], []),
     "formats/firefox": (["public", "core", "bytes", "io", "capture"], ["rapidjson/"]),
     "formats/speedscope": (["public", "core", "bytes", "io", "capture"], ["rapidjson/"]),
     "formats/perf_script": (["public", "core", "bytes", "capture", "io"], []),

@@ -103,12 +103,26 @@ bool is_profile_interrupt(std::string_view name) {
          name == "wall";
 }
 
+// Of the Java machine. A thread in native code mostly waits there; one that sleeps has a state.
+bool is_java_profile(std::string_view name) {
+  return name == "jdk.ExecutionSample" || name == "jdk.CPUTimeSample" ||
+         name == "profiler.WallClockSample";
+}
+bool is_java_trace(std::string_view name) {
+  return name.starts_with("jdk.NativeMethodSample") || name.starts_with("jdk.ExecutionSample/") ||
+         name.starts_with("profiler.WallClockSample/");
+}
+
 EventKind kind_of(std::string_view name, const SpelledEvent& event) {
   const std::string_view base = event.base;
   constexpr std::array<std::string_view, 8> kTraced = {
       "External", "blocked", "woken", "preempted", "wall-time", "cswitch", "thread-time", "dummy"};
   const std::string_view counter = counter_of(name);
-  if (is_clock(base) || is_cycles(base) || is_profile_interrupt(name) || is_cycles(counter)) {
+  if (is_java_trace(name)) {
+    return EventKind::kTrace;
+  }
+  if (is_java_profile(name) || is_clock(base) || is_cycles(base) || is_profile_interrupt(name) ||
+      is_cycles(counter)) {
     return EventKind::kTime;
   }
   const bool of_system =

@@ -16,6 +16,7 @@
 #include "formats/etl/etl_format.h"
 #include "formats/firefox/firefox_format.h"
 #include "formats/folded/folded_format.h"
+#include "formats/jfr/jfr_format.h"
 #include "formats/nettrace/nettrace_format.h"
 #include "formats/otlp/otlp_format.h"
 #include "formats/perf/perf_format.h"
@@ -30,9 +31,10 @@ namespace {
 
 // Those that go by a magic number first.
 constexpr const capture::SourceFormat* kFormats[] = {
-    &perf::source_format,    &etl::source_format,         &nettrace::source_format,
-    &pprof::source_format,   &otlp::source_format,        &speedscope::source_format,
-    &firefox::source_format, &perf_script::source_format, &folded::source_format,
+    &perf::source_format,       &etl::source_format,     &nettrace::source_format,
+    &jfr::source_format,        &pprof::source_format,   &otlp::source_format,
+    &speedscope::source_format, &firefox::source_format, &perf_script::source_format,
+    &folded::source_format,
 };
 
 }  // namespace

@@ -55,8 +55,8 @@ void CommandDefinitions::define_convert() {
 void CommandDefinitions::define_convert_inputs(CommandRow& sub) {
   ConvertArguments& arguments = invocation.convert;
   sub.add_option("inputs", arguments.inputs,
-                 "captures: .etl, perf.data (file, pipe stream, directory of --threads), text "
-                 "of perf script, folded text, pprof, OTLP profiles, speedscope, Firefox Profiler, "
+                 "captures: .etl, perf.data (file, pipe stream, directory of --threads), .nettrace, "
+                 ".jfr, text of perf script, folded text, pprof, OTLP profiles, speedscope, Firefox Profiler, "
                  "any of them in "
                  ".gz or .zst, a "
                  "zip archive of .etl or perf.data "
