@@ -49,7 +49,7 @@ def symbolize(input: Input, output: PathLike, *,  # pylint: disable=redefined-bu
               symbols: Sequence[PathLike] = (), sysroot: Optional[PathLike] = None, kallsyms: Optional[PathLike] = None,
               perf_map: Optional[PathLike] = None, inlines: bool = True, force: bool = False,
               jobs: Optional[int] = None) -> SymbolizeReport:
-    """Names the functions of a .spk file by files with symbols. All else of it stays; names that it has stay, too.
+    """Adds function names from symbol files to a .spk file. Nothing else of it changes, and names that it has are kept.
 
     Args:
         input: a .spk file, which `output` is not.
