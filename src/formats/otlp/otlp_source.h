@@ -6,7 +6,7 @@
 
 #include "capture/byte_account.h"
 #include "capture/callstack_sink.h"
-#include "capture/read_control.h"
+#include "formats/otlp/otlp_read_options.h"
 #include "io/byte_source.h"
 #include "stackpack/result.h"
 
@@ -19,13 +19,6 @@ inline constexpr std::size_t kDetectBytes = 4096;
 /// have the same fields: in protobuf, bare or with its length as 32 bits, most significant byte
 /// first, in front of each message; or as JSON.
 bool looks_like_otlp(std::span<const std::byte> head);
-
-struct ReadOptions {
-  capture::ReadControl control;
-  std::uint64_t max_sample_bytes = std::uint64_t{64} << 20;
-  std::uint64_t max_table_bytes = std::uint64_t{1} << 30;
-  std::uint64_t max_json_bytes = std::uint64_t{512} << 20;
-};
 
 /// Reads OpenTelemetry profiles from a seekable source, twice: the dictionary, then the samples.
 ///
