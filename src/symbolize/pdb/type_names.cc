@@ -1,6 +1,7 @@
 // Layout: https://llvm.org/docs/PDB/TpiStream.html and Microsoft's cvinfo.h (lfFuncId, lfClass).
 #include "symbolize/pdb/type_names.h"
 
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -103,6 +104,31 @@ std::string class_name(const PdbRecord& record) {
   return std::string(in.read_c_string());
 }
 
+using NamesByNumber = std::map<std::uint32_t, std::string>;
+
+// The function of a record; nothing where it is another record, or has no name.
+std::optional<FunctionItem> function_of(const PdbRecord& record) {
+  if (record.kind != codeview::kFunctionId && record.kind != codeview::kMemberFunctionId) {
+    return std::nullopt;
+  }
+  bytes::ByteCursor in = record.body;
+  FunctionItem function;
+  function.member = record.kind == codeview::kMemberFunctionId;
+  function.scope = in.read<std::uint32_t>();
+  in.skip(4);  // type
+  function.name = in.read_c_string();
+  return in.ok() && !function.name.empty() ? std::optional(std::move(function)) : std::nullopt;
+}
+
+// With the namespace or the class in front, where that is known.
+std::string full_name(const FunctionItem& function, const NamesByNumber& scope_names,
+                      const NamesByNumber& class_names) {
+  const NamesByNumber& known = function.member ? class_names : scope_names;
+  const auto scope = known.find(function.scope);
+  const bool has_scope = function.scope != 0 && scope != known.end() && !scope->second.empty();
+  return has_scope ? scope->second + "::" + function.name : function.name;
+}
+
 }  // namespace
 
 Result<std::map<std::uint32_t, std::string>> inlinee_names(const MsfFile& file,
@@ -112,28 +138,20 @@ Result<std::map<std::uint32_t, std::string>> inlinee_names(const MsfFile& file,
   std::set<std::uint32_t> classes;
   const std::set<std::uint32_t> wanted(items.begin(), items.end());
   const auto take_function = [&](std::uint32_t number, const PdbRecord& record) {
-    if (record.kind != codeview::kFunctionId && record.kind != codeview::kMemberFunctionId) {
+    std::optional<FunctionItem> function = function_of(record);
+    if (!function) {
       return;
     }
-    bytes::ByteCursor in = record.body;
-    FunctionItem function;
-    function.member = record.kind == codeview::kMemberFunctionId;
-    function.scope = in.read<std::uint32_t>();
-    in.skip(4);  // type
-    function.name = in.read_c_string();
-    if (!in.ok() || function.name.empty()) {
-      return;
+    if (function->scope != 0) {
+      (function->member ? classes : scopes).insert(function->scope);
     }
-    if (function.scope != 0) {
-      (function.member ? classes : scopes).insert(function.scope);
-    }
-    functions.emplace(number, std::move(function));
+    functions.emplace(number, std::move(*function));
   };
   if (const Status read = each_numbered_record(file, kItemStream, wanted, take_function); !read) {
     return read.error();
   }
-  std::map<std::uint32_t, std::string> scope_names;
-  std::map<std::uint32_t, std::string> class_names;
+  NamesByNumber scope_names;
+  NamesByNumber class_names;
   const auto take_scope = [&](std::uint32_t number, const PdbRecord& record) {
     if (record.kind == codeview::kStringId) {
       bytes::ByteCursor in = record.body;
@@ -150,15 +168,9 @@ Result<std::map<std::uint32_t, std::string>> inlinee_names(const MsfFile& file,
   if (const Status read = each_numbered_record(file, kTypeStream, classes, take_class); !read) {
     return read.error();
   }
-  std::map<std::uint32_t, std::string> names;
-  for (auto& [number, function] : functions) {
-    const auto& known = function.member ? class_names : scope_names;
-    const auto scope = known.find(function.scope);
-    std::string& name = names[number];
-    if (function.scope != 0 && scope != known.end() && !scope->second.empty()) {
-      name = scope->second + "::";
-    }
-    name += function.name;
+  NamesByNumber names;
+  for (const auto& [number, function] : functions) {
+    names.emplace(number, full_name(function, scope_names, class_names));
   }
   return names;
 }

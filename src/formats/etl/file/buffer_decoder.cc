@@ -110,22 +110,32 @@ Status BufferDecoder::decode_events(const IndexedBuffer& buffer, DecodedBuffer& 
   }
   out.header = parse_buffer_header(head);
   out.disk_bytes = std::min<std::uint64_t>(buffer.size, file_size_ - buffer.offset);
-  const bool cut = out.disk_bytes < buffer.size;
   const auto body_bytes = static_cast<std::size_t>(out.disk_bytes - kBufferHeaderBytes);
-  const std::size_t wanted = out.header.event_bytes();
-  if (wanted == 0) {
+  if (out.header.event_bytes() == 0) {
     out.damage = BufferDamage::kNoSize;
     return {};
   }
-  if (!out.header.compressed()) {
-    out.event_bytes = std::min(wanted, body_bytes);
-    if (out.event_bytes < wanted) {
-      out.damage = cut ? BufferDamage::kCutByFileEnd : BufferDamage::kSizeExceedsDisk;
-    } else if (cut) {
-      out.damage = BufferDamage::kUnusedPartCut;
-    }
-    return read_body(buffer, out.memory, out.event_bytes);
+  return out.header.compressed() ? unpack_events(buffer, body_bytes, out)
+                                 : read_events(buffer, body_bytes, out);
+}
+
+// Events that are stored as they are.
+Status BufferDecoder::read_events(const IndexedBuffer& buffer, std::size_t body_bytes,
+                                  DecodedBuffer& out) const {
+  const std::size_t wanted = out.header.event_bytes();
+  const bool cut = out.disk_bytes < buffer.size;
+  out.event_bytes = std::min(wanted, body_bytes);
+  if (out.event_bytes < wanted) {
+    out.damage = cut ? BufferDamage::kCutByFileEnd : BufferDamage::kSizeExceedsDisk;
+  } else if (cut) {
+    out.damage = BufferDamage::kUnusedPartCut;
   }
+  return read_body(buffer, out.memory, out.event_bytes);
+}
+
+Status BufferDecoder::unpack_events(const IndexedBuffer& buffer, std::size_t body_bytes,
+                                    DecodedBuffer& out) const {
+  const std::size_t wanted = out.header.event_bytes();
   if (wanted > max_buffer_bytes_ ||
       wanted > kAlwaysAllowed + kMostRatio * std::uint64_t{body_bytes}) {
     out.damage = BufferDamage::kTooLarge;
@@ -142,7 +152,7 @@ Status BufferDecoder::decode_events(const IndexedBuffer& buffer, DecodedBuffer& 
     if (outcome.left > kMostInputLeft) {
       out.damage = BufferDamage::kInputLeft;
     }
-  } else if (cut && outcome.end == DecodeEnd::kShort) {
+  } else if (out.disk_bytes < buffer.size && outcome.end == DecodeEnd::kShort) {
     out.damage = BufferDamage::kCutByFileEnd;
     out.event_bytes = outcome.produced;
   } else {

@@ -70,6 +70,9 @@ class BufferDecoder {
 
  private:
   Status decode_events(const IndexedBuffer& buffer, DecodedBuffer& out) const;
+  Status read_events(const IndexedBuffer& buffer, std::size_t body_bytes, DecodedBuffer& out) const;
+  Status unpack_events(const IndexedBuffer& buffer, std::size_t body_bytes,
+                       DecodedBuffer& out) const;
   Status read_body(const IndexedBuffer& buffer, std::vector<std::byte>& body,
                    std::size_t body_bytes) const;
 
