@@ -58,13 +58,7 @@ void write_report(JsonText& json, const ConvertReport& report) {
   json.field("samples", statistics.samples.total);
   json.field("recorded", statistics.samples.recorded);
   json.field("callstacks", statistics.callstacks.unique);
-  json.key("ratios");
-  json.begin_object();
-  json.field("dedup", figures.dedup_ratio);
-  json.field("dag", figures.dag_ratio);
-  json.field("total", figures.total_ratio);
-  json.field("file", figures.file_ratio);
-  json.end_object();
+  write_ratios(json, figures);
   write_builder(json, statistics, figures);
   json.field("lossy", report.lossy);
   json.key("losses");

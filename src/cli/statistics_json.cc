@@ -95,16 +95,6 @@ void write_sections(JsonText& json, const std::vector<SectionInfo>& sections) {
   json.end_array();
 }
 
-void write_ratios(JsonText& json, const app::DerivedFigures& figures) {
-  json.key("ratios");
-  json.begin_object();
-  json.field("dedup", figures.dedup_ratio);
-  json.field("dag", figures.dag_ratio);
-  json.field("total", figures.total_ratio);
-  json.field("file", figures.file_ratio);
-  json.end_object();
-}
-
 void write_recording(JsonText& json, const app::CaptureFacts& facts) {
   json.key("recording");
   json.begin_object();
@@ -166,6 +156,16 @@ void write_events(JsonText& json, const app::Measurement& measurement) {
 }
 
 }  // namespace
+
+void write_ratios(JsonText& json, const app::DerivedFigures& figures) {
+  json.key("ratios");
+  json.begin_object();
+  json.field("dedup", figures.dedup_ratio);
+  json.field("dag", figures.dag_ratio);
+  json.field("total", figures.total_ratio);
+  json.field("file", figures.file_ratio);
+  json.end_object();
+}
 
 void write_losses(JsonText& json, const std::vector<LossCounter>& losses) {
   constexpr std::array<std::string_view, 3> kAlways = {

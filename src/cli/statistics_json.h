@@ -1,12 +1,16 @@
 #pragma once
 
 #include "app/convert/measure.h"
+#include "app/listing/ratios.h"
 #include "cli/json_text.h"
 
 namespace stackpack::cli {
 
 /// Writes the object of `stats --json` for one file: the keys of docs/cli.md.
 void write_statistics(JsonText& json, const app::Measurement& measurement);
+
+/// Writes the object `ratios`, as of `stats --json`.
+void write_ratios(JsonText& json, const app::DerivedFigures& figures);
 
 /// Writes the fields of a loss counter table: {"name": count, ...}. The recorder's counters are
 /// always there.
