@@ -25,7 +25,7 @@ int run_redact(const RedactArguments& arguments, const Messages& messages) {
     Result<std::string> key = app::read_small_text(arguments.key_file, "a key is at most 1 MiB");
     if (!key || key->empty()) {
       messages.error(arguments.key_file,
-                     key ? Error{ErrorCode::kUsage, kNoOffset, "is an empty key"} : key.error());
+                     key ? Error{ErrorCode::kUsage, kNoOffset, "the key is empty"} : key.error());
       return key ? kExitUsage : exit_code_of(key.error());
     }
     options.key = std::move(*key);

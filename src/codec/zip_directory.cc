@@ -42,7 +42,7 @@ Result<std::vector<std::byte>> read_part(io::ByteSource& source, std::uint64_t o
 }
 
 Error several_parts(std::uint64_t offset) {
-  return {ErrorCode::kUnsupported, offset, "zip: one of several parts of an archive"};
+  return {ErrorCode::kUnsupported, offset, "zip: a part of a multi-part archive"};
 }
 
 // The record of zip64, which has the numbers that the other one has no room for. `end_at`: of that.

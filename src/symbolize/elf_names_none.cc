@@ -9,7 +9,7 @@ bool reads_elf_names() {
 
 Status read_elf_names(const ElfFiles& /*files*/, const SymbolRequest& /*request*/,
                       NameCollector& /*names*/) {
-  return Error{ErrorCode::kUnsupported, kNoOffset, "symbols of ELF files are read on Linux"};
+  return Error{ErrorCode::kUnsupported, kNoOffset, "symbols of ELF files are read on Linux only"};
 }
 
 std::optional<std::uint64_t> elf_symbol_address(const ElfFiles& /*files*/,

@@ -30,7 +30,7 @@ Result<Bytes> unpack_xz_file(io::ByteSource& file) {
   }
   const std::string content = unpack_xz(packed);
   if (content.empty()) {
-    return Error{ErrorCode::kCorrupt, kNoOffset, "xz: cannot be unpacked"};
+    return Error{ErrorCode::kCorrupt, kNoOffset, "xz: cannot be decompressed"};
   }
   const auto bytes = std::as_bytes(std::span(content));
   return Bytes(bytes.begin(), bytes.end());
@@ -78,7 +78,7 @@ Result<Bytes> unpack_file(int descriptor) {
       return damage.error ? Result<Bytes>(*damage.error) : Result<Bytes>(std::move(content));
     }
   }
-  return Error{ErrorCode::kLimit, kNoOffset, "packed file unpacks to too much"};
+  return Error{ErrorCode::kLimit, kNoOffset, "compressed file expands to too much data"};
 }
 
 }  // namespace stackpack::symbolize

@@ -159,7 +159,7 @@ Result<ElfLayout> read_elf_layout(io::ByteSource& file) {
   }
   const std::uint16_t machine = headers->machine;
   if (machine != kMachineX64 && machine != kMachineAarch64) {
-    return Error{ErrorCode::kUnsupported, 18, "elf: of a machine that is not known"};
+    return Error{ErrorCode::kUnsupported, 18, "elf: unknown machine"};
   }
   return LayoutReader(file, std::move(*headers))
       .run(machine == kMachineX64 ? Machine::kX64 : Machine::kAarch64);

@@ -157,7 +157,7 @@ TEST_CASE("zip directory: what cannot be read is refused with its reason") {
   }
   const Error parts = error_of(archive_of({MadeMember()}, {.disk = 1}));
   CHECK(parts.code == ErrorCode::kUnsupported);
-  CHECK(parts.what == "zip: one of several parts of an archive");
+  CHECK(parts.what == "zip: a part of a multi-part archive");
   CHECK(error_of(archive_of({MadeMember()}, {.disk = 1, .is_zip64 = true})).what == parts.what);
 }
 

@@ -89,7 +89,7 @@ TEST_SUITE("spk opening") {
         {"a block above the limit", SectionKind::kFrames, spk::kMaxBlockBytes + 1,
          "spk: directory: block size"},
         {"a block of another size", SectionKind::kFrames, frames_raw + 1,
-         "spk: block is no zstd frame of the size in the directory", true},
+         "spk: block is not a zstd frame of the size in the directory", true},
     };
     for (const Case& c : cases) {
       CAPTURE(c.name);

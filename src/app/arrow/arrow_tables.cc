@@ -68,7 +68,7 @@ Result<NextRows> top_rows(const SharedTables& tables, const ArrowOptions& option
   const auto kind = std::find_if(kTopKinds.begin(), kTopKinds.end(),
                                  [&by](const auto& known) { return known.first == by; });
   if (kind == kTopKinds.end()) {
-    return Error{ErrorCode::kUsage, kNoOffset, "there is no top by that"};
+    return Error{ErrorCode::kUsage, kNoOffset, "top has no such rows"};
   }
   query.by = kind->second;
   if (!options.event.empty()) {

@@ -49,7 +49,7 @@ class KitRun {
     io::OutputRules rules;
     rules.force = options_.force;
     rules.replaceable = is_kit;
-    rules.refusal = "exists and is no archive of stackpack collect; --force replaces it";
+    rules.refusal = "exists and is not an archive of stackpack collect; --force replaces it";
     if (const Status noted = io::add_inputs(rules, inputs); !noted) {
       return noted.error();
     }

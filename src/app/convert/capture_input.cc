@@ -111,7 +111,7 @@ Status CaptureInput::add_path(const std::string& path, const ConvertOptions& opt
   std::unique_ptr<io::ByteSource> source = std::move(*opened);
   if (!source->seekable()) {
     if (passing_ != nullptr) {
-      return Error{ErrorCode::kUsage, kNoOffset, "one input of a session may be a pipe"};
+      return Error{ErrorCode::kUsage, kNoOffset, "only one input of a session may be a pipe"};
     }
     passing_ = std::make_unique<ContentDigest>();
     source = digested_stream(std::move(source), *passing_);

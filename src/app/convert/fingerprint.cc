@@ -30,7 +30,7 @@ namespace {
 constexpr char kNamesSeparator = '-';  // a conversion's fingerprint is digits
 
 Error unreadable(const std::error_code& failed) {
-  return {ErrorCode::kIo, kNoOffset, "cannot look at the input",
+  return {ErrorCode::kIo, kNoOffset, "cannot inspect the input",
           failed.default_error_condition().value()};
 }
 

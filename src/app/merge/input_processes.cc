@@ -30,7 +30,7 @@ Result<InputProcesses::Process> InputProcesses::find(std::uint32_t pid) {
     index =
         static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), pid) - ends_.begin());
     if (pid == 0 || index == ends_.size()) {
-      return Error{ErrorCode::kCorrupt, kNoOffset, "spk: a process of none of the sources"};
+      return Error{ErrorCode::kCorrupt, kNoOffset, "spk: a process that belongs to no source"};
     }
     const std::vector<std::uint32_t>& pids = sources_[index].pids;
     recorded = pids[static_cast<std::size_t>(pid - (ends_[index] - pids.size()))];

@@ -5,7 +5,7 @@ namespace stackpack::cli {
 
 void CommandDefinitions::define_collect() {
   CommandRow& sub = command(
-      "collect", "pack what unwinding and naming need elsewhere", Command::kCollect,
+      "collect", "pack the unwind and symbol tables that another machine needs", Command::kCollect,
       {{"collect CAPTURE|FILE.spk... -o KIT.zip [--symbols DIR]... [--sysroot DIR] [OPTIONS]"},
        {{"on the machine that was recorded", "stackpack collect perf.data -o kit.zip"},
         {"and on another one",
@@ -13,9 +13,9 @@ void CommandDefinitions::define_collect() {
         {"later, for names", "stackpack symbolize perf.spk --symbols kit.zip -o named.spk"},
         {"as a gate in a pipeline",
          "stackpack collect perf.data -o kit.zip --check 'missing == 0'"}},
-       "Of each image that was mapped and whose file is here, found as `convert --unwind` and "
-       "`symbolize` find it, the archive has the unwind tables and the symbol tables under its "
-       "build id: a hundredth of the file. Images without a build id in the capture are left out; "
+       "The archive has the unwind tables and the symbol tables of each mapped image whose file is "
+       "found, as `convert --unwind` and `symbolize` find it, under its build id: a hundredth of "
+       "the file. Images without a build id in the capture are left out; "
        "`perf record --buildid-mmap` keeps it. Lines and inlined calls need the files themselves.\n"
        "The same inputs and files give the same bytes.\n"
        "EXPR of --check is KEY OP NUMBER, as of stats: KEY a path in the --json object.\n"
@@ -30,7 +30,7 @@ void CommandDefinitions::define_collect() {
       ->required()
       ->group(kOutputs);
   sub.add_flag("--force", options.force,
-               "replace an existing output that is no archive of `stackpack collect`")
+               "replace an existing output that is not an archive of `stackpack collect`")
       ->group(kOutputs);
   add_capture_format(sub, options.format)->group(kInputs);
   add_file_places(sub, options.places, kInputs);

@@ -37,12 +37,12 @@ void CommandDefinitions::define_convert() {
   define_convert_packing(sub);
   ConvertArguments& arguments = invocation.convert;
   sub.add_flag("--unwind", arguments.options.unwind,
-               "make callstacks of the stack dumps of `perf record --call-graph dwarf`, by the "
-               "binaries here and below --symbols and --sysroot")
+               "unwind the stack dumps of `perf record --call-graph dwarf`, with the binaries of "
+               "this machine and those below --symbols and --sysroot")
       ->group(kNames);
-  sub.add_flag("-s,--symbolize", arguments.symbolize,
-               "name functions as `stackpack symbolize` does, by what this machine has of them "
-               "and these files:")
+  sub.add_flag(
+         "-s,--symbolize", arguments.symbolize,
+         "name functions as `stackpack symbolize` does, from the files of this machine and these:")
       ->group(kNames);
   add_symbol_places(sub, arguments.naming, kNames);
   sub.add_flag("--rebase", arguments.rebase,
@@ -72,7 +72,7 @@ void CommandDefinitions::define_convert_inputs(CommandRow& sub) {
                "become one output; always so for .diagsession and .etl.zip")
       ->group(kInputs);
   sub.add_option("--member", arguments.options.member,
-                 "the capture to take of a zip archive that holds several")
+                 "which capture to take from a zip archive that holds several")
       ->type_name("NAME")
       ->group(kInputs);
 }
@@ -82,7 +82,8 @@ void CommandDefinitions::define_convert_outputs(CommandRow& sub) {
   ConvertOptions& options = arguments.options;
   add_output(sub, arguments.output);
   sub.add_option("--out-dir", arguments.out_dir,
-                 "write INPUT.spk for each input into this directory, which is made if need be")
+                 "write INPUT.spk for each input into this directory, which is created if it does "
+                 "not exist")
       ->type_name("DIR")
       ->group(kOutputs);
   add_choice(sub, "--names", kNamings,
@@ -91,7 +92,7 @@ void CommandDefinitions::define_convert_outputs(CommandRow& sub) {
       ->group(kOutputs);
   add_force(sub, options.force);
   sub.add_flag("--skip-existing", arguments.skip_existing,
-               "leave an output alone that was made of the same input with the same options")
+               "keep an output that was made from the same input with the same options")
       ->group(kOutputs);
 }
 
@@ -103,19 +104,19 @@ void CommandDefinitions::define_convert_packing(CommandRow& sub) {
   add_time_resolution(sub, no_samples, options.time_resolution_ns);
   sub.add_flag_callback(
          "--no-waits", [&options] { options.waits = false; },
-         "leave out what threads do when they do not run")
+         "leave out the intervals in which threads run and wait")
       ->group(kPacking);
   sub.add_flag_callback(
          "--no-switch-samples", [&options] { options.switch_samples = false; },
-         "leave out the samples of context switches and wakings: the waits have all of them")
+         "leave out the samples of context switches and wakeups, which the waits describe as well")
       ->group(kPacking);
   sub.add_flag_callback(
          "--no-event-values", [&options] { options.event_values = false; },
-         "leave out what events of .NET and of the Windows kernel say")
+         "leave out the values of .NET and Windows kernel events")
       ->group(kPacking);
   sub.add_flag_callback(
          "--no-sample-fields", [&options] { options.sample_fields = false; },
-         "leave out what samples say of memory: data addresses, latencies, sources of data")
+         "leave out what samples record of memory: data addresses, latencies, data sources")
       ->group(kPacking);
   sub.add_flag("--redact", options.redact,
                "leave out command lines, the host's name, and user names in paths")

@@ -3,12 +3,13 @@
 
 #include "cli/definitions/command_definitions.h"
 #include "cli/definitions/option_kinds.h"
+#include "cli/definitions/packing_options.h"
 
 namespace stackpack::cli {
 
 void CommandDefinitions::define_cut() {
   CommandRow& sub = command(
-      "cut", "keep a part of a .spk file as a file of its own", Command::kCut,
+      "cut", "write a part of a .spk file to a new file", Command::kCut,
       {{"cut IN.spk [FILTERS] -o OUT.spk"},
        {{"ten seconds", "stackpack cut day.spk --from +60s --to +70s -o slow.spk"},
         {"one program, one event",
@@ -21,21 +22,14 @@ void CommandDefinitions::define_cut() {
            std::string(kPatterns)});
   CutArguments& arguments = invocation.cut;
   app::CutOptions& options = arguments.options;
-  sub.add_option("file", arguments.file, "a .spk file")->type_name("IN.spk")->required();
-  sub.add_option("-o,--output", arguments.output, "write this file; '-' is standard output")
-      ->type_name("FILE")
-      ->required()
-      ->group(kOutputs);
-  sub.add_flag("--force", options.force,
-               "replace an existing output that is neither a .spk file nor empty")
-      ->group(kOutputs);
+  add_file_to_file(sub, arguments.file, arguments.output, options.force);
   add_filters(sub, options.filter);
   add_times(sub, options.filter.from, options.filter.to);
   const auto add_functions = [&sub](const std::string& name, const std::string& text,
                                     std::vector<std::string>& patterns) {
     sub.add_option(name, patterns, text)->type_name("FUNCTION")->one_at_a_time()->group(kFilters);
   };
-  add_functions("--focus", "callstacks alone that run through this function",
+  add_functions("--focus", "only callstacks that run through this function",
                 options.patterns.focus);
   add_functions("--ignore", "without callstacks that run through this function",
                 options.patterns.ignore);

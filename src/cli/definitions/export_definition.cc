@@ -28,11 +28,11 @@ void CommandDefinitions::define_export() {
          "stackpack export out.spk --format bolt-preaggregated --binary ./app -o app.preagg && "
          "perf2bolt -pa -p app.preagg -o app.fdata ./app"},
         {"a page of several files", "stackpack export a.spk b.spk --format html -o page.html"}},
-       "folded, pprof and speedscope --aggregate are about one event unless told otherwise, since "
-       "samples of different events do not add up: that which samples time, of several that with "
-       "most samples. Figures are what that event measures, as those of top.\n"
+       "folded, pprof and speedscope --aggregate hold one event, since samples of different events "
+       "do not add up: the one that samples time, and of several the one with most samples; "
+       "--event and --all-events choose others. Figures are what that event measures, as in top.\n"
        "module+0xoffset is an offset in the file; for ELF files it is not always the virtual "
-       "address that addr2line wants. Of a caller it is the byte before the return address.\n" +
+       "address that addr2line wants. For a caller it is the byte before the return address.\n" +
            std::string(kPatterns)});
   ExportArguments& arguments = invocation.exporting;
   sub.add_option("files", arguments.files,
@@ -134,10 +134,10 @@ void CommandDefinitions::define_branch_export(CommandRow& sub) {
              [&arguments](int value) { arguments.head_duplicates = value != 0; })
       ->default_str("")
       ->group(kBranches);
-  add_choice(sub, "--wrong-path", kRules,
-             "branches of a path that was speculated about and given up; autofdo drops them, the "
-             "others keep them",
-             [&arguments](int value) { arguments.wrong_path = value != 0; })
+  add_choice(
+      sub, "--wrong-path", kRules,
+      "branches of a speculative path that was abandoned; autofdo drops them, the others keep them",
+      [&arguments](int value) { arguments.wrong_path = value != 0; })
       ->default_str("")
       ->group(kBranches);
 }

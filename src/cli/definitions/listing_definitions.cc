@@ -29,9 +29,8 @@ void CommandDefinitions::define_dump() {
        "--branches: COUNT MISPREDICTED TYPE FROM TO, --ranges: COUNT BEGIN END, in the order of "
        "bytes; "
        "places are IMAGE+OFFSET in the file, in hex, IMAGE being its build id or path.\n"
-       "Filters are for --stacks and --samples; --pid, --tid, --from and --to for --intervals, "
-       "too. Of an imported profile COUNT is what the samples "
-       "stand for. " +
+       "Filters apply to --stacks and --samples; --pid, --tid, --from and --to to --intervals as "
+       "well. For an imported profile COUNT is what the samples stand for. " +
            std::string(kPatterns)});
   DumpArguments& arguments = invocation.dump;
   sub.add_option("file", arguments.file, "a .spk file")->type_name("FILE.spk")->required();
@@ -47,8 +46,9 @@ void CommandDefinitions::define_dump() {
   kind("--modules", DumpKind::kModules, "mapped images with address, build id and time");
   kind("--events", DumpKind::kEvents, "what was counted or traced, with its number of samples");
   kind("--losses", DumpKind::kLosses, "what was lost, damaged or remarkable");
-  kind("--metadata", DumpKind::kMetadata, "facts about the recording: host, system, command");
-  kind("--functions", DumpKind::kFunctions, "functions with their addresses and birth");
+  kind("--metadata", DumpKind::kMetadata, "the recording: host, system, command, ...");
+  kind("--functions", DumpKind::kFunctions,
+       "functions with their addresses, and when they came into being");
   kind("--names", DumpKind::kNames, "every address of a callstack that has a name, by process");
   kind("--intervals", DumpKind::kIntervals,
        "what each thread did from when to when: running, blocked, woken, preempted, ...");
@@ -56,7 +56,7 @@ void CommandDefinitions::define_dump() {
        "what events say: collections, allocations, exceptions, files, ...");
   kind("--sample-fields", DumpKind::kSampleFields,
        "what samples say of memory: data addresses, latencies, sources of data, sizes of pages");
-  kind("--sources", DumpKind::kSources, "captures that a merged file was made of");
+  kind("--sources", DumpKind::kSources, "captures that a merged file was made from");
   kind("--branches", DumpKind::kBranches,
        "branches of perf record -b, with how often they were taken");
   kind("--ranges", DumpKind::kRanges, "code between two taken branches, with how often it ran");
@@ -75,12 +75,11 @@ void CommandDefinitions::define_show() {
        {{"the callstack of the first sample that has one",
          "stackpack show out.spk $(stackpack dump --samples out.spk | awk -F'\\t' '$9 != \"-\" && "
          "!/^#/ {print $9; exit}')"}},
-       "An address means something in a process at a time only: those of the first sample with "
-       "that callstack are taken, or of the first one of --pid, or not before --from. The offset "
-       "is "
-       "that in the file.\n"
-       "IDs are those of `dump --stacks --ids` and `dump --samples`: 0 up to the number of "
-       "callstacks less one."});
+       "What an address means depends on the process and the time: those of the first sample with "
+       "that callstack are taken, with --pid of the first one in that process, with --from of the "
+       "first one not before that time. Offsets are those in the file.\n"
+       "IDs are those of `dump --stacks --ids` and `dump --samples`: 0 to the number of callstacks "
+       "minus one."});
   ShowArguments& arguments = invocation.show;
   sub.add_option("file", arguments.file, "a .spk file, or a capture")
       ->type_name("FILE")
@@ -89,7 +88,8 @@ void CommandDefinitions::define_show() {
     for (const std::string& word : words) {
       const auto id = number_of<StackId>(word, 0, kNoStack - 1);
       if (!id) {
-        refuse("ID", fmt::format("'{}' is no id of a callstack; dump --samples lists them", word));
+        refuse("ID",
+               fmt::format("'{}' is not the id of a callstack; dump --samples lists them", word));
       }
       arguments.ids.push_back(*id);
     }
@@ -97,7 +97,7 @@ void CommandDefinitions::define_show() {
   sub.add_list_function("ids", take_ids, "ids of callstacks")->type_name("ID...")->required();
   add_id(sub, "--pid", "take the mappings of this process", arguments.pid)->group(kFilters);
   add_times(sub, arguments.from, arguments.to);
-  sub.add_option("--limit", arguments.limit, "most frames of each callstack; 0: all")
+  sub.add_option("--limit", arguments.limit, "at most this many frames of each callstack; 0: all")
       ->type_name("N")
       ->group(kForm);
   add_function_names(sub, true, arguments.names)->group(kForm);

@@ -17,7 +17,7 @@ void add_merge_inputs(CommandRow& sub, MergeArguments& arguments) {
       ->group(kInputs);
   add_capture_format(sub, arguments.options.format)->group(kInputs);
   sub.add_flag("--keep-going", arguments.options.keep_going,
-               "leave out inputs that are bad; the exit status still says so")
+               "leave out bad inputs; the exit status still reports them")
       ->group(kInputs);
 }
 
@@ -52,9 +52,9 @@ void CommandDefinitions::define_merge() {
        "Frames become independent of where code was mapped: an image, known by its build id (else "
        "by path and size), has one place in the output, so that the same code in other processes, "
        "starts and machines is the same callstack. Another build id is another image.\n"
-       "Processes get numbers of their own; dump --processes and --sources say whose they were. "
+       "Processes are numbered anew; dump --processes and --sources show where each came from. "
        "Times are wall time where a capture knows it.\n"
-       "Order and grouping of the inputs do not show in the output, and a capture that is in "
+       "The order and grouping of the inputs do not change the output, and a capture that is in "
        "several inputs counts once. With an input without samples, the output has counts.\n"
        "Exit status: 0 done, 1 usage, 2 a bad input, 4 an I/O error."});
   MergeArguments& arguments = invocation.merge;

@@ -85,9 +85,10 @@ OptionRow* add_size(CommandRow& command, const std::string& name, const std::str
 CaptureTime take_time(const std::string& option, const std::string& word) {
   const std::optional<CaptureTime> time = parse_capture_time(word);
   if (!time) {
-    refuse(option, fmt::format("'{}' is no time; write for example +1.5s (from the start), or as "
-                               "listings do 1481.017314885 (s of the capture's clock)",
-                               word));
+    refuse(option,
+           fmt::format("'{}' is not a time; write for example +1.5s (from the start), or as "
+                       "listings do 1481.017314885 (s of the capture's clock)",
+                       word));
   }
   return *time;
 }
@@ -110,8 +111,8 @@ OptionRow* add_frames(CommandRow& command, const std::string& text, FrameStyle& 
 
 OptionRow* add_keep_broken(CommandRow& command, bool& keep) {
   return command.add_flag("--keep-broken", keep,
-                          "addresses at the root of callstacks that are no code one by one, not as "
-                          "one [broken callstack]");
+                          "show addresses outside of all code at the root of callstacks one by "
+                          "one, not as one [broken callstack]");
 }
 
 OptionRow* add_function_names(CommandRow& command, bool linkage,
@@ -123,8 +124,8 @@ OptionRow* add_function_names(CommandRow& command, bool linkage,
   };
   constexpr std::size_t kWithoutLinkage = 2;
   const std::string text =
-      "how functions are called: without parameters, template arguments and result types; as the "
-      "source has them" +
+      "how function names are written: without parameters, template arguments and result types; as "
+      "in the source" +
       std::string(linkage ? "; as the linker has them" : "");
   return add_choice(command, "--function-names",
                     std::span(kKinds).first(linkage ? kKinds.size() : kWithoutLinkage), text,
@@ -169,11 +170,11 @@ void add_filters(CommandRow& sub, SampleFilter& filter) {
       ->group(kFilters);
   sub.add_flag_callback(
          "--idle", [&filter] { filter.idle = IdleSamples::kKeep; },
-         "with the idle threads of processors, which reports and pages leave out")
+         "include the idle threads of processors, which reports and pages leave out")
       ->group(kFilters);
   sub.add_flag_callback(
          "--no-idle", [&filter] { filter.idle = IdleSamples::kLeaveOut; },
-         "without the idle threads of processors")
+         "leave out the idle threads of processors")
       ->group(kFilters);
 }
 
@@ -194,7 +195,7 @@ void add_wait_filters(CommandRow& sub, SampleFilter& filter) {
       ->group(kFilters);
   sub.add_flag_callback(
          "--idle-pools", [&filter] { filter.idle = IdleSamples::kKeep; },
-         "with waits of threads that wait for work, which reports and pages leave out")
+         "include waits of threads that wait for work, which reports and pages leave out")
       ->group(kFilters);
 }
 
@@ -223,10 +224,9 @@ OptionRow* add_count(CommandRow& sub, CountBy& count) {
 }
 
 void add_file_places(CommandRow& sub, symbolize::SymbolPlaces& places, std::string_view where) {
-  sub.add_option(
-         "--symbols", places.directories,
-         "look for files with symbols in this folder, or in an archive of `stackpack collect`, "
-         "too; may be given several times")
+  sub.add_option("--symbols", places.directories,
+                 "also look for symbol files in this folder, or in an archive of `stackpack "
+                 "collect`; may be given several times")
       ->type_name("DIR|KIT.zip")
       ->one_at_a_time()
       ->check(problem_with_place)
@@ -237,7 +237,7 @@ void add_file_places(CommandRow& sub, symbolize::SymbolPlaces& places, std::stri
            places.root = root;
            places.has_root = true;
          },
-         "look for the recorded paths below this folder, and never outside")
+         "look for the recorded paths below this folder only")
       ->type_name("DIR")
       ->group(where);
 }
@@ -245,7 +245,7 @@ void add_file_places(CommandRow& sub, symbolize::SymbolPlaces& places, std::stri
 void add_symbol_places(CommandRow& sub, app::SymbolizeOptions& options, std::string_view where) {
   add_file_places(sub, options.places, where);
   sub.add_option("--kallsyms", options.kallsyms,
-                 "names of the kernel, as /proc/kallsyms of the recorded machine has them")
+                 "kernel symbols, as in /proc/kallsyms of the recorded machine")
       ->type_name("FILE")
       ->group(where);
   sub.add_option("--perf-map", options.map_folder,
@@ -255,10 +255,11 @@ void add_symbol_places(CommandRow& sub, app::SymbolizeOptions& options, std::str
       ->group(where);
   sub.add_flag_callback(
          "--no-inlines", [&options] { options.inlines = false; },
-         "functions alone, without inlined calls and lines")
+         "functions only, without inlined calls and lines")
       ->group(where);
-  sub.add_flag("--unconfined", options.unconfined,
-               "read symbols also where the kernel has no filter of system calls for their reader")
+  sub.add_flag(
+         "--unconfined", options.unconfined,
+         "read symbol files even where the kernel cannot filter the system calls of their reader")
       ->group(where);
 }
 
@@ -266,11 +267,11 @@ void add_capture_names(CommandRow& sub, CaptureArguments& arguments) {
   add_file_places(sub, arguments.naming.places, kCaptures);
   sub.add_flag_callback(
          "--no-symbolize", [&arguments] { arguments.symbolize = false; },
-         "do not name functions by files with symbols")
+         "do not read function names from symbol files")
       ->group(kCaptures);
   sub.add_flag_callback(
          "--no-unwind", [&arguments] { arguments.unwind = false; },
-         "make no callstacks of dumps of registers and stack memory")
+         "do not unwind dumps of registers and stack memory")
       ->group(kCaptures);
 }
 

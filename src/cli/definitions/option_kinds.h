@@ -35,8 +35,8 @@ inline constexpr std::string_view kReports = "Reports";  ///< stands last in eve
 
 /// A note for commands with filters.
 inline constexpr std::string_view kPatterns =
-    "NAME may have * and ?, and options with NAME may be repeated: one of them must fit. All "
-    "filters that are given must hold.";
+    "NAME may contain * and ?, and options with NAME may be repeated: a sample has to match one of "
+    "them. Samples have to match all filters that are given.";
 
 /// A word that an option takes, and what it stands for.
 struct Choice {

@@ -35,6 +35,12 @@ OptionRow* add_force(CommandRow& command, bool& force) {
       ->group(kOutputs);
 }
 
+void add_file_to_file(CommandRow& command, std::string& file, std::string& output, bool& force) {
+  command.add_option("file", file, "a .spk file")->type_name("IN.spk")->required();
+  add_output(command, output)->required();
+  add_force(command, force);
+}
+
 OptionRow* add_level(CommandRow& command, const std::string& more, int& level) {
   return add_number<int>(command, "--level",
                          "compression level of zstd, 1 (fast) to 22 (small)" + more, 1, 22,
@@ -72,10 +78,9 @@ OptionRow* add_time_resolution(CommandRow& command, OptionRow* no_samples,
     resolution_ns = *step;
   };
   return command
-      .add_option_function(
-          name, take,
-          "round times of samples down to multiples of this, 1us, 1ms, ..., so that they take less "
-          "room; never into another life of a process, thread or mapping")
+      .add_option_function(name, take,
+                           "round times of samples down to multiples of this, 1us, 1ms, ..., to "
+                           "save space; never out of the lifetime of a process, thread or mapping")
       ->type_name("SPAN")
       ->excludes(no_samples)
       ->group(kPacking);

@@ -19,6 +19,9 @@ OptionRow* add_output(CommandRow& command, std::string& output);
 /// --force
 OptionRow* add_force(CommandRow& command, bool& force);
 
+/// IN.spk, --output and --force of a command that makes a .spk file of a .spk file.
+void add_file_to_file(CommandRow& command, std::string& file, std::string& output, bool& force);
+
 /// --level; `more`: what else is to be said of it.
 OptionRow* add_level(CommandRow& command, const std::string& more, int& level);
 

@@ -1,11 +1,12 @@
 #include "cli/definitions/command_definitions.h"
 #include "cli/definitions/option_kinds.h"
+#include "cli/definitions/packing_options.h"
 
 namespace stackpack::cli {
 
 void CommandDefinitions::define_redact() {
   CommandRow& sub = command(
-      "redact", "take names out of a .spk file, to give it away", Command::kRedact,
+      "redact", "remove names from a .spk file, so that it can be shared", Command::kRedact,
       {{"redact IN.spk -o OUT.spk [--keep-modules NAME]... [--key FILE]"},
        {{"all names", "stackpack redact out.spk -o shared.spk"},
         {"but those of the C library and the kernel",
@@ -15,19 +16,12 @@ void CommandDefinitions::define_redact() {
          "stackpack redact old.spk -o a.spk --key secret; stackpack redact new.spk -o b.spk --key "
          "secret"}},
        "Functions, source files, modules, build ids, processes and threads get stand-ins: numbers, "
-       "or, with --key, hashes that nobody without the key can compute. Command lines, the host "
-       "and other facts about the machine's owner are dropped.\n"
-       "Callstacks, addresses, times, ids, lines' numbers, names of events and images that are no "
-       "files ([vdso]) stay. Of kept modules user names in paths are left out."});
+       "or, with --key, hashes that cannot be computed without the key. Command lines, the host "
+       "and other facts about the machine and its owner are dropped.\n"
+       "Callstacks, addresses, times, ids, line numbers, and the names of events and of images "
+       "that are not files ([vdso]) stay. User names are removed from the paths of kept modules."});
   RedactArguments& arguments = invocation.redact;
-  sub.add_option("file", arguments.file, "a .spk file")->type_name("IN.spk")->required();
-  sub.add_option("-o,--output", arguments.output, "write this file; '-' is standard output")
-      ->type_name("FILE")
-      ->required()
-      ->group(kOutputs);
-  sub.add_flag("--force", arguments.force,
-               "replace an existing output that is neither a .spk file nor empty")
-      ->group(kOutputs);
+  add_file_to_file(sub, arguments.file, arguments.output, arguments.force);
   add_names(sub, "--keep-modules", "keep names of this module, by its path or the last part",
             arguments.kept_modules)
       ->group(kForm);

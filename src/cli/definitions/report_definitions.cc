@@ -30,7 +30,7 @@ void CommandDefinitions::define_stats() {
       ->required();
   add_checks(sub, arguments.checks);
   sub.add_flag("--by-process", arguments.by_process,
-               "samples of each process, too; reads every sample")
+               "also count the samples of each process; reads every sample")
       ->group(kReports);
   sub.add_flag("--json", arguments.json,
                "JSON: an object, or for several files an array that ends with the totals")
@@ -72,7 +72,7 @@ void CommandDefinitions::define_report(CommandRow& sub, ReportKind kind) {
     sub.add_option(name, patterns, text)->type_name("FUNCTION")->one_at_a_time()->group(kFilters);
   };
   app::StackPatterns& patterns = arguments.query.patterns;
-  add_functions("--focus", "callstacks alone that run through this function", patterns.focus);
+  add_functions("--focus", "only callstacks that run through this function", patterns.focus);
   add_functions("--ignore", "without callstacks that run through this function", patterns.ignore);
   add_functions("--hide", "callstacks without the frames of this function", patterns.hide);
   sub.add_option("--type", arguments.query.types,

@@ -13,12 +13,11 @@ void CommandDefinitions::define_view() {
                 {"two runs in one page", "stackpack view a.spk b.spk"},
                 {"one process, from its capture", "stackpack view perf.data --comm node"},
                 {"whom its threads wait for", "stackpack view out.spk --event blocked --wakers"}},
-               "The page of export --format html goes to a temporary file that only you may read, "
-               "and that is opened with "
-               "xdg-open. Where there is no display, its path is printed. It stays: remove it when "
-               "you like.\n"
-               "Functions of a capture are named by the files of this machine; nothing of it is "
-               "kept.\n" +
+               "The page of export --format html goes to a temporary file that only you can read, "
+               "and xdg-open opens it. Where there is no display, its path is printed. The file is "
+               "not removed.\n"
+               "Functions of a capture are named from the files of this machine; what was packed "
+               "for it is not kept.\n" +
                    std::string(kPatterns)});
   ViewArguments& arguments = invocation.view;
   sub.add_option("files", arguments.files, ".spk files, or captures")

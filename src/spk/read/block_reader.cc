@@ -60,7 +60,7 @@ Result<std::span<const std::byte>> BlockReader::read(std::uint64_t offset, const
   scratch.content.resize(block.raw_bytes);
   if (const Status done = scratch.zstd.decompress(scratch.stored, scratch.content); !done) {
     return Error{ErrorCode::kCorrupt, offset,
-                 "spk: block is no zstd frame of the size in the directory"};
+                 "spk: block is not a zstd frame of the size in the directory"};
   }
   scratch.content_offset = offset;
   scratch.content_block = block;

@@ -72,7 +72,7 @@ class JitDumpReader {
     if (magic == kJitMagicSwapped) {
       order_ = bytes::ByteOrder::kBig;
     } else if (magic != kJitMagic) {
-      return Error{ErrorCode::kCorrupt, 0, "jitdump: no file of a just-in-time compiler"};
+      return Error{ErrorCode::kCorrupt, 0, "jitdump: not a jitdump file"};
     }
     in = bytes::ByteCursor(*head, 0, order_);
     in.skip(4);

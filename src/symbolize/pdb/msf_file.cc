@@ -40,7 +40,7 @@ Status check_magic(std::string_view head) {
     return Error{ErrorCode::kUnsupported, 0,
                  "pdb: a portable PDB has lines of managed code only, and is not read"};
   }
-  return Error{ErrorCode::kCorrupt, 0, "pdb: no MSF 7.00 container"};
+  return Error{ErrorCode::kCorrupt, 0, "pdb: not an MSF 7.00 container"};
 }
 
 }  // namespace

@@ -206,7 +206,7 @@ Result<std::uint64_t> find_pe_header(io::ByteSource& file) {
   }
   bytes::ByteCursor dos_in(*dos, 0);
   if (dos_in.read<std::uint16_t>() != kDosMagic) {
-    return Error{ErrorCode::kUnsupported, 0, "pe: no PE file"};
+    return Error{ErrorCode::kUnsupported, 0, "pe: not a PE file"};
   }
   dos_in.seek(kHeaderPlace);
   return std::uint64_t{dos_in.read<std::uint32_t>()};
@@ -217,7 +217,7 @@ Status read_optional_header(bytes::ByteCursor optional, std::uint64_t at, PeImag
                             Directories& directories) {
   const auto magic = optional.read<std::uint16_t>();
   if (magic != kMagic32 && magic != kMagic64) {
-    return Error{ErrorCode::kUnsupported, at, "pe: no image: it has no optional header"};
+    return Error{ErrorCode::kUnsupported, at, "pe: not an image: it has no optional header"};
   }
   optional.seek(56);
   image.image_size = optional.read<std::uint32_t>();
@@ -245,7 +245,7 @@ Result<PeImage> read_pe_image(io::ByteSource& file) {
   bytes::ByteCursor in(*coff, header);
   PeImage image;
   if (in.read<std::uint32_t>() != kPeMagic) {
-    return Error{ErrorCode::kUnsupported, header, "pe: no PE file"};
+    return Error{ErrorCode::kUnsupported, header, "pe: not a PE file"};
   }
   image.machine = in.read<std::uint16_t>();
   const std::uint64_t section_count = in.read<std::uint16_t>();

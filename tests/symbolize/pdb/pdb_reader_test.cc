@@ -221,7 +221,7 @@ TEST_CASE("PDB: containers that are not read are refused by name") {
   CHECK(error_of("Microsoft C/C++ program database 2.00\r\n").find("2.00") != std::string::npos);
   CHECK(error_of("BSJB").find("portable PDB") != std::string::npos);
   CHECK(error_of("Microsoft MSFZ Container").find("MSFZ") != std::string::npos);
-  CHECK(error_of("MZ").find("no MSF 7.00") != std::string::npos);
+  CHECK(error_of("MZ").find("not an MSF 7.00") != std::string::npos);
 }
 
 TEST_CASE("PDB: whatever byte is wrong, and wherever it ends, reading ends well") {
