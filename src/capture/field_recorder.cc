@@ -1,12 +1,11 @@
 #include "capture/field_recorder.h"
 
-#include <algorithm>
 #include <span>
 #include <tuple>
 
 namespace stackpack::capture {
 
-bool FieldRecorder::comes_before(const TimedRow& a, const TimedRow& b) {
+bool FieldRecorder::InFile::before(const TimedRow& a, const TimedRow& b) {
   return std::tie(a.time_ns, a.rank, a.order) < std::tie(b.time_ns, b.rank, b.order);
 }
 
@@ -14,16 +13,10 @@ void FieldRecorder::add(std::uint64_t time_ns, std::uint32_t rank, const FieldRo
   if (!status_) {
     return;
   }
-  rows_.push_back({time_ns, order_++, rank, row});
-  if (rows_.size() < kRows) {
-    return;
+  if (!rows_) {
+    rows_ = std::make_unique<scratch::ExternalSort<TimedRow, InFile>>(scratch_directory_, kRows);
   }
-  if (!runs_) {
-    runs_ = std::make_unique<scratch::SortedRuns<TimedRow>>(scratch_directory_, kMergeBytes);
-  }
-  std::sort(rows_.begin(), rows_.end(), comes_before);
-  status_ = runs_->add(rows_);
-  rows_.clear();
+  status_ = rows_->add({time_ns, order_++, rank, row});
 }
 
 void FieldRecorder::place(std::uint64_t sample) {
@@ -72,21 +65,7 @@ Status FieldRecorder::finish(const std::function<Status(const FieldRow&)>& visit
     return *found ? visit(row)
                   : Status(Error{ErrorCode::kCorrupt, kNoOffset, "fields without a sample"});
   };
-  std::sort(rows_.begin(), rows_.end(), comes_before);
-  if (runs_) {
-    if (const Status added = runs_->add(rows_); !added) {
-      return added;
-    }
-    rows_ = {};
-    return runs_->merge(
-        comes_before, [](TimedRow& /*sum*/, const TimedRow& /*row*/) {}, give);
-  }
-  for (const TimedRow& row : rows_) {
-    if (const Status given = give(row); !given) {
-      return given;
-    }
-  }
-  return {};
+  return rows_->visit(give);
 }
 
 }  // namespace stackpack::capture

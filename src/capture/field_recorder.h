@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "io/spill_file.h"
-#include "scratch/sorted_runs.h"
+#include "scratch/external_sort.h"
 #include "stackpack/result.h"
 #include "stackpack/sample_fields.h"
 
@@ -48,7 +48,6 @@ class FieldRecorder {
  private:
   static constexpr std::size_t kRows = std::size_t{1} << 15;
   static constexpr std::size_t kNumbers = std::size_t{1} << 15;
-  static constexpr std::uint64_t kMergeBytes = std::uint64_t{4} << 20;
 
   struct TimedRow {
     std::uint64_t time_ns = 0;
@@ -57,13 +56,15 @@ class FieldRecorder {
     FieldRow row;
   };
 
-  static bool comes_before(const TimedRow& a, const TimedRow& b);
+  struct InFile {
+    static std::uint64_t key(const TimedRow& row) { return row.time_ns; }
+    static bool before(const TimedRow& a, const TimedRow& b);
+  };
   Result<bool> next_number(std::uint64_t& sample);
 
   std::string scratch_directory_ = ".";
   Status status_;
-  std::vector<TimedRow> rows_;
-  std::unique_ptr<scratch::SortedRuns<TimedRow>> runs_;
+  std::unique_ptr<scratch::ExternalSort<TimedRow, InFile>> rows_;
   std::uint64_t order_ = 0;
   // Numbers of marked samples, in their order: those in the file, then those in memory.
   std::unique_ptr<io::SpillFile> numbers_file_;

@@ -16,13 +16,13 @@ std::uint32_t key_of_thread(std::uint8_t event, std::uint32_t tid) {
 
 }  // namespace
 
-bool ValueRecorder::by_callstack(const Row& a, const Row& b) {
+bool ValueRecorder::ByCallstack::before(const Row& a, const Row& b) {
   return std::tie(a.value.stack_time_ns, a.value.stack_tid, a.value.stack_event, a.is_value,
                   a.order) < std::tie(b.value.stack_time_ns, b.value.stack_tid, b.value.stack_event,
                                       b.is_value, b.order);
 }
 
-bool ValueRecorder::by_time(const Row& a, const Row& b) {
+bool ValueRecorder::ByTime::before(const Row& a, const Row& b) {
   return std::tie(a.value.time_ns, a.order) < std::tie(b.value.time_ns, b.order);
 }
 
@@ -64,7 +64,7 @@ void ValueRecorder::add(const RecordedValue& value) {
   ++count_;
   Row row{value, order_++, kNoStack, 0, true};
   row.value.stack_tid = key_of_thread(value.stack_event, value.stack_tid);
-  status_ = push(joined_, by_callstack, row);
+  status_ = joined().add(row);
 }
 
 void ValueRecorder::add_placed(const RecordedValue& value, StackId stack, std::uint16_t segment,
@@ -76,42 +76,14 @@ void ValueRecorder::add_placed(const RecordedValue& value, StackId stack, std::u
   ++count_;
   Row row{value, (std::uint64_t{rank} << kOrderBits) + order_++, stack, segment, true};
   row.value.stack_event = RecordedValue::kNoEvent;
-  status_ = push(joined_, by_callstack, row);
+  status_ = joined().add(row);
 }
 
-Status ValueRecorder::push(Sorted& sorted, Before before, const Row& row) const {
-  sorted.rows.push_back(row);
-  if (sorted.rows.size() < kRows) {
-    return {};
+ValueRecorder::Joined& ValueRecorder::joined() {
+  if (!joined_) {
+    joined_ = std::make_unique<Joined>(scratch_directory_, kRows);
   }
-  if (!sorted.runs) {
-    sorted.runs = std::make_unique<scratch::SortedRuns<Row>>(scratch_directory_, kMergeBytes);
-  }
-  std::sort(sorted.rows.begin(), sorted.rows.end(), before);
-  const Status added = sorted.runs->add(sorted.rows);
-  sorted.rows.clear();
-  return added;
-}
-
-Status ValueRecorder::visit(Sorted& sorted, Before before,
-                            const std::function<Status(const Row&)>& visitor) {
-  std::sort(sorted.rows.begin(), sorted.rows.end(), before);
-  if (!sorted.runs) {
-    for (const Row& row : sorted.rows) {
-      if (const Status visited = visitor(row); !visited) {
-        return visited;
-      }
-    }
-    return {};
-  }
-  if (!sorted.rows.empty()) {
-    if (const Status added = sorted.runs->add(sorted.rows); !added) {
-      return added;
-    }
-    sorted.rows = {};
-  }
-  return sorted.runs->merge(
-      before, [](Row& /*sum*/, const Row& /*row*/) {}, visitor);
+  return *joined_;
 }
 
 Status ValueRecorder::offer_stack(std::uint8_t event, const Sample& sample, StackId stack) {
@@ -123,7 +95,7 @@ Status ValueRecorder::offer_stack(std::uint8_t event, const Sample& sample, Stac
   row.value.tid = sample.tid;
   row.order = order_++;
   row.stack = stack;
-  return push(joined_, by_callstack, row);
+  return joined().add(row);
 }
 
 std::uint64_t ValueRecorder::file_at(std::uint64_t key, std::uint64_t time_ns) const {
@@ -164,10 +136,10 @@ Status ValueRecorder::finish(LossCounters& losses,
   std::stable_sort(files_.begin(), files_.end(), [](const NamedFile& a, const NamedFile& b) {
     return std::tie(a.key, a.time_ns) < std::tie(b.key, b.time_ns);
   });
-  Sorted timed;
+  scratch::ExternalSort<Row, ByTime> timed(scratch_directory_, kRows);
   std::vector<Row> stacks;  // of one key, not yet used, the first one last
   std::size_t next = 0;
-  const Status joined = visit(joined_, by_callstack, [&](const Row& row) -> Status {
+  const Status joined = joined_->visit([&](const Row& row) -> Status {
     const auto same_key = [](const Row& a, const Row& b) {
       return a.value.stack_time_ns == b.value.stack_time_ns &&
              a.value.stack_tid == b.value.stack_tid && a.value.stack_event == b.value.stack_event;
@@ -196,17 +168,17 @@ Status ValueRecorder::finish(LossCounters& losses,
         whole.value.values[field] = file_at(whole.value.values[field], whole.value.time_ns);
       }
     }
-    return push(timed, by_time, whole);
+    return timed.add(whole);
   });
   if (!joined) {
     return joined;
   }
-  joined_ = {};
+  joined_.reset();
   if (texts_over_limit_ != 0) {
     losses.add(value_loss::kTextsOverLimit, LossKind::kDamage, texts_over_limit_);
   }
   used_numbers_.assign(texts_.size(), 0);
-  return visit(timed, by_time, [&](const Row& row) {
+  return timed.visit([&](const Row& row) {
     RecordedValue value = row.value;
     number_texts(value);
     return visit_value({{value.time_ns, value.pid, value.tid,

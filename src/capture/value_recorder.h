@@ -13,7 +13,7 @@
 #include "capture/loss_counters.h"
 #include "capture/value_kinds.h"
 #include "capture/value_losses.h"
-#include "scratch/sorted_runs.h"
+#include "scratch/external_sort.h"
 #include "stackpack/event_values.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
@@ -96,7 +96,6 @@ class ValueRecorder {
 
  private:
   static constexpr std::size_t kRows = std::size_t{1} << 15;
-  static constexpr std::uint64_t kMergeBytes = std::uint64_t{4} << 20;
 
   // A value, or the callstack that one of the same key gets: those come first.
   struct Row {
@@ -111,25 +110,24 @@ class ValueRecorder {
     std::uint64_t time_ns = 0;
     std::uint32_t text = 0;
   };
-  using Before = bool (*)(const Row&, const Row&);
-  // Rows in order, in memory and in runs.
-  struct Sorted {
-    std::vector<Row> rows;
-    std::unique_ptr<scratch::SortedRuns<Row>> runs;
+  struct ByCallstack {
+    static std::uint64_t key(const Row& row) { return row.value.stack_time_ns; }
+    static bool before(const Row& a, const Row& b);
   };
+  struct ByTime {
+    static std::uint64_t key(const Row& row) { return row.value.time_ns; }
+    static bool before(const Row& a, const Row& b);
+  };
+  using Joined = scratch::ExternalSort<Row, ByCallstack>;
 
-  static bool by_callstack(const Row& a, const Row& b);
-  static bool by_time(const Row& a, const Row& b);
-  Status push(Sorted& sorted, Before before, const Row& row) const;
-  static Status visit(Sorted& sorted, Before before,
-                      const std::function<Status(const Row&)>& visitor);
+  Joined& joined();
   void number_texts(RecordedValue& value);
   [[nodiscard]] std::uint64_t file_at(std::uint64_t key, std::uint64_t time_ns) const;
 
   std::string scratch_directory_ = ".";
   bool redact_ = false;
   Status status_;
-  Sorted joined_;
+  std::unique_ptr<Joined> joined_;
   std::uint64_t count_ = 0;
   std::uint64_t order_ = 0;
   std::uint64_t texts_over_limit_ = 0;

@@ -11,15 +11,15 @@
 
 #include "core/merge_heap.h"
 #include "io/spill_file.h"
+#include "scratch/row_blocks.h"
 #include "stackpack/result.h"
 
 namespace stackpack::scratch {
 
 /// Sorted rows that do not fit in memory: runs in a nameless scratch file, merged in the end.
 ///
-/// Rows are written as they are in memory: the process that wrote them reads them.
-/// Memory: `merge_bytes` for the buffers of all runs while they are merged, but at least kLeastRows
-/// rows each. Threads: one at a time.
+/// Memory: `merge_bytes` for the buffers of all runs while they are merged, but at least two blocks
+/// of RowBlocks each. Threads: one at a time.
 template <typename Row>
 class SortedRuns {
   static_assert(std::is_trivially_copyable_v<Row>);
@@ -35,12 +35,30 @@ class SortedRuns {
 
   /// Adds a run, which is in order. Errors: kIo.
   Status add(std::span<const Row> sorted) {
-    const Result<std::uint64_t> offset = scratch_.append(std::as_bytes(sorted));
-    if (!offset) {
-      return offset.error();
+    return add(sorted.size(), [sorted](std::size_t i) -> const Row& { return sorted[i]; });
+  }
+
+  /// The same of `count` rows, of which `row_at(i)` gives the i-th.
+  template <typename RowAt>
+  Status add(std::size_t count, const RowAt& row_at) {
+    Run run{scratch_.size(), 0, count};
+    std::vector<std::byte> packed;
+    packed.reserve(std::min(kWriteBytes, (count / Blocks::kRows + 1) * Blocks::kMostBytes) +
+                   Blocks::kMostBytes);
+    for (std::size_t begin = 0; begin < count; begin += Blocks::kRows) {
+      const std::size_t rows = std::min(Blocks::kRows, count - begin);
+      Blocks::pack(
+          rows, [&](std::size_t i) -> const Row& { return row_at(begin + i); }, packed);
+      if (packed.size() >= kWriteBytes || begin + rows == count) {
+        if (const Result<std::uint64_t> written = scratch_.append(packed); !written) {
+          return written.error();
+        }
+        run.bytes += packed.size();
+        packed.clear();
+      }
     }
-    runs_.push_back({*offset, sorted.size()});
-    rows_ += sorted.size();
+    runs_.push_back(run);
+    rows_ += count;
     return {};
   }
 
@@ -50,95 +68,145 @@ class SortedRuns {
   /// Errors: kIo, and whatever `visit(const Row&)` returns.
   template <typename Before, typename Add, typename Visit>
   Status merge(const Before& before, const Add& add, const Visit& visit) {
-    if (runs_.empty()) {
-      return {};
-    }
-    const std::size_t block_rows = std::clamp(
-        static_cast<std::size_t>(merge_bytes_ / sizeof(Row) / runs_.size()), kLeastRows, kMostRows);
-    const auto earlier = [&](const RunReader& a, const RunReader& b) {
-      return before(a.current(), b.current());
-    };
-    core::MergeHeap<RunReader, decltype(earlier)> open(earlier);
-    for (const Run& run : runs_) {
-      RunReader reader(scratch_, run, block_rows);
-      const Result<bool> more = reader.advance();
-      if (!more) {
-        return more.error();
-      }
-      if (*more) {
-        open.push(std::move(reader));
-      }
-    }
     bool begun = false;
     Row sum{};
-    while (!open.empty()) {
-      RunReader first = open.pop();
-      const Row& row = first.current();
+    const Status visited = merge_apart(before, [&](const Row& row) -> Status {
       if (begun && !before(sum, row)) {
         add(sum, row);
-      } else {
-        if (begun) {
-          if (const Status visited = visit(std::as_const(sum)); !visited) {
-            return visited;
-          }
-        }
-        sum = row;
-        begun = true;
+        return {};
       }
-      const Result<bool> more = first.advance();
+      Status given = begun ? visit(std::as_const(sum)) : Status{};
+      sum = row;
+      begun = true;
+      return given;
+    });
+    return visited && begun ? visit(std::as_const(sum)) : visited;
+  }
+
+  /// The same, with each row apart. Of equal ones, which is first is not said.
+  template <typename Before, typename Visit>
+  Status merge_apart(const Before& before, const Visit& visit) {
+    std::vector<RunReader> readers;
+    readers.reserve(runs_.size());
+    const auto earlier = [&](std::size_t a, std::size_t b) {
+      return before(readers[a].current(), readers[b].current());
+    };
+    core::MergeHeap<std::size_t, decltype(earlier)> open(earlier);
+    for (const Run& run : runs_) {
+      readers.emplace_back(scratch_, run, block_bytes());
+      const Result<bool> more = readers.back().advance();
       if (!more) {
         return more.error();
       }
       if (*more) {
-        open.push(std::move(first));
+        open.push(readers.size() - 1);
       }
     }
-    return begun ? visit(std::as_const(sum)) : Status{};
+    while (!open.empty()) {
+      const std::size_t first = open.pop();
+      const Result<bool> more =
+          drain(readers[first], open.empty() ? nullptr : &readers[open.top()], before, visit);
+      if (!more) {
+        return more.error();
+      }
+      if (*more) {
+        open.push(first);
+      }
+    }
+    return {};
   }
 
  private:
-  static constexpr std::size_t kLeastRows = 64;
-  static constexpr std::size_t kMostRows = 4096;
+  using Blocks = RowBlocks<Row>;
+  static constexpr std::size_t kWriteBytes = std::size_t{64} << 10;
+  static constexpr std::uint64_t kMostBlockBytes = std::uint64_t{256} << 10;
 
   struct Run {
     std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
     std::uint64_t rows = 0;
   };
 
   class RunReader {
    public:
-    RunReader() = default;
-    RunReader(const io::SpillFile& scratch, const Run& run, std::size_t block_rows)
-        : scratch_(&scratch), run_(run), block_rows_(block_rows) {}
+    RunReader(const io::SpillFile& scratch, const Run& run, std::size_t block_bytes)
+        : scratch_(&scratch), run_(run), block_bytes_(block_bytes) {}
 
     /// False at the end.
-    Result<bool> advance() {
-      if (++at_ < rows_.size()) {
-        return true;
-      }
-      if (run_.rows == 0) {
-        return false;
-      }
-      rows_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(block_rows_, run_.rows)));
-      at_ = 0;
-      const auto bytes = std::as_writable_bytes(std::span(rows_));
-      if (const Status read = scratch_->read_at(run_.offset, bytes); !read) {
-        return read.error();
-      }
-      run_.offset += bytes.size();
-      run_.rows -= rows_.size();
-      return true;
-    }
+    Result<bool> advance() { return ++at_ < rows_.size() ? Result<bool>(true) : unpack(); }
 
     [[nodiscard]] const Row& current() const { return rows_[at_]; }
 
    private:
-    const io::SpillFile* scratch_ = nullptr;
+    Result<bool> unpack() {
+      if (run_.rows == 0) {
+        return false;
+      }
+      if (bytes_.size() - begin_ < Blocks::kMostBytes && run_.bytes != 0) {
+        if (const Status filled = fill(); !filled) {
+          return filled.error();
+        }
+      }
+      const std::byte* const block = bytes_.data() + begin_;
+      const std::size_t left = bytes_.size() - begin_;
+      const auto count =
+          static_cast<std::size_t>(std::min<std::uint64_t>(Blocks::kRows, run_.rows));
+      if (left < Blocks::kSizeBytes || left < Blocks::size_of(block)) {
+        return Error{ErrorCode::kIo, kNoOffset,
+                     "temporary file does not say what was written to it"};
+      }
+      Blocks::unpack(block, count, rows_);
+      begin_ += Blocks::size_of(block);
+      run_.rows -= count;
+      at_ = 0;
+      return true;
+    }
+
+    Status fill() {
+      bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(begin_));
+      begin_ = 0;
+      const std::size_t kept = bytes_.size();
+      const auto more = static_cast<std::size_t>(std::min<std::uint64_t>(block_bytes_, run_.bytes));
+      bytes_.resize(kept + more);
+      const Status read = scratch_->read_at(run_.offset, std::span(bytes_).subspan(kept));
+      run_.offset += more;
+      run_.bytes -= more;
+      return read;
+    }
+
+    const io::SpillFile* scratch_;
     Run run_;  // what is left of it
-    std::size_t block_rows_ = 0;
+    std::size_t block_bytes_;
+    std::vector<std::byte> bytes_;  // from begin_ on: not unpacked yet
+    std::size_t begin_ = 0;
     std::vector<Row> rows_;
     std::size_t at_ = 0;
   };
+
+  [[nodiscard]] std::size_t block_bytes() const {
+    return static_cast<std::size_t>(
+        std::clamp<std::uint64_t>(merge_bytes_ / runs_.size(), Blocks::kMostBytes,
+                                  std::max<std::uint64_t>(kMostBlockBytes, Blocks::kMostBytes)));
+  }
+
+  // Gives the rows of the reader as long as none of `next` comes before them. False: there is none
+  // left.
+  template <typename Before, typename Visit>
+  static Result<bool> drain(RunReader& reader, const RunReader* next, const Before& before,
+                            const Visit& visit) {
+    while (true) {
+      if (const Status visited = visit(reader.current()); !visited) {
+        return visited.error();
+      }
+      const Result<bool> more = reader.advance();
+      if (!more || !*more) {
+        return more;
+      }
+      if (next != nullptr && before(next->current(), reader.current())) {
+        return true;
+      }
+    }
+  }
 
   io::SpillFile scratch_;
   std::uint64_t merge_bytes_;

@@ -2,11 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
-#include <vector>
+#include <tuple>
+#include <utility>
 
-#include "scratch/sorted_runs.h"
+#include "scratch/external_sort.h"
 #include "stackpack/result.h"
 #include "stackpack/waits.h"
 
@@ -21,36 +21,42 @@ struct IntervalRow : WaitInterval {
   std::uint64_t order = 0;  ///< IntervalSort sets it
 };
 
-/// Intervals in the order in which a file has them, in bounded memory.
+/// Intervals in the order in which a file has them, in bounded memory: by source, thread, time.
 ///
-/// Memory: twice kRows of them, and once while they are merged.
+/// Memory: that of an ExternalSort of kRows.
 class IntervalSort {
  public:
-  explicit IntervalSort(std::string scratch_directory);
+  explicit IntervalSort(std::string scratch_directory)
+      : rows_(std::move(scratch_directory), kRows) {}
 
-  Status add(const IntervalRow& interval);
+  Status add(const IntervalRow& interval) {
+    IntervalRow row = interval;
+    row.order = count_++;
+    return rows_.add(row);
+  }
 
   [[nodiscard]] bool empty() const { return count_ == 0; }
 
-  /// By source, thread, time. Once, after the last add().
-  Status visit(const std::function<Status(const IntervalRow&)>& visit);
+  /// Once, after the last add().
+  template <typename Visit>
+  Status visit(const Visit& visit) {
+    return rows_.visit(visit);
+  }
 
  private:
   static constexpr std::size_t kRows = std::size_t{1} << 16;
-  static constexpr std::uint64_t kMergeBytes = std::uint64_t{4} << 20;
 
-  // What rows are sorted by nearly always, and where they are: a row takes longer to move.
-  struct PlacedKey {
-    std::uint64_t thread = 0;
-    std::uint64_t from_ns = 0;
-    std::size_t row = 0;
+  struct InFile {
+    static std::uint64_t key(const IntervalRow& row) {
+      return std::uint64_t{row.source} << 32 | row.tid;
+    }
+    static bool before(const IntervalRow& a, const IntervalRow& b) {
+      return std::tie(a.source, a.tid, a.from_ns, a.to_ns, a.order) <
+             std::tie(b.source, b.tid, b.from_ns, b.to_ns, b.order);
+    }
   };
-  void sort_rows();
 
-  std::vector<IntervalRow> rows_;
-  std::vector<PlacedKey> keys_;      // room for sort_rows()
-  std::vector<IntervalRow> sorted_;  // the same
-  scratch::SortedRuns<IntervalRow> runs_;
+  scratch::ExternalSort<IntervalRow, InFile> rows_;
   std::uint64_t count_ = 0;
 };
 

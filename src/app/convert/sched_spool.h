@@ -2,14 +2,12 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <string>
-#include <vector>
 
 #include "app/convert/pending_table.h"
 #include "app/convert/spool_codec.h"
 #include "capture/sched_record.h"
-#include "scratch/sorted_runs.h"
+#include "scratch/external_sort.h"
 #include "stackpack/result.h"
 #include "waits/wait_engine.h"
 
@@ -24,7 +22,7 @@ struct SchedRow : capture::SchedRecord {
 
 /// Sorts records of switches by time in bounded memory, and counts what a WaitPlan asks for.
 ///
-/// Memory: nothing without records; kRows of them, and as much while they are merged.
+/// Memory: nothing without records; else that of an ExternalSort of kRows.
 class SchedSpool {
  public:
   explicit SchedSpool(std::string scratch_directory);
@@ -38,19 +36,26 @@ class SchedSpool {
   [[nodiscard]] waits::WaitPlan plan() const;
 
   /// All records in order of time. May be called again.
-  Status visit(const std::function<Status(const SchedRow&)>& visit);
+  template <typename Visit>
+  Status visit(const Visit& visit) {
+    return rows_.visit(visit);
+  }
 
  private:
   static constexpr std::size_t kRows = std::size_t{1} << 16;
-  static constexpr std::uint64_t kMergeBytes = std::uint64_t{4} << 20;
+
+  struct ByTime {
+    static std::uint64_t key(const SchedRow& row) { return row.time_ns; }
+    static bool before(const SchedRow& a, const SchedRow& b) {
+      return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.order < b.order;
+    }
+  };
 
   [[nodiscard]] std::uint64_t count(capture::SchedKind kind) const {
     return counts_[static_cast<std::size_t>(kind)];
   }
-  void sort_rows();
 
-  std::vector<SchedRow> rows_;
-  scratch::SortedRuns<SchedRow> runs_;
+  scratch::ExternalSort<SchedRow, ByTime> rows_;
   std::array<std::uint64_t, 16> counts_{};
   std::uint64_t start_ns_ = ~std::uint64_t{0};
   std::uint64_t end_ns_ = 0;

@@ -32,7 +32,8 @@ std::uint32_t id_of(std::uint64_t value) {
 
 bool SwitchEvents::read_formats(bytes::ByteCursor tracing_data) {
   const bool read = read_tracepoint_formats(tracing_data, is_wanted, formats_);
-  kinds_.clear();
+  tracepoints_.clear();
+  leaving_.clear();
   has_formats_ = true;
   for (const auto& [id, format] : formats_) {
     if (format.name == "sched_switch") {
@@ -42,31 +43,57 @@ bool SwitchEvents::read_formats(bytes::ByteCursor tracing_data) {
   return read;
 }
 
-SwitchEvents::Kind SwitchEvents::kind_of(std::uint32_t number, const Attr& attr) {
-  if (number >= kinds_.size()) {
-    kinds_.resize(number + 1, Kind::kUnsorted);
+const SwitchEvents::Tracepoint& SwitchEvents::tracepoint(std::uint32_t number, const Attr& attr) {
+  if (number >= tracepoints_.size()) {
+    tracepoints_.resize(number + 1);
   }
-  Kind& kind = kinds_[number];
-  if (kind != Kind::kUnsorted) {
-    return kind;
+  Tracepoint& point = tracepoints_[number];
+  if (point.kind != Kind::kUnsorted) {
+    return point;
   }
-  kind = Kind::kOther;
+  point.kind = Kind::kOther;
   if (attr.type == kSoftware && attr.config == kContextSwitches) {
-    kind = Kind::kOutStack;
+    point.kind = Kind::kOutStack;
   } else if (attr.type == kTracepoint) {
-    const auto format = formats_.find(attr.config);
-    if (format != formats_.end()) {
-      const std::string& name = format->second.name;
-      kind = name == "sched_switch"   ? Kind::kSwitch
-             : name == "sched_waking" ? Kind::kWaking
-             : name == "sched_wakeup" ? Kind::kWakeup
-                                      : Kind::kNewThread;
+    const auto found = formats_.find(attr.config);
+    if (found != formats_.end()) {
+      const TracepointFormat& format = found->second;
+      point.kind = format.name == "sched_switch"   ? Kind::kSwitch
+                   : format.name == "sched_waking" ? Kind::kWaking
+                   : format.name == "sched_wakeup" ? Kind::kWakeup
+                                                   : Kind::kNewThread;
+      point.previous = format.place_of("prev_pid");
+      point.state = format.place_of("prev_state");
+      point.next = format.place_of("next_pid");
+      point.woken = format.place_of("pid");
+      point.flags = format.place_of("common_flags");
     } else if (!has_formats_) {
-      kind = Kind::kNoFormat;
+      point.kind = Kind::kNoFormat;
     }
   }
-  uses_samples_ = uses_samples_ || kind == Kind::kSwitch;
-  return kind;
+  uses_samples_ = uses_samples_ || point.kind == Kind::kSwitch;
+  return point;
+}
+
+// The letters of a state are always the same.
+SwitchEvents::Leaving SwitchEvents::leaving(std::uint64_t state) {
+  if (const auto known = leaving_.find(state); known != leaving_.end()) {
+    return known->second;
+  }
+  const std::string letters = states_.letters(state);
+  const bool preempted = states_.preempted(state);
+  const bool runnable = preempted || letters == "R";
+  Leaving result;
+  if (letters.find_first_of("XZ") != std::string::npos) {
+    result.flags = capture::kSchedExit;
+  } else if (runnable) {
+    result.flags = capture::kSchedRunnable;
+  }
+  result.reason = facts_->reason(runnable ? (preempted ? "R+" : "R") : letters);
+  if (leaving_.size() < kMostLeaving) {
+    leaving_.emplace(state, result);
+  }
+  return result;
 }
 
 SwitchEvents::Processor* SwitchEvents::processor(std::uint32_t cpu) {
@@ -96,7 +123,8 @@ std::optional<SwitchEvents::Found> SwitchEvents::of_sample(std::uint32_t number,
                                                            const AttrTable::Row& row,
                                                            const SampleFields& fields,
                                                            std::uint64_t record_offset) {
-  const Kind kind = kind_of(number, row.attr);
+  const Tracepoint& point = tracepoint(number, row.attr);
+  const Kind kind = point.kind;
   if (!row.layout.has(sample_bit::kTime)) {
     return std::nullopt;
   }
@@ -129,7 +157,7 @@ std::optional<SwitchEvents::Found> SwitchEvents::of_sample(std::uint32_t number,
       record.kind = SchedKind::kOutStack;
       return found;
     case Kind::kSwitch:
-      good = fill_switch(formats_.at(row.attr.config), fields, record);
+      good = fill_switch(point, fields, record);
       // A thread that has exited has no id any more.
       found.has_stack = fields.tid == record.tid || fields.tid == kUnknownId;
       break;
@@ -139,7 +167,7 @@ std::optional<SwitchEvents::Found> SwitchEvents::of_sample(std::uint32_t number,
       record.kind = kind == Kind::kWaking   ? SchedKind::kWaking
                     : kind == Kind::kWakeup ? SchedKind::kWakeup
                                             : SchedKind::kNewThread;
-      good = fill_waking(formats_.at(row.attr.config), fields, record);
+      good = fill_waking(point, fields, record);
       break;
   }
   if (!good) {
@@ -150,33 +178,27 @@ std::optional<SwitchEvents::Found> SwitchEvents::of_sample(std::uint32_t number,
   return found;
 }
 
-bool SwitchEvents::fill_switch(const TracepointFormat& format, const SampleFields& fields,
+bool SwitchEvents::fill_switch(const Tracepoint& tracepoint, const SampleFields& fields,
                                SchedRecord& record) {
-  const auto previous = format.read(fields.raw, "prev_pid");
-  const auto state = format.read(fields.raw, "prev_state");
-  const auto next = format.read(fields.raw, "next_pid");
+  const auto previous = read_tracepoint_field(fields.raw, tracepoint.previous);
+  const auto state = read_tracepoint_field(fields.raw, tracepoint.state);
+  const auto next = read_tracepoint_field(fields.raw, tracepoint.next);
   if (!previous || !state || !next) {
     return false;
   }
   record.kind = SchedKind::kSwitch;
   record.tid = id_of(*previous);
   record.other = id_of(*next);
-  const std::string letters = states_.letters(*state);
-  const bool preempted = states_.preempted(*state);
-  const bool runnable = preempted || letters == "R";
-  if (letters.find_first_of("XZ") != std::string::npos) {
-    record.flags |= capture::kSchedExit;
-  } else if (runnable) {
-    record.flags |= capture::kSchedRunnable;
-  }
-  record.reason = facts_->reason(runnable ? (preempted ? "R+" : "R") : letters);
+  const Leaving left = leaving(*state);
+  record.flags |= left.flags;
+  record.reason = left.reason;
   return true;
 }
 
-bool SwitchEvents::fill_waking(const TracepointFormat& format, const SampleFields& fields,
+bool SwitchEvents::fill_waking(const Tracepoint& tracepoint, const SampleFields& fields,
                                SchedRecord& record) {
-  const auto woken = format.read(fields.raw, "pid");
-  const auto flags = format.read(fields.raw, "common_flags");
+  const auto woken = read_tracepoint_field(fields.raw, tracepoint.woken);
+  const auto flags = read_tracepoint_field(fields.raw, tracepoint.flags);
   if (!woken) {
     return false;
   }

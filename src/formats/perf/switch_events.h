@@ -79,21 +79,38 @@ class SwitchEvents {
     std::uint64_t sched = 0;  // the highest time that a record for the engine got
   };
 
-  Kind kind_of(std::uint32_t number, const Attr& attr);
+  // What an attribute is, and where the fields of its payload lie.
+  struct Tracepoint {
+    Kind kind = Kind::kUnsorted;
+    TracepointField previous;
+    TracepointField state;
+    TracepointField next;
+    TracepointField woken;
+    TracepointField flags;
+  };
+  // What a state of a thread that leaves says.
+  struct Leaving {
+    std::uint32_t reason = 0;
+    std::uint8_t flags = 0;
+  };
+  static constexpr std::size_t kMostLeaving = 1024;
+
+  const Tracepoint& tracepoint(std::uint32_t number, const Attr& attr);
+  Leaving leaving(std::uint64_t state);
   Processor* processor(std::uint32_t cpu);
   std::uint64_t steady_time(std::uint32_t cpu, std::uint64_t time);
-  bool fill_switch(const TracepointFormat& format, const SampleFields& fields,
+  bool fill_switch(const Tracepoint& tracepoint, const SampleFields& fields,
                    capture::SchedRecord& record);
-  bool fill_waking(const TracepointFormat& format, const SampleFields& fields,
-                   capture::SchedRecord& record);
+  static bool fill_waking(const Tracepoint& tracepoint, const SampleFields& fields,
+                          capture::SchedRecord& record);
 
   capture::CallstackSink& sink_;
   capture::WaitFacts* facts_;
   TracepointFormats formats_;
   TaskStates states_;
-  std::vector<Kind> kinds_;  // by attribute
+  std::vector<Tracepoint> tracepoints_;  // by attribute
   std::unordered_map<std::uint32_t, Processor> processors_;
-  std::unordered_map<std::uint64_t, std::uint32_t> reasons_;  // of states
+  std::unordered_map<std::uint64_t, Leaving> leaving_;  // by state
   std::uint64_t order_ = 0;
   std::uint64_t highest_ = 0;
   std::array<std::uint64_t, 2> rounds_{};  // the highest time when the last two rounds ended

@@ -88,16 +88,21 @@ std::string_view take_text(bytes::ByteCursor& in) {
 
 }  // namespace
 
+TracepointField TracepointFormat::place_of(std::string_view field) const {
+  const auto found = fields.find(field);
+  return found == fields.end() || found->second.size > 8 ? TracepointField{} : found->second;
+}
+
 std::optional<std::uint64_t> TracepointFormat::read(bytes::ByteCursor payload,
                                                     std::string_view field) const {
-  const auto found = fields.find(field);
-  if (found == fields.end() || found->second.size == 0 || found->second.size > 8) {
-    return std::nullopt;
-  }
-  const TracepointField& place = found->second;
+  return read_tracepoint_field(payload, place_of(field));
+}
+
+std::optional<std::uint64_t> read_tracepoint_field(bytes::ByteCursor payload,
+                                                   const TracepointField& place) {
   payload.skip(place.offset);
   const std::span<const std::byte> bytes = payload.read_bytes(place.size);
-  if (!payload.ok()) {
+  if (!payload.ok() || place.size == 0) {
     return std::nullopt;
   }
   std::uint64_t value = 0;

@@ -35,7 +35,15 @@ struct TracepointFormat {
   /// none of that name, or the payload is shorter.
   [[nodiscard]] std::optional<std::uint64_t> read(bytes::ByteCursor payload,
                                                   std::string_view field) const;
+
+  /// Where the field of that name lies; of no size: there is none of at most 8 bytes.
+  [[nodiscard]] TracepointField place_of(std::string_view field) const;
 };
+
+/// A field of a payload, whose place_of() is known. Nothing: the payload is shorter, or there is no
+/// such field.
+std::optional<std::uint64_t> read_tracepoint_field(bytes::ByteCursor payload,
+                                                   const TracepointField& place);
 
 /// Formats by the id that an attribute has as its config.
 using TracepointFormats = std::map<std::uint64_t, TracepointFormat>;

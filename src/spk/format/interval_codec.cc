@@ -101,11 +101,10 @@ std::uint64_t stack_word(StackId stack) {
 // Codes of a field whose words stand in a dictionary.
 Column codes_of(std::span<const std::uint64_t> words, const std::vector<bool>& begins,
                 const Dictionary& dictionary) {
-  Column codes;
-  codes.reserve(words.size());
+  Column codes(words.size());
   for (std::size_t i = 0; i < words.size(); ++i) {
     const bool repeats = !begins[i] && words[i] == words[i - 1];
-    codes.push_back(words[i] == 0 ? kNone : repeats ? kSameAsBefore : dictionary.code(i));
+    codes[i] = words[i] == 0 ? kNone : repeats ? kSameAsBefore : dictionary.code(i);
   }
   return codes;
 }
@@ -118,12 +117,12 @@ struct Words {
 };
 
 Words words_of(std::span<const WaitInterval> rows) {
-  Words words;
-  for (const WaitInterval& row : rows) {
-    words.reason.push_back(row.reason);
-    words.stack.push_back(stack_word(row.stack));
-    words.waker.push_back(waker_word(row));
-    words.waker_stack.push_back(stack_word(row.waker_stack));
+  Words words{Column(rows.size()), Column(rows.size()), Column(rows.size()), Column(rows.size())};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    words.reason[i] = rows[i].reason;
+    words.stack[i] = stack_word(rows[i].stack);
+    words.waker[i] = waker_word(rows[i]);
+    words.waker_stack[i] = stack_word(rows[i].waker_stack);
   }
   return words;
 }
@@ -134,11 +133,11 @@ void write_times(std::span<const WaitInterval> rows, const std::vector<bool>& be
   for (const WaitInterval& row : rows) {
     base = std::min(base, row.from_ns);
   }
-  Column gaps;
-  Column lengths;
+  Column gaps(rows.size());
+  Column lengths(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    gaps.push_back(rows[i].from_ns - (begins[i] ? base : rows[i - 1].to_ns));
-    lengths.push_back(rows[i].to_ns - rows[i].from_ns);
+    gaps[i] = rows[i].from_ns - (begins[i] ? base : rows[i - 1].to_ns);
+    lengths[i] = rows[i].to_ns - rows[i].from_ns;
   }
   content.bytes().write_varint(base);
   write_numbers(gaps, content);
@@ -272,19 +271,20 @@ bool set_fields(const Words& words, const IntervalBounds& bounds, std::vector<Wa
 
 void encode_intervals(std::span<const WaitInterval> rows, BlockContent& content) {
   content.bytes().write_varint(rows.size());
-  std::vector<bool> begins;
-  Column tids;
-  Column pids;
-  Column states;
-  WaitInterval before;
-  before.tid = 0;
-  before.pid = 0;
-  for (const WaitInterval& row : rows) {
-    begins.push_back(begins.empty() || !same_thread(row, before));
-    tids.push_back(row.tid - before.tid);  // modulo 2^32
-    pids.push_back(row.pid - before.pid);
-    states.push_back(static_cast<std::uint64_t>(row.state) | std::uint64_t{row.flags} << 3);
-    before = row;
+  std::vector<bool> begins(rows.size());
+  Column tids(rows.size());
+  Column pids(rows.size());
+  Column states(rows.size());
+  std::uint32_t tid = 0;
+  std::uint32_t pid = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const WaitInterval& row = rows[i];
+    begins[i] = i == 0 || row.tid != tid || row.pid != pid;
+    tids[i] = row.tid - tid;  // modulo 2^32
+    pids[i] = row.pid - pid;
+    states[i] = static_cast<std::uint64_t>(row.state) | std::uint64_t{row.flags} << 3;
+    tid = row.tid;
+    pid = row.pid;
   }
   write_column(tids, content);
   write_column(pids, content);

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/radix_sort.h"
+#include "scratch/sorted_runs.h"
+#include "stackpack/result.h"
+
+namespace stackpack::scratch {
+
+/// Rows in any order, visited in order.
+///
+/// Order::key(row): a std::uint64_t; Order::before(a, b): whether a comes before b, by key first
+/// and by the rest of the row among those of one key. It must be a total order: of equal rows,
+/// which comes first is not said.
+/// Memory: `most_rows` rows and 32 bytes for each; more goes to a scratch file. A MiB or two more
+/// while they are merged. Threads: one at a time.
+template <typename Row, typename Order>
+class ExternalSort {
+ public:
+  ExternalSort(std::string scratch_directory, std::size_t most_rows)
+      : scratch_directory_(std::move(scratch_directory)), most_rows_(most_rows) {}
+
+  [[nodiscard]] bool empty() const { return rows_.empty() && !runs_; }
+
+  /// Errors: kIo.
+  Status add(const Row& row) {
+    rows_.push_back(row);
+    return rows_.size() < most_rows_ ? Status{} : spill();
+  }
+
+  /// All rows, in order; after the last add(), more than once if need be.
+  /// Errors: kIo, and what `visit(const Row&)` returns.
+  template <typename Visit>
+  Status visit(const Visit& visit) {
+    if (runs_) {
+      if (const Status spilled = rows_.empty() ? Status{} : spill(); !spilled) {
+        return spilled;
+      }
+      rows_ = {};
+      keys_ = {};
+      spare_ = {};
+      return runs_->merge_apart(&Order::before, visit);
+    }
+    sort();
+    for (const core::OrderKey& key : keys_) {
+      if (const Status visited = visit(std::as_const(rows_[key.index])); !visited) {
+        return visited;
+      }
+    }
+    return {};
+  }
+
+ private:
+  static constexpr std::uint64_t kMergeBytes = std::uint64_t{2} << 20;
+
+  // Numbers of rows are put in order: a row takes longer to move.
+  void sort() {
+    keys_.resize(rows_.size());
+    bool in_order = true;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      keys_[i] = {Order::key(rows_[i]), static_cast<std::uint32_t>(i)};
+      in_order = in_order && (i == 0 || Order::before(rows_[i - 1], rows_[i]));
+    }
+    if (in_order) {
+      return;
+    }
+    core::sort_by_value(keys_, spare_);
+    const auto before = [this](const core::OrderKey& a, const core::OrderKey& b) {
+      return Order::before(rows_[a.index], rows_[b.index]);
+    };
+    for (auto begin = keys_.begin(); begin != keys_.end();) {
+      const auto end = std::find_if(begin, keys_.end(), [begin](const core::OrderKey& key) {
+        return key.value != begin->value;
+      });
+      if (!std::is_sorted(begin, end, before)) {
+        std::sort(begin, end, before);
+      }
+      begin = end;
+    }
+  }
+
+  Status spill() {
+    sort();
+    if (!runs_) {
+      runs_.emplace(scratch_directory_, kMergeBytes);
+    }
+    const Status added = runs_->add(
+        keys_.size(), [this](std::size_t i) -> const Row& { return rows_[keys_[i].index]; });
+    rows_.clear();
+    return added;
+  }
+
+  std::string scratch_directory_;
+  std::size_t most_rows_;
+  std::vector<Row> rows_;
+  std::vector<core::OrderKey> keys_;   // room for sort()
+  std::vector<core::OrderKey> spare_;  // the same
+  std::optional<SortedRuns<Row>> runs_;
+};
+
+}  // namespace stackpack::scratch
