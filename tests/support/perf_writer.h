@@ -21,6 +21,7 @@ namespace stackpack::test {
 struct TestAttr {
   std::uint32_t type = 1;  // software: cpu-clock
   std::uint64_t config = 0;
+  std::uint64_t period = 1;
   std::uint64_t sample_type = perf::sample_bit::kIp | perf::sample_bit::kTid |
                               perf::sample_bit::kTime | perf::sample_bit::kCallchain;
   std::uint64_t read_format = 0;
@@ -52,7 +53,7 @@ class PerfWriter {
       }
     }
     TestBytes out(order_);
-    out.u32(a.type).u32(a.size).u64(a.config).u64(4000).u64(a.sample_type).u64(a.read_format);
+    out.u32(a.type).u32(a.size).u64(a.config).u64(a.period).u64(a.sample_type).u64(a.read_format);
     out.u64(flags).zeros(24).u64(a.branch_sample_type).u64(a.sample_regs_user).zeros(8);
     out.u64(a.sample_regs_intr).zeros(8);
     out.bytes.resize(a.size);

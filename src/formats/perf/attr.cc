@@ -19,6 +19,20 @@ unsigned two_bits(std::uint64_t high, std::uint64_t low) {
 
 }  // namespace
 
+std::uint64_t Attr::fixed_period() const {
+  constexpr std::uint32_t kSoftware = 1;
+  constexpr std::uint64_t kTaskClock = 1;  // the processor's clock is 0
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  if (samples(sample_bit::kPeriod) || reads_counters() || sample_period == 0) {
+    return 1;
+  }
+  if (!has_flag(attr_flag::kFrequency)) {
+    return sample_period;
+  }
+  const bool is_clock = type == kSoftware && config <= kTaskClock;
+  return is_clock && sample_period <= kSecond ? kSecond / sample_period : 1;
+}
+
 Result<Attr> read_attr(bytes::ByteCursor bytes) {
   if (bytes.size() < kAttrMinBytes) {
     return bytes.corrupt("perf: attribute: shorter than the oldest perf_event_attr");
@@ -28,7 +42,7 @@ Result<Attr> read_attr(bytes::ByteCursor bytes) {
   attr.type = bytes.read<std::uint32_t>();
   bytes.skip(4);  // size
   attr.config = bytes.read<std::uint64_t>();
-  bytes.skip(8);  // period or frequency
+  attr.sample_period = bytes.read<std::uint64_t>();
   attr.sample_type = bytes.read<std::uint64_t>();
   attr.read_format = bytes.read<std::uint64_t>();
   const auto flags = bytes.read<std::uint64_t>();

@@ -73,6 +73,7 @@ inline constexpr std::uint64_t kInherit = std::uint64_t{1} << 1;
 inline constexpr std::uint64_t kExcludeUser = std::uint64_t{1} << 4;
 inline constexpr std::uint64_t kExcludeKernel = std::uint64_t{1} << 5;
 inline constexpr std::uint64_t kExcludeHv = std::uint64_t{1} << 6;
+inline constexpr std::uint64_t kFrequency = std::uint64_t{1} << 10;
 inline constexpr std::uint64_t kSampleIdAll = std::uint64_t{1} << 18;
 inline constexpr std::uint64_t kExcludeCallchainUser = std::uint64_t{1} << 22;
 inline constexpr std::uint64_t kUseClockid = std::uint64_t{1} << 25;
@@ -85,6 +86,7 @@ inline constexpr std::uint64_t kAttrMinBytes = 64;
 struct Attr {
   std::uint32_t type = 0;
   std::uint64_t config = 0;
+  std::uint64_t sample_period = 0;  ///< with the flag kFrequency: samples a second
   std::uint64_t sample_type = 0;
   std::uint64_t read_format = 0;
   std::uint64_t flags = 0;  ///< bit order of a little-endian file, whatever the input's
@@ -102,6 +104,12 @@ struct Attr {
   [[nodiscard]] bool reads_counters() const {
     return samples(sample_bit::kRead) && (read_format & read_bit::kId) != 0;
   }
+
+  /// What each sample stands for, where samples do not say it but the attribute does: a fixed
+  /// period, or a frequency of a clock, whose timer has the period of 10^9 ns by the frequency
+  /// (kernel/events/core.c, perf_swevent_init_hrtimer()). 1: every event is a sample, or the kernel
+  /// chose the period.
+  [[nodiscard]] std::uint64_t fixed_period() const;
 
   friend bool operator==(const Attr&, const Attr&) = default;
 };

@@ -25,6 +25,7 @@ class AttrTable {
     SampleLayout layout;
     std::uint32_t event = 0;     ///< index in the event table of the sink
     std::uint64_t not_kept = 0;  ///< fields of its samples, see fields_not_kept()
+    std::uint64_t period = 1;    ///< what each sample stands for, see Attr::fixed_period()
   };
 
   /// Bounds of what a hostile input can make us keep.

@@ -127,7 +127,8 @@ bool RecordConverter::add_attribute(const Attr& attr, bytes::ByteCursor ids) {
   }
   Event row;
   row.name = derive_event_name(attr);
-  row.has_weight = attr.samples(sample_bit::kPeriod) || attr.reads_counters();
+  row.has_weight =
+      attr.samples(sample_bit::kPeriod) || attr.reads_counters() || attr.fixed_period() > 1;
   const std::optional<std::uint32_t> index = context_.attrs.add(attr, context_.sink.add_event(row));
   if (!index) {
     return false;

@@ -71,6 +71,9 @@ Status SampleConverter::convert_sample(const Record& record) {
     context_.reject(record, skip::kBadSamples);
     return {};
   }
+  if (row->period != 1) [[unlikely]] {
+    fields_.period = row->period;
+  }
   if (fit == SampleFit::kExact && row->not_kept != 0) [[unlikely]] {
     not_kept_.add(context_, *row, record, fields_);
   }

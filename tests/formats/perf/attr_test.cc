@@ -53,6 +53,30 @@ TEST_CASE("perf attr: every size from the oldest to one of the future; the missi
   }
 }
 
+TEST_CASE("perf attr: what a sample stands for where it does not say it itself") {
+  constexpr std::uint64_t kFrequency = perf::attr_flag::kFrequency;
+  const auto period_of = [](std::uint32_t type, std::uint64_t config, std::uint64_t period,
+                            std::uint64_t flags, std::uint64_t bits = 0) {
+    test::TestAttr attr;
+    attr.type = type;
+    attr.config = config;
+    attr.period = period;
+    attr.flags |= flags;
+    attr.sample_type |= bits;
+    const auto bytes = test::PerfWriter().attr(attr).bytes;
+    return perf::read_attr(bytes::ByteCursor(bytes, 0))->fixed_period();
+  };
+  CHECK(period_of(0, 0, 1'000'003, 0) == 1'000'003);                   // cycles, perf record -c
+  CHECK(period_of(1, 0, 250'000, 0) == 250'000);                       // cpu-clock
+  CHECK(period_of(1, 1, 4000, kFrequency) == 250'000);                 // task-clock, -F 4000
+  CHECK(period_of(0, 0, 4000, kFrequency) == 1);                       // the kernel chooses
+  CHECK(period_of(1, 2, 4000, kFrequency) == 1);                       // page-faults
+  CHECK(period_of(1, 0, 2'000'000'000, kFrequency) == 1);              // damaged
+  CHECK(period_of(2, 372, 1, 0) == 1);                                 // a tracepoint: every event
+  CHECK(period_of(1, 0, 0, 0) == 1);                                   // counted, not sampled
+  CHECK(period_of(1, 0, 250'000, 0, perf::sample_bit::kPeriod) == 1);  // samples say it
+}
+
 TEST_CASE("perf attr: shorter than the oldest is refused") {
   const std::vector<std::byte> bytes(63);
   CHECK_FALSE(perf::read_attr(bytes::ByteCursor(bytes, 0)).has_value());

@@ -289,6 +289,13 @@ TEST_CASE("perf source: origin and flags of samples") {
   CHECK(rows[0].sample.weight == 1);
   CHECK_FALSE(outcome.sink->events[0].has_weight);
 
+  test::TestAttr fixed;
+  fixed.period = 250'000;
+  const auto weighed = test::read_perf(w.file({fixed}, {w.sample(5, 5, 2, {0x10})}));
+  REQUIRE(weighed.sink->rows.size() == 1);
+  CHECK(weighed.sink->rows[0].sample.weight == 250'000);
+  CHECK(weighed.sink->events[0].has_weight);
+
   test::TestAttr bare;
   bare.sample_type = perf::sample_bit::kTime | perf::sample_bit::kPeriod;
   TestBytes payload;
