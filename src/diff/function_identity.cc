@@ -144,19 +144,25 @@ std::string without_hashes(std::string_view name) {
 }
 
 // A mark that a number follows where a compiler counts what has no name.
-constexpr std::array<std::string_view, 12> kNumbered = {
-    "}::{lambda#",     // some demanglers
+constexpr std::array<std::string_view, 18> kNumbered = {
+    "{lambda#",        // some demanglers
     ")#",              // {lambda(int)#2}, of GCC
     "{unnamed type#",  //
+    "{unnamed-type#",  //
     "{closure#",       // Rust
-    "::$_",            // Clang
-    "'lambda",         // 'lambda0'(int), of LLVM's demangler
-    "'unnamed",        //
-    "<lambda_",        // newer MSVC: <lambda_1>
-    "DisplayClass",    // .NET: <>c__DisplayClass1_0
-    ">b__",            // .NET: <Main>b__0_1
-    ">g__",            // .NET: local functions
-    "$Lambda$",        // Java
+    "{closure_env#",   // as types, in names of its debug information
+    "{async_fn_env#",
+    "{async_block_env#",
+    "{coroutine_env#",
+    "{impl#",
+    "::$_",          // Clang
+    "'lambda",       // 'lambda0'(int), of LLVM's demangler
+    "'unnamed",      //
+    "<lambda_",      // newer MSVC: <lambda_1>
+    "DisplayClass",  // .NET: <>c__DisplayClass1_0
+    ">b__",          // .NET: <Main>b__0_1
+    ">g__",          // .NET: local functions
+    "$Lambda$",      // Java
 };
 
 std::string without_numbers(std::string_view name) {
