@@ -2,6 +2,7 @@
 import os
 import pathlib
 import re
+import sys
 from typing import Any, Optional
 
 import cffi
@@ -26,7 +27,7 @@ def _declarations(header: pathlib.Path) -> str:
 def _load() -> Any:
     for name in HEADERS:
         ffi.cdef(_declarations(FOLDER / name))
-    return ffi.dlopen(str(FOLDER / "libstackpack.so"))
+    return ffi.dlopen(str(FOLDER / ("stackpack.dll" if sys.platform == "win32" else "libstackpack.so")))
 
 
 lib = _load()

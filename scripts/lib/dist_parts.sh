@@ -22,10 +22,57 @@ build_for() {
   if command -v ccache >/dev/null; then
     options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
+  if [[ $machine == aarch64 ]]; then
+    make_sysroot
+    options+=(-DCMAKE_TOOLCHAIN_FILE="$root/cmake/aarch64.cmake" -DSTACKPACK_SYSROOT="$sysroot"
+      -DLLVM_DEMANGLE_INCLUDE="$sysroot/usr/include/llvm-14"
+      -DLLVM_DEMANGLE_LIBRARY="$sysroot/usr/lib/llvm-14/lib/libLLVMDemangle.a")
+  fi
   mkdir -p "$folder"
   quietly "$folder/configure.log" cmake -S "$root" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DSTACKPACK_TESTS=OFF -DSTACKPACK_PORTABLE=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON "${options[@]}"
   quietly "$folder/build.log" cmake --build "$folder" --target "$@"
+}
+
+# Debian's packages for 64-bit Arm, unpacked into $sysroot: nothing of this machine changes.
+make_sysroot() {
+  sysroot=$root/build/dist/aarch64-sysroot
+  local lists=$root/build/dist/aarch64-lists archives=$root/build/dist/aarch64-archives package options
+  if [[ -f $sysroot/packages && $(<"$sysroot/packages") == "${arm_packages[*]}" ]]; then
+    return
+  fi
+  rm -rf "$sysroot" "$archives"
+  mkdir -p "$sysroot" "$lists/partial" "$archives"
+  options=(-qq -o APT::Architecture=arm64 -o APT::Architectures::=arm64 -o APT::Sandbox::User=root
+    -o "Dir::State::Lists=$lists" -o Dir::State::Status=/dev/null -o "Dir::Cache=$archives" -o Dir::Etc::SourceList=/dev/null
+    -o "Dir::Etc::SourceParts=$lists/sources")
+  mkdir -p "$lists/sources"
+  printf 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' \
+    "$(debian_address)" "$(debian_suite)" >"$lists/sources/debian.list"
+  quietly "$lists/update.log" apt-get "${options[@]}" update
+  (cd "$archives" && quietly "$lists/download.log" apt-get "${options[@]}" download "${arm_packages[@]}")
+  # Of LLVM one library is used, and its headers.
+  for package in "$archives"/*.deb; do
+    if [[ $package == */llvm-* ]]; then
+      dpkg-deb --fsys-tarfile "$package" | tar -x -C "$sysroot" --wildcards \
+        './usr/lib/llvm-*/lib/libLLVMDemangle.a' './usr/include/llvm-*/llvm/Demangle/*'
+    else
+      dpkg-deb --extract "$package" "$sysroot"
+    fi
+  done
+  # Links that begin at the root lead out of the folder.
+  find "$sysroot" -type l -lname '/*' | while read -r package; do
+    ln -sfn "$sysroot$(readlink "$package")" "$package"
+  done
+  # Debian has / and /usr as one.
+  for package in lib bin sbin; do
+    if [[ -d $sysroot/$package ]]; then
+      cp -an "$sysroot/$package/." "$sysroot/usr/$package/"
+      rm -r "${sysroot:?}/$package"
+    fi
+    ln -s "usr/$package" "$sysroot/$package"
+  done
+  printf '%s' "${arm_packages[*]}" >"$sysroot/packages"
 }
 
 debian_suite() {
@@ -59,6 +106,9 @@ make_program() {
 make_x86_64() {
   make_program x86_64
 }
+make_aarch64() {
+  make_program aarch64
+}
 
 # Makes a program that another part takes, unless it is there.
 need_program() {
@@ -85,11 +135,32 @@ make_wheel() {
   cp "$folder"/repaired/*.whl "$out/"
 }
 
-# An image for containers: the static program, and busybox for the scripts of jobs.
+# For Windows: the C API as stackpack.dll, and stackpack.exe, both of scripts/windows.
+make_windows() {
+  local folder library=$root/build/windows
+  "$root/scripts/windows" --library
+  folder=$(fresh_folder windows-wheel)
+  mkdir -p "$folder/library" "$folder/about"
+  cp "$library/stackpack.dll" "$root/include/stackpack/c_api.h" "$root/include/stackpack/arrow_c_data.h" "$folder/library/"
+  cp "$root/LICENSE" "$folder/about/"
+  cp "$root/packaging/windows/NOTICE" "$folder/about/"
+  cp -r "$root/build/windows-libraries/licences" "$folder/about/"
+  cp -L /usr/share/doc/mingw-w64-x86-64-dev/copyright "$folder/about/licences/mingw-w64.txt"
+  python3 "$root/scripts/lib/write_wheel.py" --library "$folder/library" --program "$library/src/cli/stackpack.exe" \
+    --licences "$folder/about" --platform win_amd64 --out "$folder/made" "$root"
+  cp "$folder"/made/*.whl "$out/"
+}
+
+# An image for containers: the static programs, and busybox for the scripts of jobs.
 make_image() {
-  need_program x86_64
+  local machine
+  for machine in x86_64 aarch64; do
+    need_program "$machine"
+  done
+  make_sysroot
   python3 "$root/scripts/lib/write_image.py" --version "$version" --out "$out/stackpack-$version-image.tar" \
-    "amd64=$root/build/dist/program-x86_64/stackpack-$version-linux-x86_64:/bin/busybox"
+    "amd64=$root/build/dist/program-x86_64/stackpack-$version-linux-x86_64:/bin/busybox" \
+    "arm64=$root/build/dist/program-aarch64/stackpack-$version-linux-aarch64:$sysroot/bin/busybox"
 }
 
 # Source package and packages, as Debian's own tools make them of debian/. What is committed is in them.

@@ -26,7 +26,7 @@ windows_packages=(
 
 # Besides, to make what scripts/dist makes.
 dist_packages=(
-  libbz2-dev libelf-dev libc6-dev llvm-14-dev busybox-static
+  libbz2-dev libelf-dev libc6-dev llvm-14-dev busybox-static g++-aarch64-linux-gnu qemu-user-static
   python3 python3-venv git dpkg-dev debhelper xz-utils
 )
 
@@ -38,3 +38,10 @@ static_libraries=(
 
 # Source packages of those whose licences ask for them.
 library_sources=(glibc elfutils libiberty gcc-12 busybox)
+
+# For the program for 64-bit Arm, in Debian's packages for it.
+arm_packages=(
+  libc6 libc6-dev linux-libc-dev libdw1 libdw-dev libelf1 libelf-dev zlib1g zlib1g-dev libbz2-1.0 libbz2-dev
+  liblzma5 liblzma-dev libzstd1 libzstd-dev libxxhash0 libxxhash-dev libiberty-dev libfmt-dev libcli11-dev
+  rapidjson-dev libprotozero-dev libtomlplusplus-dev llvm-14-dev busybox-static
+)

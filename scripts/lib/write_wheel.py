@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes the wheel of a library and a program that were built: the same bytes for the same files.
 
-    write_wheel.py --library FOLDER --program FILE --licences FOLDER --out FOLDER SOURCE
+    write_wheel.py --library FOLDER --program FILE --licences FOLDER --out FOLDER [--platform win_amd64] SOURCE
 
-FOLDER of the library is what `cmake --install --component python` makes. The tag is `linux_MACHINE`, which auditwheel
-turns into the one that pip takes. SOURCE_DATE_EPOCH is the time of all members.
+FOLDER of the library is what `cmake --install --component python` makes. The platform is `linux_MACHINE` unless it is said, which
+auditwheel turns into the one that pip takes. SOURCE_DATE_EPOCH is the time of all members.
 """
 import argparse
 import base64
@@ -65,7 +65,7 @@ def metadata(project, source):
 def write(given):
     project = tomllib.loads((given.source / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     stem = f"{project['name']}-{project['version']}"
-    tag = f"py3-none-linux_{platform.machine()}"
+    tag = f"py3-none-{given.platform}"
     given.out.mkdir(parents=True, exist_ok=True)
     wheel = Wheel(given.out / f"{stem}-{tag}.whl", f"{stem}.dist-info")
     package = given.source / "python" / "stackpack"
@@ -73,8 +73,8 @@ def write(given):
         if path.suffix == ".py" or path.name == "py.typed":
             wheel.add(f"stackpack/{path.name}", path.read_bytes())
     for path in sorted(given.library.iterdir()):
-        wheel.add(f"stackpack/{path.name}", path.read_bytes(), executable=path.suffix == ".so")
-    wheel.add(f"{stem}.data/scripts/stackpack", given.program.read_bytes(), executable=True)
+        wheel.add(f"stackpack/{path.name}", path.read_bytes(), executable=path.suffix in (".so", ".dll"))
+    wheel.add(f"{stem}.data/scripts/{given.program.name}", given.program.read_bytes(), executable=True)
     for name in ("LICENSE", "NOTICE"):
         wheel.add(f"{stem}.dist-info/{name}", (given.licences / name).read_bytes())
     for path in sorted((given.licences / "licences").iterdir()):
@@ -89,6 +89,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     for name in ("library", "program", "licences", "out"):
         parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
+    parser.add_argument("--platform", default=f"linux_{platform.machine()}")
     parser.add_argument("source", type=pathlib.Path)
     write(parser.parse_args())
 

@@ -43,9 +43,9 @@ part() {
   compgen -G "$folder/$1" | head -n 1 || echo "missing: $folder/$1" >&2
 }
 
-# A program in a folder with nothing but itself and the capture: alone WHAT ARCHIVE
+# A program in a folder with nothing but itself and the capture: alone WHAT ARCHIVE [EMULATOR]
 alone() {
-  local what=$1 archive=$2 place bytes
+  local what=$1 archive=$2 emulator=() place bytes
   place=$(mktemp -d -p "$work")
   mkdir "$place/tmp"
   tar -xzf "$archive" -C "$place" --strip-components=1
@@ -54,8 +54,12 @@ alone() {
   [[ -s $place/NOTICE && -s $place/licences/libdw-dev.txt ]] || { echo "WRONG $what: no licences"; exit 1; }
   ! readelf -l "$place/stackpack" | grep -q INTERP || { echo "WRONG $what: asks for a loader"; exit 1; }
   cp "$capture" "$place/capture"
+  if [[ -n ${3:-} ]]; then
+    cp "$3" "$place/emulator"
+    emulator=(/emulator)
+  fi
   run() {
-    chroot "$place" /stackpack "$@"
+    chroot "$place" "${emulator[@]}" /stackpack "$@"
   }
   run convert /capture -o /tmp/out.spk --quiet
   run verify /tmp/out.spk >/dev/null
@@ -72,8 +76,26 @@ archive=$(part 'stackpack-*-linux-x86_64.tar.gz')
 if [[ -n $archive && $(uname -m) == x86_64 ]]; then
   alone 'static program, x86-64' "$archive"
 fi
+archive=$(part 'stackpack-*-linux-aarch64.tar.gz')
+emulator=$(command -v qemu-aarch64-static || true)
+if [[ -n $archive && $(uname -m) == aarch64 ]]; then
+  alone 'static program, 64-bit Arm' "$archive"
+elif [[ -n $archive && -n $emulator ]]; then
+  alone 'static program, 64-bit Arm, emulated' "$archive" "$emulator"
+elif [[ -n $archive ]]; then
+  echo 'missing: qemu-user-static, to try the program for 64-bit Arm'
+fi
 archive=$(part 'stackpack-*-image.tar')
-if [[ -n $archive ]]; then
+if [[ -n $archive && -n $emulator ]]; then
+  python3 -B "$source/tests/dist/unpack_image.py" "$archive" arm64 "$work/arm-image"
+  cp "$emulator" "$work/arm-image/emulator"
+  cp "$capture" "$work/arm-image/data/capture"
+  chroot "$work/arm-image" /emulator /usr/bin/stackpack convert /data/capture -o /data/out.spk --quiet
+  [[ $(chroot "$work/arm-image" /emulator /bin/busybox wc -c /data/out.spk) == "$(stat -c %s "$work/expected.spk") /data/out.spk" ]] ||
+    { echo 'WRONG image, 64-bit Arm: busybox'; exit 1; }
+  same_file 'image, 64-bit Arm, emulated' "$work/arm-image/data/out.spk"
+fi
+if [[ -n $archive && $(uname -m) == x86_64 ]]; then
   python3 -B "$source/tests/dist/unpack_image.py" "$archive" amd64 "$work/image"
   cp "$capture" "$work/image/data/capture"
   # As examples/fleet runs it.
@@ -82,8 +104,36 @@ if [[ -n $archive ]]; then
   same_file 'image' "$(compgen -G "$work/image/data/packed/*.spk")"
 fi
 
+# The wheel for Windows: the program, and the library as Python loads it; wine has no Python of its own.
+wheel=$(part 'stackpack-*-win_amd64.whl')
+compiler=$(command -v x86_64-w64-mingw32-gcc-posix || true)
+if [[ -n $wheel ]] && command -v wine >/dev/null && [[ -n $compiler ]]; then
+  place=$work/windows
+  python3 -m zipfile -e "$wheel" "$place"
+  "$compiler" -O1 -I "$place" -I "$place/stackpack" "$source/tests/dist/load_library.c" -o "$place/load_library.exe"
+  cp "$capture" "$place/capture"
+  in_wine() {
+    (cd "$place" && WINEDEBUG=-all WINEPREFIX="$work/wine" DISPLAY='' wine "$@")
+  }
+  in_wine "$(cd "$place" && compgen -G 'stackpack-*.data/scripts/stackpack.exe')" convert capture -o program.spk --quiet
+  same_file 'wheel for Windows: the program' "$place/program.spk"
+  in_wine load_library.exe 'stackpack\stackpack.dll' capture library.spk
+  same_file 'wheel for Windows: the library' "$place/library.spk"
+  WINEPREFIX=$work/wine wineserver -w
+  # What any Windows has, and nothing of the compiler.
+  strange=$(x86_64-w64-mingw32-objdump -p "$place/stackpack/stackpack.dll" | sed -n 's/^\s*DLL Name: //p' |
+    grep -viE '^(kernel32|msvcrt|advapi32|shell32|ole32|user32|ws2_32|bcrypt|ntdll|dbghelp|rpcrt4|userenv|psapi)\.dll$' || true)
+  [[ -z $strange ]] || { echo "WRONG wheel for Windows: asks for $strange"; exit 1; }
+  names=$(python3 -c "import re, sys; print(re.sub(r'/\*.*?\*/', '', open(sys.argv[1]).read(), flags=re.S))" "$place/stackpack/c_api.h" |
+    grep -oE '\bstackpack_\w+\(' | tr -d '(' | sort -u)
+  exported=$(x86_64-w64-mingw32-objdump -p "$place/stackpack/stackpack.dll" | sed -n 's/^.* \(stackpack_[a-z0-9_]*\)$/\1/p' | sort -u)
+  [[ $names == "$exported" ]] || { echo 'WRONG wheel for Windows: exports other functions than c_api.h has'; exit 1; }
+  python3 -B "$source/tests/dist/check_wheel.py" "$wheel"
+fi
+
 wheel=$(part 'stackpack-*manylinux*.whl')
 if [[ -n $wheel ]]; then
+  python3 -B "$source/tests/dist/check_wheel.py" "$wheel"
   suite=$(debian_suite)
   debootstrap --variant=minbase "$suite" "$system" "$(debian_address)" >"$work/debootstrap.log" 2>&1 ||
     { tail -n 5 "$work/debootstrap.log"; exit 1; }
