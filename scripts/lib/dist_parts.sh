@@ -159,6 +159,7 @@ make_image() {
   done
   make_sysroot
   python3 "$root/scripts/lib/write_image.py" --version "$version" --out "$out/stackpack-$version-image.tar" \
+    --layers "$out/stackpack-$version-root" \
     "amd64=$root/build/dist/program-x86_64/stackpack-$version-linux-x86_64:/bin/busybox" \
     "arm64=$root/build/dist/program-aarch64/stackpack-$version-linux-aarch64:$sysroot/bin/busybox"
 }

@@ -26,7 +26,7 @@ windows_packages=(
 
 # Besides, to make what scripts/dist makes.
 dist_packages=(
-  libbz2-dev libelf-dev libc6-dev llvm-14-dev busybox-static g++-aarch64-linux-gnu qemu-user-static
+  libbz2-dev libelf-dev libc6-dev llvm-14-dev busybox-static g++-aarch64-linux-gnu qemu-user-static buildah
   python3 python3-venv git dpkg-dev debhelper xz-utils
 )
 

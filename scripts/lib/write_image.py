@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Writes an image for containers, an archive in the layout of the OCI, for several machines: the same bytes for the same files.
 
-    write_image.py --version VERSION --out FILE ARCHITECTURE=PROGRAM_FOLDER:BUSYBOX...
+    write_image.py --version VERSION --out FILE [--layers STEM] ARCHITECTURE=PROGRAM_FOLDER:BUSYBOX...
 
 An image has /usr/bin/stackpack, the licences beside it, busybox with links for the shell and the tools that jobs use, and
-an empty /tmp and /data. SOURCE_DATE_EPOCH is the time of all of it.
+an empty /tmp and /data. With --layers the files of each machine are in STEM-ARCHITECTURE.tar.gz as well, which is what
+packaging/image/Dockerfile adds. SOURCE_DATE_EPOCH is the time of all of it.
 """
 import argparse
 import gzip
@@ -121,13 +122,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--version", required=True)
     parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--layers", type=pathlib.Path)
     parser.add_argument("machines", nargs="+", metavar="ARCHITECTURE=PROGRAM_FOLDER:BUSYBOX")
     given = parser.parse_args()
     archive = Archive(given.version)
     for machine in given.machines:
         architecture, _, paths = machine.partition("=")
         program, _, busybox = paths.partition(":")
-        archive.add(architecture, layer_of(pathlib.Path(program), pathlib.Path(busybox)))
+        layer = layer_of(pathlib.Path(program), pathlib.Path(busybox))
+        archive.add(architecture, layer)
+        if given.layers is not None:
+            given.layers.with_name(f"{given.layers.name}-{architecture}.tar.gz").write_bytes(gzip.compress(layer, 9, mtime=0))
     archive.write(given.out)
     return 0
 

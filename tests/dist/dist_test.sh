@@ -104,6 +104,23 @@ if [[ -n $archive && $(uname -m) == x86_64 ]]; then
   same_file 'image' "$(compgen -G "$work/image/data/packed/*.spk")"
 fi
 
+# The Dockerfile, built without a daemon and without another image.
+layer=$(part 'stackpack-*-root-amd64.tar.gz')
+if [[ -n $layer && $(uname -m) == x86_64 ]] && command -v buildah >/dev/null; then
+  build_image() {
+    buildah --root "$work/images" --runroot "$work/images-run" --storage-driver vfs "$@"
+  }
+  build_image build --quiet --isolation chroot --platform linux/amd64 --build-arg VERSION="$version" --tag stackpack \
+    --file "$source/packaging/image/Dockerfile" "$folder" >"$work/image.log" 2>&1 || { cat "$work/image.log"; exit 1; }
+  container=$(build_image from stackpack)
+  cp "$capture" "$(build_image mount "$container")/data/capture"
+  build_image run --isolation chroot "$container" sh -c 'stackpack convert capture -o out.spk --quiet'
+  same_file 'Dockerfile, built by buildah' "$(build_image mount "$container")/data/out.spk"
+  build_image rm "$container" >/dev/null
+elif [[ -n $layer ]]; then
+  echo 'missing: buildah, to build the Dockerfile'
+fi
+
 # The wheel for Windows: the program, and the library as Python loads it; wine has no Python of its own.
 wheel=$(part 'stackpack-*-win_amd64.whl')
 compiler=$(command -v x86_64-w64-mingw32-gcc-posix || true)
