@@ -166,6 +166,17 @@ struct WaitsArguments {
   CaptureArguments capture;
 };
 
+struct QueryArguments {
+  static constexpr std::size_t kRows = 1000;
+
+  std::string file;
+  std::string sql;
+  std::size_t rows = kRows;  // 0: all
+  std::string library;       // empty: the one that the system finds
+  bool json = false;
+  CaptureArguments capture;
+};
+
 enum class EventReportKind {
   kGc,
   kExceptions,

@@ -39,6 +39,7 @@ int run_collect(const CollectArguments& arguments, const Messages& messages);
 int run_merge(const MergeArguments& arguments, const Messages& messages);
 int run_verify(const VerifyArguments& arguments, const Messages& messages);
 int run_mcp(const McpArguments& arguments, const Messages& messages);
+int run_query(const QueryArguments& arguments, const Messages& messages);
 int run_redact(const RedactArguments& arguments, const Messages& messages);
 int run_help(const HelpArguments& arguments, const std::vector<CommandText>& commands,
              const Messages& messages);

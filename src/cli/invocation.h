@@ -27,6 +27,7 @@ enum class Command {
   kVerify,
   kMcp,
   kRedact,
+  kQuery,
   kHelp
 };
 
@@ -53,6 +54,7 @@ struct Invocation {
   VerifyArguments verify;
   McpArguments mcp;
   RedactArguments redact;
+  QueryArguments query;
   HelpArguments help;
 };
 

@@ -53,6 +53,11 @@ class JsonText {
     writer_.RawValue(text.data(), text.size(), rapidjson::kNumberType);
   }
 
+  /// A number as JSON writes it.
+  void number(std::string_view text) {
+    writer_.RawValue(text.data(), text.size(), rapidjson::kNumberType);
+  }
+
   template <typename T>
   void field(std::string_view name, const T& content) {
     key(name);

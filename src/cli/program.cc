@@ -71,6 +71,8 @@ int run(const CommandLine& command_line, const Messages& messages) {
       return run_merge(invocation.merge, messages);
     case Command::kVerify:
       return run_verify(invocation.verify, messages);
+    case Command::kQuery:
+      return run_query(invocation.query, messages);
     case Command::kMcp:
       return run_mcp(invocation.mcp, messages);
     case Command::kRedact:

@@ -46,6 +46,7 @@ COMMANDS = {
     "baseline": ["add {out} {file} --commit one", "show {base}"],
     "trend": ["{base}", "{base} --json", "{base} --html -o {out}"],
     "mcp": [],  # answers messages
+    "query": [],  # DuckDB's library may not be there
     "merge": ["{file} -o {out}", "{file} {file} -o {out}"],
 }
 USAGE_OF_NOTHING = {0, 1, 2}  # a selection may be empty: no names, nothing to collect

@@ -13,9 +13,9 @@ import subprocess
 import sys
 import tempfile
 
-PATHS = ["INPUT...", "FOLDER...", "LIST", "FILE", "FILE...", "FILE.spk", "FILE.spk...", "IN.spk", "DIR", "DIR|KIT.zip", "KIT.zip",
+PATHS = ["LIBRARY", "INPUT...", "FOLDER...", "LIST", "FILE", "FILE...", "FILE.spk", "FILE.spk...", "IN.spk", "DIR", "DIR|KIT.zip", "KIT.zip",
          "OLD...", "NEW...", "ELF"]
-OTHERS = ["", "NAME", "N", "TIME", "SIZE", "SPAN", "EXPR", "CONDITION", "PERCENT", "WHOLE", "FUNCTION", "ID...", "TOPIC", "WORK", "KEY",
+OTHERS = ["", "SQL", "NAME", "N", "TIME", "SIZE", "SPAN", "EXPR", "CONDITION", "PERCENT", "WHOLE", "FUNCTION", "ID...", "TOPIC", "WORK", "KEY",
           "EVENT", "ACTION", "ID", "OLD=NEW", "STATE", "TYPE"]
 OUTPUTS = ["--output", "--out-dir", "--all-images", "--junit", "--sarif"]
 REFUSALS = ("is the input itself; give the output another name", "is read for this output; give the output another name",
@@ -80,7 +80,7 @@ CASES = {
     ("merge", "--files-from"): [("merge --files-from merged -o OUT", "merged")],
 }
 # Options of a command that go with none of its outputs: --units with --per run, which has no page.
-NO_OUTPUT = [("diff", "--units"), ("mcp", "FOLDER...")]
+NO_OUTPUT = [("diff", "--units"), ("mcp", "FOLDER..."), ("query", "--duckdb")]
 
 
 def options_of(program, command):

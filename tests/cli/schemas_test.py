@@ -11,7 +11,7 @@ import tempfile
 
 PROGRAM, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 KINDS = {"object": lambda v: isinstance(v, dict), "array": lambda v: isinstance(v, list), "string": lambda v: isinstance(v, str),
-         "boolean": lambda v: isinstance(v, bool), "integer": lambda v: isinstance(v, int) and not isinstance(v, bool),
+         "null": lambda v: v is None, "boolean": lambda v: isinstance(v, bool), "integer": lambda v: isinstance(v, int) and not isinstance(v, bool),
          "number": lambda v: isinstance(v, (int, float)) and not isinstance(v, bool)}
 
 
@@ -123,7 +123,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         checked = check_all(folder)
     schemas = {path.name.removesuffix(".schema.json") for path in (SOURCE / "docs/schemas").iterdir()}
-    assert schemas == set(checked), schemas ^ set(checked)
+    asked_elsewhere = {"query"}  # interop.query: it needs DuckDB
+    assert schemas == set(checked) | asked_elsewhere, schemas ^ set(checked)
     print(f"{len(checked)} outputs, {len(schemas)} schemas")
 
 

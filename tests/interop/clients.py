@@ -103,6 +103,11 @@ def duckdb(cache):
     return python_with(cache, "duckdb", "duckdb")
 
 
+def duckdb_library(cache):
+    """DuckDB's shared library."""
+    return npm(cache, "@duckdb/node-bindings-linux-x64") / "node_modules/@duckdb/node-bindings-linux-x64/libduckdb.so"
+
+
 def opentelemetry(cache):
     return python_with(cache, "opentelemetry.proto.profiles.v1development.profiles_pb2", "opentelemetry-proto")
 

@@ -16,6 +16,7 @@ CommandDefinitions::CommandDefinitions() {
   define_neighbours("callees", "show what a function calls", ReportKind::kCallees);
   define_branches();
   define_waits();
+  define_query();
   define_event_reports();
   define_diff();
   define_baseline();

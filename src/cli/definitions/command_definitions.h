@@ -64,6 +64,7 @@ struct CommandDefinitions {
   void define_merge();
   void define_verify();
   void define_waits();
+  void define_query();
   void define_mcp();
   void define_redact();
   void define_help();
