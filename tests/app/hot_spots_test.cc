@@ -176,6 +176,15 @@ TEST_SUITE("hot spots") {
                         std::to_string(row.spot.self) + " " + std::to_string(row.spot.total));
       }
       found.push_back("and " + std::to_string(tree->left_out));
+      if (most != 0) {
+        // The first rows of a larger tree are the same.
+        const app::CallTree first = app::call_tree(*reader, query, 0)->first(most);
+        CHECK(first.left_out == tree->left_out);
+        REQUIRE(first.rows.size() == tree->rows.size());
+        for (std::size_t i = 0; i < first.rows.size(); ++i) {
+          CHECK(first.rows[i].spot == tree->rows[i].spot);
+        }
+      }
       return found;
     };
     CHECK(lines(0) == Lines{"a 0 10", "-b 0 5", "--a 5 5", "-c 3 3", "-[x.so] 2 2", "and 0"});

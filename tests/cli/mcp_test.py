@@ -99,6 +99,15 @@ def check_warm(folder):
     """A file that was replaced is read anew, and one that is damaged is an error of its own."""
     client = McpClient(PROGRAM, folder)
     before = client.ask("top", file="words.spk")
+    # What was counted for one number of rows answers for any other.
+    for tool in ("tree", "summary", "open"):
+        for rows in (1, 40, 3) if tool == "tree" else (0, 0):
+            result = client.call(tool, file="words.spk", **({"rows": rows} if rows else {}))
+            assert not result["isError"], result
+            if tool == "tree":
+                assert text_of(result) == run(*result["_meta"]["stackpack/command"]).replace(str(folder / "words.spk"), "words.spk"), result
+    by_reason = client.call("top", file="words.spk", by="reason")
+    assert by_reason["isError"] or "rows" in text_of(by_reason), by_reason
     (folder / "new.spk").write_bytes((SOURCE / "testdata/spk/v1/perf-events.spk").read_bytes())
     os.replace(folder / "new.spk", folder / "words.spk")
     assert client.ask("top", file="words.spk") != before

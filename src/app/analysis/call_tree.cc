@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "app/analysis/sample_counting.h"
@@ -43,9 +44,13 @@ class Tree {
     nodes_[at].self += value;
   }
 
-  // Numbers of the largest ones, of each parent the largest child first.
-  [[nodiscard]] std::vector<std::uint32_t> largest(std::size_t most,
-                                                   const query::FrameEntities& entities) const {
+  // Numbers of the largest ones, of each parent the largest child first; with their ranks.
+  struct Ranked {
+    std::uint32_t node = 0;
+    std::size_t rank = 0;
+  };
+  [[nodiscard]] std::vector<Ranked> largest(std::size_t most,
+                                            const query::FrameEntities& entities) const {
     std::vector<std::uint32_t> order(nodes_.size() - 1);
     std::iota(order.begin(), order.end(), 1U);
     std::stable_sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
@@ -53,16 +58,18 @@ class Tree {
     });
     order.resize(most == 0 ? order.size() : std::min(most, order.size()));
     std::map<std::uint32_t, std::vector<std::uint32_t>> children;
+    std::unordered_map<std::uint32_t, std::size_t> ranks;
     for (const std::uint32_t node : order) {
+      ranks.emplace(node, ranks.size());
       children[nodes_[node].parent].push_back(node);
     }
-    std::vector<std::uint32_t> listed;
+    std::vector<Ranked> listed;
     std::vector<std::uint32_t> open{kRoot};
     while (!open.empty()) {
       const std::uint32_t node = open.back();
       open.pop_back();
       if (node != kRoot) {
-        listed.push_back(node);
+        listed.push_back({node, ranks.at(node)});
       }
       if (const auto below = children.find(node); below != children.end()) {
         std::sort(below->second.begin(), below->second.end(),
@@ -89,6 +96,18 @@ class Tree {
 };
 
 }  // namespace
+
+CallTree CallTree::first(std::size_t most) const {
+  CallTree fewer{about, {}, left_out};
+  for (const CallTreeRow& row : rows) {
+    if (row.rank < most) {
+      fewer.rows.push_back(row);
+    } else {
+      ++fewer.left_out;
+    }
+  }
+  return fewer;
+}
 
 Result<CallTree> call_tree(const Reader& reader, const HotSpotQuery& query, std::size_t most) {
   HotSpotQuery folding = query;
@@ -119,9 +138,10 @@ Result<CallTree> call_tree(const Reader& reader, const HotSpotQuery& query, std:
     return Error(kNothingSelected);
   }
   const query::FrameEntities& entities = (*counting)->entities();
-  for (const std::uint32_t number : tree.largest(most, entities)) {
-    const Node& node = tree.nodes()[number];
+  for (const Tree::Ranked& ranked : tree.largest(most, entities)) {
+    const Node& node = tree.nodes()[ranked.node];
     CallTreeRow& row = result.rows.emplace_back();
+    row.rank = ranked.rank;
     row.depth = node.depth;
     row.spot = spot_of(entities.all()[node.entity]);
     row.spot.self = node.self;

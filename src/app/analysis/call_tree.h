@@ -14,12 +14,16 @@ namespace stackpack::app {
 struct CallTreeRow {
   std::size_t depth = 0;  ///< 0: of the root of callstacks
   HotSpot spot;           ///< self, and total: of this place in the tree
+  std::size_t rank = 0;   ///< so many rows are larger, or as large and before it
 };
 
 struct CallTree {
   HotSpots about;                 ///< all but its rows
   std::vector<CallTreeRow> rows;  ///< each after the one that calls it; the largest first
   std::size_t left_out = 0;       ///< rows that are smaller than these
+
+  /// The same with fewer rows, as call_tree() gives it.
+  [[nodiscard]] CallTree first(std::size_t most) const;
 };
 
 /// The `most` rows with the largest totals (0: all), which are a tree again, since no row is larger

@@ -29,6 +29,7 @@ namespace {
 
 constexpr std::size_t kUsualRows = 20;
 constexpr std::size_t kUsualCallstacks = 5;
+constexpr std::size_t kMostTreeRows = 1000;  // as many as a client can ask for
 constexpr std::string_view kRowsOption = "--rows=";
 constexpr std::string_view kFramesOption = "--limit=";
 
@@ -162,20 +163,40 @@ McpAnswer McpSession::summarize(const std::string& asked, bool whole) {
   if (!file) {
     return not_opened(asked, file.error());
   }
-  const Reader& reader = (*file)->capture.reader();
-  Status status;
+  OpenFile& open = **file;
+  std::optional<SummaryFigures>& figures = whole ? open.figures_of_whole : open.figures;
+  if (!figures) {
+    Result<SummaryFigures> found = summary_figures(open.capture.reader(), whole);
+    if (!found) {
+      return failed(asked, found.error());
+    }
+    figures = std::move(*found);
+  }
   const auto render = [&](std::size_t rows) {
     std::string text;
-    status = append_summary(text, reader, {(*file)->asked, rows, whole});
+    append_summary(text, open.capture.reader(), *figures, {open.asked, rows, whole});
     return text;
   };
   constexpr std::size_t kMostSummaryRows = 8;
-  Fitted fitted = fit(arguments_.most_bytes, kMostSummaryRows, render);
-  return status ? McpAnswer{std::move(fitted.text), false, {}} : failed(asked, status.error());
+  return {fit(arguments_.most_bytes, kMostSummaryRows, render).text, false, {}};
+}
+
+std::optional<McpAnswer> McpSession::read_call(const ToolWords& given, std::string_view rows_option,
+                                               Call& call) {
+  const Result<File> file = open(given.files.front());
+  if (!file) {
+    return not_opened(given.files.front(), file.error());
+  }
+  call.file = *file;
+  call.words = given;
+  call.words.others.front() = call.file->path;
+  const std::string problem = read_words(call.line, call.words, rows_option);
+  return problem.empty() ? std::nullopt : std::optional(failed(problem));
 }
 
 Result<std::shared_ptr<const McpSession::Report>> McpSession::counted(
-    const File& file, const ReportArguments& arguments, const std::string& key) {
+    const Call& call, const std::function<Status(Report&)>& count) {
+  const std::string key = fmt::format("{}", fmt::join(command_of(call.words, "", 0), "\n"));
   const auto known = std::find_if(reports_.begin(), reports_.end(),
                                   [&](const auto& report) { return report->key == key; });
   if (known != reports_.end()) {
@@ -184,14 +205,25 @@ Result<std::shared_ptr<const McpSession::Report>> McpSession::counted(
   }
   auto report = std::make_shared<Report>();
   report->key = key;
-  report->file = file;
-  const Reader& reader = file->capture.reader();
+  report->file = call.file;
+  if (const Status done = count(*report); !done) {
+    return done.error();
+  }
+  keep(report);
+  return std::shared_ptr<const Report>(report);
+}
+
+namespace {
+
+// Rows of `top`, `callers` and `callees`.
+Status count_spots(const Reader& reader, const ReportArguments& arguments, app::HotSpots& rows,
+                   ReportCenter& center) {
   if (arguments.kind == ReportKind::kTop) {
     Result<app::HotSpots> spots = app::hot_spots(reader, arguments.query);
     if (!spots) {
       return spots.error();
     }
-    report->spots = std::move(*spots);
+    rows = std::move(*spots);
   } else {
     auto around =
         app::neighbours(reader, arguments.query, arguments.function,
@@ -200,23 +232,24 @@ Result<std::shared_ptr<const McpSession::Report>> McpSession::counted(
     if (!around) {
       return around.error();
     }
-    report->spots = std::move(around->around);
-    report->center = {around->center, around->matches, around->occurring};
+    rows = std::move(around->around);
+    center = {around->center, around->matches, around->occurring};
   }
-  if (const Status kept = app::keep_functions(report->spots.rows, arguments.only); !kept) {
+  if (const Status kept = app::keep_functions(rows.rows, arguments.only); !kept) {
     return kept.error();
   }
-  app::sort_hot_spots(report->spots.rows, arguments.by_self);
-  keep(report);
-  return std::shared_ptr<const Report>(report);
+  app::sort_hot_spots(rows.rows, arguments.by_self);
+  return {};
 }
+
+}  // namespace
 
 void McpSession::keep(std::shared_ptr<const Report> report) {
   reports_.push_front(std::move(report));
   std::size_t rows = 0;
   std::size_t kept = 0;
   for (const auto& one : reports_) {
-    rows += one->spots.rows.size() + one->center.occurring.size();
+    rows += rows_of(*one);
     if (++kept > 1 && (kept > kMostReports || rows > kMostReportRows)) {
       --kept;
       break;
@@ -227,56 +260,42 @@ void McpSession::keep(std::shared_ptr<const Report> report) {
   }
 }
 
-McpAnswer McpSession::tree(const File& file, const ReportArguments& arguments,
-                           const ToolWords& words) {
-  Status status;
-  const auto render = [&](std::size_t rows) {
-    std::string text;
-    Result<app::CallTree> tree = app::call_tree(file->capture.reader(), arguments.query, rows);
-    if (!tree) {
-      status = tree.error();
-      return text;
-    }
-    ReportArguments shown = arguments;
-    shown.rows = rows;
-    append_tree_json(text, std::move(*tree), shown);
-    return text;
-  };
-  Fitted fitted = fit(arguments_.most_bytes, words.rows == 0 ? kUsualRows : words.rows, render);
-  if (!status) {
-    return failed(file->asked, status.error());
-  }
-  return {std::move(fitted.text), false, command_of(words, kRowsOption, fitted.rows)};
+std::size_t McpSession::rows_of(const Report& report) {
+  return report.spots.rows.size() + report.center.occurring.size() +
+         (report.tree ? report.tree->rows.size() : 0) +
+         (report.waits ? report.waits->threads.size() : 0);
 }
 
 McpAnswer McpSession::report(const ToolWords& given) {
-  const Result<File> file = open(given.files.front());
-  if (!file) {
-    return not_opened(given.files.front(), file.error());
+  Call call;
+  if (const auto problem = read_call(given, kRowsOption, call)) {
+    return *problem;
   }
-  ToolWords words = given;
-  words.others.front() = (*file)->path;
-  CommandLine line;
-  if (const std::string problem = read_words(line, words, kRowsOption); !problem.empty()) {
-    return failed(problem);
+  const ToolWords& words = call.words;
+  const std::string& asked = call.file->asked;
+  ReportArguments arguments = call.line.invocation().report;
+  arguments.files = {asked};
+  const auto found = counted(call, [&](Report& report) -> Status {
+    const Reader& reader = call.file->capture.reader();
+    if (!arguments.tree) {
+      return count_spots(reader, arguments, report.spots, report.center);
+    }
+    Result<app::CallTree> tree = app::call_tree(reader, arguments.query, kMostTreeRows);
+    if (!tree) {
+      return tree.error();
+    }
+    report.tree = std::move(*tree);
+    return {};
+  });
+  if (!found) {
+    return failed(asked, found.error());
   }
-  ReportArguments arguments = line.invocation().report;
-  arguments.files = {(*file)->asked};
-  if (arguments.tree) {
-    return tree(*file, arguments, words);
+  const Report& report = **found;
+  if (!report.center.occurring.empty()) {
+    return failed(asked + ": " + no_such_function(arguments.function, report.center.occurring));
   }
-  const auto report =
-      counted(*file, arguments, fmt::format("{}", fmt::join(command_of(words, "", 0), "\n")));
-  if (!report) {
-    return failed((*file)->asked, report.error());
-  }
-  if (!(*report)->center.occurring.empty()) {
-    return failed((*file)->asked + ": " +
-                  no_such_function(arguments.function, (*report)->center.occurring));
-  }
-  if (!arguments.only.empty() && (*report)->spots.rows.empty()) {
-    return failed(
-        fmt::format("{}: no sample is in a function '{}'", (*file)->asked, arguments.only));
+  if (!arguments.only.empty() && report.spots.rows.empty()) {
+    return failed(fmt::format("{}: no sample is in a function '{}'", asked, arguments.only));
   }
   const bool callstacks = arguments.query.by == app::HotSpotKind::kCallstack;
   const std::size_t usual = callstacks ? kUsualCallstacks : kUsualRows;
@@ -285,27 +304,27 @@ McpAnswer McpSession::report(const ToolWords& given) {
         ReportArguments shown = arguments;
         shown.rows = rows;
         std::string text;
-        append_report_json(text, (*report)->spots, shown, (*report)->center);
+        if (report.tree) {
+          append_tree_json(text, report.tree->first(rows), shown);
+        } else {
+          append_report_json(text, report.spots, shown, report.center);
+        }
         return text;
       });
   return {std::move(fitted.text), false, command_of(words, kRowsOption, fitted.rows)};
 }
 
 McpAnswer McpSession::show(const ToolWords& given) {
-  const Result<File> file = open(given.files.front());
-  if (!file) {
-    return not_opened(given.files.front(), file.error());
+  Call call;
+  if (const auto problem = read_call(given, kFramesOption, call)) {
+    return *problem;
   }
-  ToolWords words = given;
-  words.others.front() = (*file)->path;
-  CommandLine line;
-  if (const std::string problem = read_words(line, words, kFramesOption); !problem.empty()) {
-    return failed(problem);
-  }
-  ShowArguments arguments = line.invocation().show;
-  const Reader& reader = (*file)->capture.reader();
+  const ToolWords& words = call.words;
+  const File& file = call.file;
+  ShowArguments arguments = call.line.invocation().show;
+  const Reader& reader = file->capture.reader();
   if (arguments.ids.front() >= reader.stack_count()) {
-    return failed(fmt::format("{}: there are {} callstacks, numbered from 0", (*file)->asked,
+    return failed(fmt::format("{}: there are {} callstacks, numbered from 0", file->asked,
                               reader.stack_count()));
   }
   Status status;
@@ -317,7 +336,7 @@ McpAnswer McpSession::show(const ToolWords& given) {
         return text;
       });
   if (!status) {
-    return failed((*file)->asked, status.error());
+    return failed(file->asked, status.error());
   }
   return {std::move(fitted.text), false, command_of(words, kFramesOption, fitted.rows)};
 }
@@ -372,29 +391,30 @@ McpAnswer McpSession::diff(const ToolWords& given) {
 }
 
 McpAnswer McpSession::waits(const ToolWords& given) {
-  const Result<File> file = open(given.files.front());
-  if (!file) {
-    return not_opened(given.files.front(), file.error());
+  Call call;
+  if (const auto problem = read_call(given, kRowsOption, call)) {
+    return *problem;
   }
-  ToolWords words = given;
-  words.others.front() = (*file)->path;
-  CommandLine line;
-  if (const std::string problem = read_words(line, words, kRowsOption); !problem.empty()) {
-    return failed(problem);
+  WaitsArguments arguments = call.line.invocation().waits;
+  const auto found = counted(call, [&](Report& report) -> Status {
+    Result<app::WaitTable> table = app::sum_waits(call.file->capture.reader(), arguments.filter);
+    if (!table) {
+      return table.error();
+    }
+    report.waits = std::move(*table);
+    return {};
+  });
+  if (!found) {
+    return failed(call.file->asked, found.error());
   }
-  WaitsArguments arguments = line.invocation().waits;
-  const Result<app::WaitTable> table = app::sum_waits((*file)->capture.reader(), arguments.filter);
-  if (!table) {
-    return failed((*file)->asked, table.error());
-  }
-  Fitted fitted =
-      fit(arguments_.most_bytes, words.rows == 0 ? kUsualRows : words.rows, [&](std::size_t rows) {
-        arguments.rows = rows;
-        std::string text;
-        append_wait_table(text, *table, arguments);
-        return text;
-      });
-  return {std::move(fitted.text), false, command_of(words, kRowsOption, fitted.rows)};
+  Fitted fitted = fit(arguments_.most_bytes, call.words.rows == 0 ? kUsualRows : call.words.rows,
+                      [&](std::size_t rows) {
+                        arguments.rows = rows;
+                        std::string text;
+                        append_wait_table(text, *(*found)->waits, arguments);
+                        return text;
+                      });
+  return {std::move(fitted.text), false, command_of(call.words, kRowsOption, fitted.rows)};
 }
 
 // Of a file that is none of ours: what it is.

@@ -3,15 +3,22 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "app/analysis/call_tree.h"
 #include "app/analysis/hot_spots.h"
 #include "app/convert/packed_capture.h"
+#include "app/listing/wait_sums.h"
 #include "app/mcp/allowed_folders.h"
 #include "cli/arguments.h"
+#include "cli/command_line.h"
+#include "cli/mcp/summary_text.h"
 #include "cli/mcp/tool_table.h"
 #include "cli/messages.h"
 #include "cli/report_table.h"
@@ -47,29 +54,44 @@ class McpSession {
     std::uintmax_t bytes = 0;
     std::filesystem::file_time_type changed;
     app::PackedCapture capture;
+    // Once they were asked for: of `open`, and of `summary`.
+    std::optional<SummaryFigures> figures = std::nullopt;
+    std::optional<SummaryFigures> figures_of_whole = std::nullopt;
   };
-  using File = std::shared_ptr<const OpenFile>;
-  /// The rows of a report in their order.
+  using File = std::shared_ptr<OpenFile>;
+  /// What was counted for a call: rows in their order, a tree, or waits.
   struct Report {
     std::string key;
     File file;
     app::HotSpots spots;
     ReportCenter center;
+    std::optional<app::CallTree> tree;
+    std::optional<app::WaitTable> waits;
+  };
+  /// A call about one file, as the program's own parser reads it.
+  struct Call {
+    File file;
+    ToolWords words;
+    CommandLine line;
   };
 
   Result<File> open(const std::string& asked);
   McpAnswer list_files();
   McpAnswer summarize(const std::string& file, bool whole);
   McpAnswer report(const ToolWords& words);
-  McpAnswer tree(const File& file, const ReportArguments& arguments, const ToolWords& words);
   McpAnswer show(const ToolWords& words);
   McpAnswer diff(const ToolWords& words);
   McpAnswer waits(const ToolWords& words);
   McpAnswer page(const ToolWords& words);
   [[nodiscard]] McpAnswer not_opened(const std::string& asked, const Error& error) const;
-  Result<std::shared_ptr<const Report>> counted(const File& file, const ReportArguments& arguments,
-                                                const std::string& key);
+  /// Opens the file and reads the words of a call. What is wrong with it; nothing: it is good.
+  std::optional<McpAnswer> read_call(const ToolWords& given, std::string_view rows_option,
+                                     Call& call);
+  /// What was counted for the same words before, or what `count` fills in now.
+  Result<std::shared_ptr<const Report>> counted(const Call& call,
+                                                const std::function<Status(Report&)>& count);
   void keep(std::shared_ptr<const Report> report);
+  static std::size_t rows_of(const Report& report);
 
   McpArguments arguments_;
   app::AllowedFolders folders_;

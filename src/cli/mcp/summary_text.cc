@@ -1,7 +1,9 @@
 #include "cli/mcp/summary_text.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -62,17 +64,28 @@ void write_losses_found(JsonText& json, const std::vector<LossCounter>& losses, 
   json.field("loss_rows_left_out", found - shown);
 }
 
-// The first rows of a report; nothing where no sample is selected.
-Status write_rows(JsonText& json, std::string_view key, const Reader& reader, app::HotSpotKind by,
-                  std::size_t rows) {
+// Rows by self, largest first; nothing where no sample is selected.
+Result<std::optional<app::HotSpots>> counted(const Reader& reader, app::HotSpotKind by) {
   app::HotSpotQuery query;
   query.by = by;
   query.filters.frames = FrameStyle::kFunction;
   Result<app::HotSpots> spots = app::hot_spots(reader, query);
+  if (!spots && spots.error().code != ErrorCode::kUsage) {
+    return spots.error();
+  }
   if (!spots) {
-    return spots.error().code == ErrorCode::kUsage ? Status() : Status(spots.error());
+    return std::optional<app::HotSpots>();
   }
   app::sort_hot_spots(spots->rows, true);
+  return std::optional(std::move(*spots));
+}
+
+// The first rows of a report.
+void write_rows(JsonText& json, std::string_view key, const std::optional<app::HotSpots>& spots,
+                std::size_t rows) {
+  if (!spots) {
+    return;
+  }
   json.key(key);
   json.begin_object();
   json.field("unit", spots->unit);
@@ -89,7 +102,6 @@ Status write_rows(JsonText& json, std::string_view key, const Reader& reader, ap
   json.end_array();
   json.field("rows_left_out", spots->rows.size() - std::min(rows, spots->rows.size()));
   json.end_object();
-  return {};
 }
 
 void write_next(JsonText& json, const std::vector<std::string>& commands) {
@@ -119,15 +131,32 @@ std::string percent_encoded(std::string_view text) {
 
 }  // namespace
 
-Status append_summary(std::string& out, const Reader& reader, const SummaryForm& form) {
-  const Result<app::CaptureFacts> facts = app::capture_facts(reader, {}, false);
+Result<SummaryFigures> summary_figures(const Reader& reader, bool whole) {
+  SummaryFigures figures;
+  Result<app::CaptureFacts> facts = app::capture_facts(reader, {}, false);
   if (!facts) {
     return facts.error();
   }
+  figures.facts = std::move(*facts);
   const Result<Names> names = reader.names();
   if (!names) {
     return names.error();
   }
+  figures.functions = names->functions.size();
+  if (whole) {
+    auto by_module = counted(reader, app::HotSpotKind::kModule);
+    auto by_process = counted(reader, app::HotSpotKind::kProcess);
+    if (!by_module || !by_process) {
+      return by_module ? by_process.error() : by_module.error();
+    }
+    figures.by_module = std::move(*by_module);
+    figures.by_process = std::move(*by_process);
+  }
+  return figures;
+}
+
+void append_summary(std::string& out, const Reader& reader, const SummaryFigures& figures,
+                    const SummaryForm& form) {
   const Statistics& statistics = reader.statistics();
   JsonText json(out);
   json.begin_object();
@@ -148,19 +177,15 @@ Status append_summary(std::string& out, const Reader& reader, const SummaryForm&
   json.field("processes", statistics.processes);
   json.field("threads", statistics.threads);
   json.field("modules", statistics.modules);
-  json.field("functions_with_names", names->functions.size());
+  json.field("functions_with_names", figures.functions);
   write_event_counts(json, statistics.events, form.rows);
   write_losses_found(json, statistics.losses, form.rows);
-  write_recorded(json, *facts);
+  write_recorded(json, figures.facts);
   const std::string file = shell_word(form.file);
   std::vector<std::string> next{"top " + file};
   if (form.whole) {
-    for (const auto& [key, by] : {std::pair("by_module", app::HotSpotKind::kModule),
-                                  std::pair("by_process_self", app::HotSpotKind::kProcess)}) {
-      if (const Status written = write_rows(json, key, reader, by, form.rows); !written) {
-        return written;
-      }
-    }
+    write_rows(json, "by_module", figures.by_module, form.rows);
+    write_rows(json, "by_process_self", figures.by_process, form.rows);
     next.push_back("tree " + file);
   } else {
     next.push_back("summary " + file);
@@ -168,7 +193,6 @@ Status append_summary(std::string& out, const Reader& reader, const SummaryForm&
   write_next(json, next);
   json.end_object();
   out += '\n';
-  return {};
 }
 
 void append_offered_files(std::string& out, const app::OfferedFiles& offered, std::size_t rows) {

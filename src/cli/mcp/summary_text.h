@@ -2,13 +2,28 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
+#include "app/analysis/hot_spot_query.h"
+#include "app/listing/capture_facts.h"
 #include "app/mcp/allowed_folders.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 
 namespace stackpack::cli {
+
+/// What a summary says that is not in the statistics of the file.
+struct SummaryFigures {
+  app::CaptureFacts facts;
+  std::size_t functions = 0;  ///< with names
+  // Of the whole; by self, largest first. Empty where no sample is selected.
+  std::optional<app::HotSpots> by_module;
+  std::optional<app::HotSpots> by_process;
+};
+
+/// Counts the samples when it is of the whole. Errors: those of the reader.
+Result<SummaryFigures> summary_figures(const Reader& reader, bool whole);
 
 struct SummaryForm {
   std::string file;      ///< as the client calls it
@@ -17,8 +32,9 @@ struct SummaryForm {
 };
 
 /// Adds an object with figures of `stats --json`, under the same keys, and, of the whole, the first
-/// rows of `top --by module` and `--by process`. Errors: those of the reader.
-Status append_summary(std::string& out, const Reader& reader, const SummaryForm& form);
+/// rows of `top --by module` and `--by process`.
+void append_summary(std::string& out, const Reader& reader, const SummaryFigures& figures,
+                    const SummaryForm& form);
 
 /// Adds the list of files that can be opened.
 void append_offered_files(std::string& out, const app::OfferedFiles& offered, std::size_t rows);
