@@ -3,16 +3,20 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "formats/etl/etl_source.h"
+#include "formats/firefox/firefox_source.h"
 #include "formats/folded/folded_source.h"
+#include "formats/jfr/jfr_source.h"
 #include "formats/otlp/otlp_source.h"
 #include "formats/perf/perf_source.h"
 #include "formats/perf_script/perf_script_source.h"
 #include "formats/pprof/pprof_source.h"
+#include "formats/speedscope/speedscope_source.h"
 #include "support/etl_reading.h"
 #include "support/failing_source.h"
 #include "support/perf_writer.h"
@@ -99,6 +103,27 @@ std::vector<std::byte> stacks_of_all_kinds(etl::CompressionFormat compression) {
   });
 }
 
+// A file of fuzz/corpus, read by one of the readers with a source and options.
+template <typename Options, Result<capture::ByteAccount> (*Read)(
+                                io::ByteSource&, capture::CallstackSink&, const Options&)>
+Input of_corpus(const char* name) {
+  return {name, test::read_test_file(test::source_folder() + "/fuzz/corpus/" + name), true,
+          [](std::unique_ptr<FailingSource> source, capture::CallstackSink& sink) {
+            return Read(*source, sink, {});
+          }};
+}
+
+std::vector<Input> documents() {
+  std::vector<Input> all;
+  for (const char* name : {"import_speedscope/sampled", "import_speedscope/evented"}) {
+    all.push_back(of_corpus<speedscope::ReadOptions, speedscope::read_capture>(name));
+  }
+  for (const char* name : {"import_firefox/old", "import_firefox/new"}) {
+    all.push_back(of_corpus<firefox::ReadOptions, firefox::read_capture>(name));
+  }
+  return all;
+}
+
 std::vector<Input> inputs() {
   std::vector<Input> all;
   for (const char* name : {"tiny.perf.data", "tiny-pipe.perf.data", "tiny-zstd.perf.data"}) {
@@ -147,6 +172,12 @@ std::vector<Input> inputs() {
                  true, [](std::unique_ptr<FailingSource> source, capture::CallstackSink& sink) {
                    return pprof::read_capture(*source, sink, {});
                  }});
+  for (Input& document : documents()) {
+    all.push_back(std::move(document));
+  }
+  for (const char* name : {"import_jfr/compressed", "import_jfr/plain"}) {
+    all.push_back(of_corpus<jfr::ReadOptions, jfr::read_capture>(name));
+  }
   return all;
 }
 
@@ -200,5 +231,41 @@ TEST_CASE("source failures: a sink that fails at any call ends the conversion wi
       CHECK(account.error().offset == 4711);
       CHECK(sink.calls() == fail_at + 1);  // nothing more was asked of it
     }
+  }
+}
+
+TEST_CASE("damage: a document that is cut, or wrong in any byte, is an error or is accounted for") {
+  const auto read = [](const Input& input, const std::vector<std::byte>& bytes) {
+    test::CollectingSink sink;
+    const auto account =
+        input.read(std::make_unique<FailingSource>(bytes, FailingSource::kNever, true), sink);
+    CHECK((!account || (account->balanced() && account->total == bytes.size())));
+    CHECK((account || account.error().code == ErrorCode::kCorrupt ||
+           account.error().code == ErrorCode::kUnsupported));
+    return account.has_value();
+  };
+  for (const Input& input : documents()) {
+    CAPTURE(input.name);
+    // What follows the document is blank.
+    std::size_t size = input.bytes.size();
+    while (size != 0 && input.bytes[size - 1] != std::byte{'}'}) {
+      --size;
+    }
+    REQUIRE(read(input, input.bytes));
+    for (std::size_t cut = 0; cut < size; ++cut) {
+      CAPTURE(cut);
+      CHECK_FALSE(read(
+          input, {input.bytes.begin(), input.bytes.begin() + static_cast<std::ptrdiff_t>(cut)}));
+    }
+    std::size_t refused = 0;
+    for (std::size_t at = 0; at < size; ++at) {
+      CAPTURE(at);
+      for (const auto mask : {std::byte{0xFF}, std::byte{0x10}, std::byte{0x01}}) {
+        std::vector<std::byte> bytes = input.bytes;
+        bytes[at] ^= mask;
+        refused += read(input, bytes) ? 0U : 1U;
+      }
+    }
+    CHECK(refused > 0);
   }
 }
