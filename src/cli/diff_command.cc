@@ -406,11 +406,6 @@ int run_diff(const DiffArguments& given, const Messages& messages) {
   if (const int status = read_rules(arguments, messages, diff, baseline); status != kExitSuccess) {
     return status;
   }
-  if (arguments.form == DiffForm::kHtml && arguments.options.unit == DiffUnit::kRun) {
-    messages.error("diff",
-                   Error{ErrorCode::kUsage, kNoOffset, "--html shows shares: leave out --per run"});
-    return kExitUsage;
-  }
   OpenSide before;
   OpenSide after;
   int exit_code = kExitSuccess;

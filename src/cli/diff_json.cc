@@ -206,9 +206,14 @@ void append_diff_page(std::string& out, const JudgedDiff& diff) {
   json.end_array();
   json.key("wholes");
   json.begin_array();
-  json.value(event.old_side.value);
-  json.value(event.new_side.value);
+  const bool costs = event.unit == DiffUnit::kRun;
+  json.value(costs ? event.old_side.work : event.old_side.value);
+  json.value(costs ? event.new_side.work : event.new_side.value);
   json.end_array();
+  if (costs && event.whole) {
+    json.field("work", event.work);
+    write_figure(json, "whole", *event.whole);
+  }
   json.end_object();
 }
 

@@ -201,6 +201,18 @@ def main():
                         problems.append(f"{what}: findings differ")
                 if as_json.stderr != markdown.stderr or sum(f"stackpack: diff: {text}" in as_json.stderr for text in failed) != len(failed):
                     problems.append(f"{what}: a line for each finding")
+        for options in ([], ["--unit", "request"]):
+            what = f"costs {' '.join(options)}"
+            files = [*olds, "--against", *news, "--per", "run", *options]
+            if options:
+                pathlib.Path(f"{folder}/units").write_text("".join(f"{count} {file}\n" for count, file in enumerate([*olds, *news], 3)))
+                files += ["--units", f"{folder}/units"]
+            report = json.loads(run(program, *files, "--json").stdout)
+            _, differences = page_differs(program, files, f"{folder}/costs.html", report, True)
+            problems += [f"{what}: page: {difference}" for difference in differences]
+            shown, event = read_page.Page(f"{folder}/costs.html").head["diff"], report["events"][0]
+            if (shown["work"], shown["whole"]) != (event["work"], event["whole"]) or shown["wholes"] != [event["old"]["work"], event["new"]["work"]]:
+                problems.append(f"{what}: page: what it is about differs")
         problems += losses_differ(program, source, f"{folder}/page.html")
     if changes < 20:
         problems.append(f"only {changes} changes: the test has become weak")

@@ -346,6 +346,76 @@ async function checkHostile(browser, path) {
   await finish(opened, 'hostile names');
 }
 
+/** Threads that wait: a click and keys lead to who ended a wait; a range counts; nothing is cut off in a phone's window. */
+async function checkLanes(browser) {
+  execFileSync('python3', ['-B', '-c', `import sys; sys.path.insert(0, ${JSON.stringify(new URL('../support', import.meta.url).pathname)}); `
+    + `import switch_capture; switch_capture.write_example(${JSON.stringify(file('waits.perf.data'))})`]);
+  run('convert', file('waits.perf.data'), '-o', file('waits.spk'), '--force', '--quiet');
+  run('export', file('waits.spk'), '--format', 'html', '-o', file('waits.html'), '--force', '--idle-pools');
+  const opened = await open(browser, file('waits.html'), 'view=lanes');
+  const { page } = opened;
+  await settle(page);
+  const details = () => page.$eval('.lane-details', (element) => (element.hidden ? '' : element.innerText));
+  check('lanes: nothing is chosen', await details(), '');
+  const colours = () => page.$eval('.lane-canvas', (canvas) => new Set(new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size);
+  check('lanes: several states are painted', (await colours()) > 5);
+  await page.keyboard.press('5');
+  await page.keyboard.press('ArrowDown');
+  let woken = '';
+  for (let row = 0; row < 6 && !woken; row++) {
+    await page.keyboard.press('ArrowDown');
+    for (let k = 0; k < 12; k++) await page.keyboard.press('ArrowLeft');
+    for (let k = 0; k < 12 && !woken; k++) {
+      await page.keyboard.press('ArrowRight');
+      const text = await details();
+      if (/ blocked /.test(text) && /Ended by\s+[^ai]/.test(text) && text.includes('Where the waker was')) woken = text;
+    }
+  }
+  check('lanes: a wait has its callstack, its waker and where that was', ['Where it waited', 'Where the waker was', 'Ended by'].every((part) => woken.includes(part)));
+  check('lanes: a choice stands in the link', await linkHas(page, 'interval='));
+  await page.keyboard.press('w');
+  await settle(page);
+  const name = await page.evaluate((text) => /Ended by\s+(.*?)\n/.exec(text)?.[1].trim(), woken);
+  check('lanes: w leads to the waker', name !== undefined && (await details()).includes(name));
+  await page.keyboard.press('Enter');
+  check('lanes: Enter zooms', await linkHas(page, 'span='));
+  await page.keyboard.press('Home');
+  check('lanes: Home shows all', await linkHas(page, 'span='), false);
+  await page.evaluate(() => Array.from(document.querySelectorAll('.toolbar option')).filter((option) => option.textContent.startsWith('blocked')).forEach((option) => {
+    option.parentElement.value = option.value;
+    option.parentElement.dispatchEvent(new Event('change'));
+  }));
+  await settle(page);
+  const told = JSON.parse(run('top', file('waits.spk'), '--event', 'blocked', '--json', '--frames', 'module', '--idle-pools'));
+  const whole = await textOf(page, '.summary');
+  const shown = Number(/^([\d.,]+) (ms|µs|s) of blocked/.exec(whole)?.[1].replaceAll(',', '')) * { s: 1e9, ms: 1e6, 'µs': 1e3 }[/^[\d.,]+ (\S+)/.exec(whole)[1]];
+  const ns = told.weight ?? told.rows.reduce((sum, row) => sum + row.self, 0);
+  check('lanes: time blocked is that of top', Math.abs(shown - ns) <= ns / 100);
+  const box = await (await page.$('.lane-canvas')).boundingBox();
+  await page.mouse.move(box.x + box.width * 0.5, box.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.7, box.y + 60, { steps: 4 });
+  await page.mouse.up();
+  await settle(page);
+  const part = await textOf(page, '.summary');
+  check('lanes: a dragged range counts', part !== whole && part.includes('selected'));
+  await new Promise((done) => { setTimeout(done, 400); });
+  check('lanes: a table for screen readers', await page.$eval('.lane-content table', (table) => table.rows.length > 3 && table.rows[1].cells.length === 7));
+  await finish(opened, 'lanes');
+  const phone = await open(browser, file('waits.html'), 'view=lanes&interval=3', { width: 390, height: 844 });
+  await settle(phone.page);
+  check('lanes: cut off at 390 pixels', await cutOff(phone.page), []);
+  check('lanes: nothing beyond a narrow window', await phone.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  check('axe: lanes, narrow', await axeFindings(phone.page), []);
+  await finish(phone, 'lanes on a phone');
+  for (const theme of ['light', 'dark']) {
+    const again = await open(browser, file('waits.html'), `view=lanes&interval=3&theme=${theme}`);
+    await settle(again.page);
+    check(`axe: lanes, ${theme}`, await axeFindings(again.page), []);
+    await finish(again, `lanes, ${theme}`);
+  }
+}
+
 /** A page of two sides: the figures of each are those of its capture, and the verdicts those of diff. */
 async function checkSides(browser) {
   writeFileSync(file('old.folded'), 'main;parse 400\nmain;print 600\nmain;gone 90\n');
@@ -423,6 +493,7 @@ async function main() {
     await checkHostile(browser, hostile);
     await checkSaved(browser, hostile);
     await checkEmpty(browser, makePage('empty', file('empty.folded')));
+    await checkLanes(browser);
     await checkSides(browser);
     await checkAccess(browser, capture, 'capture');
     if (kind === 'chrome') await checkAccess(browser, hostile, 'hostile');

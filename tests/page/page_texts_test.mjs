@@ -4,11 +4,12 @@ import test from 'node:test';
 import { callstackText } from '../../src/export/page/callstack_text.js';
 import { DARK_PALETTE, LIGHT_PALETTE, changeStep, changeWays, mixedColour, moduleColouring, nodeColour } from '../../src/export/page/colour_rules.js';
 import { functionRows } from '../../src/export/page/function_rows.js';
+import { costText } from '../../src/export/page/function_table.js';
 import { LabelFitter } from '../../src/export/page/label_fitter.js';
 import { NameIndex } from '../../src/export/page/name_search.js';
 import { FunctionTable } from '../../src/export/page/function_names.js';
 import { detailsOfNode } from '../../src/export/page/node_details.js';
-import { durationText, groupedText, percentText, pointsText, weightText } from '../../src/export/page/number_text.js';
+import { changeText, durationText, groupedText, percentText, pointsText, weightText } from '../../src/export/page/number_text.js';
 import { PageModel } from '../../src/export/page/page_model.js';
 import { fittedName, shortName, shownForms, shownText } from '../../src/export/page/shown_names.js';
 import { svgOfPicture } from '../../src/export/page/svg_picture.js';
@@ -293,6 +294,22 @@ test('a change that the comparison does not see is no colour and no word', () =>
   assert.equal(changeStep(0.6, 0.4, changeWays(profile.diff, 0)), 3, 'what was not compared has no verdict');
   assert.equal(changeStep(0.6, 0.4, changeWays(null, 0)), 5);
   assert.equal(changeStep(0.4, 0.6, { more: true, less: false }), 3, 'less where more was found');
+});
+
+test('costs are amounts: a change of everything is one of every function', () => {
+  const profile = profileFromFolded('main;a 60\nmain;b 60', 'main;a 30\nmain;b 58');
+  profile.diff = { by: 'function', unit: 'run', event: 'x', notes: [], work: 'run', whole: null, findingOf: () => ({ self: { verdict: 'more' }, total: { verdict: 'more' } }) };
+  const model = new PageModel(profile, startState(profile));
+  const { flame, colouring } = model;
+  const nodeOf = (name) => Array.from(flame.fn).findIndex((fn, k) => k > 0 && model.profile.functionName(fn) === name);
+  const stepOf = (name) => LIGHT_PALETTE.changes.indexOf(nodeColour(flame, nodeOf(name), colouring, LIGHT_PALETTE));
+  assert.deepEqual(['a', 'b', 'main'].map(stepOf), [6, 3, 5]);
+  const told = detailsOfNode(model, flame, nodeOf('a'), '').figures.find(([label]) => label === 'change of cost')[1];
+  assert.equal(told, '+30 samples, double or more');
+  assert.deepEqual(Array.from(model.rows, (fn) => model.profile.functionName(fn)), ['main', 'a', 'b']);
+  assert.equal(changeText(-1500, 'ns'), '−1.5 µs');
+  const figure = { verdict: 'more', old_share: 2e6, new_share: 3e6, low: 4e5, high: 1.6e6, least_visible: 3e5 };
+  assert.equal(costText(figure, 'ns'), 'more, 2 ms before, 3 ms now, between +400 µs and +1.6 ms; visible from +300 µs');
 });
 
 test('a table of two sides comes by change of the total; self has its own', () => {

@@ -320,7 +320,7 @@ Result<EventDiff> compare_counted(const std::array<std::span<const CountedRun>, 
 app::JointCallstacks joined(Sides&& sides, const app::PairedEvent& event) {
   app::JointCallstacks joint;
   joint.event = event.name;
-  joint.unit = event.unit == DiffUnit::kWeight ? event.measure : "samples";
+  joint.unit = event.weighted ? event.measure : "samples";
   joint.values.resize(sides.rows.size());
   for (std::size_t side = 0; side < 2; ++side) {
     const auto& nodes = side == 0 ? sides.rows.old_rows : sides.rows.new_rows;

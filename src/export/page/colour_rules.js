@@ -50,6 +50,7 @@ export const CHANGE_TEXTS = ['half or less', 'a quarter less', 'less', 'about th
  * @property {Uint8Array} kind by function; not of changes
  * @property {LegendEntry[]} legend
  * @property {(fn: number) => ChangeWays} [ways] of changes: what a comparison found
+ * @property {boolean} [costs] changes of costs, not of shares
  */
 
 /** Modules with less than this part of everything have no colour of their own. */
@@ -126,7 +127,7 @@ export function changeColouring(functionCount, diff) {
     if (!found) known.set(fn, found = changeWays(diff, fn));
     return found;
   };
-  return { by: 'change', kind: new Uint8Array(functionCount), legend, ways };
+  return { by: 'change', kind: new Uint8Array(functionCount), legend, ways, costs: Boolean(diff.work) };
 }
 
 /** The step of the scale that says "about the same". */
@@ -212,6 +213,19 @@ const LIGHT_SHADES = shadedKinds(LIGHT_PALETTE);
 const DARK_SHADES = shadedKinds(DARK_PALETTE);
 
 /**
+ * What a node is of each side; of costs both of the larger whole, so that a change of all is one of each node.
+ * @param {ViewTree} view of two sides
+ * @param {number} node
+ * @param {boolean} costs
+ * @returns {[number, number]} shown side, other side
+ */
+export function nodeShares(view, node, costs) {
+  const most = Math.max(view.whole[0], view.whole[1]);
+  const [whole, oldWhole] = costs ? [most, most] : view.whole;
+  return [whole > 0 ? view.total[node] / whole : 0, oldWhole > 0 && view.old ? view.old[node] / oldWhole : 0];
+}
+
+/**
  * Fill of a node.
  * @param {ViewTree} view
  * @param {number} node
@@ -221,8 +235,7 @@ const DARK_SHADES = shadedKinds(DARK_PALETTE);
  */
 export function nodeColour(view, node, colouring, palette) {
   if (colouring.by === 'change' && view.old) {
-    const share = view.whole[0] > 0 ? view.total[node] / view.whole[0] : 0;
-    const oldShare = view.whole[1] > 0 ? view.old[node] / view.whole[1] : 0;
+    const [share, oldShare] = nodeShares(view, node, colouring.costs === true);
     const fn = view.fn[node];
     const kind = colouring.ways && fn < colouring.kind.length ? colouring.ways(fn) : BOTH_WAYS;
     return palette.changes[changeStep(share, oldShare, kind)];

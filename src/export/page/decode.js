@@ -49,7 +49,7 @@ import {PageCursor, numbersOf} from './page_bytes.js';
 
 /**
  * @typedef {{self: DiffFigure, total: DiffFigure}} Finding
- * @typedef {{by: string, unit: string, event: string, level: number, notes: string[],
+ * @typedef {{by: string, unit: string, event: string, level: number, notes: string[], work: string, whole: DiffFigure | null,
  *   findingOf: (fn: number) => Finding | undefined}} Diff
  */
 
@@ -171,9 +171,10 @@ function selfOf(tree, bytes) {
  * of which a person looks at a few.
  * @param {Tree} tree
  * @param {Uint8Array[]} streams  by measure
+ * @param {number} work  what weights are for: costs are for each unit of it
  * @returns {Float64Array[]}
  */
-function weightsOnDemand(tree, streams) {
+function weightsOnDemand(tree, streams, work) {
   /** @type {Float64Array[]} */
   const weights = new Array(streams.length);
   streams.forEach((stream, measure) => {
@@ -182,6 +183,7 @@ function weightsOnDemand(tree, streams) {
       enumerable: true,
       get() {
         const value = selfOf(tree, stream);
+        if (work !== 1) value.forEach((weight, node) => { value[node] = weight / work; });
         Object.defineProperty(weights, measure, {value, enumerable: true, configurable: true, writable: true});
         return value;
       },
@@ -261,6 +263,15 @@ function timeColumns(head, bytes) {
 }
 
 /**
+ * @param {bigint} total
+ * @param {number} work
+ * @returns {bigint}
+ */
+function costOf(total, work) {
+  return work === 1 ? total : BigInt(Math.round(Number(total) / work));
+}
+
+/**
  * @param {any[]} row
  * @returns {Thread}
  */
@@ -303,7 +314,7 @@ function timelineOfLanes({start, tick, ticks}) {
  */
 function diffOf(diff, functions, bytes) {
   const findings = new Findings(diff.verdicts, diff.wholes, functions, bytes);
-  return {by: diff.by, unit: diff.unit, event: diff.event, level: diff.level, notes: diff.notes,
+  return {by: diff.by, unit: diff.unit, event: diff.event, level: diff.level, notes: diff.notes, work: diff.work ?? '', whole: diff.whole ?? null,
     findingOf: (fn) => findings.of(fn)};
 }
 
@@ -322,9 +333,11 @@ export function decodeProfile(bytes) {
   const tree = treeOf(head.nodes, section(PAGE_SECTION.pops), section(PAGE_SECTION.treeFunctions));
   const limit = 2n ** 53n;
   let exact = true;
+  /** @type {number[]} units of work by side, where a comparison is of costs */
+  const works = head.diff?.work ? head.diff.wholes : [1, 1];
   /** @type {Measure[]} */
   const measures = head.measures.map((/** @type {any} */ row) => {
-    const totals = row.totals.map(BigInt);
+    const totals = row.totals.map((/** @type {string} */ total, /** @type {number} */ side) => costOf(BigInt(total), works[side]));
     const total = totals.reduce((/** @type {bigint} */ a, /** @type {bigint} */ b) => a + b, 0n);
     exact = exact && total <= limit;
     return {name: row.name, unit: row.unit, total, totals};
@@ -333,7 +346,7 @@ export function decodeProfile(bytes) {
   /** @type {Float64Array[][]} */
   const self = [];
   for (let side = 0; side < Math.max(1, head.sides.length); ++side) {
-    self.push(weightsOnDemand(tree, streams.slice(side * measures.length, (side + 1) * measures.length)));
+    self.push(weightsOnDemand(tree, streams.slice(side * measures.length, (side + 1) * measures.length), works[side]));
   }
   const lanes = head.lanes ? laneSource(head.lanes, section(PAGE_SECTION.lanes)) : null;
   const intervalsOnly = lanes ? timelineOfLanes(lanes) : null;

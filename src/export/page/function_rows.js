@@ -41,7 +41,8 @@ function comparison(profile, figures, sort, verdictOf) {
   if (sort === 'verdict') return byText(profile.functionCount, verdictOf);
   if (sort === 'change' || sort === 'change-self') {
     const figure = sort === 'change' ? 'total' : 'self';
-    return (a, b) => Math.abs(shareChange(figures, b, figure)) - Math.abs(shareChange(figures, a, figure));
+    const costs = Boolean(profile.diff?.work);
+    return (a, b) => Math.abs(shareChange(figures, b, figure, costs)) - Math.abs(shareChange(figures, a, figure, costs));
   }
   const [first, second] = sort === 'self' ? [figures.self, figures.total] : [figures.total, figures.self];
   return (a, b) => first[b] - first[a] || second[b] - second[a];
@@ -58,15 +59,17 @@ function byText(count, textOf) {
 }
 
 /**
- * Change of the share of all; 0 without another side.
+ * Change of the share of all, or of the cost; 0 without another side.
  * @param {FunctionFigures} figures
  * @param {number} fn
  * @param {'self' | 'total'} [figure]
+ * @param {boolean} [costs]
  * @returns {number}
  */
-export function shareChange(figures, fn, figure = 'total') {
+export function shareChange(figures, fn, figure = 'total', costs = false) {
   const [now, before] = figure === 'total' ? [figures.total, figures.oldTotal] : [figures.self, figures.oldSelf];
   if (!before) return 0;
+  if (costs) return now[fn] - before[fn];
   const share = figures.whole[0] > 0 ? now[fn] / figures.whole[0] : 0;
   const old = figures.whole[1] > 0 ? before[fn] / figures.whole[1] : 0;
   return share - old;

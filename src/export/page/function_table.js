@@ -1,7 +1,7 @@
 // The table of functions: a real table that holds the rows in sight.
 import { moduleName, shortName, shownName, shownText } from './shown_names.js';
 import { make } from './page_elements.js';
-import { groupedText, percentText, pointsText, weightText } from './number_text.js';
+import { changeText, groupedText, percentText, pointsText, weightText } from './number_text.js';
 import { shareChange } from './function_rows.js';
 import { isPrinting } from './page_theme.js';
 import { changeWays } from './colour_rules.js';
@@ -135,10 +135,13 @@ export class FunctionTableView {
    * @returns {HTMLElement} dim where the comparison does not see a change
    */
   changeCell(fn, figure) {
-    const change = shareChange(this.model.figures, fn, figure);
-    const ways = changeWays(this.model.profile.diff, fn);
+    const { figures, measure, profile } = this.model;
+    const costs = Boolean(profile.diff?.work);
+    const change = shareChange(figures, fn, figure, costs);
+    const ways = changeWays(profile.diff, fn);
     const seen = change > 0 ? ways.more : change < 0 && ways.less;
-    return make('td', { class: `number change of-${figure} ${!seen ? 'unseen' : change > 0 ? 'more' : 'less'}` }, pointsText(change));
+    return make('td', { class: `number change of-${figure} ${!seen ? 'unseen' : change > 0 ? 'more' : 'less'}` },
+      costs ? changeText(change, measure.unit) : pointsText(change));
   }
 
   /**
@@ -147,7 +150,9 @@ export class FunctionTableView {
    */
   verdictCell(fn) {
     const row = this.model.findingOf(fn);
-    const title = row ? `self: ${findingText(row.self)}\ntotal: ${findingText(row.total)}` : 'not compared';
+    const { unit } = this.model.measure;
+    const text = (/** @type {DiffFigure} */ figure) => (this.model.profile.diff?.work ? costText(figure, unit) : findingText(figure));
+    const title = row ? `self: ${text(row.self)}\ntotal: ${text(row.total)}` : 'not compared';
     return make('td', { class: 'verdict', title }, this.model.verdictOf(fn));
   }
 
@@ -198,6 +203,17 @@ export class FunctionTableView {
 function findingText(figure) {
   return `${figure.verdict}, ${percentText(figure.old_share, 1)} before, ${percentText(figure.new_share, 1)} now, ` +
     `between ${pointsText(figure.low)} and ${pointsText(figure.high)}; visible from ${pointsText(figure.least_visible)}`;
+}
+
+/**
+ * The same of costs.
+ * @param {DiffFigure} figure
+ * @param {string} unit
+ * @returns {string}
+ */
+export function costText(figure, unit) {
+  return `${figure.verdict}, ${weightText(figure.old_share, unit)} before, ${weightText(figure.new_share, unit)} now, ` +
+    `between ${changeText(figure.low, unit)} and ${changeText(figure.high, unit)}; visible from ${changeText(figure.least_visible, unit)}`;
 }
 
 /**

@@ -62,7 +62,7 @@ export class LaneView {
     const button = (/** @type {string} */ text, /** @type {string} */ title, /** @type {() => void} */ press) => make('button',
       { type: 'button', class: 'small', title, 'aria-label': title, onclick: press }, text);
     return make('div', { class: 'lane-bar' }, button('+', 'Closer (+)', () => this.zoom(1 / LANE_ZOOM_STEP)), button('−', 'Farther (−)', () => this.zoom(LANE_ZOOM_STEP)),
-      button('All', 'The whole recording (Home)', () => this.model.update({ span: null })), this.note, this.legend);
+      button('All', 'All: the whole recording (Home)', () => this.model.update({ span: null })), this.note, this.legend);
   }
 
   listen() {

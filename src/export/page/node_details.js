@@ -1,7 +1,7 @@
 // What is said of a node or function: on hover, in the bar below, to screen readers, in pictures.
-import { CHANGE_TEXTS, changeStep, changeWays, modeText, NO_CHANGE } from './colour_rules.js';
+import { CHANGE_TEXTS, changeStep, changeWays, modeText, NO_CHANGE, nodeShares } from './colour_rules.js';
 import { make } from './page_elements.js';
-import { percentText, pointsText, weightText } from './number_text.js';
+import { changeText, percentText, pointsText, weightText } from './number_text.js';
 import { moduleName, shownName, shownText } from './shown_names.js';
 import { NO_FUNCTION } from './function_names.js';
 
@@ -46,8 +46,8 @@ export function detailsOfNode(model, view, node, rootText) {
  */
 function changeFigures(model, view, node) {
   const old = /** @type {Float64Array} */ (view.old)[node];
-  const share = view.whole[0] > 0 ? view.total[node] / view.whole[0] : 0;
-  const oldShare = view.whole[1] > 0 ? old / view.whole[1] : 0;
+  const costs = Boolean(model.profile.diff?.work);
+  const [share, oldShare] = nodeShares(view, node, costs);
   const other = model.profile.sides[1 - model.state.side];
   const fn = view.fn[node];
   const ways = fn < model.profile.functionCount ? changeWays(model.profile.diff, fn) : changeWays(null, fn);
@@ -56,7 +56,8 @@ function changeFigures(model, view, node) {
   const words = step === NO_CHANGE && changeStep(share, oldShare) !== NO_CHANGE ? 'not seen as a change' : CHANGE_TEXTS[step];
   return [
     [`on the side "${shownText(other)}"`, shareText(model, old, view.whole[1])],
-    ['change of share', `${pointsText(share - oldShare)}, ${words}`],
+    costs ? ['change of cost', `${changeText(view.total[node] - old, model.measure.unit)}, ${words}`]
+      : ['change of share', `${pointsText(share - oldShare)}, ${words}`],
   ];
 }
 

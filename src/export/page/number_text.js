@@ -112,3 +112,13 @@ export function weightText(value, unit) {
 function singular(unit) {
   return unit.endsWith('s') && unit !== 'ns' ? unit.slice(0, -1) : unit;
 }
+
+/**
+ * A difference of weights, with sign.
+ * @param {number} difference
+ * @param {string} unit
+ * @returns {string}
+ */
+export function changeText(difference, unit) {
+  return (difference < 0 ? '−' : difference > 0 ? '+' : '') + weightText(Math.abs(difference), unit);
+}

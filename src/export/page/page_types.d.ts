@@ -66,7 +66,7 @@ interface Timeline {
   measure: Uint8Array;
   value: Float64Array;
 }
-/** What `diff --json` says of a function's own or total samples, to four digits. Shares and differences are fractions. */
+/** What `diff --json` says of a function's own or total samples, to four digits. Shares and differences are fractions; of costs they are amounts. */
 interface DiffFigure {
   verdict: string;
   old_share: number;
@@ -81,6 +81,10 @@ interface Finding {
 }
 /** The comparison, of one event. */
 interface Diff {
+  /** What costs are for each of, '' where shares are compared. Weights of the page are costs then. */
+  work: string;
+  /** The cost of everything; null of shares. */
+  whole: DiffFigure | null;
   by: string;
   unit: string;
   event: string;

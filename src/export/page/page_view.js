@@ -2,7 +2,7 @@
 import { callstackText } from './callstack_text.js';
 import { DetailsBar } from './details_bar.js';
 import { FlamePanel } from './flame_panel.js';
-import { FunctionTableView } from './function_table.js';
+import { costText, FunctionTableView } from './function_table.js';
 import { HoverCard, nodeLine, shareText } from './node_details.js';
 import { LaneView } from './lane_view.js';
 import { groupedText, weightText } from './number_text.js';
@@ -62,8 +62,8 @@ export class PageView {
         make('button', { type: 'button', class: 'action', title: 'Keys (?)', onclick: () => this.help.showModal() }, 'Keys')));
     const bar = make('div', { class: 'view-bar' }, this.tabs.element, this.search.element);
     const views = make('div', { class: 'views' }, this.path.element, ...Object.values(this.panels));
-    const main = make('main', {}, bar, this.toolbar.element, this.overview.element, views);
-    place.append(head, makeLossLine(profile, about), main, this.details.element,
+    const main = make('main', {}, makeLossLine(profile, about), bar, this.toolbar.element, this.overview.element, views);
+    place.append(head, main, this.details.element,
       make('div', { id: 'announcements', class: 'quiet', 'aria-live': 'polite' }), this.card.element, this.help, this.about);
     document.title = `${shownText(profile.title) || 'profile'} – stackpack`;
     this.model.listen((changed) => this.onChange(changed));
@@ -163,6 +163,8 @@ export class PageView {
     const { measure, profile } = model;
     const name = shownText(measure.name);
     const whole = `${weightText(measure.total, measure.unit)}${name && name !== measure.unit ? ` of ${name}` : ''}`;
+    const { diff } = profile;
+    if (diff?.work && diff.whole) return `a ${shownText(diff.work)}: ${costText(diff.whole, measure.unit)} · ${groupedText(profile.functionCount)} functions`;
     const sides = profile.sides.length > 1 ? ` · ${profile.sides.map(shownText).join(' against ')}` : '';
     const counts = ` · ${groupedText(profile.functionCount)} functions · ${groupedText(Math.max(0, profile.tree.count - 1))} nodes`;
     return model.filtered ? `${shareText(model, model.total, Number(measure.total))} of ${whole} selected` : whole + sides + counts;
