@@ -118,6 +118,24 @@ def check_filters(spk, lanes):
     assert not any(thread[5] for thread in pools.head["lanes"]["threads"])
 
 
+def viewed(spk, *options):
+    """The page of `view` where there is no display."""
+    hidden = ("DISPLAY", "WAYLAND_DISPLAY")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden} | {"TMPDIR": os.getcwd()}
+    done = subprocess.run([PROGRAM, "view", spk, *options], check=True, capture_output=True, text=True, env=environment)
+    return read_page.Page(done.stdout.strip())
+
+
+def check_view(spk, lanes):
+    wall = viewed(spk, "--wall")
+    assert wall.head["measures"][0]["unit"] == "ns" and len(wall.head["lanes"]["threads"]) == len(lanes)
+    told = json.loads(run("top", spk, "--wall", "--json"))
+    assert int(wall.head["measures"][0]["totals"][0]) == told["weight"] > 0
+    wakers = viewed(spk, "--event", "blocked", "--wakers")
+    assert any(name.startswith("READIED BY ") for name, _, _ in wakers.functions)
+    assert not any(name.startswith("READIED BY ") for name, _, _ in viewed(spk, "--event", "blocked").functions)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -132,6 +150,7 @@ def main():
             compare(page, lanes)
             check_measures(page, spk)
         check_filters("example.spk", dumped("example.spk"))
+        check_view("example.spk", dumped("example.spk"))
         run("convert", "example.perf.data", "-o", "switches.spk", "--quiet", "--no-switch-samples", "--no-waits")
         assert page_of("switches.spk").head["lanes"] is None
     print("the lanes of pages are the intervals of their files")

@@ -471,6 +471,29 @@ async function checkEmpty(browser, path) {
   }
 }
 
+/** A path that is longer than the window does not move the graph, in a browser with scroll bars that take room. */
+async function checkPath() {
+  if (kind !== 'chrome') return;
+  writeFileSync(file('deep.folded'), `${Array.from({ length: 14 }, (_, k) => `function_number_${k}`).join(';')} 9\n`);
+  const path = makePage('deep', file('deep.folded'));
+  const browser = await puppeteer.launch({ executablePath: program, headless: true, ignoreDefaultArgs: ['--hide-scrollbars'], args: ['--no-sandbox', '--disable-gpu'] });
+  try {
+    const opened = await open(browser, path, '', { width: 390, height: 844 });
+    const { page } = opened;
+    const top = () => page.$eval('#panel-flame canvas', (canvas) => canvas.getBoundingClientRect().top);
+    const before = await top();
+    await page.keyboard.press('1');
+    for (let k = 0; k < 12; k++) await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await settle(page);
+    check('a path that is too long for the window', await page.$eval('.path-bar', (bar) => bar.scrollWidth > bar.clientWidth));
+    check('a path does not move the graph', await top(), before);
+    await finish(opened, 'path');
+  } finally {
+    await browser.close();
+  }
+}
+
 async function main() {
   mkdirSync(scratch, { recursive: true });
   const capture = makePage('capture', join(testdata, 'file.perf.data'));
@@ -485,6 +508,7 @@ async function main() {
     await checkCallers(browser, capture, file('capture.spk'));
     await checkKeyboard(browser, capture);
     await checkMouse(browser, capture);
+    await checkPath();
     await checkTimeline(browser, capture);
     await checkSandwichWheel(browser, hostile);
     await checkNarrow(browser, capture);

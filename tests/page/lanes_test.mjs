@@ -98,6 +98,19 @@ test('intervals are read as they were written', () => {
   assert.deepEqual(read.wakers[1], { kind: 2, tid: 0, lane: -1, node: -1 });
 });
 
+test('the interval at a time is the first one that ends after it', () => {
+  const { lanes, read } = manyIntervals(90);
+  lanes.forEach((lane, number) => {
+    const rows = placed(lane);
+    for (const [from, to] of rows) {
+      for (const tick of [from, to, (from + to) / 2]) {
+        const place = rows.findIndex((row) => row[1] > tick);
+        assert.equal(read.firstAfter(number, tick), read.first[number] + (place < 0 ? lane.length : place));
+      }
+    }
+  });
+});
+
 test('damaged intervals are an error', () => {
   const { head, bytes } = manyIntervals(20);
   for (const change of [{ intervals: head.intervals + 1 }, { callstacks: 4 }, { threads: head.threads.slice(1) }]) {

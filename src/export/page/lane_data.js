@@ -14,6 +14,9 @@ const FIRST_RANK = 2;
 /** How many intervals stand between two sums that are kept. */
 const SUM_STEP = 16;
 
+/** Bits that are taken at once: with those that are left of a byte they are fewer than 32. */
+const MOST_BITS = 24;
+
 /** Bits, low ones first. */
 class BitCursor {
   /** @param {Uint8Array} bytes */
@@ -29,19 +32,12 @@ class BitCursor {
    * @returns {number}
    */
   take(count) {
-    let value = 0;
-    for (let have = 0; have < count;) {
-      if (this.count === 0) {
-        this.open = this.bytes[this.at++] ?? 0;
-        this.count = 8;
-      }
-      const bits = Math.min(this.count, count - have);
-      value |= (this.open & ((1 << bits) - 1)) << have;
-      this.open >>= bits;
-      this.count -= bits;
-      have += bits;
-    }
-    return value >>> 0;
+    if (count > MOST_BITS) return this.take(MOST_BITS) + this.take(count - MOST_BITS) * 2 ** MOST_BITS;
+    for (; this.count < count; this.count += 8) this.open |= this.bytes[this.at++] << this.count;
+    const value = this.open & ((1 << count) - 1);
+    this.open >>>= count;
+    this.count -= count;
+    return value;
   }
 }
 
@@ -80,16 +76,23 @@ function readIntervals(lanes, codes, groups, bits) {
  * @param {Uint32Array} target row + 1, 0 for none
  */
 function readRepeated(lanes, bytes, target) {
-  const cursor = new PageCursor(bytes);
+  const { state, first } = lanes;
+  let place = 0;
   for (let lane = 0; lane < lanes.threads.length; lane++) {
     let before = 0;
-    for (let at = lanes.first[lane]; at < lanes.first[lane + 1]; at++) {
-      if (lanes.state[at] === RUNNING || lanes.state[at] >= LANE_GAP) continue;
-      const code = cursor.varint();
+    for (let at = first[lane], last = first[lane + 1]; at < last; at++) {
+      if (state[at] === RUNNING || state[at] >= LANE_GAP) continue;
+      let byte = bytes[place++];
+      let code = byte & 127;
+      for (let shift = 7; byte >= 128; shift += 7) {
+        byte = bytes[place++];
+        code |= (byte & 127) << shift;
+      }
       if (code >= FIRST_RANK) before = code - FIRST_RANK + 1;
       target[at] = code >= SAME_AS_BEFORE ? before : 0;
     }
   }
+  if (place !== bytes.length) throw new Error('the data of this page are damaged');
 }
 
 /**
