@@ -226,7 +226,7 @@ def _neighbours(command: str, given: Input, function: str, where: Optional[Filte
         options.append(option("count", count))
     if all_events:
         options.append("--all-events")
-    # What follows `--` is no option, whatever it begins with.
+    # What follows `--` is not an option, whatever it begins with.
     path = path_of(given)
     found = json.loads(run(command, [path], [*options, "--", function])[0])
     return Neighbours(found.get("event", ""), found["unit"], found["samples"], found["weight"], _row(found["function"]),

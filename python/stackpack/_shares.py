@@ -12,7 +12,7 @@ from ._capture import Capture
 _IDLE = 2  #: flag of a sample
 _UNKNOWN = -1
 _JIT = "[JIT]"  #: image of code made at run time; followed by the name of its process
-#: How names of memory begin that is no image, without their folders.
+#: How the names of memory that is not an image begin, without their folders.
 _MEMORY = ("anon", "[anon", "[heap]", "[stack", "memfd:", "SYSV", "anon_inode:", _JIT)
 
 

@@ -50,7 +50,7 @@ _Report = TypeVar("_Report", ConvertReport, MergeReport)
 
 
 def _watched(work: Callable[[Any], _Report], on_progress: Optional[OnProgress]) -> _Report:
-    """Runs work(handle) on a thread of its own; an exception here (KeyboardInterrupt, or one of on_progress) stops it."""
+    """Runs work(handle) on a separate thread; an exception here (KeyboardInterrupt, or one of on_progress) stops it."""
     handle = ffi.gc(lib.stackpack_new_progress(), lib.stackpack_free_progress)
     if handle == ffi.NULL:
         raise MemoryError("no memory for the progress of the work")

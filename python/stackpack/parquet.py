@@ -64,7 +64,7 @@ def _facts(file: Capture) -> Dict[str, Any]:
     sources = file.sources().to_arrow().to_pylist()
     hosts = {source["host"] for source in sources}
     first = sources[0]
-    # Times of a capture whose clock nobody knows are those since its machine started.
+    # Times of a capture whose clock is not known are those since its machine started.
     dated = [source["start_ns"] for source in sources if source["wall_offset_ns"] is not None and source["start_ns"]]
     start = min(dated) if dated else None
     return {
@@ -108,7 +108,7 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _with_facts(table: pa.Table, facts: Dict[str, Any]) -> pa.Table:
-    """The plain table, behind the columns that say which capture a row is of."""
+    """The plain table, after the columns that say which capture a row is of."""
     columns = {name: pa.array([facts[name]] * table.num_rows, pa.string()) for name in ("capture", "part", "host")}
     if facts["table"] in ("captures", "shares", "waits"):
         columns["service"] = pa.array([facts["service"]] * table.num_rows, pa.string())
