@@ -5,7 +5,7 @@
 
 SUITE: `tables`, the package over the library that was built; `wheel`, the same tests over a wheel that pip builds and
 installs into a fresh environment; `spark`, `dask`, `kubernetes`: examples/fleet; `object_store`: the tables in one; `iceberg`: as a table
-of that. 77: the engines are not installed.
+of that; `notebook`: examples/notebook. 77: the engines are not installed.
 """
 import os
 import pathlib
@@ -22,6 +22,7 @@ BASE = {"cffi": "cffi", "pytest": "pytest", "pyarrow": "pyarrow", "pandas": "pan
 MORE = {"spark": {"pyspark": "pyspark"}, "dask": {"distributed": "dask[distributed]"},
         "kubernetes": {"kubernetes_validate": "kubernetes-validate", "yaml": "PyYAML"},
         "iceberg": {"pyiceberg": "pyiceberg[sql-sqlite,pyarrow]", "sqlalchemy": "sqlalchemy"},
+        "notebook": {"nbclient": "nbclient", "nbformat": "nbformat", "ipykernel": "ipykernel"},
         "object_store": {"moto": "moto[server]", "fsspec": "fsspec"}}
 TABLES = ["tables_test.py", "intervals_test.py", "filters_test.py", "work_test.py", "program_test.py", "parquet_test.py", "lake_test.py", "lake_sql_test.py", "lake_waits_test.py", "verdicts_test.py", "compact_test.py", "fleet_test.py", "docs_test.py"]
 
