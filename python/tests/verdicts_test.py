@@ -195,15 +195,15 @@ def test_rows_that_no_longer_count_and_captures_without_service(fleet, tmp_path)
     _, files = fleet
     lake = tmp_path / "lake"
 
-    def write(paths, service, day):
-        labels = parquet.Labels.of({"date": day, **({"service": service} if service else {})})
+    def write(paths, service, day, region="one"):
+        labels = parquet.Labels.of({"date": day, "region": region, **({"service": service} if service else {})})
         for path in paths:
             assert parquet.write_capture(path, lake, tables=["shares"], labels=labels).error is None
     before, after = files["shop"]
-    write(before, "wrong", OLD[0])
+    write(before, None, OLD[0])
     write(files["cart"][0], "lonely", OLD[0])
     list(lakes.compact(lakes.Lake(lake)))
-    write(before, None, OLD[0])
+    write(before, None, OLD[0], region="two")
     write(after, None, NEW[1])
     rows = lakes.changes(lakes.open_lake(str(lake)), "samples", OLD, NEW).to_pylist()
     assert {row["service"] for row in rows} == {None}
