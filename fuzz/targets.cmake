@@ -9,8 +9,8 @@ set(STACKPACK_FUZZ_TARGETS
   export_spk
   gate_file
   import_firefox
-  import_jfr
   import_folded
+  import_jfr
   import_otlp
   import_perf_script
   import_pprof

@@ -26,7 +26,9 @@ bool ValueReader::read(const Type& type, bytes::ByteCursor& in, ValueRow& row) c
     row.text_keys[kAt] = coding_.read_text(in, row.texts[kAt]);
     return cut;
   }
-  read_members(type, in, &row, 0, cut);
+  if (!type.members.empty()) {
+    read_members(type, in, &row, 0, cut);
+  }
   return cut;
 }
 

@@ -255,6 +255,17 @@ TEST_CASE("jfr: files that are none, and limits") {
   CHECK_FALSE(read(bytes, sink).has_value());
 }
 
+TEST_CASE("jfr: constants of a type without members are no damage") {
+  JfrChunk chunk = small_chunk();
+  chunk.describe(9, "Nothing", {});
+  chunk.constant(9, 1, chunk.values());  // before all others
+  chunk.event(JfrChunk::kExecution, execution(chunk, 5'000, 1, 1, 1));
+  CollectingSink sink;
+  REQUIRE(read(chunk.bytes(), sink).has_value());
+  CHECK(count_of(sink, "jfr_damaged_checkpoint") == 0);
+  CHECK(sink.rows.size() == 1);
+}
+
 TEST_CASE("jfr: deep callstacks are cut and counted") {
   JfrChunk chunk = small_chunk();
   const std::vector<std::pair<std::uint64_t, std::uint32_t>> deep(5'000, {1, 3});
