@@ -309,6 +309,7 @@ struct CollectArguments {
 struct VerifyArguments {
   std::vector<std::string> files;
   bool quiet = false;
+  bool json = false;
 };
 
 struct RedactArguments {

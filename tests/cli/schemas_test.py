@@ -101,6 +101,8 @@ def check_all(folder):
         for kind in json.loads((SOURCE / "docs/schemas/dump.schema.json").read_text())["$defs"]:
             rows = check("dump", "dump", f"--{kind}", "--json", file, kind=kind)
             assert rows or kind in ("names", "functions", "sources", "losses", "sample-fields"), (file, kind)
+    verdicts = check("verify", "verify", "--json", perf, SOURCE / "README.md", etl)
+    assert [verdict["ok"] for verdict in verdicts] == [True, False, True] and verdicts[0]["samples"] == 72, verdicts
     subprocess.run([sys.executable, SOURCE / "tests/cli/make_capture.py", "waits.perf.data", "12", "--switches"], check=True, cwd=folder)
     for options in ([], ["--list"], ["--path", "100"], ["--path", "101", "--list"]):
         assert check("waits", "waits", "waits.perf.data", "--json", *options), options

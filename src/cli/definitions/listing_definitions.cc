@@ -115,6 +115,8 @@ void CommandDefinitions::define_verify() {
       ->type_name("FILE.spk...")
       ->required();
   sub.add_flag("-q,--quiet", invocation.verify.quiet, "no line for good files")->group(kReports);
+  sub.add_flag("--json", invocation.verify.json, "JSON: an array, an object a file")
+      ->group(kReports);
 }
 
 }  // namespace stackpack::cli
