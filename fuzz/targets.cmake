@@ -4,6 +4,7 @@ set(STACKPACK_FUZZ_TARGETS
   branch_profiles
   builder_round_trip
   etl_file
+  event_payloads
   event_values
   export_all
   export_spk

@@ -16,6 +16,7 @@ namespace stackpack::capture {
 
 class BranchRecorder;
 class FieldRecorder;
+class PayloadSink;
 class ValueRecorder;
 
 /// A callstack that is announced now and given later (ETW stack keys, deferred perf chains).
@@ -126,6 +127,9 @@ class CallstackSink {
   /// Fields of samples besides their callstacks; null: this sink keeps none. Always the same
   /// answer.
   virtual FieldRecorder* sample_fields() { return nullptr; }
+
+  /// Takes payloads of events; null: nobody wants them. Always the same answer.
+  virtual PayloadSink* payloads() { return nullptr; }
 
   /// What was lost, damaged or remarkable, by name.
   virtual LossCounters& losses() = 0;

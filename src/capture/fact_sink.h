@@ -10,6 +10,9 @@ namespace stackpack::capture {
 /// Keeps facts about the system, and no samples.
 class FactSink final : public CallstackSink {
  public:
+  /// `payloads` takes those of events, and may be null.
+  explicit FactSink(PayloadSink* payloads = nullptr) : payloads_(payloads) {}
+
   std::uint32_t add_event(const Event& /*event*/) override { return events_++; }
   void rename_event(std::uint32_t /*index*/, std::string_view /*name*/) override {}
   using CallstackSink::add_sample;
@@ -27,8 +30,10 @@ class FactSink final : public CallstackSink {
   }
   SystemRecorder& system() override { return system_; }
   LossCounters& losses() override { return losses_; }
+  PayloadSink* payloads() override { return payloads_; }
 
  private:
+  PayloadSink* payloads_;
   std::uint32_t events_ = 0;
   SystemRecorder system_;
   LossCounters losses_;

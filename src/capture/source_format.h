@@ -70,6 +70,11 @@ struct SourceFormat {
   /// Samples may come with dumps of registers and stack memory (ReadRequest::unwinder).
   bool has_dumps = false;
 
+  /// It gives payloads of events (CallstackSink::payloads()).
+  bool has_payloads = false;
+  /// What describes them may come after them.
+  bool describes_payloads_late = false;
+
   /// Names of its loss counters, and its reasons to skip bytes, whose names may be counted as well.
   std::span<const std::string_view> loss_names{};
   std::span<const SkipReason> skip_reasons{};

@@ -95,12 +95,14 @@ enum class DumpKind {
   kIntervals,
   kEventValues,
   kSampleFields,
+  kEventsOf,
 };
 
 struct DumpArguments {
   std::string file;
   DumpKind kind = DumpKind::kStacks;
   bool ids = false;  // of --stacks
+  std::string provider;  // of --events-of
   SampleFilter filter;
   bool json = false;
 };
@@ -181,6 +183,7 @@ enum class EventReportKind {
   kGc,
   kExceptions,
   kIo,
+  kJit,
   kMemory,
 };
 

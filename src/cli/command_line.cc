@@ -236,7 +236,7 @@ std::string CommandLine::conflict() {
   if (definitions_->dump_kinds.size() != 1) {
     return "dump: say what to list, one of --stacks, --samples, --processes, "
            "--threads, --modules, --functions, --names, --events, --losses, --metadata, "
-           "--branches, --ranges, --intervals, --event-values, --sample-fields";
+           "--branches, --ranges, --intervals, --event-values, --sample-fields, --events-of";
   }
   DumpArguments& dump = invocation.dump;
   dump.kind = definitions_->dump_kinds.front();

@@ -18,6 +18,7 @@
 #include "cli/interval_dump.h"
 #include "cli/json_text.h"
 #include "cli/name_dump.h"
+#include "cli/provider_event_dump.h"
 #include "cli/table_dump.h"
 #include "cli/text_escape.h"
 #include "cli/value_dump.h"
@@ -285,6 +286,8 @@ Status dump(const Reader& reader, const DumpArguments& arguments, const Messages
       return dump_sample_fields(reader, arguments.json, out);
     case DumpKind::kNames:
       return dump_names(reader, arguments.json, out);
+    case DumpKind::kEventsOf:  // of a capture
+      break;
   }
   return {};
 }
@@ -293,8 +296,10 @@ Status dump(const Reader& reader, const DumpArguments& arguments, const Messages
 
 int run_dump(const DumpArguments& arguments, const Messages& messages) {
   int exit_code = kExitSuccess;
-  const std::unique_ptr<Reader> reader = open_or_explain(arguments.file, messages, exit_code);
-  if (!reader) {
+  const bool of_capture = arguments.kind == DumpKind::kEventsOf;
+  const std::unique_ptr<Reader> reader =
+      of_capture ? nullptr : open_or_explain(arguments.file, messages, exit_code);
+  if (!reader && !of_capture) {
     return exit_code;
   }
   Result<std::unique_ptr<app::TextOutput>> out = app::TextOutput::open();
@@ -302,7 +307,9 @@ int run_dump(const DumpArguments& arguments, const Messages& messages) {
     messages.error("(standard output)", out.error());
     return exit_code_of(out.error());
   }
-  return finish_output(**out, dump(*reader, arguments, messages, **out), arguments.file, messages);
+  const Status dumped = of_capture ? dump_provider_events(arguments, messages, **out)
+                                   : dump(*reader, arguments, messages, **out);
+  return finish_output(**out, dumped, arguments.file, messages);
 }
 
 }  // namespace stackpack::cli

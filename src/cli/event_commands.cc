@@ -1,4 +1,4 @@
-// gc, exceptions, io, mem: what the values of events and the fields of samples say.
+// gc, exceptions, io, jit, mem: what the values of events and the fields of samples say.
 #include <string>
 
 #include "app/convert/packed_capture.h"
@@ -51,6 +51,9 @@ int run_event_report(const EventReportArguments& arguments, const Messages& mess
     case EventReportKind::kMemory:
       return print_report(app::memory_report(reader, arguments.memory_order, arguments.limit),
                           arguments, messages, append_memory_table, append_memory_json);
+    case EventReportKind::kJit:
+      return print_report(app::jit_report(reader, arguments.limit), arguments, messages,
+                          append_jit_table, append_jit_json);
     case EventReportKind::kIo:
       return print_report(app::io_report(reader, arguments.order, arguments.limit), arguments,
                           messages, append_io_table, append_io_json);

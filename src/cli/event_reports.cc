@@ -52,7 +52,8 @@ Causes causes_of(const app::GcReport& report) {
   return causes;
 }
 
-void append_process(std::string& out, const app::GcProcess& process, std::uint64_t whole_ns) {
+void append_process(std::string& out, const app::GcProcess& process) {
+  const std::uint64_t whole_ns = process.recorded_ns;
   append_escaped(out, process.name);
   out += fmt::format("\n  collections {}, paused {} ms ({}) in {}, longest {} ms\n",
                      grouped(process.collections.size()), ms_text(process.pause_ns),
@@ -145,6 +146,7 @@ void write_process(JsonText& json, const app::GcProcess& process) {
   json.begin_object();
   json.field("process", process.name);
   json.field("pid", process.pid);
+  json.field("recorded_ns", process.recorded_ns);
   json.field("pauses", process.pauses);
   json.field("pause_ns", process.pause_ns);
   json.field("longest_pause_ns", process.longest_ns);
@@ -182,16 +184,119 @@ void append_operations(std::string& out, std::string_view title,
   }
 }
 
+void append_held(std::string& out, const app::IoReport& report) {
+  if (report.committed == 0) {
+    return;
+  }
+  out += fmt::format("{}memory: {} held at the end, {} at most, by {}\n", out.empty() ? "" : "\n",
+                     human_bytes(report.held_bytes), human_bytes(report.most_held_bytes),
+                     counted(report.committed, "commit or release"));
+  if (report.held.empty()) {
+    return;
+  }
+  out += fmt::format("{:>12} {:>8} {:>9}  held for\n", "bytes", "share", "ranges");
+  for (const app::ValueSum& sum : report.held) {
+    out += fmt::format("{:>12} {:>8} {:>9}  ", human_bytes(sum.bytes),
+                       human_share(sum.bytes, report.held_bytes), grouped(sum.count));
+    append_escaped(out, sum.name);
+    out += '\n';
+  }
+  append_more(out, report.all_held, report.held.size());
+}
+
+void write_held(JsonText& json, const app::IoReport& report) {
+  json.key("memory");
+  json.begin_object();
+  json.field("operations", report.committed);
+  json.field("held_bytes", report.held_bytes);
+  json.field("most_held_bytes", report.most_held_bytes);
+  write_sums(json, "functions", report.held, false);
+  json.key("callstacks");
+  json.begin_array();
+  for (const app::HeldStack& row : report.held_stacks) {
+    json.begin_object();
+    if (row.stack != kNoStack) {
+      json.field("stack", row.stack);
+    }
+    json.field("pid", row.pid);
+    json.field("bytes", row.bytes);
+    json.field("ranges", row.ranges);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+}
+
+void append_compiled(std::string& out, std::string_view title,
+                     std::span<const app::ValueSum> sums) {
+  if (sums.empty()) {
+    return;
+  }
+  out += fmt::format("\n{:>12} {:>12} {:>9} {:>12}  {}\n", "ms", "longest ms", "methods", "code",
+                     title);
+  for (const app::ValueSum& sum : sums) {
+    out += fmt::format("{:>12} {:>12} {:>9} {:>12}  ", ms_text(sum.ns), ms_text(sum.most_ns),
+                       grouped(sum.count), human_bytes(sum.bytes));
+    append_escaped(out, sum.name);
+    out += '\n';
+  }
+}
+
+void write_compiled(JsonText& json, std::string_view key, std::span<const app::ValueSum> sums) {
+  json.key(key);
+  json.begin_array();
+  for (const app::ValueSum& sum : sums) {
+    json.begin_object();
+    json.field("name", sum.name);
+    json.field("count", sum.count);
+    json.field("code_bytes", sum.bytes);
+    json.field("duration_ns", sum.ns);
+    json.field("longest_ns", sum.most_ns);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
+void append_jit_table(std::string& out, const app::JitReport& report) {
+  if (report.methods == 0) {
+    out += "no methods were compiled, or their events were not recorded\n";
+    return;
+  }
+  out += fmt::format("{} compiled in {} ms: {} of code from {} of IL\n",
+                     counted(report.methods, "method"), ms_text(report.ns),
+                     human_bytes(report.code_bytes), human_bytes(report.il_bytes));
+  append_compiled(out, "tier", report.tiers);
+  append_compiled(out, "process", report.processes);
+  append_compiled(out, "method", report.slowest);
+  append_more(out, report.all_methods, report.slowest.size());
+  append_compiled(out, "called by", report.callers);
+  append_more(out, report.all_callers, report.callers.size());
+}
+
+void append_jit_json(std::string& out, const app::JitReport& report) {
+  JsonText json(out);
+  json.begin_object();
+  json.field("count", report.methods);
+  json.field("duration_ns", report.ns);
+  json.field("code_bytes", report.code_bytes);
+  json.field("il_bytes", report.il_bytes);
+  write_compiled(json, "tiers", report.tiers);
+  write_compiled(json, "processes", report.processes);
+  write_compiled(json, "methods", report.slowest);
+  write_compiled(json, "callers", report.callers);
+  json.end_object();
+  out += '\n';
+}
+
 void append_gc_table(std::string& out, const app::GcReport& report) {
-  const std::uint64_t whole_ns = report.to_ns - report.from_ns;
   if (report.processes.empty()) {
     out += "no events of a garbage collector; docs/dotnet.md says what to record\n";
     return;
   }
   for (const app::GcProcess& process : report.processes) {
-    append_process(out, process, whole_ns);
+    append_process(out, process);
   }
   const Causes causes = causes_of(report);
   if (!causes.empty()) {
@@ -272,8 +377,8 @@ void append_exception_json(std::string& out, const app::ExceptionReport& report)
 }
 
 void append_io_table(std::string& out, const app::IoReport& report) {
-  if (report.operations.empty()) {
-    out += "no events of disks, files or networks\n";
+  if (report.operations.empty() && report.committed == 0) {
+    out += "no events of disks, files, networks or memory\n";
     return;
   }
   std::string text;
@@ -283,6 +388,7 @@ void append_io_table(std::string& out, const app::IoReport& report) {
   append_operations(text, "asked for by", report.functions);
   append_more(text, report.all_functions, report.functions.size());
   append_operations(text, "process", report.processes);
+  append_held(text, report);
   out += text;
 }
 
@@ -293,6 +399,7 @@ void append_io_json(std::string& out, const app::IoReport& report) {
   write_sums(json, "files", report.files, true);
   write_sums(json, "functions", report.functions, true);
   write_sums(json, "processes", report.processes, true);
+  write_held(json, report);
   json.end_object();
   out += '\n';
 }

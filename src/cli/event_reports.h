@@ -6,6 +6,7 @@
 #include "app/analysis/exception_report.h"
 #include "app/analysis/gc_report.h"
 #include "app/analysis/io_report.h"
+#include "app/analysis/jit_report.h"
 
 namespace stackpack::cli {
 
@@ -13,6 +14,8 @@ void append_gc_table(std::string& out, const app::GcReport& report);
 void append_gc_json(std::string& out, const app::GcReport& report);
 void append_exception_table(std::string& out, const app::ExceptionReport& report);
 void append_exception_json(std::string& out, const app::ExceptionReport& report);
+void append_jit_table(std::string& out, const app::JitReport& report);
+void append_jit_json(std::string& out, const app::JitReport& report);
 void append_io_table(std::string& out, const app::IoReport& report);
 void append_io_json(std::string& out, const app::IoReport& report);
 

@@ -43,6 +43,7 @@ class JsonText {
   void value(const std::string& text) { value(std::string_view(text)); }
   template <std::unsigned_integral T>
   requires(!std::same_as<T, bool>) void value(T number) { writer_.Uint64(number); }
+  void value(std::int64_t number) { writer_.Int64(number); }
   void value(bool flag) { writer_.Bool(flag); }
   void value(std::nullptr_t) { writer_.Null(); }
   /// Six significant digits or all digits before the point, whichever are more.

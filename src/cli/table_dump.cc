@@ -331,6 +331,7 @@ Status dump_table(const Reader& reader, DumpKind kind, bool as_json, app::TextOu
     case DumpKind::kRanges:
     case DumpKind::kIntervals:
     case DumpKind::kEventValues:
+    case DumpKind::kEventsOf:
     case DumpKind::kSampleFields:
       break;
   }

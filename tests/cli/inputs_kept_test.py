@@ -16,7 +16,7 @@ import tempfile
 PATHS = ["LIBRARY", "INPUT...", "FOLDER...", "LIST", "FILE", "FILE...", "FILE.spk", "FILE.spk...", "IN.spk", "DIR", "DIR|KIT.zip", "KIT.zip",
          "OLD...", "NEW...", "ELF"]
 OTHERS = ["", "SQL", "NAME", "N", "TIME", "SIZE", "SPAN", "EXPR", "CONDITION", "PERCENT", "WHOLE", "FUNCTION", "ID...", "TOPIC", "WORK", "KEY",
-          "EVENT", "ACTION", "ID", "OLD=NEW", "STATE", "TYPE"]
+          "EVENT", "ACTION", "ID", "OLD=NEW", "STATE", "TYPE", "PROVIDER"]
 OUTPUTS = ["--output", "--out-dir", "--all-images", "--junit", "--sarif"]
 REFUSALS = ("is the input itself; give the output another name", "is read for this output; give the output another name",
             "holds the input; give the output another name", "is one of the inputs, and would be the output of")

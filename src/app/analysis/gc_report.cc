@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
+#include <span>
 #include <utility>
 
 #include "app/analysis/event_value_table.h"
+#include "query/selection/pid_sources.h"
+#include "stackpack/sources.h"
 
 namespace stackpack::app {
 
@@ -26,6 +30,71 @@ bool is_for_collection(std::uint64_t suspend_reason) {
   constexpr std::uint64_t kForGcPreparation = 6;
   return suspend_reason == kForGc || suspend_reason == kForGcPreparation;
 }
+
+// How long each capture of a file is: from its first sample or value to its last.
+class CaptureSpans {
+ public:
+  // Errors: those of the reader.
+  static Result<CaptureSpans> load(const Reader& reader) {
+    Result<std::vector<MergedSource>> sources = reader.sources();
+    if (!sources) {
+      return sources.error();
+    }
+    CaptureSpans spans(std::move(*sources));
+    const Status read =
+        spans.sources_->empty() ? spans.add_range(reader) : spans.add_samples(reader);
+    return read ? Result<CaptureSpans>(std::move(spans)) : Result<CaptureSpans>(read.error());
+  }
+
+  void add(std::uint32_t pid, std::uint64_t time_ns) {
+    Span& span = spans_[source_of(pid)];
+    span.from_ns = std::min(span.from_ns, time_ns);
+    span.to_ns = std::max(span.to_ns, time_ns);
+  }
+
+  [[nodiscard]] std::uint64_t of(std::uint32_t pid) const {
+    const auto found = spans_.find(source_of(pid));
+    return found == spans_.end() ? 0 : found->second.to_ns - found->second.from_ns;
+  }
+
+ private:
+  struct Span {
+    std::uint64_t from_ns = kNoValue;
+    std::uint64_t to_ns = 0;
+  };
+
+  explicit CaptureSpans(std::vector<MergedSource> sources)
+      : sources_(std::make_unique<const std::vector<MergedSource>>(std::move(sources))),
+        origins_(*sources_, !sources_->empty()) {}
+
+  [[nodiscard]] std::uint32_t source_of(std::uint32_t pid) const { return origins_.of(pid).source; }
+
+  Status add_range(const Reader& reader) {
+    const auto range = reader.time_range();
+    if (range && *range) {
+      add(kUnknownId, (*range)->from_ns);
+      add(kUnknownId, (*range)->to_ns);
+    }
+    return range ? Status() : Status(range.error());
+  }
+
+  Status add_samples(const Reader& reader) {
+    SampleQuery query;
+    query.any_order = true;
+    return !reader.has_samples()
+               ? Status()
+               : reader.samples(query, [this](std::span<const StoredSample> samples) {
+                   for (const StoredSample& sample : samples) {
+                     add(sample.pid, sample.time_ns);
+                   }
+                   return true;
+                 });
+  }
+
+  std::unique_ptr<const std::vector<MergedSource>> sources_;
+  query::PidSources origins_;
+  std::map<std::uint32_t, Span> spans_;
+};
 
 class GcCounting {
  public:
@@ -67,8 +136,9 @@ class GcCounting {
     open->process.to_ns = value.time_ns;
   }
 
-  void finish(std::size_t limit) {
+  void finish(std::size_t limit, const CaptureSpans& spans) {
     for (auto& [pid, open] : processes_) {
+      open.process.recorded_ns = spans.of(pid);
       report_.processes.push_back(std::move(open.process));
     }
     std::stable_sort(report_.processes.begin(), report_.processes.end(),
@@ -201,12 +271,17 @@ Result<GcReport> gc_report(const Reader& reader, std::size_t limit) {
   if (!values) {
     return values.error();
   }
+  Result<CaptureSpans> spans = CaptureSpans::load(reader);
+  if (!spans) {
+    return spans.error();
+  }
   GcReport report;
   report.from_ns = kNoValue;
   GcCounting counting(*values, report);
   const Status read = values->visit([&](const EventValueTable::Row& row) {
     report.from_ns = std::min(report.from_ns, row.value->time_ns);
     report.to_ns = std::max(report.to_ns, row.value->time_ns);
+    spans->add(row.value->pid, row.value->time_ns);
     counting.take(row);
   });
   if (!read || !counting.status()) {
@@ -218,7 +293,7 @@ Result<GcReport> gc_report(const Reader& reader, std::size_t limit) {
     report.to_ns = std::max(report.to_ns, (*range)->to_ns);
   }
   report.from_ns = std::min(report.from_ns, report.to_ns);
-  counting.finish(limit);
+  counting.finish(limit, *spans);
   return report;
 }
 

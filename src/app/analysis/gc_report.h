@@ -49,6 +49,7 @@ struct GcProcess {
   std::uint64_t other_pause_ns = 0;
   std::uint64_t from_ns = 0;  ///< first and last value of the process
   std::uint64_t to_ns = 0;
+  std::uint64_t recorded_ns = 0;      ///< how long the capture is in which it is
   std::optional<HeapSizes> heap{};    ///< after the last collection
   std::uint64_t largest_heap = 0;     ///< after any
   std::uint64_t allocated_bytes = 0;  ///< as sampled

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "app/analysis/event_value_table.h"
+#include "app/analysis/held_memory.h"
 
 namespace stackpack::app {
 
@@ -69,6 +72,68 @@ void add(ValueSum& sum, const Operation& operation) {
   }
 }
 
+// What is committed for whom at the end.
+Status report_held(const HeldMemory& memory, EventValueTable& values, std::size_t limit,
+                   IoReport& report) {
+  ValueSums functions;
+  std::map<std::pair<StackId, std::uint32_t>, HeldStack> stacks;
+  for (const auto& [pid, ranges] : memory.processes()) {
+    for (const auto& [begin, range] : ranges) {
+      EventValue commit;
+      commit.pid = pid;
+      commit.stack = range.owner.stack;
+      commit.time_ns = range.owner.time_ns;
+      const Result<std::string> function = values.function(commit);
+      if (!function) {
+        return function.error();
+      }
+      ValueSum& sum = functions.of(function->empty() ? "(no callstack)" : *function);
+      ++sum.count;
+      sum.bytes += range.end - begin;
+      HeldStack& stack = stacks[{commit.stack, pid}];
+      stack.stack = commit.stack;
+      stack.pid = pid;
+      stack.bytes += range.end - begin;
+      ++stack.ranges;
+      report.held_bytes += range.end - begin;
+    }
+  }
+  for (const auto& [key, stack] : stacks) {
+    report.held_stacks.push_back(stack);
+  }
+  std::stable_sort(report.held_stacks.begin(), report.held_stacks.end(),
+                   [](const HeldStack& a, const HeldStack& b) { return a.bytes > b.bytes; });
+  if (limit != 0 && report.held_stacks.size() > limit) {
+    report.held_stacks.resize(limit);
+  }
+  report.held = functions.largest(limit, [](const ValueSum& sum) { return sum.bytes; });
+  report.all_held = functions.size();
+  report.most_held_bytes = memory.most_bytes();
+  report.commits_over_limit = memory.forgotten();
+  return {};
+}
+
+// False: it changes nothing of what is committed.
+bool take_memory(const EventValueTable::Row& row, HeldMemory& memory) {
+  enum Fields : std::size_t { kOperation, kBytes, kAddress, kFlags };
+  enum Flags : std::uint64_t { kCommit = 0x1000, kDecommit = 0x4000, kRelease = 0x8000 };
+  if (row.kind != ValueKind::kVirtualMemory || row.fields[kFlags] == kNoValue) {
+    return false;
+  }
+  const EventValue& value = *row.value;
+  const bool frees = row.fields[kOperation] != 0;
+  if (!frees && (row.fields[kFlags] & kCommit) != 0) {
+    memory.commit(value.pid, row.fields[kAddress], row.fields[kBytes],
+                  {value.stack, value.time_ns});
+    return true;
+  }
+  if (frees && (row.fields[kFlags] & (kDecommit | kRelease)) != 0) {
+    memory.release(value.pid, row.fields[kAddress], row.fields[kBytes]);
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<IoReport> io_report(const Reader& reader, IoOrder order, std::size_t limit) {
@@ -81,8 +146,11 @@ Result<IoReport> io_report(const Reader& reader, IoOrder order, std::size_t limi
   ValueSums of_files[3];
   bool has_disk = false;
   Status named;
+  IoReport report;
+  HeldMemory memory;
   const Status read = values->visit([&](const EventValueTable::Row& row) {
     Operation operation;
+    report.committed += take_memory(row, memory) ? 1U : 0U;
     if (!operation_of(row, operation)) {
       return;
     }
@@ -110,7 +178,9 @@ Result<IoReport> io_report(const Reader& reader, IoOrder order, std::size_t limi
     return order == IoOrder::kBytes ? sum.bytes : order == IoOrder::kLatency ? sum.ns : sum.count;
   };
   const ValueSums* const sums = has_disk ? of_disk : of_files[1].size() != 0 ? of_files : of_disk;
-  IoReport report;
+  if (const Status held = report_held(memory, *values, limit, report); !held) {
+    return held.error();
+  }
   report.operations = operations.largest(0, measure);
   report.files = sums[0].largest(limit, measure);
   report.functions = sums[1].largest(limit, measure);

@@ -50,6 +50,8 @@ class CaptureInput {
   /// Name of the format: "perf", "etl", ...
   [[nodiscard]] std::string kind() const { return std::string(format_->name); }
 
+  [[nodiscard]] const capture::SourceFormat& format() const { return *format_; }
+
   /// Bytes of all parts, when known before reading.
   [[nodiscard]] std::optional<std::uint64_t> size() const;
 

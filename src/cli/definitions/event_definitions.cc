@@ -55,6 +55,15 @@ void CommandDefinitions::define_event_reports() {
        {{"the most frequent first", "stackpack exceptions app.nettrace"}},
        ""});
   define_event_report(exceptions, EventReportKind::kExceptions);
+  CommandRow& jit = command(
+      "jit", "show which methods .NET compiled while the program ran, and how long that took",
+      Command::kEventReport,
+      {{"jit FILE [--limit N] [--json]"},
+       {{"the slowest first", "stackpack jit app.nettrace"},
+        {"methods that were compiled more than once",
+         "stackpack jit app.nettrace --limit 0 --json | jq '.methods[] | select(.count > 1)'"}},
+       "Code that was compiled before the program ran (ReadyToRun, NGEN) is not among it."});
+  define_event_report(jit, EventReportKind::kJit);
   define_memory_report();
   static constexpr std::array kOrders = {
       Choice{"bytes", static_cast<int>(app::IoOrder::kBytes)},
@@ -68,7 +77,8 @@ void CommandDefinitions::define_event_reports() {
        {{"the files with most bytes", "stackpack io trace.etl"},
         {"those that took longest", "stackpack io trace.etl --order latency"}},
        "Files, functions and processes count operations of the disk and the network; of a trace "
-       "without events of disks those of the file system."});
+       "without events of disks those of the file system. Held memory was committed while the "
+       "trace ran, and not released up to its end."});
   define_event_report(io, EventReportKind::kIo);
   add_choice(io, "--order", kOrders, "what rows are ordered by", [this](int value) {
     invocation.event_report.order = static_cast<app::IoOrder>(value);

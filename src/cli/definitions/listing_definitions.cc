@@ -12,13 +12,15 @@ void CommandDefinitions::define_dump() {
       "dump", "list what a .spk file holds, as text or JSON", Command::kDump,
       {{"dump FILE.spk --stacks|--samples|--processes|--threads|--modules|--events|--losses|"
         "--metadata|--functions|--names|--sources|--branches|--ranges|--intervals|--event-values|"
-        "--sample-fields "
+        "--sample-fields|--events-of PROVIDER "
         "[--ids] [--json] "
         "[FILTERS]"},
        {{"the ten hottest callstacks, with their ids",
          "stackpack dump --stacks --ids out.spk | sort -rn | head"},
         {"samples of one thread in two seconds",
-         "stackpack dump --samples out.spk --tid 4711 --from +1s --to +3s"}},
+         "stackpack dump --samples out.spk --tid 4711 --from +1s --to +3s"},
+        {"what an EventSource wrote, of a capture",
+         "stackpack dump app.nettrace --events-of MyCompany-MyApp"}},
        "--stacks: a line per distinct recorded callstack: COUNT frame frame ..., leaf first; a "
        "frame is a letter (k kernel, u user, h hypervisor, g guest, G guest kernel, U guest user, "
        "? "
@@ -33,7 +35,9 @@ void CommandDefinitions::define_dump() {
        "well. For an imported profile COUNT is what the samples stand for. " +
            std::string(kPatterns)});
   DumpArguments& arguments = invocation.dump;
-  sub.add_option("file", arguments.file, "a .spk file")->type_name("FILE.spk")->required();
+  sub.add_option("file", arguments.file, "a .spk file; of --events-of a capture")
+      ->type_name("FILE.spk")
+      ->required();
   const auto kind = [&](const std::string& name, DumpKind value, const std::string& text) {
     sub.add_flag_callback(
            name, [this, value] { dump_kinds.push_back(value); }, text)
@@ -56,6 +60,15 @@ void CommandDefinitions::define_dump() {
        "what events say: collections, allocations, exceptions, files, ...");
   kind("--sample-fields", DumpKind::kSampleFields,
        "what samples say of memory: data addresses, latencies, sources of data, sizes of pages");
+  sub.add_option_function(
+         "--events-of",
+         [this, &arguments](const std::string& provider) {
+           dump_kinds.push_back(DumpKind::kEventsOf);
+           arguments.provider = provider;
+         },
+         "of a capture: its events of a provider, with their fields; '*' stands for any characters")
+      ->type_name("PROVIDER")
+      ->group("What to list (one of)");
   kind("--sources", DumpKind::kSources, "captures that a merged file was made from");
   kind("--branches", DumpKind::kBranches,
        "branches of perf record -b, with how often they were taken");

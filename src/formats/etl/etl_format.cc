@@ -62,6 +62,8 @@ constinit const capture::SourceFormat source_format = {
     .has_sessions = true,
     .has_magic = true,
     .ending = ".etl",
+    .has_payloads = true,
+    .describes_payloads_late = true,
     .loss_names = kAllLossNames,
     .skip_reasons = kSkipReasons,
 };

@@ -38,10 +38,14 @@ TraceReader::TraceReader(const LogFileHeader& header, capture::CallstackSink& si
       stack_events_(join_, losses_, header.pointer_size),
       extended_(space_, keys_, join_.pairs(), samples_, losses_),
       titles_(shared.titles),
+      payloads_(sink.payloads(), titles_, group_.clock()),
       keeps_values_(sink.values() != nullptr),
       runtime_values_(sink.values(), losses_),
       kernel_values_(sink.values(), losses_, group_.clock(), header.frequency) {
   samples_.use(switches_);
+  if (sink.payloads() != nullptr) {
+    titles_.learn_schemas(sink.payloads()->schemas());
+  }
   group_.add_threads(threads_);
   count_recorder_losses();
 }
@@ -75,6 +79,11 @@ Status TraceReader::take(const EventView& event, const EventPlace& place) {
   ++counts_.events;
   if (use.role == EventRole::kProfile) [[likely]] {  // nothing but itself, either
     return profile_event(event, place, facts, use.role);
+  }
+  if (payloads_.active()) [[unlikely]] {
+    if (const Status done = payloads_.event(event, kinds_.at(kind)); !done) {
+      return done;
+    }
   }
   if (!use.kept && !(use.valued && keeps_values_)) {
     not_kept_.add(event, place);

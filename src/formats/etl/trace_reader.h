@@ -20,6 +20,7 @@
 #include "formats/etl/event_rows.h"
 #include "formats/etl/file/log_file_header.h"
 #include "formats/etl/kernel_values.h"
+#include "formats/etl/names/event_payloads.h"
 #include "formats/etl/names/event_titles.h"
 #include "formats/etl/names/method_events.h"
 #include "formats/etl/stacks/extended_stacks.h"
@@ -132,6 +133,7 @@ class TraceReader {
   EventsNotKept not_kept_;
   EventTitles& titles_;
   MethodReader methods_;
+  EventPayloads payloads_;
   bool keeps_values_;
   dotnet::RuntimeValues runtime_values_;
   KernelValues kernel_values_;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "capture/function_fact.h"
+#include "capture/payload_schema.h"
 #include "formats/nettrace/metadata.h"
 
 namespace stackpack::nettrace {
@@ -34,6 +35,8 @@ struct EventUse {
   bool valued = false;       ///< dotnet::RuntimeValues
   bool bookkeeping = false;  ///< its callstacks say nothing about the program
   capture::FunctionNews news = capture::FunctionNews::kExists;  ///< kMethod
+  bool wanted = false;            ///< by the sink's capture::PayloadSink
+  capture::PayloadSchema schema;  ///< then
   /// Rows of the sink's event table, when there are any: those of thread samples by their type.
   std::uint32_t rows[4] = {kNoRow, kNoRow, kNoRow, kNoRow};
 };

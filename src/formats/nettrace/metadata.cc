@@ -55,6 +55,7 @@ bool read_old_metadata(bytes::ByteCursor& in, EventMetadata& metadata) {
     in.skip(sizeof(std::uint64_t));
     metadata.version = in.read<std::uint32_t>();
     in.skip(sizeof(std::uint32_t));
+    metadata.fields = in.rest();
   }
   return in.ok();
 }
@@ -141,6 +142,7 @@ std::optional<EventMetadata> read_metadata(std::uint32_t version,
     in.skip(sizeof(std::uint64_t));
     metadata.version = in.read<std::uint32_t>();
     in.skip(sizeof(std::uint32_t));
+    metadata.fields = in.rest();
   }
   if (!good || !in.ok()) {
     return std::nullopt;
@@ -156,6 +158,7 @@ bool read_metadata_row(bytes::ByteCursor& in, EventMetadata& metadata) {
   metadata.provider_name = bytes::valid_utf8(read_text8(row));
   metadata.event = read_varint32(row);
   metadata.name = bytes::valid_utf8(read_text8(row));
+  metadata.fields = row.rest();
   read_fields(row, metadata);
   bytes::ByteCursor options = row.sub(row.read<std::uint16_t>());
   const bool good = row.ok();

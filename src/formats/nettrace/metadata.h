@@ -35,6 +35,8 @@ struct EventMetadata {
   std::string first_field;          ///< version 6
   bool has_process_id = false;      ///< version 6: one of the fields is called ProcessId
   dotnet::Provider provider = dotnet::Provider::kOther;
+  /// What read_schema() reads; valid as long as the row that it stands in.
+  std::span<const std::byte> fields;
 
   /// "Provider/Task/Opcode", or as much as is known.
   [[nodiscard]] std::string title() const;

@@ -23,6 +23,7 @@ constinit const capture::SourceFormat source_format = {
     .read = read_format,
     .has_magic = true,
     .ending = ".nettrace",
+    .has_payloads = true,
     .loss_names = kLossNames,
     .skip_reasons = kSkipReasons,
 };

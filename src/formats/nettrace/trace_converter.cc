@@ -6,9 +6,11 @@
 
 #include "bytes/byte_cursor.h"
 #include "bytes/wide_text.h"
+#include "capture/payload_sink.h"
 #include "capture/wait_facts.h"
 #include "formats/dotnet/method_payload.h"
 #include "formats/nettrace/nettrace_losses.h"
+#include "formats/nettrace/payload_fields.h"
 #include "formats/nettrace/varints.h"
 
 namespace stackpack::nettrace {
@@ -39,6 +41,7 @@ TraceConverter::TraceConverter(const TraceHeader& header, capture::CallstackSink
       threads_(header, sink.system(), sink.losses()),
       universal_(header, sink.system(), sink.losses()),
       values_(sink.values(), sink.losses()),
+      payloads_(sink.payloads()),
       knows_stacks_(sink.remembers_stacks()) {
   unknown_.metadata.provider_name = "unknown";
   if (header.version >= 4) {
@@ -165,7 +168,16 @@ void TraceConverter::add_metadata(EventMetadata metadata, std::uint64_t offset) 
     damage(loss::kBadMetadata, offset);
     return;
   }
-  uses_.insert_or_assign(id, use_of(std::move(metadata)));
+  const std::span<const std::byte> fields = std::exchange(metadata.fields, {});
+  EventUse use = use_of(std::move(metadata));
+  if (payloads_ != nullptr && payloads_->wants(use.metadata.provider_name)) {
+    use.wanted = true;
+    if (described_fields_ < kMostDescribedFields) {
+      use.schema = read_schema(header_.version, fields, use.metadata.provider_name);
+      described_fields_ += use.schema.size();
+    }
+  }
+  uses_.insert_or_assign(id, std::move(use));
 }
 
 void TraceConverter::sequence_point(const Block& block) {
@@ -216,6 +228,15 @@ Status TraceConverter::event(const EventRow& row) {
   if (use.valued) {
     values_.event({use.metadata.event, row.payload, header_.pointer_size,
                    header_.unix_ns(row.ticks), thread.pid, thread.tid, row.payload_offset});
+  }
+  if (use.wanted) [[unlikely]] {
+    const Status taken =
+        payloads_->event({header_.unix_ns(row.ticks), thread.pid, thread.tid,
+                          event_title(use, kSampleOfUnknownType), &use.schema, row.payload,
+                          header_.pointer_size});
+    if (!taken) {
+      return taken;
+    }
   }
   return sample(use, row, thread);
 }

@@ -25,6 +25,8 @@ namespace stackpack::nettrace {
 class TraceConverter {
  public:
   static constexpr std::size_t kMostKinds = std::size_t{1} << 18;
+  /// Most fields of all kinds that are kept for a capture::PayloadSink.
+  static constexpr std::size_t kMostDescribedFields = std::size_t{1} << 18;
 
   /// `header` and `sink` must outlive this.
   TraceConverter(const TraceHeader& header, capture::CallstackSink& sink);
@@ -78,6 +80,8 @@ class TraceConverter {
   UniversalSystem universal_;
   dotnet::MethodModules modules_;
   dotnet::RuntimeValues values_;
+  capture::PayloadSink* payloads_;
+  std::size_t described_fields_ = 0;
   std::unordered_map<std::uint32_t, EventUse> uses_;
   EventUse unknown_;
   std::map<std::string, std::uint32_t> event_rows_;

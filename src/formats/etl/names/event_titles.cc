@@ -1,13 +1,13 @@
 #include "formats/etl/names/event_titles.h"
 
-#include <algorithm>
-#include <charconv>
 #include <optional>
-#include <span>
 
 #include "bytes/byte_cursor.h"
 #include "bytes/byte_text.h"
+#include "formats/etl/event/provider_names.h"
 #include "formats/etl/event/windows_text.h"
+#include "formats/etl/names/event_schemas.h"
+#include "formats/etl/names/manifest_text.h"
 
 namespace stackpack::etl {
 
@@ -28,82 +28,6 @@ std::string text_at(const bytes::ByteCursor& info, std::uint32_t offset) {
     text.pop_back();
   }
   return text;
-}
-
-// Provider, task and opcode; what says nothing is left out. Empty: there is no task.
-std::string title(std::string_view provider, std::string_view task, std::string_view opcode) {
-  constexpr std::string_view kWindows = "win:";
-  if (task.empty()) {
-    return {};
-  }
-  std::string name(provider);
-  name += '/';
-  name += task;
-  if (opcode.starts_with(kWindows)) {
-    opcode.remove_prefix(kWindows.size());
-  }
-  if (!opcode.empty() && opcode != "Info") {
-    name += '/';
-    name += opcode;
-  }
-  return name;
-}
-
-std::string without_entities(std::string_view text) {
-  struct Entity {
-    std::string_view code;
-    char character;
-  };
-  constexpr Entity kEntities[] = {
-      {"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}};
-  std::string plain;
-  while (!text.empty()) {
-    const auto* const entity =
-        std::find_if(std::begin(kEntities), std::end(kEntities),
-                     [&](const Entity& one) { return text.starts_with(one.code); });
-    const bool found = entity != std::end(kEntities);
-    plain.push_back(found ? entity->character : text.front());
-    text.remove_prefix(found ? entity->code.size() : 1);
-  }
-  return plain;
-}
-
-// The value of an attribute of an XML tag, `tag` being what is between its brackets.
-std::string attribute(std::string_view tag, std::string_view name) {
-  for (std::size_t at = tag.find(name); at != std::string_view::npos; at = tag.find(name, at + 1)) {
-    const std::size_t equals = at + name.size();
-    const bool whole = at > 0 && (tag[at - 1] == ' ' || tag[at - 1] == '\t' ||
-                                  tag[at - 1] == '\n' || tag[at - 1] == '\r');
-    if (!whole || equals + 1 >= tag.size() || tag[equals] != '=' ||
-        (tag[equals + 1] != '"' && tag[equals + 1] != '\'')) {
-      continue;
-    }
-    const std::string_view rest = tag.substr(equals + 2);
-    const std::size_t end = rest.find(tag[equals + 1]);
-    return end == std::string_view::npos ? std::string() : without_entities(rest.substr(0, end));
-  }
-  return {};
-}
-
-// Takes the next tag of `text`; nothing at the end.
-std::optional<std::string_view> next_tag(std::string_view& text) {
-  const std::size_t begin = text.find('<');
-  if (begin == std::string_view::npos) {
-    return std::nullopt;
-  }
-  const std::size_t end = text.find('>', begin);
-  if (end == std::string_view::npos) {
-    return std::nullopt;
-  }
-  const std::string_view tag = text.substr(begin + 1, end - begin - 1);
-  text.remove_prefix(end + 1);
-  return tag;
-}
-
-bool is_tag(std::string_view tag, std::string_view name) {
-  return tag.starts_with(name) && tag.size() > name.size() &&
-         (tag[name.size()] == ' ' || tag[name.size()] == '\t' || tag[name.size()] == '\n' ||
-          tag[name.size()] == '\r');
 }
 
 }  // namespace
@@ -146,7 +70,10 @@ void EventTitles::event_info(const EventView& event) {
   }
   name_provider(provider, provider_name);
   std::string name =
-      title(provider_name.empty() ? text_of(provider) : provider_name, task, opcode_name);
+      event_title(provider_name.empty() ? text_of(provider) : provider_name, task, opcode_name);
+  if (schemas_ != nullptr) {
+    learn_event_info(event, provider_name, name, *schemas_);
+  }
   if (source == kClassSource) {
     name_event({EventClass::kClass, key_of(event_class), opcode}, std::move(name));
   } else {
@@ -182,6 +109,9 @@ void EventTitles::manifest_piece(const EventView& event) {
   ++manifest.next_piece;
   if (manifest.next_piece == pieces) {
     read_manifest(event.guid, manifest.text);
+    if (schemas_ != nullptr) {
+      learn_manifest(event.guid, manifest.text, *schemas_);
+    }
     manifest_bytes_ -= manifest.text.size();
     manifests_.erase(key);
   }
@@ -196,16 +126,10 @@ void EventTitles::read_manifest(const Guid& guid, std::string_view text) {
         provider = std::move(name);
       }
     } else if (is_tag(*tag, "event")) {
-      const std::string number = attribute(*tag, "value");
-      std::uint16_t id = 0;
-      const char* const end = number.data() + number.size();
-      if (std::from_chars(number.data(), end, id).ptr != end || number.empty()) {
-        continue;
+      if (const auto id = number_of(attribute(*tag, "value"))) {
+        name_event({EventClass::kProvider, key_of(guid), *id},
+                   manifest_event_title(provider, *tag));
       }
-      const std::string task = attribute(*tag, "task");
-      name_event({EventClass::kProvider, key_of(guid), id},
-                 title(provider, task.empty() ? attribute(*tag, "symbol") : task,
-                       attribute(*tag, "opcode")));
     }
   }
 }
@@ -240,6 +164,11 @@ std::string EventTitles::trace_logging_title(const EventView& event) {
   whole += '/';
   whole += name;
   return whole;
+}
+
+std::string EventTitles::provider_of(const Guid& guid) const {
+  const auto known = providers_.find(key_of(guid));
+  return known == providers_.end() ? std::string(provider_name(guid)) : known->second;
 }
 
 std::string EventTitles::title_of(const EventKind& kind) const {

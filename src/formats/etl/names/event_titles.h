@@ -19,6 +19,7 @@
 #include <tuple>
 #include <utility>
 
+#include "capture/payload_schema.h"
 #include "formats/etl/event/event_header.h"
 #include "formats/etl/event/event_kinds.h"
 
@@ -33,6 +34,9 @@ class EventTitles {
   static constexpr std::size_t kMostBytes = std::size_t{1} << 20;
   static constexpr std::size_t kMostManifestBytes = std::size_t{1} << 20;
 
+  /// Descriptions of payloads go to `schemas`, which must outlive this.
+  void learn_schemas(capture::PayloadSchemas& schemas) { schemas_ = &schemas; }
+
   /// Class bbccf6c1, type 32.
   void event_info(const EventView& event);
 
@@ -41,6 +45,9 @@ class EventTitles {
 
   /// The name of an event of TraceLogging; empty when it is none.
   std::string trace_logging_title(const EventView& event);
+
+  /// The name of a provider; empty when nobody knows it.
+  [[nodiscard]] std::string provider_of(const Guid& guid) const;
 
   /// What is known of events of this kind in the end; empty when that is nothing.
   [[nodiscard]] std::string title_of(const EventKind& kind) const;
@@ -63,6 +70,7 @@ class EventTitles {
   std::map<GuidKey, std::string> providers_;
   std::map<Key, std::string> events_;
   std::map<GuidKey, Manifest> manifests_;
+  capture::PayloadSchemas* schemas_ = nullptr;
   std::size_t bytes_ = 0;
   std::size_t manifest_bytes_ = 0;
 };
