@@ -29,13 +29,14 @@ enum class ArrowTable : std::uint8_t {
   kSources,  ///< captures that the file was made of; one, unless it is a merged file
   kLosses,
   kMetadata,
-  kCounts,     ///< samples by callstack, event, process and origin
-  kTop,        ///< shares of functions, modules, ...: what the command `top` shows
-  kBranches,   ///< of captures with branch stacks, summed up: see branches.h
-  kRanges,     ///< how often code between taken branches ran through
-  kIntervals,  ///< when threads ran and waited: see waits.h
+  kCounts,       ///< samples by callstack, event, process and origin
+  kTop,          ///< shares of functions, modules, ...: what the command `top` shows
+  kBranches,     ///< of captures with branch stacks, summed up: see branches.h
+  kRanges,       ///< how often code between taken branches ran through
+  kIntervals,    ///< when threads ran and waited: see waits.h
+  kEventValues,  ///< what events say, a row for each field: see event_values.h
 };
-inline constexpr unsigned kArrowTableCount = 16;
+inline constexpr unsigned kArrowTableCount = 17;
 
 /// "samples", "callstacks", ... in the order of the enumeration.
 std::span<const std::string_view> arrow_table_names();
@@ -45,8 +46,8 @@ struct ArrowOptions {
   /// Rows of a batch, at most; a batch ends earlier where its texts take 16 MiB. 1 to 2^24.
   std::uint32_t batch_rows = 65'536;
   std::vector<std::string> columns;  ///< these, in this order; none: all of the table
-  /// Samples, counts, top and intervals: times of the capture's clock in ns, both inclusive. Blocks
-  /// of samples outside are not read.
+  /// Samples, counts, top, intervals and values of events: times of the capture's clock in ns, both
+  /// inclusive. Blocks of samples outside are not read.
   std::uint64_t from_ns = 0;
   std::uint64_t to_ns = ~std::uint64_t{0};
   /// Samples: not in order of time, for sums, which do not care. Cheaper.

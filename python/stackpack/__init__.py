@@ -12,8 +12,8 @@ and docs/arrow.md of the project have the rest.
 from ._capture import Capture, Table, open  # pylint: disable=redefined-builtin
 from ._errors import (Cancelled, CorruptFile, FileTooLarge, NotFound, OutOfMemory, StackpackError, TruncatedFile,
                       UnsupportedFile, UsageError)
-from ._events import (Allocated, Collection, GcProcess, GcReport, IoReport, Requests, ThrownException, exceptions, gc,
-                      io)
+from ._events import (Allocated, Collection, Compiled, GcProcess, GcReport, IoReport, JitReport, Requests,
+                      ThrownException, exceptions, gc, io, jit)
 from ._program import Filter
 from ._reports import (ImageReport, Lasting, Neighbours, Page, Row, SymbolizeReport, ThreadWaits, Waits, callees, callers, export,
                        symbolize, view, waits)
@@ -21,10 +21,10 @@ from ._work import ConvertReport, DiffRow, EventDiff, Figure, MergeReport, Progr
 
 __version__ = "0.1.0"
 __all__ = [
-    "Allocated", "Cancelled", "Capture", "Collection", "ConvertReport", "CorruptFile", "DiffRow", "EventDiff", "Figure",
-    "FileTooLarge", "Filter", "GcProcess", "GcReport", "ImageReport", "LastingIoReport", "MergeReport", "Neighbours",
+    "Allocated", "Cancelled", "Capture", "Collection", "Compiled", "ConvertReport", "CorruptFile", "DiffRow", "EventDiff", "Figure",
+    "FileTooLarge", "Filter", "GcProcess", "GcReport", "ImageReport", "IoReport", "JitReport", "Lasting", "MergeReport", "Neighbours",
     "NotFound", "OutOfMemory", "Page", "Progress", "Requests", "Row", "StackpackError", "SymbolizeReport", "Table",
     "ThrownException", "ThreadWaits", "TruncatedFile", "UnsupportedFile", "UsageError", "Waits", "callees", "callers", "convert", "diff",
-    "exceptions", "export", "gc", "io", "merge", "open", "symbolize", "view",
+    "exceptions", "export", "gc", "io", "jit", "merge", "open", "symbolize", "view",
     "waits",
 ]

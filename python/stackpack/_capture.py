@@ -360,6 +360,11 @@ class Capture:
         """When threads ran and waited: tid, from_ns, to_ns, length_ns, state, reason, callstack, woken_by, waker_callstack, ..."""
         return self._table("intervals", columns, from_ns=from_ns, to_ns=to_ns)
 
+    def event_values(self, *, columns: Optional[Iterable[str]] = None, from_ns: Optional[int] = None,
+                     to_ns: Optional[int] = None) -> Table:
+        """What events say, a row for each field of each event: event, time_ns, tid, kind, field, number, real, text, ..."""
+        return self._table("event_values", columns, from_ns=from_ns, to_ns=to_ns)
+
     def verify(self) -> None:
         """Reads everything and checks it. Raises CorruptFile and others."""
         check(lib.stackpack_verify(self._open_reader()), self.path)

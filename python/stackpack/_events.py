@@ -36,6 +36,7 @@ class GcProcess:
     pauses: int
     pause_ns: int
     longest_pause_ns: int
+    recorded_ns: int
     allocated_bytes: int
     largest_heap_bytes: int
     collections: List[Collection]
@@ -43,7 +44,7 @@ class GcProcess:
 
 @dataclass(frozen=True)
 class GcReport:
-    """What ``stackpack gc`` shows. The share of pauses is pause_ns of to_ns - from_ns."""
+    """What ``stackpack gc`` shows. The share of pauses is pause_ns of recorded_ns of the process."""
     from_ns: int
     to_ns: int
     processes: List[GcProcess]
@@ -80,6 +81,29 @@ class IoReport:
     processes: List[Requests]
 
 
+@dataclass(frozen=True)
+class Compiled:
+    """Methods of one tier, process, name or caller that were compiled."""
+    name: str
+    count: int
+    code_bytes: int
+    duration_ns: int
+    longest_ns: int
+
+
+@dataclass(frozen=True)
+class JitReport:
+    """What ``stackpack jit`` shows: the same methods four times."""
+    count: int
+    duration_ns: int
+    code_bytes: int
+    il_bytes: int
+    tiers: List[Compiled]
+    processes: List[Compiled]
+    methods: List[Compiled]
+    callers: List[Compiled]
+
+
 def _asked(command: str, given: Input, limit: int, *options: str) -> Dict[str, Any]:
     found: Dict[str, Any] = json.loads(run(command, [path_of(given)], [option("limit", limit), "--json", *options])[0])
     return found
@@ -113,3 +137,10 @@ def io(input: Input, *, order: str = "bytes", limit: int = 0) -> IoReport:  # py
     found = _asked("io", input, limit, option("order", order))
     return IoReport(*([_row(Requests, row) for row in found[name]]
                       for name in ("operations", "files", "functions", "processes")))
+
+
+def jit(input: Input, *, limit: int = 0) -> JitReport:  # pylint: disable=redefined-builtin
+    """Methods that .NET compiled while the program ran, the slowest first. limit: most methods and callers; 0: all."""
+    found = _asked("jit", input, limit)
+    lists = {name: [_row(Compiled, row) for row in found[name]] for name in ("tiers", "processes", "methods", "callers")}
+    return JitReport(found["count"], found["duration_ns"], found["code_bytes"], found["il_bytes"], **lists)

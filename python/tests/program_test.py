@@ -198,6 +198,16 @@ def test_what_events_of_dotnet_say(tmp_path, captures):
     with stackpack.open(tmp_path / "small.spk") as file:
         assert file.top(by="type").to_arrow()["name"].to_pylist() == ["System.Byte[]", "System.String"]
         assert stackpack.gc(file) == report
+        rows = file.event_values().to_arrow().to_pylist()
+        sizes = {row["event"]: row["number"] for row in rows if row["kind"] == "allocation" and row["field"] == "bytes"}
+        types = {row["event"]: row["text"] for row in rows if row["kind"] == "allocation" and row["field"] == "type"}
+        assert sum(sizes[event] for event, name in types.items() if name == "System.Byte[]") == 636_000
+        assert {row["unit"] for row in rows if row["field"] in ("bytes", "duration")} == {"bytes", "ns"}
+        assert all((row["callstack"] is None) == (row["stack"] is None) for row in rows)
+        assert [row["tid"] for row in rows if row["field"] == "message"] == [7, 7, 7]
+        later = file.event_values(from_ns=rows[-1]["time_ns"], columns=["kind", "time_ns"]).to_arrow().to_pylist()
+        assert {row["kind"] for row in later} == {"restart_end"}
+    assert stackpack.jit(captures / "small.nettrace").count == 0
     requests = stackpack.io(captures / "sampled.x64.etl", order="latency")
     assert isinstance(requests.operations, list) and requests.files == sorted(
         requests.files, key=lambda row: -row.latency_ns)

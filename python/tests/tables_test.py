@@ -10,7 +10,7 @@ import stackpack
 pa = pytest.importorskip("pyarrow")
 
 TABLES = ["samples", "counts", "callstacks", "frames", "functions", "modules", "processes", "threads", "events",
-          "sources", "losses", "metadata", "top", "branches", "ranges", "intervals"]
+          "sources", "losses", "metadata", "top", "branches", "ranges", "intervals", "event_values"]
 
 # As docs/python.md has it.
 TOTALS = """

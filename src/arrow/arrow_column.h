@@ -24,6 +24,7 @@ enum class ColumnType : std::uint8_t {
   kUInt32,
   kUInt64,
   kInt64,
+  kDouble,      ///< put as its bits
   kText,        ///< UTF-8
   kDictionary,  ///< UTF-8 texts by number (int32): for texts that repeat
 };

@@ -70,6 +70,8 @@ const char* format_of(ColumnType type) {
       return "L";
     case ColumnType::kInt64:
       return "l";
+    case ColumnType::kDouble:
+      return "g";
     case ColumnType::kText:
       return "u";
     case ColumnType::kDictionary:

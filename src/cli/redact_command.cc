@@ -44,8 +44,9 @@ int run_redact(const RedactArguments& arguments, const Messages& messages) {
     return kExitSuccess;
   }
   return print(
-      fmt::format("redacted: {}, {}; kept: {}, {}; dropped: {}, {}\n",
+      fmt::format("redacted: {}, {}, {}; kept: {}, {}; dropped: {}, {}\n",
                   counted(counts->functions, "function"), counted(counts->modules, "mapping"),
+                  counted(counts->value_texts, "event text"),
                   counted(counts->kept_functions, "function"),
                   counted(counts->kept_modules, "mapping"), counted(counts->facts_dropped, "fact"),
                   counted(counts->values_dropped, "event value")),

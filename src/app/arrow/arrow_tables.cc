@@ -111,9 +111,9 @@ namespace {
 constexpr std::uint32_t kMostBatchRows = 1U << 24;
 
 constexpr std::array<std::string_view, kArrowTableCount> kTableNames{
-    "samples", "callstacks", "frames",  "functions", "modules",  "processes",
-    "threads", "events",     "sources", "losses",    "metadata", "counts",
-    "top",     "branches",   "ranges",  "intervals"};
+    "samples", "callstacks", "frames",  "functions", "modules",     "processes",
+    "threads", "events",     "sources", "losses",    "metadata",    "counts",
+    "top",     "branches",   "ranges",  "intervals", "event_values"};
 
 std::span<const arrow::Field> fields_of(ArrowTable table) {
   switch (table) {
@@ -132,6 +132,8 @@ std::span<const arrow::Field> fields_of(ArrowTable table) {
       return app::branch_fields(table);
     case ArrowTable::kIntervals:
       return app::interval_fields();
+    case ArrowTable::kEventValues:
+      return app::value_fields();
     default:
       return app::system_fields(table);
   }
@@ -156,6 +158,8 @@ Result<app::NextRows> rows_of(const app::SharedTables& tables, ArrowTable table,
       return app::branch_rows(tables, table, options);
     case ArrowTable::kIntervals:
       return app::interval_rows(tables, options);
+    case ArrowTable::kEventValues:
+      return app::value_rows(tables, options);
     default:
       return app::system_rows(tables, table, options);
   }

@@ -46,6 +46,9 @@ NextRows branch_rows(const SharedTables& tables, ArrowTable table, const ArrowOp
 std::span<const arrow::Field> interval_fields();
 NextRows interval_rows(const SharedTables& tables, const ArrowOptions& options);
 
+std::span<const arrow::Field> value_fields();
+NextRows value_rows(const SharedTables& tables, const ArrowOptions& options);
+
 std::span<const arrow::Field> top_fields();
 /// Errors: kUsage, options.by is none of the kinds.
 Result<NextRows> top_rows(const SharedTables& tables, const ArrowOptions& options);

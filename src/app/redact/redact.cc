@@ -8,6 +8,7 @@
 
 #include "app/convert/name_rows.h"
 #include "app/symbolize/renamed_file.h"
+#include "capture/value_kinds.h"
 #include "core/guard.h"
 #include "io/byte_source.h"
 #include "io/directories.h"
@@ -21,6 +22,7 @@
 #include "spk/read/file_opener.h"
 #include "spk/write/name_writer.h"
 #include "spk/write/section_writer.h"
+#include "spk/write/value_writer.h"
 #include "stackpack/reader.h"
 
 namespace stackpack::app {
@@ -36,6 +38,8 @@ constexpr std::uint64_t kNumberBytes = std::uint64_t{4} << 20;
 struct Redacted {
   capture::SystemTables tables;
   Names names;
+  std::vector<std::string> value_texts;
+  bool keeps_values = false;
   RedactedCounts counts;
 };
 
@@ -62,6 +66,48 @@ Status write_rows_of(SectionKind kind, std::span<const Row> rows, spk::SectionWr
   return {};
 }
 
+// Whether nothing but texts can be names of something: another kind or field may be called so.
+bool are_known(std::span<const ValueSchema> kinds) {
+  return std::all_of(kinds.begin(), kinds.end(), [](const ValueSchema& kind) {
+    const auto known = capture::value_kind_named(kind.name);
+    if (!known) {
+      return false;
+    }
+    const auto fields = capture::value_kinds()[static_cast<std::size_t>(*known)].fields;
+    return std::equal(kind.fields.begin(), kind.fields.end(), fields.begin(), fields.end(),
+                      [](const ValueField& a, const capture::ValueKindField& b) {
+                        return a.name == b.name && a.type == b.type;
+                      });
+  });
+}
+
+Status redact_values(const Reader& reader, StandIns& stand_ins, Redacted& result) {
+  const Result<std::vector<ValueSchema>> kinds = reader.event_value_kinds();
+  Result<std::vector<std::string>> texts = reader.event_value_texts();
+  if (!kinds || !texts) {
+    return kinds ? Status(texts.error()) : Status(kinds.error());
+  }
+  result.keeps_values = are_known(*kinds);
+  std::uint64_t rows = 0;
+  const Status counted = reader.event_values([&rows](std::span<const EventValue> values) {
+    rows += values.size();
+    return true;
+  });
+  if (!counted) {
+    return counted;
+  }
+  if (!result.keeps_values) {
+    result.counts.values_dropped = rows;
+    return {};
+  }
+  result.value_texts = std::move(*texts);
+  for (std::string& text : result.value_texts) {
+    result.counts.value_texts += text.empty() ? 0U : 1U;
+    text = stand_ins.of("text", text);
+  }
+  return {};
+}
+
 Result<Redacted> redacted(const Reader& reader, const RedactOptions& options) {
   Redacted result;
   auto processes = reader.processes();
@@ -85,14 +131,10 @@ Result<Redacted> redacted(const Reader& reader, const RedactOptions& options) {
   const std::vector<bool> kept = kept_modules(*modules, options.kept_modules);
   result.tables = {
       std::move(*processes), std::move(*threads), std::move(*modules), std::move(*metadata), {}};
-  const Status counted = reader.event_values([&result](std::span<const EventValue> rows) {
-    result.counts.values_dropped += rows.size();
-    return true;
-  });
-  if (!counted) {
-    return counted.error();
-  }
   StandIns stand_ins(options.key);
+  if (const Status values = redact_values(reader, stand_ins, result); !values) {
+    return values.error();
+  }
   redact_tables(result.tables, kept, stand_ins, result.counts);
   const bool keeps_kernel = query::fits_any("[kernel.kallsyms]", options.kept_modules);
   result.names = redacted_names(*names, kept, keeps_kernel, stand_ins, result.counts);
@@ -122,7 +164,7 @@ Status write_summary_without_fingerprint(const spk::SectionRecord& section,
 }
 
 // What stays byte by byte. All else is written anew or left out, also a kind that a later version
-// adds: it may hold names. Values of events do: paths of files, messages of exceptions, types.
+// adds: it may hold names. Texts of values are: paths of files, messages of exceptions, types.
 constexpr std::array kCopied{
     SectionKind::kFrames,      SectionKind::kEdges,       SectionKind::kPages,
     SectionKind::kPageIndex,   SectionKind::kSamples,     SectionKind::kSampleIndex,
@@ -152,6 +194,12 @@ Status write_section(const spk::SectionRecord& section, const Redacted& redacted
       }
       return write_summary_without_fingerprint(section, blocks, sections);
     }
+    case SectionKind::kEventValues:
+    case SectionKind::kValueKinds:
+      return redacted.keeps_values ? sections.copy_section(section, blocks.source()) : Status();
+    case SectionKind::kValueTexts:
+      return redacted.keeps_values ? spk::write_value_texts(redacted.value_texts, sections)
+                                   : Status();
     default: {
       const bool stays = std::find(kCopied.begin(), kCopied.end(),
                                    static_cast<SectionKind>(section.kind)) != kCopied.end();

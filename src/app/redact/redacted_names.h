@@ -37,6 +37,7 @@ struct RedactedCounts {
   std::uint64_t modules = 0;  ///< rows of modules
   std::uint64_t kept_modules = 0;
   std::uint64_t facts_dropped = 0;   ///< rows of metadata
+  std::uint64_t value_texts = 0;     ///< texts of values of events that have a stand-in
   std::uint64_t values_dropped = 0;  ///< rows of values of events
 };
 

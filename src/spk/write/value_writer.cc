@@ -22,22 +22,23 @@ Status ValueWriter::flush() {
   return added ? Status{} : Status{added.error()};
 }
 
-Status ValueWriter::write_texts(std::span<const std::string> texts) {
-  out_.begin_section(SectionKind::kValueTexts);
+Status write_value_texts(std::span<const std::string> texts, SectionWriter& out) {
+  BlockContent content;
+  out.begin_section(SectionKind::kValueTexts);
   for (std::size_t begin = 0; begin < texts.size();) {
     std::size_t end = begin;
     std::size_t bytes = 0;
     while (end < texts.size() && end - begin < kRowsPerTableBlock && bytes < kTableTextTarget) {
       bytes += texts[end++].size();
     }
-    content_.clear();
-    encode_value_texts(texts.subspan(begin, end - begin), content_);
-    if (const Result<BlockRecord> added = out_.add_block(content_); !added) {
+    content.clear();
+    encode_value_texts(texts.subspan(begin, end - begin), content);
+    if (const Result<BlockRecord> added = out.add_block(content); !added) {
       return added.error();
     }
     begin = end;
   }
-  out_.end_section(texts.size());
+  out.end_section(texts.size());
   return {};
 }
 
@@ -58,7 +59,7 @@ Status ValueWriter::end(std::span<const std::string> texts) {
     return added.error();
   }
   out_.end_section(kinds_.size());
-  return write_texts(texts);
+  return write_value_texts(texts, out_);
 }
 
 }  // namespace stackpack::spk

@@ -11,6 +11,9 @@
 
 namespace stackpack::spk {
 
+/// Writes the section value_texts, at least one text.
+Status write_value_texts(std::span<const std::string> texts, SectionWriter& out);
+
 /// Writes the sections event_values, value_kinds and value_texts.
 ///
 /// Order of calls: set_kinds(), add() with the rows in order of time, then end(). Without rows
@@ -25,7 +28,6 @@ class ValueWriter {
 
  private:
   Status flush();
-  Status write_texts(std::span<const std::string> texts);
 
   SectionWriter& out_;
   std::vector<ValueSchema> kinds_;
