@@ -14,14 +14,6 @@ std::uint32_t key_of_thread(std::uint8_t event, std::uint32_t tid) {
   return event >= kFirstKernelEvent ? 0 : tid;
 }
 
-// Most captures are in order already: of rows this large, looking costs a tenth of sorting.
-template <typename Row, typename Before>
-void put_in_order(std::vector<Row>& rows, Before before) {
-  if (!std::is_sorted(rows.begin(), rows.end(), before)) {
-    std::sort(rows.begin(), rows.end(), before);
-  }
-}
-
 }  // namespace
 
 bool ValueRecorder::ByCallstack::before(const Row& a, const Row& b) {
@@ -91,25 +83,7 @@ ValueRecorder::Joined& ValueRecorder::joined() {
   if (!joined_) {
     joined_ = std::make_unique<Joined>(scratch_directory_, kRows);
   }
-  if (!sorted.runs) {
-    sorted.runs = std::make_unique<scratch::SortedRuns<Row>>(scratch_directory_, kMergeBytes);
-  }
-  put_in_order(sorted.rows, before);
-  const Status added = sorted.runs->add(sorted.rows);
-  sorted.rows.clear();
-  return added;
-}
-
-Status ValueRecorder::visit(Sorted& sorted, Before before,
-                            const std::function<Status(const Row&)>& visitor) {
-  put_in_order(sorted.rows, before);
-  if (!sorted.runs) {
-    for (const Row& row : sorted.rows) {
-      if (const Status visited = visitor(row); !visited) {
-        return visited;
-      }
-    }
-    return *joined_;
+  return *joined_;
 }
 
 Status ValueRecorder::offer_stack(std::uint8_t event, const Sample& sample, StackId stack) {
