@@ -9,6 +9,8 @@
 
 #include "capture/branch_recorder.h"
 #include "capture/callstack_sink.h"
+#include "capture/field_recorder.h"
+#include "capture/value_recorder.h"
 #include "formats/perf/perf_source.h"
 #include "fuzz/require.h"
 #include "io/byte_source.h"
@@ -25,6 +27,9 @@ class PerfFuzzSink final : public capture::CallstackSink {
   Status add_sample(const Sample& sample, const capture::StackView& stack,
                     capture::StackMemo memo) override {
     require(sample.event < events_);
+    if ((sample.flags & capture::kSampleHasFields) != 0) {
+      fields_.place(marked_++);
+    }
     if (memo.known) {
       require(sample.origin == StackOrigin::kRecorded && stack.empty());
       require(!remembered_.at(memo.slot).empty());
@@ -67,7 +72,34 @@ class PerfFuzzSink final : public capture::CallstackSink {
   }
   capture::SystemRecorder& system() override { return system_; }
   capture::BranchRecorder* branches() override { return &branches_; }
+  capture::ValueRecorder* values() override { return &values_; }
+  capture::FieldRecorder* sample_fields() override { return &fields_; }
   capture::LossCounters& losses() override { return losses_; }
+
+  /// Takes values and fields back: their kinds, texts and control groups are there. Once, when all
+  /// was read.
+  void finish_fields() {
+    const std::size_t groups = fields_.control_groups().sorted().rows.size();
+    std::uint64_t found = 0;
+    const Status placed = fields_.finish([&](const FieldRow& row) {
+      ++found;
+      require(!row.has(SampleField::kControlGroup) ||
+              row.value(SampleField::kControlGroup) < groups);
+      return Status{};
+    });
+    require(placed && found == marked_);
+    const std::vector<ValueSchema> kinds = values_.kinds();
+    const Status read = values_.finish(losses_, [&](const capture::FoundValue& row) {
+      require(row.kind < kinds.size());
+      const std::vector<ValueField>& fields = kinds[row.kind].fields;
+      require(fields.size() <= kMostValueFields);
+      for (std::size_t i = 0; i < fields.size(); ++i) {
+        require(fields[i].type != ValueType::kText || row.values[i] < values_.texts().size());
+      }
+      return Status{};
+    });
+    require(read.has_value());
+  }
 
   /// Locates what branches there are. Once, when all was read.
   void finish_branches() {
@@ -97,6 +129,9 @@ class PerfFuzzSink final : public capture::CallstackSink {
 
   std::map<std::uint32_t, std::vector<std::uint64_t>> remembered_;
   std::uint32_t events_ = 0;
+  std::uint64_t marked_ = 0;  // samples with fields
+  capture::ValueRecorder values_;
+  capture::FieldRecorder fields_;
   capture::SystemRecorder system_;
   capture::BranchRecorder branches_;
   capture::LossCounters losses_;
@@ -111,6 +146,7 @@ inline void read_perf(std::unique_ptr<io::ByteSource> source, std::uint64_t byte
   if (account) {
     require(account->total == bytes);
     require(account->balanced());
+    sink.finish_fields();
   }
 }
 

@@ -29,14 +29,15 @@ enum class ArrowTable : std::uint8_t {
   kSources,  ///< captures that the file was made of; one, unless it is a merged file
   kLosses,
   kMetadata,
-  kCounts,       ///< samples by callstack, event, process and origin
-  kTop,          ///< shares of functions, modules, ...: what the command `top` shows
-  kBranches,     ///< of captures with branch stacks, summed up: see branches.h
-  kRanges,       ///< how often code between taken branches ran through
-  kIntervals,    ///< when threads ran and waited: see waits.h
-  kEventValues,  ///< what events say, a row for each field: see event_values.h
+  kCounts,        ///< samples by callstack, event, process and origin
+  kTop,           ///< shares of functions, modules, ...: what the command `top` shows
+  kBranches,      ///< of captures with branch stacks, summed up: see branches.h
+  kRanges,        ///< how often code between taken branches ran through
+  kIntervals,     ///< when threads ran and waited: see waits.h
+  kEventValues,   ///< what events say, a row for each field: see event_values.h
+  kSampleFields,  ///< accesses to memory and control groups of samples: see sample_fields.h
 };
-inline constexpr unsigned kArrowTableCount = 17;
+inline constexpr unsigned kArrowTableCount = 18;
 
 /// "samples", "callstacks", ... in the order of the enumeration.
 std::span<const std::string_view> arrow_table_names();
@@ -52,7 +53,8 @@ struct ArrowOptions {
   std::uint64_t to_ns = ~std::uint64_t{0};
   /// Samples: not in order of time, for sums, which do not care. Cheaper.
   bool any_order = false;
-  /// Top: function, module, line, process, thread, event, callstack or source; empty: function.
+  /// Top: function, module, line, process, thread, event, callstack, source, type or cgroup; empty:
+  /// function.
   std::string by;
   /// Top: a pattern of events; empty: the one that samples where time goes, as the command does.
   std::string event;

@@ -39,7 +39,8 @@ struct ConvertOptions {
   bool switch_samples = true;
   /// What events say besides their callstacks: Reader::event_values(). Needs `samples`.
   bool event_values = true;
-  /// What samples say of accesses to memory: Reader::sample_fields(). Needs `samples`.
+  /// What samples say of accesses to memory, and of what control group they are:
+  /// Reader::sample_fields(). Needs `samples`.
   bool sample_fields = true;
   bool redact = false;  ///< leave out command lines, host name, user names in paths
   bool force = false;   ///< replace an existing file that is neither a .spk file nor empty

@@ -1,6 +1,6 @@
 // What events say besides their callstack: bytes and types that were allocated, exceptions, garbage
-// collections, files that were read. See docs/event-values.md for the kinds, docs/format.md,
-// section 7, for how they are stored.
+// collections, files that were read, fields of tracepoints. See docs/event-values.md for the kinds,
+// docs/format.md, section 7, for how they are stored.
 #pragma once
 
 #include <array>
@@ -22,8 +22,9 @@ enum class ValueType : std::uint8_t {
   kAddress = 3,  ///< of memory, or a number that is written in hexadecimal digits
   kReal = 4,     ///< the bits of a double
   kText = 5,     ///< a row of Reader::event_value_texts()
+  kSigned = 6,   ///< 2x for a number x from 0 on, -2x - 1 for one below
 };
-inline constexpr unsigned kValueTypeCount = 6;
+inline constexpr unsigned kValueTypeCount = 7;
 
 /// Most fields of a kind.
 inline constexpr std::size_t kMostValueFields = 8;

@@ -57,6 +57,7 @@ struct SampleFilter {
   std::optional<std::uint32_t> cpu;  ///< number of the processor
   std::vector<std::string> comms;    ///< of the process or of the thread
   std::vector<std::string> excluded_comms;
+  std::vector<std::string> cgroups;  ///< control group: its path, or the last part of it
   /// An image in which a frame of the callstack lies: its path, or the last part of it.
   std::vector<std::string> modules;
   std::vector<std::string> excluded_modules;

@@ -170,6 +170,8 @@ class Reader {
   /// The fields of all samples that have any, in the order of the samples, in blocks. Errors: kIo,
   /// kCorrupt.
   Status sample_fields(const std::function<bool(std::span<const FieldRow>)>& visit) const;
+  /// What SampleField::kControlGroup is a row of. Errors: kIo, kCorrupt.
+  [[nodiscard]] Result<std::vector<ControlGroup>> control_groups() const;
   /// The rows of the block with this number, counted from 0, into `rows` (replaced): none beyond
   /// the last. For those who go through samples alongside. Errors: kIo, kCorrupt.
   Status sample_field_block(std::size_t number, std::vector<FieldRow>& rows) const;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace stackpack {
 
@@ -21,8 +22,17 @@ enum class SampleField : std::uint8_t {
   kPhysicalAddress = 6,     ///< of the data
   kDataPageSize = 7,        ///< bytes of the page that has the data
   kCodePageSize = 8,        ///< bytes of the page that has the instruction
+  kControlGroup = 9,        ///< row of Reader::control_groups()
 };
-inline constexpr std::size_t kSampleFieldCount = 9;
+inline constexpr std::size_t kSampleFieldCount = 10;
+
+/// A control group (cgroup) of Linux: a container, a service.
+struct ControlGroup {
+  std::uint64_t id = 0;  ///< that of the kernel
+  std::string path;      ///< from the root of control groups on; empty: not recorded
+
+  friend bool operator==(const ControlGroup&, const ControlGroup&) = default;
+};
 
 /// The fields of a sample.
 struct FieldRow {
@@ -35,6 +45,10 @@ struct FieldRow {
   }
   [[nodiscard]] std::uint64_t value(SampleField field) const {
     return values[static_cast<std::size_t>(field)];
+  }
+  void clear(SampleField field) {
+    present &= ~(1U << static_cast<unsigned>(field));
+    values[static_cast<std::size_t>(field)] = 0;
   }
   void set(SampleField field, std::uint64_t value) {
     present |= 1U << static_cast<unsigned>(field);

@@ -28,7 +28,7 @@ _free.argtypes = [ctypes.c_void_p]
 
 
 _SHOWN_ROWS = 10
-_TOP_BY = ("function", "module", "line", "process", "thread", "event", "callstack", "source", "type")
+_TOP_BY = ("function", "module", "line", "process", "thread", "event", "callstack", "source", "type", "cgroup")
 
 
 def table_html(caption: str, names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -332,7 +332,8 @@ class Capture:
         """What `stackpack top` shows: event, name, module, place, self, total, value (of all samples), samples, unit.
 
         Args:
-            by: function, module, line, process, thread, event, callstack, source or type (of allocations, exceptions).
+            by: function, module, line, process, thread, event, callstack, source, type (of allocations, exceptions), cgroup,
+                or field:NAME of tracepoints.
             event: a pattern of events; None: the one that samples where time goes.
             from_ns, to_ns: times of the capture's clock in ns, both inclusive.
             count: 'samples' or 'weight'; None: what the event measures. `unit` says what self, total and value are in.
@@ -341,7 +342,7 @@ class Capture:
 
         Rows with most `self` come first; `self / value` is the share.
         """
-        if by not in _TOP_BY:
+        if by not in _TOP_BY and not by.startswith("field:"):
             raise UsageError(f"by is '{by}'; it is one of {', '.join(_TOP_BY)}", path=self.path)
         if count not in (None, "samples", "weight"):
             raise UsageError(f"count is '{count}'; it is samples or weight", path=self.path)
@@ -354,6 +355,10 @@ class Capture:
     def ranges(self, *, columns: Optional[Iterable[str]] = None) -> Table:
         """How often code between taken branches ran through: event, image, begin, end (offsets), count, ..."""
         return self._table("ranges", columns)
+
+    def sample_fields(self, *, columns: Optional[Iterable[str]] = None) -> Table:
+        """Accesses to memory and control groups, by the numbers of samples in the order of ``samples()``."""
+        return self._table("sample_fields", columns)
 
     def intervals(self, *, columns: Optional[Iterable[str]] = None, from_ns: Optional[int] = None,
                   to_ns: Optional[int] = None) -> Table:

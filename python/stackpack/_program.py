@@ -30,6 +30,7 @@ class Filter:
     cpu: Optional[int] = None
     comm: Union[str, Sequence[str]] = ()  #: names of processes or threads
     exclude_comm: Union[str, Sequence[str]] = ()
+    cgroup: Union[str, Sequence[str]] = ()  #: control group: its path, or the last part of it
     module: Union[str, Sequence[str]] = ()  #: an image in which a frame lies: its path, or the last part of it
     exclude_module: Union[str, Sequence[str]] = ()
     idle: Optional[bool] = None  #: with the idle threads of processors; None: exports have them, reports do not
@@ -37,7 +38,7 @@ class Filter:
     end: Union[None, int, str] = None
 
     def _options(self) -> Iterator[str]:
-        for name in ("event", "exclude_event", "comm", "exclude_comm", "module", "exclude_module"):
+        for name in ("event", "exclude_event", "comm", "exclude_comm", "cgroup", "module", "exclude_module"):
             given = getattr(self, name)
             for text in (given,) if isinstance(given, str) else given:
                 yield option(name, text)

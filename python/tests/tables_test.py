@@ -10,7 +10,8 @@ import stackpack
 pa = pytest.importorskip("pyarrow")
 
 TABLES = ["samples", "counts", "callstacks", "frames", "functions", "modules", "processes", "threads", "events",
-          "sources", "losses", "metadata", "top", "branches", "ranges", "intervals", "event_values"]
+          "sources", "losses", "metadata", "top", "branches", "ranges", "intervals", "event_values",
+          "sample_fields"]
 
 # As docs/python.md has it.
 TOTALS = """

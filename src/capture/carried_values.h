@@ -21,9 +21,14 @@ class CarriedValues {
   CarriedValues(std::span<const ValueSchema> kinds, std::vector<std::string> texts,
                 ValueRecorder& into)
       : translation_(kinds),
+        kinds_(kinds.begin(), kinds.end()),
         texts_(std::move(texts)),
         numbers_(texts_.size(), kNoValue),
-        into_(into) {}
+        into_(into) {
+    for (const ValueSchema& kind : kinds) {
+      own_.push_back(is_own_kind(kind) ? into.own_kind(kind) : std::nullopt);
+    }
+  }
 
   /// For ValueRecorder::add_placed(). Nothing: this program does not know the kind.
   std::optional<RecordedValue> carry(const EventValue& value) {
@@ -31,6 +36,17 @@ class CarriedValues {
     carried.time_ns = value.time_ns;
     carried.pid = value.pid;
     carried.tid = value.tid;
+    if (const std::optional<ValueKind> own = own_[value.kind]) {
+      carried.kind = *own;
+      carried.values = value.values;
+      const std::vector<ValueField>& fields = kinds_[value.kind].fields;
+      for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (fields[i].type == ValueType::kText) {
+          carried.values[i] = text(carried.values[i]);
+        }
+      }
+      return carried;
+    }
     if (!translation_.translate(value, carried.kind, carried.values)) {
       return std::nullopt;
     }
@@ -57,6 +73,8 @@ class CarriedValues {
   }
 
   ValueTranslation translation_;
+  std::vector<ValueSchema> kinds_;
+  std::vector<std::optional<ValueKind>> own_;  // by kind of the file: the recorder's
   std::vector<std::string> texts_;
   std::vector<std::uint64_t> numbers_;  // of the recorder; kNoValue: not asked for yet
   ValueRecorder& into_;

@@ -52,20 +52,32 @@ Result<bool> FieldRecorder::next_number(std::uint64_t& sample) {
   return true;
 }
 
+Status FieldRecorder::give(const TimedRow& timed, const std::vector<std::uint32_t>& control_groups,
+                           const std::function<Status(const FieldRow&)>& visit) {
+  FieldRow row = timed.row;
+  const Result<bool> found = next_number(row.sample);
+  if (!found) {
+    return found.error();
+  }
+  if (!*found) {
+    return Error{ErrorCode::kCorrupt, kNoOffset, "fields without a sample"};
+  }
+  if (row.has(SampleField::kControlGroup)) {
+    const std::uint64_t number = row.value(SampleField::kControlGroup);
+    if (number >= control_groups.size()) {
+      return Error{ErrorCode::kCorrupt, kNoOffset, "a sample of a control group that is not there"};
+    }
+    row.set(SampleField::kControlGroup, control_groups[static_cast<std::size_t>(number)]);
+  }
+  return visit(row);
+}
+
 Status FieldRecorder::finish(const std::function<Status(const FieldRow&)>& visit) {
   if (!status_ || empty()) {
     return status_;
   }
-  const auto give = [&](const TimedRow& timed) -> Status {
-    FieldRow row = timed.row;
-    const Result<bool> found = next_number(row.sample);
-    if (!found) {
-      return found.error();
-    }
-    return *found ? visit(row)
-                  : Status(Error{ErrorCode::kCorrupt, kNoOffset, "fields without a sample"});
-  };
-  return rows_->visit(give);
+  const std::vector<std::uint32_t> groups = control_groups_.sorted().numbers;
+  return rows_->visit([&](const TimedRow& timed) { return give(timed, groups, visit); });
 }
 
 }  // namespace stackpack::capture

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "capture/control_group_table.h"
 #include "io/spill_file.h"
 #include "scratch/external_sort.h"
 #include "stackpack/result.h"
@@ -42,7 +43,11 @@ class FieldRecorder {
 
   [[nodiscard]] bool empty() const { return order_ == 0; }
 
-  /// All rows in the order of samples. Errors: kIo, and those of the visitor.
+  /// What SampleField::kControlGroup of the rows that are added is a number of.
+  [[nodiscard]] ControlGroupTable& control_groups() { return control_groups_; }
+
+  /// All rows in the order of samples; their control groups are rows of the sorted table. Errors:
+  /// kIo, kCorrupt, and those of the visitor.
   Status finish(const std::function<Status(const FieldRow&)>& visit);
 
  private:
@@ -61,11 +66,14 @@ class FieldRecorder {
     static bool before(const TimedRow& a, const TimedRow& b);
   };
   Result<bool> next_number(std::uint64_t& sample);
+  Status give(const TimedRow& timed, const std::vector<std::uint32_t>& control_groups,
+              const std::function<Status(const FieldRow&)>& visit);
 
   std::string scratch_directory_ = ".";
   Status status_;
   std::unique_ptr<scratch::ExternalSort<TimedRow, InFile>> rows_;
   std::uint64_t order_ = 0;
+  ControlGroupTable control_groups_;
   // Numbers of marked samples, in their order: those in the file, then those in memory.
   std::unique_ptr<io::SpillFile> numbers_file_;
   std::vector<std::uint64_t> numbers_;

@@ -51,6 +51,11 @@ std::span<const ValueKindRow> value_kinds();
 /// By its name.
 std::optional<ValueKind> value_kind_named(std::string_view name);
 
+/// Whether a capture described a kind itself, a tracepoint: its name is SYSTEM:NAME.
+inline bool is_own_kind(const ValueSchema& schema) {
+  return schema.name.find(':') != std::string::npos;
+}
+
 /// Numbers from this one on are of events of a kernel.
 inline constexpr std::uint8_t kFirstKernelEvent = 16;
 

@@ -1,6 +1,7 @@
 #include "capture/value_recorder.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -10,8 +11,20 @@ namespace stackpack::capture {
 
 namespace {
 
+// Events of a capture's own, after those that are known by name.
+constexpr std::uint8_t kFirstOwnEvent = 64;
+
 std::uint32_t key_of_thread(std::uint8_t event, std::uint32_t tid) {
-  return event >= kFirstKernelEvent ? 0 : tid;
+  return event >= kFirstKernelEvent && event < kFirstOwnEvent ? 0 : tid;
+}
+
+std::tuple<std::string_view, std::vector<std::pair<std::string_view, ValueType>>> order_of(
+    const ValueSchema& schema) {
+  std::vector<std::pair<std::string_view, ValueType>> fields;
+  for (const ValueField& field : schema.fields) {
+    fields.emplace_back(field.name, field.type);
+  }
+  return {schema.name, std::move(fields)};
 }
 
 }  // namespace
@@ -47,6 +60,63 @@ std::uint64_t ValueRecorder::text(std::string_view text) {
 
 std::uint64_t ValueRecorder::path(std::string_view path) {
   return redact_ ? text(without_user_names(path)) : text(path);
+}
+
+std::optional<ValueKind> ValueRecorder::own_kind(const ValueSchema& schema) {
+  const auto known = std::find(own_kinds_.begin(), own_kinds_.end(), schema);
+  const auto at = static_cast<std::size_t>(known - own_kinds_.begin());
+  if (known == own_kinds_.end()) {
+    if (own_kinds_.size() == kMostOwnKinds || schema.fields.size() > kMostValueFields) {
+      return std::nullopt;
+    }
+    own_kinds_.push_back(schema);
+  }
+  return static_cast<ValueKind>(value_kinds().size() + at);
+}
+
+std::optional<std::uint8_t> ValueRecorder::own_event(std::uint32_t event) {
+  const auto known = std::find(own_events_.begin(), own_events_.end(), event);
+  const auto at = static_cast<std::size_t>(known - own_events_.begin());
+  if (known == own_events_.end()) {
+    if (own_events_.size() == kMostOwnEvents) {
+      return std::nullopt;
+    }
+    own_events_.push_back(event);
+  }
+  return static_cast<std::uint8_t>(kFirstOwnEvent + at);
+}
+
+std::optional<std::uint8_t> ValueRecorder::event_number(std::uint32_t event,
+                                                        std::string_view name) const {
+  const auto own = std::find(own_events_.begin(), own_events_.end(), event);
+  return own == own_events_.end() ? valued_event(name)
+                                  : std::optional(static_cast<std::uint8_t>(
+                                        kFirstOwnEvent + (own - own_events_.begin())));
+}
+
+// Which of its own kinds come first, second, ...: the same in whatever order they turned up.
+std::vector<std::size_t> ValueRecorder::own_order() const {
+  std::vector<std::size_t> order(own_kinds_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
+    return order_of(own_kinds_[a]) < order_of(own_kinds_[b]);
+  });
+  return order;
+}
+
+std::vector<ValueSchema> ValueRecorder::kinds() const {
+  std::vector<ValueSchema> kinds;
+  for (const ValueKindRow& row : value_kinds()) {
+    ValueSchema& kind = kinds.emplace_back();
+    kind.name = row.name;
+    for (const ValueKindField& field : row.fields) {
+      kind.fields.push_back({std::string(field.name), field.type});
+    }
+  }
+  for (const std::size_t own : own_order()) {
+    kinds.push_back(own_kinds_[own]);
+  }
+  return kinds;
 }
 
 void ValueRecorder::name_file(std::uint64_t key, std::uint64_t time_ns, std::string_view name) {
@@ -112,11 +182,17 @@ std::uint64_t ValueRecorder::file_at(std::uint64_t key, std::uint64_t time_ns) c
 
 // Texts that no value has are not kept: of a disk with a million files some were read.
 void ValueRecorder::number_texts(RecordedValue& value) {
-  const std::span<const ValueKindField> fields =
-      value_kinds()[static_cast<std::size_t>(value.kind)].fields;
-  for (std::size_t i = 0; i < fields.size(); ++i) {
+  const auto kind = static_cast<std::size_t>(value.kind);
+  const std::size_t known = value_kinds().size();
+  const auto is_text = [&](std::size_t field) {
+    return kind < known ? field < value_kinds()[kind].fields.size() &&
+                              value_kinds()[kind].fields[field].type == ValueType::kText
+                        : field < own_kinds_[kind - known].fields.size() &&
+                              own_kinds_[kind - known].fields[field].type == ValueType::kText;
+  };
+  for (std::size_t i = 0; i < kMostValueFields; ++i) {
     const std::uint64_t text = value.values[i];
-    if (fields[i].type != ValueType::kText || text == 0) {
+    if (text == 0 || !is_text(i)) {
       continue;
     }
     std::uint32_t& number = used_numbers_[static_cast<std::size_t>(text)];
@@ -178,12 +254,20 @@ Status ValueRecorder::finish(LossCounters& losses,
     losses.add(value_loss::kTextsOverLimit, LossKind::kDamage, texts_over_limit_);
   }
   used_numbers_.assign(texts_.size(), 0);
+  const std::size_t known_kinds = value_kinds().size();
+  std::vector<std::uint32_t> own_numbers(own_kinds_.size());
+  std::uint32_t next_kind = static_cast<std::uint32_t>(known_kinds);
+  for (const std::size_t own : own_order()) {
+    own_numbers[own] = next_kind++;
+  }
   return timed.visit([&](const Row& row) {
     RecordedValue value = row.value;
     number_texts(value);
-    return visit_value({{value.time_ns, value.pid, value.tid,
-                         static_cast<std::uint32_t>(value.kind), row.stack, value.values},
-                        row.segment});
+    const auto kind = static_cast<std::uint32_t>(value.kind);
+    return visit_value(
+        {{value.time_ns, value.pid, value.tid,
+          kind < known_kinds ? kind : own_numbers[kind - known_kinds], row.stack, value.values},
+         row.segment});
   });
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -71,6 +72,22 @@ class ValueRecorder {
   /// The path of a file.
   std::uint64_t path(std::string_view path);
 
+  static constexpr std::size_t kMostOwnKinds = 200;
+  static constexpr std::size_t kMostOwnEvents = 190;
+  static constexpr std::size_t kLongestFieldName = 255;
+
+  /// The number of a kind that a capture describes itself, beyond those of value_kinds(); the same
+  /// for the same schema. Nothing: it is one too many.
+  std::optional<ValueKind> own_kind(const ValueSchema& schema);
+  /// For RecordedValue::stack_event: a row of the event table whose samples have the callstacks of
+  /// values. Nothing: it is one too many.
+  std::optional<std::uint8_t> own_event(std::uint32_t event);
+  /// That of a row of the event table, whose name is known by now; nothing: it has no values.
+  [[nodiscard]] std::optional<std::uint8_t> event_number(std::uint32_t event,
+                                                         std::string_view name) const;
+  /// All kinds as finish() numbers them: those of value_kinds(), then its own by name and fields.
+  [[nodiscard]] std::vector<ValueSchema> kinds() const;
+
   /// From `time_ns` on a key stands for this path; before its first name it stands for that, too.
   void name_file(std::uint64_t key, std::uint64_t time_ns, std::string_view path);
 
@@ -122,6 +139,7 @@ class ValueRecorder {
 
   Joined& joined();
   void number_texts(RecordedValue& value);
+  [[nodiscard]] std::vector<std::size_t> own_order() const;
   [[nodiscard]] std::uint64_t file_at(std::uint64_t key, std::uint64_t time_ns) const;
 
   std::string scratch_directory_ = ".";
@@ -137,6 +155,8 @@ class ValueRecorder {
   std::vector<std::uint32_t> used_numbers_;  // by number of texts_: 0, or that of used_texts_
   std::vector<std::string> used_texts_{std::string()};
   std::vector<NamedFile> files_;
+  std::vector<ValueSchema> own_kinds_;
+  std::vector<std::uint32_t> own_events_;
 };
 
 }  // namespace stackpack::capture

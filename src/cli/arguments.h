@@ -94,6 +94,7 @@ enum class DumpKind {
   kRanges,
   kIntervals,
   kEventValues,
+  kFields,
   kSampleFields,
   kEventsOf,
 };
@@ -101,7 +102,7 @@ enum class DumpKind {
 struct DumpArguments {
   std::string file;
   DumpKind kind = DumpKind::kStacks;
-  bool ids = false;  // of --stacks
+  bool ids = false;      // of --stacks
   std::string provider;  // of --events-of
   SampleFilter filter;
   bool json = false;
@@ -193,6 +194,7 @@ struct EventReportArguments {
   std::size_t limit = 20;  // 0: all
   app::IoOrder order = app::IoOrder::kBytes;
   app::MemoryOrder memory_order = app::MemoryOrder::kLatency;
+  SampleFilter filter;  // of mem
   bool json = false;
   CaptureArguments capture;
 };

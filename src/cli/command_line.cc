@@ -236,7 +236,8 @@ std::string CommandLine::conflict() {
   if (definitions_->dump_kinds.size() != 1) {
     return "dump: say what to list, one of --stacks, --samples, --processes, "
            "--threads, --modules, --functions, --names, --events, --losses, --metadata, "
-           "--branches, --ranges, --intervals, --event-values, --sample-fields, --events-of";
+           "--branches, --ranges, --intervals, --event-values, --fields, --sample-fields, "
+           "--events-of";
   }
   DumpArguments& dump = invocation.dump;
   dump.kind = definitions_->dump_kinds.front();
@@ -245,6 +246,11 @@ std::string CommandLine::conflict() {
     rest.pid = rest.tid = std::nullopt;
     rest.from = rest.to = std::nullopt;
     return rest.empty() ? "" : "dump: of the filters --intervals has --pid, --tid, --from and --to";
+  }
+  if (dump.kind == DumpKind::kFields || dump.kind == DumpKind::kEventValues) {
+    SampleFilter rest = dump.filter;
+    rest.events.clear();
+    return rest.empty() ? "" : "dump: of the filters --fields and --event-values have --event";
   }
   if (dump.kind != DumpKind::kStacks && dump.kind != DumpKind::kSamples && !dump.filter.empty()) {
     return "dump: filters select samples: they go with --stacks and --samples";

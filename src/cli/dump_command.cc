@@ -281,7 +281,10 @@ Status dump(const Reader& reader, const DumpArguments& arguments, const Messages
     case DumpKind::kIntervals:
       return dump_intervals(reader, arguments, out);
     case DumpKind::kEventValues:
-      return dump_event_values(reader, arguments.json, out);
+    case DumpKind::kFields:
+      return dump_event_values(reader,
+                               {arguments.filter.events, arguments.kind == DumpKind::kFields},
+                               arguments.json, out);
     case DumpKind::kSampleFields:
       return dump_sample_fields(reader, arguments.json, out);
     case DumpKind::kNames:

@@ -49,8 +49,9 @@ int run_event_report(const EventReportArguments& arguments, const Messages& mess
       return print_report(app::exception_report(reader, arguments.limit), arguments, messages,
                           append_exception_table, append_exception_json);
     case EventReportKind::kMemory:
-      return print_report(app::memory_report(reader, arguments.memory_order, arguments.limit),
-                          arguments, messages, append_memory_table, append_memory_json);
+      return print_report(
+          app::memory_report(reader, arguments.filter, arguments.memory_order, arguments.limit),
+          arguments, messages, append_memory_table, append_memory_json);
     case EventReportKind::kJit:
       return print_report(app::jit_report(reader, arguments.limit), arguments, messages,
                           append_jit_table, append_jit_json);

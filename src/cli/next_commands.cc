@@ -52,6 +52,9 @@ std::string_view grain_word(HotSpotKind by) {
       return " --by waker";
     case HotSpotKind::kReason:
       return " --by reason";
+    case HotSpotKind::kControlGroup:
+      return " --by cgroup";
+    case HotSpotKind::kField:
     case HotSpotKind::kFunction:
     case HotSpotKind::kUnlinedAddress:
       break;
@@ -61,11 +64,12 @@ std::string_view grain_word(HotSpotKind by) {
 
 // What a row that is no function is a filter of.
 std::string filtered_top(const std::string& file, HotSpotKind by, const std::string& name) {
-  const std::string_view option = by == HotSpotKind::kModule  ? "--module"
-                                  : by == HotSpotKind::kComm  ? "--comm"
-                                  : by == HotSpotKind::kEvent ? "--event"
-                                  : by == HotSpotKind::kType  ? "--type"
-                                                              : "";
+  const std::string_view option = by == HotSpotKind::kModule         ? "--module"
+                                  : by == HotSpotKind::kComm         ? "--comm"
+                                  : by == HotSpotKind::kEvent        ? "--event"
+                                  : by == HotSpotKind::kType         ? "--type"
+                                  : by == HotSpotKind::kControlGroup ? "--cgroup"
+                                                                     : "";
   return option.empty() || name.empty() || name.front() == '['
              ? ""
              : fmt::format("top {} {} {}", file, option, shell_word(name));

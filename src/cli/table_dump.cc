@@ -332,6 +332,7 @@ Status dump_table(const Reader& reader, DumpKind kind, bool as_json, app::TextOu
     case DumpKind::kIntervals:
     case DumpKind::kEventValues:
     case DumpKind::kEventsOf:
+    case DumpKind::kFields:
     case DumpKind::kSampleFields:
       break;
   }

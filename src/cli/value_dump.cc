@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "app/analysis/value_texts.h"
+#include "bytes/byte_writer.h"
 #include "cli/json_text.h"
 #include "cli/text_escape.h"
 
@@ -63,6 +65,8 @@ class ValueLister {
         json.value(nullptr);
       } else if (kind.fields[i].type == ValueType::kReal) {
         json.value(std::bit_cast<double>(value));
+      } else if (kind.fields[i].type == ValueType::kSigned) {
+        json.value(bytes::zigzag_decode(value));
       } else {
         json.value(value);
       }
@@ -92,14 +96,8 @@ class ValueLister {
     if (type == ValueType::kText) {
       const std::string& words = texts_[static_cast<std::size_t>(value)];
       append_escaped(text, words.empty() ? "-" : words);
-    } else if (value == kNoValue) {
-      text += '-';
-    } else if (type == ValueType::kAddress) {
-      text += fmt::format("0x{:x}", value);
-    } else if (type == ValueType::kReal) {
-      text += fmt::format("{:.6g}", std::bit_cast<double>(value));
     } else {
-      text += std::to_string(value);
+      text += app::value_text(type, value);
     }
   }
 
@@ -111,17 +109,19 @@ class ValueLister {
 
 }  // namespace
 
-Status dump_event_values(const Reader& reader, bool as_json, app::TextOutput& out) {
+Status dump_event_values(const Reader& reader, const ListedValues& which, bool as_json,
+                         app::TextOutput& out) {
   Result<std::vector<ValueSchema>> kinds = reader.event_value_kinds();
   Result<std::vector<std::string>> texts = reader.event_value_texts();
   if (!kinds || !texts) {
     return kinds ? texts.error() : kinds.error();
   }
+  const std::vector<bool> listed = app::listed_kinds(*kinds, which.kinds, which.own);
   ValueLister lister(std::move(*kinds), std::move(*texts), as_json, out);
   Status status;
   const Status read = reader.event_values([&](std::span<const EventValue> rows) {
     for (std::size_t i = 0; i < rows.size() && status; ++i) {
-      status = lister.list(rows[i]);
+      status = listed[rows[i].kind] ? lister.list(rows[i]) : Status();
     }
     return static_cast<bool>(status);
   });

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "stackpack/reader.h"
@@ -14,8 +16,15 @@ namespace stackpack::query {
 /// Memory: a block of rows.
 class FieldCursor {
  public:
+  /// As Reader::sample_field_block().
+  using ReadBlock = std::function<Status(std::size_t, std::vector<FieldRow>&)>;
+
+  explicit FieldCursor(ReadBlock read) : read_(std::move(read)) {}
   /// `reader` must outlive the cursor.
-  explicit FieldCursor(const Reader& reader) : reader_(reader) {}
+  explicit FieldCursor(const Reader& reader)
+      : read_([&reader](std::size_t number, std::vector<FieldRow>& rows) {
+          return reader.sample_field_block(number, rows);
+        }) {}
 
   /// The fields of the sample with this number, which is above those that were asked for before;
   /// null when it has none. Valid until the next call. Errors: as Reader::sample_fields().
@@ -29,7 +38,7 @@ class FieldCursor {
         return Result<const FieldRow*>(nullptr);
       }
       at_ = 0;
-      if (const Status read = reader_.sample_field_block(block_++, rows_); !read) {
+      if (const Status read = read_(block_++, rows_); !read) {
         return read.error();
       }
       ended_ = rows_.empty();
@@ -38,7 +47,7 @@ class FieldCursor {
   }
 
  private:
-  const Reader& reader_;
+  ReadBlock read_;
   std::size_t block_ = 0;
   std::vector<FieldRow> rows_;
   std::size_t at_ = 0;

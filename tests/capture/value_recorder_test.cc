@@ -96,6 +96,60 @@ TEST_SUITE("event values") {
     CHECK(rows[3].stack == kNoStack);
   }
 
+  TEST_CASE(
+      "event values: kinds of a capture's own come by name, with their texts and callstacks") {
+    const ValueSchema later{"b:later", {{"text", ValueType::kText}, {"n", ValueType::kSigned}}};
+    const ValueSchema sooner{"a:sooner", {{"n", ValueType::kNumber}, {"text", ValueType::kText}}};
+    ValueRecorder recorder;
+    const auto first = recorder.own_kind(later);
+    const auto second = recorder.own_kind(sooner);
+    REQUIRE((first && second));
+    CHECK(recorder.own_kind(later) == first);
+    const std::size_t known = capture::value_kinds().size();
+    REQUIRE(recorder.kinds().size() == known + 2);
+    CHECK(recorder.kinds()[known] == sooner);
+    CHECK(recorder.kinds()[known + 1] == later);
+    const auto event = recorder.own_event(3);
+    REQUIRE(event);
+    CHECK(recorder.own_event(3) == event);
+    CHECK(recorder.own_event(4) != event);
+    CHECK(recorder.event_number(3, "any name") == event);
+    CHECK_FALSE(recorder.event_number(5, "any name"));
+    RecordedValue value = allocation_at(10, 1, 0);
+    value.kind = *first;
+    value.stack_event = *event;
+    value.values = {recorder.text("word"), 7};
+    recorder.add(value);
+    value = allocation_at(20, 1, 0);
+    value.kind = *second;
+    value.values = {1, recorder.text("other")};
+    recorder.add(value);
+    CHECK(recorder.offer_stack(*event, sample_at(10, 2), 8));  // of another thread
+    CHECK(recorder.offer_stack(*event, sample_at(10, 1), 9));
+    const std::vector<EventValue> rows = finish(recorder);
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].kind == known + 1);
+    CHECK(rows[0].stack == 9);
+    CHECK(recorder.texts().at(rows[0].values[0]) == "word");
+    CHECK(rows[0].values[1] == 7);
+    CHECK(rows[1].kind == known);
+    CHECK(rows[1].values[0] == 1);
+    CHECK(recorder.texts().at(rows[1].values[1]) == "other");
+  }
+
+  TEST_CASE("event values: kinds and events of a capture's own have limits") {
+    ValueRecorder recorder;
+    for (std::size_t i = 0; i < ValueRecorder::kMostOwnKinds; ++i) {
+      CHECK(recorder.own_kind({"a:" + std::to_string(i), {}}));
+    }
+    CHECK_FALSE(recorder.own_kind({"a:more", {}}));
+    CHECK_FALSE(ValueRecorder().own_kind({"a:wide", std::vector<ValueField>(9)}));
+    for (std::uint32_t i = 0; i < ValueRecorder::kMostOwnEvents; ++i) {
+      CHECK(recorder.own_event(i));
+    }
+    CHECK_FALSE(recorder.own_event(1000));
+  }
+
   TEST_CASE("event values: of the kernel's events the sample says which thread it was") {
     ValueRecorder recorder;
     RecordedValue value;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes a small perf.data file, the same on every run:
 make_capture.py OUT [SAMPLES] [--lost N] [--build-id HEX] [--moved HEX] [--branches] [--switches] [--broken] [--memory]
+               [--cgroups NAME,NAME...]
 
 One process `demo` (pid 100, threads 100 and 101), one event (cpu-clock), one mapped image and a
 kernel, and SAMPLES samples over three callstacks. --build-id: that of the image. --moved: how much
@@ -9,13 +10,14 @@ call, the newest of which every third sample has twice, and one that came from t
 --switches: the event is context-switches; after each sample its thread leaves the processor, every
 fourth time able to run, and comes back 10 us later for each sample so far.
 --memory: the event is an access to memory, with data address, latencies, source of data and sizes of pages.
+--cgroups: samples are of these control groups in turn, whose paths are recorded, and every tenth of one without a path.
 --broken: every other callstack ends in addresses of no code.
 """
 import struct
 import sys
 
 SAMPLE_IP, SAMPLE_TID, SAMPLE_TIME, SAMPLE_CALLCHAIN, SAMPLE_CPU, SAMPLE_PERIOD = 1, 2, 4, 32, 128, 256
-SAMPLE_BRANCH_STACK = 2048
+SAMPLE_BRANCH_STACK, SAMPLE_CGROUP = 2048, 1 << 21
 SAMPLE_ADDR, SAMPLE_DATA_SRC, SAMPLE_DATA_PAGE = 8, 1 << 15, 1 << 22
 SAMPLE_CODE_PAGE, SAMPLE_WEIGHT_STRUCT = 1 << 23, 1 << 24
 SAMPLE_MEMORY = SAMPLE_ADDR | SAMPLE_DATA_SRC | SAMPLE_DATA_PAGE | SAMPLE_CODE_PAGE | SAMPLE_WEIGHT_STRUCT
@@ -83,20 +85,25 @@ def branch_stack(index, moved):
     return struct.pack("<Q", len(stack)) + b"".join(struct.pack("<QQQ", *entry) for entry in stack)
 
 
-def access(index):
+def cgroup_id(groups, index):
+    return 7000 if index % 10 == 9 else 5000 - index % len(groups)
+
+
+def access(index, cgroup):
     """What comes after the time of a sample, and what comes after its callchain."""
     source, address = ACCESSES[index % len(ACCESSES)]
     weight = 4 + 30 * (index % len(ACCESSES)) + index
-    tail = struct.pack("<IHHQQQ", weight, 3 + index % 2, index % 3, source | TLB_HIT, 4096, 2 << 20)
+    tail = struct.pack("<IHHQ", weight, 3 + index % 2, index % 3, source | TLB_HIT) + cgroup + struct.pack("<QQ", 4096, 2 << 20)
     return struct.pack("<Q", address), tail
 
 
-def sample(index, moved, branches, broken, memory):
+def sample(index, moved, branches, broken, memory, groups):
     chain = [address if address >> 63 else address + moved for address in STACKS[index % len(STACKS)]]
     chain += [0x2cdd4141a7270000 + index, 0] if broken and index % 2 else []
     ip = next(address for address in chain if address < 2**64 - 4095)
     misc = MISC_KERNEL if ip >> 63 else MISC_USER
-    address, tail = access(index) if memory else (b"", b"")
+    cgroup = struct.pack("<Q", cgroup_id(groups, index)) if groups else b""
+    address, tail = access(index, cgroup) if memory else (b"", cgroup)
     body = struct.pack("<QIIQ", ip, 100, 100 + index % 2, START + index * 250_000) + address
     body += struct.pack("<IIQ", index % 2, 0, 1_000_000)
     body += struct.pack(f"<{1 + len(chain)}Q", len(chain), *chain)
@@ -123,18 +130,22 @@ def main():
     lost_events = int(option(rest, "--lost", "0"))
     build_id = bytes.fromhex(option(rest, "--build-id", ""))
     moved = int(option(rest, "--moved", "0"), 16)
+    groups = [name for name in option(rest, "--cgroups", "").split(",") if name]
     branches, switches, broken, memory = (name in rest for name in ("--branches", "--switches", "--broken", "--memory"))
     samples = int(rest[0]) if rest and rest[0].isdigit() else 12
     data = mmap(-1, 0xffffffff81000000, 0x1000000, 0xffffffff81000000, "[kernel.kallsyms]_text", MISC_KERNEL)
     data += comm(100, 100, "demo", 0) + comm(100, 101, "worker", START)
     image = (100, 0x401000 + moved, 0x1000, 0x1000, "/usr/bin/demo")
     data += mmap2(*image, build_id) if build_id else mmap(*image, MISC_USER)
-    data += b"".join(sample(index, moved, branches, broken, memory) + (switch(index) if switches else b"")
+    data += b"".join(record(19, 0, struct.pack("<Q", 5000 - i) + text(name, 32) + sample_id(0, 0, 0, 0))
+                     for i, name in enumerate(groups))
+    data += b"".join(sample(index, moved, branches, broken, memory, groups) + (switch(index) if switches else b"")
                      for index in range(samples))
     if lost_events:
         data += lost(lost_events)
 
     sample_type = SAMPLE_TYPE | (SAMPLE_BRANCH_STACK if branches else 0) | (SAMPLE_MEMORY if memory else 0)
+    sample_type |= SAMPLE_CGROUP if groups else 0
     config, rate, flags = (3, 1, CONTEXT_SWITCH) if switches else (0, 4000, FREQ)
     kind, config = (4, 0x1cd) if memory else (1, config)
     attr = struct.pack("<IIQQQQQ", kind, 128, config, rate, sample_type, 0, SAMPLE_ID_ALL | flags).ljust(128, b"\0")

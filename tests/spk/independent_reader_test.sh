@@ -63,6 +63,15 @@ python3 -B "$source_dir/tests/cli/make_capture.py" "$scratch/memory.perf.data" 3
 check "$scratch/out.spk" samples
 [[ $(wc -l < "$scratch/theirs/sample-fields") == 3000 ]]
 
+# Control groups, beside them and alone.
+for memory in --memory ""; do
+  # shellcheck disable=SC2086 # nothing or an option
+  python3 -B "$source_dir/tests/cli/make_capture.py" "$scratch/cgroups.perf.data" 3000 $memory --cgroups /web,/job/a,/job/b
+  "$stackpack" convert --quiet "$scratch/cgroups.perf.data" -o "$scratch/out.spk"
+  check "$scratch/out.spk" samples
+  [[ $(grep -c '/job/b$' "$scratch/theirs/sample-fields") == 900 ]]
+done
+
 # Names: an imported profile has lines and inlined calls, too. To a reader of version 1.0, which knows no
 # names, the file says the same of all else.
 python3 -B "$source_dir/tests/spk/write_named_profile.py" "$scratch/named.pb"

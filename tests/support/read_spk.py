@@ -23,13 +23,13 @@ import sys
  MODULES, METADATA, FUNCTIONS, INLINED_CALLS, LINES, TEXTS, SOURCES, LINE_BIRTHS,
  INTERVALS, WAIT_REASONS) = range(1, 22)
 EVENT_VALUES, VALUE_KINDS, VALUE_TEXTS = 25, 26, 27
-SAMPLE_FIELDS = 35
+SAMPLE_FIELDS, CONTROL_GROUPS = 35, 36
 BRANCH_EDGES, BRANCH_RANGES = 30, 31
 REQUIRED, INDEXED = 1, 2
-WITH_TEXTS = (EVENTS, PROCESSES, THREADS, MODULES, METADATA, TEXTS, SOURCES, VALUE_TEXTS)
+WITH_TEXTS = (EVENTS, PROCESSES, THREADS, MODULES, METADATA, TEXTS, SOURCES, VALUE_TEXTS, CONTROL_GROUPS)
 FREE_TABLE_BYTES, MOST_TABLE_RATIO = 2 << 20, 256
 INLINED_PER_ROW = 512
-LAST_KIND = {"1.0": METADATA, "1.1": TEXTS, "1.2": SOURCES, "1.3": LINE_BIRTHS, "1.4": SAMPLE_FIELDS}
+LAST_KIND = {"1.0": METADATA, "1.1": TEXTS, "1.2": SOURCES, "1.3": LINE_BIRTHS, "1.4": CONTROL_GROUPS}
 NONE = 0xFFFFFFFF
 RECORDED = 2
 GUESSES = 16
@@ -426,7 +426,8 @@ def count_samples(file):
 
 
 # Fields of the tables: n number, t time, x text.
-TABLES = {EVENTS: "xn", PROCESSES: "nnttnxx", THREADS: "nnttx", MODULES: "nnnnttxnxx", METADATA: "xx"}
+TABLES = {EVENTS: "xn", PROCESSES: "nnttnxx", THREADS: "nnttx", MODULES: "nnnnttxnxx", METADATA: "xx",
+          CONTROL_GROUPS: "nx"}
 
 
 def read_table(file, kind):
@@ -789,6 +790,8 @@ def value_text(kind, value, texts):
     if value == 0:
         return "-"
     value -= 1
+    if kind == 6:
+        return str(-(value + 1) // 2 if value & 1 else value // 2)
     return hex(value) if kind == 3 else f"{struct.unpack('<d', struct.pack('<Q', value))[0]:.6g}" if kind == 4 else str(value)
 
 
@@ -854,7 +857,14 @@ def list_sample_fields(file):
     """`sample value ...`, as `dump --sample-fields`; the fields that are known here."""
     if not file.has(SAMPLE_FIELDS):
         return
-    shown = (hex, str, str, str, hex, hex, hex, str, str)
+    groups = list(read_table(file, CONTROL_GROUPS)) if file.has(CONTROL_GROUPS) else []
+    need(len(set(groups)) == len(groups), "a control group comes twice")
+
+    def group(number):
+        need(number < len(groups), "control group of a sample")
+        return escaped(groups[number][1] or b"cgroup %d" % groups[number][0])
+
+    shown = (hex, str, str, str, hex, hex, hex, str, str, group)
     least = 0
     for block in file.blocks(SAMPLE_FIELDS):
         rows = block.varint()

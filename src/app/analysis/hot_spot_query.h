@@ -25,6 +25,8 @@ enum class HotSpotKind : std::uint8_t {
   kType,    ///< of objects that were allocated, or of exceptions
   kWaker,   ///< of waits: who ended them
   kReason,  ///< of waits: what for
+  kControlGroup,
+  kField,  ///< values of a field of tracepoints
 };
 
 /// One row. What samples count for is a matter of the options.
@@ -66,12 +68,14 @@ struct HotSpotQuery {
   ExportOptions filters;  ///< which samples, and what they count for; FrameStyle of frames
   HotSpotKind by = HotSpotKind::kFunction;
   StackPatterns patterns{};
+  std::string field{};               ///< of kField: its name
   std::vector<std::string> types{};  ///< samples alone whose event names a type that fits one
   bool folds_broken = false;         ///< what query::BrokenRoots finds is one row
   bool linkage_names = false;  ///< functions are told apart, and called, as the linker has them
   std::string event_key;       ///< as ReportPlan says it; empty: the file's own choice
 
   [[nodiscard]] bool asks_for_types() const { return by == HotSpotKind::kType || !types.empty(); }
+  [[nodiscard]] bool asks_for_fields() const { return by == HotSpotKind::kField; }
 };
 
 }  // namespace stackpack::app

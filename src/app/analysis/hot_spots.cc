@@ -35,8 +35,11 @@ std::string title_of(const SampleCounting& counting, HotSpotKind by, const Group
       const query::Track& track = selection.tracks()[group.key.track];
       return id_text(selection.thread_name(track), track.tid);
     }
+    case HotSpotKind::kField:
     case HotSpotKind::kType:
       return std::string(counting.type_title(group));
+    case HotSpotKind::kControlGroup:
+      return counting.control_group_title(group);
     case HotSpotKind::kWaker:
     case HotSpotKind::kReason: {
       const std::string_view label = counting.wait_label(group.key.stack);

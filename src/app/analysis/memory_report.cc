@@ -12,6 +12,8 @@
 #include "app/analysis/event_value_table.h"
 #include "query/data_source.h"
 #include "query/field_cursor.h"
+#include "query/selection/capture_view.h"
+#include "query/selection/sample_selection.h"
 #include "stackpack/symbols.h"
 
 namespace stackpack::app {
@@ -278,7 +280,8 @@ std::string access_text(std::uint64_t data_source) {
   return query::DataSource(data_source).text();
 }
 
-Result<MemoryReport> memory_report(const Reader& reader, MemoryOrder order, std::size_t limit) {
+Result<MemoryReport> memory_report(const Reader& reader, const SampleFilter& filter,
+                                   MemoryOrder order, std::size_t limit) {
   const Result<std::unique_ptr<const Symbols>> symbols = Symbols::load(reader);
   if (!symbols) {
     return symbols.error();
@@ -287,32 +290,41 @@ Result<MemoryReport> memory_report(const Reader& reader, MemoryOrder order, std:
   if (!processes) {
     return processes.error();
   }
-  MemoryCounter counter(reader, **symbols);
-  query::FieldCursor cursor(reader);
-  std::uint64_t number = 0;
-  Status status;
   if (!reader.has_sample_fields()) {
     return MemoryReport();
   }
-  const Status read = reader.samples({}, [&](std::span<const StoredSample> samples) {
-    for (const StoredSample& sample : samples) {
-      const Result<const FieldRow*> row = cursor.find(number++);
-      if (!row) {
-        status = row.error();
-        return false;
-      }
-      if (*row != nullptr && is_access(**row)) {
-        if (status = counter.add(sample, **row); !status) {
-          return false;
-        }
-      }
-    }
-    return true;
-  });
-  if (!read || !status) {
-    return read ? status.error() : read.error();
+  const Result<query::CaptureView> view = query::view_of(reader);
+  if (!view) {
+    return view.error();
   }
-  return counter.finish(*processes, order, limit);
+  ExportOptions options;
+  options.filter = filter;
+  options.all_events = filter.events.empty();
+  options.count = CountBy::kSamples;
+  const auto selection =
+      query::SampleSelection::create(*view, options, {.numbers = true, .event_key = {}});
+  if (!selection) {
+    return selection.error();
+  }
+  MemoryCounter counter(reader, **symbols);
+  query::FieldCursor cursor(reader);
+  const Status read =
+      (*selection)->for_each([&](std::span<const query::SelectedSample> samples) -> Status {
+        for (const query::SelectedSample& sample : samples) {
+          const Result<const FieldRow*> row = cursor.find(sample.number);
+          if (!row) {
+            return row.error();
+          }
+          if (*row != nullptr && is_access(**row)) {
+            if (const Status added = counter.add(sample, **row); !added) {
+              return added;
+            }
+          }
+        }
+        return {};
+      });
+  return read ? Result<MemoryReport>(counter.finish(*processes, order, limit))
+              : Result<MemoryReport>(read.error());
 }
 
 }  // namespace stackpack::app

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "stackpack/filter.h"
 #include "stackpack/model.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
@@ -78,11 +79,13 @@ std::string access_text(std::uint64_t data_source);
 
 enum class MemoryOrder : std::uint8_t { kLatency, kSamples, kShared };
 
-/// The report of a file, of samples that have a data source, a latency or a data address.
-/// `limit`: most rows of functions, callstacks and lines; 0: all. Lines are told apart by physical
-/// address where there is one, else by address and, in user memory, process.
-/// Memory: distinct functions and callstacks, and some 100 bytes for each of two million places in
-/// lines, their threads and processors. Errors: those of the reader.
-Result<MemoryReport> memory_report(const Reader& reader, MemoryOrder order, std::size_t limit);
+/// The report of the samples of a file that the filter lets through and that have a data source, a
+/// latency or a data address. `limit`: most rows of functions, callstacks and lines; 0: all. Lines
+/// are told apart by physical address where there is one, else by address and, in user memory,
+/// process. Memory: distinct functions and callstacks, and some 100 bytes for each of two million
+/// places in lines, their threads and processors. Errors: those of the reader; kUsage: as
+/// SampleSelection.
+Result<MemoryReport> memory_report(const Reader& reader, const SampleFilter& filter,
+                                   MemoryOrder order, std::size_t limit);
 
 }  // namespace stackpack::app

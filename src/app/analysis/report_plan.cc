@@ -19,6 +19,17 @@ Result<FileEvents> events_of_file(const Reader& reader, const HotSpotQuery& quer
   if (!groups) {
     return groups.error();
   }
+  if (query.asks_for_fields() && query.filters.filter.events.empty()) {
+    const auto names = tracepoints_with(reader, query.field);
+    if (!names) {
+      return names.error();
+    }
+    std::erase_if(*groups, [&names](const query::EventGroup& group) {
+      return std::none_of(names->begin(), names->end(), [&group](const std::string& name) {
+        return is_tracepoint(group.name, name);
+      });
+    });
+  }
   return FileEvents{std::move(*groups), view->aggregated()};
 }
 

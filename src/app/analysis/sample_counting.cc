@@ -63,9 +63,15 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
   if (const Status found = counting->find_types(reader); !found) {
     return found.error();
   }
+  if (query.by == HotSpotKind::kControlGroup && counting->view_.control_groups.empty()) {
+    return Error{ErrorCode::kUsage, kNoOffset,
+                 "the file does not say of what control groups its samples are"};
+  }
   auto selection =
       query::SampleSelection::create(counting->view_, counting->query_.filters,
-                                     {.is_report = true, .event_key = counting->query_.event_key});
+                                     {.is_report = true,
+                                      .numbers = query.by == HotSpotKind::kControlGroup,
+                                      .event_key = counting->query_.event_key});
   if (!selection) {
     return selection.error();
   }
@@ -91,10 +97,12 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
 
 // Types of samples, if they are asked for; then the event is one that names them.
 Status SampleCounting::find_types(const Reader& reader) {
-  if (!query_.asks_for_types()) {
+  if (!query_.asks_for_types() && !query_.asks_for_fields()) {
     return {};
   }
-  Result<SampleTypes> types = SampleTypes::load(reader);
+  Result<SampleTypes> types = query_.asks_for_fields()
+                                  ? SampleTypes::load_field(reader, query_.field)
+                                  : SampleTypes::load(reader);
   if (!types) {
     return types.error();
   }
@@ -108,27 +116,46 @@ Status SampleCounting::find_types(const Reader& reader) {
   if (!groups) {
     return groups.error();
   }
-  if (const query::EventGroup* const typed = group_with_types(*groups)) {
+  const query::EventGroup* typed = nullptr;
+  if (query_.asks_for_fields()) {
+    const auto found = std::find_if(
+        groups->begin(), groups->end(),
+        [this](const query::EventGroup& group) { return types_->has_values(group.name); });
+    typed = found == groups->end() ? nullptr : &*found;
+  } else {
+    typed = group_with_types(*groups);
+  }
+  if (typed != nullptr) {
     query_.event_key = typed->key;
   }
   return {};
 }
 
-Status SampleCounting::each_typed_group(const query::GroupBy& by, const Visit& visit) {
-  const bool by_type = query_.by == HotSpotKind::kType;
-  std::map<query::GroupKey, Group> groups;
+SampleCounting::RowOfSample SampleCounting::row_by_type(const query::GroupBy& by) {
   types_->begin_pass();
+  const bool by_type = query_.by == HotSpotKind::kType || query_.by == HotSpotKind::kField;
+  return [this, by_type, by_track = by.track](
+             const query::SelectedSample& sample) -> std::optional<std::uint32_t> {
+    const std::uint32_t type = types_->find(sample, view_.events[sample.event].name);
+    if (!query_.types.empty() && !query::fits_any(types_->title(type), query_.types)) {
+      return std::nullopt;
+    }
+    return by_type ? type : by_track ? sample.track : 0;
+  };
+}
+
+// Groups by what the columns of samples do not say. Memory: all groups.
+Status SampleCounting::each_group_of_samples(const query::GroupBy& by, const RowOfSample& row_of,
+                                             const Visit& visit) {
+  std::map<query::GroupKey, Group> groups;
   const auto take = [&](std::span<const query::SelectedSample> samples) -> Status {
     for (const query::SelectedSample& sample : samples) {
-      const std::uint32_t type = types_->find(sample, view_.events[sample.event].name);
-      if (!query_.types.empty() && !query::fits_any(types_->title(type), query_.types)) {
+      const std::optional<std::uint32_t> row = row_of(sample);
+      if (!row) {
         continue;
       }
       const query::GroupKey key{selection_->choice().joined(sample.event), sample.stack,
-                                by.context ? sample.context : 0,
-                                by_type    ? type
-                                : by.track ? sample.track
-                                           : 0};
+                                by.context ? sample.context : 0, *row};
       Group& group = groups.try_emplace(key, Group{key}).first->second;
       group.count += sample.count;
       group.weight = query::saturating_sum(group.weight, sample.weight);
@@ -155,7 +182,13 @@ Status SampleCounting::each_group(const query::GroupBy& by, const Visit& visit) 
   keys.context |= !filter_.empty();
   keys.event = true;  // what samples count for is a matter of their event
   if (types_) {
-    return each_typed_group(keys, visit);
+    return each_group_of_samples(keys, row_by_type(keys), visit);
+  }
+  if (query_.by == HotSpotKind::kControlGroup) {
+    const auto row_of = [](const query::SelectedSample& sample) {
+      return std::optional(sample.control_group);
+    };
+    return each_group_of_samples(keys, row_of, visit);
   }
   query::SampleGrouper grouper(*selection_, keys, limit);
   return grouper.for_each(
@@ -187,6 +220,12 @@ void SampleCounting::describe(HotSpots& spots) const {
     }
   }
   spots.idle = selection_->idle_left_out();
+}
+
+std::string SampleCounting::control_group_title(const Group& group) const {
+  const std::uint32_t row = group.key.track;
+  return row < view_.control_groups.size() ? query::control_group_title(view_.control_groups[row])
+                                           : "[no cgroup]";
 }
 
 std::string SampleCounting::source_title(std::uint32_t pid) const {

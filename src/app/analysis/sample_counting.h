@@ -52,6 +52,8 @@ class SampleCounting {
   [[nodiscard]] std::string_view type_title(const query::Group& group) const {
     return types_->title(group.key.track);
   }
+  /// Of HotSpotKind::kControlGroup.
+  [[nodiscard]] std::string control_group_title(const query::Group& group) const;
   /// Waker or reason of a callstack of waits; of HotSpotKind::kWaker and kReason.
   [[nodiscard]] std::string_view wait_label(StackId stack) const {
     return view_.wait_label ? view_.wait_label(stack) : std::string_view();
@@ -65,7 +67,11 @@ class SampleCounting {
   Status find_types(const Reader& reader);
   Status visit_groups(std::span<const query::Group> groups, const Visit& visit);
   Status visit_in_parts(std::span<const query::Group> groups, const Visit& visit);
-  Status each_typed_group(const query::GroupBy& by, const Visit& visit);
+  /// The row of a sample in place of its track; nothing: it is not wanted.
+  using RowOfSample = std::function<std::optional<std::uint32_t>(const query::SelectedSample&)>;
+  Status each_group_of_samples(const query::GroupBy& by, const RowOfSample& row_of,
+                               const Visit& visit);
+  [[nodiscard]] RowOfSample row_by_type(const query::GroupBy& by);
 
   query::CaptureView view_;
   HotSpotQuery query_;

@@ -29,7 +29,7 @@ constexpr std::array<Field, 9> kTopFields{{
     {"unit", ColumnType::kDictionary, false},
 }};
 
-constexpr std::array<std::pair<std::string_view, HotSpotKind>, 11> kTopKinds{{
+constexpr std::array<std::pair<std::string_view, HotSpotKind>, 12> kTopKinds{{
     {"function", HotSpotKind::kFunction},
     {"module", HotSpotKind::kModule},
     {"line", HotSpotKind::kLine},
@@ -41,6 +41,7 @@ constexpr std::array<std::pair<std::string_view, HotSpotKind>, 11> kTopKinds{{
     {"callstack", HotSpotKind::kCallstack},
     {"source", HotSpotKind::kSource},
     {"type", HotSpotKind::kType},
+    {"cgroup", HotSpotKind::kControlGroup},
 }};
 
 void put_spot(Batch& batch, const HotSpots& spots, const HotSpot& row) {
@@ -67,10 +68,13 @@ Result<NextRows> top_rows(const SharedTables& tables, const ArrowOptions& option
   const std::string by = options.by.empty() ? "function" : options.by;
   const auto kind = std::find_if(kTopKinds.begin(), kTopKinds.end(),
                                  [&by](const auto& known) { return known.first == by; });
-  if (kind == kTopKinds.end()) {
+  constexpr std::string_view kField = "field:";
+  const bool is_field = by.starts_with(kField) && by.size() > kField.size();
+  if (kind == kTopKinds.end() && !is_field) {
     return Error{ErrorCode::kUsage, kNoOffset, "top has no such rows"};
   }
-  query.by = kind->second;
+  query.by = is_field ? HotSpotKind::kField : kind->second;
+  query.field = is_field ? by.substr(kField.size()) : std::string();
   if (!options.event.empty()) {
     query.filters.filter.events.push_back(options.event);
   }
@@ -111,9 +115,9 @@ namespace {
 constexpr std::uint32_t kMostBatchRows = 1U << 24;
 
 constexpr std::array<std::string_view, kArrowTableCount> kTableNames{
-    "samples", "callstacks", "frames",  "functions", "modules",     "processes",
-    "threads", "events",     "sources", "losses",    "metadata",    "counts",
-    "top",     "branches",   "ranges",  "intervals", "event_values"};
+    "samples", "callstacks", "frames",  "functions", "modules",      "processes",
+    "threads", "events",     "sources", "losses",    "metadata",     "counts",
+    "top",     "branches",   "ranges",  "intervals", "event_values", "sample_fields"};
 
 std::span<const arrow::Field> fields_of(ArrowTable table) {
   switch (table) {
@@ -134,6 +138,8 @@ std::span<const arrow::Field> fields_of(ArrowTable table) {
       return app::interval_fields();
     case ArrowTable::kEventValues:
       return app::value_fields();
+    case ArrowTable::kSampleFields:
+      return app::field_row_fields();
     default:
       return app::system_fields(table);
   }
@@ -160,6 +166,8 @@ Result<app::NextRows> rows_of(const app::SharedTables& tables, ArrowTable table,
       return app::interval_rows(tables, options);
     case ArrowTable::kEventValues:
       return app::value_rows(tables, options);
+    case ArrowTable::kSampleFields:
+      return app::field_rows(tables, options);
     default:
       return app::system_rows(tables, table, options);
   }

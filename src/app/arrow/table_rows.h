@@ -49,6 +49,10 @@ NextRows interval_rows(const SharedTables& tables, const ArrowOptions& options);
 std::span<const arrow::Field> value_fields();
 NextRows value_rows(const SharedTables& tables, const ArrowOptions& options);
 
+/// What samples have besides their callstacks.
+std::span<const arrow::Field> field_row_fields();
+NextRows field_rows(const SharedTables& tables, const ArrowOptions& options);
+
 std::span<const arrow::Field> top_fields();
 /// Errors: kUsage, options.by is none of the kinds.
 Result<NextRows> top_rows(const SharedTables& tables, const ArrowOptions& options);

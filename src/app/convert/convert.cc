@@ -300,6 +300,9 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
   if (capture::ValueRecorder* const values = capture.values(); values != nullptr) {
     values->set_redaction(options.redact);
   }
+  if (capture::FieldRecorder* const fields = capture.sample_fields(); fields != nullptr) {
+    fields->control_groups().set_redaction(options.redact);
+  }
   const Result<capture::ByteAccount> account =
       read_input(*opened, capture, options, progress, report);
   if (!account) {

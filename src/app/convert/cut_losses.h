@@ -7,14 +7,12 @@
 
 namespace stackpack::app::cut_loss {
 
-/// Notices: rows of which a part cannot be taken; of values those under a filter by processor or
-/// module, and of kinds that this program does not know.
+/// Notices: rows of which a part cannot be taken; of values those under a filter by processor,
+/// control group or module, and of kinds that this program does not know.
 inline constexpr std::string_view kIntervalsLeftOut = "cut_intervals_left_out";
 inline constexpr std::string_view kBranchesLeftOut = "cut_branches_left_out";
 inline constexpr std::string_view kValuesLeftOut = "cut_event_values_left_out";
-inline constexpr std::string_view kFieldsLeftOut = "cut_sample_fields_left_out";
 
-inline constexpr std::array kAll{kIntervalsLeftOut, kBranchesLeftOut, kValuesLeftOut,
-                                 kFieldsLeftOut};
+inline constexpr std::array kAll{kIntervalsLeftOut, kBranchesLeftOut, kValuesLeftOut};
 
 }  // namespace stackpack::app::cut_loss

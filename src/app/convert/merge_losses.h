@@ -28,8 +28,11 @@ inline constexpr std::string_view kIntervalsLeftOut = "merge_intervals_left_out"
 /// Notice: reasons of waits beyond those that a file holds. Their intervals have the reason `?`.
 inline constexpr std::string_view kReasonsLeftOut = "merge_wait_reasons_left_out";
 
-inline constexpr std::array kAll{kMovedFrames,      kKernelFramesLeft, kBranchesLeftOut,
-                                 kIntervalsLeftOut, kValuesLeftOut,    kReasonsLeftOut,
-                                 kFieldsLeftOut};
+/// Notice: control groups beyond those that a file holds. Their samples are of none.
+inline constexpr std::string_view kControlGroupsLeftOut = "merge_control_groups_left_out";
+
+inline constexpr std::array kAll{kMovedFrames,      kKernelFramesLeft,    kBranchesLeftOut,
+                                 kIntervalsLeftOut, kValuesLeftOut,       kReasonsLeftOut,
+                                 kFieldsLeftOut,    kControlGroupsLeftOut};
 
 }  // namespace stackpack::app::merge_loss

@@ -311,15 +311,7 @@ Status SpkAssembler::write_values(const capture::SystemTables& tables, PackedSta
   if (values == nullptr || values->empty()) {
     return {};
   }
-  std::vector<ValueSchema> kinds;
-  for (const capture::ValueKindRow& row : capture::value_kinds()) {
-    ValueSchema& kind = kinds.emplace_back();
-    kind.name = row.name;
-    for (const capture::ValueKindField& field : row.fields) {
-      kind.fields.push_back({std::string(field.name), field.type});
-    }
-  }
-  writer.set_kinds(std::move(kinds));
+  writer.set_kinds(values->kinds());
   const ProcessOfThread processes(tables.threads);
   const Status written = values->finish(capture_.losses(), [&](const capture::FoundValue& row) {
     EventValue rounded = static_cast<const EventValue&>(row);
@@ -351,7 +343,7 @@ Status SpkAssembler::write_fields(spk::FieldWriter& writer) {
     return {};
   }
   const Status written = fields->finish([&writer](const FieldRow& row) { return writer.add(row); });
-  return written ? writer.end() : written;
+  return written ? writer.end(fields->control_groups().sorted().rows) : written;
 }
 
 // What only the sources know comes from them.
@@ -418,7 +410,8 @@ Status SpkAssembler::write_samples(PackedStacks& stacks, StackTally& tally, spk:
   if (capture::ValueRecorder* const values = capture_.values();
       values != nullptr && !values->empty()) {
     for (const Event& event : capture_.events()) {
-      valued_events_.push_back(capture::valued_event(event.name));
+      const auto row = static_cast<std::uint32_t>(valued_events_.size());
+      valued_events_.push_back(values->event_number(row, event.name));
     }
   }
   std::vector<StoredSample> batch;

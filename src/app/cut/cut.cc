@@ -21,6 +21,7 @@
 #include "io/files_read.h"
 #include "io/output_file.h"
 #include "io/output_rules.h"
+#include "query/field_cursor.h"
 #include "query/name_pattern.h"
 #include "query/naming/frame_entities.h"
 #include "query/naming/stack_entities.h"
@@ -46,7 +47,11 @@ class Cut {
  public:
   Cut(const Reader& reader, const CutOptions& options, std::string scratch,
       ConvertProgress& progress)
-      : reader_(reader), options_(options), scratch_(std::move(scratch)), progress_(progress) {
+      : reader_(reader),
+        options_(options),
+        scratch_(std::move(scratch)),
+        progress_(progress),
+        fields_(reader) {
     selecting_.filter = options.filter;
     selecting_.all_events = options.filter.events.empty();
     selecting_.count = CountBy::kSamples;
@@ -66,6 +71,7 @@ class Cut {
     return (by_context ? std::uint64_t{sample.context} << 32 : 0) | sample.stack;
   }
   [[nodiscard]] bool wants(const query::SelectedSample& sample);
+  Status add_sample(const Sample& sample, std::uint32_t entry, std::uint64_t number);
   std::uint32_t number_of(std::uint32_t pid);
   Result<SpkAssembler::Source> source_of_cut(MergedFacts& facts);
   Status count_what_is_left_out();
@@ -92,6 +98,7 @@ class Cut {
   std::vector<std::uint32_t> pids_;
   std::unique_ptr<CaptureSpool> spool_;
   std::unique_ptr<RebasedSink> sink_;
+  query::FieldCursor fields_;
   std::uint64_t samples_ = 0;
   std::uint64_t values_left_out_ = 0;
 };
@@ -108,7 +115,8 @@ Status Cut::open() {
     return filter.error();
   }
   filter_ = std::move(*filter);
-  auto selection = query::SampleSelection::create(view_, selecting_);
+  auto selection = query::SampleSelection::create(
+      view_, selecting_, {.numbers = static_cast<bool>(view_.fields), .event_key = {}});
   if (!selection) {
     return selection.error();
   }
@@ -122,7 +130,17 @@ Status Cut::open() {
                                                            .memory_limit = options_.memory_limit,
                                                            .sample_counter = &progress_.samples,
                                                            .merges = true,
-                                                           .values = true});
+                                                           .values = true,
+                                                           .fields = view_.has_samples});
+  const Result<std::vector<ControlGroup>> groups = reader_.control_groups();
+  if (!groups) {
+    return groups.error();
+  }
+  for (const ControlGroup& group : *groups) {
+    if (capture::FieldRecorder* const fields = spool_->sample_fields(); fields != nullptr) {
+      fields->control_groups().number_of(group);  // numbers are rows: each group comes once
+    }
+  }
   // As they are in the file, not as a view shows them.
   const Result<std::vector<Event>> events = reader_.events();
   if (!events) {
@@ -181,7 +199,7 @@ Status Cut::add_block(std::span<const query::SelectedSample> block) {
     kept.pid = number_of(sample.pid);
     const std::uint32_t entry = sample.stack == kNoStack ? kNoEntry : entries_[sample.stack];
     const Status added = view_.has_samples
-                             ? sink_->add_sample(kept, entry, 0, 1)
+                             ? add_sample(kept, entry, sample.number)
                              : sink_->add_count({entry == kNoEntry ? kNoStack : entry, kept.event,
                                                  kept.pid, kept.origin, sample.count, kept.weight});
     if (!added) {
@@ -190,6 +208,19 @@ Status Cut::add_block(std::span<const query::SelectedSample> block) {
     samples_ += sample.count;
   }
   return {};
+}
+
+// With its fields, where it has any.
+Status Cut::add_sample(const Sample& sample, std::uint32_t entry, std::uint64_t number) {
+  if (!view_.fields) {
+    return sink_->add_sample(sample, entry, 0, 1);
+  }
+  const Result<const FieldRow*> found = fields_.find(number);
+  if (!found) {
+    return found.error();
+  }
+  return *found == nullptr ? sink_->add_sample(sample, entry, 0, 1)
+                           : sink_->add_sample(sample, entry, 0, **found);
 }
 
 // Decides on the callstacks that are new, and hands over those that are wanted.
@@ -220,10 +251,10 @@ Status Cut::place_callstacks(std::span<const query::SelectedSample> block) {
   return status ? read : status;
 }
 
-// Values have no processor, and one without a callstack lies in no module.
+// Values have no processor and no control group, and one without a callstack lies in no module.
 bool Cut::keeps_values() const {
   const SampleFilter& filter = options_.filter;
-  return view_.has_samples && !filter.cpu && filter.modules.empty() &&
+  return view_.has_samples && !filter.cpu && filter.cgroups.empty() && filter.modules.empty() &&
          filter.excluded_modules.empty();
 }
 
@@ -233,8 +264,10 @@ std::vector<bool> Cut::kinds_wanted(std::span<const ValueSchema> kinds) const {
   std::vector<bool> wanted;
   for (const ValueSchema& schema : kinds) {
     const auto known = capture::value_kind_named(schema.name);
-    const std::vector<std::string> events =
-        known ? capture::events_of_kind(*known) : std::vector<std::string>();
+    const std::vector<std::string> events = known ? capture::events_of_kind(*known)
+                                            : capture::is_own_kind(schema)
+                                                ? std::vector<std::string>{schema.name}
+                                                : std::vector<std::string>();
     wanted.push_back(std::any_of(events.begin(), events.end(), [&filter](const std::string& name) {
       return (filter.events.empty() || query::fits_any(name, filter.events)) &&
              !query::fits_any(name, filter.excluded_events);
@@ -353,20 +386,11 @@ Status Cut::count_what_is_left_out() {
   if (!looked) {
     return looked;
   }
-  std::uint64_t fields = 0;
-  const Status visited = reader_.sample_fields([&](std::span<const FieldRow> rows) {
-    fields += rows.size();
-    return true;
-  });
-  if (!visited) {
-    return visited;
-  }
   for (const auto& [name, count] :
        {std::pair(cut_loss::kIntervalsLeftOut, intervals),
         std::pair(cut_loss::kBranchesLeftOut,
                   std::uint64_t{branches->edges.size() + branches->ranges.size()}),
-        std::pair(cut_loss::kValuesLeftOut, values_left_out_),
-        std::pair(cut_loss::kFieldsLeftOut, fields)}) {
+        std::pair(cut_loss::kValuesLeftOut, values_left_out_)}) {
     if (count != 0) {
       spool_->losses().add(name, LossKind::kNotice, count);
     }

@@ -241,12 +241,13 @@ Status MergeAttempt::add_rebased(const OpenInput& opened, const SourceClock& clo
     events.push_back(tables_.event(event));
   }
   Result<std::vector<std::uint32_t>> reasons = reasons_of(*opened.reader);
-  if (!reasons) {
-    return reasons.error();
+  auto groups = control_groups_of(*opened.reader);
+  if (!reasons || !groups) {
+    return reasons ? groups.error() : reasons.error();
   }
   SampleRebaser samples(
       {*opened.reader, *opened.symbols, frames, processes, clock, std::move(events), keeps_samples_,
-       std::move(*reasons), &progress_.cancelled, spool_->values()},
+       std::move(*reasons), &progress_.cancelled, spool_->values(), std::move(*groups)},
       *sink_);
   if (const Status added = samples.run(); !added) {
     return added;
@@ -285,6 +286,26 @@ Result<std::vector<std::uint32_t>> MergeAttempt::reasons_of(const Reader& reader
     spool_->losses().add(merge_loss::kReasonsLeftOut, LossKind::kNotice, left_out);
   }
   return rows;
+}
+
+// Numbers of the merge, by rows of the input. Those that are too many have none, and are counted.
+Result<std::vector<std::optional<std::uint32_t>>> MergeAttempt::control_groups_of(
+    const Reader& reader) {
+  std::vector<std::optional<std::uint32_t>> numbers;
+  const Result<std::vector<ControlGroup>> groups = reader.control_groups();
+  if (!groups) {
+    return groups.error();
+  }
+  capture::FieldRecorder* const fields = spool_->sample_fields();
+  std::uint64_t left_out = 0;
+  for (const ControlGroup& group : *groups) {
+    numbers.push_back(fields != nullptr ? fields->control_groups().number_of(group) : std::nullopt);
+    left_out += numbers.back() ? 0U : 1U;
+  }
+  if (left_out != 0 && keeps_samples_) {
+    spool_->losses().add(merge_loss::kControlGroupsLeftOut, LossKind::kNotice, left_out);
+  }
+  return numbers;
 }
 
 // To the source, which keeps them in a merge of merges.

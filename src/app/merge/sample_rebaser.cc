@@ -182,7 +182,7 @@ Status SampleRebaser::add_block(std::span<const StoredSample> samples) {
   const Status added = add_rows(
       samples, enter,
       [&](std::size_t row, std::size_t entry, const InputProcesses::Process& process) -> Status {
-        const Result<const FieldRow*> fields = fields_.find(next_sample_ + row);
+        const Result<std::optional<FieldRow>> fields = fields_of(next_sample_ + row);
         return fields ? add(samples[row], block_entries_[entry], process, 1, *fields)
                       : Status(fields.error());
       });
@@ -200,14 +200,13 @@ Status SampleRebaser::add_counts(std::span<const StackCount> counts) {
                     sample.event = counts[row].event;
                     sample.weight = counts[row].weight;
                     sample.origin = counts[row].origin;
-                    return add(sample, block_entries_[entry], process, counts[row].samples,
-                               nullptr);
+                    return add(sample, block_entries_[entry], process, counts[row].samples, {});
                   });
 }
 
 Status SampleRebaser::add(const StoredSample& sample, std::uint32_t entry,
                           const InputProcesses::Process& process, std::uint64_t times,
-                          const FieldRow* fields) {
+                          const std::optional<FieldRow>& fields) {
   if (sample.event >= parts_.events.size()) {
     return Error{ErrorCode::kCorrupt, kNoOffset, "spk: sample of an unknown event"};
   }
@@ -219,8 +218,33 @@ Status SampleRebaser::add(const StoredSample& sample, std::uint32_t entry,
                             merged.origin, times, merged.weight});
   }
   merged.time_ns = parts_.clock.time(sample.time_ns);
-  return fields != nullptr ? sink_.add_sample(merged, entry, process.rank, *fields)
-                           : sink_.add_sample(merged, entry, process.rank, times);
+  return fields ? sink_.add_sample(merged, entry, process.rank, *fields)
+                : sink_.add_sample(merged, entry, process.rank, times);
+}
+
+// The fields of a sample, with the control group as the merge numbers it.
+Result<std::optional<FieldRow>> SampleRebaser::fields_of(std::uint64_t number_of_sample) {
+  const Result<const FieldRow*> found = fields_.find(number_of_sample);
+  if (!found) {
+    return found.error();
+  }
+  if (*found == nullptr) {
+    return std::optional<FieldRow>();
+  }
+  FieldRow row = **found;
+  if (row.has(SampleField::kControlGroup)) {
+    const std::uint64_t number = row.value(SampleField::kControlGroup);
+    if (number >= parts_.control_groups.size()) {
+      return Error{ErrorCode::kCorrupt, kNoOffset,
+                   "spk: a sample is of a control group that is not there"};
+    }
+    const auto group = parts_.control_groups[static_cast<std::size_t>(number)];
+    row.clear(SampleField::kControlGroup);
+    if (group) {
+      row.set(SampleField::kControlGroup, *group);
+    }
+  }
+  return row.present != 0 ? std::optional(row) : std::nullopt;
 }
 
 // Rebases the callstacks that are new, each page of the input loaded once.

@@ -39,6 +39,8 @@ class SampleRebaser {
     std::vector<std::uint32_t> reasons;  ///< of waits, of the merge, by those of the input
     const std::atomic<bool>* cancelled = nullptr;
     capture::ValueRecorder* values = nullptr;  ///< for numbers of texts; null: no values
+    /// Of the recorder of fields, by those of the input; nothing: left out.
+    std::vector<std::optional<std::uint32_t>> control_groups{};
   };
   SampleRebaser(Parts parts, RebasedSink& sink);
 
@@ -67,10 +69,12 @@ class SampleRebaser {
   Status add_values();
   Status add_values(std::span<const EventValue> rows, capture::CarriedValues& carried);
   Status add(const StoredSample& sample, std::uint32_t entry,
-             const InputProcesses::Process& process, std::uint64_t times, const FieldRow* fields);
+             const InputProcesses::Process& process, std::uint64_t times,
+             const std::optional<FieldRow>& fields);
   /// The entry of a callstack, which resolve() hands over if it is new.
   std::uint32_t entry_of(StackId stack, std::uint32_t pid, std::uint64_t time_ns);
   Status resolve();
+  Result<std::optional<FieldRow>> fields_of(std::uint64_t number_of_sample);
   Status end_generation();
 
   Parts parts_;

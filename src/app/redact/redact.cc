@@ -22,6 +22,7 @@
 #include "spk/read/file_opener.h"
 #include "spk/write/name_writer.h"
 #include "spk/write/section_writer.h"
+#include "spk/write/table_writer.h"
 #include "spk/write/value_writer.h"
 #include "stackpack/reader.h"
 
@@ -40,31 +41,9 @@ struct Redacted {
   Names names;
   std::vector<std::string> value_texts;
   bool keeps_values = false;
+  std::vector<ControlGroup> control_groups;
   RedactedCounts counts;
 };
-
-template <typename Row>
-Status write_rows_of(SectionKind kind, std::span<const Row> rows, spk::SectionWriter& sections) {
-  sections.begin_section(kind);
-  spk::BlockContent content;
-  std::size_t begin = 0;
-  while (begin < rows.size()) {
-    std::size_t end = begin;
-    std::size_t texts = 0;
-    while (end < rows.size() && end - begin < spk::kRowsPerTableBlock &&
-           texts < spk::kTableTextTarget) {
-      texts += spk::text_bytes(rows[end++]);
-    }
-    content.clear();
-    spk::encode_rows(rows.subspan(begin, end - begin), content);
-    if (const auto record = sections.add_block(content); !record) {
-      return record.error();
-    }
-    begin = end;
-  }
-  sections.end_section(rows.size());
-  return {};
-}
 
 // Whether nothing but texts can be names of something: another kind or field may be called so.
 bool are_known(std::span<const ValueSchema> kinds) {
@@ -116,6 +95,10 @@ Result<Redacted> redacted(const Reader& reader, const RedactOptions& options) {
   auto metadata = reader.metadata();
   auto names = reader.names();
   const auto sources = reader.sources();
+  auto groups = reader.control_groups();
+  if (!groups) {
+    return groups.error();
+  }
   if (!processes || !threads || !modules || !metadata || !names || !sources) {
     return !processes  ? processes.error()
            : !threads  ? threads.error()
@@ -136,6 +119,8 @@ Result<Redacted> redacted(const Reader& reader, const RedactOptions& options) {
     return values.error();
   }
   redact_tables(result.tables, kept, stand_ins, result.counts);
+  redact_control_groups(*groups, stand_ins);
+  result.control_groups = std::move(*groups);
   const bool keeps_kernel = query::fits_any("[kernel.kallsyms]", options.kept_modules);
   result.names = redacted_names(*names, kept, keeps_kernel, stand_ins, result.counts);
   return result;
@@ -177,13 +162,16 @@ Status write_section(const spk::SectionRecord& section, const Redacted& redacted
   const capture::SystemTables& tables = redacted.tables;
   switch (static_cast<SectionKind>(section.kind)) {
     case SectionKind::kProcesses:
-      return write_rows_of(SectionKind::kProcesses, std::span(tables.processes), sections);
+      return spk::write_table(sections, SectionKind::kProcesses, std::span(tables.processes));
     case SectionKind::kThreads:
-      return write_rows_of(SectionKind::kThreads, std::span(tables.threads), sections);
+      return spk::write_table(sections, SectionKind::kThreads, std::span(tables.threads));
     case SectionKind::kModules:
-      return write_rows_of(SectionKind::kModules, std::span(tables.modules), sections);
+      return spk::write_table(sections, SectionKind::kModules, std::span(tables.modules));
     case SectionKind::kMetadata:
-      return write_rows_of(SectionKind::kMetadata, std::span(tables.metadata), sections);
+      return spk::write_table(sections, SectionKind::kMetadata, std::span(tables.metadata));
+    case SectionKind::kControlGroups:
+      return spk::write_table(sections, SectionKind::kControlGroups,
+                              std::span(redacted.control_groups));
     case SectionKind::kSummary: {
       if (has_names) {
         spk::NameWriter writer(sections, io::temporary_directory(), kNumberBytes);

@@ -163,6 +163,12 @@ void redact_tables(capture::SystemTables& tables, const std::vector<bool>& kept,
   }
 }
 
+void redact_control_groups(std::vector<ControlGroup>& groups, StandIns& names) {
+  for (ControlGroup& group : groups) {
+    group.path = names.of("cgroup", group.path);
+  }
+}
+
 Names redacted_names(const Names& names, const std::vector<bool>& kept, bool keeps_kernel,
                      StandIns& stand_ins, RedactedCounts& counts) {
   const auto is_kept = [&](const CodeRange& code) {

@@ -10,6 +10,7 @@
 #include "app/redact/sip_hash.h"
 #include "capture/system_tables.h"
 #include "stackpack/names.h"
+#include "stackpack/sample_fields.h"
 
 namespace stackpack::app {
 
@@ -50,6 +51,9 @@ std::vector<bool> kept_modules(const std::vector<Module>& modules,
 /// command lines and what metadata say of the machine's owner. Kept paths lose user names.
 void redact_tables(capture::SystemTables& tables, const std::vector<bool>& kept, StandIns& names,
                    RedactedCounts& counts);
+
+/// Puts stand-ins in place of paths of control groups: they name users, services and containers.
+void redact_control_groups(std::vector<ControlGroup>& groups, StandIns& names);
 
 /// The same rows with stand-ins in place of functions and files, but those of kept modules. Calls
 /// that were inlined in kept code and in other code have stand-ins. `keeps_kernel`: of the kernel.

@@ -29,12 +29,16 @@ void CommandDefinitions::define_memory_report() {
   CommandRow& sub = command(
       "mem", "show where data came from, how long that took, and which cache lines are shared",
       Command::kEventReport,
-      {{"mem FILE [--order latency|count|shared] [--limit N] [--json]"},
+      {{"mem FILE [--order latency|count|shared] [--limit N] [FILTERS] [--json]"},
        {{"what loads wait for", "perf mem record -o perf.data ./app && stackpack mem perf.data"},
-        {"lines that threads take from each other", "stackpack mem perf.data --order shared"}},
+        {"lines that threads take from each other", "stackpack mem perf.data --order shared"},
+        {"one program's stores", "stackpack mem perf.data --comm app --event 'mem-stores*'"}},
        "Latencies are cycles, as the processor weighs samples. Shared counts loads whose line "
-       "another core had modified. A callstack is named by the id that `show` takes."});
+       "another core had modified. A callstack is named by the id that `show` takes. " +
+           std::string(kPatterns)});
   define_event_report(sub, EventReportKind::kMemory);
+  add_filters(sub, invocation.event_report.filter);
+  add_times(sub, invocation.event_report.filter.from, invocation.event_report.filter.to);
   add_choice(sub, "--order", kOrders, "what rows are ordered by", [this](int value) {
     invocation.event_report.memory_order = static_cast<app::MemoryOrder>(value);
   })->group(kForm);

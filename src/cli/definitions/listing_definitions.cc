@@ -12,7 +12,7 @@ void CommandDefinitions::define_dump() {
       "dump", "list what a .spk file holds, as text or JSON", Command::kDump,
       {{"dump FILE.spk --stacks|--samples|--processes|--threads|--modules|--events|--losses|"
         "--metadata|--functions|--names|--sources|--branches|--ranges|--intervals|--event-values|"
-        "--sample-fields|--events-of PROVIDER "
+        "--fields|--sample-fields|--events-of PROVIDER "
         "[--ids] [--json] "
         "[FILTERS]"},
        {{"the ten hottest callstacks, with their ids",
@@ -32,7 +32,8 @@ void CommandDefinitions::define_dump() {
        "bytes; "
        "places are IMAGE+OFFSET in the file, in hex, IMAGE being its build id or path.\n"
        "Filters apply to --stacks and --samples; --pid, --tid, --from and --to to --intervals as "
-       "well. For an imported profile COUNT is what the samples stand for. " +
+       "well, --event to --fields and --event-values. For an imported profile COUNT is what the "
+       "samples stand for. " +
            std::string(kPatterns)});
   DumpArguments& arguments = invocation.dump;
   sub.add_option("file", arguments.file, "a .spk file; of --events-of a capture")
@@ -58,8 +59,9 @@ void CommandDefinitions::define_dump() {
        "what each thread did from when to when: running, blocked, woken, preempted, ...");
   kind("--event-values", DumpKind::kEventValues,
        "what events say: collections, allocations, exceptions, files, ...");
+  kind("--fields", DumpKind::kFields, "what tracepoints say, field by field");
   kind("--sample-fields", DumpKind::kSampleFields,
-       "what samples say of memory: data addresses, latencies, sources of data, sizes of pages");
+       "what samples say of memory and control groups: data addresses, latencies, sizes of pages");
   sub.add_option_function(
          "--events-of",
          [this, &arguments](const std::string& provider) {

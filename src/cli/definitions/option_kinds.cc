@@ -34,8 +34,12 @@ void refuse(const std::string& option, const std::string& text) {
 }
 
 OptionRow* add_choice(CommandRow& command, const std::string& name, std::span<const Choice> choices,
-                      const std::string& text, const std::function<void(int)>& set) {
-  const auto take = [choices, name, set](const std::string& word) {
+                      const std::string& text, const std::function<void(int)>& set,
+                      const std::function<bool(const std::string&)>& set_other) {
+  const auto take = [choices, name, set, set_other](const std::string& word) {
+    if (set_other && set_other(word)) {
+      return;
+    }
     std::vector<std::string> words;
     for (const Choice& choice : choices) {
       if (choice.word == word) {
@@ -161,6 +165,9 @@ void add_filters(CommandRow& sub, SampleFilter& filter) {
       ->group(kFilters);
   add_names(sub, "--exclude-comm", "without processes and threads of this name",
             filter.excluded_comms)
+      ->group(kFilters);
+  add_names(sub, "--cgroup", "samples of this control group (path or its last part)",
+            filter.cgroups)
       ->group(kFilters);
   add_names(sub, "--module", "callstacks that run through this image (path or its last part)",
             filter.modules)

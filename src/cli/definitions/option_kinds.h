@@ -47,9 +47,11 @@ struct Choice {
 /// Ends the parsing: what is wrong with the value of an option.
 [[noreturn]] void refuse(const std::string& option, const std::string& text);
 
-/// One of several words; the first is the default. `choices` must be static.
+/// One of several words; the first is the default. `choices` must be static. `set_other`: takes
+/// another word, if it can.
 OptionRow* add_choice(CommandRow& command, const std::string& name, std::span<const Choice> choices,
-                      const std::string& text, const std::function<void(int)>& set);
+                      const std::string& text, const std::function<void(int)>& set,
+                      const std::function<bool(const std::string&)>& set_other = {});
 
 /// --format: a format of captures, or `auto`, which leaves `format` empty.
 OptionRow* add_capture_format(CommandRow& command, std::string& format);

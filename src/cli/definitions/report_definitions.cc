@@ -108,6 +108,7 @@ void CommandDefinitions::define_top() {
       Choice{"type", static_cast<int>(app::HotSpotKind::kType)},
       Choice{"waker", static_cast<int>(app::HotSpotKind::kWaker)},
       Choice{"reason", static_cast<int>(app::HotSpotKind::kReason)},
+      Choice{"cgroup", static_cast<int>(app::HotSpotKind::kControlGroup)},
   };
   CommandRow& sub = command(
       "top", "show which functions the samples are in", Command::kTop,
@@ -133,9 +134,21 @@ void CommandDefinitions::define_top() {
                  ".spk files, captures, and folders of them; their samples are added up")
       ->type_name("FILE...");
   add_files_from(sub, arguments.files_from);
-  add_choice(sub, "--by", kGrains, "what a row is", [&arguments](int value) {
+  const auto take_grain = [&arguments](int value) {
     arguments.query.by = static_cast<app::HotSpotKind>(value);
-  })->group(kForm);
+  };
+  const auto take_field = [&arguments](const std::string& word) {
+    constexpr std::string_view kField = "field:";
+    const bool is_field = word.starts_with(kField) && word.size() > kField.size();
+    if (is_field) {
+      arguments.query.by = app::HotSpotKind::kField;
+      arguments.query.field = word.substr(kField.size());
+    }
+    return is_field;
+  };
+  add_choice(sub, "--by", kGrains, "what a row is; field:NAME: the value of a tracepoint's field",
+             take_grain, take_field)
+      ->group(kForm);
   sub.add_flag("--tree", arguments.tree,
                "the -n largest functions where they were called, below what calls them")
       ->group(kForm);

@@ -17,6 +17,7 @@
 namespace stackpack::perf {
 
 class SwitchEvents;
+class TracepointValues;
 
 /// What every stage of reading one capture shares.
 struct CaptureContext {
@@ -33,7 +34,8 @@ struct CaptureContext {
     std::uint64_t there = 0;      // after AUXTRACE records
   } trace_bytes{};                // of hardware traces
   capture::DumpUnwinder* unwinder = nullptr;
-  SwitchEvents* switches = nullptr;  // null: nobody wants waits
+  SwitchEvents* switches = nullptr;         // null: nobody wants waits
+  TracepointValues* tracepoints = nullptr;  // null: nobody wants fields of tracepoints
   bool without_samples = false;
 
   void damage(std::string_view name, std::uint64_t count, std::uint64_t offset) const {

@@ -264,7 +264,7 @@ Status CaptureReader::read_feature(io::ByteSource& source, std::uint32_t feature
   if (const std::string_view loss = feature_loss(feature); !loss.empty() && section.size != 0) {
     context_.notice(loss, 1, section.offset);
   }
-  if (static_cast<Feature>(feature) == Feature::kTracingData && context_.switches != nullptr) {
+  if (static_cast<Feature>(feature) == Feature::kTracingData && wants_formats(context_)) {
     if (const Status read = read_tracing_data(source, section); !read) {
       return read;
     }
@@ -302,8 +302,7 @@ Status CaptureReader::read_tracing_data(io::ByteSource& source, const FileSectio
   std::vector<std::byte> bytes(static_cast<std::size_t>(section.size));
   const Status read = io::read_exactly_at(source, section.offset, bytes,
                                           "perf: formats of tracepoints: the file ends inside");
-  if (read &&
-      !context_.switches->read_formats(bytes::ByteCursor(bytes, section.offset, context_.order))) {
+  if (read && !read_formats(context_, bytes::ByteCursor(bytes, section.offset, context_.order))) {
     context_.damage(name_of(skip::kFeaturesDamaged), 1, section.offset);
   }
   return read;

@@ -10,6 +10,7 @@
 #include "formats/perf/record_converter.h"
 #include "formats/perf/section_account.h"
 #include "formats/perf/switch_events.h"
+#include "formats/perf/tracepoint_values.h"
 #include "io/byte_source.h"
 #include "stackpack/result.h"
 
@@ -20,7 +21,11 @@ class CaptureReader {
  public:
   CaptureReader(capture::CallstackSink& sink, const capture::ReadControl& control,
                 capture::DumpUnwinder* unwinder = nullptr)
-      : context_{sink, control}, switches_(sink), converter_(context_) {
+      : context_{sink, control},
+        switches_(sink),
+        tracepoints_(sink.values()),
+        converter_(context_) {
+    context_.tracepoints = tracepoints_.active() ? &tracepoints_ : nullptr;
     context_.switches = switches_.active() ? &switches_ : nullptr;
     context_.unwinder = unwinder;
   }
@@ -48,6 +53,7 @@ class CaptureReader {
 
   CaptureContext context_;
   SwitchEvents switches_;
+  TracepointValues tracepoints_;
   RecordConverter converter_;
   SectionAccount sections_{context_.order};
   std::vector<std::pair<std::uint32_t, FileSection>> symbol_files_;  // by feature

@@ -4,6 +4,7 @@
 
 #include "formats/perf/kept_fields.h"
 #include "formats/perf/perf_losses.h"
+#include "formats/perf/tracepoint_values.h"
 
 namespace stackpack::perf {
 
@@ -11,8 +12,11 @@ namespace {
 
 // Of dumps that are unwound, the callstacks are kept.
 std::uint64_t not_kept_of(const CaptureContext& context, const AttrTable::Row& row) {
+  const auto number = static_cast<std::size_t>(&row - context.attrs.rows().data());
+  const bool keeps_raw = context.tracepoints != nullptr && context.tracepoints->keeps(number, row);
   constexpr std::uint64_t kDump = sample_bit::kRegsUser | sample_bit::kStackUser;
   const std::uint64_t used = (context.unwinder != nullptr ? kDump : 0) |
+                             (keeps_raw ? sample_bit::kRaw : 0) |
                              (context.sink.sample_fields() != nullptr ? kFieldsWithSample : 0);
   return row.not_kept & ~used;
 }
@@ -29,6 +33,9 @@ std::uint64_t bytes_of(std::uint64_t bits, const SampleLayout& layout, const Sam
   bytes += payload_bytes - fields.tail_begin;
   if (layout.has(sample_bit::kBranchStack) && (bits & sample_bit::kBranchStack) == 0) {
     bytes -= 8 + 24 * fields.branch_count;
+  }
+  if (layout.has(sample_bit::kRaw) && (bits & sample_bit::kRaw) == 0) {
+    bytes -= 4 + fields.raw.size();
   }
   constexpr std::uint64_t kTailWords = kFieldsWithSample & ~sample_bit::kAddr;
   const std::uint64_t kept_words = layout.sample_type & kTailWords & ~bits;

@@ -46,9 +46,9 @@ FieldRow read_kept_fields(bytes::ByteCursor payload, const SampleLayout& layout,
   if (layout.has(sample_bit::kPhysAddr)) {
     row.set(SampleField::kPhysicalAddress, payload.read<std::uint64_t>());
   }
-  payload.skip(layout.has(sample_bit::kCgroup) ? kWord : 0);
   for (const auto& [bit, field] :
-       {std::pair(sample_bit::kDataPageSize, SampleField::kDataPageSize),
+       {std::pair(sample_bit::kCgroup, SampleField::kControlGroup),
+        std::pair(sample_bit::kDataPageSize, SampleField::kDataPageSize),
         std::pair(sample_bit::kCodePageSize, SampleField::kCodePageSize)}) {
     if (layout.has(bit)) {
       row.set(field, payload.read<std::uint64_t>());

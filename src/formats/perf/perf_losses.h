@@ -54,6 +54,10 @@ inline constexpr std::string_view kClockStepsBack = "clock_steps_back";
 inline constexpr std::string_view kWaitEventsWithoutFormat = "wait_events_without_format";
 /// Sums of time off the processor, which have no time of their own.
 inline constexpr std::string_view kOffCpuSumsWithoutTime = "offcpu_sums_without_time";
+/// Samples of tracepoints with more fields than are kept, or with such as are no single values.
+inline constexpr std::string_view kTracepointFieldsLeftOut = "tracepoint_fields_left_out";
+/// Samples whose control group is one more than are kept.
+inline constexpr std::string_view kControlGroupsOverLimit = "control_groups_over_limit";
 
 }  // namespace loss
 
@@ -121,6 +125,8 @@ inline constexpr std::string_view kLossNames[] = {
     loss::kClockStepsBack,
     loss::kWaitEventsWithoutFormat,
     loss::kOffCpuSumsWithoutTime,
+    loss::kControlGroupsOverLimit,
+    loss::kTracepointFieldsLeftOut,
     loss::kBadWaitEvents,
 };
 inline constexpr capture::SkipReason kSkipReasons[] = {

@@ -5,7 +5,7 @@
 
 #include "formats/perf/perf_losses.h"
 #include "formats/perf/record_sizes.h"
-#include "formats/perf/switch_events.h"
+#include "formats/perf/tracepoint_values.h"
 
 namespace stackpack::perf {
 
@@ -162,7 +162,7 @@ Result<RecordStream::Step> RecordStream::take_record(const RecordHeader& header,
     read_formats_inside(record);
   }
   reader_.consume(header.size);
-  if (reason.name() == skip::kTracingData.name() && context_.switches != nullptr) {
+  if (reason.name() == skip::kTracingData.name() && wants_formats(context_)) {
     return take_tracing_data(record, outside);
   }
   return outside == 0 ? Step::kGoOn : take_outside_payload(record, outside, reason);
@@ -208,7 +208,7 @@ Result<RecordStream::Step> RecordStream::take_tracing_data(const Record& record,
   at_end_ = false;
   context_.account.skipped.add(skip::kTracingData, data.size());
   if (data.size() < payload_bytes ||
-      !context_.switches->read_formats(bytes::ByteCursor(data, offset, context_.order))) {
+      !read_formats(context_, bytes::ByteCursor(data, offset, context_.order))) {
     context_.damage(loss::kOutsidePayloadCut, 1, record.offset);
   }
   return Step::kGoOn;
@@ -217,13 +217,13 @@ Result<RecordStream::Step> RecordStream::take_tracing_data(const Record& record,
 // simpleperf has the same in the record itself, after its size. What cannot be read there says
 // nothing of the samples, which are counted then.
 void RecordStream::read_formats_inside(const Record& record) const {
-  if (context_.switches == nullptr) {
+  if (!wants_formats(context_)) {
     return;
   }
   bytes::ByteCursor payload = record.payload;
   const bytes::ByteCursor data = payload.sub(payload.read<std::uint32_t>());
   if (payload.ok()) {
-    static_cast<void>(context_.switches->read_formats(data));
+    static_cast<void>(read_formats(context_, data));
   }
 }
 

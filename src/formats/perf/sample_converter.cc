@@ -11,6 +11,7 @@
 #include "formats/perf/partial_record.h"
 #include "formats/perf/perf_losses.h"
 #include "formats/perf/record_trailer.h"
+#include "formats/perf/tracepoint_values.h"
 
 namespace stackpack::perf {
 
@@ -144,6 +145,10 @@ void SampleConverter::note_time(const Record& record, const AttrTable::Row& row)
     fields_.time = latest_;
   }
   latest_ = std::max(latest_, fields_.time);
+  if (context_.tracepoints != nullptr && row.layout.has(sample_bit::kRaw)) [[unlikely]] {
+    const auto number = static_cast<std::size_t>(&row - context_.attrs.rows().data());
+    context_.tracepoints->add(number, row, fields_, record.offset);
+  }
   sched_.reset();
   if (context_.switches != nullptr) {
     const auto number = static_cast<std::uint32_t>(&row - context_.attrs.rows().data());
@@ -155,7 +160,25 @@ void SampleConverter::note_fields(const Record& record, const SampleLayout& layo
   kept_.reset();
   if (recorder_ != nullptr && (layout.sample_type & kFieldsWithSample) != 0) [[unlikely]] {
     kept_ = read_kept_fields(record.payload, layout, fields_);
+    if (kept_->has(SampleField::kControlGroup)) {
+      note_control_group(record);
+    }
   }
+}
+
+// The recorder knows groups by numbers of its own.
+void SampleConverter::note_control_group(const Record& record) {
+  const auto number =
+      recorder_->control_groups().number_of(kept_->value(SampleField::kControlGroup));
+  if (number) {
+    kept_->set(SampleField::kControlGroup, *number);
+    return;
+  }
+  kept_->clear(SampleField::kControlGroup);
+  if (kept_->present == 0) {
+    kept_.reset();
+  }
+  context_.notice(loss::kControlGroupsOverLimit, 1, record.offset);
 }
 
 // What the sample has besides its chain.
@@ -429,6 +452,9 @@ Status SampleConverter::convert_deferred(const Record& record) {
 
 Status SampleConverter::finish() {
   not_kept_.report(context_);
+  if (context_.tracepoints != nullptr) {
+    context_.tracepoints->finish(context_);
+  }
   while (const std::optional<WaitingSample> waiting = deferred_.take_oldest()) {
     chain_.restore(waiting->stack());
     Status released = release(*waiting, false);

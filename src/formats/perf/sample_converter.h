@@ -54,6 +54,7 @@ class SampleConverter {
                                          FrameMode mode) const;
   SampleFit read_fields(const Record& record, const SampleLayout& layout);
   void note_fields(const Record& record, const SampleLayout& layout);
+  void note_control_group(const Record& record);
   void mark(Sample& sample);
   bool unwind(const Record& record, Sample& sample);
   void set_unread(const Record& record);

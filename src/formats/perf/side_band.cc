@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/field_recorder.h"
 #include "formats/perf/perf_losses.h"
 #include "formats/perf/record_sizes.h"
 #include "formats/perf/switch_events.h"
@@ -107,6 +108,8 @@ bool SideBand::convert_body(const Record& record, bytes::ByteCursor body, std::u
       return convert_losses(record, body);
     case RecordType::kAux:
       return convert_aux(record, body);
+    case RecordType::kCgroup:
+      return convert_control_group(record, body);
     case RecordType::kSwitch:
     case RecordType::kSwitchCpuWide:
       if (context_.switches == nullptr) {
@@ -117,6 +120,21 @@ bool SideBand::convert_body(const Record& record, bytes::ByteCursor body, std::u
       context_.pass_over(record);
       return true;
   }
+}
+
+// u64 id, path.
+bool SideBand::convert_control_group(const Record& record, bytes::ByteCursor body) {
+  const auto id = body.read<std::uint64_t>();
+  const std::string_view path = body.read_c_string();
+  if (!body.ok()) {
+    return false;
+  }
+  if (capture::FieldRecorder* const fields = context_.sink.sample_fields(); fields != nullptr) {
+    fields->control_groups().set_path(id, path);
+  } else {
+    context_.pass_over(record);
+  }
+  return true;
 }
 
 // A piece of a hardware trace was written.

@@ -24,6 +24,7 @@ class SideBand {
 
  private:
   bool convert_body(const Record& record, bytes::ByteCursor body, std::uint64_t time_ns);
+  bool convert_control_group(const Record& record, bytes::ByteCursor body);
   bool convert_aux(const Record& record, bytes::ByteCursor body);
   bool convert_comm(bytes::ByteCursor body, std::uint16_t misc, std::uint64_t time_ns);
   bool convert_fork(bytes::ByteCursor body);

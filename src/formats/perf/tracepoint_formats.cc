@@ -52,6 +52,30 @@ std::string_view name_in(std::string_view declaration) {
   return space == std::string_view::npos ? declaration : declaration.substr(space + 1);
 }
 
+TracepointContent content_of(std::string_view declaration, std::uint32_t size) {
+  declaration = trimmed(declaration);
+  const std::string_view name = name_in(declaration);
+  const std::string_view type =
+      declaration.substr(0, static_cast<std::size_t>(name.data() - declaration.data()));
+  const bool is_characters = type.find("char") != std::string_view::npos &&
+                             type.find("unsigned") == std::string_view::npos;
+  for (const auto& [word, content] : {std::pair("__data_loc", TracepointContent::kTextElsewhere),
+                                      std::pair("__rel_loc", TracepointContent::kTextAfter)}) {
+    if (declaration.starts_with(word)) {
+      return is_characters && size == 4 ? content : TracepointContent::kOther;
+    }
+  }
+  if (declaration.ends_with(']')) {
+    return is_characters && type.find('*') == std::string_view::npos ? TracepointContent::kText
+                                                                     : TracepointContent::kOther;
+  }
+  if (size == 0 || size > sizeof(std::uint64_t)) {
+    return TracepointContent::kOther;
+  }
+  return type.find('*') == std::string_view::npos ? TracepointContent::kNumber
+                                                  : TracepointContent::kAddress;
+}
+
 void read_field(std::string_view line, TracepointFormat& format) {
   const auto declaration = value_of(line, "field:");
   const auto offset = value_of(line, "offset:");
@@ -71,6 +95,7 @@ void read_field(std::string_view line, TracepointFormat& format) {
   const auto sign = value_of(line, "signed:");
   field.is_signed = (sign && number_of(*sign).value_or(0) == 1) ||
                     declaration->find("pid_t") != std::string_view::npos;
+  field.content = content_of(*declaration, field.size);
   format.fields.insert_or_assign(std::string(name_in(*declaration)), field);
 }
 
@@ -100,9 +125,12 @@ std::optional<std::uint64_t> TracepointFormat::read(bytes::ByteCursor payload,
 
 std::optional<std::uint64_t> read_tracepoint_field(bytes::ByteCursor payload,
                                                    const TracepointField& place) {
+  if (place.size == 0 || place.size > sizeof(std::uint64_t)) {
+    return std::nullopt;
+  }
   payload.skip(place.offset);
   const std::span<const std::byte> bytes = payload.read_bytes(place.size);
-  if (!payload.ok() || place.size == 0) {
+  if (!payload.ok()) {
     return std::nullopt;
   }
   std::uint64_t value = 0;

@@ -18,12 +18,28 @@
 
 namespace stackpack::perf {
 
+/// What a field of a tracepoint is, by its declaration.
+enum class TracepointContent : std::uint8_t {
+  kNumber,
+  kAddress,        ///< a pointer
+  kText,           ///< char name[N]
+  kTextElsewhere,  ///< __data_loc char[]: u32, offset in the payload and size << 16
+  kTextAfter,      ///< __rel_loc char[]: the same, offset from the end of the field
+  kOther,          ///< arrays of numbers, and what is wider than 8 bytes
+};
+
 /// Where a field lies in the payload of a tracepoint.
 struct TracepointField {
   std::uint32_t offset = 0;
   std::uint32_t size = 0;
   bool is_signed = false;
+  TracepointContent content = TracepointContent::kNumber;
 };
+
+/// The number in a field of at most 8 bytes, sign extended where it is signed. Nothing: the payload
+/// is shorter, or the field wider.
+std::optional<std::uint64_t> read_tracepoint_field(bytes::ByteCursor payload,
+                                                   const TracepointField& field);
 
 struct TracepointFormat {
   std::string system;  ///< sched

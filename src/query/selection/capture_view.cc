@@ -16,6 +16,10 @@ symbols::SymbolIndex::Facts CaptureView::address_facts() const {
           source_kind != "nettrace"};
 }
 
+std::string control_group_title(const ControlGroup& group) {
+  return group.path.empty() ? "cgroup " + std::to_string(group.id) : group.path;
+}
+
 bool CaptureView::aggregated() const {
   return fact(kAggregatedKey) == "1";
 }

@@ -43,6 +43,10 @@ struct CaptureView {
   /// As visit_samples().
   std::function<Status(const SampleScan&, const std::function<bool(const SampleColumns&)>&)>
       columns;
+  /// As Reader::sample_field_block: of the samples that samples() gives without conditions, in
+  /// their order. Unset: they have none.
+  std::function<Status(std::size_t, std::vector<FieldRow>&)> fields{};
+  std::vector<ControlGroup> control_groups{};
   /// As Reader::callstacks.
   std::function<Status(std::span<const StackId>,
                        const std::function<bool(std::size_t, std::span<const Frame>)>&)>
@@ -87,6 +91,9 @@ inline constexpr std::string_view kSyntheticFramesKey = "frames.synthetic";
 inline constexpr std::string_view kAggregatedKey = "samples.aggregated";
 inline constexpr std::string_view kUnitKey = "pprof.unit.";  ///< and the name of an event
 inline constexpr std::string_view kWallOffsetKey = "clock.wall_offset_ns";
+
+/// What a control group is called: its path, or `cgroup ID` where none was recorded.
+std::string control_group_title(const ControlGroup& group);
 
 /// The reader must outlive the view.
 Result<CaptureView> view_of(const Reader& reader);

@@ -17,6 +17,8 @@ namespace stackpack::query {
 struct SelectionRules {
   /// For a person to read: idle threads are left out unless the filter says otherwise.
   bool is_report = false;
+  /// SelectedSample::number and control_group are asked for. Samples are taken one by one then.
+  bool numbers = false;
   /// The event is that of this key, which was chosen among those of several files. Empty: the
   /// preferred one of the file.
   std::string event_key;

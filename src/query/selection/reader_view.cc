@@ -125,6 +125,17 @@ Result<CaptureView> view_of(const Reader& reader) {
   view.columns = [&reader](const SampleScan& scan, const auto& visit) {
     return visit_samples(reader, scan, visit);
   };
+  if (reader.has_sample_fields() && view.has_samples) {
+    if (const Status status = take(reader.control_groups(), view.control_groups); !status) {
+      return status.error();
+    }
+    for (ControlGroup& group : view.control_groups) {
+      make_valid(group.path);
+    }
+    view.fields = [&reader](std::size_t block, std::vector<FieldRow>& rows) {
+      return reader.sample_field_block(block, rows);
+    };
+  }
   view.callstacks = [&reader](std::span<const StackId> ids, const auto& visit) {
     return reader.callstacks(ids, visit);
   };

@@ -1,10 +1,10 @@
 #include "query/selection/sample_selection.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include "core/index_table.h"
+#include "query/field_cursor.h"
 #include "query/name_pattern.h"
 #include "query/selection/saturating.h"
 
@@ -63,10 +63,18 @@ Result<std::unique_ptr<SampleSelection>> SampleSelection::create(const CaptureVi
       (options.filter.idle == IdleSamples::kAuto && reports && view.has_samples);
   std::unique_ptr<SampleSelection> selection(
       new SampleSelection(view, options, std::move(*choice), leaves_idle_out));
+  selection->numbers_ = rules.numbers || !options.filter.cgroups.empty();
+  selection->want_control_groups();
   if (!view.has_samples) {
     const Status status = selection->check_counts();
     return status ? Result<std::unique_ptr<SampleSelection>>(std::move(selection))
                   : Result<std::unique_ptr<SampleSelection>>(status.error());
+  }
+  if (!options.filter.cgroups.empty() && view.control_groups.empty()) {
+    return usage("the file does not say of what control groups its samples are");
+  }
+  if (!options.filter.cgroups.empty() && !view.fields) {
+    return usage("only samples of the file are of control groups, and no waits or thread times");
   }
   if (const Status status = selection->find_start(); !status) {
     return status.error();
@@ -79,10 +87,11 @@ Result<std::unique_ptr<SampleSelection>> SampleSelection::create(const CaptureVi
 
 Status SampleSelection::check_counts() const {
   const SampleFilter& filter = options_.filter;
-  return filter.tid || filter.cpu || filter.from || filter.to || leaves_idle_out_
+  return filter.tid || filter.cpu || filter.from || filter.to || leaves_idle_out_ ||
+                 !filter.cgroups.empty()
              ? usage(
                    "the file keeps counts and no samples; it cannot select by thread, processor, "
-                   "idleness or time")
+                   "control group, idleness or time")
              : Status{};
 }
 
@@ -116,36 +125,6 @@ Status SampleSelection::choose_times() {
 bool SampleSelection::is_in_file(const StoredSample& sample) const {
   return sample.event < view_.events.size() &&
          (sample.stack == kNoStack || sample.stack < view_.stack_count);
-}
-
-std::string_view SampleSelection::process_name(const Track& track) const {
-  return track.process == kNoRow ? std::string_view() : view_.processes[track.process].name;
-}
-
-std::string_view SampleSelection::thread_name(const Track& track) const {
-  if (track.thread != kNoRow && !view_.threads[track.thread].name.empty()) {
-    return view_.threads[track.thread].name;
-  }
-  return process_name(track);
-}
-
-std::optional<std::uint64_t> SampleSelection::wall_ns(std::uint64_t time_ns) const {
-  const std::string_view text = view_.fact(kWallOffsetKey);
-  std::int64_t offset = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), offset);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return time_ns + static_cast<std::uint64_t>(offset);
-}
-
-// First time at which other rows may hold than at `time_ns`.
-std::uint64_t SampleSelection::valid_until(std::uint32_t pid, std::uint32_t tid,
-                                           std::uint64_t time_ns) const {
-  return std::min({process_lives_.find(pid, time_ns).valid_until,
-                   thread_lives_.find(std::tuple(pid, tid), time_ns).valid_until,
-                   symbols_.epochs().find(pid, time_ns).valid_until,
-                   symbols_.epochs().find(kKernelPid, time_ns).valid_until});
 }
 
 void SampleSelection::refresh(ThreadState& state, std::uint32_t pid, std::uint32_t tid,
@@ -313,7 +292,7 @@ Status SampleSelection::for_each_summed(
   const bool weighs_idle = leaves_idle_out_ && choice_.any_weighted();
   scan.columns = columns_of_filter() | (fields.stack ? kStackColumn : 0U) |
                  (fields.weight || weighs_idle ? kWeightColumn : 0U);
-  const Status status = for_each_in_columns(scan, visit);
+  const Status status = numbers_ ? sum_samples(visit) : for_each_in_columns(scan, visit);
   if (status) {
     end_pass();
   }
@@ -335,16 +314,6 @@ Status SampleSelection::sum_counts(
   });
 }
 
-// The columns that say whether a sample is wanted, and what its addresses mean.
-std::uint32_t SampleSelection::columns_of_filter() const {
-  std::uint32_t columns = kTimeColumn | kPidColumn | kTidColumn;
-  columns |= module_filter_.active() ? kStackColumn : 0U;
-  columns |= view_.events.size() > 1 ? kEventColumn : 0U;
-  columns |= options_.filter.cpu ? kCpuColumn : 0U;
-  columns |= leaves_idle_out_ ? kFlagsColumn : 0U;
-  return columns;
-}
-
 // The samples of a block that are wanted, which is empty then.
 template <typename Row>
 Status SampleSelection::pass_on(std::vector<Row>& block,
@@ -363,20 +332,82 @@ Status SampleSelection::pass_on(std::vector<Row>& block,
   return visited;
 }
 
+// Numbers of samples, and their control groups, in a pass over all of the file.
+class SampleSelection::FieldsOfPass {
+ public:
+  explicit FieldsOfPass(const SampleSelection& selection)
+      : selection_(selection), cursor_(selection.view_.fields) {}
+
+  /// False: the sample is not wanted, or what it is of cannot be read.
+  bool next(const StoredSample& sample, SelectedSample& found, Status& status) {
+    found.number = next_++;
+    if (!selection_.is_queried(sample)) {
+      return false;
+    }
+    found.control_group = kNoRow;
+    if (!selection_.wants_control_group_.empty() && selection_.view_.fields) {
+      const Result<const FieldRow*> row = cursor_.find(found.number);
+      if (!row) {
+        status = row.error();
+        return false;
+      }
+      if (*row != nullptr && (*row)->has(SampleField::kControlGroup)) {
+        const std::uint64_t group = (*row)->value(SampleField::kControlGroup);
+        if (group >= selection_.wants_control_group_.size()) {
+          status = Error(kNotInFile);
+          return false;
+        }
+        found.control_group = static_cast<std::uint32_t>(group);
+      }
+    }
+    return selection_.options_.filter.cgroups.empty() ||
+           (found.control_group != kNoRow && selection_.wants_control_group_[found.control_group]);
+  }
+
+ private:
+  const SampleSelection& selection_;
+  FieldCursor cursor_;
+  std::uint64_t next_ = 0;
+};
+
+// The same as for_each_in_columns().
+Status SampleSelection::sum_samples(
+    const std::function<Status(std::span<const SummedSample>)>& visit) {
+  std::vector<SummedSample> sums;
+  return for_each_sample([&](std::span<const SelectedSample> block) {
+    sums.clear();
+    for (const SelectedSample& sample : block) {
+      sums.push_back(summed(sample, 1, sample.context, sample.track));
+      sums.back().event = choice_.joined(sample.event);
+    }
+    return visit(sums);
+  });
+}
+
 Status SampleSelection::for_each_sample(
     const std::function<Status(std::span<const SelectedSample>)>& visit) {
   std::vector<SelectedSample> block;
   block.reserve(kBlockSamples);
   Status status;
-  const Status read = view_.samples(query_, [&](std::span<const StoredSample> samples) {
+  FieldsOfPass fields(*this);
+  const SampleQuery query = numbers_ ? SampleQuery{} : query_;
+  const Status read = view_.samples(query, [&](std::span<const StoredSample> samples) {
     earliest_ns_ = earliest_of(samples);
     for (const StoredSample& sample : samples) {
       if (!is_in_file(sample)) {
         status = Error(kNotInFile);
         return false;
       }
+      SelectedSample found;
+      if (numbers_ && !fields.next(sample, found, status)) {
+        if (!status) {
+          return false;
+        }
+        continue;
+      }
       if (const ThreadState* const state = select(sample)) {
-        block.push_back({{sample}, 1, state->track, state->context});
+        block.push_back(
+            {{sample}, 1, state->track, state->context, found.control_group, found.number});
         note_idle(sample);
       }
       if (block.size() == kBlockSamples) {

@@ -40,6 +40,9 @@ struct SelectedSample : StoredSample {
   std::uint64_t count = 1;
   std::uint32_t track = 0;
   std::uint32_t context = 0;
+  // Where SelectionRules::numbers asks for them.
+  std::uint32_t control_group = kNoRow;  ///< row of CaptureView::control_groups
+  std::uint64_t number = 0;  ///< among all samples of the file, as those with fields are numbered
 };
 
 /// What sums need of a sample that passed the filters.
@@ -167,6 +170,10 @@ class SampleSelection {
   Status pass_on(std::vector<Row>& block, const std::function<Status(std::span<const Row>)>& visit);
   Status for_each_count(const std::function<Status(std::span<const SelectedSample>)>& visit);
   Status for_each_sample(const std::function<Status(std::span<const SelectedSample>)>& visit);
+  Status sum_samples(const std::function<Status(std::span<const SummedSample>)>& visit);
+  void want_control_groups();
+  [[nodiscard]] bool is_queried(const StoredSample& sample) const;
+  class FieldsOfPass;
   Status for_each_in_columns(const SampleScan& scan,
                              const std::function<Status(std::span<const SummedSample>)>& visit);
   Status sum_counts(const std::function<Status(std::span<const SummedSample>)>& visit);
@@ -198,6 +205,8 @@ class SampleSelection {
   double idle_value_ = 0;
   double kept_value_ = 0;
   ModuleFilter module_filter_;
+  bool numbers_ = false;
+  std::vector<bool> wants_control_group_;  // by row; empty: any
   std::vector<Track> tracks_;
   std::vector<MappingContext> contexts_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t>

@@ -114,6 +114,7 @@ Status add_thread_time(const Reader& reader, const SampleFilter& filter, Capture
   view.events.push_back({std::string(kThreadTime), true});
   view.event_samples.push_back(samples);
   const auto times = std::make_shared<TimedSamples>(std::move(view.samples), std::move(timed));
+  view.fields = {};  // they are those of samples of the file
   view.samples = [times](const SampleQuery& query, const auto& visit) {
     return times->visit(query, visit);
   };

@@ -355,6 +355,7 @@ Status add_wait_events(const Reader& reader, const SampleFilter& filter, Capture
   }
   const bool has_file = asked.size() < filter.events.size();
   const auto joint = std::make_shared<JointSamples>(reader, std::move(waits), has_file);
+  view.fields = {};  // they are those of samples of the file
   view.samples = [joint](const SampleQuery& query, const auto& visit) {
     return joint->samples(query, visit);
   };

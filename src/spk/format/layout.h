@@ -63,6 +63,7 @@ enum class SectionKind : std::uint32_t {
   kBranchEdges = 30,
   kBranchRanges = 31,
   kSampleFields = 35,
+  kControlGroups = 36,
 };
 
 /// Bits of a section record's flags. Others must be zero.
@@ -77,7 +78,7 @@ struct SectionName {
   bool required;
   bool indexed;
 };
-inline constexpr std::array<SectionName, 27> kSectionNames{{
+inline constexpr std::array<SectionName, 28> kSectionNames{{
     {SectionKind::kSummary, "summary", true, false},
     {SectionKind::kFrames, "frames", true, false},
     {SectionKind::kEdges, "edges", true, false},
@@ -105,6 +106,7 @@ inline constexpr std::array<SectionName, 27> kSectionNames{{
     {SectionKind::kBranchEdges, "branch_edges", false, false},
     {SectionKind::kBranchRanges, "branch_ranges", false, false},
     {SectionKind::kSampleFields, "sample_fields", false, false},
+    {SectionKind::kControlGroups, "control_groups", false, false},
 }};
 
 // Items per block. All blocks of a section but the last are full, edge and table blocks excepted.

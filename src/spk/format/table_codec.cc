@@ -95,6 +95,12 @@ void visit_fields(Visitor& visit, const SourceRow* /*table*/) {
   visit.text(&SourceRow::losses);
 }
 
+template <typename Visitor>
+void visit_fields(Visitor& visit, const ControlGroup* /*table*/) {
+  visit.number(&ControlGroup::id, kMax64);
+  visit.text(&ControlGroup::path);
+}
+
 template <typename Row>
 class RowWriter {
  public:
@@ -214,6 +220,9 @@ void encode_rows(std::span<const StackCount> rows, BlockContent& content) {
 void encode_rows(std::span<const SourceRow> rows, BlockContent& content) {
   encode(rows, content);
 }
+void encode_rows(std::span<const ControlGroup> rows, BlockContent& content) {
+  encode(rows, content);
+}
 
 Status decode_rows(bytes::ByteCursor in, std::vector<Event>& rows) {
   return decode(in, kRowsPerTableBlock, rows);
@@ -238,6 +247,10 @@ Status decode_rows(bytes::ByteCursor in, std::vector<SourceRow>& rows) {
   return decode(in, kRowsPerTableBlock, rows);
 }
 
+Status decode_rows(bytes::ByteCursor in, std::vector<ControlGroup>& rows) {
+  return decode(in, kRowsPerTableBlock, rows);
+}
+
 std::size_t text_bytes(const Event& row) {
   return row.name.size();
 }
@@ -252,6 +265,9 @@ std::size_t text_bytes(const Module& row) {
 }
 std::size_t text_bytes(const MetadataEntry& row) {
   return row.key.size() + row.value.size();
+}
+std::size_t text_bytes(const ControlGroup& row) {
+  return row.path.size();
 }
 std::size_t text_bytes(const SourceRow& row) {
   return row.id.size() + row.names_hash.size() + row.kind.size() + row.fingerprint.size() +

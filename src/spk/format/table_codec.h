@@ -1,4 +1,4 @@
-// The tables of a file - events, processes, threads, modules, metadata, counts of stacks - as
+// The tables of a file - events, processes, threads, modules, metadata, control groups, ... - as
 // blocks of rows, stored column by column:
 //
 //   varint  rows
@@ -29,6 +29,7 @@ void encode_rows(std::span<const Module> rows, BlockContent& content);
 void encode_rows(std::span<const MetadataEntry> rows, BlockContent& content);
 void encode_rows(std::span<const StackCount> rows, BlockContent& content);
 void encode_rows(std::span<const SourceRow> rows, BlockContent& content);
+void encode_rows(std::span<const ControlGroup> rows, BlockContent& content);
 
 // Append the rows of one block to `rows`. Errors: kCorrupt.
 Status decode_rows(bytes::ByteCursor in, std::vector<Event>& rows);
@@ -38,6 +39,7 @@ Status decode_rows(bytes::ByteCursor in, std::vector<Module>& rows);
 Status decode_rows(bytes::ByteCursor in, std::vector<MetadataEntry>& rows);
 Status decode_rows(bytes::ByteCursor in, std::vector<StackCount>& rows);
 Status decode_rows(bytes::ByteCursor in, std::vector<SourceRow>& rows);
+Status decode_rows(bytes::ByteCursor in, std::vector<ControlGroup>& rows);
 
 /// Bytes of the texts of a row: what makes it large.
 std::size_t text_bytes(const Event& row);
@@ -46,5 +48,6 @@ std::size_t text_bytes(const Thread& row);
 std::size_t text_bytes(const Module& row);
 std::size_t text_bytes(const MetadataEntry& row);
 std::size_t text_bytes(const SourceRow& row);
+std::size_t text_bytes(const ControlGroup& row);
 
 }  // namespace stackpack::spk

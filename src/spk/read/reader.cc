@@ -267,6 +267,9 @@ Result<std::vector<Module>> Reader::modules() const {
 Result<std::vector<MetadataEntry>> Reader::metadata() const {
   return impl_->table<MetadataEntry>(spk::SectionKind::kMetadata);
 }
+Result<std::vector<ControlGroup>> Reader::control_groups() const {
+  return impl_->table<ControlGroup>(spk::SectionKind::kControlGroups);
+}
 Result<std::vector<MergedSource>> Reader::sources() const {
   const Result<std::vector<spk::SourceRow>> rows =
       impl_->table<spk::SourceRow>(spk::SectionKind::kSources);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -110,6 +112,15 @@ Status check_modules(std::span<const Module> rows) {
 Status check_metadata(std::span<const MetadataEntry> rows) {
   return ascending(rows, &MetadataEntry::key) ? Status{}
                                               : Status{broken("spk: metadata keys do not ascend")};
+}
+
+Status check_control_groups(std::span<const ControlGroup> rows) {
+  std::set<std::pair<std::string_view, std::uint64_t>> seen;
+  return std::all_of(
+             rows.begin(), rows.end(),
+             [&seen](const ControlGroup& row) { return seen.emplace(row.path, row.id).second; })
+             ? Status{}
+             : Status{broken("spk: a control group comes twice")};
 }
 
 Status check_stack_counts(std::span<const StackCount> rows) {

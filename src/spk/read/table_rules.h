@@ -15,6 +15,7 @@ Status check_processes(std::span<const Process> rows);
 Status check_threads(std::span<const Thread> rows);
 Status check_modules(std::span<const Module> rows);
 Status check_metadata(std::span<const MetadataEntry> rows);
+Status check_control_groups(std::span<const ControlGroup> rows);
 Status check_stack_counts(std::span<const StackCount> rows);
 
 /// The lists of the summary.

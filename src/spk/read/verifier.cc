@@ -166,6 +166,26 @@ Status check_samples(const Reader& reader, Totals& totals) {
   return read ? status : read;
 }
 
+// Rows of samples name control groups that there are.
+Status check_fields(const Reader& reader) {
+  const auto groups = reader.control_groups();
+  if (!groups) {
+    return groups.error();
+  }
+  if (const Status rules = check_control_groups(*groups); !rules) {
+    return rules;
+  }
+  bool known = true;
+  const Status read = reader.sample_fields([&](std::span<const FieldRow> rows) {
+    for (const FieldRow& row : rows) {
+      known = known && (!row.has(SampleField::kControlGroup) ||
+                        row.value(SampleField::kControlGroup) < groups->size());
+    }
+    return known;
+  });
+  return known ? read : Status{mismatch("spk: a sample is of a control group that is not there")};
+}
+
 // The tables decode and follow their rules, and the statistics have their lengths.
 Status check_tables(const Reader& reader, Totals& totals) {
   const Statistics& statistics = reader.statistics();
@@ -212,9 +232,7 @@ Status check_tables(const Reader& reader, Totals& totals) {
   if (!values) {
     return values;
   }
-  const Status fields =
-      reader.sample_fields([](std::span<const FieldRow> /*rows*/) { return true; });
-  if (!fields) {
+  if (const Status fields = check_fields(reader); !fields) {
     return fields;
   }
   totals.samples_of_event.resize(events->size());

@@ -2,6 +2,7 @@
 
 #include "spk/format/field_codec.h"
 #include "spk/format/layout.h"
+#include "spk/write/table_writer.h"
 
 namespace stackpack::spk {
 
@@ -24,12 +25,13 @@ Status FieldWriter::flush() {
   return added ? Status{} : Status{added.error()};
 }
 
-Status FieldWriter::end() {
+Status FieldWriter::end(std::span<const ControlGroup> groups) {
   const Status flushed = flush();
   if (flushed && count_ != 0) {
     out_.end_section(count_);
   }
-  return flushed;
+  return flushed && !groups.empty() ? write_table(out_, SectionKind::kControlGroups, groups)
+                                    : flushed;
 }
 
 }  // namespace stackpack::spk

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "spk/write/section_writer.h"
@@ -9,16 +10,17 @@
 
 namespace stackpack::spk {
 
-/// Writes the section sample_fields.
+/// Writes the sections sample_fields and control_groups.
 ///
-/// Order of calls: add() with the rows in the order of their samples, then end(). Without rows
-/// nothing is written. Memory: a block. Errors: those of the output file.
+/// Order of calls: add() with the rows in the order of their samples, then end() with the table
+/// that they refer to. Without rows nothing is written. Memory: a block. Errors: those of the
+/// output file.
 class FieldWriter {
  public:
   explicit FieldWriter(SectionWriter& out) : out_(out) {}
 
   Status add(const FieldRow& row);
-  Status end();
+  Status end(std::span<const ControlGroup> groups = {});
 
  private:
   Status flush();

@@ -9,6 +9,7 @@
 #include "spk/write/dag_writer.h"
 #include "spk/write/sample_writer.h"
 #include "spk/write/section_writer.h"
+#include "spk/write/table_writer.h"
 
 namespace stackpack::spk {
 
@@ -19,9 +20,10 @@ struct Writer::Impl {
         samples(sections, options),
         scratch_directory(options.scratch_directory) {}
 
-  /// Writes a table in blocks that hold few rows when the rows' texts are long.
   template <typename Row>
-  Status write_table(SectionKind kind, std::span<const Row> rows);
+  Status write_table(SectionKind kind, std::span<const Row> rows) {
+    return spk::write_table(sections, kind, rows);
+  }
   Status write_branches(const AddBranches& add_branches);
   Status write_names(const AddNames& add_names);
   Status write_summary(const Statistics& statistics, std::string_view fingerprint);
@@ -34,28 +36,6 @@ struct Writer::Impl {
   std::string scratch_directory;
   bool finished = false;
 };
-
-template <typename Row>
-Status Writer::Impl::write_table(SectionKind kind, std::span<const Row> rows) {
-  sections.begin_section(kind);
-  BlockContent content;
-  std::size_t begin = 0;
-  while (begin < rows.size()) {
-    std::size_t end = begin;
-    std::size_t texts = 0;
-    while (end < rows.size() && end - begin < kRowsPerTableBlock && texts < kTableTextTarget) {
-      texts += text_bytes(rows[end++]);
-    }
-    content.clear();
-    encode_rows(rows.subspan(begin, end - begin), content);
-    if (const auto record = sections.add_block(content); !record) {
-      return record.error();
-    }
-    begin = end;
-  }
-  sections.end_section(rows.size());
-  return {};
-}
 
 Status Writer::Impl::write_branches(const AddBranches& add_branches) {
   if (!add_branches) {

@@ -18,9 +18,14 @@ run dump counts.spk --losses
 run dump counts.spk --sample-fields
 run cut one.spk --tid 100 -o cut.spk --quiet
 run dump cut.spk --losses
+run dump cut.spk --sample-fields
+run_unsized verify cut.spk
 run redact one.spk -o redacted.spk --quiet
 run dump redacted.spk --sample-fields --json
 run_unsized convert one.perf.data -o without.spk --no-sample-fields
 run dump without.spk --losses
 run mem without.spk
 run mem plain.perf.data
+run mem one.spk --tid 101 --to +2ms --limit 1
+run mem one.spk --comm worker --limit 1 --order count
+run mem one.spk --event nothing

@@ -38,6 +38,7 @@ constexpr Kept kKept[] = {{sample_bit::kAddr, SampleField::kAddress, 14},
                           {sample_bit::kDataSrc, SampleField::kDataSource, 25},
                           {sample_bit::kTransaction, SampleField::kTransaction, 26},
                           {sample_bit::kPhysAddr, SampleField::kPhysicalAddress, 28},
+                          {sample_bit::kCgroup, SampleField::kControlGroup, 29},
                           {sample_bit::kDataPageSize, SampleField::kDataPageSize, 30},
                           {sample_bit::kCodePageSize, SampleField::kCodePageSize, 31}};
 
@@ -106,9 +107,9 @@ TEST_CASE("a sink that keeps fields gets them, and only the others are counted")
   CHECK((outcome.sink->rows[0].sample.flags & capture::kSampleHasFields) != 0);
   CHECK(outcome.count("sample_fields_not_kept.addr") == 0);
   CHECK(outcome.count("sample_fields_not_kept.stream_id") == 1);
-  CHECK(outcome.count("sample_fields_not_kept.cgroup") == 1);
-  // Stream, registers with their ABI, control group.
-  CHECK(test::skipped_map(*read) == test::SkippedMap{{"sample_fields_not_kept", 8 + 16 + 8}});
+  CHECK(outcome.count("sample_fields_not_kept.cgroup") == 0);
+  // Stream, registers with their ABI.
+  CHECK(test::skipped_map(*read) == test::SkippedMap{{"sample_fields_not_kept", 8 + 16}});
   std::vector<FieldRow> rows;
   outcome.sink->field_recorder.place(0);
   REQUIRE(outcome.sink->field_recorder.finish([&rows](const FieldRow& row) {
@@ -118,4 +119,36 @@ TEST_CASE("a sink that keeps fields gets them, and only the others are counted")
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].value(SampleField::kAddress) == 14);
   CHECK(rows[0].value(SampleField::kPhysicalAddress) == 28);
+  CHECK(rows[0].value(SampleField::kControlGroup) == 0);
+  const std::vector<ControlGroup> groups =
+      outcome.sink->field_recorder.control_groups().sorted().rows;
+  CHECK(groups == std::vector<ControlGroup>{{29, ""}});
+}
+
+TEST_CASE("control groups have the paths of their records, whenever these come") {
+  constexpr std::uint64_t kBits = sample_bit::kIp | sample_bit::kTid | sample_bit::kCgroup;
+  const PerfWriter writer;
+  TestAttr attr;
+  attr.sample_type = kBits;
+  attr.flags = 0;
+  const auto group = [](std::uint64_t id, const char* path) {
+    return test::TestBytes(bytes::ByteOrder::kLittle).u64(id).text(path).zeros(6);
+  };
+  const auto sample = test::sample_of(kBits, bytes::ByteOrder::kLittle);
+  const auto bytes = writer.pipe({attr}, {writer.record(RecordType::kCgroup, 0, group(31, "/b")),
+                                          writer.record(RecordType::kSample, 2, sample),
+                                          writer.record(RecordType::kCgroup, 0, group(29, "/a")),
+                                          writer.record(RecordType::kCgroup, 0, group(29, "/c"))});
+  for (const bool keeps : {true, false}) {
+    perf::Input input;
+    input.main = io::source_of_memory(bytes);
+    test::PerfOutcome outcome;
+    outcome.sink->keeps_fields = keeps;
+    REQUIRE(perf::read_capture(input, *outcome.sink, {}));
+    const auto groups = outcome.sink->field_recorder.control_groups().sorted();
+    CHECK(groups.rows == (keeps ? std::vector<ControlGroup>{{29, "/a"}, {31, "/b"}}
+                                : std::vector<ControlGroup>{}));
+    CHECK(outcome.count("records_not_kept.cgroup") == (keeps ? 0 : 3));
+    CHECK(outcome.count("sample_fields_not_kept.cgroup") == (keeps ? 0 : 1));
+  }
 }

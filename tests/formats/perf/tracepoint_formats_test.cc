@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -75,6 +76,32 @@ TEST_CASE("tracepoints: fields are read where the text puts them") {
   CHECK_FALSE(format.read(bytes::ByteCursor(payload, 0), "next_pid"));
   const auto shorter = bytes_of(std::string_view("\0\0\x08\0\xff\xff\xff", 7));
   CHECK_FALSE(format.read(bytes::ByteCursor(shorter, 0), "prev_pid"));
+}
+
+TEST_CASE("tracepoints: a declaration says what a field is") {
+  using Content = perf::TracepointContent;
+  const std::pair<std::string_view, Content> cases[] = {
+      {"unsigned long count; offset:8; size:8;", Content::kNumber},
+      {"const char * path; offset:8; size:8;", Content::kAddress},
+      {"void *ptr; offset:8; size:8;", Content::kAddress},
+      {"char comm[16]; offset:8; size:16;", Content::kText},
+      {"char rwbs[8]; offset:8; size:8;", Content::kText},
+      {"const char *names[2]; offset:8; size:16;", Content::kOther},
+      {"unsigned char bytes[16]; offset:8; size:16;", Content::kOther},
+      {"__data_loc char[] name; offset:8; size:4;", Content::kTextElsewhere},
+      {"__data_loc __u8[] bytes; offset:8; size:4;", Content::kOther},
+      {"__rel_loc char[] name; offset:8; size:4;", Content::kTextAfter},
+      {"unsigned long args[6]; offset:8; size:48;", Content::kOther},
+      {"struct pair both; offset:8; size:16;", Content::kOther},
+      {"u8 none; offset:8; size:0;", Content::kOther},
+  };
+  for (const auto& [declaration, content] : cases) {
+    CAPTURE(declaration);
+    perf::TracepointFormat format;
+    REQUIRE(perf::read_tracepoint_format("ID: 1\n\tfield:" + std::string(declaration), format));
+    REQUIRE(format.fields.size() == 1);
+    CHECK(format.fields.begin()->second.content == content);
+  }
 }
 
 TEST_CASE("tracepoints: a text without an id has none") {
