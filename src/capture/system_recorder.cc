@@ -1,5 +1,10 @@
 #include "capture/system_recorder.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
 #include "capture/redaction.h"
 #include "capture/system_replay.h"
 
@@ -8,6 +13,50 @@ namespace stackpack::capture {
 namespace {
 
 constexpr std::uint64_t kMapEntryBytes = 64;  // what a node of std::map costs besides its strings
+
+// Which bytes of a process some image had at some time.
+class ImageBytes {
+ public:
+  explicit ImageBytes(const std::vector<Module>& modules) {
+    for (const Module& module : modules) {
+      ranges_.push_back({module.pid, module.base, module.base + module.size});
+    }
+    std::sort(ranges_.begin(), ranges_.end());
+    for (std::size_t i = 1; i < ranges_.size(); ++i) {  // ends as far as any image before reaches
+      if (ranges_[i].pid == ranges_[i - 1].pid) {
+        ranges_[i].end = std::max(ranges_[i].end, ranges_[i - 1].end);
+      }
+    }
+  }
+
+  [[nodiscard]] bool any(std::uint32_t pid, std::uint64_t base, std::uint64_t size) const {
+    const auto after = std::lower_bound(ranges_.begin(), ranges_.end(), Range{pid, base + size, 0});
+    return after != ranges_.begin() && std::prev(after)->pid == pid && std::prev(after)->end > base;
+  }
+
+ private:
+  struct Range {
+    std::uint32_t pid = 0;
+    std::uint64_t base = 0;
+    std::uint64_t end = 0;
+    // NOLINTNEXTLINE(modernize-use-nullptr): a comparison with 0 that nobody wrote
+    friend auto operator<=>(const Range&, const Range&) = default;
+  };
+  std::vector<Range> ranges_;
+};
+
+// When processes began whose beginning was recorded. Of an id that several had: the unknown time,
+// by which code is of none of them.
+std::map<std::uint32_t, std::uint64_t> beginnings_of(const std::vector<SystemFacts::Fact>& facts) {
+  std::map<std::uint32_t, std::uint64_t> beginnings;
+  for (const SystemFacts::Fact& fact : facts) {
+    if (fact.kind == SystemFacts::Kind::kProcessStart && fact.time_ns != kUnknownTime) {
+      const auto [known, fresh] = beginnings.try_emplace(fact.pid, fact.time_ns);
+      known->second = fresh || known->second == fact.time_ns ? fact.time_ns : kUnknownTime;
+    }
+  }
+  return beginnings;
+}
 
 }  // namespace
 
@@ -84,6 +133,41 @@ void SystemRecorder::module_mapped(const Module& module) {
     add({module.start_ns, facts_.modules.size() - 1, module.pid, 0, SystemFacts::Kind::kMap,
          false});
   }
+}
+
+void SystemRecorder::code_mapped(const Module& module) {
+  const std::size_t paths = code_paths_.size();
+  if (reserve(2 * sizeof(Code))) {
+    code_.push_back({module.base, module.size, module.pid, code_paths_.intern(module.path)});
+    memory_bytes_ += code_paths_.size() > paths ? module.path.size() + kMapEntryBytes : 0;
+  }
+}
+
+void SystemRecorder::map_code(const Occurs& occurs) {
+  if (code_.empty()) {
+    return;
+  }
+  const ImageBytes images(facts_.modules);
+  const std::map<std::uint32_t, std::uint64_t> beginnings = beginnings_of(facts_.facts);
+  std::pair<std::uint32_t, std::uint64_t> taken;  // process, and up to where it has code
+  Module module;
+  for (const Code& code : code_) {
+    const bool overlaps = (taken.first == code.pid && code.base < taken.second) ||
+                          images.any(code.pid, code.base, code.size);
+    // A return address may lie right after the last byte.
+    if (!overlaps && code.size <= ~std::uint64_t{0} - code.base &&
+        occurs(code.base, code.base + code.size)) {
+      const auto began = beginnings.find(code.pid);
+      module.start_ns = began == beginnings.end() ? kUnknownTime : began->second;
+      module.pid = code.pid;
+      module.base = code.base;
+      module.size = code.size;
+      module.path = code_paths_.text(code.path);
+      module_mapped(module);
+      taken = {code.pid, code.base + code.size};
+    }
+  }
+  code_.clear();
 }
 
 void SystemRecorder::module_unmapped(std::uint32_t pid, std::uint64_t base, std::uint64_t time_ns) {

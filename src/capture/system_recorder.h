@@ -11,6 +11,7 @@
 #include "capture/function_recorder.h"
 #include "capture/system_facts.h"
 #include "capture/system_tables.h"
+#include "core/string_table.h"
 #include "stackpack/model.h"
 
 namespace stackpack::capture {
@@ -62,6 +63,14 @@ class SystemRecorder {
   /// the same process which overlaps it ends it, wholly or in part.
   void module_mapped(const Module& module);
   void module_unmapped(std::uint32_t pid, std::uint64_t base, std::uint64_t time_ns);
+  /// Code of `module` lies there, which is a mapping if a callstack has an address of it. In the
+  /// order of processes and addresses; code that overlaps an earlier mapping of this kind is none.
+  void code_mapped(const Module& module);
+  /// Whether a callstack may have an address from `first` to `last`, both inclusive.
+  using Occurs = std::function<bool(std::uint64_t first, std::uint64_t last)>;
+  /// Maps the code that occurs. Once, before finish().
+  void map_code(const Occurs& occurs);
+
   /// Gives every module with that path (and no build id of its own) this identity.
   void build_id_of_path(std::string_view path, BuildIdKind kind,
                         const std::vector<std::uint8_t>& build_id);
@@ -87,7 +96,16 @@ class SystemRecorder {
   void add(const SystemFacts::Fact& fact);
   void add_with_text(SystemFacts::Fact fact, std::string_view text);
 
+  struct Code {
+    std::uint64_t base = 0;
+    std::uint64_t size = 0;
+    std::uint32_t pid = kUnknownId;
+    std::uint32_t path = 0;  // of code_paths_
+  };
+
   SystemFacts facts_;
+  std::vector<Code> code_;
+  core::StringTable code_paths_;
   std::map<std::string, std::uint64_t, std::less<>> text_index_;  // texts by their number
   std::uint64_t memory_limit_ = kDefaultMemoryLimit;
   std::uint64_t memory_bytes_ = 0;

@@ -172,6 +172,9 @@ Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source
                   capture_.interned_intervals(), **stacks);
   }
   IntervalSort intervals(capture_.scratch_directory());
+  capture_.system().map_code([this](std::uint64_t first, std::uint64_t last) {
+    return frames_.any(FrameMode::kUser, first, last);
+  });
   capture::SystemTables tables = capture_.system().finish();
   if (rounding_) {
     capture::set_time_resolution(tables.metadata, options_.time_resolution_ns);

@@ -6,7 +6,6 @@
 #include <map>
 #include <span>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -18,21 +17,18 @@ namespace stackpack::dotnet {
 /// which file that is: so the bytes of each method that occurs in a callstack become a mapping of
 /// it.
 ///
-/// Memory: 40 bytes for each of kMostMethods, 16 for each of kMostAddresses, and the paths.
+/// Memory: 32 bytes for each of kMostMethods, and the paths.
 class MethodModules {
  public:
-  static constexpr std::size_t kMostMethods = std::size_t{1} << 21;
-  static constexpr std::size_t kMostAddresses = std::size_t{1} << 20;
+  static constexpr std::size_t kMostMethods = std::size_t{1} << 19;
   static constexpr std::size_t kMostModules = std::size_t{1} << 16;
 
   void add_method(std::uint32_t pid, std::uint64_t module, std::uint64_t start, std::uint64_t size);
   /// The payload of a module event: u64 module, u64 assembly, u32 flags, u32, UTF-16 path of the IL
   /// image, UTF-16 path of a native one. One that is too short says nothing.
   void add_module(std::uint32_t pid, std::span<const std::byte> payload);
-  /// Addresses of a callstack.
-  void add_addresses(std::span<const std::uint64_t> addresses);
 
-  /// Once, in the end: tells `system` the mappings.
+  /// Once, in the end: tells `system` the code of each method whose module has a path.
   void finish(capture::SystemRecorder& system);
 
  private:
@@ -47,7 +43,6 @@ class MethodModules {
 
   std::vector<Method> methods_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::string> paths_;
-  std::unordered_set<std::uint64_t> addresses_;
 };
 
 }  // namespace stackpack::dotnet

@@ -9,7 +9,8 @@ TraceGroup::TraceGroup(const LogFileHeader& base, capture::CallstackSink& sink,
     : clock_(base),
       clock_type_(base.clock_type),
       kernel_(space, sink.system(), clock_),
-      images_(space, sink.system(), clock_, base.pointer_size) {}
+      images_(space, sink.system(), clock_, base.pointer_size),
+      system_(sink.system()) {}
 
 bool TraceGroup::same_kind_of_clock(const LogFileHeader& header) const {
   const EtlClock clock(header);
@@ -41,6 +42,7 @@ Status TraceGroup::finish(capture::LossCounters& losses) {
   if (const Status done = images_.finish(); !done) {
     return done;
   }
+  methods_.finish(system_);
   const std::uint64_t damaged = kernel_.damaged() + images_.damaged();
   if (damaged != 0) {
     losses.add(loss::kBadSystemEvents, LossKind::kDamage, damaged);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "capture/callstack_sink.h"
+#include "formats/dotnet/method_modules.h"
 #include "formats/etl/event/etl_clock.h"
 #include "formats/etl/file/log_file_header.h"
 #include "formats/etl/system/image_tables.h"
@@ -38,6 +39,8 @@ class TraceGroup {
   [[nodiscard]] const EtlClock& clock() const { return clock_; }
   [[nodiscard]] KernelTables& kernel() { return kernel_; }
   [[nodiscard]] ImageTables& images() { return images_; }
+  /// Which assemblies the methods are of that runtimes made code of.
+  [[nodiscard]] dotnet::MethodModules& methods() { return methods_; }
   [[nodiscard]] const KernelTables& kernel() const { return kernel_; }
   [[nodiscard]] const ImageTables& images() const { return images_; }
 
@@ -54,6 +57,8 @@ class TraceGroup {
   std::uint32_t clock_type_;
   KernelTables kernel_;
   ImageTables images_;
+  dotnet::MethodModules methods_;
+  capture::SystemRecorder& system_;
   std::vector<ThreadStates*> threads_;
 };
 

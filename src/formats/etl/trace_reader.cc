@@ -249,6 +249,10 @@ void TraceReader::valued_event(const EventView& event, const EventPlace& place, 
 }
 
 void TraceReader::method_event(const EventView& event, const EventPlace& place, MethodRole role) {
+  if (role == MethodRole::kModule) {
+    group_.methods().add_module(event.pid, event.payload);
+    return;
+  }
   capture::FunctionFact fact;
   if (method_names_ != 0 && place.stored_plain &&
       MethodReader::read_all_but_name(event, role, fact)) {
@@ -259,6 +263,10 @@ void TraceReader::method_event(const EventView& event, const EventPlace& place, 
     return;
   }
   fact.time_ns = group_.clock().unix_ns(event.clock);
+  if (fact.source == FunctionSource::kClr) {
+    group_.methods().add_method(event.pid, dotnet::module_of_method(event.payload), fact.start,
+                                fact.size);
+  }
   sink_.system().functions().add(fact);
 }
 

@@ -384,7 +384,6 @@ Status TraceConverter::sample(EventUse& use, const EventRow& row, const ThreadId
 TraceConverter::KnownStack TraceConverter::known_stack(std::span<const std::uint64_t> addresses) {
   KnownStack known;
   if (!knows_stacks_) {
-    modules_.add_addresses(addresses);
     known.view = view_of(addresses);
     return known;
   }
@@ -392,7 +391,6 @@ TraceConverter::KnownStack TraceConverter::known_stack(std::span<const std::uint
   if (known.memo.known) {
     return known;
   }
-  modules_.add_addresses(addresses);
   if (known.memo.slot != capture::StackMemo::kNone) {
     recent_.keep(std::as_bytes(addresses), 0, known.memo, false);
   }

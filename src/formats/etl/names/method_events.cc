@@ -16,9 +16,10 @@ constexpr Guid kClrRuntime = make_guid(0xe13c0d23, 0xccbc, 0x4e12, 0x931b, 0xd9c
 constexpr Guid kClrRundown = make_guid(0xa669021c, 0xc450, 0x4609, 0xa035, 0x5af59af4df18);
 constexpr Guid kScript = make_guid(0x57277741, 0x3638, 0x4a4b, 0xbdba, 0x0ac6e45da56c);
 
-MethodRole role_of(const std::optional<capture::FunctionNews>& news) {
+MethodRole runtime_role(dotnet::Provider provider, std::uint16_t id) {
+  const std::optional<capture::FunctionNews> news = dotnet::method_news(provider, id);
   if (!news) {
-    return MethodRole::kNone;
+    return dotnet::is_module_event(provider, id) ? MethodRole::kModule : MethodRole::kNone;
   }
   switch (*news) {
     case capture::FunctionNews::kBegins:
@@ -81,10 +82,10 @@ MethodRole method_role(const EventView& event) {
     return MethodRole::kNone;
   }
   if (event.guid == kClrRuntime) {
-    return role_of(dotnet::method_news(dotnet::Provider::kRuntime, event.id));
+    return runtime_role(dotnet::Provider::kRuntime, event.id);
   }
   if (event.guid == kClrRundown) {
-    return role_of(dotnet::method_news(dotnet::Provider::kRundown, event.id));
+    return runtime_role(dotnet::Provider::kRundown, event.id);
   }
   return event.guid == kScript ? script_role(event.id) : MethodRole::kNone;
 }

@@ -30,6 +30,7 @@ enum class MethodRole : std::uint8_t {
   kUnload,
   kRundownStart,  ///< the method was there when the trace began
   kRundownEnd,    ///< it is there when the trace ends
+  kModule,        ///< which file the module of methods is
   kScriptLoad,    ///< the same of JScript and V8
   kScriptUnload,
   kScriptRundownStart,

@@ -72,7 +72,8 @@ TEST_CASE("events of the two providers say what happens to a method") {
       {kRundown, 139, MethodRole::kNone},          {kRuntime, 141, MethodRole::kNone},
       {kRuntime, 145, MethodRole::kNone},          {kScript, 9, MethodRole::kScriptLoad},
       {kScript, 10, MethodRole::kScriptUnload},    {kScript, 5, MethodRole::kScriptRundownStart},
-      {kScript, 6, MethodRole::kScriptRundownEnd}, {kScript, 143, MethodRole::kNone}};
+      {kScript, 6, MethodRole::kScriptRundownEnd}, {kScript, 143, MethodRole::kNone},
+      {kRuntime, 152, MethodRole::kModule},        {kRundown, 154, MethodRole::kModule}};
   for (const Case& c : cases) {
     CAPTURE(c.id);
     etl::EventView event = event_of(c.provider, c.id, 1, TestBytes());
@@ -265,6 +266,47 @@ TEST_CASE("the recorder hears of the methods of a trace, and damaged events are 
       });
   REQUIRE(done.has_value());
   CHECK(names == std::vector<std::string>{"100 N.n()", "100 N.m()"});
+}
+
+TEST_CASE("code that a runtime made is of its assembly where it occurs, code of images is not") {
+  const auto module = [](std::uint64_t id, std::string_view path) {
+    TestBytes bytes;
+    bytes.u64(id).u64(1).u32(0).u32(0);
+    put_wide(bytes, path);
+    put_wide(bytes, "");
+    return bytes;
+  };
+  const auto reading = read_etl(make_etl({}, [&](EtlWriter& writer) {
+    writer.provider(0, 1'000'100, kRuntime, 152, 2, 1, 101, 100, module(9, "C:\\app\\App.dll"));
+    writer.provider(0, 1'000'200, kRuntime, 143, 0, 1, 101, 100,
+                    method({.id = 1, .start = 0x10000}, "N", "m", "void ()"));
+    writer.provider(0, 1'000'300, kRundown, 144, 0, 1, 101, 100,
+                    method({.id = 2, .start = 0x20000}, "N", "unseen", "void ()"));
+    writer.provider(0, 1'000'400, kRuntime, 143, 0, 1, 101, 100,
+                    method({.id = 3, .start = 0x30000}, "N", "native", "void ()"));
+    // Of another process, whose modules have numbers of their own.
+    writer.provider(0, 1'000'500, kRuntime, 143, 0, 1, 201, 200,
+                    method({.id = 4, .start = 0x10000}, "N", "other", "void ()"));
+    writer.provider(0, 1'000'600, kRundown, 154, 2, 1, 201, 200, TestBytes().zeros(24));
+  }));
+  REQUIRE_FALSE(reading->failed);
+  CHECK(reading->accounted());
+  Module image;
+  image.pid = 100;
+  image.base = 0x28000;
+  image.size = 0x9000;
+  image.path = "native.dll";
+  reading->sink.system_facts.module_mapped(image);
+  reading->sink.system_facts.map_code([](std::uint64_t first, std::uint64_t last) {
+    return first == 0x30000 || (first <= 0x10100 && 0x10100 <= last);  // a return address
+  });
+  const auto tables = reading->sink.system_facts.finish();
+  REQUIRE(tables.modules.size() == 2);
+  CHECK(tables.modules[1].path == "native.dll");
+  CHECK(tables.modules[0].path == "C:\\app\\App.dll");
+  CHECK(tables.modules[0].pid == 100);
+  CHECK(tables.modules[0].base == 0x10000);
+  CHECK(tables.modules[0].size == 0x100);
 }
 
 TEST_CASE("names that are in the trace as they are, are read there in the end") {
