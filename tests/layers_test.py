@@ -45,7 +45,7 @@ ROOMS = {
     "spk/write": (["public", "core", "bytes", "io", "codec", "scratch", "capture", "dag", "spk/format"], []),
     "symbols": (["public", "capture"], []),
     "symbolize": (["public", "core", "bytes", "io", "codec", "elf"],
-                  SYSTEM + ["libelf.h", "gelf.h", "elf.h", "dwarf.h", "elfutils/", "lzma.h", "zlib.h", "libiberty/", "llvm/Demangle/"]),
+                  SYSTEM + ["dlfcn.h", "libelf.h", "gelf.h", "elf.h", "dwarf.h", "elfutils/", "lzma.h", "zlib.h", "libiberty/", "llvm/Demangle/"]),
     "diff": (["public"], []),
     "query": (["public"], []),
     "query/selection": (["public", "core", "bytes", "capture", "symbols", "query"], []),

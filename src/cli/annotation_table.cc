@@ -41,18 +41,32 @@ class AnnotationText {
         ++end;
       }
       if (places[begin].file.empty()) {
-        add_code(function.spot.module, places.subspan(begin, end - begin));
+        if (!std::any_of(function.code.begin(), function.code.end(), has_instructions)) {
+          add_offsets(function, places.subspan(begin, end - begin));
+        }
       } else {
         add_file(places.subspan(begin, end - begin));
       }
       begin = end;
     }
+    for (const app::AnnotatedCode& code : function.code) {
+      if (has_instructions(code)) {
+        add_instructions(code);
+      } else if (!places.empty() && !places.back().file.empty()) {
+        out_ += "no instructions of ";
+        append_escaped(out_, code.image);
+        out_ += ": " + code.reason + '\n';
+      }
+    }
   }
 
  private:
-  void add_shares(const AnnotatedPlace& place) {
-    out_ += fmt::format("{:>7}  {:>7}  ", share_text(place.self, whole_),
-                        share_text(place.total, whole_));
+  static bool has_instructions(const app::AnnotatedCode& code) {
+    return !code.instructions.empty();
+  }
+
+  void add_shares(std::uint64_t self, std::uint64_t total) {
+    out_ += fmt::format("{:>7}  {:>7}  ", share_text(self, whole_), share_text(total, whole_));
   }
 
   // One line of source, or of any text; no wider than the terminal.
@@ -82,7 +96,7 @@ class AnnotationText {
     for (std::size_t i = 0; i < places.size(); ++i) {
       const std::uint32_t line = places[i].line;
       if (text == nullptr || line > text->size()) {
-        add_shares(places[i]);
+        add_shares(places[i].self, places[i].total);
         out_ += fmt::format("{:>6}\n", line);
         continue;
       }
@@ -108,7 +122,7 @@ class AnnotationText {
                   const AnnotatedPlace* place) {
     constexpr std::size_t kBefore = 26;
     if (place != nullptr) {
-      add_shares(*place);
+      add_shares(place->self, place->total);
     } else {
       out_ += kNoShares;
     }
@@ -118,14 +132,48 @@ class AnnotationText {
     end_line(source, kBefore);
   }
 
-  void add_code(const std::string& module, std::span<const AnnotatedPlace> places) {
+  void add_offsets(const AnnotatedFunction& function, std::span<const AnnotatedPlace> places) {
+    const std::string& module = function.spot.module;
     out_ += "no source lines are known: offsets in ";
     append_escaped(out_, module.empty() ? "memory" : module);
-    out_ += module.empty() ? "\n" : "; objdump -dF shows the instructions there\n";
+    out_ += function.code.empty() ? "\n" : "; " + function.code.front().reason + '\n';
     out_ += "  self%   total%  offset\n";
     for (const AnnotatedPlace& place : places) {
-      add_shares(place);
+      add_shares(place.self, place.total);
       out_ += fmt::format("0x{:x}\n", place.offset);
+    }
+  }
+
+  void add_instructions(const app::AnnotatedCode& code) {
+    out_ += "instructions of ";
+    append_escaped(out_, code.image);
+    out_ += "\n  self%   total%  address\n";
+    const auto shown = [&rows = code.instructions](std::size_t row) {
+      const std::size_t first = row - std::min<std::size_t>(row, kAround);
+      const std::size_t limit = std::min<std::size_t>(rows.size(), row + kAround + 1);
+      return std::any_of(rows.begin() + static_cast<std::ptrdiff_t>(first),
+                         rows.begin() + static_cast<std::ptrdiff_t>(limit),
+                         [](const app::AnnotatedInstruction& one) { return one.total != 0; });
+    };
+    bool any = false;
+    bool gap = false;
+    for (std::size_t row = 0; row < code.instructions.size(); ++row) {
+      if (!shown(row)) {
+        gap = true;
+        continue;
+      }
+      const app::AnnotatedInstruction& one = code.instructions[row];
+      out_ += any && gap ? std::string(kNoShares) + "...\n" : "";
+      gap = false;
+      any = true;
+      if (one.total != 0) {
+        add_shares(one.self, one.total);
+      } else {
+        out_ += kNoShares;
+      }
+      const std::string address = fmt::format("0x{:x}  ", one.address);
+      out_ += address;
+      end_line(one.text, kNoShares.size() + address.size());
     }
   }
 
@@ -133,6 +181,35 @@ class AnnotationText {
   std::uint64_t whole_;
   app::SourceFiles& sources_;
 };
+
+void add_code_json(JsonText& json, const AnnotatedFunction& function) {
+  if (function.code.empty()) {
+    return;
+  }
+  json.key("code");
+  json.begin_array();
+  for (const app::AnnotatedCode& code : function.code) {
+    json.begin_object();
+    json.field("image", code.image);
+    if (!code.reason.empty()) {
+      json.field("reason", code.reason);
+    }
+    json.key("instructions");
+    json.begin_array();
+    for (const app::AnnotatedInstruction& one : code.instructions) {
+      json.begin_object();
+      json.field("address", one.address);
+      json.field("offset", one.offset);
+      json.field("text", one.text);
+      json.field("self", one.self);
+      json.field("total", one.total);
+      json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+  }
+  json.end_array();
+}
 
 }  // namespace
 
@@ -187,6 +264,7 @@ void append_annotation_json(std::string& out, const app::Annotation& annotation,
       json.end_object();
     }
     json.end_array();
+    add_code_json(json, function);
     json.end_object();
   }
   json.end_array();

@@ -52,11 +52,14 @@ std::string_view grain_word(HotSpotKind by) {
       return " --by waker";
     case HotSpotKind::kReason:
       return " --by reason";
+    case HotSpotKind::kPackage:
+      return " --by package";
     case HotSpotKind::kControlGroup:
       return " --by cgroup";
     case HotSpotKind::kField:
     case HotSpotKind::kFunction:
     case HotSpotKind::kUnlinedAddress:
+    case HotSpotKind::kCodeAddress:
       break;
   }
   return "";

@@ -84,6 +84,16 @@ std::string label_among(const std::vector<std::string>& paths, const std::string
 
 }  // namespace
 
+void note_fetched(const std::string& path, const app::FetchReport& fetch,
+                  const Messages& messages) {
+  messages.note(
+      path,
+      fmt::format("debuginfod: {} files fetched, {} not there{}", fetch.fetched, fetch.not_there,
+                  fetch.not_asked == 0
+                      ? ""
+                      : fmt::format(", {} not asked for: no time was left", fetch.not_asked)));
+}
+
 app::PackingOptions packing_of(const CaptureArguments& arguments, const std::string& path,
                                const Messages& messages, ShownProgress* progress) {
   app::PackingOptions options;
@@ -111,6 +121,9 @@ app::PackingOptions packing_of(const CaptureArguments& arguments, const std::str
         progress->clear();
       }
       note_hidden_kernel(path, *named, messages);
+      if (naming.debuginfod) {
+        note_fetched(path, named->fetch, messages);
+      }
       return Status();
     };
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/convert/packed_capture.h"
+#include "app/symbolize/debuginfod.h"
 #include "cli/arguments.h"
 #include "cli/messages.h"
 #include "cli/shown_progress.h"
@@ -30,6 +31,9 @@ std::optional<app::PackedCapture> open_shown(const std::string& path,
 std::vector<app::PackedFile> pack_all(const std::vector<std::string>& paths,
                                       const CaptureArguments& arguments, const Messages& messages,
                                       int& exit_code, ShownProgress* progress = nullptr);
+
+/// What --debuginfod fetched for a capture.
+void note_fetched(const std::string& path, const app::FetchReport& fetch, const Messages& messages);
 
 /// Of a .spk file whose functions nobody looked up: says by which command they get names, when
 /// standard error is a terminal.

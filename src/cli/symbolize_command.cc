@@ -2,12 +2,14 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "app/analysis/image_packages.h"
 #include "app/console.h"
 #include "app/symbolize/name_outlook.h"
 #include "app/symbolize/symbolize.h"
@@ -18,6 +20,7 @@
 #include "cli/interruptible.h"
 #include "cli/json_text.h"
 #include "cli/next_step.h"
+#include "cli/shown_capture.h"
 #include "cli/text_escape.h"
 #include "cli/written_file.h"
 #include "stackpack/reader.h"
@@ -122,6 +125,13 @@ std::string advice_for(const std::vector<ImageReport>& rows) {
   append_escaped(text, name);
   if (name.starts_with("libc.so") || name.starts_with("libc-2")) {
     return text + ": install libc6-dbg (Debian, Ubuntu) or glibc-debuginfo\n";
+  }
+  Module image;
+  image.path = worst->path;
+  const app::ImagePackages packages(std::span(&image, 1));
+  const std::string_view package = packages.of(image);
+  if (!package.empty() && package.find(' ') == std::string_view::npos) {
+    return text + fmt::format(": install {}-dbgsym\n", package);
   }
   return text + ": install the package with its debug information (NAME-dbgsym, NAME-debuginfo)\n";
 }
@@ -234,6 +244,9 @@ int run_symbolize(const SymbolizeArguments& arguments, const Messages& messages)
   if (!report) {
     end_if_interrupted(arguments.file, messages);
     return explain(report.error(), arguments, messages);
+  }
+  if (arguments.options.debuginfod && !arguments.quiet) {
+    note_fetched(arguments.file, report->fetch, messages);
   }
   std::string json;
   append_json(json, arguments, *report);

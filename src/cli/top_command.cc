@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/analysis/annotated_code.h"
 #include "app/analysis/annotation.h"
 #include "app/analysis/call_tree.h"
 #include "app/analysis/hot_spots.h"
@@ -15,6 +16,7 @@
 #include "app/convert/packed_capture.h"
 #include "app/listing/source_files.h"
 #include "app/merge/merge_files.h"
+#include "app/symbolize/machine_sources.h"
 #include "cli/annotation_table.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
@@ -152,6 +154,24 @@ int run_tree(const ReportArguments& arguments, const Messages& messages) {
   return print(text, messages);
 }
 
+// Of functions with code whose source lines cannot be shown.
+Status add_instructions(const Reader& reader, const app::HotSpotQuery& query,
+                        const CaptureArguments& capture, app::SourceFiles& sources,
+                        app::Annotation& annotation) {
+  app::CodePlaces places{capture.naming.places, capture.naming.unconfined};
+  if (!places.files.has_root) {
+    const std::vector<std::string> caches = app::caches_of_this_machine();
+    places.files.directories.insert(places.files.directories.end(), caches.begin(), caches.end());
+  }
+  const auto lacks_source = [&sources](const app::AnnotatedFunction& function) {
+    return std::any_of(function.places.begin(), function.places.end(),
+                       [&sources](const app::AnnotatedPlace& place) {
+                         return place.file.empty() || sources.lines_of(place.file) == nullptr;
+                       });
+  };
+  return app::add_code(reader, query, places, lacks_source, annotation);
+}
+
 int run_annotate(const ReportArguments& arguments, const Messages& messages) {
   if (arguments.files.size() != 1 || arguments.tree) {
     messages.error("top", "--annotate is of one file, and goes without --tree");
@@ -164,7 +184,7 @@ int run_annotate(const ReportArguments& arguments, const Messages& messages) {
   }
   app::HotSpotQuery query = arguments.query;
   query.linkage_names = arguments.names == app::FunctionNames::kLinkage;
-  const Result<app::Annotation> annotation =
+  Result<app::Annotation> annotation =
       app::annotate(files.front().capture->reader(), query, arguments.annotate);
   if (!annotation) {
     messages.error(files.front().path, annotation.error());
@@ -179,6 +199,12 @@ int run_annotate(const ReportArguments& arguments, const Messages& messages) {
     folders.emplace_back(".");
   }
   app::SourceFiles sources(std::move(folders));
+  const Status added = add_instructions(files.front().capture->reader(), query, arguments.capture,
+                                        sources, *annotation);
+  if (!added) {
+    messages.error(files.front().path, added.error());
+    return exit_code_of(added.error());
+  }
   std::string text;
   if (arguments.json) {
     append_annotation_json(text, *annotation, sources);
@@ -222,6 +248,7 @@ bool find_files(ReportArguments& arguments, const Messages& messages, int& exit_
 
 int run_report(const ReportArguments& asked, const Messages& messages) {
   ReportArguments arguments = asked;
+  arguments.query = app::with_wait_event(std::move(arguments.query));
   if (int failed = kExitSuccess; arguments.kind == ReportKind::kTop) {
     if (!find_files(arguments, messages, failed)) {
       return failed;

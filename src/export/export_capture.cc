@@ -105,7 +105,9 @@ Status write_directory(ExportJob& job, const std::string& output) {
 }  // namespace
 
 Result<ExportReport> export_capture(const Reader& reader, const std::string& output,
-                                    const ExportOptions& options) {
+                                    const ExportOptions& asked) {
+  ExportOptions options = asked;
+  options.filter = asked.all_events ? asked.filter : query::with_wait_event(asked.filter);
   const io::FilesRead files_read;
   const Result<io::OutputRules> rules = rules_for(options);
   if (!rules) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include "io/this_machine.h"
 #include "support/own_code.h"
@@ -159,6 +160,30 @@ TEST_CASE("machine sources: a map of a process is as old as the process and no y
   CHECK(younger.files.empty());
   CHECK(younger.reason.find("after the recording") != std::string::npos);
   std::filesystem::remove(path);
+}
+
+TEST_CASE("machine sources: a jitdump file is believed by the same rules as a map") {
+  const ScratchDirectory folder;
+  const std::string path = folder.file("jit-7.dump");
+  CHECK(app::plan_jitdump_of_process(path, true, {}).files.empty());
+  std::ofstream(path) << "JiTD";
+  const std::int64_t now =
+      *io::wall_offset_of_monotonic() + static_cast<std::int64_t>(io::monotonic_now());
+  const app::ReadPlan plan =
+      app::plan_jitdump_of_process(path, true, {now - kSecond, now + kSecond});
+  CHECK(plan.found == path);
+  CHECK(plan.read != nullptr);
+  const app::ReadPlan older = app::plan_jitdump_of_process(path, true, {now + 60 * kSecond, {}});
+  CHECK(older.read == nullptr);
+  CHECK(older.reason.find("older than the process") != std::string::npos);
+  const app::ReadPlan younger = app::plan_jitdump_of_process(path, true, {{}, now - 60 * kSecond});
+  CHECK(younger.reason.find("after the recording") != std::string::npos);
+  constexpr ::uid_t kAnother = 65'534;
+  if (::chown(path.c_str(), kAnother, kAnother) == 0) {  // as root alone
+    const app::ReadPlan foreign = app::plan_jitdump_of_process(path, true, {});
+    CHECK(foreign.files.empty());
+    CHECK(foreign.reason.find("another user") != std::string::npos);
+  }
 }
 
 TEST_CASE(

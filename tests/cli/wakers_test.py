@@ -75,8 +75,13 @@ def main():
         # Other exports go the same road.
         assert run("export", "waits.spk", "--event", "blocked", "--wakers", "--format", "pprof", "-o", "waits.pb.gz").returncode == 0
         assert b"READIED BY server (201)" in gzip.decompress(pathlib.Path("waits.pb.gz").read_bytes())
-        for words in (["top", "--wakers"], ["top", "--by", "waker"], ["top", "--by", "reason", "--event", "cpu-clock"],
-                      ["export", "--wakers", "--format", "folded", "-o", "-"]):
+        # Without an event it is that of threads that blocked.
+        for words in (["--by", "waker"], ["--by", "reason"], ["--wakers"], ["--by", "waker", "waits.spk"]):
+            named = run("top", "waits.spk", *words, "--event", "blocked")
+            assert named.returncode == 0 and run("top", "waits.spk", *words).stdout == named.stdout, named
+        assert folded("waits.spk", "--wakers") == folded("waits.spk", "--event", "blocked", "--wakers")
+        for words in (["top", "--by", "waker", "--all-events"], ["top", "--by", "reason", "--event", "cpu-clock"],
+                      ["export", "--wakers", "--event", "cpu-clock", "--format", "folded", "-o", "-"]):
             failed = run(words[0], "waits.spk", *words[1:])
             assert failed.returncode == 1 and "have wakers and reasons" in failed.stderr, failed
 

@@ -115,7 +115,7 @@ Result<Annotation> annotate(const Reader& reader, const HotSpotQuery& query,
   annotation.about.rows.clear();
   annotation.occurring = std::move(found->occurring);
   for (HotSpot& match : found->matches) {
-    annotation.functions.push_back({std::move(match), {}});
+    annotation.functions.push_back({std::move(match), {}, {}});
   }
   if (annotation.functions.empty()) {
     return annotation;

@@ -20,10 +20,29 @@ struct AnnotatedPlace {
   std::uint64_t total = 0;  ///< each sample once
 };
 
+/// An instruction, and what the samples say of it.
+struct AnnotatedInstruction {
+  std::uint64_t address = 0;  ///< as the file of the image has it
+  std::uint64_t offset = 0;   ///< in that file
+  std::string text;
+  std::uint64_t self = 0;
+  /// Samples in it or in what it calls; one whose callstack has it as leaf and as caller counts
+  /// twice.
+  std::uint64_t total = 0;
+};
+
+/// The code of a function in an image, or of the function that it was inlined into.
+struct AnnotatedCode {
+  std::string image;                               ///< path
+  std::string reason;                              ///< why there are no instructions; else empty
+  std::vector<AnnotatedInstruction> instructions;  ///< all of it, by address
+};
+
 /// One of the functions that are meant.
 struct AnnotatedFunction {
   HotSpot spot;                        ///< all of it
   std::vector<AnnotatedPlace> places;  ///< by file and line, then those by offset
+  std::vector<AnnotatedCode> code{};   ///< of add_code()
 };
 
 struct Annotation {

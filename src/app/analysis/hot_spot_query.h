@@ -26,7 +26,9 @@ enum class HotSpotKind : std::uint8_t {
   kWaker,   ///< of waits: who ended them
   kReason,  ///< of waits: what for
   kControlGroup,
-  kField,  ///< values of a field of tracepoints
+  kField,        ///< values of a field of tracepoints
+  kPackage,      ///< of the images: ImagePackages
+  kCodeAddress,  ///< functions, with the offsets of all their code
 };
 
 /// One row. What samples count for is a matter of the options.

@@ -56,8 +56,9 @@ std::string title_of(const SampleCounting& counting, HotSpotKind by, const Group
 }
 
 bool by_frames(HotSpotKind by) {
-  return by == HotSpotKind::kFunction || by == HotSpotKind::kModule || by == HotSpotKind::kLine ||
-         by == HotSpotKind::kFile || by == HotSpotKind::kUnlinedAddress;
+  return by == HotSpotKind::kFunction || by == HotSpotKind::kModule ||
+         by == HotSpotKind::kPackage || by == HotSpotKind::kLine || by == HotSpotKind::kFile ||
+         by == HotSpotKind::kUnlinedAddress || by == HotSpotKind::kCodeAddress;
 }
 
 GroupBy group_by(HotSpotKind by) {

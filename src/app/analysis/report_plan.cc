@@ -10,6 +10,17 @@
 
 namespace stackpack::app {
 
+HotSpotQuery with_wait_event(HotSpotQuery query) {
+  SampleFilter& filter = query.filters.filter;
+  filter.wait_detail = query.by == HotSpotKind::kWaker    ? WaitDetail::kByWaker
+                       : query.by == HotSpotKind::kReason ? WaitDetail::kByReason
+                                                          : filter.wait_detail;
+  if (!query.filters.all_events) {
+    filter = query::with_wait_event(std::move(filter));
+  }
+  return query;
+}
+
 Result<FileEvents> events_of_file(const Reader& reader, const HotSpotQuery& query) {
   const auto view = query::view_for(reader, query.filters.filter);
   if (!view) {

@@ -12,6 +12,9 @@
 
 namespace stackpack::app {
 
+/// The query with what `by` asks of waits; of `blocked` where it asks for that and names no event.
+HotSpotQuery with_wait_event(HotSpotQuery query);
+
 /// What a file offers to a report of several.
 struct FileEvents {
   std::vector<query::EventGroup> groups;  ///< that the filters let through

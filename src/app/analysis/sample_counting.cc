@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "app/analysis/image_packages.h"
+#include "app/analysis/report_plan.h"
 #include "bytes/utf8.h"
 #include "query/name_pattern.h"
 #include "query/selection/saturating.h"
@@ -19,6 +21,7 @@ using query::Group;
 query::FrameGrain grain_of(const HotSpotQuery& query) {
   switch (query.by) {
     case HotSpotKind::kModule:
+    case HotSpotKind::kPackage:
       return query::FrameGrain::kModule;
     case HotSpotKind::kLine:
       return query::FrameGrain::kLine;
@@ -26,18 +29,14 @@ query::FrameGrain grain_of(const HotSpotQuery& query) {
       return query::FrameGrain::kFile;
     case HotSpotKind::kUnlinedAddress:
       return query::FrameGrain::kUnlinedAddress;
+    case HotSpotKind::kCodeAddress:
+      return query::FrameGrain::kCodeAddress;
     default:
       break;
   }
   return query.filters.frames == FrameStyle::kAddress  ? query::FrameGrain::kAddress
          : query.filters.frames == FrameStyle::kModule ? query::FrameGrain::kOffset
                                                        : query::FrameGrain::kFunction;
-}
-
-WaitDetail detail_of(const HotSpotQuery& query) {
-  return query.by == HotSpotKind::kWaker    ? WaitDetail::kByWaker
-         : query.by == HotSpotKind::kReason ? WaitDetail::kByReason
-                                            : query.filters.filter.wait_detail;
 }
 
 }  // namespace
@@ -52,10 +51,9 @@ HotSpot spot_of(const query::FrameEntity& entity) {
 }
 
 Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reader,
-                                                             const HotSpotQuery& query) {
-  SampleFilter filter_of_view = query.filters.filter;
-  filter_of_view.wait_detail = detail_of(query);
-  auto view = query::view_for(reader, filter_of_view);
+                                                             const HotSpotQuery& asked) {
+  const HotSpotQuery query = with_wait_event(asked);
+  auto view = query::view_for(reader, query.filters.filter);
   if (!view) {
     return view.error();
   }
@@ -86,6 +84,12 @@ Result<std::unique_ptr<SampleCounting>> SampleCounting::open(const Reader& reade
   }
   counting->entities_ = std::make_unique<query::FrameEntities>(
       *counting->selection_, grain_of(counting->query_), query.linkage_names);
+  if (query.by == HotSpotKind::kPackage) {
+    counting->entities_->group_modules(
+        [packages = ImagePackages(counting->view_.modules)](const Module& module) {
+          return std::string(packages.of(module));
+        });
+  }
   counting->stacks_.emplace(*counting->entities_, query.folds_broken);
   Result<StackFilter> filter = StackFilter::create(query.patterns);
   if (!filter) {

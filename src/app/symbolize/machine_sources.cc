@@ -93,6 +93,31 @@ std::string kept_list(const Module& kernel, std::span<const std::string> caches)
   return {};
 }
 
+// A file of code that a process made at run time, unless something speaks against it.
+ReadPlan believed(ReadPlan plan, const MapTimes& times) {
+  if (plan.files.empty()) {
+    return plan;
+  }
+  const int file = plan.files.front().get();
+  io::FileStatus status;
+  const std::optional<std::int64_t> made = io::made_at(file);
+  std::string_view objection;
+  if (!io::is_of_root_or_us(file)) {
+    objection = "belongs to another user";
+  } else if (!io::look_at(file, status) ||
+             (times.started_ns && status.modified_ns + kSlackNs < *times.started_ns)) {
+    objection = "is older than the process";
+  } else if (made && times.ended_ns && *made > *times.ended_ns + kSlackNs) {
+    objection = "was made after the recording";
+  }
+  if (!objection.empty()) {
+    ReadPlan refused;
+    refused.reason = plan.found + " " + std::string(objection) + "; --perf-map /tmp believes it";
+    return refused;
+  }
+  return plan;
+}
+
 }  // namespace
 
 std::vector<std::string> caches_of_this_machine() {
@@ -187,27 +212,11 @@ ReadPlan plan_map_of_process(std::uint32_t pid, const MapTimes& times) {
       plan = contained.files.empty() ? std::move(plan) : std::move(contained);
     }
   }
-  if (plan.files.empty()) {
-    return plan;
-  }
-  const int file = plan.files.front().get();
-  io::FileStatus status;
-  const std::optional<std::int64_t> made = io::made_at(file);
-  std::string_view objection;
-  if (!io::is_of_root_or_us(file)) {
-    objection = "belongs to another user";
-  } else if (!io::look_at(file, status) ||
-             (times.started_ns && status.modified_ns + kSlackNs < *times.started_ns)) {
-    objection = "is older than the process";
-  } else if (made && times.ended_ns && *made > *times.ended_ns + kSlackNs) {
-    objection = "was made after the recording";
-  }
-  if (!objection.empty()) {
-    ReadPlan refused;
-    refused.reason = plan.found + " " + std::string(objection) + "; --perf-map /tmp believes it";
-    return refused;
-  }
-  return plan;
+  return believed(std::move(plan), times);
+}
+
+ReadPlan plan_jitdump_of_process(const std::string& path, bool monotonic, const MapTimes& times) {
+  return believed(plan_jitdump("", path, monotonic), times);
 }
 
 }  // namespace stackpack::app

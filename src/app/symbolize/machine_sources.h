@@ -62,4 +62,7 @@ struct MapTimes {
 /// was made before the recording ended; times that are not known forbid nothing.
 ReadPlan plan_map_of_process(std::uint32_t pid, const MapTimes& times);
 
+/// The same by a jitdump file that the process has mapped. `monotonic`: as plan_jitdump().
+ReadPlan plan_jitdump_of_process(const std::string& path, bool monotonic, const MapTimes& times);
+
 }  // namespace stackpack::app

@@ -136,6 +136,9 @@ class Run {
     for (std::size_t row = 0; row < modules->size(); ++row) {
       mappings_[first_rows[row]].push_back(symbolize::mapping_of((*modules)[row]));
     }
+    if (const Status fetched = fetch(*asked, *modules); !fetched) {
+      return fetched.error();
+    }
     plan_tasks(*asked, *modules, *metadata);
     if (const Status answered = find_answers({}); !answered) {
       return answered.error();
@@ -206,6 +209,52 @@ class Run {
     return {};
   }
 
+  // Asks servers for what is not here of images, those with most addresses first.
+  Status fetch(const AskedAddresses& asked, const std::vector<Module>& modules) {
+    if (!options_.debuginfod) {
+      return {};
+    }
+    std::vector<const AskedImage*> images;
+    for (const AskedImage& image : asked.images) {
+      images.push_back(&image);
+    }
+    std::stable_sort(images.begin(), images.end(), [](const AskedImage* a, const AskedImage* b) {
+      return a->offsets.size() > b->offsets.size();
+    });
+    std::vector<WantedFile> files;
+    for (const AskedImage* image : images) {
+      const Module& module = modules[image->module];
+      if (module.build_id_kind != BuildIdKind::kGnu || module.build_id.empty()) {
+        continue;
+      }
+      const symbolize::FoundFiles found = symbolize::find_elf_files(
+          {module.path, module.build_id, mappings_[image->module]}, options_.places);
+      const std::string id = symbolize::build_id_text(module.build_id);
+      if (!found.image) {
+        files.push_back({id, true});
+      }
+      if (!found.debug && !found.layout.has_dwarf) {
+        files.push_back({id, false});
+      }
+    }
+    const auto report = fetch_files(files, {}, [&](std::size_t done) {
+      if (progress_ == nullptr) {
+        return true;
+      }
+      progress_->bytes_total = files.size();
+      progress_->bytes_done = done;
+      return !progress_->cancelled;
+    });
+    if (!report) {
+      return report.error();
+    }
+    report_.fetch = *report;
+    for (std::string& cache : caches_of_this_machine()) {
+      options_.places.directories.push_back(std::move(cache));
+    }
+    return {};
+  }
+
   // When a process started, as a file says when it was written.
   [[nodiscard]] MapTimes map_times_of(const AskedProcess& process) const {
     MapTimes times{std::nullopt, times_.ended_ns};
@@ -266,7 +315,9 @@ class Run {
       add_task(process.addresses, owner, "[no file] of " + std::to_string(process.pid), nullptr,
                [this, path, monotonic, pid = process.pid, times = map_times_of(process)] {
                  if (!path.empty()) {
-                   return plan_jitdump(options_.places.root, path, monotonic);
+                   return options_.places.has_root
+                              ? plan_jitdump(options_.places.root, path, monotonic)
+                              : plan_jitdump_of_process(path, monotonic, times);
                  }
                  if (!options_.map_folder.empty()) {
                    return plan_run_time_code(options_.map_folder, pid, monotonic);

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/symbolize/debuginfod.h"
 #include "stackpack/convert.h"
 #include "stackpack/result.h"
 #include "symbolize/symbol_files.h"
@@ -21,6 +22,9 @@ struct SymbolizeOptions {
   bool this_machine = true;
   /// The capture that the file was made of just now; empty: the file says itself how old it is.
   std::string capture{};
+  /// Fetch debug files that are not here from the servers that the user has configured
+  /// (debuginfod.h).
+  bool debuginfod = false;
   bool inlines = true;
   bool unconfined = false;  ///< read symbols also where the kernel does not confine their reader
   /// Files that the output must not be, besides the input.
@@ -54,6 +58,8 @@ struct SymbolizeReport {
   std::uint64_t failed_images = 0;  ///< whose reader crashed or passed a limit
   /// Of kits: entries that are damaged, or of another build than they say.
   std::uint64_t refused_kit_entries = 0;
+  /// With SymbolizeOptions::debuginfod.
+  FetchReport fetch{};
   std::uint64_t output_bytes = 0;
 };
 
@@ -66,8 +72,8 @@ Status check_named_output(const std::string& output, const SymbolizeOptions& opt
 ///
 /// Everything else of the file stays byte by byte. The same files give the same bytes, whatever the
 /// number of jobs; naming the output again with the same files changes nothing, with more files it
-/// adds. Nothing is fetched from a network. `progress`: bytes are images; may be null.
-/// Errors: those of Reader::open, of an output and of kallsyms; kCancelled.
+/// adds. Nothing is fetched from a network but with options.debuginfod. `progress`: bytes are
+/// images; may be null. Errors: those of Reader::open, of an output and of kallsyms; kCancelled.
 Result<SymbolizeReport> symbolize_file(const std::string& input, const std::string& output,
                                        const SymbolizeOptions& options, ConvertProgress* progress);
 

@@ -249,6 +249,13 @@ void add_file_places(CommandRow& sub, symbolize::SymbolPlaces& places, std::stri
       ->group(where);
 }
 
+void add_debuginfod(CommandRow& sub, app::SymbolizeOptions& options, std::string_view where) {
+  sub.add_flag("--debuginfod", options.debuginfod,
+               "fetch debug files that are not here from the servers of $DEBUGINFOD_URLS, by "
+               "debuginfod-find: 10 minutes and 1 GiB a file at most")
+      ->group(where);
+}
+
 void add_symbol_places(CommandRow& sub, app::SymbolizeOptions& options, std::string_view where) {
   add_file_places(sub, options.places, where);
   sub.add_option("--kallsyms", options.kallsyms,
@@ -268,6 +275,7 @@ void add_symbol_places(CommandRow& sub, app::SymbolizeOptions& options, std::str
          "--unconfined", options.unconfined,
          "read symbol files even where the kernel cannot filter the system calls of their reader")
       ->group(where);
+  add_debuginfod(sub, options, where);
 }
 
 void add_capture_names(CommandRow& sub, CaptureArguments& arguments) {
@@ -280,6 +288,7 @@ void add_capture_names(CommandRow& sub, CaptureArguments& arguments) {
          "--no-unwind", [&arguments] { arguments.unwind = false; },
          "do not unwind dumps of registers and stack memory")
       ->group(kCaptures);
+  add_debuginfod(sub, arguments.naming, kCaptures);
 }
 
 void add_capture_reading(CommandRow& sub, CaptureArguments& arguments) {

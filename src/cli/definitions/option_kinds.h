@@ -117,6 +117,8 @@ void add_filters(CommandRow& sub, SampleFilter& filter);
 /// What selects waits among samples: --longer-than and --idle-pools.
 void add_wait_filters(CommandRow& sub, SampleFilter& filter);
 /// --wakers and --wall.
+/// --debuginfod: files of the user's servers.
+void add_debuginfod(CommandRow& sub, app::SymbolizeOptions& options, std::string_view where);
 void add_wakers(CommandRow& sub, SampleFilter& filter);
 
 /// --longer-than: a span of time.

@@ -109,6 +109,7 @@ void CommandDefinitions::define_top() {
       Choice{"waker", static_cast<int>(app::HotSpotKind::kWaker)},
       Choice{"reason", static_cast<int>(app::HotSpotKind::kReason)},
       Choice{"cgroup", static_cast<int>(app::HotSpotKind::kControlGroup)},
+      Choice{"package", static_cast<int>(app::HotSpotKind::kPackage)},
   };
   CommandRow& sub = command(
       "top", "show which functions the samples are in", Command::kTop,
@@ -154,8 +155,8 @@ void CommandDefinitions::define_top() {
       ->group(kForm);
   add_keep_broken(sub, arguments.query.filters.keep_broken)->group(kForm);
   sub.add_option("--annotate", arguments.annotate,
-                 "the source lines of this function with their samples; where no lines are known, "
-                 "the offsets of its code")
+                 "the source lines of this function with their samples; its instructions where the "
+                 "lines or the sources are not known")
       ->type_name("FUNCTION")
       ->group(kForm);
   sub.add_option("--sources", arguments.source_folders,

@@ -97,6 +97,14 @@ std::string FrameEntities::made_by(const MappingContext& context) {
                                                                : "[JIT] " + processes[row].name;
 }
 
+std::string FrameEntities::group_text(const Module* image, const std::string& module) const {
+  std::string group = image == nullptr ? std::string() : group_of_(*image);
+  if (!group.empty()) {
+    return group;
+  }
+  return module.starts_with('[') ? module : '[' + module + ']';
+}
+
 FrameEntities::Range FrameEntities::resolve(const Key& key) {
   const MappingContext& context = selection_.contexts()[key.context];
   const symbols::SymbolIndex& symbols = selection_.symbols();
@@ -116,7 +124,9 @@ FrameEntities::Range FrameEntities::resolve(const Key& key) {
     ++range.count;
   };
   if (grain_ == FrameGrain::kModule) {
-    add({!module.empty() ? module : unnamed_text(key.frame, {}, FrameGrain::kFunction), "", "",
+    const std::string title =
+        !module.empty() ? module : unnamed_text(key.frame, {}, FrameGrain::kFunction);
+    add({group_of_ ? group_text(of_process ? nullptr : location.module, title) : title, "", "",
          mode});
   } else if (location.has_address && (location.name.empty() || grain_ == FrameGrain::kAddress)) {
     add({unnamed_text(key.frame, location, grain_), module, "", mode});
@@ -130,8 +140,13 @@ FrameEntities::Range FrameEntities::resolve(const Key& key) {
         continue;
       }
       const bool outermost = &frame == &inlined_.back();
-      add({std::string(linkage_ ? frame.linkage : frame.name), module,
-           place_of(key.frame, location, frame, grain_), outermost ? mode : CodeMode::kInlined});
+      std::string place = place_of(key.frame, location, frame, grain_);
+      if (grain_ == FrameGrain::kCodeAddress && has_image && location.has_address) {
+        place = std::to_string(location.module - selection_.view().modules.data()) +
+                offset_text(key.frame, location);
+      }
+      add({std::string(linkage_ ? frame.linkage : frame.name), module, std::move(place),
+           outermost ? mode : CodeMode::kInlined});
     }
   }
   return range;

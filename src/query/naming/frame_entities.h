@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "capture/life_index.h"
@@ -26,6 +28,7 @@ enum class FrameGrain : std::uint8_t {
   kLine,            ///< functions with file and line
   kFile,            ///< source files; code without one by its module
   kUnlinedAddress,  ///< functions with the offsets of code that has no line
+  kCodeAddress,     ///< functions with the offsets of their code in images
   kAddress,         ///< every address apart
 };
 
@@ -33,7 +36,8 @@ enum class FrameGrain : std::uint8_t {
 struct FrameEntity {
   std::string name;    ///< of the function; `[module]` for code without a name; an address
   std::string module;  ///< file name of the image; empty: none
-  std::string place;   ///< file:line, with FrameGrain::kLine; +0xoffset, with kUnlinedAddress
+  std::string place;   ///< file:line, with FrameGrain::kLine; +0xoffset, with kUnlinedAddress;
+                       ///< ROW+0xoffset, with kCodeAddress: the row of a mapping of the image
   /// Of the kinds of code that it was seen as, the one that says most.
   CodeMode mode = CodeMode::kUnknown;
 };
@@ -48,6 +52,12 @@ class FrameEntities {
   /// `linkage`: functions are called as the linker has them.
   FrameEntities(const SampleSelection& selection, FrameGrain grain, bool linkage = false)
       : selection_(selection), grain_(grain), linkage_(linkage) {}
+
+  /// With FrameGrain::kModule: images count under what `group_of` says of them, everything else,
+  /// and images of which it says nothing, as [MODULE]. Before the first frame.
+  void group_modules(std::function<std::string(const Module&)> group_of) {
+    group_of_ = std::move(group_of);
+  }
 
   /// The entities of a frame in a context, innermost inlined call first. Valid until the next call.
   std::span<const std::uint32_t> of(const Frame& frame, AddressUse use, std::uint32_t context);
@@ -86,11 +96,14 @@ class FrameEntities {
   // The module of code that a process makes at run time: `[JIT] node`.
   std::string made_by(const MappingContext& context);
   Range resolve(const Key& key);
+  // What group_of_ makes of a module, or of code that has none.
+  std::string group_text(const Module* image, const std::string& module) const;
   std::uint32_t number_of(FrameEntity entity);
 
   const SampleSelection& selection_;
   FrameGrain grain_;
   bool linkage_;
+  std::function<std::string(const Module&)> group_of_;
   std::optional<capture::ProcessLives> lives_;
   core::NumberTable<Key, KeyHash> known_;
   std::vector<Range> ranges_;         // by number of the key

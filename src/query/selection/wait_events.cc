@@ -365,6 +365,13 @@ Status add_wait_events(const Reader& reader, const SampleFilter& filter, Capture
   return {};
 }
 
+SampleFilter with_wait_event(SampleFilter filter) {
+  if (filter.wait_detail != WaitDetail::kNone && filter.events.empty()) {
+    filter.events.emplace_back("blocked");
+  }
+  return filter;
+}
+
 Result<CaptureView> view_for(const Reader& reader, const SampleFilter& filter) {
   const auto is_named = [&filter](std::string_view name) {
     return std::find(filter.events.begin(), filter.events.end(), name) != filter.events.end();

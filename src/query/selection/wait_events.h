@@ -16,6 +16,10 @@ namespace stackpack::query {
 /// outlive the view.
 Status add_wait_events(const Reader& reader, const SampleFilter& filter, CaptureView& view);
 
+/// Who ended a wait, and what it was for, are asked of waits: a filter that asks for them and names
+/// no event is one of `blocked`.
+SampleFilter with_wait_event(SampleFilter filter);
+
 /// view_of(), with these events and thread-time (thread_time.h) where the filter asks for them.
 Result<CaptureView> view_for(const Reader& reader, const SampleFilter& filter);
 
