@@ -7,29 +7,11 @@
 namespace stackpack::spk {
 
 Status FieldWriter::add(const FieldRow& row) {
-  if (count_++ == 0) {
-    out_.begin_section(SectionKind::kSampleFields);
-  }
-  rows_.push_back(row);
-  return rows_.size() < kFieldRowsPerBlock ? Status{} : flush();
-}
-
-Status FieldWriter::flush() {
-  if (rows_.empty()) {
-    return {};
-  }
-  content_.clear();
-  encode_fields(rows_, content_);
-  rows_.clear();
-  const Result<BlockRecord> added = out_.add_block(content_);
-  return added ? Status{} : Status{added.error()};
+  return rows_.add(row, encode_fields);
 }
 
 Status FieldWriter::end(std::span<const ControlGroup> groups) {
-  const Status flushed = flush();
-  if (flushed && count_ != 0) {
-    out_.end_section(count_);
-  }
+  const Status flushed = rows_.end(encode_fields);
   return flushed && !groups.empty() ? write_table(out_, SectionKind::kControlGroups, groups)
                                     : flushed;
 }

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 
+#include "spk/write/block_rows.h"
 #include "spk/write/section_writer.h"
 #include "stackpack/result.h"
 #include "stackpack/sample_fields.h"
@@ -17,18 +17,15 @@ namespace stackpack::spk {
 /// output file.
 class FieldWriter {
  public:
-  explicit FieldWriter(SectionWriter& out) : out_(out) {}
+  explicit FieldWriter(SectionWriter& out)
+      : out_(out), rows_(out, SectionKind::kSampleFields, kFieldRowsPerBlock) {}
 
   Status add(const FieldRow& row);
   Status end(std::span<const ControlGroup> groups = {});
 
  private:
-  Status flush();
-
   SectionWriter& out_;
-  std::vector<FieldRow> rows_;
-  std::uint64_t count_ = 0;
-  BlockContent content_;
+  BlockRows<FieldRow> rows_;
 };
 
 }  // namespace stackpack::spk

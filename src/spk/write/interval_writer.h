@@ -1,10 +1,9 @@
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
 
+#include "spk/write/block_rows.h"
 #include "spk/write/section_writer.h"
 #include "stackpack/result.h"
 #include "stackpack/waits.h"
@@ -17,18 +16,15 @@ namespace stackpack::spk {
 /// is written. Memory: a block. Errors: those of the output file.
 class IntervalWriter {
  public:
-  explicit IntervalWriter(SectionWriter& out) : out_(out) {}
+  explicit IntervalWriter(SectionWriter& out)
+      : out_(out), rows_(out, SectionKind::kIntervals, kIntervalsPerBlock) {}
 
   Status add(const WaitInterval& row);
   Status end(std::span<const std::string> reasons);
 
  private:
-  Status flush();
-
   SectionWriter& out_;
-  std::vector<WaitInterval> rows_;
-  std::uint64_t count_ = 0;
-  BlockContent content_;
+  BlockRows<WaitInterval> rows_;
 };
 
 }  // namespace stackpack::spk

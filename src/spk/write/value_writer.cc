@@ -6,20 +6,9 @@
 namespace stackpack::spk {
 
 Status ValueWriter::add(const EventValue& row) {
-  if (count_ == 0) {
-    out_.begin_section(SectionKind::kEventValues);
-  }
-  ++count_;
-  rows_.push_back(row);
-  return rows_.size() < kValuesPerBlock ? Status{} : flush();
-}
-
-Status ValueWriter::flush() {
-  content_.clear();
-  encode_values(rows_, kinds_, content_);
-  rows_.clear();
-  const Result<BlockRecord> added = out_.add_block(content_);
-  return added ? Status{} : Status{added.error()};
+  return rows_.add(row, [this](std::span<const EventValue> rows, BlockContent& content) {
+    encode_values(rows, kinds_, content);
+  });
 }
 
 Status write_value_texts(std::span<const std::string> texts, SectionWriter& out) {
@@ -43,23 +32,16 @@ Status write_value_texts(std::span<const std::string> texts, SectionWriter& out)
 }
 
 Status ValueWriter::end(std::span<const std::string> texts) {
-  if (count_ == 0) {
-    return {};
+  const Status ended = rows_.end([this](std::span<const EventValue> rows, BlockContent& content) {
+    encode_values(rows, kinds_, content);
+  });
+  if (!ended || rows_.empty()) {
+    return ended;
   }
-  if (!rows_.empty()) {
-    if (const Status flushed = flush(); !flushed) {
-      return flushed;
-    }
-  }
-  out_.end_section(count_);
-  out_.begin_section(SectionKind::kValueKinds);
-  content_.clear();
-  encode_value_kinds(kinds_, content_);
-  if (const Result<BlockRecord> added = out_.add_block(content_); !added) {
-    return added.error();
-  }
-  out_.end_section(kinds_.size());
-  return write_value_texts(texts, out_);
+  const Status written =
+      write_one_block(out_, SectionKind::kValueKinds, kinds_.size(),
+                      [this](BlockContent& content) { encode_value_kinds(kinds_, content); });
+  return written ? write_value_texts(texts, out_) : written;
 }
 
 }  // namespace stackpack::spk

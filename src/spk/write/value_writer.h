@@ -1,10 +1,11 @@
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "spk/write/block_rows.h"
 #include "spk/write/section_writer.h"
 #include "stackpack/event_values.h"
 #include "stackpack/result.h"
@@ -20,20 +21,17 @@ Status write_value_texts(std::span<const std::string> texts, SectionWriter& out)
 /// nothing is written. Memory: a block. Errors: those of the output file.
 class ValueWriter {
  public:
-  explicit ValueWriter(SectionWriter& out) : out_(out) {}
+  explicit ValueWriter(SectionWriter& out)
+      : out_(out), rows_(out, SectionKind::kEventValues, kValuesPerBlock) {}
 
   void set_kinds(std::vector<ValueSchema> kinds) { kinds_ = std::move(kinds); }
   Status add(const EventValue& row);
   Status end(std::span<const std::string> texts);
 
  private:
-  Status flush();
-
   SectionWriter& out_;
   std::vector<ValueSchema> kinds_;
-  std::vector<EventValue> rows_;
-  std::uint64_t count_ = 0;
-  BlockContent content_;
+  BlockRows<EventValue> rows_;
 };
 
 }  // namespace stackpack::spk
