@@ -94,7 +94,7 @@ TEST_SUITE("spk values") {
     std::vector<std::byte> bytes = bytes_of(content);
     REQUIRE(spk::decode_value_kinds(bytes::ByteCursor(bytes, 0), kinds));
     CHECK(kinds == kKinds);
-    bytes[bytes.size() - 1] = std::byte{6};  // a type of field that there is not
+    bytes[bytes.size() - 1] = std::byte{7};  // a type of field that there is not
     kinds.clear();
     CHECK_FALSE(spk::decode_value_kinds(bytes::ByteCursor(bytes, 0), kinds));
 
