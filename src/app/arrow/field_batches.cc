@@ -34,14 +34,13 @@ void put_field_row(Batch& batch, const FieldRow& row, const std::vector<ControlG
   for (std::size_t i = 0; i < stackpack::kSampleFieldCount; ++i) {
     const auto field = static_cast<stackpack::SampleField>(i);
     const std::uint64_t value = row.value(field);
-    if (!row.has(field)) {
+    const bool is_group = field == stackpack::SampleField::kControlGroup;
+    if (!row.has(field) || (is_group && value >= groups.size())) {
       batch.put_null(1 + i);
-    } else if (field != stackpack::SampleField::kControlGroup) {
-      batch.put_number(1 + i, value);
-    } else if (value < groups.size()) {
+    } else if (is_group) {
       batch.put_text(1 + i, query::control_group_title(groups[static_cast<std::size_t>(value)]));
     } else {
-      batch.put_null(1 + i);
+      batch.put_number(1 + i, value);
     }
   }
   batch.end_row();
