@@ -33,6 +33,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& entrie
 
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (std::string& text : texts) {
     pointers.push_back(text.data());
   }
