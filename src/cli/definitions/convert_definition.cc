@@ -54,13 +54,15 @@ void CommandDefinitions::define_convert() {
 
 void CommandDefinitions::define_convert_inputs(CommandRow& sub) {
   ConvertArguments& arguments = invocation.convert;
-  sub.add_option("inputs", arguments.inputs,
-                 "captures: .etl, perf.data (file, pipe stream, directory of --threads), .nettrace, "
-                 ".jfr, text of perf script, folded text, pprof, OTLP profiles, speedscope, Firefox Profiler, "
-                 "any of them in "
-                 ".gz or .zst, a "
-                 "zip archive of .etl or perf.data "
-                 "files; '-' is standard input")
+  sub.add_option(
+         "inputs", arguments.inputs,
+         "captures: .etl, perf.data (file, pipe stream, directory of --threads), .nettrace, "
+         ".jfr, text of perf script, folded text, pprof, OTLP profiles, speedscope, Firefox "
+         "Profiler, "
+         "any of them in "
+         ".gz or .zst, a "
+         "zip archive of .etl or perf.data "
+         "files; '-' is standard input")
       ->type_name("INPUT...");
   add_files_from(sub, arguments.files_from);
   sub.add_flag("--recursive", arguments.recursive,

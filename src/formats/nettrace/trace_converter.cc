@@ -230,10 +230,9 @@ Status TraceConverter::event(const EventRow& row) {
                    header_.unix_ns(row.ticks), thread.pid, thread.tid, row.payload_offset});
   }
   if (use.wanted) [[unlikely]] {
-    const Status taken =
-        payloads_->event({header_.unix_ns(row.ticks), thread.pid, thread.tid,
-                          event_title(use, kSampleOfUnknownType), &use.schema, row.payload,
-                          header_.pointer_size});
+    const Status taken = payloads_->event({header_.unix_ns(row.ticks), thread.pid, thread.tid,
+                                           event_title(use, kSampleOfUnknownType), &use.schema,
+                                           row.payload, header_.pointer_size});
     if (!taken) {
       return taken;
     }
