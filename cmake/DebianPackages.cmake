@@ -54,11 +54,16 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
-# cpack writes scripts that call ldconfig besides.
+# cpack writes scripts that call ldconfig besides. --by package reads dpkg's lists of files, which it has no library for:
+# a dpkg-query for each image would take longer than all else.
+set(reads_lists "uses-dpkg-database-directly")
 file(WRITE ${PROJECT_BINARY_DIR}/packaging/${library_package}
-  "${library_package} binary: maintscript-calls-ldconfig\n")
+  "${library_package} binary: maintscript-calls-ldconfig\n${library_package} binary: ${reads_lists} *\n")
+file(WRITE ${PROJECT_BINARY_DIR}/packaging/stackpack "stackpack binary: ${reads_lists} *\n")
 install(FILES ${PROJECT_BINARY_DIR}/packaging/${library_package}
   DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides COMPONENT library)
+install(FILES ${PROJECT_BINARY_DIR}/packaging/stackpack
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides COMPONENT program)
 file(WRITE ${PROJECT_BINARY_DIR}/packaging/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/packaging/triggers)
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "callstack databases of profiler captures, shared library

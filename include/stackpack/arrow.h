@@ -53,8 +53,8 @@ struct ArrowOptions {
   std::uint64_t to_ns = ~std::uint64_t{0};
   /// Samples: not in order of time, for sums, which do not care. Cheaper.
   bool any_order = false;
-  /// Top: function, module, line, process, thread, event, callstack, source, type or cgroup; empty:
-  /// function.
+  /// Top: function, module, line, process, thread, event, callstack, source, type, cgroup, package,
+  /// waker or reason; empty: function.
   std::string by;
   /// Top: a pattern of events; empty: the one that samples where time goes, as the command does.
   std::string event;

@@ -28,7 +28,8 @@ _free.argtypes = [ctypes.c_void_p]
 
 
 _SHOWN_ROWS = 10
-_TOP_BY = ("function", "module", "line", "process", "thread", "event", "callstack", "source", "type", "cgroup")
+_TOP_BY = ("function", "module", "line", "process", "thread", "event", "callstack", "source", "type", "cgroup", "package", "waker",
+           "reason")
 
 
 def table_html(caption: str, names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -333,7 +334,7 @@ class Capture:
 
         Args:
             by: function, module, line, process, thread, event, callstack, source, type (of allocations, exceptions), cgroup,
-                or field:NAME of tracepoints.
+                package, waker or reason (of waits), or field:NAME of tracepoints.
             event: a pattern of events; None: the one that samples where time goes.
             from_ns, to_ns: times of the capture's clock in ns, both inclusive.
             count: 'samples' or 'weight'; None: what the event measures. `unit` says what self, total and value are in.

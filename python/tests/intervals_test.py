@@ -76,3 +76,14 @@ def test_waits_switches_and_values_are_left_out_on_request(tmp_path, captures, s
     assert made(switches / "perf.data", switch_samples=False)[:2] == (waits, 1)
     assert made(captures / "small.nettrace", event_values=False)[2] < made(captures / "small.nettrace")[2]
     assert size > 0
+
+
+def test_top_by_who_ended_waits_and_what_for(switches):
+    with stackpack.open(switches / "waits.spk") as file:
+        wakers = file.top(by="waker").to_arrow().to_pylist()
+        reasons = file.top(by="reason").to_arrow().to_pylist()
+        packages = file.top(by="package").to_arrow().to_pylist()
+    assert {row["event"] for row in wakers + reasons} == {"blocked"}
+    assert any(row["name"].endswith(f"({sc.SERVER})") and row["self"] == 370_000 for row in wakers)
+    assert {"S", "D"} <= {row["name"][0] for row in reasons}
+    assert {row["name"] for row in packages} >= {"[client]"}

@@ -13,7 +13,8 @@ namespace stackpack::cli {
 
 namespace {
 
-// Text for roff: a dash is a minus sign, a backslash is written out, no line begins with a request.
+// Text for roff: a dash is a minus sign, a backslash is written out, no line begins with a request,
+// and a list of choices may be broken after each.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char letter : text) {
@@ -21,6 +22,8 @@ std::string roff(std::string_view text) {
       out += "\\e";
     } else if (letter == '-') {
       out += "\\-";
+    } else if (letter == '|') {
+      out += "|\\:";
     } else if ((letter == '.' || letter == '\'') && (out.empty() || out.back() == '\n')) {
       out += "\\&";
       out += letter;
@@ -74,7 +77,7 @@ constexpr std::string_view kExitStatus =
 
 std::string man_page(const std::vector<CommandText>& commands) {
   std::string out = fmt::format(
-      ".TH STACKPACK 1 \"\" \"stackpack {}\" \"User Commands\"\n"
+      ".TH STACKPACK 1 \"\" \"stackpack {}\" \"User Commands\"\n.ad l\n"
       ".SH NAME\nstackpack \\- pack profiler captures into compact callstack databases\n"
       ".SH SYNOPSIS\n.B stackpack\n.I COMMAND\n[\\fIARGUMENTS\\fR]\n"
       ".SH DESCRIPTION\nstackpack turns captures of Windows ETW (.etl) and Linux perf (perf.data) "

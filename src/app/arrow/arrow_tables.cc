@@ -29,7 +29,7 @@ constexpr std::array<Field, 9> kTopFields{{
     {"unit", ColumnType::kDictionary, false},
 }};
 
-constexpr std::array<std::pair<std::string_view, HotSpotKind>, 12> kTopKinds{{
+constexpr std::array<std::pair<std::string_view, HotSpotKind>, 15> kTopKinds{{
     {"function", HotSpotKind::kFunction},
     {"module", HotSpotKind::kModule},
     {"line", HotSpotKind::kLine},
@@ -42,6 +42,9 @@ constexpr std::array<std::pair<std::string_view, HotSpotKind>, 12> kTopKinds{{
     {"source", HotSpotKind::kSource},
     {"type", HotSpotKind::kType},
     {"cgroup", HotSpotKind::kControlGroup},
+    {"package", HotSpotKind::kPackage},
+    {"waker", HotSpotKind::kWaker},
+    {"reason", HotSpotKind::kReason},
 }};
 
 void put_spot(Batch& batch, const HotSpots& spots, const HotSpot& row) {

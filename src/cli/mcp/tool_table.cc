@@ -17,9 +17,9 @@ using app::JsonValue;
 constexpr std::size_t kMostRows = 1000;
 constexpr std::size_t kMostTexts = 16;
 
-constexpr std::array<std::string_view, 12> kGrains = {"function",  "module", "line",  "file",
-                                                      "process",   "thread", "comm",  "event",
-                                                      "callstack", "type",   "waker", "reason"};
+constexpr std::array<std::string_view, 14> kGrains = {
+    "function", "module",    "line", "file",  "process", "thread",  "comm",
+    "event",    "callstack", "type", "waker", "reason",  "package", "cgroup"};
 
 constexpr ToolArgument kFileArgument{"file", Type::kFile, "as `open` lists it", "", true};
 constexpr ToolArgument kRowsArgument{"rows", Type::kNumber, "most rows (20)", "--rows", false};
