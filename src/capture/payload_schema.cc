@@ -16,12 +16,12 @@ std::size_t bytes_of(const PayloadSchema& schema) {
 
 }  // namespace
 
-void PayloadSchemas::add(std::string key, DescribedEvent event) {
+void PayloadSchemas::add(std::string key, const DescribedEvent& event) {
   constexpr std::size_t kOfRow = 128;
   const std::size_t bytes =
       kOfRow + key.size() + event.name.size() + event.provider.size() + bytes_of(event.schema);
   if (bytes_ + bytes <= kMostBytes &&
-      events_.try_emplace(std::move(key), std::move(event)).second) {
+      events_.try_emplace(std::move(key), event).second) {
     bytes_ += bytes;
   }
 }

@@ -80,7 +80,7 @@ class PayloadSchemas {
   static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
   /// The first one of a key stays.
-  void add(std::string key, DescribedEvent event);
+  void add(std::string key, const DescribedEvent& event);
   [[nodiscard]] const DescribedEvent* find(std::string_view key) const;
 
  private:

@@ -42,24 +42,21 @@ void write_value(JsonText& json, const app::SqlColumn& column,
 // Rows of an answer, as tab-separated text or as JSON.
 class AnswerText {
  public:
-  AnswerText(bool as_json, app::TextOutput& out) : out_(out) {
-    if (as_json) {
-      json_.emplace(out.text());
-    }
-  }
+  AnswerText(bool as_json, app::TextOutput& out)
+      : out_(out), as_json_(as_json), json_(out.text()) {}
 
   Status begin(Columns columns) {
     columns_.assign(columns.begin(), columns.end());
-    if (json_) {
-      json_->begin_object();
-      json_->key("columns");
-      json_->begin_array();
+    if (as_json_) {
+      json_.begin_object();
+      json_.key("columns");
+      json_.begin_array();
       for (const app::SqlColumn& column : columns_) {
-        json_->value(column.name);
+        json_.value(column.name);
       }
-      json_->end_array();
-      json_->key("rows");
-      json_->begin_array();
+      json_.end_array();
+      json_.key("rows");
+      json_.begin_array();
       return {};
     }
     std::string_view before = "#";
@@ -73,12 +70,12 @@ class AnswerText {
   }
 
   Status row(app::SqlQuery::Row values) {
-    if (json_) {
-      json_->begin_array();
+    if (as_json_) {
+      json_.begin_array();
       for (std::size_t i = 0; i < values.size(); ++i) {
-        write_value(*json_, columns_[i], values[i]);
+        write_value(json_, columns_[i], values[i]);
       }
-      json_->end_array();
+      json_.end_array();
       return out_.checkpoint();
     }
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -90,10 +87,10 @@ class AnswerText {
   }
 
   void end(bool more) {
-    if (json_) {
-      json_->end_array();
-      json_->field("rows_left_out", more);
-      json_->end_object();
+    if (as_json_) {
+      json_.end_array();
+      json_.field("rows_left_out", more);
+      json_.end_object();
       out_.text() += '\n';
     } else if (more) {
       out_.text() += "... more rows; --limit N\n";
@@ -103,7 +100,8 @@ class AnswerText {
  private:
   app::TextOutput& out_;
   std::vector<app::SqlColumn> columns_;
-  std::optional<JsonText> json_;
+  bool as_json_;
+  JsonText json_;
 };
 
 Result<app::DuckdbLibrary> load_duckdb(const std::string& given, const Messages& messages) {

@@ -63,11 +63,11 @@ Result<SampleTypes> SampleTypes::load(const Reader& reader) {
   if (types.values_.empty()) {
     return Error(kNoTypes);
   }
-  types.finish(std::move(*texts));
+  types.finish(*texts);
   return types;
 }
 
-void SampleTypes::finish(std::vector<std::string> texts) {
+void SampleTypes::finish(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     texts_.push_back(bytes::valid_utf8(text));
   }
@@ -134,7 +134,7 @@ Result<SampleTypes> SampleTypes::load_field(const Reader& reader, std::string_vi
   if (!read) {
     return read.error();
   }
-  types.finish(std::move(words));
+  types.finish(words);
   return types;
 }
 

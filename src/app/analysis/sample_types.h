@@ -62,7 +62,7 @@ class SampleTypes {
   };
 
   [[nodiscard]] std::uint32_t event_number(std::string_view event) const;
-  void finish(std::vector<std::string> texts);
+  void finish(const std::vector<std::string>& texts);
 
   bool is_field_ = false;
   std::vector<std::string> tracepoints_;  // that have the field
