@@ -20,8 +20,7 @@ void PayloadSchemas::add(std::string key, const DescribedEvent& event) {
   constexpr std::size_t kOfRow = 128;
   const std::size_t bytes =
       kOfRow + key.size() + event.name.size() + event.provider.size() + bytes_of(event.schema);
-  if (bytes_ + bytes <= kMostBytes &&
-      events_.try_emplace(std::move(key), event).second) {
+  if (bytes_ + bytes <= kMostBytes && events_.try_emplace(std::move(key), event).second) {
     bytes_ += bytes;
   }
 }
