@@ -22,10 +22,20 @@ std::optional<std::uint32_t> ControlGroupTable::number_of(std::uint64_t id) {
   return number;
 }
 
-void ControlGroupTable::set_path(std::uint64_t id, std::string_view path) {
-  if (const auto number = number_of(id); number && rows_[*number].path.empty()) {
-    rows_[*number].path = path;
+bool ControlGroupTable::set_path(std::uint64_t id, std::string_view path) {
+  const auto number = number_of(id);
+  if (!number) {
+    return false;
   }
+  if (!rows_[*number].path.empty()) {
+    return true;
+  }
+  if (path.size() > kMostPathBytes - path_bytes_) {
+    return false;
+  }
+  path_bytes_ += path.size();
+  rows_[*number].path = path;
+  return true;
 }
 
 std::optional<std::uint32_t> ControlGroupTable::number_of(const ControlGroup& group) {

@@ -16,17 +16,20 @@ namespace stackpack::capture {
 
 /// The control groups of a capture, numbered as they turn up; in the file by path and id.
 ///
-/// Memory: their paths and some 100 bytes each. Threads: one at a time.
+/// Memory: their paths, of a capture at most kMostPathBytes, and some 100 bytes each. Threads: one
+/// at a time.
 class ControlGroupTable {
  public:
   static constexpr std::size_t kMostOfCapture = std::size_t{1} << 16;
+  static constexpr std::size_t kMostPathBytes = std::size_t{16} << 20;  ///< of a capture
   static constexpr std::size_t kMostOfFile = std::size_t{1} << 22;
 
   /// The number of the group with this id; nothing: it is one too many.
   std::optional<std::uint32_t> number_of(std::uint64_t id);
 
-  /// The path of the group with this id; what came first stays.
-  void set_path(std::uint64_t id, std::string_view path);
+  /// The path of the group with this id; what came first stays. False: it is one group too many, or
+  /// paths take more than kMostPathBytes.
+  bool set_path(std::uint64_t id, std::string_view path);
 
   /// The number of a group of a file; groups of one id and different paths are different ones.
   /// Not together with the other two. Nothing: it is one too many.
@@ -44,6 +47,7 @@ class ControlGroupTable {
 
  private:
   bool redacts_ = false;
+  std::size_t path_bytes_ = 0;  // of set_path()
   std::vector<ControlGroup> rows_;
   std::unordered_map<std::uint64_t, std::uint32_t> by_id_;
   std::map<std::pair<std::string, std::uint64_t>, std::uint32_t> by_path_;

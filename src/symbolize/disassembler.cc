@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bytes/byte_cursor.h"
+#include "bytes/byte_writer.h"
 
 namespace stackpack::symbolize {
 
@@ -11,35 +12,24 @@ namespace {
 // Of an instruction in an answer: u64 address, u32 size, u32 bytes of the text.
 constexpr std::size_t kLeastBytes = 16;
 
-template <typename Number>
-void put(std::vector<std::byte>& out, Number number) {
-  constexpr unsigned kByte = 8;
-  for (std::size_t i = 0; i < sizeof(Number); ++i) {
-    out.push_back(static_cast<std::byte>(static_cast<std::uint64_t>(number) >> (kByte * i)));
-  }
-}
-
 }  // namespace
 
 bool is_machine_known(std::uint16_t machine) {
-  constexpr std::uint16_t kX86 = 62;       // EM_X86_64
-  constexpr std::uint16_t kAarch64 = 183;  // EM_AARCH64
-  return machine == kX86 || machine == kAarch64;
+  return machine == kMachineX86 || machine == kMachineAarch64;
 }
 
 std::vector<std::byte> encode_instructions(std::span<const std::vector<Instruction>> pieces) {
-  std::vector<std::byte> out;
+  bytes::ByteWriter out;
   for (const std::vector<Instruction>& piece : pieces) {
-    put(out, static_cast<std::uint32_t>(piece.size()));
+    out.write(static_cast<std::uint32_t>(piece.size()));
     for (const Instruction& one : piece) {
-      put(out, one.address);
-      put(out, one.size);
-      put(out, static_cast<std::uint32_t>(one.text.size()));
-      const auto text = std::as_bytes(std::span(one.text));
-      out.insert(out.end(), text.begin(), text.end());
+      out.write(one.address);
+      out.write(one.size);
+      out.write(static_cast<std::uint32_t>(one.text.size()));
+      out.write_text(one.text);
     }
   }
-  return out;
+  return out.take();
 }
 
 Result<std::vector<std::vector<Instruction>>> decode_instructions(

@@ -12,6 +12,9 @@
 
 namespace stackpack::symbolize {
 
+inline constexpr std::uint16_t kMachineX86 = 62;       ///< EM_X86_64
+inline constexpr std::uint16_t kMachineAarch64 = 183;  ///< EM_AARCH64
+
 struct Instruction {
   std::uint64_t address = 0;
   std::uint32_t size = 0;  ///< bytes

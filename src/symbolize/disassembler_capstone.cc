@@ -15,9 +15,6 @@ namespace stackpack::symbolize {
 
 namespace {
 
-constexpr std::uint16_t kX86 = 62;       // EM_X86_64
-constexpr std::uint16_t kAarch64 = 183;  // EM_AARCH64
-
 constexpr int kArchitectureArm64 = 1;
 constexpr int kArchitectureX86 = 3;
 constexpr int kMode64 = 8;
@@ -65,7 +62,7 @@ class Capstone final : public Disassembler {
 
   [[nodiscard]] Result<std::vector<Instruction>> decode(const MachineCode& code) const override {
     Handle handle = 0;
-    const bool is_x86 = code.machine == kX86;
+    const bool is_x86 = code.machine == kMachineX86;
     if (!is_machine_known(code.machine) ||
         open_(is_x86 ? kArchitectureX86 : kArchitectureArm64, is_x86 ? kMode64 : 0, &handle) != 0) {
       return Error{ErrorCode::kUnsupported, kNoOffset, "code of another processor"};
@@ -119,7 +116,7 @@ class Capstone final : public Disassembler {
           one.text += operands;
         }
       } else {
-        const std::size_t unit = code.machine == kX86 ? 1 : std::min<std::size_t>(4, left);
+        const std::size_t unit = code.machine == kMachineX86 ? 1 : std::min<std::size_t>(4, left);
         one = {address, static_cast<std::uint32_t>(unit), "(bad)"};
         at += unit;
         left -= unit;

@@ -36,8 +36,20 @@ TEST_CASE("control groups: one too many of a capture has no number") {
     table.number_of(id);
   }
   CHECK(!table.number_of(~std::uint64_t{0}));
+  CHECK(!table.set_path(~std::uint64_t{0}, "/one/more"));
   CHECK(table.number_of(5) == 5U);
   CHECK(table.sorted().rows.size() == capture::ControlGroupTable::kMostOfCapture);
+}
+
+TEST_CASE("control groups: paths of a capture take no more than 16 MiB") {
+  capture::ControlGroupTable table;
+  const std::string half(capture::ControlGroupTable::kMostPathBytes / 2, 'a');
+  CHECK(table.set_path(1, half));
+  CHECK(table.set_path(1, "/the first one stays"));
+  CHECK(table.set_path(2, half));
+  CHECK(!table.set_path(3, "/"));
+  const auto rows = table.sorted().rows;
+  CHECK(rows == std::vector<ControlGroup>{{3, ""}, {1, half}, {2, half}});
 }
 
 }  // namespace stackpack

@@ -21,6 +21,8 @@ namespace stackpack::app {
 namespace {
 
 constexpr std::uint64_t kMostFunctionBytes = std::uint64_t{1} << 20;
+// Of all functions that are shown: an instruction takes 20 times its bytes in memory.
+constexpr std::uint64_t kMostCodeBytes = std::uint64_t{4} << 20;
 
 using FunctionKey = std::pair<std::string, std::string>;  // name, module
 
@@ -44,6 +46,7 @@ struct Piece {
 struct Image {
   std::vector<symbolize::ImageMapping> mappings;
   std::vector<Piece> pieces;
+  std::map<std::pair<std::size_t, std::uint64_t>, std::size_t> piece_of;  // by function, start
 };
 
 // `ROW+0xOFFSET`, as FrameGrain::kCodeAddress writes it.
@@ -69,6 +72,10 @@ class CodeReader {
         functions_[first_row_[function.module]].push_back(&function);
       }
     }
+    for (auto& [image, functions] : functions_) {
+      std::sort(functions.begin(), functions.end(),
+                [](const Function* a, const Function* b) { return a->start < b->start; });
+    }
   }
 
   void add(std::size_t function, const HotSpot& row) {
@@ -82,14 +89,12 @@ class CodeReader {
     if (code == nullptr) {
       return;
     }
-    std::vector<Piece>& pieces = images_[image].pieces;
-    auto piece = std::find_if(pieces.begin(), pieces.end(), [&](const Piece& known) {
-      return known.function == function && known.start == code->start;
-    });
-    if (piece == pieces.end()) {
-      piece = pieces.insert(pieces.end(), Piece{function, code->start, code->size, {}});
+    Image& of = images_[image];
+    const auto [piece, fresh] = of.piece_of.try_emplace({function, code->start}, of.pieces.size());
+    if (fresh) {
+      of.pieces.push_back({function, code->start, code->size, {}});
     }
-    piece->hits.push_back(hit);
+    of.pieces[piece->second].hits.push_back(hit);
   }
 
   Status read() {
@@ -117,15 +122,14 @@ class CodeReader {
 
   [[nodiscard]] const Function* function_at(std::uint32_t image, std::uint64_t offset) const {
     const auto known = functions_.find(image);
-    const Function* found = nullptr;
-    if (known != functions_.end()) {
-      for (const Function* const function : known->second) {
-        if (function->start <= offset && offset - function->start < function->size) {
-          found = function;
-        }
-      }
+    if (known == functions_.end()) {
+      return nullptr;
     }
-    return found;
+    const auto after = std::upper_bound(
+        known->second.begin(), known->second.end(), offset,
+        [](std::uint64_t at, const Function* function) { return at < function->start; });
+    const Function* const last = after == known->second.begin() ? nullptr : *std::prev(after);
+    return last != nullptr && offset - last->start < last->size ? last : nullptr;
   }
 
   void give_up(const Module& module, const Image& image, std::string_view reason) {
@@ -159,7 +163,8 @@ class CodeReader {
       symbolize::MachineCode& one = code.emplace_back();
       one.machine = found.layout.machine;
       one.address = address.value_or(0);
-      if (address && piece.size <= kMostFunctionBytes) {
+      if (address && piece.size <= kMostFunctionBytes && piece.size <= bytes_left_) {
+        bytes_left_ -= piece.size;
         one.bytes.resize(static_cast<std::size_t>(piece.size));
         if (!io::read_exactly_at(*file, piece.start, one.bytes, "code")) {
           one.bytes.clear();
@@ -169,7 +174,7 @@ class CodeReader {
     return code;
   }
 
-  Status read_image(const Module& module, const Image& image) {
+  Status read_image(const Module& module, Image& image) {
     const auto code = bytes_of(module, image);
     if (!code) {
       give_up(module, image, code.error().what);
@@ -225,23 +230,25 @@ class CodeReader {
                : std::vector<std::vector<symbolize::Instruction>>();
   }
 
-  void add_instructions(const Module& module, const Piece& piece, std::uint64_t address,
+  void add_instructions(const Module& module, Piece& piece, std::uint64_t address,
                         const std::vector<symbolize::Instruction>& instructions) {
     AnnotatedCode code{module.path, "", {}};
+    std::sort(piece.hits.begin(), piece.hits.end(),
+              [](const Hit& a, const Hit& b) { return a.offset < b.offset; });
+    auto hit = piece.hits.begin();
     for (const symbolize::Instruction& one : instructions) {
       AnnotatedInstruction& row = code.instructions.emplace_back();
       row.address = one.address;
       row.offset = piece.start + (one.address - address);
       row.text = one.text;
-      for (const Hit& hit : piece.hits) {
-        if (hit.offset >= row.offset && hit.offset - row.offset < one.size) {
-          row.self += hit.self;
-          row.total += hit.total;
-        }
+      for (; hit != piece.hits.end() && hit->offset < row.offset + one.size; ++hit) {
+        row.self += hit->self;
+        row.total += hit->total;
       }
     }
     if (code.instructions.empty()) {
-      code.reason = "its code cannot be read, or is larger than 1 MiB";
+      code.reason =
+          "its code cannot be read, is larger than 1 MiB, or all that is asked for than 4 MiB";
     }
     annotation_.functions[piece.function].code.push_back(std::move(code));
   }
@@ -250,8 +257,9 @@ class CodeReader {
   const CodePlaces& places_;
   Annotation& annotation_;
   std::vector<std::uint32_t> first_row_;  // of the image that a module is a mapping of
-  std::map<std::uint32_t, std::vector<const Function*>> functions_;
+  std::map<std::uint32_t, std::vector<const Function*>> functions_;  // by start
   std::map<std::uint32_t, Image> images_;
+  std::uint64_t bytes_left_ = kMostCodeBytes;
 };
 
 }  // namespace

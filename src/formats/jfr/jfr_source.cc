@@ -81,34 +81,42 @@ class RecordingReader {
     return convert(chunk);
   }
 
-  Status survey(const ChunkHeader& chunk) {
-    std::vector<ChunkEvents::Event> checkpoints;
-    std::map<std::uint64_t, ChunkEvents::Event> first;  // of each type
-    ChunkEvents events(source_, chunk);
+  template <typename Take>
+  Status each_event(ChunkEvents& events, const Take& take) {
     ChunkEvents::Event event;
     while (true) {
       const Result<bool> more = events.next(event);
-      if (!more) {
-        return more.error();
-      }
-      if (!*more) {
-        break;
+      if (!more || !*more) {
+        return more ? Status{} : Status(more.error());
       }
       if (options_.control.stop_requested()) {
         return Error{ErrorCode::kCancelled, event.offset, "jfr: cancelled"};
       }
+      if (const Status taken = take(event); !taken) {
+        return taken;
+      }
+    }
+  }
+
+  Status survey(const ChunkHeader& chunk) {
+    std::vector<ChunkEvents::Event> checkpoints;
+    std::map<std::uint64_t, ChunkEvents::Event> first;  // of each type
+    ChunkEvents events(source_, chunk);
+    const Status surveyed = each_event(events, [&](const ChunkEvents::Event& event) -> Status {
       if (event.type == kMetadataEvent) {
-        if (const Status status = read_metadata(event); !status) {
-          return status;
-        }
-      } else if (event.type == kCheckpointEvent) {
+        return read_metadata(event);
+      }
+      if (event.type == kCheckpointEvent) {
         checkpoints.push_back(event);
       } else if (first.size() < EventTypes::kMostTypes) {
         first.try_emplace(event.type, event);
       }
-      if (checkpoints.size() * sizeof(event) > options_.max_table_bytes) {
-        return Error{ErrorCode::kLimit, event.offset, "jfr: more checkpoints than allowed"};
-      }
+      return checkpoints.size() * sizeof(event) <= options_.max_table_bytes
+                 ? Status{}
+                 : Error{ErrorCode::kLimit, event.offset, "jfr: more checkpoints than allowed"};
+    });
+    if (!surveyed) {
+      return surveyed;
     }
     for (const ChunkEvents::Event& checkpoint : checkpoints) {
       if (const Status status = read_checkpoint(checkpoint); !status) {
@@ -174,25 +182,13 @@ class RecordingReader {
 
   Status convert(const ChunkHeader& chunk) {
     ChunkEvents events(source_, chunk);
-    ChunkEvents::Event event;
-    while (true) {
-      const Result<bool> more = events.next(event);
-      if (!more) {
-        return more.error();
-      }
-      if (!*more) {
-        break;
-      }
-      if (options_.control.stop_requested()) {
-        return Error{ErrorCode::kCancelled, event.offset, "jfr: cancelled"};
-      }
+    const Status taken = each_event(events, [&](const ChunkEvents::Event& event) -> Status {
       options_.control.advance_to(event.offset);
-      if (event.type == kMetadataEvent || event.type == kCheckpointEvent) {
-        continue;
-      }
-      if (const Status status = take(event, events); !status) {
-        return status;
-      }
+      return event.type == kMetadataEvent || event.type == kCheckpointEvent ? Status{}
+                                                                            : take(event, events);
+    });
+    if (!taken) {
+      return taken;
     }
     if (const std::uint64_t left = chunk.end - events.offset(); left != 0) {
       skip(skip::kDamagedChunk, left);

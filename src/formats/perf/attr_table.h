@@ -58,6 +58,10 @@ class AttrTable {
   [[nodiscard]] std::size_t room_for_ids() const { return kMaxIds - ids_added_; }
   [[nodiscard]] bool has_ids() const { return !ids_.empty(); }
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+  /// Which of rows() it is.
+  [[nodiscard]] std::size_t number_of(const Row& row) const {
+    return static_cast<std::size_t>(&row - rows_.data());
+  }
 
  private:
   [[nodiscard]] const Row* by_id_from_start(const bytes::ByteCursor& payload) const;

@@ -12,7 +12,7 @@ namespace {
 
 // Of dumps that are unwound, the callstacks are kept.
 std::uint64_t not_kept_of(const CaptureContext& context, const AttrTable::Row& row) {
-  const auto number = static_cast<std::size_t>(&row - context.attrs.rows().data());
+  const std::size_t number = context.attrs.number_of(row);
   const bool keeps_raw = context.tracepoints != nullptr && context.tracepoints->keeps(number, row);
   constexpr std::uint64_t kDump = sample_bit::kRegsUser | sample_bit::kStackUser;
   const std::uint64_t used = (context.unwinder != nullptr ? kDump : 0) |
@@ -64,7 +64,7 @@ void FieldTallies::add(const CaptureContext& context, const AttrTable::Row& row,
                        const Record& record, const SampleFields& fields) {
   constexpr std::uint16_t kMiscExactIp = 1U << 14;
   samples_.resize(context.attrs.rows().size());
-  Samples& samples = samples_[static_cast<std::size_t>(&row - context.attrs.rows().data())];
+  Samples& samples = samples_[context.attrs.number_of(row)];
   samples.all.add(1, record.offset);
   if ((record.misc & kMiscExactIp) != 0) {
     samples.exact_ips.add(1, record.offset);

@@ -146,12 +146,12 @@ void SampleConverter::note_time(const Record& record, const AttrTable::Row& row)
   }
   latest_ = std::max(latest_, fields_.time);
   if (context_.tracepoints != nullptr && row.layout.has(sample_bit::kRaw)) [[unlikely]] {
-    const auto number = static_cast<std::size_t>(&row - context_.attrs.rows().data());
+    const std::size_t number = context_.attrs.number_of(row);
     context_.tracepoints->add(number, row, fields_, record.offset);
   }
   sched_.reset();
   if (context_.switches != nullptr) {
-    const auto number = static_cast<std::uint32_t>(&row - context_.attrs.rows().data());
+    const auto number = static_cast<std::uint32_t>(context_.attrs.number_of(row));
     sched_ = context_.switches->of_sample(number, row, fields_, record.offset);
   }
 }

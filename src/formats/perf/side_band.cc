@@ -130,7 +130,9 @@ bool SideBand::convert_control_group(const Record& record, bytes::ByteCursor bod
     return false;
   }
   if (capture::FieldRecorder* const fields = context_.sink.sample_fields(); fields != nullptr) {
-    fields->control_groups().set_path(id, path);
+    if (!fields->control_groups().set_path(id, path)) {
+      context_.notice(loss::kControlGroupsOverLimit, 1, record.offset);
+    }
   } else {
     context_.pass_over(record);
   }

@@ -36,11 +36,6 @@ struct TracepointField {
   TracepointContent content = TracepointContent::kNumber;
 };
 
-/// The number in a field of at most 8 bytes, sign extended where it is signed. Nothing: the payload
-/// is shorter, or the field wider.
-std::optional<std::uint64_t> read_tracepoint_field(bytes::ByteCursor payload,
-                                                   const TracepointField& field);
-
 struct TracepointFormat {
   std::string system;  ///< sched
   std::string name;    ///< sched_switch
@@ -56,8 +51,8 @@ struct TracepointFormat {
   [[nodiscard]] TracepointField place_of(std::string_view field) const;
 };
 
-/// A field of a payload, whose place_of() is known. Nothing: the payload is shorter, or there is no
-/// such field.
+/// The number in a field of at most 8 bytes, sign extended where it is signed. Nothing: the payload
+/// is shorter, the field wider or of no size.
 std::optional<std::uint64_t> read_tracepoint_field(bytes::ByteCursor payload,
                                                    const TracepointField& place);
 

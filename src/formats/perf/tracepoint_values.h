@@ -65,7 +65,7 @@ class TracepointValues {
 /// Hands formats of tracepoints to all who want them. False: they are damaged.
 bool read_formats(const CaptureContext& context, bytes::ByteCursor tracing_data);
 
-/// Whether anybody does.
+/// Whether formats are wanted.
 bool wants_formats(const CaptureContext& context);
 
 }  // namespace stackpack::perf
