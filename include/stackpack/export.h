@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "stackpack/filter.h"
@@ -44,6 +45,22 @@ enum class FoldedRoot : std::uint8_t {
   kNone,
   kProcess,  ///< `name-pid`
   kThread,   ///< `name-pid`, then `thread name-tid`
+};
+
+/// A table that a page shows beside its graphs, under "Events".
+struct PageTable {
+  enum class Unit : std::uint8_t { kText, kCount, kBytes, kNanoseconds };
+  struct Column {
+    std::string name;
+    Unit unit = Unit::kText;
+  };
+  /// A text where the column's unit is kText, else a number; nothing: not known.
+  using Cell = std::variant<std::string, std::optional<std::uint64_t>>;
+
+  std::string title;
+  std::string note;  ///< what is left out; may be empty
+  std::vector<Column> columns;
+  std::vector<std::vector<Cell>> rows;  ///< as many cells each as there are columns
 };
 
 struct ExportOptions {
@@ -86,6 +103,9 @@ struct ExportOptions {
   struct {
     bool stack_tree = false;  ///< callstacks as a tree; an experiment
   } otlp;
+  struct {
+    std::vector<PageTable> tables;  ///< of a page of one file; names of a UTF-8 text
+  } html;
 };
 
 /// Samples of idle threads that were left out, though all else of the filter lets them through.

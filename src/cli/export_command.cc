@@ -1,6 +1,7 @@
 #include <cerrno>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include "cli/event_note.h"
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
+#include "cli/page_tables.h"
 #include "cli/shown_capture.h"
 #include "stackpack/export.h"
 
@@ -106,6 +108,13 @@ int run_export(const ExportArguments& asked, const Messages& messages) {
   options.source_path = file;
   app::remove_leftovers({&arguments.output, 1});
   progress.begin(options.format == ExportFormat::kHtml ? kMakingPage : "exporting");
+  if (options.format == ExportFormat::kHtml) {
+    Result<std::vector<PageTable>> tables = page_tables(opened->reader(), file);
+    if (!tables) {
+      return explain(tables.error(), file, arguments, messages);
+    }
+    options.html.tables = std::move(*tables);
+  }
   const Result<ExportReport> report = export_capture(opened->reader(), arguments.output, options);
   progress.clear();
   if (!report) {

@@ -1,5 +1,6 @@
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
 #include "cli/messages.h"
+#include "cli/page_tables.h"
 #include "cli/shown_capture.h"
 #include "stackpack/export.h"
 
@@ -38,6 +40,11 @@ std::optional<Result<ExportReport>> page_of_one(const ViewArguments& arguments,
   options.format = ExportFormat::kHtml;
   options.source_path = file;
   progress.begin(kMakingPage);
+  Result<std::vector<PageTable>> tables = page_tables(opened->reader(), file);
+  if (!tables) {
+    return tables.error();
+  }
+  options.html.tables = std::move(*tables);
   return export_capture(opened->reader(), path, options);
 }
 

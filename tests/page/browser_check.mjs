@@ -416,6 +416,49 @@ async function checkLanes(browser) {
   }
 }
 
+/** Tables of events: the figures of gc, sorted by a click and by the keyboard; none where a capture has no such events. */
+async function checkEvents(browser) {
+  const capture = new URL('../../testdata/small.nettrace', import.meta.url).pathname;
+  run('convert', capture, '-o', file('dotnet.spk'), '--force', '--quiet');
+  run('export', file('dotnet.spk'), '--format', 'html', '-o', file('dotnet.html'), '--force');
+  const opened = await open(browser, file('dotnet.html'), '');
+  const { page } = opened;
+  await settle(page);
+  await page.keyboard.press('6');
+  check('events: their view stands in the link', await linkHas(page, 'view=events'));
+  const titles = await page.$$eval('.event-table caption', (captions) => captions.map((caption) => caption.textContent));
+  check('events: collections, allocations and exceptions have tables', ['Garbage collection', 'Allocations by type', 'Exceptions'].every((title) => titles.includes(title)));
+  const rowsOf = (title) => page.$$eval('.event-table', (tables, wanted) => {
+    const table = tables.find((element) => element.querySelector('caption').textContent === wanted);
+    return Array.from(table.querySelectorAll('tbody tr'), (row) => Array.from(row.cells, (cell) => cell.textContent));
+  }, title);
+  const told = JSON.parse(run('exceptions', file('dotnet.spk'), '--json'));
+  const exceptions = told.exceptions.map((row) => [String(row.count), row.type, row.message, row.function]);
+  check('events: exceptions are those of the command', await rowsOf('Exceptions'), exceptions);
+  const types = JSON.parse(run('gc', file('dotnet.spk'), '--json')).allocations_by_type.map((row) => row.name);
+  check('events: types are those of gc', (await rowsOf('Allocations by type')).map((row) => row[2]), types);
+  const head = await page.evaluateHandle(() => Array.from(document.querySelectorAll('.event-table')).find((element) => element.querySelector('caption').textContent === 'Allocations by type').querySelectorAll('th button')[2]);
+  await head.click();
+  check('events: a click sorts', (await rowsOf('Allocations by type')).map((row) => row[2]), types.slice().sort());
+  await page.keyboard.press('Enter');
+  check('events: Enter turns the order around', (await rowsOf('Allocations by type')).map((row) => row[2]), types.slice().sort().reverse());
+  await finish(opened, 'events');
+  for (const [theme, width] of [['light', 1200], ['dark', 390]]) {
+    const again = await open(browser, file('dotnet.html'), `view=events&theme=${theme}`, { width, height: 844 });
+    await settle(again.page);
+    check(`axe: events, ${theme}`, await axeFindings(again.page), []);
+    check(`events: nothing beyond a window of ${width}`, await again.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    await finish(again, `events, ${theme}`);
+  }
+  run('export', new URL('../../testdata/tiny.perf.data', import.meta.url).pathname, '--format', 'html', '-o', file('plain.html'), '--force');
+  const plain = await open(browser, file('plain.html'), '');
+  await settle(plain.page);
+  check('events: no view without them', await plain.page.$eval('#tab-events', (tab) => tab.hidden));
+  await plain.page.keyboard.press('6');
+  check('events: no key without them', await linkHas(plain.page, 'view=events'), false);
+  await finish(plain, 'no events');
+}
+
 /** A page of two sides: the figures of each are those of its capture, and the verdicts those of diff. */
 async function checkSides(browser) {
   writeFileSync(file('old.folded'), 'main;parse 400\nmain;print 600\nmain;gone 90\n');
@@ -518,6 +561,7 @@ async function main() {
     await checkSaved(browser, hostile);
     await checkEmpty(browser, makePage('empty', file('empty.folded')));
     await checkLanes(browser);
+    await checkEvents(browser);
     await checkSides(browser);
     await checkAccess(browser, capture, 'capture');
     if (kind === 'chrome') await checkAccess(browser, hostile, 'hostile');

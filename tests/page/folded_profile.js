@@ -91,7 +91,7 @@ export function profileFromFolded(text, oldText) {
     shortNames: (fn) => [builder.functions[fn].name],
     functionModule: Uint32Array.from(builder.functions, ({ module }) => (module ? builder.modules.indexOf(module) : 0xffffffff)),
     functionMode: Uint8Array.from(builder.functions, ({ mode }) => mode),
-    threads: [], sampledThreads: 0, timeline: null, lanes: null, diff: null, rows,
+    threads: [], sampledThreads: 0, timeline: null, lanes: null, tables: [], diff: null, rows,
   };
 }
 

@@ -57,6 +57,7 @@ Status write_html(ExportJob& job, ExportOutput& out) {
   }
   content.timeline = std::move(*timeline);
   add_page_facts(job, *survey, content);
+  content.tables = job.options.html.tables;
   content.threads = std::move(survey->threads);
   if (tree.events_left_out() != 0) {
     content.losses.push_back({"events_not_in_page", tree.events_left_out(),

@@ -8,6 +8,7 @@
 #include "export/html/page_findings.h"
 #include "export/html/page_lanes.h"
 #include "query/naming/code_mode.h"
+#include "stackpack/export.h"
 
 namespace stackpack::exporting {
 
@@ -104,6 +105,7 @@ struct PageContent {
   std::vector<PageThread> threads;
   std::optional<PageTimeline> timeline;
   std::optional<PageLanes> lanes;
+  std::vector<PageTable> tables;         ///< of the values of events
   std::string diff_json;                 ///< what a comparison is about: an object, or empty
   std::optional<PageFindings> findings;  ///< of a comparison
 };

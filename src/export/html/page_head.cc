@@ -1,9 +1,12 @@
 #include "export/html/page_head.h"
 
+#include <optional>
 #include <string_view>
+#include <variant>
 
 #include <rapidjson/writer.h>
 
+#include "bytes/utf8.h"
 #include "core/throwing_allocator.h"
 #include "query/selection/saturating.h"
 #include "stackpack/model.h"
@@ -44,6 +47,7 @@ class HeadWriter {
     number("nodes", content_.parents.size());
     write_timeline();
     write_lanes();
+    write_tables();
     key("diff");
     if (content_.diff_json.empty()) {
       json_.Null();
@@ -225,6 +229,63 @@ class HeadWriter {
     }
     json_.EndArray();
     json_.EndObject();
+  }
+
+  static std::string_view unit_text(PageTable::Unit unit) {
+    switch (unit) {
+      case PageTable::Unit::kCount:
+        return "count";
+      case PageTable::Unit::kBytes:
+        return "bytes";
+      case PageTable::Unit::kNanoseconds:
+        return "ns";
+      case PageTable::Unit::kText:
+        break;
+    }
+    return "";
+  }
+
+  void write_cell(const PageTable::Cell& cell) {
+    if (const auto* const words = std::get_if<std::string>(&cell)) {
+      text(bytes::valid_utf8(*words));
+    } else if (const auto value = std::get<std::optional<std::uint64_t>>(cell)) {
+      large(*value);
+    } else {
+      json_.Null();
+    }
+  }
+
+  void write_table(const PageTable& table) {
+    json_.StartArray();
+    text(bytes::valid_utf8(table.title));
+    text(bytes::valid_utf8(table.note));
+    json_.StartArray();
+    for (const PageTable::Column& column : table.columns) {
+      json_.StartArray();
+      text(column.name);
+      text(unit_text(column.unit));
+      json_.EndArray();
+    }
+    json_.EndArray();
+    json_.StartArray();
+    for (const std::vector<PageTable::Cell>& row : table.rows) {
+      json_.StartArray();
+      for (const PageTable::Cell& cell : row) {
+        write_cell(cell);
+      }
+      json_.EndArray();
+    }
+    json_.EndArray();
+    json_.EndArray();
+  }
+
+  void write_tables() {
+    key("tables");
+    json_.StartArray();
+    for (const PageTable& table : content_.tables) {
+      write_table(table);
+    }
+    json_.EndArray();
   }
 
   const PageContent& content_;

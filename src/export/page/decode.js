@@ -73,6 +73,7 @@ import {PageCursor, numbersOf} from './page_bytes.js';
  * @property {number} sampledThreads  those after them have intervals alone
  * @property {Timeline | null} timeline
  * @property {LaneSource | null} lanes
+ * @property {EventTable[]} tables   of the values of events
  * @property {Diff | null} diff
  */
 
@@ -376,6 +377,8 @@ export function decodeProfile(bytes) {
     sampledThreads,
     timeline: head.timeline ? timelineOf(head.timeline, section(PAGE_SECTION.time)) : intervalsOnly,
     lanes,
+    tables: head.tables.map((/** @type {any[]} */ row) => ({title: row[0], note: row[1],
+      columns: row[2].map((/** @type {string[]} */ column) => ({name: column[0], unit: column[1]})), rows: row[3]})),
     diff: head.diff ? diffOf(head.diff, head.functions, section(PAGE_SECTION.findings)) : null,
   };
 }

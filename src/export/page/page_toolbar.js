@@ -1,10 +1,12 @@
 // Tabs of the views, choices and actions.
 import { make, makeChoice, makeToggle } from './page_elements.js';
 import { shownText } from './shown_names.js';
+import { hasView } from './view_link.js';
 
 /** @type {[ViewState['view'], string][]} */
 export const VIEW_TABS = [
   ['flame', 'Flame graph'], ['sandwich', 'Callers & callees'], ['functions', 'Functions'], ['timeline', 'Timeline'], ['lanes', 'Lanes'],
+  ['events', 'Events'],
 ];
 
 export class ViewTabs {
@@ -14,23 +16,25 @@ export class ViewTabs {
     this.tabs = VIEW_TABS.map(([view, text]) => make('button', {
       type: 'button', role: 'tab', id: `tab-${view}`, 'aria-controls': `panel-${view}`, onclick: () => model.update({ view }),
     }, text));
-    // A recording without context switches has no lanes.
-    this.tabs[VIEW_TABS.length - 1].hidden = model.profile.lanes === null;
-    this.element = make('div', { class: model.profile.lanes ? 'tabs many' : 'tabs', role: 'tablist', 'aria-label': 'Views',
+    VIEW_TABS.forEach(([view], k) => { this.tabs[k].hidden = !hasView(model.profile, view); });
+    const many = this.tabs.filter((tab) => !tab.hidden).length > 4;
+    this.element = make('div', { class: many ? 'tabs many' : 'tabs', role: 'tablist', 'aria-label': 'Views',
       onkeydown: (/** @type {KeyboardEvent} */ event) => this.onKey(event) }, ...this.tabs);
   }
 
   /** @param {KeyboardEvent} event */
   onKey(event) {
-    const place = VIEW_TABS.findIndex(([view]) => view === this.model.state.view);
-    const count = VIEW_TABS.length - (this.model.profile.lanes ? 0 : 1);
+    const shown = VIEW_TABS.map((_, k) => k).filter((k) => !this.tabs[k].hidden);
+    const place = shown.findIndex((k) => VIEW_TABS[k][0] === this.model.state.view);
+    const count = shown.length;
     /** @type {Record<string, number>} */
     const places = { ArrowRight: (place + 1) % count, ArrowLeft: (place + count - 1) % count, Home: 0, End: count - 1 };
     if (!(event.key in places)) return;
     event.preventDefault();
     event.stopPropagation();
-    this.model.update({ view: VIEW_TABS[places[event.key]][0] });
-    this.tabs[places[event.key]].focus();
+    const next = shown[places[event.key]];
+    this.model.update({ view: VIEW_TABS[next][0] });
+    this.tabs[next].focus();
   }
 
   refresh() {

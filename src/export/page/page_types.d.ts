@@ -34,6 +34,15 @@ interface Fact {
   label: string;
   value: string;
 }
+/** What the values of events say, added up. Cells are texts, or numbers in decimal; null: not known. */
+interface EventTable {
+  title: string;
+  /** What is left out, or ''. */
+  note: string;
+  /** Units: '' for texts, 'count', 'bytes', 'ns'. */
+  columns: { name: string; unit: string }[];
+  rows: (string | null)[][];
+}
 /** Something that is missing from the capture, or may be. */
 interface Loss {
   name: string;
@@ -130,6 +139,7 @@ interface Profile {
   timeline: Timeline | null;
   /** What threads do when they do not run; decoded when it is asked for. */
   lanes: LaneSource | null;
+  tables: EventTable[];
   diff: Diff | null;
 }
 
@@ -184,7 +194,7 @@ interface SearchResult {
 }
 /** All that a link to a view holds. */
 interface ViewState {
-  view: 'flame' | 'sandwich' | 'functions' | 'timeline' | 'lanes';
+  view: 'flame' | 'sandwich' | 'functions' | 'timeline' | 'lanes' | 'events';
   /** Root at the bottom (flame graph) or at the top (icicle). */
   direction: 'up' | 'down';
   inverted: boolean;

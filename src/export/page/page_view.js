@@ -1,6 +1,7 @@
 // The page: its parts, what they do to each other, and the keys that work everywhere.
 import { callstackText } from './callstack_text.js';
 import { DetailsBar } from './details_bar.js';
+import { EventTables } from './event_tables.js';
 import { FlamePanel } from './flame_panel.js';
 import { costText, FunctionTableView } from './function_table.js';
 import { HoverCard, nodeLine, shareText } from './node_details.js';
@@ -18,6 +19,7 @@ import { shownText } from './shown_names.js';
 import { ThreadTable } from './thread_table.js';
 import { TimeOverview } from './time_overview.js';
 import { pathOfNode } from './tree_math.js';
+import { hasView } from './view_link.js';
 
 export class PageView {
   /** @param {import('./page_model.js').PageModel} model */
@@ -39,6 +41,7 @@ export class PageView {
     this.functions = new FunctionTableView(model, (fn) => model.update({ view: 'sandwich', fn }));
     this.threads = new ThreadTable(model);
     this.lanes = new LaneView(model, this.card);
+    this.events = new EventTables(model);
     this.details = new DetailsBar(model, {
       zoom: () => {}, sandwich: () => this.openSandwich(), copy: () => this.copyCallstack(),
     });
@@ -94,6 +97,7 @@ export class PageView {
     const content = {
       flame: [this.flameEmpty, this.flame.element], sandwich: [this.sandwich.element],
       functions: [this.functions.element], timeline: [this.threads.element], lanes: [this.lanes.element],
+      events: [this.events.element],
     };
     return /** @type {any} */ (Object.fromEntries(VIEW_TABS.map(([view]) => [view,
       make('div', { class: `panel panel-${view}`, role: 'tabpanel', id: `panel-${view}`, 'aria-labelledby': `tab-${view}` },
@@ -141,6 +145,7 @@ export class PageView {
     else if (view === 'sandwich') this.sandwich.refresh();
     else if (view === 'functions') this.functions.refresh();
     else if (view === 'lanes') this.lanes.refresh();
+    else if (view === 'events') this.events.refresh();
     else this.threads.refresh();
     if (view === 'sandwich') this.showActive(this.active === this.flame ? this.sandwich.callees : this.active, []);
   }
@@ -236,7 +241,7 @@ export class PageView {
    */
   actOnKey(key) {
     const tab = VIEW_TABS[Number(key) - 1];
-    if (tab && (tab[0] !== 'lanes' || this.model.profile.lanes)) {
+    if (tab && hasView(this.model.profile, tab[0])) {
       this.model.update({ view: tab[0] });
       this.focusView();
     } else if (key === '/') {
@@ -258,6 +263,7 @@ export class PageView {
     else if (view === 'sandwich') this.sandwich.callees.mirror.element.focus();
     else if (view === 'functions' && this.model.rows.length > 0) this.functions.goTo(this.functions.current);
     else if (view === 'lanes') this.lanes.scroller.focus();
+    else if (view === 'events') this.events.element.focus();
     else this.panels[view].querySelector('input')?.focus();
   }
 }

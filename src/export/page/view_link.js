@@ -8,13 +8,24 @@ export const START_STATE = {
   ascending: false, theme: 'auto',
 };
 
-const VIEWS = ['flame', 'sandwich', 'functions', 'timeline', 'lanes'];
+const VIEWS = ['flame', 'sandwich', 'functions', 'timeline', 'lanes', 'events'];
 const COLOURS = ['module', 'mode', 'change'];
 const SORTS = ['name', 'module', 'self', 'total', 'change', 'change-self', 'verdict'];
 const ROOTS = ['none', 'process', 'thread'];
 const THEMES = ['auto', 'light', 'dark'];
 /** A path in a link is no longer than the deepest callstack that is stored. */
 const LONGEST_PATH = 70000;
+
+/**
+ * Lanes are of context switches, and tables of events that have values: not every recording has them.
+ * @param {Profile} profile
+ * @param {ViewState['view']} view
+ * @returns {boolean}
+ */
+export function hasView(profile, view) {
+  if (view === 'lanes') return profile.lanes !== null;
+  return view !== 'events' || profile.tables.length > 0;
+}
 
 /**
  * What the page starts with when the link says nothing.
@@ -70,7 +81,7 @@ export function stateOfLink(fragment, profile) {
   const link = new URLSearchParams(fragment.replace(/^#/, ''));
   const differential = profile.sides.length > 1;
   return {
-    view: oneOf(link.get('view'), profile.lanes ? VIEWS : VIEWS.slice(0, 4), start.view),
+    view: oneOf(link.get('view'), VIEWS.filter((view) => hasView(profile, /** @type {any} */ (view))), start.view),
     direction: link.get('up') === '1' ? 'up' : 'down',
     inverted: link.get('inverted') === '1',
     merged: link.get('merged') === '1',

@@ -1,0 +1,94 @@
+// Tables of what the values of events say: collections, allocations, exceptions, input and output, compiled methods.
+import { make } from './page_elements.js';
+import { durationText, groupedText, weightText } from './number_text.js';
+import { shownText } from './shown_names.js';
+
+/**
+ * @param {string | null} cell
+ * @param {string} unit of its column; '' where cells are texts
+ * @returns {string}
+ */
+export function cellText(cell, unit) {
+  if (cell === null) return '–';
+  if (unit === '') return shownText(cell);
+  if (unit === 'ns') return durationText(Number(cell));
+  return unit === 'bytes' ? weightText(Number(cell), unit) : groupedText(BigInt(cell));
+}
+
+/**
+ * Rows by a column: numbers from the largest, texts from A, what is not known last; equal ones stay as they were.
+ * @param {EventTable} table
+ * @param {number} column
+ * @param {boolean} reversed
+ * @returns {(string | null)[][]}
+ */
+export function sortedRows(table, column, reversed) {
+  const isText = table.columns[column].unit === '';
+  const compare = (/** @type {string} */ a, /** @type {string} */ b) => {
+    if (isText) return a < b ? -1 : a > b ? 1 : 0;
+    const [x, y] = [BigInt(a), BigInt(b)];
+    return x > y ? -1 : x < y ? 1 : 0;
+  };
+  return table.rows.slice().sort((rowA, rowB) => {
+    const [a, b] = [rowA[column], rowB[column]];
+    if (a === null || b === null) return (a === null ? 1 : 0) - (b === null ? 1 : 0);
+    return reversed ? compare(b, a) : compare(a, b);
+  });
+}
+
+/** One table, whose heads sort it. */
+class SortedTable {
+  /** @param {EventTable} table */
+  constructor(table) {
+    this.table = table;
+    this.column = -1;
+    this.reversed = false;
+    this.head = make('tr');
+    this.body = make('tbody');
+    const title = make('caption', {}, shownText(table.title));
+    this.element = make('section', { class: 'event-table' }, make('table', {}, title, make('thead', {}, this.head), this.body));
+    if (table.note !== '') this.element.append(make('p', { class: 'event-note' }, shownText(table.note)));
+    this.show();
+  }
+
+  show() {
+    const { columns, rows } = this.table;
+    this.head.replaceChildren(...columns.map((column, k) => {
+      const active = k === this.column;
+      const rising = (column.unit === '') !== this.reversed;
+      const button = make('button', { type: 'button', onclick: () => this.sort(k) }, column.name,
+        make('span', { class: 'sort-mark', 'aria-hidden': 'true' }, active ? (rising ? ' ▲' : ' ▼') : ''));
+      return make('th', { scope: 'col', class: column.unit === '' ? 'name' : 'number',
+        'aria-sort': active ? (rising ? 'ascending' : 'descending') : 'none' }, button);
+    }));
+    const shown = this.column < 0 ? rows : sortedRows(this.table, this.column, this.reversed);
+    this.body.replaceChildren(...shown.map((row) => make('tr', {}, ...row.map((cell, k) => {
+      const text = cellText(cell, columns[k].unit);
+      return columns[k].unit === '' ? make('td', { class: 'name', title: text }, text) : make('td', { class: 'number' }, text);
+    }))));
+  }
+
+  /** @param {number} column */
+  sort(column) {
+    this.reversed = column === this.column && !this.reversed;
+    this.column = column;
+    this.show();
+    this.head.querySelectorAll('button')[column].focus();
+  }
+}
+
+export class EventTables {
+  /** @param {import('./page_model.js').PageModel} model */
+  constructor(model) {
+    this.model = model;
+    this.element = make('div', { class: 'table-scroller event-tables', tabindex: 0, role: 'region', 'aria-label': 'Events' });
+    this.made = false;
+  }
+
+  /** Tables are made when they are first looked at. */
+  refresh() {
+    if (this.made) return;
+    this.made = true;
+    this.element.append(...this.model.profile.tables.map((table) => new SortedTable(table).element));
+  }
+}
