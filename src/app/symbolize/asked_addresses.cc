@@ -89,9 +89,11 @@ class Collector {
 
   AskedAddresses finish() && {
     AskedAddresses asked;
-    for (auto& [module, offsets] : images_) {
-      settle(offsets);
-      asked.images.push_back({module, std::move(offsets)});
+    for (auto& [module, image] : images_) {
+      image.module = module;
+      settle(image.offsets);
+      settle(image.callers);
+      asked.images.push_back(std::move(image));
     }
     for (auto& [owner, addresses] : processes_) {
       settle(addresses);
@@ -131,7 +133,11 @@ class Collector {
   void add_to_image(const CodeLocation& location, std::uint64_t back) {
     if (location.offset >= back) {
       const auto row = static_cast<std::uint32_t>(location.module - view_.modules.data());
-      images_[symbols_.image_of(row)].push_back(location.offset - back);
+      AskedImage& image = images_[symbols_.image_of(row)];
+      image.offsets.push_back(location.offset - back);
+      if (back != 0) {
+        image.callers.push_back(location.offset - back);
+      }
     }
   }
 
@@ -156,7 +162,7 @@ class Collector {
   bool modules_as_kernel_;
   capture::ProcessLives lives_;
   std::unordered_set<Seen, SeenHash> seen_;
-  std::map<std::uint32_t, std::vector<std::uint64_t>> images_;
+  std::map<std::uint32_t, AskedImage> images_;  // by their first rows
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::uint64_t>> processes_;
   std::vector<std::uint64_t> kernel_;
 };

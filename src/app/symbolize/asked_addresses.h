@@ -16,6 +16,7 @@ namespace stackpack::app {
 struct AskedImage {
   std::uint32_t module = 0;  ///< the first row of the image
   std::vector<std::uint64_t> offsets;
+  std::vector<std::uint64_t> callers;  ///< those of `offsets` that are of callers
 };
 
 /// Those that lie in no image, or in memory that has no file: of code made at run time.

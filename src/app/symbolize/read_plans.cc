@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "app/symbolize/caller_check.h"
 #include "app/symbolize/windows_plans.h"
+#include "io/byte_source.h"
 #include "symbolize/elf_names.h"
 #include "symbolize/split_files.h"
 #include "symbolize/xz_stream.h"
@@ -68,15 +71,32 @@ ReadPlan plan_of(FoundFiles found, const SymbolPlaces& places, symbolize::ElfFil
   return plan;
 }
 
-ReadPlan plan_elf(const Module& module, std::span<const symbolize::ImageMapping> mappings,
-                  const SymbolPlaces& places) {
+// Whether a file that is believed by its path has other code than what ran.
+std::optional<CallerCheck> callers_against(const FoundFiles& found,
+                                           std::span<const std::uint64_t> callers) {
+  if (!found.by_path || !found.image || found.packed || !found.layout.has_image_offsets) {
+    return std::nullopt;
+  }
+  const auto file = io::source_of_descriptor(found.image.get());
+  const CallerCheck check = check_callers(*file, found.layout.machine, callers);
+  return check.speaks_against() ? std::optional(check) : std::nullopt;
+}
+
+ReadPlan plan_elf(const Module& module, const ImageTraces& traces, const SymbolPlaces& places) {
   std::span<const std::uint8_t> build_id;
   if (module.build_id_kind == BuildIdKind::kGnu) {
     build_id = module.build_id;
   }
+  FoundFiles found = symbolize::find_elf_files({module.path, build_id, traces.mappings}, places);
+  if (const auto against = callers_against(found, traces.callers)) {
+    ReadPlan refused;
+    refused.reason = std::to_string(against->after_calls) + " of " +
+                     std::to_string(against->looked_at) +
+                     " return addresses follow a call in the file with its path: it has changed";
+    return refused;
+  }
   symbolize::ElfFiles elf;
-  ReadPlan plan =
-      plan_of(symbolize::find_elf_files({module.path, build_id, mappings}, places), places, elf);
+  ReadPlan plan = plan_of(std::move(found), places, elf);
   if (!plan.files.empty()) {
     elf.build_id.assign(build_id.begin(), build_id.end());
     plan.read = [elf = std::move(elf)](const SymbolRequest& request, NameCollector& names) {
@@ -88,10 +108,9 @@ ReadPlan plan_elf(const Module& module, std::span<const symbolize::ImageMapping>
 
 }  // namespace
 
-ReadPlan plan_image(const Module& module, std::span<const symbolize::ImageMapping> mappings,
-                    const SymbolPlaces& places) {
+ReadPlan plan_image(const Module& module, const ImageTraces& traces, const SymbolPlaces& places) {
   return module.build_id_kind == BuildIdKind::kPdb ? plan_windows_image(module, places)
-                                                   : plan_elf(module, mappings, places);
+                                                   : plan_elf(module, traces, places);
 }
 
 ReadPlan plan_kernel_image(const Module& kernel, const KernelReference& reference,

@@ -17,9 +17,16 @@ struct KernelReference {
   std::uint64_t address = 0;
 };
 
-/// How the names of an image are read: by its PDB, or as an ELF file. `mappings`: all of the image.
-/// The places must outlive it.
-ReadPlan plan_image(const Module& module, std::span<const symbolize::ImageMapping> mappings,
+/// What the capture says of where an image was mapped and what was called from it.
+struct ImageTraces {
+  std::span<const symbolize::ImageMapping> mappings;  ///< all of them
+  std::span<const std::uint64_t> callers;             ///< see AskedImage::callers
+};
+
+/// How the names of an image are read: by its PDB, or as an ELF file. A file that its path alone
+/// says to be the image is not believed where the callers speak against it. The places must outlive
+/// the plan.
+ReadPlan plan_image(const Module& module, const ImageTraces& traces,
                     const symbolize::SymbolPlaces& places);
 
 /// How addresses of the kernel are named by its image with that build id.

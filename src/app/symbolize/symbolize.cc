@@ -286,8 +286,8 @@ class Run {
     for (const AskedImage& image : asked.images) {
       const Module& module = modules[image.module];
       add_task(image.offsets, {FunctionOwner::kImage, image.module, kUnknownTime}, module.path,
-               &module, [&module, row = image.module, this] {
-                 return plan_image(module, mappings_[row], options_.places);
+               &module, [&module, row = image.module, callers = image.callers, this] {
+                 return plan_image(module, {mappings_[row], callers}, options_.places);
                });
     }
     if (!asked.kernel.empty()) {
