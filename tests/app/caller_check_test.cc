@@ -103,12 +103,12 @@ std::string write_capture(const ScratchDirectory& folder,
     const Frame caller{FrameMode::kUser, kBase + (before + 1 - module.file_offset)};
     const Frame leaf{FrameMode::kUser,
                      kBase + (own_offset_of(&traced_outer) + 2 - module.file_offset)};
-    content.stacks.push_back({caller, leaf});
+    content.stacks.insert({caller, leaf});
     StoredSample sample;
     sample.time_ns = 100;
     sample.pid = sample.tid = 7;
     sample.origin = StackOrigin::kRecorded;
-    sample.stack = content.stacks.size() - 1;
+    sample.stack = content.samples.size();
     content.samples.push_back(sample);
   }
   const std::string file = folder.file("in.spk");
