@@ -1,6 +1,7 @@
 # Names of all fuzz targets: for each NAME a fuzz/NAME_target.cc with
 # stackpack::fuzz::NAME(std::span<const std::byte>) and seeds in fuzz/corpus/NAME.
 set(STACKPACK_FUZZ_TARGETS
+  branch_layouts
   branch_profiles
   builder_round_trip
   etl_file

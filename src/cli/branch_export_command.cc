@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -22,6 +23,7 @@ app::BranchExportOptions options_of(const ExportArguments& arguments) {
   options.rules = app::default_rules(*branches.profile);
   options.rules.head_duplicates = branches.head_duplicates.value_or(options.rules.head_duplicates);
   options.rules.wrong_path = branches.wrong_path.value_or(options.rules.wrong_path);
+  options.filter = arguments.options.filter;
   options.image = branches.image;
   options.force = arguments.options.force;
   options.source_path = arguments.files.front();
@@ -30,10 +32,18 @@ app::BranchExportOptions options_of(const ExportArguments& arguments) {
 
 // One line about an image, on standard error: what it has, and what became of it.
 std::string line_about(const app::ProfiledImage& report) {
-  std::string text = fmt::format("{}: {} branches, {} bytes of code", report.path,
-                                 grouped(report.taken), grouped(report.covered_bytes));
-  if (report.unplaced != 0) {
-    text += fmt::format(", {} outside of its segments left out", grouped(report.unplaced));
+  std::string text = report.samples != 0
+                         ? fmt::format("{}: {} samples", report.path, grouped(report.samples))
+                         : fmt::format("{}: {} branches, {} bytes of code", report.path,
+                                       grouped(report.taken), grouped(report.covered_bytes));
+  for (const auto& [count, where] : {std::pair(report.unplaced, "outside of its segments"),
+                                     std::pair(report.outside, "in no function of the file"),
+                                     std::pair(report.unnamed,
+                                               "functions without a name of "
+                                               "their own")}) {
+    if (count != 0) {
+      text += fmt::format(", {} {} left out", grouped(count), where);
+    }
   }
   return text + (report.output.empty() ? "; not written: " + report.why : ": " + report.output);
 }

@@ -149,7 +149,13 @@ std::string problem_of(const ExportArguments& arguments) {
   if (branches.binary.empty() != arguments.output.empty()) {
     return "-o FILE goes with --binary, --all-images DIR without it";
   }
-  return arguments.options.filter.empty() ? "" : "filters select samples, and branches are sums";
+  const bool of_samples = *branches.profile == app::BranchProfile::kBoltNoLbr;
+  if (of_samples && (branches.head_duplicates || branches.wrong_path)) {
+    return "--head-duplicates and --wrong-path go with branches, and bolt-no-lbr is of samples";
+  }
+  return of_samples || arguments.options.filter.empty()
+             ? ""
+             : "filters select samples, and branches are sums";
 }
 
 }  // namespace

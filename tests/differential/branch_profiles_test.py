@@ -4,8 +4,8 @@
     branch_profiles_test.py PROGRAM TESTDATA
 
 testdata/branches has what the tools of LLVM 19 wrote for loop.perf.data: loop.unsymbolized by llvm-profgen
---skip-symbolization, loop.autofdo by perf2bolt -autofdo, loop.fdata by perf2bolt. Where perf2bolt is installed,
-it makes loop.fdata of our profile, too.
+--skip-symbolization, loop.autofdo by perf2bolt -autofdo, loop.fdata by perf2bolt, loop.no_lbr by perf2bolt -nl. Where
+perf2bolt is installed, it makes loop.fdata of our profile, too.
 """
 import pathlib
 import shutil
@@ -46,7 +46,7 @@ def main():
         def profile(form):
             out = folder / form
             subprocess.run([program, "export", testdata / "loop.perf.data.gz", "--format", form, "--binary", binary,
-                            "-o", out, "--quiet"], check=True)
+                            "-o", out, "--quiet", "--force"], check=True)
             return out.read_text()
 
         unsymbolized = (testdata / "loop.unsymbolized").read_text()
@@ -57,6 +57,10 @@ def main():
         lines = [line.split() for line in profile("bolt-preaggregated").splitlines()]
         rows = [(line[0], int(line[1], 16), int(line[2], 16), int(line[3])) for line in lines]
         assert sorted(rows) == sorted(bolt_lines(unsymbolized)), "bolt-preaggregated"
+        header, *theirs = (testdata / "loop.no_lbr").read_text().splitlines()
+        # perf adds modifiers to the names of events that it makes up.
+        assert header.startswith(profile("bolt-no-lbr").splitlines()[0].rstrip(":")), "events"
+        assert sorted(profile("bolt-no-lbr").splitlines()[1:]) == sorted(theirs), "bolt-no-lbr"
         perf2bolt = shutil.which("perf2bolt")
         if perf2bolt:
             subprocess.run([perf2bolt, "-pa", "-p", folder / "bolt-preaggregated", "-o", folder / "fdata", binary],

@@ -19,6 +19,8 @@ struct ElfMakerSection {
   std::uint32_t type = SHT_PROGBITS;
   std::uint64_t flags = 0;
   std::vector<std::byte> bytes;
+  std::uint64_t address = 0;
+  std::uint32_t link = 0;  ///< number of another section, from 1 on
 };
 
 /// Parts of a little-endian file of 64 bits.
@@ -27,7 +29,7 @@ class ElfMaker {
   std::vector<ElfMakerSection> sections;
 
   ElfMaker& add(std::string name, std::uint32_t type, std::uint64_t flags, TestBytes content) {
-    sections.push_back({std::move(name), type, flags, std::move(content.bytes)});
+    sections.push_back({std::move(name), type, flags, std::move(content.bytes), 0, 0});
     return *this;
   }
   ElfMaker& add_build_id(std::span<const std::uint8_t> id) {
@@ -57,17 +59,17 @@ class ElfMaker {
     table.zeros(kHeaderBytes);
     const auto add_header = [&](const ElfMakerSection& section) {
       table.u32(static_cast<std::uint32_t>(names.bytes.size())).u32(section.type);
-      table.u64(section.flags).u64(0).u64(kHeaderBytes + content.bytes.size());
+      table.u64(section.flags).u64(section.address).u64(kHeaderBytes + content.bytes.size());
       names.text(section.name).u8(0);
     };
     for (const ElfMakerSection& section : sections) {
       content.pad_to(8);
       add_header(section);
-      table.u64(section.bytes.size()).zeros(8).u64(8).u64(0);
+      table.u64(section.bytes.size()).u32(section.link).u32(0).u64(8).u64(0);
       content.append(section.bytes);
     }
     content.pad_to(8);
-    add_header({".shstrtab", SHT_STRTAB, 0, {}});
+    add_header({".shstrtab", SHT_STRTAB, 0, {}, 0, 0});
     table.u64(names.bytes.size()).zeros(8).u64(1).u64(0);
     content.append(names.bytes).pad_to(8);
     TestBytes out;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/branches/branch_profile.h"
+#include "stackpack/filter.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 #include "symbolize/symbol_files.h"
@@ -14,6 +15,7 @@ namespace stackpack::app {
 struct BranchExportOptions {
   BranchProfile profile = BranchProfile::kBolt;
   BranchRules rules;
+  SampleFilter filter;      ///< of profiles of samples
   std::string image{};      ///< path or name of the image that the binary is; empty: the binary's
   bool force = false;       ///< replace outputs that are there
   std::string source_path;  ///< the .spk file, which no output replaces
@@ -24,9 +26,12 @@ struct ProfiledImage {
   std::string path;                 ///< in the capture
   std::string build_id;             ///< hex; empty: not recorded
   std::uint64_t taken = 0;          ///< branches of it
+  std::uint64_t samples = 0;        ///< instead of branches: of profiles of samples
   std::uint64_t covered_bytes = 0;  ///< of code
-  std::uint64_t unplaced = 0;       ///< BranchText::unplaced
-  std::string output;               ///< empty: none was written, since
+  std::uint64_t unplaced = 0;       ///< as of BranchText
+  std::uint64_t outside = 0;
+  std::uint64_t unnamed = 0;
+  std::string output;  ///< empty: none was written, since
   std::string why;
 };
 
@@ -40,7 +45,8 @@ Result<ProfiledImage> export_branches(const Reader& reader, const std::string& b
                                       const BranchExportOptions& options);
 
 /// Writes a profile of each image whose file is found, one pass for all:
-/// DIRECTORY/NAME-BUILDID.PROFILE. Most branches first.
+/// DIRECTORY/NAME-BUILDID.PROFILE, with -2, -3 ... after the name where several images without a
+/// build id share it. Most branches first.
 /// Errors: kUsage: the capture has no branches; those of the outputs.
 Result<std::vector<ProfiledImage>> export_all_branches(const Reader& reader,
                                                        const std::string& directory,

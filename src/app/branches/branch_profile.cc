@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <utility>
 
 #include <fmt/format.h>
 
-#include "capture/branch_order.h"
+#include "app/branches/placed_branches.h"
 
 namespace stackpack::app {
 
@@ -16,8 +14,8 @@ namespace {
 using symbolize::ElfIdentity;
 using symbolize::ElfSegment;
 
-constexpr std::array<std::string_view, 3> kProfileNames{"bolt-preaggregated", "autofdo",
-                                                        "llvm-profgen"};
+constexpr std::array<std::string_view, 6> kProfileNames{
+    "bolt-preaggregated", "autofdo", "llvm-profgen", "bolt-no-lbr", "propeller", "propeller-order"};
 constexpr std::uint64_t kPage = 4096;
 
 // What the tool takes off a virtual address.
@@ -27,6 +25,9 @@ std::optional<std::uint64_t> origin_of(BranchProfile profile, const ElfIdentity&
   }
   switch (profile) {
     case BranchProfile::kBolt:
+    case BranchProfile::kBoltNoLbr:
+    case BranchProfile::kPropeller:
+    case BranchProfile::kPropellerOrder:
       return 0;
     case BranchProfile::kAutofdo:
       return elf.segments.front().address;
@@ -36,44 +37,6 @@ std::optional<std::uint64_t> origin_of(BranchProfile profile, const ElfIdentity&
   const auto code = std::find_if(elf.segments.begin(), elf.segments.end(),
                                  [](const ElfSegment& segment) { return segment.executable; });
   return code == elf.segments.end() ? std::nullopt : std::optional(code->address / kPage * kPage);
-}
-
-// Branches and ranges at the addresses of a tool, those outside of the binary apart.
-struct PlacedBranches {
-  using Ends = ImageBranches::Ends;
-  std::map<Ends, ImageBranches::Sums> edges;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> ranges;
-  std::uint64_t unplaced = 0;
-};
-
-PlacedBranches place(const ImageBranches& image, const ElfIdentity& elf, std::uint64_t origin) {
-  PlacedBranches placed;
-  const auto address_of = [&](std::uint64_t offset) -> std::optional<std::uint64_t> {
-    const std::optional<std::uint64_t> address = elf.address_of(offset);
-    return address ? std::optional(*address - origin) : std::nullopt;
-  };
-  for (const auto& [ends, sums] : image.edges) {
-    const auto from = ends.first ? address_of(*ends.first) : std::nullopt;
-    const auto to = ends.second ? address_of(*ends.second) : std::nullopt;
-    if (from.has_value() != ends.first.has_value() || to.has_value() != ends.second.has_value()) {
-      placed.unplaced = capture::saturating_sum(placed.unplaced, sums.count);
-      continue;
-    }
-    ImageBranches::Sums& sum = placed.edges[{from, to}];
-    sum.count = capture::saturating_sum(sum.count, sums.count);
-    sum.mispredicted = capture::saturating_sum(sum.mispredicted, sums.mispredicted);
-  }
-  for (const auto& [range, count] : image.ranges) {
-    const auto begin = address_of(range.first);
-    const auto end = address_of(range.second);
-    if (!begin || !end || *begin > *end) {
-      placed.unplaced = capture::saturating_sum(placed.unplaced, count);
-      continue;
-    }
-    std::uint64_t& sum = placed.ranges[{*begin, *end}];
-    sum = capture::saturating_sum(sum, count);
-  }
-  return placed;
 }
 
 std::string end_text(const std::optional<std::uint64_t>& address) {
@@ -144,7 +107,7 @@ std::optional<BranchText> branch_profile_text(BranchProfile profile, const Image
   if (!origin) {
     return std::nullopt;
   }
-  const PlacedBranches placed = place(image, elf, *origin);
+  const PlacedBranches placed = place_branches(image, elf, *origin);
   BranchText made;
   made.text = profile == BranchProfile::kBolt
                   ? bolt_text(placed)

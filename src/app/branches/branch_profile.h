@@ -21,6 +21,10 @@ enum class BranchProfile : std::uint8_t {
   kBolt,         ///< `perf2bolt -pa`, of LLVM 11 and later
   kAutofdo,      ///< `create_llvm_prof --profiler=text`
   kLlvmProfgen,  ///< `llvm-profgen --unsymbolized-profile`
+  // Those that need symbols of the binary, too: bolt_samples.h, propeller_profile.h.
+  kBoltNoLbr,       ///< `llvm-bolt -data`, as `perf2bolt -nl` writes it: of samples, not branches
+  kPropeller,       ///< `clang -fbasic-block-sections=list=`: order of basic blocks
+  kPropellerOrder,  ///< `ld.lld --symbol-ordering-file=`: order of functions to go with it
 };
 
 /// As the command line spells them, in the order of the enumeration.
@@ -34,9 +38,13 @@ BranchRules default_rules(BranchProfile profile);
 struct BranchText {
   std::string text;
   std::uint64_t unplaced = 0;  ///< branches and ranges at offsets that no segment of the file has
+  // Of formats that know functions:
+  std::uint64_t outside = 0;  ///< samples, or branches and ranges, in no function of the file
+  std::uint64_t unnamed = 0;  ///< functions whose name others have, too, or that have none
 };
 
-/// The profile. `elf` is the binary that the offsets are of; none where it has no segments.
+/// The profile of a format that needs addresses alone. `elf` is the binary that the offsets are of;
+/// none where it has no segments.
 std::optional<BranchText> branch_profile_text(BranchProfile profile, const ImageBranches& image,
                                               const symbolize::ElfIdentity& elf);
 

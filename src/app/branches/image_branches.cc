@@ -1,6 +1,7 @@
 #include "app/branches/image_branches.h"
 
 #include <algorithm>
+#include <string>
 
 #include "capture/branch_order.h"
 
@@ -51,6 +52,19 @@ std::uint64_t ImageBranches::covered_bytes() const {
     }
   }
   return bytes;
+}
+
+std::vector<std::uint32_t> image_rows(std::span<const Module> modules) {
+  std::map<std::pair<std::vector<std::uint8_t>, std::string>, std::uint32_t> firsts;
+  std::vector<std::uint32_t> rows;
+  rows.reserve(modules.size());
+  for (const Module& module : modules) {
+    const std::string path = module.build_id.empty() ? module.path : std::string();
+    rows.push_back(
+        firsts.try_emplace({module.build_id, path}, static_cast<std::uint32_t>(rows.size()))
+            .first->second);
+  }
+  return rows;
 }
 
 std::map<std::uint32_t, ImageBranches> branches_by_image(const Branches& branches,

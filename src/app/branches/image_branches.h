@@ -39,6 +39,9 @@ struct ImageBranches {
   [[nodiscard]] std::uint64_t covered_bytes() const;
 };
 
+/// Of each row of modules the row that stands for its image, as in branches.h.
+std::vector<std::uint32_t> image_rows(std::span<const Module> modules);
+
 /// All images that branches have, by the row of modules that stands for each. One pass.
 std::map<std::uint32_t, ImageBranches> branches_by_image(const Branches& branches,
                                                          const BranchRules& rules);
