@@ -57,7 +57,7 @@ ROOMS = {
                     ["rapidjson/", "fmt/"]),
     "export/formats": (["public", "core", "bytes", "query/", "export/output", "export/lanes", "export/job"], ["protozero/", "rapidjson/", "fmt/"]),
     "export": (["public", "core", "io", "query/", "export/"], []),
-    "app/analysis": (LIBRARY, ["fmt/"]),
+    "app/analysis": (LIBRARY + ["app/branches"], ["fmt/"]),
     "app/unwind": (LIBRARY, []),
     "app/listing": (LIBRARY + ["app/unwind"], ["fmt/"]),
     "app/convert": (LIBRARY + ["app/unwind", "app/listing"], []),

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/colours.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
 #include "cli/measure_text.h"
@@ -25,12 +26,21 @@ using app::AnnotatedPlace;
 
 constexpr std::uint32_t kAround = 2;  // lines without samples before and after one that has some
 constexpr std::string_view kNoShares = "                  ";  // as wide as two shares
+constexpr std::string_view kNoBranches = "         ";         // as wide as one
+// Mispredicted branches of all that were taken.
+constexpr double kManyMispredicted = 0.05;
+constexpr double kMostMispredicted = 0.2;
 
 /// Writes the parts of a table that all have the same whole.
 class AnnotationText {
  public:
-  AnnotationText(std::string& out, std::uint64_t whole, app::SourceFiles& sources)
-      : out_(out), whole_(whole), sources_(sources) {}
+  AnnotationText(std::string& out, const app::Annotation& annotation, app::SourceFiles& sources,
+                 bool colours)
+      : out_(out),
+        whole_(annotation.about.value),
+        sources_(sources),
+        has_branches_(annotation.has_branches),
+        colours_(colours) {}
 
   void add_places(const AnnotatedFunction& function) {
     const std::span<const AnnotatedPlace> places = function.places;
@@ -65,8 +75,51 @@ class AnnotationText {
     return !code.instructions.empty();
   }
 
-  void add_shares(std::uint64_t self, std::uint64_t total) {
-    out_ += fmt::format("{:>7}  {:>7}  ", share_text(self, whole_), share_text(total, whole_));
+  // The columns of a place with samples or branches.
+  template <typename Place>
+  void add_columns(const Place& place) {
+    colour_ = colour_of(place.branches);
+    out_ += colour_;
+    if (place.total != 0) {
+      out_ += fmt::format("{:>7}  {:>7}  ", share_text(place.self, whole_),
+                          share_text(place.total, whole_));
+    } else {
+      out_ += kNoShares;
+    }
+    if (has_branches_) {
+      out_ += place.branches.taken == 0
+                  ? std::string(kNoBranches)
+                  : fmt::format("{:>7}  ",
+                                share_text(place.branches.mispredicted, place.branches.taken));
+    }
+  }
+
+  void add_no_columns() {
+    out_ += kNoShares;
+    out_ += has_branches_ ? kNoBranches : std::string_view();
+  }
+  [[nodiscard]] std::size_t columns_width() const {
+    return kNoShares.size() + (has_branches_ ? kNoBranches.size() : 0);
+  }
+
+  [[nodiscard]] std::string_view colour_of(const app::BranchSums& branches) const {
+    const double share = branches.taken == 0 ? 0.0
+                                             : static_cast<double>(branches.mispredicted) /
+                                                   static_cast<double>(branches.taken);
+    return !colours_ || share < kManyMispredicted ? std::string_view()
+           : share < kMostMispredicted            ? colours::kYellow
+                                                  : colours::kRed;
+  }
+
+  void end_coloured_line() {
+    out_ += colour_.empty() ? std::string_view() : colours::kPlain;
+    out_ += '\n';
+    colour_ = {};
+  }
+
+  void add_heading(std::string_view last) {
+    out_ += has_branches_ ? "  self%   total%  mispred" : "  self%   total%";
+    out_ += last;
   }
 
   // One line of source, or of any text; no wider than the terminal.
@@ -84,25 +137,28 @@ class AnnotationText {
       append_message(whole_letters, escaped);
       escaped = is_utf8(escaped) ? escaped : whole_letters.substr(0, whole_letters.find("\\x"));
     }
-    out_ += escaped + '\n';
+    out_ += escaped;
+    end_coloured_line();
   }
 
   void add_file(std::span<const AnnotatedPlace> places) {
     const std::vector<std::string>* const text = sources_.lines_of(places.front().file);
     append_escaped(out_, places.front().file);
     out_ += text == nullptr ? ": not here, --sources DIR looks for it below DIR\n" : "\n";
-    out_ += "  self%   total%    line\n";
+    add_heading("    line\n");
     std::uint32_t next = 1;  // the first line that was not written
     for (std::size_t i = 0; i < places.size(); ++i) {
       const std::uint32_t line = places[i].line;
       if (text == nullptr || line > text->size()) {
-        add_shares(places[i].self, places[i].total);
-        out_ += fmt::format("{:>6}\n", line);
+        add_columns(places[i]);
+        out_ += fmt::format("{:>6}", line);
+        end_coloured_line();
         continue;
       }
       const std::uint32_t first = std::max(next, line > kAround ? line - kAround : 1);
       if (next > 1 && first > next) {
-        out_ += std::string(kNoShares) + "   ...\n";
+        add_no_columns();
+        out_ += "   ...\n";
       }
       for (std::uint32_t plain = first; plain < line; ++plain) {
         add_source(*text, plain, nullptr);
@@ -120,16 +176,16 @@ class AnnotationText {
 
   void add_source(const std::vector<std::string>& text, std::uint32_t line,
                   const AnnotatedPlace* place) {
-    constexpr std::size_t kBefore = 26;
+    constexpr std::size_t kLineNumber = 8;
     if (place != nullptr) {
-      add_shares(place->self, place->total);
+      add_columns(*place);
     } else {
-      out_ += kNoShares;
+      add_no_columns();
     }
     const std::string& source = text[line - 1];
     out_ += fmt::format("{:>6}", line);
     out_ += source.empty() ? "" : "  ";
-    end_line(source, kBefore);
+    end_line(source, columns_width() + kLineNumber);
   }
 
   void add_offsets(const AnnotatedFunction& function, std::span<const AnnotatedPlace> places) {
@@ -137,17 +193,19 @@ class AnnotationText {
     out_ += "no source lines are known: offsets in ";
     append_escaped(out_, module.empty() ? "memory" : module);
     out_ += function.code.empty() ? "\n" : "; " + function.code.front().reason + '\n';
-    out_ += "  self%   total%  offset\n";
+    add_heading("  offset\n");
     for (const AnnotatedPlace& place : places) {
-      add_shares(place.self, place.total);
-      out_ += fmt::format("0x{:x}\n", place.offset);
+      add_columns(place);
+      out_ += fmt::format("0x{:x}", place.offset);
+      end_coloured_line();
     }
   }
 
   void add_instructions(const app::AnnotatedCode& code) {
     out_ += "instructions of ";
     append_escaped(out_, code.image);
-    out_ += "\n  self%   total%  address\n";
+    out_ += '\n';
+    add_heading("  address\n");
     const auto shown = [&rows = code.instructions](std::size_t row) {
       const std::size_t first = row - std::min<std::size_t>(row, kAround);
       const std::size_t limit = std::min<std::size_t>(rows.size(), row + kAround + 1);
@@ -163,24 +221,33 @@ class AnnotationText {
         continue;
       }
       const app::AnnotatedInstruction& one = code.instructions[row];
-      out_ += any && gap ? std::string(kNoShares) + "...\n" : "";
+      if (any && gap) {
+        add_no_columns();
+        out_ += "...\n";
+      }
       gap = false;
       any = true;
-      if (one.total != 0) {
-        add_shares(one.self, one.total);
-      } else {
-        out_ += kNoShares;
-      }
+      add_columns(one);
       const std::string address = fmt::format("0x{:x}  ", one.address);
       out_ += address;
-      end_line(one.text, kNoShares.size() + address.size());
+      end_line(one.text, columns_width() + address.size());
     }
   }
 
   std::string& out_;
   std::uint64_t whole_;
   app::SourceFiles& sources_;
+  bool has_branches_;
+  bool colours_;
+  std::string_view colour_;  // of the line that is being written
 };
+
+void add_branches_json(JsonText& json, const app::BranchSums& branches) {
+  if (branches.taken != 0) {
+    json.field("taken", branches.taken);
+    json.field("mispredicted", branches.mispredicted);
+  }
+}
 
 void add_code_json(JsonText& json, const AnnotatedFunction& function) {
   if (function.code.empty()) {
@@ -203,6 +270,7 @@ void add_code_json(JsonText& json, const AnnotatedFunction& function) {
       json.field("text", one.text);
       json.field("self", one.self);
       json.field("total", one.total);
+      add_branches_json(json, one.branches);
       json.end_object();
     }
     json.end_array();
@@ -214,11 +282,11 @@ void add_code_json(JsonText& json, const AnnotatedFunction& function) {
 }  // namespace
 
 void append_annotation(std::string& out, const app::Annotation& annotation,
-                       const ReportArguments& arguments, app::SourceFiles& sources) {
+                       const ReportArguments& arguments, app::SourceFiles& sources, bool colours) {
   const std::uint64_t whole = annotation.about.value;
   const MeasureScale scale(annotation.about.unit, whole);
   append_report_head(out, annotation.about);
-  AnnotationText text(out, whole, sources);
+  AnnotationText text(out, annotation, sources, colours);
   const std::size_t count = arguments.rows == 0
                                 ? annotation.functions.size()
                                 : std::min(arguments.rows, annotation.functions.size());
@@ -261,6 +329,7 @@ void append_annotation_json(std::string& out, const app::Annotation& annotation,
       }
       json.field("self", place.self);
       json.field("total", place.total);
+      add_branches_json(json, place.branches);
       json.end_object();
     }
     json.end_array();

@@ -194,7 +194,8 @@ struct EventReportArguments {
   std::size_t limit = 20;  // 0: all
   app::IoOrder order = app::IoOrder::kBytes;
   app::MemoryOrder memory_order = app::MemoryOrder::kLatency;
-  SampleFilter filter;  // of mem
+  SampleFilter filter;       // of mem
+  bool by_variable = false;  // of mem
   bool json = false;
   CaptureArguments capture;
 };

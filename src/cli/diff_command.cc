@@ -58,12 +58,6 @@ bool open_side(const std::vector<std::string>& paths, const CaptureArguments& ar
   return good;
 }
 
-bool stdout_has_colours() {
-  const char* no_color = std::getenv("NO_COLOR");
-  return app::terminal_moves_cursor(app::Stream::kStandardOutput) &&
-         (no_color == nullptr || *no_color == '\0');
-}
-
 std::string text_of_diff(const DiffArguments& arguments, const JudgedDiff& diff) {
   std::string text;
   switch (arguments.form) {
@@ -82,7 +76,7 @@ std::string text_of_diff(const DiffArguments& arguments, const JudgedDiff& diff)
     case DiffForm::kFolded:
     case DiffForm::kHtml:
       append_diff_table(text, diff,
-                        {arguments.rows.value_or(DiffArguments::kRows), stdout_has_colours(),
+                        {arguments.rows.value_or(DiffArguments::kRows), output_has_colours(),
                          names_or_default(arguments.names)});
       break;
   }

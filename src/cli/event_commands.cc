@@ -29,6 +29,22 @@ int print_report(const Result<Report>& report, const EventReportArguments& argum
   return print(text, messages);
 }
 
+int report_memory(const Reader& reader, const EventReportArguments& arguments,
+                  const Messages& messages) {
+  symbolize::SymbolPlaces places = arguments.capture.naming.places;
+  if (arguments.by_variable) {
+    if (const Status opened = symbolize::open_kits(places); !opened) {
+      messages.error(arguments.file, opened.error());
+      return exit_code_of(opened.error());
+    }
+  }
+  return print_report(
+      app::memory_report(reader, arguments.filter, arguments.memory_order, arguments.limit,
+                         arguments.by_variable ? &places : nullptr),
+      arguments, messages, arguments.by_variable ? append_variable_table : append_memory_table,
+      append_memory_json);
+}
+
 }  // namespace
 
 int run_event_report(const EventReportArguments& arguments, const Messages& messages) {
@@ -49,9 +65,7 @@ int run_event_report(const EventReportArguments& arguments, const Messages& mess
       return print_report(app::exception_report(reader, arguments.limit), arguments, messages,
                           append_exception_table, append_exception_json);
     case EventReportKind::kMemory:
-      return print_report(
-          app::memory_report(reader, arguments.filter, arguments.memory_order, arguments.limit),
-          arguments, messages, append_memory_table, append_memory_json);
+      return report_memory(reader, arguments, messages);
     case EventReportKind::kJit:
       return print_report(app::jit_report(reader, arguments.limit), arguments, messages,
                           append_jit_table, append_jit_json);

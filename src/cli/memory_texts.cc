@@ -54,6 +54,18 @@ void append_line(std::string& out, const app::CacheLine& line) {
   }
 }
 
+// False: there is nothing else to show.
+bool append_memory_total(std::string& out, const app::MemoryReport& report) {
+  if (report.all.samples == 0) {
+    out += "no samples of accesses to memory; perf mem record takes them\n";
+    return false;
+  }
+  out += fmt::format("{}, {} loads, {} stores, latency {} cycles\n",
+                     counted(report.all.samples, "sample"), grouped(report.all.loads),
+                     grouped(report.all.stores), grouped(report.all.latency));
+  return true;
+}
+
 void write_memory_sum(JsonText& json, const MemorySum& sum) {
   json.field("samples", sum.samples);
   json.field("loads", sum.loads);
@@ -99,13 +111,9 @@ void write_lines(JsonText& json, std::span<const app::CacheLine> lines) {
 }  // namespace
 
 void append_memory_table(std::string& out, const app::MemoryReport& report) {
-  if (report.all.samples == 0) {
-    out += "no samples of accesses to memory; perf mem record takes them\n";
+  if (!append_memory_total(out, report)) {
     return;
   }
-  out += fmt::format("{}, {} loads, {} stores, latency {} cycles\n",
-                     counted(report.all.samples, "sample"), grouped(report.all.loads),
-                     grouped(report.all.stores), grouped(report.all.latency));
   append_memory_heading(out, "operation, source of data");
   for (const app::MemorySource& row : report.sources) {
     append_memory_sum(out, row.sum, report.all);
@@ -141,6 +149,21 @@ void append_memory_table(std::string& out, const app::MemoryReport& report) {
   }
 }
 
+void append_variable_table(std::string& out, const app::MemoryReport& report) {
+  if (!append_memory_total(out, report)) {
+    return;
+  }
+  append_memory_heading(out, "data symbol, image");
+  for (const app::MemoryVariable& row : report.variables) {
+    append_memory_sum(out, row.sum, report.all);
+    append_escaped(out, row.name);
+    out += row.image.empty() ? "" : "  ";
+    append_escaped(out, row.image);
+    out += '\n';
+  }
+  append_memory_rest(out, report.all_variables, report.variables.size());
+}
+
 void append_memory_json(std::string& out, const app::MemoryReport& report) {
   JsonText json(out);
   json.begin_object();
@@ -158,6 +181,14 @@ void append_memory_json(std::string& out, const app::MemoryReport& report) {
                       json.field("function", row.function);
                     });
   write_lines(json, report.lines);
+  if (report.all_variables != 0) {
+    write_memory_rows(json, "symbols", std::span<const app::MemoryVariable>(report.variables),
+                      [&json](const app::MemoryVariable& row) {
+                        json.field("symbol", row.name);
+                        json.field("image", row.image);
+                      });
+    json.field("symbols_in_all", std::uint64_t{report.all_variables});
+  }
   json.field("functions_in_all", std::uint64_t{report.all_functions});
   json.field("callstacks_in_all", std::uint64_t{report.all_stacks});
   json.field("cache_lines_in_all", std::uint64_t{report.all_lines});

@@ -8,6 +8,8 @@
 namespace stackpack::cli {
 
 void append_memory_table(std::string& out, const app::MemoryReport& report);
+/// The same with one table, of variables.
+void append_variable_table(std::string& out, const app::MemoryReport& report);
 void append_memory_json(std::string& out, const app::MemoryReport& report);
 
 }  // namespace stackpack::cli

@@ -1,5 +1,7 @@
 #include "cli/name_column.h"
 
+#include <cstdlib>
+
 #include "app/console.h"
 
 namespace stackpack::cli {
@@ -8,6 +10,12 @@ std::optional<std::size_t> output_columns() {
   return app::is_terminal(app::Stream::kStandardOutput)
              ? std::optional(app::terminal_columns(app::Stream::kStandardOutput))
              : std::nullopt;
+}
+
+bool output_has_colours() {
+  const char* const no_color = std::getenv("NO_COLOR");
+  return app::terminal_moves_cursor(app::Stream::kStandardOutput) &&
+         (no_color == nullptr || *no_color == '\0');
 }
 
 app::FunctionNames names_or_default(std::optional<app::FunctionNames> asked) {

@@ -14,6 +14,9 @@ namespace stackpack::cli {
 /// length then.
 std::optional<std::size_t> output_columns();
 
+/// Whether standard output is a terminal that shows colours, and the user wants them.
+bool output_has_colours();
+
 /// How functions are called when nobody says: short on a terminal, full elsewhere.
 app::FunctionNames names_or_default(std::optional<app::FunctionNames> asked);
 

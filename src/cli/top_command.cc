@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/analysis/annotated_branches.h"
 #include "app/analysis/annotated_code.h"
 #include "app/analysis/annotation.h"
 #include "app/analysis/call_tree.h"
@@ -20,6 +21,7 @@
 #include "cli/annotation_table.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/name_column.h"
 #include "cli/nearest_names.h"
 #include "cli/report_table.h"
 #include "cli/shown_capture.h"
@@ -205,11 +207,16 @@ int run_annotate(const ReportArguments& arguments, const Messages& messages) {
     messages.error(files.front().path, added.error());
     return exit_code_of(added.error());
   }
+  const Status counted = app::add_branches(files.front().capture->reader(), *annotation);
+  if (!counted) {
+    messages.error(files.front().path, counted.error());
+    return exit_code_of(counted.error());
+  }
   std::string text;
   if (arguments.json) {
     append_annotation_json(text, *annotation, sources);
   } else {
-    append_annotation(text, *annotation, arguments, sources);
+    append_annotation(text, *annotation, arguments, sources, output_has_colours());
   }
   return print(text, messages);
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes a small ELF file with a symbol table, the same on every run:
-make_elf.py OUT [--build-id HEX] NAME=START+SIZE...
+make_elf.py OUT [--build-id HEX] NAME[:data]=START+SIZE...
 
-One executable segment: bytes 0x1000 to 0x1fff of the file at address 0x401000.
+`:data`: a variable, and no function. One executable segment: bytes 0x1000 to 0x1fff of the file at address 0x401000.
 """
 import struct
 import sys
@@ -21,7 +21,8 @@ def main():
     for function in functions:
         name, place = function.split("=")
         start, size = (int(number, 16) for number in place.split("+"))
-        symbols += struct.pack("<IBBHQQ", len(strings), 0x12, 0, 1, start, size)
+        name, _, kind = name.partition(":")
+        symbols += struct.pack("<IBBHQQ", len(strings), 0x11 if kind == "data" else 0x12, 0, 1, start, size)
         strings += name.encode() + b"\0"
     names = b"\0.text\0.symtab\0.strtab\0.shstrtab\0" + (b".note.gnu.build-id\0" if note else b"")
     symbols_at = TEXT_AT + TEXT_SIZE

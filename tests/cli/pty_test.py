@@ -113,6 +113,24 @@ def check_progress_of_pages(program, folder, packed):
         need(not any(b"making" in line for line in left), f"{term} {more}: a line is left: {left}")
 
 
+def check_branches(program, folder):
+    """Lines whose branches are mispredicted often are in colours: 3 of 28 of the branch at the end of the loop."""
+    maker = pathlib.Path(__file__).resolve().parent
+    build_id, capture, files = "0102030405060708090a0b0c0d0e0f1011121314", folder / "branches.data", folder / "files"
+    files.mkdir()
+    subprocess.run([sys.executable, maker / "make_capture.py", capture, "12", "--branches", "--build-id", build_id], check=True)
+    subprocess.run([sys.executable, maker / "make_elf.py", files / "demo", "--build-id", build_id, "work=401000+20", "loop=401020+20"],
+                   check=True)
+    arguments = ["top", capture, "--annotate", "loop", "--symbols", files]
+    for more, yellow in (({}, True), ({"NO_COLOR": "1"}, False)):
+        status, output = on_terminal(program, arguments, "xterm", **more)
+        lines = output.split(b"\n")
+        need(status == 0 and any(b"mispred" in line for line in lines), f"{status} {output[:300]}")
+        share = [line for line in lines if b"10.7" in line]
+        need(len(share) == 1 and (share[0].startswith(b"\x1b[33m") and b"\x1b[0m" in share[0]) == yellow, f"{more}: {share} {output}")
+        need(yellow or b"\x1b[3" not in output, f"colours against the user's will: {output}")
+
+
 def title_of(line, command):
     """The name in a row: behind four figures; of diff, behind verdict and intervals."""
     cells = re.split("  +", line.strip())
@@ -141,6 +159,7 @@ def main():
         status, output = on_terminal(program, ["export", packed, "--to", "folded", "-o", "-"], "xterm")
         need(status == 0 and b"demo" in output, f"folded text is for people, too: {status} {output[:200]}")
 
+        check_branches(program, folder)
         bad = ["verify", folder / "missing.spk"]
         need(b"\x1b[" in on_terminal(program, bad, "xterm")[1], "no colour on a terminal")
         for term, more in (("dumb", {}), (None, {}), ("xterm", {"NO_COLOR": "1"})):

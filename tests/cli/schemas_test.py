@@ -83,6 +83,7 @@ def check_all(folder):
     subprocess.run([sys.executable, "-B", SOURCE / "tests/cli/make_capture.py", folder + "/memory.perf.data", "20", "--memory"], check=True)
     check("mem", "mem", "--json", "memory.perf.data")
     check("mem", "mem", "--json", words)
+    assert check("mem", "mem", "--json", "--by", "symbol", "memory.perf.data")["symbols"]
     check("convert", "convert", "--json", "-q", "memory.perf.data", "-o", "memory.spk")
     assert check("dump", "dump", "--sample-fields", "--json", "memory.spk", kind="sample-fields")
     files = ["words.spk", etl, perf, "net.spk", "all.spk"]

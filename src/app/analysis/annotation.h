@@ -11,6 +11,12 @@
 
 namespace stackpack::app {
 
+/// Branches that were taken, where the capture has them.
+struct BranchSums {
+  std::uint64_t taken = 0;
+  std::uint64_t mispredicted = 0;  ///< of taken
+};
+
 /// A line of source, or an instruction, of a function.
 struct AnnotatedPlace {
   std::string file;          ///< as the debug information has it; empty: no line is known
@@ -18,6 +24,7 @@ struct AnnotatedPlace {
   std::uint64_t offset = 0;  ///< without a line: in the file of the image
   std::uint64_t self = 0;
   std::uint64_t total = 0;  ///< each sample once
+  BranchSums branches{};    ///< of add_branches(); of a line
 };
 
 /// An instruction, and what the samples say of it.
@@ -29,6 +36,7 @@ struct AnnotatedInstruction {
   /// Samples in it or in what it calls; one whose callstack has it as leaf and as caller counts
   /// twice.
   std::uint64_t total = 0;
+  BranchSums branches{};  ///< of add_branches()
 };
 
 /// The code of a function in an image, or of the function that it was inlined into.
@@ -49,6 +57,7 @@ struct Annotation {
   HotSpots about;                            ///< what the figures are of; no rows
   std::vector<AnnotatedFunction> functions;  ///< by total
   std::vector<std::string> occurring;        ///< where none fits: names in the callstacks
+  bool has_branches = false;                 ///< the capture has branches: add_branches()
 };
 
 /// `function`: as query::FunctionPattern; of those that fit best each has its own places. A caller

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "app/analysis/data_symbols.h"
 #include "app/analysis/event_value_table.h"
 #include "query/data_source.h"
 #include "query/field_cursor.h"
@@ -152,7 +154,9 @@ struct LineSums {
 
 class MemoryCounter {
  public:
-  MemoryCounter(const Reader& reader, const Symbols& symbols) : names_(reader, symbols) {}
+  // `data`: null: variables are not asked for.
+  MemoryCounter(const Reader& reader, const Symbols& symbols, DataSymbols* data)
+      : names_(reader, symbols), data_(data) {}
 
   Status add(const StoredSample& sample, const FieldRow& row) {
     const Result<std::uint32_t> function = names_.find(sample);
@@ -169,6 +173,7 @@ class MemoryCounter {
       add_access(user.sum, row);
     }
     add_line(sample, row, *function);
+    add_variable(sample, row);
     return {};
   }
 
@@ -176,13 +181,16 @@ class MemoryCounter {
 
  private:
   void add_line(const StoredSample& sample, const FieldRow& row, std::uint32_t function);
+  void add_variable(const StoredSample& sample, const FieldRow& row);
   [[nodiscard]] CacheLine line_of(const LineKey& key, const LineSums& sums,
                                   const EventValueTable& processes) const;
 
   LeafNames names_;
+  DataSymbols* data_;
   MemoryReport report_;
-  std::unordered_map<std::uint64_t, MemorySum> sources_;    // by number
-  std::unordered_map<std::uint32_t, MemorySum> functions_;  // by number of names_
+  std::map<std::pair<std::string, std::string>, MemorySum> variables_;  // by name, image
+  std::unordered_map<std::uint64_t, MemorySum> sources_;                // by number
+  std::unordered_map<std::uint32_t, MemorySum> functions_;              // by number of names_
   std::map<StackId, MemoryUser> stacks_;
   std::map<LineKey, LineSums> lines_;
   std::size_t held_ = 0;
@@ -210,6 +218,18 @@ void MemoryCounter::add_line(const StoredSample& sample, const FieldRow& row,
   at->second.time_ns = sample.time_ns;
   at->second.all.add(sample, row, held_);
   at->second.places[place].add(sample, row, held_);
+}
+
+void MemoryCounter::add_variable(const StoredSample& sample, const FieldRow& row) {
+  const std::uint64_t address = row.value(SampleField::kAddress);
+  if (data_ == nullptr || address == 0) {
+    return;
+  }
+  const std::uint32_t pid = address < kFirstKernelAddress ? sample.pid : kKernelPid;
+  const std::optional<DataSymbol> symbol = data_->find(pid, sample.time_ns, address);
+  add_access(
+      symbol ? variables_[{symbol->name, data_->path_of(*symbol)}] : variables_[{"[unknown]", ""}],
+      row);
 }
 
 CacheLine MemoryCounter::line_of(const LineKey& key, const LineSums& sums,
@@ -265,6 +285,11 @@ MemoryReport MemoryCounter::finish(const EventValueTable& processes, MemoryOrder
   for (const auto& [key, sums] : lines_) {
     report_.lines.push_back(line_of(key, sums, processes));
   }
+  for (const auto& [names, sum] : variables_) {
+    report_.variables.push_back({names.first, names.second, sum});
+  }
+  report_.all_variables = report_.variables.size();
+  take_first(report_.variables, order, limit);
   report_.all_functions = report_.functions.size();
   report_.all_stacks = report_.stacks.size();
   report_.all_lines = report_.lines.size();
@@ -281,7 +306,8 @@ std::string access_text(std::uint64_t data_source) {
 }
 
 Result<MemoryReport> memory_report(const Reader& reader, const SampleFilter& filter,
-                                   MemoryOrder order, std::size_t limit) {
+                                   MemoryOrder order, std::size_t limit,
+                                   const symbolize::SymbolPlaces* places) {
   const Result<std::unique_ptr<const Symbols>> symbols = Symbols::load(reader);
   if (!symbols) {
     return symbols.error();
@@ -306,7 +332,11 @@ Result<MemoryReport> memory_report(const Reader& reader, const SampleFilter& fil
   if (!selection) {
     return selection.error();
   }
-  MemoryCounter counter(reader, **symbols);
+  std::optional<DataSymbols> data;
+  if (places != nullptr) {
+    data.emplace((*symbols)->modules(), *places);
+  }
+  MemoryCounter counter(reader, **symbols, data ? &*data : nullptr);
   query::FieldCursor cursor(reader);
   const Status read =
       (*selection)->for_each([&](std::span<const query::SelectedSample> samples) -> Status {

@@ -11,6 +11,7 @@
 #include "stackpack/model.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
+#include "symbolize/symbol_files.h"
 
 namespace stackpack::app {
 
@@ -61,6 +62,13 @@ struct CacheLine {
   std::vector<LineUse> uses;  ///< most samples first
 };
 
+/// Accesses to one variable.
+struct MemoryVariable {
+  std::string name;   ///< as linked; `[unknown]`: in no variable of an image
+  std::string image;  ///< path; empty: of none
+  MemorySum sum;
+};
+
 struct MemoryReport {
   MemorySum all;
   std::vector<MemorySource> sources;  ///< most latency first, then samples
@@ -68,6 +76,8 @@ struct MemoryReport {
   std::vector<MemoryUser> functions;
   std::vector<MemoryUser> stacks;
   std::vector<CacheLine> lines;
+  std::vector<MemoryVariable> variables;  ///< where places of files were given
+  std::size_t all_variables = 0;
   std::size_t all_functions = 0;
   std::size_t all_stacks = 0;
   std::size_t all_lines = 0;
@@ -83,9 +93,11 @@ enum class MemoryOrder : std::uint8_t { kLatency, kSamples, kShared };
 /// latency or a data address. `limit`: most rows of functions, callstacks and lines; 0: all. Lines
 /// are told apart by physical address where there is one, else by address and, in user memory,
 /// process. Memory: distinct functions and callstacks, and some 100 bytes for each of two million
-/// places in lines, their threads and processors. Errors: those of the reader; kUsage: as
+/// places in lines, their threads and processors. `places`: where files of images are looked for,
+/// whose variables are shown then; null: nowhere. Errors: those of the reader; kUsage: as
 /// SampleSelection.
 Result<MemoryReport> memory_report(const Reader& reader, const SampleFilter& filter,
-                                   MemoryOrder order, std::size_t limit);
+                                   MemoryOrder order, std::size_t limit,
+                                   const symbolize::SymbolPlaces* places = nullptr);
 
 }  // namespace stackpack::app

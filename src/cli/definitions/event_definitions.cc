@@ -29,8 +29,9 @@ void CommandDefinitions::define_memory_report() {
   CommandRow& sub = command(
       "mem", "show where data came from, how long that took, and which cache lines are shared",
       Command::kEventReport,
-      {{"mem FILE [--order latency|count|shared] [--limit N] [FILTERS] [--json]"},
+      {{"mem FILE [--by symbol] [--order latency|count|shared] [--limit N] [FILTERS] [--json]"},
        {{"what loads wait for", "perf mem record -o perf.data ./app && stackpack mem perf.data"},
+        {"variables", "stackpack mem perf.data --by symbol --symbols build/"},
         {"lines that threads take from each other", "stackpack mem perf.data --order shared"},
         {"one program's stores", "stackpack mem perf.data --comm app --event 'mem-stores*'"}},
        "Latencies are cycles, as the processor weighs samples. Shared counts loads whose line "
@@ -42,6 +43,14 @@ void CommandDefinitions::define_memory_report() {
   add_choice(sub, "--order", kOrders, "what rows are ordered by", [this](int value) {
     invocation.event_report.memory_order = static_cast<app::MemoryOrder>(value);
   })->group(kForm);
+  static constexpr std::array kTables = {Choice{"symbol", 1}};
+  add_choice(
+      sub, "--by", kTables,
+      "one table, of data symbols: variables by the symbol tables of images, whose files are "
+      "looked for as symbolize does",
+      [this](int value) { invocation.event_report.by_variable = value != 0; })
+      ->default_str("")
+      ->group(kForm);
 }
 
 void CommandDefinitions::define_event_reports() {

@@ -29,3 +29,11 @@ run mem plain.perf.data
 run mem one.spk --tid 101 --to +2ms --limit 1
 run mem one.spk --comm worker --limit 1 --order count
 run mem one.spk --event nothing
+# Data symbols, by the symbol table of the image: its code is mapped that far up.
+elf demo --build-id 0102030405060708090a0b0c0d0e0f1011121314 work=401000+30 table:data=601000+9 next:data=601010+8 flag:data=602008+8
+mkdir files && mv demo files
+capture vars.perf.data 20 --memory --build-id 0102030405060708090a0b0c0d0e0f1011121314 --moved 7effffa00000
+run mem vars.perf.data --by symbol --symbols files
+run mem vars.perf.data --by symbol --symbols files --limit 1 --order count
+run mem one.spk --by symbol
+run mem one.spk --by nothing
