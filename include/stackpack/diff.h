@@ -340,8 +340,9 @@ Result<GateReport> check_gate(const DiffReport& report, std::span<const GateCond
                               std::span<const AllowedChange> allowed,
                               const GateOptions& options = {});
 
-/// One line for a person: `FUNCTION: self +1.2pp (at least +0.8pp) ...`.
+/// One line for a person: `FUNCTION: self +1.2pp (at least +0.8pp) ...`. `name`: what the function
+/// is called in it; empty: as its row is.
 std::string finding_text(const DiffReport& report, std::span<const GateCondition> conditions,
-                         const GateFinding& finding);
+                         const GateFinding& finding, std::string_view name = {});
 
 }  // namespace stackpack

@@ -126,4 +126,27 @@ class SampleCursor {
 Status visit_samples(const Reader& reader, const SampleScan& scan,
                      const std::function<bool(const SampleColumns&)>& visit);
 
+/// A pass over samples that several threads share: each block is made into something by the thread
+/// that has decoded it, and that is taken in the order of the blocks.
+struct SamplePass {
+  /// No more workers, and places for what blocks are made into, than these.
+  static constexpr std::size_t kWorkers = 4;
+  static constexpr std::size_t kPlaces = kWorkers + 2;
+
+  /// Of a block with samples that match, whose columns are valid during the call. On any thread,
+  /// but no two calls at a time have the same worker or place; they are numbered from 0.
+  std::function<Status(std::size_t worker, std::size_t place, const SampleColumns&)> make;
+  /// On the caller's thread; the place is used again afterwards.
+  std::function<Status(std::size_t place)> take;
+};
+
+/// The samples that visit_samples() visits, with the column of entries, too.
+///
+/// Threads: as many as the machine has processors, besides the caller's; none where that has one or
+///          there are few blocks. What is taken does not depend on it.
+/// Memory:  a block of samples, of the columns that are asked for, and what decodes it, for each
+///          thread: some 8 MB; and what the pass keeps at its places.
+/// Errors:  as Reader::samples(); those of make() and take(), the first in the order of the blocks.
+Status visit_samples_in_parts(const Reader& reader, const SampleScan& scan, const SamplePass& pass);
+
 }  // namespace stackpack

@@ -66,6 +66,15 @@ std::string problem_of(const DiffArguments& arguments) {
        !arguments.allow_file.empty())) {
     return "--folded has no verdicts; --fail-if, --gate and --allow go with the other forms";
   }
+  if (!arguments.units_file.empty() && !arguments.unit_key.empty()) {
+    return "--units or --label-unit, one of them";
+  }
+  if (!arguments.options.work.empty() && arguments.units_file.empty() &&
+      arguments.unit_key.empty() && arguments.options.runs_by.empty()) {
+    return "--unit " + arguments.options.work +
+           ": nothing says how many a file has done; --units FILE, --label-unit KEY or --runs-by "
+           "EVENT does";
+  }
   return (arguments.form == DiffForm::kHtml) == arguments.output.empty()
              ? "--html and -o FILE go together"
              : "";

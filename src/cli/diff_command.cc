@@ -70,7 +70,8 @@ std::string text_of_diff(const DiffArguments& arguments, const JudgedDiff& diff)
           {arguments.rows,
            diff.report.by == DiffGrain::kFunction || diff.report.by == DiffGrain::kLine
                ? arguments.names.value_or(app::FunctionNames::kShort)
-               : app::FunctionNames::kFull});
+               : app::FunctionNames::kFull,
+           arguments.names && *arguments.names != app::FunctionNames::kShort});
       break;
     case DiffForm::kTable:
     case DiffForm::kFolded:
@@ -125,7 +126,7 @@ void explain_error(const DiffArguments& arguments, Error error, const Messages& 
 
 // A line of the list of amounts that is wrong, or a file that has none.
 void explain_amounts(const DiffArguments& arguments, const Error& error, const Messages& messages) {
-  if (error.code == ErrorCode::kUsage) {
+  if (error.code == ErrorCode::kUsage || arguments.units_file.empty()) {
     explain_error(arguments, error, messages);
     return;
   }
@@ -152,11 +153,11 @@ void explain_events(const DiffReport& report, const Messages& messages) {
 
 // How much work the files have done, those of the old side first.
 Result<std::vector<double>> amounts_of_work(const DiffArguments& arguments, const OpenSide& before,
-                                            const OpenSide& after) {
+                                            const OpenSide& after, std::string& problem) {
   if (!arguments.unit_key.empty()) {
     std::vector<const Reader*> readers = before.readers;
     readers.insert(readers.end(), after.readers.begin(), after.readers.end());
-    return app::amounts_of_metadata(arguments.unit_key, readers);
+    return app::amounts_of_metadata(arguments.unit_key, readers, problem);
   }
   if (arguments.units_file.empty()) {
     return std::vector<double>();
@@ -168,7 +169,7 @@ Result<std::vector<double>> amounts_of_work(const DiffArguments& arguments, cons
   }
   std::vector<std::string> paths = arguments.before;
   paths.insert(paths.end(), arguments.after.begin(), arguments.after.end());
-  return app::amounts_of_lines(*text, paths);
+  return app::amounts_of_lines(*text, paths, problem);
 }
 
 // The files of a folder's last commits.
@@ -410,7 +411,8 @@ int run_diff(const DiffArguments& given, const Messages& messages) {
   if (!open_side(arguments.after, arguments.capture, messages, after, exit_code) || !opened) {
     return exit_code;
   }
-  Result<std::vector<double>> amounts = amounts_of_work(arguments, before, after);
+  std::string problem;
+  Result<std::vector<double>> amounts = amounts_of_work(arguments, before, after, problem);
   if (!amounts) {
     explain_amounts(arguments, amounts.error(), messages);
     return exit_code_of(amounts.error());

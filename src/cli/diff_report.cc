@@ -278,7 +278,7 @@ std::vector<std::string> sentences_of(const EventDiff& event) {
   return sentences;
 }
 
-std::vector<std::string> gate_sentences(const JudgedDiff& diff) {
+std::vector<std::string> gate_sentences(const JudgedDiff& diff, std::size_t name_width) {
   std::vector<std::string> sentences;
   for (std::size_t i = 0; i < diff.conditions.size(); ++i) {
     const GateCondition& condition = diff.conditions[i];
@@ -306,6 +306,10 @@ std::vector<std::string> gate_sentences(const JudgedDiff& diff) {
               : fmt::format("; {} could not have shown it", counted(result.not_visible, "figure"));
       std::string name;
       append_escaped(name, result.least_visible_in);
+      if (name_width != app::kAnyWidth) {
+        const app::FunctionTitle title{name, {}, {}};
+        name = app::function_titles({&title, 1}, app::FunctionNames::kShort, name_width).front();
+      }
       text += fmt::format(" (least: {} in {})", limit_text(condition, result.least_visible), name);
     }
     sentences.push_back(std::move(text));

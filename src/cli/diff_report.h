@@ -50,8 +50,10 @@ std::string part_text_of(const DiffFigure& figure, const EventDiff& event);
 
 /// What was compared with what, and how sure it is: some sentences.
 std::vector<std::string> sentences_of(const EventDiff& event);
-/// One sentence for each condition: passed, failed, or not enough samples.
-std::vector<std::string> gate_sentences(const JudgedDiff& diff);
+/// One sentence for each condition: passed, failed, or not enough samples. A name in it takes no
+/// more columns than `name_width`; where that is not any width, it is shortened as those of tables.
+std::vector<std::string> gate_sentences(const JudgedDiff& diff,
+                                        std::size_t name_width = app::kAnyWidth);
 
 struct DiffTableForm {
   std::size_t rows = 0;  ///< most; 0: all
@@ -67,6 +69,7 @@ std::vector<std::string> diff_titles(const EventDiff& event, const std::vector<D
 struct DiffMarkdownForm {
   std::optional<std::size_t> rows;  ///< most, 0: all; unset: ten, and 4 KiB in all
   app::FunctionNames names = app::FunctionNames::kShort;
+  bool any_width = false;  ///< all columns, whole names; else 80 columns of text at most
 };
 void append_diff_markdown(std::string& out, const JudgedDiff& diff, const DiffMarkdownForm& form);
 /// docs/diff.schema.json describes it.

@@ -171,15 +171,48 @@ TEST_SUITE("comparison of costs") {
 
   TEST_CASE("cost: amounts of work are read") {
     const std::array<std::string, 2> paths = {"runs/a b.spk", "c.spk"};
-    const auto amounts = app::amounts_of_lines("# work\n1e3 a b.spk\n 2.5\tc.spk \n", paths);
+    std::string problem;
+    const auto amounts =
+        app::amounts_of_lines("# work\n1e3 a b.spk\n 2.5\tc.spk \n", paths, problem);
     REQUIRE(amounts.has_value());
     CHECK(*amounts == std::vector<double>{1000, 2.5});
-    const auto missing = app::amounts_of_lines("1 c.spk\n", paths);
+    const auto missing = app::amounts_of_lines("1 c.spk\n", paths, problem);
     REQUIRE_FALSE(missing.has_value());
     CHECK(missing.error().part == 0);
-    const auto bad = app::amounts_of_lines("1 c.spk\n0 d.spk\n", paths);
+    CHECK(problem.empty());
+    const auto bad = app::amounts_of_lines("1 c.spk\n0 d.spk\n", paths, problem);
     REQUIRE_FALSE(bad.has_value());
     CHECK(bad.error().offset == 8);
+  }
+
+  TEST_CASE("cost: an amount of work that is none is named, with its line") {
+    const std::array<std::string, 1> paths = {"c.spk"};
+    for (const std::string word :
+         {"0", "-1", "nan", "inf", "-inf", "1e999", "12x", "0x10", "c.spk", "1,5"}) {
+      CAPTURE(word);
+      std::string problem;
+      CHECK_FALSE(app::amounts_of_lines("# 1\n\n" + word + " c.spk\n", paths, problem).has_value());
+      CHECK(problem.starts_with("line 3: `" + word + "` is no amount; a number above 0 is"));
+    }
+    std::string problem;
+    CHECK_FALSE(app::amounts_of_lines("1200\n", paths, problem).has_value());
+    CHECK(problem.starts_with("line 1: `1200`: no file follows"));
+  }
+
+  TEST_CASE("cost: a unit of work is a word") {
+    for (const std::string word : {"request", "MB", "a frame of 60", "Größe", "k/s"}) {
+      CAPTURE(word);
+      CHECK(app::problem_of_unit(word).empty());
+    }
+    for (const std::string word :
+         {"60", "6e1", "-1", "nan", "inf", "Infinity", "0", "1e999", "60s", "", " ", "a\nb"}) {
+      CAPTURE(word);
+      const std::string problem = app::problem_of_unit(word);
+      CHECK(problem.find("--units FILE or --label-unit KEY") != std::string::npos);
+      CHECK(problem.find('\n') == std::string::npos);
+    }
+    CHECK(app::problem_of_unit("60").starts_with("`60` is a number"));
+    CHECK(app::problem_of_unit("nan").starts_with("`nan` is a number"));
   }
 
   TEST_CASE("conditions: sentences are read, and the wrong word is named") {

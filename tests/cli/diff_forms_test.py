@@ -5,7 +5,8 @@
 
 Random profiles, one and several runs a side, several grains: the verdicts of Markdown, table and JSON are compared
 row by row, and so are the findings of the gate with the exit status; the interval of each figure leaves 0 out just
-where its verdict says so.
+where its verdict says so. As a comment for a review, Markdown is 80 columns wide and 4 KiB long at most, and has the
+rows of the JSON, under the heading of their verdicts.
 """
 import json
 import math
@@ -94,6 +95,57 @@ def verdicts_of_markdown(text):
     rows = re.findall(r"^\| `(.*?)` (self|total) \|.*\| ([a-z ()]+) \|$", text, re.MULTILINE)
     found = {(name.replace("\\|", "|"), figure): verdict for name, figure, verdict in rows}
     return ({key: v for key, v in found.items() if v in LISTED}, {key: v for key, v in found.items() if v not in LISTED})
+
+
+def long_profile(path, changed, kernel="x"):
+    """Functions whose names are long, wide, or full of what Markdown and HTML read."""
+    names = [f"std::map<std::string, std::vector<app::Value{i}>, std::less<void>>::operator[](std::string const&)" for i in range(9)]
+    names += ["a|b|c`d``e|" * 12, "<main> # > - 1. *x* [a](b) @name " * 9, "\u6f22\u5b57" * 60, "x" * 900, "`", "|"]
+    with open(path, "w", encoding="utf-8") as file:
+        for number, name in enumerate(names):
+            file.write(f"main;run;{name.replace(';', '')} {700 + 40 * number + (600 if changed and number % 2 else 0)}\n")
+        for number in range(40):
+            file.write(f"main;other;{kernel}{number} {30 + number}\n")
+
+
+def columns(line):
+    return sum(2 if character >= "\u1100" else 1 for character in line)
+
+
+def comment_differs(program, files, options, least_tables):
+    """What is wrong with Markdown as a comment has it."""
+    text, report = run(program, *files, *options, "--markdown"), json.loads(run(program, *files, *options, "--json").stdout)
+    lines, problems = text.stdout.split("\n"), []
+    wide = max(lines, key=columns)
+    problems += [f"{columns(wide)} columns: {wide}"] if columns(wide) > 80 else []
+    size = len(text.stdout.encode())
+    problems += [f"{size} bytes"] if "-n" not in options and size > 4096 else []
+    problems += ["a block is not closed"] if text.stdout.count("<details>") != text.stdout.count("</details>") else []
+    # Each line of a list is whole spans of code: nothing in a name begins something else.
+    for line in lines:
+        outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", line)
+        if re.search(r"<(?!/?(details|summary))|@name|main>", outside):
+            problems.append(f"not in a span of code: {line}")
+    tables, seen = re.split(r"^(?=\| (?:changed|unsure|no change seen) )", text.stdout, flags=re.MULTILINE)[1:], 0
+    widths = [{columns(line) for line in table.split("\n") if line.startswith("|")} for table in tables]
+    problems += ["a table is not in columns"] if any(len(width) != 1 for width in widths) else []
+    rows = report["events"][0]["rows"]
+    listed = [row[figure]["new_share"] - row[figure]["old_share"] for row in rows for figure in ("self", "total") if row[figure]["verdict"] in LISTED]
+    for table in tables:
+        kind = re.match(r"\| ([a-z ]*?) *\|", table).group(1)
+        for line in table.split("\n")[2:]:
+            cells = re.fullmatch(r"\| `.*` (?:self|total) +\|((?: +\S+(?: \S+)? \|)+)", line)
+            if cells is None:
+                continue
+            seen += 1
+            change = cells.group(1).split("|")[2].strip()
+            if kind != "no change seen" and not change.startswith(("+" if any(value > 0 for value in listed) else "-", "-")):
+                problems.append(f"the change of {line}")
+    if len(tables) < least_tables or seen == 0:
+        problems.append(f"{len(tables)} tables, {seen} rows")
+    if bool(listed) != ("| changed " in text.stdout or "| unsure " in text.stdout):
+        problems.append("what has changed is not under its heading")
+    return problems
 
 
 def verdicts_of_table(text):
@@ -214,6 +266,16 @@ def main():
             if (shown["work"], shown["whole"]) != (event["work"], event["whole"]) or shown["wholes"] != [event["old"]["work"], event["new"]["work"]]:
                 problems.append(f"{what}: page: what it is about differs")
         problems += losses_differ(program, source, f"{folder}/page.html")
+        long_profile(f"{folder}/long_old.folded", False)
+        long_profile(f"{folder}/long_new.folded", True, "a-function-with-a-name-that-is-too-long-for-a-column::")
+        long = [[f"{folder}/long_{side}.folded"] * 3 for side in ("old", "new")]
+        many = [word for i in range(60) for word in ("--fail-if", f"self share +{i}.{i}pp of *operator*from*a*long*pattern*that*names*something*{i}*")]
+        for options in ([], ["-n", "0"], ["--by", "callstack"], ["--per", "run"], ["--per", "time"], ["--fail-if", "share +0.1pp"], many):
+            for olds, news in ((long[0], long[1]), (long[0][:1], long[1][:1]), (long[0], long[0])):
+                if "time" in options:
+                    continue  # profiles have none
+                found = comment_differs(program, [*olds, "--against", *news], options, 1 if options is not many else 0)
+                problems += [f"comment {' '.join(options[:4])} of {len(olds)} runs: {problem}" for problem in found]
     if changes < 20:
         problems.append(f"only {changes} changes: the test has become weak")
     print("\n".join(problems) or f"{changes} changes, the same in all forms")

@@ -70,9 +70,9 @@ TEST_CASE("prefix walk: frames shared with the last callstack from the root are 
 TEST_CASE("prefix walk: a frame is another one when its address is used in another way") {
   Summing sum;
   CHECK(sum.go_on({1, 2, 4}));
-  sum.exact = 2;
-  CHECK(sum.go_on({1, 2, 4}));
-  CHECK(sum.asked == Addresses{2, 4});
+  sum.exact = 2;  // before another frame than 4
+  CHECK(sum.go_on({1, 2, 8}));
+  CHECK(sum.asked == Addresses{2, 8});
   CHECK(sum.walk.path()[1].placed.use == AddressUse::kExact);
 }
 

@@ -1,6 +1,10 @@
 #include "query/selection/sample_selection.h"
 
+#include <algorithm>
+#include <array>
+#include <map>
 #include <random>
+#include <tuple>
 
 #include <doctest/doctest.h>
 
@@ -63,6 +67,146 @@ TEST_CASE("selection: an exec and a reused pid make tracks, a mapping makes cont
   }
   CHECK(again == contexts);  // a second pass has the same numbers
   CHECK((*selection)->contexts().size() == 5);
+}
+
+namespace {
+
+// What samples add up to by what they have in common, and in how many times.
+using Sums = std::map<std::tuple<std::uint32_t, StackId, std::uint32_t, std::uint32_t>,
+                      std::pair<std::uint64_t, std::uint64_t>>;
+
+void add_to(Sums& sums, std::uint32_t event, StackId stack, std::uint32_t context,
+            std::uint32_t track, std::uint64_t count, std::uint64_t weight) {
+  auto& [samples, weights] = sums[{event, stack, context, track}];
+  samples += count;
+  weights = weights + weight < weights ? ~std::uint64_t{0} : weights + weight;
+}
+
+void same_tracks(const SampleSelection& some, const SampleSelection& others) {
+  REQUIRE(some.tracks().size() == others.tracks().size());
+  for (std::size_t i = 0; i < some.tracks().size(); ++i) {
+    REQUIRE(some.tracks()[i].pid == others.tracks()[i].pid);
+    REQUIRE(some.tracks()[i].tid == others.tracks()[i].tid);
+    REQUIRE(some.tracks()[i].process == others.tracks()[i].process);
+    REQUIRE(some.tracks()[i].thread == others.tracks()[i].thread);
+  }
+  REQUIRE(some.contexts().size() == others.contexts().size());
+  for (std::size_t i = 0; i < some.contexts().size(); ++i) {
+    REQUIRE(some.contexts()[i].pid == others.contexts()[i].pid);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("selection: sums of many blocks are those of single samples, with the same numbers") {
+  constexpr std::size_t kSamples = 5 * 65'536 + 100;
+  test::SpkContent content = test::random_content(41, 300, kSamples);
+  const std::uint64_t begin = content.samples.front().time_ns;
+  const std::uint64_t span = content.samples.back().time_ns - begin;
+  test::Random random(5);
+  for (std::uint32_t i = 0; i < 40; ++i) {  // processes that begin again and map something
+    Process process;
+    process.pid = 14 + i % 4;
+    process.start_ns = begin + random.below(span);
+    process.name = "p" + std::to_string(i % 3);
+    content.tables.processes.push_back(process);
+  }
+  std::sort(content.tables.processes.begin(), content.tables.processes.end(),
+            [](const Process& a, const Process& b) {
+              return std::tuple(a.pid, a.start_ns) < std::tuple(b.pid, b.start_ns);
+            });
+  const std::vector<std::byte> file = test::spk_bytes(content);
+  const auto reader = test::open_spk(file);
+  const auto view = query::view_of(*reader);
+  REQUIRE(view.has_value());
+  std::vector<ExportOptions> all(5);
+  all[1].filter.idle = IdleSamples::kLeaveOut;
+  all[2].filter.comms = {"p1"};
+  all[3].filter.cpu = 2;
+  all[3].filter.from = CaptureTime{span / 3, true};
+  all[4].filter.events = {"cpu-clock"};
+  for (const ExportOptions& options : all) {
+    for (const bool merged : {false, true}) {
+      CAPTURE(&options - all.data());
+      CAPTURE(merged);
+      auto one_by_one = SampleSelection::create(*view, options);
+      auto summed = SampleSelection::create(*view, options);
+      REQUIRE((one_by_one.has_value() && summed.has_value()));
+      Sums expected;
+      const query::EventChoice& choice = (*one_by_one)->choice();
+      for (const SelectedSample& sample : selected(**one_by_one)) {
+        add_to(expected, choice.joined(sample.event), sample.stack, sample.context, sample.track, 1,
+               sample.weight);
+      }
+      Sums sums;
+      std::uint64_t rows = 0;
+      query::SummedFields fields;
+      fields.merged = merged;
+      REQUIRE((*summed)
+                  ->for_each_summed(fields,
+                                    [&](std::span<const query::SummedSample> block) {
+                                      rows += block.size();
+                                      for (const query::SummedSample& s : block) {
+                                        add_to(sums, s.event, s.stack, s.context, s.track, s.count,
+                                               s.weight);
+                                      }
+                                      return Status{};
+                                    })
+                  .has_value());
+      CHECK(sums == expected);
+      std::uint64_t samples = 0;
+      for (const auto& [key, sum] : expected) {
+        samples += sum.first;
+      }
+      CHECK((merged ? rows < samples / 2 : rows == samples));
+      CHECK((*summed)->time_range().first_ns == (*one_by_one)->time_range().first_ns);
+      CHECK((*summed)->time_range().last_ns == (*one_by_one)->time_range().last_ns);
+      CHECK((*summed)->idle_left_out().samples == (*one_by_one)->idle_left_out().samples);
+      CHECK((*summed)->idle_left_out().value == (*one_by_one)->idle_left_out().value);
+      if (options.filter.comms.empty()) {  // else one of them numbers what is not wanted, too
+        same_tracks(**summed, **one_by_one);
+      }
+    }
+  }
+}
+
+TEST_CASE("selection: samples become one within bounds of time alone, and of one weight") {
+  const test::SpkContent content = test::random_content(42, 30, 2 * 65'536);
+  const std::vector<std::byte> file = test::spk_bytes(content);
+  const auto reader = test::open_spk(file);
+  const auto view = query::view_of(*reader);
+  REQUIRE(view.has_value());
+  const std::array<std::uint64_t, 2> bounds = {content.samples[1000].time_ns,
+                                               content.samples[65'536].time_ns};
+  auto selection = SampleSelection::create(*view, {});
+  REQUIRE(selection.has_value());
+  const query::SummedFields fields{
+      .by_time = false, .merged = true, .equal_weights = true, .bounds = bounds};
+  std::array<std::uint64_t, 3> counts{};
+  bool merges = false;
+  REQUIRE((*selection)
+              ->for_each_summed(fields,
+                                [&](std::span<const query::SummedSample> block) {
+                                  for (const query::SummedSample& s : block) {
+                                    const auto stretch =
+                                        std::upper_bound(bounds.begin(), bounds.end(), s.time_ns) -
+                                        bounds.begin();
+                                    counts[static_cast<std::size_t>(stretch)] += s.count;
+                                    merges = merges || s.count > 1;
+                                    REQUIRE(s.weight % s.count == 0);
+                                    REQUIRE((s.count == 1 || s.weight == s.count * 250'000));
+                                  }
+                                  return Status{};
+                                })
+              .has_value());
+  CHECK(merges);
+  std::array<std::uint64_t, 3> expected{};
+  for (const StoredSample& sample : content.samples) {
+    const auto stretch =
+        std::upper_bound(bounds.begin(), bounds.end(), sample.time_ns) - bounds.begin();
+    expected[static_cast<std::size_t>(stretch)] += 1;
+  }
+  CHECK(counts == expected);
 }
 
 TEST_CASE("selection: every context names frames as each of its samples would") {

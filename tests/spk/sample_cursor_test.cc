@@ -1,6 +1,8 @@
 #include "stackpack/sample_cursor.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <set>
 #include <string>
 #include <utility>
@@ -227,6 +229,57 @@ TEST_SUITE("sample cursor") {
     int visits = 0;
     CHECK(visit_samples(*reader, {}, [&visits](const SampleColumns&) { return ++visits < 1; }));
     CHECK(visits == 1);
+  }
+
+  TEST_CASE("sample cursor: parts are made by threads, and taken in the order of the blocks") {
+    const SpkContent content = random_content(33, 300, 6 * spk::kSamplesPerBlock + 100);
+    const std::vector<std::byte> file = spk_bytes(content);
+    const auto reader = open_spk(file);
+    const std::uint64_t third = content.samples[2 * spk::kSamplesPerBlock].time_ns;
+    const std::uint64_t none = ~std::uint64_t{0};
+    for (const std::uint64_t first_block : {0U, 5U}) {  // many blocks, and few
+      for (const std::uint64_t fails_in_make : {none, third}) {
+        for (const std::uint64_t fails_in_take : {none, third}) {
+          SampleScan scan;
+          scan.columns = kAllSampleColumns | kStackEntryColumn;
+          scan.first_block = first_block;
+          std::array<std::vector<StoredSample>, SamplePass::kPlaces> places;
+          std::array<bool, SamplePass::kWorkers> works{};
+          std::atomic<bool> wrong = false;
+          std::vector<StoredSample> taken;
+          SamplePass pass;
+          pass.make = [&](std::size_t worker, std::size_t place,
+                          const SampleColumns& columns) -> Status {
+            wrong = wrong || std::exchange(works[worker], true) || !places[place].empty();
+            places[place] = rows_of(columns);
+            for (std::size_t row = 0; row < columns.rows; ++row) {
+              wrong = wrong || columns.entries.stack[columns.entry[row]] != columns.stack[row];
+            }
+            works[worker] = false;
+            return columns.time_ns.front() == fails_in_make
+                       ? Status(Error{ErrorCode::kCorrupt, 1, "made"})
+                       : Status{};
+          };
+          pass.take = [&](std::size_t place) -> Status {
+            if (places[place].front().time_ns == fails_in_take) {
+              return Error{ErrorCode::kCorrupt, 1, "taken"};
+            }
+            taken.insert(taken.end(), places[place].begin(), places[place].end());
+            places[place].clear();
+            return {};
+          };
+          const Status status = visit_samples_in_parts(*reader, scan, pass);
+          const bool fails = first_block == 0 && (fails_in_make == third || fails_in_take == third);
+          CHECK_FALSE(wrong);
+          CHECK(failure(status) == (!fails ? "" : fails_in_make == third ? "made" : "taken"));
+          const std::size_t begin = first_block * spk::kSamplesPerBlock;
+          const std::size_t end = fails ? 2 * spk::kSamplesPerBlock : content.samples.size();
+          CHECK(std::equal(taken.begin(), taken.end(),
+                           content.samples.begin() + static_cast<std::ptrdiff_t>(begin),
+                           content.samples.begin() + static_cast<std::ptrdiff_t>(end)));
+        }
+      }
+    }
   }
 
   TEST_CASE("sample cursor: many blocks come in their order, until a visitor ends it") {

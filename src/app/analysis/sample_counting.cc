@@ -200,7 +200,7 @@ Status SampleCounting::each_group(const query::GroupBy& by, const Visit& visit) 
 }
 
 Status SampleCounting::visit_in_parts(std::span<const Group> groups, const Visit& visit) {
-  constexpr std::size_t kAtOnce = 4096;
+  constexpr std::size_t kAtOnce = std::size_t{1} << 16;
   for (std::size_t begin = 0; begin < groups.size(); begin += kAtOnce) {
     const auto some = groups.subspan(begin, std::min(kAtOnce, groups.size() - begin));
     if (const Status visited = visit_groups(some, visit); !visited) {

@@ -7,6 +7,8 @@
 #include <map>
 #include <optional>
 
+#include <fmt/format.h>
+
 namespace stackpack::app {
 
 namespace {
@@ -29,18 +31,68 @@ std::string_view last_part(std::string_view path) {
   return path.substr(path.find_last_of("/\\") + 1);
 }
 
+// A text of a file, fit for one line of a message.
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kLongest = 40;
+  std::string shown(text.substr(0, kLongest));
+  std::replace_if(
+      shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, '?');
+  return fmt::format("`{}{}`", shown, text.size() > kLongest ? "..." : "");
+}
+
 Error missing(std::size_t number, std::string_view text) {
   Error error{ErrorCode::kUsage, kNoOffset, text};
   error.part = static_cast<std::uint32_t>(number);
   return error;
 }
 
+// `; with a number above 0 there are: a, b`
+std::string keys_with_amounts(std::span<const MetadataEntry> entries) {
+  constexpr std::size_t kMost = 5;
+  std::string keys;
+  std::size_t count = 0;
+  for (const MetadataEntry& entry : entries) {
+    if (amount_of(entry.value) && ++count <= kMost) {
+      keys += (count == 1 ? "" : ", ") + quoted(entry.key);
+    }
+  }
+  return count == 0 ? "; none is a number above 0"
+                    : fmt::format("; a number above 0 is in {}{}", keys,
+                                  count > kMost ? fmt::format(" and {} more", count - kMost) : "");
+}
+
 }  // namespace
 
+std::string problem_of_unit(std::string_view word) {
+  constexpr std::size_t kLongest = 40;
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (static_cast<unsigned char>(c) & 0x80U) != 0;
+  };
+  const bool printable = std::all_of(word.begin(), word.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= ' ' && c != 0x7F;
+  });
+  double number = 0;
+  const auto parsed = std::from_chars(word.data(), word.data() + word.size(), number);
+  const bool is_number =
+      parsed.ec != std::errc::invalid_argument && parsed.ptr == word.data() + word.size();
+  if (!word.empty() && letter(word.front()) && printable && word.size() <= kLongest && !is_number) {
+    return {};
+  }
+  return fmt::format(
+      "{} is {}; a word for what is done is possible here, such as request or MB, and --units FILE "
+      "or "
+      "--label-unit KEY say how many a file has done",
+      quoted(word), is_number ? "a number" : "no unit of work");
+}
+
 Result<std::vector<double>> amounts_of_lines(std::string_view text,
-                                             std::span<const std::string> paths) {
+                                             std::span<const std::string> paths,
+                                             std::string& problem) {
   std::map<std::string, double, std::less<>> amounts;
+  std::size_t number = 0;
   for (std::size_t at = 0; at < text.size();) {
+    ++number;
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = without_blanks(text.substr(at, end - at));
     const std::size_t begin = at;
@@ -52,8 +104,13 @@ Result<std::vector<double>> amounts_of_lines(std::string_view text,
     const std::optional<double> amount = amount_of(line.substr(0, blank));
     const std::string_view file = without_blanks(line.substr(blank));
     if (!amount || file.empty()) {
-      return Error{ErrorCode::kCorrupt, begin,
-                   "not an amount above 0 and a file, such as `1000 run1.spk`"};
+      problem = !amount ? fmt::format(
+                              "line {}: {} is no amount; a number above 0 is possible here, "
+                              "and then a file, such as `1000 run1.spk`",
+                              number, quoted(line.substr(0, blank)))
+                        : fmt::format("line {}: {}: no file follows, such as in `1000 run1.spk`",
+                                      number, quoted(line));
+      return Error{ErrorCode::kCorrupt, begin, problem};
     }
     amounts.insert_or_assign(std::string(file), *amount);
   }
@@ -70,19 +127,29 @@ Result<std::vector<double>> amounts_of_lines(std::string_view text,
 }
 
 Result<std::vector<double>> amounts_of_metadata(std::string_view key,
-                                                std::span<const Reader* const> files) {
+                                                std::span<const Reader* const> files,
+                                                std::string& problem) {
   std::vector<double> result;
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto entries = files[i]->metadata();
     if (!entries) {
-      return entries.error();
+      Error error = entries.error();
+      error.part = static_cast<std::uint32_t>(i);
+      return error;
     }
     const auto entry = std::find_if(entries->begin(), entries->end(),
                                     [key](const MetadataEntry& known) { return known.key == key; });
     const std::optional<double> amount =
         entry == entries->end() ? std::nullopt : amount_of(entry->value);
     if (!amount) {
-      return missing(i, "no metadata entry of that key with an amount above 0");
+      problem = entry != entries->end()
+                    ? fmt::format(
+                          "--label-unit: the metadata entry {} is {}; a number above 0 is "
+                          "possible here",
+                          quoted(key), quoted(entry->value))
+                    : fmt::format("--label-unit: no metadata entry {}{}", quoted(key),
+                                  keys_with_amounts(*entries));
+      return missing(i, problem);
     }
     result.push_back(*amount);
   }

@@ -92,7 +92,7 @@ std::string_view outcome_name(GateOutcome outcome) {
 }
 
 std::string finding_text(const DiffReport& report, std::span<const GateCondition> conditions,
-                         const GateFinding& finding) {
+                         const GateFinding& finding, std::string_view name) {
   const EventDiff& event = report.events[finding.event];
   const GateCondition& condition = conditions[finding.condition];
   if (finding.whole) {
@@ -102,11 +102,11 @@ std::string finding_text(const DiffReport& report, std::span<const GateCondition
   }
   const DiffRow& row = event.rows[finding.row];
   const DiffFigure& figure = finding.self ? row.self : row.total;
-  const std::string name =
+  const std::string own =
       row.shared_name && !row.module.empty() ? row.module + "!" + row.name : row.name;
-  return fmt::format("{}: {} {} (at least {}): {}", name, finding.self ? "self" : "total",
-                     figure_text(figure, event), bound_text(figure, condition, event),
-                     condition.text);
+  return fmt::format("{}: {} {} (at least {}): {}", name.empty() ? own : name,
+                     finding.self ? "self" : "total", figure_text(figure, event),
+                     bound_text(figure, condition, event), condition.text);
 }
 
 }  // namespace stackpack

@@ -216,8 +216,14 @@ class FileReading {
     const std::string_view unit =
         view_.fact(std::string(query::kUnitKey) + view_.events[group.events.front()].name);
     counts_weigh_one_ = view_.aggregated() && (unit.empty() || unit == "count");
+    const std::vector<std::uint64_t> bounds = blocks_.begins();
     const Status counted = selection_->for_each_summed(
-        {.weight = weighted_, .stack = true, .by_time = false},
+        {.weight = weighted_,
+         .stack = true,
+         .by_time = false,
+         .merged = true,
+         .equal_weights = weighted_ && !counts_weigh_one_,
+         .bounds = bounds},
         [this](std::span<const query::SummedSample> block) {
           for (std::size_t i = 0; i < block.size(); ++i) {
             const auto& ahead = block[std::min(i + kSamplesAhead, block.size() - 1)];
@@ -262,8 +268,17 @@ class FileReading {
     const auto real = static_cast<double>(value);
     ProfileUnit& unit = units_[block_];
     unit.value += real;
-    unit.squares += real * real / static_cast<double>(std::max<std::uint64_t>(sample.count, 1));
+    unit.squares += squares_of(sample.weight, sample.count);
     unit.samples += sample.count;
+  }
+
+  // Of samples that weigh the same, exactly what they are one by one.
+  static double squares_of(std::uint64_t weight, std::uint64_t count) {
+    const auto real = static_cast<double>(weight);
+    const auto number = static_cast<double>(std::max<std::uint64_t>(count, 1));
+    const double each = real / number;
+    return weight % std::max<std::uint64_t>(count, 1) == 0 ? each * each * number
+                                                           : real * real / number;
   }
 
   // What came since the last one belongs to a unit.

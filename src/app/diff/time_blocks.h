@@ -38,6 +38,14 @@ struct TimeBlocks {
     }
     return time_ns >= begin_ns && (time_ns - begin_ns) - block * length_ns < length_ns;
   }
+  /// At which times all but the first one begin.
+  [[nodiscard]] std::vector<std::uint64_t> begins() const {
+    std::vector<std::uint64_t> times = marks;
+    for (std::size_t block = 1; block < count && marks.empty(); ++block) {
+      times.push_back(begin_ns + block * length_ns);
+    }
+    return times;
+  }
 };
 
 inline TimeBlocks blocks_of(const Reader::TimeRange& range, std::size_t count) {

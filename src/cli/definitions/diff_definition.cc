@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "app/diff/amounts_of_work.h"
 #include "cli/definitions/command_definitions.h"
 #include "cli/definitions/option_kinds.h"
 
@@ -168,9 +169,16 @@ void CommandDefinitions::define_diff_statistics(CommandRow& sub) {
 
 void CommandDefinitions::define_diff_work(CommandRow& sub) {
   DiffArguments& arguments = invocation.diff;
-  sub.add_option("--unit", arguments.options.work,
-                 "with --per run: what cost is for each of, such as request; --units or "
-                 "--label-unit say how many a file has done")
+  sub.add_option_function(
+         "--unit",
+         [&arguments](const std::string& word) {
+           if (const std::string problem = app::problem_of_unit(word); !problem.empty()) {
+             refuse("--unit", problem);
+           }
+           arguments.options.work = word;
+         },
+         "with --per run: what cost is for each of, such as request; --units or "
+         "--label-unit say how many a file has done")
       ->type_name("WORK")
       ->group(kForm);
   sub.add_option("--units", arguments.units_file,

@@ -33,10 +33,12 @@ class PrefixWalk {
     Step step;
   };
 
-  /// The next callstack shares nothing with the last one: addresses mean something else.
+  /// The next callstack shares nothing with the last one: addresses mean something else, and so
+  /// may uses.
   void clear() { path_.clear(); }
 
-  /// `use_of(index)`: the use of a frame of `leaf_first`. `look_up(placed, level, caller)`: the
+  /// `use_of(index)`: the use of a frame of `leaf_first`, which depends on that frame and the one
+  /// that it called, before it. `look_up(placed, level, caller)`: the
   /// step of a frame, `level` from the root, whose caller has the step `*caller`, null for the
   /// root; nothing ends the walk. `most_shared`: frames from the root that may be shared. False:
   /// `look_up` ended it. The steps so far are kept.
@@ -46,12 +48,12 @@ class PrefixWalk {
     const std::size_t depth = leaf_first.size();
     const std::size_t end = std::min({depth, path_.size(), most_shared});
     std::size_t level = 0;
-    for (; level < end; ++level) {
-      const std::size_t index = depth - 1 - level;
-      const PlacedFrame& known = path_[level].placed;
-      if (known.frame != leaf_first[index] || known.use != use_of(index)) {
-        break;
-      }
+    while (level < end && path_[level].placed.frame == leaf_first[depth - 1 - level]) {
+      ++level;
+    }
+    // Frames above the last one that is shared have the callee that they had.
+    while (level > 0 && path_[level - 1].placed.use != use_of(depth - level)) {
+      --level;
     }
     path_.resize(level);
     for (; level < depth; ++level) {

@@ -43,6 +43,8 @@ struct CaptureView {
   /// As visit_samples().
   std::function<Status(const SampleScan&, const std::function<bool(const SampleColumns&)>&)>
       columns;
+  /// As visit_samples_in_parts(); unset: only columns() has samples.
+  std::function<Status(const SampleScan&, const SamplePass&)> parts{};
   /// As Reader::sample_field_block: of the samples that samples() gives without conditions, in
   /// their order. Unset: they have none.
   std::function<Status(std::size_t, std::vector<FieldRow>&)> fields{};

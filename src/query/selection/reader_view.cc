@@ -125,6 +125,9 @@ Result<CaptureView> view_of(const Reader& reader) {
   view.columns = [&reader](const SampleScan& scan, const auto& visit) {
     return visit_samples(reader, scan, visit);
   };
+  view.parts = [&reader](const SampleScan& scan, const SamplePass& pass) {
+    return visit_samples_in_parts(reader, scan, pass);
+  };
   if (reader.has_sample_fields() && view.has_samples) {
     if (const Status status = take(reader.control_groups(), view.control_groups); !status) {
       return status.error();

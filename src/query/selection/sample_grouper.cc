@@ -121,7 +121,7 @@ Status SampleGrouper::collect(const GroupKey& from) {
   has_end_ = false;
   ++passes_;
   // In time order, so that contexts and tracks have the numbers that any other pass gives them.
-  const SummedFields fields{.weight = by_.weight, .stack = true, .by_time = true};
+  const SummedFields fields{.weight = by_.weight, .stack = true, .by_time = true, .merged = true};
   return selection_.for_each_summed(fields, [&](std::span<const SummedSample> block) {
     for (std::size_t i = 0; i < block.size(); ++i) {
       prefetch(block, i);

@@ -127,36 +127,58 @@ bool SampleSelection::is_in_file(const StoredSample& sample) const {
          (sample.stack == kNoStack || sample.stack < view_.stack_count);
 }
 
-void SampleSelection::refresh(ThreadState& state, std::uint32_t pid, std::uint32_t tid,
-                              std::uint64_t time_ns) {
+std::uint32_t SampleSelection::number_of(const Track& track) {
+  const auto [number, fresh] =
+      track_numbers_.try_emplace(std::tuple(track.pid, track.tid, track.process, track.thread),
+                                 static_cast<std::uint32_t>(tracks_.size()));
+  if (fresh) {
+    tracks_.push_back(track);
+  }
+  return number->second;
+}
+
+std::uint32_t SampleSelection::number_of(const ContextKey& context) {
+  const auto [number, fresh] =
+      context_numbers_.try_emplace(std::tuple(context.pid, context.own, context.shared),
+                                   static_cast<std::uint32_t>(contexts_.size()));
+  if (fresh) {
+    contexts_.push_back({context.pid, context.time_ns});
+  }
+  return number->second;
+}
+
+// `earliest_ns`: of the samples that are being read.
+SampleSelection::ThreadFound SampleSelection::find_thread(std::uint32_t pid, std::uint32_t tid,
+                                                          std::uint64_t time_ns,
+                                                          std::uint64_t earliest_ns) const {
   const auto process = process_lives_.find(pid, time_ns);
   const auto thread = thread_lives_.find(std::tuple(pid, tid), time_ns);
   const Symbols::Epoch own = symbols_.epochs().find(pid, time_ns);
   const Symbols::Epoch shared = symbols_.epochs().find(kKernelPid, time_ns);
-  state.valid_until =
+  ThreadFound found;
+  found.track = {pid, tid, process.row, thread.row};
+  found.context = {pid, own.number, shared.number, time_ns};
+  found.valid_until =
       std::min({process.valid_until, thread.valid_until, own.valid_until, shared.valid_until});
   // Samples of other processors may follow which are older.
-  const bool was_so = earliest_ns_ < time_ns && valid_until(pid, tid, earliest_ns_) > time_ns;
-  state.valid_from = was_so ? earliest_ns_ : time_ns;
-
-  const auto [track, new_track] = track_numbers_.try_emplace(
-      std::tuple(pid, tid, process.row, thread.row), static_cast<std::uint32_t>(tracks_.size()));
-  if (new_track) {
-    tracks_.push_back({pid, tid, process.row, thread.row});
-  }
-  const auto [context, new_context] = context_numbers_.try_emplace(
-      std::tuple(pid, own.number, shared.number), static_cast<std::uint32_t>(contexts_.size()));
-  if (new_context) {
-    contexts_.push_back({pid, time_ns});
-  }
-  state.track = track->second;
-  state.context = context->second;
-  const Track& row = tracks_[state.track];
+  const bool was_so = earliest_ns < time_ns && valid_until(pid, tid, earliest_ns) > time_ns;
+  found.valid_from = was_so ? earliest_ns : time_ns;
   const auto named = [&](const std::vector<std::string>& names) {
-    return fits_any(process_name(row), names) || fits_any(thread_name(row), names);
+    return fits_any(process_name(found.track), names) || fits_any(thread_name(found.track), names);
   };
   const SampleFilter& filter = options_.filter;
-  state.wanted = (filter.comms.empty() || named(filter.comms)) && !named(filter.excluded_comms);
+  found.wanted = (filter.comms.empty() || named(filter.comms)) && !named(filter.excluded_comms);
+  return found;
+}
+
+void SampleSelection::refresh(ThreadState& state, std::uint32_t pid, std::uint32_t tid,
+                              std::uint64_t time_ns) {
+  const ThreadFound found = find_thread(pid, tid, time_ns, earliest_ns_);
+  state.valid_from = found.valid_from;
+  state.valid_until = found.valid_until;
+  state.track = number_of(found.track);
+  state.context = number_of(found.context);
+  state.wanted = found.wanted;
 }
 
 const SampleSelection::ThreadState& SampleSelection::state_of(std::uint32_t pid, std::uint32_t tid,
@@ -292,7 +314,10 @@ Status SampleSelection::for_each_summed(
   const bool weighs_idle = leaves_idle_out_ && choice_.any_weighted();
   scan.columns = columns_of_filter() | (fields.stack ? kStackColumn : 0U) |
                  (fields.weight || weighs_idle ? kWeightColumn : 0U);
-  const Status status = numbers_ ? sum_samples(visit) : for_each_in_columns(scan, visit);
+  const bool in_parts = view_.parts && !numbers_ && !module_filter_.active();
+  const Status status = in_parts   ? for_each_in_parts(scan, fields, visit)
+                        : numbers_ ? sum_samples(visit)
+                                   : for_each_in_columns(scan, visit);
   if (status) {
     end_pass();
   }

@@ -61,6 +61,12 @@ struct SummedFields {
   bool weight = true;   ///< false: 0
   bool stack = true;    ///< false: kNoStack
   bool by_time = true;  ///< false: in an order of the file's own, which costs a little less
+  /// Samples of a block of the file that differ in nothing but their times and weights may come as
+  /// one, where and with the time of the first of them. Its count and weight are their sums.
+  bool merged = false;
+  bool equal_weights = false;  ///< of `merged`: only if their weights do not differ either
+  /// Of `merged`: ascending times; a sample before one and a sample at it do not become one.
+  std::span<const std::uint64_t> bounds{};
 };
 
 /// Times of the first and the last sample selected.
@@ -73,7 +79,8 @@ struct TimeRange {
 ///
 /// Tracks and contexts are numbered densely in the order in which they first turn up; the numbers
 /// stay the same from pass to pass.
-/// Memory: tracks and contexts that occur, one block of samples.
+/// Memory: tracks and contexts that occur, and some blocks of samples: one in for_each(); as
+///         visit_samples_in_parts() in for_each_summed(), and up to 2.6 MB for each of the places.
 class SampleSelection {
  public:
   /// Errors: kUsage when options ask for what the capture cannot have.
@@ -85,7 +92,8 @@ class SampleSelection {
   /// Errors: those of the reader, of `visit`; kCorrupt when a sample names what is not there.
   Status for_each(const std::function<Status(std::span<const SelectedSample>)>& visit);
   /// The same samples with less of each, which costs half as much: only the columns that are asked
-  /// for are decoded.
+  /// for are decoded. Samples are chosen on as many threads as there are processors; `visit` is
+  /// called on this one.
   Status for_each_summed(const SummedFields& fields,
                          const std::function<Status(std::span<const SummedSample>)>& visit);
 
@@ -144,6 +152,21 @@ class SampleSelection {
   bool choose_next_event() { return idle_.samples == 0 && choice_.choose_next(); }
 
  private:
+  // All that the meaning of an address depends on, and any time for which it is so.
+  struct ContextKey {
+    std::uint32_t pid = kUnknownId;
+    std::uint64_t own = 0;     // epochs
+    std::uint64_t shared = 0;  // of the kernel
+    std::uint64_t time_ns = 0;
+  };
+  // What is found of a thread at a time, and from when until when that holds.
+  struct ThreadFound {
+    Track track;
+    ContextKey context;
+    std::uint64_t valid_from = 0;
+    std::uint64_t valid_until = 0;
+    bool wanted = false;
+  };
   // What is known of a thread in the time from valid_from on.
   struct ThreadState {
     std::uint64_t valid_from = 1;
@@ -181,6 +204,16 @@ class SampleSelection {
   [[nodiscard]] bool is_in_file(const StoredSample& sample) const;
   const ThreadState& state_of(std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns);
   void refresh(ThreadState& state, std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns);
+  [[nodiscard]] ThreadFound find_thread(std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns,
+                                        std::uint64_t earliest_ns) const;
+  std::uint32_t number_of(const Track& track);
+  std::uint32_t number_of(const ContextKey& context);
+  class PartOfPass;    // what a block of samples comes to
+  class PassOfThread;  // what chooses samples on one thread
+  Status for_each_in_parts(const SampleScan& scan, const SummedFields& fields,
+                           const std::function<Status(std::span<const SummedSample>)>& visit);
+  Status take_part(PartOfPass& part,
+                   const std::function<Status(std::span<const SummedSample>)>& visit);
   [[nodiscard]] std::uint64_t valid_until(std::uint32_t pid, std::uint32_t tid,
                                           std::uint64_t time_ns) const;
   // What is known of the sample's thread; nothing when the sample is not wanted.

@@ -118,6 +118,7 @@ Status add_thread_time(const Reader& reader, const SampleFilter& filter, Capture
   view.samples = [times](const SampleQuery& query, const auto& visit) {
     return times->visit(query, visit);
   };
+  view.parts = {};
   view.columns = [times](const SampleScan& scan,
                          const std::function<bool(const SampleColumns&)>& visit) {
     ColumnsOfSamples columns;

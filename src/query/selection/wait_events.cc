@@ -359,6 +359,7 @@ Status add_wait_events(const Reader& reader, const SampleFilter& filter, Capture
   view.samples = [joint](const SampleQuery& query, const auto& visit) {
     return joint->samples(query, visit);
   };
+  view.parts = {};
   view.columns = [joint](const SampleScan& scan, const auto& visit) {
     return joint->columns(scan, visit);
   };

@@ -1,8 +1,10 @@
 #include "stackpack/reader.h"
 
 #include <algorithm>
+#include <thread>
 #include <unordered_map>
 
+#include "core/ordered_pipeline.h"
 #include "spk/read/branch_store.h"
 #include "spk/read/field_store.h"
 #include "spk/read/interval_store.h"
@@ -31,17 +33,109 @@ struct PageRun {
 std::vector<PageRun> runs_by_page(const spk::DagStore& dag, std::span<const StackId> ids) {
   std::vector<PageRun> runs;
   std::unordered_map<std::uint64_t, std::size_t> run_of_page;
+  std::uint64_t first = 0;  // callstacks of the page of the id before
+  std::uint64_t end = 0;
+  std::size_t latest = 0;
   for (std::size_t at = 0; at < ids.size(); ++at) {
+    if (ids[at] >= first && ids[at] < end) {
+      runs[latest].positions.push_back(at);
+      continue;
+    }
     const std::uint64_t page = dag.page_of(ids[at]);
     const auto [known, fresh] = run_of_page.try_emplace(page, runs.size());
     if (fresh) {
       runs.push_back({page, {}});
     }
-    runs[known->second].positions.push_back(at);
+    latest = known->second;
+    const auto number = static_cast<std::size_t>(page);
+    first = dag.pages()[number].first_stack;
+    end = first + dag.pages()[number].stacks;
+    runs[latest].positions.push_back(at);
   }
   std::sort(runs.begin(), runs.end(),
             [](const PageRun& a, const PageRun& b) { return a.page < b.page; });
   return runs;
+}
+
+using VisitStack = std::function<bool(std::size_t, std::span<const Frame>)>;
+
+// The callstacks of a page, read ahead of their visit as far as there is room for them.
+struct ReadAhead {
+  const PageRun* run = nullptr;
+  spk::PageCache::Pin page;  // only if not all of them are read
+  std::uint64_t first = 0;   // callstack of the page
+  std::vector<Frame> frames;
+  std::vector<std::size_t> ends;  // of each callstack in frames
+};
+
+Status read_ahead(spk::DagStore& dag, std::span<const StackId> ids, ReadAhead& ahead) {
+  constexpr std::size_t kMostFrames = std::size_t{1} << 16;
+  ahead.frames.clear();
+  ahead.ends.clear();
+  Result<spk::PageCache::Pin> page = dag.page(ahead.run->page);
+  if (!page) {
+    return page.error();
+  }
+  ahead.first = dag.pages()[static_cast<std::size_t>(ahead.run->page)].first_stack;
+  std::vector<Frame> stack;
+  for (const std::size_t at : ahead.run->positions) {
+    if (ahead.frames.size() >= kMostFrames) {
+      ahead.page = std::move(*page);
+      break;
+    }
+    (*page)->read_stack(static_cast<std::uint32_t>(ids[at] - ahead.first), dag.dictionary(),
+                        dag.edges(), stack);
+    ahead.frames.insert(ahead.frames.end(), stack.begin(), stack.end());
+    ahead.ends.push_back(ahead.frames.size());
+  }
+  return {};
+}
+
+// False: the visitor has ended it.
+bool visit_read(const spk::DagStore& dag, std::span<const StackId> ids, ReadAhead& ahead,
+                const VisitStack& visit) {
+  const std::span<const Frame> frames = ahead.frames;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < ahead.ends.size(); ++i) {
+    if (!visit(ahead.run->positions[i], frames.subspan(begin, ahead.ends[i] - begin))) {
+      return false;
+    }
+    begin = ahead.ends[i];
+  }
+  std::vector<Frame> stack;
+  for (std::size_t i = ahead.ends.size(); i < ahead.run->positions.size(); ++i) {
+    const std::size_t at = ahead.run->positions[i];
+    ahead.page->read_stack(static_cast<std::uint32_t>(ids[at] - ahead.first), dag.dictionary(),
+                           dag.edges(), stack);
+    if (!visit(at, stack)) {
+      return false;
+    }
+  }
+  ahead.page = {};
+  return true;
+}
+
+// Other threads read the pages that come while callstacks are visited on this one.
+Status visit_ahead(spk::DagStore& dag, std::span<const StackId> ids, std::span<const PageRun> runs,
+                   unsigned threads, const VisitStack& visit) {
+  bool stopped = false;
+  core::OrderedPipeline<ReadAhead> pipeline(
+      threads, threads + 2,
+      [&](unsigned /*worker*/, ReadAhead& ahead) { return read_ahead(dag, ids, ahead); },
+      [&](ReadAhead& ahead) -> Status {
+        stopped = !visit_read(dag, ids, ahead, visit);
+        return stopped ? Status(Error{ErrorCode::kUsage, kNoOffset, "stopped"}) : Status{};
+      });
+  Status status;
+  for (const PageRun& run : runs) {
+    pipeline.filling().run = &run;
+    status = pipeline.submit();
+    if (!status) {
+      break;
+    }
+  }
+  status = status ? pipeline.drain() : status;
+  return stopped ? Status{} : status;
 }
 
 }  // namespace
@@ -149,6 +243,9 @@ Status Reader::callstack(StackId id, std::vector<Frame>& frames) const {
 Status Reader::callstacks(
     std::span<const StackId> ids,
     const std::function<bool(std::size_t, std::span<const Frame>)>& visit) const {
+  constexpr std::size_t kManyStacks = 16'384;  // fewer are read sooner than threads are started
+  constexpr std::size_t kManyPages = 4;
+  constexpr unsigned kMostThreads = 3;
   if (const Status loaded = impl_->load_dag(); !loaded) {
     return loaded;
   }
@@ -157,8 +254,13 @@ Status Reader::callstacks(
                   [stack_count](StackId id) { return id >= stack_count; })) {
     return no_such_stack();
   }
+  const std::vector<PageRun> runs = runs_by_page(impl_->dag, ids);
+  const unsigned processors = std::thread::hardware_concurrency();
+  if (ids.size() >= kManyStacks && runs.size() >= kManyPages && processors > 1) {
+    return visit_ahead(impl_->dag, ids, runs, std::min(kMostThreads, processors), visit);
+  }
   std::vector<Frame> frames;
-  for (const PageRun& run : runs_by_page(impl_->dag, ids)) {
+  for (const PageRun& run : runs) {
     const Result<spk::PageCache::Pin> page = impl_->dag.page(run.page);
     if (!page) {
       return page.error();

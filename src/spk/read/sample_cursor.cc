@@ -211,12 +211,73 @@ Status visit_ahead(std::span<const std::unique_ptr<SampleCursor>> cursors, const
   return stopped ? Status{} : status;
 }
 
+constexpr std::uint64_t kFewBlocks = 3;  // which are decoded sooner than a thread is started
+
+/// A block of a pass, and the place of what it is made into.
+struct PassBlock {
+  std::uint64_t block = 0;
+  std::size_t place = 0;
+  bool any = false;
+};
+
+/// What a thread of a pass has.
+struct PassWorker {
+  std::unique_ptr<SampleCursor> cursor;
+  Piece piece;
+
+  Status make(std::size_t number, const SampleScan& scan, const SamplePass& pass, PassBlock& of) {
+    cursor->go_to(of.block, of.block + 1);
+    const Status taken = piece.take_from(*cursor, scan.columns);
+    of.any = taken && piece.given.rows != 0;
+    if (!of.any) {
+      return taken;
+    }
+    if ((scan.columns & kStackEntryColumn) != 0) {
+      piece.given.entries = cursor->stack_entries();
+    }
+    return pass.make(number, of.place, piece.given);
+  }
+};
+
 }  // namespace
+
+Status visit_samples_in_parts(const Reader& reader, const SampleScan& scan,
+                              const SamplePass& pass) {
+  const Result<std::uint64_t> blocks = reader.sample_block_count();
+  if (!blocks) {
+    return blocks.error();
+  }
+  const std::uint64_t end_block = std::min<std::uint64_t>(scan.end_block, *blocks);
+  const unsigned processors = std::thread::hardware_concurrency();
+  const bool shared =
+      processors > 1 && scan.first_block < end_block && end_block - scan.first_block > kFewBlocks;
+  const std::size_t threads =
+      shared ? std::min<std::size_t>(SamplePass::kWorkers, processors) : std::size_t{0};
+  std::vector<PassWorker> workers(std::max<std::size_t>(threads, 1));
+  for (PassWorker& worker : workers) {
+    Result<std::unique_ptr<SampleCursor>> cursor = SampleCursor::open(reader, scan);
+    if (!cursor) {
+      return cursor.error();
+    }
+    worker.cursor = std::move(*cursor);
+  }
+  const std::size_t places = shared ? threads + 2 : 1;
+  core::OrderedPipeline<PassBlock> pipeline(
+      static_cast<unsigned>(threads), places,
+      [&](unsigned worker, PassBlock& of) { return workers[worker].make(worker, scan, pass, of); },
+      [&](PassBlock& of) { return of.any ? pass.take(of.place) : Status{}; });
+  Status status;
+  for (std::uint64_t block = scan.first_block; status && block < end_block; ++block) {
+    pipeline.filling() = {block, static_cast<std::size_t>((block - scan.first_block) % places),
+                          false};
+    status = pipeline.submit();
+  }
+  return status ? pipeline.drain() : status;
+}
 
 Status visit_samples(const Reader& reader, const SampleScan& scan,
                      const std::function<bool(const SampleColumns&)>& visit) {
-  constexpr std::uint64_t kFewBlocks = 3;  // which are decoded sooner than a thread is started
-  constexpr unsigned kMostThreads = 3;     // a visitor needs about as long as its samples' decoding
+  constexpr unsigned kMostThreads = 3;  // a visitor needs about as long as its samples' decoding
   const Result<std::uint64_t> blocks = reader.sample_block_count();
   const std::uint64_t end_block = std::min<std::uint64_t>(scan.end_block, blocks ? *blocks : 0);
   const unsigned processors = std::thread::hardware_concurrency();

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <thread>
 #include <vector>
 
+#include "core/guard.h"
+#include "core/task_line.h"
 #include "spk/format/layout.h"
 #include "spk/read/table_rules.h"
 #include "stackpack/names.h"
@@ -18,10 +22,8 @@ Error mismatch(std::string_view what) {
   return {ErrorCode::kCorrupt, kNoOffset, what};
 }
 
-// What the samples, or the counts of a file without them, add up to.
-struct Totals {
-  std::vector<std::uint16_t> depth_of_stack;
-  std::vector<std::uint32_t> leaf_of_stack;  // dictionary index
+// What samples, or the counts of a file without them, add up to.
+struct SampleTotals {
   std::vector<bool> recorded_stack;
   std::vector<std::uint64_t> samples_of_event;
   std::uint64_t total = 0;
@@ -32,6 +34,34 @@ struct Totals {
   std::uint64_t empty_chains = 0;
   std::uint64_t stack_dump_only = 0;
   std::uint64_t raw_frames = 0;
+
+  SampleTotals(std::size_t stacks, std::size_t events)
+      : recorded_stack(stacks), samples_of_event(events) {}
+
+  // Of as many callstacks and events.
+  void add(const SampleTotals& other) {
+    for (std::size_t stack = 0; stack < recorded_stack.size(); ++stack) {
+      recorded_stack[stack] = recorded_stack[stack] || other.recorded_stack[stack];
+    }
+    for (std::size_t event = 0; event < samples_of_event.size(); ++event) {
+      samples_of_event[event] += other.samples_of_event[event];
+    }
+    total += other.total;
+    recorded += other.recorded;
+    unwound += other.unwound;
+    ip_only += other.ip_only;
+    none += other.none;
+    empty_chains += other.empty_chains;
+    stack_dump_only += other.stack_dump_only;
+    raw_frames += other.raw_frames;
+  }
+};
+
+// What is known of a file besides.
+struct Totals {
+  std::vector<std::uint16_t> depth_of_stack;
+  std::vector<std::uint32_t> leaf_of_stack;  // dictionary index
+  std::size_t events = 0;
 };
 
 // Every block of every section: checksums and frames. What a block means is checked by its reader.
@@ -99,7 +129,8 @@ Status check_pages(const VerifiedParts& parts, Totals& totals) {
              : mismatch("spk: frame of the dictionary that is in no callstack");
 }
 
-Status add_sample(const StoredSample& sample, std::uint64_t count, Totals& totals) {
+Status add_sample(const StoredSample& sample, std::uint64_t count, const Totals& file,
+                  SampleTotals& totals) {
   totals.total += count;
   totals.samples_of_event[sample.event] += count;
   totals.none += sample.origin == StackOrigin::kNone ? count : 0;
@@ -116,54 +147,92 @@ Status add_sample(const StoredSample& sample, std::uint64_t count, Totals& total
   if (recorded) {
     totals.recorded += count;
     totals.unwound += sample.origin == StackOrigin::kUnwound ? count : 0;
-    totals.raw_frames += count * totals.depth_of_stack[sample.stack];
+    totals.raw_frames += count * file.depth_of_stack[sample.stack];
     totals.recorded_stack[sample.stack] = true;
   }
   return {};
 }
 
-Status check_samples(const Reader& reader, Totals& totals) {
-  if (!reader.has_samples()) {
-    const Result<std::vector<StackCount>> counts = reader.stack_counts();
-    if (!counts) {
-      return counts.error();
-    }
-    if (const Status rows = check_stack_counts(counts.value()); !rows) {
-      return rows;
-    }
-    for (const StackCount& row : counts.value()) {
-      StoredSample sample;
-      sample.event = row.event;
-      sample.origin = row.origin;
-      sample.stack = row.stack;
-      if (const Status added = add_sample(sample, row.samples, totals); !added) {
-        return added;
-      }
-    }
-    return {};
+Status check_counts(const Reader& reader, const Totals& file, SampleTotals& totals) {
+  const Result<std::vector<StackCount>> counts = reader.stack_counts();
+  if (!counts) {
+    return counts.error();
   }
+  if (const Status rows = check_stack_counts(counts.value()); !rows) {
+    return rows;
+  }
+  for (const StackCount& row : counts.value()) {
+    StoredSample sample;
+    sample.event = row.event;
+    sample.origin = row.origin;
+    sample.stack = row.stack;
+    if (const Status added = add_sample(sample, row.samples, file, totals); !added) {
+      return added;
+    }
+  }
+  return {};
+}
+
+// What was found in a block of samples.
+struct CheckedBlock {
   Status status;
+  std::uint64_t first_ns = 0;
+  std::uint64_t last_ns = 0;
+};
+
+CheckedBlock check_block(const SampleColumns& samples, const Totals& file, SampleTotals& totals) {
+  CheckedBlock block{{}, samples.time_ns.front(), samples.time_ns.back()};
+  std::uint64_t before = 0;
+  for (std::size_t i = 0; i < samples.rows && block.status; ++i) {
+    StoredSample sample;
+    sample.time_ns = samples.time_ns[i];
+    sample.event = samples.event[i];
+    sample.origin = samples.origin[i];
+    sample.flags = samples.flags[i];
+    sample.stack = samples.stack[i];
+    block.status = sample.time_ns < before
+                       ? Status{mismatch("spk: samples are not in order of time")}
+                       : add_sample(sample, 1, file, totals);
+    before = sample.time_ns;
+  }
+  return block;
+}
+
+// On as many threads as there are processors, each with totals of its own.
+Status check_samples(const Reader& reader, const Totals& file, SampleTotals& totals) {
+  if (!reader.has_samples()) {
+    return check_counts(reader, file, totals);
+  }
+  std::array<std::optional<SampleTotals>, SamplePass::kWorkers> of_worker;
+  std::array<CheckedBlock, SamplePass::kPlaces> blocks;
   std::uint64_t before = 0;
   SampleScan all;
   all.columns = kAllSampleColumns;
-  const Status read = visit_samples(reader, all, [&](const SampleColumns& samples) {
-    for (std::size_t i = 0; i < samples.rows; ++i) {
-      StoredSample sample;
-      sample.time_ns = samples.time_ns[i];
-      sample.event = samples.event[i];
-      sample.origin = samples.origin[i];
-      sample.flags = samples.flags[i];
-      sample.stack = samples.stack[i];
-      status = sample.time_ns < before ? Status{mismatch("spk: samples are not in order of time")}
-                                       : add_sample(sample, 1, totals);
-      if (!status) {
-        return false;
-      }
-      before = sample.time_ns;
+  SamplePass pass;
+  pass.make = [&](std::size_t worker, std::size_t place, const SampleColumns& samples) {
+    if (!of_worker[worker]) {
+      of_worker[worker].emplace(file.depth_of_stack.size(), file.events);
     }
-    return true;
-  });
-  return read ? status : read;
+    blocks[place] = check_block(samples, file, *of_worker[worker]);
+    return Status{};
+  };
+  pass.take = [&](std::size_t place) -> Status {
+    const CheckedBlock& block = blocks[place];
+    if (block.first_ns < before) {
+      return mismatch("spk: samples are not in order of time");
+    }
+    before = block.last_ns;
+    return block.status;
+  };
+  if (const Status read = visit_samples_in_parts(reader, all, pass); !read) {
+    return read;
+  }
+  for (const std::optional<SampleTotals>& some : of_worker) {
+    if (some) {
+      totals.add(*some);
+    }
+  }
+  return {};
 }
 
 // Rows of samples name control groups that there are.
@@ -235,7 +304,7 @@ Status check_tables(const Reader& reader, Totals& totals) {
   if (const Status fields = check_fields(reader); !fields) {
     return fields;
   }
-  totals.samples_of_event.resize(events->size());
+  totals.events = events->size();
   const bool same =
       statistics.processes == processes->size() && statistics.threads == threads->size() &&
       statistics.modules == modules->size() &&
@@ -309,7 +378,7 @@ Status check_stored_bytes(const Statistics& statistics, const Directory& directo
 }
 
 // What a file without samples cannot show exactly has bounds. Older writers did not count dumps.
-bool fits_flags(const Statistics& statistics, const Totals& totals, bool exact) {
+bool fits_flags(const Statistics& statistics, const SampleTotals& totals, bool exact) {
   const std::uint64_t not_recorded = totals.ip_only + totals.none;
   return exact ? statistics.samples.empty_chains == totals.empty_chains &&
                      statistics.samples.unwound == totals.unwound &&
@@ -320,18 +389,19 @@ bool fits_flags(const Statistics& statistics, const Totals& totals, bool exact) 
                      statistics.samples.stack_dump_only <= not_recorded;
 }
 
-Status compare(const Reader& reader, const VerifiedParts& parts, const Totals& totals) {
+Status compare(const Reader& reader, const VerifiedParts& parts, const Totals& file,
+               const SampleTotals& totals) {
   const Statistics& statistics = reader.statistics();
   std::uint64_t unique = 0;
   std::uint64_t unique_frames = 0;
   std::uint64_t max_depth = 0;
   std::vector<bool> leaf(parts.dag.dictionary().size());
-  for (std::size_t stack = 0; stack < totals.depth_of_stack.size(); ++stack) {
+  for (std::size_t stack = 0; stack < file.depth_of_stack.size(); ++stack) {
     if (totals.recorded_stack[stack]) {
       ++unique;
-      unique_frames += totals.depth_of_stack[stack];
-      max_depth = std::max<std::uint64_t>(max_depth, totals.depth_of_stack[stack]);
-      leaf[totals.leaf_of_stack[stack]] = true;
+      unique_frames += file.depth_of_stack[stack];
+      max_depth = std::max<std::uint64_t>(max_depth, file.depth_of_stack[stack]);
+      leaf[file.leaf_of_stack[stack]] = true;
     }
   }
   const bool dag = statistics.dag.nodes == parts.dag.node_count() &&
@@ -369,25 +439,40 @@ Status compare(const Reader& reader, const VerifiedParts& parts, const Totals& t
 
 }  // namespace
 
-Status verify(const Reader& reader, const VerifiedParts& parts) {
-  Totals totals;
-  if (const Status blocks = check_blocks(parts); !blocks) {
-    return blocks;
-  }
+namespace {
+
+// All but the checksums of blocks that nothing looks at otherwise.
+Status check_content(const Reader& reader, const VerifiedParts& parts) {
+  Totals file;
   if (const Status loaded = parts.dag.load(); !loaded) {
     return loaded;
   }
-  if (const Status tables = check_tables(reader, totals); !tables) {
+  if (const Status tables = check_tables(reader, file); !tables) {
     return tables;
   }
-  if (const Status pages = check_pages(parts, totals); !pages) {
+  if (const Status pages = check_pages(parts, file); !pages) {
     return pages;
   }
-  totals.recorded_stack.resize(totals.depth_of_stack.size());
-  if (const Status samples = check_samples(reader, totals); !samples) {
+  SampleTotals totals(file.depth_of_stack.size(), file.events);
+  if (const Status samples = check_samples(reader, file, totals); !samples) {
     return samples;
   }
-  return compare(reader, parts, totals);
+  return compare(reader, parts, file, totals);
+}
+
+}  // namespace
+
+// Checksums are looked at by another thread; what it finds comes first.
+Status verify(const Reader& reader, const VerifiedParts& parts) {
+  core::TaskLine line(std::thread::hardware_concurrency() > 1 ? 1 : 0,
+                      [&parts](unsigned /*worker*/, core::TaskLine::Task& /*task*/) {
+                        return check_blocks(parts);
+                      });
+  core::TaskLine::Task blocks;
+  line.submit(blocks);
+  const Status content = core::guarded([&] { return check_content(reader, parts); });
+  const Status sound = line.collect(blocks);
+  return sound ? content : sound;
 }
 
 }  // namespace stackpack::spk

@@ -72,3 +72,18 @@ run diff demo.spk --against demo.spk --mistakes 0
 run diff demo.spk --against demo.spk --by functions
 head -c 300 demo.spk > cut.spk
 run diff demo.spk --against cut.spk
+# A unit of work is a word, and each file has done a number of them.
+for unit in 60 nan -1 ''; do
+  run diff old.folded --against new.folded --per run "--unit=$unit"
+done
+run diff old.folded --against new.folded --per run --unit request
+run diff old.folded --against new.folded --per run --unit request --units work --label-unit requests
+run diff old.folded --against new.folded --per run --unit request --label-unit requests
+for amount in 0 -5 nan inf twelve; do
+  printf '%s\n' '100 old.folded' "$amount new.folded" > work
+  run diff old.folded --against new.folded --per run --unit request --units work
+done
+printf '%s\n' '100 old.folded' > work
+run diff old.folded --against new.folded --per run --unit request --units work
+printf '%s\n' '100 old.folded' '103 new.folded' > work
+run diff old.folded --against new.folded --per run --unit request --units work -n 1

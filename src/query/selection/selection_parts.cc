@@ -1,0 +1,268 @@
+// A pass over the samples of a file on several threads: each block is filtered, and added up where
+// that may be, by the thread that has decoded it. What it comes to names threads and contexts by
+// numbers of its own; they get those of the selection when the blocks are taken in their order, so
+// that the numbers are those of a pass on one thread.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "core/index_table.h"
+#include "query/selection/sample_selection.h"
+#include "query/selection/saturating.h"
+
+namespace stackpack::query {
+
+namespace {
+
+constexpr std::uint32_t kNoNumber = ~std::uint32_t{0};
+
+bool has_bound_within(std::span<const std::uint64_t> bounds, const StackEntries& block) {
+  const auto after = std::upper_bound(bounds.begin(), bounds.end(), block.first_ns);
+  return after != bounds.end() && *after <= block.last_ns;
+}
+
+/// Rows that a thread has met, and where each stands in the part that it makes.
+template <typename Key, typename Row>
+class PartNumbers {
+ public:
+  /// Of a row, the same for each with the key. The row that is kept is the latest one.
+  std::uint32_t number(const Key& key, const Row& row) {
+    const auto [known, fresh] = numbers_.try_emplace(key, static_cast<std::uint32_t>(rows_.size()));
+    if (fresh) {
+      rows_.push_back({row, 0, 0});
+    } else {
+      rows_[known->second].row = row;
+    }
+    return known->second;
+  }
+
+  /// Where a row stands among those of the part of block `block`, to which it is added once.
+  std::uint32_t place(std::uint32_t number, std::uint64_t block, std::vector<Row>& part) {
+    Known& known = rows_[number];
+    if (known.block != block) {
+      known.block = block;
+      known.place = static_cast<std::uint32_t>(part.size());
+      part.push_back(known.row);
+    }
+    return known.place;
+  }
+
+ private:
+  struct Known {
+    Row row;
+    std::uint64_t block = 0;
+    std::uint32_t place = 0;
+  };
+  std::map<Key, std::uint32_t> numbers_;
+  std::vector<Known> rows_;
+};
+
+}  // namespace
+
+class SampleSelection::PartOfPass {
+ public:
+  void clear() {
+    rows.clear();
+    tracks.clear();
+    contexts.clear();
+    range = {~std::uint64_t{0}, 0};
+    idle_samples = 0;
+    idle_value = 0;
+    kept_value = 0;
+  }
+
+  std::vector<SummedSample> rows;  // their tracks and contexts are numbers of these
+  std::vector<Track> tracks;       // in the order in which they first turn up, as contexts
+  std::vector<ContextKey> contexts;
+  TimeRange range;  // of rows
+  std::uint64_t idle_samples = 0;
+  double idle_value = 0;
+  double kept_value = 0;
+};
+
+class SampleSelection::PassOfThread {
+ public:
+  PassOfThread(const SampleSelection& selection, const SummedFields& fields)
+      : selection_(selection), fields_(fields) {}
+
+  Status make(const SampleColumns& samples, PartOfPass& part) {
+    part.clear();
+    ++block_;
+    earliest_ns_ = *std::min_element(samples.time_ns.begin(), samples.time_ns.end());
+    const bool merges = !samples.entry.empty();
+    merges_block_ = merges && !has_bound_within(fields_.bounds, samples.entries);
+    if (merges_block_) {
+      latest_.assign(samples.entries.stack.size(), kNoNumber);
+    }
+    for (std::size_t i = 0; i < samples.rows; ++i) {
+      const std::uint32_t entry = merges ? samples.entry[i] : 0;
+      const StackId stack = merges                  ? samples.entries.stack[entry]
+                            : samples.stack.empty() ? kNoStack
+                                                    : samples.stack[i];
+      if (const Status added = add(samples, i, stack, entry, part); !added) {
+        return added;
+      }
+    }
+    return {};
+  }
+
+ private:
+  // As ThreadState, with numbers of this thread.
+  struct State {
+    std::uint64_t valid_from = 1;
+    std::uint64_t valid_until = 0;
+    std::uint32_t track = 0;
+    std::uint32_t context = 0;
+    bool wanted = false;
+  };
+
+  Status add(const SampleColumns& samples, std::size_t i, StackId stack, std::uint32_t entry,
+             PartOfPass& part) {
+    const SampleFilter& filter = selection_.options_.filter;
+    const std::uint32_t event = samples.event.empty() ? 0 : samples.event[i];
+    if (event >= selection_.view_.events.size() ||
+        (stack != kNoStack && stack >= selection_.view_.stack_count)) {
+      return Error{ErrorCode::kCorrupt, kNoOffset, "a sample names what is not in the file"};
+    }
+    if (!selection_.choice_.wants(event) || (filter.cpu && *filter.cpu != samples.cpu[i])) {
+      return {};
+    }
+    const std::uint64_t time_ns = samples.time_ns[i];
+    State& state = state_of(samples.pid[i], samples.tid[i], time_ns);
+    if (!state.wanted) {
+      return {};
+    }
+    const std::uint64_t weight = samples.weight.empty() ? 0 : samples.weight[i];
+    // What idle samples are of is numbered, too, as it is on one thread.
+    const std::uint32_t track = tracks_.place(state.track, block_, part.tracks);
+    const std::uint32_t context = contexts_.place(state.context, block_, part.contexts);
+    const std::uint32_t joined = selection_.choice_.joined(event);
+    if (selection_.leaves_idle_out_) {
+      const bool counts = joined == selection_.choice_.main_event();
+      const double value = !counts                               ? 0
+                           : selection_.choice_.weighted(joined) ? static_cast<double>(weight)
+                                                                 : 1;
+      if ((samples.flags[i] & kSampleIdle) != 0) {
+        ++part.idle_samples;
+        part.idle_value += value;
+        return {};
+      }
+      part.kept_value += value;
+    }
+    part.range.first_ns = std::min(part.range.first_ns, time_ns);
+    part.range.last_ns = std::max(part.range.last_ns, time_ns);
+    put({time_ns, weight, 1, stack, context, joined, track}, entry, part);
+    return {};
+  }
+
+  void put(const SummedSample& sample, std::uint32_t entry, PartOfPass& part) {
+    if (!merges_block_) {
+      part.rows.push_back(sample);
+      return;
+    }
+    std::uint32_t& latest = latest_[entry];
+    if (latest != kNoNumber) {
+      SummedSample& known = part.rows[latest];
+      if (known.event == sample.event && known.context == sample.context &&
+          known.track == sample.track &&
+          (!fields_.equal_weights || known.weight == known.count * sample.weight)) {
+        ++known.count;
+        known.weight = saturating_sum(known.weight, sample.weight);
+        return;
+      }
+    }
+    latest = static_cast<std::uint32_t>(part.rows.size());
+    part.rows.push_back(sample);
+  }
+
+  State& state_of(std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns) {
+    const std::uint64_t key = (std::uint64_t{pid} << 32) | tid;
+    Recent& recent = recent_[core::spread_bits(key) % kRecentThreads];
+    if (recent.state == nullptr || recent.key != key) {
+      recent.state = &states_[key];
+      recent.key = key;
+    }
+    State& state = *recent.state;
+    if (time_ns < state.valid_from || time_ns >= state.valid_until) {
+      const ThreadFound found = selection_.find_thread(pid, tid, time_ns, earliest_ns_);
+      state.valid_from = found.valid_from;
+      state.valid_until = found.valid_until;
+      const Track& track = found.track;
+      const ContextKey& context = found.context;
+      state.track =
+          tracks_.number({track.pid, track.tid, track.process, track.thread}, found.track);
+      state.context = contexts_.number({context.pid, context.own, context.shared}, found.context);
+      state.wanted = found.wanted;
+    }
+    return state;
+  }
+
+  struct Recent {
+    std::uint64_t key = 0;
+    State* state = nullptr;  // references into the map stay valid
+  };
+
+  const SampleSelection& selection_;
+  const SummedFields& fields_;
+  PartNumbers<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, Track>
+      tracks_;
+  PartNumbers<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>, ContextKey> contexts_;
+  std::unordered_map<std::uint64_t, State> states_;
+  std::array<Recent, kRecentThreads> recent_{};
+  std::uint64_t earliest_ns_ = 0;
+  std::uint64_t block_ = 0;  // how many there were
+  bool merges_block_ = false;
+  std::vector<std::uint32_t> latest_;  // by entry: its latest row
+};
+
+Status SampleSelection::take_part(
+    PartOfPass& part, const std::function<Status(std::span<const SummedSample>)>& visit) {
+  std::vector<std::uint32_t> tracks;
+  std::vector<std::uint32_t> contexts;
+  for (const Track& track : part.tracks) {
+    tracks.push_back(number_of(track));
+  }
+  for (const ContextKey& context : part.contexts) {
+    contexts.push_back(number_of(context));
+  }
+  idle_samples_ = saturating_sum(idle_samples_, part.idle_samples);
+  idle_value_ += part.idle_value;
+  kept_value_ += part.kept_value;
+  if (part.rows.empty()) {
+    return {};
+  }
+  for (SummedSample& row : part.rows) {
+    row.track = tracks[row.track];
+    row.context = contexts[row.context];
+  }
+  range_.first_ns =
+      range_known_ ? std::min(range_.first_ns, part.range.first_ns) : part.range.first_ns;
+  range_.last_ns = std::max(range_.last_ns, part.range.last_ns);
+  range_known_ = true;
+  return visit(part.rows);
+}
+
+Status SampleSelection::for_each_in_parts(
+    const SampleScan& scan, const SummedFields& fields,
+    const std::function<Status(std::span<const SummedSample>)>& visit) {
+  SampleScan own = scan;
+  if (fields.merged && (own.columns & kStackColumn) != 0) {
+    own.columns = (own.columns & ~std::uint32_t{kStackColumn}) | kStackEntryColumn;
+  }
+  std::array<std::unique_ptr<PassOfThread>, SamplePass::kWorkers> threads;
+  std::array<PartOfPass, SamplePass::kPlaces> parts;
+  SamplePass pass;
+  pass.make = [&](std::size_t worker, std::size_t place, const SampleColumns& samples) {
+    if (threads[worker] == nullptr) {
+      threads[worker] = std::make_unique<PassOfThread>(*this, fields);
+    }
+    return threads[worker]->make(samples, parts[place]);
+  };
+  pass.take = [&](std::size_t place) { return take_part(parts[place], visit); };
+  return view_.parts(own, pass);
+}
+
+}  // namespace stackpack::query
