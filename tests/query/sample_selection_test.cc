@@ -100,11 +100,14 @@ void same_tracks(const SampleSelection& some, const SampleSelection& others) {
 
 TEST_CASE("selection: sums of many blocks are those of single samples, with the same numbers") {
   constexpr std::size_t kSamples = 5 * 65'536 + 100;
-  test::SpkContent content = test::random_content(41, 300, kSamples);
+  test::SpkContent content = test::random_content(41, 60, kSamples);
   const std::uint64_t begin = content.samples.front().time_ns;
   const std::uint64_t span = content.samples.back().time_ns - begin;
   test::Random random(5);
-  for (std::uint32_t i = 0; i < 40; ++i) {  // processes that begin again and map something
+  for (StoredSample& sample : content.samples) {
+    sample.weight >>= 24;  // sums are exact as real numbers
+  }
+  for (std::uint32_t i = 0; i < 8; ++i) {  // processes that begin again and map something
     Process process;
     process.pid = 14 + i % 4;
     process.start_ns = begin + random.below(span);
@@ -158,14 +161,12 @@ TEST_CASE("selection: sums of many blocks are those of single samples, with the 
       for (const auto& [key, sum] : expected) {
         samples += sum.first;
       }
-      CHECK((merged ? rows < samples / 2 : rows == samples));
+      CHECK((merged ? rows < samples - samples / 10 : rows == samples));
       CHECK((*summed)->time_range().first_ns == (*one_by_one)->time_range().first_ns);
       CHECK((*summed)->time_range().last_ns == (*one_by_one)->time_range().last_ns);
       CHECK((*summed)->idle_left_out().samples == (*one_by_one)->idle_left_out().samples);
       CHECK((*summed)->idle_left_out().value == (*one_by_one)->idle_left_out().value);
-      if (options.filter.comms.empty()) {  // else one of them numbers what is not wanted, too
-        same_tracks(**summed, **one_by_one);
-      }
+      same_tracks(**summed, **one_by_one);
     }
   }
 }
@@ -178,7 +179,8 @@ TEST_CASE("selection: samples become one within bounds of time alone, and of one
   REQUIRE(view.has_value());
   const std::array<std::uint64_t, 2> bounds = {content.samples[1000].time_ns,
                                                content.samples[65'536].time_ns};
-  auto selection = SampleSelection::create(*view, {});
+  const ExportOptions options;
+  auto selection = SampleSelection::create(*view, options);
   REQUIRE(selection.has_value());
   const query::SummedFields fields{
       .by_time = false, .merged = true, .equal_weights = true, .bounds = bounds};
@@ -204,7 +206,8 @@ TEST_CASE("selection: samples become one within bounds of time alone, and of one
   for (const StoredSample& sample : content.samples) {
     const auto stretch =
         std::upper_bound(bounds.begin(), bounds.end(), sample.time_ns) - bounds.begin();
-    expected[static_cast<std::size_t>(stretch)] += 1;
+    expected[static_cast<std::size_t>(stretch)] +=
+        (*selection)->choice().wants(sample.event) ? 1U : 0U;
   }
   CHECK(counts == expected);
 }

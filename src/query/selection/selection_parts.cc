@@ -86,7 +86,11 @@ class SampleSelection::PartOfPass {
 class SampleSelection::PassOfThread {
  public:
   PassOfThread(const SampleSelection& selection, const SummedFields& fields)
-      : selection_(selection), fields_(fields) {}
+      : selection_(selection), fields_(fields) {
+    constexpr std::size_t kFewEvents = 4;
+    const std::size_t events = selection.view_.events.size();
+    slots_ = events <= kFewEvents ? std::max<std::size_t>(events, 1) : 1;
+  }
 
   Status make(const SampleColumns& samples, PartOfPass& part) {
     part.clear();
@@ -94,11 +98,17 @@ class SampleSelection::PassOfThread {
     earliest_ns_ = *std::min_element(samples.time_ns.begin(), samples.time_ns.end());
     const bool merges = !samples.entry.empty();
     merges_block_ = merges && !has_bound_within(fields_.bounds, samples.entries);
+    last_ns_ = samples.entries.last_ns;
     if (merges_block_) {
-      latest_.assign(samples.entries.stack.size(), kNoNumber);
+      open_.assign(samples.entries.stack.size() * slots_, {});
+      open_kinds_.resize(open_.size());
     }
     for (std::size_t i = 0; i < samples.rows; ++i) {
       const std::uint32_t entry = merges ? samples.entry[i] : 0;
+      if (merges_block_ && !selection_.options_.filter.cpu &&
+          add_to_open(samples, i, entry, part)) {
+        continue;
+      }
       const StackId stack = merges                  ? samples.entries.stack[entry]
                             : samples.stack.empty() ? kNoStack
                                                     : samples.stack[i];
@@ -106,6 +116,10 @@ class SampleSelection::PassOfThread {
         return added;
       }
     }
+    for (const OpenRow& open : open_) {
+      close(open, part);
+    }
+    open_.clear();
     return {};
   }
 
@@ -132,19 +146,16 @@ class SampleSelection::PassOfThread {
     }
     const std::uint64_t time_ns = samples.time_ns[i];
     State& state = state_of(samples.pid[i], samples.tid[i], time_ns);
+    // Of threads that are not wanted, too, as it is on one thread.
+    const std::uint32_t track = tracks_.place(state.track, block_, part.tracks);
+    const std::uint32_t context = contexts_.place(state.context, block_, part.contexts);
     if (!state.wanted) {
       return {};
     }
     const std::uint64_t weight = samples.weight.empty() ? 0 : samples.weight[i];
-    // What idle samples are of is numbered, too, as it is on one thread.
-    const std::uint32_t track = tracks_.place(state.track, block_, part.tracks);
-    const std::uint32_t context = contexts_.place(state.context, block_, part.contexts);
     const std::uint32_t joined = selection_.choice_.joined(event);
     if (selection_.leaves_idle_out_) {
-      const bool counts = joined == selection_.choice_.main_event();
-      const double value = !counts                               ? 0
-                           : selection_.choice_.weighted(joined) ? static_cast<double>(weight)
-                                                                 : 1;
+      const double value = value_of(joined, weight);
       if ((samples.flags[i] & kSampleIdle) != 0) {
         ++part.idle_samples;
         part.idle_value += value;
@@ -154,28 +165,78 @@ class SampleSelection::PassOfThread {
     }
     part.range.first_ns = std::min(part.range.first_ns, time_ns);
     part.range.last_ns = std::max(part.range.last_ns, time_ns);
-    put({time_ns, weight, 1, stack, context, joined, track}, entry, part);
+    part.rows.push_back({time_ns, weight, 1, stack, context, joined, track});
+    const bool holds = state.valid_from <= earliest_ns_ && state.valid_until > last_ns_;
+    if (merges_block_) {
+      const std::size_t slot = slot_of(entry, event);
+      close(open_[slot], part);
+      open_[slot] = {};
+      if (holds && entry != 0) {
+        open_[slot].row = static_cast<std::uint32_t>(part.rows.size() - 1);
+        open_kinds_[slot] = {event, weight};
+      }
+    }
     return {};
   }
 
-  void put(const SummedSample& sample, std::uint32_t entry, PartOfPass& part) {
-    if (!merges_block_) {
-      part.rows.push_back(sample);
-      return;
+  // The row that samples of a callstack of a thread go to, and what they add to it. All that is
+  // known of its first sample holds for those that come, whatever their times in the block.
+  struct OpenRow {
+    std::uint32_t row = kNoNumber;
+    std::uint32_t count = 0;
+    std::uint64_t weight = 0;
+  };
+  // Of its first sample: what is looked at in some passes alone.
+  struct OpenKind {
+    std::uint32_t event = 0;
+    std::uint64_t weight = 0;
+  };
+
+  [[nodiscard]] std::size_t slot_of(std::uint32_t entry, std::uint32_t event) const {
+    return slots_ == 1 ? entry : entry * slots_ + event;
+  }
+
+  // False: the sample has no open row, and add() is to look at it.
+  bool add_to_open(const SampleColumns& samples, std::size_t i, std::uint32_t entry,
+                   PartOfPass& part) {
+    const std::uint32_t event = samples.event.empty() ? 0 : samples.event[i];
+    if (event >= slots_ && slots_ != 1) {
+      return false;
     }
-    std::uint32_t& latest = latest_[entry];
-    if (latest != kNoNumber) {
-      SummedSample& known = part.rows[latest];
-      if (known.event == sample.event && known.context == sample.context &&
-          known.track == sample.track &&
-          (!fields_.equal_weights || known.weight == known.count * sample.weight)) {
-        ++known.count;
-        known.weight = saturating_sum(known.weight, sample.weight);
-        return;
-      }
+    const std::size_t slot = slot_of(entry, event);
+    OpenRow& open = open_[slot];
+    const std::uint64_t weight = samples.weight.empty() ? 0 : samples.weight[i];
+    if (open.row == kNoNumber ||
+        (slots_ == 1 && !samples.event.empty() && event != open_kinds_[slot].event) ||
+        (fields_.equal_weights && weight != open_kinds_[slot].weight) ||
+        (selection_.leaves_idle_out_ && (samples.flags[i] & kSampleIdle) != 0)) {
+      return false;
     }
-    latest = static_cast<std::uint32_t>(part.rows.size());
-    part.rows.push_back(sample);
+    if (selection_.leaves_idle_out_) {
+      part.kept_value += value_of(selection_.choice_.joined(event), weight);
+    }
+    const std::uint64_t time_ns = samples.time_ns[i];
+    part.range.first_ns = std::min(part.range.first_ns, time_ns);
+    part.range.last_ns = std::max(part.range.last_ns, time_ns);
+    ++open.count;
+    open.weight = saturating_sum(open.weight, weight);
+    return true;
+  }
+
+  static void close(const OpenRow& open, PartOfPass& part) {
+    if (open.count != 0) {
+      SummedSample& row = part.rows[open.row];
+      row.count += open.count;
+      row.weight = saturating_sum(row.weight, open.weight);
+    }
+  }
+
+  // What a sample counts for among those of the event that is shown first.
+  [[nodiscard]] double value_of(std::uint32_t joined, std::uint64_t weight) const {
+    const EventChoice& choice = selection_.choice_;
+    return joined != choice.main_event() ? 0
+           : choice.weighted(joined)     ? static_cast<double>(weight)
+                                         : 1;
   }
 
   State& state_of(std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns) {
@@ -213,9 +274,12 @@ class SampleSelection::PassOfThread {
   std::unordered_map<std::uint64_t, State> states_;
   std::array<Recent, kRecentThreads> recent_{};
   std::uint64_t earliest_ns_ = 0;
-  std::uint64_t block_ = 0;  // how many there were
+  std::uint64_t block_ = 0;    // how many there were
+  std::uint64_t last_ns_ = 0;  // of the block
   bool merges_block_ = false;
-  std::vector<std::uint32_t> latest_;  // by entry: its latest row
+  std::size_t slots_ = 1;      // for each entry: one for each event, or for any
+  std::vector<OpenRow> open_;  // by slot
+  std::vector<OpenKind> open_kinds_;
 };
 
 Status SampleSelection::take_part(
