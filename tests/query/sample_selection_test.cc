@@ -166,6 +166,7 @@ TEST_CASE("selection: sums of many blocks are those of single samples, with the 
       CHECK((*summed)->time_range().last_ns == (*one_by_one)->time_range().last_ns);
       CHECK((*summed)->idle_left_out().samples == (*one_by_one)->idle_left_out().samples);
       CHECK((*summed)->idle_left_out().value == (*one_by_one)->idle_left_out().value);
+      CHECK((*summed)->idle_left_out().whole == (*one_by_one)->idle_left_out().whole);
       same_tracks(**summed, **one_by_one);
     }
   }

@@ -105,8 +105,7 @@ class SampleSelection::PassOfThread {
     }
     for (std::size_t i = 0; i < samples.rows; ++i) {
       const std::uint32_t entry = merges ? samples.entry[i] : 0;
-      if (merges_block_ && !selection_.options_.filter.cpu &&
-          add_to_open(samples, i, entry, part)) {
+      if (merges_block_ && add_to_open(samples, i, entry, part)) {
         continue;
       }
       const StackId stack = merges                  ? samples.entries.stack[entry]
@@ -200,7 +199,8 @@ class SampleSelection::PassOfThread {
   bool add_to_open(const SampleColumns& samples, std::size_t i, std::uint32_t entry,
                    PartOfPass& part) {
     const std::uint32_t event = samples.event.empty() ? 0 : samples.event[i];
-    if (event >= slots_ && slots_ != 1) {
+    const std::optional<std::uint32_t> cpu = selection_.options_.filter.cpu;
+    if ((event >= slots_ && slots_ != 1) || (cpu && *cpu != samples.cpu[i])) {
       return false;
     }
     const std::size_t slot = slot_of(entry, event);
