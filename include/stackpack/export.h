@@ -24,6 +24,7 @@ enum class ExportFormat : std::uint8_t {
   kOtlp,        ///< OpenTelemetry profiles, v1development ProfilesData
   kCsv,         ///< a directory of tables
   kHtml,        ///< one page that shows it: docs/page-format.md
+  kPerfetto,    ///< Perfetto's trace: samples of threads, and what these did if the file has it
 };
 
 /// The names of the formats as the command line spells them, in the order of the enumeration.

@@ -26,6 +26,8 @@ Status encode(ExportJob& job, ExportOutput& out) {
       return exporting::write_firefox(job, out);
     case ExportFormat::kOtlp:
       return exporting::write_otlp(job, out);
+    case ExportFormat::kPerfetto:
+      return exporting::write_perfetto(job, out);
     case ExportFormat::kHtml:
       return exporting::write_html(job, out);
     case ExportFormat::kCsv:

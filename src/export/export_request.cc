@@ -9,8 +9,8 @@ namespace stackpack {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> kFormatNames = {
-    "folded", "pprof", "speedscope", "firefox", "otlp", "csv", "html"};
+constexpr std::array<std::string_view, 8> kFormatNames = {
+    "folded", "pprof", "speedscope", "firefox", "otlp", "csv", "html", "perfetto"};
 
 }  // namespace
 

@@ -192,6 +192,7 @@ READERS = [
     ["export", "{file}", "--to", "speedscope", "-o", "{out}"],
     ["export", "{file}", "--to", "firefox", "-o", "{out}"],
     ["export", "{file}", "--to", "otlp", "-o", "{out}"],
+    ["export", "{file}", "--to", "perfetto", "-o", "{out}"],
     ["export", "{file}", "--to", "csv", "-o", "{out}.csv"],
 ]
 # The listing of few nodes can be long without end: it is what was asked for. Memory stays small.

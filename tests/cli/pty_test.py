@@ -151,7 +151,7 @@ def main():
         subprocess.run([program, "convert", str(capture), "-o", str(packed), "--quiet"], check=True)
 
         binary = [["convert", capture, "-o", "-"]]
-        binary += [["export", packed, "--to", kind, "-o", "-"] for kind in ("pprof", "firefox", "otlp")]
+        binary += [["export", packed, "--to", kind, "-o", "-"] for kind in ("pprof", "firefox", "otlp", "perfetto")]
         for arguments in binary:
             status, output = on_terminal(program, arguments, "xterm")
             need(status == 1 and b"standard output is a terminal" in output and b"\0" not in output,

@@ -186,6 +186,114 @@ def check_protoc(export, _cache):
         check(f"{name}, unknown fields", len(re.findall(r"^ *\d+[:{ ]", text, re.MULTILINE)), 0)
 
 
+def messages_of(text):
+    """What protoc --decode prints, as lists by field."""
+    stack = [collections.defaultdict(list)]
+    for line in text.splitlines():
+        opened, field = re.match(r"\s*(\w+) \{$", line), re.match(r"\s*(\w+): (.*)$", line)
+        if opened:
+            inner = collections.defaultdict(list)
+            stack[-1][opened[1]].append(inner)
+            stack.append(inner)
+        elif field:
+            text_of_field = field[2].startswith('"')
+            value = field[2][1:-1].encode("latin-1").decode("unicode_escape").encode("latin-1").decode("utf-8", "replace") if text_of_field else int(field[2])
+            stack[-1][field[1]].append(value)
+        else:
+            stack.pop()
+    return stack[0]
+
+
+class PerfettoSequence:
+    """The packets of one sequence: what they have named so far, and the callstacks of its samples."""
+
+    def __init__(self):
+        self.event, self.cleared = "", False
+        self.texts, self.frames, self.stacks, self.mappings = collections.defaultdict(dict), {}, {}, {}
+        self.samples = collections.Counter()
+        self.times, self.counts = [], collections.defaultdict(list)
+
+    def take(self, packet):
+        self.cleared |= packet["sequence_flags"] == [1]
+        for defaults in packet["trace_packet_defaults"]:
+            self.event = defaults["perf_sample_defaults"][0]["timebase"][0]["name"][0]
+        for data in packet["interned_data"]:
+            for kind in ("function_names", "mapping_paths", "source_paths", "build_ids"):
+                for entry in data[kind]:
+                    assert entry["iid"][0] not in self.texts[kind], "a number is used twice"
+                    self.texts[kind][entry["iid"][0]] = (entry["str"] or [""])[0]
+            for kind, table in (("mappings", self.mappings), ("frames", self.frames), ("callstacks", self.stacks)):
+                for entry in data[kind]:
+                    assert entry["iid"][0] not in table and entry["iid"][0] != 0, "a number is used twice"
+                    table[entry["iid"][0]] = entry
+        for sample in packet["perf_sample"]:
+            assert self.cleared and packet["sequence_flags"] == [2], "a sample before its sequence"
+            self.times += packet["timestamp"]
+            self.counts[tuple(sample["cpu"])] += sample["timebase_count"]
+            stack = self.stacks[sample["callstack_iid"][0]]["frame_ids"] if sample["callstack_iid"] else []
+            self.samples[";".join(map(self.text_of, stack)) or "[no callstack]"] += 1
+
+    def text_of(self, number):
+        frame = self.frames[number]
+        if frame["mapping_id"]:
+            mapping = self.mappings[frame["mapping_id"][0]]
+            path = "/".join(self.texts["mapping_paths"][part] for part in mapping["path_string_ids"])
+            assert not mapping["build_id"] or self.texts["build_ids"][mapping["build_id"][0]], "an empty build id"
+        if frame["function_name_id"]:
+            return self.texts["function_names"][frame["function_name_id"][0]]
+        return f"{path.rpartition('/')[2]}+0x{frame['rel_pc'][0]:x}"
+
+
+def perfetto_of(path):
+    """Sequences by number, tracks by number, and slices as (thread, name, begin, end)."""
+    text = decode("perfetto.Trace", "perfetto_trace.proto", path)
+    check("perfetto, unknown fields", len(re.findall(r"^ *\d+[:{ ]", text, re.MULTILINE)), 0)
+    sequences, tracks, open_slices, slices, names = collections.defaultdict(PerfettoSequence), {}, {}, [], {}
+    for packet in messages_of(text)["packet"]:
+        sequences[packet["trusted_packet_sequence_id"][0]].take(packet)
+        for track in packet["track_descriptor"]:
+            assert track["uuid"][0] not in tracks, "a track is described twice"
+            tracks[track["uuid"][0]] = track
+        for data in packet["interned_data"]:
+            names.update({entry["iid"][0]: entry["name"][0] for entry in data["event_names"]})
+        for event in packet["track_event"]:
+            uuid = event["track_uuid"][0]
+            thread = tracks[tracks[uuid]["parent_uuid"][0]]["thread"][0]
+            if event["type"] == [1]:
+                assert uuid not in open_slices, "slices overlap"
+                open_slices[uuid] = (thread["tid"][0], names[event["name_iid"][0]], packet["timestamp"][0])
+            else:
+                slices.append((*open_slices.pop(uuid), packet["timestamp"][0]))
+    assert not open_slices
+    return sequences, tracks, slices
+
+
+def check_perfetto(export, _cache):
+    """Trace processor's Python package is a downloader, so that the published numbers of the fields are what can be checked here."""
+    clients.need("protoc")
+    sequences, tracks, _ = perfetto_of(export.make("perfetto"))
+    by_event = [sequence for sequence in sequences.values() if sequence.event]
+    check("samples", sum(sum(one.samples.values()) for one in by_event), export.total)
+    for one in by_event:
+        folded = export.folded("--event", one.event, "--inline", "--keep-broken")
+        check(f"{one.event}: callstacks that differ", sum(((one.samples - folded) + (folded - one.samples)).values()), 0)
+        check(f"{one.event}: times in order", one.times == sorted(one.times), True)
+        check(f"{one.event}: counts rise", all(counts == sorted(counts) for counts in one.counts.values()), True)
+    times = sorted(int(sample["time"].replace(".", "")) for sample in export.samples)
+    check("times", sorted(time for one in by_event for time in one.times) == times, True)
+    threads = {(track["thread"][0]["pid"][0], track["thread"][0]["tid"][0]) for track in tracks.values() if track["thread"]}
+    check("threads", threads == {(int(sample["pid"]), int(sample["tid"])) for sample in export.samples if sample["tid"] != "-"}, True)
+    capture, packed = export.directory / "switches.perf.data", export.directory / "switches.spk"
+    run(sys.executable, "-B", HERE.parent / "cli/make_capture.py", capture, "40", "--switches")
+    run(export.program, "convert", capture, "-o", packed, "-q", "--force")
+    run(export.program, "export", packed, "--format", "perfetto", "-o", export.directory / "switches.perfetto", "-q", "--force")
+    _, _, slices = perfetto_of(export.directory / "switches.perfetto")
+    rows = [row.split("\t") for row in run(export.program, "dump", packed, "--intervals").splitlines() if not row.startswith("#")]
+    expected = sorted((int(tid), state if state != "blocked" or reason == "-" else f"blocked: {reason}", int(begin), int(end))
+                      for tid, begin, end, state, reason, *_ in rows if state != "unknown" and tid != "-")
+    check("slices", (len(slices), sorted(slices) == expected), (len(expected), True))
+
+
 OTLP_OPTIONS = ((), ("--weight", "period"))
 
 
@@ -375,7 +483,7 @@ def check_folded(export, _cache):
     check("what it measures", sum(int(line.rsplit(" ", 1)[1]) for line in plain.splitlines()), weights)
 
 
-CLIENTS = {"pprof": check_pprof, "protoc": check_protoc, "speedscope": check_speedscope, "duckdb": check_duckdb,
+CLIENTS = {"pprof": check_pprof, "protoc": check_protoc, "perfetto": check_perfetto, "speedscope": check_speedscope, "duckdb": check_duckdb,
            "duckdb-here": check_duckdb_here, "sqlite": check_sqlite, "firefox": check_firefox,
            "inferno": check_inferno, "otlp": check_otlp,
            "profcheck": check_profcheck, "folded": check_folded, "top": check_top}

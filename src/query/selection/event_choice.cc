@@ -126,6 +126,7 @@ bool shows_one_event(const CaptureView& view, const ExportOptions& options) {
       return options.speedscope.aggregate || view.aggregated();
     case ExportFormat::kFirefox:
     case ExportFormat::kOtlp:
+    case ExportFormat::kPerfetto:
     case ExportFormat::kCsv:
     case ExportFormat::kHtml:
       break;
