@@ -47,7 +47,7 @@ ROOMS = {
     "symbolize": (["public", "core", "bytes", "io", "codec", "elf"],
                   SYSTEM + ["dlfcn.h", "libelf.h", "gelf.h", "elf.h", "dwarf.h", "elfutils/", "lzma.h", "zlib.h", "libiberty/", "llvm/Demangle/"]),
     "diff": (["public"], []),
-    "query": (["public"], []),
+    "query": (["public", "bytes"], []),
     "query/selection": (["public", "core", "bytes", "capture", "symbols", "query"], []),
     "query/naming": (["public", "core", "bytes", "capture", "symbols", "query", "query/selection"], ["fmt/"]),
     "export/output": (["public", "core", "bytes", "io", "codec"], ["protozero/", "rapidjson/"]),

@@ -9,11 +9,13 @@
 
 #include <fmt/format.h>
 
+#include "app/listing/function_ids.h"
 #include "cli/colours.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
 #include "cli/measure_text.h"
 #include "cli/name_column.h"
+#include "cli/next_commands.h"
 #include "cli/report_table.h"
 #include "cli/text_escape.h"
 
@@ -301,7 +303,7 @@ void append_annotation(std::string& out, const app::Annotation& annotation,
 }
 
 void append_annotation_json(std::string& out, const app::Annotation& annotation,
-                            app::SourceFiles& sources) {
+                            const ReportArguments& arguments, app::SourceFiles& sources) {
   JsonText json(out);
   json.begin_object();
   append_report_about(json, annotation.about);
@@ -310,6 +312,7 @@ void append_annotation_json(std::string& out, const app::Annotation& annotation,
   for (const AnnotatedFunction& function : annotation.functions) {
     json.begin_object();
     json.field("name", function.spot.name);
+    json.field("id", app::function_id(function.spot.name, function.spot.module));
     json.field("module", function.spot.module);
     json.field("self", function.spot.self);
     json.field("total", function.spot.total);
@@ -337,6 +340,11 @@ void append_annotation_json(std::string& out, const app::Annotation& annotation,
     json.end_object();
   }
   json.end_array();
+  NextCommands next;
+  const std::string& file = arguments.files.front();
+  next.add({"callers", file, arguments.annotate}, arguments.filter_words);
+  next.add({"callees", file, arguments.annotate}, arguments.filter_words);
+  next.write(json);
   json.end_object();
   out += '\n';
 }

@@ -17,6 +17,6 @@ void append_annotation(std::string& out, const app::Annotation& annotation,
 
 /// The same as an object of JSON, places with samples alone.
 void append_annotation_json(std::string& out, const app::Annotation& annotation,
-                            app::SourceFiles& sources);
+                            const ReportArguments& arguments, app::SourceFiles& sources);
 
 }  // namespace stackpack::cli

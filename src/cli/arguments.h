@@ -105,6 +105,7 @@ struct DumpArguments {
   bool ids = false;      // of --stacks
   std::string provider;  // of --events-of
   SampleFilter filter;
+  std::size_t limit = 0;  // most rows; 0: all
   bool json = false;
 };
 
@@ -140,6 +141,7 @@ struct ReportArguments {
   bool by_self = false;
   std::size_t rows = 0;                     // 0: all
   std::optional<app::FunctionNames> names;  // unset: short on a terminal
+  std::vector<std::string> filter_words;    // the filters as they were given, --pid=7
   bool json = false;
   CaptureArguments capture;
 };
@@ -160,10 +162,11 @@ struct WaitsArguments {
 
   std::string file;
   bool list = false;
-  std::size_t rows = kRows;                 // 0: all
+  std::optional<std::size_t> rows;          // 0: all; unset: kRows, of lists and JSON all
   std::optional<app::FunctionNames> names;  // of the list; unset: short on a terminal
   app::WaitFilter filter;
-  bool path = false;  // of the thread of the filter
+  std::vector<std::string> filter_words;  // as they were given, --pid=7
+  bool path = false;                      // of the thread of the filter
   bool idle_pools = false;
   bool json = false;
   CaptureArguments capture;
@@ -194,8 +197,9 @@ struct EventReportArguments {
   std::size_t limit = 20;  // 0: all
   app::IoOrder order = app::IoOrder::kBytes;
   app::MemoryOrder memory_order = app::MemoryOrder::kLatency;
-  SampleFilter filter;       // of mem
-  bool by_variable = false;  // of mem
+  SampleFilter filter;                    // of mem
+  bool by_variable = false;               // of mem
+  std::vector<std::string> filter_words;  // as they were given, --pid=7
   bool json = false;
   CaptureArguments capture;
 };
@@ -277,6 +281,7 @@ struct ExportArguments {
   ExportOptions options;
   BranchExportArguments branches;
   CaptureArguments capture;
+  bool json = false;
   bool quiet = false;
 };
 
@@ -284,6 +289,7 @@ struct ViewArguments {
   std::vector<std::string> files;
   ExportOptions options;
   CaptureArguments capture;
+  bool json = false;
   bool quiet = false;
 };
 
@@ -300,6 +306,7 @@ struct CutArguments {
   std::string file;
   std::string output;
   app::CutOptions options;
+  bool json = false;
   bool quiet = false;
 };
 
@@ -324,6 +331,7 @@ struct RedactArguments {
   std::vector<std::string> kept_modules;
   std::string key_file;
   bool force = false;
+  bool json = false;
   bool quiet = false;
 };
 
@@ -333,6 +341,9 @@ struct McpArguments {
   std::vector<std::string> folders;
   std::size_t most_bytes = kAnswerBytes;  // of an answer
   bool symbolize = false;                 // captures: names from files of this machine
+  bool redact = false;                    // answers have stand-ins, as of `redact`
+  std::vector<std::string> kept_modules;  // of redact
+  std::string key_file;                   // of redact
 };
 
 struct HelpArguments {

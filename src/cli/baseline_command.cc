@@ -9,6 +9,7 @@
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
+#include "cli/next_commands.h"
 #include "cli/next_step.h"
 #include "cli/text_escape.h"
 
@@ -28,6 +29,13 @@ int explain_baseline(const std::string& file, const std::string& folder, Error e
   return exit_code_of(error);
 }
 
+NextCommands next_of_folder(const std::string& folder) {
+  NextCommands next;
+  next.add({"baseline", "show", folder});
+  next.add({"trend", folder});
+  return next;
+}
+
 int add_runs(const BaselineArguments& arguments, const Messages& messages) {
   int exit_code = kExitSuccess;
   std::size_t added = 0;
@@ -40,6 +48,19 @@ int add_runs(const BaselineArguments& arguments, const Messages& messages) {
       continue;
     }
     ++(*addition == app::BaselineAddition::kAdded ? added : there);
+  }
+  if (arguments.json) {
+    std::string text;
+    JsonText json(text);
+    json.begin_object();
+    json.field("folder", arguments.folder);
+    json.field("commit", arguments.commit);
+    json.field("added", added);
+    json.field("there_already", there);
+    json.field("failed", arguments.files.size() - added - there);
+    next_of_folder(arguments.folder).write(json);
+    json.end_object();
+    return std::max(exit_code, print(text + '\n', messages));
   }
   if (!arguments.quiet) {
     messages.plain(fmt::format("{}: {} of {} added{}", arguments.folder, counted(added, "run"),
@@ -102,6 +123,26 @@ int prune_runs(const BaselineArguments& arguments, const Messages& messages) {
   }
   for (const std::string& path : pruned->kept) {
     messages.warning(path, "left alone: it is not what `baseline add` has written");
+  }
+  if (arguments.json) {
+    std::string text;
+    JsonText json(text);
+    json.begin_object();
+    json.field("folder", arguments.folder);
+    const auto write_paths = [&json](std::string_view key, const std::vector<std::string>& paths) {
+      json.key(key);
+      json.begin_array();
+      for (const std::string& path : paths) {
+        json.value(path);
+      }
+      json.end_array();
+    };
+    write_paths("removed", pruned->removed);
+    write_paths("left_alone", pruned->kept);
+    next_of_folder(arguments.folder).write(json);
+    json.end_object();
+    return std::max<int>(pruned->kept.empty() ? kExitSuccess : kExitLossy,
+                         print(text + '\n', messages));
   }
   if (!arguments.quiet) {
     messages.plain(

@@ -5,6 +5,7 @@
 #include "app/listing/ratios.h"
 #include "cli/human_text.h"
 #include "cli/messages.h"
+#include "cli/next_commands.h"
 #include "cli/statistics_json.h"
 #include "cli/text_escape.h"
 
@@ -99,6 +100,9 @@ void write_conversion(JsonText& json, const app::BatchJob& job, const app::Batch
   json.field("seconds", result.seconds);
   if (result.outcome == app::BatchOutcome::kConverted) {
     write_report(json, result.report);
+    if (result.report.statistics.samples.total != 0) {
+      next_of_file(job.output).write(json);
+    }
   } else if (result.outcome == app::BatchOutcome::kFailed) {
     write_error(json, result);
   }

@@ -10,6 +10,8 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
+#include "cli/json_text.h"
+#include "cli/next_commands.h"
 #include "cli/shown_capture.h"
 
 namespace stackpack::cli {
@@ -48,6 +50,33 @@ std::string line_about(const app::ProfiledImage& report) {
   return text + (report.output.empty() ? "; not written: " + report.why : ": " + report.output);
 }
 
+std::string images_json(const std::vector<app::ProfiledImage>& images,
+                        const ExportArguments& arguments) {
+  std::string text;
+  JsonText json(text);
+  json.begin_object();
+  json.field("output", arguments.output.empty() ? arguments.branches.directory : arguments.output);
+  json.field("format", app::branch_profile_name(*arguments.branches.profile));
+  json.key("images");
+  json.begin_array();
+  for (const app::ProfiledImage& image : images) {
+    json.begin_object();
+    json.field("image", image.path);
+    json.field("output", image.output);
+    json.field("branches", image.taken);
+    json.field("covered_bytes", image.covered_bytes);
+    json.field("branches_outside", image.unplaced);
+    json.field("reason", image.why);
+    json.end_object();
+  }
+  json.end_array();
+  NextCommands next;
+  next.add({"branches", arguments.files.front()});
+  next.write(json);
+  json.end_object();
+  return text + '\n';
+}
+
 int explain_branches(Error error, const ExportArguments& arguments, const Messages& messages) {
   const BranchExportArguments& branches = arguments.branches;
   const std::string& file = error.part == app::kBinaryPart ? branches.binary
@@ -65,6 +94,9 @@ int export_one(const Reader& reader, const ExportArguments& arguments,
       app::export_branches(reader, arguments.branches.binary, arguments.output, options);
   if (!image) {
     return explain_branches(image.error(), arguments, messages);
+  }
+  if (arguments.json) {
+    return print(images_json({*image}, arguments), messages);
   }
   if (!arguments.quiet) {
     messages.plain(line_about(*image));
@@ -85,6 +117,9 @@ int export_all(const Reader& reader, const ExportArguments& arguments,
   }
   const auto written = std::count_if(images->begin(), images->end(),
                                      [](const auto& image) { return !image.output.empty(); });
+  if (arguments.json) {
+    return print(images_json(*images, arguments), messages);
+  }
   if (!arguments.quiet) {
     for (const app::ProfiledImage& image : *images) {
       messages.plain(line_about(image));
@@ -104,6 +139,10 @@ int run_branch_export(const ExportArguments& asked, const Messages& messages) {
     return kExitUsage;
   }
   ExportArguments arguments = asked;
+  if (arguments.json && arguments.output == "-") {
+    messages.error("export", "--json and -o - both write to standard output; give -o FILE");
+    return kExitUsage;
+  }
   arguments.capture.symbolize = false;  // a profile has addresses alone
   arguments.capture.unwind = false;
   int exit_code = kExitSuccess;

@@ -13,6 +13,7 @@
 #include "cli/human_text.h"
 #include "cli/json_text.h"
 #include "cli/name_column.h"
+#include "cli/next_commands.h"
 #include "cli/shown_capture.h"
 #include "cli/text_escape.h"
 
@@ -124,7 +125,8 @@ void append_place_json(JsonText& json, std::string_view key, const BranchPlace& 
   json.end_object();
 }
 
-void append_branch_json(std::string& out, const BranchReport& report) {
+void append_branch_json(std::string& out, const BranchReport& report,
+                        const BranchesArguments& arguments) {
   JsonText json(out);
   json.begin_object();
   json.field("taken", report.taken);
@@ -156,6 +158,17 @@ void append_branch_json(std::string& out, const BranchReport& report) {
     json.end_object();
   }
   json.end_array();
+  json.field("branches_in_all", report.all_branches);
+  json.field("loops_in_all", report.all_loops);
+  NextCommands next;
+  if (arguments.order == app::BranchOrder::kTaken && report.mispredicted != 0) {
+    next.add({"branches", arguments.file, "--sort=mispredicted"});
+  }
+  next.add({"top", arguments.file});
+  next.add_longer({"branches", arguments.file}, arguments.rows,
+                  std::max(report.all_branches - report.branches.size(),
+                           report.all_loops - report.loops.size()));
+  next.write(json);
   json.end_object();
   out += '\n';
 }
@@ -180,7 +193,7 @@ int run_branches(const BranchesArguments& arguments, const Messages& messages) {
   }
   std::string out;
   if (arguments.json) {
-    append_branch_json(out, *report);
+    append_branch_json(out, *report, arguments);
   } else {
     append_branch_table(out, *report, names_or_default(arguments.names));
   }

@@ -14,6 +14,7 @@
 #include "cli/human_text.h"
 #include "cli/interruptible.h"
 #include "cli/json_text.h"
+#include "cli/next_commands.h"
 #include "cli/text_escape.h"
 #include "cli/written_file.h"
 
@@ -58,6 +59,12 @@ std::string kit_json(const CollectArguments& arguments, const CollectReport& rep
     json.end_object();
   }
   json.end_array();
+  NextCommands next;
+  next.add({"top", arguments.inputs.front(), "--symbols=" + arguments.output});
+  if (report.missing != 0) {
+    next.add({"dump", arguments.inputs.front(), "--modules"});
+  }
+  next.write(json);
   json.end_object();
   text += '\n';
   return text;

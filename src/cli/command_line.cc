@@ -297,6 +297,9 @@ Parsed CommandLine::parse(std::vector<std::string> arguments) {
   if (parsed.kind == OptionsParsed::Kind::kUsageError) {
     return usage_error(fmt::format("{}: {}", name, parsed.text));
   }
+  definitions_->invocation.report.filter_words = parsed.filters;
+  definitions_->invocation.waits.filter_words = parsed.filters;
+  definitions_->invocation.event_report.filter_words = parsed.filters;
   const std::string problem = conflict();
   return problem.empty() ? Parsed{} : usage_error(problem);
 }

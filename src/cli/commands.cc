@@ -23,7 +23,7 @@ int finish_output(app::TextOutput& out, const Status& status, const std::string&
   if (out.broken_pipe()) {
     return kExitSuccess;
   }
-  if (!status) {
+  if (!status && !out.is_full()) {
     // What was listed before the damage is of use; the exit code says that it is not all.
     const Status ignored = out.finish();
     static_cast<void>(ignored);

@@ -44,6 +44,10 @@ int run_redact(const RedactArguments& arguments, const Messages& messages);
 int run_help(const HelpArguments& arguments, const std::vector<CommandText>& commands,
              const Messages& messages);
 
+/// The bytes of a file as a key of `redact`; "-": of standard input. Errors: those of reading;
+/// kUsage: it is empty.
+Result<std::string> read_redaction_key(const std::string& file);
+
 /// Opens a .spk file, or says why not.
 std::unique_ptr<Reader> open_or_explain(const std::string& file, const Messages& messages,
                                         int& exit_code);

@@ -62,7 +62,7 @@ std::string text_of_diff(const DiffArguments& arguments, const JudgedDiff& diff)
   std::string text;
   switch (arguments.form) {
     case DiffForm::kJson:
-      append_diff_json(text, diff, arguments.rows.value_or(0));
+      append_diff_json(text, diff, arguments);
       break;
     case DiffForm::kMarkdown:
       append_diff_markdown(

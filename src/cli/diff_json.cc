@@ -7,6 +7,7 @@
 
 #include "cli/diff_report.h"
 #include "cli/json_text.h"
+#include "cli/next_commands.h"
 
 namespace stackpack::cli {
 
@@ -168,6 +169,40 @@ void write_gate(JsonText& json, const JudgedDiff& diff) {
   json.end_object();
 }
 
+// What calls the function that changed most, on both sides; of more files than one the first ones.
+NextCommands next_of_diff(const JudgedDiff& diff, const DiffArguments& arguments) {
+  NextCommands next;
+  if (diff.report.events.empty() || arguments.before.empty() || arguments.after.empty()) {
+    return next;
+  }
+  const EventDiff& event = diff.report.events.front();
+  const std::string& before = arguments.before.front();
+  const std::string& after = arguments.after.front();
+  const bool functions =
+      diff.report.by == DiffGrain::kFunction || diff.report.by == DiffGrain::kLine;
+  const auto row = std::find_if(event.rows.begin(), event.rows.end(), [](const DiffRow& one) {
+    return !one.name.empty() && one.name.front() != '[' && one.name.front() != '-';
+  });
+  if (functions && row != event.rows.end()) {
+    if (row->total.new_value > 0) {
+      next.add({"callers", after, row->name});
+      next.add({"top", after, "--by=line", "--only=" + row->name});
+    }
+    if (row->total.old_value > 0) {
+      next.add({"callers", before, row->name});
+    }
+  } else {
+    next.add({"top", after});
+    next.add({"top", before});
+  }
+  const std::size_t shown = arguments.rows.value_or(0);
+  if (shown != 0 && shown < event.rows.size() && arguments.before.size() == 1 &&
+      arguments.after.size() == 1) {
+    next.add_longer({"diff", before, after}, shown, event.rows.size() - shown);
+  }
+  return next;
+}
+
 }  // namespace
 
 void append_diff_page(std::string& out, const JudgedDiff& diff) {
@@ -217,7 +252,8 @@ void append_diff_page(std::string& out, const JudgedDiff& diff) {
   json.end_object();
 }
 
-void append_diff_json(std::string& out, const JudgedDiff& diff, std::size_t rows) {
+void append_diff_json(std::string& out, const JudgedDiff& diff, const DiffArguments& arguments) {
+  const std::size_t rows = arguments.rows.value_or(0);
   JsonText json(out);
   json.begin_object();
   json.field("by", word_of(kGrains, diff.report.by));
@@ -235,6 +271,7 @@ void append_diff_json(std::string& out, const JudgedDiff& diff, std::size_t rows
   }
   json.end_array();
   write_gate(json, diff);
+  next_of_diff(diff, arguments).write(json);
   json.end_object();
   out += '\n';
 }

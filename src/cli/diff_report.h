@@ -73,7 +73,7 @@ struct DiffMarkdownForm {
 };
 void append_diff_markdown(std::string& out, const JudgedDiff& diff, const DiffMarkdownForm& form);
 /// docs/diff.schema.json describes it.
-void append_diff_json(std::string& out, const JudgedDiff& diff, std::size_t rows);
+void append_diff_json(std::string& out, const JudgedDiff& diff, const DiffArguments& arguments);
 /// What a page says of the first event: the object `diff` of docs/page-format.md, all rows.
 void append_diff_page(std::string& out, const JudgedDiff& diff);
 

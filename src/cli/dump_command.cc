@@ -310,6 +310,10 @@ int run_dump(const DumpArguments& arguments, const Messages& messages) {
     messages.error("(standard output)", out.error());
     return exit_code_of(out.error());
   }
+  if (arguments.limit != 0) {
+    (*out)->limit_rows(arguments.limit, arguments.json ? app::TextOutput::RowForm::kJson
+                                                       : app::TextOutput::RowForm::kLines);
+  }
   const Status dumped = of_capture ? dump_provider_events(arguments, messages, **out)
                                    : dump(*reader, arguments, messages, **out);
   return finish_output(**out, dumped, arguments.file, messages);

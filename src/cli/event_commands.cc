@@ -22,7 +22,7 @@ int print_report(const Result<Report>& report, const EventReportArguments& argum
   }
   std::string text;
   if (arguments.json) {
-    append_json(text, *report);
+    append_json(text, *report, arguments);
   } else {
     append_table(text, *report);
   }

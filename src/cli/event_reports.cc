@@ -10,6 +10,7 @@
 
 #include "cli/human_text.h"
 #include "cli/json_text.h"
+#include "cli/next_commands.h"
 #include "cli/text_escape.h"
 
 namespace stackpack::cli {
@@ -257,6 +258,19 @@ void write_compiled(JsonText& json, std::string_view key, std::span<const app::V
   json.end_array();
 }
 
+// Where the samples are, of the events that the report is made of where there are samples of them.
+void write_event_next(JsonText& json, const EventReportArguments& arguments,
+                      std::string_view command, std::size_t left_out, bool has_types = false) {
+  NextCommands next;
+  next.add_longer({command, arguments.file}, arguments.limit, left_out);
+  if (has_types) {
+    next.add({"top", arguments.file, "--by=type"});
+  }
+  next.add({"top", arguments.file});
+  next.add({"dump", arguments.file, "--event-values", "--limit=20"});
+  next.write(json);
+}
+
 }  // namespace
 
 void append_jit_table(std::string& out, const app::JitReport& report) {
@@ -275,7 +289,8 @@ void append_jit_table(std::string& out, const app::JitReport& report) {
   append_more(out, report.all_callers, report.callers.size());
 }
 
-void append_jit_json(std::string& out, const app::JitReport& report) {
+void append_jit_json(std::string& out, const app::JitReport& report,
+                     const EventReportArguments& arguments) {
   JsonText json(out);
   json.begin_object();
   json.field("count", report.methods);
@@ -286,6 +301,11 @@ void append_jit_json(std::string& out, const app::JitReport& report) {
   write_compiled(json, "processes", report.processes);
   write_compiled(json, "methods", report.slowest);
   write_compiled(json, "callers", report.callers);
+  json.field("methods_in_all", report.all_methods);
+  json.field("callers_in_all", report.all_callers);
+  write_event_next(json, arguments, "jit",
+                   std::max(report.all_methods - report.slowest.size(),
+                            report.all_callers - report.callers.size()));
   json.end_object();
   out += '\n';
 }
@@ -316,7 +336,8 @@ void append_gc_table(std::string& out, const app::GcReport& report) {
   append_allocations(out, "function", report.functions, report.all_functions, whole);
 }
 
-void append_gc_json(std::string& out, const app::GcReport& report) {
+void append_gc_json(std::string& out, const app::GcReport& report,
+                    const EventReportArguments& arguments) {
   JsonText json(out);
   json.begin_object();
   json.field("from_ns", report.from_ns);
@@ -329,6 +350,12 @@ void append_gc_json(std::string& out, const app::GcReport& report) {
   json.end_array();
   write_sums(json, "allocations_by_type", report.types, false);
   write_sums(json, "allocations_by_function", report.functions, false);
+  json.field("types_in_all", report.all_types);
+  json.field("functions_in_all", report.all_functions);
+  write_event_next(json, arguments, "gc",
+                   std::max(report.all_types - report.types.size(),
+                            report.all_functions - report.functions.size()),
+                   !report.types.empty());
   json.end_object();
   out += '\n';
 }
@@ -356,7 +383,8 @@ void append_exception_table(std::string& out, const app::ExceptionReport& report
   append_more(out, report.all_rows, report.rows.size());
 }
 
-void append_exception_json(std::string& out, const app::ExceptionReport& report) {
+void append_exception_json(std::string& out, const app::ExceptionReport& report,
+                           const EventReportArguments& arguments) {
   JsonText json(out);
   json.begin_object();
   json.field("count", report.count);
@@ -372,6 +400,9 @@ void append_exception_json(std::string& out, const app::ExceptionReport& report)
     json.end_object();
   }
   json.end_array();
+  json.field("exceptions_in_all", report.all_rows);
+  write_event_next(json, arguments, "exceptions", report.all_rows - report.rows.size(),
+                   report.count != 0);
   json.end_object();
   out += '\n';
 }
@@ -392,7 +423,8 @@ void append_io_table(std::string& out, const app::IoReport& report) {
   out += text;
 }
 
-void append_io_json(std::string& out, const app::IoReport& report) {
+void append_io_json(std::string& out, const app::IoReport& report,
+                    const EventReportArguments& arguments) {
   JsonText json(out);
   json.begin_object();
   write_sums(json, "operations", report.operations, true);
@@ -400,6 +432,11 @@ void append_io_json(std::string& out, const app::IoReport& report) {
   write_sums(json, "functions", report.functions, true);
   write_sums(json, "processes", report.processes, true);
   write_held(json, report);
+  json.field("files_in_all", report.all_files);
+  json.field("functions_in_all", report.all_functions);
+  write_event_next(json, arguments, "io",
+                   std::max(report.all_files - report.files.size(),
+                            report.all_functions - report.functions.size()));
   json.end_object();
   out += '\n';
 }

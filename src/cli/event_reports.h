@@ -7,16 +7,21 @@
 #include "app/analysis/gc_report.h"
 #include "app/analysis/io_report.h"
 #include "app/analysis/jit_report.h"
+#include "cli/arguments.h"
 
 namespace stackpack::cli {
 
 void append_gc_table(std::string& out, const app::GcReport& report);
-void append_gc_json(std::string& out, const app::GcReport& report);
+void append_gc_json(std::string& out, const app::GcReport& report,
+                    const EventReportArguments& arguments);
 void append_exception_table(std::string& out, const app::ExceptionReport& report);
-void append_exception_json(std::string& out, const app::ExceptionReport& report);
+void append_exception_json(std::string& out, const app::ExceptionReport& report,
+                           const EventReportArguments& arguments);
 void append_jit_table(std::string& out, const app::JitReport& report);
-void append_jit_json(std::string& out, const app::JitReport& report);
+void append_jit_json(std::string& out, const app::JitReport& report,
+                     const EventReportArguments& arguments);
 void append_io_table(std::string& out, const app::IoReport& report);
-void append_io_json(std::string& out, const app::IoReport& report);
+void append_io_json(std::string& out, const app::IoReport& report,
+                    const EventReportArguments& arguments);
 
 }  // namespace stackpack::cli

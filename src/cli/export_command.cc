@@ -12,6 +12,8 @@
 #include "cli/event_note.h"
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
+#include "cli/json_text.h"
+#include "cli/next_commands.h"
 #include "cli/page_tables.h"
 #include "cli/shown_capture.h"
 #include "stackpack/export.h"
@@ -22,7 +24,7 @@ namespace {
 
 bool is_binary(ExportFormat format) {
   return format == ExportFormat::kPprof || format == ExportFormat::kFirefox ||
-         format == ExportFormat::kOtlp;
+         format == ExportFormat::kOtlp || format == ExportFormat::kPerfetto;
 }
 
 constexpr std::string_view kOneFile =
@@ -40,13 +42,59 @@ int explain(const Error& error, const std::string& file, const ExportArguments& 
   return exit_code_of(error);
 }
 
-void summarize(const ExportReport& report, const ExportArguments& arguments,
-               const Messages& messages) {
+// What was written is for other programs; here go on with what it was made of.
+NextCommands next_of_export(const ExportArguments& arguments) {
+  NextCommands next;
+  for (const std::string& file : arguments.files) {
+    next.add({"top", file});
+  }
+  return next;
+}
+
+std::string export_json(const ExportReport& report, const ExportArguments& arguments) {
+  std::string text;
+  JsonText json(text);
+  json.begin_object();
+  json.field("output", arguments.output);
+  json.field("format", export_format_names()[static_cast<std::size_t>(arguments.options.format)]);
+  json.field("output_bytes", report.output_bytes);
+  json.field("samples", report.samples);
+  json.field("callstacks", report.stacks);
+  json.field("weight", report.weight);
+  json.field("unit", report.unit);
+  if (!report.event.empty()) {
+    json.field("event", report.event);
+  }
+  json.key("events_left_out");
+  json.begin_array();
+  for (const EventCount& other : report.other_events) {
+    json.begin_object();
+    json.field("name", other.name);
+    json.field("samples", other.samples);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("idle");
+  json.begin_object();
+  json.field("samples", report.idle.samples);
+  json.field("share", report.idle.share());
+  json.end_object();
+  next_of_export(arguments).write(json);
+  json.end_object();
+  return text + '\n';
+}
+
+int summarize(const ExportReport& report, const ExportArguments& arguments,
+              const Messages& messages) {
+  if (arguments.json) {
+    return print(export_json(report, arguments), messages);
+  }
   if (!arguments.quiet && app::is_terminal(app::Stream::kStandardError)) {
     messages.plain(fmt::format("{}: {} samples, {} callstacks, {}", arguments.output,
                                grouped(report.samples), grouped(report.stacks),
                                human_bytes(report.output_bytes)));
   }
+  return kExitSuccess;
 }
 
 int export_several(const ExportArguments& arguments, const Messages& messages) {
@@ -77,8 +125,7 @@ int export_several(const ExportArguments& arguments, const Messages& messages) {
     error.part = of_file ? kMainPart : error.part;
     return explain(error, file, arguments, messages);
   }
-  summarize(*report, arguments, messages);
-  return kExitSuccess;
+  return summarize(*report, arguments, messages);
 }
 
 }  // namespace
@@ -88,6 +135,10 @@ int run_export(const ExportArguments& asked, const Messages& messages) {
     return run_branch_export(asked, messages);
   }
   ExportArguments arguments = asked;
+  if (arguments.json && arguments.output == "-") {
+    messages.error("export", "--json and -o - both write to standard output; give -o FILE");
+    return kExitUsage;
+  }
   arguments.capture.hints = !arguments.quiet;
   if (arguments.output == "-" && is_binary(arguments.options.format) &&
       app::is_terminal(app::Stream::kStandardOutput)) {
@@ -125,8 +176,7 @@ int run_export(const ExportArguments& asked, const Messages& messages) {
                       messages);
     note_idle(file, report->idle, messages);
   }
-  summarize(*report, arguments, messages);
-  return kExitSuccess;
+  return summarize(*report, arguments, messages);
 }
 
 }  // namespace stackpack::cli

@@ -59,6 +59,11 @@ class JsonText {
     writer_.RawValue(text.data(), text.size(), rapidjson::kNumberType);
   }
 
+  /// An object that is text already.
+  void object(std::string_view text) {
+    writer_.RawValue(text.data(), text.size(), rapidjson::kObjectType);
+  }
+
   template <typename T>
   void field(std::string_view name, const T& content) {
     key(name);

@@ -7,6 +7,7 @@
 
 #include "cli/human_text.h"
 #include "cli/json_text.h"
+#include "cli/next_commands.h"
 #include "cli/text_escape.h"
 
 namespace stackpack::cli {
@@ -164,7 +165,8 @@ void append_variable_table(std::string& out, const app::MemoryReport& report) {
   append_memory_rest(out, report.all_variables, report.variables.size());
 }
 
-void append_memory_json(std::string& out, const app::MemoryReport& report) {
+void append_memory_json(std::string& out, const app::MemoryReport& report,
+                        const EventReportArguments& arguments) {
   JsonText json(out);
   json.begin_object();
   write_memory_sum(json, report.all);
@@ -193,6 +195,17 @@ void append_memory_json(std::string& out, const app::MemoryReport& report) {
   json.field("callstacks_in_all", std::uint64_t{report.all_stacks});
   json.field("cache_lines_in_all", std::uint64_t{report.all_lines});
   json.field("samples_without_line", report.untracked);
+  NextCommands next;
+  if (!report.stacks.empty() && report.stacks.front().stack != kNoStack) {
+    next.add({"show", arguments.file, std::to_string(report.stacks.front().stack)});
+  }
+  next.add({"top", arguments.file}, arguments.filter_words);
+  next.add_longer(
+      {"mem", arguments.file}, arguments.limit,
+      std::max({report.all_functions - report.functions.size(),
+                report.all_stacks - report.stacks.size(), report.all_lines - report.lines.size()}),
+      arguments.filter_words);
+  next.write(json);
   json.end_object();
   out += '\n';
 }

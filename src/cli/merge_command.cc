@@ -15,6 +15,7 @@
 #include "cli/interruptible.h"
 #include "cli/json_text.h"
 #include "cli/messages.h"
+#include "cli/next_commands.h"
 #include "cli/written_file.h"
 #include "stackpack/merge.h"
 
@@ -125,6 +126,9 @@ std::string json_of(const MergeArguments& arguments, const MergeReport& report) 
     append_input(json, input);
   }
   json.end_array();
+  NextCommands next = next_of_file(arguments.output);
+  next.add({"top", arguments.output, "--by=source"});
+  next.write(json);
   json.end_object();
   out += '\n';
   return out;

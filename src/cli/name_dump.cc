@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/analysis/named_frames.h"
+#include "app/listing/function_ids.h"
 #include "cli/frame_text.h"
 #include "cli/json_text.h"
 #include "cli/text_escape.h"
@@ -55,6 +56,7 @@ void write_object(JsonText json, const app::NamedFrame& named) {
     json.field("offset", location.offset);
   }
   json.field("function", location.name);
+  json.field("function_id", app::function_id(location));
   if (location.linkage != location.name) {
     json.field("linkage", location.linkage);
   }

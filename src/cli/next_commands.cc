@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "app/listing/function_ids.h"
 #include "cli/first_look.h"
 
 namespace stackpack::cli {
@@ -21,41 +22,43 @@ const HotSpot* first_function(const std::vector<HotSpot>& rows) {
   return found == rows.end() ? nullptr : &*found;
 }
 
-std::string row_option(const ReportArguments& arguments, std::size_t left_out) {
-  const std::size_t more = std::min(left_out, std::max<std::size_t>(arguments.rows, 1));
-  return fmt::format("-n {}", arguments.rows + more);
+// Whether a shell, a terminal and the reports take the name as it is.
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && name.front() != '-' &&
+         std::all_of(name.begin(), name.end(), [](char c) { return c >= ' ' && c <= '~'; }) &&
+         name.find_first_of("\\'") == std::string_view::npos;
 }
 
 std::string_view grain_word(HotSpotKind by) {
   switch (by) {
     case HotSpotKind::kModule:
-      return " --by module";
+      return "--by=module";
     case HotSpotKind::kLine:
-      return " --by line";
+      return "--by=line";
     case HotSpotKind::kFile:
-      return " --by file";
+      return "--by=file";
     case HotSpotKind::kProcess:
-      return " --by process";
+      return "--by=process";
     case HotSpotKind::kThread:
-      return " --by thread";
+      return "--by=thread";
     case HotSpotKind::kComm:
-      return " --by comm";
+      return "--by=comm";
     case HotSpotKind::kEvent:
-      return " --by event";
+      return "--by=event";
     case HotSpotKind::kCallstack:
-      return " --by callstack";
+      return "--by=callstack";
     case HotSpotKind::kSource:
-      return " --by source";
+      return "--by=source";
     case HotSpotKind::kType:
-      return " --by type";
+      return "--by=type";
     case HotSpotKind::kWaker:
-      return " --by waker";
+      return "--by=waker";
     case HotSpotKind::kReason:
-      return " --by reason";
+      return "--by=reason";
     case HotSpotKind::kPackage:
-      return " --by package";
+      return "--by=package";
     case HotSpotKind::kControlGroup:
-      return " --by cgroup";
+      return "--by=cgroup";
     case HotSpotKind::kField:
     case HotSpotKind::kFunction:
     case HotSpotKind::kUnlinedAddress:
@@ -66,56 +69,112 @@ std::string_view grain_word(HotSpotKind by) {
 }
 
 // What a row that is no function is a filter of.
-std::string filtered_top(const std::string& file, HotSpotKind by, const std::string& name) {
+std::string filter_of(HotSpotKind by, const std::string& name) {
   const std::string_view option = by == HotSpotKind::kModule         ? "--module"
                                   : by == HotSpotKind::kComm         ? "--comm"
                                   : by == HotSpotKind::kEvent        ? "--event"
                                   : by == HotSpotKind::kType         ? "--type"
                                   : by == HotSpotKind::kControlGroup ? "--cgroup"
                                                                      : "";
-  return option.empty() || name.empty() || name.front() == '['
+  return option.empty() || !is_plain_name(name) || name.front() == '['
              ? ""
-             : fmt::format("top {} {} {}", file, option, shell_word(name));
+             : fmt::format("{}={}", option, name);
+}
+
+std::string_view command_word(ReportKind kind) {
+  return kind == ReportKind::kTop ? "top" : kind == ReportKind::kCallers ? "callers" : "callees";
 }
 
 }  // namespace
 
-std::vector<std::string> next_commands(const ReportArguments& arguments,
-                                       const std::vector<HotSpot>& rows, std::size_t left_out) {
-  std::vector<std::string> commands;
-  if (arguments.files.size() != 1) {
-    return commands;
+void NextCommands::add(std::initializer_list<std::string_view> words,
+                       const std::vector<std::string>& more_words) {
+  std::string command;
+  const auto add_word = [&command](std::string_view word) {
+    if (!word.empty()) {
+      command += (command.empty() ? "" : " ") + shell_word(std::string(word));
+    }
+  };
+  if (std::find(words.begin(), words.end(), std::string_view("-")) != words.end()) {
+    return;
   }
-  const std::string file = shell_word(arguments.files.front());
+  std::for_each(words.begin(), words.end(), add_word);
+  std::for_each(more_words.begin(), more_words.end(), add_word);
+  commands_.push_back(std::move(command));
+}
+
+void NextCommands::add_longer(std::initializer_list<std::string_view> words, std::size_t shown,
+                              std::size_t left_out, const std::vector<std::string>& more_words) {
+  if (left_out != 0) {
+    std::vector<std::string> more = more_words;
+    more.push_back(
+        fmt::format("--limit={}", shown + std::min(left_out, std::max<std::size_t>(shown, 1))));
+    add(words, more);
+  }
+}
+
+void NextCommands::write(JsonText& json) const {
+  json.key("next");
+  json.begin_array();
+  for (const std::string& command : commands_) {
+    json.value(command);
+  }
+  json.end_array();
+}
+
+NextCommands next_of_file(const std::string& file) {
+  NextCommands next;
+  next.add({"top", file});
+  next.add({"stats", file});
+  return next;
+}
+
+std::string function_word(const HotSpot& row, const std::vector<HotSpot>& rows) {
+  const bool unique = std::none_of(rows.begin(), rows.end(), [&row](const HotSpot& other) {
+    return other.name == row.name && other.module != row.module;
+  });
+  return unique && is_plain_name(row.name) ? row.name
+                                           : "id:" + app::function_id(row.name, row.module);
+}
+
+NextCommands next_commands(const ReportArguments& arguments, const std::vector<HotSpot>& rows,
+                           std::size_t left_out, bool shortened) {
+  NextCommands next;
+  if (arguments.files.size() != 1) {
+    return next;
+  }
+  const std::string& file = arguments.files.front();
+  const std::vector<std::string>& filters = arguments.filter_words;
   const HotSpot* const row = first_function(rows);
   const bool top = arguments.kind == ReportKind::kTop;
   const HotSpotKind by = arguments.query.by;
-  if (row != nullptr && (!top || by == HotSpotKind::kFunction || by == HotSpotKind::kLine)) {
-    const std::string name = shell_word(row->name);
+  const bool of_functions = !top || by == HotSpotKind::kFunction || by == HotSpotKind::kLine;
+  if (row != nullptr && of_functions) {
+    const std::string name =
+        shortened ? "id:" + app::function_id(row->name, row->module) : function_word(*row, rows);
     if (arguments.kind != ReportKind::kCallees) {
-      commands.push_back(fmt::format("callers {} {}", file, name));
+      next.add({"callers", file, name}, filters);
     }
     if (arguments.kind != ReportKind::kCallers) {
-      commands.push_back(fmt::format("callees {} {}", file, name));
+      next.add({"callees", file, name}, filters);
     }
     if (by != HotSpotKind::kLine) {
-      commands.push_back(fmt::format("top {} --by line --only {}", file, name));
+      next.add({"top", file, "--by=line", "--only=" + name}, filters);
     }
+  } else if (!rows.empty() && by == HotSpotKind::kCallstack && rows.front().stack) {
+    next.add({"show", file, std::to_string(*rows.front().stack)});
   } else if (!rows.empty()) {
-    if (std::string command = filtered_top(file, by, rows.front().name); !command.empty()) {
-      commands.push_back(std::move(command));
+    if (const std::string filter = filter_of(by, rows.front().name); !filter.empty()) {
+      next.add({"top", file, filter}, filters);
     }
   }
-  if (left_out != 0 && top) {
-    commands.push_back(fmt::format("top {}{}{} {}", file, grain_word(by),
-                                   arguments.tree ? " --tree" : "",
-                                   row_option(arguments, left_out)));
-  } else if (left_out != 0) {
-    commands.push_back(
-        fmt::format("{} {} {} {}", arguments.kind == ReportKind::kCallers ? "callers" : "callees",
-                    file, shell_word(arguments.function), row_option(arguments, left_out)));
-  }
-  return commands;
+  const std::string grain = by == HotSpotKind::kField ? "--by=field:" + arguments.query.field
+                                                      : std::string(grain_word(by));
+  const std::string only = arguments.only.empty() ? "" : "--only=" + arguments.only;
+  next.add_longer({command_word(arguments.kind), file, arguments.function, grain, only,
+                   arguments.tree ? "--tree" : ""},
+                  rows.size(), left_out, filters);
+  return next;
 }
 
 }  // namespace stackpack::cli

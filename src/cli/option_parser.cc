@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/definitions/option_kinds.h"
 #include "cli/suggestion.h"
 #include <CLI/CLI.hpp>
 
@@ -119,19 +120,39 @@ std::string superfluous(const CommandRow& command, const std::vector<std::string
 
 }  // namespace
 
+// A filter of a command holds for the commands that go deeper, too.
+std::vector<std::string> filters_of(const std::vector<Bound>& rows) {
+  std::vector<std::string> words;
+  for (const auto& [row, option] : rows) {
+    const bool carried = row->heading == kFilters || row->heading == kCaptures;
+    if (!carried || row->positional() || option->count() == 0) {
+      continue;
+    }
+    const std::string name = row->name_list().back();
+    if (row->form == OptionRow::Form::kFlag) {
+      words.push_back(name);
+      continue;
+    }
+    for (const std::string& value : option->results()) {
+      words.push_back(fmt::format("{}={}", name, value));
+    }
+  }
+  return words;
+}
+
 OptionsParsed parse_options(const CommandRow& command, std::vector<std::string> words) {
   CLI::App app("", command.name());
   app.allow_windows_style_options(false);  // /path is a path there, too
   const std::vector<Bound> rows = add_rows(app, command);
   const auto wrong = [](std::string text) {
-    return OptionsParsed{OptionsParsed::Kind::kUsageError, std::move(text)};
+    return OptionsParsed{OptionsParsed::Kind::kUsageError, std::move(text), {}};
   };
   std::reverse(words.begin(), words.end());  // the order CLI11 wants
   command.begin_values();
   try {
     app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
-    return {OptionsParsed::Kind::kHelp, ""};
+    return {OptionsParsed::Kind::kHelp, "", {}};
   } catch (const CLI::ExtrasError&) {
     return wrong(superfluous(command, app.remaining(true)));
   } catch (const CLI::RequiredError& failure) {
@@ -147,7 +168,7 @@ OptionsParsed parse_options(const CommandRow& command, std::vector<std::string> 
     return wrong(refused.what());
   }
   command.end_values();
-  return {};
+  return {OptionsParsed::Kind::kDone, "", filters_of(rows)};
 }
 
 }  // namespace stackpack::cli

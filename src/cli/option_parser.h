@@ -16,6 +16,7 @@ struct OptionsParsed {
   };
   Kind kind = Kind::kDone;
   std::string text;
+  std::vector<std::string> filters{};  ///< that were given, as words: --pid=7
 };
 
 /// Parses what follows the command's name and hands the values to its rows, in the order of the

@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/json_text.h"
+#include "cli/next_commands.h"
 #include "cli/shown_capture.h"
 #include "cli/text_escape.h"
 
@@ -42,8 +43,8 @@ void write_value(JsonText& json, const app::SqlColumn& column,
 // Rows of an answer, as tab-separated text or as JSON.
 class AnswerText {
  public:
-  AnswerText(bool as_json, app::TextOutput& out)
-      : out_(out), as_json_(as_json), json_(out.text()) {}
+  AnswerText(const QueryArguments& arguments, app::TextOutput& out)
+      : arguments_(arguments), out_(out), as_json_(arguments.json), json_(out.text()) {}
 
   Status begin(Columns columns) {
     columns_.assign(columns.begin(), columns.end());
@@ -90,6 +91,12 @@ class AnswerText {
     if (as_json_) {
       json_.end_array();
       json_.field("rows_left_out", more);
+      NextCommands next;
+      next.add_longer({"query", arguments_.file, arguments_.sql}, arguments_.rows,
+                      more ? arguments_.rows : 0);
+      next.add({"query", arguments_.file,
+                "SELECT table_name, column_name, data_type FROM information_schema.columns"});
+      next.write(json_);
       json_.end_object();
       out_.text() += '\n';
     } else if (more) {
@@ -98,6 +105,7 @@ class AnswerText {
   }
 
  private:
+  const QueryArguments& arguments_;
   app::TextOutput& out_;
   std::vector<app::SqlColumn> columns_;
   bool as_json_;
@@ -138,7 +146,7 @@ int run_query(const QueryArguments& arguments, const Messages& messages) {
   // The tables go before the file is closed.
   const std::shared_ptr<const Reader> reader(std::shared_ptr<const Reader>(), &opened->reader());
   app::SqlQuery query(*library, ArrowTables::of(reader));
-  AnswerText answer(arguments.json, **out);
+  AnswerText answer(arguments, **out);
   const Result<bool> more = query.run(
       arguments.sql, arguments.rows, [&](Columns columns) { return answer.begin(columns); },
       [&](app::SqlQuery::Row row) { return answer.row(row); });

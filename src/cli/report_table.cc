@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "app/listing/function_ids.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
 #include "cli/measure_text.h"
@@ -167,22 +168,69 @@ void append_center(std::string& out, const ReportCenter& center, const ReportArg
   out += arguments.kind == ReportKind::kCallers ? "called by\n" : "calls\n";
 }
 
-void write_spot(JsonText& json, const HotSpot& row) {
-  json.field("name", row.name);
-  if (!row.module.empty()) {
-    json.field("module", row.module);
-  }
-  if (!row.place.empty()) {
-    json.field("place", row.place);
-  }
-  json.field("self", row.self);
-  json.field("total", row.total);
-}
+// Rows as JSON: `name` is how a row is shown, the ids are of its whole name.
+class SpotWriter {
+ public:
+  SpotWriter(JsonText& json, const ReportArguments& arguments)
+      : json_(json),
+        by_(arguments.kind == ReportKind::kTop ? arguments.query.by : app::HotSpotKind::kFunction),
+        one_file_(arguments.files.size() == 1) {}
 
-void write_row(JsonText& json, const HotSpot& row) {
-  json.begin_object();
-  write_spot(json, row);
-  json.end_object();
+  void write_fields(const HotSpot& row, const std::string& name) {
+    json_.field("name", name);
+    write_ids(row);
+    if (!row.module.empty()) {
+      json_.field("module", row.module);
+    }
+    if (!row.place.empty()) {
+      json_.field("place", row.place);
+    }
+    json_.field("self", row.self);
+    json_.field("total", row.total);
+  }
+
+  void write(const HotSpot& row, const std::string& name) {
+    json_.begin_object();
+    write_fields(row, name);
+    json_.end_object();
+  }
+
+ private:
+  void write_ids(const HotSpot& row) {
+    const bool is_function = row.name != "[root]" && row.name != "[self]";
+    if (by_ == app::HotSpotKind::kFunction && is_function) {
+      json_.field("id", app::function_id(row.name, row.module));
+    } else if (by_ == app::HotSpotKind::kLine) {
+      json_.field("function_id", app::function_id(row.name, row.module));
+    } else if (by_ == app::HotSpotKind::kCallstack) {
+      json_.field("id", app::callstack_id(row.name));
+      if (one_file_ && row.stack) {
+        json_.field("stack", *row.stack);
+      }
+    }
+  }
+
+  JsonText& json_;
+  app::HotSpotKind by_;
+  bool one_file_;
+};
+
+// What rows are called. Names are whole where programs read them, unless somebody wants them
+// short.
+std::vector<std::string> json_names(std::span<const HotSpot> rows,
+                                    const ReportArguments& arguments) {
+  std::vector<app::FunctionTitle> titles;
+  for (const HotSpot& row : rows) {
+    titles.push_back({row.name, "", ""});
+  }
+  if (arguments.names == app::FunctionNames::kShort) {
+    return app::function_titles(titles, app::FunctionNames::kShort);
+  }
+  std::vector<std::string> names;
+  for (const HotSpot& row : rows) {
+    names.push_back(row.name);
+  }
+  return names;
 }
 
 void write_texts(JsonText& json, std::string_view key, const std::vector<std::string>& names) {
@@ -192,18 +240,6 @@ void write_texts(JsonText& json, std::string_view key, const std::vector<std::st
     json.value(name);
   }
   json.end_array();
-}
-
-// Names are whole where programs read them, unless somebody wants them short.
-void shorten_names(HotSpots& spots) {
-  std::vector<app::FunctionTitle> titles;
-  for (const HotSpot& row : spots.rows) {
-    titles.push_back({row.name, "", ""});
-  }
-  std::vector<std::string> names = app::function_titles(titles, app::FunctionNames::kShort);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    spots.rows[i].name = std::move(names[i]);
-  }
 }
 
 }  // namespace
@@ -257,14 +293,6 @@ void append_report_about(JsonText& json, const HotSpots& spots) {
   json.end_object();
 }
 
-// What is not shown, and what to ask next.
-void write_end(JsonText& json, const ReportArguments& arguments, const std::vector<HotSpot>& rows,
-               std::size_t left_out) {
-  json.field("rows_left_out", left_out);
-  write_texts(json, "next", next_commands(arguments, rows, left_out));
-}
-
-// Names are whole where programs read them, unless somebody wants them short.
 void append_function_line(std::string& out, const HotSpot& row, const ReportArguments& arguments,
                           const MeasureScale& scale, std::uint64_t whole) {
   append_indented(out, row, "", arguments, scale, whole, {});
@@ -330,65 +358,74 @@ void append_tree_table(std::string& out, const app::CallTree& tree,
   }
 }
 
-void append_tree_json(std::string& out, app::CallTree tree, const ReportArguments& arguments) {
-  if (arguments.names == app::FunctionNames::kShort) {
-    HotSpots names;
-    for (const app::CallTreeRow& row : tree.rows) {
-      names.rows.push_back(row.spot);
-    }
-    shorten_names(names);
-    for (std::size_t i = 0; i < tree.rows.size(); ++i) {
-      tree.rows[i].spot.name = std::move(names.rows[i].name);
-    }
-  }
+void append_tree_json(std::string& out, const app::CallTree& tree,
+                      const ReportArguments& arguments) {
   std::vector<HotSpot> rows;
+  for (const app::CallTreeRow& row : tree.rows) {
+    rows.push_back(row.spot);
+  }
+  const std::vector<std::string> names = json_names(rows, arguments);
   JsonText json(out);
+  SpotWriter spot(json, arguments);
   json.begin_object();
   append_report_about(json, tree.about);
   json.key("rows");
   json.begin_array();
-  for (const app::CallTreeRow& row : tree.rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     json.begin_object();
-    json.field("depth", row.depth);
-    write_spot(json, row.spot);
+    json.field("depth", tree.rows[i].depth);
+    spot.write_fields(rows[i], names[i]);
     json.end_object();
-    rows.push_back(row.spot);
   }
   json.end_array();
-  write_end(json, arguments, rows, tree.left_out);
+  json.field("rows_left_out", tree.left_out);
+  next_commands(arguments, rows, tree.left_out, arguments.names == app::FunctionNames::kShort)
+      .write(json);
   json.end_object();
   out += '\n';
 }
 
-void append_report_json(std::string& out, HotSpots spots, const ReportArguments& arguments,
+void append_report_json(std::string& out, const HotSpots& spots, const ReportArguments& arguments,
                         const ReportCenter& center) {
-  if (arguments.names == app::FunctionNames::kShort) {
-    shorten_names(spots);
-  }
+  const std::size_t count =
+      arguments.rows == 0 ? spots.rows.size() : std::min(arguments.rows, spots.rows.size());
+  const std::size_t left_out = spots.rows.size() - count;
+  const std::vector<HotSpot> rows(spots.rows.begin(),
+                                  spots.rows.begin() + static_cast<std::ptrdiff_t>(count));
+  const std::vector<std::string> names = json_names(rows, arguments);
   JsonText json(out);
+  SpotWriter spot(json, arguments);
   json.begin_object();
   append_report_about(json, spots);
   if (center.whole) {
     json.key("function");
-    write_row(json, *center.whole);
+    // Of several functions it is all of them together, and has the name that was asked for.
+    const bool is_one = center.functions.size() == 1;
+    if (is_one) {
+      spot.write(*center.whole, center.whole->name);
+    } else {
+      json.begin_object();
+      json.field("name", center.whole->name);
+      json.field("self", center.whole->self);
+      json.field("total", center.whole->total);
+      json.end_object();
+    }
     json.key("functions");
     json.begin_array();
     for (const HotSpot& row : center.functions) {
-      write_row(json, row);
+      spot.write(row, row.name);
     }
     json.end_array();
   }
   json.key("rows");
   json.begin_array();
-  const std::size_t count =
-      arguments.rows == 0 ? spots.rows.size() : std::min(arguments.rows, spots.rows.size());
-  const std::size_t left_out = spots.rows.size() - count;
-  spots.rows.resize(count);
-  for (const HotSpot& row : spots.rows) {
-    write_row(json, row);
+  for (std::size_t i = 0; i < count; ++i) {
+    spot.write(rows[i], names[i]);
   }
   json.end_array();
-  write_end(json, arguments, spots.rows, left_out);
+  json.field("rows_left_out", left_out);
+  next_commands(arguments, rows, left_out, arguments.names == app::FunctionNames::kShort)
+      .write(json);
   json.end_object();
   out += '\n';
 }

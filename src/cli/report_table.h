@@ -31,11 +31,12 @@ void append_tree_table(std::string& out, const app::CallTree& tree,
                        const ReportArguments& arguments);
 
 /// The same as an object of JSON, with the depth of each row.
-void append_tree_json(std::string& out, app::CallTree tree, const ReportArguments& arguments);
+void append_tree_json(std::string& out, const app::CallTree& tree,
+                      const ReportArguments& arguments);
 
 /// Adds one object of JSON to `out`. Names are whole unless the arguments want them short.
-void append_report_json(std::string& out, app::HotSpots spots, const ReportArguments& arguments,
-                        const ReportCenter& center);
+void append_report_json(std::string& out, const app::HotSpots& spots,
+                        const ReportArguments& arguments, const ReportCenter& center);
 
 /// What the figures are of, and what is not shown: some lines.
 void append_report_head(std::string& out, const app::HotSpots& spots);

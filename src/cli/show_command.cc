@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "app/listing/function_ids.h"
 #include "app/listing/stack_places.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
@@ -142,6 +143,7 @@ void write_frame(JsonText& json, const Symbols& symbols, const Frame& frame,
   }
   if (!location.name.empty()) {
     json.field("function", location.name);
+    json.field("function_id", app::function_id(location));
     if (location.linkage != location.name) {
       json.field("linkage", location.linkage);
     }

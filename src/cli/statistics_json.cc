@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "app/listing/ratios.h"
+#include "cli/next_commands.h"
 #include "core/figures.h"
 
 namespace stackpack::cli {
@@ -223,6 +224,13 @@ void write_statistics(JsonText& json, const app::Measurement& measurement) {
   }
   if (measurement.facts.by_process) {
     write_processes(json, *measurement.facts.by_process);
+  }
+  if (measurement.file != kTotalName) {
+    NextCommands next;
+    next.add({"top", measurement.file});
+    next.add({"top", measurement.file, "--by=module"});
+    next.add({"top", measurement.file, "--tree"});
+    next.write(json);
   }
   json.end_object();
 }

@@ -84,7 +84,7 @@ class StatsReport {
     } else if (several) {
       append_overview_header(out);
     }
-    total_.file = "total";
+    total_.file = kTotalName;
   }
 
   void add(const app::Measurement& measurement) {

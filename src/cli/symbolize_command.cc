@@ -19,6 +19,7 @@
 #include "cli/human_text.h"
 #include "cli/interruptible.h"
 #include "cli/json_text.h"
+#include "cli/next_commands.h"
 #include "cli/next_step.h"
 #include "cli/shown_capture.h"
 #include "cli/text_escape.h"
@@ -74,6 +75,7 @@ void append_json(std::string& out, const SymbolizeArguments& arguments,
     json.end_object();
   }
   json.end_array();
+  next_of_file(arguments.output.empty() ? arguments.file : arguments.output).write(json);
   json.end_object();
   out += '\n';
 }

@@ -149,7 +149,7 @@ int run_tree(const ReportArguments& arguments, const Messages& messages) {
   }
   std::string text;
   if (arguments.json) {
-    append_tree_json(text, std::move(*tree), arguments);
+    append_tree_json(text, *tree, arguments);
   } else {
     append_tree_table(text, *tree, arguments);
   }
@@ -214,7 +214,7 @@ int run_annotate(const ReportArguments& arguments, const Messages& messages) {
   }
   std::string text;
   if (arguments.json) {
-    append_annotation_json(text, *annotation, sources);
+    append_annotation_json(text, *annotation, arguments, sources);
   } else {
     append_annotation(text, *annotation, arguments, sources, output_has_colours());
   }
@@ -301,7 +301,7 @@ int run_report(const ReportArguments& asked, const Messages& messages) {
   app::sort_hot_spots(spots.rows, arguments.by_self);
   std::string text;
   if (arguments.json) {
-    append_report_json(text, std::move(spots), arguments, center);
+    append_report_json(text, spots, arguments, center);
   } else {
     append_report_table(text, spots, arguments, center);
   }

@@ -58,7 +58,7 @@ int run_trend(const TrendArguments& arguments, const Messages& messages) {
   }
   std::string text;
   if (arguments.form == TrendForm::kJson) {
-    append_trend_json(text, *report, arguments.rows.value_or(0));
+    append_trend_json(text, *report, arguments);
   } else {
     append_trend_table(text, *report, arguments.rows.value_or(kTrendRows),
                        names_or_default(arguments.names));

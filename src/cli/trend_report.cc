@@ -10,6 +10,7 @@
 #include "cli/human_text.h"
 #include "cli/json_text.h"
 #include "cli/name_column.h"
+#include "cli/next_commands.h"
 #include "cli/text_escape.h"
 
 namespace stackpack::cli {
@@ -246,7 +247,9 @@ void append_trend_table(std::string& out, const app::TrendReport& report, std::s
   }
 }
 
-void append_trend_json(std::string& out, const app::TrendReport& report, std::size_t rows) {
+void append_trend_json(std::string& out, const app::TrendReport& report,
+                       const TrendArguments& arguments) {
+  const std::size_t rows = arguments.rows.value_or(0);
   JsonText json(out);
   json.begin_object();
   json.field("event", report.event);
@@ -280,6 +283,15 @@ void append_trend_json(std::string& out, const app::TrendReport& report, std::si
     write_series(json, report, report.series[i]);
   }
   json.end_array();
+  json.field("series_left_out", report.series.size() - shown);
+  // The files of a commit are in the list of baselines, and what changed is in their comparison.
+  NextCommands next;
+  next.add({"baseline", "show", arguments.folder});
+  if (report.series.size() > wholes) {
+    next.add({"trend", arguments.folder, "--by=module"});
+  }
+  next.add_longer({"trend", arguments.folder}, rows, report.series.size() - shown);
+  next.write(json);
   json.end_object();
   out += '\n';
 }

@@ -7,6 +7,7 @@
 
 #include "app/listing/function_titles.h"
 #include "app/trend/trend.h"
+#include "cli/arguments.h"
 
 namespace stackpack::cli {
 
@@ -25,8 +26,9 @@ std::vector<std::string> trend_titles(const app::TrendReport& report, app::Funct
 /// A line for each change. `rows`: most lines; 0: all.
 void append_trend_table(std::string& out, const app::TrendReport& report, std::size_t rows,
                         app::FunctionNames names);
-/// One object; docs/ci.md describes it. `rows`: most series besides the whole; 0: all.
-void append_trend_json(std::string& out, const app::TrendReport& report, std::size_t rows);
+/// One object; docs/ci.md describes it. Rows: most series besides the whole; unset: all.
+void append_trend_json(std::string& out, const app::TrendReport& report,
+                       const TrendArguments& arguments);
 /// One file without a program in it: a small curve for each series.
 void append_trend_page(std::string& out, const app::TrendReport& report, std::size_t rows,
                        app::FunctionNames names);

@@ -6,6 +6,7 @@
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
+#include "cli/next_commands.h"
 #include "cli/text_escape.h"
 
 namespace stackpack::cli {
@@ -22,6 +23,7 @@ void append_verdict(std::string& out, const std::string& file, const Reader* goo
     json.field("samples", good->statistics().samples.total);
     json.field("callstacks", good->statistics().callstacks.unique);
     json.field("file_bytes", good->file_bytes());
+    next_of_file(file).write(json);
   }
   json.end_object();
 }

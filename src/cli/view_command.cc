@@ -10,7 +10,9 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/human_text.h"
+#include "cli/json_text.h"
 #include "cli/messages.h"
+#include "cli/next_commands.h"
 #include "cli/page_tables.h"
 #include "cli/shown_capture.h"
 #include "stackpack/export.h"
@@ -78,6 +80,24 @@ int explain_view(Error error, const ViewArguments& arguments, const std::string&
   return exit_code_of(error);
 }
 
+std::string view_json(const ExportReport& report, const ViewArguments& arguments,
+                      const std::string& path, bool shown) {
+  std::string text;
+  JsonText json(text);
+  json.begin_object();
+  json.field("page", path);
+  json.field("shown", shown);
+  json.field("page_bytes", report.output_bytes);
+  json.field("samples", report.samples);
+  NextCommands next;
+  for (const std::string& file : arguments.files) {
+    next.add({"top", file});
+  }
+  next.write(json);
+  json.end_object();
+  return text + '\n';
+}
+
 }  // namespace
 
 int run_view(const ViewArguments& arguments, const Messages& messages) {
@@ -94,7 +114,11 @@ int run_view(const ViewArguments& arguments, const Messages& messages) {
     app::remove_private_file(*path);
     return report ? explain_view(report->error(), arguments, *path, messages) : exit_code;
   }
-  if (!app::open_on_desktop(*path)) {
+  const bool shown = app::open_on_desktop(*path);
+  if (arguments.json) {
+    return print(view_json(**report, arguments, *path, shown), messages);
+  }
+  if (!shown) {
     return print(*path + "\n", messages);
   }
   if (!arguments.quiet && app::is_terminal(app::Stream::kStandardError)) {

@@ -22,6 +22,7 @@
 #include "cli/json_text.h"
 #include "cli/measure_text.h"
 #include "cli/name_column.h"
+#include "cli/next_commands.h"
 #include "cli/text_escape.h"
 #include "cli/wait_places.h"
 #include "stackpack/symbols.h"
@@ -229,8 +230,7 @@ class PathReport {
 
   void write_table() {
     const auto rows = this->rows();
-    const std::size_t shown =
-        arguments_.rows == 0 ? rows.size() : std::min(arguments_.rows, rows.size());
+    const std::size_t shown = most_rows(WaitsArguments::kRows, rows.size());
     const MeasureScale scale("ns", whole());
     const Columns head = {"thread", "state", "reason", "ended by", "where"};
     const Columns all = {fmt::format("[{}]", counted(threads_.size(), "thread")), "", "", "", ""};
@@ -270,7 +270,9 @@ class PathReport {
     json.field("steps", path_.steps.size());
     json.key("shares");
     json.begin_array();
-    for (const auto& [key, share] : rows()) {
+    const auto rows = this->rows();
+    const std::size_t shown = most_rows(0, rows.size());
+    for (const auto& [key, share] : std::span(rows).first(shown)) {
       const auto& [tid, pid, name, state, reason, ended, where] = *key;
       json.begin_object();
       json.field("ns", share.sum_ns);
@@ -281,8 +283,34 @@ class PathReport {
       json.end_object();
     }
     json.end_array();
+    json.field("rows_left_out", rows.size() - shown);
+    write_next(json, rows, shown);
     json.end_object();
     out_.text() += '\n';
+  }
+
+  [[nodiscard]] std::size_t most_rows(std::size_t usual, std::size_t all) const {
+    const std::size_t most = arguments_.rows.value_or(usual);
+    return most == 0 ? all : std::min(most, all);
+  }
+
+  // The steps; the path of the thread that was waited for longest, and where it ran.
+  void write_next(JsonText& json, const std::vector<std::pair<const Key*, Share>>& rows,
+                  std::size_t shown) const {
+    NextCommands next;
+    const std::string path = fmt::format("--path={}", path_.tid);
+    const std::string& file = arguments_.file;
+    next.add({"waits", file, path, "--list"}, arguments_.filter_words);
+    const auto other = std::find_if(rows.begin(), rows.end(), [this](const auto& row) {
+      return std::get<0>(*row.first) != path_.tid;
+    });
+    if (other != rows.end()) {
+      const std::string tid = std::to_string(std::get<0>(*other->first));
+      next.add({"waits", file, "--path=" + tid}, arguments_.filter_words);
+      next.add({"top", file, "--tid=" + tid}, arguments_.filter_words);
+    }
+    next.add_longer({"waits", file, path}, shown, rows.size() - shown, arguments_.filter_words);
+    next.write(json);
   }
 
   const WaitPath& path_;

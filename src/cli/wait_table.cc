@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "cli/human_text.h"
 #include "cli/json_text.h"
 #include "cli/measure_text.h"
+#include "cli/next_commands.h"
 #include "cli/text_escape.h"
 
 namespace stackpack::cli {
@@ -135,12 +137,29 @@ void append_sums_json(JsonText& json, const WaitTable& table, const ThreadWaits&
   json.end_object();
 }
 
+// The thread that waited longest, in its steps and its list; what was left out.
+NextCommands next_of_waits(const ShownThreads& shown, std::size_t rows,
+                           const WaitsArguments& arguments) {
+  NextCommands next;
+  const std::string& file = arguments.file;
+  if (!shown.rows.empty()) {
+    const std::string tid = std::to_string(shown.rows.front()->tid);
+    next.add({"waits", file, "--path=" + tid});
+    next.add({"waits", file, "--list", "--tid=" + tid, "--limit=20"});
+    if (shown.rows.front()->of(WaitState::kBlocked).sum_ns != 0) {
+      next.add({"top", file, "--event=blocked", "--tid=" + tid});
+    }
+  }
+  next.add_longer({"waits", file}, rows, shown.rows.size() - rows, arguments.filter_words);
+  return next;
+}
+
 }  // namespace
 
 void append_wait_table(std::string& out, const WaitTable& table, const WaitsArguments& arguments) {
   const ShownThreads shown = shown_threads(table, arguments);
-  const std::size_t rows =
-      arguments.rows == 0 ? shown.rows.size() : std::min(arguments.rows, shown.rows.size());
+  const std::size_t most = arguments.rows.value_or(WaitsArguments::kRows);
+  const std::size_t rows = most == 0 ? shown.rows.size() : std::min(most, shown.rows.size());
   std::uint64_t largest = 0;
   for (const WaitSum& sum : shown.all.states) {
     largest = std::max(largest, sum.sum_ns);
@@ -180,7 +199,9 @@ void append_wait_json(std::string& out, const WaitTable& table, const WaitsArgum
   json.end_object();
   json.key("threads");
   json.begin_array();
-  for (const ThreadWaits* const row : shown.rows) {
+  const std::size_t most = arguments.rows.value_or(0);
+  const std::size_t rows = most == 0 ? shown.rows.size() : std::min(most, shown.rows.size());
+  for (const ThreadWaits* const row : std::span(shown.rows).first(rows)) {
     json.begin_object();
     if (row->pid != kUnknownId) {
       json.field("pid", row->pid);
@@ -196,6 +217,8 @@ void append_wait_json(std::string& out, const WaitTable& table, const WaitsArgum
   json.field("threads", shown.idle_threads);
   append_sums_json(json, table, shown.idle);
   json.end_object();
+  json.field("rows_left_out", shown.rows.size() - rows);
+  next_of_waits(shown, rows, arguments).write(json);
   json.end_object();
   out += '\n';
 }

@@ -28,6 +28,10 @@ int run_waits(const WaitsArguments& arguments, const Messages& messages) {
       messages.error("(standard output)", out.error());
       return exit_code_of(out.error());
     }
+    if (arguments.list && arguments.rows.value_or(0) != 0) {
+      (*out)->limit_rows(*arguments.rows, arguments.json ? app::TextOutput::RowForm::kJson
+                                                         : app::TextOutput::RowForm::kLines);
+    }
     const Status written = arguments.path ? report_wait_path(reader, arguments, **out)
                                           : list_wait_runs(reader, arguments, **out);
     return finish_output(**out, written, arguments.file, messages);

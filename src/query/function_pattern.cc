@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <regex>
+#include <span>
 #include <utility>
 
+#include "bytes/hash.h"
+#include "bytes/hex.h"
 #include "query/name_pattern.h"
 
 namespace stackpack::query {
@@ -139,6 +142,20 @@ bool ends_with_parts(std::string_view name, std::string_view parts) {
   return kSeparators.find(name[name.size() - parts.size() - 1]) != std::string_view::npos;
 }
 
+constexpr unsigned kIdDigits = 16;
+
+// The digits of `id:0123456789abcdef`; empty: the text is none.
+std::string id_of(std::string_view text) {
+  constexpr std::string_view kPrefix = "id:";
+  if (!text.starts_with(kPrefix)) {
+    return {};
+  }
+  std::string digits = folded(text.substr(kPrefix.size()));
+  const bool good =
+      digits.size() == kIdDigits && digits.find_first_not_of(bytes::kLowerHex) == std::string::npos;
+  return good ? digits : std::string();
+}
+
 // `libc` for libc.so.6.
 std::string_view stem_of(std::string_view module) {
   return module.substr(0, module.find('.', 1));
@@ -161,9 +178,19 @@ std::string plain_function_name(std::string_view name) {
   return PlainName(name).take();
 }
 
+std::string function_id(std::string_view name, std::string_view module) {
+  std::string key(module);
+  key += '\0';
+  key += name;
+  std::string id;
+  bytes::append_hex(id, bytes::xxh3_64(std::as_bytes(std::span(key))), kIdDigits);
+  return id;
+}
+
 Result<FunctionPattern> FunctionPattern::parse(std::string_view text) {
   FunctionPattern pattern;
   pattern.text_ = text;
+  pattern.id_ = id_of(text);
   pattern.folds_case_ = !has_capitals(text);
   std::string_view function = text;
   const bool is_expression = text.size() > 2 && text.starts_with('/');
@@ -224,8 +251,11 @@ Fit FunctionPattern::fit_function(std::string_view name) const {
 }
 
 Fit FunctionPattern::fit(std::string_view name, std::string_view module) const {
-  if (name == text_) {
+  if (name == text_ || (!id_.empty() && function_id(name, module) == id_)) {
     return Fit::kExact;
+  }
+  if (!id_.empty()) {
+    return Fit::kNone;
   }
   return fits_module(module) ? fit_function(name) : Fit::kNone;
 }

@@ -18,9 +18,13 @@ namespace stackpack::query {
 /// good.
 std::string plain_function_name(std::string_view name);
 
+/// What a function is called in every file that has it: a hash of its name as reports count it and
+/// of the file name of its image, which may be empty. 16 hexadecimal digits.
+std::string function_id(std::string_view name, std::string_view module);
+
 /// What one types for functions: a name; the end of one (`Engine::apply`, `apply`); with `*` and
-/// `?`; `/a regular expression/`; each also as `MODULE!FUNCTION`. Case counts only where the text
-/// has capitals.
+/// `?`; `/a regular expression/`; each also as `MODULE!FUNCTION`; `id:` and a function_id. Case
+/// counts only where the text has capitals.
 class FunctionPattern {
  public:
   /// Errors: kUsage: no regular expression.
@@ -49,6 +53,7 @@ class FunctionPattern {
   [[nodiscard]] bool fits_module(std::string_view module) const;
 
   std::string text_;                   // as it was given
+  std::string id_;                     // after `id:`; empty: it is no id
   std::optional<std::string> module_;  // folded like the function
   std::string function_;               // folded when case does not count
   bool folds_case_ = false;

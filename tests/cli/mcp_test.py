@@ -40,14 +40,27 @@ def check_same_answers(client, file):
         printed = run(*command)
         assert text_of(result) == printed, (command, text_of(result), printed)
         assert len(text_of(result).encode()) <= LIMIT, command
-        if tool != "callstack":
+        if tool == "callstack":
+            assert "structuredContent" not in result, result  # it has to be an object
+        else:
             answer = json.loads(text_of(result))
+            assert result["structuredContent"] == answer, command
             assert answer["rows"], command
             words = ["--rows=0" if word.startswith("--rows=") else word for word in command]
             whole = json.loads(run(*words))
             assert len(whole["rows"]) == len(answer["rows"]) + answer["rows_left_out"], command
+    # The sums that are kept say of every function what counting says, of those that call themselves, too.
+    for row in client.ask("top", file=file, rows=12, order="total")["rows"]:
+        for tool in ("callers", "callees"):
+            result = client.call(tool, file=file, function="id:" + row["id"], rows=1000)
+            assert text_of(result) == run(*result["_meta"]["stackpack/command"]), (tool, row)
     result = client.call("diff", before=[file], after=[file], rows=3)
     assert text_of(result) == run(*result["_meta"]["stackpack/command"]), result
+    assert result["structuredContent"]["events"][0]["row_count"] > 3 == len(result["structuredContent"]["events"][0]["rows"]), result
+    for row in client.ask("top", file=file, rows=5)["rows"]:  # an id is a function, by the graph and by counting
+        for words in ({}, {"from": "+0s"}):
+            of_id, of_name = (client.ask("callers", file=file, function=function, **words) for function in ("id:" + row["id"], row["name"]))
+            assert of_id["rows"] == of_name["rows"] and of_id["function"]["id"] == row["id"], (of_id, of_name)
     stats = json.loads(run("stats", "--json", file))
     summary = client.ask("summary", file=file)
     for key in ("file_bytes", "processes", "threads", "modules", "events"):
@@ -66,9 +79,14 @@ def check_short_answers(folder, file):
         result = client.call(tool, file=file, **arguments)
         assert len(text_of(result).encode()) <= 1024, result
         assert text_of(result) == run(*result["_meta"]["stackpack/command"])
-    long = client.call("callstacks", file=file, rows=1)
+    (folder / "deep.folded").write_text(";".join(f"function_{i}" for i in range(200)) + " 7\n")
+    run("convert", "-q", folder / "deep.folded", "-o", folder / "deep.spk")
+    long = client.call("callstacks", file="deep.spk", rows=1)
+    assert "structuredContent" not in long, long  # it is no whole object
     assert len(text_of(long).encode()) < 1024 + 200 and "bytes left out" in text_of(long), long
     assert client.close() == (0, b"")
+    for name in ("deep.folded", "deep.spk"):
+        (folder / name).unlink()
 
 
 def check_folders(folder, outside):
@@ -116,6 +134,38 @@ def check_warm(folder):
     assert result["isError"] and text_of(result).startswith("bad.spk: "), result
     assert client.ask("top", file="words.spk")["rows"]
     assert client.close() == (0, b"")
+
+
+def check_redacted(folder, file):
+    """Answers have what the same file has when `redact` has been at it, and no name."""
+    key = folder.parent / "key"
+    key.write_bytes(b"a key of a test")
+    for options in ([], ["--key", str(key)], ["--keep-modules", "libc*"]):
+        redacted = folder.parent / "redacted.spk"
+        run("redact", file, "-o", redacted, *options)
+        client = McpClient(PROGRAM, folder, "--redact", *options)
+        hot = client.ask("top", file=file)["rows"][0]["name"]
+        said = ""
+        for tool, arguments in (("top", {}), ("tree", {}), ("callers", {"function": hot}), ("source", {"function": hot}), ("callstacks", {}), ("callstack", {"id": 3}),
+                                ("summary", {}), ("open", {}), ("top", {"by": "process"}), ("top", {"by": "module"}), ("callers", {"function": "no such"})):
+            result = client.call(tool, file=file, **arguments)
+            assert "_meta" not in result, result
+            said += json.dumps(result)
+        plain = McpClient(PROGRAM, folder.parent)
+        for tool, arguments in (("top", {}), ("callers", {"function": hot}), ("callstack", {"id": 3})):
+            expected = text_of(plain.call(tool, file=str(redacted), **arguments)).replace(str(redacted), file)
+            assert text_of(client.call(tool, file=file, **arguments)) == expected, (tool, options)
+        assert plain.close() == (0, b"")
+        for name in ("each_word", "Trie", "words.cc") + (() if "--keep-modules" in options else ("libc.so",)):
+            assert name not in said, (name, said)
+        result = client.call("diff", before=[file], after=[file])
+        assert result["isError"] == ("--key" not in options), result
+        assert client.close() == (0, b"")
+        redacted.unlink()
+    key.unlink()
+    for wrong in (["--key", file], ["--keep-modules", "x"]):
+        done = subprocess.run([PROGRAM, "mcp", str(folder), *wrong], input=b"", stderr=subprocess.PIPE, check=False)
+        assert done.returncode == 1 and b"go with --redact" in done.stderr, done
 
 
 def check_waits(folder):
@@ -195,6 +245,7 @@ def main():
         check_same_answers(client, str(file))
         assert client.close() == (0, b"")
         check_short_answers(folder, str(file))
+        check_redacted(folder, str(file))
         check_waits(folder)
         check_foreign_files(folder)
         check_messages(folder)

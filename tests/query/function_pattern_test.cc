@@ -57,6 +57,30 @@ TEST_CASE("functions: every damaged spelling of a name has a plain name") {
   }
 }
 
+TEST_CASE("functions: an id is of one function and its image alone") {
+  const std::string id = query::function_id("ns::f(int)", "libfoo.so");
+  CHECK(id.size() == 16);
+  CHECK(id == query::function_id("ns::f(int)", "libfoo.so"));
+  CHECK(id != query::function_id("ns::f(int)", "libbar.so"));
+  CHECK(id != query::function_id("ns::f(long)", "libfoo.so"));
+  CHECK(query::function_id("ab", "c") != query::function_id("b", "ca"));
+  CHECK(query::function_id("", "") == "c44bdff4074eecdb");  // as XXH3-64 of one zero byte has it
+
+  const auto pattern = FunctionPattern::parse("id:" + id);
+  REQUIRE(pattern);
+  CHECK(pattern->fit("ns::f(int)", "libfoo.so") == Fit::kExact);
+  CHECK(pattern->fit("ns::f(int)", "libbar.so") == Fit::kNone);
+  CHECK(pattern->fit("f", "libfoo.so") == Fit::kNone);
+  // A name may look like an id, and what is none is a name.
+  CHECK(pattern->fit("id:" + id, "") == Fit::kExact);
+  CHECK(FunctionPattern::parse("id:12")->fit("id:12", "") == Fit::kExact);
+  std::string capitals = id;
+  for (char& letter : capitals) {
+    letter = letter >= 'a' ? static_cast<char>(letter - 'a' + 'A') : letter;
+  }
+  CHECK(FunctionPattern::parse("id:" + capitals)->fit("ns::f(int)", "libfoo.so") == Fit::kExact);
+}
+
 TEST_CASE("functions: a text fits names as one would type them") {
   struct Case {
     std::string text;

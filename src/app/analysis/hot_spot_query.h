@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "stackpack/export.h"
+#include "stackpack/model.h"
 #include "stackpack/stats.h"
 
 namespace stackpack::app {
@@ -38,6 +40,8 @@ struct HotSpot {
   std::string place;        ///< lines: file:line; may be empty
   std::uint64_t self = 0;   ///< samples in it
   std::uint64_t total = 0;  ///< samples in it or in what it called; each sample once
+  /// Of a row of callstacks: the lowest number of those that it stands for, as `show` takes it.
+  std::optional<StackId> stack = std::nullopt;
 
   friend bool operator==(const HotSpot&, const HotSpot&) = default;
 };

@@ -133,6 +133,9 @@ Result<HotSpots> hot_spots(const Reader& reader, const HotSpotQuery& query) {
             HotSpot& row = titled.try_emplace(title, HotSpot{title, "", "", 0, 0}).first->second;
             row.self += value;
             row.total += value;
+            if (query.by == HotSpotKind::kCallstack && group.key.stack != kNoStack) {
+              row.stack = std::min(row.stack.value_or(group.key.stack), group.key.stack);
+            }
             return;
           }
           sums.begin_stack();

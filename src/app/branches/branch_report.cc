@@ -118,6 +118,7 @@ class Reporter {
       return order == BranchOrder::kTaken ? a->second.taken > b->second.taken
                                           : a->second.mispredicted > b->second.mispredicted;
     });
+    report_.all_branches = hottest.size();
     hottest.resize(rows == 0 ? hottest.size() : std::min(rows, hottest.size()));
     for (const Edge* const edge : hottest) {
       ReportedBranch& row = report_.branches.emplace_back();
@@ -173,6 +174,7 @@ class Reporter {
     std::stable_sort(loops.begin(), loops.end(), [](const auto& a, const auto& b) {
       return a.second.iterations > b.second.iterations;
     });
+    report_.all_loops = loops.size();
     loops.resize(rows == 0 ? loops.size() : std::min(rows, loops.size()));
     for (const auto& [image, loop] : loops) {
       report_.loops.push_back({named({image, loop.head}), named({image, loop.last_branch}),

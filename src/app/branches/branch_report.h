@@ -48,6 +48,8 @@ struct BranchReport {
   std::uint64_t wrong_path = 0;  ///< speculated and given up; not in `taken`, and in no row
   std::vector<ReportedBranch> branches;
   std::vector<ReportedLoop> loops;  ///< most iterations first
+  std::size_t all_branches = 0;     ///< how many there are, and of how many not all are in the rows
+  std::size_t all_loops = 0;
 };
 
 enum class BranchOrder : std::uint8_t { kTaken, kMispredicted };

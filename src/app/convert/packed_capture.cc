@@ -39,11 +39,12 @@ Result<std::unique_ptr<io::ScratchDirectory>> pack(const std::string& path,
 }
 
 Result<std::unique_ptr<io::ScratchDirectory>> rework(const std::string& path,
-                                                     const PackingOptions& options) {
+                                                     const PackingOptions& options,
+                                                     const Rework& work) {
   Result<std::unique_ptr<io::ScratchDirectory>> scratch =
       io::ScratchDirectory::create(options.name);
   if (scratch) {
-    if (const Status done = options.rework(path, (*scratch)->file()); !done) {
+    if (const Status done = work(path, (*scratch)->file()); !done) {
       return done.error();
     }
   }
@@ -71,8 +72,16 @@ Result<PackedFile> PackedFile::make(const std::string& path, const PackingOption
   if (*is_capture) {
     auto scratch = pack(path, options, path != "-" && !is_fifo, progress);
     if (scratch && options.rework) {
-      scratch = rework((*scratch)->file(), options);
+      scratch = rework((*scratch)->file(), options, options.rework);
     }
+    if (!scratch) {
+      return scratch.error();
+    }
+    packed.scratch_ = std::move(*scratch);
+    packed.path_ = packed.scratch_->file();
+  }
+  if (options.last_rework) {
+    auto scratch = rework(packed.path_, options, options.last_rework);
     if (!scratch) {
       return scratch.error();
     }

@@ -20,6 +20,8 @@ struct PackingOptions {
   /// Where the capture has dumps of registers and stack memory, callstacks are made of them.
   bool unwind_dumps = false;
   Rework rework{};  ///< may be empty
+  /// Of every file in the end, of .spk files, too: may be empty.
+  Rework last_rework{};
   /// What the file is called that is made, in a folder of its own.
   std::string name = "capture.spk";
 };

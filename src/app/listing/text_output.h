@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "io/output_file.h"
@@ -18,8 +21,20 @@ class TextOutput {
   /// What was not written yet; append only.
   [[nodiscard]] std::string& text() { return text_; }
 
+  /// How rows stand in the text: a line each, after lines that begin with `#`; or as the elements
+  /// of a JSON array, a line each.
+  enum class RowForm : std::uint8_t { kLines, kJson };
+  /// Before anything is written: only the first rows are.
+  void limit_rows(std::size_t rows, RowForm form) {
+    rows_left_ = rows;
+    form_ = form;
+  }
+  /// All rows that are wanted were written: checkpoint() is an error from now on, which is none of
+  /// the run.
+  [[nodiscard]] bool is_full() const { return is_full_; }
+
   /// Writes text() when there is enough of it.
-  Status checkpoint() { return text_.size() < kBlockBytes ? Status{} : drain(); }
+  Status checkpoint();
 
   /// Writes text() now, for a reader that waits for it.
   Status flush();
@@ -35,10 +50,16 @@ class TextOutput {
   explicit TextOutput(std::unique_ptr<io::OutputFile> file) : file_(std::move(file)) {}
   Status drain();
   Status checked(const Status& status);
+  // Cuts what comes after the last row that is wanted.
+  void keep_wanted_rows();
 
   std::unique_ptr<io::OutputFile> file_;
   std::string text_;
   bool broken_pipe_ = false;
+  std::optional<std::size_t> rows_left_;  // unset: all are wanted
+  RowForm form_ = RowForm::kLines;
+  std::size_t looked_at_ = 0;  // bytes of text_ whose rows were counted
+  bool is_full_ = false;
 };
 
 }  // namespace stackpack::app

@@ -37,6 +37,8 @@ void CommandDefinitions::define_cut() {
                   [&options](int level) { options.level = level; })
       ->default_str("9")
       ->group(kPacking);
+  sub.add_flag("--json", arguments.json, "report on standard output as a JSON object")
+      ->group(kReports);
   sub.add_flag("-q,--quiet", arguments.quiet, "no summary; only errors")->group(kReports);
 }
 

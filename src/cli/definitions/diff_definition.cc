@@ -235,7 +235,7 @@ void CommandDefinitions::define_diff_form(CommandRow& sub) {
              options.frames)
       ->group(kForm);
   add_function_names(sub, false, arguments.names)->group(kForm);
-  add_number<std::size_t>(sub, "-n,--rows", "most rows; 0: all", 0, 1'000'000'000,
+  add_number<std::size_t>(sub, "-n,--rows,--limit", "most rows; 0: all", 0, 1'000'000'000,
                           [&arguments](std::size_t rows) { arguments.rows = rows; })
       ->default_str("30; of --json all, of --markdown 10 in 4 KiB")
       ->group(kForm);

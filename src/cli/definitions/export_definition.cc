@@ -53,6 +53,8 @@ void CommandDefinitions::define_export() {
   define_branch_export(sub);
   // --format is that of the output.
   add_capture_names(sub, arguments.capture);
+  sub.add_flag("--json", arguments.json, "report on standard output as a JSON object")
+      ->group(kReports);
   sub.add_flag("-q,--quiet", arguments.quiet, "no notes, and no summary on a terminal")
       ->group(kReports);
 }

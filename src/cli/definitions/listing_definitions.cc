@@ -80,6 +80,10 @@ void CommandDefinitions::define_dump() {
   sub.add_flag("--ids", arguments.ids,
                "with --stacks: the id that `show` takes, as a second column")
       ->group(kReports);
+  sub.add_option("--limit", arguments.limit, "most rows; 0: all")
+      ->type_name("N")
+      ->default_str("0")
+      ->group(kForm);
   sub.add_flag("--json", arguments.json, "a JSON array, an element a line")->group(kReports);
 }
 

@@ -10,7 +10,7 @@ void CommandDefinitions::define_mcp() {
   constexpr std::size_t kMostBytes = std::size_t{1} << 20;
   CommandRow& sub = command(
       "mcp", "answer an agent's questions about captures", Command::kMcp,
-      {{"mcp FOLDER... [--max-bytes N]"},
+      {{"mcp FOLDER... [--max-bytes N] [--redact [--keep-modules NAME]... [--key FILE]]"},
        {{"of the captures in one folder", "stackpack mcp /var/profiles"},
         {"as an agent's client starts it",
          R"({"mcpServers": {"stackpack": {"command": "stackpack", "args": ["mcp", "/var/profiles"]}}})"}},
@@ -20,7 +20,10 @@ void CommandDefinitions::define_mcp() {
        "Only files below the folders are opened, symbolic links that lead out of them are not "
        "followed, nothing is written and nothing is sent anywhere. Functions of captures have the "
        "names that the capture itself has, unless --symbolize is given: it reads the files that "
-       "were recorded, wherever they are."});
+       "were recorded, wherever they are.\n"
+       "With --redact answers have the names that a file would have that `redact` made with the "
+       "same "
+       "options."});
   McpArguments& arguments = invocation.mcp;
   sub.add_option("folders", arguments.folders, "folders with .spk files and captures")
       ->type_name("FOLDER...")
@@ -29,6 +32,18 @@ void CommandDefinitions::define_mcp() {
                           kMostBytes,
                           [&arguments](std::size_t bytes) { arguments.most_bytes = bytes; })
       ->default_str("8192")
+      ->group(kForm);
+  sub.add_flag("--redact", arguments.redact,
+               "stand-ins in place of names of functions, modules, processes and threads, and no "
+               "facts about the machine: what `redact` removes")
+      ->group(kForm);
+  add_names(sub, "--keep-modules", "with --redact: keep names of this module",
+            arguments.kept_modules)
+      ->group(kForm);
+  sub.add_option(
+         "--key", arguments.key_file,
+         "with --redact: a file whose bytes are the key; stand-ins are the same in all files")
+      ->type_name("FILE")
       ->group(kForm);
   sub.add_flag("--symbolize", arguments.symbolize,
                "name functions of captures by the files of this machine")

@@ -79,6 +79,12 @@ OptionRow* add_keep_broken(CommandRow& command, bool& keep);
 OptionRow* add_function_names(CommandRow& command, bool linkage,
                               std::optional<app::FunctionNames>& names);
 
+/// `--rows` of `-n,--rows,--limit`.
+inline std::string first_long_name(const std::string& names) {
+  const std::size_t begin = names.find("--");
+  return names.substr(begin, names.find(',', begin) - begin);
+}
+
 /// A whole decimal number from `least` to `most`, or nothing.
 template <typename T>
 std::optional<T> number_of(std::string_view word, T least, T most) {
@@ -92,7 +98,7 @@ std::optional<T> number_of(std::string_view word, T least, T most) {
 template <typename T>
 OptionRow* add_number(CommandRow& command, const std::string& name, const std::string& text,
                       T least, T most, const std::function<void(T)>& set) {
-  const std::string called = name.substr(name.find("--"));
+  const std::string called = first_long_name(name);
   const auto take = [called, least, most, set](const std::string& word) {
     const std::optional<T> number = number_of<T>(word, least, most);
     if (!number) {

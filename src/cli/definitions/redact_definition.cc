@@ -28,6 +28,8 @@ void CommandDefinitions::define_redact() {
   sub.add_option("--key", arguments.key_file, "a file whose bytes are the key; '-': standard input")
       ->type_name("FILE")
       ->group(kForm);
+  sub.add_flag("--json", arguments.json, "report on standard output as a JSON object")
+      ->group(kReports);
   sub.add_flag("-q,--quiet", arguments.quiet, "no report; only errors")->group(kReports);
 }
 

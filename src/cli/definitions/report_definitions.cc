@@ -52,7 +52,7 @@ void CommandDefinitions::define_report(CommandRow& sub, ReportKind kind) {
          "--total", [&arguments] { arguments.by_self = false; },
          "order by samples in the row or in what it calls")
       ->group(kForm);
-  sub.add_option("-n,--rows", arguments.rows, "most rows; 0: all")
+  sub.add_option("-n,--rows,--limit", arguments.rows, "most rows; 0: all")
       ->type_name("N")
       ->default_str(kind == ReportKind::kTop ? "30" : "all")
       ->group(kForm);
@@ -190,7 +190,8 @@ void CommandDefinitions::define_neighbours(const std::string& name, const std::s
       ->type_name("FILE")
       ->required();
   sub.add_option("function", arguments.function,
-                 "name of a function or the end of one, with * and ?, /REGEX/, or MODULE!FUNCTION")
+                 "name of a function or the end of one, with * and ?, /REGEX/, MODULE!FUNCTION, or "
+                 "id:HEX, an id of --json")
       ->type_name("FUNCTION")
       ->required();
   define_report(sub, kind);

@@ -15,8 +15,8 @@ void CommandDefinitions::define_baseline() {
   };
   CommandRow& sub = command(
       "baseline", "keep .spk files by commit, to compare later ones with", Command::kBaseline,
-      {{"baseline add DIR FILE.spk... --commit ID", "baseline show DIR [--json]",
-        "baseline prune DIR --keep N"},
+      {{"baseline add DIR FILE.spk... --commit ID [--json]", "baseline show DIR [--json]",
+        "baseline prune DIR --keep N [--json]"},
        {{"the runs of a commit", "stackpack baseline add base runs/*.spk --commit 4f2a91c"},
         {"what there is", "stackpack baseline show base"},
         {"the last 50 commits stay", "stackpack baseline prune base --keep 50"},
@@ -54,7 +54,8 @@ void CommandDefinitions::define_baseline() {
   add_number<std::size_t>(sub, "--keep", "of prune: how many commits stay, the last ones", 1,
                           1'000'000'000, [&arguments](std::size_t keep) { arguments.keep = keep; })
       ->group(kInputs);
-  sub.add_flag("--json", arguments.json, "of show: a JSON array of commits")->group(kReports);
+  sub.add_flag("--json", arguments.json, "JSON: an object; of show an array of commits")
+      ->group(kReports);
   sub.add_flag("-q,--quiet", arguments.quiet, "no report; only errors")->group(kReports);
 }
 
@@ -97,7 +98,7 @@ void CommandDefinitions::define_trend() {
       ->group(kForm);
   define_mistakes(sub, options.compared.rate);
   add_function_names(sub, false, arguments.names)->group(kForm);
-  add_number<std::size_t>(sub, "-n,--rows", "most rows; 0: all", 0, 1'000'000'000,
+  add_number<std::size_t>(sub, "-n,--rows,--limit", "most rows; 0: all", 0, 1'000'000'000,
                           [&arguments](std::size_t rows) { arguments.rows = rows; })
       ->default_str("30, of --json all")
       ->group(kForm);

@@ -32,6 +32,8 @@ void CommandDefinitions::define_view() {
              arguments.options.frames)
       ->group(kForm);
   add_keep_broken(sub, arguments.options.keep_broken)->group(kForm);
+  sub.add_flag("--json", arguments.json, "report on standard output as a JSON object")
+      ->group(kReports);
   sub.add_flag("-q,--quiet", arguments.quiet, "no summary on a terminal")->group(kReports);
   add_capture_reading(sub, arguments.capture);
 }

@@ -37,9 +37,10 @@ void CommandDefinitions::define_waits() {
       ->type_name("FILE")
       ->required();
   sub.add_flag("--list", arguments.list, "a line a run, by thread and time")->group(kForm);
-  sub.add_option("-n,--rows", arguments.rows, "most threads, or rows of a path; 0: all")
-      ->type_name("N")
-      ->default_str("30")
+  add_number<std::size_t>(sub, "-n,--rows,--limit",
+                          "most threads, or rows of a path or list; 0: all", 0, 1'000'000'000,
+                          [&arguments](std::size_t rows) { arguments.rows = rows; })
+      ->default_str("30, of --list and --json all")
       ->group(kForm);
   add_function_names(sub, true, arguments.names)->group(kForm);
   OptionRow* const path =

@@ -28,7 +28,8 @@ constexpr std::string_view kInstructions =
     "Profiles of programs. Begin with open, then summary and top; go from a hot function to "
     "callers, "
     "callees and source. `next` in an answer lists calls that go deeper, as TOOL FILE ARGUMENT. "
-    "Answers are short: rows_left_out says what is missing, the argument rows asks for more. "
+    "Answers are short: rows_left_out says what is missing, the argument rows asks for more "
+    "(--limit=N in next). "
     "Shares "
     "are self or total divided by weight.";
 
@@ -43,13 +44,17 @@ std::string error_line(const std::string& id, RpcCode code, std::string_view pro
                      static_cast<int>(code), text);
 }
 
-std::string initialized(const JsonValue& params) {
+std::string_view version_for(const JsonValue& params) {
   const JsonValue* const asked = app::member_of(params, "protocolVersion");
   std::string_view version = kVersions.front();
   if (asked != nullptr && asked->IsString()) {
     const auto known = std::find(kVersions.begin(), kVersions.end(), app::text_of(*asked));
     version = known == kVersions.end() ? version : *known;
   }
+  return version;
+}
+
+std::string initialized(std::string_view version) {
   std::string text;
   JsonText json(text);
   json.begin_object();
@@ -70,7 +75,7 @@ std::string initialized(const JsonValue& params) {
   return text;
 }
 
-std::string tool_result(const McpAnswer& answer) {
+std::string tool_result(const McpAnswer& answer, bool structured) {
   std::string text;
   JsonText json(text);
   json.begin_object();
@@ -81,6 +86,11 @@ std::string tool_result(const McpAnswer& answer) {
   json.field("text", answer.text);
   json.end_object();
   json.end_array();
+  // The specification of 2025 asks for both, and clients read one of them.
+  if (answer.is_object && structured) {
+    json.key("structuredContent");
+    json.object(std::string_view(answer.text).substr(0, answer.text.find_last_not_of('\n') + 1));
+  }
   json.field("isError", answer.is_error);
   if (!answer.command.empty()) {
     json.key("_meta");
@@ -125,14 +135,17 @@ std::string McpServer::call_tool(const app::RpcMessage& message) {
   if (const auto* problem = std::get_if<std::string>(&words)) {
     return error_line(message.id(), RpcCode::kInvalidParams, *problem);
   }
-  return result_line(message.id(),
-                     tool_result(session_.call(*tool, std::get<ToolWords>(std::move(words)))));
+  return result_line(
+      message.id(),
+      tool_result(session_.call(*tool, std::get<ToolWords>(std::move(words))), structured_));
 }
 
 std::string McpServer::answer_request(const app::RpcMessage& message) {
   const std::string_view method = message.method();
   if (method == "initialize") {
-    return result_line(message.id(), initialized(message.params()));
+    const std::string_view version = version_for(message.params());
+    structured_ = version == kVersions.front();
+    return result_line(message.id(), initialized(version));
   }
   if (method == "ping") {
     return result_line(message.id(), "{}");

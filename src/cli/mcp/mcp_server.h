@@ -24,6 +24,7 @@ class McpServer {
   std::string call_tool(const app::RpcMessage& message);
 
   McpSession session_;
+  bool structured_ = false;  // the client has a version of the protocol with structuredContent
 };
 
 }  // namespace stackpack::cli

@@ -1,6 +1,7 @@
 #include "cli/mcp/mcp_session.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/analysis/call_sums.h"
 #include "app/analysis/call_tree.h"
 #include "app/console.h"
 #include "app/diff/gate_comparison.h"
@@ -32,9 +34,10 @@ constexpr std::size_t kUsualCallstacks = 5;
 constexpr std::size_t kMostTreeRows = 1000;  // as many as a client can ask for
 constexpr std::string_view kRowsOption = "--rows=";
 constexpr std::string_view kFramesOption = "--limit=";
+constexpr std::string_view kNoSymbols = "--no-symbolize";
 
 McpAnswer failed(std::string text) {
-  return {std::move(text), true, {}};
+  return {std::move(text), true, false, {}};
 }
 
 McpAnswer failed(const std::string& file, const Error& error) {
@@ -61,10 +64,11 @@ std::string read_words(CommandLine& line, const ToolWords& words, std::string_vi
 struct Fitted {
   std::string text;
   std::size_t rows = 0;
+  bool whole = true;  // false: the text was cut
 };
 template <typename Render>
 Fitted fit(std::size_t most_bytes, std::size_t rows, const Render& render) {
-  Fitted fitted{render(rows), rows};
+  Fitted fitted{render(rows), rows, true};
   while (fitted.text.size() > most_bytes && fitted.rows > 1) {
     const std::size_t fewer = fitted.rows * most_bytes / fitted.text.size() * 9 / 10;
     fitted.rows = std::clamp<std::size_t>(fewer, 1, fitted.rows - 1);
@@ -77,6 +81,7 @@ Fitted fit(std::size_t most_bytes, std::size_t rows, const Render& render) {
     }
     const std::size_t left = fitted.text.size() - end;
     fitted.text.resize(end);
+    fitted.whole = false;
     fitted.text += fmt::format(
         "\n... {} bytes left out; stackpack mcp --max-bytes N allows longer answers\n", left);
   }
@@ -85,10 +90,16 @@ Fitted fit(std::size_t most_bytes, std::size_t rows, const Render& render) {
 
 }  // namespace
 
-McpAnswer McpSession::call(const Tool& tool, ToolWords words) {
-  if (!arguments_.symbolize && tool.kind >= ToolKind::kReport && tool.kind <= ToolKind::kDiff) {
-    words.options.emplace_back("--no-symbolize");
+// With stand-ins no command prints the same of the file that was asked about.
+McpAnswer McpSession::answer_of(std::string text, bool is_object,
+                                std::vector<std::string> command) const {
+  if (redaction_) {
+    command.clear();
   }
+  return {std::move(text), false, is_object, std::move(command)};
+}
+
+McpAnswer McpSession::call(const Tool& tool, const ToolWords& words) {
   switch (tool.kind) {
     case ToolKind::kOpen:
       return words.files.empty() ? list_files() : summarize(words.files.front(), false);
@@ -130,8 +141,14 @@ Result<McpSession::File> McpSession::open(const std::string& asked) {
   }
   CaptureArguments capture;
   capture.symbolize = arguments_.symbolize;
-  Result<app::PackedCapture> opened =
-      app::PackedCapture::open(*path, packing_of(capture, *path, messages_));
+  app::PackingOptions packing = packing_of(capture, *path, messages_);
+  if (redaction_) {
+    packing.last_rework = [this](const std::string& from, const std::string& to) {
+      const auto redacted = app::redact_file(from, to, *redaction_);
+      return redacted ? Status() : Status(redacted.error());
+    };
+  }
+  Result<app::PackedCapture> opened = app::PackedCapture::open(*path, packing);
   if (!opened) {
     return opened.error();
   }
@@ -153,9 +170,9 @@ McpAnswer McpSession::list_files() {
     append_offered_files(text, offered, rows);
     return text;
   };
-  return {fit(arguments_.most_bytes, std::max<std::size_t>(offered.files.size(), 1), render).text,
-          false,
-          {}};
+  Fitted fitted =
+      fit(arguments_.most_bytes, std::max<std::size_t>(offered.files.size(), 1), render);
+  return {std::move(fitted.text), false, fitted.whole, {}};
 }
 
 McpAnswer McpSession::summarize(const std::string& asked, bool whole) {
@@ -164,6 +181,7 @@ McpAnswer McpSession::summarize(const std::string& asked, bool whole) {
     return not_opened(asked, file.error());
   }
   OpenFile& open = **file;
+  calls_of(open);  // the next question is about functions
   std::optional<SummaryFigures>& figures = whole ? open.figures_of_whole : open.figures;
   if (!figures) {
     Result<SummaryFigures> found = summary_figures(open.capture.reader(), whole);
@@ -178,7 +196,8 @@ McpAnswer McpSession::summarize(const std::string& asked, bool whole) {
     return text;
   };
   constexpr std::size_t kMostSummaryRows = 8;
-  return {fit(arguments_.most_bytes, kMostSummaryRows, render).text, false, {}};
+  Fitted fitted = fit(arguments_.most_bytes, kMostSummaryRows, render);
+  return {std::move(fitted.text), false, fitted.whole, {}};
 }
 
 std::optional<McpAnswer> McpSession::read_call(const ToolWords& given, std::string_view rows_option,
@@ -190,6 +209,9 @@ std::optional<McpAnswer> McpSession::read_call(const ToolWords& given, std::stri
   call.file = *file;
   call.words = given;
   call.words.others.front() = call.file->path;
+  if (says_no_symbols(*call.file)) {
+    call.words.options.emplace_back(kNoSymbols);
+  }
   const std::string problem = read_words(call.line, call.words, rows_option);
   return problem.empty() ? std::nullopt : std::optional(failed(problem));
 }
@@ -244,6 +266,50 @@ Status count_spots(const Reader& reader, const ReportArguments& arguments, app::
 
 }  // namespace
 
+const app::CallSums* McpSession::calls_of(OpenFile& file) {
+  if (!file.calls_were_counted) {
+    file.calls_were_counted = true;
+    app::HotSpotQuery query;
+    query.filters.frames = FrameStyle::kFunction;
+    auto calls = app::CallSums::count(file.capture.reader(), query);
+    if (calls) {
+      file.calls = std::move(*calls);
+    }
+  }
+  return file.calls.get();
+}
+
+Status McpSession::count_report(const Call& call, const ReportArguments& arguments,
+                                Report& report) {
+  // What the tool says itself, and nothing of the client's, but for the order.
+  constexpr std::array<std::string_view, 9> kPlainWords = {
+      "top",    "callers", "callees",       "--json",        "--function-names=short",
+      "--self", "--total", "--by=function", "--no-symbolize"};
+  const std::vector<std::string>& words = call.words.options;
+  const bool is_plain = std::all_of(words.begin(), words.end(), [&](const std::string& word) {
+    return std::find(kPlainWords.begin(), kPlainWords.end(), word) != kPlainWords.end();
+  });
+  const app::CallSums* const calls = is_plain ? calls_of(*call.file) : nullptr;
+  const Reader& reader = call.file->capture.reader();
+  if (calls == nullptr) {
+    return count_spots(reader, arguments, report.spots, report.center);
+  }
+  if (arguments.kind == ReportKind::kTop) {
+    report.spots = calls->hot_spots(arguments.by_self);
+    return {};
+  }
+  auto around = calls->neighbours(arguments.function, arguments.kind == ReportKind::kCallers
+                                                          ? app::NeighbourSide::kCallers
+                                                          : app::NeighbourSide::kCallees);
+  if (!around) {
+    return count_spots(reader, arguments, report.spots, report.center);
+  }
+  report.spots = std::move(around->around);
+  report.center = {around->center, around->matches, {}};
+  app::sort_hot_spots(report.spots.rows, arguments.by_self);
+  return {};
+}
+
 void McpSession::keep(std::shared_ptr<const Report> report) {
   reports_.push_front(std::move(report));
   std::size_t rows = 0;
@@ -278,7 +344,7 @@ McpAnswer McpSession::report(const ToolWords& given) {
   const auto found = counted(call, [&](Report& report) -> Status {
     const Reader& reader = call.file->capture.reader();
     if (!arguments.tree) {
-      return count_spots(reader, arguments, report.spots, report.center);
+      return count_report(call, arguments, report);
     }
     Result<app::CallTree> tree = app::call_tree(reader, arguments.query, kMostTreeRows);
     if (!tree) {
@@ -311,7 +377,8 @@ McpAnswer McpSession::report(const ToolWords& given) {
         }
         return text;
       });
-  return {std::move(fitted.text), false, command_of(words, kRowsOption, fitted.rows)};
+  return answer_of(std::move(fitted.text), fitted.whole,
+                   command_of(words, kRowsOption, fitted.rows));
 }
 
 McpAnswer McpSession::show(const ToolWords& given) {
@@ -338,7 +405,7 @@ McpAnswer McpSession::show(const ToolWords& given) {
   if (!status) {
     return failed(file->asked, status.error());
   }
-  return {std::move(fitted.text), false, command_of(words, kFramesOption, fitted.rows)};
+  return answer_of(std::move(fitted.text), false, command_of(words, kFramesOption, fitted.rows));
 }
 
 McpAnswer McpSession::diff(const ToolWords& given) {
@@ -366,14 +433,25 @@ McpAnswer McpSession::diff(const ToolWords& given) {
       option = std::string(kAgainst) + files[next++]->path;
     }
   }
+  if (std::any_of(files.begin(), files.end(),
+                  [this](const File& file) { return says_no_symbols(*file); })) {
+    words.options.emplace_back(kNoSymbols);
+  }
   CommandLine line;
   if (const std::string problem = read_words(line, words, kRowsOption); !problem.empty()) {
     return failed(problem);
   }
+  if (redaction_ && !redaction_->key) {
+    return failed("without --key the stand-ins of two files have nothing to do with each other");
+  }
+  DiffArguments arguments = line.invocation().diff;
+  arguments.before.assign(given.files.begin(),
+                          given.files.begin() + static_cast<std::ptrdiff_t>(olds));
+  arguments.after.assign(given.files.begin() + static_cast<std::ptrdiff_t>(olds),
+                         given.files.end());
   JudgedDiff diff;
-  Result<DiffReport> report =
-      app::compare_for_gate(std::span(readers).first(olds), std::span(readers).subspan(olds),
-                            line.invocation().diff.options, {});
+  Result<DiffReport> report = app::compare_for_gate(
+      std::span(readers).first(olds), std::span(readers).subspan(olds), arguments.options, {});
   if (!report) {
     Error error = report.error();
     const std::string name = error.part < files.size() ? files[error.part]->asked : "diff";
@@ -381,13 +459,16 @@ McpAnswer McpSession::diff(const ToolWords& given) {
     return failed(name, error);
   }
   diff.report = std::move(*report);
-  Fitted fitted = fit(arguments_.most_bytes, words.rows == 0 ? kUsualRows : words.rows,
-                      [&diff](std::size_t rows) {
-                        std::string text;
-                        append_diff_markdown(text, diff, {.rows = rows});
-                        return text;
-                      });
-  return {std::move(fitted.text), false, command_of(words, kRowsOption, fitted.rows)};
+  Fitted fitted =
+      fit(arguments_.most_bytes, words.rows == 0 ? kUsualRows : words.rows, [&](std::size_t rows) {
+        DiffArguments shown = arguments;
+        shown.rows = rows;
+        std::string text;
+        append_diff_json(text, diff, shown);
+        return text;
+      });
+  return answer_of(std::move(fitted.text), fitted.whole,
+                   command_of(words, kRowsOption, fitted.rows));
 }
 
 McpAnswer McpSession::waits(const ToolWords& given) {
@@ -396,6 +477,7 @@ McpAnswer McpSession::waits(const ToolWords& given) {
     return *problem;
   }
   WaitsArguments arguments = call.line.invocation().waits;
+  arguments.file = call.file->asked;
   const auto found = counted(call, [&](Report& report) -> Status {
     Result<app::WaitTable> table = app::sum_waits(call.file->capture.reader(), arguments.filter);
     if (!table) {
@@ -411,10 +493,11 @@ McpAnswer McpSession::waits(const ToolWords& given) {
                       [&](std::size_t rows) {
                         arguments.rows = rows;
                         std::string text;
-                        append_wait_table(text, *(*found)->waits, arguments);
+                        append_wait_json(text, *(*found)->waits, arguments);
                         return text;
                       });
-  return {std::move(fitted.text), false, command_of(call.words, kRowsOption, fitted.rows)};
+  return answer_of(std::move(fitted.text), fitted.whole,
+                   command_of(call.words, kRowsOption, fitted.rows));
 }
 
 // Of a file that is none of ours: what it is.
@@ -434,7 +517,7 @@ McpAnswer McpSession::page(const ToolWords& words) {
   }
   std::string text;
   append_page_link(text, (*file)->path, words.function);
-  return {std::move(text), false, {}};
+  return {std::move(text), false, true, {}};
 }
 
 }  // namespace stackpack::cli

@@ -24,8 +24,8 @@ constexpr std::array<std::string_view, 14> kGrains = {
 constexpr ToolArgument kFileArgument{"file", Type::kFile, "as `open` lists it", "", true};
 constexpr ToolArgument kRowsArgument{"rows", Type::kNumber, "most rows (20)", "--rows", false};
 constexpr ToolArgument kFunctionArgument{
-    "function", Type::kText, "name, end of a name, pattern with * and ?, /regex/, or MODULE!NAME",
-    "", true};
+    "function", Type::kText,
+    "name, end of a name, pattern with * and ?, /regex/, MODULE!NAME, or id:ID of a row", "", true};
 
 // Which samples.
 std::vector<ToolArgument> with_filters(std::vector<ToolArgument> arguments) {
@@ -98,21 +98,21 @@ std::vector<Tool> make_tools() {
       {"callstack",
        ToolKind::kShow,
        "One callstack by its number, leaf first, with lines.",
-       {"show", names},
+       {"show", json, names},
        {kFileArgument,
         {"id", Type::kNumber, "its number", "", true},
         {"rows", Type::kNumber, "most frames (20)", "--limit"}}},
       {"diff",
        ToolKind::kDiff,
        "What has another share of the samples than before, and how sure that is.",
-       {"diff", "--markdown"},
+       {"diff", json},
        {{"before", Type::kFiles, "one or more runs", "", true},
         {"after", Type::kFiles, "one or more runs", "--against", true},
         kRowsArgument}},
       {"waits",
        ToolKind::kWaits,
        "How long threads ran, were blocked and waited for a processor; of captures with switches.",
-       {"waits"},
+       {"waits", json},
        {kFileArgument,
         {"thread", Type::kTexts, "of threads or processes of these names", "--thread"},
         {"pid", Type::kNumber, "of this process", "--pid"},
