@@ -6,8 +6,8 @@
     not         ! left out
     constant    an integer one higher, 1 lower; true to false, and back
     statement   left out: a call or an assignment
-    return      a value: nothing in place of it ({})
-    early       a function returns at once
+    return      a value: nothing in place of it ({}), where that is another value
+    early       a function returns at once, where it does anything else
     jump        break to continue, and back
     bound       std::min to std::max, and back
 
@@ -42,6 +42,9 @@ NO_STATEMENT = {"return", "break", "continue", "if", "for", "while", "switch", "
                 "const", "constexpr", "auto", "goto", "throw", "try", "typedef", "public", "private", "protected", "struct",
                 "class", "enum", "template", "friend", "namespace", "delete", "static_assert", "assert", "extern"}
 NOT_AN_OPERAND = {"return", "case", "co_return", "throw", "else", "do", "operator", "typename", "const"}
+
+# Values that `{}` is as well, so that nothing would be broken. `T{}` is not among them: in an optional it is a value.
+NOTHING = re.compile(r"""\{\}|false|nullptr|(std::)?nullopt|0[uUlLzZ]*|0[xX]0+|0?\.0*f?|'\\0'|""(sv|s)?""")
 
 
 class Source:
@@ -208,6 +211,20 @@ def of_constants(source, i):
         yield i, i, "constant", "false" if token.text == "true" else "true", False
 
 
+def is_nothing(source, first, last):
+    """Whether a statement is a return of what `return {};` gives."""
+    returned = source.text[source.tokens[first].end:source.tokens[last].begin].strip()
+    return source.tokens[first].text == "return" and NOTHING.fullmatch(returned) is not None
+
+
+def does_nothing(source, opened):
+    """Whether a body has nothing but what an early return does."""
+    first, closed = opened + 1, source.partner.get(opened)
+    if closed is None or first == closed or first + 1 == closed:
+        return closed is not None
+    return source.end_of_statement(first) == closed - 1 and is_nothing(source, first, closed - 1)
+
+
 def of_statements(source, i):
     token = source.tokens[i]
     if not source.begins_statement(i):
@@ -216,12 +233,12 @@ def of_statements(source, i):
     if last is None:
         return
     text = source.part(i, last)
-    if token.text == "return" and last > i + 1 and text not in ("return {};", "return false;", "return 0;", "return nullptr;"):
+    if token.text == "return" and last > i + 1 and not is_nothing(source, i, last):
         yield i, last, "return", "return {};", True
     elif token.text in ("break", "continue") and last == i + 1:
         yield i, last, "jump", "continue;" if token.text == "break" else "break;", True
     elif token.text not in NO_STATEMENT and not re.match(r"[\w:]+(<.*>)?[&*]*\s+[&*]*\w", one_line(text)):
-        if re.search(r"\(|=|\+\+|--", text):
+        if re.search(r"\(|=|\+\+|--", text) and not re.fullmatch(r"(static_cast<void>\(|\(void\))\s*\(?\w+\)?;", text):
             yield i, last, "statement", "", True
         for at in range(i, last):
             if source.tokens[at].text in ASSIGNMENTS:
@@ -248,7 +265,7 @@ def early_returns(source, i):
         return
     head = source.head_of(i)
     returned = re.match(r"[\s\w:<>,&*\[\]]*?\b(void|[\w:]+(<.*>)?[&*]*)\s+[\w:~]+\(", one_line(head))
-    if returned is not None:
+    if returned is not None and not does_nothing(source, i):
         yield i, i, "early", "return;" if returned[1] == "void" else "return {};", True
 
 

@@ -24,45 +24,51 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 SWITCH = """#pragma once
-#include <fcntl.h>
-#include <unistd.h>
-#include <cstdio>
 #include <cstdlib>
-#ifdef _WIN32
-#define O_CLOEXEC _O_BINARY
-#endif
 #include <type_traits>
+#ifndef _WIN32
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
 namespace stackpack_breaks {
 inline const unsigned long chosen = [] {
   const char* const text = std::getenv("STACKPACK_BREAK");
   return text == nullptr ? 0 : std::strtoul(text, nullptr, 16);
 }();
-inline const char* const reached = std::getenv("STACKPACK_BREAKS_REACHED");
-inline bool note(unsigned long id) {
-  char line[16];
-  const int size = std::snprintf(line, sizeof line, "%08lx\\n", id);
-  const int file = ::open(reached, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  const bool written = ::write(file, line, static_cast<unsigned>(size)) == size;
-  ::close(file);
-  return written;
-}
+#ifndef _WIN32
+// A file that all processes of a test share: those that must not open one, and those that crash, note what they reach, too.
+inline unsigned char* const reached = [] {
+  const char* const name = std::getenv("STACKPACK_BREAKS_REACHED");
+  const int file = name == nullptr ? -1 : ::open(name, O_RDWR | O_CLOEXEC);
+  void* const map = file < 0 ? MAP_FAILED : ::mmap(nullptr, PLACES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (file >= 0) {
+    ::close(file);
+  }
+  return map == MAP_FAILED ? nullptr : static_cast<unsigned char*>(map);
+}();
+#endif
 template <unsigned long kId>
 bool on() {
+#ifndef _WIN32
   if (reached != nullptr) {
-    static const bool noted = note(kId);
-    static_cast<void>(noted);
+    reached[kId % PLACES] = 1;
   }
+#endif
   return kId == chosen;
 }
 }  // namespace stackpack_breaks
-"""
+""".replace("PLACES", str(1 << 20))
 
+PLACES = 1 << 20  # of the file of breaks that were reached; two that share a place are both taken for reached
 SWITCH_NAME = "break_switch.h"
 Break = collections.namedtuple("Break", "file old new id layer line")
-Test = collections.namedtuple("Test", "name command layer")
+# `folder` and `environment` are what CTest gives the command; with `fails` in its output it fails, whatever its status.
+Test = collections.namedtuple("Test", "name command layer folder environment fails", defaults=(None, {}, None))
 
 
 class Unusable(Exception):
@@ -223,25 +229,29 @@ def tests_of(root, tree, folder, capture_folder):
 
 def run(test, limit, **variables):
     """Whether a test passes, and how long it took."""
-    environment = {**os.environ, "LC_ALL": "C", **variables}
+    environment = {**os.environ, "LC_ALL": "C", **test.environment, **variables}
     begin = time.time()
-    child = subprocess.Popen(test.command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                             stderr=subprocess.DEVNULL, start_new_session=True)
-    try:
-        passes = child.wait(limit) in (0, 77)
-    except subprocess.TimeoutExpired:
-        passes = False
-    finally:
+    with tempfile.TemporaryFile() as output:
+        child = subprocess.Popen(test.command, cwd=test.folder, env=environment, stdin=subprocess.DEVNULL, stdout=output,
+                                 stderr=output, start_new_session=True)
         try:
-            os.killpg(child.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        child.wait()
+            passes = child.wait(limit) in (0, 77)
+        except subprocess.TimeoutExpired:
+            passes = False
+        finally:
+            try:
+                os.killpg(child.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            child.wait()
+        if passes and test.fails:
+            output.seek(0)
+            passes = re.search(test.fails, output.read().decode(errors="replace")) is None
     return passes, time.time() - begin
 
 
-def survey(tests, work, pool):
-    """What each test reaches, and how long it takes. All of them pass without a break."""
+def survey(tests, work, pool, limit=None):
+    """What each test reaches, and how long it takes. All of them pass without a break; with a limit those that do not are left out."""
     folder = work / "reached"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -249,17 +259,26 @@ def survey(tests, work, pool):
     def reach(numbered):
         number, test = numbered
         file = folder / str(number)
-        passes, seconds = run(test, None, STACKPACK_BREAKS_REACHED=str(file))
-        if not passes:
+        with open(file, "wb") as out:
+            out.truncate(PLACES)
+        passes, seconds = run(test, limit, STACKPACK_BREAKS_REACHED=str(file))
+        places = {match.start() for match in re.finditer(b"\1", file.read_bytes())}
+        file.unlink()
+        if not passes and limit is None:
             raise Unusable(f"without any break, this fails: {test.name}")
-        return set(file.read_text().split()) if file.exists() else set(), seconds
+        if not passes:
+            print(f"left out, {'slow' if seconds >= limit else 'fails without any break'}: {test.name}", flush=True)
+            return None
+        return places, seconds
 
-    return dict(zip((test.name for test in tests), pool.map(reach, enumerate(tests))))
+    surveyed = zip((test.name for test in tests), pool.map(reach, enumerate(tests)))
+    return {name: found for name, found in surveyed if found is not None}
 
 
 def noticed_by(tests, surveyed, b):
     """The first test that fails with the break; None when no test reaches it, "" when all pass."""
-    reaching = [test for test in tests if b.id in surveyed[test.name][0]]
+    place = int(b.id, 16) % PLACES
+    reaching = [test for test in tests if test.name in surveyed and place in surveyed[test.name][0]]
     reaching.sort(key=lambda test: (test.layer != b.layer, surveyed[test.name][1]))
     for test in reaching:
         # What hangs is noticed, and what is slow today is not taken for it.

@@ -8,6 +8,7 @@ import argparse
 import collections
 import concurrent.futures
 import hashlib
+import json
 import math
 import os
 import pathlib
@@ -118,6 +119,12 @@ def refused(tree, file, chosen):
     return do_not_compile(f"FAILED: {done.stdout}", chosen) if " error: " in done.stdout else set()
 
 
+def parts_of_tests(folder):
+    """What tests that run the program need beside it."""
+    parts = {part for test in program_tests(folder) for part in test.command if part.startswith(f"{folder}/tests/")}
+    return sorted(os.path.basename(part).removesuffix(".so") for part in parts)
+
+
 def build(root, work, drawn, count, jobs):
     """The first `count` drawn breaks that compile, and the folder of their build."""
     tree, dropped, seen = work / "tree", set(), set()
@@ -136,9 +143,9 @@ def build(root, work, drawn, count, jobs):
             dropped |= {b.id for b in bad}
             print(f"{len(bad)} of {len(chosen)} breaks do not compile; others take their places", flush=True)
             continue
-        done = subprocess.run(["cmake", "--build", str(folder), "--target", "stackpack_tests", "stackpack_cli", "--",
-                               f"-j{jobs}", "-k0"], env=environment, check=False, text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT)
+        targets = ["stackpack_tests", "stackpack_cli", *parts_of_tests(folder)]
+        done = subprocess.run(["cmake", "--build", str(folder), "--target", *targets, "--", f"-j{jobs}", "-k0"], env=environment, check=False,
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         with open(work / "build.log", "a") as log:
             log.write(done.stdout)
         if done.returncode == 0:
@@ -148,6 +155,28 @@ def build(root, work, drawn, count, jobs):
             raise mutate.Unusable(f"the build with the breaks fails: see {work / 'build.log'}")
         dropped |= {b.id for b in bad}
         print(f"{len(bad)} of {len(chosen)} breaks do not compile; others take their places", flush=True)
+
+
+def program_tests(folder):
+    """The tests of CTest that run the program, but for unit tests and transcripts, which mutate.tests_of has."""
+    listed = json.loads(subprocess.run(["ctest", "--test-dir", str(folder), "--show-only=json-v1"], check=True, text=True,
+                                       stdout=subprocess.PIPE).stdout)
+    program = str(folder / "src/cli/stackpack")
+    for test in listed["tests"]:
+        command = test.get("command", [])
+        if program not in command or any(part.endswith("golden_test.sh") for part in command):
+            continue
+        properties = {one["name"]: one["value"] for one in test["properties"]}
+        environment = dict(pair.split("=", 1) for pair in properties.get("ENVIRONMENT", []))
+        yield mutate.Test(test["name"], command, test["name"].split(".")[0], properties.get("WORKING_DIRECTORY"), environment,
+                          "|".join(properties.get("FAIL_REGULAR_EXPRESSION", [])) or None)
+
+
+def tests_of(root, tree, folder):
+    """The unit tests, file by file, the transcripts, and what else runs the program."""
+    tests = [test for test in mutate.tests_of(root, tree, folder, None)]
+    known = [test.command[-2:] for test in tests]
+    return tests + [test for test in program_tests(folder) if test.command[-2:] not in known]
 
 
 def interval(noticed, tried):
@@ -190,6 +219,7 @@ def main():
     parser.add_argument("--seed", type=int)
     parser.add_argument("--layer", action="append")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     root = options.root
@@ -207,9 +237,9 @@ def main():
     chosen, folder = build(root, work, drawn, options.count, options.jobs)
     results_path = work / f"{commit}-{seed}.tsv"
     results = mutate.read_results(results_path)
-    tests = list(mutate.tests_of(root, work / "tree", folder, os.environ.get("STACKPACK_CORPUS")))
+    tests = tests_of(root, work / "tree", folder)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        surveyed = mutate.survey(tests, work, pool)
+        surveyed = mutate.survey(tests, work, pool, options.limit)
         begin = time.time()
         runs = {pool.submit(mutate.noticed_by, tests, surveyed, b): b for b in chosen if b.id not in results}
         for done, future in enumerate(concurrent.futures.as_completed(runs), 1):

@@ -28,6 +28,14 @@ std::vector<int> sum(const T& a) {
   const int low = std::min(a.first, a.second);
   return {low, true ? 1 : 0};
 }
+std::optional<int> none(int a) {
+  if (a) {
+    return std::nullopt;
+  }
+  return "";
+}
+std::optional<int> never() { return std::nullopt; }
+void nothing(int a) {}
 }  // namespace n
 '''
 
@@ -62,6 +70,9 @@ WANTED = [
     (20, "constant", "true", "false"),
     (20, "constant", "1", "0"),
     (20, "constant", "0", "0 + 1"),
+    # What returns nothing anyway is not broken by returning nothing.
+    (22, "early", "", "return {};"),
+    (23, "condition", "a", "!(a)"),
 ]
 
 
