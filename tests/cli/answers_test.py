@@ -1,0 +1,373 @@
+#!/usr/bin/env python3
+"""What the program answers, over many captures and all its questions:
+answers_test.py PROGRAM ROOT GROUP [--rewrite]
+
+Transcripts (cases) show a few answers to people. Here each capture of a group is packed, and every listing, report and export of
+it is compared as a whole with what was said when it was last looked at: answers/GROUP.txt has a line for each command, with its
+exit status, the lines of its output and a digest of output and messages. A difference is printed with the new answer. Where it is
+wanted, scripts/update-golden stores the new lines; `git stash` and this script with --show show the old answer.
+"""
+import argparse
+import base64
+import gzip
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+# What differs with the version, names of temporary files, and of commands that pack with how things are packed: sizes, seconds. Other tests are for these.
+VERSIONS = [
+    (rb"stackpack-\w{6}\.html", b"stackpack-XXXXXX.html"),
+    (rb"stackpack [0-9]+\.[0-9]+\.[0-9]+[\w.+-]*", b"stackpack VERSION"),
+    (rb'"(version|producer|generator|exporter)": ?"[^"]*[0-9]+\.[0-9]+\.[0-9]+[^"]*"', rb'"\1":"VERSION"'),
+]
+SIZES = [
+    (rb" to [0-9.]+ [KMG]?i?B \([0-9.]+x\)", b" to SIZE"),
+    (rb", [0-9.]+ s\b", b", TIME"),
+    (rb'"(seconds|output_bytes|file_bytes|packed_bytes|bytes|dag|total|file)": ?[0-9.e+-]+', rb'"\1":0'),
+    (rb"[0-9,.]+ ([KMG]i)?B\b|[0-9,]+ bytes", b"SIZE"),
+    (rb" +[0-9.]+x\b", b" RATIO"),
+]
+PACKING = ("convert", "stats", "verify", "merge", "cut", "redact", "symbolize", "collect", "baseline")
+GRAINS = ("function module line file process thread comm event callstack source type waker reason cgroup package").split()
+LISTINGS = ("stacks samples processes threads modules events losses metadata functions names intervals event-values fields "
+            "sample-fields sources branches ranges").split()
+
+
+def questions(file, rich):
+    """Commands about a packed file; a rich one has what the last ones ask for."""
+    for listing in LISTINGS:
+        yield ["dump", file, f"--{listing}"]
+    yield from (["stats", file], ["stats", file, "--json", "--by-process"], ["verify", file, "--json"])
+    yield from (["top", file, "-n", "0"], ["top", file, "--json", "--all-events"], ["top", file, "--tree", "-n", "4"])
+    for form in ("folded", "pprof", "speedscope", "firefox", "otlp", "html"):
+        yield ["export", file, "--format", form, "-o", "-"]
+    yield from (["show", file, "0", "1", "--json"], ["show", file, "0", "--frames", "address", "--limit", "3"], ["waits", file])
+    if not rich:
+        return
+    for listing in LISTINGS:
+        yield ["dump", file, f"--{listing}", "--json"]
+    for grain in GRAINS:
+        yield ["top", file, "--by", grain, "--total", "-n", "6"]
+        yield ["top", file, "--by", grain, "--json", "--count", "samples", "--idle"]
+    for report in ("gc", "exceptions", "jit", "mem", "io", "branches"):
+        yield [report, file, "--limit", "3"]
+        yield [report, file, "--json"]
+    yield from (["io", file, "--order", order] for order in ("latency", "count"))
+    yield from (["mem", file, "--order", order] for order in ("count", "shared"))
+    for report in ("callers", "callees"):
+        yield [report, file, "*", "-n", "5"]
+        yield [report, file, "*", "--json", "--self", "--all-events"]
+    yield from (["waits", file, "--list"], ["waits", file, "--json"], ["waits", file, "--list", "--json", "--longer-than", "20us"],
+                ["waits", file, "--state", "blocked", "-n", "2", "--idle-pools"])
+    yield from (["export", file, "--format", "folded", "--root", "thread", "--annotate-kernel", "--all-events", "-o", "-"],
+                ["export", file, "--format", "folded", "--with-process", "--frames", "module", "--inline", "-o", "-"],
+                ["export", file, "--format", "folded", "--frames", "address", "--count", "weight", "-o", "-"],
+                ["export", file, "--format", "speedscope", "--aggregate", "-o", "-"],
+                ["export", file, "--format", "otlp", "--otlp-stack-tree", "-o", "-"],
+                ["export", file, "--format", "pprof", "--all-events", "--from", "+1ms", "-o", "-"],
+                ["export", file, "--format", "csv", "-o", "tables"])
+    yield from (["dump", file, "--samples", "--from", "+1ms", "--to", "+2ms"], ["dump", file, "--stacks", "--ids", "--cpu", "0"],
+                ["dump", file, "--samples", "--module", "*lib*", "--exclude-comm", "*a*"],
+                ["stats", file, "--tid", "100", "--json"], ["top", file, "--focus", "*a*", "--hide", "*e*", "--ignore", "*x*"],
+                ["top", file, "--event", "blocked"], ["top", file, "--wall"], ["top", file, "--event", "blocked", "--wakers"],
+                ["show", file, "0", "2", "--frames", "module", "--function-names", "short"])
+    yield from (["diff", file, "--against", file, *form] for form in (
+        ["--json", "-n", "3"], ["--by", "module", "--markdown"], ["--by", "callstack", "--per", "time", "-n", "2"], ["--folded"]))
+
+
+def of_captures(rich, plain):
+    """Commands that pack captures, and ask; a capture is a path below the source folder, or NAME: and options of make_capture.py."""
+    def commands(tools):
+        for kind, captures in (("rich", rich), ("plain", plain)):
+            for name in tools.inputs(captures):
+                packed = name if name.endswith(".spk") else f"{name}.spk"
+                if packed != name:
+                    yield ["convert", name, "-o", packed, "--json", "--unwind", "--sysroot", "nowhere"]
+                if (tools.work / packed).exists():
+                    yield from questions(packed, kind == "rich")
+    return commands
+
+
+def of_damage(*captures):
+    """Each capture cut short, and with a byte changed, in many places: one batch, and what its files have lost."""
+    def commands(tools):
+        for name in tools.inputs(captures):
+            data = (tools.work / name).read_bytes()
+            if name.endswith(".gz"):
+                data, name = gzip.decompress(data), name[:-3]
+            stem = re.sub(r"\W", "_", name.removesuffix(".spk"))
+            folder = tools.work / f"{stem}.damaged"
+            folder.mkdir()
+            places = 64 if len(data) < 4096 else 48
+            for i in range(places):
+                at = len(data) * i // places
+                (folder / f"{i:03}-cut.{name}").write_bytes(data[:at + i % 7])
+                changed = bytearray(data)
+                changed[(at + i % 5) % len(data)] ^= (1, 0x80, 0xff, 0x10, 0x41)[i % 5]
+                (folder / f"{i:03}-changed.{name}").write_bytes(changed)
+            files = sorted(str(file.relative_to(tools.work)) for file in folder.iterdir())
+            if name.endswith(".spk"):
+                yield ["verify", *files]
+                yield ["stats", "--json", *files]
+                for file in files[::3]:
+                    yield ["dump", file, "--samples"]
+                    yield ["top", file, "--json"]
+                continue
+            yield ["convert", *files, "--out-dir", f"{stem}.packed", "--json", "--jobs", "1"]
+            for file in sorted((tools.work / f"{stem}.packed").glob("*.spk"))[::8]:
+                name_of_file = str(file.relative_to(tools.work))
+                yield ["dump", name_of_file, "--losses"]
+                yield ["dump", name_of_file, "--samples"]
+    return commands
+
+
+def explained(tools):
+    """Help of everything."""
+    yield ["help"]
+    for topic in [*command_names(tools), "man", "nothing", "completions", "completions bash", "completions zsh", "completions fish"]:
+        yield ["help", *topic.split()]
+
+
+def command_names(tools):
+    return re.findall(r"^  ([a-z]+)(?= {2,})", tools.run(["help"])[1].decode(), re.MULTILINE)
+
+
+def mistakes(first, step):
+    """Every option of every command with words that are none, and too many."""
+    def commands(tools):
+        tools.made("one.perf.data", "6")
+        tools.run(["convert", "one.perf.data", "-o", "one.spk"])
+        for command in command_names(tools)[first::step]:
+            yield [command]
+            yield [command, "--nonsense"]
+            yield [command, "none.spk", "none.spk", "none.spk", "none.spk"]
+            text = tools.run(["help", command])[1].decode()
+            for option in sorted(set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))):
+                for words in ([], ["zzz"], ["-1"], ["1", option, "1"]):
+                    yield [command, "one.spk", option, *words]
+    return commands
+
+
+def spellings(tools):
+    """Names of functions in six languages, whole and cut short everywhere, as reports shorten them."""
+    names = [line.split("\t")[-1] for line in (tools.root / "testdata/names/function_names.tsv").read_text().splitlines()]
+    cut = {name[:end] for name in names[::3] for end in range(1, len(name))} | {name[1:] for name in names} | set(names)
+    lines = sorted(name.replace(";", ":") for name in cut if "\n" not in name and not name.startswith("#"))
+    (tools.work / "names.folded").write_text("".join(f"{name} {1 + i % 3}\n" for i, name in enumerate(lines)))
+    yield ["convert", "names.folded", "-o", "names.spk", "--json"]
+    for form in ("short", "full"):
+        yield ["top", "names.spk", "-n", "0", "--function-names", form]
+        yield ["diff", "names.spk", "--against", "names.spk", "-n", "0", "--function-names", form, "--markdown"]
+    yield ["callers", "names.spk", "*operator*", "-n", "0"]
+    yield ["export", "names.spk", "--format", "html", "-o", "-"]
+
+
+def asked_by_agents(tools):
+    """Every tool of `stackpack mcp`, right and wrong."""
+    tools.made("one.perf.data", "12", "--switches")
+    tools.run(["convert", "one.perf.data", "-o", "one.spk"])
+    tools.inputs(["testdata/small.nettrace"])
+    texts = ["", "x", "{}", '[]', '{"jsonrpc":"2.0","id":1}', '{"jsonrpc":"2.0","id":1,"method":"nothing"}', '{"id":"a","method":"ping"}']
+    calls = [("open", {}), ("open", {"file": "one.spk"}), ("nothing", {})]
+    for file in ("one.spk", "small.nettrace", "none.spk"):
+        calls += [("summary", {"file": file}), ("top", {"file": file, "rows": 3}), ("top", {"file": file, "by": "module", "order": "total"}),
+                  ("tree", {"file": file}), ("callers", {"file": file, "function": "*"}), ("callees", {"file": file, "function": "demo*"}),
+                  ("source", {"file": file, "function": "*"}), ("callstacks", {"file": file, "rows": 2}),
+                  ("callstack", {"file": file, "id": 1, "rows": 2}), ("diff", {"before": [file], "after": [file]}),
+                  ("waits", {"file": file}), ("waits", {"file": file, "state": ["blocked"], "longer_than": "20us"}),
+                  ("page", {"file": file, "function": "demo"}), ("top", {"file": file, "by": "nothing"}), ("top", {"file": file, "rows": "x"}),
+                  ("top", {"file": file, "pid": -1}), ("callstack", {"file": file, "id": 10**9}), ("top", {"file": file, "focus": ["*"], "from": "+1ms"})]
+    method = '{"jsonrpc":"2.0","id":%d,"method":"%s","params":%s}'
+    start = method % (0, "initialize", '{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}')
+    texts += [method % (1, "tools/list", "{}"), method % (2, "tools/call", "{}"), method % (3, "ping", "{}")]
+    texts += [method % (i + 4, "tools/call", json.dumps({"name": name, "arguments": arguments})) for i, (name, arguments) in enumerate(calls)]
+    for text in texts:
+        tools.input = f"{start}\n{text}\n".encode()
+        yield ["mcp", "."]
+    tools.input = b""
+    yield ["mcp", "nowhere"]
+
+
+def derived(tools):
+    """Files that are made of packed ones, and what is listed of them."""
+    for name, options in (("one", f"12 --switches {IMAGE}"), ("two", "7 --branches --moved 7000"), ("three", "9 --cgroups a,b --memory")):
+        tools.made(f"{name}.perf.data", *options.split())
+        yield ["convert", f"{name}.perf.data", "-o", f"{name}.spk", "--json"]
+    lists = ("samples", "threads", "processes", "modules", "sources", "metadata", "losses", "branches", "intervals", "sample-fields", "events")
+    for output, words in (
+            ("merged", ["merge", "one.spk", "two.spk", "three.spk"]), ("again", ["merge", "merged.spk", "one.spk"]),
+            ("counted", ["merge", "one.spk", "two.spk", "--no-samples"]),
+            ("rounded", ["convert", "one.perf.data", "--time-resolution", "1ms"]),
+            ("summed", ["convert", "one.perf.data", "--no-samples"]), ("still", ["convert", "one.perf.data", "--no-waits"]),
+            ("hidden", ["convert", "three.perf.data", "--redact"]), ("less", ["convert", "three.perf.data", "--no-sample-fields"]),
+            ("times", ["cut", "one.spk", "--from", "+1ms", "--to", "+2ms"]), ("thread", ["cut", "merged.spk", "--tid", "100"]),
+            ("names", ["redact", "one.spk"])):
+        yield [*words, "-o", f"{output}.spk", *(["--json"] if words[0] in ("merge", "convert") else [])]
+        yield ["verify", f"{output}.spk"]
+        yield ["stats", f"{output}.spk", "--json"]
+        yield from (["dump", f"{output}.spk", f"--{listing}"] for listing in lists)
+        yield ["top", f"{output}.spk", "--json", "--all-events"]
+        yield ["export", f"{output}.spk", "--format", "csv", "-o", "tables"]
+    for left, right in (("one", "times"), ("merged", "one"), ("two", "three"), ("counted", "one")):
+        for form in ([], ["--json"], ["--markdown", "--by", "module", "--fail-if", "share +1pp"], ["--per", "weight", "-n", "3"],
+                     ["--folded"], ["--by", "callstack", "--all-events"]):
+            yield ["diff", f"{left}.spk", "--against", f"{right}.spk", *form]
+
+
+def named(tools):
+    """Names of a kit, and reports with them."""
+    words, kit = tools.inputs(["testdata/named/words.perf.data", "testdata/named/words.zip"])
+    yield ["convert", words, "-o", "words.spk", "--json"]
+    yield ["symbolize", "words.spk", "-o", "named.spk", "--symbols", kit, "--sysroot", "nowhere", "--json"]
+    for listing in ("functions", "names", "modules", "losses"):
+        yield ["dump", "named.spk", f"--{listing}"]
+        yield ["dump", "named.spk", f"--{listing}", "--json"]
+    for grain in GRAINS:
+        yield ["top", "named.spk", "--by", grain, "-n", "12"]
+        yield ["top", "named.spk", "--by", grain, "--function-names", "linkage", "--json"]
+    for report in ("callers", "callees"):
+        for function in ("*sort*", "main", "/a.*e/", "words!*"):
+            yield [report, "named.spk", function]
+    for names in ("short", "full", "linkage"):
+        yield ["show", "named.spk", "0", "1", "2", "3", "--function-names", names]
+        yield ["top", "named.spk", "--tree", "-n", "6", "--function-names", names]
+    for form in ("folded", "pprof", "speedscope", "firefox", "otlp", "html"):
+        yield ["export", "named.spk", "--format", form, "-o", "-"]
+    yield ["export", "named.spk", "--format", "folded", "--inline", "-o", "-"]
+    yield ["diff", "words.spk", "--against", "named.spk", "--json", "-n", "5"]
+
+
+IMAGE = "--build-id 0102030405060708090a0b0c0d0e0f1011121314"
+GROUPS = {
+    "perf": of_captures(["testdata/group.perf.data"],
+                        [f"testdata/{name}.perf.data" for name in ("events", "file", "pipe", "zstd-pipe", "killed", "no-chains", "threads")]),
+    "recorded": of_captures([f"switches:24 --switches {IMAGE}", "memory:30 --memory"],
+                            ["tiny:6", "cgroups:20 --cgroups a,b,c", "broken:12 --broken", "lost:9 --lost 7", "one:1"]),
+    "branches": of_captures([f"branches:12 --branches {IMAGE}"], ["testdata/branches/loop.perf.data.gz", "testdata/tiny-zstd.perf.data"]),
+    "windows": of_captures(["testdata/sampled.x64.etl"],
+                           ["testdata/sampled.x86.etl", "testdata/sampled.x64.huffman.etl", "fuzz/corpus/etl_file/*"]),
+    "managed": of_captures(["testdata/small.nettrace"], ["testdata/*.netperf", "testdata/*.v6.nettrace", "fuzz/corpus/nettrace_file/*"]),
+    "java": of_captures(["testdata/jfr/java.jfr.gz"], ["testdata/jfr/async.jfr.gz"]),
+    "imported": of_captures(["testdata/tiny.script.txt"], ["testdata/memory/script.txt", "fuzz/corpus/import_*/*"]),
+    "packed": of_captures(["testdata/spk/v1/perf-group.spk"], ["testdata/spk/v1*/*.spk"]),
+    "unwound": of_captures([], ["testdata/dwarf.perf.data", "testdata/unwind/*.data"]),
+    "damaged_perf": of_damage("testdata/tiny.perf.data", "testdata/tiny-pipe.perf.data", "testdata/tiny-zstd.perf.data"),
+    "damaged_records": of_damage(f"switches:12 --switches {IMAGE}", f"branches:6 --branches {IMAGE}", "memory:8 --memory"),
+    "damaged_traces": of_damage("testdata/sampled.x86.etl", "testdata/small.nettrace", "testdata/small.v6.nettrace", "testdata/small.netperf",
+                                "testdata/jfr/async.jfr.gz"),
+    "damaged_text": of_damage("testdata/tiny.script.txt", "fuzz/corpus/import_perf_script/*", "fuzz/corpus/import_folded/*"),
+    "damaged_profiles": of_damage("fuzz/corpus/import_[!pf]*/*", "fuzz/corpus/import_pprof/*", "fuzz/corpus/import_firefox/*"),
+    "damaged_packed": of_damage("testdata/spk/v1/perf-tiny.spk", "testdata/spk/v1/perf-events.spk", "testdata/spk/v1-imported/folded-names.spk"),
+    "odd_packed": of_captures([], ["fuzz/corpus/export_spk/*[05af]", "fuzz/corpus/spk_walk/*[16be]"]),
+    "explained": explained,
+    **{f"mistakes_{first}": mistakes(first, 5) for first in range(5)},
+    "derived": derived,
+    "named": named,
+    "spellings": spellings,
+    "asked_by_agents": asked_by_agents,
+}
+
+
+class Tools:
+    """Captures of a group, in the folder of the test."""
+
+    def __init__(self, program, root, work):
+        self.program, self.root, self.work, self.input = program, root, work, b""
+
+    def inputs(self, captures):
+        """Brings captures into the folder of the test; their names there."""
+        names = []
+        for capture in captures:
+            name, made, options = capture.partition(":")
+            if made:
+                names.append(self.made(f"{name}.perf.data", *options.split()))
+                continue
+            for path in sorted(self.root.glob(capture)):
+                in_corpus = "fuzz" in path.relative_to(self.root).parts
+                suffix = ".spk" if in_corpus and path.read_bytes().startswith(b"\x5a\x2a\x4d\x18") else ""
+                names.append(f"{path.parent.name}-{path.name[:12]}{suffix}" if in_corpus else path.name)
+                (shutil.copytree if path.is_dir() else shutil.copy)(path, self.work / names[-1])
+        return names
+
+    def made(self, name, *options):
+        subprocess.run([sys.executable, "-B", HERE / "make_capture.py", self.work / name, *options], check=True)
+        return name
+
+    def run(self, command):
+        environment = {**os.environ, "LC_ALL": "C", "TZ": "UTC", "NO_COLOR": "", "HOME": str(self.work), "TMPDIR": str(self.work)}
+        environment.pop("STACKPACK_CORPUS", None)
+        done = subprocess.run([self.program, *command], cwd=self.work, env=environment, input=self.input,
+                              capture_output=True, check=False)
+        output, messages = done.stdout, done.stderr
+        for table in sorted((self.work / "tables").glob("*")):
+            output += b"\n# " + table.name.encode() + b"\n" + table.read_bytes()
+        shutil.rmtree(self.work / "tables", ignore_errors=True)
+        return done.returncode, readable(output), messages
+
+
+def readable(output):
+    """Without compression, whose bytes may be others with another version of a library."""
+    if output[:2] == b"\x1f\x8b":
+        return gzip.decompress(output)
+    return re.sub(rb'(id="profile">)([^<]+)', lambda match: match[1] + gzip.decompress(base64.b64decode(match[2])), output)
+
+
+def normal(text, command, work):
+    text = text.replace(str(work).encode(), b"WORK")
+    for pattern, instead in VERSIONS + (SIZES if command[0] in PACKING else []):
+        text = re.sub(pattern, instead, text)
+    return text
+
+
+def answers(tools, group):
+    """Each command of a group with the line that is stored, and the answer."""
+    for command in GROUPS[group](tools):
+        code, output, messages = tools.run(command)
+        answer = normal(output + b"\n" + messages, command, tools.work)
+        words = " ".join(command) + (f" < {hashlib.sha256(tools.input).hexdigest()[:8]}" if tools.input else "")
+        words = words if len(words) < 160 else words[:120] + "..."
+        yield f"{code} {output.count(10)} {hashlib.sha256(answer).hexdigest()[:16]} {words}", answer
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("root", type=pathlib.Path)
+    parser.add_argument("group", choices=GROUPS)
+    parser.add_argument("--rewrite", action="store_true")
+    parser.add_argument("--show", help="print the answer to this command")
+    options = parser.parse_args()
+    expected = HERE / "answers" / f"{options.group}.txt"
+    known = [] if options.rewrite else expected.read_text().splitlines()
+    lines, differences = [], 0
+    with tempfile.TemporaryDirectory() as work:
+        tools = Tools(options.program.resolve(), options.root.resolve(), pathlib.Path(work).resolve())
+        for line, answer in answers(tools, options.group):
+            lines.append(line)
+            if options.show and line.endswith(f" {options.show}"):
+                sys.stdout.buffer.write(answer)
+            if not options.rewrite and line not in known:
+                differences += 1
+                print(f"another answer: {line}\n{answer[:2000].decode(errors='replace')}" if differences <= 3 else line)
+                if differences == 30:
+                    break
+    if options.rewrite:
+        expected.write_text("\n".join(lines) + "\n")
+        return 0
+    if not differences and lines != known:
+        print("other commands, or in another order")
+        differences = 1
+    if differences:
+        print("if the change is wanted: scripts/update-golden")
+    return 1 if differences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
