@@ -6,8 +6,10 @@
 # file includes what it uses. What all sources include is compiled beforehand, but not for a compiler cache: to that
 # such a file is another one in every checkout.
 
-# Bytes of sources in one unit: as many as leave the compilation of one below ten seconds.
-set(united_bytes 90000)
+# Bytes of sources in one unit: as many as leave the compilation of one below ten seconds. More are less work where everything
+# is compiled anyway.
+set(STACKPACK_UNITED_BYTES 90000 CACHE STRING "bytes of sources that are compiled as one")
+mark_as_advanced(STACKPACK_UNITED_BYTES)
 
 # Groups the sources of a target. clang's analyzer passes over what is included, unless it is a source and the path
 # it is included from says UnifiedSource.
@@ -35,7 +37,7 @@ function(stackpack_unite target)
       set(filled_${group} 0)
     endif()
     math(EXPR filled_${group} "${filled_${group}} + ${bytes}")
-    math(EXPR part "${filled_${group}} / ${united_bytes}")
+    math(EXPR part "${filled_${group}} / ${STACKPACK_UNITED_BYTES}")
     set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP
       UnifiedSource_${group}_${part})
   endforeach()
