@@ -244,6 +244,58 @@ def named(tools):
     yield ["diff", "words.spk", "--against", "named.spk", "--json", "-n", "5"]
 
 
+def compared(tools):
+    """Runs of a program before and after a change, compared in every way."""
+    old = ["main;serve;parse 4000", "main;serve;render 5000", "main;serve;render.cold 100", "main;idle 900", "main;[libc.so.6] 40"]
+    new = ["main;serve;parse 5200", "main;serve;render.constprop.0 5100", "main;serve;fresh 300", "main;idle 900"]
+    for side, lines in (("old", old), ("new", new)):
+        for run in range(3):
+            scaled = (f"{line.rsplit(' ', 1)[0]} {int(line.rsplit(' ', 1)[1]) + run * 13 * (i + 1)}" for i, line in enumerate(lines))
+            (tools.work / f"{side}{run}.folded").write_text("\n".join(scaled) + "\n")
+            tools.run(["convert", f"{side}{run}.folded", "-o", f"{side}{run}.spk"])
+            tools.made(f"{side}{run}.perf.data", str(20 + 4 * run if side == "old" else 30 + 3 * run), "--switches")
+            tools.run(["convert", f"{side}{run}.perf.data", "-o", f"{side}{run}.timed.spk"])
+    (tools.work / "units").write_text("".join(f"{10 * run + 10} {side}{run}{kind}.spk\n"
+                                             for run in range(3) for side in ("old", "new") for kind in ("", ".timed")))
+    (tools.work / "allowed").write_text("# known\nparse up to +10pp\nrender*\n")
+    (tools.work / "gate.toml").write_text('fail-if = ["share +1pp", "self share +2pp of parse"]\nallow = ["render* up to +5pp"]\n')
+    conditions = ["share +1pp", "self share +1pp of parse", "share -1pp", "relative +5% from 1%", "total +1pp", "total cpu +3%", "blocked +10%",
+                  "function cpu +50ms", "function of serve!* cpu +5% from 1%", "self relative -10%", "nonsense", "share +0pp", "share +1"]
+    forms = [[], ["-n", "2"], ["--json"], ["--markdown"], ["--folded"], ["--html", "-o", "out.html"], ["--allow", "allowed"],
+             ["--by", "module"], ["--by", "line"], ["--by", "callstack"], ["--per", "samples"], ["--per", "weight"], ["--per", "time"], ["--per", "run"],
+             ["--per", "run", "--unit", "request", "--units", "units"], ["--per", "run", "--unit", "x", "--label-unit", "cpu.count"],
+             ["--per", "run", "--label-unit", "nothing"], ["--per", "run", "--runs-by", "context-switches"], ["--of", "serve"], ["--of", "demo!*"],
+             ["--rename", "render=render.constprop.0"], ["--mistakes", "10"], ["--run-variation", "3", "--accept-single-run"], ["--gate", "gate.toml"],
+             ["--per", "run", "--json"], ["--per", "run", "--markdown"], ["--all-events"], ["--event", "blocked"], ["--tid", "101"], ["--wall"]]
+    forms += [["--fail-if", condition, *more] for condition in conditions for more in ([], ["--per", "run"], ["--strict", "--markdown"])]
+    forms += [["--fail-if", "share +1pp", "--fail-if", "share +60pp", "--junit", "out.xml", "--sarif", "out.json", "--annotations"]]
+    for kind in (".spk", ".timed.spk"):
+        sides = [[f"{side}{run}{kind}" for run in range(3)] for side in ("old", "new")]
+        for before, after in (sides, sides[::-1], [sides[0][:1], sides[1][:1]]):
+            for form in forms:
+                yield ["diff", *before, "--against", *after, *form]
+    facts = []
+    for i, name in enumerate(tools.inputs([f"testdata/{name}.perf.data" for name in ("group", "events", "file", "tiny")])):
+        data = (tools.work / name).read_bytes()
+        for j, processor in enumerate((b"GenuineIntel,6,207,2", b"GenuineIntel,6,207,3")):
+            (tools.work / f"{i}{j}.data").write_bytes(data.replace(b"GenuineIntel,6,207,2", processor))
+            facts.append(f"{i}{j}.spk")
+            yield ["convert", f"{i}{j}.data", "-o", facts[-1], "--json"]
+    for before, after in ((facts[:1], facts[1:2]), (facts[:3], facts[3:5]), (facts[4:6], facts[6:]), (facts[2:4], facts[2:4])):
+        for form in ([], ["--json"], ["--markdown"], ["--per", "run"], ["--per", "run", "--unit", "core", "--label-unit", "cpu.count"],
+                     ["--per", "run", "--label-unit", "memory.total_kb", "--unit", "kB", "--json"], ["--fail-if", "share +1pp", "--junit", "out.xml"]):
+            yield ["diff", *before, "--against", *after, *form]
+    for run in range(3):
+        for i, side in enumerate(("old", "old", "old", "new", "new", "new")):
+            yield ["baseline", "add", "base", f"{side}{run}.timed.spk", "--commit", f"c{i}"]
+    for form in ([], ["--by", "total"], ["--by", "module", "--per", "share"], ["--figure", "total", "-n", "2"], ["--json"], ["--html", "-o", "out.html"],
+                 ["--last", "3"], ["--event", "blocked"]):
+        yield ["trend", "base", *form]
+    yield ["diff", "base", "--last", "2", "--against", "new0.timed.spk", "new1.timed.spk", "--per", "run"]
+    yield ["baseline", "prune", "base", "--keep", "2"]
+    yield ["baseline", "show", "base"]
+
+
 IMAGE = "--build-id 0102030405060708090a0b0c0d0e0f1011121314"
 GROUPS = {
     "perf": of_captures(["testdata/group.perf.data"],
@@ -269,6 +321,7 @@ GROUPS = {
     "explained": explained,
     **{f"mistakes_{first}": mistakes(first, 5) for first in range(5)},
     "derived": derived,
+    "compared": compared,
     "named": named,
     "spellings": spellings,
     "asked_by_agents": asked_by_agents,
@@ -306,9 +359,11 @@ class Tools:
         done = subprocess.run([self.program, *command], cwd=self.work, env=environment, input=self.input,
                               capture_output=True, check=False)
         output, messages = done.stdout, done.stderr
-        for table in sorted((self.work / "tables").glob("*")):
-            output += b"\n# " + table.name.encode() + b"\n" + table.read_bytes()
+        for written in [*sorted((self.work / "tables").glob("*")), *sorted(self.work.glob("out.*"))]:
+            output += b"\n# " + written.name.encode() + b"\n" + readable(written.read_bytes())
         shutil.rmtree(self.work / "tables", ignore_errors=True)
+        for written in self.work.glob("out.*"):
+            written.unlink()
         return done.returncode, readable(output), messages
 
 
@@ -316,7 +371,8 @@ def readable(output):
     """Without compression, whose bytes may be others with another version of a library."""
     if output[:2] == b"\x1f\x8b":
         return gzip.decompress(output)
-    return re.sub(rb'(id="profile">)([^<]+)', lambda match: match[1] + gzip.decompress(base64.b64decode(match[2])), output)
+    return re.sub(rb'(octet-stream" id="profile">)([A-Za-z0-9+/]+=*)(?=<)',
+                  lambda match: match[1] + gzip.decompress(base64.b64decode(match[2])), output)
 
 
 def normal(text, command, work):
