@@ -17,6 +17,7 @@ import argparse
 import collections
 import concurrent.futures
 import hashlib
+import math
 import os
 import pathlib
 import re
@@ -275,14 +276,17 @@ def survey(tests, work, pool, limit=None):
     return {name: found for name, found in surveyed if found is not None}
 
 
-def noticed_by(tests, surveyed, b):
-    """The first test that fails with the break; None when no test reaches it, "" when all pass."""
+def noticed_by(tests, surveyed, b, patience=math.inf):
+    """The first test that fails with the break; None when no test reaches it, "" when all pass, as far as they take `patience` seconds."""
     place = int(b.id, 16) % PLACES
     reaching = [test for test in tests if test.name in surveyed and place in surveyed[test.name][0]]
     reaching.sort(key=lambda test: (test.layer != b.layer, surveyed[test.name][1]))
     for test in reaching:
+        patience -= surveyed[test.name][1]
+        if patience < 0:
+            break
         # What hangs is noticed, and what is slow today is not taken for it.
-        if not run(test, 30 + 10 * surveyed[test.name][1], STACKPACK_BREAK=b.id)[0]:
+        if not run(test, 20 + 5 * surveyed[test.name][1], STACKPACK_BREAK=b.id)[0]:
             return test.name
     return "" if reaching else None
 

@@ -221,6 +221,7 @@ def main():
     parser.add_argument("--layer", action="append")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--limit", type=float, default=60)
+    parser.add_argument("--patience", type=float, default=math.inf)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     root = options.root
@@ -242,7 +243,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         surveyed = mutate.survey(tests, work, pool, options.limit)
         begin = time.time()
-        runs = {pool.submit(mutate.noticed_by, tests, surveyed, b): b for b in chosen if b.id not in results}
+        runs = {pool.submit(mutate.noticed_by, tests, surveyed, b, options.patience): b for b in chosen if not results.get(b.id)}
         for done, future in enumerate(concurrent.futures.as_completed(runs), 1):
             b, by = runs[future], future.result()
             results[b.id] = by or ""
