@@ -94,8 +94,8 @@ class AnswerText {
       NextCommands next;
       next.add_longer({"query", arguments_.file, arguments_.sql}, arguments_.rows,
                       more ? arguments_.rows : 0);
-      next.add({"query", arguments_.file,
-                "SELECT table_name, column_name, data_type FROM information_schema.columns"});
+      next.add({"query", arguments_.file, "DESCRIBE samples"});
+      next.add({"query", arguments_.file, "DESCRIBE callstacks"});
       next.write(json_);
       json_.end_object();
       out_.text() += '\n';

@@ -97,6 +97,11 @@ def check_all(folder):
     check("convert", "convert", "--json", "-q", "memory.perf.data", "-o", "memory.spk")
     assert check("dump", "dump", "--sample-fields", "--json", "memory.spk", kind="sample-fields")
     check_ids(check)
+    # Names that a shell would take apart.
+    for number, name in enumerate(("it's", 'a "b" $HOME `c`', "-n", "x\\y", "f(int, *)", "id:0123456789abcdef")):
+        odd = pathlib.Path(folder) / f"odd '{number}'.folded"
+        odd.write_text(f"main;{name} 5\nmain 1\n")
+        assert check("report", "top", "--json", odd.name)["rows"][0]["self"] == 5, name
     files = ["words.spk", etl, perf, "net.spk", "all.spk"]
     check("stats", "stats", "--json", "--by-process", *files)
     check("stats", "stats", "--json", "words.spk", "--comm", "words")

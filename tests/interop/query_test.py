@@ -40,7 +40,9 @@ def check_answers(file, library):
     asked = ask("SELECT event, count(*) FROM samples GROUP BY event;")
     assert dict(asked["rows"]) == {name: count for name, count in events.items() if count}, (asked, events)
     top = json.loads(run("top", file, "--json", "--by", "thread", "--count", "samples", "--all-events"))
-    by_thread = ask("SELECT tid, count(*) AS n FROM Samples GROUP BY tid ORDER BY n DESC", "--limit", 1)
+    by_thread = ask("SELECT tid, count(*) AS n FROM Samples GROUP BY tid ORDER BY n DESC -- it's \"$x\"", "--limit", 1)
+    deeper = [subprocess.run(f"{PROGRAM} {command} --duckdb {library}", shell=True, check=True, capture_output=True).stdout for command in by_thread["next"]]
+    assert len(deeper) == 2 + by_thread["rows_left_out"] and b"time_ns" in deeper[-2] and b"frame" in deeper[-1], (by_thread, deeper)
     assert by_thread["rows"][0][1] == top["rows"][0]["self"] and by_thread["rows_left_out"] == (len(top["rows"]) > 1), (by_thread, top)
     # A table may be read several times.
     twice = ask("SELECT (SELECT count(*) FROM samples) - (SELECT count(*) FROM samples), NULL, 1 < 2, 0.5, 'a\tb'")
