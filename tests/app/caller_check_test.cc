@@ -108,7 +108,7 @@ std::string write_capture(const ScratchDirectory& folder,
     sample.time_ns = 100;
     sample.pid = sample.tid = 7;
     sample.origin = StackOrigin::kRecorded;
-    sample.stack = content.samples.size();
+    sample.stack = static_cast<StackId>(content.samples.size());
     content.samples.push_back(sample);
   }
   const std::string file = folder.file("in.spk");
