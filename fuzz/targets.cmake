@@ -30,7 +30,7 @@ set(STACKPACK_FUZZ_TARGETS
   spk_walk
   symbol_demangle
   symbol_elf
-  symbol_kit
+  symbol_bundle
   symbol_maps
   symbol_pdb
   symbol_pe

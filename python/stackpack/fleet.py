@@ -132,7 +132,7 @@ def symbolize(packed: str, lake: Optional[str] = None, *, naming: Naming, build_
               tables: Sequence[str] = TABLES) -> Packed:
     """Names the functions of a .spk file later, in place, and writes its tables below `lake` anew; its labels stay.
 
-    `build_ids`: a file without an image of one of these is left alone, which is how a kit that arrives late costs only the
+    `build_ids`: a file without an image of one of these is left alone, which is how a bundle that arrives late costs only the
     captures that it is for. Done is 'skipped' also where nothing got a name. Raises StackpackError and OSError.
     """
     with tempfile.TemporaryDirectory(prefix="stackpack-") as name:

@@ -318,7 +318,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser.add_argument("--date", metavar="DAY", help="of captures that do not know theirs")
     parser.add_argument("--service", metavar="TEXT", help="label `service` of all inputs")
     parser.add_argument("--symbolize", action="store_true", help="name functions first, by the files of this machine")
-    parser.add_argument("--symbols", metavar="DIR", action="append", help="the same, and by files below this folder or kit")
+    parser.add_argument("--symbols", metavar="DIR", action="append", help="the same, and by files below this folder or bundle")
     parser.add_argument("--sysroot", metavar="DIR", help="the folder below which recorded paths are")
     parser.add_argument("--json", action="store_true", help="one line of JSON an input on standard output")
     given = parser.parse_args(arguments)

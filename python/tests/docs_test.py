@@ -19,7 +19,7 @@ def test_the_example_runs_as_printed(tmp_path, captures):
     block = re.search(r"\n((?:    .*\n|\n)*    import stackpack\n(?:    .*\n|\n)+)", DOCUMENT.read_text(encoding="utf-8")).group(1)
     code = "\n".join(line[4:] for line in block.splitlines())
     (tmp_path / "perf.data").write_bytes((captures / "named" / "words.perf.data").read_bytes())
-    (tmp_path / "kit.zip").write_bytes((captures / "named" / "words.zip").read_bytes())
+    (tmp_path / "bundle.zip").write_bytes((captures / "named" / "words.zip").read_bytes())
     (tmp_path / "debug").mkdir()
     for name in ("a", "b", "old1", "old2", "new1", "new2"):
         (tmp_path / "text.folded").write_text(f"main;hot {100 + 900 * name.startswith('new')}\nmain;{name} 1000\n")

@@ -129,15 +129,15 @@ def test_labels_and_deletions_are_those_of_the_tables(tmp_path, captures, prefix
         found = duckdb.sql(f"SELECT DISTINCT name FROM '{tmp_path}/lake/shares/**/*.parquet'").fetchall()
         return {name for name, in found if "Trie" in name}
 
-    # A kit that arrives late names what it is for, and leaves the rest alone.
-    kit = fleet.Naming([str(captures / "named" / "words.zip")], str(tmp_path))
-    assert not names() and fleet.symbolize(done.packed, lake, naming=kit, build_ids=["00"]).done == "skipped"
+    # A bundle that arrives late names what it is for, and leaves the rest alone.
+    bundle = fleet.Naming([str(captures / "named" / "words.zip")], str(tmp_path))
+    assert not names() and fleet.symbolize(done.packed, lake, naming=bundle, build_ids=["00"]).done == "skipped"
     with stackpack.open(tmp_path / "packed" / "words.spk") as file:
         images = file.modules().to_arrow().to_pylist()
     build_id = next(row["build_id"] for row in images if row["image"] == "words")
-    named = fleet.symbolize(done.packed, lake, naming=kit, build_ids=[build_id])
+    named = fleet.symbolize(done.packed, lake, naming=bundle, build_ids=[build_id])
     assert (named.done, named.capture) == ("written", done.capture) and names()
-    assert fleet.symbolize(done.packed, lake, naming=kit, build_ids=[build_id]).done == "skipped"
+    assert fleet.symbolize(done.packed, lake, naming=bundle, build_ids=[build_id]).done == "skipped"
     assert duckdb.sql(f"SELECT {columns} FROM {table}").fetchall() == [("named", "2026-03-04", "label")]
     lakes.delete(lakes.Lake(tmp_path / "lake"), [done.capture], "")
     (tmp_path / "packed" / "words.spk").unlink()

@@ -25,13 +25,13 @@ inline constexpr std::string_view kNarrow = "unwind_narrow_dumps";
 inline constexpr std::string_view kOtherMachine = "unwind_unknown_machine";
 /// Frames found by the frame pointer, where no table covers the code.
 inline constexpr std::string_view kFramePointerSteps = "unwind_frame_pointer_steps";
-/// Entries of a kit (`--symbols KIT.zip`) that were refused: damaged, or of another build.
-inline constexpr std::string_view kKitRefused = "unwind_kit_entries_refused";
+/// Entries of a bundle (`--symbols BUNDLE.zip`) that were refused: damaged, or of another build.
+inline constexpr std::string_view kBundleRefused = "unwind_kit_entries_refused";
 /// Those that say why a callstack is incomplete: of these each sample has one at most.
 inline constexpr std::array kIncomplete{kDumpTooShort, kDumpCut, kOtherStack, kNoMapping,
                                         kNoImage,      kNoTable, kBadTable,   kLostRegister,
                                         kNoProgress,   kTooDeep};
-inline constexpr std::array kOthers{kNarrow, kOtherMachine, kFramePointerSteps, kKitRefused};
+inline constexpr std::array kOthers{kNarrow, kOtherMachine, kFramePointerSteps, kBundleRefused};
 }  // namespace unwind_loss
 
 }  // namespace stackpack::capture

@@ -107,7 +107,7 @@ int export_one(const Reader& reader, const ExportArguments& arguments,
 int export_all(const Reader& reader, const ExportArguments& arguments,
                const app::BranchExportOptions& options, const Messages& messages) {
   symbolize::SymbolPlaces places = arguments.capture.naming.places;
-  if (const Status opened = symbolize::open_kits(places); !opened) {
+  if (const Status opened = symbolize::open_bundles(places); !opened) {
     return explain_branches(opened.error(), arguments, messages);
   }
   const Result<std::vector<app::ProfiledImage>> images =

@@ -32,12 +32,12 @@ std::string_view content_of(const CollectedImage& image) {
                                                : "-";
 }
 
-std::string kit_json(const CollectArguments& arguments, const CollectReport& report) {
+std::string bundle_json(const CollectArguments& arguments, const CollectReport& report) {
   std::string text;
   JsonText json(text);
   json.begin_object();
   json.field("output", arguments.output);
-  json.field("output_bytes", report.kit_bytes);
+  json.field("output_bytes", report.bundle_bytes);
   json.field("file_bytes", report.file_bytes);
   json.field("collected", report.collected);
   json.field("missing", report.missing);
@@ -51,7 +51,7 @@ std::string kit_json(const CollectArguments& arguments, const CollectReport& rep
     json.field("build_id", image.build_id);
     json.field("found", image.found);
     json.field("debug_file", image.debug_file);
-    json.field("kit_bytes", image.kit_bytes);
+    json.field("kit_bytes", image.bundle_bytes);
     json.field("file_bytes", image.file_bytes);
     json.field("tables", image.has_tables);
     json.field("symbols", image.has_symbols);
@@ -70,20 +70,21 @@ std::string kit_json(const CollectArguments& arguments, const CollectReport& rep
   return text;
 }
 
-std::string kit_table(const CollectReport& report) {
+std::string bundle_table(const CollectReport& report) {
   std::string text =
-      fmt::format("{:>10}  {:>10}  {:<15}  {}\n", "file", "in the kit", "has", "image");
+      fmt::format("{:>10}  {:>10}  {:<15}  {}\n", "file", "bundled", "has", "image");
   for (const CollectedImage& image : report.images) {
     text += fmt::format("{:>10}  {:>10}  {:<15}  ", human_bytes(image.file_bytes),
-                        human_bytes(image.kit_bytes), content_of(image));
+                        human_bytes(image.bundle_bytes), content_of(image));
     append_escaped(text, image.path);
     text += image.reason.empty() ? "" : ": " + image.reason;
     text += '\n';
   }
   text += fmt::format(
       "{:>10}  {:>10}  {:<15}  {} collected, {} missing, {} without a build id, {} not ELF\n",
-      human_bytes(report.file_bytes), human_bytes(report.kit_bytes), "", grouped(report.collected),
-      grouped(report.missing), grouped(report.without_build_id), grouped(report.not_elf));
+      human_bytes(report.file_bytes), human_bytes(report.bundle_bytes), "",
+      grouped(report.collected), grouped(report.missing), grouped(report.without_build_id),
+      grouped(report.not_elf));
   return text;
 }
 
@@ -100,9 +101,9 @@ int explain_collect(Error error, const CollectArguments& arguments, const Messag
 
 }  // namespace
 
-bool kits_are_good(const std::vector<std::string>& places, const Messages& messages,
-                   int& exit_code) {
-  const std::optional<app::BadKit> bad = app::find_bad_kit(places);
+bool bundles_are_good(const std::vector<std::string>& places, const Messages& messages,
+                      int& exit_code) {
+  const std::optional<app::BadBundle> bad = app::find_bad_bundle(places);
   if (bad) {
     messages.error(bad->path, bad->error);
     exit_code = exit_code_of(bad->error);
@@ -117,7 +118,7 @@ int run_collect(const CollectArguments& arguments, const Messages& messages) {
     return kExitUsage;
   }
   int exit_code = kExitSuccess;
-  if (!kits_are_good(arguments.options.places.directories, messages, exit_code)) {
+  if (!bundles_are_good(arguments.options.places.directories, messages, exit_code)) {
     return exit_code;
   }
   const bool to_standard_output = arguments.output == "-";
@@ -126,7 +127,7 @@ int run_collect(const CollectArguments& arguments, const Messages& messages) {
   }
   ConvertProgress progress;
   const Result<CollectReport> report = run_interruptible(progress, [&] {
-    return app::collect_kit(arguments.inputs, arguments.output, arguments.options, &progress);
+    return app::collect_bundle(arguments.inputs, arguments.output, arguments.options, &progress);
   });
   if (!report) {
     end_if_interrupted("collect", messages);
@@ -135,12 +136,12 @@ int run_collect(const CollectArguments& arguments, const Messages& messages) {
   if (report->collected == 0) {
     messages.warning(arguments.output, "has nothing: none of the images was found");
   }
-  const std::string json = kit_json(arguments, *report);
+  const std::string json = bundle_json(arguments, *report);
   const int checked = apply_checks(subject, *checks, json, arguments.output, messages);
   if (arguments.quiet || to_standard_output) {
     return checked;
   }
-  return std::max(checked, print(arguments.json ? json : kit_table(*report), messages));
+  return std::max(checked, print(arguments.json ? json : bundle_table(*report), messages));
 }
 
 }  // namespace stackpack::cli

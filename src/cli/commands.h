@@ -52,9 +52,9 @@ Result<std::string> read_redaction_key(const std::string& file);
 std::unique_ptr<Reader> open_or_explain(const std::string& file, const Messages& messages,
                                         int& exit_code);
 
-/// Whether all of `places` that are files are kits; says which is not.
-bool kits_are_good(const std::vector<std::string>& places, const Messages& messages,
-                   int& exit_code);
+/// Whether all of `places` that are files are bundles; says which is not.
+bool bundles_are_good(const std::vector<std::string>& places, const Messages& messages,
+                      int& exit_code);
 
 /// Adds the callstacks that `show` prints to `out`, which `written` may take away now and then.
 Status append_callstacks(const Reader& reader, const ShowArguments& arguments, std::string& out,

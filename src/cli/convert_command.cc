@@ -153,7 +153,7 @@ class ConvertRun {
 
   void remove_leftovers() const {
     std::vector<std::string> outputs;
-    std::vector<std::string> inputs = arguments_.naming.places.directories;  // kits among them
+    std::vector<std::string> inputs = arguments_.naming.places.directories;  // bundles among them
     inputs.push_back(arguments_.naming.kallsyms);
     for (const app::BatchJob& job : batch_.jobs()) {
       outputs.push_back(job.output);
@@ -371,7 +371,7 @@ int run_convert(const ConvertArguments& arguments, const Messages& messages) {
   }
   int exit_code = kExitSuccess;
   if ((arguments.options.unwind || arguments.symbolize) &&
-      !kits_are_good(arguments.naming.places.directories, messages, exit_code)) {
+      !bundles_are_good(arguments.naming.places.directories, messages, exit_code)) {
     return exit_code;
   }
   std::optional<app::BatchPlan> plan = make_plan(arguments, messages, exit_code);

@@ -33,7 +33,7 @@ int report_memory(const Reader& reader, const EventReportArguments& arguments,
                   const Messages& messages) {
   symbolize::SymbolPlaces places = arguments.capture.naming.places;
   if (arguments.by_variable) {
-    if (const Status opened = symbolize::open_kits(places); !opened) {
+    if (const Status opened = symbolize::open_bundles(places); !opened) {
       messages.error(arguments.file, opened.error());
       return exit_code_of(opened.error());
     }

@@ -167,7 +167,7 @@ void append_table(std::string& out, const SymbolizeReport& report, std::optional
   row(report.asked, report.named, report.lines, "all", "");
   out += advice_for(rows);
   if (report.refused_kit_entries != 0) {
-    out += fmt::format("refused entries of kits (damaged, or of another build): {}\n",
+    out += fmt::format("refused entries of bundles (damaged, or of another build): {}\n",
                        grouped(report.refused_kit_entries));
   }
 }
@@ -227,7 +227,7 @@ int run_symbolize(const SymbolizeArguments& arguments, const Messages& messages)
     return kExitUsage;
   }
   int exit_code = kExitSuccess;
-  if (!kits_are_good(arguments.options.places.directories, messages, exit_code)) {
+  if (!bundles_are_good(arguments.options.places.directories, messages, exit_code)) {
     return exit_code;
   }
   const bool to_standard_output = arguments.output == "-";

@@ -74,7 +74,7 @@ class Search {
     OpenElf debug = find_debug(image);
     OpenElf& missing = image.file ? debug : image;
     if (!missing.file && !is_whole(image)) {
-      missing = find_in_kits(image.file ? image.elf.build_id : key_.build_id);
+      missing = find_in_bundles(image.file ? image.elf.build_id : key_.build_id);
     }
     FoundFiles found;
     if (!image.file && !debug.file && packed_.file) {
@@ -310,13 +310,13 @@ class Search {
     return image.file ? find_by_link(image) : OpenElf();
   }
 
-  OpenElf find_in_kits(std::span<const std::uint8_t> id) {
-    for (const std::shared_ptr<SymbolKit>& kit : places_.kits) {
-      const std::uint64_t refused = kit->refused();
-      if (io::Descriptor file = kit->find(id); file) {
-        return identified(std::move(file), {kit->path() + ":", kit_entry_name(id)});
+  OpenElf find_in_bundles(std::span<const std::uint8_t> id) {
+    for (const std::shared_ptr<SymbolBundle>& bundle : places_.bundles) {
+      const std::uint64_t refused = bundle->refused();
+      if (io::Descriptor file = bundle->find(id); file) {
+        return identified(std::move(file), {bundle->path() + ":", bundle_entry_name(id)});
       }
-      if (kit->refused() != refused) {
+      if (bundle->refused() != refused) {
         note(SearchEnd::kOtherBuildId);
       }
     }
@@ -433,7 +433,7 @@ std::string build_id_text(std::span<const std::uint8_t> id) {
   return text;
 }
 
-Status open_kits(SymbolPlaces& places) {
+Status open_bundles(SymbolPlaces& places) {
   std::vector<std::string> folders;
   for (std::string& directory : places.directories) {
     std::error_code failed;
@@ -441,11 +441,11 @@ Status open_kits(SymbolPlaces& places) {
       folders.push_back(std::move(directory));
       continue;
     }
-    Result<std::shared_ptr<SymbolKit>> kit = SymbolKit::open(directory);
-    if (!kit) {
-      return kit.error();
+    Result<std::shared_ptr<SymbolBundle>> bundle = SymbolBundle::open(directory);
+    if (!bundle) {
+      return bundle.error();
     }
-    places.kits.push_back(std::move(*kit));
+    places.bundles.push_back(std::move(*bundle));
   }
   places.directories = std::move(folders);
   return {};
@@ -453,8 +453,8 @@ Status open_kits(SymbolPlaces& places) {
 
 std::uint64_t refused_entries(const SymbolPlaces& places) {
   std::uint64_t refused = 0;
-  for (const std::shared_ptr<SymbolKit>& kit : places.kits) {
-    refused += kit->refused();
+  for (const std::shared_ptr<SymbolBundle>& bundle : places.bundles) {
+    refused += bundle->refused();
   }
   return refused;
 }
@@ -480,7 +480,7 @@ std::string_view reason_of(SearchEnd end, std::string_view no_build_id) {
       return "too many open files, or no memory";
     case SearchEnd::kNotPlaced:
       return "only its debug file is here, and its mappings do not say where in the image that "
-             "code is; the image or a kit of it does";
+             "code is; the image or a bundle of it does";
   }
   return "no file";
 }

@@ -12,7 +12,7 @@
 #include "stackpack/result.h"
 #include "symbolize/elf_identity.h"
 #include "symbolize/segment_placement.h"
-#include "symbolize/symbol_kit.h"
+#include "symbolize/symbol_bundle.h"
 
 namespace stackpack::symbolize {
 
@@ -32,7 +32,7 @@ struct SymbolPlaces {
   /// containers of those, too.
   bool in_containers = false;
   /// Archives of tables and symbols, which are looked into last.
-  std::vector<std::shared_ptr<SymbolKit>> kits{};
+  std::vector<std::shared_ptr<SymbolBundle>> bundles{};
 };
 
 /// Which image is meant.
@@ -63,7 +63,7 @@ std::string_view reason_of(SearchEnd end, std::string_view no_build_id);
 struct FoundFiles {
   SearchEnd end = SearchEnd::kNoFile;
   Error shortage{};  ///< of kShortage: kResource
-  /// Not there when only its debug file was found. The entry of a kit stands for one that is
+  /// Not there when only its debug file was found. The entry of a bundle stands for one that is
   /// missing: it has the image's headers.
   io::Descriptor image;
   io::Descriptor debug;      ///< what was stripped from it
@@ -84,11 +84,11 @@ struct FoundFiles {
 /// there are files, but offsets of the capture are not to be looked up in them.
 FoundFiles find_elf_files(const ImageKey& key, const SymbolPlaces& places);
 
-/// Opens those of places.directories that are files and not folders as kits.
-/// Errors: those of SymbolKit::open.
-Status open_kits(SymbolPlaces& places);
+/// Opens those of places.directories that are files and not folders as bundles.
+/// Errors: those of SymbolBundle::open.
+Status open_bundles(SymbolPlaces& places);
 
-/// Entries of all kits that were refused so far.
+/// Entries of all bundles that were refused so far.
 std::uint64_t refused_entries(const SymbolPlaces& places);
 
 /// The bytes of a build id in hex.

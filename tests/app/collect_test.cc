@@ -129,49 +129,50 @@ TEST_SUITE("collect") {
     CHECK(made > 200);
   }
 
-  TEST_CASE("two machines: a kit gives what the binaries give, byte by byte") {
+  TEST_CASE("two machines: a bundle gives what the binaries give, byte by byte") {
     const ScratchDirectory folder;
-    const std::string kit = folder.file("kit.zip");
+    const std::string bundle = folder.file("bundle.zip");
     app::CollectOptions options;
     options.places.directories = {unwind_folder()};
-    const auto report = app::collect_kit({unwind_folder() + "/dumps.data"}, kit, options, nullptr);
+    const auto report =
+        app::collect_bundle({unwind_folder() + "/dumps.data"}, bundle, options, nullptr);
     REQUIRE(report.has_value());
     CHECK(report->collected == 1);
     CHECK(report->missing == 0);
     CHECK(report->without_build_id == 1);  // [vdso]
     const std::vector<std::byte> with_binaries = spk_with(unwind_folder(), folder);
-    const std::vector<std::byte> with_kit = spk_with(kit, folder);
+    const std::vector<std::byte> with_bundle = spk_with(bundle, folder);
     const std::vector<std::byte> with_neither = spk_with(folder.file(""), folder);
-    CHECK(with_kit == with_binaries);
-    CHECK(with_kit != with_neither);
+    CHECK(with_bundle == with_binaries);
+    CHECK(with_bundle != with_neither);
 
-    // Of the .spk file, of several inputs, and again: the same kit.
-    const std::vector<std::byte> bytes = read_test_file(kit);
+    // Of the .spk file, of several inputs, and again: the same bundle.
+    const std::vector<std::byte> bytes = read_test_file(bundle);
     const std::string again = folder.file("again.zip");
     for (const std::vector<std::string>& inputs :
          {std::vector{folder.file("out.spk")},
           std::vector{unwind_folder() + "/dumps.data", folder.file("out.spk")}}) {
       options.force = true;
-      REQUIRE(app::collect_kit(inputs, again, options, nullptr).has_value());
+      REQUIRE(app::collect_bundle(inputs, again, options, nullptr).has_value());
       CHECK(read_test_file(again) == bytes);
     }
-    // A kit of a kit is that kit.
-    app::CollectOptions from_kit;
-    from_kit.places.directories = {kit};
-    REQUIRE(app::collect_kit({folder.file("out.spk")}, again, from_kit, nullptr).has_value());
+    // A bundle of a bundle is that bundle.
+    app::CollectOptions from_bundle;
+    from_bundle.places.directories = {bundle};
+    REQUIRE(app::collect_bundle({folder.file("out.spk")}, again, from_bundle, nullptr).has_value());
     CHECK(read_test_file(again) == bytes);
   }
 
 #ifndef _WIN32
-  TEST_CASE("collect: with few descriptors there is an error or the whole kit") {
+  TEST_CASE("collect: with few descriptors there is an error or the whole bundle") {
     const ScratchDirectory folder;
     app::CollectOptions options;
     options.places.directories = {unwind_folder()};
     options.force = true;
-    const std::string kit = folder.file("kit.zip");
+    const std::string bundle = folder.file("bundle.zip");
     const std::vector<std::string> inputs = {unwind_folder() + "/dumps.data"};
-    REQUIRE(app::collect_kit(inputs, kit, options, nullptr).has_value());
-    const std::vector<std::byte> whole = read_test_file(kit);
+    REQUIRE(app::collect_bundle(inputs, bundle, options, nullptr).has_value());
+    const std::vector<std::byte> whole = read_test_file(bundle);
     const io::Descriptor lowest(::dup(0));
     REQUIRE(lowest);
     rlimit usual{};
@@ -183,19 +184,19 @@ TEST_SUITE("collect") {
       rlimit few = usual;
       few.rlim_cur = static_cast<rlim_t>(lowest.get() + 1 + more);
       REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
-      const auto report = app::collect_kit(inputs, kit, options, nullptr);
+      const auto report = app::collect_bundle(inputs, bundle, options, nullptr);
       REQUIRE(::setrlimit(RLIMIT_NOFILE, &usual) == 0);
       failed += report ? 0U : 1U;
       collected += report ? 1U : 0U;
       CHECK((report || report.error().os_error == EMFILE));
-      CHECK(read_test_file(kit) == whole);
+      CHECK(read_test_file(bundle) == whole);
     }
     CHECK(failed > 2);
     CHECK(collected > 2);
   }
 #endif
 
-  TEST_CASE("two machines: the vdso of another kernel comes out of the kit") {
+  TEST_CASE("two machines: the vdso of another kernel comes out of the bundle") {
     const Result<io::Descriptor> running = io::open_running_vdso();
     if (!running) {
       return;  // emulators have none
@@ -207,7 +208,7 @@ TEST_SUITE("collect") {
     CHECK(slim->has_tables);
     const ScratchDirectory folder;
     symbolize::SymbolPlaces places;
-    places.directories = {folder.file("kit.zip")};
+    places.directories = {folder.file("bundle.zip")};
     {
       std::ofstream out(places.directories[0], std::ios::binary);
       codec::ZipWriter zip([&out](std::span<const std::byte> bytes) {
@@ -221,7 +222,7 @@ TEST_SUITE("collect") {
       REQUIRE(zip.finish());
     }
     CHECK(symbolize::find_elf_files({"[vdso]", id}, places).end != symbolize::SearchEnd::kFound);
-    REQUIRE(symbolize::open_kits(places));
+    REQUIRE(symbolize::open_bundles(places));
     const symbolize::FoundFiles found = symbolize::find_elf_files({"[vdso]", id}, places);
     CHECK(found.end == symbolize::SearchEnd::kFound);
     CHECK(found.layout.build_id == id);
@@ -229,13 +230,14 @@ TEST_SUITE("collect") {
     CHECK(symbolize::find_elf_files({"[vdso]", id}, places).end != symbolize::SearchEnd::kFound);
   }
 
-  TEST_CASE("a kit that lies is refused and counted in the file") {
+  TEST_CASE("a bundle that lies is refused and counted in the file") {
     const ScratchDirectory folder;
-    const std::string kit = folder.file("kit.zip");
+    const std::string bundle = folder.file("bundle.zip");
     app::CollectOptions options;
     options.places.directories = {unwind_folder()};
-    REQUIRE(app::collect_kit({unwind_folder() + "/dumps.data"}, kit, options, nullptr).has_value());
-    std::vector<std::byte> bytes = read_test_file(kit);
+    REQUIRE(app::collect_bundle({unwind_folder() + "/dumps.data"}, bundle, options, nullptr)
+                .has_value());
+    std::vector<std::byte> bytes = read_test_file(bundle);
     const std::byte first{0x9C};  // of the build id, in the note of the entry
     const std::byte second{0x82};
     bool changed = false;
@@ -246,14 +248,14 @@ TEST_SUITE("collect") {
       }
     }
     REQUIRE(changed);
-    std::ofstream out(kit, std::ios::binary);
+    std::ofstream out(bundle, std::ios::binary);
     for (const std::byte byte : bytes) {
       out.put(static_cast<char>(byte));
     }
     out.close();
     ConvertOptions convert_options;
     convert_options.unwind = true;
-    convert_options.binary_folders = {kit};
+    convert_options.binary_folders = {bundle};
     const auto report =
         convert(unwind_folder() + "/dumps.data", folder.file("out.spk"), convert_options, nullptr);
     REQUIRE(report.has_value());

@@ -36,7 +36,7 @@ struct ReadFiles {
     REQUIRE(convert(capture, packed, unwinding(image_folder), nullptr).has_value());
     app::CollectOptions options;
     options.places.directories = {image_folder};
-    REQUIRE(app::collect_kit({capture}, kit, options, nullptr).has_value());
+    REQUIRE(app::collect_bundle({capture}, bundle, options, nullptr).has_value());
   }
 
   static ConvertOptions unwinding(const std::string& place) {
@@ -52,7 +52,7 @@ struct ReadFiles {
   std::string image = folder.file("here/framed");
   std::string capture = folder.file("dumps.data");
   std::string packed = folder.file("dumps.spk");
-  std::string kit = folder.file("kit.zip");
+  std::string bundle = folder.file("bundle.zip");
 };
 
 template <typename Report>
@@ -96,7 +96,7 @@ TEST_CASE("library: no call replaces a file that it reads, under any of its name
     return [&, place](const std::string& output) {
       app::CollectOptions options = collecting;
       options.places.directories = {place};
-      return status_of(app::collect_kit({files.packed}, output, options, nullptr));
+      return status_of(app::collect_bundle({files.packed}, output, options, nullptr));
     };
   };
   const auto convert_with = [&](const std::string& place) {
@@ -112,14 +112,14 @@ TEST_CASE("library: no call replaces a file that it reads, under any of its name
     };
   };
   const std::vector<Call> calls = {
-      {"convert", files.capture, convert_with(files.kit)},
-      {"convert with a kit", files.kit, convert_with(files.kit)},
+      {"convert", files.capture, convert_with(files.bundle)},
+      {"convert with a bundle", files.bundle, convert_with(files.bundle)},
       {"convert with an image", files.image, convert_with(files.image_folder)},
-      {"symbolize", files.packed, name_with(files.kit)},
-      {"symbolize with a kit", files.kit, name_with(files.kit)},
+      {"symbolize", files.packed, name_with(files.bundle)},
+      {"symbolize with a bundle", files.bundle, name_with(files.bundle)},
       {"symbolize with an image", files.image, name_with(files.image_folder)},
-      {"collect", files.packed, collect_from(files.kit)},
-      {"collect from a kit", files.kit, collect_from(files.kit)},
+      {"collect", files.packed, collect_from(files.bundle)},
+      {"collect from a bundle", files.bundle, collect_from(files.bundle)},
       {"collect from an image", files.image, collect_from(files.image_folder)},
       {"merge", files.packed,
        [&](const std::string& output) {
@@ -183,10 +183,10 @@ TEST_CASE("library: no call replaces a file that it reads, under any of its name
 TEST_CASE("library: what an earlier call has read may be replaced by a later one") {
   const ReadFiles files;
   const std::string output = files.folder.file("other");
-  REQUIRE(convert(files.capture, output, ReadFiles::unwinding(files.kit), nullptr).has_value());
+  REQUIRE(convert(files.capture, output, ReadFiles::unwinding(files.bundle), nullptr).has_value());
   MergeOptions merging;
   REQUIRE(merge({output}, files.packed, merging, nullptr).has_value());
-  CHECK(convert(files.capture, output, ReadFiles::unwinding(files.kit), nullptr).has_value());
+  CHECK(convert(files.capture, output, ReadFiles::unwinding(files.bundle), nullptr).has_value());
 }
 
 }  // namespace stackpack::test

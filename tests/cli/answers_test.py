@@ -222,10 +222,10 @@ def derived(tools):
 
 
 def named(tools):
-    """Names of a kit, and reports with them."""
-    words, kit = tools.inputs(["testdata/named/words.perf.data", "testdata/named/words.zip"])
+    """Names of a bundle, and reports with them."""
+    words, bundle = tools.inputs(["testdata/named/words.perf.data", "testdata/named/words.zip"])
     yield ["convert", words, "-o", "words.spk", "--json"]
-    yield ["symbolize", "words.spk", "-o", "named.spk", "--symbols", kit, "--sysroot", "nowhere", "--json"]
+    yield ["symbolize", "words.spk", "-o", "named.spk", "--symbols", bundle, "--sysroot", "nowhere", "--json"]
     for listing in ("functions", "names", "modules", "losses"):
         yield ["dump", "named.spk", f"--{listing}"]
         yield ["dump", "named.spk", f"--{listing}", "--json"]

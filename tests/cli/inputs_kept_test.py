@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-PATHS = ["LIBRARY", "INPUT...", "FOLDER...", "LIST", "FILE", "FILE...", "FILE.spk", "FILE.spk...", "IN.spk", "DIR", "DIR|KIT.zip", "KIT.zip",
+PATHS = ["LIBRARY", "INPUT...", "FOLDER...", "LIST", "FILE", "FILE...", "FILE.spk", "FILE.spk...", "IN.spk", "DIR", "DIR|BUNDLE.zip", "BUNDLE.zip",
          "OLD...", "NEW...", "ELF"]
 OTHERS = ["", "SQL", "NAME", "N", "TIME", "SIZE", "SPAN", "EXPR", "CONDITION", "PERCENT", "WHOLE", "FUNCTION", "ID...", "TOPIC", "WORK", "KEY",
           "EVENT", "ACTION", "ID", "OLD=NEW", "STATE", "TYPE", "PROVIDER"]
@@ -30,8 +30,8 @@ CASES = {
                               ("convert packed.gz -o OUT", "packed.gz")],
     ("convert", "--files-from"): [("convert --files-from list --out-dir OUT/demo.data.spk", "list")],
     ("convert", "--symbols"): [("convert --unwind dumps.data --symbols here -o OUT", "here/framed"),
-                               ("convert --unwind dumps.data --symbols kit.zip -o OUT", "kit.zip"),
-                               ("convert --unwind dumps.data --symbols kit.zip --out-dir OUT/dumps.data.spk", "kit.zip"),
+                               ("convert --unwind dumps.data --symbols bundle.zip -o OUT", "bundle.zip"),
+                               ("convert --unwind dumps.data --symbols bundle.zip --out-dir OUT/dumps.data.spk", "bundle.zip"),
                                ("convert dumps.data --unwind --symbolize --symbols here -o OUT", "here/framed")],
     ("convert", "--sysroot"): [("convert --unwind dumps.data --sysroot root -o OUT", "root/home/user/framed"),
                                ("convert demo.data --symbolize --sysroot root -o OUT", "root/usr/bin/demo")],
@@ -68,12 +68,12 @@ CASES = {
     ("redact", "--key"): [("redact old.spk --key kallsyms -o OUT", "kallsyms")],
     ("symbolize", "IN.spk"): [("symbolize old.spk -o OUT", "old.spk")],
     ("symbolize", "--symbols"): [("symbolize framed.spk --symbols here -o OUT", "here/framed"),
-                                 ("symbolize framed.spk --symbols kit.zip -o OUT", "kit.zip")],
+                                 ("symbolize framed.spk --symbols bundle.zip -o OUT", "bundle.zip")],
     ("symbolize", "--sysroot"): [("symbolize old.spk --sysroot root -o OUT", "root/usr/bin/demo")],
     ("symbolize", "--kallsyms"): [("symbolize old.spk --kallsyms kallsyms -o OUT", "kallsyms")],
     ("symbolize", "--perf-map"): [("symbolize jit.spk --perf-map maps -o OUT", "maps/perf-100.map")],
     ("collect", "INPUT..."): [("collect framed.spk -o OUT", "framed.spk"), ("collect dumps.data -o OUT", "dumps.data")],
-    ("collect", "--symbols"): [("collect dumps.data --symbols kit.zip -o OUT", "kit.zip"),
+    ("collect", "--symbols"): [("collect dumps.data --symbols bundle.zip -o OUT", "bundle.zip"),
                                ("collect dumps.data --symbols here -o OUT", "here/framed")],
     ("collect", "--sysroot"): [("collect dumps.data --sysroot root -o OUT", "root/home/user/framed")],
     ("merge", "INPUT..."): [("merge old.spk new.spk -o OUT", "new.spk"), ("merge old.spk demo.data -o OUT", "demo.data")],
@@ -153,7 +153,7 @@ def make_files(program, source, folder):
     shutil.copy(folder / "old.spk", folder / "base/000001-one-0123456789abcdef.spk")
     run("convert", "jit.data", "-o", "jit.spk")
     run("convert", "--unwind", "dumps.data", "--symbols", "here", "-o", "framed.spk")
-    run("collect", "dumps.data", "--symbols", "here", "-o", "kit.zip")
+    run("collect", "dumps.data", "--symbols", "here", "-o", "bundle.zip")
 
 
 def spellings(folder, victim):

@@ -92,8 +92,8 @@ def main():
         client = McpClient(program, folder)
         for number, capture in enumerate(captures):
             file = str(pathlib.Path(folder).resolve() / f"{number}.spk")
-            kit = pathlib.Path(capture).with_name("words.zip")
-            symbols = ["--symbols", kit] if kit.exists() else []
+            bundle = pathlib.Path(capture).with_name("words.zip")
+            symbols = ["--symbols", bundle] if bundle.exists() else []
             subprocess.run([program, "convert", "-q", "-s", capture, "-o", file, *symbols], check=True, stderr=subprocess.DEVNULL)
             for question, calls, good in ask_all(client, file, folded(program, file)):
                 asked += 1

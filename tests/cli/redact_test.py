@@ -64,10 +64,10 @@ def check_values(name, before, after, said):
     assert f", {len(stand_ins)} event text" in said and ", 0 event values" in said, (name, said, stand_ins)
 
 
-def check_capture(folder, name, kit):
+def check_capture(folder, name, bundle):
     """All names replaced, all figures kept."""
     plain, out = folder / "plain.spk", folder / "out.spk"
-    run("convert", "-q", "-s", SOURCE / "testdata" / name, *kit, "-o", plain)
+    run("convert", "-q", "-s", SOURCE / "testdata" / name, *bundle, "-o", plain)
     said = run("redact", plain, "-o", out).stdout.decode()
     run("verify", out)
     check_values(name, listing(plain, "event-values"), listing(out, "event-values"), said)

@@ -64,7 +64,7 @@ def check_all(folder):
     """Every command on captures of several kinds; the number of outputs."""
     words, events = SOURCE / "testdata/named/words.perf.data", SOURCE / "testdata/events.perf.data"
     environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    kit = ["--symbols", SOURCE / "testdata/named/words.zip"]
+    bundle = ["--symbols", SOURCE / "testdata/named/words.zip"]
     checked, asked, deeper = [], set(), set()
 
     def check(name, *command, kind=None):
@@ -83,13 +83,13 @@ def check_all(folder):
             deeper.update(one.get("next", []))
         return value
 
-    check("convert", "convert", "--json", "-q", "-s", words, *kit, "-o", "words.spk")
+    check("convert", "convert", "--json", "-q", "-s", words, *bundle, "-o", "words.spk")
     check("convert", "convert", "--json", "-q", events, SOURCE / "testdata/sampled.x64.etl", SOURCE / "README.md", "--out-dir", "out")
     check("convert", "convert", "--json", "-q", SOURCE / "testdata/small.nettrace", "-o", "net.spk")
     etl, perf = "out/sampled.x64.etl.spk", "out/events.perf.data.spk"
     check("merge", "merge", "--json", "words.spk", etl, perf, "-o", "all.spk")
-    check("symbolize", "symbolize", "--json", "words.spk", *kit, "-o", "named.spk")
-    check("collect", "collect", "--json", "words.spk", *kit, "-o", "kit.zip")
+    check("symbolize", "symbolize", "--json", "words.spk", *bundle, "-o", "named.spk")
+    check("collect", "collect", "--json", "words.spk", *bundle, "-o", "bundle.zip")
     subprocess.run([sys.executable, "-B", SOURCE / "tests/cli/make_capture.py", folder + "/memory.perf.data", "20", "--memory"], check=True)
     check("mem", "mem", "--json", "memory.perf.data")
     check("mem", "mem", "--json", words)

@@ -263,16 +263,16 @@ TEST_CASE("zip writer: knows its own archives from those of others") {
   const auto with = [&](const char* name) {
     return begin_of([name](ZipWriter& zip) { REQUIRE(zip.add(name, {}).has_value()); });
   };
-  CHECK(ZipWriter::wrote(with("kit/a"), "kit/"));
-  CHECK(ZipWriter::wrote(begin_of([](ZipWriter&) {}), "kit/"));
-  CHECK_FALSE(ZipWriter::wrote(with("photo.jpg"), "kit/"));
-  CHECK_FALSE(ZipWriter::wrote({}, "kit/"));
+  CHECK(ZipWriter::wrote(with("bundle/a"), "bundle/"));
+  CHECK(ZipWriter::wrote(begin_of([](ZipWriter&) {}), "bundle/"));
+  CHECK_FALSE(ZipWriter::wrote(with("photo.jpg"), "bundle/"));
+  CHECK_FALSE(ZipWriter::wrote({}, "bundle/"));
   // Any other version, flag, method or date than the writer's.
   for (std::size_t at = 0; at < 14; ++at) {
     CAPTURE(at);
-    std::vector<std::byte> other = with("kit/a");
+    std::vector<std::byte> other = with("bundle/a");
     other[at] ^= std::byte{1};
-    CHECK_FALSE(ZipWriter::wrote(other, "kit/"));
+    CHECK_FALSE(ZipWriter::wrote(other, "bundle/"));
   }
 }
 

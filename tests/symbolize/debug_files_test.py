@@ -2,7 +2,7 @@
 """Names from what was stripped from a program are those of the program: debug_files_test.py PROGRAM COMPILER
 
 Links programs with GNU ld and lld, moved and not, strips them with the objcopy of GNU and of LLVM, and names random bytes of
-their code by the image, the debug file alone, a kit alone, a kit and the debug file, the debug file and the image. Every
+their code by the image, the debug file alone, a bundle alone, a bundle and the debug file, the debug file and the image. Every
 name is one that the symbol table of the image has there, and as many bytes have a name as in that table. Where
 llvm-symbolizer is installed it names the same bytes by the image. Tools that are not installed are named and left out.
 """
@@ -140,12 +140,12 @@ class Program:
             shutil.copy(self.folder / file, folder / at.replace("_", "."))
         return str(folder)
 
-    def kit(self, name, *symbols):
-        """A kit with what `symbols` have, made on a machine that has the recording."""
-        kit = str(self.folder / name)
-        self.tester.run("collect", str(self.folder / "demo.data"), "-o", kit, "--quiet", "--force",
+    def bundle(self, name, *symbols):
+        """A bundle with what `symbols` have, made on a machine that has the recording."""
+        bundle = str(self.folder / name)
+        self.tester.run("collect", str(self.folder / "demo.data"), "-o", bundle, "--quiet", "--force",
                         *[word for place in symbols for word in ("--symbols", place)])
-        return kit
+        return bundle
 
     def name(self, *symbols):
         """The report of the image, and the name of each address."""
@@ -213,13 +213,13 @@ def check_cells(program, stripper):
     debug = program.place("debug_alone", demo_debug="debug")
     both = program.place("both", demo="stripped", demo_debug="debug")
     stripped = program.place("stripped_alone", demo="stripped")
-    kit = program.kit("kit.zip", image)
+    bundle = program.bundle("bundle.zip", image)
     cells = {
         "image": [image], "debug file alone": [debug], "debug file and image": [both], "debug file, image": [debug, stripped],
-        "kit alone": [kit], "kit, debug file": [kit, debug], "debug file, kit": [debug, kit],
-        "kit of the stripped image, debug file": [program.kit("stripped.zip", stripped), debug],
-        "kit of the debug file": [program.kit("debug.zip", debug)],
-        "kit of both": [program.kit("both.zip", both)],
+        "bundle alone": [bundle], "bundle, debug file": [bundle, debug], "debug file, bundle": [debug, bundle],
+        "bundle of the stripped image, debug file": [program.bundle("stripped.zip", stripped), debug],
+        "bundle of the debug file": [program.bundle("debug.zip", debug)],
+        "bundle of both": [program.bundle("both.zip", both)],
     }
     places = {what: program.check(what, *symbols) for what, symbols in cells.items()}
     for what, found in places.items():
@@ -228,17 +228,17 @@ def check_cells(program, stripper):
 
 
 def check_refusals(program):
-    """A mapping that does not say what it is: nothing but the image or a kit of it names."""
+    """A mapping that does not say what it is: nothing but the image or a bundle of it names."""
     base, size, offset = program.image.mapping(program.bias)
     debug = program.place("debug_alone", demo_debug="debug")
     stripped = program.place("stripped_alone", demo="stripped")
     program.capture((base, size, offset))
-    kit = program.kit("kit.zip", stripped)
+    bundle = program.bundle("bundle.zip", stripped)
     program.capture((base + PAGE, size - PAGE, offset + PAGE))
     program.asked = [address for address in program.asked if program.bias + address >= base + PAGE]
     program.check_refused(PIECE, debug)
-    program.check_refused(PIECE, program.kit("debug.zip", debug))
-    for symbols in ([debug, stripped], [debug, kit], [kit, debug]):
+    program.check_refused(PIECE, program.bundle("debug.zip", debug))
+    for symbols in ([debug, stripped], [debug, bundle], [bundle, debug]):
         program.check(PIECE, *symbols)
 
 

@@ -34,21 +34,21 @@ Error in_output(Error error) {
 
 // Whether a file that begins so is an archive of this command, which may be replaced by a new one.
 // One without entries has nothing that anyone could miss.
-bool is_kit(std::span<const std::byte> head) {
-  constexpr std::string_view kFolder = ".build-id/";  // symbolize::kit_entry_name()
+bool is_bundle(std::span<const std::byte> head) {
+  constexpr std::string_view kFolder = ".build-id/";  // symbolize::bundle_entry_name()
   return codec::ZipWriter::wrote(head, kFolder);
 }
 
 /// One run: images, and the archive that their files go into.
-class KitRun {
+class BundleRun {
  public:
-  KitRun(const CollectOptions& options, ConvertProgress& progress)
+  BundleRun(const CollectOptions& options, ConvertProgress& progress)
       : options_(options), progress_(progress) {}
 
   Result<CollectReport> run(const std::vector<std::string>& inputs, const std::string& output) {
     io::OutputRules rules;
     rules.force = options_.force;
-    rules.replaceable = is_kit;
+    rules.replaceable = is_bundle;
     rules.refusal = "exists and is not an archive of stackpack collect; --force replaces it";
     if (const Status noted = io::add_inputs(rules, inputs); !noted) {
       return noted.error();
@@ -68,15 +68,15 @@ class KitRun {
       return added.error();
     }
     Status done = zip.finish();
-    report_.kit_bytes = (*out)->offset();
+    report_.bundle_bytes = (*out)->offset();
     done = done ? (*out)->commit() : done;
     if (!done) {
       return in_output(done.error());
     }
     std::stable_sort(report_.images.begin(), report_.images.end(),
                      [](const CollectedImage& a, const CollectedImage& b) {
-                       return std::tuple(a.kit_bytes != 0, a.path) <
-                              std::tuple(b.kit_bytes != 0, b.path);
+                       return std::tuple(a.bundle_bytes != 0, a.path) <
+                              std::tuple(b.bundle_bytes != 0, b.path);
                      });
     return std::move(report_);
   }
@@ -149,8 +149,8 @@ class KitRun {
       slim = make_slim(found, build_id, image);
     }
     if (slim) {
-      image.kit_bytes = slim->bytes.size();
-      if (const Status stored = zip.add(symbolize::kit_entry_name(build_id), slim->bytes);
+      image.bundle_bytes = slim->bytes.size();
+      if (const Status stored = zip.add(symbolize::bundle_entry_name(build_id), slim->bytes);
           !stored) {
         return in_output(stored.error());
       }
@@ -163,7 +163,7 @@ class KitRun {
     } else {
       ++report_.missing;
     }
-    const bool added = image.kit_bytes != 0;
+    const bool added = image.bundle_bytes != 0;
     report_.images.push_back(std::move(image));
     return added;
   }
@@ -202,34 +202,35 @@ class KitRun {
 
 }  // namespace
 
-std::optional<BadKit> find_bad_kit(const std::vector<std::string>& places) {
+std::optional<BadBundle> find_bad_bundle(const std::vector<std::string>& places) {
   for (const std::string& place : places) {
     symbolize::SymbolPlaces one;
     one.directories = {place};
     std::error_code failed;
     if (place.ends_with(".zip") && !std::filesystem::exists(place, failed)) {
-      return BadKit{place, {ErrorCode::kNotFound, kNoOffset, "cannot open", ENOENT}};
+      return BadBundle{place, {ErrorCode::kNotFound, kNoOffset, "cannot open", ENOENT}};
     }
-    if (const Status opened = symbolize::open_kits(one); !opened) {
-      return BadKit{place, opened.error()};
+    if (const Status opened = symbolize::open_bundles(one); !opened) {
+      return BadBundle{place, opened.error()};
     }
   }
   return std::nullopt;
 }
 
-Result<CollectReport> collect_kit(const std::vector<std::string>& inputs, const std::string& output,
-                                  const CollectOptions& options, ConvertProgress* progress) {
+Result<CollectReport> collect_bundle(const std::vector<std::string>& inputs,
+                                     const std::string& output, const CollectOptions& options,
+                                     ConvertProgress* progress) {
   const io::FilesRead files_read;
   ConvertProgress unwatched;
   return core::guarded([&]() -> Result<CollectReport> {
     CollectOptions opened = options;
-    if (const Status kits = symbolize::open_kits(opened.places); !kits) {
-      return kits.error();
+    if (const Status bundles = symbolize::open_bundles(opened.places); !bundles) {
+      return bundles.error();
     }
     for (std::string& folder : perf_cache_folders()) {
       opened.places.directories.push_back(std::move(folder));
     }
-    return KitRun(opened, progress != nullptr ? *progress : unwatched).run(inputs, output);
+    return BundleRun(opened, progress != nullptr ? *progress : unwatched).run(inputs, output);
   });
 }
 

@@ -157,7 +157,7 @@ Result<app::CaptureInput> open_input(const std::vector<std::string>& inputs, boo
 Result<symbolize::SymbolPlaces> places_of(const ConvertOptions& options) {
   symbolize::SymbolPlaces places;
   places.directories = options.binary_folders;
-  if (const Status opened = symbolize::open_kits(places); !opened) {
+  if (const Status opened = symbolize::open_bundles(places); !opened) {
     return opened.error();
   }
   for (std::string& folder : app::perf_cache_folders()) {

@@ -68,8 +68,8 @@ class Run {
     if (const Status allowed = io::check_output(output, *rules); !allowed) {
       return of_output(allowed.error());
     }
-    if (const Status kits = symbolize::open_kits(options_.places); !kits) {
-      return kits.error();
+    if (const Status bundles = symbolize::open_bundles(options_.places); !bundles) {
+      return bundles.error();
     }
     if (!options_.kallsyms.empty()) {
       if (const Status usable = check_kallsyms(options_.kallsyms); !usable) {

@@ -56,7 +56,7 @@ struct SymbolizeReport {
   std::uint64_t named = 0;
   std::uint64_t lines = 0;
   std::uint64_t failed_images = 0;  ///< whose reader crashed or passed a limit
-  /// Of kits: entries that are damaged, or of another build than they say.
+  /// Of bundles: entries that are damaged, or of another build than they say.
   std::uint64_t refused_kit_entries = 0;
   /// With SymbolizeOptions::debuginfod.
   FetchReport fetch{};

@@ -71,7 +71,7 @@ class ImageStore {
   Image& image(std::uint32_t number) { return images_[number]; }
 
   /// Whether the code before `offset` in the file of an image ends with a call. False where the
-  /// code is not at hand: of an image without a file, or with a debug file or a kit alone.
+  /// code is not at hand: of an image without a file, or with a debug file or a bundle alone.
   /// Memory: the last kMostCalls answers.
   bool follows_call(std::uint32_t number, std::uint64_t offset, unwind::Machine machine);
 

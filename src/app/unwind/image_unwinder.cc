@@ -164,7 +164,7 @@ void ImageUnwinder::finish(capture::CallstackSink& sink) {
     losses.add(loss::kFramePointerSteps, LossKind::kNotice, steps);
   }
   if (const std::uint64_t refused = symbolize::refused_entries(places_); refused != 0) {
-    losses.add(loss::kKitRefused, LossKind::kNotice, refused);
+    losses.add(loss::kBundleRefused, LossKind::kNotice, refused);
   }
   note_missing_images(images_->images(), sink.system());
 }

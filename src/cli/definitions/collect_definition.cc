@@ -6,13 +6,13 @@ namespace stackpack::cli {
 void CommandDefinitions::define_collect() {
   CommandRow& sub = command(
       "collect", "pack the unwind and symbol tables that another machine needs", Command::kCollect,
-      {{"collect CAPTURE|FILE.spk... -o KIT.zip [--symbols DIR]... [--sysroot DIR] [OPTIONS]"},
-       {{"on the machine that was recorded", "stackpack collect perf.data -o kit.zip"},
+      {{"collect CAPTURE|FILE.spk... -o BUNDLE.zip [--symbols DIR]... [--sysroot DIR] [OPTIONS]"},
+       {{"on the machine that was recorded", "stackpack collect perf.data -o bundle.zip"},
         {"and on another one",
-         "stackpack convert --unwind perf.data --symbols kit.zip -o perf.spk"},
-        {"later, for names", "stackpack symbolize perf.spk --symbols kit.zip -o named.spk"},
+         "stackpack convert --unwind perf.data --symbols bundle.zip -o perf.spk"},
+        {"later, for names", "stackpack symbolize perf.spk --symbols bundle.zip -o named.spk"},
         {"as a gate in a pipeline",
-         "stackpack collect perf.data -o kit.zip --check 'missing == 0'"}},
+         "stackpack collect perf.data -o bundle.zip --check 'missing == 0'"}},
        "The archive has the unwind tables and the symbol tables of each mapped image whose file is "
        "found, as `convert --unwind` and `symbolize` find it, under its build id: a hundredth of "
        "the file. Images without a build id in the capture are left out; "
@@ -26,7 +26,7 @@ void CommandDefinitions::define_collect() {
       ->type_name("INPUT...")
       ->required();
   sub.add_option("-o,--output", arguments.output, "write this archive; '-' is standard output")
-      ->type_name("KIT.zip")
+      ->type_name("BUNDLE.zip")
       ->required()
       ->group(kOutputs);
   sub.add_flag("--force", options.force,

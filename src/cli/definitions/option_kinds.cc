@@ -234,7 +234,7 @@ void add_file_places(CommandRow& sub, symbolize::SymbolPlaces& places, std::stri
   sub.add_option("--symbols", places.directories,
                  "also look for symbol files in this folder, or in an archive of `stackpack "
                  "collect`; may be given several times")
-      ->type_name("DIR|KIT.zip")
+      ->type_name("DIR|BUNDLE.zip")
       ->one_at_a_time()
       ->check(problem_with_place)
       ->group(where);

@@ -18,26 +18,27 @@
 
 namespace stackpack::symbolize {
 
-/// The name of the entry for a build id: as in folders of debug files, so that an unpacked kit is
-/// such a folder.
-std::string kit_entry_name(std::span<const std::uint8_t> build_id);
+/// The name of the entry for a build id: as in folders of debug files, so that an unpacked bundle
+/// is such a folder.
+std::string bundle_entry_name(std::span<const std::uint8_t> build_id);
 
 /// Threads: one at a time.
-class SymbolKit {
+class SymbolBundle {
  public:
   /// Of the largest file known the tables and symbols have 60 MB.
   static constexpr std::uint64_t kMostEntryBytes = std::uint64_t{256} << 20;
   static constexpr std::size_t kMostEntries = std::size_t{1} << 16;
 
-  /// Whether `head` is how a kit begins; one without entries begins otherwise than other archives.
-  static bool looks_like_kit(std::span<const std::byte> head);
+  /// Whether `head` is how a bundle begins; one without entries begins otherwise than other
+  /// archives.
+  static bool looks_like_bundle(std::span<const std::byte> head);
 
   /// Errors: kNotFound, kIo; kUnsupported for what is no zip archive, and for one that has other
-  ///         entries than a kit; kCorrupt; kLimit.
-  static Result<std::shared_ptr<SymbolKit>> open(const std::string& path);
+  ///         entries than a bundle; kCorrupt; kLimit.
+  static Result<std::shared_ptr<SymbolBundle>> open(const std::string& path);
   /// The same of an open source.
-  static Result<std::shared_ptr<SymbolKit>> open(std::unique_ptr<io::ByteSource> source,
-                                                 const std::string& path);
+  static Result<std::shared_ptr<SymbolBundle>> open(std::unique_ptr<io::ByteSource> source,
+                                                    const std::string& path);
 
   /// The file of a build id, in memory and without a name; closed when there is none. An entry
   /// that is damaged, too large, of another build id, or has more than tables and symbols, is
@@ -56,7 +57,7 @@ class SymbolKit {
     std::size_t member = 0;
     bool refused = false;
   };
-  SymbolKit() = default;
+  SymbolBundle() = default;
   io::Descriptor open_entry(std::size_t member, std::span<const std::uint8_t> build_id);
 
   std::unique_ptr<io::ByteSource> source_;

@@ -1,4 +1,4 @@
-#include "symbolize/symbol_kit.h"
+#include "symbolize/symbol_bundle.h"
 
 #include <string>
 #include <utility>
@@ -14,17 +14,17 @@ namespace stackpack::symbolize {
 
 namespace {
 
-using KitBytes = std::vector<std::byte>;
+using BundleBytes = std::vector<std::byte>;
 
-void put_number(KitBytes& out, std::uint64_t value, unsigned size) {
+void put_number(BundleBytes& out, std::uint64_t value, unsigned size) {
   for (unsigned i = 0; i < size; ++i) {
     out.push_back(static_cast<std::byte>(i < sizeof value ? value >> (8 * i) : 0));
   }
 }
 
 // An ELF file that has a build id and, where `section` has a name, a section of that name.
-KitBytes elf_with_id(const std::vector<std::uint8_t>& id, const std::string& section = "") {
-  KitBytes note;
+BundleBytes elf_with_id(const std::vector<std::uint8_t>& id, const std::string& section = "") {
+  BundleBytes note;
   put_number(note, 4, 4);
   put_number(note, id.size(), 4);
   put_number(note, 3, 4);
@@ -36,7 +36,7 @@ KitBytes elf_with_id(const std::vector<std::uint8_t>& id, const std::string& sec
   constexpr std::uint64_t kHeader = 64;
   const std::uint64_t names_at = kHeader + note.size();
   const std::uint64_t sections_at = names_at + names.size();
-  KitBytes elf;
+  BundleBytes elf;
   put_number(elf, 0x00010102464C457F, 8);
   put_number(elf, 0, 8);
   put_number(elf, 3, 2);
@@ -68,8 +68,8 @@ KitBytes elf_with_id(const std::vector<std::uint8_t>& id, const std::string& sec
   return elf;
 }
 
-std::shared_ptr<SymbolKit> kit_of(const std::vector<std::pair<std::string, KitBytes>>& entries,
-                                  KitBytes& archive) {
+std::shared_ptr<SymbolBundle> bundle_of(
+    const std::vector<std::pair<std::string, BundleBytes>>& entries, BundleBytes& archive) {
   codec::ZipWriter zip([&archive](std::span<const std::byte> bytes) {
     archive.insert(archive.end(), bytes.begin(), bytes.end());
     return Status();
@@ -78,9 +78,9 @@ std::shared_ptr<SymbolKit> kit_of(const std::vector<std::pair<std::string, KitBy
     REQUIRE(zip.add(name, content).has_value());
   }
   REQUIRE(zip.finish().has_value());
-  auto kit = SymbolKit::open(io::source_of_memory(archive), "kit.zip");
-  REQUIRE(kit.has_value());
-  return *kit;
+  auto bundle = SymbolBundle::open(io::source_of_memory(archive), "bundle.zip");
+  REQUIRE(bundle.has_value());
+  return *bundle;
 }
 
 const std::vector<std::uint8_t> kId{0xAB, 0x12, 0x34};
@@ -88,86 +88,87 @@ const std::vector<std::uint8_t> kOtherId{0xAB, 0x12, 0x35};
 
 }  // namespace
 
-TEST_SUITE("symbol kit") {
+TEST_SUITE("symbol bundle") {
   TEST_CASE("an entry is found by its build id, and its file has its bytes") {
-    KitBytes archive;
-    const auto kit = kit_of({{kit_entry_name(kId), elf_with_id(kId)}}, archive);
-    CHECK(kit_entry_name(kId) == ".build-id/ab/1234.debug");
-    CHECK(kit->build_ids() == std::vector<std::vector<std::uint8_t>>{kId});
-    const io::Descriptor file = kit->find(kId);
+    BundleBytes archive;
+    const auto bundle = bundle_of({{bundle_entry_name(kId), elf_with_id(kId)}}, archive);
+    CHECK(bundle_entry_name(kId) == ".build-id/ab/1234.debug");
+    CHECK(bundle->build_ids() == std::vector<std::vector<std::uint8_t>>{kId});
+    const io::Descriptor file = bundle->find(kId);
     REQUIRE(file);
-    KitBytes read(elf_with_id(kId).size());
+    BundleBytes read(elf_with_id(kId).size());
     const auto source = io::source_of_descriptor(file.get());
     CHECK(source->size() == read.size());
     REQUIRE(io::read_exactly_at(*source, 0, read, "").has_value());
     CHECK(read == elf_with_id(kId));
-    CHECK_FALSE(kit->find(kOtherId));
-    CHECK(kit->refused() == 0);
+    CHECK_FALSE(bundle->find(kOtherId));
+    CHECK(bundle->refused() == 0);
   }
 
   TEST_CASE("an entry of another build id than its name is refused, and counted once") {
-    KitBytes archive;
-    const auto kit = kit_of({{kit_entry_name(kId), elf_with_id(kOtherId)}}, archive);
-    CHECK_FALSE(kit->find(kId));
-    CHECK_FALSE(kit->find(kId));
-    CHECK(kit->refused() == 1);
+    BundleBytes archive;
+    const auto bundle = bundle_of({{bundle_entry_name(kId), elf_with_id(kOtherId)}}, archive);
+    CHECK_FALSE(bundle->find(kId));
+    CHECK_FALSE(bundle->find(kId));
+    CHECK(bundle->refused() == 1);
     SymbolPlaces places;
-    places.kits = {kit};
+    places.bundles = {bundle};
     CHECK(refused_entries(places) == 1);
   }
 
   TEST_CASE("a refused entry counts as a file of another build; a good one is found") {
-    KitBytes archive;
-    const auto kit = kit_of({{kit_entry_name(kId), elf_with_id(kOtherId)},
-                             {kit_entry_name(kOtherId), elf_with_id(kOtherId)}},
-                            archive);
+    BundleBytes archive;
+    const auto bundle = bundle_of({{bundle_entry_name(kId), elf_with_id(kOtherId)},
+                                   {bundle_entry_name(kOtherId), elf_with_id(kOtherId)}},
+                                  archive);
     SymbolPlaces places;
-    places.kits = {kit};
+    places.bundles = {bundle};
     CHECK(find_elf_files({"/no/such/file", kId}, places).end == SearchEnd::kOtherBuildId);
     const FoundFiles found = find_elf_files({"/no/such/file", kOtherId}, places);
     CHECK(found.end == SearchEnd::kFound);
-    CHECK(found.image_path == "kit.zip:.build-id/ab/1235.debug");
+    CHECK(found.image_path == "bundle.zip:.build-id/ab/1235.debug");
     CHECK(find_elf_files({"/no/such/file", {}}, places).end == SearchEnd::kNoBuildId);
   }
 
   TEST_CASE("an entry with more than tables and symbols is refused") {
-    KitBytes archive;
-    const auto kit = kit_of({{kit_entry_name(kId), elf_with_id(kId, ".debug_info")},
-                             {kit_entry_name(kOtherId), elf_with_id(kOtherId, ".debug_addr")}},
-                            archive);
-    CHECK_FALSE(kit->find(kId));
-    CHECK_FALSE(kit->find(kOtherId));
-    CHECK(kit->refused() == 2);
+    BundleBytes archive;
+    const auto bundle =
+        bundle_of({{bundle_entry_name(kId), elf_with_id(kId, ".debug_info")},
+                   {bundle_entry_name(kOtherId), elf_with_id(kOtherId, ".debug_addr")}},
+                  archive);
+    CHECK_FALSE(bundle->find(kId));
+    CHECK_FALSE(bundle->find(kOtherId));
+    CHECK(bundle->refused() == 2);
   }
 
-  TEST_CASE("names that are none of a kit are no entries, whatever they say") {
-    KitBytes archive;
-    const KitBytes elf = elf_with_id(kId);
-    const auto kit = kit_of({{"../../etc/passwd", elf},
-                             {"/.build-id/ab/1234.debug", elf},
-                             {".build-id/ab/../1234.debug", elf},
-                             {".build-id/AB/1234.debug", elf},
-                             {".build-id/ab/123.debug", elf},
-                             {".build-id/ab/.debug", elf},
-                             {kit_entry_name(kOtherId), elf}},
-                            archive);
-    CHECK(kit->entries() == 1);
-    CHECK_FALSE(kit->find(kId));
+  TEST_CASE("names that are none of a bundle are no entries, whatever they say") {
+    BundleBytes archive;
+    const BundleBytes elf = elf_with_id(kId);
+    const auto bundle = bundle_of({{"../../etc/passwd", elf},
+                                   {"/.build-id/ab/1234.debug", elf},
+                                   {".build-id/ab/../1234.debug", elf},
+                                   {".build-id/AB/1234.debug", elf},
+                                   {".build-id/ab/123.debug", elf},
+                                   {".build-id/ab/.debug", elf},
+                                   {bundle_entry_name(kOtherId), elf}},
+                                  archive);
+    CHECK(bundle->entries() == 1);
+    CHECK_FALSE(bundle->find(kId));
   }
 
-  TEST_CASE("what is no kit is refused as a whole") {
-    const auto code_of = [](const KitBytes& bytes) {
-      return SymbolKit::open(io::source_of_memory(bytes), "x").error().code;
+  TEST_CASE("what is no bundle is refused as a whole") {
+    const auto code_of = [](const BundleBytes& bytes) {
+      return SymbolBundle::open(io::source_of_memory(bytes), "x").error().code;
     };
     CHECK(code_of(elf_with_id(kId)) == ErrorCode::kUnsupported);
     CHECK(code_of({}) == ErrorCode::kUnsupported);
-    KitBytes archive;
-    const auto kit = kit_of({{kit_entry_name(kId), elf_with_id(kId)}}, archive);
-    KitBytes cut(archive.begin(), archive.end() - 30);
+    BundleBytes archive;
+    const auto bundle = bundle_of({{bundle_entry_name(kId), elf_with_id(kId)}}, archive);
+    BundleBytes cut(archive.begin(), archive.end() - 30);
     CHECK(code_of(cut) == ErrorCode::kCorrupt);
-    KitBytes empty;
-    CHECK(kit_of({}, empty)->entries() == 0);
-    KitBytes other;
+    BundleBytes empty;
+    CHECK(bundle_of({}, empty)->entries() == 0);
+    BundleBytes other;
     codec::ZipWriter zip([&other](std::span<const std::byte> bytes) {
       other.insert(other.end(), bytes.begin(), bytes.end());
       return Status();
@@ -175,22 +176,22 @@ TEST_SUITE("symbol kit") {
     REQUIRE(zip.add("readme", elf_with_id(kId)).has_value());
     REQUIRE(zip.finish().has_value());
     CHECK(code_of(other) == ErrorCode::kUnsupported);
-    CHECK(SymbolKit::open("/no/such/kit").error().code == ErrorCode::kNotFound);
+    CHECK(SymbolBundle::open("/no/such/bundle").error().code == ErrorCode::kNotFound);
   }
 
   TEST_CASE("an entry that is not what the archive says of it is refused") {
-    KitBytes archive;
+    BundleBytes archive;
     {
-      const auto kit = kit_of({{kit_entry_name(kId), elf_with_id(kId)}}, archive);
-      REQUIRE(kit->find(kId));
+      const auto bundle = bundle_of({{bundle_entry_name(kId), elf_with_id(kId)}}, archive);
+      REQUIRE(bundle->find(kId));
     }
-    KitBytes damaged = archive;
+    BundleBytes damaged = archive;
     constexpr std::size_t kInContent = 30 + 23 + 20;  // header, name
     damaged[kInContent] ^= std::byte{1};
-    const auto kit = SymbolKit::open(io::source_of_memory(damaged), "x");
-    REQUIRE(kit.has_value());
-    CHECK_FALSE((*kit)->find(kId));
-    CHECK((*kit)->refused() == 1);
+    const auto bundle = SymbolBundle::open(io::source_of_memory(damaged), "x");
+    REQUIRE(bundle.has_value());
+    CHECK_FALSE((*bundle)->find(kId));
+    CHECK((*bundle)->refused() == 1);
   }
 }
 

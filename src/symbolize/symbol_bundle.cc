@@ -1,4 +1,4 @@
-#include "symbolize/symbol_kit.h"
+#include "symbolize/symbol_bundle.h"
 
 #include <algorithm>
 #include <array>
@@ -41,7 +41,7 @@ std::vector<std::uint8_t> build_id_of(std::string_view name) {
 
 }  // namespace
 
-std::string kit_entry_name(std::span<const std::uint8_t> build_id) {
+std::string bundle_entry_name(std::span<const std::uint8_t> build_id) {
   std::string name(kFolder);
   for (std::size_t i = 0; i < build_id.size(); ++i) {
     name += i == 1 ? "/" : "";
@@ -50,13 +50,13 @@ std::string kit_entry_name(std::span<const std::uint8_t> build_id) {
   return name + std::string(kEnding);
 }
 
-bool SymbolKit::looks_like_kit(std::span<const std::byte> head) {
+bool SymbolBundle::looks_like_bundle(std::span<const std::byte> head) {
   constexpr std::uint32_t kEmptyArchive = 0x0605'4B50;
   return codec::ZipArchive::looks_like_zip(head) ||
          bytes::ByteCursor(head, 0).read<std::uint32_t>() == kEmptyArchive;
 }
 
-Result<std::shared_ptr<SymbolKit>> SymbolKit::open(const std::string& path) {
+Result<std::shared_ptr<SymbolBundle>> SymbolBundle::open(const std::string& path) {
   Result<std::unique_ptr<io::ByteSource>> source = io::open_regular_file(path);
   if (!source) {
     return source.error();
@@ -64,42 +64,42 @@ Result<std::shared_ptr<SymbolKit>> SymbolKit::open(const std::string& path) {
   return open(std::move(*source), path);
 }
 
-Result<std::shared_ptr<SymbolKit>> SymbolKit::open(std::unique_ptr<io::ByteSource> source,
-                                                   const std::string& path) {
+Result<std::shared_ptr<SymbolBundle>> SymbolBundle::open(std::unique_ptr<io::ByteSource> source,
+                                                         const std::string& path) {
   std::array<std::byte, 4> head{};
   const Result<std::size_t> read = source->read_at(0, head);
   if (!read) {
     return read.error();
   }
-  if (!looks_like_kit(head)) {
+  if (!looks_like_bundle(head)) {
     return Error{ErrorCode::kUnsupported, 0,
-                 "kit: neither a folder nor an archive that stackpack collect made"};
+                 "bundle: neither a folder nor an archive that stackpack collect made"};
   }
   Result<std::unique_ptr<codec::ZipArchive>> archive = codec::ZipArchive::open(*source);
   if (!archive) {
     return archive.error();
   }
-  std::shared_ptr<SymbolKit> kit(new SymbolKit);
-  kit->path_ = path;
-  kit->source_ = std::move(source);
-  kit->archive_ = std::move(*archive);
-  const std::vector<codec::ZipArchive::Member>& members = kit->archive_->members();
+  std::shared_ptr<SymbolBundle> bundle(new SymbolBundle);
+  bundle->path_ = path;
+  bundle->source_ = std::move(source);
+  bundle->archive_ = std::move(*archive);
+  const std::vector<codec::ZipArchive::Member>& members = bundle->archive_->members();
   if (members.size() > kMostEntries) {
-    return Error{ErrorCode::kLimit, kNoOffset, "kit: more entries than a kit may have"};
+    return Error{ErrorCode::kLimit, kNoOffset, "bundle: more entries than a bundle may have"};
   }
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (!build_id_of(members[i].name).empty()) {
-      kit->entries_.try_emplace(members[i].name, Entry{i});
+      bundle->entries_.try_emplace(members[i].name, Entry{i});
     }
   }
-  if (kit->entries_.empty() && !members.empty()) {
+  if (bundle->entries_.empty() && !members.empty()) {
     return Error{ErrorCode::kUnsupported, kNoOffset,
-                 "kit: an archive without entries as stackpack collect makes them"};
+                 "bundle: an archive without entries as stackpack collect makes them"};
   }
-  return kit;
+  return bundle;
 }
 
-std::vector<std::vector<std::uint8_t>> SymbolKit::build_ids() const {
+std::vector<std::vector<std::uint8_t>> SymbolBundle::build_ids() const {
   std::vector<std::vector<std::uint8_t>> ids;
   ids.reserve(entries_.size());
   for (const auto& [name, entry] : entries_) {
@@ -108,7 +108,8 @@ std::vector<std::vector<std::uint8_t>> SymbolKit::build_ids() const {
   return ids;
 }
 
-io::Descriptor SymbolKit::open_entry(std::size_t member, std::span<const std::uint8_t> build_id) {
+io::Descriptor SymbolBundle::open_entry(std::size_t member,
+                                        std::span<const std::uint8_t> build_id) {
   const Result<std::vector<std::byte>> content = archive_->read(member, kMostEntryBytes);
   if (!content) {
     return {};
@@ -126,8 +127,9 @@ io::Descriptor SymbolKit::open_entry(std::size_t member, std::span<const std::ui
   return file ? std::move(*file) : io::Descriptor();
 }
 
-io::Descriptor SymbolKit::find(std::span<const std::uint8_t> build_id) {
-  const auto entry = build_id.size() < 2 ? entries_.end() : entries_.find(kit_entry_name(build_id));
+io::Descriptor SymbolBundle::find(std::span<const std::uint8_t> build_id) {
+  const auto entry =
+      build_id.size() < 2 ? entries_.end() : entries_.find(bundle_entry_name(build_id));
   if (entry == entries_.end() || entry->second.refused) {
     return {};
   }
