@@ -71,8 +71,7 @@ std::string bundle_json(const CollectArguments& arguments, const CollectReport& 
 }
 
 std::string bundle_table(const CollectReport& report) {
-  std::string text =
-      fmt::format("{:>10}  {:>10}  {:<15}  {}\n", "file", "bundled", "has", "image");
+  std::string text = fmt::format("{:>10}  {:>10}  {:<15}  {}\n", "file", "bundled", "has", "image");
   for (const CollectedImage& image : report.images) {
     text += fmt::format("{:>10}  {:>10}  {:<15}  ", human_bytes(image.file_bytes),
                         human_bytes(image.bundle_bytes), content_of(image));
