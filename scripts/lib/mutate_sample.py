@@ -126,11 +126,17 @@ def parts_of_tests(folder):
     return sorted(os.path.basename(part).removesuffix(".so") for part in parts)
 
 
-def build(root, work, drawn, count, jobs):
-    """The first `count` drawn breaks that compile, and the folder of their build."""
-    tree, dropped, seen = work / "tree", set(), set()
+def build(root, work, drawn, count, jobs, known_bad):
+    """The first `count` drawn breaks that compile, and the folder of their build. Those that do not are kept in a file."""
+    tree, dropped, seen = work / "tree", set(known_bad.read_text().split() if known_bad.exists() else []), set()
     (tree / "build").mkdir(parents=True, exist_ok=True)
     environment = {name: value for name, value in os.environ.items() if not name.endswith("_COMPILER_LAUNCHER")}
+
+    def drop(bad):
+        dropped.update(b.id for b in bad)
+        known_bad.write_text("".join(f"{id_}\n" for id_ in sorted(dropped)))
+        print(f"{len(bad)} of {count} breaks do not compile; others take their places", flush=True)
+
     while True:
         chosen = [b for b in drawn if b.id not in dropped][:count]
         mutate.copy_tree(root, tree, texts_of(root, chosen))
@@ -141,8 +147,7 @@ def build(root, work, drawn, count, jobs):
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             bad = set().union(*pool.map(lambda file: refused(tree, file, chosen), sorted(fresh)))
         if bad:
-            dropped |= {b.id for b in bad}
-            print(f"{len(bad)} of {len(chosen)} breaks do not compile; others take their places", flush=True)
+            drop(bad)
             continue
         targets = ["stackpack_tests", "stackpack_cli", *parts_of_tests(folder)]
         done = subprocess.run(["cmake", "--build", str(folder), "--target", *targets, "--", f"-j{jobs}", "-k0"], env=environment, check=False,
@@ -154,8 +159,7 @@ def build(root, work, drawn, count, jobs):
         bad = do_not_compile(done.stdout, chosen)
         if not bad:
             raise mutate.Unusable(f"the build with the breaks fails: see {work / 'build.log'}")
-        dropped |= {b.id for b in bad}
-        print(f"{len(bad)} of {len(chosen)} breaks do not compile; others take their places", flush=True)
+        drop(bad)
 
 
 def program_tests(folder):
@@ -236,7 +240,7 @@ def main():
         return 0
     work = root / "build/mutate-sample"
     work.mkdir(parents=True, exist_ok=True)
-    chosen, folder = build(root, work, drawn, options.count, options.jobs)
+    chosen, folder = build(root, work, drawn, options.count, options.jobs, work / f"{commit}-{seed}.bad")
     results_path = work / f"{commit}-{seed}.tsv"
     results = mutate.read_results(results_path)
     tests = tests_of(root, work / "tree", folder)
