@@ -78,7 +78,9 @@ std::string item_of(std::string_view label, std::string_view sentence, const Roo
     const std::size_t end = std::min(text.find(' ', at), text.size());
     const std::string word = word_that_fits(std::string_view(text).substr(at, end - at), used);
     at = end + 1;
-    const std::string longer = line.empty() ? word : line + ' ' + word;
+    std::string longer = line;
+    longer += line.empty() ? "" : " ";
+    longer += word;
     if (!line.empty() && used + app::columns_of(code_of(longer)) > kColumns) {
       item += code_of(line) + "\n  ";
       used = 2;
