@@ -215,7 +215,10 @@ std::string file_name_of(const ProfiledImage& report, BranchProfile profile,
   const std::string ending = "." + std::string(branch_profile_name(profile));
   std::string file = name + ending;
   while (taken.contains(file)) {
-    file = name + "-" + std::to_string(++taken[name + ending]) + ending;
+    file = name;
+    file += "-";
+    file += std::to_string(++taken[name + ending]);
+    file += ending;
   }
   taken.emplace(file, 1);
   return file;

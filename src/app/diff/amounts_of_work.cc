@@ -32,7 +32,7 @@ std::string_view last_part(std::string_view path) {
 }
 
 // A text of a file, fit for one line of a message.
-std::string quoted(std::string_view text) {
+std::string in_backticks(std::string_view text) {
   constexpr std::size_t kLongest = 40;
   std::string shown(text.substr(0, kLongest));
   std::replace_if(
@@ -53,7 +53,7 @@ std::string keys_with_amounts(std::span<const MetadataEntry> entries) {
   std::size_t count = 0;
   for (const MetadataEntry& entry : entries) {
     if (amount_of(entry.value) && ++count <= kMost) {
-      keys += (count == 1 ? "" : ", ") + quoted(entry.key);
+      keys += (count == 1 ? "" : ", ") + in_backticks(entry.key);
     }
   }
   return count == 0 ? "; none is a number above 0"
@@ -83,7 +83,7 @@ std::string problem_of_unit(std::string_view word) {
       "{} is {}; a word for what is done is possible here, such as request or MB, and --units FILE "
       "or "
       "--label-unit KEY say how many a file has done",
-      quoted(word), is_number ? "a number" : "no unit of work");
+      in_backticks(word), is_number ? "a number" : "no unit of work");
 }
 
 Result<std::vector<double>> amounts_of_lines(std::string_view text,
@@ -107,9 +107,9 @@ Result<std::vector<double>> amounts_of_lines(std::string_view text,
       problem = !amount ? fmt::format(
                               "line {}: {} is no amount; a number above 0 is possible here, "
                               "and then a file, such as `1000 run1.spk`",
-                              number, quoted(line.substr(0, blank)))
+                              number, in_backticks(line.substr(0, blank)))
                         : fmt::format("line {}: {}: no file follows, such as in `1000 run1.spk`",
-                                      number, quoted(line));
+                                      number, in_backticks(line));
       return Error{ErrorCode::kCorrupt, begin, problem};
     }
     amounts.insert_or_assign(std::string(file), *amount);
@@ -146,8 +146,8 @@ Result<std::vector<double>> amounts_of_metadata(std::string_view key,
                     ? fmt::format(
                           "--label-unit: the metadata entry {} is {}; a number above 0 is "
                           "possible here",
-                          quoted(key), quoted(entry->value))
-                    : fmt::format("--label-unit: no metadata entry {}{}", quoted(key),
+                          in_backticks(key), in_backticks(entry->value))
+                    : fmt::format("--label-unit: no metadata entry {}{}", in_backticks(key),
                                   keys_with_amounts(*entries));
       return missing(i, problem);
     }
