@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "stackpack/model.h"
 
@@ -18,6 +19,25 @@ enum class WaitState : std::uint8_t {
   kAwake = 4,      ///< able to run; which part of it it ran is not recorded
   kUnknown = 5,    ///< nothing is known; with a reason, it blocked when the interval began
 };
+
+/// `blocked`, `woken`, ...: as listings and exports have them.
+constexpr std::string_view wait_state_name(WaitState state) {
+  switch (state) {
+    case WaitState::kRunning:
+      return "running";
+    case WaitState::kBlocked:
+      return "blocked";
+    case WaitState::kWoken:
+      return "woken";
+    case WaitState::kPreempted:
+      return "preempted";
+    case WaitState::kAwake:
+      return "awake";
+    case WaitState::kUnknown:
+      return "unknown";
+  }
+  return "?";
+}
 inline constexpr unsigned kWaitStateCount = 6;
 
 /// Who ended a block.

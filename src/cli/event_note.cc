@@ -26,4 +26,22 @@ void note_idle(std::string_view file, const IdleLeftOut& idle, const Messages& m
   }
 }
 
+void write_left_out(JsonText& json, const std::vector<EventCount>& others,
+                    const IdleLeftOut& idle) {
+  json.key("events_left_out");
+  json.begin_array();
+  for (const EventCount& other : others) {
+    json.begin_object();
+    json.field("name", other.name);
+    json.field("samples", other.samples);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("idle");
+  json.begin_object();
+  json.field("samples", idle.samples);
+  json.field("share", idle.share());
+  json.end_object();
+}
+
 }  // namespace stackpack::cli

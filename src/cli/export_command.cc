@@ -65,20 +65,7 @@ std::string export_json(const ExportReport& report, const ExportArguments& argum
   if (!report.event.empty()) {
     json.field("event", report.event);
   }
-  json.key("events_left_out");
-  json.begin_array();
-  for (const EventCount& other : report.other_events) {
-    json.begin_object();
-    json.field("name", other.name);
-    json.field("samples", other.samples);
-    json.end_object();
-  }
-  json.end_array();
-  json.key("idle");
-  json.begin_object();
-  json.field("samples", report.idle.samples);
-  json.field("share", report.idle.share());
-  json.end_object();
+  write_left_out(json, report.other_events, report.idle);
   next_of_export(arguments).write(json);
   json.end_object();
   return text + '\n';

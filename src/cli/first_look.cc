@@ -11,6 +11,7 @@
 #include "app/analysis/hot_spots.h"
 #include "app/listing/function_titles.h"
 #include "app/symbolize/name_outlook.h"
+#include "cli/shell_word.h"
 #include "cli/text_escape.h"
 #include "stackpack/reader.h"
 
@@ -64,20 +65,6 @@ std::string lacking(const Reader& reader) {
 
 }  // namespace
 
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+/,:=@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
-    return word;
-  }
-  const bool has_quote = word.find('\'') != std::string::npos;
-  const bool is_plain_within = word.find_first_of("\"$`\\!") == std::string::npos;
-  const std::string quote = has_quote && is_plain_within ? "\"" : "'";
-  std::string escaped = quote;
-  append_escaped(escaped, word);
-  return escaped + quote;
-}
-
 void tell_first_look(const std::string& output, bool named, const Messages& messages) {
   const Result<std::unique_ptr<Reader>> reader = Reader::open(output);
   if (!reader) {
@@ -86,7 +73,7 @@ void tell_first_look(const std::string& output, bool named, const Messages& mess
   if (const std::string text = named ? hottest(**reader) : lacking(**reader); !text.empty()) {
     messages.plain(named ? "hottest: " + text : text);
   }
-  messages.plain("next: stackpack view " + shell_word(output));
+  messages.plain("next: stackpack view " + shown_shell_word(output));
 }
 
 }  // namespace stackpack::cli

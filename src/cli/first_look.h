@@ -12,7 +12,4 @@ namespace stackpack::cli {
 /// none of a file that cannot be read.
 void tell_first_look(const std::string& output, bool named, const Messages& messages);
 
-/// As a shell takes it for one word, without what a terminal would obey.
-std::string shell_word(const std::string& word);
-
 }  // namespace stackpack::cli

@@ -75,7 +75,7 @@ class IntervalLister {
       }
       json.field("from_ns", row.from_ns);
       json.field("to_ns", row.to_ns);
-      json.field("state", app::wait_state_name(row.state));
+      json.field("state", wait_state_name(row.state));
       json.field("reason", std::string_view(reason));
       json.field("flags", std::string_view(flag_letters(row.flags)));
       json.field("stack", std::string_view(stack));
@@ -91,7 +91,7 @@ class IntervalLister {
     text += '\t';
     text += std::to_string(row.to_ns);
     text += '\t';
-    text += app::wait_state_name(row.state);
+    text += wait_state_name(row.state);
     text += '\t';
     text += reason.empty() ? "-" : reason;
     text += '\t';

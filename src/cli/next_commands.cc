@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/listing/function_ids.h"
+#include "cli/shell_word.h"
 
 namespace stackpack::cli {
 
@@ -80,24 +81,6 @@ std::string filter_of(HotSpotKind by, const std::string& name) {
              : fmt::format("{}={}", option, name);
 }
 
-// As a shell takes it back byte by byte; JSON escapes what is not for a terminal.
-std::string quoted_word(std::string_view word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+/,:=@%";
-  if (word.find_first_not_of(kPlain) == std::string_view::npos) {
-    return std::string(word);
-  }
-  std::string quoted = "'";
-  for (const char letter : word) {
-    if (letter == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += letter;
-    }
-  }
-  return quoted + "'";
-}
-
 std::string_view command_word(ReportKind kind) {
   return kind == ReportKind::kTop ? "top" : kind == ReportKind::kCallers ? "callers" : "callees";
 }
@@ -109,7 +92,7 @@ void NextCommands::add(std::initializer_list<std::string_view> words,
   std::string command;
   const auto add_word = [&command](std::string_view word) {
     if (!word.empty()) {
-      command += (command.empty() ? "" : " ") + quoted_word(word);
+      command += (command.empty() ? "" : " ") + shell_word(word);
     }
   };
   if (std::find(words.begin(), words.end(), std::string_view("-")) != words.end()) {

@@ -13,8 +13,8 @@
 #include "app/analysis/gc_report.h"
 #include "app/analysis/io_report.h"
 #include "app/analysis/jit_report.h"
-#include "cli/first_look.h"
 #include "cli/human_text.h"
+#include "cli/shell_word.h"
 #include "stackpack/event_values.h"
 
 namespace stackpack::cli {

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "app/listing/function_ids.h"
+#include "cli/event_note.h"
 #include "cli/human_text.h"
 #include "cli/json_text.h"
 #include "cli/measure_text.h"
@@ -276,21 +277,7 @@ void append_report_about(JsonText& json, const HotSpots& spots) {
     json.field("event", spots.event);
   }
   write_texts(json, "events", spots.parts);
-  json.key("events_left_out");
-  json.begin_array();
-  for (const EventCount& other : spots.events_left_out) {
-    json.begin_object();
-    json.field("name", other.name);
-    json.field("samples", other.samples);
-    json.end_object();
-  }
-  json.end_array();
-  json.key("idle");
-  json.begin_object();
-  json.field("samples", spots.idle.samples);
-  json.key("share");
-  json.value(spots.idle.share());
-  json.end_object();
+  write_left_out(json, spots.events_left_out, spots.idle);
 }
 
 void append_function_line(std::string& out, const HotSpot& row, const ReportArguments& arguments,

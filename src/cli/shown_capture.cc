@@ -11,8 +11,8 @@
 #include "app/symbolize/machine_sources.h"
 #include "app/symbolize/symbolize.h"
 #include "cli/exit_codes.h"
-#include "cli/first_look.h"
 #include "cli/next_step.h"
+#include "cli/shell_word.h"
 #include "stackpack/names.h"
 #include "stackpack/reader.h"
 
@@ -183,10 +183,11 @@ void note_missing_names(const std::string& path, const Reader& reader, const Mes
   const bool takes_pdbs = reader.statistics().source_kind == "etl";
   constexpr std::string_view kEnd = ".spk";
   const std::string stem = path.ends_with(kEnd) ? path.substr(0, path.size() - kEnd.size()) : path;
-  messages.note(path, fmt::format("has no function names yet; stackpack symbolize {}{} -o {} adds "
-                                  "them",
-                                  shell_word(path), takes_pdbs ? " --symbols DIR_OF_PDBS" : "",
-                                  shell_word(stem + ".named.spk")));
+  messages.note(path,
+                fmt::format("has no function names yet; stackpack symbolize {}{} -o {} adds "
+                            "them",
+                            shown_shell_word(path), takes_pdbs ? " --symbols DIR_OF_PDBS" : "",
+                            shown_shell_word(stem + ".named.spk")));
 }
 
 }  // namespace stackpack::cli

@@ -147,7 +147,7 @@ class PathReport {
 
   StepText text_of(const PathStep& step, std::string where) const {
     return {std::string(names_.name(step.row.pid, step.row.tid, step.to_ns)),
-            app::wait_state_name(step.row.state), tables_.reasons[step.row.reason], ended_by(step),
+            wait_state_name(step.row.state), tables_.reasons[step.row.reason], ended_by(step),
             std::move(where)};
   }
 

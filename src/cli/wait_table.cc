@@ -125,7 +125,7 @@ void append_sum_json(JsonText& json, const WaitSum& sum) {
 
 void append_sums_json(JsonText& json, const WaitTable& table, const ThreadWaits& row) {
   for (std::size_t state = 0; state < row.states.size(); ++state) {
-    json.key(app::wait_state_name(static_cast<WaitState>(state)));
+    json.key(wait_state_name(static_cast<WaitState>(state)));
     append_sum_json(json, row.states[state]);
   }
   json.key("blocked_by");

@@ -32,24 +32,6 @@ Result<std::uint64_t> start_of_waits(const Reader& reader) {
 
 }  // namespace
 
-std::string_view wait_state_name(WaitState state) {
-  switch (state) {
-    case WaitState::kRunning:
-      return "running";
-    case WaitState::kBlocked:
-      return "blocked";
-    case WaitState::kWoken:
-      return "woken";
-    case WaitState::kPreempted:
-      return "preempted";
-    case WaitState::kAwake:
-      return "awake";
-    case WaitState::kUnknown:
-      return "unknown";
-  }
-  return "?";
-}
-
 Result<WaitRange> wait_range(const Reader& reader, const WaitFilter& filter) {
   if (!reader.has_intervals()) {
     return Error{ErrorCode::kUsage, kNoOffset,

@@ -26,9 +26,6 @@ struct WaitFilter {
   std::optional<CaptureTime> to;
 };
 
-/// `blocked`, `woken`, ...: as listings have them.
-std::string_view wait_state_name(WaitState state);
-
 /// The times of a filter on the capture's clock.
 /// Errors: kUsage: a file without intervals, a range that ends before it begins; kIo, kCorrupt.
 struct WaitRange {

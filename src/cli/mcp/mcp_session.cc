@@ -18,7 +18,6 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/diff_report.h"
-#include "cli/first_look.h"
 #include "cli/json_text.h"
 #include "cli/mcp/summary_text.h"
 #include "cli/nearest_names.h"

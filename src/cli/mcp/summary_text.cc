@@ -10,8 +10,8 @@
 
 #include "app/analysis/hot_spots.h"
 #include "app/listing/capture_facts.h"
-#include "cli/first_look.h"
 #include "cli/json_text.h"
+#include "cli/shell_word.h"
 #include "cli/statistics_json.h"
 #include "stackpack/names.h"
 

@@ -304,23 +304,12 @@ class PerfettoEncoder {
 
   // `running`, `blocked: S`. Nothing: it is not known what the thread did.
   [[nodiscard]] std::string title_of(const WaitInterval& row) const {
-    std::string title;
-    switch (row.state) {
-      case WaitState::kRunning:
-        return "running";
-      case WaitState::kBlocked:
-        title = "blocked";
-        break;
-      case WaitState::kWoken:
-        return "woken";
-      case WaitState::kPreempted:
-        return "preempted";
-      case WaitState::kAwake:
-        return "awake";
-      case WaitState::kUnknown:
-        return {};
+    if (row.state == WaitState::kUnknown) {
+      return {};
     }
-    if (row.reason < reasons_.size() && !reasons_[row.reason].empty()) {
+    std::string title(wait_state_name(row.state));
+    if (row.state == WaitState::kBlocked && row.reason < reasons_.size() &&
+        !reasons_[row.reason].empty()) {
       title += ": " + reasons_[row.reason];
     }
     return title;
