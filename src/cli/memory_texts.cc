@@ -1,7 +1,11 @@
 #include "cli/memory_texts.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -200,11 +204,17 @@ void append_memory_json(std::string& out, const app::MemoryReport& report,
     next.add({"show", arguments.file, std::to_string(report.stacks.front().stack)});
   }
   next.add({"top", arguments.file}, arguments.filter_words);
-  next.add_longer(
-      {"mem", arguments.file}, arguments.limit,
-      std::max({report.all_functions - report.functions.size(),
-                report.all_stacks - report.stacks.size(), report.all_lines - report.lines.size()}),
-      arguments.filter_words);
+  std::vector<std::string> words = arguments.filter_words;
+  std::size_t left_out = 0;
+  if (arguments.by_variable) {
+    words.emplace_back("--by=symbol");
+    left_out = report.all_variables - report.variables.size();
+  } else {
+    left_out = std::max({report.all_functions - report.functions.size(),
+                         report.all_stacks - report.stacks.size(),
+                         report.all_lines - report.lines.size()});
+  }
+  next.add_longer({"mem", arguments.file}, arguments.limit, left_out, words);
   next.write(json);
   json.end_object();
   out += '\n';

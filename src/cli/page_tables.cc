@@ -200,6 +200,9 @@ class TableMaker {
 }  // namespace
 
 Result<std::vector<PageTable>> page_tables(const Reader& reader, const std::string& file) {
+  if (!reader.has_event_values()) {
+    return std::vector<PageTable>();
+  }
   TableMaker maker(file);
   if (const Status added = maker.add_all(reader); !added) {
     return added.error();

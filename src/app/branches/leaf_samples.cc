@@ -1,15 +1,14 @@
 #include "app/branches/leaf_samples.h"
 
 #include <memory>
-#include <optional>
 #include <set>
 #include <span>
-#include <unordered_map>
 
 #include "app/branches/image_branches.h"
 #include "capture/branch_order.h"
 #include "capture/module_map.h"
 #include "query/selection/capture_view.h"
+#include "query/selection/sample_grouper.h"
 #include "query/selection/sample_selection.h"
 
 namespace stackpack::app {
@@ -18,42 +17,46 @@ namespace {
 
 using capture::saturating_sum;
 
+constexpr std::size_t kGroupsAtOnce = std::size_t{1} << 20;
+
 class LeafCounter {
  public:
-  LeafCounter(const Reader& reader, const query::CaptureView& view)
+  LeafCounter(const Reader& reader, const query::CaptureView& view,
+              const query::SampleSelection& selection)
       : reader_(reader),
-        view_(view),
+        selection_(selection),
         map_(view.processes, view.modules),
         rows_(image_rows(view.modules)) {}
 
-  Status add(const query::SelectedSample& sample) {
-    events_.insert(sample.event);
-    if (sample.stack == kNoStack) {
-      leaves_.without_image = saturating_sum(leaves_.without_image, sample.count);
-      return {};
-    }
-    // In one context addresses mean the same.
-    const std::uint64_t key = std::uint64_t{sample.context} << 32U | sample.stack;
-    auto known = places_.find(key);
-    if (known == places_.end()) {
-      if (const Status read = reader_.callstack(sample.stack, frames_); !read) {
-        return read;
+  Status add(std::span<const query::Group> groups) {
+    const std::span<const query::MappingContext> contexts = selection_.contexts();
+    ids_.clear();
+    placed_.clear();
+    for (const query::Group& group : groups) {
+      events_.insert(group.key.event);
+      if (group.key.stack == kNoStack) {
+        leaves_.without_image = saturating_sum(leaves_.without_image, group.count);
+      } else {
+        ids_.push_back(group.key.stack);
+        placed_.push_back(&group);
       }
-      std::uint64_t* place = &leaves_.without_image;
-      if (!frames_.empty()) {
-        const auto hit = map_.find(sample.pid, sample.time_ns, frames_.front());
-        place = hit ? &leaves_.images[rows_[hit->module]][hit->offset] : place;
-      }
-      known = places_.emplace(key, place).first;
     }
-    *known->second = saturating_sum(*known->second, sample.count);
-    return {};
+    return reader_.callstacks(ids_, [&](std::size_t at, std::span<const Frame> frames) {
+      const query::Group& group = *placed_[at];
+      const query::MappingContext& context = contexts[group.key.context];
+      const auto hit =
+          frames.empty() ? std::nullopt : map_.find(context.pid, context.time_ns, frames.front());
+      std::uint64_t& count =
+          hit ? leaves_.images[rows_[hit->module]][hit->offset] : leaves_.without_image;
+      count = saturating_sum(count, group.count);
+      return true;
+    });
   }
 
   LeafSamples finish() {
     std::set<std::string> names;
     for (const std::uint32_t event : events_) {
-      names.insert(view_.events[event].name);
+      names.insert(selection_.view().events[event].name);
     }
     leaves_.events.assign(names.begin(), names.end());
     return std::move(leaves_);
@@ -61,11 +64,11 @@ class LeafCounter {
 
  private:
   const Reader& reader_;
-  const query::CaptureView& view_;
+  const query::SampleSelection& selection_;
   capture::ModuleMap map_;
   std::vector<std::uint32_t> rows_;
-  std::vector<Frame> frames_;
-  std::unordered_map<std::uint64_t, std::uint64_t*> places_;  // counts, which stay where they are
+  std::vector<StackId> ids_;
+  std::vector<const query::Group*> placed_;  // by ids_
   std::set<std::uint32_t> events_;
   LeafSamples leaves_;
 };
@@ -85,16 +88,12 @@ Result<LeafSamples> leaf_samples(const Reader& reader, const SampleFilter& filte
   if (!selection) {
     return selection.error();
   }
-  LeafCounter counter(reader, *view);
+  query::SampleGrouper grouper(**selection,
+                               {.event = true, .context = true, .track = false, .weight = false},
+                               kGroupsAtOnce);
+  LeafCounter counter(reader, *view, **selection);
   const Status read =
-      (*selection)->for_each([&](std::span<const query::SelectedSample> samples) -> Status {
-        for (const query::SelectedSample& sample : samples) {
-          if (const Status added = counter.add(sample); !added) {
-            return added;
-          }
-        }
-        return {};
-      });
+      grouper.for_each([&](std::span<const query::Group> groups) { return counter.add(groups); });
   return read ? Result<LeafSamples>(counter.finish()) : Result<LeafSamples>(read.error());
 }
 

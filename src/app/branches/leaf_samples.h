@@ -19,8 +19,9 @@ struct LeafSamples {
   std::uint64_t without_image = 0;
 };
 
-/// Counts the samples that the filter lets through, of all events unless it names some. One pass.
-/// Memory: distinct leaves of callstacks in each process. Errors: those of the reader; kUsage: as
+/// Counts the samples that the filter lets through, of all events unless it names some; events that
+/// count the same are one. Memory: distinct leaves in images, and a million groups of samples with
+/// one callstack at a time. Errors: those of the reader; kUsage: as
 /// SampleSelection.
 Result<LeafSamples> leaf_samples(const Reader& reader, const SampleFilter& filter);
 

@@ -294,12 +294,16 @@ class PerfettoEncoder {
     return state;
   }
 
-  [[nodiscard]] std::string_view name_of(const WaitInterval& row) const {
+  // Of a thread without samples.
+  std::string_view name_of(const WaitInterval& row) {
     const auto& threads = job_.view().threads;
-    const auto found = std::find_if(threads.begin(), threads.end(), [&row](const Thread& thread) {
-      return thread.pid == row.pid && thread.tid == row.tid;
-    });
-    return found == threads.end() ? std::string_view() : std::string_view(found->name);
+    if (names_.empty()) {
+      for (const Thread& thread : threads) {
+        names_.try_emplace({thread.pid, thread.tid}, thread.name);
+      }
+    }
+    const auto found = names_.find({row.pid, row.tid});
+    return found == names_.end() ? std::string_view() : found->second;
   }
 
   // `running`, `blocked: S`. Nothing: it is not known what the thread did.
@@ -394,6 +398,7 @@ class PerfettoEncoder {
   std::vector<bool> described_;                     // tracks
   std::map<std::uint32_t, std::uint32_t> processes_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> thread_tracks_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string_view> names_;  // by pid and tid
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> state_tracks_;
   std::map<std::string, std::uint64_t> titles_;
   std::vector<std::string> reasons_;
