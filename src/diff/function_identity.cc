@@ -27,6 +27,22 @@ std::size_t end_of(std::string_view text, std::size_t at, bool (*belongs)(char))
   return at;
 }
 
+// A set of characters. Names are long, and few of their characters begin a mark.
+class Letters {
+ public:
+  constexpr explicit Letters(std::string_view letters) {
+    for (const char letter : letters) {
+      has_[static_cast<unsigned char>(letter)] = true;
+    }
+  }
+  [[nodiscard]] constexpr bool has(char letter) const {
+    return has_[static_cast<unsigned char>(letter)];
+  }
+
+ private:
+  std::array<bool, 256> has_{};
+};
+
 // Suffixes of what a compiler makes of one function. A number may follow each: `.part.3`.
 constexpr std::array<std::string_view, 9> kParts = {
     "cold", "part", "constprop", "isra", "lto_priv", "localalias", "llvm", "__uniq", "unlikely"};
@@ -54,6 +70,10 @@ std::string without_parts(std::string_view name) {
   std::string text;
   std::size_t at = 0;
   while (at < name.size()) {
+    if (name[at] != ' ' && name[at] != '.') {
+      text += name[at++];
+      continue;
+    }
     if (name[at] == ' ' && name.substr(at).starts_with(kClone)) {
       std::size_t end = at + kClone.size();
       const std::size_t begin = end;
@@ -103,6 +123,10 @@ constexpr std::array kHashes = {
     Hash{"pMT: ", 4, 16, '\0'},      // .NET: stubs have pointers in their signatures
     Hash{"Lambda/0x", 4, 16, '\0'},  // Java: hidden classes
 };
+// With the bracket of a crate's hash.
+constexpr Letters kBeginHashes("<?`pL[");
+static_assert(std::all_of(kHashes.begin(), kHashes.end(),
+                          [](const Hash& hash) { return kBeginHashes.has(hash.mark.front()); }));
 
 // Rust, v0 mangling: `core[0123456789abcdef]::fmt::write`.
 std::size_t end_of_crate_hash(std::string_view text, std::size_t at) {
@@ -119,6 +143,10 @@ std::string without_hashes(std::string_view name) {
   std::string text;
   std::size_t at = 0;
   while (at < name.size()) {
+    if (!kBeginHashes.has(name[at])) {
+      text += name[at++];
+      continue;
+    }
     if (const std::size_t end = end_of_crate_hash(name, at); end != at) {
       at = end;
       continue;
@@ -164,12 +192,20 @@ constexpr std::array<std::string_view, 18> kNumbered = {
     ">g__",          // .NET: local functions
     "$Lambda$",      // Java
 };
+// With the dot of a closure of Go.
+constexpr Letters kBeginNumbered("{):'<D>$.");
+static_assert(std::all_of(kNumbered.begin(), kNumbered.end(),
+                          [](std::string_view mark) { return kBeginNumbered.has(mark.front()); }));
 
 std::string without_numbers(std::string_view name) {
   constexpr std::string_view kGoClosure = ".func";
   std::string text;
   std::size_t at = 0;
   while (at < name.size()) {
+    if (!kBeginNumbered.has(name[at])) {
+      text += name[at++];
+      continue;
+    }
     const auto* const mark =
         std::find_if(kNumbered.begin(), kNumbered.end(),
                      [&](std::string_view known) { return name.substr(at).starts_with(known); });

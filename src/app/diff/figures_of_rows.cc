@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <map>
 #include <set>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "app/diff/row_scatter.h"
@@ -54,6 +57,37 @@ class Criticals {
  private:
   std::map<std::pair<double, double>, double> known_;
 };
+
+// What the statistics of a figure depend on; the sizes of the sides are the same for all.
+struct Likeness {
+  double before = 0;
+  double after = 0;
+  double factor = 0;
+  double freedom = 0;
+
+  explicit Likeness(const Comparison& item)
+      : before(item.before.count),
+        after(item.after.count),
+        factor(item.overdispersion.factor),
+        freedom(item.overdispersion.freedom) {}
+  bool operator==(const Likeness&) const = default;
+
+  struct Hash {
+    std::size_t operator()(const Likeness& like) const {
+      std::size_t hash = 0;
+      for (const double value : {like.before, like.after, like.factor, like.freedom}) {
+        hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15U;
+        hash ^= hash >> 29U;
+      }
+      return hash;
+    }
+  };
+};
+
+// Most functions have few samples, and with the same few the same figures: their roots are found
+// once.
+template <typename Value>
+using Known = std::unordered_map<Likeness, Value, Likeness::Hash>;
 
 // Does `work(first, last)` for parts of 0 .. count, which do not depend on each other, on two
 // threads.
@@ -259,17 +293,25 @@ class RowFigures {
     return 2 * diff::upper_tail(root, item.overdispersion.freedom);
   }
 
+  [[nodiscard]] static diff::TestedValue tested(const Comparison& item) {
+    const double root = diff::signed_root(reduced(item.before, item), reduced(item.after, item));
+    diff::TestedValue value;
+    value.p = std::min(1.0, 2 * diff::upper_tail(std::abs(root), item.overdispersion.freedom));
+    value.least_p = least_p(item);
+    return value;
+  }
+
   Status test() {
     std::vector<diff::TestedValue> tests(items_.size());
     const Status done = in_parts(items_.size(), [&](std::size_t first, std::size_t last) {
+      Known<diff::TestedValue> known;
       for (std::size_t i = first; i < last; ++i) {
         Comparison& item = items_[i];
-        const double root =
-            diff::signed_root(reduced(item.before, item), reduced(item.after, item));
-        item.tested.p =
-            std::min(1.0, 2 * diff::upper_tail(std::abs(root), item.overdispersion.freedom));
-        item.tested.least_p = least_p(item);
-        tests[i] = item.tested;
+        const auto [like, fresh] = known.try_emplace(Likeness(item));
+        if (fresh) {
+          like->second = tested(item);
+        }
+        item.tested = tests[i] = like->second;
       }
     });
     if (!done) {
@@ -365,10 +407,15 @@ class RowFigures {
     }
     const Status filled = in_parts(listed.size(), [&](std::size_t first, std::size_t last) {
       Criticals own;
+      Known<DiffFigure> known;
       for (std::size_t i = first; i < last; ++i) {
         const Comparison& item = *listed[i];
         DiffRow& row = event_.rows[at[item.row]];
-        (item.self ? row.self : row.total) = figure_of(item, own);
+        const auto [like, fresh] = known.try_emplace(Likeness(item));
+        if (fresh) {
+          like->second = figure_of(item, own);
+        }
+        (item.self ? row.self : row.total) = like->second;
         if (!has_total()) {
           row.total = row.self;
         }
