@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "capture/callstack_sink.h"
+#include "formats/otlp/field_plan.h"
 #include "formats/otlp/field_walk.h"
 #include "formats/otlp/message_walk.h"
 #include "formats/otlp/name_times.h"
 #include "formats/otlp/otlp_read_options.h"
 #include "formats/otlp/otlp_tables.h"
 #include "formats/otlp/owner_survey.h"
-#include "formats/otlp/profile_fields.h"
 #include "formats/otlp/resource_fields.h"
 #include "formats/otlp/sample_values.h"
 #include "io/byte_source.h"
@@ -99,7 +99,7 @@ class OtlpReader {
   ReadOptions options_;
   OtlpTables tables_;
   SampleValues sample_values_;
-  ProfileFields fields_;
+  FieldPlan fields_;
   ConstantFields constants_;
   OwnerColumns owner_;
   NameTimes names_;

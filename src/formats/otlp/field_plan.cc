@@ -1,4 +1,4 @@
-#include "formats/otlp/profile_fields.h"
+#include "formats/otlp/field_plan.h"
 
 #include "formats/otlp/resource_fields.h"
 
@@ -15,33 +15,33 @@ FieldValue text_field(std::string_view name, const std::string& text) {
 
 }  // namespace
 
-void ProfileFields::begin() {
+void FieldPlan::begin() {
   attributes_.clear();
   links_.clear();
   own_.clear();
 }
 
 // What is not in the dictionary is counted where samples are read, and takes no room here.
-void ProfileFields::see_attribute(std::uint64_t id) {
+void FieldPlan::see_attribute(std::uint64_t id) {
   if (tables_.find_attribute(id) != nullptr) {
     attributes_.try_emplace(id);
   }
 }
 
-void ProfileFields::see_own(std::uint64_t id) {
+void FieldPlan::see_own(std::uint64_t id) {
   if (tables_.find_attribute(id) != nullptr) {
     own_.insert(id);
   }
 }
 
-void ProfileFields::see_link(std::uint64_t id) {
+void FieldPlan::see_link(std::uint64_t id) {
   if (id != 0 && tables_.link(id) != nullptr) {
     links_.try_emplace(id);
   }
 }
 
 // Those that are columns of samples are no fields.
-std::optional<FieldValue> ProfileFields::field_of(std::uint64_t id, std::string_view prefix) const {
+std::optional<FieldValue> FieldPlan::field_of(std::uint64_t id, std::string_view prefix) const {
   using Key = OtlpTables::Key;
   const OtlpTables::Attribute* const given = tables_.find_attribute(id);
   if (given == nullptr || id == 0) {
@@ -56,13 +56,13 @@ std::optional<FieldValue> ProfileFields::field_of(std::uint64_t id, std::string_
                          FieldValue{std::string(prefix) + tables_.name_of(*given), given->value});
 }
 
-void ProfileFields::take_key(const std::optional<FieldValue>& field, std::set<FieldKey>& keys) {
+void FieldPlan::take_key(const std::optional<FieldValue>& field, std::set<FieldKey>& keys) {
   if (field && field->value.type != AttributeType::kNone) {
     keys.insert(field->key());
   }
 }
 
-std::set<FieldKey> ProfileFields::keys_of(const std::vector<FieldValue>& own) const {
+std::set<FieldKey> FieldPlan::keys_of(const std::vector<FieldValue>& own) const {
   std::set<FieldKey> keys;
   for (const auto* const fields : {&resource_, &scope_, &own}) {
     for (const FieldValue& field : *fields) {
@@ -79,7 +79,7 @@ std::set<FieldKey> ProfileFields::keys_of(const std::vector<FieldValue>& own) co
   return keys;
 }
 
-void ProfileFields::set_for_all(const std::vector<FieldValue>& fields) {
+void FieldPlan::set_for_all(const std::vector<FieldValue>& fields) {
   for (const FieldValue& field : fields) {
     if (const Cell cell = values_.cell(field)) {
       values_.set_for_all(*cell);
@@ -87,7 +87,7 @@ void ProfileFields::set_for_all(const std::vector<FieldValue>& fields) {
   }
 }
 
-void ProfileFields::settle(std::uint32_t event, std::string_view name) {
+void FieldPlan::settle(std::uint32_t event, std::string_view name) {
   if (!keeps()) {
     return;
   }
@@ -114,13 +114,13 @@ void ProfileFields::settle(std::uint32_t event, std::string_view name) {
   }
 }
 
-void ProfileFields::attribute(std::uint64_t id) {
+void FieldPlan::attribute(std::uint64_t id) {
   if (const auto known = attributes_.find(id); known != attributes_.end() && known->second) {
     values_.set(*known->second);
   }
 }
 
-void ProfileFields::link(std::uint64_t id) {
+void FieldPlan::link(std::uint64_t id) {
   if (const auto known = links_.find(id); known != links_.end()) {
     for (const Cell& cell : {known->second.trace, known->second.span}) {
       if (cell) {

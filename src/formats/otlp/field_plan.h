@@ -21,9 +21,9 @@ namespace stackpack::otlp {
 /// Use: set_owners(); begin(); see_...() for what its samples have; settle(); then for each sample
 /// begin_sample(), attribute(), link(), and add().
 /// Memory: the distinct attributes and links of a Profile.
-class ProfileFields {
+class FieldPlan {
  public:
-  ProfileFields(OtlpTables& tables, SampleValues& values) : tables_(tables), values_(values) {}
+  FieldPlan(OtlpTables& tables, SampleValues& values) : tables_(tables), values_(values) {}
 
   [[nodiscard]] bool keeps() const { return values_.keeps(); }
 
