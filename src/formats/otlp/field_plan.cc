@@ -21,22 +21,36 @@ void FieldPlan::begin() {
   own_.clear();
 }
 
+template <typename Map>
+void FieldPlan::see(std::uint64_t id, Map& map) {
+  if (map.size() < kMost || map.contains(id)) {
+    map.try_emplace(id);
+  } else {
+    values_.count_not_kept();
+  }
+}
+
 // What is not in the dictionary is counted where samples are read, and takes no room here.
 void FieldPlan::see_attribute(std::uint64_t id) {
   if (tables_.find_attribute(id) != nullptr) {
-    attributes_.try_emplace(id);
+    see(id, attributes_);
   }
 }
 
 void FieldPlan::see_own(std::uint64_t id) {
-  if (tables_.find_attribute(id) != nullptr) {
+  if (tables_.find_attribute(id) == nullptr) {
+    return;
+  }
+  if (own_.size() < OwnerFields::kMost || own_.contains(id)) {
     own_.insert(id);
+  } else {
+    values_.count_not_kept();
   }
 }
 
 void FieldPlan::see_link(std::uint64_t id) {
   if (id != 0 && tables_.link(id) != nullptr) {
-    links_.try_emplace(id);
+    see(id, links_);
   }
 }
 

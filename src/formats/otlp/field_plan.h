@@ -20,9 +20,12 @@ namespace stackpack::otlp {
 ///
 /// Use: set_owners(); begin(); see_...() for what its samples have; settle(); then for each sample
 /// begin_sample(), attribute(), link(), and add().
-/// Memory: the distinct attributes and links of a Profile.
+/// Memory: the distinct attributes and links of a Profile, of each kMost; more are counted as not
+/// kept.
 class FieldPlan {
  public:
+  static constexpr std::size_t kMost = std::size_t{1} << 21;
+
   FieldPlan(OtlpTables& tables, SampleValues& values) : tables_(tables), values_(values) {}
 
   [[nodiscard]] bool keeps() const { return values_.keeps(); }
@@ -51,6 +54,8 @@ class FieldPlan {
   };
 
   [[nodiscard]] std::optional<FieldValue> field_of(std::uint64_t id, std::string_view prefix) const;
+  template <typename Map>
+  void see(std::uint64_t id, Map& map);
   static void take_key(const std::optional<FieldValue>& field, std::set<FieldKey>& keys);
   void set_for_all(const std::vector<FieldValue>& fields);
   [[nodiscard]] std::set<FieldKey> keys_of(const std::vector<FieldValue>& own) const;

@@ -1,7 +1,5 @@
 #include "formats/otlp/owner_survey.h"
 
-#include <iterator>
-
 #include "bytes/byte_text.h"
 #include "formats/otlp/field_walk.h"
 #include "formats/otlp/message_fields.h"
@@ -16,11 +14,8 @@ using Owner = ConstantFields::Owner;
 void take_owner(std::span<const std::byte> content, Owner owner, OtlpTables* tables,
                 OwnerFields& found, bool& damaged) {
   try {
-    OwnerFields more = owner == Owner::kResource ? resource_fields(content, tables)
-                                                 : scope_fields(content, tables);
-    found.not_kept += more.not_kept;
-    found.fields.insert(found.fields.end(), std::make_move_iterator(more.fields.begin()),
-                        std::make_move_iterator(more.fields.end()));
+    owner == Owner::kResource ? add_resource(content, tables, found)
+                              : add_scope(content, tables, found);
   } catch (const protozero::exception&) {
     damaged = true;
   }
@@ -69,7 +64,7 @@ Result<OwnerFields> owner_fields(io::ByteSource& source, std::uint64_t begin, st
     if (field.number == described) {
       take_owner(*content, owner, tables, found, damaged);
     } else if (!content->empty()) {
-      found.fields.push_back(schema_of(*content, owner));
+      found.add(schema_of(*content, owner));
     }
     return {};
   });

@@ -10,9 +10,8 @@
 namespace stackpack::otlp {
 
 /// What stands beside the profiles of a ResourceProfiles or ScopeProfiles, wherever in it.
-/// `end`: of the message in which `walk` stands. Bytes that make no sense give no fields; the walk
-/// that reads profiles counts them. Errors: those of the source; kCancelled.
-/// `damaged`: such bytes, or more than kMostSmallBytes.
+/// [begin, end): the content of that message. `damaged`: bytes that make no sense, or more than
+/// kMostSmallBytes, which give no fields. Errors: those of the source; kCancelled.
 Result<OwnerFields> owner_fields(io::ByteSource& source, std::uint64_t begin, std::uint64_t end,
                                  ConstantFields::Owner owner, const capture::ReadControl& control,
                                  OtlpTables* tables, bool& damaged);

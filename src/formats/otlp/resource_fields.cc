@@ -76,23 +76,20 @@ std::string_view ending_of(AttributeType type) {
 
 }  // namespace
 
-OwnerFields resource_fields(std::span<const std::byte> content, OtlpTables* tables) {
-  OwnerFields found;
+void add_resource(std::span<const std::byte> content, OtlpTables* tables, OwnerFields& found) {
   for (auto message = message_of(content); message.next();) {
     if (message.tag_and_type() == bytes(kResourceAttribute)) {
-      found.fields.push_back(read_attribute(message.get_message(), kResourcePrefix, tables));
+      found.add(read_attribute(message.get_message(), kResourcePrefix, tables));
     } else {
       ++found.not_kept;
       message.skip();
     }
   }
-  return found;
 }
 
-OwnerFields scope_fields(std::span<const std::byte> content, OtlpTables* tables) {
-  OwnerFields found;
+void add_scope(std::span<const std::byte> content, OtlpTables* tables, OwnerFields& found) {
   const auto add_text = [&found](std::string_view name, std::string text) {
-    found.fields.push_back({std::string(name), {AttributeType::kText, 0, std::move(text)}});
+    found.add({std::string(name), {AttributeType::kText, 0, std::move(text)}});
   };
   for (auto message = message_of(content); message.next();) {
     switch (message.tag_and_type()) {
@@ -105,14 +102,13 @@ OwnerFields scope_fields(std::span<const std::byte> content, OtlpTables* tables)
         add_text("scope.version", message.get_string());
         break;
       case bytes(kScopeAttribute):
-        found.fields.push_back(read_attribute(message.get_message(), kScopePrefix, tables));
+        found.add(read_attribute(message.get_message(), kScopePrefix, tables));
         break;
       default:
         ++found.not_kept;
         message.skip();
     }
   }
-  return found;
 }
 
 void ConstantFields::take(Owner owner, const FieldValue& field) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "capture/system_recorder.h"
@@ -21,16 +22,27 @@ inline constexpr std::string_view kResourcePrefix = "resource.";
 inline constexpr std::string_view kScopePrefix = "scope.";
 inline constexpr std::string_view kProfilePrefix = "profile.";
 
+/// At most kMost fields; more are others.
 struct OwnerFields {
+  static constexpr std::size_t kMost = 4096;
+
   std::vector<FieldValue> fields;
   std::uint64_t not_kept = 0;  ///< others that they have
+
+  void add(FieldValue field) {
+    if (fields.size() < kMost) {
+      fields.push_back(std::move(field));
+    } else {
+      ++not_kept;
+    }
+  }
 };
 
-/// The fields of a Resource. `tables`: the dictionary to which keys and values may refer, counting
-/// what is not in it; null: such have no names. Throws what protozero throws.
-OwnerFields resource_fields(std::span<const std::byte> content, OtlpTables* tables);
+/// Adds the fields of a Resource. `tables`: the dictionary to which keys and values may refer,
+/// counting what is not in it; null: such have no names. Throws what protozero throws.
+void add_resource(std::span<const std::byte> content, OtlpTables* tables, OwnerFields& found);
 /// Those of an InstrumentationScope: `scope.name`, `scope.version`, its attributes.
-OwnerFields scope_fields(std::span<const std::byte> content, OtlpTables* tables);
+void add_scope(std::span<const std::byte> content, OtlpTables* tables, OwnerFields& found);
 
 /// Finds out which fields all resources, or all scopes, of a file have with the same value. Those
 /// are metadata; the others are told for each sample.

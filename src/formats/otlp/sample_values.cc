@@ -99,6 +99,13 @@ std::uint64_t SampleValues::number_of(const FieldValue& field) {
   }
 }
 
+void SampleValues::count_not_kept() const {
+  if (!keeps()) {
+    return;
+  }
+  losses_.add(loss::kAttributesNotKept, LossKind::kNotice, 1);
+}
+
 std::optional<SampleValues::Cell> SampleValues::cell(const FieldValue& field) {
   if (!keeps()) {
     return std::nullopt;
@@ -114,7 +121,7 @@ std::optional<SampleValues::Cell> SampleValues::cell(const FieldValue& field) {
       return Cell{static_cast<std::uint32_t>(part - common_.begin()), known->second.field, number};
     }
   }
-  losses_.add(loss::kAttributesNotKept, LossKind::kNotice, 1);
+  count_not_kept();
   return std::nullopt;
 }
 
@@ -122,7 +129,7 @@ void SampleValues::set(const Cell& cell) {
   Part& part = current_[cell.kind];
   std::uint64_t& value = part.fields[cell.field];
   if (value != event_->nothing[part.kind][cell.field] && value != cell.number) {
-    losses_.add(loss::kAttributesNotKept, LossKind::kNotice, 1);
+    count_not_kept();
   }
   value = cell.number;
 }

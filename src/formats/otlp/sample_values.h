@@ -49,6 +49,9 @@ class SampleValues {
   /// What every sample of the Profile has.
   void set_for_all(const Cell& cell) { common_[cell.kind].fields[cell.field] = cell.number; }
 
+  /// A value of a sample that has no cell.
+  void count_not_kept() const;
+
   void begin_sample() { current_ = common_; }
   /// Of two values of one field the last one stays, and the other is counted.
   void set(const Cell& cell);
