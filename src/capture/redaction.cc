@@ -31,6 +31,14 @@ bool is_one_of(std::string_view text, std::span<const std::string_view> words) {
 
 }  // namespace
 
+bool is_identifying(std::string_view key) {
+  constexpr std::array<std::string_view, 3> kKeys{"resource.host.", "process.command",
+                                                  "process.owner"};
+  return std::any_of(kKeys.begin(), kKeys.end(), [key](std::string_view part) {
+    return key.find(part) != std::string_view::npos;
+  });
+}
+
 std::string without_user_names(std::string_view text) {
   std::string result;
   bool in_home = false;
@@ -65,8 +73,9 @@ void redact(SystemTables& tables) {
     module.path = without_user_names(module.path);
     module.debug_name = without_user_names(module.debug_name);
   }
-  std::erase_if(tables.metadata,
-                [](const MetadataEntry& entry) { return is_one_of(entry.key, kDroppedFacts); });
+  std::erase_if(tables.metadata, [](const MetadataEntry& entry) {
+    return is_one_of(entry.key, kDroppedFacts) || is_identifying(entry.key);
+  });
   for (MetadataEntry& entry : tables.metadata) {
     entry.value = without_user_names(entry.value);
   }

@@ -12,6 +12,10 @@ namespace stackpack::capture {
 /// user names in every path. Names of programs, threads and images stay, and so do all numbers.
 void redact(SystemTables& tables);
 
+/// Whether an attribute of OpenTelemetry, by its key with anything in front, says on whose machine
+/// or with which arguments a program ran.
+bool is_identifying(std::string_view key);
+
 /// `text` with USER in place of the user name in each home directory: `/home/NAME/...`,
 /// `/Users/NAME/...`, `C:\Users\NAME\...`, `\Documents and Settings\NAME\...`, in any spelling of
 /// upper and lower case.

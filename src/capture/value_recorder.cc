@@ -215,6 +215,7 @@ Status ValueRecorder::finish(LossCounters& losses,
   scratch::ExternalSort<Row, ByTime> timed(scratch_directory_, kRows);
   std::vector<Row> stacks;  // of one key, not yet used, the first one last
   std::size_t next = 0;
+  std::size_t placed = 0;  // the one that the latest value took
   const Status joined = joined_->visit([&](const Row& row) -> Status {
     const auto same_key = [](const Row& a, const Row& b) {
       return a.value.stack_time_ns == b.value.stack_time_ns &&
@@ -223,6 +224,7 @@ Status ValueRecorder::finish(LossCounters& losses,
     if (!stacks.empty() && !same_key(stacks.front(), row)) {
       stacks.clear();
       next = 0;
+      placed = 0;
     }
     if (!row.is_value) {
       if (stacks.size() < kRows) {
@@ -231,8 +233,11 @@ Status ValueRecorder::finish(LossCounters& losses,
       return {};
     }
     Row whole = row;
-    if (next < stacks.size()) {
-      const Row& sample = stacks[next++];
+    if (!row.value.with_previous) {
+      placed = next < stacks.size() ? next++ : stacks.size();
+    }
+    if (placed < stacks.size()) {
+      const Row& sample = stacks[placed];
       whole.stack = sample.stack;
       if (whole.value.tid == kUnknownId) {
         whole.value.tid = sample.value.tid;

@@ -35,6 +35,8 @@ struct RecordedValue {
   ValueKind kind = ValueKind::kGcStart;
   std::uint8_t stack_event = kNoEvent;
   std::uint16_t keyed = 0;  ///< bits of fields that are keys of name_file()
+  /// It is of the sample of the value before, which has the same time, thread and event.
+  bool with_previous = false;
   std::array<std::uint64_t, kMostValueFields> values{};
 };
 

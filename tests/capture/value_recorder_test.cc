@@ -71,6 +71,29 @@ TEST_SUITE("event values") {
     CHECK(rows_of({2, 1}) == wanted);
   }
 
+  TEST_CASE("event values: several of one sample have its callstack") {
+    ValueRecorder recorder;
+    const auto with_previous = [](RecordedValue value) {
+      value.with_previous = true;
+      return value;
+    };
+    for (const std::uint64_t bytes : {10U, 20U, 30U}) {  // the third sample does not come
+      recorder.add(allocation_at(10, 1, bytes));
+      recorder.add(with_previous(allocation_at(10, 1, bytes + 1)));
+    }
+    const auto tick =
+        capture::valued_event("Microsoft-Windows-DotNETRuntime/GC/AllocationTick").value();
+    CHECK(recorder.offer_stack(tick, sample_at(10, 1), 100));
+    CHECK(recorder.offer_stack(tick, sample_at(10, 1), 200));
+    std::vector<std::string> rows;
+    for (const EventValue& row : finish(recorder)) {
+      rows.push_back(std::to_string(row.values[0]) + " " +
+                     (row.stack == kNoStack ? "none" : std::to_string(row.stack)));
+    }
+    CHECK(rows ==
+          std::vector<std::string>{"10 100", "11 100", "20 200", "21 200", "30 none", "31 none"});
+  }
+
   TEST_CASE("event values: each gets the callstack of its own sample") {
     ValueRecorder recorder;
     recorder.add(allocation_at(20, 1, 7));

@@ -307,6 +307,11 @@ def check_otlp(export, cache):
         name = " ".join(("otlp", *options))
         check(f"{name}: times", told["samples"], export.total)
         check(f"{name}: broken rules", told["problems"], {})
+    folder = export.directory / "attributes"
+    folder.mkdir(exist_ok=True)
+    imported = Export(export.program, HERE.parents[1] / "fuzz/corpus/import_otlp/fields", folder)
+    told = json.loads(run(*python, HERE / "otlp_rules.py", imported.make("otlp")))
+    check("otlp: attributes and links", (told["samples"], told["profiles"], told["problems"]), (imported.total, 2, {}))
 
 
 def check_profcheck(export, cache):

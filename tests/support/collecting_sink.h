@@ -9,6 +9,7 @@
 #include "capture/branch_recorder.h"
 #include "capture/callstack_sink.h"
 #include "capture/field_recorder.h"
+#include "capture/value_recorder.h"
 
 namespace stackpack::test {
 
@@ -75,6 +76,7 @@ class CollectingSink : public capture::CallstackSink {
   capture::FieldRecorder* sample_fields() override {
     return keeps_fields ? &field_recorder : nullptr;
   }
+  capture::ValueRecorder* values() override { return keeps_values ? &value_recorder : nullptr; }
   capture::LossCounters& losses() override { return counters; }
 
   /// Rows with every pending callstack resolved.
@@ -114,6 +116,8 @@ class CollectingSink : public capture::CallstackSink {
   capture::BranchRecorder branch_recorder;
   bool keeps_fields = false;
   capture::FieldRecorder field_recorder;
+  bool keeps_values = false;
+  capture::ValueRecorder value_recorder;
   capture::LossCounters counters;
 };
 

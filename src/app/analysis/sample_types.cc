@@ -92,6 +92,11 @@ Result<std::vector<std::string>> tracepoints_with(const Reader& reader, std::str
 }
 
 bool is_tracepoint(std::string_view event, std::string_view tracepoint) {
+  // Attributes of OTLP's samples: the kind is called by the event and where it comes from.
+  constexpr std::string_view kOtlp = "otlp:";
+  if (tracepoint.starts_with(kOtlp) && event == tracepoint.substr(kOtlp.size())) {
+    return true;
+  }
   return event.starts_with(tracepoint) &&
          (event.size() == tracepoint.size() || event[tracepoint.size()] == ':');
 }

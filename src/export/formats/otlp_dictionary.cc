@@ -1,6 +1,7 @@
 #include "export/formats/otlp_dictionary.h"
 
 #include "export/formats/otlp_fields.h"
+#include "export/formats/otlp_value.h"
 #include "query/naming/build_id_text.h"
 #include <protozero/pbf_writer.hpp>
 
@@ -27,24 +28,36 @@ OtlpDictionary::OtlpDictionary(const query::SampleSelection& selection,
   attribute_identities_.intern("");
 }
 
-std::uint32_t OtlpDictionary::add(std::string_view key, Attribute attribute) {
+std::uint32_t OtlpDictionary::attribute(std::string_view key, const OtlpValue& value) {
+  static constexpr std::string_view kMarks = "=?#.";  // by type
   std::string identity(key);
-  identity += attribute.is_text ? '=' : '#';
-  identity += attribute.is_text ? attribute.text : std::to_string(attribute.number);
+  identity += kMarks[static_cast<std::size_t>(value.type)];
+  identity += value.type == OtlpValue::Type::kText ? value.text : std::to_string(value.number);
   const std::uint32_t number = attribute_identities_.intern(identity);
   if (number == attributes_.size()) {
-    attribute.key = string(key);
-    attributes_.push_back(std::move(attribute));
+    attributes_.push_back({string(key), value});
   }
   return number;
 }
 
 std::uint32_t OtlpDictionary::text_attribute(std::string_view key, std::string_view value) {
-  return add(key, {0, true, 0, std::string(value)});
+  return attribute(key, {OtlpValue::Type::kText, 0, std::string(value)});
 }
 
 std::uint32_t OtlpDictionary::number_attribute(std::string_view key, std::uint64_t value) {
-  return add(key, {0, false, value, {}});
+  return attribute(key, {OtlpValue::Type::kInteger, value, {}});
+}
+
+std::uint32_t OtlpDictionary::link(const std::string& trace_id, const std::string& span_id) {
+  if (trace_id.empty() && span_id.empty()) {
+    return 0;
+  }
+  const auto [known, fresh] =
+      link_numbers_.try_emplace({trace_id, span_id}, static_cast<std::uint32_t>(links_.size() + 1));
+  if (fresh) {
+    links_.emplace_back(trace_id, span_id);
+  }
+  return known->second;
 }
 
 const std::vector<std::uint32_t>& OtlpDictionary::attributes_of(std::uint32_t number) {
@@ -141,10 +154,11 @@ void OtlpDictionary::write_locations(SpilledMessage& out) {
           line.add_int64(otlp::line::kLine, number);
         }
       };
+      // A name without an address is one of its image all the same.
+      if (place.image != query::kNoImage) {
+        location.add_int32(otlp::location::kMappingIndex, index(mapping_of_image_[place.image]));
+      }
       if (place.has_address) {
-        if (place.image != query::kNoImage) {
-          location.add_int32(otlp::location::kMappingIndex, index(mapping_of_image_[place.image]));
-        }
         location.add_uint64(otlp::location::kAddress, place.address);
         const std::int32_t type = index(text_attribute("profile.frame.type", frame_type_of(place)));
         location.add_packed_int32(otlp::location::kAttributeIndices, &type, &type + 1);
@@ -221,12 +235,20 @@ void OtlpDictionary::write_attributes(SpilledMessage& out) {
       protozero::pbf_writer attribute(top, otlp::dictionary::kAttributeTable);
       attribute.add_int32(otlp::attribute::kKey, index(attributes_[i].key));
       protozero::pbf_writer value(attribute, otlp::attribute::kValue);
-      if (attributes_[i].is_text) {
-        value.add_string(otlp::any_value::kText, attributes_[i].text);
-      } else {
-        value.add_int64(otlp::any_value::kInteger,
-                        static_cast<std::int64_t>(attributes_[i].number));
-      }
+      write_value(value, attributes_[i].value);
+    }
+    out.flush_if_full();
+  }
+}
+
+void OtlpDictionary::write_links(SpilledMessage& out) {
+  protozero::pbf_writer top(out.buffer());
+  top.add_message(otlp::dictionary::kLinkTable, std::string());
+  for (const auto& [trace_id, span_id] : links_) {
+    {
+      protozero::pbf_writer link(top, otlp::dictionary::kLinkTable);
+      link.add_bytes(otlp::link::kTraceId, trace_id);
+      link.add_bytes(otlp::link::kSpanId, span_id);
     }
     out.flush_if_full();
   }
@@ -250,7 +272,7 @@ void OtlpDictionary::write(SpilledMessage& out) {
   } else {
     write_stacks(out);
   }
-  protozero::pbf_writer(out.buffer()).add_message(otlp::dictionary::kLinkTable, std::string());
+  write_links(out);
   write_attributes(out);
   write_strings(out);
 }

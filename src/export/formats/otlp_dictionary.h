@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/string_table.h"
+#include "export/formats/otlp_sample_fields.h"
 #include "export/output/export_output.h"
 #include "export/output/spilled_message.h"
 #include "query/naming/location_table.h"
@@ -26,6 +27,9 @@ class OtlpDictionary {
   std::uint32_t string(std::string_view text) { return strings_.intern(text); }
   std::uint32_t text_attribute(std::string_view key, std::string_view value);
   std::uint32_t number_attribute(std::string_view key, std::uint64_t value);
+  std::uint32_t attribute(std::string_view key, const OtlpValue& value);
+  /// Index of a link to a trace and span, by their bytes; 0 without both.
+  std::uint32_t link(const std::string& trace_id, const std::string& span_id);
   /// The attributes of the samples of a track. Valid until the next call.
   const std::vector<std::uint32_t>& attributes_of(std::uint32_t track);
 
@@ -40,17 +44,15 @@ class OtlpDictionary {
  private:
   struct Attribute {
     std::uint32_t key = 0;
-    bool is_text = false;
-    std::uint64_t number = 0;
-    std::string text;
+    OtlpValue value;
   };
 
-  std::uint32_t add(std::string_view key, Attribute attribute);
   void write_mappings(SpilledMessage& out);
   void write_locations(SpilledMessage& out);
   void write_functions(SpilledMessage& out);
   [[nodiscard]] std::string_view frame_type_of(const query::Location& place) const;
   void write_stacks(SpilledMessage& out);
+  void write_links(SpilledMessage& out);
   void write_tree(SpilledMessage& out);
   void write_attributes(SpilledMessage& out);
   void write_strings(SpilledMessage& out);
@@ -63,6 +65,8 @@ class OtlpDictionary {
   core::StringTable attribute_identities_;
   std::vector<Attribute> attributes_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> attributes_of_track_;
+  std::vector<std::pair<std::string, std::string>> links_;
+  std::map<std::pair<std::string, std::string>, std::uint32_t> link_numbers_;
   std::vector<std::uint32_t> index_of_node_;  // 0: not asked for
   std::vector<std::uint32_t> stacks_;         // nodes, in the order of their indices
   std::vector<std::uint32_t> mapping_of_image_;

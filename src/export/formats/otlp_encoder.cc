@@ -1,19 +1,24 @@
 // OpenTelemetry profiles: ProfilesData with its dictionary of tables.
 //
-// One Profile per event. A sample of it is a callstack with the attributes of a thread, and has the
-// times at which it was seen; with weights it has a value for each time as well. The specification
-// wants every such pair once, so that times are sorted by group: a pass over the samples fills in
-// the times of as many groups as fit in memory, and a group too large for that is copied from the
-// file straight into the message.
+// One Profile per event, and for each resource and scope that an import found. A sample of it is a
+// callstack with the attributes of a thread, and has the times at which it was seen; with weights
+// it has a value for each time as well. The specification wants every such pair once, so that times
+// are sorted by group: a pass over the samples fills in the times of as many groups as fit in
+// memory, and a group too large for that is copied from the file straight into the message.
 //
 // Lengths stand in front of messages: samples and tables wait in nameless temporary files.
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <tuple>
+#include <utility>
 
 #include "export/formats/otlp_dictionary.h"
 #include "export/formats/otlp_fields.h"
+#include "export/formats/otlp_owners.h"
+#include "export/formats/otlp_sample_fields.h"
 #include "export/job/export_job.h"
 #include "export/output/spilled_message.h"
 #include "query/selection/saturating.h"
@@ -32,6 +37,7 @@ class OtlpEncoder {
         locations_(job.selection,
                    {.identity = query::ImageIdentity::kMapping, .style = job.named_style()}),
         resolver_(job.selection, locations_, tree_),
+        owners_(job.view().metadata),
         dictionary_(job.selection, locations_, tree_, job.options.otlp.stack_tree),
         samples_(job.scratch_directory),
         tables_(job.scratch_directory),
@@ -43,6 +49,13 @@ class OtlpEncoder {
                                                   : sizeof(std::uint64_t)))) {}
 
   Status write() {
+    if (job_.reader != nullptr && job_.view().has_samples && job_.reader->has_event_values()) {
+      Result<OtlpSampleFields> fields = OtlpSampleFields::load(*job_.reader, job_.view());
+      if (!fields) {
+        return fields.error();
+      }
+      fields_ = std::move(*fields);
+    }
     const Status status = for_each_resolved(
         grouper_, resolver_, grouper_.limit(),  // whole passes: find() speaks of them
         [](const query::GroupKey&) -> Result<std::uint32_t> { return query::StackTree::kRoot; },
@@ -59,15 +72,18 @@ class OtlpEncoder {
 
  private:
   // Groups with the same callstack and thread are one sample: they differ in the epoch alone.
+  // Samples of a group whose attributes differ are several.
   struct Entry {
     std::uint32_t event = 0;
     std::uint32_t node = 0;
     std::uint32_t track = 0;
+    std::uint32_t set = 0;  // of fields
     std::uint64_t count = 0;
     std::uint64_t weight = 0;
   };
   struct ProfilePart {
     std::uint32_t event = 0;
+    OtlpOwners::Owner owner;
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
   };
@@ -85,7 +101,7 @@ class OtlpEncoder {
     for (std::size_t i = 0; i < order.size(); ++i) {
       const query::Group& group = groups[order[i]];
       if (i == 0 || place(order[i - 1]) != place(order[i])) {
-        entries_.push_back({group.key.event, nodes[order[i]], group.key.track, 0, 0});
+        entries_.push_back({group.key.event, nodes[order[i]], group.key.track, 0, 0, 0});
       }
       entries_.back().count += group.count;
       entries_.back().weight = query::saturating_sum(entries_.back().weight, group.weight);
@@ -93,8 +109,72 @@ class OtlpEncoder {
     }
   }
 
+  // Entries of samples with fields become one for each set of them, by what has the fields.
+  Status split_by_fields() {
+    entry_of_set_.clear();
+    if (fields_.empty()) {
+      return {};
+    }
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Entry> parts;  // by entry and set
+    fields_.begin_pass();
+    const Status status =
+        job_.selection.for_each([&](std::span<const query::SelectedSample> block) -> Status {
+          for (const query::SelectedSample& sample : block) {
+            const std::uint32_t set = fields_.find(sample);
+            if (const auto group = grouper_.find(sample)) {
+              const std::uint32_t whole = entry_of_group_[*group];
+              Entry& part = parts[{whole, set}];
+              const std::uint64_t count = part.count + sample.count;
+              const std::uint64_t weight = query::saturating_sum(part.weight, sample.weight);
+              part = entries_[whole];
+              part.set = set;
+              part.count = count;
+              part.weight = weight;
+            }
+          }
+          return {};
+        });
+    std::vector<std::pair<std::pair<std::uint32_t, std::uint32_t>, Entry>> ordered(parts.begin(),
+                                                                                   parts.end());
+    std::stable_sort(ordered.begin(), ordered.end(), [this](const auto& a, const auto& b) {
+      return std::pair(a.second.event, owner_of(a.second.set)) <
+             std::pair(b.second.event, owner_of(b.second.set));
+    });
+    entries_.clear();
+    for (const auto& [key, part] : ordered) {
+      entry_of_set_.emplace(key, static_cast<std::uint32_t>(entries_.size()));
+      entries_.push_back(part);
+    }
+    return status;
+  }
+
+  const OtlpOwners::Split& split_of(std::uint32_t set) {
+    const auto known = splits_.find(set);
+    return known != splits_.end() ? known->second
+                                  : splits_.emplace(set, owners_.split(fields_, set)).first->second;
+  }
+  OtlpOwners::Owner owner_of(std::uint32_t set) { return split_of(set).owner; }
+
+  // The entry of a sample, if it is in the block.
+  std::optional<std::size_t> entry_of(const query::SelectedSample& sample) {
+    const std::uint32_t set = fields_.empty() ? 0 : fields_.find(sample);
+    const auto group = grouper_.find(sample);
+    if (!group) {
+      return std::nullopt;
+    }
+    const std::uint32_t entry = entry_of_group_[*group];
+    if (fields_.empty()) {
+      return entry;
+    }
+    const auto part = entry_of_set_.find({entry, set});
+    return part == entry_of_set_.end() ? std::nullopt : std::optional<std::size_t>(part->second);
+  }
+
   Status write_block(std::span<const query::Group> groups, std::span<const std::uint32_t> nodes) {
     merge(groups, nodes);
+    if (const Status split = split_by_fields(); !split) {
+      return split;
+    }
     for (std::size_t begin = 0; begin < entries_.size();) {
       std::size_t end = begin;
       std::uint64_t total = 0;
@@ -126,9 +206,11 @@ class OtlpEncoder {
   }
 
   void begin_entry(const Entry& entry) {
-    if (profiles_.empty() || profiles_.back().event != entry.event) {
+    const OtlpOwners::Owner owner = owner_of(entry.set);
+    if (profiles_.empty() || profiles_.back().event != entry.event ||
+        profiles_.back().owner != owner) {
       end_profile();
-      profiles_.push_back({entry.event, samples_.size(), 0});
+      profiles_.push_back({entry.event, owner, samples_.size(), 0});
     }
     job_.report.samples += entry.count;
     job_.report.weight =
@@ -147,8 +229,17 @@ class OtlpEncoder {
   void write_head(protozero::pbf_writer& sample, const Entry& entry) {
     sample.add_int32(otlp::sample::kStackIndex,
                      static_cast<std::int32_t>(dictionary_.stack(entry.node)));
-    const auto& attributes = dictionary_.attributes_of(entry.track);
-    sample.add_packed_int32(otlp::sample::kAttributeIndices, attributes.begin(), attributes.end());
+    const auto& of_track = dictionary_.attributes_of(entry.track);
+    const OtlpOwners::Split& split = split_of(entry.set);
+    attributes_.assign(of_track.begin(), of_track.end());
+    for (const OtlpField& field : split.sample) {
+      attributes_.push_back(dictionary_.attribute(field.name, field.value));
+    }
+    sample.add_packed_int32(otlp::sample::kAttributeIndices, attributes_.begin(),
+                            attributes_.end());
+    if (const std::uint32_t link = dictionary_.link(split.trace_id, split.span_id); link != 0) {
+      sample.add_int32(otlp::sample::kLinkIndex, static_cast<std::int32_t>(link));
+    }
   }
 
   void write_counts(std::size_t begin, std::size_t end) {
@@ -206,13 +297,12 @@ class OtlpEncoder {
   // Shows the samples of entries [begin, end) of the block, in time order.
   template <typename Visit>
   Status for_each_sample_in(std::size_t begin, std::size_t end, Visit visit) {
+    fields_.begin_pass();
     return job_.selection.for_each([&](std::span<const query::SelectedSample> block) {
       for (const query::SelectedSample& sample : block) {
-        if (const auto group = grouper_.find(sample)) {
-          const std::size_t entry = entry_of_group_[*group];
-          if (entry >= begin && entry < end) {
-            visit(entry, sample);
-          }
+        const std::optional<std::size_t> entry = entry_of(sample);
+        if (entry && *entry >= begin && *entry < end) {
+          visit(*entry, sample);
         }
       }
       return samples_.status();
@@ -297,59 +387,115 @@ class OtlpEncoder {
       // The last sample lies within the profile, whose end does not belong to it.
       profile.add_uint64(otlp::profile::kDurationNano, range.last_ns - range.first_ns + 1);
     }
-    const auto event_attribute =
-        static_cast<std::int32_t>(dictionary_.text_attribute("stackpack.event", event));
-    profile.add_packed_int32(otlp::profile::kAttributeIndices, &event_attribute,
-                             &event_attribute + 1);
+    std::vector<std::uint32_t> attributes{dictionary_.text_attribute("stackpack.event", event)};
+    for (const OtlpField& field : owners_.profile_fields(part.owner)) {
+      attributes.push_back(dictionary_.attribute(field.name, field.value));
+    }
+    profile.add_packed_int32(otlp::profile::kAttributeIndices, attributes.begin(),
+                             attributes.end());
     return head;
   }
 
-  // The machine on which the capture was taken, as a Resource with its field head.
-  std::string resource() {
-    std::string bytes;
-    const std::string host(job_.view().fact("host.name"));
-    if (!host.empty()) {
-      protozero::pbf_writer writer(bytes);
-      protozero::pbf_writer resource(writer, otlp::resource_profiles::kResource);
-      protozero::pbf_writer attribute(resource, otlp::resource::kAttributes);
-      attribute.add_string(otlp::key_value::kKey, "host.name");
-      protozero::pbf_writer value(attribute, otlp::key_value::kValue);
-      value.add_string(otlp::any_value::kText, host);
+  Status write_message() {
+    std::vector<std::size_t> order(profiles_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto owner = [this](std::size_t at) { return profiles_[at].owner; };
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::pair(owner(a).resource, owner(a).scope) <
+             std::pair(owner(b).resource, owner(b).scope);
+    });
+    for (std::size_t begin = 0; begin < order.size() || begin == 0;) {
+      std::size_t end = begin;
+      while (end < order.size() && owner(order[end]).resource == owner(order[begin]).resource) {
+        ++end;
+      }
+      const Status status = write_resource(std::span(order).subspan(begin, end - begin));
+      if (!status || order.empty()) {
+        return status ? write_dictionary() : status;
+      }
+      begin = end;
     }
-    return bytes;
+    return write_dictionary();
   }
 
-  Status write_message() {
+  // The profiles of one scope, as ScopeProfiles: what stands before and after their samples.
+  struct ScopePart {
+    std::vector<std::size_t> profiles;
     std::vector<std::string> heads;  // of each Profile, its own field head in front
+    std::string before;              // the field head, then the scope
+    std::string after;
+    std::uint64_t bytes = 0;  // of all
+  };
+
+  ScopePart scope_of(std::span<const std::size_t> profiles) {
+    ScopePart scope;
     std::uint64_t profiles_bytes = 0;
-    for (const ProfilePart& part : profiles_) {
+    for (const std::size_t at : profiles) {
+      const ProfilePart& part = profiles_[at];
       const std::string inner = profile_head(part);
-      std::string& head = heads.emplace_back();
+      std::string& head = scope.heads.emplace_back();
       append_field_head(head, otlp::scope_profiles::kProfiles,
                         inner.size() + (part.end - part.begin));
       head += inner;
       profiles_bytes += head.size() + (part.end - part.begin);
+      scope.profiles.push_back(at);
     }
-    std::string scope;
-    {
-      protozero::pbf_writer writer(scope);
-      protozero::pbf_writer inner(writer, otlp::scope_profiles::kScope);
-      inner.add_string(otlp::scope::kName, "stackpack");
+    const OtlpOwners::Owner owner =
+        profiles.empty() ? OtlpOwners::Owner{} : profiles_[profiles.front()].owner;
+    const std::string message = owners_.scope(owner);
+    scope.after = owners_.scope_schema(owner);
+    append_field_head(scope.before, otlp::resource_profiles::kScopeProfiles,
+                      message.size() + profiles_bytes + scope.after.size());
+    scope.before += message;
+    scope.bytes = scope.before.size() + profiles_bytes + scope.after.size();
+    return scope;
+  }
+
+  // The profiles of one resource, as ResourceProfiles.
+  Status write_resource(std::span<const std::size_t> profiles) {
+    std::vector<ScopePart> scopes;
+    std::uint64_t scope_bytes = 0;
+    for (std::size_t begin = 0; begin < profiles.size() || scopes.empty();) {
+      std::size_t end = begin;
+      while (end < profiles.size() &&
+             profiles_[profiles[end]].owner.scope == profiles_[profiles[begin]].owner.scope) {
+        ++end;
+      }
+      scopes.push_back(scope_of(profiles.subspan(begin, end - begin)));
+      scope_bytes += scopes.back().bytes;
+      begin = end;
     }
-    std::string scope_head = resource();
-    append_field_head(scope_head, otlp::resource_profiles::kScopeProfiles,
-                      scope.size() + profiles_bytes);
-    std::string message;
-    append_field_head(message, otlp::profiles_data::kResourceProfiles,
-                      scope_head.size() + scope.size() + profiles_bytes);
-    out_.write(message + scope_head + scope);
-    for (std::size_t i = 0; i < profiles_.size(); ++i) {
-      out_.write(heads[i]);
-      if (const Status status = samples_.copy_to(out_, profiles_[i].begin, profiles_[i].end);
-          !status) {
+    const OtlpOwners::Owner owner =
+        profiles.empty() ? OtlpOwners::Owner{} : profiles_[profiles.front()].owner;
+    const std::string resource = owners_.resource(owner);
+    const std::string schema = owners_.resource_schema(owner);
+    std::string head;
+    append_field_head(head, otlp::profiles_data::kResourceProfiles,
+                      resource.size() + scope_bytes + schema.size());
+    out_.write(head + resource);
+    for (const ScopePart& scope : scopes) {
+      if (const Status status = write_scope(scope); !status) {
         return status;
       }
     }
+    out_.write(schema);
+    return {};
+  }
+
+  Status write_scope(const ScopePart& scope) {
+    out_.write(scope.before);
+    for (std::size_t i = 0; i < scope.profiles.size(); ++i) {
+      const ProfilePart& part = profiles_[scope.profiles[i]];
+      out_.write(scope.heads[i]);
+      if (const Status status = samples_.copy_to(out_, part.begin, part.end); !status) {
+        return status;
+      }
+    }
+    out_.write(scope.after);
+    return {};
+  }
+
+  Status write_dictionary() {
     dictionary_.write(tables_);
     std::string dictionary_head;
     append_field_head(dictionary_head, otlp::profiles_data::kDictionary, tables_.size());
@@ -362,6 +508,7 @@ class OtlpEncoder {
   query::LocationTable locations_;
   query::StackTree tree_;
   query::StackResolver resolver_;
+  OtlpOwners owners_;
   OtlpDictionary dictionary_;
   SpilledMessage samples_;
   SpilledMessage tables_;
@@ -369,6 +516,10 @@ class OtlpEncoder {
   std::size_t time_limit_;
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> entry_of_group_;
+  OtlpSampleFields fields_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> entry_of_set_;
+  std::map<std::uint32_t, OtlpOwners::Split> splits_;  // by set of fields
+  std::vector<std::uint32_t> attributes_;              // of a sample
   std::vector<std::uint64_t> times_;
   std::vector<std::int64_t> weights_;
   std::vector<ProfilePart> profiles_;

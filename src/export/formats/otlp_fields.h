@@ -33,6 +33,7 @@ inline constexpr std::uint32_t kLocationIndices = 2;
 namespace resource_profiles {
 inline constexpr std::uint32_t kResource = 1;
 inline constexpr std::uint32_t kScopeProfiles = 2;
+inline constexpr std::uint32_t kSchema = 3;
 }  // namespace resource_profiles
 
 namespace resource {
@@ -47,10 +48,13 @@ inline constexpr std::uint32_t kValue = 2;
 namespace scope_profiles {
 inline constexpr std::uint32_t kScope = 1;
 inline constexpr std::uint32_t kProfiles = 2;
+inline constexpr std::uint32_t kSchema = 3;
 }  // namespace scope_profiles
 
 namespace scope {
 inline constexpr std::uint32_t kName = 1;
+inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kAttributes = 3;
 }  // namespace scope
 
 namespace profile {
@@ -70,6 +74,7 @@ inline constexpr std::uint32_t kUnit = 2;
 namespace sample {
 inline constexpr std::uint32_t kStackIndex = 1;
 inline constexpr std::uint32_t kAttributeIndices = 2;
+inline constexpr std::uint32_t kLinkIndex = 3;
 inline constexpr std::uint32_t kValues = 4;
 inline constexpr std::uint32_t kTimestamps = 5;
 }  // namespace sample
@@ -105,6 +110,11 @@ namespace stack {
 inline constexpr std::uint32_t kLocationIndices = 1;
 }  // namespace stack
 
+namespace link {
+inline constexpr std::uint32_t kTraceId = 1;
+inline constexpr std::uint32_t kSpanId = 2;
+}  // namespace link
+
 namespace attribute {
 inline constexpr std::uint32_t kKey = 1;
 inline constexpr std::uint32_t kValue = 2;
@@ -113,7 +123,9 @@ inline constexpr std::uint32_t kUnit = 3;
 
 namespace any_value {
 inline constexpr std::uint32_t kText = 1;
+inline constexpr std::uint32_t kBool = 2;
 inline constexpr std::uint32_t kInteger = 3;
+inline constexpr std::uint32_t kReal = 4;
 }  // namespace any_value
 
 }  // namespace stackpack::exporting::otlp

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <limits>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "capture/json_stream.h"
 #include "core/throwing_allocator.h"
 #include "formats/otlp/message_fields.h"
+#include "formats/protobuf/code_entries.h"
 #include <protozero/pbf_writer.hpp>
 
 namespace stackpack::otlp {
@@ -30,17 +33,21 @@ enum class Part : std::uint8_t {
   kFunction,
   kAttribute,
   kAnyValue,
+  kList,
+  kMap,
+  kLink,
   kStack,
   kResourceProfiles,
   kResource,
   kKeyValue,
   kScopeProfiles,
+  kScope,
   kProfile,
   kValueType,
   kSample,
 };
 
-enum class Kind : std::uint8_t { kMessage, kNumber, kFixed, kText };
+enum class Kind : std::uint8_t { kMessage, kNumber, kFixed, kReal, kText, kBytes };
 
 struct Member {
   std::string_view name;  // in lower case, without underscores
@@ -57,6 +64,7 @@ constexpr Member kMembers[] = {
     {"mappingtable", kMappingTable, Part::kDictionary, Kind::kMessage, Part::kMapping},
     {"locationtable", kLocationTable, Part::kDictionary, Kind::kMessage, Part::kLocation},
     {"functiontable", kFunctionTable, Part::kDictionary, Kind::kMessage, Part::kFunction},
+    {"linktable", kLinkTable, Part::kDictionary, Kind::kMessage, Part::kLink},
     {"stringtable", kStringTable, Part::kDictionary, Kind::kText},
     {"attributetable", kAttributeTable, Part::kDictionary, Kind::kMessage, Part::kAttribute},
     {"stacktable", kStackTable, Part::kDictionary, Kind::kMessage, Part::kStack},
@@ -67,6 +75,7 @@ constexpr Member kMembers[] = {
     {"mappingindex", kLocationMapping, Part::kLocation},
     {"address", kLocationAddress, Part::kLocation},
     {"lines", kLocationLine, Part::kLocation, Kind::kMessage, Part::kLine},
+    {"attributeindices", kLocationAttribute, Part::kLocation},
     {"functionindex", kLineFunction, Part::kLine},
     {"line", kLineNumber, Part::kLine},
     {"namestrindex", kFunctionName, Part::kFunction},
@@ -75,30 +84,111 @@ constexpr Member kMembers[] = {
     {"startline", kFunctionStartLine, Part::kFunction},
     {"keystrindex", kAttributeKey, Part::kAttribute},
     {"value", kAttributeValue, Part::kAttribute, Kind::kMessage, Part::kAnyValue},
+    {"unitstrindex", kAttributeUnit, Part::kAttribute},
     {"stringvalue", kTextValue, Part::kAnyValue, Kind::kText},
+    {"boolvalue", kBoolValue, Part::kAnyValue},
     {"intvalue", kNumberValue, Part::kAnyValue},
+    {"doublevalue", kRealValue, Part::kAnyValue, Kind::kReal},
+    {"arrayvalue", kListOfValues, Part::kAnyValue, Kind::kMessage, Part::kList},
+    {"kvlistvalue", kMapOfValues, Part::kAnyValue, Kind::kMessage, Part::kMap},
+    {"bytesvalue", kBytesValue, Part::kAnyValue, Kind::kBytes},
+    {"stringvaluestrindex", kTextIndexValue, Part::kAnyValue},
+    {"values", kListValue, Part::kList, Kind::kMessage, Part::kAnyValue},
+    {"values", kListValue, Part::kMap, Kind::kMessage, Part::kKeyValue},
+    {"traceid", kTraceId, Part::kLink, Kind::kBytes},
+    {"spanid", kSpanId, Part::kLink, Kind::kBytes},
     {"locationindices", kStackLocation, Part::kStack},
     {"resource", kResource, Part::kResourceProfiles, Kind::kMessage, Part::kResource},
     {"scopeprofiles", kScopeProfiles, Part::kResourceProfiles, Kind::kMessage,
      Part::kScopeProfiles},
+    {"schemaurl", kResourceSchema, Part::kResourceProfiles, Kind::kText},
     {"attributes", kResourceAttribute, Part::kResource, Kind::kMessage, Part::kKeyValue},
     {"key", kKeyText, Part::kKeyValue, Kind::kText},
+    {"keystrindex", kKeyIndex, Part::kKeyValue},
     {"value", kKeyValue, Part::kKeyValue, Kind::kMessage, Part::kAnyValue},
+    {"scope", kScope, Part::kScopeProfiles, Kind::kMessage, Part::kScope},
+    {"schemaurl", kScopeSchema, Part::kScopeProfiles, Kind::kText},
+    {"name", kScopeName, Part::kScope, Kind::kText},
+    {"version", kScopeVersion, Part::kScope, Kind::kText},
+    {"attributes", kScopeAttribute, Part::kScope, Kind::kMessage, Part::kKeyValue},
     {"profiles", kProfile, Part::kScopeProfiles, Kind::kMessage, Part::kProfile},
     {"sampletype", kSampleType, Part::kProfile, Kind::kMessage, Part::kValueType},
     {"samples", kSample, Part::kProfile, Kind::kMessage, Part::kSample},
     {"timeunixnano", kTimeUnixNano, Part::kProfile, Kind::kFixed},
     {"periodtype", kPeriodType, Part::kProfile, Kind::kMessage, Part::kValueType},
     {"period", kPeriod, Part::kProfile},
+    {"profileid", kProfileId, Part::kProfile, Kind::kBytes},
+    {"droppedattributescount", kDroppedAttributes, Part::kProfile},
+    {"originalpayload", kOriginalPayload, Part::kProfile, Kind::kBytes},
     {"attributeindices", kProfileAttribute, Part::kProfile},
     {"typestrindex", kTypeText, Part::kValueType},
     {"unitstrindex", kTypeUnit, Part::kValueType},
     {"stackindex", kSampleStack, Part::kSample},
+    {"linkindex", kSampleLink, Part::kSample},
     {"attributeindices", kSampleAttribute, Part::kSample},
     {"linkindex", kSampleLink, Part::kSample},
     {"values", kSampleValue, Part::kSample},
     {"timestampsunixnano", kSampleTime, Part::kSample, Kind::kFixed},
 };
+
+constexpr std::string_view kDigits64 =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+// Bytes in base64, with either alphabet of RFC 4648; nothing: the text is something else.
+std::optional<std::string> bytes_of_base64(std::string_view text) {
+  std::string content;
+  std::uint32_t bits = 0;
+  unsigned count = 0;
+  text = text.substr(0, text.find_last_not_of('=') + 1);
+  for (const char given : text) {
+    const char letter = given == '-' ? '+' : given == '_' ? '/' : given;
+    const std::size_t digit = kDigits64.find(letter);
+    if (digit == std::string_view::npos) {
+      return std::nullopt;
+    }
+    bits = (bits << 6 | static_cast<std::uint32_t>(digit)) & 0xFFFFU;
+    count += 6;
+    if (count >= 8) {
+      count -= 8;
+      content += static_cast<char>(bits >> count & 0xFFU);
+    }
+  }
+  return content;
+}
+
+// OTLP's JSON has the identities of traces and spans in hexadecimal digits, where that of protobuf
+// would have base64, as it has other bytes. Neither 16 nor 8 bytes look the same in both.
+std::optional<std::string> bytes_of(std::string_view text) {
+  constexpr std::size_t kTraceDigits = 32;
+  constexpr std::size_t kSpanDigits = 16;
+  const bool is_hex = (text.size() == kTraceDigits || text.size() == kSpanDigits) &&
+                      text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+  if (!is_hex) {
+    return bytes_of_base64(text);
+  }
+  std::string content;
+  for (const std::uint8_t byte : protobuf::bytes_of_hex(text)) {
+    content += static_cast<char>(byte);
+  }
+  return content;
+}
+
+std::optional<double> real_of(std::string_view text) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (text == "Infinity" || text == "-Infinity") {
+    return text.front() == '-' ? -kInfinity : kInfinity;
+  }
+  if (text == "NaN") {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  return parsed.ptr == end &&
+                 (parsed.ec == std::errc() || parsed.ec == std::errc::result_out_of_range)
+             ? std::optional(value)
+             : std::nullopt;
+}
 
 // Writes fields as their members come. A message waits until it is whole, as its length is first.
 class Transcoder {
@@ -116,7 +206,7 @@ class Transcoder {
     return scalar({text, size});
   }
   static bool Null() { return true; }
-  static bool Bool(bool /*value*/) { return true; }
+  bool Bool(bool value) { return scalar(value ? "1" : "0"); }
   static bool Int(int /*value*/) { return false; }
   static bool Uint(unsigned /*value*/) { return false; }
   static bool Int64(std::int64_t /*value*/) { return false; }
@@ -194,10 +284,27 @@ class Transcoder {
       return true;
     }
     protozero::pbf_writer writer(open_.back().bytes);
-    if (member->kind == Kind::kText) {
-      writer.add_string(member->number, text.data(), text.size());
-      return true;
+    switch (member->kind) {
+      case Kind::kText:
+        writer.add_string(member->number, text.data(), text.size());
+        return true;
+      case Kind::kBytes: {
+        const std::optional<std::string> content = bytes_of(text);
+        writer.add_bytes(member->number, content.value_or(std::string()));
+        return content.has_value();
+      }
+      case Kind::kReal: {
+        const std::optional<double> value = real_of(text);
+        writer.add_double(member->number, value.value_or(0));
+        return value.has_value();
+      }
+      default:
+        return write_number(writer, *member, text);
     }
+  }
+
+  static bool write_number(protozero::pbf_writer& writer, const Member& member,
+                           std::string_view text) {
     const bool negative = text.starts_with('-');
     std::uint64_t value = 0;
     const std::string_view digits = text.substr(negative ? 1 : 0);
@@ -207,10 +314,10 @@ class Transcoder {
       return false;
     }
     value = negative ? 0 - value : value;
-    if (member->kind == Kind::kFixed) {
-      writer.add_fixed64(member->number, value);
+    if (member.kind == Kind::kFixed) {
+      writer.add_fixed64(member.number, value);
     } else {
-      writer.add_uint64(member->number, value);
+      writer.add_uint64(member.number, value);
     }
     return true;
   }

@@ -21,9 +21,10 @@ inline constexpr std::string_view kUnknownIndex = "otlp_unknown_index";
 inline constexpr std::string_view kValuesAndTimesDiffer = "otlp_values_and_times_differ";
 
 // Notices: what samples have beside the model.
+inline constexpr std::string_view kAttributeCut = "otlp_attribute_cut";
 inline constexpr std::string_view kAttributesNotKept = "otlp_attributes_not_kept";
-inline constexpr std::string_view kLinksNotKept = "otlp_links_not_kept";
-inline constexpr std::string_view kResourceAttributesNotKept = "otlp_resource_attributes_not_kept";
+inline constexpr std::string_view kFieldsNotKept = "otlp_fields_not_kept";
+inline constexpr std::string_view kFrameAttributesNotKept = "otlp_frame_attributes_not_kept";
 inline constexpr std::string_view kSampleOfZeros = "otlp_sample_of_zeros";
 
 }  // namespace loss
@@ -39,8 +40,9 @@ inline constexpr capture::SkipReason kDamagedStream{"otlp_damaged_stream"};
 inline constexpr std::string_view kLossNames[] = {
     loss::kDamagedSample,        loss::kDamagedTableEntry, loss::kNegativeValue,
     loss::kSampleTooDeep,        loss::kSampleTooLarge,    loss::kUnknownIndex,
-    loss::kValuesAndTimesDiffer, loss::kAttributesNotKept, loss::kLinksNotKept,
-    loss::kSampleOfZeros,        loss::kNoDictionary,      loss::kResourceAttributesNotKept,
+    loss::kValuesAndTimesDiffer, loss::kAttributesNotKept, loss::kFieldsNotKept,
+    loss::kSampleOfZeros,        loss::kNoDictionary,      loss::kFrameAttributesNotKept,
+    loss::kAttributeCut,
 };
 inline constexpr capture::SkipReason kSkipReasons[] = {
     skip::kDamagedStream,

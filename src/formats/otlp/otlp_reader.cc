@@ -15,11 +15,19 @@ namespace {
 
 // Times since then are dates, and not those of a clock that began with the machine.
 constexpr std::uint64_t kFirstDateNs = 100'000'000'000'000'000;
-constexpr std::uint64_t kMostSmallBytes = std::uint64_t{1}
-                                          << 20;  // of what is neither table nor sample
 
-bool is_damage(const Error& error) {
-  return error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kTruncated;
+OtlpTables::Key key_of_resource(const FieldValue& field) {
+  return field.name.starts_with(kResourcePrefix)
+             ? OtlpTables::key_of(std::string_view(field.name).substr(kResourcePrefix.size()),
+                                  field.value)
+             : OtlpTables::Key::kOther;
+}
+
+bool is_process_id(const FieldValue& field) {
+  return key_of_resource(field) == OtlpTables::Key::kPid;
+}
+bool is_process_name(const FieldValue& field) {
+  return key_of_resource(field) == OtlpTables::Key::kProcessName;
 }
 
 }  // namespace
@@ -29,7 +37,7 @@ Status OtlpReader::read(io::ByteSource& source, std::uint64_t begin, std::uint64
   source_ = &source;
   tables_.clear();
   MessageWalk first(source, begin, end);
-  const Status tables = each_field(first, end, [&](const Field& field) {
+  const Status tables = each_of(first, end, [&](const Field& field) {
     return field.number == kDictionary && field.has_bytes ? read_dictionary(first, field)
                                                           : first.skip(field);
   });
@@ -48,7 +56,7 @@ Status OtlpReader::read(io::ByteSource& source, std::uint64_t begin, std::uint64
   any_dictionary_ = true;
   tables_.finish();
   MessageWalk second(source, begin, end);
-  const Status samples = each_field(second, end, [&](const Field& field) {
+  const Status samples = each_of(second, end, [&](const Field& field) {
     return field.number == kResourceProfiles && field.has_bytes ? read_resource(second, field)
                                                                 : second.skip(field);
   });
@@ -64,6 +72,7 @@ Status OtlpReader::finish() {
     return Error{ErrorCode::kCorrupt, 0, "otlp: no message has a dictionary"};
   }
   names_.tell(sink_.system());
+  constants_.tell(sink_.system());
   capture::SystemRecorder& system = sink_.system();
   if (any_aggregate_ && !any_time_) {
     system.metadata("samples.aggregated", "1");
@@ -74,25 +83,8 @@ Status OtlpReader::finish() {
   return {};
 }
 
-template <typename Take>
-Status OtlpReader::each_field(MessageWalk& walk, std::uint64_t end, Take take) {
-  Field field;
-  while (true) {
-    if (options_.control.stop_requested()) {
-      return Error{ErrorCode::kCancelled, walk.offset(), "otlp: cancelled"};
-    }
-    const Result<bool> more = walk.next(field, end);
-    if (!more || !*more) {
-      return more ? Status{} : Status(more.error());
-    }
-    if (const Status status = take(field); !status) {
-      return status;
-    }
-  }
-}
-
 Status OtlpReader::read_dictionary(MessageWalk& walk, const Field& outer) {
-  return each_field(walk, outer.end(), [&](const Field& field) -> Status {
+  return each_of(walk, outer.end(), [&](const Field& field) -> Status {
     if (!field.has_bytes) {
       return {};
     }
@@ -106,70 +98,84 @@ Status OtlpReader::read_dictionary(MessageWalk& walk, const Field& outer) {
 }
 
 Status OtlpReader::read_resource(MessageWalk& walk, const Field& outer) {
-  return each_field(walk, outer.end(), [&](const Field& field) -> Status {
-    if (field.number == kScopeProfiles && field.has_bytes) {
-      return each_field(walk, field.end(), [&](const Field& inner) {
-        return inner.number == kProfile && inner.has_bytes ? read_profile(walk, inner)
-                                                           : walk.skip(inner);
-      });
-    }
-    if (field.number != kResource || !field.has_bytes) {
-      return walk.skip(field);
-    }
-    const auto content = walk.load(field, kMostSmallBytes);
-    if (content) {
-      take_resource(*content, field.begin);
-    }
-    return content || content.error().code == ErrorCode::kLimit ? Status{} : content.error();
+  Result<std::vector<FieldValue>> fields =
+      differing_fields(outer, ConstantFields::Owner::kResource);
+  if (!fields) {
+    return fields.error();
+  }
+  take_columns(*fields);
+  fields_.set_resource(std::move(*fields));
+  return each_of(walk, outer.end(), [&](const Field& field) -> Status {
+    return field.number == kScopeProfiles && field.has_bytes ? read_scope(walk, field)
+                                                             : walk.skip(field);
   });
 }
 
-void OtlpReader::take_resource(std::span<const std::byte> content, std::uint64_t offset) {
-  try {
-    for (auto message = message_of(content); message.next();) {
-      if (message.tag_and_type() != bytes(kResourceAttribute)) {
-        message.skip();
-        continue;
-      }
-      std::string key;
-      std::string text;
-      for (auto entry = message.get_message(); entry.next();) {
-        if (entry.tag_and_type() == bytes(kKeyText)) {
-          key = entry.get_string();
-        } else if (entry.tag_and_type() == bytes(kKeyValue)) {
-          for (auto value = entry.get_message(); value.next();) {
-            if (value.tag_and_type() == bytes(kTextValue)) {
-              text = value.get_string();
-            } else {
-              value.skip();
-            }
-          }
-        } else {
-          entry.skip();
-        }
-      }
-      if (key == "host.name" && !text.empty()) {
-        sink_.system().metadata(key, text);
-      } else {
-        sink_.losses().add(loss::kResourceAttributesNotKept, LossKind::kNotice, 1);
-      }
-    }
-  } catch (const protozero::exception&) {
-    sink_.losses().add(loss::kDamagedTableEntry, LossKind::kDamage, 1, offset);
+Status OtlpReader::read_scope(MessageWalk& walk, const Field& outer) {
+  Result<std::vector<FieldValue>> fields = differing_fields(outer, ConstantFields::Owner::kScope);
+  if (!fields) {
+    return fields.error();
   }
+  fields_.set_scope(std::move(*fields));
+  return each_of(walk, outer.end(), [&](const Field& inner) {
+    return inner.number == kProfile && inner.has_bytes ? read_profile(walk, inner)
+                                                       : walk.skip(inner);
+  });
+}
+
+// Fields that are not the same in the whole file.
+Result<std::vector<FieldValue>> OtlpReader::differing_fields(const Field& outer,
+                                                             ConstantFields::Owner owner) {
+  bool damaged = false;
+  Result<OwnerFields> found =
+      owner_fields(*source_, outer.begin, outer.end(), owner, options_.control, &tables_, damaged);
+  if (!found) {
+    return found.error();
+  }
+  if (damaged) {
+    damaged_entry(outer.begin);
+  }
+  if (found->not_kept != 0) {
+    sink_.losses().add(loss::kFieldsNotKept, LossKind::kNotice, found->not_kept);
+  }
+  std::erase_if(found->fields,
+                [this](const FieldValue& field) { return constants_.is_constant(field); });
+  return std::move(found->fields);
+}
+
+// A process that a resource is about is that of all its samples.
+void OtlpReader::take_columns(std::vector<FieldValue>& fields) {
+  owner_ = {};
+  for (const FieldValue& field : fields) {
+    if (is_process_id(field)) {
+      owner_.pid = static_cast<std::uint32_t>(field.value.number);
+    }
+  }
+  if (owner_.pid == kUnknownId) {
+    return;
+  }
+  for (const FieldValue& field : fields) {
+    if (is_process_name(field)) {
+      owner_.process_name = field.value.text;
+    }
+  }
+  std::erase_if(fields, [](const FieldValue& field) {
+    return is_process_id(field) || is_process_name(field);
+  });
 }
 
 // Twice: what it says of its samples may come after them.
 Status OtlpReader::read_profile(MessageWalk& walk, const Field& outer) {
   Profile profile;
+  fields_.begin();
   MessageWalk ahead(*source_, outer.begin, outer.end());
-  const Status facts = each_field(
+  const Status facts = each_of(
       ahead, outer.end(), [&](const Field& field) { return take_fact(ahead, field, profile); });
   if (!facts && !is_damage(facts.error())) {
     return facts;
   }
   name_event(profile);
-  return each_field(walk, outer.end(), [&](const Field& field) -> Status {
+  return each_of(walk, outer.end(), [&](const Field& field) -> Status {
     if (field.number != kSample || !field.has_bytes) {
       return walk.skip(field);
     }
@@ -184,21 +190,30 @@ Status OtlpReader::read_profile(MessageWalk& walk, const Field& outer) {
 }
 
 Status OtlpReader::take_fact(MessageWalk& walk, const Field& field, Profile& profile) {
-  if (!field.has_bytes) {
-    profile.time_ns = field.number == kTimeUnixNano ? field.value : profile.time_ns;
-    profile.period = field.number == kPeriod ? field.value : profile.period;
-    if (field.number == kProfileAttribute) {
-      take_profile_attribute(field.value, profile);
-    }
-    return {};
+  if (field.has_bytes) {
+    return take_message_fact(walk, field, profile);
   }
+  profile.time_ns = field.number == kTimeUnixNano ? field.value : profile.time_ns;
+  profile.period = field.number == kPeriod ? field.value : profile.period;
+  if (field.number == kProfileAttribute) {
+    take_profile_attribute(field.value, profile);
+  } else if (field.number > kPeriod && field.value != 0) {
+    sink_.losses().add(loss::kFieldsNotKept, LossKind::kNotice, 1);
+  }
+  return {};
+}
+
+Status OtlpReader::take_message_fact(MessageWalk& walk, const Field& field, Profile& profile) {
   const bool is_type = field.number == kSampleType || field.number == kPeriodType;
-  const bool looks_at_values = field.number == kSample && !profile.any_values;
-  if (!is_type && !looks_at_values && field.number != kProfileAttribute) {
+  const bool looks_at_samples = field.number == kSample && (!profile.any_values || fields_.keeps());
+  if (!is_type && !looks_at_samples && field.number != kProfileAttribute) {
+    if (field.number != kSample && field.value != 0) {  // its id, the payload that it was made of
+      sink_.losses().add(loss::kFieldsNotKept, LossKind::kNotice, 1);
+    }
     return walk.skip(field);
   }
   const auto content =
-      walk.load(field, looks_at_values ? options_.max_sample_bytes : kMostSmallBytes);
+      walk.load(field, looks_at_samples ? options_.max_sample_bytes : kMostSmallBytes);
   if (!content) {
     return content.error().code == ErrorCode::kLimit ? Status{} : content.error();
   }
@@ -206,7 +221,7 @@ Status OtlpReader::take_fact(MessageWalk& walk, const Field& field, Profile& pro
     take_profile_attributes(*content, profile);
     return {};
   }
-  if (looks_at_values) {
+  if (looks_at_samples) {
     look_for_values(*content, field.begin, profile);
   } else {
     take_type(*content, field.begin,
@@ -218,8 +233,19 @@ Status OtlpReader::take_fact(MessageWalk& walk, const Field& field, Profile& pro
 void OtlpReader::look_for_values(std::span<const std::byte> content, std::uint64_t offset,
                                  Profile& profile) {
   try {
-    for (auto message = message_of(content); message.next(); message.skip()) {
+    for (auto message = message_of(content); message.next();) {
       profile.any_values |= message.tag() == kSampleValue;
+      switch (message.tag_and_type()) {
+        case number(kSampleAttribute):
+        case bytes(kSampleAttribute):
+          each_number(message, [this](std::uint64_t id) { fields_.see_attribute(id); });
+          break;
+        case number(kSampleLink):
+          fields_.see_link(message.get_uint64());
+          break;
+        default:
+          message.skip();
+      }
     }
   } catch (const protozero::exception&) {
     damaged_entry(offset);
@@ -263,8 +289,9 @@ void OtlpReader::take_profile_attributes(std::span<const std::byte> packed, Prof
 void OtlpReader::take_profile_attribute(std::uint64_t index, Profile& profile) {
   const OtlpTables::Attribute* const given = tables_.attribute(index);
   if (given != nullptr && given->key == OtlpTables::Key::kEvent) {
-    profile.event = given->text;
+    profile.event = given->value.text;
   }
+  fields_.see_own(index);
 }
 
 void OtlpReader::name_event(Profile& profile) {
@@ -292,12 +319,13 @@ void OtlpReader::name_event(Profile& profile) {
     }
   }
   event_ = known->second;
+  fields_.settle(event_, name);
 }
 
 Status OtlpReader::take_sample(std::span<const std::byte> content, const Profile& profile,
                                std::uint64_t offset) {
   std::uint64_t stack = 0;
-  bool linked = false;
+  link_ = 0;
   attributes_.clear();
   values_.clear();
   times_.clear();
@@ -308,7 +336,7 @@ Status OtlpReader::take_sample(std::span<const std::byte> content, const Profile
           stack = message.get_uint64();
           break;
         case number(kSampleLink):
-          linked = message.get_uint64() != 0;
+          link_ = message.get_uint64();
           break;
         case number(kSampleAttribute):
         case bytes(kSampleAttribute):
@@ -333,9 +361,6 @@ Status OtlpReader::take_sample(std::span<const std::byte> content, const Profile
   } catch (const protozero::exception&) {
     sink_.losses().add(loss::kDamagedSample, LossKind::kDamage, 1, offset);
     return {};
-  }
-  if (linked) {
-    sink_.losses().add(loss::kLinksNotKept, LossKind::kNotice, 1);
   }
   return add(stack, profile, offset);
 }
@@ -382,6 +407,7 @@ Status OtlpReader::add_one(Sample& sample, std::size_t i, std::uint64_t scale,
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   sample.weight = value > kMost / scale ? kMost : value * scale;
   any_date_ |= sample.time_ns >= kFirstDateNs;
+  fields_.add(sample);
   const capture::ModeRun run{FrameMode::kUnknown, static_cast<std::uint32_t>(addresses_.size())};
   return sink_.add_sample(sample, {addresses_, std::span(&run, addresses_.empty() ? 0 : 1)});
 }
@@ -389,26 +415,41 @@ Status OtlpReader::add_one(Sample& sample, std::size_t i, std::uint64_t scale,
 void OtlpReader::apply_attributes(Sample& sample) {
   using Key = OtlpTables::Key;
   std::string_view thread_name;
-  std::string_view process_name;
+  std::string_view process_name = owner_.process_name;
+  sample.pid = owner_.pid;
+  fields_.begin_sample();
+  fields_.link(link_);
   for (const std::uint64_t id : attributes_) {
     const OtlpTables::Attribute* const given = tables_.attribute(id);
     if (given == nullptr) {
       continue;
     }
-    const std::uint32_t number = given->number.value_or(kUnknownId);
+    const auto number = static_cast<std::uint32_t>(given->value.number);
     sample.pid = given->key == Key::kPid ? number : sample.pid;
     sample.tid = given->key == Key::kTid ? number : sample.tid;
     sample.cpu = given->key == Key::kProcessor ? number : sample.cpu;
-    thread_name = given->key == Key::kThreadName ? given->text : thread_name;
-    process_name = given->key == Key::kProcessName ? given->text : process_name;
+    thread_name = given->key == Key::kThreadName ? given->value.text : thread_name;
+    process_name = given->key == Key::kProcessName ? given->value.text : process_name;
+    fields_.attribute(id);
   }
   sample.flags = sample.pid == 0 && sample.tid == 0 ? kSampleIdle : 0;
+  name_thread(sample, process_name, thread_name);
+}
+
+// A name belongs to a process or thread with a number.
+void OtlpReader::name_thread(const Sample& sample, std::string_view process,
+                             std::string_view thread) {
   const std::uint64_t first = *std::min_element(times_.begin(), times_.end());
-  if (!process_name.empty()) {
-    names_.process(sample.pid, first, process_name);
+  const bool names_process = !process.empty() && sample.pid != kUnknownId;
+  const bool names_thread = !thread.empty() && sample.tid != kUnknownId;
+  if (names_process) {
+    names_.process(sample.pid, first, process);
   }
-  if (sample.tid != kUnknownId && !thread_name.empty()) {
-    names_.thread(sample.pid, sample.tid, first, thread_name);
+  if (names_thread) {
+    names_.thread(sample.pid, sample.tid, first, thread);
+  }
+  if ((!process.empty() && !names_process) || (!thread.empty() && !names_thread)) {
+    sink_.losses().add(loss::kAttributesNotKept, LossKind::kNotice, 1);
   }
 }
 

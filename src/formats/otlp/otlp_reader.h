@@ -9,10 +9,15 @@
 #include <vector>
 
 #include "capture/callstack_sink.h"
+#include "formats/otlp/field_plan.h"
+#include "formats/otlp/field_walk.h"
 #include "formats/otlp/message_walk.h"
 #include "formats/otlp/name_times.h"
 #include "formats/otlp/otlp_read_options.h"
 #include "formats/otlp/otlp_tables.h"
+#include "formats/otlp/owner_survey.h"
+#include "formats/otlp/resource_fields.h"
+#include "formats/otlp/sample_values.h"
 #include "io/byte_source.h"
 
 namespace stackpack::otlp {
@@ -22,7 +27,16 @@ namespace stackpack::otlp {
 class OtlpReader {
  public:
   OtlpReader(capture::CallstackSink& sink, const ReadOptions& options)
-      : sink_(sink), options_(options), tables_(sink, options.max_table_bytes) {}
+      : sink_(sink),
+        options_(options),
+        tables_(sink, options.max_table_bytes),
+        sample_values_(sink.values(), sink.losses()),
+        fields_(tables_, sample_values_) {}
+
+  /// Looks for what is the same in all messages: each of them, before the first read().
+  Status survey(io::ByteSource& source, std::uint64_t begin, std::uint64_t end) {
+    return survey_owners(source, begin, end, options_.control, constants_);
+  }
 
   /// A message in the bytes [begin, end) of a source.
   Status read(io::ByteSource& source, std::uint64_t begin, std::uint64_t end);
@@ -50,13 +64,24 @@ class OtlpReader {
     std::uint64_t scale = 1;  // what a value of 1 weighs
   };
 
+  // What a resource says of its samples that is a column of them.
+  struct OwnerColumns {
+    std::uint32_t pid = kUnknownId;
+    std::string process_name;
+  };
+
   template <typename Take>
-  Status each_field(MessageWalk& walk, std::uint64_t end, Take take);
+  Status each_of(MessageWalk& walk, std::uint64_t end, Take take) {
+    return each_field(walk, end, options_.control, take);
+  }
   Status read_dictionary(MessageWalk& walk, const Field& outer);
   Status read_resource(MessageWalk& walk, const Field& outer);
-  void take_resource(std::span<const std::byte> content, std::uint64_t offset);
+  Status read_scope(MessageWalk& walk, const Field& outer);
+  Result<std::vector<FieldValue>> differing_fields(const Field& outer, ConstantFields::Owner owner);
+  void take_columns(std::vector<FieldValue>& fields);
   Status read_profile(MessageWalk& walk, const Field& outer);
   Status take_fact(MessageWalk& walk, const Field& field, Profile& profile);
+  Status take_message_fact(MessageWalk& walk, const Field& field, Profile& profile);
   void look_for_values(std::span<const std::byte> content, std::uint64_t offset, Profile& profile);
   void take_type(std::span<const std::byte> content, std::uint64_t offset, ValueType& type);
   void damaged_entry(std::uint64_t offset);
@@ -68,10 +93,15 @@ class OtlpReader {
   Status add(std::uint64_t stack, const Profile& profile, std::uint64_t offset);
   Status add_one(Sample& sample, std::size_t i, std::uint64_t scale, std::uint64_t offset);
   void apply_attributes(Sample& sample);
+  void name_thread(const Sample& sample, std::string_view process, std::string_view thread);
 
   capture::CallstackSink& sink_;
   ReadOptions options_;
   OtlpTables tables_;
+  SampleValues sample_values_;
+  FieldPlan fields_;
+  ConstantFields constants_;
+  OwnerColumns owner_;
   NameTimes names_;
   io::ByteSource* source_ = nullptr;
   std::uint64_t begin_ = 0;  // of the message
@@ -83,6 +113,7 @@ class OtlpReader {
   bool any_dictionary_ = false;
   std::map<std::pair<std::string, bool>, std::uint32_t> events_;
   std::uint32_t event_ = 0;  // of the present Profile
+  std::uint64_t link_ = 0;
   std::vector<std::uint64_t> attributes_;
   std::vector<std::uint64_t> values_;
   std::vector<std::uint64_t> times_;

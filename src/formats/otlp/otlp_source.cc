@@ -1,6 +1,7 @@
 #include "formats/otlp/otlp_source.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -81,15 +82,17 @@ Result<std::uint64_t> framed_size(io::ByteSource& source, std::uint64_t begin) {
   return *count == kFrameBytes ? size : 0;
 }
 
-Status read_messages(io::ByteSource& source, std::uint64_t total, OtlpReader& reader,
-                     capture::LossCounters& losses) {
+// Shows where each message is. Where that ends too early, and the file is longer: `cut`.
+Status for_each_message(io::ByteSource& source, std::uint64_t total,
+                        const std::function<Status(std::uint64_t, std::uint64_t)>& visit,
+                        std::optional<std::uint64_t>& cut) {
   std::byte head[64];
   const auto count = source.read_at(0, head);
   if (!count) {
     return count.error();
   }
   if (looks_like_message(std::span(head).first(*count))) {
-    return reader.read(source, 0, total);
+    return visit(0, total);
   }
   for (std::uint64_t begin = 0; begin < total;) {
     const Result<std::uint64_t> size = framed_size(source, begin);
@@ -98,18 +101,38 @@ Status read_messages(io::ByteSource& source, std::uint64_t total, OtlpReader& re
     }
     const std::uint64_t left = total - begin;
     if (left < kFrameBytes || *size > left - kFrameBytes) {
-      losses.add(name_of(skip::kDamagedStream), LossKind::kDamage, 1, begin);
-      return begin == 0 ? Status(Error{ErrorCode::kTruncated, 0, "otlp: the message is cut"})
-                        : Status{};
+      cut = begin;
+      return {};
     }
     const std::uint64_t message = begin + kFrameBytes;
-    if (const Status status = reader.read(source, message, message + *size); !status) {
+    if (const Status status = visit(message, message + *size); !status) {
       return status;
     }
-    reader.add_parsed(kFrameBytes);
     begin = message + *size;
   }
   return {};
+}
+
+Status read_messages(io::ByteSource& source, std::uint64_t total, OtlpReader& reader,
+                     capture::LossCounters& losses) {
+  std::optional<std::uint64_t> cut;
+  const auto survey = [&](std::uint64_t begin, std::uint64_t end) {
+    return reader.survey(source, begin, end);
+  };
+  if (const Status status = for_each_message(source, total, survey, cut); !status) {
+    return status;
+  }
+  cut.reset();
+  const auto read = [&](std::uint64_t begin, std::uint64_t end) {
+    const Status status = reader.read(source, begin, end);
+    reader.add_parsed(begin == 0 ? 0 : kFrameBytes);
+    return status;
+  };
+  if (const Status status = for_each_message(source, total, read, cut); !status || !cut) {
+    return status;
+  }
+  losses.add(name_of(skip::kDamagedStream), LossKind::kDamage, 1, *cut);
+  return *cut == 0 ? Status(Error{ErrorCode::kTruncated, 0, "otlp: the message is cut"}) : Status{};
 }
 
 }  // namespace
@@ -144,8 +167,10 @@ Result<capture::ByteAccount> read_capture(io::ByteSource& source, capture::Calls
       return message.error();
     }
     const auto inner = io::source_of_memory(std::as_bytes(std::span(*message)));
-    if (const Status status = reader.read(*inner, 0, message->size()); !status) {
-      return status.error();
+    const Status surveyed = reader.survey(*inner, 0, message->size());
+    const Status read = surveyed ? reader.read(*inner, 0, message->size()) : surveyed;
+    if (!read) {
+      return read.error();
     }
     account.parsed = account.total;
   } else {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bytes/byte_text.h"
 #include "formats/otlp/message_fields.h"
 #include "formats/otlp/otlp_losses.h"
 #include <protozero/exception.hpp>
@@ -13,26 +14,35 @@ namespace {
 constexpr std::uint64_t kMostFrames = 65'535;  // of a callstack that can be stored
 constexpr std::uint64_t kBytesPerEntry = 64;   // about what an entry takes besides its texts
 
-OtlpTables::Key key_of(std::string_view text) {
-  using Key = OtlpTables::Key;
-  static constexpr std::pair<std::string_view, Key> kKeys[] = {
-      {"process.pid", Key::kPid},
-      {"thread.id", Key::kTid},
+bool is_number(const AttributeValue& value) {
+  return value.type == AttributeType::kInteger && value.number < kUnknownId;
+}
+
+}  // namespace
+
+OtlpTables::Key OtlpTables::key_of(std::string_view name, const AttributeValue& value) {
+  struct Row {
+    std::string_view name;
+    Key key = Key::kOther;
+    bool is_number = false;
+  };
+  static constexpr Row kKeys[] = {
+      {"process.pid", Key::kPid, true},
+      {"thread.id", Key::kTid, true},
       {"thread.name", Key::kThreadName},
       {"process.executable.name", Key::kProcessName},
-      {"cpu.logical_number", Key::kProcessor},
+      {"cpu.logical_number", Key::kProcessor, true},
       {"stackpack.event", Key::kEvent},
       {"process.executable.build_id.gnu", Key::kBuildId},
   };
-  for (const auto& [name, key] : kKeys) {
-    if (name == text) {
-      return key;
+  for (const Row& row : kKeys) {
+    if (row.name == name) {
+      const bool is_text = value.type == AttributeType::kText && !value.text.empty();
+      return (row.is_number ? is_number(value) : is_text) ? row.key : Key::kOther;
     }
   }
   return Key::kOther;
 }
-
-}  // namespace
 
 void OtlpTables::clear() {
   bytes_ = 0;
@@ -42,6 +52,8 @@ void OtlpTables::clear() {
   lines_.clear();
   functions_.clear();
   attributes_.clear();
+  frame_attributes_.clear();
+  links_.clear();
   stacks_.clear();
   stack_locations_.clear();
 }
@@ -74,6 +86,9 @@ Status OtlpTables::take(std::uint32_t field, std::span<const std::byte> content,
         break;
       case kAttributeTable:
         read_attribute(content);
+        break;
+      case kLinkTable:
+        read_link(content);
         break;
       case kStackTable:
         read_stack(content);
@@ -133,6 +148,10 @@ void OtlpTables::read_location(std::span<const std::byte> content) {
         lines_.push_back(protobuf::read_line(message.get_message()));
         ++location.lines;
         break;
+      case number(kLocationAttribute):
+      case bytes(kLocationAttribute):
+        each_number(message, [&](std::uint64_t id) { frame_attributes_.insert(id); });
+        break;
       default:
         message.skip();
     }
@@ -154,20 +173,28 @@ void OtlpTables::read_attribute(std::span<const std::byte> content) {
         attribute.key_text = message.get_uint64();
         break;
       case bytes(kAttributeValue):
-        for (auto value = message.get_message(); value.next();) {
-          switch (value.tag_and_type()) {
-            case bytes(kTextValue):
-              attribute.text = value.get_string();
-              break;
-            case number(kNumberValue):
-              if (const std::uint64_t given = value.get_uint64(); given < kUnknownId) {
-                attribute.number = static_cast<std::uint32_t>(given);
-              }
-              break;
-            default:
-              value.skip();
-          }
+        attribute.value = read_any_value(message.get_message());
+        break;
+      case number(kAttributeUnit):
+        if (message.get_uint64() != 0) {
+          sink_.losses().add(loss::kFieldsNotKept, LossKind::kNotice, 1);
         }
+        break;
+      default:
+        message.skip();
+    }
+  }
+}
+
+void OtlpTables::read_link(std::span<const std::byte> content) {
+  Link& link = links_.emplace_back();
+  for (auto message = message_of(content); message.next();) {
+    switch (message.tag_and_type()) {
+      case bytes(kTraceId):
+        link.trace = hex_of(message.get_string());
+        break;
+      case bytes(kSpanId):
+        link.span = hex_of(message.get_string());
         break;
       default:
         message.skip();
@@ -209,20 +236,39 @@ const OtlpTables::Attribute* OtlpTables::attribute(std::uint64_t index) {
   return nullptr;
 }
 
-void OtlpTables::finish() {
-  for (std::size_t i = 1; i < attributes_.size(); ++i) {
-    attributes_[i].key = key_of(text(attributes_[i].key_text));
-    if (attributes_[i].key == Key::kOther) {
-      sink_.losses().add(loss::kAttributesNotKept, LossKind::kNotice, 1);
-    }
+const OtlpTables::Link* OtlpTables::link(std::uint64_t index) {
+  if (index < links_.size()) {
+    return &links_[static_cast<std::size_t>(index)];
   }
+  damaged(loss::kUnknownIndex);
+  return nullptr;
+}
+
+void OtlpTables::settle_attributes() {
+  for (std::size_t i = 1; i < attributes_.size(); ++i) {
+    AttributeValue& value = attributes_[i].value;
+    if (value.type == AttributeType::kTextIndex) {
+      value = {AttributeType::kText, 0, text(value.number)};
+    }
+    attributes_[i].key = key_of(text(attributes_[i].key_text), value);
+  }
+}
+
+void OtlpTables::finish() {
+  settle_attributes();
   for (Mapping& mapping : mappings_) {
     for (const std::uint64_t id : mapping.attributes) {
       const Attribute* const given = attribute(id);
       if (given != nullptr && given->key == Key::kBuildId) {
-        mapping.build_id = protobuf::bytes_of_hex(given->text);
+        mapping.build_id = protobuf::bytes_of_hex(given->value.text);
+      } else {
+        frame_attributes_.insert(id);
       }
     }
+  }
+  frame_attributes_.erase(0);
+  if (!frame_attributes_.empty()) {
+    sink_.losses().add(loss::kFrameAttributesNotKept, LossKind::kNotice, frame_attributes_.size());
   }
 }
 

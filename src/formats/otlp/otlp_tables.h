@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "capture/callstack_sink.h"
 #include "capture/synthetic_frames.h"
+#include "formats/otlp/attribute_value.h"
 #include "formats/otlp/message_walk.h"
 #include "formats/protobuf/code_entries.h"
 
@@ -44,12 +46,26 @@ class OtlpTables {
   struct Attribute {
     Key key = Key::kOther;
     std::uint64_t key_text = 0;
-    std::optional<std::uint32_t> number;  ///< when it fits
-    std::string text;
+    AttributeValue value;
+  };
+  struct Link {
+    std::string trace;  ///< hexadecimal digits
+    std::string span;
   };
   /// Nothing, and counted as damage, where there is no such entry.
   const Attribute* attribute(std::uint64_t index);
   const std::string& text(std::uint64_t index);
+  const Link* link(std::uint64_t index);
+  /// Without counting.
+  [[nodiscard]] const Attribute* find_attribute(std::uint64_t index) const {
+    return index < attributes_.size() ? &attributes_[static_cast<std::size_t>(index)] : nullptr;
+  }
+  [[nodiscard]] const std::string& name_of(const Attribute& attribute) {
+    return text(attribute.key_text);
+  }
+
+  /// What an attribute stands for, by its key and the kind of its value.
+  static Key key_of(std::string_view name, const AttributeValue& value);
 
   /// After the last entry: counts what is not kept.
   void finish();
@@ -82,7 +98,9 @@ class OtlpTables {
   void read_location(std::span<const std::byte> content);
   void read_function(std::span<const std::byte> content);
   void read_attribute(std::span<const std::byte> content);
+  void read_link(std::span<const std::byte> content);
   void read_stack(std::span<const std::byte> content);
+  void settle_attributes();
   void damaged(std::string_view loss);
   const protobuf::FunctionEntry& function_of(const protobuf::LineEntry& line);
   Result<std::uint64_t> address_of(const Location& location);
@@ -100,6 +118,8 @@ class OtlpTables {
   std::vector<protobuf::LineEntry> lines_;
   std::vector<protobuf::FunctionEntry> functions_;
   std::vector<Attribute> attributes_;
+  std::set<std::uint64_t> frame_attributes_;  // indices, of images as well
+  std::vector<Link> links_;
   std::vector<Stack> stacks_;
   std::vector<std::uint64_t> stack_locations_;
   std::vector<capture::InlinedFact> inlined_;
