@@ -22,7 +22,7 @@ struct OpenFile {
   explicit OpenFile(std::span<const std::byte> file) : blocks(io::source_of_memory(file)) {}
   spk::BlockReader blocks;
   spk::OpenedFile opened;
-  spk::DagStore dag{blocks, opened.directory, 1};
+  spk::DagStore dag{blocks, opened.directory, spk::kCallstackSections, 1};
 };
 
 struct PartTimes {

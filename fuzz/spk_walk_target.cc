@@ -65,6 +65,29 @@ bool walk_samples(const Reader& reader, const SampleQuery& query, std::size_t ev
   return read.has_value();
 }
 
+// The branch stacks of samples, while they can be read.
+bool walk_branch_stacks(const Reader& reader) {
+  const Result<std::uint64_t> count = reader.branch_stack_count();
+  if (!count) {
+    return false;
+  }
+  bool good = true;
+  std::size_t walked = 0;
+  std::vector<StackedBranch> branches;
+  const Status read = reader.sample_fields([&](std::span<const FieldRow> rows) {
+    for (const FieldRow& row : rows) {
+      if (walked++ < kMostWalkedStacks) {
+        good &= reader.branch_stack(row, branches).has_value();
+      }
+    }
+    return good;
+  });
+  FieldRow none;
+  none.set(SampleField::kBranchStack, *count);
+  require(!reader.branch_stack(none, branches));
+  return good && read.has_value();
+}
+
 }  // namespace
 
 void spk_walk(std::span<const std::byte> data) {
@@ -89,6 +112,7 @@ void spk_walk(std::span<const std::byte> data) {
   good &= reader.modules().has_value();
   good &= reader.metadata().has_value();
   good &= reader.branches().has_value();
+  good &= walk_branch_stacks(reader);
   std::vector<std::vector<Frame>> stacks;
   const bool walked = walk_stacks(reader, stacks);
   good &= walked;

@@ -31,6 +31,22 @@ enum class BranchType : std::uint8_t {
   kExtended,
 };
 
+/// A branch of a branch stack, as it was recorded.
+struct StackedBranch {
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  /// From the lowest bit on: mispredicted, predicted, in a transaction, abort, 16 of cycles since
+  /// the branch before, 4 of type, 2 of speculation, 4 of a type's second list, 3 of privilege:
+  /// struct perf_branch_entry of linux/perf_event.h as a little-endian machine has it.
+  std::uint64_t flags = 0;
+
+  friend bool operator==(const StackedBranch&, const StackedBranch&) = default;
+};
+
+/// The bits of StackedBranch::flags with the cycles.
+inline constexpr unsigned kBranchCyclesShift = 4;
+inline constexpr std::uint64_t kBranchCyclesMask = std::uint64_t{0xFFFF} << kBranchCyclesShift;
+
 /// How often a branch was taken, as far as samples show.
 struct BranchEdge {
   std::uint32_t event = 0;              ///< row of Reader::events()

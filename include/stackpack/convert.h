@@ -42,6 +42,8 @@ struct ConvertOptions {
   /// What samples say of accesses to memory, and of what control group they are:
   /// Reader::sample_fields(). Needs `samples`.
   bool sample_fields = true;
+  /// Whole branch stacks of samples: Reader::branch_stack(). Needs `sample_fields` and `samples`.
+  bool keep_branches = false;
   bool redact = false;  ///< leave out command lines, host name, user names in paths
   bool force = false;   ///< replace an existing file that is neither a .spk file nor empty
   std::string member;   ///< of a zip archive: which of its captures; may be empty

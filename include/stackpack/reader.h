@@ -176,6 +176,17 @@ class Reader {
   /// the last. For those who go through samples alongside. Errors: kIo, kCorrupt.
   Status sample_field_block(std::size_t number, std::vector<FieldRow>& rows) const;
 
+  /// Whether the file has whole branch stacks of samples: convert --keep-branches.
+  [[nodiscard]] bool has_branch_stacks() const;
+  /// SampleField::kBranchStack of samples is 0 .. branch_stack_count() - 1: the same number where
+  /// the branches are the same, whatever the cycles between them. 0 in a file without branch
+  /// stacks. Errors: kIo, kCorrupt. Cost: the tables of the branch stacks are loaded, once.
+  [[nodiscard]] Result<std::uint64_t> branch_stack_count() const;
+  /// The branches of a sample with these fields, newest first, into `branches` (replaced; reuse
+  /// it); none where the fields name none. Errors: kIo, kCorrupt, also when there is no such
+  /// stack. Cost: as twice callstack().
+  Status branch_stack(const FieldRow& fields, std::vector<StackedBranch>& branches) const;
+
   /// Counters of all threads so far. Each is right; together they may be of different moments.
   [[nodiscard]] CacheCounters cache() const;
 

@@ -23,8 +23,12 @@ enum class SampleField : std::uint8_t {
   kDataPageSize = 7,        ///< bytes of the page that has the data
   kCodePageSize = 8,        ///< bytes of the page that has the instruction
   kControlGroup = 9,        ///< row of Reader::control_groups()
+  kBranchStack = 10,        ///< see Reader::branch_stack(): the branches
+  kBranchCycles = 11,       ///< and the cycles between them
 };
-inline constexpr std::size_t kSampleFieldCount = 10;
+inline constexpr std::size_t kSampleFieldCount = 12;
+/// The first so many are figures; those after them name something that is listed apart.
+inline constexpr std::size_t kFigureFieldCount = 10;
 
 /// A control group (cgroup) of Linux: a container, a service.
 struct ControlGroup {
@@ -42,6 +46,9 @@ struct FieldRow {
 
   [[nodiscard]] bool has(SampleField field) const {
     return (present >> static_cast<unsigned>(field) & 1U) != 0;
+  }
+  [[nodiscard]] bool has_figures() const {
+    return (present & ((1U << kFigureFieldCount) - 1)) != 0;
   }
   [[nodiscard]] std::uint64_t value(SampleField field) const {
     return values[static_cast<std::size_t>(field)];

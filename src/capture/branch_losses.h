@@ -13,6 +13,10 @@ inline constexpr std::string_view kAcrossImages = "branch_ranges_across_images";
 inline constexpr std::string_view kWithoutImage = "branch_ranges_without_image";
 inline constexpr std::string_view kEndsWithoutImage = "branch_ends_without_image";
 
-inline constexpr std::array kAll{kBackward, kAcrossImages, kWithoutImage, kEndsWithoutImage};
+/// Damage: branch stacks that were to be kept, and for whose branches there was no memory.
+inline constexpr std::string_view kStacksOverLimit = "branch_stacks_over_limit";
+
+inline constexpr std::array kAll{kBackward, kAcrossImages, kWithoutImage, kEndsWithoutImage,
+                                 kStacksOverLimit};
 
 }  // namespace stackpack::capture::branch_loss

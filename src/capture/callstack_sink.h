@@ -9,8 +9,10 @@
 #include "capture/stack_view.h"
 #include "capture/system_recorder.h"
 #include "capture/wait_facts.h"
+#include "stackpack/branches.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
+#include "stackpack/sample_fields.h"
 
 namespace stackpack::capture {
 
@@ -120,6 +122,15 @@ class CallstackSink {
 
   /// Branches, which are summed up at once; null: this sink keeps none.
   virtual BranchRecorder* branches() { return nullptr; }
+
+  /// Whether whole branch stacks are kept. Always the same answer.
+  [[nodiscard]] virtual bool keeps_branch_stacks() const { return false; }
+
+  /// The branch stack of a sample, newest first, not empty: sets the fields of the sample that name
+  /// it, or none when there is no room for it, which the sink counts.
+  virtual Status add_branch_stack(std::span<const StackedBranch> /*stack*/, FieldRow& /*fields*/) {
+    return {};
+  }
 
   /// Values of events; null: this sink keeps none. Always the same answer.
   virtual ValueRecorder* values() { return nullptr; }

@@ -53,7 +53,7 @@ Result<bool> FieldRecorder::next_number(std::uint64_t& sample) {
 }
 
 Status FieldRecorder::give(const TimedRow& timed, const std::vector<std::uint32_t>& control_groups,
-                           const std::function<Status(const FieldRow&)>& visit) {
+                           const std::function<Status(FieldRow&)>& visit) {
   FieldRow row = timed.row;
   const Result<bool> found = next_number(row.sample);
   if (!found) {
@@ -72,7 +72,7 @@ Status FieldRecorder::give(const TimedRow& timed, const std::vector<std::uint32_
   return visit(row);
 }
 
-Status FieldRecorder::finish(const std::function<Status(const FieldRow&)>& visit) {
+Status FieldRecorder::finish(const std::function<Status(FieldRow&)>& visit) {
   if (!status_ || empty()) {
     return status_;
   }

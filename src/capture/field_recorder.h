@@ -47,8 +47,8 @@ class FieldRecorder {
   [[nodiscard]] ControlGroupTable& control_groups() { return control_groups_; }
 
   /// All rows in the order of samples; their control groups are rows of the sorted table. Errors:
-  /// kIo, kCorrupt, and those of the visitor.
-  Status finish(const std::function<Status(const FieldRow&)>& visit);
+  /// kIo, kCorrupt, and those of the visitor, which may change the row.
+  Status finish(const std::function<Status(FieldRow&)>& visit);
 
  private:
   static constexpr std::size_t kRows = std::size_t{1} << 15;
@@ -67,7 +67,7 @@ class FieldRecorder {
   };
   Result<bool> next_number(std::uint64_t& sample);
   Status give(const TimedRow& timed, const std::vector<std::uint32_t>& control_groups,
-              const std::function<Status(const FieldRow&)>& visit);
+              const std::function<Status(FieldRow&)>& visit);
 
   std::string scratch_directory_ = ".";
   Status status_;

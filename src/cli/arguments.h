@@ -92,6 +92,7 @@ enum class DumpKind {
   kSources,
   kBranches,
   kRanges,
+  kBranchStacks,
   kIntervals,
   kEventValues,
   kFields,

@@ -123,6 +123,10 @@ std::string problem_of(const ConvertArguments& arguments) {
   if (!batch && arguments.recursive) {
     return "--recursive needs --out-dir DIR";
   }
+  if (const ConvertOptions& options = arguments.options;
+      options.keep_branches && !(options.samples && options.sample_fields)) {
+    return "--keep-branches goes neither with --no-samples nor with --no-sample-fields";
+  }
   if (arguments.output == "-" && arguments.json) {
     return "--json and -o - would both write to standard output";
   }
@@ -251,7 +255,8 @@ std::string CommandLine::conflict() {
   if (definitions_->dump_kinds.size() != 1) {
     return "dump: say what to list, one of --stacks, --samples, --processes, "
            "--threads, --modules, --functions, --names, --events, --losses, --metadata, "
-           "--branches, --ranges, --intervals, --event-values, --fields, --sample-fields, "
+           "--branches, --ranges, --branch-stacks, --intervals, --event-values, --fields, "
+           "--sample-fields, "
            "--events-of";
   }
   DumpArguments& dump = invocation.dump;

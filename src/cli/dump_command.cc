@@ -9,6 +9,7 @@
 #include "app/listing/stack_listing.h"
 #include "app/listing/thread_names.h"
 #include "cli/branch_dump.h"
+#include "cli/branch_stack_dump.h"
 #include "cli/commands.h"
 #include "cli/event_note.h"
 #include "cli/exit_codes.h"
@@ -278,6 +279,8 @@ Status dump(const Reader& reader, const DumpArguments& arguments, const Messages
       return dump_branches(reader, arguments.json, out);
     case DumpKind::kRanges:
       return dump_ranges(reader, arguments.json, out);
+    case DumpKind::kBranchStacks:
+      return dump_branch_stacks(reader, arguments.json, out);
     case DumpKind::kIntervals:
       return dump_intervals(reader, arguments, out);
     case DumpKind::kEventValues:

@@ -26,7 +26,7 @@ struct ListedField {
 };
 
 // In the order of SampleField.
-constexpr std::array<ListedField, kSampleFieldCount> kListedFields = {{
+constexpr std::array<ListedField, kFigureFieldCount> kListedFields = {{
     {"address", true},
     {"weight", false},
     {"instruction_latency", false},
@@ -99,6 +99,9 @@ Status dump_sample_fields(const Reader& reader, bool as_json, app::TextOutput& o
   Status printed;
   const Status read = reader.sample_fields([&](std::span<const FieldRow> rows) {
     for (const FieldRow& row : rows) {
+      if (!row.has_figures()) {
+        continue;
+      }
       if (lines) {
         append_field_object(lines->element(), row, *groups);
       } else {

@@ -329,6 +329,7 @@ Status dump_table(const Reader& reader, DumpKind kind, bool as_json, app::TextOu
     case DumpKind::kNames:
     case DumpKind::kBranches:
     case DumpKind::kRanges:
+    case DumpKind::kBranchStacks:
     case DumpKind::kIntervals:
     case DumpKind::kEventValues:
     case DumpKind::kEventsOf:

@@ -96,6 +96,9 @@ def check_all(folder):
     assert check("mem", "mem", "--json", "--by", "symbol", "memory.perf.data")["symbols"]
     check("convert", "convert", "--json", "-q", "memory.perf.data", "-o", "memory.spk")
     assert check("dump", "dump", "--sample-fields", "--json", "memory.spk", kind="sample-fields")
+    subprocess.run([sys.executable, "-B", SOURCE / "tests/cli/make_capture.py", folder + "/taken.perf.data", "20", "--branches"], check=True)
+    check("convert", "convert", "--json", "-q", "--keep-branches", "taken.perf.data", "-o", "taken.spk")
+    assert check("dump", "dump", "--branch-stacks", "--json", "taken.spk", kind="branch-stacks")[0]["branches"]
     check_ids(check)
     # Names that a shell would take apart.
     for number, name in enumerate(("it's", 'a "b" $HOME `c`', "-n", "x\\y", "f(int, *)", "id:0123456789abcdef")):
@@ -117,7 +120,7 @@ def check_all(folder):
         check("show", "show", "--json", file, 2, "--limit", 1)
         for kind in json.loads((SOURCE / "docs/schemas/dump.schema.json").read_text())["$defs"]:
             rows = check("dump", "dump", f"--{kind}", "--json", file, kind=kind)
-            assert rows or kind in ("names", "functions", "sources", "losses", "sample-fields"), (file, kind)
+            assert rows or kind in ("names", "functions", "sources", "losses", "sample-fields", "branch-stacks"), (file, kind)
     verdicts = check("verify", "verify", "--json", perf, SOURCE / "README.md", etl)
     assert [verdict["ok"] for verdict in verdicts] == [True, False, True] and verdicts[0]["samples"] == 72, verdicts
     subprocess.run([sys.executable, SOURCE / "tests/cli/make_capture.py", "waits.perf.data", "12", "--switches"], check=True, cwd=folder)

@@ -34,7 +34,7 @@ compare() {
 # check FILE samples|counts
 check() {
   local listings=(processes threads modules events losses metadata functions stacks branches ranges event-values
-                  sample-fields)
+                  sample-fields branch-stacks)
   zstd -tq "$1"
   if [[ $2 == samples ]]; then
     listings=(samples "${listings[@]}")
@@ -70,6 +70,15 @@ for memory in --memory ""; do
   "$stackpack" convert --quiet "$scratch/cgroups.perf.data" -o "$scratch/out.spk"
   check "$scratch/out.spk" samples
   [[ $(grep -c '/job/b$' "$scratch/theirs/sample-fields") == 900 ]]
+done
+
+# Branch stacks, beside fields and alone.
+for memory in --memory ""; do
+  # shellcheck disable=SC2086 # nothing or an option
+  python3 -B "$source_dir/tests/cli/make_capture.py" "$scratch/branches.perf.data" 3000 --branches $memory
+  "$stackpack" convert --quiet --keep-branches "$scratch/branches.perf.data" -o "$scratch/out.spk"
+  check "$scratch/out.spk" samples
+  [[ $(wc -l < "$scratch/theirs/branch-stacks") == 3000 ]]
 done
 
 # Names: an imported profile has lines and inlined calls, too. To a reader of version 1.0, which knows no

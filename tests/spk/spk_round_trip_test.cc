@@ -159,7 +159,7 @@ TEST_SUITE("spk") {
     spk::BlockReader blocks(io::source_of_memory(file));
     spk::OpenedFile opened;
     REQUIRE(spk::open_file(blocks, opened));
-    spk::DagStore dag(blocks, opened.directory, 0);
+    spk::DagStore dag(blocks, opened.directory, spk::kCallstackSections, 0);
     REQUIRE(dag.load());
     CHECK(*bytes ==
           reader->cache().bytes + dag.dictionary().memory_bytes() + dag.edges().memory_bytes());

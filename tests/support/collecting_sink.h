@@ -73,6 +73,12 @@ class CollectingSink : public capture::CallstackSink {
   }
   capture::SystemRecorder& system() override { return system_facts; }
   capture::BranchRecorder* branches() override { return &branch_recorder; }
+  [[nodiscard]] bool keeps_branch_stacks() const override { return keeps_stacks_of_branches; }
+  Status add_branch_stack(std::span<const StackedBranch> stack, FieldRow& fields) override {
+    branch_stacks.emplace_back(stack.begin(), stack.end());
+    fields.set(SampleField::kBranchStack, branch_stacks.size() - 1);
+    return {};
+  }
   capture::FieldRecorder* sample_fields() override {
     return keeps_fields ? &field_recorder : nullptr;
   }
@@ -114,6 +120,8 @@ class CollectingSink : public capture::CallstackSink {
   std::uint64_t known_samples = 0;
   capture::SystemRecorder system_facts;
   capture::BranchRecorder branch_recorder;
+  bool keeps_stacks_of_branches = false;
+  std::vector<std::vector<StackedBranch>> branch_stacks;
   bool keeps_fields = false;
   capture::FieldRecorder field_recorder;
   bool keeps_values = false;

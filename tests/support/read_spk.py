@@ -25,11 +25,13 @@ import sys
 EVENT_VALUES, VALUE_KINDS, VALUE_TEXTS = 25, 26, 27
 SAMPLE_FIELDS, CONTROL_GROUPS = 35, 36
 BRANCH_EDGES, BRANCH_RANGES = 30, 31
+BRANCH_ENTRIES, BRANCH_SUCCESSORS, BRANCH_PAGES, BRANCH_PAGE_INDEX = 40, 41, 42, 43
+CYCLE_VALUES, CYCLE_SUCCESSORS, CYCLE_PAGES, CYCLE_PAGE_INDEX = 44, 45, 46, 47
 REQUIRED, INDEXED = 1, 2
 WITH_TEXTS = (EVENTS, PROCESSES, THREADS, MODULES, METADATA, TEXTS, SOURCES, VALUE_TEXTS, CONTROL_GROUPS)
 FREE_TABLE_BYTES, MOST_TABLE_RATIO = 2 << 20, 256
 INLINED_PER_ROW = 512
-LAST_KIND = {"1.0": METADATA, "1.1": TEXTS, "1.2": SOURCES, "1.3": LINE_BIRTHS, "1.4": CONTROL_GROUPS}
+LAST_KIND = {"1.0": METADATA, "1.1": TEXTS, "1.2": SOURCES, "1.3": LINE_BIRTHS, "1.4": CYCLE_PAGE_INDEX}
 NONE = 0xFFFFFFFF
 RECORDED = 2
 GUESSES = 16
@@ -173,9 +175,9 @@ class File:
         need(at == len(content), "blocks do not fill their section")
 
 
-def read_frames(file):
-    frames, left = [], file.items(FRAMES)
-    for block in file.blocks(FRAMES):
+def read_frames(file, kind=FRAMES):
+    frames, left = [], file.items(kind)
+    for block in file.blocks(kind):
         count = min(left, 65536)
         left -= count
         runs = [(block.u8(), block.varint(), block.varint()) for _ in range(block.varint())]
@@ -190,10 +192,10 @@ def read_frames(file):
     return frames
 
 
-def read_edges(file, frame_count):
+def read_edges(file, frame_count, kind=EDGES):
     """Rows of children by position, and rows of positions by rank."""
     rows, classes = [], []
-    for block in file.blocks(EDGES):
+    for block in file.blocks(kind):
         first_row = block.varint()
         lengths = block.column(block.varint())
         firsts = iter(block.column(sum(1 for n in lengths if n > 0)))
@@ -217,9 +219,9 @@ def read_edges(file, frame_count):
     return rows, ranked
 
 
-def read_page_sizes(file):
+def read_page_sizes(file, kind=PAGE_INDEX):
     sizes, stacks = [], []
-    for block in file.blocks(PAGE_INDEX):
+    for block in file.blocks(kind):
         count = block.varint()
         block.column(count)
         sizes += block.column(count)
@@ -287,11 +289,11 @@ def read_page(block, first_node, first_stack, rows, ranked):
     return [n for i, n in enumerate(nodes) if (i in inner) == (i in exceptions)]
 
 
-def read_callstacks(file, frame_count):
-    rows, ranked = read_edges(file, frame_count)
-    sizes, expected = read_page_sizes(file)
+def read_callstacks(file, frame_count, edges=EDGES, pages=PAGES, page_index=PAGE_INDEX):
+    rows, ranked = read_edges(file, frame_count, edges)
+    sizes, expected = read_page_sizes(file, page_index)
     stacks = []
-    for i, block in enumerate(file.blocks(PAGES, sizes)):
+    for i, block in enumerate(file.blocks(pages, sizes)):
         page = read_page(block, 4096 * i, len(stacks), rows, ranked)
         need(len(page) == expected[i], "callstacks of a page")
         stacks += page
@@ -865,6 +867,13 @@ def list_sample_fields(file):
         return escaped(groups[number][1] or b"cgroup %d" % groups[number][0])
 
     shown = (hex, str, str, str, hex, hex, hex, str, str, group)
+    for number, values in read_sample_fields(file):
+        if any(field < len(shown) for field in values):
+            print(number, *[form(values[field]) if field in values else "-" for field, form in enumerate(shown)], sep="\t")
+
+
+def read_sample_fields(file):
+    """(number of the sample, value by field)."""
     least = 0
     for block in file.blocks(SAMPLE_FIELDS):
         rows = block.varint()
@@ -881,8 +890,65 @@ def list_sample_fields(file):
             if count:
                 columns[field] = iter(field_values(block, count))
         for number, mask in zip(numbers, masks):
-            values = {field: next(columns[field]) for field in range(32) if mask >> field & 1}
-            print(number, *[form(values[field]) if field in values else "-" for field, form in enumerate(shown)], sep="\t")
+            yield number, {field: next(columns[field]) for field in range(32) if mask >> field & 1}
+
+
+def read_branch_entries(file):
+    entries = []
+    for block in file.blocks(BRANCH_ENTRIES):
+        rows = block.varint()
+        need(0 < rows <= 65536, "rows of branch entries")
+        newer = 0
+        for target, length, flags in zip(*[block.column(rows) for _ in range(3)]):
+            to = newer + signed(target) & MASK
+            newer = to + signed(length) & MASK
+            entries.append((newer, to, flags))
+    need(len(entries) == file.items(BRANCH_ENTRIES), "number of branch entries")
+    return entries
+
+
+def branch_text(branch, cycles):
+    """`from/to/M|P|-/X|-/A|-/cycles[/type/speculation]`"""
+    start, to, flags = branch
+    need(flags >> 4 & 0xFFFF == 0, "cycles of a branch entry")
+    text = f"{start:#x}/{to:#x}/{'M' if flags & 1 else 'P' if flags & 2 else '-'}/{'X' if flags & 4 else '-'}"
+    text += f"/{'A' if flags & 8 else '-'}/{cycles}"
+    kind, speculation = flags >> 20 & 15, flags >> 24 & 3
+    kind += 16 * (flags >> 26 & 15) if kind == 15 else 0
+    if kind or speculation:
+        text += f"/{branch_type(kind)}/{('-', 'WRONG_PATH', 'NON_SPEC_CORRECT_PATH', 'CORRECT_PATH')[speculation]}"
+    return text
+
+
+def frames_of(callstack):
+    """From the root on."""
+    frames = []
+    while callstack is not None:
+        frame, callstack = callstack
+        frames.append(frame)
+    return frames[::-1]
+
+
+def list_branch_stacks(file):
+    """`sample stack branch ...`, as `dump --branch-stacks`."""
+    if not file.has(BRANCH_ENTRIES):
+        return
+    entries = read_branch_entries(file)
+    stacks = read_callstacks(file, len(entries), BRANCH_SUCCESSORS, BRANCH_PAGES, BRANCH_PAGE_INDEX)
+    cycles = read_frames(file, CYCLE_VALUES) if file.has(CYCLE_VALUES) else []
+    timed = read_callstacks(file, len(cycles), CYCLE_SUCCESSORS, CYCLE_PAGES, CYCLE_PAGE_INDEX) if cycles else []
+    need(all(mode == 0 and value < 65536 for mode, value in cycles), "values of cycles")
+    for number, values in read_sample_fields(file):
+        if 10 not in values:
+            continue
+        need(values[10] < len(stacks), "branch stack of a sample")
+        branches = frames_of(stacks[values[10]])
+        times = [0] * len(branches)
+        if 11 in values:
+            need(values[11] < len(timed), "cycles of a sample")
+            times = [cycles[value][1] for value in frames_of(timed[values[11]])]
+            need(len(times) == len(branches), "number of cycles")
+        print(number, values[10], " ".join(branch_text(entries[b], c) for b, c in zip(branches, times)), sep="\t")
 
 
 def list_functions(file):
@@ -923,7 +989,7 @@ LISTINGS = {
     "modules": list_modules, "events": list_events, "losses": list_losses, "metadata": list_metadata,
     "functions": list_functions, "lines": list_lines, "branches": list_branches, "ranges": list_ranges,
     "intervals": list_intervals, "event-values": list_event_values,
-    "sample-fields": list_sample_fields}
+    "sample-fields": list_sample_fields, "branch-stacks": list_branch_stacks}
 
 
 def main():

@@ -27,6 +27,8 @@ struct SpkContent {
   std::string fingerprint = "test";
   spk::Writer::AddNames add_names = {};
   spk::Writer::AddBranches add_branches = {};
+  spk::Writer::AddFields add_fields = {};
+  spk::Writer::AddBranchStacks add_branch_stacks = {};
 };
 
 /// The statistics that a conversion would hand to the writer.
@@ -94,7 +96,8 @@ inline Result<Statistics> write_spk(const SpkContent& content, const spk::Writer
   }
   Result<Statistics> statistics =
       writer.value()->finish(content.tables, content.events, statistics_of(content),
-                             content.fingerprint, content.add_branches, content.add_names);
+                             content.fingerprint, content.add_branches, content.add_names, {}, {},
+                             content.add_fields, content.add_branch_stacks);
   if (!statistics) {
     return statistics;
   }

@@ -15,7 +15,7 @@ using arrow::ColumnType;
 using arrow::Field;
 
 // After the number of the sample in the order of SampleField.
-constexpr std::array<Field, 1 + stackpack::kSampleFieldCount> kFieldRowFields{{
+constexpr std::array<Field, 1 + stackpack::kFigureFieldCount> kFieldRowFields{{
     {"sample", ColumnType::kUInt64, false},
     {"address", ColumnType::kUInt64, true},
     {"weight", ColumnType::kUInt64, true, "cycles"},
@@ -31,7 +31,7 @@ constexpr std::array<Field, 1 + stackpack::kSampleFieldCount> kFieldRowFields{{
 
 void put_field_row(Batch& batch, const FieldRow& row, const std::vector<ControlGroup>& groups) {
   batch.put_number(0, row.sample);
-  for (std::size_t i = 0; i < stackpack::kSampleFieldCount; ++i) {
+  for (std::size_t i = 0; i < stackpack::kFigureFieldCount; ++i) {
     const auto field = static_cast<stackpack::SampleField>(i);
     const std::uint64_t value = row.value(field);
     const bool is_group = field == stackpack::SampleField::kControlGroup;
@@ -76,7 +76,9 @@ NextRows field_rows(const SharedTables& tables, const ArrowOptions& options) {
         state->ended = state->rows.empty();
         continue;
       }
-      put_field_row(batch, state->rows[state->next++], (*view)->control_groups);
+      if (const FieldRow& row = state->rows[state->next++]; row.has_figures()) {
+        put_field_row(batch, row, (*view)->control_groups);
+      }
     }
     return {};
   };

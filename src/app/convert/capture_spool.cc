@@ -6,8 +6,6 @@ namespace stackpack::app {
 
 namespace {
 
-constexpr std::uint32_t kMostSegments = 1U << 16;  // as NodeRef can tell apart
-
 // Which of the builder's last callstacks a sample is compared with: that of its thread. All idle
 // threads are thread 0, one per processor.
 std::uint64_t comparison_key(std::uint32_t tid, std::uint32_t cpu) {
@@ -22,15 +20,14 @@ std::uint64_t comparison_key(const capture::CallstackSink::StackedSample& entry)
                                 : comparison_key(*entry.sample);
 }
 
-// What the builder has no room for may fit once its DAG is on disk.
-bool may_fit_next_segment(const Error& error) {
-  return error.code == ErrorCode::kLimit || error.code == ErrorCode::kResource;
-}
-
+// Branch stacks take half of it: a quarter for the branches, and one for the cycles.
 MemoryPlan plan_of(const CaptureSpool::Options& options) {
+  const auto own = [&](std::uint64_t limit) {
+    return options.branch_stacks ? limit - limit / 2 : limit;
+  };
   return options.memory_limit == 0 && options.default_bound != 0
-             ? MemoryPlan::of_default(options.default_bound)
-             : MemoryPlan::of_limit(options.memory_limit);
+             ? MemoryPlan::of_default(own(options.default_bound))
+             : MemoryPlan::of_limit(own(options.memory_limit));
 }
 
 }  // namespace
@@ -38,10 +35,9 @@ MemoryPlan plan_of(const CaptureSpool::Options& options) {
 CaptureSpool::CaptureSpool(const Options& options)
     : options_(options),
       plan_(plan_of(options)),
-      builder_(std::make_unique<dag::Builder>(dag::Builder::Options{
-          options.builder_bytes != 0 ? options.builder_bytes : plan_.builder_bytes,
-          plan_.cache_bytes})),
-      segments_(options.scratch_directory),
+      stacks_(options.scratch_directory,
+              {options.builder_bytes != 0 ? options.builder_bytes : plan_.builder_bytes,
+               plan_.cache_bytes}),
       spool_(options.scratch_directory, plan_.spool_bytes, options.merges),
       sched_(options.scratch_directory),
       intervals_(options.scratch_directory),
@@ -53,6 +49,12 @@ CaptureSpool::CaptureSpool(const Options& options)
   values_.configure(options.scratch_directory);
   fields_.configure(options.scratch_directory);
   branches_.configure(options.scratch_directory, plan_.branch_bytes);
+  if (options.branch_stacks) {
+    const std::uint64_t bound =
+        options.memory_limit != 0 ? options.memory_limit : options.default_bound;
+    branch_stacks_.emplace(options.scratch_directory, MemoryPlan::of_branch_stacks(bound),
+                           MemoryPlan::branch_entry_bytes(options.memory_limit));
+  }
 }
 
 std::uint32_t CaptureSpool::add_event(const Event& event) {
@@ -66,32 +68,7 @@ void CaptureSpool::rename_event(std::uint32_t index, std::string_view name) {
 
 // Fills arrived_ with the nodes of arrivals_.
 Status CaptureSpool::intern_arrivals() {
-  arrived_.clear();
-  nodes_.resize(arrivals_.size());
-  std::span<const dag::Builder::Arrival> left = arrivals_;
-  bool again = false;
-  while (!left.empty()) {
-    const Result<std::size_t> done =
-        builder_->intern_some(left, std::span(nodes_).first(left.size()));
-    if (!done) {
-      if (again || !may_fit_next_segment(done.error()) || builder_->node_count() <= 1) {
-        return done.error();
-      }
-      if (const Status closed = close_segment(); !closed) {
-        return closed;
-      }
-      again = true;
-      continue;
-    }
-    again = false;
-    for (std::size_t i = 0; i < *done; ++i) {
-      arrived_.push_back({static_cast<std::uint16_t>(segments_.segments().size()),
-                          static_cast<std::uint16_t>(left[i].stack.depth()),
-                          static_cast<std::uint32_t>(nodes_[i])});
-    }
-    left = left.subspan(*done);
-  }
-  return {};
+  return stacks_.intern(arrivals_, arrived_);
 }
 
 Result<NodeRef> CaptureSpool::intern(const Sample& sample, const capture::StackView& stack) {
@@ -101,15 +78,6 @@ Result<NodeRef> CaptureSpool::intern(const Sample& sample, const capture::StackV
   arrivals_.assign(1, {stack, comparison_key(sample)});
   const Status interned = intern_arrivals();
   return interned ? Result<NodeRef>(arrived_.front()) : Result<NodeRef>(interned.error());
-}
-
-// The builder's DAG goes to disk; the builder is empty after.
-Status CaptureSpool::close_segment() {
-  if (segments_.segments().size() + 1 == kMostSegments) {
-    return Error{ErrorCode::kLimit, kNoOffset, "too many callstacks for this memory limit"};
-  }
-  map_bytes_ = std::max(map_bytes_, builder_->map_bytes());
-  return segments_.add(builder_->freeze());
 }
 
 Status CaptureSpool::spool(const Sample& sample, const NodeRef& node, std::uint32_t pending) {
@@ -180,10 +148,7 @@ Status CaptureSpool::add_pending_sched(const capture::SchedRecord& record,
 
 Status CaptureSpool::intern_stacks(std::span<const dag::Builder::Arrival> stacks,
                                    std::vector<NodeRef>& nodes) {
-  arrivals_.assign(stacks.begin(), stacks.end());
-  const Status interned = intern_arrivals();
-  nodes = arrived_;
-  return interned;
+  return stacks_.intern(stacks, nodes);
 }
 
 Status CaptureSpool::add_interned(const Sample& sample, const NodeRef& node, std::uint32_t rank,
@@ -223,29 +188,13 @@ Status CaptureSpool::resolve_pending(capture::PendingStack pending,
 }
 
 void CaptureSpool::report_builder(Statistics& statistics) const {
-  const dag::BuilderCounters& counters = builder_->counters();
-  statistics.builder.lookups = counters.lookups;
-  statistics.builder.probes = counters.probes;
-  statistics.builder.frames = counters.frames + known_frames_;
-  statistics.builder.prefix_frames = counters.prefix_frames + known_frames_;
-  statistics.builder.map_bytes = std::max(map_bytes_, builder_->map_bytes());
-  statistics.builder.segments = segments_.segments().size() + 1;
+  stacks_.report(statistics);
+  statistics.builder.frames += known_frames_;
+  statistics.builder.prefix_frames += known_frames_;
 }
 
 Result<std::unique_ptr<PackedStacks>> CaptureSpool::pack_stacks() {
-  // In memory, the DAG shares the limit with what the writer needs besides.
-  const bool in_memory = segments_.segments().empty() &&
-                         (plan_.limit == 0 || builder_->memory_bytes() <= plan_.limit / 2);
-  if (in_memory) {
-    std::unique_ptr<PackedStacks> stacks = PackedStacks::of_builder(builder_->freeze());
-    builder_.reset();
-    return stacks;
-  }
-  if (const Status closed = close_segment(); !closed) {
-    return closed.error();
-  }
-  builder_.reset();
-  return PackedStacks::of_segments(segments_, options_.scratch_directory, plan_);
+  return stacks_.pack(plan_);
 }
 
 }  // namespace stackpack::app

@@ -4,23 +4,25 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/convert/branch_stack_spool.h"
 #include "app/convert/interval_sort.h"
 #include "app/convert/memory_plan.h"
 #include "app/convert/packed_stacks.h"
 #include "app/convert/pending_table.h"
 #include "app/convert/sample_spool.h"
 #include "app/convert/sched_spool.h"
+#include "app/convert/stack_interner.h"
 #include "capture/branch_recorder.h"
 #include "capture/callstack_sink.h"
 #include "capture/field_recorder.h"
 #include "capture/value_recorder.h"
 #include "dag/builder.h"
-#include "dag/segment_spill.h"
 #include "stackpack/model.h"
 #include "stackpack/result.h"
 #include "stackpack/stats.h"
@@ -45,6 +47,7 @@ class CaptureSpool final : public capture::CallstackSink {
     bool waits = false;               ///< records of switches are kept for a WaitPass
     bool values = false;              ///< values of events are kept
     bool fields = false;              ///< fields of samples are kept
+    bool branch_stacks = false;       ///< whole branch stacks are kept
     bool switch_samples = true;       ///< and samples of them as well
     std::uint64_t default_bound = 0;  ///< without memory_limit, what MemoryPlan::of_default() gets
   };
@@ -69,9 +72,18 @@ class CaptureSpool final : public capture::CallstackSink {
                            capture::PendingStack pending) override;
   capture::SystemRecorder& system() override { return system_; }
   capture::BranchRecorder* branches() override { return &branches_; }
+  [[nodiscard]] bool keeps_branch_stacks() const override { return branch_stacks_.has_value(); }
+  Status add_branch_stack(std::span<const StackedBranch> stack, FieldRow& fields) override {
+    return branch_stacks_->add(stack, fields);
+  }
   capture::ValueRecorder* values() override { return options_.values ? &values_ : nullptr; }
   capture::FieldRecorder* sample_fields() override { return options_.fields ? &fields_ : nullptr; }
   capture::LossCounters& losses() override { return losses_; }
+
+  /// Those that are kept; null: none are.
+  [[nodiscard]] BranchStackSpool* branch_stacks() {
+    return branch_stacks_ ? &*branch_stacks_ : nullptr;
+  }
 
   /// Where callstacks end, in their order, into `nodes` (replaced). They are good to the end,
   /// whatever the builder does in between.
@@ -119,16 +131,12 @@ class CaptureSpool final : public capture::CallstackSink {
   Result<NodeRef> intern(const Sample& sample, const capture::StackView& stack);
   Status intern_arrivals();
   Status spool(const Sample& sample, const NodeRef& node, std::uint32_t pending);
-  Status close_segment();
 
   Options options_;
   MemoryPlan plan_;
-  std::unique_ptr<dag::Builder> builder_;
+  StackInterner stacks_;
   std::vector<dag::Builder::Arrival> arrivals_;  // callstacks to intern together
-  std::vector<dag::NodeIndex> nodes_;
-  std::vector<NodeRef> arrived_;  // where they ended
-  std::uint64_t map_bytes_ = 0;   // the most that a builder's map had
-  dag::SegmentSpill segments_;
+  std::vector<NodeRef> arrived_;                 // where they ended
   SampleSpool spool_;
   SchedSpool sched_;
   IntervalSort intervals_;  // of a merge
@@ -140,6 +148,7 @@ class CaptureSpool final : public capture::CallstackSink {
   std::vector<Event> events_;
   capture::SystemRecorder system_;
   capture::BranchRecorder branches_;
+  std::optional<BranchStackSpool> branch_stacks_;
   capture::ValueRecorder values_;
   capture::FieldRecorder fields_;
   capture::LossCounters losses_;

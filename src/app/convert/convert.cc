@@ -288,14 +288,16 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
     return opened.error();
   }
   progress.bytes_total = opened->size().value_or(0);
-  app::CaptureSpool capture({.scratch_directory = scratch,
-                             .memory_limit = options.memory_limit,
-                             .sample_counter = &progress.samples,
-                             .waits = options.waits && options.samples,
-                             .values = options.event_values && options.samples,
-                             .fields = options.sample_fields && options.samples,
-                             .switch_samples = options.switch_samples,
-                             .default_bound = default_bound(options)});
+  app::CaptureSpool capture(
+      {.scratch_directory = scratch,
+       .memory_limit = options.memory_limit,
+       .sample_counter = &progress.samples,
+       .waits = options.waits && options.samples,
+       .values = options.event_values && options.samples,
+       .fields = options.sample_fields && options.samples,
+       .branch_stacks = options.keep_branches && options.sample_fields && options.samples,
+       .switch_samples = options.switch_samples,
+       .default_bound = default_bound(options)});
   capture.system().set_redaction(options.redact);
   if (capture::ValueRecorder* const values = capture.values(); values != nullptr) {
     values->set_redaction(options.redact);
@@ -329,8 +331,10 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
   if (!out) {
     return out.error();
   }
-  const std::string fingerprint =
-      app::fingerprint_of(*content, options, capture.system().forgotten_facts() != 0);
+  const std::string fingerprint = app::fingerprint_of(
+      *content, options,
+      capture.system().forgotten_facts() != 0 ||
+          (capture.keeps_branch_stacks() && capture.branch_stacks()->left_out() != 0));
   const Status written = write_file(capture, **out, options,
                                     {opened->kind(), account->total, fingerprint, *account,
                                      content->empty() ? std::nullopt : *identity},

@@ -219,6 +219,7 @@ std::string fingerprint_of(std::string_view content, const ConvertOptions& optio
   text += options.switch_samples ? "" : " without samples of switches";
   text += options.event_values ? "" : " without values of events";
   text += options.sample_fields ? "" : " without fields of samples";
+  text += options.keep_branches ? " with branch stacks" : "";
   text += facts_left_out ? " within " + std::to_string(options.memory_limit) : "";
   text += " member " + options.member + " content ";
   text += content;

@@ -48,6 +48,16 @@ struct MemoryPlan {
     return plan;
   }
 
+  /// Of branch stacks that are kept besides callstacks, and the same again of their cycles: a
+  /// quarter of the limit each, which comes off the callstacks' share. What is written of them
+  /// comes after the callstacks.
+  static MemoryPlan of_branch_stacks(std::uint64_t limit) { return of_limit(limit / 4); }
+  /// For distinct branches in them: an eighth of an explicit limit. Without one, more machines than
+  /// one must find the same room.
+  static std::uint64_t branch_entry_bytes(std::uint64_t limit) {
+    return limit == 0 ? 512 * kMiB : limit / 8;
+  }
+
   /// Without --memory-limit: `bound` holds for callstacks and scratch. What decides over content
   /// does not depend on it, since it differs between machines: facts are forgotten beyond the same
   /// number of bytes everywhere, and caches, whose hits the file counts, are of one size.

@@ -40,30 +40,6 @@ Status PackedStacks::for_each_frame_block(
   return merge_ != nullptr ? merge_->for_each_frame_block(visit) : visit(frozen_.dag.dictionary);
 }
 
-Status PackedStacks::write(spk::Writer& writer) const {
-  if (const Status begun = writer.begin_dag(); !begun) {
-    return begun;
-  }
-  const auto add_frames = [&](std::span<const Frame> frames) { return writer.add_frames(frames); };
-  if (const Status added = for_each_frame_block(add_frames); !added) {
-    return added;
-  }
-  if (const Status surveyed = for_each_block(
-          [&](std::span<const spk::DagNode> nodes) { return writer.survey_nodes(nodes); });
-      !surveyed) {
-    return surveyed;
-  }
-  if (const Status begun = writer.begin_pages(); !begun) {
-    return begun;
-  }
-  if (const Status added = for_each_block(
-          [&](std::span<const spk::DagNode> nodes) { return writer.add_nodes(nodes); });
-      !added) {
-    return added;
-  }
-  return writer.end_dag();
-}
-
 Status PackedStacks::for_each_block(
     const std::function<Status(std::span<const spk::DagNode>)>& visit) const {
   std::vector<spk::DagNode> block;
@@ -88,5 +64,33 @@ Status PackedStacks::for_each_block(
   }
   return {};
 }
+
+template <typename Writer>
+Status PackedStacks::write_to(Writer& writer) const {
+  if (const Status begun = writer.begin_dag(); !begun) {
+    return begun;
+  }
+  const auto add_frames = [&](std::span<const Frame> frames) { return writer.add_frames(frames); };
+  if (const Status added = for_each_frame_block(add_frames); !added) {
+    return added;
+  }
+  if (const Status surveyed = for_each_block(
+          [&](std::span<const spk::DagNode> nodes) { return writer.survey_nodes(nodes); });
+      !surveyed) {
+    return surveyed;
+  }
+  if (const Status begun = writer.begin_pages(); !begun) {
+    return begun;
+  }
+  if (const Status added = for_each_block(
+          [&](std::span<const spk::DagNode> nodes) { return writer.add_nodes(nodes); });
+      !added) {
+    return added;
+  }
+  return writer.end_dag();
+}
+
+template Status PackedStacks::write_to(spk::Writer& writer) const;
+template Status PackedStacks::write_to(spk::BranchStackWriter& writer) const;
 
 }  // namespace stackpack::app

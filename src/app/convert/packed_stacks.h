@@ -13,6 +13,7 @@
 #include "dag/segment_merge.h"
 #include "dag/segment_spill.h"
 #include "scratch/spill_pages.h"
+#include "spk/write/branch_stack_writer.h"
 #include "spk/write/dag_node.h"
 #include "spk/write/writer.h"
 #include "stackpack/model.h"
@@ -36,7 +37,9 @@ class PackedStacks {
                                                            const MemoryPlan& plan);
 
   /// Writes the callstacks of a file.
-  Status write(spk::Writer& writer) const;
+  Status write(spk::Writer& writer) const { return write_to(writer); }
+  /// The same as branch stacks, whose entries were added before.
+  Status write(spk::BranchStackWriter& writer) const { return write_to(writer); }
 
   /// The id of the callstack that ends at a node where one does. Errors: kIo.
   Result<StackId> id_of(const NodeRef& stack) {
@@ -64,6 +67,8 @@ class PackedStacks {
 
  private:
   PackedStacks() = default;
+  template <typename Writer>
+  Status write_to(Writer& writer) const;
 
   dag::Builder::Frozen frozen_;
   std::unique_ptr<dag::SegmentMerge> merge_;  // null: frozen_ is all

@@ -49,6 +49,11 @@ class SinkQueue final : public capture::CallstackSink {
                            capture::PendingStack pending) override;
   capture::SystemRecorder& system() override { return sink_.system(); }
   capture::BranchRecorder* branches() override { return sink_.branches(); }
+  [[nodiscard]] bool keeps_branch_stacks() const override { return sink_.keeps_branch_stacks(); }
+  // Not through the queue: the sink keeps them apart from its samples.
+  Status add_branch_stack(std::span<const StackedBranch> stack, FieldRow& fields) override {
+    return sink_.add_branch_stack(stack, fields);
+  }
   capture::ValueRecorder* values() override { return sink_.values(); }
   capture::FieldRecorder* sample_fields() override { return sink_.sample_fields(); }
   capture::LossCounters& losses() override { return sink_.losses(); }

@@ -10,6 +10,7 @@
 #include "app/convert/code_rows.h"
 #include "app/convert/name_rows.h"
 #include "app/convert/stack_tally.h"
+#include "capture/branch_losses.h"
 #include "capture/time_resolution.h"
 
 namespace stackpack::app {
@@ -155,6 +156,10 @@ Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source
   stalls_ = (*writer)->stalls();
   report_stage("samples");
 
+  if (BranchStackSpool* const kept = capture_.branch_stacks(); kept && kept->left_out() != 0) {
+    capture_.losses().add(capture::branch_loss::kStacksOverLimit, LossKind::kDamage,
+                          kept->left_out());
+  }
   if (const std::uint64_t forgotten = capture_.system().forgotten_facts(); forgotten != 0) {
     capture_.losses().add(kSystemFactsOverLimit, LossKind::kDamage, forgotten);
   }
@@ -235,7 +240,8 @@ Result<Statistics> SpkAssembler::finish(spk::Writer& writer, const capture::Syst
       },
       [&](spk::IntervalWriter& rows) { return write_intervals(intervals, stacks, rows); },
       [&](spk::ValueWriter& rows) { return write_values(tables, stacks, rows); },
-      [&](spk::FieldWriter& rows) { return write_fields(rows); });
+      [&](spk::FieldWriter& rows) { return write_fields(rows); },
+      [&](spk::BranchStackWriter& rows) { return write_branch_stacks(rows); });
 }
 
 // Of a merge: the ids of callstacks, and the process.
@@ -340,12 +346,21 @@ void SpkAssembler::place_fields(Sample& sample, std::uint64_t number) {
   }
 }
 
+Status SpkAssembler::write_branch_stacks(spk::BranchStackWriter& writer) {
+  BranchStackSpool* const stacks = capture_.branch_stacks();
+  return stacks == nullptr ? Status{} : stacks->write(writer);
+}
+
 Status SpkAssembler::write_fields(spk::FieldWriter& writer) {
   capture::FieldRecorder* const fields = capture_.sample_fields();
   if (fields == nullptr || !options_.samples) {
     return {};
   }
-  const Status written = fields->finish([&writer](const FieldRow& row) { return writer.add(row); });
+  const Status written = fields->finish([&](FieldRow& row) {
+    BranchStackSpool* const stacks = capture_.branch_stacks();
+    const Status settled = stacks == nullptr ? Status{} : stacks->settle(row);
+    return settled ? writer.add(row) : settled;
+  });
   return written ? writer.end(fields->control_groups().sorted().rows) : written;
 }
 

@@ -84,6 +84,7 @@ class SpkAssembler {
   Status write_samples(PackedStacks& stacks, StackTally& tally, spk::Writer& writer);
   Status prepare_rounding();
   Status settle_value(EventValue& row, std::uint16_t segment, PackedStacks& stacks) const;
+  Status write_branch_stacks(spk::BranchStackWriter& writer);
   Status write_fields(spk::FieldWriter& writer);
   void place_fields(Sample& sample, std::uint64_t number);
   Status write_values(const capture::SystemTables& tables, PackedStacks& stacks,

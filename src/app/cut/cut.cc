@@ -72,6 +72,7 @@ class Cut {
   }
   [[nodiscard]] bool wants(const query::SelectedSample& sample);
   Status add_sample(const Sample& sample, std::uint32_t entry, std::uint64_t number);
+  Result<FieldRow> carried_fields(FieldRow row);
   std::uint32_t number_of(std::uint32_t pid);
   Result<SpkAssembler::Source> source_of_cut(MergedFacts& facts);
   Status count_what_is_left_out();
@@ -99,6 +100,7 @@ class Cut {
   std::unique_ptr<CaptureSpool> spool_;
   std::unique_ptr<RebasedSink> sink_;
   query::FieldCursor fields_;
+  std::vector<StackedBranch> branches_;
   std::uint64_t samples_ = 0;
   std::uint64_t values_left_out_ = 0;
 };
@@ -125,13 +127,14 @@ Status Cut::open() {
       std::make_unique<query::FrameEntities>(*selection_, query::FrameGrain::kFunction, false);
   stacks_.emplace(*entities_);
   entries_.assign(view_.stack_count, kNoEntry);
-  spool_ =
-      std::make_unique<CaptureSpool>(CaptureSpool::Options{.scratch_directory = scratch_,
-                                                           .memory_limit = options_.memory_limit,
-                                                           .sample_counter = &progress_.samples,
-                                                           .merges = true,
-                                                           .values = true,
-                                                           .fields = view_.has_samples});
+  spool_ = std::make_unique<CaptureSpool>(
+      CaptureSpool::Options{.scratch_directory = scratch_,
+                            .memory_limit = options_.memory_limit,
+                            .sample_counter = &progress_.samples,
+                            .merges = true,
+                            .values = true,
+                            .fields = view_.has_samples,
+                            .branch_stacks = view_.has_samples && reader_.has_branch_stacks()});
   const Result<std::vector<ControlGroup>> groups = reader_.control_groups();
   if (!groups) {
     return groups.error();
@@ -219,8 +222,29 @@ Status Cut::add_sample(const Sample& sample, std::uint32_t entry, std::uint64_t 
   if (!found) {
     return found.error();
   }
-  return *found == nullptr ? sink_->add_sample(sample, entry, 0, 1)
-                           : sink_->add_sample(sample, entry, 0, **found);
+  if (*found == nullptr) {
+    return sink_->add_sample(sample, entry, 0, 1);
+  }
+  const Result<FieldRow> row = carried_fields(**found);
+  if (!row) {
+    return row.error();
+  }
+  return row->present == 0 ? sink_->add_sample(sample, entry, 0, 1)
+                           : sink_->add_sample(sample, entry, 0, *row);
+}
+
+// With the branch stack as the spool knows it.
+Result<FieldRow> Cut::carried_fields(FieldRow row) {
+  if (!row.has(SampleField::kBranchStack)) {
+    return row;
+  }
+  if (const Status read = reader_.branch_stack(row, branches_); !read) {
+    return read.error();
+  }
+  row.clear(SampleField::kBranchStack);
+  row.clear(SampleField::kBranchCycles);
+  const Status added = spool_->add_branch_stack(branches_, row);
+  return added ? Result<FieldRow>(row) : Result<FieldRow>(added.error());
 }
 
 // Decides on the callstacks that are new, and hands over those that are wanted.

@@ -320,6 +320,8 @@ void MergeAttempt::add_losses(std::uint32_t rank, const FrameRebaser::Unplaced& 
         std::pair(merge_loss::kKernelFramesLeft, unplaced.kernel),
         std::pair(merge_loss::kIntervalsLeftOut,
                   std::uint64_t{reader.has_intervals() && !keeps_samples_ ? 1U : 0U}),
+        std::pair(merge_loss::kBranchStacksLeftOut,
+                  std::uint64_t{reader.has_branch_stacks() ? 1U : 0U}),
         std::pair(merge_loss::kFieldsLeftOut,
                   std::uint64_t{reader.has_sample_fields() && !keeps_samples_ ? 1U : 0U}),
         std::pair(merge_loss::kValuesLeftOut,

@@ -222,7 +222,7 @@ Status SampleRebaser::add(const StoredSample& sample, std::uint32_t entry,
                 : sink_.add_sample(merged, entry, process.rank, times);
 }
 
-// The fields of a sample, with the control group as the merge numbers it.
+// The fields of a sample but for its branch stack, with the control group as the merge numbers it.
 Result<std::optional<FieldRow>> SampleRebaser::fields_of(std::uint64_t number_of_sample) {
   const Result<const FieldRow*> found = fields_.find(number_of_sample);
   if (!found) {
@@ -232,6 +232,8 @@ Result<std::optional<FieldRow>> SampleRebaser::fields_of(std::uint64_t number_of
     return std::optional<FieldRow>();
   }
   FieldRow row = **found;
+  row.clear(SampleField::kBranchStack);
+  row.clear(SampleField::kBranchCycles);
   if (row.has(SampleField::kControlGroup)) {
     const std::uint64_t number = row.value(SampleField::kControlGroup);
     if (number >= parts_.control_groups.size()) {

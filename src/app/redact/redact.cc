@@ -151,11 +151,13 @@ Status write_summary_without_fingerprint(const spk::SectionRecord& section,
 // What stays byte by byte. All else is written anew or left out, also a kind that a later version
 // adds: it may hold names. Texts of values are: paths of files, messages of exceptions, types.
 constexpr std::array kCopied{
-    SectionKind::kFrames,      SectionKind::kEdges,       SectionKind::kPages,
-    SectionKind::kPageIndex,   SectionKind::kSamples,     SectionKind::kSampleIndex,
-    SectionKind::kStackCounts, SectionKind::kEvents,      SectionKind::kIntervals,
-    SectionKind::kWaitReasons, SectionKind::kBranchEdges, SectionKind::kBranchRanges,
-    SectionKind::kSampleFields};
+    SectionKind::kFrames,          SectionKind::kEdges,           SectionKind::kPages,
+    SectionKind::kPageIndex,       SectionKind::kSamples,         SectionKind::kSampleIndex,
+    SectionKind::kStackCounts,     SectionKind::kEvents,          SectionKind::kIntervals,
+    SectionKind::kWaitReasons,     SectionKind::kBranchEdges,     SectionKind::kBranchRanges,
+    SectionKind::kSampleFields,    SectionKind::kBranchEntries,   SectionKind::kBranchSuccessors,
+    SectionKind::kBranchPages,     SectionKind::kBranchPageIndex, SectionKind::kCycleValues,
+    SectionKind::kCycleSuccessors, SectionKind::kCyclePages,      SectionKind::kCyclePageIndex};
 
 Status write_section(const spk::SectionRecord& section, const Redacted& redacted, bool has_names,
                      spk::BlockReader& blocks, spk::SectionWriter& sections) {

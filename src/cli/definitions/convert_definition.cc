@@ -120,6 +120,9 @@ void CommandDefinitions::define_convert_packing(CommandRow& sub) {
          "--no-sample-fields", [&options] { options.sample_fields = false; },
          "leave out what samples record of memory: data addresses, latencies, data sources")
       ->group(kPacking);
+  sub.add_flag("--keep-branches", options.keep_branches,
+               "keep the branches before each sample, not their sums alone (perf record -b)")
+      ->group(kPacking);
   sub.add_flag("--redact", options.redact,
                "leave out command lines, the host's name, and user names in paths")
       ->group(kPacking);

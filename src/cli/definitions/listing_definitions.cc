@@ -11,7 +11,8 @@ void CommandDefinitions::define_dump() {
   CommandRow& sub = command(
       "dump", "list what a .spk file holds, as text or JSON", Command::kDump,
       {{"dump FILE.spk --stacks|--samples|--processes|--threads|--modules|--events|--losses|"
-        "--metadata|--functions|--names|--sources|--branches|--ranges|--intervals|--event-values|"
+        "--metadata|--functions|--names|--sources|--branches|--ranges|--branch-stacks|--intervals|-"
+        "-event-values|"
         "--fields|--sample-fields|--events-of PROVIDER "
         "[--ids] [--json] "
         "[FILTERS]"},
@@ -31,6 +32,8 @@ void CommandDefinitions::define_dump() {
        "--branches: COUNT MISPREDICTED TYPE FROM TO, --ranges: COUNT BEGIN END, in the order of "
        "bytes; "
        "places are IMAGE+OFFSET in the file, in hex, IMAGE being its build id or path.\n"
+       "--branch-stacks: FROM/TO/M|P|-/X|-/A|-/CYCLES[/TYPE/SPECULATION] for each branch, with "
+       "addresses of the sample's process.\n"
        "Filters apply to --stacks and --samples; --pid, --tid, --from and --to to --intervals as "
        "well, --event to --fields and --event-values. For an imported profile COUNT is what the "
        "samples stand for. " +
@@ -75,6 +78,8 @@ void CommandDefinitions::define_dump() {
   kind("--branches", DumpKind::kBranches,
        "branches of perf record -b, with how often they were taken");
   kind("--ranges", DumpKind::kRanges, "code between two taken branches, with how often it ran");
+  kind("--branch-stacks", DumpKind::kBranchStacks,
+       "the branches before each sample, newest first, of `convert --keep-branches`");
   add_filters(sub, arguments.filter);
   add_times(sub, arguments.filter.from, arguments.filter.to);
   sub.add_flag("--ids", arguments.ids,

@@ -1,5 +1,6 @@
 #include "formats/perf/branch_stacks.h"
 
+#include <array>
 #include <cstddef>
 
 namespace stackpack::perf {
@@ -18,6 +19,9 @@ constexpr FlagField kCycles{4, 16};
 constexpr FlagField kType{20, 4};
 constexpr FlagField kSpeculation{24, 2};
 constexpr FlagField kNewType{26, 4};
+constexpr std::array kAllFields{FlagField{0, 1}, FlagField{1, 1}, FlagField{2, 1},
+                                FlagField{3, 1}, kCycles,         kType,
+                                kSpeculation,    kNewType,        FlagField{30, 3}};
 
 std::uint64_t field_of(std::uint64_t flags, FlagField field, bytes::ByteOrder order) {
   const unsigned shift = order == bytes::ByteOrder::kBig ? 64 - field.at - field.bits : field.at;
@@ -39,8 +43,28 @@ capture::BranchEntry decode_branch_flags(std::uint64_t flags, bytes::ByteOrder o
   return entry;
 }
 
+std::uint64_t little_endian_flags(std::uint64_t flags, bytes::ByteOrder order) {
+  if (order == bytes::ByteOrder::kLittle) {
+    return flags;
+  }
+  std::uint64_t all = 0;
+  for (const FlagField field : kAllFields) {
+    all |= field_of(flags, field, order) << field.at;
+  }
+  return all;
+}
+
+Status BranchStacks::keep(std::span<const std::uint64_t> words, bytes::ByteOrder order) {
+  branches_.clear();
+  for (std::size_t i = 0; i + kEntryWords <= words.size(); i += kEntryWords) {
+    branches_.push_back({words[i], words[i + 1], little_endian_flags(words[i + 2], order)});
+  }
+  return sink_.add_branch_stack(branches_, kept_);
+}
+
 Status BranchStacks::add(const SampleLayout& layout, std::uint32_t event, std::uint64_t offset,
                          const SampleFields& fields) {
+  kept_ = {};
   if (recorder_ == nullptr || !has_branch_history(layout.branch_sample_type, layout.sample_type)) {
     return {};
   }
@@ -53,8 +77,11 @@ Status BranchStacks::add(const SampleLayout& layout, std::uint32_t event, std::u
     entry.from = words_[i];
     entry.to = words_[i + 1];
   }
-  return entries_.empty() ? Status{}
-                          : recorder_->add({event, fields.pid, fields.time, offset}, entries_);
+  if (entries_.empty()) {
+    return {};
+  }
+  const Status added = recorder_->add({event, fields.pid, fields.time, offset}, entries_);
+  return added && keeps_ ? keep(words_, in.order()) : added;
 }
 
 }  // namespace stackpack::perf

@@ -6,23 +6,32 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "bytes/byte_cursor.h"
 #include "capture/branch_recorder.h"
+#include "capture/callstack_sink.h"
 #include "formats/perf/sample.h"
+#include "stackpack/branches.h"
 #include "stackpack/result.h"
+#include "stackpack/sample_fields.h"
 
 namespace stackpack::perf {
 
 /// The entry that these flags are of, without its addresses.
 capture::BranchEntry decode_branch_flags(std::uint64_t flags, bytes::ByteOrder order);
 
-/// Hands the branch stacks of samples to a recorder.
+/// Flags as a little-endian machine has them, whatever the order of the writer.
+std::uint64_t little_endian_flags(std::uint64_t flags, bytes::ByteOrder order);
+
+/// Hands the branch stacks of samples to a sink, which sums them up, and may keep them.
 class BranchStacks {
  public:
-  /// `recorder`: may be null; must outlive this.
-  explicit BranchStacks(capture::BranchRecorder* recorder) : recorder_(recorder) {}
+  /// `sink` must outlive this.
+  explicit BranchStacks(capture::CallstackSink& sink)
+      : sink_(sink), recorder_(sink.branches()), keeps_(sink.keeps_branch_stacks()) {}
 
   /// Open calls (branch_bit::kCallStack) are no history, and are passed over.
   /// Errors: those of the recorder.
@@ -30,8 +39,17 @@ class BranchStacks {
   Status add(const SampleLayout& layout, std::uint32_t event, std::uint64_t offset,
              const SampleFields& fields);
 
+  /// The fields of the sample that was added last which name its branch stack; given once.
+  FieldRow take_kept() { return std::exchange(kept_, FieldRow()); }
+
  private:
+  Status keep(std::span<const std::uint64_t> words, bytes::ByteOrder order);
+
+  capture::CallstackSink& sink_;
   capture::BranchRecorder* recorder_;
+  bool keeps_;
+  FieldRow kept_;
+  std::vector<StackedBranch> branches_;
   std::vector<std::uint64_t> words_;
   std::vector<capture::BranchEntry> entries_;
 };

@@ -87,6 +87,7 @@ Status SampleConverter::convert_sample(const Record& record) {
   if (row->not_kept != 0 || kept_) [[unlikely]] {
     note_fields(record, layout);
   }
+  note_branch_stack();
   counts_ = layout.reads_counters;
   if (counts_ && !count_events(record, layout)) [[unlikely]] {
     return {};
@@ -112,6 +113,7 @@ Status SampleConverter::convert_sample(const Record& record) {
     if (const Status added = branches_.add(layout, row->event, record.offset, fields_); !added) {
       return added;
     }
+    note_branch_stack();
   }
   if (notices_unknown_context(record)) [[unlikely]] {
     memo = {};  // every such entry counts
@@ -162,6 +164,22 @@ void SampleConverter::note_fields(const Record& record, const SampleLayout& layo
     kept_ = read_kept_fields(record.payload, layout, fields_);
     if (kept_->has(SampleField::kControlGroup)) {
       note_control_group(record);
+    }
+  }
+}
+
+// The branch stack of the sample, where it was kept, is one of its fields.
+void SampleConverter::note_branch_stack() {
+  const FieldRow stack = branches_.take_kept();
+  if (stack.present == 0 || recorder_ == nullptr) [[likely]] {
+    return;
+  }
+  if (!kept_) {
+    kept_.emplace();
+  }
+  for (const SampleField field : {SampleField::kBranchStack, SampleField::kBranchCycles}) {
+    if (stack.has(field)) {
+      kept_->set(field, stack.value(field));
     }
   }
 }

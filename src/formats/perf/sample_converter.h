@@ -30,7 +30,7 @@ class SampleConverter {
   explicit SampleConverter(CaptureContext& context)
       : context_(context),
         knows_stacks_(context.sink.remembers_stacks()),
-        branches_(context.sink.branches()),
+        branches_(context.sink),
         recorder_(context.sink.sample_fields()) {}
 
   Status convert_sample(const Record& record);
@@ -54,6 +54,7 @@ class SampleConverter {
                                          FrameMode mode) const;
   SampleFit read_fields(const Record& record, const SampleLayout& layout);
   void note_fields(const Record& record, const SampleLayout& layout);
+  void note_branch_stack();
   void note_control_group(const Record& record);
   void mark(Sample& sample);
   bool unwind(const Record& record, Sample& sample);

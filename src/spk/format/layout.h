@@ -64,6 +64,14 @@ enum class SectionKind : std::uint32_t {
   kBranchRanges = 31,
   kSampleFields = 35,
   kControlGroups = 36,
+  kBranchEntries = 40,
+  kBranchSuccessors = 41,
+  kBranchPages = 42,
+  kBranchPageIndex = 43,
+  kCycleValues = 44,
+  kCycleSuccessors = 45,
+  kCyclePages = 46,
+  kCyclePageIndex = 47,
 };
 
 /// Bits of a section record's flags. Others must be zero.
@@ -78,7 +86,7 @@ struct SectionName {
   bool required;
   bool indexed;
 };
-inline constexpr std::array<SectionName, 28> kSectionNames{{
+inline constexpr std::array<SectionName, 36> kSectionNames{{
     {SectionKind::kSummary, "summary", true, false},
     {SectionKind::kFrames, "frames", true, false},
     {SectionKind::kEdges, "edges", true, false},
@@ -107,6 +115,14 @@ inline constexpr std::array<SectionName, 28> kSectionNames{{
     {SectionKind::kBranchRanges, "branch_ranges", false, false},
     {SectionKind::kSampleFields, "sample_fields", false, false},
     {SectionKind::kControlGroups, "control_groups", false, false},
+    {SectionKind::kBranchEntries, "branch_entries", false, false},
+    {SectionKind::kBranchSuccessors, "branch_successors", false, false},
+    {SectionKind::kBranchPages, "branch_pages", false, true},
+    {SectionKind::kBranchPageIndex, "branch_page_index", false, false},
+    {SectionKind::kCycleValues, "cycle_values", false, false},
+    {SectionKind::kCycleSuccessors, "cycle_successors", false, false},
+    {SectionKind::kCyclePages, "cycle_pages", false, true},
+    {SectionKind::kCyclePageIndex, "cycle_page_index", false, false},
 }};
 
 // Items per block. All blocks of a section but the last are full, edge and table blocks excepted.
@@ -136,6 +152,9 @@ inline constexpr std::uint32_t kMaxValueFields = 8;
 /// Rows of a block of fields of samples, and most fields.
 inline constexpr std::uint32_t kFieldRowsPerBlock = 16'384;
 inline constexpr std::uint32_t kMaxSampleFields = 32;
+
+/// Rows of a block of branches that occur in branch stacks.
+inline constexpr std::uint32_t kBranchEntriesPerBlock = 65'536;
 
 /// Rows of a block of functions, inlined calls or lines.
 inline constexpr std::uint32_t kNamesPerBlock = 4'096;

@@ -40,8 +40,34 @@ Status DagStore::load() {
   return {};
 }
 
+// Frames that are numbers of the rows of another section.
+Status DagStore::load_numbers() {
+  const SectionRecord* const section = directory_.find(*sections_.numbers);
+  if (section == nullptr) {
+    return missing_section();
+  }
+  if (section->items > kMaxFrames) {
+    return Error{ErrorCode::kUnsupported, section->offset, "spk: frames: too many"};
+  }
+  constexpr std::uint64_t kTogether = 4'096;
+  std::vector<Frame> frames;
+  for (std::uint64_t number = 0; number < section->items;) {
+    frames.clear();
+    for (const std::uint64_t end = std::min(section->items, number + kTogether); number < end;
+         ++number) {
+      frames.push_back({FrameMode::kUnknown, number});
+    }
+    dictionary_.append(frames);
+  }
+  dictionary_.seal();
+  return {};
+}
+
 Status DagStore::load_frames(ReadScratch& scratch) {
-  const SectionRecord* const section = directory_.find(SectionKind::kFrames);
+  if (!sections_.frames) {
+    return load_numbers();
+  }
+  const SectionRecord* const section = directory_.find(*sections_.frames);
   if (section == nullptr) {
     return missing_section();
   }
@@ -74,7 +100,7 @@ Status DagStore::load_frames(ReadScratch& scratch) {
 }
 
 Status DagStore::load_edges(ReadScratch& scratch) {
-  const SectionRecord* const section = directory_.find(SectionKind::kEdges);
+  const SectionRecord* const section = directory_.find(sections_.edges);
   if (section == nullptr) {
     return missing_section();
   }
@@ -101,8 +127,8 @@ Status DagStore::load_edges(ReadScratch& scratch) {
 }
 
 Status DagStore::load_pages(ReadScratch& scratch) {
-  const SectionRecord* const section = directory_.find(SectionKind::kPages);
-  const SectionRecord* const index = directory_.find(SectionKind::kPageIndex);
+  const SectionRecord* const section = directory_.find(sections_.pages);
+  const SectionRecord* const index = directory_.find(sections_.page_index);
   if (section == nullptr || index == nullptr) {
     return missing_section();
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "spk/format/block_index.h"
+#include "spk/format/dag_sections.h"
 #include "spk/format/directory.h"
 #include "spk/read/block_reader.h"
 #include "spk/read/edge_table.h"
@@ -16,13 +17,13 @@
 
 namespace stackpack::spk {
 
-/// The callstacks of an open file: dictionary, edge table and page index, loaded together at first
-/// use, and the page cache.
-/// Threads: any number, once loaded.
+/// The callstacks of an open file, or its branch stacks: dictionary, edge table and page index,
+/// loaded together at first use, and the page cache. Threads: any number, once loaded.
 class DagStore {
  public:
-  DagStore(BlockReader& blocks, const Directory& directory, std::uint64_t cache_bytes)
-      : blocks_(blocks), directory_(directory), cache_bytes_(cache_bytes) {}
+  DagStore(BlockReader& blocks, const Directory& directory, const DagSections& sections,
+           std::uint64_t cache_bytes)
+      : blocks_(blocks), directory_(directory), sections_(sections), cache_bytes_(cache_bytes) {}
 
   /// Loads the tables unless they are there. A failure is tried again at the next call.
   Status load();
@@ -62,12 +63,14 @@ class DagStore {
   static constexpr std::uint64_t kStacksPerHint = 256;
   void add_hints();
   Status load_frames(ReadScratch& scratch);
+  Status load_numbers();
   Status load_edges(ReadScratch& scratch);
   Status load_pages(ReadScratch& scratch);
   Status add_pages(const std::vector<PageEntry>& entries, const SectionRecord& section);
 
   BlockReader& blocks_;
   const Directory& directory_;
+  DagSections sections_;
   std::uint64_t cache_bytes_;
   std::mutex mutex_;
   std::atomic<bool> loaded_{false};

@@ -426,6 +426,21 @@ Status Reader::sample_field_block(std::size_t number, std::vector<FieldRow>& row
   return spk::read_field_block(impl_->blocks, impl_->file.directory, number, rows);
 }
 
+bool Reader::has_branch_stacks() const {
+  return !impl_->branch_stacks.empty();
+}
+
+Result<std::uint64_t> Reader::branch_stack_count() const {
+  const Status loaded = impl_->branch_stacks.load();
+  return loaded ? Result<std::uint64_t>(impl_->branch_stacks.stack_count())
+                : Result<std::uint64_t>(loaded.error());
+}
+
+Status Reader::branch_stack(const FieldRow& fields, std::vector<StackedBranch>& branches) const {
+  const Status loaded = impl_->branch_stacks.load();
+  return loaded ? impl_->branch_stacks.read(fields, branches) : loaded;
+}
+
 Result<std::uint64_t> Reader::resident_bytes() const {
   if (const Status loaded = impl_->load_dag(); !loaded) {
     return loaded.error();
@@ -438,7 +453,8 @@ CacheCounters Reader::cache() const {
 }
 
 Status Reader::verify() const {
-  return spk::verify(*this, {impl_->blocks, impl_->file, impl_->dag, impl_->samples});
+  return spk::verify(
+      *this, {impl_->blocks, impl_->file, impl_->dag, impl_->branch_stacks, impl_->samples});
 }
 
 }  // namespace stackpack

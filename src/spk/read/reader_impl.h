@@ -7,6 +7,7 @@
 #include "spk/format/layout.h"
 #include "spk/format/table_codec.h"
 #include "spk/read/block_reader.h"
+#include "spk/read/branch_stack_store.h"
 #include "spk/read/dag_store.h"
 #include "spk/read/file_opener.h"
 #include "spk/read/sample_blocks.h"
@@ -18,7 +19,8 @@ namespace stackpack {
 struct Reader::Impl {
   Impl(std::unique_ptr<io::ByteSource> source, const ReaderOptions& options)
       : blocks(std::move(source)),
-        dag(blocks, file.directory, options.cache_bytes),
+        dag(blocks, file.directory, spk::kCallstackSections, options.cache_bytes),
+        branch_stacks(blocks, file.directory, options.cache_bytes),
         samples(blocks, file.directory) {}
 
   /// The rows of a table; none when the section is optional and not there.
@@ -66,6 +68,7 @@ struct Reader::Impl {
   spk::BlockReader blocks;
   spk::OpenedFile file;
   spk::DagStore dag;
+  spk::BranchStackStore branch_stacks;
   spk::SampleBlocks samples;
 };
 

@@ -91,20 +91,20 @@ Status check_seam(const PageDecoder& decoder, const FrameDictionary& dictionary,
                              "spk: page does not follow the page before"}};
 }
 
-Status check_pages(const VerifiedParts& parts, Totals& totals) {
-  BlockReader::Lease scratch = parts.blocks.borrow();
+// All pages of a DAG fit together and use each of its frames. `visit` is given each page.
+template <typename Visit>
+Status check_pages(BlockReader& blocks, DagStore& dag, const Visit& visit) {
+  BlockReader::Lease scratch = blocks.borrow();
   std::vector<std::uint32_t> path;
-  std::vector<Frame> frames;
-  std::vector<bool> used(parts.dag.dictionary().size());
+  std::vector<bool> used(dag.dictionary().size());
   bool last_ends = true;
-  for (std::uint64_t number = 0; number < parts.dag.pages().size(); ++number) {
-    const Result<ResidentPage> page = parts.dag.read_page(number, *scratch);
+  for (std::uint64_t number = 0; number < dag.pages().size(); ++number) {
+    const Result<ResidentPage> page = dag.read_page(number, *scratch);
     if (!page) {
       return page.error();
     }
-    const std::uint64_t offset = parts.dag.pages()[static_cast<std::size_t>(number)].offset;
-    if (const Status seam = check_seam(scratch->pages, parts.dag.dictionary(), path, offset);
-        !seam) {
+    const std::uint64_t offset = dag.pages()[static_cast<std::size_t>(number)].offset;
+    if (const Status seam = check_seam(scratch->pages, dag.dictionary(), path, offset); !seam) {
       return seam;
     }
     if (!last_ends && scratch->pages.spine().size() != path.size()) {
@@ -112,11 +112,7 @@ Status check_pages(const VerifiedParts& parts, Totals& totals) {
     }
     scratch->pages.last_path(path);
     last_ends = page->last_node_ends_stack();
-    for (std::uint32_t stack = 0; stack < page->stack_count(); ++stack) {
-      page->read_stack(stack, parts.dag.dictionary(), parts.dag.edges(), frames);
-      totals.depth_of_stack.push_back(static_cast<std::uint16_t>(frames.size()));
-      totals.leaf_of_stack.push_back(page->leaf_of(stack, parts.dag.edges()));
-    }
+    visit(*page);
     for (const ResidentPage::Node& node : scratch->pages.nodes()) {
       used[node.frame] = true;
     }
@@ -127,6 +123,49 @@ Status check_pages(const VerifiedParts& parts, Totals& totals) {
   return std::find(used.begin(), used.end(), false) == used.end()
              ? Status{}
              : mismatch("spk: frame of the dictionary that is in no callstack");
+}
+
+Status check_callstacks(const VerifiedParts& parts, Totals& totals) {
+  std::vector<Frame> frames;
+  return check_pages(parts.blocks, parts.dag, [&](const ResidentPage& page) {
+    for (std::uint32_t stack = 0; stack < page.stack_count(); ++stack) {
+      page.read_stack(stack, parts.dag.dictionary(), parts.dag.edges(), frames);
+      totals.depth_of_stack.push_back(static_cast<std::uint16_t>(frames.size()));
+      totals.leaf_of_stack.push_back(page.leaf_of(stack, parts.dag.edges()));
+    }
+  });
+}
+
+// Branch stacks decode, and samples name such that there are.
+Status check_branch_stacks(const Reader& reader, const VerifiedParts& parts) {
+  if (const Status loaded = parts.branch_stacks.load(); !loaded) {
+    return loaded;
+  }
+  if (!parts.branch_stacks.empty()) {
+    const Status pages =
+        check_pages(parts.blocks, parts.branch_stacks.dag(), [](const ResidentPage& /*page*/) {});
+    if (!pages) {
+      return pages;
+    }
+  }
+  if (parts.branch_stacks.has_cycles()) {
+    const Status cycles = check_pages(parts.blocks, parts.branch_stacks.cycles(),
+                                      [](const ResidentPage& /*page*/) {});
+    if (!cycles) {
+      return cycles;
+    }
+  }
+  Status found;
+  std::vector<StackedBranch> branches;
+  const Status read = reader.sample_fields([&](std::span<const FieldRow> rows) {
+    for (const FieldRow& row : rows) {
+      if (found = reader.branch_stack(row, branches); !found) {
+        return false;
+      }
+    }
+    return true;
+  });
+  return found ? read : found;
 }
 
 Status add_sample(const StoredSample& sample, std::uint64_t count, const Totals& file,
@@ -450,8 +489,11 @@ Status check_content(const Reader& reader, const VerifiedParts& parts) {
   if (const Status tables = check_tables(reader, file); !tables) {
     return tables;
   }
-  if (const Status pages = check_pages(parts, file); !pages) {
-    return pages;
+  if (const Status callstacks = check_callstacks(parts, file); !callstacks) {
+    return callstacks;
+  }
+  if (const Status branches = check_branch_stacks(reader, parts); !branches) {
+    return branches;
   }
   SampleTotals totals(file.depth_of_stack.size(), file.events);
   if (const Status samples = check_samples(reader, file, totals); !samples) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "spk/read/block_reader.h"
+#include "spk/read/branch_stack_store.h"
 #include "spk/read/dag_store.h"
 #include "spk/read/file_opener.h"
 #include "spk/read/sample_blocks.h"
@@ -14,6 +15,7 @@ struct VerifiedParts {
   BlockReader& blocks;
   const OpenedFile& file;
   DagStore& dag;
+  BranchStackStore& branch_stacks;
   SampleBlocks& samples;
 };
 

@@ -48,9 +48,10 @@ std::uint32_t NodeOrder::parent_row() const {
   return path_.size() < 2 ? frame_count_ : path_[path_.size() - 2];
 }
 
-DagWriter::DagWriter(SectionWriter& out, std::string scratch_directory, std::uint64_t table_bytes,
-                     bool threaded)
+DagWriter::DagWriter(SectionWriter& out, const DagSections& sections, std::string scratch_directory,
+                     std::uint64_t table_bytes, bool threaded)
     : out_(out),
+      sections_(sections),
       scratch_directory_(std::move(scratch_directory)),
       edge_bytes_(table_bytes / 2),
       threaded_(threaded) {}
@@ -64,7 +65,9 @@ Status DagWriter::begin() {
                       [this](std::span<const std::byte> frame, std::uint32_t raw_bytes) {
                         return write_block(frame, raw_bytes);
                       });
-  out_.begin_section(SectionKind::kFrames);
+  if (sections_.frames) {
+    out_.begin_section(*sections_.frames);
+  }
   return {};
 }
 
@@ -81,6 +84,9 @@ Status DagWriter::add_frames(std::span<const Frame> frames) {
     }
     last_frame_ = frame;
     ++frame_count_;
+    if (!sections_.frames) {
+      continue;
+    }
     frames_.push_back(frame);
     if (frames_.size() == kFramesPerBlock) {
       if (const Status written = write_frames(); !written) {
@@ -165,13 +171,15 @@ Status DagWriter::begin_pages() {
   if (const Status flushed = compressor_->flush(); !flushed) {
     return flushed;
   }
-  out_.end_section(frame_count_);
+  if (sections_.frames) {
+    out_.end_section(frame_count_);
+  }
   if (const Status written = write_edges(); !written) {
     return written;
   }
   stage_ = Stage::kPages;
   encoder_.emplace(*edges_);
-  out_.begin_section(SectionKind::kPages);
+  out_.begin_section(sections_.pages);
   return {};
 }
 
@@ -179,7 +187,7 @@ Status DagWriter::begin_pages() {
 Status DagWriter::write_edges() {
   edges_.emplace(frame_count_,
                  EdgeRanks::Options{scratch_directory_, counter_->most_edges(), edge_bytes_});
-  out_.begin_section(SectionKind::kEdges);
+  out_.begin_section(sections_.edges);
   EdgeBlockEncoder encoder(frame_count_ + 1, [this](BlockContent& block) -> Status {
     if (const Status added = edges_->add_block(bytes::ByteCursor(block.bytes().bytes(), 0));
         !added) {
@@ -267,7 +275,7 @@ Status DagWriter::end() {
 }
 
 Status DagWriter::write_index() {
-  out_.begin_section(SectionKind::kPageIndex);
+  out_.begin_section(sections_.page_index);
   const std::span<const PageEntry> pages(pages_);
   for (std::size_t begin = 0; begin < pages.size(); begin += kPagesPerIndexBlock) {
     content_.clear();

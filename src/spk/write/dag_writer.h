@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "spk/format/block_index.h"
+#include "spk/format/dag_sections.h"
 #include "spk/format/frame_blocks.h"
 #include "spk/write/block_compressor.h"
 #include "spk/write/dag_node.h"
@@ -48,13 +49,14 @@ class NodeOrder {
   std::uint64_t digest_ = 0;
 };
 
-/// Writes the sections frames, edges, pages and page index. See Writer for the order of calls.
+/// Writes the sections of a DAG: frames, unless they are mere numbers, edges, pages and page index.
+/// See Writer for the order of calls.
 class DagWriter {
  public:
   /// `table_bytes`: most bytes for the table of edges, which beyond them goes to scratch files in
   /// `scratch_directory`; 0: no limit. `threaded`: blocks are compressed on a thread of their own.
-  DagWriter(SectionWriter& out, std::string scratch_directory, std::uint64_t table_bytes,
-            bool threaded);
+  DagWriter(SectionWriter& out, const DagSections& sections, std::string scratch_directory,
+            std::uint64_t table_bytes, bool threaded);
 
   Status begin();
   Status add_frames(std::span<const Frame> frames);
@@ -81,6 +83,7 @@ class DagWriter {
   Status write_index();
 
   SectionWriter& out_;
+  DagSections sections_;
   std::string scratch_directory_;
   std::uint64_t edge_bytes_;  // most for collecting edges, and for looking them up; 0: no limit
   bool threaded_;

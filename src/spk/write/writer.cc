@@ -16,9 +16,11 @@ namespace stackpack::spk {
 struct Writer::Impl {
   Impl(io::OutputFile& out, const WriterOptions& options)
       : sections(out, options.level),
-        dag(sections, options.scratch_directory, options.table_bytes, options.threads > 0),
+        dag(sections, kCallstackSections, options.scratch_directory, options.table_bytes,
+            options.threads > 0),
         samples(sections, options),
-        scratch_directory(options.scratch_directory) {}
+        scratch_directory(options.scratch_directory),
+        table_bytes(options.table_bytes) {}
 
   template <typename Row>
   Status write_table(SectionKind kind, std::span<const Row> rows) {
@@ -34,6 +36,7 @@ struct Writer::Impl {
   DagWriter dag;
   SampleWriter samples;
   std::string scratch_directory;
+  std::uint64_t table_bytes;
   bool finished = false;
 };
 
@@ -180,7 +183,8 @@ Result<Statistics> Writer::finish(const capture::SystemTables& tables,
                                   std::span<const Event> events, const Statistics& statistics,
                                   std::string_view fingerprint, const AddBranches& add_branches,
                                   const AddNames& add_names, const AddIntervals& add_intervals,
-                                  const AddValues& add_values, const AddFields& add_fields) {
+                                  const AddValues& add_values, const AddFields& add_fields,
+                                  const AddBranchStacks& add_branch_stacks) {
   if (!impl_->dag.done() || impl_->finished) {
     return Error{ErrorCode::kUsage, kNoOffset, "spk: writer: calls out of order"};
   }
@@ -218,6 +222,12 @@ Result<Statistics> Writer::finish(const capture::SystemTables& tables,
   if (add_values) {
     ValueWriter values(impl_->sections);
     if (const Status added = add_values(values); !added) {
+      return added.error();
+    }
+  }
+  if (add_branch_stacks) {
+    BranchStackWriter stacks(impl_->sections, impl_->scratch_directory, impl_->table_bytes);
+    if (const Status added = add_branch_stacks(stacks); !added) {
       return added.error();
     }
   }

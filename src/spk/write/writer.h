@@ -10,6 +10,7 @@
 #include "capture/system_recorder.h"
 #include "dag/frozen_dag.h"
 #include "io/output_file.h"
+#include "spk/write/branch_stack_writer.h"
 #include "spk/write/branch_writer.h"
 #include "spk/write/dag_node.h"
 #include "spk/write/field_writer.h"
@@ -92,15 +93,19 @@ class Writer {
   /// Adds the fields of samples, in the order of the samples, and ends them.
   using AddFields = std::function<Status(FieldWriter&)>;
 
-  /// Tables, branches, intervals, values, fields, names, summary, directory and trailer. Of
-  /// `statistics` the writer fills in what only it knows (dag.*, callstacks.stored,
+  /// Adds the branch stacks of a file; before the fields of samples, which name them.
+  using AddBranchStacks = std::function<Status(BranchStackWriter&)>;
+
+  /// Tables, branches, intervals, values, branch stacks, fields, names, summary, directory and
+  /// trailer. Of `statistics` the writer fills in what only it knows (dag.*, callstacks.stored,
   /// sample_stream_bytes); the caller gives the rest, which `add_names` may change. The completed
   /// statistics are returned. Does not commit the output.
   Result<Statistics> finish(const capture::SystemTables& tables, std::span<const Event> events,
                             const Statistics& statistics, std::string_view fingerprint,
                             const AddBranches& add_branches, const AddNames& add_names = {},
                             const AddIntervals& add_intervals = {},
-                            const AddValues& add_values = {}, const AddFields& add_fields = {});
+                            const AddValues& add_values = {}, const AddFields& add_fields = {},
+                            const AddBranchStacks& add_branch_stacks = {});
   Result<Statistics> finish(const capture::SystemTables& tables, std::span<const Event> events,
                             const Statistics& statistics, std::string_view fingerprint,
                             const AddNames& add_names = {}) {

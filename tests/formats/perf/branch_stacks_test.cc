@@ -137,6 +137,34 @@ TEST_SUITE("perf branch stacks") {
     }
   }
 
+  TEST_CASE("whole stacks are kept when the sink keeps them, with flags in one order") {
+    for (const auto order : {bytes::ByteOrder::kLittle, bytes::ByteOrder::kBig}) {
+      const Flags first{.mispredicted = 1, .cycles = 0xabcd, .type = 6, .speculation = 1};
+      const Flags second{.predicted = 1, .type = 15, .speculation = 2, .new_type = 3};
+      const PerfWriter w(order);
+      TestBytes payload = w.bytes();
+      payload.u64(0x5000).u32(7).u32(7).u64(100).u64(2);
+      payload.u64(0x5020).u64(0x5004).u64(flags_of(first, order));
+      payload.u64(0x9000).u64(0x5010).u64(flags_of(second, order));
+      const TestBytes sample = w.record(perf::RecordType::kSample, 2, payload);
+      const auto file = w.file({branch_attr(0)}, {sample, sample});
+      test::PerfOutcome outcome;
+      outcome.sink->keeps_fields = true;
+      outcome.sink->keeps_stacks_of_branches = true;
+      perf::Input input;
+      input.main = io::source_of_memory(file);
+      REQUIRE(perf::read_capture(input, *outcome.sink, {}));
+      REQUIRE(outcome.sink->branch_stacks.size() == 2);
+      const std::vector<StackedBranch> wanted{
+          {0x5020, 0x5004, flags_of(first, bytes::ByteOrder::kLittle)},
+          {0x9000, 0x5010, flags_of(second, bytes::ByteOrder::kLittle)}};
+      CHECK(outcome.sink->branch_stacks[0] == wanted);
+      CHECK(outcome.sink->branch_stacks[1] == wanted);
+      CHECK(outcome.sink->field_recorder.empty() == false);
+      CHECK(test::read_perf(file).sink->branch_stacks.empty());
+    }
+  }
+
   TEST_CASE("open calls are no history") {
     const PerfWriter w;
     TestBytes payload;

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "app/listing/text_output.h"
+#include "stackpack/reader.h"
+#include "stackpack/result.h"
+
+namespace stackpack::cli {
+
+/// `dump --branch-stacks`: a row for each sample with a branch stack, in the order of the samples.
+Status dump_branch_stacks(const Reader& reader, bool as_json, app::TextOutput& out);
+
+}  // namespace stackpack::cli
