@@ -7,22 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "query/selection/saturating.h"
-
 namespace stackpack::exporting {
 
 namespace {
-
-void count(SampleSurvey& survey, const query::SelectedSample& sample) {
-  const auto add = [&](std::uint64_t& counter, bool applies) {
-    counter = applies ? query::saturating_sum(counter, sample.count) : counter;
-  };
-  add(survey.samples, true);
-  add(survey.without_callstack, sample.stack == kNoStack);
-  add(survey.ip_only, sample.origin == StackOrigin::kIpOnly);
-  add(survey.unwound, sample.origin == StackOrigin::kUnwound);
-  add(survey.incomplete, (sample.flags & kSampleIncomplete) != 0);
-}
 
 void choose_threads(SampleSurvey& survey, const query::SampleSelection& selection,
                     const std::vector<std::uint64_t>& samples_of_track) {
@@ -71,21 +58,17 @@ bool has_times(const query::SampleSelection& selection) {
 }
 
 Result<SampleSurvey> survey_samples(query::SampleSelection& selection) {
-  SampleSurvey survey;
-  std::vector<std::uint64_t> samples_of_track;
-  const Status status =
-      selection.for_each([&](std::span<const query::SelectedSample> block) -> Status {
-        samples_of_track.resize(selection.tracks().size());
-        for (const query::SelectedSample& sample : block) {
-          count(survey, sample);
-          samples_of_track[sample.track] += sample.count;
-        }
-        return {};
-      });
-  if (!status) {
-    return status.error();
+  const Result<query::SampleCounts> counts = selection.count_samples();
+  if (!counts) {
+    return counts.error();
   }
-  choose_threads(survey, selection, samples_of_track);
+  SampleSurvey survey;
+  survey.samples = counts->samples;
+  survey.without_callstack = counts->without_callstack;
+  survey.ip_only = counts->ip_only;
+  survey.unwound = counts->unwound;
+  survey.incomplete = counts->incomplete;
+  choose_threads(survey, selection, counts->of_track);
   return survey;
 }
 

@@ -314,10 +314,9 @@ Status SampleSelection::for_each_summed(
   const bool weighs_idle = leaves_idle_out_ && choice_.any_weighted();
   scan.columns = columns_of_filter() | (fields.stack ? kStackColumn : 0U) |
                  (fields.weight || weighs_idle ? kWeightColumn : 0U);
-  const bool in_parts = view_.parts && !numbers_ && !module_filter_.active();
-  const Status status = in_parts   ? for_each_in_parts(scan, fields, visit)
-                        : numbers_ ? sum_samples(visit)
-                                   : for_each_in_columns(scan, visit);
+  const Status status = reads_in_parts() ? for_each_in_parts(scan, fields, visit)
+                        : numbers_       ? sum_samples(visit)
+                                         : for_each_in_columns(scan, visit);
   if (status) {
     end_pass();
   }

@@ -69,6 +69,16 @@ struct SummedFields {
   std::span<const std::uint64_t> bounds{};
 };
 
+/// How many samples passed the filters.
+struct SampleCounts {
+  std::uint64_t samples = 0;
+  std::uint64_t without_callstack = 0;
+  std::uint64_t ip_only = 0;
+  std::uint64_t unwound = 0;
+  std::uint64_t incomplete = 0;  ///< a part of the callstack is known to be missing
+  std::vector<std::uint64_t> of_track;
+};
+
 /// Times of the first and the last sample selected.
 struct TimeRange {
   std::uint64_t first_ns = 0;
@@ -96,6 +106,10 @@ class SampleSelection {
   /// called on this one.
   Status for_each_summed(const SummedFields& fields,
                          const std::function<Status(std::span<const SummedSample>)>& visit);
+
+  /// Counts the same samples, with as many threads as for_each_summed() where the file has single
+  /// samples and neither modules nor control groups are chosen. Errors: as for_each().
+  Result<SampleCounts> count_samples();
 
   [[nodiscard]] const std::vector<Track>& tracks() const { return tracks_; }
   [[nodiscard]] const std::vector<MappingContext>& contexts() const { return contexts_; }
@@ -210,10 +224,14 @@ class SampleSelection {
   std::uint32_t number_of(const ContextKey& context);
   class PartOfPass;    // what a block of samples comes to
   class PassOfThread;  // what chooses samples on one thread
+  [[nodiscard]] bool reads_in_parts() const;
+  // `counts`: samples are counted there, and not visited.
   Status for_each_in_parts(const SampleScan& scan, const SummedFields& fields,
-                           const std::function<Status(std::span<const SummedSample>)>& visit);
+                           const std::function<Status(std::span<const SummedSample>)>& visit,
+                           SampleCounts* counts = nullptr);
   Status take_part(PartOfPass& part,
-                   const std::function<Status(std::span<const SummedSample>)>& visit);
+                   const std::function<Status(std::span<const SummedSample>)>& visit,
+                   SampleCounts* counts);
   [[nodiscard]] std::uint64_t valid_until(std::uint32_t pid, std::uint32_t tid,
                                           std::uint64_t time_ns) const;
   // What is known of the sample's thread; nothing when the sample is not wanted.

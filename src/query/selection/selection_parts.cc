@@ -24,6 +24,18 @@ bool has_bound_within(std::span<const std::uint64_t> bounds, const StackEntries&
   return after != bounds.end() && *after <= block.last_ns;
 }
 
+void add_to(SampleCounts& counts, const SelectedSample& sample) {
+  const auto add = [&](std::uint64_t& counter, bool applies) {
+    counter = applies ? saturating_sum(counter, sample.count) : counter;
+  };
+  add(counts.samples, true);
+  add(counts.without_callstack, sample.stack == kNoStack);
+  add(counts.ip_only, sample.origin == StackOrigin::kIpOnly);
+  add(counts.unwound, sample.origin == StackOrigin::kUnwound);
+  add(counts.incomplete, (sample.flags & kSampleIncomplete) != 0);
+  add(counts.of_track[sample.track], true);
+}
+
 /// Rows that a thread has met, and where each stands in the part that it makes.
 template <typename Key, typename Row>
 class PartNumbers {
@@ -72,6 +84,7 @@ class SampleSelection::PartOfPass {
     idle_samples = 0;
     idle_value = 0;
     kept_value = 0;
+    counts = {};
   }
 
   std::vector<SummedSample> rows;  // their tracks and contexts are numbers of these
@@ -81,12 +94,13 @@ class SampleSelection::PartOfPass {
   std::uint64_t idle_samples = 0;
   double idle_value = 0;
   double kept_value = 0;
+  SampleCounts counts;  // by numbers of `tracks`
 };
 
 class SampleSelection::PassOfThread {
  public:
-  PassOfThread(const SampleSelection& selection, const SummedFields& fields)
-      : selection_(selection), fields_(fields) {
+  PassOfThread(const SampleSelection& selection, const SummedFields& fields, bool counts)
+      : selection_(selection), fields_(fields), counts_(counts) {
     constexpr std::size_t kFewEvents = 4;
     const std::size_t events = selection.view_.events.size();
     slots_ = events <= kFewEvents ? std::max<std::size_t>(events, 1) : 1;
@@ -164,6 +178,10 @@ class SampleSelection::PassOfThread {
     }
     part.range.first_ns = std::min(part.range.first_ns, time_ns);
     part.range.last_ns = std::max(part.range.last_ns, time_ns);
+    if (counts_) {
+      count(samples.origin[i], samples.flags[i], track, part.counts);
+      return {};
+    }
     part.rows.push_back({time_ns, weight, 1, stack, context, joined, track});
     const bool holds = state.valid_from <= earliest_ns_ && state.valid_until > last_ns_;
     if (merges_block_) {
@@ -176,6 +194,19 @@ class SampleSelection::PassOfThread {
       }
     }
     return {};
+  }
+
+  static void count(StackOrigin origin, std::uint8_t flags, std::uint32_t track,
+                    SampleCounts& counts) {
+    ++counts.samples;
+    counts.without_callstack += origin == StackOrigin::kNone ? 1U : 0U;
+    counts.ip_only += origin == StackOrigin::kIpOnly ? 1U : 0U;
+    counts.unwound += origin == StackOrigin::kUnwound ? 1U : 0U;
+    counts.incomplete += (flags & kSampleIncomplete) != 0 ? 1U : 0U;
+    if (track >= counts.of_track.size()) {
+      counts.of_track.resize(std::size_t{track} + 1);
+    }
+    ++counts.of_track[track];
   }
 
   // The row that samples of a callstack of a thread go to, and what they add to it. All that is
@@ -268,6 +299,7 @@ class SampleSelection::PassOfThread {
 
   const SampleSelection& selection_;
   const SummedFields& fields_;
+  bool counts_;
   PartNumbers<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, Track>
       tracks_;
   PartNumbers<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>, ContextKey> contexts_;
@@ -282,8 +314,13 @@ class SampleSelection::PassOfThread {
   std::vector<OpenKind> open_kinds_;
 };
 
-Status SampleSelection::take_part(
-    PartOfPass& part, const std::function<Status(std::span<const SummedSample>)>& visit) {
+bool SampleSelection::reads_in_parts() const {
+  return view_.parts && !numbers_ && !module_filter_.active();
+}
+
+Status SampleSelection::take_part(PartOfPass& part,
+                                  const std::function<Status(std::span<const SummedSample>)>& visit,
+                                  SampleCounts* counts) {
   std::vector<std::uint32_t> tracks;
   std::vector<std::uint32_t> contexts;
   for (const Track& track : part.tracks) {
@@ -295,7 +332,7 @@ Status SampleSelection::take_part(
   idle_samples_ = saturating_sum(idle_samples_, part.idle_samples);
   idle_value_ += part.idle_value;
   kept_value_ += part.kept_value;
-  if (part.rows.empty()) {
+  if (part.rows.empty() && part.counts.samples == 0) {
     return {};
   }
   for (SummedSample& row : part.rows) {
@@ -306,12 +343,24 @@ Status SampleSelection::take_part(
       range_known_ ? std::min(range_.first_ns, part.range.first_ns) : part.range.first_ns;
   range_.last_ns = std::max(range_.last_ns, part.range.last_ns);
   range_known_ = true;
-  return visit(part.rows);
+  if (counts == nullptr) {
+    return visit(part.rows);
+  }
+  counts->samples += part.counts.samples;
+  counts->without_callstack += part.counts.without_callstack;
+  counts->ip_only += part.counts.ip_only;
+  counts->unwound += part.counts.unwound;
+  counts->incomplete += part.counts.incomplete;
+  counts->of_track.resize(tracks_.size());
+  for (std::size_t i = 0; i < part.counts.of_track.size(); ++i) {
+    counts->of_track[tracks[i]] += part.counts.of_track[i];
+  }
+  return {};
 }
 
 Status SampleSelection::for_each_in_parts(
     const SampleScan& scan, const SummedFields& fields,
-    const std::function<Status(std::span<const SummedSample>)>& visit) {
+    const std::function<Status(std::span<const SummedSample>)>& visit, SampleCounts* counts) {
   SampleScan own = scan;
   if (fields.merged && (own.columns & kStackColumn) != 0) {
     own.columns = (own.columns & ~std::uint32_t{kStackColumn}) | kStackEntryColumn;
@@ -321,12 +370,43 @@ Status SampleSelection::for_each_in_parts(
   SamplePass pass;
   pass.make = [&](std::size_t worker, std::size_t place, const SampleColumns& samples) {
     if (threads[worker] == nullptr) {
-      threads[worker] = std::make_unique<PassOfThread>(*this, fields);
+      threads[worker] = std::make_unique<PassOfThread>(*this, fields, counts != nullptr);
     }
     return threads[worker]->make(samples, parts[place]);
   };
-  pass.take = [&](std::size_t place) { return take_part(parts[place], visit); };
+  pass.take = [&](std::size_t place) { return take_part(parts[place], visit, counts); };
   return view_.parts(own, pass);
+}
+
+Result<SampleCounts> SampleSelection::count_samples() {
+  SampleCounts counts;
+  Status status;
+  if (view_.has_samples && reads_in_parts()) {
+    begin_pass();
+    SampleScan scan;
+    scan.query = query_;
+    const bool weighs_idle = leaves_idle_out_ && choice_.any_weighted();
+    scan.columns =
+        columns_of_filter() | kOriginColumn | kFlagsColumn | (weighs_idle ? kWeightColumn : 0U);
+    const SummedFields fields{.weight = weighs_idle, .stack = false};
+    status = for_each_in_parts(scan, fields, {}, &counts);
+    if (status) {
+      end_pass();
+    }
+  } else {
+    status = for_each([&](std::span<const SelectedSample> block) {
+      counts.of_track.resize(tracks_.size());
+      for (const SelectedSample& sample : block) {
+        add_to(counts, sample);
+      }
+      return Status{};
+    });
+  }
+  if (!status) {
+    return status.error();
+  }
+  counts.of_track.resize(tracks_.size());
+  return counts;
 }
 
 }  // namespace stackpack::query
