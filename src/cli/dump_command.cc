@@ -280,6 +280,10 @@ Status dump(const Reader& reader, const DumpArguments& arguments, const Messages
     case DumpKind::kRanges:
       return dump_ranges(reader, arguments.json, out);
     case DumpKind::kBranchStacks:
+      if (!reader.has_branch_stacks()) {
+        messages.note(arguments.file,
+                      "no branch stacks were kept; convert --keep-branches keeps them");
+      }
       return dump_branch_stacks(reader, arguments.json, out);
     case DumpKind::kIntervals:
       return dump_intervals(reader, arguments, out);
