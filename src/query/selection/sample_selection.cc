@@ -302,18 +302,23 @@ Status SampleSelection::for_each(
   return status;
 }
 
-Status SampleSelection::for_each_summed(
-    const SummedFields& fields, const std::function<Status(std::span<const SummedSample>)>& visit) {
-  if (!view_.has_samples) {
-    return sum_counts(visit);
-  }
-  begin_pass();
+SampleScan SampleSelection::scan_of(const SummedFields& fields) const {
   SampleScan scan;
   scan.query = query_;
   scan.query.any_order = !fields.by_time;
   const bool weighs_idle = leaves_idle_out_ && choice_.any_weighted();
   scan.columns = columns_of_filter() | (fields.stack ? kStackColumn : 0U) |
                  (fields.weight || weighs_idle ? kWeightColumn : 0U);
+  return scan;
+}
+
+Status SampleSelection::for_each_summed(
+    const SummedFields& fields, const std::function<Status(std::span<const SummedSample>)>& visit) {
+  if (!view_.has_samples) {
+    return sum_counts(visit);
+  }
+  begin_pass();
+  const SampleScan scan = scan_of(fields);
   const Status status = reads_in_parts() ? for_each_in_parts(scan, fields, visit)
                         : numbers_       ? sum_samples(visit)
                                          : for_each_in_columns(scan, visit);

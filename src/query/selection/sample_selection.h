@@ -225,6 +225,7 @@ class SampleSelection {
   class PartOfPass;    // what a block of samples comes to
   class PassOfThread;  // what chooses samples on one thread
   [[nodiscard]] bool reads_in_parts() const;
+  [[nodiscard]] SampleScan scan_of(const SummedFields& fields) const;
   // `counts`: samples are counted there, and not visited.
   Status for_each_in_parts(const SampleScan& scan, const SummedFields& fields,
                            const std::function<Status(std::span<const SummedSample>)>& visit,

@@ -383,12 +383,9 @@ Result<SampleCounts> SampleSelection::count_samples() {
   Status status;
   if (view_.has_samples && reads_in_parts()) {
     begin_pass();
-    SampleScan scan;
-    scan.query = query_;
-    const bool weighs_idle = leaves_idle_out_ && choice_.any_weighted();
-    scan.columns =
-        columns_of_filter() | kOriginColumn | kFlagsColumn | (weighs_idle ? kWeightColumn : 0U);
-    const SummedFields fields{.weight = weighs_idle, .stack = false};
+    const SummedFields fields{.weight = false, .stack = false};
+    SampleScan scan = scan_of(fields);
+    scan.columns |= kOriginColumn | kFlagsColumn;
     status = for_each_in_parts(scan, fields, {}, &counts);
     if (status) {
       end_pass();
