@@ -133,6 +133,10 @@ void ValueRecorder::add(const RecordedValue& value) {
   }
   ++count_;
   Row row{value, order_++, kNoStack, 0, true};
+  if (value.stack_event == RecordedValue::kNoEvent) {
+    status_ = timed().add(row);
+    return;
+  }
   row.value.stack_tid = key_of_thread(value.stack_event, value.stack_tid);
   status_ = joined().add(row);
 }
@@ -145,8 +149,7 @@ void ValueRecorder::add_placed(const RecordedValue& value, StackId stack, std::u
   }
   ++count_;
   Row row{value, (std::uint64_t{rank} << kOrderBits) + order_++, stack, segment, true};
-  row.value.stack_event = RecordedValue::kNoEvent;
-  status_ = joined().add(row);
+  status_ = timed().add(row);
 }
 
 ValueRecorder::Joined& ValueRecorder::joined() {
@@ -154,6 +157,13 @@ ValueRecorder::Joined& ValueRecorder::joined() {
     joined_ = std::make_unique<Joined>(scratch_directory_, kRows);
   }
   return *joined_;
+}
+
+ValueRecorder::Timed& ValueRecorder::timed() {
+  if (!timed_) {
+    timed_ = std::make_unique<Timed>(scratch_directory_, kRows);
+  }
+  return *timed_;
 }
 
 Status ValueRecorder::offer_stack(std::uint8_t event, const Sample& sample, StackId stack) {
@@ -204,15 +214,19 @@ void ValueRecorder::number_texts(RecordedValue& value) {
   }
 }
 
-Status ValueRecorder::finish(LossCounters& losses,
-                             const std::function<Status(const FoundValue&)>& visit_value) {
-  if (!status_ || empty()) {
-    return status_;
+void ValueRecorder::name_files(RecordedValue& value) const {
+  if (value.keyed == 0) {
+    return;
   }
-  std::stable_sort(files_.begin(), files_.end(), [](const NamedFile& a, const NamedFile& b) {
-    return std::tie(a.key, a.time_ns) < std::tie(b.key, b.time_ns);
-  });
-  scratch::ExternalSort<Row, ByTime> timed(scratch_directory_, kRows);
+  for (std::size_t field = 0; field < kMostValueFields; ++field) {
+    if ((value.keyed >> field & 1) != 0) {
+      value.values[field] = file_at(value.values[field], value.time_ns);
+    }
+  }
+}
+
+// Gives each value the callstack of its sample, and adds it to those in order of time.
+Status ValueRecorder::join() {
   std::vector<Row> stacks;  // of one key, not yet used, the first one last
   std::size_t next = 0;
   std::size_t placed = 0;  // the one that the latest value took
@@ -244,17 +258,23 @@ Status ValueRecorder::finish(LossCounters& losses,
         whole.value.pid = sample.value.pid;
       }
     }
-    for (std::size_t field = 0; field < kMostValueFields; ++field) {
-      if ((whole.value.keyed >> field & 1) != 0) {
-        whole.value.values[field] = file_at(whole.value.values[field], whole.value.time_ns);
-      }
-    }
-    return timed.add(whole);
+    return timed().add(whole);
   });
-  if (!joined) {
+  joined_.reset();
+  return joined;
+}
+
+Status ValueRecorder::finish(LossCounters& losses,
+                             const std::function<Status(const FoundValue&)>& visit_value) {
+  if (!status_ || empty()) {
+    return status_;
+  }
+  std::stable_sort(files_.begin(), files_.end(), [](const NamedFile& a, const NamedFile& b) {
+    return std::tie(a.key, a.time_ns) < std::tie(b.key, b.time_ns);
+  });
+  if (const Status joined = joined_ ? join() : Status{}; !joined) {
     return joined;
   }
-  joined_.reset();
   if (texts_over_limit_ != 0) {
     losses.add(value_loss::kTextsOverLimit, LossKind::kDamage, texts_over_limit_);
   }
@@ -265,8 +285,9 @@ Status ValueRecorder::finish(LossCounters& losses,
   for (const std::size_t own : own_order()) {
     own_numbers[own] = next_kind++;
   }
-  return timed.visit([&](const Row& row) {
+  return timed().visit([&](const Row& row) {
     RecordedValue value = row.value;
+    name_files(value);
     number_texts(value);
     const auto kind = static_cast<std::uint32_t>(value.kind);
     return visit_value(

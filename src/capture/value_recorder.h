@@ -138,8 +138,12 @@ class ValueRecorder {
     static bool before(const Row& a, const Row& b);
   };
   using Joined = scratch::ExternalSort<Row, ByCallstack>;
+  using Timed = scratch::ExternalSort<Row, ByTime>;
 
   Joined& joined();
+  Timed& timed();
+  Status join();
+  void name_files(RecordedValue& value) const;
   void number_texts(RecordedValue& value);
   [[nodiscard]] std::vector<std::size_t> own_order() const;
   [[nodiscard]] std::uint64_t file_at(std::uint64_t key, std::uint64_t time_ns) const;
@@ -147,7 +151,8 @@ class ValueRecorder {
   std::string scratch_directory_ = ".";
   bool redact_ = false;
   Status status_;
-  std::unique_ptr<Joined> joined_;
+  std::unique_ptr<Joined> joined_;  // those that have a callstack among the samples
+  std::unique_ptr<Timed> timed_;    // those that have none, or have it already
   std::uint64_t count_ = 0;
   std::uint64_t order_ = 0;
   std::uint64_t texts_over_limit_ = 0;

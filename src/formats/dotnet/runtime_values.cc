@@ -128,7 +128,7 @@ void read_contention(bytes::ByteCursor& in, RecordedValue& value) {
 namespace {
 
 // The number under which callstacks of an event come.
-std::uint8_t number_of_event(std::uint32_t id) {
+std::uint8_t number_of_event(std::uint32_t id, bool may_have_stack) {
   constexpr std::size_t kIds = 512;
   static const std::array<std::uint8_t, kIds> by_id = [] {
     std::array<std::uint8_t, kIds> numbers{};
@@ -139,7 +139,7 @@ std::uint8_t number_of_event(std::uint32_t id) {
     }
     return numbers;
   }();
-  return id < kIds ? by_id[id] : RecordedValue::kNoEvent;
+  return may_have_stack && id < kIds ? by_id[id] : RecordedValue::kNoEvent;
 }
 
 }  // namespace
@@ -210,7 +210,7 @@ void RuntimeValues::event(const Event& event) {
     method_loaded(event, in, value);
     return;  // who reads methods counts those that are too short
   } else if (read(event, in, value)) {
-    value.stack_event = number_of_event(event.id);
+    value.stack_event = number_of_event(event.id, event.may_have_stack);
     recorder_->add(value);
   }
   if (!in.ok()) {
@@ -331,6 +331,7 @@ void RuntimeValues::compilation_begins(const Event& event, bytes::ByteCursor& in
   method.text = recorder_->text(name);
   method.time_ns = event.time_ns;
   method.tid = event.tid;
+  method.may_have_stack = event.may_have_stack;
   if (compiled_.size() >= kMostMethods) {
     compiled_.clear();  // of these nobody says when they were ready
   }
@@ -355,7 +356,7 @@ void RuntimeValues::method_loaded(const Event& event, bytes::ByteCursor& in, Rec
   value.tid = method.tid;
   value.stack_time_ns = method.time_ns;
   value.stack_tid = method.tid;
-  value.stack_event = number_of_event(kJittingStarted);
+  value.stack_event = number_of_event(kJittingStarted, method.may_have_stack);
   value.values[0] = event.time_ns >= method.time_ns ? event.time_ns - method.time_ns : 0;
   value.values[1] = code_bytes;
   value.values[2] = method.il_bytes;

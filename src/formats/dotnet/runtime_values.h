@@ -57,7 +57,8 @@ class RuntimeValues {
     std::uint64_t time_ns = 0;
     std::uint32_t pid = kUnknownId;
     std::uint32_t tid = kUnknownId;
-    std::uint64_t offset = 0;  ///< in the file
+    std::uint64_t offset = 0;     ///< in the file
+    bool may_have_stack = true;  ///< false: no sample of this event follows
   };
 
   /// `recorder` may be null: nothing is kept then. Both must outlive this.
@@ -75,6 +76,7 @@ class RuntimeValues {
     std::uint64_t il_bytes = 0;
     std::uint64_t text = 0;
     std::uint32_t tid = kUnknownId;
+    bool may_have_stack = true;
   };
 
   bool read(const Event& event, bytes::ByteCursor& in, capture::RecordedValue& value);

@@ -225,9 +225,11 @@ Status TraceConverter::event(const EventRow& row) {
   EventUse& use = use_of_row(row);
   const ThreadIdentity thread = threads_.find(row.thread, row.offset);
   facts(use, row, thread);
+  const std::span<const std::uint64_t> addresses = callstack_of(row);
   if (use.valued) {
     values_.event({use.metadata.event, row.payload, header_.pointer_size,
-                   header_.unix_ns(row.ticks), thread.pid, thread.tid, row.payload_offset});
+                   header_.unix_ns(row.ticks), thread.pid, thread.tid, row.payload_offset,
+                   !addresses.empty() && !use.bookkeeping});
   }
   if (use.wanted) [[unlikely]] {
     const Status taken = payloads_->event({header_.unix_ns(row.ticks), thread.pid, thread.tid,
@@ -237,7 +239,7 @@ Status TraceConverter::event(const EventRow& row) {
       return taken;
     }
   }
-  return sample(use, row, thread);
+  return sample(use, row, thread, addresses);
 }
 
 void TraceConverter::facts(const EventUse& use, const EventRow& row, const ThreadIdentity& thread) {
@@ -345,8 +347,8 @@ std::uint64_t TraceConverter::weight_of(const EventUse& use, const EventRow& row
   return use.role == EventRole::kUniversalSample ? header_.ns_of(*weight) : *weight;
 }
 
-Status TraceConverter::sample(EventUse& use, const EventRow& row, const ThreadIdentity& thread) {
-  const std::span<const std::uint64_t> addresses = callstack_of(row);
+Status TraceConverter::sample(EventUse& use, const EventRow& row, const ThreadIdentity& thread,
+                              std::span<const std::uint64_t> addresses) {
   if (use.bookkeeping) {
     bookkeeping_stacks_ += addresses.empty() ? 0U : 1U;
     return {};

@@ -55,7 +55,8 @@ class TraceConverter {
   void facts(const EventUse& use, const EventRow& row, const ThreadIdentity& thread);
   void method(const EventUse& use, const EventRow& row, std::uint32_t pid);
   void process_info(const EventRow& row);
-  Status sample(EventUse& use, const EventRow& row, const ThreadIdentity& thread);
+  Status sample(EventUse& use, const EventRow& row, const ThreadIdentity& thread,
+                std::span<const std::uint64_t> addresses);
   std::span<const std::uint64_t> callstack_of(const EventRow& row);
   std::uint32_t type_of_sample(const EventRow& row);
   std::uint64_t weight_of(const EventUse& use, const EventRow& row);
