@@ -63,6 +63,15 @@ constexpr Field kNetwork[] = {{"operation"},
                               {"bytes", ValueType::kBytes},
                               {"destination_port"},
                               {"source_port"}};
+constexpr Field kHeap[] = {{"operation"},
+                           {"bytes", ValueType::kBytes},
+                           {"address", ValueType::kAddress},
+                           {"heap", ValueType::kAddress},
+                           {"before", ValueType::kAddress}};
+constexpr Field kImage[] = {{"operation"},
+                            {"bytes", ValueType::kBytes},
+                            {"address", ValueType::kAddress},
+                            {"file", ValueType::kText}};
 
 constexpr ValueKindRow kKinds[] = {
     {"gc_start", kGcStart},
@@ -83,6 +92,8 @@ constexpr ValueKindRow kKinds[] = {
     {"hard_fault", kHardFault},
     {"virtual_memory", kVirtualMemory},
     {"network", kNetwork},
+    {"heap", kHeap},
+    {"image", kImage},
 };
 
 constexpr std::string_view kRuntimeProvider = "Microsoft-Windows-DotNETRuntime/";
@@ -132,14 +143,40 @@ constexpr ValueKind kRuntimeKinds[] = {
 static_assert(std::size(kRuntimeKinds) == std::size(kRuntimeEvents));
 
 constexpr std::string_view kKernelEvents[] = {
-    "DiskIo/Read",           "DiskIo/Write",     "DiskIo/FlushBuffers", "DiskIo/ReadInit",
-    "DiskIo/WriteInit",      "DiskIo/FlushInit", "PageFault/HardFault", "PageFault/VirtualAlloc",
-    "PageFault/VirtualFree", "FileIo/Create",    "FileIo/Cleanup",      "FileIo/Close",
-    "FileIo/Read",           "FileIo/Write",     "FileIo/SetInfo",      "FileIo/Delete",
-    "FileIo/Rename",         "FileIo/DirEnum",   "FileIo/Flush",        "FileIo/QueryInfo",
-    "FileIo/FSControl",      "TcpIp/Send",       "TcpIp/Recv",          "TcpIp/SendIPV6",
-    "TcpIp/RecvIPV6",        "UdpIp/Send",       "UdpIp/Recv",          "UdpIp/SendIPV6",
+    "DiskIo/Read",
+    "DiskIo/Write",
+    "DiskIo/FlushBuffers",
+    "DiskIo/ReadInit",
+    "DiskIo/WriteInit",
+    "DiskIo/FlushInit",
+    "PageFault/HardFault",
+    "PageFault/VirtualAlloc",
+    "PageFault/VirtualFree",
+    "FileIo/Create",
+    "FileIo/Cleanup",
+    "FileIo/Close",
+    "FileIo/Read",
+    "FileIo/Write",
+    "FileIo/SetInfo",
+    "FileIo/Delete",
+    "FileIo/Rename",
+    "FileIo/DirEnum",
+    "FileIo/Flush",
+    "FileIo/QueryInfo",
+    "FileIo/FSControl",
+    "TcpIp/Send",
+    "TcpIp/Recv",
+    "TcpIp/SendIPV6",
+    "TcpIp/RecvIPV6",
+    "UdpIp/Send",
+    "UdpIp/Recv",
+    "UdpIp/SendIPV6",
     "UdpIp/RecvIPV6",
+    "Heap/Alloc",
+    "Heap/ReAlloc",
+    "Heap/Free",
+    "Image/Load",
+    "Image/Unload",
 };
 
 ValueKind kind_of_kernel(std::string_view event) {
@@ -147,6 +184,8 @@ ValueKind kind_of_kernel(std::string_view event) {
          : event.starts_with("FileIo/")        ? ValueKind::kFileIo
          : event == "PageFault/HardFault"      ? ValueKind::kHardFault
          : event.starts_with("PageFault/Virt") ? ValueKind::kVirtualMemory
+         : event.starts_with("Heap/")          ? ValueKind::kHeap
+         : event.starts_with("Image/")         ? ValueKind::kImage
                                                : ValueKind::kNetwork;
 }
 

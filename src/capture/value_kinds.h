@@ -33,6 +33,8 @@ enum class ValueKind : std::uint8_t {
   kHardFault,
   kVirtualMemory,
   kNetwork,
+  kHeap,
+  kImage,
 };
 
 struct ValueKindField {

@@ -185,36 +185,37 @@ void append_operations(std::string& out, std::string_view title,
   }
 }
 
-void append_held(std::string& out, const app::IoReport& report) {
-  if (report.committed == 0) {
+void append_held(std::string& out, std::string_view title, std::string_view operation,
+                 const app::HeldReport& held) {
+  if (held.operations == 0) {
     return;
   }
-  out += fmt::format("{}memory: {} held at the end, {} at most, by {}\n", out.empty() ? "" : "\n",
-                     human_bytes(report.held_bytes), human_bytes(report.most_held_bytes),
-                     counted(report.committed, "commit or release"));
-  if (report.held.empty()) {
+  out += fmt::format("{}{}: {} held at the end, {} at most, by {}\n", out.empty() ? "" : "\n",
+                     title, human_bytes(held.bytes), human_bytes(held.most_bytes),
+                     counted(held.operations, operation));
+  if (held.functions.empty()) {
     return;
   }
   out += fmt::format("{:>12} {:>8} {:>9}  held for\n", "bytes", "share", "ranges");
-  for (const app::ValueSum& sum : report.held) {
+  for (const app::ValueSum& sum : held.functions) {
     out += fmt::format("{:>12} {:>8} {:>9}  ", human_bytes(sum.bytes),
-                       human_share(sum.bytes, report.held_bytes), grouped(sum.count));
+                       human_share(sum.bytes, held.bytes), grouped(sum.count));
     append_escaped(out, sum.name);
     out += '\n';
   }
-  append_more(out, report.all_held, report.held.size());
+  append_more(out, held.all_functions, held.functions.size());
 }
 
-void write_held(JsonText& json, const app::IoReport& report) {
-  json.key("memory");
+void write_held(JsonText& json, std::string_view key, const app::HeldReport& held) {
+  json.key(key);
   json.begin_object();
-  json.field("operations", report.committed);
-  json.field("held_bytes", report.held_bytes);
-  json.field("most_held_bytes", report.most_held_bytes);
-  write_sums(json, "functions", report.held, false);
+  json.field("operations", held.operations);
+  json.field("held_bytes", held.bytes);
+  json.field("most_held_bytes", held.most_bytes);
+  write_sums(json, "functions", held.functions, false);
   json.key("callstacks");
   json.begin_array();
-  for (const app::HeldStack& row : report.held_stacks) {
+  for (const app::HeldStack& row : held.stacks) {
     json.begin_object();
     if (row.stack != kNoStack) {
       json.field("stack", row.stack);
@@ -408,7 +409,7 @@ void append_exception_json(std::string& out, const app::ExceptionReport& report,
 }
 
 void append_io_table(std::string& out, const app::IoReport& report) {
-  if (report.operations.empty() && report.committed == 0) {
+  if (report.operations.empty() && report.memory.operations == 0 && report.heap.operations == 0) {
     out += "no events of disks, files, networks or memory\n";
     return;
   }
@@ -419,7 +420,8 @@ void append_io_table(std::string& out, const app::IoReport& report) {
   append_operations(text, "asked for by", report.functions);
   append_more(text, report.all_functions, report.functions.size());
   append_operations(text, "process", report.processes);
-  append_held(text, report);
+  append_held(text, "memory", "commit or release", report.memory);
+  append_held(text, "heap", "allocation or free", report.heap);
   out += text;
 }
 
@@ -431,7 +433,8 @@ void append_io_json(std::string& out, const app::IoReport& report,
   write_sums(json, "files", report.files, true);
   write_sums(json, "functions", report.functions, true);
   write_sums(json, "processes", report.processes, true);
-  write_held(json, report);
+  write_held(json, "memory", report.memory);
+  write_held(json, "heap", report.heap);
   json.field("files_in_all", report.all_files);
   json.field("functions_in_all", report.all_functions);
   write_event_next(json, arguments, "io",

@@ -179,8 +179,13 @@ class TableMaker {
                    report.all_functions);
     add_operations("Input and output by process", "Process", report.processes,
                    report.processes.size());
-    add_sums("Memory held at the end", {"Function", "Ranges", "Held", "", ""}, report.held,
-             report.all_held, "io");
+    const auto add_held = [this](std::string title, std::string_view count,
+                                 const app::HeldReport& held) {
+      add_sums(std::move(title), {"Function", count, "Held", "", ""}, held.functions,
+               held.all_functions, "io");
+    };
+    add_held("Memory held at the end", "Ranges", report.memory);
+    add_held("Heap held at the end", "Blocks", report.heap);
   }
 
   void add_jit(const app::JitReport& report) {

@@ -86,15 +86,57 @@ TEST_SUITE("event reports") {
     REQUIRE(reader);
     const auto report = app::io_report(**reader, app::IoOrder::kBytes, 0);
     REQUIRE(report);
-    CHECK(report->committed == 4);
-    CHECK(report->held_bytes == 0x3000);
-    CHECK(report->most_held_bytes == 0x6000);
-    REQUIRE(report->held_stacks.size() == 1);
-    CHECK(report->held_stacks[0].pid == 7);
-    CHECK(report->held_stacks[0].bytes == 0x3000);
+    CHECK(report->memory.operations == 4);
+    CHECK(report->memory.bytes == 0x3000);
+    CHECK(report->memory.most_bytes == 0x6000);
+    REQUIRE(report->memory.stacks.size() == 1);
+    CHECK(report->memory.stacks[0].pid == 7);
+    CHECK(report->memory.stacks[0].bytes == 0x3000);
     std::vector<Frame> frames;
-    REQUIRE((*reader)->callstack(report->held_stacks[0].stack, frames));
+    REQUIRE((*reader)->callstack(report->memory.stacks[0].stack, frames));
     CHECK(frames.at(0).address == kU + 1);
+    CHECK(report->heap.operations == 0);
+  }
+
+  TEST_CASE("io report: blocks of heaps that live at the end, moved and given out again") {
+    const ScratchDirectory folder;
+    constexpr std::uint8_t kHeap = 16;
+    const auto allocated = [](std::uint64_t address, std::uint64_t bytes) {
+      return TestBytes().u64(0xAA).u64(bytes).u64(address).u32(2);
+    };
+    write_capture(
+        folder.file("a.etl"), make_etl({}, [&](EtlWriter& out) {
+          const auto add = [&](std::uint64_t clock, std::uint8_t type, const TestBytes& payload,
+                               std::uint64_t frame) {
+            out.system(0, clock, kHeap, type, 2, 5, 7, payload);
+            out.stack(0, clock + 1, clock, 7, 5, {frame});
+          };
+          add(1'000'100, 33, allocated(0x1000, 100), kU + 1);
+          add(1'000'200, 33, allocated(0x2000, 40), kU + 2);
+          add(1'000'300, 34, TestBytes().u64(0xAA).u64(0x3000).u64(0x2000).u64(80).u64(40).u32(2),
+              kU + 3);
+          add(1'000'400, 36, TestBytes().u64(0xAA).u64(0x1000).u32(2), kU + 4);
+          add(1'000'500, 33, allocated(0x4000, 10), kU + 5);
+          add(1'000'600, 33, allocated(0x4000, 20), kU + 6);  // nobody said that it was freed
+          add(1'000'700, 36, TestBytes().u64(0xAA).u64(0x9000).u32(2), kU + 4);  // of before
+        }));
+    REQUIRE(convert(folder.file("a.etl"), folder.file("a.spk"), {}, nullptr));
+    const auto reader = Reader::open(folder.file("a.spk"));
+    REQUIRE(reader);
+    const auto report = app::io_report(**reader, app::IoOrder::kBytes, 0);
+    REQUIRE(report);
+    CHECK(report->heap.operations == 7);
+    CHECK(report->heap.bytes == 100);
+    CHECK(report->heap.most_bytes == 180);
+    REQUIRE(report->heap.stacks.size() == 2);
+    std::vector<Frame> frames;
+    CHECK(report->heap.stacks[0].bytes == 80);
+    REQUIRE((*reader)->callstack(report->heap.stacks[0].stack, frames));
+    CHECK(frames.at(0).address == kU + 3);
+    CHECK(report->heap.stacks[1].bytes == 20);
+    REQUIRE((*reader)->callstack(report->heap.stacks[1].stack, frames));
+    CHECK(frames.at(0).address == kU + 6);
+    CHECK(report->memory.operations == 0);
   }
 
   TEST_CASE("gc report: pauses of a merged file are shares of their own captures") {

@@ -70,4 +70,14 @@ void HeldMemory::release(std::uint32_t pid, std::uint64_t begin, std::uint64_t b
   }
 }
 
+void HeldMemory::free(std::uint32_t pid, std::uint64_t begin) {
+  const auto found = processes_.find(pid);
+  if (found == processes_.end()) {
+    return;
+  }
+  if (const auto range = found->second.find(begin); range != found->second.end()) {
+    release(pid, begin, range->second.end - begin);
+  }
+}
+
 }  // namespace stackpack::app

@@ -1,4 +1,4 @@
-// Which committed memory stays.
+// Which memory stays.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace stackpack::app {
 
-/// Follows commits and releases of virtual memory, as VirtualAlloc and VirtualFree say them. What
-/// is released need not be what was committed at once.
+/// Follows commits and releases of virtual memory, as VirtualAlloc and VirtualFree say them, or
+/// allocations on heaps. What is released need not be what was committed at once.
 ///
 /// Memory: kMostRanges ranges; commits beyond are counted.
 class HeldMemory {
@@ -32,6 +32,8 @@ class HeldMemory {
   /// Memory that is committed already stays its owner's.
   void commit(std::uint32_t pid, std::uint64_t begin, std::uint64_t bytes, const Owner& owner);
   void release(std::uint32_t pid, std::uint64_t begin, std::uint64_t bytes);
+  /// Releases the range that begins there, if there is one.
+  void free(std::uint32_t pid, std::uint64_t begin);
 
   [[nodiscard]] const std::map<std::uint32_t, Ranges>& processes() const { return processes_; }
   [[nodiscard]] std::uint64_t most_bytes() const { return most_bytes_; }

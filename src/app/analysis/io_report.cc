@@ -72,9 +72,9 @@ void add(ValueSum& sum, const Operation& operation) {
   }
 }
 
-// What is committed for whom at the end.
+// What is held for whom at the end.
 Status report_held(const HeldMemory& memory, EventValueTable& values, std::size_t limit,
-                   IoReport& report) {
+                   HeldReport& report) {
   ValueSums functions;
   std::map<std::pair<StackId, std::uint32_t>, HeldStack> stacks;
   for (const auto& [pid, ranges] : memory.processes()) {
@@ -95,21 +95,21 @@ Status report_held(const HeldMemory& memory, EventValueTable& values, std::size_
       stack.pid = pid;
       stack.bytes += range.end - begin;
       ++stack.ranges;
-      report.held_bytes += range.end - begin;
+      report.bytes += range.end - begin;
     }
   }
   for (const auto& [key, stack] : stacks) {
-    report.held_stacks.push_back(stack);
+    report.stacks.push_back(stack);
   }
-  std::stable_sort(report.held_stacks.begin(), report.held_stacks.end(),
+  std::stable_sort(report.stacks.begin(), report.stacks.end(),
                    [](const HeldStack& a, const HeldStack& b) { return a.bytes > b.bytes; });
-  if (limit != 0 && report.held_stacks.size() > limit) {
-    report.held_stacks.resize(limit);
+  if (limit != 0 && report.stacks.size() > limit) {
+    report.stacks.resize(limit);
   }
-  report.held = functions.largest(limit, [](const ValueSum& sum) { return sum.bytes; });
-  report.all_held = functions.size();
-  report.most_held_bytes = memory.most_bytes();
-  report.commits_over_limit = memory.forgotten();
+  report.functions = functions.largest(limit, [](const ValueSum& sum) { return sum.bytes; });
+  report.all_functions = functions.size();
+  report.most_bytes = memory.most_bytes();
+  report.over_limit = memory.forgotten();
   return {};
 }
 
@@ -134,6 +134,27 @@ bool take_memory(const EventValueTable::Row& row, HeldMemory& memory) {
   return false;
 }
 
+// False: it is nothing of a heap.
+bool take_heap(const EventValueTable::Row& row, HeldMemory& memory) {
+  enum Fields : std::size_t { kOperation, kBytes, kAddress, kHeap, kBefore };
+  enum Operations : std::uint64_t { kAllocates, kFrees, kMoves };
+  if (row.kind != ValueKind::kHeap) {
+    return false;
+  }
+  const EventValue& value = *row.value;
+  const std::uint64_t operation = row.fields[kOperation];
+  if (operation != kAllocates) {
+    memory.free(value.pid, row.fields[operation == kMoves ? kBefore : kAddress]);
+  }
+  if (operation != kFrees) {
+    // A place that is given out again was freed, even where nothing says so.
+    memory.release(value.pid, row.fields[kAddress], row.fields[kBytes]);
+    memory.commit(value.pid, row.fields[kAddress], row.fields[kBytes],
+                  {value.stack, value.time_ns});
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<IoReport> io_report(const Reader& reader, IoOrder order, std::size_t limit) {
@@ -148,9 +169,11 @@ Result<IoReport> io_report(const Reader& reader, IoOrder order, std::size_t limi
   Status named;
   IoReport report;
   HeldMemory memory;
+  HeldMemory heap;
   const Status read = values->visit([&](const EventValueTable::Row& row) {
     Operation operation;
-    report.committed += take_memory(row, memory) ? 1U : 0U;
+    report.memory.operations += take_memory(row, memory) ? 1U : 0U;
+    report.heap.operations += take_heap(row, heap) ? 1U : 0U;
     if (!operation_of(row, operation)) {
       return;
     }
@@ -178,8 +201,11 @@ Result<IoReport> io_report(const Reader& reader, IoOrder order, std::size_t limi
     return order == IoOrder::kBytes ? sum.bytes : order == IoOrder::kLatency ? sum.ns : sum.count;
   };
   const ValueSums* const sums = has_disk ? of_disk : of_files[1].size() != 0 ? of_files : of_disk;
-  if (const Status held = report_held(memory, *values, limit, report); !held) {
-    return held.error();
+  for (const auto& [held, part] :
+       {std::pair(&memory, &report.memory), std::pair(&heap, &report.heap)}) {
+    if (const Status reported = report_held(*held, *values, limit, *part); !reported) {
+      return reported.error();
+    }
   }
   report.operations = operations.largest(0, measure);
   report.files = sums[0].largest(limit, measure);

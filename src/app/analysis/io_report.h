@@ -14,12 +14,23 @@ namespace stackpack::app {
 
 enum class IoOrder : std::uint8_t { kBytes, kLatency, kCount };
 
-/// Memory of a process that one callstack committed.
+/// Memory of a process that one callstack committed, or allocated.
 struct HeldStack {
   StackId stack = kNoStack;  ///< none: the event has no callstack
   std::uint32_t pid = kUnknownId;
   std::uint64_t bytes = 0;
   std::uint64_t ranges = 0;
+};
+
+/// Memory that is held at the end.
+struct HeldReport {
+  std::uint64_t operations = 0;  ///< 0: none were recorded
+  std::uint64_t bytes = 0;
+  std::uint64_t most_bytes = 0;     ///< at one time
+  std::vector<ValueSum> functions;  ///< for whom
+  std::size_t all_functions = 0;
+  std::vector<HeldStack> stacks;  ///< the same by callstack and process
+  std::uint64_t over_limit = 0;   ///< ranges that were not followed
 };
 
 struct IoReport {
@@ -30,13 +41,8 @@ struct IoReport {
   std::vector<ValueSum> processes;
   std::size_t all_files = 0;
   std::size_t all_functions = 0;
-  std::uint64_t committed = 0;   ///< commits and releases of virtual memory; 0: none were recorded
-  std::uint64_t held_bytes = 0;  ///< committed, and not released up to the end
-  std::uint64_t most_held_bytes = 0;  ///< at one time
-  std::vector<ValueSum> held;         ///< who committed that: by function
-  std::size_t all_held = 0;
-  std::vector<HeldStack> held_stacks;  ///< the same by callstack and process
-  std::uint64_t commits_over_limit = 0;
+  HeldReport memory;  ///< committed by VirtualAlloc
+  HeldReport heap;    ///< allocated on heaps, which lies in that
 };
 
 /// `limit`: most rows of files, functions and processes; 0: all. A request to the file system that

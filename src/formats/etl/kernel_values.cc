@@ -21,6 +21,7 @@ constexpr std::uint8_t kGroupMemory = 2;
 constexpr std::uint8_t kGroupFile = 4;
 constexpr std::uint8_t kGroupTcp = 6;
 constexpr std::uint8_t kGroupUdp = 8;
+constexpr std::uint8_t kGroupHeap = 16;
 
 enum DiskTypes : std::uint8_t {
   kDiskRead = 10,
@@ -44,6 +45,8 @@ enum FileTypes : std::uint8_t {
   kFileFlush = 73,
   kFileEnd = 76,
 };
+enum HeapTypes : std::uint8_t { kHeapAlloc = 33, kHeapReAlloc = 34, kHeapFree = 36 };
+enum ImageTypes : std::uint8_t { kImageUnload = 2, kImageLoad = 10 };
 constexpr std::uint8_t kSend = 10;
 constexpr std::uint8_t kReceive = 11;
 constexpr std::uint8_t kSend6 = 26;
@@ -87,6 +90,10 @@ bool KernelValues::wants(std::uint8_t group, std::uint8_t type) {
     case kGroupTcp:
     case kGroupUdp:
       return type == kSend || type == kReceive || type == kSend6 || type == kReceive6;
+    case kGroupHeap:
+      return type == kHeapAlloc || type == kHeapReAlloc || type == kHeapFree;
+    case kGroupImage:
+      return type == kImageLoad || type == kImageUnload;
     default:
       return false;
   }
@@ -119,6 +126,12 @@ void KernelValues::event(const EventView& event, const EventPlace& place, const 
       } else {
         file_begins(event, in, value);
       }
+      break;
+    case kGroupHeap:
+      read = heap(event, in, value);
+      break;
+    case kGroupImage:
+      read = image(event, in, value);
       break;
     default:
       read = network(event, in, value);
@@ -284,6 +297,48 @@ bool KernelValues::memory(const EventView& event, bytes::ByteCursor& in, Recorde
   value.values[1] = read_pointer(in, event.pointer_size);
   value.pid = in.read<std::uint32_t>();
   value.values[3] = in.read<std::uint32_t>();
+  return in.ok();
+}
+
+bool KernelValues::heap(const EventView& event, bytes::ByteCursor& in, RecordedValue& value) {
+  value.kind = ValueKind::kHeap;
+  value.values[3] = read_pointer(in, event.pointer_size);
+  value.values[4] = kNoValue;
+  switch (event.type) {
+    case kHeapAlloc:
+      value.values[0] = kHeapAllocates;
+      value.values[1] = read_pointer(in, event.pointer_size);
+      value.values[2] = read_pointer(in, event.pointer_size);
+      break;
+    case kHeapReAlloc:
+      value.values[0] = kHeapMoves;
+      value.values[2] = read_pointer(in, event.pointer_size);
+      value.values[4] = read_pointer(in, event.pointer_size);
+      value.values[1] = read_pointer(in, event.pointer_size);
+      break;
+    default:
+      value.values[0] = kHeapFrees;
+      value.values[1] = kNoValue;
+      value.values[2] = read_pointer(in, event.pointer_size);
+      break;
+  }
+  return in.ok();
+}
+
+bool KernelValues::image(const EventView& event, bytes::ByteCursor& in, RecordedValue& value) {
+  value.kind = ValueKind::kImage;
+  value.values[0] = event.type == kImageUnload ? 1 : 0;
+  value.values[2] = read_pointer(in, event.pointer_size);
+  value.values[1] = read_pointer(in, event.pointer_size);
+  value.pid = in.read<std::uint32_t>();
+  in.skip(3 * sizeof(std::uint32_t));  // checksum, time stamp, signature
+  read_pointer(in, event.pointer_size);
+  in.skip(4 * sizeof(std::uint32_t));
+  if (in.ok()) {
+    std::string path;
+    bytes::append_wide_text(in, path);
+    value.values[3] = recorder_->path(path);
+  }
   return in.ok();
 }
 

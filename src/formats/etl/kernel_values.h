@@ -1,5 +1,5 @@
 // What events of the kernel say: reads and writes of disks and files, hard faults, memory that was
-// allocated, and bytes sent and received.
+// allocated, images that were loaded, and bytes sent and received.
 //
 // Layouts (P: a pointer of the payload's size, S: UTF-16 up to its NUL; later versions append):
 //   DiskIo 10 Read, 11 Write  u32 disk, u32 flags, u32 bytes, u32 0, u64 offset, P file, P request,
@@ -19,7 +19,13 @@
 //                             u32 bytes
 //   PageFault 98, 99 VirtualAlloc, VirtualFree  P address, P bytes, u32 process, u32 flags
 //   TcpIp, UdpIp 10, 11, 26, 27  u32 process, u32 bytes, two addresses of 4 or 16 bytes, two ports
-// Source: Microsoft Learn, the classes DiskIo, FileIo, PageFault_V2, TcpIp and UdpIp.
+//   Heap 33 Alloc             P heap, P bytes, P address, u32 source
+//   Heap 34 ReAlloc           P heap, P address, P address before, P bytes, P bytes before, u32
+//   source Heap 36 Free              P heap, P address, u32 source Image 2 Unload, 10 Load   P
+//   base, P bytes, u32 process, u32 checksum, u32 time, u32 signature, P
+//                             default base, four u32, S path
+// Source: Microsoft Learn, the classes DiskIo, FileIo, Image_V2, PageFault_V2, TcpIp and UdpIp, and
+// the structures ETW_HEAP_EVENT_ALLOC, _REALLOC and _FREE.
 #pragma once
 
 #include <cstddef>
@@ -41,6 +47,9 @@ enum ValueOperations : std::uint64_t {
   kOperationWrite = 1,
   kOperationFlush = 2,
 };
+
+/// Operations of the heap of a process.
+enum HeapOperations : std::uint64_t { kHeapAllocates = 0, kHeapFrees = 1, kHeapMoves = 2 };
 
 /// Reads such payloads. One that is too short is counted, and says nothing.
 ///
@@ -86,6 +95,8 @@ class KernelValues {
   void file_ends(const EventView& event, bytes::ByteCursor& in);
   bool fault(const EventView& event, bytes::ByteCursor& in, capture::RecordedValue& value);
   static bool memory(const EventView& event, bytes::ByteCursor& in, capture::RecordedValue& value);
+  static bool heap(const EventView& event, bytes::ByteCursor& in, capture::RecordedValue& value);
+  bool image(const EventView& event, bytes::ByteCursor& in, capture::RecordedValue& value);
   static bool network(const EventView& event, bytes::ByteCursor& in, capture::RecordedValue& value);
   [[nodiscard]] std::uint64_t ns_between(std::uint64_t from, std::uint64_t to) const;
 

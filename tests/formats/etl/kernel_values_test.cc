@@ -91,6 +91,30 @@ TEST_SUITE("kernel values") {
     CHECK_FALSE(reading.losses.any_loss());
   }
 
+  TEST_CASE("kernel values: images that are loaded, and blocks of heaps") {
+    TestBytes image;
+    image.u64(0x10000).u64(0x3000).u32(7).u32(1).u32(2).u32(3).u64(0x10000);
+    image.u32(0).u32(0).u32(0).u32(0);
+    put_utf16(image, "C:\\a.dll");
+    TestBytes narrow;
+    narrow.u32(0x20000).u32(0x1000).u32(8).u32(1).u32(2).u32(3).u32(0).u32(0).u32(0).u32(0).u32(0);
+    put_utf16(narrow, "C:\\b.dll");
+    KernelReading reading;
+    reading.event(20, 10, 3, 100, image);
+    reading.event(20, 2, 2, 200, narrow, 4);
+    reading.event(16, 33, 2, 300, TestBytes().u64(0xAA).u64(100).u64(0x1000).u32(2));
+    reading.event(16, 34, 2, 400,
+                  TestBytes().u32(0xAB).u32(0x3000).u32(0x2000).u32(80).u32(40).u32(2), 4);
+    reading.event(16, 36, 2, 500, TestBytes().u64(0xAA).u64(0x1000).u32(2));
+    CHECK(reading.finish() ==
+          Lines{"10000 - image 0 12288 65536 C:\\a.dll", "20000 - image 1 4096 131072 C:\\b.dll",
+                "30000 - heap 0 100 4096 170 -", "40000 - heap 2 80 12288 171 8192",
+                "50000 - heap 1 - 4096 170 -"});
+    CHECK_FALSE(reading.losses.any_loss());
+    reading.event(16, 36, 2, 500, TestBytes().u64(0xAA));
+    CHECK(reading.losses.any_loss());
+  }
+
   TEST_CASE("kernel values: an operation on a file lasts until its end, in both layouts") {
     TestBytes created;
     created.u64(0xAA).u64(0xF1).u32(7).u32(0).u32(0).u32(0);
