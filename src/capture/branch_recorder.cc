@@ -22,6 +22,11 @@ constexpr bool is_kernel_address(std::uint64_t address) {
   return address >> 63U != 0;
 }
 
+// Between two addresses: that of the kernel where both are of it.
+std::uint64_t space_between(const BranchStackMemo::Key& key, std::uint64_t a, std::uint64_t b) {
+  return is_kernel_address(a & b) ? key.kernel : key.user;
+}
+
 // Table slots for rows with these four words as key.
 std::uint64_t hash_of(std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d) {
   constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15;
@@ -56,6 +61,7 @@ std::uint32_t find_or_add(std::vector<Row>& rows, std::vector<std::uint32_t>& sl
   return slots[at] - 1;
 }
 
+constexpr std::uint64_t kMispredicted = 1;
 constexpr std::uint64_t kMostCounted = std::numeric_limits<std::uint32_t>::max();
 
 template <typename Row>
@@ -97,21 +103,6 @@ class BranchRecorder::Locator {
   std::vector<std::uint32_t> images_;  // by row of modules, the row that stands for its image
 };
 
-BranchEntry branch_entry(const StackedBranch& branch) {
-  constexpr auto kExtended = static_cast<std::uint64_t>(BranchType::kExtended);
-  BranchEntry entry;
-  entry.from = branch.from;
-  entry.to = branch.to;
-  entry.cycles =
-      static_cast<std::uint32_t>((branch.flags & kBranchCyclesMask) >> kBranchCyclesShift);
-  std::uint64_t type = branch.flags >> 20U & 0xFU;
-  type += type == kExtended ? 16 * (branch.flags >> 26U & 0xFU) : 0;
-  entry.type = static_cast<BranchType>(type);
-  entry.mispredicted = (branch.flags & 1U) != 0;
-  entry.wrong_path = (branch.flags >> 24U & 3U) == 1;
-  return entry;
-}
-
 // Half of the memory for rows and the stacks that come again, half for sums.
 void BranchRecorder::configure(const std::string& scratch_directory, std::uint64_t bytes) {
   scratch_directory_ = scratch_directory;
@@ -150,36 +141,37 @@ void BranchRecorder::RawOrder::join(Range& sum, const Range& row) {
 }
 
 // The number of a place. Stacks have few kinds of branches, so the last ones are looked at first.
-std::uint32_t BranchRecorder::place_of(std::uint64_t space, std::uint64_t kind) {
-  const auto is = [&](const Place& place) { return place.kind == kind && place.space == space; };
+inline std::uint32_t BranchRecorder::place_of(std::uint64_t space, std::uint64_t kind) {
   std::uint32_t& near = near_places_[(kind ^ space >> 58U) % near_places_.size()];
-  if (near == 0 || !is(places_[near - 1])) {
-    near = 1 + find_or_add(
-                   places_, place_slots_, hash_of(space, kind, 0, 0), is,
-                   [](const Place& place) { return hash_of(place.space, place.kind, 0, 0); },
-                   [&] {
-                     return Place{space, kind};
-                   });
+  if (near != 0 && places_[near - 1].kind == kind && places_[near - 1].space == space) [[likely]] {
+    return near - 1;
   }
+  near = 1 + find_or_add(
+                 places_, place_slots_, hash_of(space, kind, 0, 0),
+                 [&](const Place& place) { return place.kind == kind && place.space == space; },
+                 [](const Place& place) { return hash_of(place.space, place.kind, 0, 0); },
+                 [&] {
+                   return Place{space, kind};
+                 });
   return near - 1;
 }
 
-std::uint32_t BranchRecorder::edge_of(const StackedBranch& branch, std::uint32_t place,
-                                      std::uint64_t offset, std::uint32_t guess) {
+std::uint32_t BranchRecorder::edge_of(const StackedBranch& branch, const Ahead& ahead,
+                                      std::uint64_t offset) {
   const auto same = [&](const HotEdge& row) {
-    return row.from == branch.from && row.to == branch.to && row.place == place;
+    return row.from == branch.from && row.to == branch.to && row.place == ahead.place;
   };
-  if (guess != kNone && same(edges_[guess])) [[likely]] {
-    return guess;
+  if (ahead.guess != kNone && same(edges_[ahead.guess])) [[likely]] {
+    return ahead.guess;
   }
   const std::uint32_t found = find_or_add(
-      edges_, edge_slots_, hash_of(branch.from, branch.to, place, 0), same,
+      edges_, edge_slots_, ahead.hash, same,
       [](const HotEdge& row) { return hash_of(row.from, row.to, row.place, 0); },
       [&] {
         HotEdge row;
         row.from = branch.from;
         row.to = branch.to;
-        row.place = place;
+        row.place = ahead.place;
         return row;
       });
   if (found == edge_rests_.size()) {
@@ -278,35 +270,29 @@ Status BranchRecorder::add_up(const BranchStackMemo::Counted& counted) {
     }
     counted_ = std::uint64_t{times} * stack.size();
   }
+  look_ahead(counted);
   const std::uint64_t event = std::uint64_t{counted.key.event} << 32U;
-  const auto space_between = [&](std::uint64_t a, std::uint64_t b) {
-    return is_kernel_address(a & b) ? counted.key.kernel : counted.key.user;
-  };
   std::uint32_t newer = kNone;
   for (std::size_t i = 0; i < stack.size(); ++i) {
     const StackedBranch& branch = stack[i];
-    const BranchEntry entry = branch_entry(branch);
-    const std::uint32_t place =
-        place_of(space_between(entry.from, entry.to),
-                 event | static_cast<unsigned>(entry.type) << 1U | (entry.wrong_path ? 1U : 0U));
-    const std::uint32_t at = edge_of(branch, place, counted.offset,
-                                     newer != kNone ? edges_[newer].older : std::uint32_t{kNone});
+    const std::uint32_t at = edge_of(branch, ahead_[i], counted.offset);
     HotEdge& edge = edges_[at];
     edge.time_ns = std::max(edge.time_ns, counted.time_ns);
     edge.count += times;
-    edge.mispredicted += entry.mispredicted ? times : 0;
-    edge.cycles += std::uint64_t{entry.cycles} * times;
+    edge.mispredicted += (branch.flags & kMispredicted) != 0 ? times : 0;
+    edge.cycles += std::uint64_t{ahead_[i].cycles} * times;
     if (newer != kNone) {
       HotEdge& next = edges_[newer];
       if (next.older != at) {
         settle(next);
         next.older = at;
-        next.range = range_of(entry.to, next.from,
-                              place_of(space_between(entry.to, next.from), event), counted.offset);
+        next.range = range_of(branch.to, next.from,
+                              place_of(space_between(counted.key, branch.to, next.from), event),
+                              counted.offset);
       }
       next.older_count += times;
       next.older_time_ns = std::max(next.older_time_ns, counted.time_ns);
-      if (i == 1 && entry.from == next.from && entry.to == next.to) {
+      if (i == 1 && branch.from == next.from && branch.to == next.to) {
         ranges_[next.range].head_duplicates += times;
         edge_rests_[newer].head_duplicates += times;
       }
@@ -314,6 +300,32 @@ Status BranchRecorder::add_up(const BranchStackMemo::Counted& counted) {
     newer = at;
   }
   return {};
+}
+
+// Fills ahead_ for a stack, and fetches what its edges are looked up in: one after the other would
+// wait for each.
+void BranchRecorder::look_ahead(const BranchStackMemo::Counted& counted) {
+  const std::uint64_t event = std::uint64_t{counted.key.event} << 32U;
+  ahead_.resize(counted.stack.size());
+  const std::size_t mask = edge_slots_.size() - 1;
+  for (std::size_t i = 0; i < ahead_.size(); ++i) {
+    const BranchEntry entry = branch_entry(counted.stack[i]);
+    Ahead& ahead = ahead_[i];
+    ahead.place =
+        place_of(space_between(counted.key, entry.from, entry.to),
+                 event | static_cast<unsigned>(entry.type) << 1U | (entry.wrong_path ? 1U : 0U));
+    ahead.hash = hash_of(entry.from, entry.to, ahead.place, 0);
+    ahead.cycles = entry.cycles;
+    if (!edge_slots_.empty()) {
+      __builtin_prefetch(&edge_slots_[ahead.hash & mask]);
+    }
+  }
+  for (Ahead& ahead : ahead_) {
+    ahead.guess = edge_slots_.empty() ? kNone : edge_slots_[ahead.hash & mask] - 1;
+    if (ahead.guess != kNone) {
+      __builtin_prefetch(&edges_[ahead.guess]);
+    }
+  }
 }
 
 // Where both ends of an edge are.

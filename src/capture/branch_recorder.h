@@ -38,7 +38,20 @@ struct BranchEntry {
   bool mispredicted = false;
   bool wrong_path = false;
 };
-BranchEntry branch_entry(const StackedBranch& branch);
+inline BranchEntry branch_entry(const StackedBranch& branch) {
+  constexpr auto kExtended = static_cast<std::uint64_t>(BranchType::kExtended);
+  BranchEntry entry;
+  entry.from = branch.from;
+  entry.to = branch.to;
+  entry.cycles =
+      static_cast<std::uint32_t>((branch.flags & kBranchCyclesMask) >> kBranchCyclesShift);
+  std::uint64_t type = branch.flags >> 20U & 0xFU;
+  type += type == kExtended ? 16 * (branch.flags >> 26U & 0xFU) : 0;
+  entry.type = static_cast<BranchType>(type);
+  entry.mispredicted = (branch.flags & 1U) != 0;
+  entry.wrong_path = (branch.flags >> 24U & 3U) == 1;
+  return entry;
+}
 
 /// Memory: `bytes` for rows, taken as they come; more goes to a scratch file. None without a
 /// branch. Threads: one.
@@ -138,6 +151,14 @@ class BranchRecorder {
     static void join(Range& sum, const Range& row);
   };
 
+  /// Of a branch that will be added up.
+  struct Ahead {
+    std::uint64_t hash = 0;
+    std::uint32_t place = 0;
+    std::uint32_t cycles = 0;
+    std::uint32_t guess = kNone;  // the edge, if it is where its hash says
+  };
+
   /// What has no range, or no image, and where first.
   struct LeftOut {
     struct Tally {
@@ -164,10 +185,10 @@ class BranchRecorder {
   Status add_up(const BranchStackMemo::Counted& counted);
   std::uint32_t place_of(std::uint64_t space, std::uint64_t kind);
   // A new row is first met in the record at `offset`.
-  std::uint32_t edge_of(const StackedBranch& branch, std::uint32_t place, std::uint64_t offset,
-                        std::uint32_t guess);
+  std::uint32_t edge_of(const StackedBranch& branch, const Ahead& ahead, std::uint64_t offset);
   std::uint32_t range_of(std::uint64_t begin, std::uint64_t end, std::uint32_t place,
                          std::uint64_t offset);
+  void look_ahead(const BranchStackMemo::Counted& counted);
   void settle(HotEdge& newer);
   Status spill();
   static BranchEdge located(const Edge& edge, const Locator& locator);
@@ -186,6 +207,7 @@ class BranchRecorder {
   std::vector<std::uint32_t> range_slots_;
   std::vector<std::uint32_t> place_slots_;
   std::array<std::uint32_t, 64> near_places_{};  // 1 + a row, by the low bits of its kind; 0: none
+  std::vector<Ahead> ahead_;                     // of the stack that is added up
   std::uint64_t counted_ = 0;                    // in rows, at most
   KeyedSums<Edge, RawOrder> edge_sums_;
   KeyedSums<Range, RawOrder> range_sums_;
