@@ -116,7 +116,7 @@ class ByteCursor {
     if (!field.empty()) {
       std::memcpy(out.data(), field.data(), field.size());
     }
-    if (order_ == ByteOrder::kBig) {
+    if (order() == ByteOrder::kBig) {
       for (Row& row : out) {
         auto words = std::bit_cast<std::array<std::uint64_t, sizeof(Row) / 8>>(row);
         for (std::uint64_t& word : words) {
