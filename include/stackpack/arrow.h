@@ -36,8 +36,9 @@ enum class ArrowTable : std::uint8_t {
   kIntervals,     ///< when threads ran and waited: see waits.h
   kEventValues,   ///< what events say, a row for each field: see event_values.h
   kSampleFields,  ///< accesses to memory and control groups of samples: see sample_fields.h
+  kBranchStacks,  ///< of samples, where they were kept: a row for each branch, newest first
 };
-inline constexpr unsigned kArrowTableCount = 18;
+inline constexpr unsigned kArrowTableCount = 19;
 
 /// "samples", "callstacks", ... in the order of the enumeration.
 std::span<const std::string_view> arrow_table_names();

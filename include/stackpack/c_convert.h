@@ -70,6 +70,9 @@ typedef struct stackpack_convert_options {
   uint32_t drop_switch_samples; /* not 0: no samples of switches and wakings, where intervals are
                                    made of them */
   uint32_t drop_event_values;   /* not 0: nothing of what events say besides their callstacks */
+  uint32_t drop_sample_fields;  /* not 0: nothing of accesses to memory and control groups */
+  uint32_t keep_branches;       /* not 0: whole branch stacks of samples, unless those or their
+                                   fields are dropped */
 } stackpack_convert_options;
 
 typedef struct stackpack_convert_report {

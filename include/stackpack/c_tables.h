@@ -125,13 +125,14 @@ typedef enum stackpack_table {
   STACKPACK_TABLE_SOURCES = 8, /* captures that the file was made of */
   STACKPACK_TABLE_LOSSES = 9,
   STACKPACK_TABLE_METADATA = 10,
-  STACKPACK_TABLE_COUNTS = 11,       /* samples by callstack, event, process and origin */
-  STACKPACK_TABLE_TOP = 12,          /* what the command `top` shows */
-  STACKPACK_TABLE_BRANCHES = 13,     /* of captures with branch stacks, summed up */
-  STACKPACK_TABLE_RANGES = 14,       /* how often code between taken branches ran through */
-  STACKPACK_TABLE_INTERVALS = 15,    /* when threads ran and waited */
-  STACKPACK_TABLE_EVENT_VALUES = 16, /* what events say, a row for each field */
-  STACKPACK_TABLE_SAMPLE_FIELDS = 17 /* accesses to memory and control groups of samples */
+  STACKPACK_TABLE_COUNTS = 11,        /* samples by callstack, event, process and origin */
+  STACKPACK_TABLE_TOP = 12,           /* what the command `top` shows */
+  STACKPACK_TABLE_BRANCHES = 13,      /* of captures with branch stacks, summed up */
+  STACKPACK_TABLE_RANGES = 14,        /* how often code between taken branches ran through */
+  STACKPACK_TABLE_INTERVALS = 15,     /* when threads ran and waited */
+  STACKPACK_TABLE_EVENT_VALUES = 16,  /* what events say, a row for each field */
+  STACKPACK_TABLE_SAMPLE_FIELDS = 17, /* accesses to memory and control groups of samples */
+  STACKPACK_TABLE_BRANCH_STACKS = 18  /* of samples, where they were kept, a row for each branch */
 } stackpack_table;
 
 /* "samples", ...: a static text; NULL: there is no such table. */

@@ -361,6 +361,13 @@ class Capture:
         """Accesses to memory and control groups, by the numbers of samples in the order of ``samples()``."""
         return self._table("sample_fields", columns)
 
+    def branch_stacks(self, *, columns: Optional[Iterable[str]] = None) -> Table:
+        """Branches before each sample, of files of ``convert(keep_branches=True)``: sample, stack, position (0: the newest), from, to, ...
+
+        `sample` is the number of a row of ``samples()``, `stack` the same where the branches are the same.
+        """
+        return self._table("branch_stacks", columns)
+
     def intervals(self, *, columns: Optional[Iterable[str]] = None, from_ns: Optional[int] = None,
                   to_ns: Optional[int] = None) -> Table:
         """When threads ran and waited: tid, from_ns, to_ns, length_ns, state, reason, callstack, woken_by, waker_callstack, ..."""

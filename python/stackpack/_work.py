@@ -94,7 +94,7 @@ def convert(input: PathLike, output: PathLike, *,  # pylint: disable=redefined-b
             format: Optional[str] = None, member: Optional[str] = None,  # pylint: disable=redefined-builtin
             time_resolution_ns: int = 0, unwind: bool = False, binary_folders: Sequence[PathLike] = (),
             sysroot: Optional[PathLike] = None, encoders: Optional[int] = None, waits: bool = True, switch_samples: bool = True,
-            event_values: bool = True,
+            event_values: bool = True, sample_fields: bool = True, keep_branches: bool = False,
             on_progress: Optional[OnProgress] = None) -> ConvertReport:
     """Converts a capture into a .spk file, which appears whole or not at all.
 
@@ -118,6 +118,8 @@ def convert(input: PathLike, output: PathLike, *,  # pylint: disable=redefined-b
         waits: False leaves out the intervals in which threads ran and waited.
         switch_samples: False leaves out the samples of switches and wakings, where intervals are made of them.
         event_values: False leaves out what events say besides their callstacks.
+        sample_fields: False leaves out what samples say of accesses to memory and control groups.
+        keep_branches: keeps whole branch stacks of samples (`perf record -b`), unless samples or their fields are left out.
         on_progress: called some ten times a second and at the end; what it raises stops the conversion and is raised here.
 
     KeyboardInterrupt stops it, and leaves the old output alone. Raises StackpackError.
@@ -139,6 +141,8 @@ def convert(input: PathLike, output: PathLike, *,  # pylint: disable=redefined-b
         options.drop_waits = not waits
         options.drop_switch_samples = not switch_samples
         options.drop_event_values = not event_values
+        options.drop_sample_fields = not sample_fields
+        options.keep_branches = keep_branches
         options.redact = redact
         options.force = force
         options.time_resolution_ns = time_resolution_ns

@@ -1,17 +1,21 @@
 """Tables of an open file, in the engines that take them."""
+import collections
+import json
 import os
+import subprocess
 import sys
 import threading
 
 import pytest
 
 import stackpack
+from stackpack._program import program
 
 pa = pytest.importorskip("pyarrow")
 
 TABLES = ["samples", "counts", "callstacks", "frames", "functions", "modules", "processes", "threads", "events",
           "sources", "losses", "metadata", "top", "branches", "ranges", "intervals", "event_values",
-          "sample_fields"]
+          "sample_fields", "branch_stacks"]
 
 # As docs/python.md has it.
 TOTALS = """
@@ -33,6 +37,25 @@ def test_every_table_is_valid_arrow(spk, name):
     table.validate(full=True)
     assert table.schema.metadata[b"stackpack.table"] == name.encode()
     assert table.num_columns > 1
+
+
+def test_branch_stacks_are_those_that_the_program_lists(tmp_path, captures):
+    path = tmp_path / "loop.spk"
+    stackpack.convert(captures / "branches" / "loop.perf.data.gz", path, keep_branches=True)
+    done = subprocess.run([program(), "dump", "--branch-stacks", "--json", path], capture_output=True, check=True)
+    listed = json.loads(done.stdout)
+    with stackpack.open(path) as file:
+        rows = file.branch_stacks().to_arrow().to_pylist()
+    found = collections.defaultdict(list)
+    for row in rows:
+        sample, stack, position = (row.pop(name) for name in ("sample", "stack", "position"))
+        assert position == len(found[sample, stack])
+        found[sample, stack].append({**row, "speculation": row["speculation"] or "-"})
+    assert len(rows) > 1000
+    assert [{"sample": sample, "stack": stack, "branches": branches} for (sample, stack), branches in found.items()] == listed
+    stackpack.convert(captures / "branches" / "loop.perf.data.gz", path, keep_branches=True, sample_fields=False)
+    with stackpack.open(path) as file:
+        assert file.branch_stacks().to_arrow().num_rows == 0
 
 
 def test_units_and_nullability(spk):

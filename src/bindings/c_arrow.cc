@@ -14,7 +14,7 @@ using stackpack::bindings::guard;
 using stackpack::bindings::refuse;
 using stackpack::bindings::status_of;
 
-static_assert(STACKPACK_TABLE_SAMPLE_FIELDS + 1 == stackpack::kArrowTableCount);
+static_assert(STACKPACK_TABLE_BRANCH_STACKS + 1 == stackpack::kArrowTableCount);
 
 std::atomic<void* (*)(void*, const char*)> capsule_pointer{nullptr};
 

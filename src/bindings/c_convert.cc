@@ -29,6 +29,8 @@ bool take_convert_options(const stackpack_convert_options* from, ConvertOptions&
   options.waits = given.drop_waits == 0;
   options.switch_samples = given.drop_switch_samples == 0;
   options.event_values = given.drop_event_values == 0;
+  options.sample_fields = given.drop_sample_fields == 0;
+  options.keep_branches = given.keep_branches != 0;
   options.member = given.member == nullptr ? "" : given.member;
   options.unwind = given.unwind != 0;
   options.sysroot = given.sysroot == nullptr ? "" : given.sysroot;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -8,6 +9,8 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
 #include "stackpack/result.h"
 
@@ -97,6 +100,30 @@ class ByteCursor {
     if (order_ == ByteOrder::kBig) {
       std::transform(out.begin(), out.end(), out.begin(),
                      [](std::uint64_t value) { return byte_swap(value); });
+    }
+  }
+
+  /// The same for rows that are made of 8-byte words and nothing else.
+  template <typename Row>
+  void read_rows(std::uint64_t count, std::vector<Row>& out) {
+    static_assert(std::has_unique_object_representations_v<Row> && sizeof(Row) % 8 == 0);
+    if (failed_ || count > remaining() / sizeof(Row)) {
+      fail();
+      return;
+    }
+    out.resize(static_cast<std::size_t>(count));
+    const std::span<const std::byte> field = take(out.size() * sizeof(Row));
+    if (!field.empty()) {
+      std::memcpy(out.data(), field.data(), field.size());
+    }
+    if (order() == ByteOrder::kBig) {
+      for (Row& row : out) {
+        auto words = std::bit_cast<std::array<std::uint64_t, sizeof(Row) / 8>>(row);
+        for (std::uint64_t& word : words) {
+          word = byte_swap(word);
+        }
+        row = std::bit_cast<Row>(words);
+      }
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -19,6 +20,11 @@ constexpr std::size_t kLeastBranchRows = 4096;  // more than a sample has entrie
 
 constexpr bool is_kernel_address(std::uint64_t address) {
   return address >> 63U != 0;
+}
+
+// Between two addresses: that of the kernel where both are of it.
+std::uint64_t space_between(const BranchStackMemo::Key& key, std::uint64_t a, std::uint64_t b) {
+  return is_kernel_address(a & b) ? key.kernel : key.user;
 }
 
 // Table slots for rows with these four words as key.
@@ -54,6 +60,9 @@ std::uint32_t find_or_add(std::vector<Row>& rows, std::vector<std::uint32_t>& sl
   slots[at] = static_cast<std::uint32_t>(rows.size());
   return slots[at] - 1;
 }
+
+constexpr std::uint64_t kMispredicted = 1;
+constexpr std::uint64_t kMostCounted = std::numeric_limits<std::uint32_t>::max();
 
 template <typename Row>
 auto words_of(const Row& row) {
@@ -94,11 +103,14 @@ class BranchRecorder::Locator {
   std::vector<std::uint32_t> images_;  // by row of modules, the row that stands for its image
 };
 
+// Half of the memory for rows and the stacks that come again, half for sums.
 void BranchRecorder::configure(const std::string& scratch_directory, std::uint64_t bytes) {
   scratch_directory_ = scratch_directory;
   constexpr std::size_t kSlots = 4 * sizeof(std::uint32_t);
-  most_rows_ = std::max(kLeastBranchRows, static_cast<std::size_t>(bytes / 2) /
-                                              (sizeof(Edge) + sizeof(Range) + 2 * kSlots));
+  memo_.configure(bytes / 8);
+  most_rows_ = std::max(kLeastBranchRows,
+                        static_cast<std::size_t>(bytes / 8 * 3) /
+                            (sizeof(HotEdge) + sizeof(EdgeRest) + sizeof(HotRange) + 2 * kSlots));
   edge_sums_ = KeyedSums<Edge, RawOrder>(scratch_directory, bytes / 4);
   range_sums_ = KeyedSums<Range, RawOrder>(scratch_directory, bytes / 4);
 }
@@ -128,110 +140,192 @@ void BranchRecorder::RawOrder::join(Range& sum, const Range& row) {
   sum.wrong_path += row.wrong_path;
 }
 
-std::uint32_t BranchRecorder::edge_of(const BranchEntry& entry, const Place& place,
-                                      std::uint64_t offset, std::uint32_t guess) {
-  const auto same = [&](const Edge& row) {
-    return row.from == entry.from && row.to == entry.to && row.place.kind == place.kind &&
-           row.place.space == place.space;
-  };
-  if (guess != kNone && same(edges_[guess])) [[likely]] {
-    return guess;
+// The number of a place. Stacks have few kinds of branches, so the last ones are looked at first.
+inline std::uint32_t BranchRecorder::place_of(std::uint64_t space, std::uint64_t kind) {
+  std::uint32_t& near = near_places_[(kind ^ space >> 58U) % near_places_.size()];
+  if (near != 0 && places_[near - 1].kind == kind && places_[near - 1].space == space) [[likely]] {
+    return near - 1;
   }
-  return find_or_add(
-      edges_, edge_slots_, hash_of(entry.from, entry.to, place.space, place.kind), same,
-      [](const Edge& row) { return hash_of(row.from, row.to, row.place.space, row.place.kind); },
-      [&] {
-        Edge row;
-        row.from = entry.from;
-        row.to = entry.to;
-        row.place = place;
-        row.first_offset = offset;
-        return row;
-      });
+  near = 1 + find_or_add(
+                 places_, place_slots_, hash_of(space, kind, 0, 0),
+                 [&](const Place& place) { return place.kind == kind && place.space == space; },
+                 [](const Place& place) { return hash_of(place.space, place.kind, 0, 0); },
+                 [&] {
+                   return Place{space, kind};
+                 });
+  return near - 1;
 }
 
-std::uint32_t BranchRecorder::range_of(std::uint64_t begin, std::uint64_t end, const Place& place,
-                                       std::uint64_t offset) {
-  return find_or_add(
-      ranges_, range_slots_, hash_of(begin, end, place.space, place.kind),
-      [&](const Range& row) {
-        return row.begin == begin && row.end == end && row.place.kind == place.kind &&
-               row.place.space == place.space;
-      },
-      [](const Range& row) { return hash_of(row.begin, row.end, row.place.space, row.place.kind); },
+std::uint32_t BranchRecorder::edge_of(const StackedBranch& branch, const Ahead& ahead,
+                                      std::uint64_t offset) {
+  const auto same = [&](const HotEdge& row) {
+    return row.from == branch.from && row.to == branch.to && row.place == ahead.place;
+  };
+  if (ahead.guess != kNone && same(edges_[ahead.guess])) [[likely]] {
+    return ahead.guess;
+  }
+  const std::uint32_t found = find_or_add(
+      edges_, edge_slots_, ahead.hash, same,
+      [](const HotEdge& row) { return hash_of(row.from, row.to, row.place, 0); },
       [&] {
-        Range row;
+        HotEdge row;
+        row.from = branch.from;
+        row.to = branch.to;
+        row.place = ahead.place;
+        return row;
+      });
+  if (found == edge_rests_.size()) {
+    edge_rests_.emplace_back();
+  }
+  std::uint64_t& first = edge_rests_[found].first_offset;
+  first = std::min(first, offset);
+  return found;
+}
+
+std::uint32_t BranchRecorder::range_of(std::uint64_t begin, std::uint64_t end, std::uint32_t place,
+                                       std::uint64_t offset) {
+  const std::uint32_t found = find_or_add(
+      ranges_, range_slots_, hash_of(begin, end, place, 1),
+      [&](const HotRange& row) {
+        return row.begin == begin && row.end == end && row.place == place;
+      },
+      [](const HotRange& row) { return hash_of(row.begin, row.end, row.place, 1); },
+      [&] {
+        HotRange row;
         row.begin = begin;
         row.end = end;
         row.place = place;
-        row.first_offset = offset;
         return row;
       });
+  std::uint64_t& first = ranges_[found].first_offset;
+  first = std::min(first, offset);
+  return found;
+}
+
+// Adds to the range between an edge and the older one what was counted at the edge.
+void BranchRecorder::settle(HotEdge& newer) {
+  if (newer.older_count == 0) {
+    return;
+  }
+  HotRange& range = ranges_[newer.range];
+  const std::uint64_t kinds = places_[newer.place].kind | places_[edges_[newer.older].place].kind;
+  range.count += newer.older_count;
+  range.wrong_path += (kinds & 1U) != 0 ? newer.older_count : 0;
+  range.time_ns = std::max(range.time_ns, newer.older_time_ns);
+  newer.older_count = 0;
+  newer.older_time_ns = 0;
 }
 
 // What was summed up goes to the sums of all, which may go to disk.
 Status BranchRecorder::spill() {
-  for (const Edge& row : edges_) {
-    if (const Status added = edge_sums_.add(row); !added) {
+  for (std::size_t i = 0; i < edges_.size(); ++i) {
+    HotEdge& row = edges_[i];
+    settle(row);
+    const EdgeRest& rest = edge_rests_[i];
+    const Status added =
+        edge_sums_.add({row.from, row.to, places_[row.place], row.time_ns, rest.first_offset,
+                        row.count, row.mispredicted, row.cycles, rest.head_duplicates});
+    if (!added) {
       return added;
     }
   }
-  for (const Range& row : ranges_) {
-    if (const Status added = range_sums_.add(row); !added) {
+  for (const HotRange& row : ranges_) {
+    const Status added =
+        range_sums_.add({row.begin, row.end, places_[row.place], row.time_ns, row.first_offset,
+                         row.count, row.head_duplicates, row.wrong_path});
+    if (!added) {
       return added;
     }
   }
   edges_.clear();
+  edge_rests_.clear();
   ranges_.clear();
-  std::fill(edge_slots_.begin(), edge_slots_.end(), 0);
-  std::fill(range_slots_.begin(), range_slots_.end(), 0);
+  places_.clear();
+  for (std::vector<std::uint32_t>* slots : {&edge_slots_, &range_slots_, &place_slots_}) {
+    std::fill(slots->begin(), slots->end(), 0);
+  }
+  near_places_.fill(0);
+  counted_ = 0;
   return {};
 }
 
-Status BranchRecorder::add(const Sample& sample, std::span<const BranchEntry> stack) {
-  if (std::max(edges_.size(), ranges_.size()) + stack.size() > most_rows_) {
+Status BranchRecorder::add(const Sample& sample, std::span<const StackedBranch> stack) {
+  const BranchStackMemo::Key key{sample.event, space_of(sample.pid), space_of(kKernelPid)};
+  Status added;
+  const bool counted =
+      memo_.count(key, stack, sample.time_ns, sample.offset,
+                  [&](const BranchStackMemo::Counted& others) { added = add_up(others); });
+  return counted || !added ? added : add_up({key, stack, 1, sample.time_ns, sample.offset});
+}
+
+// Adds up a stack that came a number of times.
+Status BranchRecorder::add_up(const BranchStackMemo::Counted& counted) {
+  const std::span<const StackedBranch> stack = counted.stack;
+  const std::uint32_t times = counted.times;
+  const std::size_t rows = std::max({edges_.size(), ranges_.size(), places_.size() / 2});
+  counted_ += std::uint64_t{times} * stack.size();
+  if (rows + stack.size() > most_rows_ || counted_ > kMostCounted) {
     if (const Status spilled = spill(); !spilled) {
       return spilled;
     }
+    counted_ = std::uint64_t{times} * stack.size();
   }
-  const std::uint64_t event = std::uint64_t{sample.event} << 32U;
-  const std::uint64_t user = space_of(sample.pid);
-  const std::uint64_t kernel = space_of(kKernelPid);
-  const auto space_between = [&](std::uint64_t a, std::uint64_t b) {
-    return is_kernel_address(a & b) ? kernel : user;
-  };
+  look_ahead(counted);
+  const std::uint64_t event = std::uint64_t{counted.key.event} << 32U;
   std::uint32_t newer = kNone;
   for (std::size_t i = 0; i < stack.size(); ++i) {
-    const BranchEntry& entry = stack[i];
-    const Place place{
-        space_between(entry.from, entry.to),
-        event | static_cast<unsigned>(entry.type) << 1U | (entry.wrong_path ? 1U : 0U)};
-    const std::uint32_t at = edge_of(entry, place, sample.offset,
-                                     newer != kNone ? edges_[newer].older : std::uint32_t{kNone});
-    Edge& edge = edges_[at];
-    edge.time_ns = std::max(edge.time_ns, sample.time_ns);
-    ++edge.count;
-    edge.mispredicted += entry.mispredicted ? 1U : 0U;
-    edge.cycles += entry.cycles;
+    const StackedBranch& branch = stack[i];
+    const std::uint32_t at = edge_of(branch, ahead_[i], counted.offset);
+    HotEdge& edge = edges_[at];
+    edge.time_ns = std::max(edge.time_ns, counted.time_ns);
+    edge.count += times;
+    edge.mispredicted += (branch.flags & kMispredicted) != 0 ? times : 0;
+    edge.cycles += std::uint64_t{ahead_[i].cycles} * times;
     if (newer != kNone) {
-      Edge& next = edges_[newer];
+      HotEdge& next = edges_[newer];
       if (next.older != at) {
+        settle(next);
         next.older = at;
-        next.range = range_of(entry.to, next.from, {space_between(entry.to, next.from), event},
-                              sample.offset);
+        next.range = range_of(branch.to, next.from,
+                              place_of(space_between(counted.key, branch.to, next.from), event),
+                              counted.offset);
       }
-      Range& range = ranges_[next.range];
-      range.time_ns = std::max(range.time_ns, sample.time_ns);
-      ++range.count;
-      range.wrong_path += entry.wrong_path || stack[i - 1].wrong_path ? 1U : 0U;
-      if (i == 1 && entry.from == next.from && entry.to == next.to) {
-        ++range.head_duplicates;
-        ++next.head_duplicates;
+      next.older_count += times;
+      next.older_time_ns = std::max(next.older_time_ns, counted.time_ns);
+      if (i == 1 && branch.from == next.from && branch.to == next.to) {
+        ranges_[next.range].head_duplicates += times;
+        edge_rests_[newer].head_duplicates += times;
       }
     }
     newer = at;
   }
   return {};
+}
+
+// Fills ahead_ for a stack, and fetches what its edges are looked up in: one after the other would
+// wait for each.
+void BranchRecorder::look_ahead(const BranchStackMemo::Counted& counted) {
+  const std::uint64_t event = std::uint64_t{counted.key.event} << 32U;
+  ahead_.resize(counted.stack.size());
+  const std::size_t mask = edge_slots_.size() - 1;
+  for (std::size_t i = 0; i < ahead_.size(); ++i) {
+    const BranchEntry entry = branch_entry(counted.stack[i]);
+    Ahead& ahead = ahead_[i];
+    ahead.place =
+        place_of(space_between(counted.key, entry.from, entry.to),
+                 event | static_cast<unsigned>(entry.type) << 1U | (entry.wrong_path ? 1U : 0U));
+    ahead.hash = hash_of(entry.from, entry.to, ahead.place, 0);
+    ahead.cycles = entry.cycles;
+    if (!edge_slots_.empty()) {
+      __builtin_prefetch(&edge_slots_[ahead.hash & mask]);
+    }
+  }
+  for (Ahead& ahead : ahead_) {
+    ahead.guess = edge_slots_.empty() ? kNone : edge_slots_[ahead.hash & mask] - 1;
+    if (ahead.guess != kNone) {
+      __builtin_prefetch(&edges_[ahead.guess]);
+    }
+  }
 }
 
 // Where both ends of an edge are.
@@ -285,11 +379,18 @@ std::optional<BranchRange> BranchRecorder::located(const Range& range, const Loc
 Status BranchRecorder::finish(const SystemTables& tables, LossCounters& losses,
                               const std::function<Status(const BranchEdge&)>& visit_edge,
                               const std::function<Status(const BranchRange&)>& visit_range) {
-  if (const Status spilled = spill(); !spilled) {
+  Status spilled;
+  memo_.flush([&](const BranchStackMemo::Counted& counted) {
+    spilled = spilled ? add_up(counted) : spilled;
+  });
+  spilled = spilled ? spill() : spilled;
+  if (!spilled) {
     return spilled;
   }
-  std::vector<Edge>().swap(edges_);
-  std::vector<Range>().swap(ranges_);
+  edges_ = {};
+  edge_rests_ = {};
+  ranges_ = {};
+  memo_ = {};
   const Locator locator(tables);
   LeftOut left_out;
   const std::uint64_t bytes = most_rows_ * (sizeof(Edge) + sizeof(Range));

@@ -1,10 +1,12 @@
 // Sums up the branch stacks of samples while a capture is read.
 //
-// Law: an entry costs a few compares. A branch nearly determines the one before it, so each row
-// remembers which row came next in a stack, and which range lies between. Rows are by process and
-// address; what image an address belongs to is known at the end, when all mappings are. As a
-// mapping changes what an address means, rows of a process from before it and after it are apart
-// (begin_epoch), and are looked up each at its own time.
+// Law: an entry costs a few compares in one line of the cache. A branch nearly determines the one
+// before it, so each row remembers which row came next in a stack, which range lies between, and
+// how often that was so since it was last another one; stacks that come again as a whole are
+// counted alone (BranchStackMemo). Rows are by process and address; what image an address belongs
+// to is known at the end, when all mappings are. As a mapping changes what an address means, rows
+// of a process from before it and after it are apart (begin_epoch), and are looked up each at its
+// own time.
 #pragma once
 
 #include <array>
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "capture/branch_losses.h"
+#include "capture/branch_stack_memo.h"
 #include "capture/keyed_sums.h"
 #include "capture/loss_counters.h"
 #include "capture/system_tables.h"
@@ -26,7 +29,7 @@
 
 namespace stackpack::capture {
 
-/// An entry of a branch stack.
+/// A branch of a stack, in parts.
 struct BranchEntry {
   std::uint64_t from = 0;
   std::uint64_t to = 0;
@@ -35,6 +38,20 @@ struct BranchEntry {
   bool mispredicted = false;
   bool wrong_path = false;
 };
+inline BranchEntry branch_entry(const StackedBranch& branch) {
+  constexpr auto kExtended = static_cast<std::uint64_t>(BranchType::kExtended);
+  BranchEntry entry;
+  entry.from = branch.from;
+  entry.to = branch.to;
+  entry.cycles =
+      static_cast<std::uint32_t>((branch.flags & kBranchCyclesMask) >> kBranchCyclesShift);
+  std::uint64_t type = branch.flags >> 20U & 0xFU;
+  type += type == kExtended ? 16 * (branch.flags >> 26U & 0xFU) : 0;
+  entry.type = static_cast<BranchType>(type);
+  entry.mispredicted = (branch.flags & 1U) != 0;
+  entry.wrong_path = (branch.flags >> 24U & 3U) == 1;
+  return entry;
+}
 
 /// Memory: `bytes` for rows, taken as they come; more goes to a scratch file. None without a
 /// branch. Threads: one.
@@ -54,7 +71,7 @@ class BranchRecorder {
     std::uint64_t time_ns = 0;
     std::uint64_t offset = kNoOffset;  ///< of its record in the capture
   };
-  Status add(const Sample& sample, std::span<const BranchEntry> stack);
+  Status add(const Sample& sample, std::span<const StackedBranch> stack);
 
   [[nodiscard]] bool empty() const { return edges_.empty() && edge_sums_.empty(); }
 
@@ -74,6 +91,7 @@ class BranchRecorder {
     std::uint64_t kind = 0;   // event, type, wrong path
   };
 
+  /// Of each edge and range, so far.
   struct Edge {
     std::uint64_t from = 0;
     std::uint64_t to = 0;
@@ -84,8 +102,6 @@ class BranchRecorder {
     std::uint64_t mispredicted = 0;
     std::uint64_t cycles = 0;
     std::uint64_t head_duplicates = 0;
-    std::uint32_t older = kNone;  // the edge that came next in a stack,
-    std::uint32_t range = kNone;  // and the range between
   };
 
   struct Range {
@@ -99,12 +115,48 @@ class BranchRecorder {
     std::uint64_t wrong_path = 0;
   };
 
+  /// The same while stacks come: places by number, counts in few bits, and what comes next.
+  struct alignas(64) HotEdge {
+    std::uint64_t from = 0;
+    std::uint64_t to = 0;
+    std::uint64_t time_ns = 0;
+    std::uint64_t older_time_ns = 0;  // of what follows
+    std::uint64_t cycles = 0;
+    std::uint32_t place = 0;  // of places_
+    std::uint32_t count = 0;
+    std::uint32_t mispredicted = 0;
+    std::uint32_t older = kNone;    // the edge that came next in a stack,
+    std::uint32_t range = kNone;    // the range between, and
+    std::uint32_t older_count = 0;  // how often, as far as it was not added to the range
+  };
+  struct EdgeRest {  // by edge: what is seldom looked at
+    std::uint64_t first_offset = kNoOffset;
+    std::uint32_t head_duplicates = 0;
+  };
+  struct HotRange {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::uint64_t time_ns = 0;
+    std::uint64_t first_offset = kNoOffset;
+    std::uint32_t place = 0;
+    std::uint32_t count = 0;
+    std::uint32_t head_duplicates = 0;
+    std::uint32_t wrong_path = 0;
+  };
   /// How rows are ordered and added up before their images are known.
   struct RawOrder {
     static bool before(const Edge& a, const Edge& b);
     static bool before(const Range& a, const Range& b);
     static void join(Edge& sum, const Edge& row);
     static void join(Range& sum, const Range& row);
+  };
+
+  /// Of a branch that will be added up.
+  struct Ahead {
+    std::uint64_t hash = 0;
+    std::uint32_t place = 0;
+    std::uint32_t cycles = 0;
+    std::uint32_t guess = kNone;  // the edge, if it is where its hash says
   };
 
   /// What has no range, or no image, and where first.
@@ -130,11 +182,14 @@ class BranchRecorder {
   [[nodiscard]] std::uint64_t space_of(std::uint32_t pid) const {
     return std::uint64_t{pid} << 32U | epochs_[pid % kEpochs];
   }
+  Status add_up(const BranchStackMemo::Counted& counted);
+  std::uint32_t place_of(std::uint64_t space, std::uint64_t kind);
   // A new row is first met in the record at `offset`.
-  std::uint32_t edge_of(const BranchEntry& entry, const Place& place, std::uint64_t offset,
-                        std::uint32_t guess);
-  std::uint32_t range_of(std::uint64_t begin, std::uint64_t end, const Place& place,
+  std::uint32_t edge_of(const StackedBranch& branch, const Ahead& ahead, std::uint64_t offset);
+  std::uint32_t range_of(std::uint64_t begin, std::uint64_t end, std::uint32_t place,
                          std::uint64_t offset);
+  void look_ahead(const BranchStackMemo::Counted& counted);
+  void settle(HotEdge& newer);
   Status spill();
   static BranchEdge located(const Edge& edge, const Locator& locator);
   static std::optional<BranchRange> located(const Range& range, const Locator& locator,
@@ -143,10 +198,17 @@ class BranchRecorder {
   std::array<std::uint32_t, kEpochs> epochs_{};
   std::string scratch_directory_ = ".";
   std::size_t most_rows_ = 4096;
-  std::vector<Edge> edges_;
-  std::vector<Range> ranges_;
+  BranchStackMemo memo_;
+  std::vector<HotEdge> edges_;
+  std::vector<EdgeRest> edge_rests_;
+  std::vector<HotRange> ranges_;
+  std::vector<Place> places_;
   std::vector<std::uint32_t> edge_slots_;  // 1 + a row, by hash; 0: free
   std::vector<std::uint32_t> range_slots_;
+  std::vector<std::uint32_t> place_slots_;
+  std::array<std::uint32_t, 64> near_places_{};  // 1 + a row, by the low bits of its kind; 0: none
+  std::vector<Ahead> ahead_;                     // of the stack that is added up
+  std::uint64_t counted_ = 0;                    // in rows, at most
   KeyedSums<Edge, RawOrder> edge_sums_;
   KeyedSums<Range, RawOrder> range_sums_;
 };

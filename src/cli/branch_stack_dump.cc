@@ -1,15 +1,14 @@
 #include "cli/branch_stack_dump.h"
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "app/listing/branch_flags.h"
 #include "app/listing/branch_listing.h"
 #include "cli/json_text.h"
 #include "stackpack/branches.h"
@@ -19,44 +18,16 @@ namespace stackpack::cli {
 
 namespace {
 
-// StackedBranch::flags in parts.
-struct Flags {
-  explicit Flags(std::uint64_t flags)
-      : mispredicted((flags & 1U) != 0),
-        predicted((flags & 2U) != 0),
-        in_transaction((flags & 4U) != 0),
-        abort((flags & 8U) != 0),
-        cycles(flags >> 4U & 0xFFFFU),
-        speculation(flags >> 24U & 3U) {
-    constexpr auto kExtended = static_cast<std::uint64_t>(BranchType::kExtended);
-    std::uint64_t kind = flags >> 20U & 0xFU;
-    kind += kind == kExtended ? 16 * (flags >> 26U & 0xFU) : 0;
-    type = static_cast<BranchType>(kind);
-  }
-
-  bool mispredicted;
-  bool predicted;
-  bool in_transaction;
-  bool abort;
-  std::uint64_t cycles;
-  std::uint64_t speculation;
-  BranchType type = BranchType::kUnknown;
-};
-
-constexpr std::array<std::string_view, 4> kSpeculations{"-", "WRONG_PATH", "NON_SPEC_CORRECT_PATH",
-                                                        "CORRECT_PATH"};
-
 // As the perf tool writes a branch, with its type and speculation where one is recorded.
 void append_branch(std::string& text, const StackedBranch& branch) {
-  const Flags flags(branch.flags);
+  const app::BranchFlags flags(branch.flags);
   text += fmt::format("0x{:x}/0x{:x}/{}/{}/{}/{}", branch.from, branch.to,
                       flags.mispredicted ? 'M'
                       : flags.predicted  ? 'P'
                                          : '-',
                       flags.in_transaction ? 'X' : '-', flags.abort ? 'A' : '-', flags.cycles);
-  if (flags.type != BranchType::kUnknown || flags.speculation != 0) {
-    text += fmt::format("/{}/{}", app::branch_type_name(flags.type),
-                        kSpeculations[static_cast<std::size_t>(flags.speculation)]);
+  if (flags.type != BranchType::kUnknown || flags.speculation != "-") {
+    text += fmt::format("/{}/{}", app::branch_type_name(flags.type), flags.speculation);
   }
 }
 
@@ -80,7 +51,7 @@ void append_stack_object(JsonText json, std::uint64_t sample, std::uint64_t stac
   json.key("branches");
   json.begin_array();
   for (const StackedBranch& branch : branches) {
-    const Flags flags(branch.flags);
+    const app::BranchFlags flags(branch.flags);
     json.begin_object();
     json.field("from", branch.from);
     json.field("to", branch.to);
@@ -88,9 +59,9 @@ void append_stack_object(JsonText json, std::uint64_t sample, std::uint64_t stac
     json.field("predicted", flags.predicted);
     json.field("in_transaction", flags.in_transaction);
     json.field("abort", flags.abort);
-    json.field("cycles", flags.cycles);
+    json.field("cycles", std::uint64_t{flags.cycles});
     json.field("type", app::branch_type_name(flags.type));
-    json.field("speculation", kSpeculations[static_cast<std::size_t>(flags.speculation)]);
+    json.field("speculation", flags.speculation);
     json.end_object();
   }
   json.end_array();

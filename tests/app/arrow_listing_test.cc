@@ -61,6 +61,7 @@ TEST_SUITE("arrow listing") {
       const std::string packed = folder.file("packed.spk");
       ConvertOptions options;
       options.force = true;
+      options.keep_branches = true;
       const auto report =
           convert(source_folder() + "/testdata/" + capture, packed, options, nullptr);
       REQUIRE_MESSAGE(report.has_value(), message(report.error()));

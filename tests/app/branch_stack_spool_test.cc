@@ -1,6 +1,7 @@
 // Branch stacks on their way into a file: each sample gets back what it had, within any memory.
 #include "app/convert/branch_stack_spool.h"
 
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -126,6 +127,29 @@ TEST_SUITE("branch stacks") {
     const std::vector<std::byte> wanted = file_with(stacks, roomy);
     CHECK(file_with(stacks, narrow) == wanted);
     CHECK(narrow.segments() > 1);
+  }
+
+  TEST_CASE("branch stacks: by content, a file does not show in which order stacks came") {
+    using Numbering = app::BranchStackSpool::Numbering;
+    const std::vector<Stack> stacks = random_branch_stacks(11, 20'000, 20'000);
+    const ScratchDirectory folder;
+    std::vector<std::byte> files[3];
+    for (std::size_t i = 0; i < std::size(files); ++i) {
+      const app::MemoryPlan plan =
+          i == 2 ? app::MemoryPlan::of_branch_stacks(std::uint64_t{16} << 20) : app::MemoryPlan();
+      app::BranchStackSpool spool(folder.file("."), plan, kRoomy, Numbering::kByContent);
+      FieldRow ignored;
+      for (std::size_t k = stacks.size(); i != 0 && k > 0; --k) {
+        REQUIRE(spool.add(stacks[k - 1], ignored));
+      }
+      files[i] = file_with(stacks, spool);
+      CHECK((spool.segments() > 1) == (i == 2));
+    }
+    const auto reader = open_spk(files[0]);
+    CHECK(failure(reader->verify()).empty());
+    CHECK(stacks_of_samples(*reader) == stacks);
+    CHECK(files[1] == files[0]);
+    CHECK(files[2] == files[0]);
   }
 
   TEST_CASE("branch stacks: a stack with a branch that has no room is left out and counted") {

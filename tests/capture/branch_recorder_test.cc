@@ -71,6 +71,19 @@ BranchEntry entry(std::uint64_t from, std::uint64_t to) {
   return made;
 }
 
+// As it was recorded.
+std::vector<StackedBranch> recorded(const std::vector<BranchEntry>& stack) {
+  std::vector<StackedBranch> branches;
+  for (const BranchEntry& one : stack) {
+    const std::uint64_t flags = (one.mispredicted ? 1U : 2U) |
+                                std::uint64_t{one.cycles} << kBranchCyclesShift |
+                                std::uint64_t{static_cast<unsigned>(one.type)} << 20U |
+                                std::uint64_t{one.wrong_path ? 1U : 3U} << 24U;
+    branches.push_back({one.from, one.to, flags});
+  }
+  return branches;
+}
+
 // The image of an address by its numbers alone.
 std::uint32_t image_of(std::uint64_t address) {
   return address - kCode < 0x1000         ? 0
@@ -106,6 +119,7 @@ TEST_CASE("branches: sums are those of a plain count, whatever the memory") {
       constexpr std::uint64_t kPlaces[] = {kCode, kCode, kCode, kOther, kKernelCode, kNowhere};
       return kPlaces[random() % 6] + random() % 80;
     };
+    std::vector<std::vector<BranchEntry>> before;
     for (int i = 0; i < 4'000; ++i) {
       std::vector<BranchEntry> stack;
       for (std::size_t n = random() % 12; n > 0; --n) {
@@ -119,13 +133,18 @@ TEST_CASE("branches: sums are those of a plain count, whatever the memory") {
         made.cycles = static_cast<std::uint32_t>(random() % 50);
         stack.push_back(made);
       }
+      if (!before.empty() && random() % 2 == 0) {
+        stack = before[before.size() - 1 - random() % std::min<std::size_t>(before.size(), 40)];
+      } else {
+        before.push_back(stack);
+      }
       const auto event = static_cast<std::uint32_t>(random() % 2);
       const auto pid = static_cast<std::uint32_t>(7 + random() % 2);
       if (random() % 8 == 0) {
         recorder.begin_epoch(pid);
       }
       const std::uint64_t offset = 4096 + 8 * static_cast<std::uint64_t>(i);
-      REQUIRE(recorder.add({event, pid, 100, offset}, stack));
+      REQUIRE(recorder.add({event, pid, 100, offset}, recorded(stack)));
       const auto leave_out = [&](const std::string& name, std::uint64_t count) {
         left_out[name] += count;
         if (count != 0) {
@@ -208,7 +227,8 @@ TEST_CASE("branches: sums are those of a plain count, whatever the memory") {
 
 TEST_CASE("branches: an address is looked up in the mapping of its time") {
   BranchRecorder recorder;
-  const std::vector<BranchEntry> stack{entry(kCode + 8, kCode + 2), entry(kCode + 5, kCode + 1)};
+  const std::vector<StackedBranch> stack =
+      recorded({entry(kCode + 8, kCode + 2), entry(kCode + 5, kCode + 1)});
   REQUIRE(recorder.add({0, 7, 10}, stack));
   recorder.begin_epoch(7);
   REQUIRE(recorder.add({0, 7, 30}, stack));
@@ -227,8 +247,8 @@ TEST_CASE("branches: an address is looked up in the mapping of its time") {
 
 TEST_CASE("branches: images of one build id are one, and without it those of one path") {
   BranchRecorder recorder;
-  REQUIRE(recorder.add({0, 7, 10}, std::vector{entry(kCode + 8, kOther + 2)}));
-  REQUIRE(recorder.add({0, 8, 10}, std::vector{entry(kCode + 8, kOther + 2)}));
+  REQUIRE(recorder.add({0, 7, 10}, recorded({entry(kCode + 8, kOther + 2)})));
+  REQUIRE(recorder.add({0, 8, 10}, recorded({entry(kCode + 8, kOther + 2)})));
   capture::SystemTables tables = two_processes();
   tables.modules[0].path = "/another/name";
   for (const std::size_t row : {0U, 2U}) {

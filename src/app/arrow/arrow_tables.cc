@@ -118,9 +118,10 @@ namespace {
 constexpr std::uint32_t kMostBatchRows = 1U << 24;
 
 constexpr std::array<std::string_view, kArrowTableCount> kTableNames{
-    "samples", "callstacks", "frames",  "functions", "modules",      "processes",
-    "threads", "events",     "sources", "losses",    "metadata",     "counts",
-    "top",     "branches",   "ranges",  "intervals", "event_values", "sample_fields"};
+    "samples",   "callstacks",   "frames",        "functions",    "modules",
+    "processes", "threads",      "events",        "sources",      "losses",
+    "metadata",  "counts",       "top",           "branches",     "ranges",
+    "intervals", "event_values", "sample_fields", "branch_stacks"};
 
 std::span<const arrow::Field> fields_of(ArrowTable table) {
   switch (table) {
@@ -143,6 +144,8 @@ std::span<const arrow::Field> fields_of(ArrowTable table) {
       return app::value_fields();
     case ArrowTable::kSampleFields:
       return app::field_row_fields();
+    case ArrowTable::kBranchStacks:
+      return app::branch_stack_fields();
     default:
       return app::system_fields(table);
   }
@@ -171,6 +174,8 @@ Result<app::NextRows> rows_of(const app::SharedTables& tables, ArrowTable table,
       return app::value_rows(tables, options);
     case ArrowTable::kSampleFields:
       return app::field_rows(tables, options);
+    case ArrowTable::kBranchStacks:
+      return app::branch_stack_rows(tables, options);
     default:
       return app::system_rows(tables, table, options);
   }

@@ -53,6 +53,10 @@ NextRows value_rows(const SharedTables& tables, const ArrowOptions& options);
 std::span<const arrow::Field> field_row_fields();
 NextRows field_rows(const SharedTables& tables, const ArrowOptions& options);
 
+/// The branch stacks of samples, where they were kept: a row for each branch.
+std::span<const arrow::Field> branch_stack_fields();
+NextRows branch_stack_rows(const SharedTables& tables, const ArrowOptions& options);
+
 std::span<const arrow::Field> top_fields();
 /// Errors: kUsage, options.by is none of the kinds.
 Result<NextRows> top_rows(const SharedTables& tables, const ArrowOptions& options);

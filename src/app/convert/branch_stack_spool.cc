@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "capture/stack_view.h"
 #include "spk/format/layout.h"
+#include "spk/write/dag_node.h"
 #include "stackpack/model.h"
 
 namespace stackpack::app {
@@ -25,14 +28,43 @@ std::uint64_t number_of_node(const NodeRef& node) {
   return std::uint64_t{node.segment} << 32U | node.node;
 }
 
+NodeRef node_of_number(std::uint64_t number) {
+  return {static_cast<std::uint16_t>(number >> 32U), 0, static_cast<std::uint32_t>(number)};
+}
+
+// Two interners of callstacks are there when branches are numbered anew.
+MemoryPlan plan_of(MemoryPlan plan, BranchStackSpool::Numbering numbering) {
+  if (numbering == BranchStackSpool::Numbering::kByContent) {
+    constexpr std::uint64_t kLeastBuilder = std::uint64_t{3} << 20;  // it has tables of fixed sizes
+    plan.builder_bytes =
+        std::max(plan.builder_bytes / 2, std::min(plan.builder_bytes, kLeastBuilder));
+  }
+  return plan;
+}
+
+Status take_packed(Result<std::unique_ptr<PackedStacks>> packed,
+                   std::unique_ptr<PackedStacks>& taken) {
+  if (!packed) {
+    return packed.error();
+  }
+  taken = std::move(*packed);
+  return {};
+}
+
+bool is_before(const StackedBranch& a, const StackedBranch& b) {
+  return std::tie(a.from, a.to, a.flags) < std::tie(b.from, b.to, b.flags);
+}
+
 }  // namespace
 
 BranchStackSpool::BranchStackSpool(const std::string& scratch_directory, const MemoryPlan& plan,
-                                   std::uint64_t entry_bytes)
-    : plan_(plan),
+                                   std::uint64_t entry_bytes, Numbering numbering)
+    : scratch_directory_(scratch_directory),
+      plan_(plan_of(plan, numbering)),
+      numbering_(numbering),
       most_entries_(std::clamp(static_cast<std::size_t>(entry_bytes / kBytesOfEntry), kLeastEntries,
                                static_cast<std::size_t>(spk::kMaxFrames))),
-      stacks_(scratch_directory, {plan.builder_bytes, plan.cache_bytes}),
+      stacks_(scratch_directory, {plan_.builder_bytes, plan.cache_bytes}),
       cycles_(scratch_directory, {plan.builder_bytes, plan.cache_bytes}) {}
 
 // The number of a branch, which is added when it is new; kNone when there is no room.
@@ -113,11 +145,69 @@ Status BranchStackSpool::add(std::span<const StackedBranch> stack, FieldRow& fie
   return {};
 }
 
+// Orders the branches of in_order_ by what they are; returns by place before the place after.
+std::vector<std::uint32_t> BranchStackSpool::put_in_order() {
+  std::vector<std::uint32_t> places(in_order_.size());
+  std::iota(places.begin(), places.end(), 0U);
+  const auto branch_at = [this](std::uint32_t place) { return entries_[in_order_[place]].branch; };
+  std::sort(places.begin(), places.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return is_before(branch_at(a), branch_at(b));
+  });
+  std::vector<std::uint32_t> ranks(places.size());
+  std::vector<std::uint32_t> numbers(places.size());
+  for (std::uint32_t rank = 0; rank < places.size(); ++rank) {
+    ranks[places[rank]] = rank;
+    numbers[rank] = in_order_[places[rank]];
+  }
+  in_order_ = std::move(numbers);
+  return ranks;
+}
+
+// Interns all stacks once more, with numbers of branches that follow from what they are.
+Status BranchStackSpool::renumber() {
+  const Status listed = packed_stacks_->for_each_frame_block([this](std::span<const Frame> frames) {
+    for (const Frame& frame : frames) {
+      in_order_.push_back(static_cast<std::uint32_t>(frame.address));
+    }
+    return Status{};
+  });
+  if (!listed) {
+    return listed;
+  }
+  const std::vector<std::uint32_t> ranks = put_in_order();
+  renumbered_ = std::make_unique<Renumbered>(
+      scratch_directory_, dag::Builder::Options{plan_.builder_bytes, plan_.cache_bytes},
+      plan_.limit == 0 ? 0 : plan_.id_bytes);
+  std::vector<std::uint64_t> path;
+  std::uint64_t stacks = 0;
+  const auto intern_again = [&](const spk::DagNode& node) -> Status {
+    path.resize(node.depth - std::size_t{1});
+    path.push_back(ranks[node.frame]);
+    if (!node.ends_stack) {
+      return {};
+    }
+    frames_.assign(path.rbegin(), path.rend());
+    const Result<std::uint64_t> place = intern(renumbered_->stacks);
+    return place ? renumbered_->places.append(stacks++, *place) : Status(place.error());
+  };
+  const Status interned = packed_stacks_->for_each_block([&](std::span<const spk::DagNode> nodes) {
+    Status status;
+    for (std::size_t i = 0; status && i < nodes.size(); ++i) {
+      status = intern_again(nodes[i]);
+    }
+    return status;
+  });
+  return interned ? take_packed(renumbered_->stacks.pack(plan_), renumbered_->packed) : interned;
+}
+
 // Numbers of branches that no stack has, since it was left out, are not in the file.
 Status BranchStackSpool::write_entries(spk::BranchStackWriter& writer) {
-  Status added = packed_stacks_->for_each_frame_block([&](std::span<const Frame> frames) {
+  const PackedStacks& stacks = renumbered_ ? *renumbered_->packed : *packed_stacks_;
+  Status added = stacks.for_each_frame_block([&](std::span<const Frame> frames) {
     for (const Frame& frame : frames) {
-      const Status row = writer.add_entry(entries_[static_cast<std::size_t>(frame.address)].branch);
+      const auto number = static_cast<std::size_t>(frame.address);
+      const Status row =
+          writer.add_entry(entries_[in_order_.empty() ? number : in_order_[number]].branch);
       if (!row) {
         return row;
       }
@@ -125,6 +215,7 @@ Status BranchStackSpool::write_entries(spk::BranchStackWriter& writer) {
     return Status{};
   });
   entries_ = {};
+  in_order_ = {};
   return added;
 }
 
@@ -134,38 +225,42 @@ Status BranchStackSpool::write(spk::BranchStackWriter& writer) {
   }
   numbers_.release();
   segments_ = stacks_.segments();
-  Result<std::unique_ptr<PackedStacks>> stacks = stacks_.pack(plan_);
-  if (!stacks) {
-    return stacks.error();
-  }
-  packed_stacks_ = std::move(*stacks);
-  Status written = write_entries(writer);
-  written = written ? packed_stacks_->write(writer) : written;
+  Status written = take_packed(stacks_.pack(plan_), packed_stacks_);
+  written = written && numbering_ == Numbering::kByContent ? renumber() : written;
+  written = written ? write_entries(writer) : written;
+  written =
+      written ? (renumbered_ ? *renumbered_->packed : *packed_stacks_).write(writer) : written;
   if (!written || !has_cycles_) {
     return written;
   }
-  Result<std::unique_ptr<PackedStacks>> cycles = cycles_.pack(plan_);
-  if (!cycles) {
-    return cycles.error();
+  if (const Status packed = take_packed(cycles_.pack(plan_), packed_cycles_); !packed) {
+    return packed;
   }
-  packed_cycles_ = std::move(*cycles);
   writer.begin_cycles();
   return packed_cycles_->write(writer);
 }
 
+Result<StackId> BranchStackSpool::id_of(SampleField field, std::uint64_t number) {
+  PackedStacks* const packed =
+      field == SampleField::kBranchStack ? packed_stacks_.get() : packed_cycles_.get();
+  if (packed == nullptr) {
+    return Error{ErrorCode::kCorrupt, kNoOffset, "a branch stack that is not there"};
+  }
+  const Result<StackId> id = packed->id_of(node_of_number(number));
+  if (!id || field != SampleField::kBranchStack || !renumbered_) {
+    return id;
+  }
+  const Result<std::uint64_t> place = renumbered_->places.get(*id);
+  return place ? renumbered_->packed->id_of(node_of_number(*place))
+               : Result<StackId>(place.error());
+}
+
 Status BranchStackSpool::settle(FieldRow& fields) {
-  for (const auto& [field, packed] :
-       {std::pair(SampleField::kBranchStack, packed_stacks_.get()),
-        std::pair(SampleField::kBranchCycles, packed_cycles_.get())}) {
+  for (const SampleField field : {SampleField::kBranchStack, SampleField::kBranchCycles}) {
     if (!fields.has(field)) {
       continue;
     }
-    if (packed == nullptr) {
-      return Error{ErrorCode::kCorrupt, kNoOffset, "a branch stack that is not there"};
-    }
-    const std::uint64_t number = fields.value(field);
-    const Result<StackId> id = packed->id_of(
-        {static_cast<std::uint16_t>(number >> 32U), 0, static_cast<std::uint32_t>(number)});
+    const Result<StackId> id = id_of(field, fields.value(field));
     if (!id) {
       return id.error();
     }

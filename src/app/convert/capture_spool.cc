@@ -53,7 +53,9 @@ CaptureSpool::CaptureSpool(const Options& options)
     const std::uint64_t bound =
         options.memory_limit != 0 ? options.memory_limit : options.default_bound;
     branch_stacks_.emplace(options.scratch_directory, MemoryPlan::of_branch_stacks(bound),
-                           MemoryPlan::branch_entry_bytes(options.memory_limit));
+                           MemoryPlan::branch_entry_bytes(options.memory_limit),
+                           options.orders_branches ? BranchStackSpool::Numbering::kByContent
+                                                   : BranchStackSpool::Numbering::kByArrival);
   }
 }
 

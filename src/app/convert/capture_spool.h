@@ -48,6 +48,7 @@ class CaptureSpool final : public capture::CallstackSink {
     bool values = false;              ///< values of events are kept
     bool fields = false;              ///< fields of samples are kept
     bool branch_stacks = false;       ///< whole branch stacks are kept
+    bool orders_branches = false;     ///< and numbered by content, whatever the order of samples
     bool switch_samples = true;       ///< and samples of them as well
     std::uint64_t default_bound = 0;  ///< without memory_limit, what MemoryPlan::of_default() gets
   };

@@ -19,7 +19,7 @@ inline constexpr std::string_view kKernelFramesLeft = "merge_kernel_frames_left"
 inline constexpr std::string_view kValuesLeftOut = "merge_event_values_left_out";
 /// Notice: a source whose samples have fields, in a merge that keeps counts of samples alone.
 inline constexpr std::string_view kFieldsLeftOut = "merge_sample_fields_left_out";
-/// Notice: sources with branch stacks, whose addresses are those of their processes.
+/// Notice: sources with branch stacks, in a merge that keeps counts of samples alone.
 inline constexpr std::string_view kBranchStacksLeftOut = "merge_branch_stacks_left_out";
 /// Damage: branches of a merged file of which some captures are read from other inputs.
 inline constexpr std::string_view kBranchesLeftOut = "merge_branches_left_out";

@@ -7,11 +7,15 @@
 #include <tuple>
 #include <utility>
 
+#include "app/listing/branch_flags.h"
 #include "app/listing/listed_build_id.h"
 
 namespace stackpack::app {
 
 namespace {
+
+constexpr std::array<std::string_view, 4> kSpeculationNames{
+    "-", "WRONG_PATH", "NON_SPEC_CORRECT_PATH", "CORRECT_PATH"};
 
 // An image is known by its build id, whatever it was called.
 std::vector<std::string> image_names(std::vector<Module> modules) {
@@ -66,6 +70,19 @@ std::string_view branch_type_name(BranchType type) {
   constexpr auto kFirst = static_cast<std::size_t>(BranchType::kExtended);
   const std::size_t extended = number / 16;
   return number % 16 == kFirst && extended < kExtendedNames.size() ? kExtendedNames[extended] : "?";
+}
+
+BranchFlags::BranchFlags(std::uint64_t flags)
+    : mispredicted((flags & 1U) != 0),
+      predicted((flags & 2U) != 0),
+      in_transaction((flags & 4U) != 0),
+      abort((flags & 8U) != 0),
+      cycles(static_cast<std::uint32_t>((flags & kBranchCyclesMask) >> kBranchCyclesShift)),
+      speculation(kSpeculationNames[static_cast<std::size_t>(flags >> 24U & 3U)]) {
+  constexpr auto kExtended = static_cast<std::uint64_t>(BranchType::kExtended);
+  std::uint64_t kind = flags >> 20U & 0xFU;
+  kind += kind == kExtended ? 16 * (flags >> 26U & 0xFU) : 0;
+  type = static_cast<BranchType>(kind);
 }
 
 Result<std::vector<ListedBranch>> listed_branches(const Reader& reader) {

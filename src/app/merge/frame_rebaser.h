@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,7 +46,11 @@ class FrameRebaser {
   void rebase(std::span<const Frame> leaf_first, const Context& context,
               std::vector<Frame>& rebased);
 
-  /// By row of the modules: whether a frame that kept its address is in it.
+  /// The address of an end of a branch in the merge: one in an image is at its offset in the
+  /// image's place, any other stays, as a branch is between two instructions and not between names.
+  std::uint64_t rebase_end(std::uint64_t address, const Context& context);
+
+  /// By row of the modules: whether a frame or an end of a branch that kept its address is in it.
   [[nodiscard]] const std::vector<bool>& modules_used() const { return modules_used_; }
 
   /// Frames that have no place in the merge. How often a frame counts follows from the input alone.
@@ -66,13 +71,15 @@ class FrameRebaser {
     std::uint32_t context = 0;
     FrameMode mode = FrameMode::kUnknown;
     AddressUse use = AddressUse::kExact;
+    bool is_end = false;  // of a branch
     friend bool operator==(const Key&, const Key&) = default;
   };
   static std::uint64_t hash_of(const Key& key) {
     // Processes that were forked have the same addresses: all bits of the context must count.
     return core::mix_bits(key.address ^ (std::uint64_t{key.context} << 40) ^
                           (static_cast<std::uint64_t>(key.mode) << 37) ^
-                          (static_cast<std::uint64_t>(key.use) << 36));
+                          (static_cast<std::uint64_t>(key.use) << 36) ^
+                          (std::uint64_t{key.is_end} << 35));
   }
 
   struct Known {
@@ -81,8 +88,12 @@ class FrameRebaser {
   };
 
   [[nodiscard]] static Key key_of(const Frame& frame, AddressUse use, const Context& context);
-  std::uint64_t known_address(const Frame& frame, AddressUse use, const Context& context);
+  template <typename AddressOf>
+  std::uint64_t known_address(const Key& key, const AddressOf& address_of);
   std::uint64_t address_of(const Frame& frame, AddressUse use, const Context& context);
+  std::uint64_t address_of_end(const Frame& end, const Context& context);
+  [[nodiscard]] std::optional<std::uint64_t> address_in_image(const CodeLocation& location) const;
+  std::uint64_t kept_address(const Frame& frame, const CodeLocation& location);
 
   Tables tables_;
   std::vector<Known> known_;

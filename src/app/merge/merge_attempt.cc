@@ -148,6 +148,7 @@ Status MergeAttempt::add_tables(std::size_t i, OpenInput& opened) {
     }
   }
   keeps_samples_ = keeps_samples_ && opened.reader->has_samples();
+  has_branch_stacks_ = has_branch_stacks_ || opened.reader->has_branch_stacks();
   repeated_[i] = sources_.add(static_cast<std::uint32_t>(i), inputs_[i]->sources());
   return {};
 }
@@ -155,13 +156,15 @@ Status MergeAttempt::add_tables(std::size_t i, OpenInput& opened) {
 Status MergeAttempt::read_samples() {
   const std::uint64_t limit =
       options_.memory_limit != 0 ? options_.memory_limit : MergeOptions::kDefaultMemory;
-  spool_ =
-      std::make_unique<CaptureSpool>(CaptureSpool::Options{.scratch_directory = scratch_,
-                                                           .memory_limit = limit,
-                                                           .sample_counter = &progress_.samples,
-                                                           .merges = true,
-                                                           .values = true,
-                                                           .fields = keeps_samples_});
+  spool_ = std::make_unique<CaptureSpool>(
+      CaptureSpool::Options{.scratch_directory = scratch_,
+                            .memory_limit = limit,
+                            .sample_counter = &progress_.samples,
+                            .merges = true,
+                            .values = true,
+                            .fields = keeps_samples_,
+                            .branch_stacks = keeps_samples_ && has_branch_stacks_,
+                            .orders_branches = true});
   for (const Event& event : tables_.events()) {
     spool_->add_event(event);
   }
@@ -247,7 +250,8 @@ Status MergeAttempt::add_rebased(const OpenInput& opened, const SourceClock& clo
   }
   SampleRebaser samples(
       {*opened.reader, *opened.symbols, frames, processes, clock, std::move(events), keeps_samples_,
-       std::move(*reasons), &progress_.cancelled, spool_->values(), std::move(*groups)},
+       std::move(*reasons), &progress_.cancelled, spool_->values(), std::move(*groups),
+       spool_->branch_stacks()},
       *sink_);
   if (const Status added = samples.run(); !added) {
     return added;
@@ -321,7 +325,7 @@ void MergeAttempt::add_losses(std::uint32_t rank, const FrameRebaser::Unplaced& 
         std::pair(merge_loss::kIntervalsLeftOut,
                   std::uint64_t{reader.has_intervals() && !keeps_samples_ ? 1U : 0U}),
         std::pair(merge_loss::kBranchStacksLeftOut,
-                  std::uint64_t{reader.has_branch_stacks() ? 1U : 0U}),
+                  std::uint64_t{reader.has_branch_stacks() && !keeps_samples_ ? 1U : 0U}),
         std::pair(merge_loss::kFieldsLeftOut,
                   std::uint64_t{reader.has_sample_fields() && !keeps_samples_ ? 1U : 0U}),
         std::pair(merge_loss::kValuesLeftOut,

@@ -93,6 +93,7 @@ class MergeAttempt {
   const MergeOptions& options_;
   ConvertProgress& progress_;
   bool keeps_samples_;
+  bool has_branch_stacks_ = false;
   SourceSet sources_;
   ImageTable images_;
   NameUnion names_;

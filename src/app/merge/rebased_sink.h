@@ -25,7 +25,8 @@ namespace stackpack::app {
 /// end_generation(). Samples name them by entry, after add_stack().
 /// Order:   the spool sees the calls in their order, so the result is the same as without threads.
 /// Threads: the caller's, and one that looks up callstacks and spools samples; nobody else may use
-///          the spool until finish(). With threads = 0 all is done in the calls.
+///          the spool until finish(), but for its branch stacks. With threads = 0 all is done in
+///          the calls.
 /// Errors:  those of the spool come back from one of the next calls, or from finish(); Error::part
 ///          is kOutputPart. Nothing is spooled after one.
 /// Memory:  kBatches batches of some 2 MiB, 8 bytes for each callstack of a generation, and what

@@ -182,7 +182,7 @@ Status SampleRebaser::add_block(std::span<const StoredSample> samples) {
   const Status added = add_rows(
       samples, enter,
       [&](std::size_t row, std::size_t entry, const InputProcesses::Process& process) -> Status {
-        const Result<std::optional<FieldRow>> fields = fields_of(next_sample_ + row);
+        const Result<std::optional<FieldRow>> fields = fields_of(samples[row], next_sample_ + row);
         return fields ? add(samples[row], block_entries_[entry], process, 1, *fields)
                       : Status(fields.error());
       });
@@ -222,9 +222,27 @@ Status SampleRebaser::add(const StoredSample& sample, std::uint32_t entry,
                 : sink_.add_sample(merged, entry, process.rank, times);
 }
 
-// The fields of a sample but for its branch stack, with the control group as the merge numbers it.
-Result<std::optional<FieldRow>> SampleRebaser::fields_of(std::uint64_t number_of_sample) {
-  const Result<const FieldRow*> found = fields_.find(number_of_sample);
+// Of a row that names a branch stack: as the spool knows it, with the addresses of the merge.
+Status SampleRebaser::rebase_branch_stack(const StoredSample& sample, FieldRow& row) {
+  const Status read =
+      parts_.branch_stacks != nullptr ? parts_.reader.branch_stack(row, branches_) : Status{};
+  row.clear(SampleField::kBranchStack);
+  row.clear(SampleField::kBranchCycles);
+  if (!read || parts_.branch_stacks == nullptr) {
+    return read;
+  }
+  const FrameRebaser::Context& context = contexts_.find(sample.pid, sample.time_ns);
+  for (StackedBranch& branch : branches_) {
+    branch.from = parts_.frames.rebase_end(branch.from, context);
+    branch.to = parts_.frames.rebase_end(branch.to, context);
+  }
+  return parts_.branch_stacks->add(branches_, row);
+}
+
+// The fields of a sample, with control group and branch stack as the merge has them.
+Result<std::optional<FieldRow>> SampleRebaser::fields_of(const StoredSample& sample,
+                                                         std::uint64_t number) {
+  const Result<const FieldRow*> found = fields_.find(number);
   if (!found) {
     return found.error();
   }
@@ -232,15 +250,18 @@ Result<std::optional<FieldRow>> SampleRebaser::fields_of(std::uint64_t number_of
     return std::optional<FieldRow>();
   }
   FieldRow row = **found;
-  row.clear(SampleField::kBranchStack);
-  row.clear(SampleField::kBranchCycles);
+  if (row.has(SampleField::kBranchStack)) {
+    if (const Status rebased = rebase_branch_stack(sample, row); !rebased) {
+      return rebased.error();
+    }
+  }
   if (row.has(SampleField::kControlGroup)) {
-    const std::uint64_t number = row.value(SampleField::kControlGroup);
-    if (number >= parts_.control_groups.size()) {
+    const std::uint64_t group_number = row.value(SampleField::kControlGroup);
+    if (group_number >= parts_.control_groups.size()) {
       return Error{ErrorCode::kCorrupt, kNoOffset,
                    "spk: a sample is of a control group that is not there"};
     }
-    const auto group = parts_.control_groups[static_cast<std::size_t>(number)];
+    const auto group = parts_.control_groups[static_cast<std::size_t>(group_number)];
     row.clear(SampleField::kControlGroup);
     if (group) {
       row.set(SampleField::kControlGroup, *group);

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "app/convert/branch_stack_spool.h"
 #include "app/merge/frame_rebaser.h"
 #include "app/merge/input_processes.h"
 #include "app/merge/naming_contexts.h"
@@ -14,6 +15,7 @@
 #include "capture/carried_values.h"
 #include "core/number_table.h"
 #include "query/field_cursor.h"
+#include "stackpack/branches.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
 
@@ -41,6 +43,7 @@ class SampleRebaser {
     capture::ValueRecorder* values = nullptr;  ///< for numbers of texts; null: no values
     /// Of the recorder of fields, by those of the input; nothing: left out.
     std::vector<std::optional<std::uint32_t>> control_groups{};
+    BranchStackSpool* branch_stacks = nullptr;  ///< null: none is kept
   };
   SampleRebaser(Parts parts, RebasedSink& sink);
 
@@ -74,7 +77,8 @@ class SampleRebaser {
   /// The entry of a callstack, which resolve() hands over if it is new.
   std::uint32_t entry_of(StackId stack, std::uint32_t pid, std::uint64_t time_ns);
   Status resolve();
-  Result<std::optional<FieldRow>> fields_of(std::uint64_t number_of_sample);
+  Result<std::optional<FieldRow>> fields_of(const StoredSample& sample, std::uint64_t number);
+  Status rebase_branch_stack(const StoredSample& sample, FieldRow& row);
   Status end_generation();
 
   Parts parts_;
@@ -87,6 +91,7 @@ class SampleRebaser {
   std::vector<std::uint32_t> block_entries_;  // by wanted row of the block
   std::vector<std::uint32_t> waker_entries_;  // by wanted interval of the block
   std::vector<Frame> rebased_;
+  std::vector<StackedBranch> branches_;
   std::uint64_t values_left_out_ = 0;
 };
 

@@ -20,9 +20,6 @@
 
 namespace stackpack::perf {
 
-/// The entry that these flags are of, without its addresses.
-capture::BranchEntry decode_branch_flags(std::uint64_t flags, bytes::ByteOrder order);
-
 /// Flags as a little-endian machine has them, whatever the order of the writer.
 std::uint64_t little_endian_flags(std::uint64_t flags, bytes::ByteOrder order);
 
@@ -43,15 +40,11 @@ class BranchStacks {
   FieldRow take_kept() { return std::exchange(kept_, FieldRow()); }
 
  private:
-  Status keep(std::span<const std::uint64_t> words, bytes::ByteOrder order);
-
   capture::CallstackSink& sink_;
   capture::BranchRecorder* recorder_;
   bool keeps_;
   FieldRow kept_;
   std::vector<StackedBranch> branches_;
-  std::vector<std::uint64_t> words_;
-  std::vector<capture::BranchEntry> entries_;
 };
 
 }  // namespace stackpack::perf

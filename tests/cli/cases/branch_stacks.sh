@@ -27,9 +27,23 @@ run dump redacted.spk --branch-stacks --limit 1
 run_unsized verify redacted.spk
 run merge one.spk both.spk -o merged.spk --quiet
 run dump merged.spk --branch-stacks
+run dump merged.spk --modules
 run dump merged.spk --losses
 run_unsized verify merged.spk
+run merge both.spk one.spk -o swapped.spk --quiet
+cmp merged.spk swapped.spk && echo same
+run merge merged.spk both.spk -o again.spk --quiet
+cmp merged.spk again.spk && echo same
+run merge one.spk both.spk -o narrow_merge.spk --quiet --memory-limit 16M
+cmp merged.spk narrow_merge.spk && echo same
+run merge one.spk both.spk -o counts.spk --quiet --no-samples
+run dump counts.spk --losses
 run convert plain.perf.data -o plain.spk --quiet --keep-branches
 run dump plain.spk --branch-stacks
+run merge plain.spk one.spk -o partly.spk --quiet
+run dump partly.spk --branch-stacks --limit 1
+run_unsized verify partly.spk
+run convert one.perf.data -o rebased.spk --quiet --keep-branches --rebase
+run dump rebased.spk --branch-stacks --limit 1
 run convert one.perf.data -o no.spk --keep-branches --no-samples
 run convert one.perf.data -o no.spk --keep-branches --no-sample-fields

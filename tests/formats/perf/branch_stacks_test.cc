@@ -87,17 +87,21 @@ TestBytes mapping(const PerfWriter& w, std::uint32_t pid, std::uint64_t base,
 
 }  // namespace
 
+capture::BranchEntry entry_of(std::uint64_t flags, bytes::ByteOrder order) {
+  return capture::branch_entry({0, 0, perf::little_endian_flags(flags, order)});
+}
+
 TEST_SUITE("perf branch stacks") {
   TEST_CASE("flags of a branch, in either byte order") {
     for (const auto order : {bytes::ByteOrder::kLittle, bytes::ByteOrder::kBig}) {
-      const capture::BranchEntry one = perf::decode_branch_flags(
+      const capture::BranchEntry one = entry_of(
           flags_of({.mispredicted = 1, .cycles = 0xabcd, .type = 6, .speculation = 1}, order),
           order);
       CHECK(one.mispredicted);
       CHECK(one.cycles == 0xabcd);
       CHECK(one.type == BranchType::kReturn);
       CHECK(one.wrong_path);
-      const capture::BranchEntry other = perf::decode_branch_flags(
+      const capture::BranchEntry other = entry_of(
           flags_of({.predicted = 1, .type = 15, .speculation = 2, .new_type = 3}, order), order);
       CHECK_FALSE(other.mispredicted);
       CHECK(other.cycles == 0);
