@@ -89,18 +89,18 @@ class Fleet:
         return sizes
 
 
-FLEET = []  # of one; a process that is forked has it without a copy
+SHARED = []  # of one; a process that is forked has it without a copy
 
 
 def pack(number):
     """In a process of the pool."""
-    return FLEET[0].pack(number)
+    return SHARED[0].pack(number)
 
 
 def fill(given):
     """Writes and packs the captures, each removed at once."""
     fleet = Fleet(given)
-    FLEET.append(fleet)
+    SHARED.append(fleet)
     begin = now()
     # The recordings are there before the processes are, and so in memory once.
     with concurrent.futures.ProcessPoolExecutor(given.jobs, multiprocessing.get_context("fork")) as pool:
@@ -123,26 +123,38 @@ def size_of(lake):
     return {"parquet_files": len(sizes), "parquet_bytes": sum(sizes)}
 
 
-def ask(given, lake, when):
-    """The questions, each in seconds; what grew."""
+def answer(lake, text):
+    """The rows of a question and what it took, in a process of its own."""
+    begin = now()
     database = duckdb.connect()
     lakes.register(database)
+    database.execute("SET enable_progress_bar = false")
     database.execute(f"SET VARIABLE lake = '{lake}'")
     for name in ("lake.sql", "verdicts.sql"):
         database.execute((FLEET / name).read_text(encoding="utf-8"))
+    result = database.sql(text)
+    rows = [dict(zip(result.columns, row)) for row in result.fetchall()]
+    return rows, {"seconds": round(time.monotonic() - begin[0], 2), "cpu": round(processor_seconds() - begin[1], 2),
+                  "memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10}
+
+
+def ask(given, lake, when):
+    """The questions; what grew."""
     half, last = FIRST + datetime.timedelta(given.days // 2), FIRST + datetime.timedelta(given.days - 1)
     old, new = f"'{FIRST}', '{half - datetime.timedelta(1)}'", f"'{half}', '{last}'"
+    service = f"service_{7 % given.services:02}"
     found = []
-    for name, text in (("top_functions", f"FROM top_functions('service_{7 % given.services:02}', 'cpu-clock', {new}) LIMIT 20"),
+    for name, text in (("top_functions", f"FROM top_functions('{service}', 'cpu-clock', {new}) LIMIT 20"),
                        ("library_cost", f"FROM library_cost('%', 'cpu-clock', {new})"),
-                       ("brought_by", f"FROM brought_by('service_{7 % given.services:02}', 'cpu-clock', 'grown')"),
+                       ("brought_by", f"FROM brought_by('{service}', 'cpu-clock', 'grown')"),
+                       ("changed", f"FROM changed('cpu-clock', {old}, {new}, of_service := '{service}')"),
                        ("grew", f"FROM grew('cpu-clock', {old}, {new}, least := {given.planted / 2})"),
                        ("grown", f"FROM grown('cpu-clock', {old}, {new}, least := {given.planted / 2})")):
-        begin = now()
-        result = database.sql(text)
-        rows = [dict(zip(result.columns, row)) for row in result.fetchall()]
-        facts = {"found": [(row["service"], row["name"], round(row["change"], 4)) for row in rows]} if name in ("grew", "grown") else {}
-        say(f"{name}, {when}", begin, rows=len(rows), **facts)
+        with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            rows, facts = pool.submit(answer, lake, text).result()
+        if name in ("grew", "grown"):
+            facts["found"] = [(row["service"], row["name"], round(row["change"], 4)) for row in rows]
+        print(json.dumps({"step": f"{name}, {when}", "rows": len(rows), **facts}), flush=True)
         found = rows
     return {(row["service"], row["name"]) for row in found}
 
@@ -163,7 +175,7 @@ def main():
         fill(given)
     before = ask(given, lake, "small files")
     begin = now()
-    groups = list(lakes.compact(lakes.Lake(lake)))
+    groups = list(lakes.compact(lakes.Lake(lake), jobs=given.jobs))
     say("compact", begin, groups=len(groups), **size_of(lake))
     after = ask(given, lake, "compacted")
     begin = now()
