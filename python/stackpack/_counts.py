@@ -17,7 +17,7 @@ _TEXT = pa.dictionary(pa.int32(), pa.string())
 _READ = pa.schema([("capture", _TEXT), ("part", _TEXT), ("event", _TEXT), ("idle", pa.bool_()), ("name", _TEXT), ("image", _TEXT),
                    ("build_id", _TEXT), ("unit", _TEXT), ("self", pa.int64()), ("total", pa.int64()), ("value", pa.int64()),
                    ("samples", pa.int64()), ("squares", pa.float64())])
-_ROWS_AT_ONCE = 1 << 20
+_ROWS_AT_ONCE = 1 << 18
 _DENSE = 1 << 22  #: numbers up to this are counted in a table of all of them
 
 
@@ -163,7 +163,7 @@ def files_by_part(store: Store, table: str) -> Dict[str, List[str]]:
 
 
 def portions(store: Store, files: Dict[str, List[str]], runs: List[Run]) -> Iterator[pa.Table]:
-    """Rows of the files that some runs are in, about a million at a time."""
+    """Rows of the files that some runs are in, some hundred thousand at a time."""
     parts = sorted({f"date={run.date}/{run.part}" for run in runs})
     paths = [store.full(path) for part in parts for path in files.get(part, [])]
     if not paths:
