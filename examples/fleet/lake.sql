@@ -87,3 +87,23 @@ FROM sides o JOIN sides n ON NOT o.is_new AND n.is_new AND n.service IS NOT DIST
   AND n.image IS NOT DISTINCT FROM o.image
 WHERE n.share - o.share > least AND n.share - o.share - z * sqrt(o.variance + n.variance) > 0
 ORDER BY change DESC, o.service, o.name;
+
+-- Shares of functions in captures whose first samples lie outside of a service's hours (UTC, working days) beside those of the others,
+-- of the same days: what is done more outside comes first. A look; off_hours of verdicts.sql says what of it is sure.
+CREATE OR REPLACE TEMP MACRO by_hours(of_service, of_event, first_day, last_day, opens := 8, closes := 18) AS TABLE
+WITH timed AS (
+  SELECT capture, isodow(date) > 5 OR epoch(CAST(start AS TIMESTAMPTZ)) / 3600 % 24 < opens
+    OR epoch(CAST(start AS TIMESTAMPTZ)) / 3600 % 24 >= closes AS outside
+  FROM captures WHERE start IS NOT NULL AND date BETWEEN CAST(first_day AS DATE) AND CAST(last_day AS DATE)),
+chosen AS (
+  SELECT shares.*, outside FROM shares JOIN timed USING (capture) WHERE event = of_event AND (of_service IS NULL OR service = of_service)),
+wholes AS (
+  SELECT service, sum(value) FILTER (WHERE outside) AS value_outside, sum(value) FILTER (WHERE NOT outside) AS value_within
+  FROM (SELECT DISTINCT capture, service, value, outside FROM chosen) GROUP BY service),
+sums AS (
+  SELECT chosen.service, name, image, coalesce(sum(total) FILTER (WHERE NOT outside), 0) / any_value(value_within) AS share_within,
+    coalesce(sum(total) FILTER (WHERE outside), 0) / any_value(value_outside) AS share_outside
+  FROM chosen JOIN wholes ON chosen.service IS NOT DISTINCT FROM wholes.service AND value_within > 0 AND value_outside > 0
+  GROUP BY chosen.service, name, image)
+SELECT service, name, image, share_within, share_outside, share_outside - share_within AS change FROM sums
+ORDER BY change DESC, service, name;

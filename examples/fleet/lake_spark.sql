@@ -1,4 +1,4 @@
--- Questions to the tables of a fleet for Spark SQL (3.4 and later), the same as those of lake.sql, samples.sql and waits.sql. Statements end
+-- Questions to the tables of a fleet for Spark SQL (3.4 and later), the same as those of lake.sql, samples.sql, waits.sql and cgroups.sql. Statements end
 -- with a semicolon, and `-- name:` stands before each. The first two are views, in which LAKE stands for the path or URL of the
 -- tables. The others have parameters:
 --
@@ -42,6 +42,48 @@ builds AS (
 SELECT image, build_id, min(date) AS first_day, count(*) AS captures, sum(self) / sum(value) AS self_share,
   sum(total) / sum(value) AS total_share
 FROM builds GROUP BY image, build_id ORDER BY image, first_day, build_id;
+
+-- name: brought_by
+WITH chosen AS (SELECT * FROM shares WHERE event = :event AND (:service IS NULL OR service = :service)),
+builds AS (
+  SELECT capture, image, any_value(build_id) AS build_id, any_value(date) AS date, any_value(value) AS value,
+    coalesce(sum(self) FILTER (WHERE name = :function), 0) AS self, coalesce(sum(total) FILTER (WHERE name = :function), 0) AS total
+  FROM chosen WHERE image IN (SELECT image FROM chosen WHERE name = :function) GROUP BY capture, image),
+shares_of AS (
+  SELECT image, build_id, min(date) AS first_day, count(*) AS captures, sum(self) / sum(value) AS self_share,
+    sum(total) / sum(value) AS total_share
+  FROM builds GROUP BY image, build_id),
+steps AS (
+  SELECT *, lag(total_share) OVER builds AS share_before, lag(build_id) OVER builds AS build_before
+  FROM shares_of WINDOW builds AS (PARTITION BY image ORDER BY first_day, build_id))
+SELECT image, build_id, build_before, first_day, captures, share_before, total_share, total_share - share_before AS change
+FROM steps WHERE share_before IS NOT NULL ORDER BY change DESC, image, first_day;
+
+-- name: cgroup_cost
+WITH chosen AS (
+  SELECT * FROM shares WHERE event = :event AND date BETWEEN CAST(:first AS DATE) AND CAST(:last AS DATE)
+    AND (:service IS NULL OR service = :service)),
+whole AS (SELECT service, sum(value) AS value FROM (SELECT DISTINCT capture, service, value FROM chosen) GROUP BY service)
+SELECT chosen.service, cgroup, any_value(container) AS container, sum(self) AS self, sum(self) / any_value(whole.value) AS share,
+  count(DISTINCT capture) AS captures
+FROM chosen JOIN whole ON chosen.service <=> whole.service GROUP BY chosen.service, cgroup ORDER BY self DESC, chosen.service, cgroup;
+
+-- name: by_hours
+WITH timed AS (
+  SELECT capture, weekday(date) > 4 OR start / 3.6e12 % 24 < :opens OR start / 3.6e12 % 24 >= :closes AS outside
+  FROM captures WHERE start IS NOT NULL AND date BETWEEN CAST(:first AS DATE) AND CAST(:last AS DATE)),
+chosen AS (
+  SELECT s.*, outside FROM shares s JOIN timed t ON s.capture = t.capture WHERE event = :event AND (:service IS NULL OR service = :service)),
+wholes AS (
+  SELECT service, sum(value) FILTER (WHERE outside) AS value_outside, sum(value) FILTER (WHERE NOT outside) AS value_within
+  FROM (SELECT DISTINCT capture, service, value, outside FROM chosen) GROUP BY service),
+sums AS (
+  SELECT chosen.service, name, image, coalesce(sum(total) FILTER (WHERE NOT outside), 0) / any_value(value_within) AS share_within,
+    coalesce(sum(total) FILTER (WHERE outside), 0) / any_value(value_outside) AS share_outside
+  FROM chosen JOIN wholes ON chosen.service <=> wholes.service AND value_within > 0 AND value_outside > 0
+  GROUP BY chosen.service, name, image)
+SELECT service, name, image, share_within, share_outside, share_outside - share_within AS change FROM sums
+ORDER BY change DESC, service, name;
 
 -- name: grew
 WITH chosen AS (

@@ -1,4 +1,5 @@
--- Verdicts of `stackpack diff` in DuckDB, over the views of lake.sql. In Python:
+-- Verdicts of `stackpack diff` in DuckDB, over the views of lake.sql. The function reads the rows of each service by itself and
+-- adds them up: memory is that of two services, however many there are. In Python:
 --
 --     database = duckdb.connect()
 --     stackpack.lake.register(database)                       # the function stackpack_diff
@@ -11,14 +12,13 @@
 -- its self and its total, with the interval of the change and the verdict.
 CREATE OR REPLACE TEMP MACRO changed(of_event, old_first, old_last, new_first, new_last, of_service := NULL) AS TABLE
 WITH chosen AS (
-  SELECT *, date BETWEEN CAST(new_first AS DATE) AND CAST(new_last AS DATE) AS is_new FROM shares
-  WHERE event = of_event AND (of_service IS NULL OR service = of_service)
+  SELECT service, {'capture': capture, 'part': part, 'date': CAST(date AS VARCHAR),
+                   'is_new': date BETWEEN CAST(new_first AS DATE) AND CAST(new_last AS DATE)} AS run FROM captures
+  WHERE (of_service IS NULL OR service = of_service)
     AND (date BETWEEN CAST(new_first AS DATE) AND CAST(new_last AS DATE)
          OR date BETWEEN CAST(old_first AS DATE) AND CAST(old_last AS DATE))),
-compared AS (
-  SELECT service, stackpack_diff(list({'capture': capture, 'is_new': is_new, 'value': value, 'samples': samples, 'squares': squares,
-    'name': name, 'image': image, 'build_id': build_id, 'self': "self", 'total': total, 'unit': unit}), any_value(event)) AS figures
-  FROM chosen GROUP BY service)
+runs AS (SELECT service, list(run) AS runs FROM chosen GROUP BY service),
+compared AS (SELECT service, stackpack_diff(getvariable('lake'), of_event, runs) AS figures FROM runs)
 SELECT service, figure.* FROM (SELECT service, unnest(figures) AS figure FROM compared);
 
 -- What grew by `least` or more of its service, for sure; the figure that grew most for each function.
@@ -32,13 +32,12 @@ ORDER BY change DESC, service, name;
 -- outside against the others, of the same days. Captures that do not know their time are left out.
 CREATE OR REPLACE TEMP MACRO off_hours(of_event, first_day, last_day, opens := 8, closes := 18, least := 0.01) AS TABLE
 WITH timed AS (
-  SELECT capture, epoch(CAST(start AS TIMESTAMPTZ)) / 3600 % 24 AS hour, isodow(date) AS day FROM captures
+  SELECT *, epoch(CAST(start AS TIMESTAMPTZ)) / 3600 % 24 AS hour, isodow(date) AS day FROM captures
   WHERE start IS NOT NULL AND date BETWEEN CAST(first_day AS DATE) AND CAST(last_day AS DATE)),
 chosen AS (
-  SELECT s.*, timed.day > 5 OR hour < opens OR hour >= closes AS is_new FROM shares s JOIN timed USING (capture) WHERE event = of_event),
-compared AS (
-  SELECT service, stackpack_diff(list({'capture': capture, 'is_new': is_new, 'value': value, 'samples': samples, 'squares': squares,
-    'name': name, 'image': image, 'build_id': build_id, 'self': "self", 'total': total, 'unit': unit}), any_value(event)) AS figures
-  FROM chosen GROUP BY service)
+  SELECT service, {'capture': capture, 'part': part, 'date': CAST(date AS VARCHAR),
+                   'is_new': day > 5 OR hour < opens OR hour >= closes} AS run FROM timed),
+runs AS (SELECT service, list(run) AS runs FROM chosen GROUP BY service),
+compared AS (SELECT service, stackpack_diff(getvariable('lake'), of_event, runs) AS figures FROM runs)
 SELECT service, figure.* FROM (SELECT service, unnest(figures) AS figure FROM compared)
 WHERE figure.verdict IN ('more', 'appeared') AND figure.change >= least ORDER BY figure.change DESC, service, figure.name, figure.figure;

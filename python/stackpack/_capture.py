@@ -33,11 +33,24 @@ _TOP_BY = ("function", "module", "line", "process", "thread", "event", "callstac
 
 
 def table_html(caption: str, names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A small table for a notebook."""
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-    body = "".join("<tr>" + "".join(f"<td>{'' if value is None else html.escape(str(value))}</td>" for value in row) + "</tr>"
+    """A small table for a notebook: texts to the left, numbers to the right."""
+    texts = [any(isinstance(row[place], str) for row in rows) for place in range(len(names))]
+    # Notebooks set all cells to the right.
+    sides = [f' style="text-align: {"left" if text else "right"}"' for text in texts]
+    head = "".join(f"<th{side}>{html.escape(name)}</th>" for side, name in zip(sides, names))
+    body = "".join("<tr>" + "".join(f"<td{side}>{'' if value is None else html.escape(str(value))}</td>" for side, value in zip(sides, row)) + "</tr>"
                    for row in rows)
-    return f"<table><caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    title = f'<caption style="text-align: left">{html.escape(caption)}</caption>'
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _size_text(size: int) -> str:
+    """Bytes for people: of three or four digits."""
+    for unit in ("bytes", "kB", "MB"):
+        if size < 10_000:
+            return f"{size:,} {unit}"
+        size = (size + 500) // 1000
+    return f"{size:,} GB"
 
 
 def _address_of(function: Any) -> int:
@@ -183,9 +196,10 @@ class Capture:
     def _repr_html_(self) -> str:
         """For a notebook: what it is of, and its page with the flame graph in a frame."""
         from ._reports import view  # pylint: disable=import-outside-toplevel,cyclic-import
-        facts = "".join(f"<td>{html.escape(name)} <b>{value:,}</b></td>" for name, value in self.summary.items()
-                        if name in ("samples", "unique_stacks", "source_bytes", "file_bytes"))
-        head = f"<p><code>{html.escape(self.path)}</code></p><table><tr>{facts}</tr></table>"
+        summary = self.summary
+        head = (f'<p title="{html.escape(self.path)}"><b>{html.escape(os.path.basename(self.path))}</b>: {summary["samples"]:,} samples, '
+                f'{summary["unique_stacks"]:,} callstacks, {_size_text(summary["file_bytes"])}, '
+                f'of a capture of {_size_text(summary["source_bytes"])}</p>')
         try:
             page: str = view(self)._repr_html_()  # pylint: disable=protected-access
         except StackpackError as error:

@@ -158,7 +158,7 @@ class Page:
 
     def _repr_html_(self) -> str:
         return (f'<iframe srcdoc="{html.escape(self._content)}" sandbox="allow-scripts allow-downloads" '
-                f'style="width: 100%; height: {self.height}px; border: 0"></iframe>')
+                f'style="width: 100%; height: {self.height}px; border: 1px solid #8884; box-sizing: border-box"></iframe>')
 
     @property
     def path(self) -> str:

@@ -1,7 +1,8 @@
 """Rows of the table `shares`: what `top` shows, apart by process, thread name and idle threads."""
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
+import re
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Set, Tuple
 
 import numpy
 import pyarrow as pa
@@ -28,14 +29,27 @@ class Lives:
         for row in rows:
             by_key.setdefault(tuple(row[name] for name in key), []).append((row["start_ns"] or 0, row["name"]))
         self._by_key = {each: sorted(lives, key=lambda life: life[0]) for each, lives in by_key.items()}
+        self.texts: List[Optional[str]] = [None, *sorted({row["name"] for row in rows})]
+        self._numbers = {text: number for number, text in enumerate(self.texts)}
+
+    def numbers(self, key: Tuple[Any, ...], times: Any) -> Any:
+        """That of the name at each time among the texts; 0: it is not known."""
+        lives = self._by_key.get(key)
+        if lives is None or len(lives) == 1:
+            return 0 if lives is None else self._numbers[lives[0][1]]
+        return numpy.array([self._numbers[name] for _, name in lives])[self._at(lives, times)]
 
     def names(self, key: Tuple[Any, ...], times: Any) -> Any:
         """The name at each time: of the life that began last before it, else of the first one."""
         lives = self._by_key.get(key)
         if lives is None:
             return numpy.full(len(times), None, dtype=object)
+        return numpy.array([name for _, name in lives], dtype=object)[self._at(lives, times)]
+
+    @staticmethod
+    def _at(lives: List[Tuple[int, str]], times: Any) -> Any:
         found = numpy.searchsorted(numpy.array([start for start, _ in lives], dtype=numpy.uint64), times, "right")
-        return numpy.array([name for _, name in lives], dtype=object)[numpy.maximum(found.astype(numpy.int64) - 1, 0)]
+        return numpy.maximum(found.astype(numpy.int64) - 1, 0)
 
 
 class Tree:
@@ -142,10 +156,35 @@ def _samples(file: Capture) -> Iterator[pa.Table]:
         yield rows.append_column("tid", pa.nulls(rows.num_rows, pa.uint32())).append_column("time_ns", nothing).append_column(
             "flags", nothing.cast(pa.uint8()))
         return
+    cgroups = _cgroups(file)
+    begin = 0
     for batch in file.samples(columns=["event", "pid", "tid", "time_ns", "flags", "callstack", "weight"],
-                              any_order=True, batch_rows=1 << 20).to_reader():
+                              any_order=cgroups is None, batch_rows=1 << 20).to_reader():
         table = pa.Table.from_batches([batch])
+        if cgroups is not None:
+            numbers, texts = cgroups
+            of_rows = pa.array(numpy.full(table.num_rows, len(texts)) if begin >= len(numbers) else _padded(
+                numbers[begin:begin + table.num_rows], table.num_rows, len(texts)))
+            table = table.append_column("cgroup", pa.array([*texts, None], pa.string()).take(of_rows).dictionary_encode())
+        begin += table.num_rows
         yield table.append_column("samples", pa.array(numpy.ones(table.num_rows, dtype=numpy.uint64)))
+
+
+def _padded(numbers: Any, count: int, rest: int) -> Any:
+    return numpy.concatenate((numbers, numpy.full(count - len(numbers), rest)))
+
+
+def _cgroups(file: Capture) -> Optional[Tuple[Any, List[str]]]:
+    """By number of a sample in order of time: the number of its control group, and their paths; None: none was recorded."""
+    fields = file.sample_fields(columns=["sample", "cgroup"]).to_arrow()
+    fields = fields.filter(pa.compute.is_valid(fields["cgroup"]))
+    if fields.num_rows == 0:
+        return None
+    codes, texts = _texts_of(fields["cgroup"])
+    rows = fields["sample"].to_numpy().astype(numpy.int64)
+    numbers = numpy.full(int(rows.max()) + 1, len(texts) - 1)
+    numbers[rows] = codes
+    return numbers, [text for text in texts if text is not None]
 
 
 def numbers_of(column: pa.ChunkedArray) -> Any:
@@ -153,8 +192,28 @@ def numbers_of(column: pa.ChunkedArray) -> Any:
     return column.cast(pa.int64()).fill_null(_UNKNOWN).to_numpy()
 
 
+def joined(parts: Sequence[Tuple[Any, int]]) -> Any:
+    """Several numbers of each row, each below its limit, as one."""
+    keys: Any = numpy.int64(0)
+    size = 1
+    for numbers, limit in parts:
+        if size * limit > 2**62:
+            distinct, keys = numpy.unique(keys, return_inverse=True)
+            size = len(distinct)
+        keys, size = keys * limit + numbers, size * limit
+    return keys
+
+
+def _texts_of(column: pa.ChunkedArray) -> Tuple[Any, List[Optional[str]]]:
+    """Numbers of texts, of which null is the last, and the texts."""
+    array = (column if pa.types.is_dictionary(column.type) else column.dictionary_encode()).unify_dictionaries().combine_chunks()
+    array = array if isinstance(array, pa.Array) else pa.concat_arrays(array.chunks)  # of older versions
+    numbers = array.indices.cast(pa.int64()).fill_null(len(array.dictionary)).to_numpy(zero_copy_only=False)
+    return numbers, [*array.dictionary.to_pylist(), None]
+
+
 class Groups:
-    """Numbers of (event, idle, pid, process, thread)."""
+    """Numbers of (event, idle, pid, process, thread, cgroup)."""
 
     def __init__(self, file: Capture):
         self.processes = Lives(file.processes(columns=["pid", "start_ns", "name"]).to_arrow().to_pylist(), ("pid",))
@@ -163,22 +222,34 @@ class Groups:
 
     def of(self, table: pa.Table) -> Any:
         """The number of each row."""
-        events = table["event"].cast(pa.string()).to_numpy(zero_copy_only=False)
-        pids, tids = numbers_of(table["pid"]), numbers_of(table["tid"])
-        times, idle = table["time_ns"].to_numpy(), table["flags"].to_numpy() & _IDLE
-        result = numpy.empty(table.num_rows, dtype=numpy.int64)
-        keys = numpy.stack((pids, tids), axis=1)
+        if table.num_rows == 0:
+            return numpy.empty(0, dtype=numpy.int64)
+        events, event_texts = _texts_of(table["event"])
+        groups, group_texts = _texts_of(table["cgroup"]) if "cgroup" in table.column_names else (numpy.int64(0), [None])
+        pids, idle = numbers_of(table["pid"]), (table["flags"].to_numpy() & _IDLE) != 0
+        processes, threads = self._lives(pids, numbers_of(table["tid"]), table["time_ns"].to_numpy())
+        ids, of_pid = numpy.unique(pids, return_inverse=True)
+        keys = joined(((events, len(event_texts)), (idle, 2), (of_pid, len(ids)), (processes, len(self.processes.texts)),
+                       (threads, len(self.threads.texts)), (groups, len(group_texts))))
+        groups = numpy.broadcast_to(groups, len(pids))
+        _, first, numbers = numpy.unique(keys, return_index=True, return_inverse=True)
+        of_key = [self.known.setdefault(
+            (event_texts[events[row]], bool(idle[row]), None if pids[row] == _UNKNOWN else int(pids[row]),
+             self.processes.texts[processes[row]], self.threads.texts[threads[row]], group_texts[groups[row]]), len(self.known))
+            for row in first.tolist()]
+        return numpy.array(of_key, dtype=numpy.int64)[numbers.reshape(-1)]
+
+    def _lives(self, pids: Any, tids: Any, times: Any) -> Tuple[Any, Any]:
+        """Numbers of the names of processes and threads."""
+        processes, threads = (numpy.zeros(len(pids), dtype=numpy.int64) for _ in range(2))
         order = numpy.lexsort((tids, pids))
-        begins = numpy.flatnonzero(numpy.concatenate(([True], numpy.any(keys[order][1:] != keys[order][:-1], axis=1))))
+        begins = numpy.flatnonzero(numpy.concatenate(([True], (numpy.diff(pids[order]) != 0) | (numpy.diff(tids[order]) != 0))))
         for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(order)]):
             rows = order[begin:end]
-            pid, tid = (None if number == _UNKNOWN else number for number in keys[rows[0]].tolist())
-            processes = self.processes.names((pid,), times[rows])
-            threads = self.threads.names((pid, tid), times[rows])
-            numbers = [self.known.setdefault((event, bool(is_idle), pid, process, thread), len(self.known))
-                       for event, is_idle, process, thread in zip(events[rows], idle[rows], processes, threads)]
-            result[rows] = numbers
-        return result
+            pid, tid = (None if number == _UNKNOWN else number for number in (int(pids[rows[0]]), int(tids[rows[0]])))
+            processes[rows] = self.processes.numbers((pid,), times[rows])
+            threads[rows] = self.threads.numbers((pid, tid), times[rows])
+        return processes, threads
 
 
 def _collected(file: Capture, groups: Groups, squares: Dict[str, float]) -> Tuple[Any, Any, Any]:
@@ -236,25 +307,52 @@ def shares(file: Capture) -> pa.Table:
         return pa.table({name: pa.array([], kind) for name, kind in _COLUMNS})
     keys, own, total = over_tree(tree, group[named], node[named], values[named])
     wholes = _wholes(list(groups.known), group, values)
-    units = {event: _unit_of(file, event) for event in {known[0] for known in groups.known}}
-    builds = builds_of_images(file)
-    columns: Dict[str, List[Any]] = {name: [] for name, _ in _COLUMNS}
-    known = list(groups.known)
-    for key, own_values, total_values in zip(keys.tolist(), own.tolist(), total.tolist()):
-        event, idle, pid, process, thread = known[key // len(tree.functions)]
-        name, image = tree.functions[key % len(tree.functions)]
-        image = tree.shown_image(image, process)
-        builds_of = builds.get(image, set()) if image is not None else set()
-        row = (event, idle, pid, process, thread, name, image, next(iter(builds_of)) if len(builds_of) == 1 else None,
-               own_values[1], total_values[1], wholes[event][1], own_values[0], total_values[0], wholes[event][0],
-               units[event], squares.get(event, 0.0))
-        for (column, _), value in zip(_COLUMNS, row):
-            columns[column].append(value)
-    return pa.table({name: pa.array(columns[name], kind) for name, kind in _COLUMNS})
+    columns = _columns_of(file, tree, list(groups.known), keys, squares)
+    for number, (whole, ending) in enumerate((("samples", "_samples"), ("value", ""))):
+        columns[f"self{ending}"], columns[f"total{ending}"] = (pa.array(sums[:, number].astype(numpy.int64)) for sums in (own, total))
+        of_group = [wholes[event][number] for event, *_ in groups.known]
+        columns[whole] = pa.array(of_group, pa.int64()).take(pa.array(keys // len(tree.functions)))
+    return pa.table({name: columns[name].cast(kind) for name, kind in _COLUMNS})
 
 
+def _columns_of(file: Capture, tree: Tree, known: List[Tuple[Any, ...]], keys: Any, squares: Dict[str, float]) -> Dict[str, Any]:
+    """Of (group, function) as one number: what they are called."""
+    groups, functions = keys // len(tree.functions), keys % len(tree.functions)
+    names = [name for name, _ in tree.functions]
+    processes = sorted({process for _, _, _, process, *_ in known if process})
+    # Images as they are, then that of code made at run time for each process.
+    images = sorted({image for _, image in tree.functions if image is not None})
+    shown = dict.fromkeys([*images, *(tree.shown_image(_JIT, process) for process in processes), None])
+    number_of = {image: number for number, image in enumerate(shown)}
+    of_function = numpy.array([number_of[image] for _, image in tree.functions])
+    of_group = numpy.array([number_of[tree.shown_image(_JIT, process)] if process else -1 for _, _, _, process, *_ in known])
+    made = (of_function == number_of.get(_JIT, -1))[functions] & (of_group[groups] >= 0)
+    of_rows = pa.array(numpy.where(made, of_group[groups], of_function[functions]))
+    builds_of = builds_of_images(file)
+    builds = [next(iter(found)) if len(found) == 1 else None for found in (builds_of.get(image or "", set()) for image in number_of)]
+    units = {event: _unit_of(file, event) for event in {event for event, *_ in known}}
+    by_group = {**{name: [each[place] for each in known] for place, name in enumerate(_GROUP)},
+                "container": [container_of(each[-1]) for each in known], "unit": [units[each[0]] for each in known],
+                "squares": [squares.get(each[0], 0.0) for each in known]}
+    kinds = dict(_COLUMNS)
+    columns = {name: pa.array(values, kinds[name]).take(pa.array(groups)) for name, values in by_group.items()}
+    columns["name"] = pa.array(names, pa.string()).take(pa.array(functions))
+    for name, values in (("image", list(number_of)), ("build_id", builds)):
+        columns[name] = pa.array(values, pa.string()).take(of_rows)
+    return columns
+
+
+def container_of(cgroup: Optional[str]) -> Optional[str]:
+    """The id of the container whose control group this is or is in: 64 hexadecimal digits, as Docker, containerd, CRI-O and Podman name them."""
+    found = _CONTAINER.findall(cgroup or "")
+    return str(found[-1]) if found else None
+
+
+#: What a group is by.
+_GROUP = ("event", "idle", "pid", "process", "thread", "cgroup")
+_CONTAINER = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 _COLUMNS = (("event", pa.string()), ("idle", pa.bool_()), ("pid", pa.int64()), ("process", pa.string()), ("thread", pa.string()),
-            ("name", pa.string()), ("image", pa.string()), ("build_id", pa.string()), ("self", pa.int64()), ("total", pa.int64()),
+            ("cgroup", pa.string()), ("container", pa.string()), ("name", pa.string()), ("image", pa.string()), ("build_id", pa.string()), ("self", pa.int64()), ("total", pa.int64()),
             ("value", pa.int64()), ("self_samples", pa.int64()), ("total_samples", pa.int64()), ("samples", pa.int64()),
             ("unit", pa.string()), ("squares", pa.float64()))
 

@@ -73,7 +73,7 @@ class _Kinds:
         """State, reason, idle, pid, process, thread and step of each number."""
         known = list(self._groups.known)
         for group, reason, step in self._numbers:
-            state, idle, pid, process, thread = known[group]
+            state, idle, pid, process, thread, _ = known[group]
             yield state, reason, idle, pid, process, thread, step
 
 

@@ -115,10 +115,10 @@ def test_errors_name_the_column_and_the_choices(spk):
 
 
 def test_what_a_notebook_shows(spk, tmp_path, captures):
-    hostile = tmp_path / "<b>.spk"
+    hostile = tmp_path / "<i>.spk"
     hostile.write_bytes(spk.read_bytes())
     with stackpack.open(hostile) as file:
         shown = file._repr_html_()  # pylint: disable=protected-access
-        assert "<iframe" in shown and "sandbox" in shown and "<b>.spk" not in shown and "samples <b>137</b>" in shown
+        assert "<iframe" in shown and "sandbox" in shown and "<i>.spk" not in shown and "&lt;i&gt;.spk</b>: 137 samples, " in shown
         table = file.samples(columns=["time_ns", "event"])._repr_html_()  # pylint: disable=protected-access
-    assert table.count("<tr>") == 11 and "<th>event</th>" in table and "<b>.spk" not in table
+    assert table.count("<tr>") == 11 and ">event</th>" in table and "<i>.spk" not in table

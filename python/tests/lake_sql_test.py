@@ -1,5 +1,8 @@
 """The questions of examples/fleet/lake.sql, against what the program says of the same captures."""
+import datetime
 import random
+import subprocess
+import sys
 
 import pytest
 
@@ -134,6 +137,59 @@ def test_the_build_that_brought_it(tmp_path):
         ("cc", "bb", "2026-11-13"), ("bb", "aa", "2026-11-12")]
     assert rows[0]["change"] == pytest.approx(0.305 - 0.10) and rows[0]["captures"] == 2
     assert ask(database, "FROM brought_by('mail', 'samples', 'parse')") == []
+
+
+def test_control_groups_cost_what_top_says(tmp_path):
+    """Groups of containers and without, samples of no group known, and captures without any."""
+    container, lake = "4f" * 32, tmp_path / "lake"
+    maker = ROOT / "tests" / "cli" / "make_capture.py"
+    for name, more in (("one", ["--cgroups", f"/system.slice/web.service,/docker/{container},/kube/cri-{container}.scope/a"]), ("plain", [])):
+        subprocess.run([sys.executable, maker, tmp_path / f"{name}.perf.data", "240", *more], check=True)
+        labels = parquet.Labels.of({"service": name, "date": "2026-11-20"})
+        assert parquet.write_capture(tmp_path / f"{name}.perf.data", lake, tables=["shares"], labels=labels).error is None
+    database = duckdb.connect()
+    database.execute(f"SET VARIABLE lake = '{lake}'")
+    for name in ("lake.sql", "cgroups.sql"):
+        database.execute(QUERIES.with_name(name).read_text(encoding="utf-8"))
+    rows = ask(database, "FROM cgroup_cost(NULL, 'cpu-clock', '2026-11-20', '2026-11-20')")
+    stackpack.convert(tmp_path / "one.perf.data", tmp_path / "one.spk")
+    with stackpack.open(tmp_path / "one.spk") as file:
+        expected = {row["name"]: row["self"] for row in file.top("cgroup", event="cpu-clock").to_arrow().to_pylist()}
+        functions = {row["name"]: (row["self"], row["total"]) for row in file.top(event="cpu-clock").to_arrow().to_pylist()}
+    assert {row["cgroup"]: row["self"] for row in rows if row["service"] == "one"} == expected and len(expected) == 4
+    assert {row["container"] for row in rows} == {None, container}
+    assert [row["cgroup"] for row in rows if row["service"] == "plain"] == [None]
+    assert sum(row["share"] for row in rows if row["service"] == "one") == pytest.approx(1)
+    # Apart by group, and the sums are still those of `top`.
+    found = ask(database, "FROM top_functions('one', 'cpu-clock', '2026-11-20', '2026-11-20')")
+    assert {row["name"]: (row["self"], row["total"]) for row in found} == functions
+
+
+def test_hours_beside_the_others_are_tops_of_each(tmp_path):
+    """Two captures of a working day at ten and at three, one of a Sunday at ten."""
+    import pyarrow as pa  # pylint: disable=import-outside-toplevel
+    import pyarrow.parquet as pq  # pylint: disable=import-outside-toplevel
+    lake, sides = tmp_path / "lake", {False: [], True: []}
+    for day, hour, parse, outside in (("2026-11-20", 10, 10, False), ("2026-11-20", 3, 40, True), ("2026-11-22", 10, 50, True)):
+        text = tmp_path / f"{day}-{hour}.folded"
+        text.write_text(f"main;parse {parse}\nmain;write {100 - parse}\n")
+        stackpack.convert(text, text.with_suffix(".spk"))
+        sides[outside].append(text.with_suffix(".spk"))
+        done = parquet.write_capture(text, lake, tables=["shares"], labels=parquet.Labels.of({"service": "cart", "date": day}))
+        path = lake / "captures" / f"date={day}" / f"{done.capture}.parquet"
+        with pq.ParquetFile(path) as file:
+            rows = file.read()
+        start = pa.array([datetime.datetime.fromisoformat(f"{day}T{hour:02}:00:00+00:00")]).cast(rows.schema.field("start").type)
+        pq.write_table(rows.set_column(rows.column_names.index("start"), "start", start), path)
+    database = duckdb.connect()
+    database.execute(f"SET VARIABLE lake = '{lake}'")
+    database.execute(QUERIES.read_text(encoding="utf-8"))
+    rows = {row["name"]: row for row in ask(database, "FROM by_hours('cart', 'samples', '2026-11-20', '2026-11-22')")}
+    for side, column in ((False, "share_within"), (True, "share_outside")):
+        sums, whole = sums_of_top(sides[side])
+        assert {name: row[column] for name, row in rows.items()} == {name: pytest.approx(total / whole) for name, (_, total) in sums.items()}
+    assert list(rows)[0] == "parse" and rows["parse"]["change"] == pytest.approx(0.35)
+    assert ask(database, "FROM by_hours('cart', 'samples', '2026-11-22', '2026-11-22')") == []  # nothing within
 
 
 def test_quantiles_of_weights_are_those_of_the_samples(tmp_path, captures):

@@ -171,23 +171,49 @@ def test_what_is_done_outside_of_hours(fleet, tmp_path):
     assert not asked(database_of(lake), f"FROM off_hours('samples', '{OLD[0]}', '{NEW[1]}')")
 
 
+def rows_of(*rows):
+    """Rows of `shares` as a file has them."""
+    from stackpack import _counts  # pylint: disable=import-outside-toplevel
+    import pyarrow  # pylint: disable=import-outside-toplevel
+    whole = {"part": "p-1", "event": "samples", "idle": False, "value": 5, "samples": 5, "squares": 5.0, "name": "f", "image": None,
+             "build_id": None, "self": 1, "total": 1, "unit": "samples"}
+    plain = pyarrow.schema([(each.name, pyarrow.string() if pyarrow.types.is_dictionary(each.type) else each.type) for each in _counts._READ])
+    return pyarrow.Table.from_pylist([{**whole, **row} for row in rows], plain)
+
+
+def counts_of(*portions):
+    from stackpack import _counts  # pylint: disable=import-outside-toplevel
+    runs = [_counts.Run("b", "p-1", "2026-11-16", True), _counts.Run("a", "p-1", "2026-11-09", False), _counts.Run("c", "p-1", "2026-11-09", False)]
+    return _counts.counted([rows_of(*rows) for rows in portions], runs, "samples")
+
+
 def test_what_does_not_add_up_is_refused():
     from stackpack._verdicts import compared  # pylint: disable=import-outside-toplevel
-    import pyarrow  # pylint: disable=import-outside-toplevel
-    row = {"capture": "a", "is_new": False, "value": 5, "samples": 5, "squares": 5.0, "name": "f", "image": None, "build_id": None,
-           "self": 1, "total": 1, "unit": "samples"}
-    schema = pyarrow.schema([("image", pyarrow.string()), ("build_id", pyarrow.string())])
     for change, text in (({"self": 6, "total": 6}, "more than their run"), ({"total": 0}, "more than their run"),
                          ({}, None), ({"squares": -1.0, "unit": "ns"}, "squares")):
-        rows = pyarrow.Table.from_pylist([{**row, **change}, {**row, "capture": "b", "is_new": True, "unit": change.get("unit", "samples")}])
-        for number, name in enumerate(rows.column_names):
-            if name in schema.names:
-                rows = rows.set_column(number, name, rows[name].cast(pyarrow.string()))
+        counts = counts_of([{"capture": "a", **change}, {"capture": "b", "unit": change.get("unit", "samples")}])
         if text is None:
-            assert compared(rows, "samples")["verdict"][0].as_py() in ("too few", "not seen")
+            assert compared(counts, "samples")["verdict"][0].as_py() in ("too few", "not seen")
         else:
             with pytest.raises(stackpack.UsageError, match=text):
-                compared(rows, "samples")
+                compared(counts, "samples")
+
+
+@pytest.mark.parametrize("dense", [0, 1 << 22])
+def test_sums_are_exact_and_of_what_counts(monkeypatch, dense):
+    """Rows of a capture in two portions, sums beyond what a double holds, other parts, events and captures, idle threads."""
+    from stackpack import _counts  # pylint: disable=import-outside-toplevel
+    monkeypatch.setattr(_counts, "_DENSE", dense)
+    large = 2**61 + 1
+    counts = counts_of(
+        [{"capture": "b", "name": "g", "self": 3, "total": 4}, {"capture": "b", "name": "g", "self": 5, "total": 6, "build_id": "1"},
+         {"capture": "a", "self": large, "total": large}, {"capture": "a", "self": large, "total": large},
+         {"capture": "a", "idle": True}, {"capture": "a", "part": "p-2"}, {"capture": "a", "event": "blocked"}, {"capture": "other"}],
+        [{"capture": "a", "self": 7, "total": large - 2, "squares": None, "image": None}, {"capture": "b", "name": None, "image": "i"}])
+    assert counts.functions == [(None, "i", None), ("f", None, None), ("g", None, None), ("g", None, "1")]
+    assert counts.is_new.tolist() == [False, True] and counts.has_both_sides  # of c there are no rows
+    assert sorted(counts.rows.tolist()) == [[0, 1, 2 * large + 7, 3 * large - 2], [1, 0, 1, 1], [1, 2, 3, 4], [1, 3, 5, 6]]
+    assert not counts_of([{"capture": "a"}, {"capture": "c"}]).has_both_sides and not counts_of().has_both_sides
 
 
 def test_rows_that_no_longer_count_and_captures_without_service(fleet, tmp_path):
