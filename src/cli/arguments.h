@@ -136,6 +136,7 @@ struct ReportArguments {
   std::string files_from;  // top
   bool tree = false;       // top
   std::string annotate;    // top: a function; empty: none
+  bool of_lines = false;   // annotate, which is `top --annotate`
   std::vector<std::string> source_folders;
   std::string only;  // top: rows of these functions
   app::HotSpotQuery query;

@@ -15,6 +15,7 @@
 #include "cli/definitions/option_kinds.h"
 #include "cli/option_parser.h"
 #include "cli/suggestion.h"
+#include "cli/usual_input.h"
 
 namespace stackpack::cli {
 
@@ -305,7 +306,8 @@ Parsed CommandLine::parse(std::vector<std::string> arguments) {
   definitions_->invocation.report.filter_words = parsed.filters;
   definitions_->invocation.waits.filter_words = parsed.filters;
   definitions_->invocation.event_report.filter_words = parsed.filters;
-  const std::string problem = conflict();
+  std::string problem = take_usual_input(definitions_->invocation);
+  problem = problem.empty() ? conflict() : problem;
   return problem.empty() ? Parsed{} : usage_error(problem);
 }
 

@@ -7,8 +7,9 @@ namespace stackpack::symbols {
 /// How much of a name is kept; each has all that the one before it has.
 enum class NameDetail : std::uint8_t {
   kShort,
-  kParameters,  ///< and parameters
-  kArguments,   ///< and arguments of templates and generic types
+  kParameters,    ///< and parameters
+  kOwnArguments,  ///< and arguments of the function itself, where it is a template
+  kArguments,     ///< and arguments of templates and generic types
   kWhole,
 };
 

@@ -56,6 +56,12 @@ class NameWalk {
 
  private:
   [[nodiscard]] bool all_arguments() const { return detail_ >= NameDetail::kArguments; }
+  // Whether those that begin here are kept: `step<0>` and `step<1>` of one class differ in nothing
+  // else, and the arguments of the class would come before them.
+  [[nodiscard]] bool keeps_arguments() const {
+    return all_arguments() ||
+           (detail_ >= NameDetail::kOwnArguments && depth_ == 0 && at_ > last_colons_);
+  }
   [[nodiscard]] bool all_parameters() const { return detail_ >= NameDetail::kParameters; }
   [[nodiscard]] char at(std::size_t place) const {
     return place < name_.size() ? name_[place] : '\0';
@@ -76,6 +82,7 @@ class NameWalk {
           (name_[i] == ':' && method_)) {
         last_sign_ = i;
       }
+      last_colons_ = name_.substr(i).starts_with("::") ? i : last_colons_;
       last_dot_ = name_[i] == '.' && !is_clone(name_.substr(i + 1)) ? i : last_dot_;
       i = close == kNone ? i : close;
     }
@@ -226,7 +233,7 @@ class NameWalk {
     const bool of_a_trait = inner.starts_with("impl ") || has_as(close);
     if (!begins_ || (behind_colons && ends && !unnamed && !of_a_trait)) {
       foreign_ = foreign_ || is_tag(inner) || is_word(next);
-      if (all_arguments()) {
+      if (keeps_arguments()) {
         return keep(close + 1 - at_, false);
       }
       separator_ = begins_ ? 0 : separator_;
@@ -398,6 +405,9 @@ class NameWalk {
     if (after_parameters_) {
       return skip_qualifier(end);
     }
+    if (!begins_ && behind.starts_with("(") && name_.substr(word_, at_ - word_) == "decltype") {
+      return take_expression();
+    }
     if (!inside_ && last_sign_ != kNone && last_sign_ > at_) {
       // A result type ends here.
       parts_.resize(fixed_);
@@ -409,6 +419,12 @@ class NameWalk {
     }
     take_word();
     begins_ = inside_;
+  }
+
+  // `decltype (f(0))`: what stands in the brackets is neither parameters nor a text of other kind.
+  void take_expression() {
+    const std::size_t close = brackets_.close_of(at_ + 1);
+    keep((close == kNone ? name_.size() : close + 1) - at_, false);
   }
 
   // ` const`, ` volatile`, ` &&` behind parameters. Anything else there is a text that goes on.
@@ -440,6 +456,7 @@ class NameWalk {
   std::size_t word_ = 0;           // where the latest word began
   std::size_t last_sign_ = kNone;  // of what shows that it is a name
   std::size_t last_dot_ = kNone;   // between two words
+  std::size_t last_colons_ = 0;    // what comes behind is the function's own name
   int depth_ = 0;
   bool method_ = false;     // a colon stands before the method
   bool mono_ = false;       // parameters stand behind a blank

@@ -33,10 +33,10 @@ def main():
     bad = 0
     with tempfile.TemporaryDirectory() as folder:
         words = project / "testdata" / "named" / "words.perf.data"
-        for name in ("perf.data", "old.data", "new.data"):
+        for name in ("perf.data", "perf.data.old"):
             (pathlib.Path(folder) / name).symlink_to(words)
         for question, command in rows:
-            typed = command.replace("FUNCTION", "index::Trie::add").replace("+1s --to +2s", "+0.02s --to +0.1s").split()
+            typed = command.replace("FUNCTION", "index::Trie::add").replace("+1s,+2s", "+0.02s,+0.1s").split()
             done = subprocess.run([program, *typed, "--symbols", project / "testdata" / "named" / "words.zip"], cwd=folder,
                                   capture_output=True, text=True, check=False)
             if done.returncode != 0 or not re.search(ANSWERS[question], done.stdout):

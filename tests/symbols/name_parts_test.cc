@@ -57,7 +57,8 @@ void check_parts(std::string_view name, NameDetail detail) {
 void check_all_details(std::string_view name) {
   std::size_t last = 0;
   for (const NameDetail detail :
-       {NameDetail::kShort, NameDetail::kParameters, NameDetail::kArguments, NameDetail::kWhole}) {
+       {NameDetail::kShort, NameDetail::kParameters, NameDetail::kOwnArguments,
+        NameDetail::kArguments, NameDetail::kWhole}) {
     check_parts(name, detail);
     const std::size_t size = short_name(name, detail).size();
     REQUIRE(size >= last);
@@ -114,6 +115,9 @@ TEST_CASE("what a name is called stays, what it is called with goes") {
       {"f.constprop.0", "f.constprop.0"},
       {"void ns::f<&ns::operator-> >(int (*)(int))", "ns::f"},
       {"decltype ((a)(b)) ns::f<int>(int)", "ns::f"},
+      {"decltype (::new ((void*)(0)) ns::T((declval<ns::T>)())) std::construct_at<ns::T>(ns::T*)",
+       "std::construct_at"},
+      {"decltype (f(0))", "decltype (f(0))"},
       {"public: virtual void __cdecl ns::C::f(int) __ptr64", "ns::C::f"},
       {"std::to_string[abi:cxx11](int)", "std::to_string"},
       {"non-virtual thunk to ns::C::f(int)", "non-virtual thunk to ns::C::f"},
@@ -236,6 +240,8 @@ TEST_CASE("two different functions never have one text, and have no more than th
       "std::vector<int>::size() const",
       "ns::S<int>::f(int)",
       "ns::S<long>::f(int)",
+      "ns::P<int>::step<0ul>(int) const",
+      "ns::P<int>::step<1ul>(int) const",
       "a::b::h0123456789abcdef",
       "a::b::h0123456789abcde0",
       "int g<int>(int)",
@@ -251,6 +257,7 @@ TEST_CASE("two different functions never have one text, and have no more than th
   CHECK(texts == std::vector<std::string>{"std::vector::push_back(int)",
                                           "std::vector::push_back(int&&)", "std::vector::size",
                                           "ns::S<int>::f(int)", "ns::S<long>::f(int)",
+                                          "ns::P::step<0ul>(int)", "ns::P::step<1ul>(int)",
                                           "a::b::h0123456789abcdef", "a::b::h0123456789abcde0",
                                           "int g<int>(int)", "long g<int>(int)", "main", "main"});
 }

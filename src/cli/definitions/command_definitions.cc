@@ -12,6 +12,7 @@ CommandDefinitions::CommandDefinitions() {
   define_dump();
   define_show();
   define_top();
+  define_annotate();
   define_neighbours("callers", "show what calls a function", ReportKind::kCallers);
   define_neighbours("callees", "show what a function calls", ReportKind::kCallees);
   define_branches();

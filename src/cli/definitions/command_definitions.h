@@ -40,8 +40,9 @@ struct CommandDefinitions {
   void define_dump();
   void define_show();
   void define_top();
+  void define_annotate();
   void define_neighbours(const std::string& name, const std::string& summary, ReportKind kind);
-  void define_report(CommandRow& sub, ReportKind kind);
+  void define_report(CommandRow& sub, ReportKind kind, bool of_lines = false);
   void define_branches();
   void define_event_reports();
   void define_event_report(CommandRow& sub, EventReportKind kind);

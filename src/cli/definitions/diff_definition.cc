@@ -88,9 +88,9 @@ void add_gate(CommandRow& sub, DiffArguments& arguments) {
 void CommandDefinitions::define_diff() {
   CommandRow& sub = command(
       "diff", "compare profiles, and fail when something has grown", Command::kDiff,
-      {{"diff OLD... --against NEW... [--fail-if CONDITION]... [FILTERS]",
+      {{"diff OLD... --against NEW... [--fail-if CONDITION]... [FILTERS]", "diff [OLD NEW]",
         "diff --gate FILE --against NEW... [FILTERS]"},
-       {{"what has another share than before", "stackpack diff old.spk --against new.spk"},
+       {{"what has another share than before", "stackpack diff old.spk new.spk"},
         {"a gate: five runs a side, as a comment on the change",
          "stackpack diff base/*.spk --against runs/*.spk --fail-if 'share +0.5pp' --markdown"},
         {"does it cost more, and where: processor time a run",
@@ -121,7 +121,7 @@ void CommandDefinitions::define_diff() {
   DiffArguments& arguments = invocation.diff;
   sub.add_option("old", arguments.before,
                  ".spk files, captures, or a folder of baselines: how it was; without it, the "
-                 "baseline of --gate")
+                 "baseline of --gate, or perf.data.old beside perf.data")
       ->type_name("OLD...");
   sub.add_option("--against", arguments.after, ".spk files, or captures: how it is now")
       ->type_name("NEW...")

@@ -153,6 +153,19 @@ void add_times(CommandRow& sub, std::optional<CaptureTime>& from, std::optional<
            from)
       ->group(kFilters);
   add_time(sub, "--to", "up to this time", to)->group(kFilters);
+  const auto take = [&from, &to](const std::string& word) {
+    const std::size_t comma = word.find(',');
+    if (comma == std::string::npos) {
+      refuse("--time", fmt::format("'{}' has no comma; write for example +1s,+2s", word));
+    }
+    const std::string first = word.substr(0, comma);
+    const std::string last = word.substr(comma + 1);
+    from = first.empty() ? from : take_time("--time", first);
+    to = last.empty() ? to : take_time("--time", last);
+  };
+  sub.add_option_function("--time", take, "--from and --to in one; either may be left out")
+      ->type_name("FROM,TO")
+      ->group(kFilters);
 }
 
 void add_filters(CommandRow& sub, SampleFilter& filter) {

@@ -6,6 +6,29 @@
 
 namespace stackpack::cli {
 
+namespace {
+
+constexpr const char* kFunctionText =
+    "name of a function or the end of one, with * and ?, /REGEX/, MODULE!FUNCTION, or id:HEX, an "
+    "id of --json";
+
+void add_report_file(CommandRow& sub, ReportArguments& arguments) {
+  sub.add_option_function(
+         "file", [&arguments](const std::string& file) { arguments.files = {file}; },
+         "a .spk file, or a capture; without one, perf.data of the current folder")
+      ->type_name("FILE");
+}
+
+void add_sources(CommandRow& sub, ReportArguments& arguments) {
+  sub.add_option("--sources", arguments.source_folders,
+                 "look for source files below this folder, too (default: the current one)")
+      ->type_name("DIR")
+      ->one_at_a_time()
+      ->group(kForm);
+}
+
+}  // namespace
+
 void CommandDefinitions::define_stats() {
   CommandRow& sub = command(
       "stats", "show what is in .spk files and how well they are packed", Command::kStats,
@@ -43,7 +66,7 @@ void CommandDefinitions::define_stats() {
 }
 
 // What the three reports have in common.
-void CommandDefinitions::define_report(CommandRow& sub, ReportKind kind) {
+void CommandDefinitions::define_report(CommandRow& sub, ReportKind kind, bool of_lines) {
   ReportArguments& arguments = invocation.report;
   sub.add_flag_callback(
          "--self", [&arguments] { arguments.by_self = true; }, "order by samples in the row itself")
@@ -85,8 +108,9 @@ void CommandDefinitions::define_report(CommandRow& sub, ReportKind kind) {
       ->group(kFilters);
   sub.add_flag("--json", arguments.json, "a JSON object")->group(kReports);
   add_capture_reading(sub, arguments.capture);
-  sub.on_begin([&arguments, kind] {
+  sub.on_begin([&arguments, kind, of_lines] {
     arguments.kind = kind;
+    arguments.of_lines = of_lines;
     arguments.by_self = kind == ReportKind::kTop;
     arguments.rows = kind == ReportKind::kTop ? 30 : 0;
     arguments.query.filters.frames = FrameStyle::kFunction;
@@ -113,12 +137,12 @@ void CommandDefinitions::define_top() {
   };
   CommandRow& sub = command(
       "top", "show which functions the samples are in", Command::kTop,
-      {{"top FILE... [--by WHAT|--tree|--annotate FUNCTION] [--self|--total] [-n N] [FILTERS] "
+      {{"top [FILE...] [--by WHAT|--tree|--annotate FUNCTION] [--self|--total] [-n N] [FILTERS] "
         "[--json]"},
        {{"where the time goes", "stackpack top out.spk"},
         {"the modules that one process is in, from its first two seconds",
          "stackpack top perf.data --by module --total --comm node --to +2s"},
-        {"the lines of one function", "stackpack top perf.data --annotate parse_request"},
+        {"the lines of one function", "stackpack annotate perf.data parse_request"},
         {"the types that a .NET program allocates", "stackpack top app.nettrace --by type"}},
        "self counts the samples whose leaf is in the row, total those that have it anywhere; a "
        "function that calls itself counts once. Functions of a capture are named by the files of "
@@ -131,8 +155,10 @@ void CommandDefinitions::define_top() {
        "are left out.\n" +
            std::string(kPatterns)});
   ReportArguments& arguments = invocation.report;
-  sub.add_option("files", arguments.files,
-                 ".spk files, captures, and folders of them; their samples are added up")
+  sub.add_option(
+         "files", arguments.files,
+         ".spk files, captures, and folders of them; their samples are added up; without one, "
+         "perf.data of the current folder")
       ->type_name("FILE...");
   add_files_from(sub, arguments.files_from);
   const auto take_grain = [&arguments](int value) {
@@ -159,22 +185,33 @@ void CommandDefinitions::define_top() {
                  "lines or the sources are not known")
       ->type_name("FUNCTION")
       ->group(kForm);
-  sub.add_option("--sources", arguments.source_folders,
-                 "look for source files below this folder, too (default: the current one)")
-      ->type_name("DIR")
-      ->one_at_a_time()
-      ->group(kForm);
+  add_sources(sub, arguments);
   sub.add_option("--only", arguments.only, "rows of this function alone; shares stay those of all")
       ->type_name("FUNCTION")
       ->group(kForm);
   define_report(sub, ReportKind::kTop);
 }
 
+void CommandDefinitions::define_annotate() {
+  CommandRow& sub =
+      command("annotate", "show the source lines of a function with their samples", Command::kTop,
+              {{"annotate [FILE] FUNCTION [FILTERS] [--json]"},
+               {{"the lines of one function", "stackpack annotate perf.data parse_request"}},
+               "Its instructions where the lines or the sources are not known. This is top "
+               "--annotate FUNCTION.\n" +
+                   std::string(kPatterns)});
+  ReportArguments& arguments = invocation.report;
+  add_report_file(sub, arguments);
+  sub.add_option("function", arguments.annotate, kFunctionText)->type_name("FUNCTION");
+  add_sources(sub, arguments);
+  define_report(sub, ReportKind::kTop, true);
+}
+
 void CommandDefinitions::define_neighbours(const std::string& name, const std::string& summary,
                                            ReportKind kind) {
   CommandRow& sub = command(
       name, summary, kind == ReportKind::kCallers ? Command::kCallers : Command::kCallees,
-      {{name + " FILE FUNCTION [--self|--total] [-n N] [FILTERS] [--json]"},
+      {{name + " [FILE] FUNCTION [--self|--total] [-n N] [FILTERS] [--json]"},
        {{"of one function", "stackpack " + name + " out.spk malloc"},
         {"of all whose names have a word", "stackpack " + name + " out.spk '*write*'"},
         {"where several modules have it", "stackpack " + name + " out.spk 'libc.so.6!malloc'"}},
@@ -184,16 +221,8 @@ void CommandDefinitions::define_neighbours(const std::string& name, const std::s
            : "total counts the samples in which the function calls the row, self those of them "
              "whose leaf is the row; [self]: the function is the leaf."});
   ReportArguments& arguments = invocation.report;
-  sub.add_option_function(
-         "file", [&arguments](const std::string& file) { arguments.files = {file}; },
-         "a .spk file, or a capture")
-      ->type_name("FILE")
-      ->required();
-  sub.add_option("function", arguments.function,
-                 "name of a function or the end of one, with * and ?, /REGEX/, MODULE!FUNCTION, or "
-                 "id:HEX, an id of --json")
-      ->type_name("FUNCTION")
-      ->required();
+  add_report_file(sub, arguments);
+  sub.add_option("function", arguments.function, kFunctionText)->type_name("FUNCTION");
   define_report(sub, kind);
 }
 

@@ -8,7 +8,7 @@ namespace stackpack::cli {
 void CommandDefinitions::define_view() {
   CommandRow& sub =
       command("view", "show a file in the browser", Command::kView,
-              {{"view FILE... [FILTERS]"},
+              {{"view [FILE...] [FILTERS]"},
                {{"all of it", "stackpack view out.spk"},
                 {"two runs in one page", "stackpack view a.spk b.spk"},
                 {"one process, from its capture", "stackpack view perf.data --comm node"},
@@ -20,9 +20,9 @@ void CommandDefinitions::define_view() {
                "for it is not kept.\n" +
                    std::string(kPatterns)});
   ViewArguments& arguments = invocation.view;
-  sub.add_option("files", arguments.files, ".spk files, or captures")
-      ->type_name("FILE")
-      ->required();
+  sub.add_option("files", arguments.files,
+                 ".spk files, or captures; without one, perf.data of the current folder")
+      ->type_name("FILE");
   add_count(sub, arguments.options.count)->group(kForm);
   add_filters(sub, arguments.options.filter);
   add_wait_filters(sub, arguments.options.filter);

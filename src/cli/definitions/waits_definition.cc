@@ -6,8 +6,8 @@ namespace stackpack::cli {
 void CommandDefinitions::define_waits() {
   CommandRow& sub = command(
       "waits", "show how long threads ran and waited, and what for", Command::kWaits,
-      {{"waits FILE [--list] [-n N] [FILTERS] [--json]",
-        "waits FILE --path TID [--from TIME] [--to TIME] [--list] [-n N] [--json]"},
+      {{"waits [FILE] [--list] [-n N] [FILTERS] [--json]",
+        "waits [FILE] --path TID [--from TIME] [--to TIME] [--list] [-n N] [--json]"},
        {{"how long each thread ran, was blocked and waited for a processor",
          "stackpack waits perf.data"},
         {"the waits of one program that are longer than 10 ms, with who ended them",
@@ -33,9 +33,9 @@ void CommandDefinitions::define_waits() {
        "that are given must hold."});
   WaitsArguments& arguments = invocation.waits;
   app::WaitFilter& filter = arguments.filter;
-  sub.add_option("file", arguments.file, "a .spk file, or a capture")
-      ->type_name("FILE")
-      ->required();
+  sub.add_option("file", arguments.file,
+                 "a .spk file, or a capture; without one, perf.data of the current folder")
+      ->type_name("FILE");
   sub.add_flag("--list", arguments.list, "a line a run, by thread and time")->group(kForm);
   add_number<std::size_t>(sub, "-n,--rows,--limit",
                           "most threads, or rows of a path or list; 0: all", 0, 1'000'000'000,

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/loss_families.h"
+#include "export/html/page_title.h"
 
 namespace stackpack::exporting {
 
@@ -27,10 +28,6 @@ constexpr std::array<KnownFact, 9> kKnownFacts = {{{"command_line", "Command"},
                                                    {"cpu.description", "Processor"},
                                                    {"cpu.count", "Processors"},
                                                    {"recorder.version", "Recorder version"}}};
-
-std::string kind_title(std::string_view kind) {
-  return kind.empty() ? std::string("Profile") : std::string(kind) + " profile";
-}
 
 // The date of a number of ns since 1970, to the second.
 std::string date_text(std::uint64_t unix_ns) {
@@ -114,8 +111,7 @@ std::string loss_text(const LossCounter& loss) {
 
 void add_page_facts(const ExportJob& job, const SampleSurvey& survey, PageContent& content) {
   const query::CaptureView& view = job.view();
-  const std::string_view command = view.fact("command_line");
-  content.title = command.empty() ? kind_title(view.source_kind) : std::string(command);
+  content.title = page_title(view.fact("command_line"), view.source_kind, survey);
   add_fact(content, "Kind", view.source_kind);
   if (view.source_count != 0) {
     add_fact(content, "Merged of", fmt::format("{} captures", view.source_count));

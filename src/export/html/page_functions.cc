@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "capture/memory_name.h"
 #include "query/selection/file_name.h"
 
 namespace stackpack::exporting {
@@ -45,7 +46,11 @@ std::uint32_t PageFunctions::number_of(const query::Location& location, std::uin
   function.named = location.code != query::kNoCode;
   std::string_view module;
   if (location.image != query::kNoImage) {
-    module = query::file_name_of(locations_.module_of_image(location.image));
+    const Module& image = locations_.module_of_image(location.image);
+    const bool memory = capture::is_memory_name(image.path);
+    module = memory && function.mode == query::CodeMode::kMadeAtRunTime
+                 ? "[JIT]"
+                 : query::file_name_of(image);
     function.module = modules_.intern(module);
   }
   if (function.named) {

@@ -4,7 +4,7 @@ import { LaneDetails, wakerInterval } from './lane_details.js';
 import { AXIS_HEIGHT, LANE_COLOURS, LANE_HEIGHT, paintLanes, visibleLanes } from './lane_painter.js';
 import { laneRows, nodesOfInterval, stateText } from './lane_rows.js';
 import { bucketOfTick, tickOfBucket } from './lane_weights.js';
-import { durationText, groupedText, percentText } from './number_text.js';
+import { durationText, groupedText, percentText, weightText } from './number_text.js';
 import { shortName } from './shown_names.js';
 import { announce, make } from './page_elements.js';
 import { isDark, paletteOf } from './page_theme.js';
@@ -130,7 +130,7 @@ export class LaneView {
   showNote(lanes) {
     const [from, to] = this.span.map((tick) => tick * lanes.tick);
     const fine = lanes.tick > 1 ? ` · times to ${durationText(lanes.tick)}` : '';
-    this.note.textContent = `${durationText(to - from)} of ${durationText(lanes.ticks * lanes.tick)} · ${groupedText(lanes.threads.length)} threads · `
+    this.note.textContent = `${durationText(to - from)} of ${durationText(lanes.ticks * lanes.tick)} · ${weightText(lanes.threads.length, 'threads')} · `
       + `${groupedText(lanes.count)} intervals${fine}`;
   }
 

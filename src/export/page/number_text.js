@@ -67,7 +67,7 @@ export function durationText(ns) {
   if (size >= 1e9) return scaledText(ns / 1e9) + ' s';
   if (size >= 1e6) return scaledText(ns / 1e6) + ' ms';
   if (size >= 1e3) return scaledText(ns / 1e3) + ' µs';
-  return scaledText(ns) + ' ns';
+  return ns === 0 ? '0 s' : scaledText(ns) + ' ns';
 }
 
 /**

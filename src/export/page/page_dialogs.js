@@ -88,13 +88,31 @@ function lossList(profile) {
  */
 export function makeLossLine(profile, onDetails) {
   const losses = profile.losses.filter((loss) => !loss.remark);
-  const said = losses.length > 0 ? losses : profile.losses;
-  const shown = said.slice(0, 3).map((loss) => `${shownText(loss.text || loss.name).slice(0, 160)}: ${groupedText(loss.count)}`);
+  const shown = losses.slice(0, 3).map(lossText);
   const more = profile.losses.length - shown.length;
   if (more > 0) shown.push(`and ${more} more`);
-  const line = make('div', { class: losses.length > 0 ? 'loss-line' : 'loss-line remark', role: 'note' },
-    make('strong', {}, losses.length > 0 ? 'Incomplete capture' : 'Remarks'), ` ${shown.join(' · ')} `,
+  const line = make('div', { class: 'loss-line', role: 'note' },
+    make('strong', {}, 'Incomplete capture'), ` ${shown.join(' · ')} `,
     make('button', { type: 'button', class: 'small', onclick: onDetails }, 'Details'));
-  line.hidden = profile.losses.length === 0;
+  line.hidden = losses.length === 0;
   return line;
+}
+
+/**
+ * Remarks take nothing away from the picture: they have no line of their own.
+ * @param {Profile} profile
+ * @param {() => void} onDetails
+ * @returns {HTMLElement}
+ */
+export function makeRemarkButton(profile, onDetails) {
+  const remarks = profile.losses.every((loss) => loss.remark) ? profile.losses : [];
+  const button = make('button', { type: 'button', class: 'remarks', title: remarks.map(lossText).join('\n'), onclick: onDetails },
+    remarks.length === 1 ? '1 remark' : `${remarks.length} remarks`);
+  button.hidden = remarks.length === 0;
+  return button;
+}
+
+/** @param {Loss} loss */
+function lossText(loss) {
+  return `${shownText(loss.text || loss.name).slice(0, 160)}: ${groupedText(loss.count)}`;
 }

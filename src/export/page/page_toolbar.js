@@ -115,7 +115,8 @@ function makeAction(text, title, onPress) {
  */
 function measureText(measure) {
   const name = shownText(measure.name);
-  return measure.unit && !name.includes(measure.unit) ? `${name} (${measure.unit})` : name;
+  const unit = measure.unit === 'ns' ? 'time' : measure.unit;
+  return unit && !name.includes(unit) ? `${name} (${unit})` : name;
 }
 
 /**

@@ -7,7 +7,7 @@ import { costText, FunctionTableView } from './function_table.js';
 import { HoverCard, nodeLine, shareText } from './node_details.js';
 import { LaneView } from './lane_view.js';
 import { groupedText, weightText } from './number_text.js';
-import { makeAboutDialog, makeHelpDialog, makeLossLine } from './page_dialogs.js';
+import { makeAboutDialog, makeHelpDialog, makeLossLine, makeRemarkButton } from './page_dialogs.js';
 import { announce, make } from './page_elements.js';
 import { paletteOf, showTheme, watchTheme } from './page_theme.js';
 import { flip, nextTheme, Toolbar, VIEW_TABS, ViewTabs } from './page_toolbar.js';
@@ -58,7 +58,8 @@ export class PageView {
     const { profile } = this.model;
     const about = () => this.about.showModal();
     const head = make('header', { class: 'page-head' },
-      make('div', { class: 'title-box' }, make('h1', { title: shownText(profile.title) }, shownText(profile.title) || 'profile'), this.summary),
+      make('div', { class: 'title-box' }, make('h1', { title: shownText(profile.title) }, shownText(profile.title) || 'profile'),
+        make('div', { class: 'summary-line' }, this.summary, makeRemarkButton(profile, about))),
       make('div', { class: 'head-actions' }, make('button', { type: 'button', class: 'action', title: 'A link to this view (l)', onclick: () => this.copyLink() }, 'Copy link'),
         make('button', { type: 'button', class: 'action', onclick: about }, 'About'),
         this.themeButton,

@@ -19,6 +19,10 @@ export class PathBar {
     // Its room stays: the graph below must not move when it comes.
     this.element.hidden = this.model.state.view !== 'flame';
     this.element.classList.toggle('unused', zoom.length === 0 && window === null);
+    if (zoom.length === 0 && window === null) {
+      this.list.replaceChildren(make('li', {}, 'Click a box to zoom to it'));
+      return;
+    }
     const steps = [this.step('all', 'everything', 0)];
     for (let k = 1; k <= zoom.length; k++) {
       if (k > SHOWN_ENDS && k <= zoom.length - SHOWN_ENDS) {

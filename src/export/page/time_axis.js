@@ -9,8 +9,8 @@ import { durationText } from './number_text.js';
 export function timeMarks(ns, most) {
   if (!(ns > 0) || most < 1) return [];
   const step = roundStep(ns / most);
-  const marks = [];
-  for (let k = 0; k * step <= ns; k++) marks.push({ part: (k * step) / ns, text: durationText(k * step) });
+  const marks = [{ part: 0, text: durationText(step).replace(/^\S+/, '0') }];
+  for (let k = 1; k * step <= ns; k++) marks.push({ part: (k * step) / ns, text: durationText(k * step) });
   return marks;
 }
 
