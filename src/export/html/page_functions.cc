@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "capture/memory_name.h"
 #include "query/selection/file_name.h"
 
 namespace stackpack::exporting {
@@ -47,7 +46,7 @@ std::uint32_t PageFunctions::number_of(const query::Location& location, std::uin
   std::string_view module;
   if (location.image != query::kNoImage) {
     const Module& image = locations_.module_of_image(location.image);
-    const bool memory = capture::is_memory_name(image.path);
+    const bool memory = query::is_memory(image);
     module = memory && function.mode == query::CodeMode::kMadeAtRunTime
                  ? "[JIT]"
                  : query::file_name_of(image);
