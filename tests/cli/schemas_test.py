@@ -133,6 +133,7 @@ def check_all(folder):
             check(command, command, "--json", file)
     check("branches", "branches", "--json", SOURCE / "testdata/branches/loop.perf.data.gz")
     check("annotate", "top", "--json", "--annotate", "checksum", "words.spk")
+    check("annotate", "annotate", "--json", "words.spk", "checksum")
     check("cut", "cut", "--json", "words.spk", "--to", "+1s", "-o", "part.spk")
     check("redact", "redact", "--json", "words.spk", "-o", "redacted.spk")
     check("export", "export", "--json", "words.spk", "--format", "perfetto", "-o", "words.perfetto")

@@ -57,7 +57,7 @@ class RuntimeValues {
     std::uint64_t time_ns = 0;
     std::uint32_t pid = kUnknownId;
     std::uint32_t tid = kUnknownId;
-    std::uint64_t offset = 0;     ///< in the file
+    std::uint64_t offset = 0;    ///< in the file
     bool may_have_stack = true;  ///< false: no sample of this event follows
   };
 
