@@ -23,10 +23,10 @@ export function detailsOfNode(model, view, node, rootText) {
   const fn = view.fn[node];
   const isRoot = node === 0 && view.rootFn === NO_FUNCTION;
   /** @type {[string, string][]} */
-  const figures = [['here', shareText(model, view.total[node], view.whole[0])]];
-  if (view === model.whole) figures.push(['of its own', shareText(model, model.weights.self[node], view.whole[0])]);
+  const figures = [['total here', shareText(model, view.total[node], view.whole[0])]];
+  if (view === model.whole) figures.push(['self here', shareText(model, model.weights.self[node], view.whole[0])]);
   if (node !== 0 && view.parent[node] !== 0) {
-    figures.push(['of what is above', percentText(view.total[node], view.total[view.parent[node]])]);
+    figures.push(['of the caller', percentText(view.total[node], view.total[view.parent[node]])]);
   }
   if (view.old) figures.push(...changeFigures(model, view, node));
   if (isRoot) return { name: rootText, place: '', figures };
@@ -92,12 +92,12 @@ export function placeText(profile, fn) {
  */
 export function nodeLine(model, view, node, rootText) {
   const weight = shareText(model, view.total[node], view.whole[0]);
-  const own = view === model.whole ? `, of its own ${shareText(model, model.weights.self[node], view.whole[0])}` : '';
+  const self = view === model.whole ? `, self ${shareText(model, model.weights.self[node], view.whole[0])}` : '';
   const change = view.old ? `, ${changeFigures(model, view, node)[1][1]}` : '';
-  if (node === 0 && view.rootFn === NO_FUNCTION) return rootText + own + change;
+  if (node === 0 && view.rootFn === NO_FUNCTION) return rootText + self + change;
   const fn = view.fn[node];
   if (fn >= model.profile.functionCount) return `${shownName(model.profile, fn)} – ${weight}${change}`;
-  return `${shownName(model.profile, fn)} – ${placeText(model.profile, fn)} – ${weight}${own}${change}`;
+  return `${shownName(model.profile, fn)} – ${placeText(model.profile, fn)} – ${weight}${self}${change}`;
 }
 
 /** The card beside the pointer. */
