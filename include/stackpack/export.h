@@ -48,14 +48,15 @@ enum class FoldedRoot : std::uint8_t {
   kThread,   ///< `name-pid`, then `thread name-tid`
 };
 
-/// A table that a page shows beside its graphs, under "Events".
+/// A table that a page shows beside its graphs: under "Source" if it has a column of code, else
+/// under "Events".
 struct PageTable {
-  enum class Unit : std::uint8_t { kText, kCount, kBytes, kNanoseconds };
+  enum class Unit : std::uint8_t { kText, kCount, kBytes, kNanoseconds, kCode };
   struct Column {
     std::string name;
     Unit unit = Unit::kText;
   };
-  /// A text where the column's unit is kText, else a number; nothing: not known.
+  /// A text where the column's unit is kText or kCode, else a number; nothing: not known.
   using Cell = std::variant<std::string, std::optional<std::uint64_t>>;
 
   std::string title;

@@ -283,6 +283,7 @@ struct ExportArguments {
   ExportOptions options;
   BranchExportArguments branches;
   CaptureArguments capture;
+  std::vector<std::string> source_folders;  // of a page
   bool json = false;
   bool quiet = false;
 };
@@ -291,6 +292,7 @@ struct ViewArguments {
   std::vector<std::string> files;
   ExportOptions options;
   CaptureArguments capture;
+  std::vector<std::string> source_folders;
   bool json = false;
   bool quiet = false;
 };

@@ -140,6 +140,10 @@ std::string problem_of(const ConvertArguments& arguments) {
 // What is wrong with the options of `export` together; empty when nothing is.
 std::string problem_of(const ExportArguments& arguments) {
   const BranchExportArguments& branches = arguments.branches;
+  if (!arguments.source_folders.empty() &&
+      (arguments.options.format != ExportFormat::kHtml || arguments.files.size() > 1)) {
+    return "--sources goes with --format html of one file";
+  }
   if (!arguments.has_format) {
     return "no format; give --format FORMAT, see stackpack export --help";
   }
@@ -237,6 +241,10 @@ std::string CommandLine::conflict() {
   if (invocation.command == Command::kExport) {
     const std::string problem = problem_of(invocation.exporting);
     return problem.empty() ? "" : "export: " + problem;
+  }
+  if (invocation.command == Command::kView && invocation.view.files.size() > 1 &&
+      !invocation.view.source_folders.empty()) {
+    return "view: --sources goes with one file";
   }
   if (invocation.command == Command::kDiff) {
     const std::string problem = problem_of(invocation.diff);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "app/analysis/jit_report.h"
 #include "cli/human_text.h"
 #include "cli/shell_word.h"
+#include "cli/source_tables.h"
 #include "stackpack/event_values.h"
 
 namespace stackpack::cli {
@@ -213,6 +215,19 @@ Result<std::vector<PageTable>> page_tables(const Reader& reader, const std::stri
     return added.error();
   }
   return std::move(maker).take();
+}
+
+Result<std::vector<PageTable>> page_tables(const Reader& reader, const std::string& file,
+                                           const ExportOptions& filters,
+                                           const std::vector<std::string>& source_folders) {
+  Result<std::vector<PageTable>> sources = source_tables(reader, filters, source_folders);
+  Result<std::vector<PageTable>> events =
+      sources ? page_tables(reader, file) : Result<std::vector<PageTable>>(sources.error());
+  if (events) {
+    events->insert(events->begin(), std::make_move_iterator(sources->begin()),
+                   std::make_move_iterator(sources->end()));
+  }
+  return events;
 }
 
 }  // namespace stackpack::cli

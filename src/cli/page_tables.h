@@ -15,4 +15,9 @@ namespace stackpack::cli {
 /// Errors: as Reader::event_values().
 Result<std::vector<PageTable>> page_tables(const Reader& reader, const std::string& file);
 
+/// The same, and those of source_tables(), which come first. Errors: of both.
+Result<std::vector<PageTable>> page_tables(const Reader& reader, const std::string& file,
+                                           const ExportOptions& filters,
+                                           const std::vector<std::string>& source_folders);
+
 }  // namespace stackpack::cli

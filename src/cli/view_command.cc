@@ -42,7 +42,8 @@ std::optional<Result<ExportReport>> page_of_one(const ViewArguments& arguments,
   options.format = ExportFormat::kHtml;
   options.source_path = file;
   progress.begin(kMakingPage);
-  Result<std::vector<PageTable>> tables = page_tables(opened->reader(), file);
+  Result<std::vector<PageTable>> tables =
+      page_tables(opened->reader(), file, options, arguments.source_folders);
   if (!tables) {
     return tables.error();
   }

@@ -15,7 +15,7 @@ import tempfile
 
 PATHS = ["LIBRARY", "INPUT...", "FOLDER...", "LIST", "FILE", "FILE...", "FILE.spk", "FILE.spk...", "IN.spk", "DIR", "DIR|BUNDLE.zip", "BUNDLE.zip",
          "OLD...", "NEW...", "ELF"]
-OTHERS = ["", "SQL", "NAME", "N", "TIME", "SIZE", "SPAN", "EXPR", "CONDITION", "PERCENT", "WHOLE", "FUNCTION", "ID...", "TOPIC", "WORK", "KEY",
+OTHERS = ["", "FROM,TO", "SQL", "NAME", "N", "TIME", "SIZE", "SPAN", "EXPR", "CONDITION", "PERCENT", "WHOLE", "FUNCTION", "ID...", "TOPIC", "WORK", "KEY",
           "EVENT", "ACTION", "ID", "OLD=NEW", "STATE", "TYPE", "PROVIDER"]
 OUTPUTS = ["--output", "--out-dir", "--all-images", "--junit", "--sarif"]
 REFUSALS = ("is the input itself; give the output another name", "is read for this output; give the output another name",
@@ -59,6 +59,7 @@ CASES = {
     ("export", "--binary"): [("export branches.data --format autofdo --binary root/usr/bin/demo -o OUT", "root/usr/bin/demo"),
                              ("export branches.data --format autofdo --binary root/usr/bin/demo -o OUT", "branches.data")],
     ("export", "--symbols"): [("export dumps.data --symbols here --format folded -o OUT", "here/framed")],
+    ("export", "--sources"): [("export lines.pprof --format html --sources here -o OUT", "here/lines.c")],
     ("export", "--sysroot"): [("export demo.data --sysroot root --format folded -o OUT", "root/usr/bin/demo"),
                               ("export branches.data --format autofdo --all-images OUT/demo.autofdo --sysroot root",
                                "root/usr/bin/demo")],
@@ -119,6 +120,18 @@ def missing_cases(program):
     return problems + [f"{case}: no such option" for case in set(CASES) - seen]
 
 
+def profile_of_a_line():
+    """pprof: a sample in line 2 of lines.c."""
+    def field(key, content):
+        return bytes([key << 3 | 2, len(content)]) + content
+
+    def whole(key, value):
+        return bytes([key << 3, value])
+    texts = b"".join(field(6, text) for text in (b"", b"samples", b"count", b"main", b"lines.c"))
+    return (field(1, whole(1, 1) + whole(2, 2)) + field(2, whole(1, 1) + whole(2, 1)) + field(4, whole(1, 1) + field(4, whole(1, 1) + whole(2, 2)))
+            + field(5, whole(1, 1) + whole(2, 3) + whole(4, 4)) + texts)
+
+
 def make_files(program, source, folder):
     def run(*arguments):
         subprocess.run([program, *arguments], cwd=folder, check=True, capture_output=True)
@@ -141,6 +154,8 @@ def make_files(program, source, folder):
     (folder / "jit.data").write_bytes(demo.replace(b"/usr/bin/demo", b"//anon".ljust(13, b"\0")))
     (folder / "maps/perf-100.map").write_text("401000 100 compiled\n")
     (folder / "kallsyms").write_text("ffffffff81000000 T _text\nffffffff81000000 T start\nffffffff81000300 t end\n")
+    (folder / "lines.pprof").write_bytes(profile_of_a_line())
+    (folder / "here/lines.c").write_text("int main()\n{}\n")
     (folder / "list").write_text("demo.data\n")
     (folder / "merged").write_text("old.spk\n")
     (folder / "allowed").write_text("main\n")

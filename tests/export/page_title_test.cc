@@ -37,6 +37,11 @@ TEST_CASE("without a command a page is headed with the busiest process") {
   survey.threads = {{7, 8, "app.exe", ""}};
   survey.samples_of_thread = {1};
   CHECK(page_title("", "etl", survey) == "app.exe");
+  // What a recorder was told says less, but for the program that it started.
+  CHECK(page_title("/usr/bin/perf record -a -g -- sleep 10", "perf", survey) == "app.exe");
+  CHECK(page_title("perf record -g make a/b", "perf", survey) == "app.exe");
+  CHECK(page_title("perf record -- ./bin/app -n 3", "perf", survey) == "app -n 3");
+  CHECK(page_title("wpr -start CPU", "etl", survey) == "wpr -start CPU");
 }
 
 }  // namespace stackpack::exporting

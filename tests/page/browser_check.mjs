@@ -416,6 +416,55 @@ async function checkLanes(browser) {
   }
 }
 
+/** A pprof profile of two functions with lines: `main` at main.c:3 calls `parse` at parse.c:5 and 12. */
+function profileWithLines() {
+  const number = (value) => (value > 127 ? [value & 127 | 128, ...number(value >> 7)] : [value]);
+  const field = (key, value) => (typeof value === 'number' ? [...number(key << 3), ...number(value)]
+    : [...number(key << 3 | 2), ...number(value.length), ...value]);
+  const texts = ['', 'samples', 'count', 'parse', 'parse.c', 'main', 'main.c'];
+  const bytes = field(1, [...field(1, 1), ...field(2, 2)]);
+  for (const [stack, count] of [[[1, 3], 5], [[2, 3], 2], [[3], 1]]) {
+    bytes.push(...field(2, [...stack.flatMap((place) => field(1, place)), ...field(2, count)]));
+  }
+  for (const [index, [fn, line]] of [[1, 5], [1, 12], [2, 3]].entries()) {
+    bytes.push(...field(4, [...field(1, index + 1), ...field(4, [...field(1, fn), ...field(2, line)])]));
+  }
+  bytes.push(...field(5, [...field(1, 1), ...field(2, 3), ...field(4, 4)]), ...field(5, [...field(1, 2), ...field(2, 5), ...field(4, 6)]));
+  for (const text of texts) bytes.push(...field(6, [...Buffer.from(text)]));
+  return Buffer.from(bytes);
+}
+
+/** Source lines: those that samples are in and their neighbours, as they are in the file; none where no folder was given. */
+async function checkSource(browser) {
+  writeFileSync(file('lines.pprof'), profileWithLines());
+  mkdirSync(file('sources'), { recursive: true });
+  writeFileSync(file('sources/parse.c'), Array.from({ length: 14 }, (_, k) => (k === 4 ? '\tif (x < "<b>")' : `line ${k + 1}`)).join('\n'));
+  run('convert', file('lines.pprof'), '-o', file('lines.spk'), '--force', '--quiet');
+  run('export', file('lines.spk'), '--format', 'html', '--sources', file('sources'), '-o', file('source.html'), '--force');
+  run('export', file('lines.spk'), '--format', 'html', '-o', file('no-source.html'), '--force');
+  const opened = await open(browser, file('source.html'), '');
+  await settle(opened.page);
+  await opened.page.keyboard.press('7');
+  check('source: its view stands in the link', await linkHas(opened.page, 'view=source'));
+  check('source: a table a function and file', await opened.page.$$eval('.of-source caption', (all) => all.map((one) => one.textContent)), ['parse – parse.c']);
+  const rows = await opened.page.$$eval('.of-source tbody tr', (all) => all.map((row) => Array.from(row.cells, (cell) => cell.textContent)));
+  check('source: lines with samples, and two around each', rows.map((row) => row[2]), ['3', '4', '5', '6', '7', '10', '11', '12', '13', '14']);
+  check('source: figures and text of a line', [rows[2], rows[3], rows[7]],
+    [['5', '5', '5', '\tif (x < "<b>")'], ['', '', '6', 'line 6'], ['2', '2', '12', 'line 12']]);
+  await finish(opened, 'source');
+  for (const [theme, width] of [['light', 1200], ['dark', 390]]) {
+    const again = await open(browser, file('source.html'), `view=source&theme=${theme}`, { width, height: 844 });
+    await settle(again.page);
+    check(`axe: source, ${theme}`, await axeFindings(again.page), []);
+    check(`source: nothing beyond a window of ${width}`, await again.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    await finish(again, `source, ${theme}`);
+  }
+  const without = await open(browser, file('no-source.html'), 'view=source');
+  await settle(without.page);
+  check('source: no view without sources', await without.page.$eval('#tab-source', (tab) => tab.hidden));
+  await finish(without, 'no source');
+}
+
 /** Tables of events: the figures of gc, sorted by a click and by the keyboard; none where a capture has no such events. */
 async function checkEvents(browser) {
   const capture = new URL('../../testdata/small.nettrace', import.meta.url).pathname;
@@ -562,6 +611,7 @@ async function main() {
     await checkEmpty(browser, makePage('empty', file('empty.folded')));
     await checkLanes(browser);
     await checkEvents(browser);
+    await checkSource(browser);
     await checkSides(browser);
     await checkAccess(browser, capture, 'capture');
     if (kind === 'chrome') await checkAccess(browser, hostile, 'hostile');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { cellText, sortedRows } from '../../src/export/page/event_tables.js';
-import { hasView, linkOfState, START_STATE, stateOfLink } from '../../src/export/page/view_link.js';
+import { hasView, linkOfState, START_STATE, stateOfLink, tablesOf } from '../../src/export/page/view_link.js';
 import { timedProfile } from './folded_profile.js';
 
 const TABLE = {
@@ -27,6 +27,19 @@ test('rows: numbers from the largest, beyond 2^53 too, texts from A, and the oth
   assert.deepEqual(reasons(1, false), ['by hand', 'induced', 'large allocations', 'small allocations']);
   assert.deepEqual(reasons(1, true), ['small allocations', 'large allocations', 'induced', 'by hand']);
   assert.equal(TABLE.rows[0][1], 'small allocations');
+});
+
+test('source lines: a view of their own, as they were written', () => {
+  const source = { title: 'f – a.c', note: '', columns: [{ name: 'Self', unit: 'ns' }, { name: 'Source', unit: 'code' }],
+    rows: [['5', 'b();'], [null, '\ta();']] };
+  const profile = { ...timedProfile('a;b 1', 1, 1), tables: [TABLE, source] };
+  assert.deepEqual(tablesOf(profile.tables, true), [source]);
+  assert.deepEqual(tablesOf(profile.tables, false), [TABLE]);
+  assert.equal(hasView(profile, 'source'), true);
+  assert.equal(hasView({ ...profile, tables: [TABLE] }, 'source'), false);
+  assert.equal(hasView({ ...profile, tables: [source] }, 'events'), false);
+  assert.equal(cellText('\ta();', 'code'), '\ta();');
+  assert.deepEqual(sortedRows(source, 1, false).map((row) => row[0]), [null, '5']);
 });
 
 test('the view: only where there are tables, and in links', () => {

@@ -178,6 +178,13 @@ void CommandDefinitions::define_export_form(CommandRow& sub) {
   sub.add_flag("--annotate-kernel", options.folded.annotate_kernel,
                "folded: mark kernel frames with _[k]")
       ->group(kForm);
+  sub.add_option(
+         "--sources", invocation.exporting.source_folders,
+         "html: show the lines of functions whose source files are below this folder; the page "
+         "holds them")
+      ->type_name("DIR")
+      ->one_at_a_time()
+      ->group(kForm);
   sub.add_flag("--aggregate", options.speedscope.aggregate,
                "speedscope: weights instead of times, which samples without times get always")
       ->group(kForm);

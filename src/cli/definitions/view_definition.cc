@@ -12,6 +12,7 @@ void CommandDefinitions::define_view() {
                {{"all of it", "stackpack view out.spk"},
                 {"two runs in one page", "stackpack view a.spk b.spk"},
                 {"one process, from its capture", "stackpack view perf.data --comm node"},
+                {"with the lines of its functions", "stackpack view out.spk --sources src"},
                 {"whom its threads wait for", "stackpack view out.spk --event blocked --wakers"}},
                "The page of export --format html goes to a temporary file that only you can read, "
                "and xdg-open opens it. Where there is no display, its path is printed. The file is "
@@ -32,6 +33,12 @@ void CommandDefinitions::define_view() {
              arguments.options.frames)
       ->group(kForm);
   add_keep_broken(sub, arguments.options.keep_broken)->group(kForm);
+  sub.add_option("--sources", arguments.source_folders,
+                 "show the lines of functions whose source files are below this folder; the page "
+                 "holds them")
+      ->type_name("DIR")
+      ->one_at_a_time()
+      ->group(kForm);
   sub.add_flag("--json", arguments.json, "report on standard output as a JSON object")
       ->group(kReports);
   sub.add_flag("-q,--quiet", arguments.quiet, "no summary on a terminal")->group(kReports);

@@ -239,6 +239,8 @@ class HeadWriter {
         return "bytes";
       case PageTable::Unit::kNanoseconds:
         return "ns";
+      case PageTable::Unit::kCode:
+        return "code";
       case PageTable::Unit::kText:
         break;
     }

@@ -23,7 +23,12 @@ std::string_view recorded_program(std::string_view command) {
   const std::string_view program =
       at == std::string_view::npos ? "" : without_folder(command.substr(at + kBefore.size()));
   const bool waits = program == "sleep" || program.starts_with("sleep ");
-  return program.empty() || waits ? without_folder(command) : program;
+  if (!program.empty() && !waits) {
+    return program;
+  }
+  // What a recorder was told says less than what it saw.
+  const std::string_view whole = without_folder(command);
+  return whole.starts_with("perf record") ? "" : whole;
 }
 
 // Processor 0's idle process is none.
@@ -56,6 +61,7 @@ std::string page_title(std::string_view command, std::string_view kind,
                        const SampleSurvey& survey) {
   std::string title(recorded_program(command));
   title = title.empty() ? busiest_process(survey) : title;
+  title = title.empty() ? std::string(without_folder(command)) : title;
   if (!title.empty()) {
     return title;
   }

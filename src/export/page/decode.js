@@ -73,7 +73,7 @@ import {PageCursor, numbersOf} from './page_bytes.js';
  * @property {number} sampledThreads  those after them have intervals alone
  * @property {Timeline | null} timeline
  * @property {LaneSource | null} lanes
- * @property {EventTable[]} tables   of the values of events
+ * @property {EventTable[]} tables   of the values of events, and of source lines
  * @property {Diff | null} diff
  */
 

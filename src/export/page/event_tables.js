@@ -1,4 +1,4 @@
-// Tables of what the values of events say: collections, allocations, exceptions, input and output, compiled methods.
+// Tables of what the values of events say (collections, allocations, exceptions, input and output, compiled methods), and of source lines.
 import { make } from './page_elements.js';
 import { durationText, groupedText, weightText } from './number_text.js';
 import { shownText } from './shown_names.js';
@@ -10,9 +10,18 @@ import { shownText } from './shown_names.js';
  */
 export function cellText(cell, unit) {
   if (cell === null) return '–';
+  if (unit === 'code') return cell.split('\t').map(shownText).join('\t');
   if (unit === '') return shownText(cell);
   if (unit === 'ns') return durationText(Number(cell));
   return unit === 'bytes' ? weightText(Number(cell), unit) : groupedText(BigInt(cell));
+}
+
+/**
+ * @param {string} unit
+ * @returns {boolean} whether cells are texts
+ */
+function isText(unit) {
+  return unit === '' || unit === 'code';
 }
 
 /**
@@ -23,9 +32,9 @@ export function cellText(cell, unit) {
  * @returns {(string | null)[][]}
  */
 export function sortedRows(table, column, reversed) {
-  const isText = table.columns[column].unit === '';
+  const ofTexts = isText(table.columns[column].unit);
   const compare = (/** @type {string} */ a, /** @type {string} */ b) => {
-    if (isText) return a < b ? -1 : a > b ? 1 : 0;
+    if (ofTexts) return a < b ? -1 : a > b ? 1 : 0;
     const [x, y] = [BigInt(a), BigInt(b)];
     return x > y ? -1 : x < y ? 1 : 0;
   };
@@ -46,7 +55,8 @@ class SortedTable {
     this.head = make('tr');
     this.body = make('tbody');
     const title = make('caption', {}, shownText(table.title));
-    this.element = make('section', { class: 'event-table' }, make('table', {}, title, make('thead', {}, this.head), this.body));
+    this.ofSource = table.columns.some((column) => column.unit === 'code');
+    this.element = make('section', { class: this.ofSource ? 'event-table of-source' : 'event-table' }, make('table', {}, title, make('thead', {}, this.head), this.body));
     if (table.note !== '') this.element.append(make('p', { class: 'event-note' }, shownText(table.note)));
     this.show();
   }
@@ -55,15 +65,17 @@ class SortedTable {
     const { columns, rows } = this.table;
     this.head.replaceChildren(...columns.map((column, k) => {
       const active = k === this.column;
-      const rising = (column.unit === '') !== this.reversed;
+      const rising = isText(column.unit) !== this.reversed;
       const button = make('button', { type: 'button', onclick: () => this.sort(k) }, column.name,
         make('span', { class: 'sort-mark', 'aria-hidden': 'true' }, active ? (rising ? ' ▲' : ' ▼') : ''));
-      return make('th', { scope: 'col', class: column.unit === '' ? 'name' : 'number',
+      return make('th', { scope: 'col', class: isText(column.unit) ? 'name' : 'number',
         'aria-sort': active ? (rising ? 'ascending' : 'descending') : 'none' }, button);
     }));
     const shown = this.column < 0 ? rows : sortedRows(this.table, this.column, this.reversed);
     this.body.replaceChildren(...shown.map((row) => make('tr', {}, ...row.map((cell, k) => {
       const text = cellText(cell, columns[k].unit);
+      if (cell === null && this.ofSource) return make('td', { class: 'number' });
+      if (columns[k].unit === 'code') return make('td', { class: 'name code' }, text);
       return columns[k].unit === '' ? make('td', { class: 'name', title: text }, text) : make('td', { class: 'number' }, text);
     }))));
   }
@@ -78,10 +90,13 @@ class SortedTable {
 }
 
 export class EventTables {
-  /** @param {import('./page_model.js').PageModel} model */
-  constructor(model) {
-    this.model = model;
-    this.element = make('div', { class: 'table-scroller event-tables', tabindex: 0, role: 'region', 'aria-label': 'Events' });
+  /**
+   * @param {EventTable[]} tables
+   * @param {string} label
+   */
+  constructor(tables, label) {
+    this.tables = tables;
+    this.element = make('div', { class: 'table-scroller event-tables', tabindex: 0, role: 'region', 'aria-label': label });
     this.made = false;
   }
 
@@ -89,6 +104,6 @@ export class EventTables {
   refresh() {
     if (this.made) return;
     this.made = true;
-    this.element.append(...this.model.profile.tables.map((table) => new SortedTable(table).element));
+    this.element.append(...this.tables.map((table) => new SortedTable(table).element));
   }
 }

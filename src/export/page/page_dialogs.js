@@ -5,7 +5,7 @@ import { shownText } from './shown_names.js';
 
 /** Keys and what they do; the help and docs/page.md say the same. */
 export const KEYS = [
-  ['1 2 3 4 5 6', 'flame graph, callers and callees, functions, timeline, lanes, events'],
+  ['1 2 3 4 5 6 7', 'flame graph, callers and callees, functions, timeline, lanes, events, source'],
   ['/', 'search; Enter leads to what was found'],
   ['Arrows', 'in a graph: to callers, callees and neighbours; in a table: to other rows'],
   ['Enter', 'zoom to the box; in the table: callers and callees of the function'],

@@ -6,7 +6,7 @@ import { hasView } from './view_link.js';
 /** @type {[ViewState['view'], string][]} */
 export const VIEW_TABS = [
   ['flame', 'Flame graph'], ['sandwich', 'Callers & callees'], ['functions', 'Functions'], ['timeline', 'Timeline'], ['lanes', 'Lanes'],
-  ['events', 'Events'],
+  ['events', 'Events'], ['source', 'Source'],
 ];
 
 export class ViewTabs {

@@ -34,12 +34,12 @@ interface Fact {
   label: string;
   value: string;
 }
-/** What the values of events say, added up. Cells are texts, or numbers in decimal; null: not known. */
+/** What the values of events say, added up, or source lines. Cells are texts, or numbers in decimal; null: not known. */
 interface EventTable {
   title: string;
   /** What is left out, or ''. */
   note: string;
-  /** Units: '' for texts, 'count', 'bytes', 'ns'. */
+  /** Units: '' for texts, 'code' for lines of source, 'count', 'bytes', 'ns'. */
   columns: { name: string; unit: string }[];
   rows: (string | null)[][];
 }
@@ -194,7 +194,7 @@ interface SearchResult {
 }
 /** All that a link to a view holds. */
 interface ViewState {
-  view: 'flame' | 'sandwich' | 'functions' | 'timeline' | 'lanes' | 'events';
+  view: 'flame' | 'sandwich' | 'functions' | 'timeline' | 'lanes' | 'events' | 'source';
   /** Root at the bottom (flame graph) or at the top (icicle). */
   direction: 'up' | 'down';
   inverted: boolean;

@@ -19,7 +19,7 @@ import { shownText } from './shown_names.js';
 import { ThreadTable } from './thread_table.js';
 import { TimeOverview } from './time_overview.js';
 import { pathOfNode } from './tree_math.js';
-import { hasView } from './view_link.js';
+import { hasView, tablesOf } from './view_link.js';
 
 export class PageView {
   /** @param {import('./page_model.js').PageModel} model */
@@ -41,7 +41,8 @@ export class PageView {
     this.functions = new FunctionTableView(model, (fn) => model.update({ view: 'sandwich', fn }));
     this.threads = new ThreadTable(model);
     this.lanes = new LaneView(model, this.card);
-    this.events = new EventTables(model);
+    this.events = new EventTables(tablesOf(model.profile.tables, false), 'Events');
+    this.source = new EventTables(tablesOf(model.profile.tables, true), 'Source');
     this.details = new DetailsBar(model, {
       zoom: () => {}, sandwich: () => this.openSandwich(), copy: () => this.copyCallstack(),
     });
@@ -98,7 +99,7 @@ export class PageView {
     const content = {
       flame: [this.flameEmpty, this.flame.element], sandwich: [this.sandwich.element],
       functions: [this.functions.element], timeline: [this.threads.element], lanes: [this.lanes.element],
-      events: [this.events.element],
+      events: [this.events.element], source: [this.source.element],
     };
     return /** @type {any} */ (Object.fromEntries(VIEW_TABS.map(([view]) => [view,
       make('div', { class: `panel panel-${view}`, role: 'tabpanel', id: `panel-${view}`, 'aria-labelledby': `tab-${view}` },
@@ -147,6 +148,7 @@ export class PageView {
     else if (view === 'functions') this.functions.refresh();
     else if (view === 'lanes') this.lanes.refresh();
     else if (view === 'events') this.events.refresh();
+    else if (view === 'source') this.source.refresh();
     else this.threads.refresh();
     if (view === 'sandwich') this.showActive(this.active === this.flame ? this.sandwich.callees : this.active, []);
   }
@@ -265,6 +267,7 @@ export class PageView {
     else if (view === 'functions' && this.model.rows.length > 0) this.functions.goTo(this.functions.current);
     else if (view === 'lanes') this.lanes.scroller.focus();
     else if (view === 'events') this.events.element.focus();
+    else if (view === 'source') this.source.element.focus();
     else this.panels[view].querySelector('input')?.focus();
   }
 }

@@ -8,7 +8,7 @@ export const START_STATE = {
   ascending: false, theme: 'auto',
 };
 
-const VIEWS = ['flame', 'sandwich', 'functions', 'timeline', 'lanes', 'events'];
+const VIEWS = ['flame', 'sandwich', 'functions', 'timeline', 'lanes', 'events', 'source'];
 const COLOURS = ['module', 'mode', 'change'];
 const SORTS = ['name', 'module', 'self', 'total', 'change', 'change-self', 'verdict'];
 const ROOTS = ['none', 'process', 'thread'];
@@ -17,14 +17,24 @@ const THEMES = ['auto', 'light', 'dark'];
 const LONGEST_PATH = 70000;
 
 /**
- * Lanes are of context switches, and tables of events that have values: not every recording has them.
+ * Tables of source lines, or the others.
+ * @param {EventTable[]} tables
+ * @param {boolean} ofSource
+ * @returns {EventTable[]}
+ */
+export function tablesOf(tables, ofSource) {
+  return tables.filter((table) => table.columns.some((column) => column.unit === 'code') === ofSource);
+}
+
+/**
+ * Lanes are of context switches, tables of events that have values and of sources that were given: not every page has them.
  * @param {Profile} profile
  * @param {ViewState['view']} view
  * @returns {boolean}
  */
 export function hasView(profile, view) {
   if (view === 'lanes') return profile.lanes !== null;
-  return view !== 'events' || profile.tables.length > 0;
+  return (view !== 'events' && view !== 'source') || tablesOf(profile.tables, view === 'source').length > 0;
 }
 
 /**

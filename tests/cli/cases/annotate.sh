@@ -35,6 +35,9 @@ printf 'line %d\n' 7 8 9 10 11 12 13 >>elsewhere/src/parse.c
 run top lines.spk --annotate parse --sources elsewhere
 run top lines.spk --annotate parse --sources elsewhere/src --json
 run top lines.spk --annotate nobody
+run annotate lines.spk parse --sources elsewhere
+run export lines.spk --format folded --sources elsewhere -o lines.folded
+run view lines.spk demo.spk --sources elsewhere
 run top lines.spk demo.spk --annotate parse
 run top lines.spk --tree --annotate parse
 # What is no file is not read.
