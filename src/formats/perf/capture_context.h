@@ -16,6 +16,7 @@
 
 namespace stackpack::perf {
 
+class NamespaceValues;
 class SwitchEvents;
 class TracepointValues;
 
@@ -36,6 +37,8 @@ struct CaptureContext {
   capture::DumpUnwinder* unwinder = nullptr;
   SwitchEvents* switches = nullptr;         // null: nobody wants waits
   TracepointValues* tracepoints = nullptr;  // null: nobody wants fields of tracepoints
+  NamespaceValues* namespaces = nullptr;    // null: nobody wants values
+  std::uint64_t first_sample_ns = kUnknownTime;
   bool without_samples = false;
 
   void damage(std::string_view name, std::uint64_t count, std::uint64_t offset) const {

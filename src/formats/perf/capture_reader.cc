@@ -60,6 +60,10 @@ Result<capture::ByteAccount> CaptureReader::run(Input& input) {
   if (done) {
     done = converter_.finish();
   }
+  if (const std::uint64_t forgotten = namespaces_.finish(context_.first_sample_ns);
+      forgotten != 0) {
+    context_.notice(loss::kNamespacesOverLimit, forgotten, kNoOffset);
+  }
   if (!done) {
     return done.error();
   }

@@ -6,6 +6,7 @@
 
 #include "formats/perf/capture_context.h"
 #include "formats/perf/file_header.h"
+#include "formats/perf/namespace_values.h"
 #include "formats/perf/perf_input.h"
 #include "formats/perf/record_converter.h"
 #include "formats/perf/section_account.h"
@@ -24,8 +25,10 @@ class CaptureReader {
       : context_{sink, control},
         switches_(sink),
         tracepoints_(sink.values()),
+        namespaces_(sink.values()),
         converter_(context_) {
     context_.tracepoints = tracepoints_.active() ? &tracepoints_ : nullptr;
+    context_.namespaces = namespaces_.active() ? &namespaces_ : nullptr;
     context_.switches = switches_.active() ? &switches_ : nullptr;
     context_.unwinder = unwinder;
   }
@@ -54,6 +57,7 @@ class CaptureReader {
   CaptureContext context_;
   SwitchEvents switches_;
   TracepointValues tracepoints_;
+  NamespaceValues namespaces_;
   RecordConverter converter_;
   SectionAccount sections_{context_.order};
   std::vector<std::pair<std::uint32_t, FileSection>> symbol_files_;  // by feature

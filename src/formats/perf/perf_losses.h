@@ -58,6 +58,7 @@ inline constexpr std::string_view kOffCpuSumsWithoutTime = "offcpu_sums_without_
 inline constexpr std::string_view kTracepointFieldsLeftOut = "tracepoint_fields_left_out";
 /// Samples whose control group is one more than are kept.
 inline constexpr std::string_view kControlGroupsOverLimit = "control_groups_over_limit";
+inline constexpr std::string_view kNamespacesOverLimit = "namespaces_over_limit";
 
 }  // namespace loss
 
@@ -126,6 +127,7 @@ inline constexpr std::string_view kLossNames[] = {
     loss::kWaitEventsWithoutFormat,
     loss::kOffCpuSumsWithoutTime,
     loss::kControlGroupsOverLimit,
+    loss::kNamespacesOverLimit,
     loss::kTracepointFieldsLeftOut,
     loss::kBadWaitEvents,
 };

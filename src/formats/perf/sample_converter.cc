@@ -147,6 +147,9 @@ void SampleConverter::note_time(const Record& record, const AttrTable::Row& row)
     fields_.time = latest_;
   }
   latest_ = std::max(latest_, fields_.time);
+  if (row.layout.has(sample_bit::kTime)) {
+    context_.first_sample_ns = std::min(context_.first_sample_ns, fields_.time);
+  }
   if (context_.tracepoints != nullptr && row.layout.has(sample_bit::kRaw)) [[unlikely]] {
     const std::size_t number = context_.attrs.number_of(row);
     context_.tracepoints->add(number, row, fields_, record.offset);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "capture/field_recorder.h"
+#include "formats/perf/namespace_values.h"
 #include "formats/perf/perf_losses.h"
 #include "formats/perf/record_sizes.h"
 #include "formats/perf/switch_events.h"
@@ -110,6 +111,12 @@ bool SideBand::convert_body(const Record& record, bytes::ByteCursor body, std::u
       return convert_aux(record, body);
     case RecordType::kCgroup:
       return convert_control_group(record, body);
+    case RecordType::kNamespaces:
+      if (context_.namespaces != nullptr) {
+        return context_.namespaces->add(body, time_ns);
+      }
+      context_.pass_over(record);
+      return true;
     case RecordType::kSwitch:
     case RecordType::kSwitchCpuWide:
       if (context_.switches == nullptr) {

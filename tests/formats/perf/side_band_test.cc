@@ -250,3 +250,42 @@ TEST_CASE("perf side band: without sample_id_all records have no trailer and no 
   CHECK(tables.processes[0].name == "name");
   CHECK(tables.processes[0].start_ns == kUnknownTime);
 }
+
+TEST_CASE(
+    "perf side band: namespaces are values, those of before the capture from its first time") {
+  const PerfWriter w;
+  const auto namespaces = [&w](std::uint32_t pid, std::uint64_t first, std::uint64_t count,
+                               std::uint64_t time) {
+    TestBytes payload = w.bytes();
+    payload.u32(pid).u32(pid + 1).u64(count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      payload.u64(4).u64(first + i);
+    }
+    return side(w, RecordType::kNamespaces, 0, payload, time);
+  };
+  auto sink = std::make_unique<test::CollectingSink>();
+  sink->keeps_values = true;
+  const auto bytes =
+      w.pipe({test::TestAttr{}}, {namespaces(10, 100, 7, 0), namespaces(20, 200, 7, 900),
+                                  namespaces(30, 300, 2, 950), w.sample(10, 10, 500, {0x10})});
+  perf::Input input;
+  input.main = io::source_of_memory(bytes);
+  REQUIRE(perf::read_capture(input, *sink, {}));
+  std::vector<std::string> rows;
+  REQUIRE(sink->value_recorder.finish(sink->counters, [&rows](const EventValue& row) {
+    std::string text =
+        std::to_string(row.time_ns) + ' ' + std::to_string(row.pid) + ' ' + std::to_string(row.tid);
+    for (std::size_t i = 0; i < 8; ++i) {
+      text += row.values[i] == kNoValue ? " -" : ' ' + std::to_string(row.values[i]);
+    }
+    rows.push_back(text);
+    return Status();
+  }));
+  CHECK(rows == std::vector<std::string>{"500 10 11 100 101 102 103 104 105 106 0",
+                                         "900 20 21 200 201 202 203 204 205 206 0",
+                                         "950 30 31 300 301 - - - - - 0"});
+  CHECK(sink->value_recorder.kinds().back().name == "perf:namespaces");
+  // Without values the records are not kept, and counted.
+  const auto without = test::read_perf(bytes);
+  CHECK(without.count("records_not_kept.namespaces") == 3);
+}
