@@ -293,7 +293,10 @@ def _inputs(paths: Sequence[str]) -> Iterator[str]:
     """Files; of folders every .spk file below, by name."""
     for path in paths:
         if os.path.isdir(path) and not os.path.exists(os.path.join(path, "data")):  # that is perf record --threads
-            yield from sorted(str(found) for found in pathlib.Path(path).rglob("*.spk"))
+            found = sorted(str(file) for file in pathlib.Path(path).rglob("*.spk"))
+            if not found:
+                raise UsageError(f"{path}: no .spk file is below this folder; give captures by their names")
+            yield from found
         else:
             yield path
 
@@ -327,7 +330,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     bad = 0
     try:
         labels = _labels_of(given)
-        for path in _inputs(given.inputs):
+        for path in list(_inputs(given.inputs)):  # one that is wrong is said before anything is written
             done = write_capture(path, given.output, tables=tables, label=given.label, labels=labels, naming=naming)
             bad += done.error is not None
             if done.error:

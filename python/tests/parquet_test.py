@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -146,6 +147,10 @@ def test_bad_inputs_are_named_and_the_others_written(tmp_path, captures):
     assert lines[1]["error"] is None
     assert str(bad) in done.stderr
     run(bad, "-o", tmp_path / "lake", "--tables", "nothing", status=1)
+    (tmp_path / "captures").mkdir()
+    shutil.copy(captures / "file.perf.data", tmp_path / "captures")
+    done = run(captures / "file.perf.data", tmp_path / "captures", "-o", tmp_path / "none", status=1)
+    assert "no .spk file is below this folder" in done.stderr and not (tmp_path / "none").exists()
 
 
 def test_dates_hosts_and_types(tmp_path, captures):
