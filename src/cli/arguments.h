@@ -131,20 +131,20 @@ enum class ReportKind {
 
 struct ReportArguments {
   ReportKind kind = ReportKind::kTop;
+  bool tree = false;      // top
+  bool of_lines = false;  // annotate, which is `top --annotate`
+  bool by_self = false;
+  bool json = false;
   std::vector<std::string> files;
   std::string function;    // callers, callees
   std::string files_from;  // top
-  bool tree = false;       // top
   std::string annotate;    // top: a function; empty: none
-  bool of_lines = false;   // annotate, which is `top --annotate`
   std::vector<std::string> source_folders;
   std::string only;  // top: rows of these functions
   app::HotSpotQuery query;
-  bool by_self = false;
   std::size_t rows = 0;                     // 0: all
   std::optional<app::FunctionNames> names;  // unset: short on a terminal
   std::vector<std::string> filter_words;    // the filters as they were given, --pid=7
-  bool json = false;
   CaptureArguments capture;
 };
 
