@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -42,7 +41,9 @@ struct SumColumns {
 
 class TableMaker {
  public:
-  explicit TableMaker(const std::string& file) : file_(file) {}
+  // `tables`: what comes first.
+  TableMaker(const std::string& file, std::vector<PageTable> tables)
+      : file_(file), tables_(std::move(tables)) {}
 
   Status add_all(const Reader& reader) {
     const auto gc = app::gc_report(reader, kMostRows);
@@ -206,28 +207,18 @@ class TableMaker {
 
 }  // namespace
 
-Result<std::vector<PageTable>> page_tables(const Reader& reader, const std::string& file) {
-  if (!reader.has_event_values()) {
-    return std::vector<PageTable>();
-  }
-  TableMaker maker(file);
-  if (const Status added = maker.add_all(reader); !added) {
-    return added.error();
-  }
-  return std::move(maker).take();
-}
-
 Result<std::vector<PageTable>> page_tables(const Reader& reader, const std::string& file,
                                            const ExportOptions& filters,
                                            const std::vector<std::string>& source_folders) {
   Result<std::vector<PageTable>> sources = source_tables(reader, filters, source_folders);
-  Result<std::vector<PageTable>> events =
-      sources ? page_tables(reader, file) : Result<std::vector<PageTable>>(sources.error());
-  if (events) {
-    events->insert(events->begin(), std::make_move_iterator(sources->begin()),
-                   std::make_move_iterator(sources->end()));
+  if (!sources) {
+    return sources.error();
   }
-  return events;
+  TableMaker maker(file, std::move(*sources));
+  if (const Status added = reader.has_event_values() ? maker.add_all(reader) : Status(); !added) {
+    return added.error();
+  }
+  return std::move(maker).take();
 }
 
 }  // namespace stackpack::cli

@@ -1,4 +1,4 @@
-// gc, exceptions, io and jit as tables of a page.
+// Source lines, and gc, exceptions, io and jit, as tables of a page.
 #pragma once
 
 #include <string>
@@ -10,12 +10,9 @@
 
 namespace stackpack::cli {
 
-/// Tables of what a file's events have values of; none where it has no values. Each has at most 200
-/// rows, and its note says by which command of `file` the others are shown.
-/// Errors: as Reader::event_values().
-Result<std::vector<PageTable>> page_tables(const Reader& reader, const std::string& file);
-
-/// The same, and those of source_tables(), which come first. Errors: of both.
+/// Those of source_tables(), then tables of what a file's events have values of; none where it has
+/// no values. Each of these has at most 200 rows, and its note says by which command of `file` the
+/// others are shown. Errors: as source_tables() and Reader::event_values().
 Result<std::vector<PageTable>> page_tables(const Reader& reader, const std::string& file,
                                            const ExportOptions& filters,
                                            const std::vector<std::string>& source_folders);

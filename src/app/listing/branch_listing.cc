@@ -9,6 +9,7 @@
 
 #include "app/listing/branch_flags.h"
 #include "app/listing/listed_build_id.h"
+#include "capture/branch_recorder.h"
 
 namespace stackpack::app {
 
@@ -73,16 +74,14 @@ std::string_view branch_type_name(BranchType type) {
 }
 
 BranchFlags::BranchFlags(std::uint64_t flags)
-    : mispredicted((flags & 1U) != 0),
-      predicted((flags & 2U) != 0),
+    : predicted((flags & 2U) != 0),
       in_transaction((flags & 4U) != 0),
       abort((flags & 8U) != 0),
-      cycles(static_cast<std::uint32_t>((flags & kBranchCyclesMask) >> kBranchCyclesShift)),
       speculation(kSpeculationNames[static_cast<std::size_t>(flags >> 24U & 3U)]) {
-  constexpr auto kExtended = static_cast<std::uint64_t>(BranchType::kExtended);
-  std::uint64_t kind = flags >> 20U & 0xFU;
-  kind += kind == kExtended ? 16 * (flags >> 26U & 0xFU) : 0;
-  type = static_cast<BranchType>(kind);
+  const capture::BranchEntry entry = capture::branch_entry({0, 0, flags});
+  mispredicted = entry.mispredicted;
+  cycles = entry.cycles;
+  type = entry.type;
 }
 
 Result<std::vector<ListedBranch>> listed_branches(const Reader& reader) {
