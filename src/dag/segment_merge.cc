@@ -197,23 +197,24 @@ Status SegmentMerge::merge_dictionaries(FrameIndices& indices) {
   SpilledFrameWriter writer(dictionary_file_);
   Frame last;
   std::uint64_t merged = 0;
+  const auto add = [&](const Frame& frame) -> Status {
+    if (merged != 0 && last == frame) {
+      return {};
+    }
+    if (merged == kMostFrames) {
+      return Error{ErrorCode::kLimit, kNoOffset, "more than 2^32 - 1 distinct frames"};
+    }
+    last = frame;
+    ++merged;
+    return writer.add(last);
+  };
   while (!heap.empty()) {
     const std::size_t segment = heap.pop();
-    if (merged == 0 || last != heads[segment]) {
-      if (merged == kMostFrames) {
-        return Error{ErrorCode::kLimit, kNoOffset, "more than 2^32 - 1 distinct frames"};
-      }
-      last = heads[segment];
-      ++merged;
-      if (const Status added = writer.add(last); !added) {
-        return added.error();
-      }
-    }
-    if (const Status noted = indices.add(segment, static_cast<std::uint32_t>(merged - 1)); !noted) {
-      return noted.error();
-    }
-    if (const Status advanced = advance(segment); !advanced) {
-      return advanced.error();
+    Status status = add(heads[segment]);
+    status = status ? indices.add(segment, static_cast<std::uint32_t>(merged - 1)) : status;
+    status = status ? advance(segment) : status;
+    if (!status) {
+      return status;
     }
   }
   const Result<SpilledFrames> dictionary = writer.finish();

@@ -27,6 +27,60 @@ void add_to(BranchSums& sums, const BranchEdge& edge) {
   sums.mispredicted = saturating_sum(sums.mispredicted, edge.mispredicted);
 }
 
+// The branches of a capture by where they were taken.
+class TakenBranches {
+ public:
+  explicit TakenBranches(const Symbols& symbols)
+      : symbols_(symbols), addresses_(symbols.modules()) {}
+
+  void add(const BranchEdge& edge) {
+    if (edge.from_image == kNoImage || edge.wrong_path) {
+      return;
+    }
+    const std::string_view path = symbols_.modules()[edge.from_image].path;
+    add_to(by_instruction_[{path, edge.from}], edge);
+    add_to(by_offset_[{file_part(path), edge.from}], edge);
+    if (const auto query = addresses_.find(edge.from_image, edge.from)) {
+      const CodeLocation location =
+          symbols_.locate(query->frame, query->pid, query->time_ns, query->use);
+      std::vector<InlineFrame> frames;
+      symbols_.expand(location, frames);
+      for (const InlineFrame& frame : frames) {
+        add_to(by_line_[{std::string(frame.name), std::string(frame.file), frame.line}], edge);
+      }
+    }
+  }
+
+  void give_to(AnnotatedFunction& function) const {
+    for (AnnotatedPlace& place : function.places) {
+      place.branches = place.file.empty()
+                           ? find(by_offset_, {file_part(function.spot.module), place.offset})
+                           : find(by_line_, {function.spot.name, place.file, place.line});
+    }
+    for (AnnotatedCode& code : function.code) {
+      for (AnnotatedInstruction& one : code.instructions) {
+        one.branches = find(by_instruction_, {code.image, one.offset});
+      }
+    }
+  }
+
+ private:
+  using ByAddress = std::map<std::pair<std::string_view, std::uint64_t>, BranchSums>;
+  using ByLine = std::map<std::tuple<std::string, std::string, std::uint32_t>, BranchSums>;
+
+  template <typename Map>
+  static BranchSums find(const Map& map, const typename Map::key_type& key) {
+    const auto found = map.find(key);
+    return found == map.end() ? BranchSums() : found->second;
+  }
+
+  const Symbols& symbols_;
+  const ImageAddresses addresses_;
+  ByAddress by_instruction_;  // path of the image, offset
+  ByAddress by_offset_;       // file name of the image, offset
+  ByLine by_line_;            // function, file, line
+};
+
 }  // namespace
 
 Status add_branches(const Reader& reader, Annotation& annotation) {
@@ -38,44 +92,12 @@ Status add_branches(const Reader& reader, Annotation& annotation) {
   if (!symbols) {
     return symbols.error();
   }
-  const ImageAddresses addresses((*symbols)->modules());
-  std::map<std::pair<std::string_view, std::uint64_t>, BranchSums> by_instruction;
-  std::map<std::pair<std::string_view, std::uint64_t>, BranchSums> by_offset;  // and file name
-  // Of a function and a line.
-  std::map<std::tuple<std::string, std::string, std::uint32_t>, BranchSums> by_line;
+  TakenBranches taken(**symbols);
   for (const BranchEdge& edge : branches->edges) {
-    if (edge.from_image == kNoImage || edge.wrong_path) {
-      continue;
-    }
-    const std::string_view path = (*symbols)->modules()[edge.from_image].path;
-    add_to(by_instruction[{path, edge.from}], edge);
-    add_to(by_offset[{file_part(path), edge.from}], edge);
-    if (const auto query = addresses.find(edge.from_image, edge.from)) {
-      const CodeLocation location =
-          (*symbols)->locate(query->frame, query->pid, query->time_ns, query->use);
-      std::vector<InlineFrame> frames;
-      (*symbols)->expand(location, frames);
-      for (const InlineFrame& frame : frames) {
-        add_to(by_line[{std::string(frame.name), std::string(frame.file), frame.line}], edge);
-      }
-    }
+    taken.add(edge);
   }
   for (AnnotatedFunction& function : annotation.functions) {
-    for (AnnotatedPlace& place : function.places) {
-      if (place.file.empty()) {
-        const auto found = by_offset.find({file_part(function.spot.module), place.offset});
-        place.branches = found == by_offset.end() ? BranchSums() : found->second;
-      } else {
-        const auto found = by_line.find({function.spot.name, place.file, place.line});
-        place.branches = found == by_line.end() ? BranchSums() : found->second;
-      }
-    }
-    for (AnnotatedCode& code : function.code) {
-      for (AnnotatedInstruction& one : code.instructions) {
-        const auto found = by_instruction.find({code.image, one.offset});
-        one.branches = found == by_instruction.end() ? BranchSums() : found->second;
-      }
-    }
+    taken.give_to(function);
   }
   annotation.has_branches = true;
   return {};

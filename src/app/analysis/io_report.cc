@@ -155,6 +155,79 @@ bool take_heap(const EventValueTable::Row& row, HeldMemory& memory) {
   return true;
 }
 
+// Adds up operations, and what is held of memory.
+class IoSums {
+ public:
+  explicit IoSums(EventValueTable& values) : values_(values) {}
+
+  Status take(const EventValueTable::Row& row) {
+    Operation operation;
+    memory_operations_ += take_memory(row, memory_) ? 1U : 0U;
+    heap_operations_ += take_heap(row, heap_) ? 1U : 0U;
+    if (!operation_of(row, operation)) {
+      return {};
+    }
+    add(operations_.of(operation.name), operation);
+    // A hard fault is a read of the disk that is there by itself.
+    const bool counts_again = row.kind == ValueKind::kHardFault || row.kind == ValueKind::kFileIo;
+    has_disk_ = has_disk_ || row.kind == ValueKind::kDiskIo;
+    return add_to(counts_again ? of_files_ : of_disk_, *row.value, operation);
+  }
+
+  Result<IoReport> report(IoOrder order, std::size_t limit) {
+    IoReport report;
+    report.memory.operations = memory_operations_;
+    report.heap.operations = heap_operations_;
+    Status held = report_held(memory_, values_, limit, report.memory);
+    held = held ? report_held(heap_, values_, limit, report.heap) : held;
+    if (!held) {
+      return held.error();
+    }
+    const auto measure = [order](const ValueSum& sum) {
+      return order == IoOrder::kBytes ? sum.bytes : order == IoOrder::kLatency ? sum.ns : sum.count;
+    };
+    const Sums& sums = !has_disk_ && of_files_.functions.size() != 0 ? of_files_ : of_disk_;
+    report.operations = operations_.largest(0, measure);
+    report.files = sums.files.largest(limit, measure);
+    report.functions = sums.functions.largest(limit, measure);
+    report.processes = sums.processes.largest(limit, measure);
+    report.all_files = sums.files.size();
+    report.all_functions = sums.functions.size();
+    return report;
+  }
+
+ private:
+  struct Sums {
+    ValueSums files;
+    ValueSums functions;
+    ValueSums processes;
+  };
+
+  Status add_to(Sums& sums, const EventValue& value, const Operation& operation) {
+    if (operation.of_file) {
+      const std::string& file = values_.text(operation.file);
+      add(sums.files.of(file.empty() ? "(unknown file)" : file), operation);
+    }
+    const Result<std::string> function = values_.function(value);
+    if (!function) {
+      return function.error();
+    }
+    add(sums.functions.of(function->empty() ? "(no callstack)" : *function), operation);
+    add(sums.processes.of(values_.process(value.pid, value.time_ns)), operation);
+    return {};
+  }
+
+  EventValueTable& values_;
+  ValueSums operations_;
+  Sums of_disk_;
+  Sums of_files_;
+  bool has_disk_ = false;
+  HeldMemory memory_;
+  HeldMemory heap_;
+  std::uint64_t memory_operations_ = 0;
+  std::uint64_t heap_operations_ = 0;
+};
+
 }  // namespace
 
 Result<IoReport> io_report(const Reader& reader, IoOrder order, std::size_t limit) {
@@ -162,58 +235,12 @@ Result<IoReport> io_report(const Reader& reader, IoOrder order, std::size_t limi
   if (!values) {
     return values.error();
   }
-  ValueSums operations;
-  ValueSums of_disk[3];  // files, functions, processes
-  ValueSums of_files[3];
-  bool has_disk = false;
-  Status named;
-  IoReport report;
-  HeldMemory memory;
-  HeldMemory heap;
-  const Status read = values->visit([&](const EventValueTable::Row& row) {
-    Operation operation;
-    report.memory.operations += take_memory(row, memory) ? 1U : 0U;
-    report.heap.operations += take_heap(row, heap) ? 1U : 0U;
-    if (!operation_of(row, operation)) {
-      return;
-    }
-    add(operations.of(operation.name), operation);
-    // A hard fault is a read of the disk that is there by itself.
-    const bool counts_again = row.kind == ValueKind::kHardFault || row.kind == ValueKind::kFileIo;
-    has_disk = has_disk || row.kind == ValueKind::kDiskIo;
-    ValueSums* const sums = counts_again ? of_files : of_disk;
-    if (operation.of_file) {
-      const std::string& file = values->text(operation.file);
-      add(sums[0].of(file.empty() ? "(unknown file)" : file), operation);
-    }
-    const Result<std::string> function = values->function(*row.value);
-    if (!function) {
-      named = function.error();
-      return;
-    }
-    add(sums[1].of(function->empty() ? "(no callstack)" : *function), operation);
-    add(sums[2].of(values->process(row.value->pid, row.value->time_ns)), operation);
-  });
-  if (!read || !named) {
-    return read ? named.error() : read.error();
-  }
-  const auto measure = [order](const ValueSum& sum) {
-    return order == IoOrder::kBytes ? sum.bytes : order == IoOrder::kLatency ? sum.ns : sum.count;
-  };
-  const ValueSums* const sums = has_disk ? of_disk : of_files[1].size() != 0 ? of_files : of_disk;
-  for (const auto& [held, part] :
-       {std::pair(&memory, &report.memory), std::pair(&heap, &report.heap)}) {
-    if (const Status reported = report_held(*held, *values, limit, *part); !reported) {
-      return reported.error();
-    }
-  }
-  report.operations = operations.largest(0, measure);
-  report.files = sums[0].largest(limit, measure);
-  report.functions = sums[1].largest(limit, measure);
-  report.processes = sums[2].largest(limit, measure);
-  report.all_files = sums[0].size();
-  report.all_functions = sums[1].size();
-  return report;
+  IoSums sums(*values);
+  Status status;
+  const Status read = values->visit(
+      [&](const EventValueTable::Row& row) { status = status ? sums.take(row) : status; });
+  status = read ? status : read;
+  return status ? sums.report(order, limit) : status.error();
 }
 
 }  // namespace stackpack::app

@@ -299,6 +299,25 @@ MemoryReport MemoryCounter::finish(const EventValueTable& processes, MemoryOrder
   return std::move(report_);
 }
 
+Status count_accesses(const Reader& reader, query::SampleSelection& selection,
+                      MemoryCounter& counter) {
+  query::FieldCursor cursor(reader);
+  return selection.for_each([&](std::span<const query::SelectedSample> samples) -> Status {
+    for (const query::SelectedSample& sample : samples) {
+      const Result<const FieldRow*> row = cursor.find(sample.number);
+      if (!row) {
+        return row.error();
+      }
+      if (*row != nullptr && is_access(**row)) {
+        if (const Status added = counter.add(sample, **row); !added) {
+          return added;
+        }
+      }
+    }
+    return {};
+  });
+}
+
 }  // namespace
 
 std::string access_text(std::uint64_t data_source) {
@@ -337,22 +356,7 @@ Result<MemoryReport> memory_report(const Reader& reader, const SampleFilter& fil
     data.emplace((*symbols)->modules(), *places);
   }
   MemoryCounter counter(reader, **symbols, data ? &*data : nullptr);
-  query::FieldCursor cursor(reader);
-  const Status read =
-      (*selection)->for_each([&](std::span<const query::SelectedSample> samples) -> Status {
-        for (const query::SelectedSample& sample : samples) {
-          const Result<const FieldRow*> row = cursor.find(sample.number);
-          if (!row) {
-            return row.error();
-          }
-          if (*row != nullptr && is_access(**row)) {
-            if (const Status added = counter.add(sample, **row); !added) {
-              return added;
-            }
-          }
-        }
-        return {};
-      });
+  const Status read = count_accesses(reader, **selection, counter);
   return read ? Result<MemoryReport>(counter.finish(*processes, order, limit))
               : Result<MemoryReport>(read.error());
 }

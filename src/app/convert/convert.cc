@@ -264,6 +264,54 @@ Status write_file(app::CaptureSpool& capture, io::OutputFile& out, const Convert
   return {};
 }
 
+app::CaptureSpool::Options spool_options(const ConvertOptions& options, const std::string& scratch,
+                                         ConvertProgress& progress) {
+  const bool samples = options.samples;
+  return {.scratch_directory = scratch,
+          .memory_limit = options.memory_limit,
+          .sample_counter = &progress.samples,
+          .waits = options.waits && samples,
+          .values = options.event_values && samples,
+          .fields = options.sample_fields && samples,
+          .branch_stacks = options.keep_branches && options.sample_fields && samples,
+          .switch_samples = options.switch_samples,
+          .default_bound = default_bound(options)};
+}
+
+void set_redaction(app::CaptureSpool& capture, bool redact) {
+  capture.system().set_redaction(redact);
+  if (capture::ValueRecorder* const values = capture.values(); values != nullptr) {
+    values->set_redaction(redact);
+  }
+  if (capture::FieldRecorder* const fields = capture.sample_fields(); fields != nullptr) {
+    fields->control_groups().set_redaction(redact);
+  }
+}
+
+// What the summary says of an input that has been read.
+Result<app::SpkAssembler::Source> source_of(app::CaptureInput& input, app::CaptureSpool& capture,
+                                            const app::ContentWatch& watch,
+                                            const capture::ByteAccount& account,
+                                            const ConvertOptions& options) {
+  const Result<std::string> passed = input.content();
+  if (!passed) {
+    return passed.error();
+  }
+  const Result<std::string> content = watch.content(*passed);
+  if (!content) {
+    return content.error();
+  }
+  const Result<std::optional<capture::SourceIdentity>> identity = input.identity();
+  if (!identity) {
+    return identity.error();
+  }
+  const bool forgot = capture.system().forgotten_facts() != 0 ||
+                      (capture.keeps_branch_stacks() && capture.branch_stacks()->left_out() != 0);
+  return app::SpkAssembler::Source{input.kind(), account.total,
+                                   app::fingerprint_of(*content, options, forgot), account,
+                                   content->empty() ? std::nullopt : *identity};
+}
+
 Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, bool session,
                                      const std::string& output, const ConvertOptions& options,
                                      ConvertProgress& progress) {
@@ -288,23 +336,8 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
     return opened.error();
   }
   progress.bytes_total = opened->size().value_or(0);
-  app::CaptureSpool capture(
-      {.scratch_directory = scratch,
-       .memory_limit = options.memory_limit,
-       .sample_counter = &progress.samples,
-       .waits = options.waits && options.samples,
-       .values = options.event_values && options.samples,
-       .fields = options.sample_fields && options.samples,
-       .branch_stacks = options.keep_branches && options.sample_fields && options.samples,
-       .switch_samples = options.switch_samples,
-       .default_bound = default_bound(options)});
-  capture.system().set_redaction(options.redact);
-  if (capture::ValueRecorder* const values = capture.values(); values != nullptr) {
-    values->set_redaction(options.redact);
-  }
-  if (capture::FieldRecorder* const fields = capture.sample_fields(); fields != nullptr) {
-    fields->control_groups().set_redaction(options.redact);
-  }
+  app::CaptureSpool capture(spool_options(options, scratch, progress));
+  set_redaction(capture, options.redact);
   const Result<capture::ByteAccount> account =
       read_input(*opened, capture, options, progress, report);
   if (!account) {
@@ -313,32 +346,16 @@ Result<ConvertReport> convert_inputs(const std::vector<std::string>& inputs, boo
   clock.finish_stage("read");
   progress.stage = ConvertStage::kCallstacks;
 
-  const Result<std::string> passed = opened->content();
-  if (!passed) {
-    return passed.error();
+  const auto source = source_of(*opened, capture, *watch, *account, options);
+  if (!source) {
+    return source.error();
   }
-  const Result<std::string> content = watch->content(*passed);
-  if (!content) {
-    return content.error();
-  }
-  const Result<std::optional<capture::SourceIdentity>> identity = opened->identity();
-  if (!identity) {
-    return identity.error();
-  }
-
   // Only now: an input of which nothing can be read leaves no trace.
   Result<std::unique_ptr<io::OutputFile>> out = io::OutputFile::create(output, *rules);
   if (!out) {
     return out.error();
   }
-  const std::string fingerprint = app::fingerprint_of(
-      *content, options,
-      capture.system().forgotten_facts() != 0 ||
-          (capture.keeps_branch_stacks() && capture.branch_stacks()->left_out() != 0));
-  const Status written = write_file(capture, **out, options,
-                                    {opened->kind(), account->total, fingerprint, *account,
-                                     content->empty() ? std::nullopt : *identity},
-                                    progress, clock, report);
+  const Status written = write_file(capture, **out, options, *source, progress, clock, report);
   if (!written) {
     return written.error();
   }

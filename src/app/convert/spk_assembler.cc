@@ -129,6 +129,24 @@ spk::WriterOptions SpkAssembler::writer_options() const {
           .threads = options_.threads};
 }
 
+Status SpkAssembler::report_capture(const Source& source, PackedStacks& stacks, StackTally& tally,
+                                    Statistics& statistics) {
+  if (BranchStackSpool* const kept = capture_.branch_stacks(); kept && kept->left_out() != 0) {
+    capture_.losses().add(capture::branch_loss::kStacksOverLimit, LossKind::kDamage,
+                          kept->left_out());
+  }
+  if (const std::uint64_t forgotten = capture_.system().forgotten_facts(); forgotten != 0) {
+    capture_.losses().add(kSystemFactsOverLimit, LossKind::kDamage, forgotten);
+  }
+  report_source(source, statistics);
+  for (const Event& event : capture_.events()) {
+    statistics.events.push_back({event.name, 0});
+  }
+  const Status reported = tally.report(stacks, statistics);
+  statistics.samples.records += capture_.losses().count(capture::kRecordsWithoutCounts);
+  return reported;
+}
+
 Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source) {
   Statistics statistics;
   capture_.report_builder(statistics);
@@ -156,21 +174,9 @@ Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source
   stalls_ = (*writer)->stalls();
   report_stage("samples");
 
-  if (BranchStackSpool* const kept = capture_.branch_stacks(); kept && kept->left_out() != 0) {
-    capture_.losses().add(capture::branch_loss::kStacksOverLimit, LossKind::kDamage,
-                          kept->left_out());
-  }
-  if (const std::uint64_t forgotten = capture_.system().forgotten_facts(); forgotten != 0) {
-    capture_.losses().add(kSystemFactsOverLimit, LossKind::kDamage, forgotten);
-  }
-  report_source(source, statistics);
-  for (const Event& event : capture_.events()) {
-    statistics.events.push_back({event.name, 0});
-  }
-  if (const Status reported = tally.report(**stacks, statistics); !reported) {
+  if (const Status reported = report_capture(source, **stacks, tally, statistics); !reported) {
     return reported.error();
   }
-  statistics.samples.records += capture_.losses().count(capture::kRecordsWithoutCounts);
   if (options_.merged != nullptr) {
     report_merge(statistics);
     return finish(**writer, options_.merged->tables, std::move(statistics), source.fingerprint,

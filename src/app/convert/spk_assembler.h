@@ -96,6 +96,8 @@ class SpkAssembler {
   Result<Statistics> finish(spk::Writer& writer, const capture::SystemTables& tables,
                             Statistics statistics, const std::string& fingerprint,
                             IntervalSort& intervals, PackedStacks& stacks);
+  Status report_capture(const Source& source, PackedStacks& stacks, StackTally& tally,
+                        Statistics& statistics);
   void report_merge(Statistics& statistics) const;
   static void report_source(const Source& source, Statistics& statistics);
   Status collect_frames(const PackedStacks& stacks);

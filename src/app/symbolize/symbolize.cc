@@ -132,10 +132,7 @@ class Run {
       return asked.error();
     }
     const std::vector<std::uint32_t> first_rows = symbols::first_rows_of(*modules);
-    mappings_.assign(modules->size(), {});
-    for (std::size_t row = 0; row < modules->size(); ++row) {
-      mappings_[first_rows[row]].push_back(symbolize::mapping_of((*modules)[row]));
-    }
+    take_mappings(*modules, first_rows);
     if (const Status fetched = fetch(*asked, *modules); !fetched) {
       return fetched.error();
     }
@@ -155,6 +152,20 @@ class Run {
     }
     AddedNames names(*old, first_rows);
     add_names(names);
+    add_images_up();
+    return std::move(names).finish();
+  }
+
+  void take_mappings(const std::vector<Module>& modules,
+                     const std::vector<std::uint32_t>& first_rows) {
+    mappings_.assign(modules.size(), {});
+    for (std::size_t row = 0; row < modules.size(); ++row) {
+      mappings_[first_rows[row]].push_back(symbolize::mapping_of(modules[row]));
+    }
+  }
+
+  // Images of most addresses first.
+  void add_images_up() {
     std::stable_sort(report_.images.begin(), report_.images.end(),
                      [](const ImageReport& a, const ImageReport& b) { return a.asked > b.asked; });
     for (const ImageReport& image : report_.images) {
@@ -162,7 +173,6 @@ class Run {
       report_.named += image.named;
       report_.lines += image.lines;
     }
-    return std::move(names).finish();
   }
 
   // What names the capture unasked, and by which list the kernel is named.

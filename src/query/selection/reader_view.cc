@@ -83,24 +83,20 @@ void forget_times(CaptureView& view) {
   }
 }
 
-}  // namespace
-
-Result<CaptureView> view_of(const Reader& reader) {
-  CaptureView view;
-  if (const Status status = read_tables(reader, view); !status) {
-    return status.error();
-  }
-  make_texts_valid(view);
-  for (const EventCount& event : reader.statistics().events) {
+void read_statistics(const Statistics& statistics, CaptureView& view) {
+  for (const EventCount& event : statistics.events) {
     view.event_samples.push_back(event.samples);
   }
-  view.losses = reader.statistics().losses;
-  view.source_kind = reader.statistics().source_kind;
-  view.unwound = reader.statistics().samples.unwound != 0;
+  view.losses = statistics.losses;
   for (LossCounter& loss : view.losses) {
     make_valid(loss.name);
   }
+  view.source_kind = statistics.source_kind;
   make_valid(view.source_kind);
+  view.unwound = statistics.samples.unwound != 0;
+}
+
+Status read_sources(const Reader& reader, CaptureView& view) {
   const Result<std::vector<MergedSource>> sources = reader.sources();
   if (!sources) {
     return sources.error();
@@ -111,13 +107,47 @@ Result<CaptureView> view_of(const Reader& reader) {
     view.source_firsts.push_back(next_pid);
     next_pid += source.pids.size();
   }
+  return {};
+}
+
+Status read_counts(const Reader& reader, CaptureView& view) {
+  const Status status = take(reader.stack_counts(), view.stack_counts);
+  forget_times(view);
+  return status;
+}
+
+Status read_fields(const Reader& reader, CaptureView& view) {
+  if (const Status status = take(reader.control_groups(), view.control_groups); !status) {
+    return status;
+  }
+  for (ControlGroup& group : view.control_groups) {
+    make_valid(group.path);
+  }
+  view.fields = [&reader](std::size_t block, std::vector<FieldRow>& rows) {
+    return reader.sample_field_block(block, rows);
+  };
+  return {};
+}
+
+}  // namespace
+
+Result<CaptureView> view_of(const Reader& reader) {
+  CaptureView view;
+  if (const Status status = read_tables(reader, view); !status) {
+    return status.error();
+  }
+  make_texts_valid(view);
+  read_statistics(reader.statistics(), view);
   view.stack_count = reader.stack_count();
   view.has_samples = reader.has_samples();
-  if (!view.has_samples) {
-    if (const Status status = take(reader.stack_counts(), view.stack_counts); !status) {
-      return status.error();
-    }
-    forget_times(view);
+  Status status = read_sources(reader, view);
+  if (status && !view.has_samples) {
+    status = read_counts(reader, view);
+  } else if (status && reader.has_sample_fields()) {
+    status = read_fields(reader, view);
+  }
+  if (!status) {
+    return status.error();
   }
   view.samples = [&reader](const SampleQuery& query, const auto& visit) {
     return reader.samples(query, visit);
@@ -128,17 +158,6 @@ Result<CaptureView> view_of(const Reader& reader) {
   view.parts = [&reader](const SampleScan& scan, const SamplePass& pass) {
     return visit_samples_in_parts(reader, scan, pass);
   };
-  if (reader.has_sample_fields() && view.has_samples) {
-    if (const Status status = take(reader.control_groups(), view.control_groups); !status) {
-      return status.error();
-    }
-    for (ControlGroup& group : view.control_groups) {
-      make_valid(group.path);
-    }
-    view.fields = [&reader](std::size_t block, std::vector<FieldRow>& rows) {
-      return reader.sample_field_block(block, rows);
-    };
-  }
   view.callstacks = [&reader](std::span<const StackId> ids, const auto& visit) {
     return reader.callstacks(ids, visit);
   };
