@@ -176,6 +176,35 @@ std::string problem_of(const ExportArguments& arguments) {
              : "filters select samples, and branches are sums";
 }
 
+// The one kind of listing goes to `dump`.
+std::string problem_of(DumpArguments& dump, const std::vector<DumpKind>& kinds) {
+  if (kinds.size() != 1) {
+    return "dump: say what to list, one of --stacks, --samples, --processes, "
+           "--threads, --modules, --functions, --names, --events, --losses, --metadata, "
+           "--branches, --ranges, --branch-stacks, --intervals, --event-values, --fields, "
+           "--sample-fields, "
+           "--events-of";
+  }
+  dump.kind = kinds.front();
+  if (dump.kind == DumpKind::kIntervals) {
+    SampleFilter rest = dump.filter;
+    rest.pid = rest.tid = std::nullopt;
+    rest.from = rest.to = std::nullopt;
+    return rest.empty() ? "" : "dump: of the filters --intervals has --pid, --tid, --from and --to";
+  }
+  if (dump.kind == DumpKind::kFields || dump.kind == DumpKind::kEventValues) {
+    SampleFilter rest = dump.filter;
+    rest.events.clear();
+    return rest.empty() ? "" : "dump: of the filters --fields and --event-values have --event";
+  }
+  if (dump.kind != DumpKind::kStacks && dump.kind != DumpKind::kSamples && !dump.filter.empty()) {
+    return "dump: filters select samples: they go with --stacks and --samples";
+  }
+  return dump.ids && dump.kind != DumpKind::kStacks
+             ? "dump: --ids goes with --stacks; --samples always has ids"
+             : "";
+}
+
 }  // namespace
 
 CommandLine::CommandLine() : definitions_(std::make_unique<CommandDefinitions>()) {}
@@ -261,32 +290,7 @@ std::string CommandLine::conflict() {
   if (invocation.command != Command::kDump) {
     return "";
   }
-  if (definitions_->dump_kinds.size() != 1) {
-    return "dump: say what to list, one of --stacks, --samples, --processes, "
-           "--threads, --modules, --functions, --names, --events, --losses, --metadata, "
-           "--branches, --ranges, --branch-stacks, --intervals, --event-values, --fields, "
-           "--sample-fields, "
-           "--events-of";
-  }
-  DumpArguments& dump = invocation.dump;
-  dump.kind = definitions_->dump_kinds.front();
-  if (dump.kind == DumpKind::kIntervals) {
-    SampleFilter rest = dump.filter;
-    rest.pid = rest.tid = std::nullopt;
-    rest.from = rest.to = std::nullopt;
-    return rest.empty() ? "" : "dump: of the filters --intervals has --pid, --tid, --from and --to";
-  }
-  if (dump.kind == DumpKind::kFields || dump.kind == DumpKind::kEventValues) {
-    SampleFilter rest = dump.filter;
-    rest.events.clear();
-    return rest.empty() ? "" : "dump: of the filters --fields and --event-values have --event";
-  }
-  if (dump.kind != DumpKind::kStacks && dump.kind != DumpKind::kSamples && !dump.filter.empty()) {
-    return "dump: filters select samples: they go with --stacks and --samples";
-  }
-  return dump.ids && dump.kind != DumpKind::kStacks
-             ? "dump: --ids goes with --stacks; --samples always has ids"
-             : "";
+  return problem_of(invocation.dump, definitions_->dump_kinds);
 }
 
 Parsed CommandLine::parse(std::vector<std::string> arguments) {

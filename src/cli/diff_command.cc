@@ -392,6 +392,23 @@ int write_findings(const DiffArguments& arguments, const OpenSide& before, const
   return std::max(junit, sarif);
 }
 
+Status judge(const DiffArguments& arguments, const OpenSide& before, const OpenSide& after,
+             JudgedDiff& diff) {
+  Result<DiffReport> report =
+      app::compare_for_gate(before.readers, after.readers, arguments.options, diff.conditions);
+  if (!report) {
+    return report.error();
+  }
+  diff.report = std::move(*report);
+  Result<GateReport> gate = check_gate(diff.report, diff.conditions, diff.allowed,
+                                       {.accept_single_run = arguments.options.accept_single_run});
+  if (!gate) {
+    return gate.error();
+  }
+  diff.gate = std::move(*gate);
+  return {};
+}
+
 }  // namespace
 
 int run_diff(const DiffArguments& given, const Messages& messages) {
@@ -421,20 +438,10 @@ int run_diff(const DiffArguments& given, const Messages& messages) {
   if (arguments.form == DiffForm::kFolded) {
     return run_folded(arguments, before, after, messages);
   }
-  Result<DiffReport> report =
-      app::compare_for_gate(before.readers, after.readers, arguments.options, diff.conditions);
-  if (!report) {
-    explain_error(arguments, report.error(), messages);
-    return exit_code_of(report.error());
+  if (const Status judged = judge(arguments, before, after, diff); !judged) {
+    explain_error(arguments, judged.error(), messages);
+    return exit_code_of(judged.error());
   }
-  diff.report = std::move(*report);
-  Result<GateReport> gate = check_gate(diff.report, diff.conditions, diff.allowed,
-                                       {.accept_single_run = arguments.options.accept_single_run});
-  if (!gate) {
-    explain_error(arguments, gate.error(), messages);
-    return exit_code_of(gate.error());
-  }
-  diff.gate = std::move(*gate);
   explain_events(diff.report, messages);
   if (const int status = write_findings(arguments, before, after, diff, messages);
       status != kExitSuccess) {

@@ -266,6 +266,18 @@ bool needs_names(const ReportArguments& arguments) {
   }
 }
 
+int print_report(HotSpots& spots, const ReportArguments& arguments, const ReportCenter& center,
+                 const Messages& messages) {
+  app::sort_hot_spots(spots.rows, arguments.by_self);
+  std::string text;
+  if (arguments.json) {
+    append_report_json(text, spots, arguments, center);
+  } else {
+    append_report_table(text, spots, arguments, center);
+  }
+  return print(text, messages);
+}
+
 }  // namespace
 
 int run_report(const ReportArguments& asked, const Messages& messages) {
@@ -314,14 +326,7 @@ int run_report(const ReportArguments& asked, const Messages& messages) {
     messages.error("top", kept.error());
     return exit_code_of(kept.error());
   }
-  app::sort_hot_spots(spots.rows, arguments.by_self);
-  std::string text;
-  if (arguments.json) {
-    append_report_json(text, spots, arguments, center);
-  } else {
-    append_report_table(text, spots, arguments, center);
-  }
-  return std::max(exit_code, print(text, messages));
+  return std::max(exit_code, print_report(spots, arguments, center, messages));
 }
 
 }  // namespace stackpack::cli

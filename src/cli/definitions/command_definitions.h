@@ -49,6 +49,7 @@ struct CommandDefinitions {
   void define_memory_report();
   void define_diff();
   void define_diff_form(CommandRow& sub);
+  void define_diff_outputs(CommandRow& sub);
   void define_diff_statistics(CommandRow& sub);
   static void define_mistakes(CommandRow& sub, double& rate);
   void define_diff_work(CommandRow& sub);

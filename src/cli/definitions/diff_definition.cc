@@ -83,41 +83,45 @@ void add_gate(CommandRow& sub, DiffArguments& arguments) {
       ->group("Gate");
 }
 
+CommandDefinitions::Extra help_of_diff() {
+  return {
+      {"diff OLD... --against NEW... [--fail-if CONDITION]... [FILTERS]", "diff [OLD NEW]",
+       "diff --gate FILE --against NEW... [FILTERS]"},
+      {{"what has another share than before", "stackpack diff old.spk new.spk"},
+       {"a gate: five runs a side, as a comment on the change",
+        "stackpack diff base/*.spk --against runs/*.spk --fail-if 'share +0.5pp' --markdown"},
+       {"does it cost more, and where: processor time a run",
+        "stackpack diff base/*.spk --against runs/*.spk --per run --fail-if 'total cpu +3%'"},
+       {"conditions and the baseline as the repository has them",
+        "stackpack diff --gate stackpack-gate.toml --against runs/*.spk --per run"},
+       {"both sides as one picture",
+        "stackpack diff old.spk --against new.spk --html -o page.html"},
+       {"a tenth more in a function that counts, whatever else has changed",
+        "stackpack diff old.spk --against new.spk --of 'app!serve' --fail-if 'relative +10% from "
+        "1%'"}},
+      "Several files a side are runs of the same thing. They show how runs differ from each "
+      "other; one run a side does not.\n"
+      "before, now: shares of the samples; visible: the growth that these data would have shown "
+      "four times in five. A verdict is given only for what chance does not explain, for all rows "
+      "together.\n"
+      "CONDITION is a sentence: 'total cpu +3%' or 'blocked +10%' of what a run costs, 'function "
+      "cpu "
+      "+50ms', 'function of mylib!* cpu +5% from 1%' of what functions cost; '[self|total] share "
+      "+0.5pp [from 1%] [of PATTERN]' or 'relative +10%' of shares. It fails where the whole "
+      "interval is at least that far. With a minus: what has become less. from: "
+      "rows with this share on one side; of: FUNCTION as callers takes it. Where too "
+      "few samples could have shown such a change, or there is one run a side, it is undecided, "
+      "and "
+      "--strict fails.\n"
+      "Exit status: 3 when a condition fails. docs/diff.md explains the statistics.\n" +
+          std::string(kPatterns)};
+}
+
 }  // namespace
 
 void CommandDefinitions::define_diff() {
-  CommandRow& sub = command(
-      "diff", "compare profiles, and fail when something has grown", Command::kDiff,
-      {{"diff OLD... --against NEW... [--fail-if CONDITION]... [FILTERS]", "diff [OLD NEW]",
-        "diff --gate FILE --against NEW... [FILTERS]"},
-       {{"what has another share than before", "stackpack diff old.spk new.spk"},
-        {"a gate: five runs a side, as a comment on the change",
-         "stackpack diff base/*.spk --against runs/*.spk --fail-if 'share +0.5pp' --markdown"},
-        {"does it cost more, and where: processor time a run",
-         "stackpack diff base/*.spk --against runs/*.spk --per run --fail-if 'total cpu +3%'"},
-        {"conditions and the baseline as the repository has them",
-         "stackpack diff --gate stackpack-gate.toml --against runs/*.spk --per run"},
-        {"both sides as one picture",
-         "stackpack diff old.spk --against new.spk --html -o page.html"},
-        {"a tenth more in a function that counts, whatever else has changed",
-         "stackpack diff old.spk --against new.spk --of 'app!serve' --fail-if 'relative +10% from "
-         "1%'"}},
-       "Several files a side are runs of the same thing. They show how runs differ from each "
-       "other; one run a side does not.\n"
-       "before, now: shares of the samples; visible: the growth that these data would have shown "
-       "four times in five. A verdict is given only for what chance does not explain, for all rows "
-       "together.\n"
-       "CONDITION is a sentence: 'total cpu +3%' or 'blocked +10%' of what a run costs, 'function "
-       "cpu "
-       "+50ms', 'function of mylib!* cpu +5% from 1%' of what functions cost; '[self|total] share "
-       "+0.5pp [from 1%] [of PATTERN]' or 'relative +10%' of shares. It fails where the whole "
-       "interval is at least that far. With a minus: what has become less. from: "
-       "rows with this share on one side; of: FUNCTION as callers takes it. Where too "
-       "few samples could have shown such a change, or there is one run a side, it is undecided, "
-       "and "
-       "--strict fails.\n"
-       "Exit status: 3 when a condition fails. docs/diff.md explains the statistics.\n" +
-           std::string(kPatterns)});
+  CommandRow& sub = command("diff", "compare profiles, and fail when something has grown",
+                            Command::kDiff, help_of_diff());
   DiffArguments& arguments = invocation.diff;
   sub.add_option("old", arguments.before,
                  ".spk files, captures, or a folder of baselines: how it was; without it, the "
@@ -240,6 +244,11 @@ void CommandDefinitions::define_diff_form(CommandRow& sub) {
       ->default_str("30; of --json all, of --markdown 10 in 4 KiB")
       ->group(kForm);
   define_diff_statistics(sub);
+  define_diff_outputs(sub);
+}
+
+void CommandDefinitions::define_diff_outputs(CommandRow& sub) {
+  DiffArguments& arguments = invocation.diff;
   const auto form = [&](const std::string& name, DiffForm value, const std::string& text) {
     sub.add_flag_callback(
            name, [&arguments, value] { arguments.form = value; }, text)

@@ -59,17 +59,26 @@ void CommandDefinitions::define_export() {
       ->group(kReports);
 }
 
+namespace {
+
+std::vector<std::string> format_words() {
+  std::vector<std::string> words;
+  for (const std::string_view name : export_format_names()) {
+    words.emplace_back(name);
+  }
+  for (const std::string_view name : app::branch_profile_names()) {
+    words.emplace_back(name);
+  }
+  return words;
+}
+
+}  // namespace
+
 // --to is a time, as in the other commands; a format it may name for the sake of older scripts.
 void CommandDefinitions::define_export_format(CommandRow& sub) {
-  std::vector<std::string> formats;
-  for (const std::string_view name : export_format_names()) {
-    formats.emplace_back(name);
-  }
+  const std::vector<std::string> formats = format_words();
   ExportArguments& arguments = invocation.exporting;
   ExportOptions& options = arguments.options;
-  for (const std::string_view name : app::branch_profile_names()) {
-    formats.emplace_back(name);
-  }
   const auto take_format = [&arguments, formats](const std::string& word) {
     arguments.branches.profile = app::branch_profile_of(word);
     if (arguments.branches.profile) {

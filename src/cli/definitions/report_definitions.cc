@@ -117,6 +117,31 @@ void CommandDefinitions::define_report(CommandRow& sub, ReportKind kind, bool of
   });
 }
 
+namespace {
+
+CommandDefinitions::Extra help_of_top() {
+  return {
+      {"top [FILE...] [--by WHAT|--tree|--annotate FUNCTION] [--self|--total] [-n N] [FILTERS] "
+       "[--json]"},
+      {{"where the time goes", "stackpack top out.spk"},
+       {"the modules that one process is in, from its first two seconds",
+        "stackpack top perf.data --by module --total --comm node --to +2s"},
+       {"the lines of one function", "stackpack annotate perf.data parse_request"},
+       {"the types that a .NET program allocates", "stackpack top app.nettrace --by type"}},
+      "self counts the samples whose leaf is in the row, total those that have it anywhere; a "
+      "function that calls itself counts once. Functions of a capture are named by the files of "
+      "this machine.\n"
+      "Code without a name counts under its module, as [module]. Samples of different events do "
+      "not "
+      "add up: unless told otherwise, the one that samples time is taken, of several that with "
+      "most samples, and a line names the others. Figures are what that event measures: "
+      "nanoseconds, cycles, faults; --count samples counts samples. Idle threads of processors "
+      "are left out.\n" +
+          std::string(kPatterns)};
+}
+
+}  // namespace
+
 void CommandDefinitions::define_top() {
   static constexpr std::array kGrains = {
       Choice{"function", static_cast<int>(app::HotSpotKind::kFunction)},
@@ -135,25 +160,8 @@ void CommandDefinitions::define_top() {
       Choice{"cgroup", static_cast<int>(app::HotSpotKind::kControlGroup)},
       Choice{"package", static_cast<int>(app::HotSpotKind::kPackage)},
   };
-  CommandRow& sub = command(
-      "top", "show which functions the samples are in", Command::kTop,
-      {{"top [FILE...] [--by WHAT|--tree|--annotate FUNCTION] [--self|--total] [-n N] [FILTERS] "
-        "[--json]"},
-       {{"where the time goes", "stackpack top out.spk"},
-        {"the modules that one process is in, from its first two seconds",
-         "stackpack top perf.data --by module --total --comm node --to +2s"},
-        {"the lines of one function", "stackpack annotate perf.data parse_request"},
-        {"the types that a .NET program allocates", "stackpack top app.nettrace --by type"}},
-       "self counts the samples whose leaf is in the row, total those that have it anywhere; a "
-       "function that calls itself counts once. Functions of a capture are named by the files of "
-       "this machine.\n"
-       "Code without a name counts under its module, as [module]. Samples of different events do "
-       "not "
-       "add up: unless told otherwise, the one that samples time is taken, of several that with "
-       "most samples, and a line names the others. Figures are what that event measures: "
-       "nanoseconds, cycles, faults; --count samples counts samples. Idle threads of processors "
-       "are left out.\n" +
-           std::string(kPatterns)});
+  CommandRow& sub =
+      command("top", "show which functions the samples are in", Command::kTop, help_of_top());
   ReportArguments& arguments = invocation.report;
   sub.add_option(
          "files", arguments.files,

@@ -7,26 +7,34 @@
 
 namespace stackpack::cli {
 
+namespace {
+
+CommandDefinitions::Extra help_of_baseline() {
+  return {
+      {"baseline add DIR FILE.spk... --commit ID [--json]", "baseline show DIR [--json]",
+       "baseline prune DIR --keep N [--json]"},
+      {{"the runs of a commit", "stackpack baseline add base runs/*.spk --commit 4f2a91c"},
+       {"what there is", "stackpack baseline show base"},
+       {"the last 50 commits stay", "stackpack baseline prune base --keep 50"},
+       {"what they are for",
+        "stackpack diff base --last 5 --against runs/*.spk --per run --fail-if 'total cpu +3%'"}},
+      "Commits are in the order in which they were added. A file that is there already is not "
+      "added again, and none is ever replaced. prune removes what add has written, as far as it "
+      "is still the same, and nothing else.\n"
+      "Exit status: 0 done, 1 usage, 2 a bad input, 3 files that prune left, since their bytes "
+      "have changed, 4 an I/O error."};
+}
+
+}  // namespace
+
 void CommandDefinitions::define_baseline() {
   static constexpr std::array kActions = {
       Choice{"add", static_cast<int>(BaselineAction::kAdd)},
       Choice{"show", static_cast<int>(BaselineAction::kShow)},
       Choice{"prune", static_cast<int>(BaselineAction::kPrune)},
   };
-  CommandRow& sub = command(
-      "baseline", "keep .spk files by commit, to compare later ones with", Command::kBaseline,
-      {{"baseline add DIR FILE.spk... --commit ID [--json]", "baseline show DIR [--json]",
-        "baseline prune DIR --keep N [--json]"},
-       {{"the runs of a commit", "stackpack baseline add base runs/*.spk --commit 4f2a91c"},
-        {"what there is", "stackpack baseline show base"},
-        {"the last 50 commits stay", "stackpack baseline prune base --keep 50"},
-        {"what they are for",
-         "stackpack diff base --last 5 --against runs/*.spk --per run --fail-if 'total cpu +3%'"}},
-       "Commits are in the order in which they were added. A file that is there already is not "
-       "added again, and none is ever replaced. prune removes what add has written, as far as it "
-       "is still the same, and nothing else.\n"
-       "Exit status: 0 done, 1 usage, 2 a bad input, 3 files that prune left, since their bytes "
-       "have changed, 4 an I/O error."});
+  CommandRow& sub = command("baseline", "keep .spk files by commit, to compare later ones with",
+                            Command::kBaseline, help_of_baseline());
   BaselineArguments& arguments = invocation.baseline;
   sub.add_option_function(
          "action",
@@ -59,6 +67,21 @@ void CommandDefinitions::define_baseline() {
   sub.add_flag("-q,--quiet", arguments.quiet, "no report; only errors")->group(kReports);
 }
 
+namespace {
+
+CommandDefinitions::Extra help_of_trend() {
+  return {{"trend DIR [--by function|module|total] [--last N] [FILTERS] [--json|--html -o FILE]"},
+          {{"which commit made it slower, and where", "stackpack trend base"},
+           {"the program as a whole", "stackpack trend base --by total"},
+           {"all curves on a page", "stackpack trend base --html -o trend.html"}},
+          "The value of a commit is the median of its runs. A change is a level that the commits "
+          "before and after do not share, by a test that allows for all places and all rows; what "
+          "rests on a single commit is none. Rows that never had 0.1 % of the whole are left out.\n"
+          "docs/ci.md has the method, and how soon it finds what grows slowly."};
+}
+
+}  // namespace
+
 void CommandDefinitions::define_trend() {
   enum Rows : std::uint8_t { kFunction, kModule, kTotal };
   static constexpr std::array kGrains = {Choice{"function", kFunction}, Choice{"module", kModule},
@@ -66,16 +89,8 @@ void CommandDefinitions::define_trend() {
   static constexpr std::array kUnits = {Choice{"run", static_cast<int>(DiffUnit::kRun)},
                                         Choice{"share", static_cast<int>(DiffUnit::kMeasure)}};
   static constexpr std::array kFigures = {Choice{"self", 0}, Choice{"total", 1}};
-  CommandRow& sub = command(
-      "trend", "show at which commits of a folder of baselines costs changed", Command::kTrend,
-      {{"trend DIR [--by function|module|total] [--last N] [FILTERS] [--json|--html -o FILE]"},
-       {{"which commit made it slower, and where", "stackpack trend base"},
-        {"the program as a whole", "stackpack trend base --by total"},
-        {"all curves on a page", "stackpack trend base --html -o trend.html"}},
-       "The value of a commit is the median of its runs. A change is a level that the commits "
-       "before and after do not share, by a test that allows for all places and all rows; what "
-       "rests on a single commit is none. Rows that never had 0.1 % of the whole are left out.\n"
-       "docs/ci.md has the method, and how soon it finds what grows slowly."});
+  CommandRow& sub = command("trend", "show at which commits of a folder of baselines costs changed",
+                            Command::kTrend, help_of_trend());
   TrendArguments& arguments = invocation.trend;
   sub.add_option("folder", arguments.folder, "a folder of baselines (stackpack baseline)")
       ->type_name("DIR")
