@@ -68,6 +68,58 @@ DecodeEnd decode_chunk(std::span<const std::byte> body, Output& out) {
   return DecodeEnd::kComplete;
 }
 
+struct Chunk {
+  std::span<const std::byte> body;  // cut where the input ends
+  bool compressed = false;
+  bool whole = false;
+};
+
+// The end of the chunks: two zeros, or nothing more.
+bool is_end(std::span<const std::byte> rest) {
+  return rest.size() < 2 || (rest[0] == std::byte{0} && rest[1] == std::byte{0});
+}
+
+// Takes a chunk off the front of `in`. kComplete: there is one.
+DecodeEnd take_chunk(std::span<const std::byte>& in, Chunk& chunk) {
+  std::uint16_t header = 0;
+  if (is_end(in)) {
+    return DecodeEnd::kShort;
+  }
+  std::memcpy(&header, in.data(), sizeof header);
+  in = in.subspan(sizeof header);
+  if ((header & 0x7000) != 0x3000) {
+    return DecodeEnd::kCorrupt;
+  }
+  const std::size_t size = (header & 0xFFFU) + 1;
+  chunk.compressed = (header & 0x8000) != 0;
+  chunk.whole = size <= in.size();
+  chunk.body = in.first(std::min(size, in.size()));
+  in = in.subspan(chunk.body.size());
+  return DecodeEnd::kComplete;
+}
+
+// `rest`: of the input, after the chunk.
+DecodeEnd take_content(const Chunk& chunk, std::span<const std::byte> rest, Output& out) {
+  if (!chunk.compressed) {
+    const std::size_t copied = std::min(chunk.body.size(), out.left());
+    std::copy_n(chunk.body.begin(), copied, out.at);
+    out.at += copied;
+    return DecodeEnd::kComplete;
+  }
+  const std::byte* const start = out.at;
+  const DecodeEnd end = decode_chunk(chunk.body, out);
+  if (end != DecodeEnd::kComplete) {
+    // A chunk cut by the end of the input may break off inside a match.
+    return chunk.whole ? end : DecodeEnd::kShort;
+  }
+  const auto made = static_cast<std::size_t>(out.at - start);
+  if (made < kChunkBytes && out.at < out.end && chunk.whole) {
+    // Only the last chunk may be short: nothing but the end of the stream can follow.
+    return is_end(rest) ? DecodeEnd::kShort : DecodeEnd::kCorrupt;
+  }
+  return DecodeEnd::kComplete;
+}
+
 }  // namespace
 
 DecodeOutcome decode_lznt1(std::span<const std::byte> in, std::span<std::byte> out,
@@ -76,53 +128,20 @@ DecodeOutcome decode_lznt1(std::span<const std::byte> in, std::span<std::byte> o
     return {0, DecodeEnd::kCorrupt};
   }
   Output target{out.data(), out.data() + wanted};
-  const auto outcome = [&](DecodeEnd end) {
-    return DecodeOutcome{static_cast<std::size_t>(target.at - out.data()), end};
-  };
-  std::size_t i = 0;
-  while (target.at < target.end) {
-    if (in.size() - i < 2) {
-      return outcome(DecodeEnd::kShort);
-    }
-    std::uint16_t header = 0;
-    std::memcpy(&header, in.data() + i, sizeof header);
-    i += 2;
-    if (header == 0) {
-      return outcome(DecodeEnd::kShort);
-    }
-    if ((header & 0x7000) != 0x3000) {
-      return outcome(DecodeEnd::kCorrupt);
-    }
-    const std::size_t named = (header & 0xFFFU) + 1;
-    const std::size_t size = std::min(named, in.size() - i);
-    const std::span<const std::byte> body = in.subspan(i, size);
-    i += size;
-    if ((header & 0x8000) == 0) {
-      const std::size_t copied = std::min(size, target.left());
-      std::copy_n(body.begin(), copied, target.at);
-      target.at += copied;
-    } else {
-      const std::byte* const start = target.at;
-      const DecodeEnd end = decode_chunk(body, target);
-      if (end != DecodeEnd::kComplete) {
-        // A chunk cut by the end of the input may break off inside a match.
-        return outcome(size < named ? DecodeEnd::kShort : end);
-      }
-      const auto made = static_cast<std::size_t>(target.at - start);
-      if (made < kChunkBytes && target.at < target.end && size == named) {
-        // Only the last chunk may be short: nothing but the end of the stream can follow.
-        const bool at_end =
-            in.size() - i < 2 || (in[i] == std::byte{0} && in[i + 1] == std::byte{0});
-        return outcome(at_end ? DecodeEnd::kShort : DecodeEnd::kCorrupt);
-      }
-    }
+  DecodeEnd end = DecodeEnd::kComplete;
+  while (target.at < target.end && end == DecodeEnd::kComplete) {
+    Chunk chunk;
+    end = take_chunk(in, chunk);
+    end = end == DecodeEnd::kComplete ? take_content(chunk, in, target) : end;
   }
-  while (i < in.size() && in[i] == std::byte{0}) {  // the end of the chunks, and padding
-    ++i;
+  DecodeOutcome outcome{static_cast<std::size_t>(target.at - out.data()), end};
+  if (end == DecodeEnd::kComplete) {
+    // The end of the chunks, and padding.
+    const auto rest =
+        std::find_if(in.begin(), in.end(), [](std::byte b) { return b != std::byte{0}; });
+    outcome.left = static_cast<std::size_t>(in.end() - rest);
   }
-  DecodeOutcome complete = outcome(DecodeEnd::kComplete);
-  complete.left = in.size() - i;
-  return complete;
+  return outcome;
 }
 
 }  // namespace stackpack::etl
