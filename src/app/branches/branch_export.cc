@@ -196,7 +196,8 @@ Result<std::uint32_t> image_of(const Recorded& recorded, const std::string& bina
                            "is another build than the one that was recorded: its build id "
                            "differs from that of the image of its name")
                      : cannot_use(
-                           "has no branches in the capture, by build id or name; --image NAME "
+                           "is no image of the capture with branches or samples, by build id or "
+                           "name; --image NAME "
                            "names the one it is");
 }
 
