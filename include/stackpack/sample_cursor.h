@@ -55,6 +55,29 @@ struct StackEntries {
   std::span<const StackId> stack;  ///< below the number of callstacks; of the first one kNoStack
 };
 
+/// Samples of a block with the same thread and callstack, added up.
+struct EntrySum {
+  std::uint64_t first_time_ns = 0;
+  std::uint64_t last_time_ns = 0;
+  std::uint64_t weight = 0;  ///< saturates; 0 unless the column was asked for
+  std::uint32_t count = 0;
+  std::uint32_t pid = kUnknownId;
+  std::uint32_t tid = kUnknownId;
+  StackId stack = kNoStack;  ///< below the number of callstacks
+  std::uint8_t flags = 0;    ///< of each; 0 unless the column was asked for
+};
+
+/// The samples of a block added up by entry.
+struct EntrySums {
+  /// The earliest and latest time of the block.
+  std::uint64_t first_ns = 0;
+  std::uint64_t last_ns = 0;
+  std::uint32_t event = 0;     ///< of all samples, below the number of events
+  bool equal_weights = false;  ///< samples of an entry do not differ in weight
+  /// In the order in which their first samples come; valid until the next rows are asked for.
+  std::span<const EntrySum> rows;
+};
+
 /// Samples in columns. Those of columns that were not asked for are empty.
 struct SampleColumns {
   std::size_t rows = 0;
@@ -106,6 +129,12 @@ class SampleCursor {
   /// valid until it reads on.
   [[nodiscard]] StackEntries stack_entries() const;
 
+  /// The rows that ready() gave, added up, of a scan with the column of entries; take() may follow.
+  /// False: they are not a whole block in the order of its times, there are several events (when
+  /// their column was asked for), a sample without a callstack, or samples of an entry with other
+  /// flags (likewise).
+  bool sum(EntrySums& sums);
+
   SampleCursor(const SampleCursor&) = delete;
   SampleCursor& operator=(const SampleCursor&) = delete;
   ~SampleCursor();
@@ -136,6 +165,9 @@ struct SamplePass {
   /// Of a block with samples that match, whose columns are valid during the call. On any thread,
   /// but no two calls at a time have the same worker or place; they are numbered from 0.
   std::function<Status(std::size_t worker, std::size_t place, const SampleColumns&)> make;
+  /// May be empty: asked first of a block that can be added up (SampleCursor::sum()), in the same
+  /// way. True: the block is made; false: make() is called.
+  std::function<Result<bool>(std::size_t worker, std::size_t place, const EntrySums&)> sum{};
   /// On the caller's thread; the place is used again afterwards.
   std::function<Status(std::size_t place)> take;
 };

@@ -107,10 +107,21 @@ TEST_CASE("selection: sums of many blocks are those of single samples, with the 
   for (StoredSample& sample : content.samples) {
     sample.weight >>= 24;  // sums are exact as real numbers
   }
-  for (std::uint32_t i = 0; i < 8; ++i) {  // processes that begin again and map something
+  // Blocks that are added up by the decoder: nothing but threads, callstacks and weights differ.
+  for (const std::size_t block : {1U, 2U, 4U}) {
+    for (std::size_t i = block * 65'536; i < (block + 1) * 65'536; ++i) {
+      StoredSample& sample = content.samples[i];
+      sample.event = 0;
+      sample.origin = StackOrigin::kRecorded;
+      sample.stack = sample.stack == kNoStack ? 7 : sample.stack;
+      sample.flags = block == 2 && sample.tid % 3 == 0 ? kSampleIdle : 0;
+      sample.weight = block == 4 ? 20 : sample.weight;
+    }
+  }
+  for (std::uint32_t i = 0; i < 8; ++i) {  // processes that begin again, in three of the blocks
     Process process;
     process.pid = 14 + i % 4;
-    process.start_ns = begin + random.below(span);
+    process.start_ns = begin + random.below(span / 2);
     process.name = "p" + std::to_string(i % 3);
     content.tables.processes.push_back(process);
   }

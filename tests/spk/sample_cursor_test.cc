@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <map>
 #include <set>
+#include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -67,6 +70,37 @@ std::vector<StoredSample> reduced(std::vector<StoredSample> samples, std::uint32
     keep(kStackColumn, &StoredSample::stack);
   }
   return samples;
+}
+
+// Of samples in the order of the capture.
+void check_sums(std::span<const StoredSample> samples, const EntrySums& sums) {
+  std::map<std::tuple<std::uint32_t, std::uint32_t, StackId>, std::size_t> rows;
+  std::vector<std::uint64_t> counts(sums.rows.size());
+  std::vector<std::uint64_t> weights(sums.rows.size());
+  for (const StoredSample& sample : samples) {
+    const auto [found, fresh] =
+        rows.try_emplace({sample.pid, sample.tid, sample.stack}, rows.size());
+    const std::size_t row = found->second;
+    REQUIRE(row < sums.rows.size());
+    if (fresh) {  // rows come in the order of their first samples
+      REQUIRE(sums.rows[row].pid == sample.pid);
+      REQUIRE(sums.rows[row].tid == sample.tid);
+      REQUIRE(sums.rows[row].stack == sample.stack);
+      REQUIRE(sums.rows[row].flags == sample.flags);
+      REQUIRE(sums.rows[row].first_time_ns == sample.time_ns);
+    }
+    REQUIRE(sums.rows[row].last_time_ns >= sample.time_ns);
+    ++counts[row];
+    const std::uint64_t sum = weights[row] + sample.weight;
+    weights[row] = sum < sample.weight ? ~std::uint64_t{0} : sum;
+  }
+  CHECK(rows.size() == sums.rows.size());
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    REQUIRE(sums.rows[row].count == counts[row]);
+    REQUIRE(sums.rows[row].weight == weights[row]);
+  }
+  CHECK(sums.first_ns == samples.front().time_ns);
+  CHECK(sums.last_ns == samples.back().time_ns);
 }
 
 SpkContent two_blocks() {
@@ -280,6 +314,49 @@ TEST_SUITE("sample cursor") {
         }
       }
     }
+  }
+
+  TEST_CASE("sample cursor: a block is added up by entry where its samples allow it") {
+    SpkContent content = random_content(35, 40, 5 * spk::kSamplesPerBlock);
+    for (std::size_t i = 0; i < content.samples.size(); ++i) {
+      StoredSample& sample = content.samples[i];
+      const std::size_t block = i / spk::kSamplesPerBlock;
+      sample.event = block == 1 && i % spk::kSamplesPerBlock == 500 ? 1 : 0;
+      sample.origin = StackOrigin::kRecorded;
+      sample.stack = sample.stack == kNoStack ? 7 : sample.stack;
+      sample.flags = static_cast<std::uint8_t>(sample.tid % 8);
+      sample.weight = block == 4 ? 3 : sample.weight;
+    }
+    StoredSample& without = content.samples[2 * spk::kSamplesPerBlock + 700];
+    without.origin = StackOrigin::kNone;
+    without.stack = kNoStack;
+    content.samples[3 * spk::kSamplesPerBlock + 900].flags ^= 8;
+    const std::vector<std::byte> file = spk_bytes(content);
+    const auto reader = open_spk(file);
+    SampleScan scan;
+    scan.columns = kAllSampleColumns | kStackEntryColumn;
+    const auto cursor = SampleCursor::open(*reader, scan);
+    REQUIRE(cursor.has_value());
+    for (std::size_t block = 0; block < 5; ++block) {
+      CAPTURE(block);
+      const auto rows = (*cursor)->ready();
+      REQUIRE((rows.has_value() && *rows == spk::kSamplesPerBlock));
+      EntrySums sums;
+      const bool summed = (*cursor)->sum(sums);
+      CHECK(summed == (block == 0 || block == 4));
+      if (summed) {
+        const auto* const begin = content.samples.data() + block * spk::kSamplesPerBlock;
+        check_sums(std::span(begin, spk::kSamplesPerBlock), sums);
+        CHECK(sums.equal_weights == (block == 4));
+      }
+      (*cursor)->take(*rows, {});
+      CHECK_FALSE((*cursor)->sum(sums));
+    }
+    scan.query.to_ns = content.samples[1000].time_ns;
+    const auto part = SampleCursor::open(*reader, scan);
+    REQUIRE((part.has_value() && (*part)->ready().has_value()));
+    EntrySums sums;
+    CHECK_FALSE((*part)->sum(sums));
   }
 
   TEST_CASE("sample cursor: many blocks come in their order, until a visitor ends it") {

@@ -18,10 +18,12 @@ namespace stackpack::query {
 namespace {
 
 constexpr std::uint32_t kNoNumber = ~std::uint32_t{0};
+constexpr Error kNotThere{ErrorCode::kCorrupt, kNoOffset, "a sample names what is not in the file"};
 
-bool has_bound_within(std::span<const std::uint64_t> bounds, const StackEntries& block) {
-  const auto after = std::upper_bound(bounds.begin(), bounds.end(), block.first_ns);
-  return after != bounds.end() && *after <= block.last_ns;
+bool has_bound_within(std::span<const std::uint64_t> bounds, std::uint64_t first_ns,
+                      std::uint64_t last_ns) {
+  const auto after = std::upper_bound(bounds.begin(), bounds.end(), first_ns);
+  return after != bounds.end() && *after <= last_ns;
 }
 
 void add_to(SampleCounts& counts, const SelectedSample& sample) {
@@ -111,7 +113,8 @@ class SampleSelection::PassOfThread {
     ++block_;
     earliest_ns_ = *std::min_element(samples.time_ns.begin(), samples.time_ns.end());
     const bool merges = !samples.entry.empty();
-    merges_block_ = merges && !has_bound_within(fields_.bounds, samples.entries);
+    merges_block_ = merges && !has_bound_within(fields_.bounds, samples.entries.first_ns,
+                                                samples.entries.last_ns);
     last_ns_ = samples.entries.last_ns;
     if (merges_block_) {
       open_.assign(samples.entries.stack.size() * slots_, {});
@@ -136,6 +139,35 @@ class SampleSelection::PassOfThread {
     return {};
   }
 
+  /// The same of a block that was added up. False: what holds for the first sample of an entry does
+  /// not hold for all of them.
+  Result<bool> sum(const EntrySums& sums, PartOfPass& part) {
+    if (selection_.options_.filter.cpu || (fields_.equal_weights && !sums.equal_weights) ||
+        has_bound_within(fields_.bounds, sums.first_ns, sums.last_ns)) {
+      return false;
+    }
+    part.clear();
+    ++block_;
+    earliest_ns_ = sums.first_ns;
+    if (sums.event >= selection_.view_.events.size()) {
+      return kNotThere;
+    }
+    if (!selection_.choice_.wants(sums.event)) {
+      return true;
+    }
+    for (const EntrySum& row : sums.rows) {
+      if (row.stack >= selection_.view_.stack_count) {
+        return kNotThere;
+      }
+      const State& state = state_of(row.pid, row.tid, row.first_time_ns);
+      if (state.valid_from > sums.first_ns || state.valid_until <= sums.last_ns) {
+        return false;
+      }
+      add_sum(row, sums.event, state, part);
+    }
+    return true;
+  }
+
  private:
   // As ThreadState, with numbers of this thread.
   struct State {
@@ -152,7 +184,7 @@ class SampleSelection::PassOfThread {
     const std::uint32_t event = samples.event.empty() ? 0 : samples.event[i];
     if (event >= selection_.view_.events.size() ||
         (stack != kNoStack && stack >= selection_.view_.stack_count)) {
-      return Error{ErrorCode::kCorrupt, kNoOffset, "a sample names what is not in the file"};
+      return kNotThere;
     }
     if (!selection_.choice_.wants(event) || (filter.cpu && *filter.cpu != samples.cpu[i])) {
       return {};
@@ -194,6 +226,28 @@ class SampleSelection::PassOfThread {
       }
     }
     return {};
+  }
+
+  void add_sum(const EntrySum& row, std::uint32_t event, const State& state, PartOfPass& part) {
+    const std::uint32_t track = tracks_.place(state.track, block_, part.tracks);
+    const std::uint32_t context = contexts_.place(state.context, block_, part.contexts);
+    if (!state.wanted) {
+      return;
+    }
+    const std::uint32_t joined = selection_.choice_.joined(event);
+    if (selection_.leaves_idle_out_) {
+      const double value = value_of(joined, row.weight, row.count);
+      if ((row.flags & kSampleIdle) != 0) {
+        part.idle_samples += row.count;
+        part.idle_value += value;
+        return;
+      }
+      part.kept_value += value;
+    }
+    part.range.first_ns = std::min(part.range.first_ns, row.first_time_ns);
+    part.range.last_ns = std::max(part.range.last_ns, row.last_time_ns);
+    part.rows.push_back(
+        {row.first_time_ns, row.weight, row.count, row.stack, context, joined, track});
   }
 
   static void count(StackOrigin origin, std::uint8_t flags, std::uint32_t track,
@@ -262,12 +316,13 @@ class SampleSelection::PassOfThread {
     }
   }
 
-  // What a sample counts for among those of the event that is shown first.
-  [[nodiscard]] double value_of(std::uint32_t joined, std::uint64_t weight) const {
+  // What samples count for among those of the event that is shown first.
+  [[nodiscard]] double value_of(std::uint32_t joined, std::uint64_t weight,
+                                std::uint32_t count = 1) const {
     const EventChoice& choice = selection_.choice_;
     return joined != choice.main_event() ? 0
            : choice.weighted(joined)     ? static_cast<double>(weight)
-                                         : 1;
+                                         : static_cast<double>(count);
   }
 
   State& state_of(std::uint32_t pid, std::uint32_t tid, std::uint64_t time_ns) {
@@ -368,12 +423,20 @@ Status SampleSelection::for_each_in_parts(
   std::array<std::unique_ptr<PassOfThread>, SamplePass::kWorkers> threads;
   std::array<PartOfPass, SamplePass::kPlaces> parts;
   SamplePass pass;
-  pass.make = [&](std::size_t worker, std::size_t place, const SampleColumns& samples) {
+  const auto of_worker = [&](std::size_t worker) -> PassOfThread& {
     if (threads[worker] == nullptr) {
       threads[worker] = std::make_unique<PassOfThread>(*this, fields, counts != nullptr);
     }
-    return threads[worker]->make(samples, parts[place]);
+    return *threads[worker];
   };
+  pass.make = [&](std::size_t worker, std::size_t place, const SampleColumns& samples) {
+    return of_worker(worker).make(samples, parts[place]);
+  };
+  if ((own.columns & kStackEntryColumn) != 0 && counts == nullptr) {
+    pass.sum = [&](std::size_t worker, std::size_t place, const EntrySums& sums) {
+      return of_worker(worker).sum(sums, parts[place]);
+    };
+  }
   pass.take = [&](std::size_t place) { return take_part(parts[place], visit, counts); };
   return view_.parts(own, pass);
 }

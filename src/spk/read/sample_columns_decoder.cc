@@ -64,6 +64,7 @@ Status SampleColumnsDecoder::decode(bytes::ByteCursor in, const SampleHead& head
     return in.corrupt("spk: samples: body");
   }
   stored_order_ = !ordered || cpus_.size() == 1;
+  whole_ = stacks;
   selected_.clear();
   rows_ = count_;
   return {};
@@ -331,6 +332,7 @@ void SampleColumnsDecoder::select(const SampleQuery& query) {
   }
   rows_ = selected_.size();
   stored_order_ = false;
+  whole_ = false;
   stored_.swap(selected_);
 }
 
@@ -341,6 +343,41 @@ StackEntries SampleColumnsDecoder::stack_entries() const {
   entries.pid = entry_pids_;
   entries.stack = stack_codes_.stacks();
   return entries;
+}
+
+// Whether the order of the capture is that of times.
+bool SampleColumnsDecoder::is_by_time() const {
+  return grouped_.ascending &&
+         (codes_.empty() ||
+          std::is_sorted(stored_.begin(), stored_.end(), [this](std::uint32_t a, std::uint32_t b) {
+            return times_[a] < times_[b];
+          }));
+}
+
+bool SampleColumnsDecoder::sum(std::uint32_t columns, EntrySums& sums) {
+  const bool has_events = (columns & kEventColumn) != 0;
+  if (!whole_ || (has_events && (constant_ & kEventColumn) == 0) || !is_by_time()) {
+    return false;
+  }
+  sums.first_ns = grouped_.first;
+  sums.last_ns = grouped_.last;
+  sums.event = has_events ? events_.front() : 0;
+  EntryColumns of;
+  of.order = stored_;
+  of.by_thread = by_thread_;
+  of.entries = entries_;
+  of.times = times_;
+  of.threads = thread_of_;
+  of.stacks = stack_codes_.stacks();
+  of.pids = pids_;
+  of.tids = tids_;
+  if ((columns & kWeightColumn) != 0) {
+    of.weights = weights_;
+  }
+  if ((columns & kFlagsColumn) != 0) {
+    of.flags = flags_;
+  }
+  return entry_summer_.sum(of, sums);
 }
 
 void SampleColumnsDecoder::copy(std::span<StoredSample> samples) const {

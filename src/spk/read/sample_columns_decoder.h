@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bytes/byte_cursor.h"
+#include "spk/read/entry_summer.h"
 #include "spk/read/sample_head.h"
 #include "spk/read/sample_time_order.h"
 #include "spk/read/stack_codes.h"
@@ -43,6 +44,9 @@ class SampleColumnsDecoder {
   /// next decode(). Their block is not known here.
   [[nodiscard]] StackEntries stack_entries() const;
 
+  /// As SampleCursor::sum(), of all rows; valid until the next call or decode().
+  bool sum(std::uint32_t columns, EntrySums& sums);
+
   /// Copies rows, which are there, of the columns that `columns` names and decode() was asked for.
   void copy(std::size_t begin, std::size_t rows, std::uint32_t columns,
             const SampleArrays& to) const;
@@ -61,13 +65,16 @@ class SampleColumnsDecoder {
                      bool wanted);
   void sort_by_thread(std::size_t thread_count);
   void find_time_range();
+  [[nodiscard]] bool is_by_time() const;
 
   std::size_t count_ = 0;  // samples of the block
   std::size_t rows_ = 0;
   bool stored_order_ = false;   // row i is at stored position i
+  bool whole_ = false;          // all rows of a block, with callstacks
   std::uint32_t constant_ = 0;  // columns that have one value in all of the block
   SampleTimeOrder time_order_;
   StackCodes stack_codes_;
+  EntrySummer entry_summer_;
   GroupedTimes grouped_;
   std::vector<std::uint64_t> cpus_;
   std::vector<std::uint64_t> numbers_;

@@ -104,6 +104,10 @@ StackEntries SampleCursor::stack_entries() const {
   return entries;
 }
 
+bool SampleCursor::sum(EntrySums& sums) {
+  return impl_->begin == 0 && impl_->end != 0 && impl_->decoder.sum(impl_->scan.columns, sums);
+}
+
 namespace {
 
 // Room for the columns of a block.
@@ -227,6 +231,10 @@ struct PassWorker {
 
   Status make(std::size_t number, const SampleScan& scan, const SamplePass& pass, PassBlock& of) {
     cursor->go_to(of.block, of.block + 1);
+    const Result<bool> summed = pass.sum ? sum(number, pass, of) : Result<bool>(false);
+    if (!summed || *summed) {
+      return summed ? Status{} : Status(summed.error());
+    }
     const Status taken = piece.take_from(*cursor, scan.columns);
     of.any = taken && piece.given.rows != 0;
     if (!of.any) {
@@ -236,6 +244,19 @@ struct PassWorker {
       piece.given.entries = cursor->stack_entries();
     }
     return pass.make(number, of.place, piece.given);
+  }
+
+  // Whether the block was made of sums.
+  Result<bool> sum(std::size_t number, const SamplePass& pass, PassBlock& of) {
+    const Result<std::size_t> rows = cursor->ready();
+    if (!rows) {
+      return rows.error();
+    }
+    EntrySums sums;
+    const Result<bool> made =
+        cursor->sum(sums) ? pass.sum(number, of.place, sums) : Result<bool>(false);
+    of.any = made && *made;
+    return made;
   }
 };
 
