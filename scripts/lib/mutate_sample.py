@@ -199,6 +199,11 @@ def described(b):
     return f"{b.id} {b.file}:{b.place.line} {b.place.kind}: {old or '(nothing)'} -> {b.place.new or '(nothing)'}"
 
 
+def share(noticed, tried):
+    low, high = interval(noticed, tried)
+    return f"{noticed}, {100 * noticed / max(tried, 1):.1f} % | {low:.1f} to {high:.1f} %"
+
+
 def report(chosen, results, seed, commit):
     figures = collections.defaultdict(lambda: [0, 0])
     for b in chosen:
@@ -209,11 +214,14 @@ def report(chosen, results, seed, commit):
     print(f"\nseed {seed}, commit {commit}\n\n| Room | Breaks | Noticed | 95 % interval |\n|---|---|---|---|")
     for layer in sorted(figures, key=lambda layer: (layer == "all", layer)):
         tried, noticed = figures[layer]
-        low, high = interval(noticed, tried)
-        print(f"| {layer} | {tried} | {noticed}, {100 * noticed / tried:.1f} % | {low:.1f} to {high:.1f} % |")
+        print(f"| {layer} | {tried} | {share(noticed, tried)} |")
     for b in chosen:
         if results.get(b.id) == "":
             print(f"unnoticed: {described(b)}")
+    hanging = [b for b in chosen if results.get(b.id, "").startswith(mutate.HANGS)]
+    for b in hanging:
+        print(f"{results[b.id]}: {described(b)}")
+    print(f"{len(hanging)} of the noticed ones make a test hang; without them: " + share(figures["all"][1] - len(hanging), figures["all"][0]))
     return sum(results.get(b.id) == "" for b in chosen)
 
 
