@@ -135,7 +135,7 @@ def build(root, work, drawn, count, jobs, known_bad):
     def drop(bad):
         dropped.update(b.id for b in bad)
         known_bad.write_text("".join(f"{id_}\n" for id_ in sorted(dropped)))
-        print(f"{len(bad)} of {count} breaks do not compile; others take their places", flush=True)
+        print(f"{len(bad)} of {count} breaks do not compile", flush=True)
 
     while True:
         chosen = [b for b in drawn if b.id not in dropped][:count]
@@ -211,7 +211,7 @@ def report(chosen, results, seed, commit):
             for key in (b.layer, "all"):
                 figures[key][0] += 1
                 figures[key][1] += results[b.id] != ""
-    print(f"\nseed {seed}, commit {commit}\n\n| Room | Breaks | Noticed | 95 % interval |\n|---|---|---|---|")
+    print(f"\n{seed}, commit {commit}\n\n| Room | Breaks | Noticed | 95 % interval |\n|---|---|---|---|")
     for layer in sorted(figures, key=lambda layer: (layer == "all", layer)):
         tried, noticed = figures[layer]
         print(f"| {layer} | {tried} | {share(noticed, tried)} |")
@@ -235,11 +235,16 @@ def main():
     parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("--patience", type=float, default=math.inf)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--pool", type=int)
+    parser.add_argument("--order", type=int)
+    parser.add_argument("--skip", type=int, default=0)
     options = parser.parse_args()
     root = options.root
     seed = int.from_bytes(os.urandom(4), "big") if options.seed is None else options.seed
     commit = subprocess.run(["git", "-C", str(root), "describe", "--always", "--dirty"], check=True, text=True,
                             stdout=subprocess.PIPE).stdout.strip()
+    sources = subprocess.run(["git", "-C", str(root), "rev-parse", "--short", "HEAD:src"], check=True, text=True,
+                             stdout=subprocess.PIPE).stdout.strip()
     drawn = draw(root, seed, options.layer)
     print(f"seed {seed}: {options.count} of {len(drawn)} lines that can be broken", flush=True)
     if options.check:
@@ -248,7 +253,14 @@ def main():
         return 0
     work = root / "build/mutate-sample"
     work.mkdir(parents=True, exist_ok=True)
-    chosen, folder = build(root, work, drawn, options.count, options.jobs, work / f"{commit}-{seed}.bad")
+    # Of a pool those that do not compile are missing, and no others take their places: an order that is drawn later needs no new build.
+    pooled = drawn if options.pool is None else drawn[:options.pool]
+    chosen, folder = build(root, work, pooled, options.pool or options.count, options.jobs, work / f"{sources}-{seed}.bad")
+    known = set(drawn[:options.skip])
+    chosen = [b for b in chosen if b not in known]
+    if options.order is not None:
+        random.Random(options.order).shuffle(chosen)
+    chosen = chosen[:options.count]
     results_path = work / f"{commit}-{seed}.tsv"
     results = mutate.read_results(results_path)
     tests = tests_of(root, work / "tree", folder)
@@ -263,7 +275,8 @@ def main():
                 out.write(f"{b.id}\t{by or ''}\n")
             fate = f"noticed by {by}" if by else "UNNOTICED" if by == "" else "UNNOTICED, no test comes there"
             print(f"{done}/{len(runs)} {time.time() - begin:.0f} s {described(b)}: {fate}", flush=True)
-    return 3 if report(chosen, results, seed, commit) else 0
+    named = f"seed {seed}" if options.order is None else f"seed {seed}, without the first {options.skip} of {options.pool}, in the order of seed {options.order}"
+    return 3 if report(chosen, results, named, commit) else 0
 
 
 if __name__ == "__main__":

@@ -244,6 +244,55 @@ def named(tools):
     yield ["diff", "words.spk", "--against", "named.spk", "--json", "-n", "5"]
 
 
+# Words that options take and that mean something in `everything`; the others of the help take none.
+RIGHT = {"--pid": "100", "--tid": "101", "--cpu": "0", "--comm": "demo", "--exclude-comm": "words", "--cgroup": "a", "--module": "demo",
+         "--exclude-module": "*kernel*", "--event": "blocked", "--exclude-event": "cpu-clock", "--from": "+1ms", "--to": "+2ms",
+         "--time": "+20us,+4ms", "--focus": "*demo*", "--ignore": "*kernel*", "--hide": "*r*", "--count": "weight", "--frames": "module",
+         "--function-names": "full", "--limit": "2", "--longer-than": "20us", "--symbols": "words.zip", "--sysroot": "nowhere", "--by": "module",
+         "--order": "count", "--state": "running", "--sort": "mispredicted", "--root": "thread", "--weight": "period", "--depth": "2", "--per": "time",
+         "--head-duplicates": "drop", "--wrong-path": "keep", "--to-time": "+2ms", "--rename": "a=b", "--of": "demo!*",
+         "--fail-if": "share +1pp", "--check": "samples.total>=1", "--against": "all.spk", "--level": "3", "--jobs": "1",
+         "--time-resolution": "1ms", "--memory-limit": "64MiB", "--keep-modules": "words", "--mistakes": "10", "--run-variation": "3"}
+LEFT_OUT = {"--help", "--json", "--quiet", "--output", "--force", "--debuginfod", "--progress", "--timings", "--unconfined", "--html"}
+ASKED = {"show": ["0", "1"], "callers": ["*"], "callees": ["*"], "annotate": ["*"], "diff": ["--against", "all.spk"],
+         "export": ["--format", "folded", "-o", "-"], "cut": ["-o", "out.spk"], "redact": ["-o", "out.spk"], "symbolize": ["-o", "out.spk"],
+         "merge": ["all.spk", "-o", "out.spk"], "dump": ["--samples"]}
+
+
+def everything(tools):
+    """A file with all that files may have."""
+    for name, options, more in (("all", f"24 --switches {IMAGE}", []), ("loops", f"12 --branches --memory --cgroups a,b {IMAGE}", ["--keep-branches"])):
+        tools.made(f"{name}.perf.data", *options.split())
+        tools.run(["convert", f"{name}.perf.data", "-o", f"{name}.spk", *more])
+    for name in tools.inputs(["testdata/small.nettrace", "testdata/named/words.perf.data", "testdata/named/words.zip"])[:2]:
+        tools.run(["convert", name, "-o", f"{name.split('.')[0]}.spk"])
+    tools.run(["symbolize", "words.spk", "-o", "named.spk", "--symbols", "words.zip", "--sysroot", "nowhere"])
+    return tools.run(["merge", "all.spk", "loops.spk", "small.spk", "named.spk", "-o", "rich.spk"])
+
+
+def options_used(tools):
+    """Every option of every command, alone, with a word that means something."""
+    everything(tools)
+    for command in command_names(tools):
+        if command in ("help", "mcp", "convert", "collect", "baseline", "trend", "view", "query"):
+            continue
+        text = tools.run(["help", command])[1].decode()
+        forms = [[], ["--json"]] if "  --json " in text and ASKED.get(command, [""])[-1] not in ("-", "out.spk") else [[]]
+        if command == "dump":
+            forms.append(["--stacks"])
+        if command == "export":
+            forms += [["--format", form] for form in ("pprof", "firefox", "html", "otlp", "perfetto")]
+        for options, word in re.findall(r"^ {2,}(?:-\w, )?(--[a-z][a-z-]+(?:, --[a-z][a-z-]+)*)( \S+)?(?=$| {2})", text, re.MULTILINE):
+            for option in sorted(set(options.split(", ")) - LEFT_OUT):
+                if command == "dump" and option[2:] in LISTINGS or word and option not in RIGHT:
+                    continue
+                told = [option, *([RIGHT[option]] if word else [])]
+                for form in forms:
+                    more = [] if "--format" in form or "--stacks" in form else ASKED.get(command, [])
+                    yield [command, "rich.spk", *more, *told, *form, *(["-o", "-"] if "--format" in form else [])]
+                yield [command, "all.spk", *ASKED.get(command, []), *told]
+
+
 def compared(tools):
     """Runs of a program before and after a change, compared in every way."""
     old = ["main;serve;parse 4000", "main;serve;render 5000", "main;serve;render.cold 100", "main;idle 900", "main;[libc.so.6] 40"]
@@ -322,6 +371,7 @@ GROUPS = {
     **{f"mistakes_{first}": mistakes(first, 5) for first in range(5)},
     "derived": derived,
     "compared": compared,
+    "options_used": options_used,
     "named": named,
     "spellings": spellings,
     "asked_by_agents": asked_by_agents,
