@@ -4,7 +4,7 @@
 Every way to read a .spk file is tried on files in which one section is damaged, section by section: the answer is that of the whole
 file, because nothing of the section was needed, or an error that names the file and no answer at all. An error that is found deep in
 a file and dropped on the way would leave an answer that looks whole. Then the same commands write to a full device, to a closed
-standard output and into a folder that is not there: status 4, and one line.
+standard output and into a folder that is not there: status 4, and one line. And of several inputs the bad one is named.
 """
 import concurrent.futures
 import os
@@ -125,6 +125,32 @@ class DamagedSections:
             yield f"only {self.refused} of {len(self.jobs)} commands have noticed damage"
 
 
+# Commands that take several inputs; each {} stands for one.
+MANY_INPUTS = ["stats {} {} {}", "verify {} {} {}", "merge {} {} {} -o out.spk --force -q", "diff {} {} --against {} {}", "diff {} --against {} --json",
+               "export {} {} {} --format html -o -", "top {} {} {}", "top {} {} --all-events --json", "collect {} {} -o out.zip --force", "convert {} -o out.spk --force",
+               "dump {} --samples", "cut {} -o out.spk --force", "redact {} -o out.spk --force", "symbolize {} -o out.spk --force", "waits {}"]
+
+
+def inputs_not_named(bench, pool):
+    """Errors about one of several inputs that do not say which."""
+    data = (bench.folder / "all.spk").read_bytes()
+    good = [f"good{i}.spk" for i in range(max(command.count("{}") for command in MANY_INPUTS))]
+    for name in good:
+        (bench.folder / name).write_bytes(data)
+    for bad, content in (("none.spk", None), ("text.spk", b"no such file"), ("cut.spk", data[:len(data) // 2])):
+        if content is not None:
+            (bench.folder / bad).write_bytes(content)
+        jobs = []
+        for command in MANY_INPUTS:
+            for place in range(command.count("{}")):
+                words = command.format(*good[:place], bad, *good[place:]).split()
+                jobs.append((words, pool.submit(bench.run, words)))
+        for words, job in jobs:
+            status, _, messages = job.result()
+            if status == 0 or f"stackpack: {bad}: " not in messages or "stackpack: good" in messages:
+                yield f"{' '.join(words)}: {status} {messages[:200]}"
+
+
 def outputs_that_fail(bench, pool):
     """Commands that do not say that they could not write."""
     jobs = []
@@ -150,7 +176,7 @@ def main():
     program, root = (pathlib.Path(word) for word in sys.argv[1:3])
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
         bench = Bench(program, root, pathlib.Path(folder))
-        problems = [*DamagedSections(bench, pool).problems(), *outputs_that_fail(bench, pool)]
+        problems = [*DamagedSections(bench, pool).problems(), *outputs_that_fail(bench, pool), *inputs_not_named(bench, pool)]
     for problem in problems[:20]:
         print(problem)
     print(f"{len(problems)} problems")
