@@ -295,7 +295,9 @@ def noticed_by(tests, surveyed, b, patience=math.inf):
     seconds."""
     place = int(b.id, 16) % PLACES
     reaching = [test for test in tests if test.name in surveyed and place in surveyed[test.name][0]]
-    reaching.sort(key=lambda test: (test.layer != b.layer, surveyed[test.name][1]))
+    # Digests of answers notice most for their time, after the unit tests of a layer.
+    reaching.sort(key=lambda test: (test.layer != b.layer or test.name.startswith("cli."), ".answers_" not in test.name,
+                                    surveyed[test.name][1]))
     for test in reaching:
         patience -= surveyed[test.name][1]
         if patience < 0:
