@@ -128,7 +128,7 @@ class DamagedSections:
 # Commands that take several inputs; each {} stands for one.
 MANY_INPUTS = ["stats {} {} {}", "verify {} {} {}", "merge {} {} {} -o out.spk --force -q", "diff {} {} --against {} {}", "diff {} --against {} --json",
                "export {} {} {} --format html -o -", "top {} {} {}", "top {} {} --all-events --json", "collect {} {} -o out.zip --force", "convert {} -o out.spk --force",
-               "dump {} --samples", "cut {} -o out.spk --force", "redact {} -o out.spk --force", "symbolize {} -o out.spk --force", "waits {}"]
+               "dump {} --samples", "cut {} -o out.spk --force", "redact {} -o out.spk --force", "symbolize {} -o out.spk --force", "waits {}", "mcp . {}"]
 
 
 def inputs_not_named(bench, pool):
