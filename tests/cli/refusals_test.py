@@ -46,7 +46,8 @@ class Bench:
         if output is not None:
             command = ["sh", "-c", f'exec "$@" >{output}', "sh", *command]
         environment = {**os.environ, "LC_ALL": "C", "TZ": "UTC", "NO_COLOR": "", "HOME": str(self.folder), "TMPDIR": str(self.folder)}
-        done = subprocess.run(command, cwd=self.folder / folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        done = subprocess.run(command, cwd=self.folder / folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                              check=False)
         return done.returncode, done.stdout, done.stderr.decode(errors="replace")
 
 
@@ -126,9 +127,9 @@ class DamagedSections:
 
 
 # Commands that take several inputs; each {} stands for one.
-MANY_INPUTS = ["stats {} {} {}", "verify {} {} {}", "merge {} {} {} -o out.spk --force -q", "diff {} {} --against {} {}", "diff {} --against {} --json",
-               "export {} {} {} --format html -o -", "top {} {} {}", "top {} {} --all-events --json", "collect {} {} -o out.zip --force", "convert {} -o out.spk --force",
-               "dump {} --samples", "cut {} -o out.spk --force", "redact {} -o out.spk --force", "symbolize {} -o out.spk --force", "waits {}", "mcp . {}"]
+MANY_INPUTS = ["stats {} {} {}", "verify {} {} {}", "merge {} {} {} -o out.spk --force -q", "diff {} {} --against {} {}",
+               "diff {} --against {} --json", "export {} {} {} --format html -o -", "top {} {} {}", "top {} {} --all-events --json",
+               "collect {} {} -o out.zip --force", "convert {} -o out.spk --force", "dump {} --samples", "cut {} -o out.spk --force", "redact {} -o out.spk --force", "symbolize {} -o out.spk --force", "waits {}", "mcp . {}"]
 
 
 def inputs_not_named(bench, pool):
