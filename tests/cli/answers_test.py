@@ -11,6 +11,7 @@ import argparse
 import base64
 import gzip
 import hashlib
+import io
 import json
 import os
 import pathlib
@@ -19,6 +20,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
+
+from used_options import IMAGE, LISTINGS, command_names, options_used, symbolized
 
 HERE = pathlib.Path(__file__).resolve().parent
 # What differs with the version, names of temporary files, and of commands that pack with how things are packed: sizes, seconds. Other tests are for these.
@@ -36,8 +40,6 @@ SIZES = [
 ]
 PACKING = ("convert", "stats", "verify", "merge", "cut", "redact", "symbolize", "collect", "baseline")
 GRAINS = ("function module line file process thread comm event callstack source type waker reason cgroup package").split()
-LISTINGS = ("stacks samples processes threads modules events losses metadata functions names intervals event-values fields "
-            "sample-fields sources branches ranges").split()
 
 
 def questions(file, rich):
@@ -133,10 +135,6 @@ def explained(tools):
     yield ["help"]
     for topic in [*command_names(tools), "man", "nothing", "completions", "completions bash", "completions zsh", "completions fish"]:
         yield ["help", *topic.split()]
-
-
-def command_names(tools):
-    return re.findall(r"^  ([a-z]+)(?= {2,})", tools.run(["help"])[1].decode(), re.MULTILINE)
 
 
 def mistakes(first, step):
@@ -244,55 +242,6 @@ def named(tools):
     yield ["diff", "words.spk", "--against", "named.spk", "--json", "-n", "5"]
 
 
-# Words that options take and that mean something in `everything`; the others of the help take none.
-RIGHT = {"--pid": "100", "--tid": "101", "--cpu": "0", "--comm": "demo", "--exclude-comm": "words", "--cgroup": "a", "--module": "demo",
-         "--exclude-module": "*kernel*", "--event": "blocked", "--exclude-event": "cpu-clock", "--from": "+1ms", "--to": "+2ms",
-         "--time": "+20us,+4ms", "--focus": "*demo*", "--ignore": "*kernel*", "--hide": "*r*", "--count": "weight", "--frames": "module",
-         "--function-names": "full", "--limit": "2", "--longer-than": "20us", "--symbols": "words.zip", "--sysroot": "nowhere", "--by": "module",
-         "--order": "count", "--state": "running", "--sort": "mispredicted", "--root": "thread", "--weight": "period", "--depth": "2", "--per": "time",
-         "--head-duplicates": "drop", "--wrong-path": "keep", "--to-time": "+2ms", "--rename": "a=b", "--of": "demo!*",
-         "--fail-if": "share +1pp", "--check": "samples.total>=1", "--against": "all.spk", "--level": "3", "--jobs": "1",
-         "--time-resolution": "1ms", "--memory-limit": "64MiB", "--keep-modules": "words", "--mistakes": "10", "--run-variation": "3"}
-LEFT_OUT = {"--help", "--json", "--quiet", "--output", "--force", "--debuginfod", "--progress", "--timings", "--unconfined", "--html"}
-ASKED = {"show": ["0", "1"], "callers": ["*"], "callees": ["*"], "annotate": ["*"], "diff": ["--against", "all.spk"],
-         "export": ["--format", "folded", "-o", "-"], "cut": ["-o", "out.spk"], "redact": ["-o", "out.spk"], "symbolize": ["-o", "out.spk"],
-         "merge": ["all.spk", "-o", "out.spk"], "dump": ["--samples"]}
-
-
-def everything(tools):
-    """A file with all that files may have."""
-    for name, options, more in (("all", f"24 --switches {IMAGE}", []), ("loops", f"12 --branches --memory --cgroups a,b {IMAGE}", ["--keep-branches"])):
-        tools.made(f"{name}.perf.data", *options.split())
-        tools.run(["convert", f"{name}.perf.data", "-o", f"{name}.spk", *more])
-    for name in tools.inputs(["testdata/small.nettrace", "testdata/named/words.perf.data", "testdata/named/words.zip"])[:2]:
-        tools.run(["convert", name, "-o", f"{name.split('.')[0]}.spk"])
-    tools.run(["symbolize", "words.spk", "-o", "named.spk", "--symbols", "words.zip", "--sysroot", "nowhere"])
-    return tools.run(["merge", "all.spk", "loops.spk", "small.spk", "named.spk", "-o", "rich.spk"])
-
-
-def options_used(tools):
-    """Every option of every command, alone, with a word that means something."""
-    everything(tools)
-    for command in command_names(tools):
-        if command in ("help", "mcp", "convert", "collect", "baseline", "trend", "view", "query"):
-            continue
-        text = tools.run(["help", command])[1].decode()
-        forms = [[], ["--json"]] if "  --json " in text and ASKED.get(command, [""])[-1] not in ("-", "out.spk") else [[]]
-        if command == "dump":
-            forms.append(["--stacks"])
-        if command == "export":
-            forms += [["--format", form] for form in ("pprof", "firefox", "html", "otlp", "perfetto")]
-        for options, word in re.findall(r"^ {2,}(?:-\w, )?(--[a-z][a-z-]+(?:, --[a-z][a-z-]+)*)( \S+)?(?=$| {2})", text, re.MULTILINE):
-            for option in sorted(set(options.split(", ")) - LEFT_OUT):
-                if command == "dump" and option[2:] in LISTINGS or word and option not in RIGHT:
-                    continue
-                told = [option, *([RIGHT[option]] if word else [])]
-                for form in forms:
-                    more = [] if "--format" in form or "--stacks" in form else ASKED.get(command, [])
-                    yield [command, "rich.spk", *more, *told, *form, *(["-o", "-"] if "--format" in form else [])]
-                yield [command, "all.spk", *ASKED.get(command, []), *told]
-
-
 def compared(tools):
     """Runs of a program before and after a change, compared in every way."""
     old = ["main;serve;parse 4000", "main;serve;render 5000", "main;serve;render.cold 100", "main;idle 900", "main;[libc.so.6] 40"]
@@ -345,7 +294,6 @@ def compared(tools):
     yield ["baseline", "show", "base"]
 
 
-IMAGE = "--build-id 0102030405060708090a0b0c0d0e0f1011121314"
 GROUPS = {
     "perf": of_captures(["testdata/group.perf.data"],
                         [f"testdata/{name}.perf.data" for name in ("events", "file", "pipe", "zstd-pipe", "killed", "no-chains", "threads")]),
@@ -372,6 +320,7 @@ GROUPS = {
     "derived": derived,
     "compared": compared,
     "options_used": options_used,
+    "symbolized": symbolized,
     "named": named,
     "spellings": spellings,
     "asked_by_agents": asked_by_agents,
@@ -421,6 +370,9 @@ def readable(output):
     """Without compression, whose bytes may be others with another version of a library."""
     if output[:2] == b"\x1f\x8b":
         return gzip.decompress(output)
+    if output[:4] == b"PK\3\4":
+        archive = zipfile.ZipFile(io.BytesIO(output))
+        return b"".join(name.encode() + b"\n" + archive.read(name) for name in archive.namelist())
     return re.sub(rb'(octet-stream" id="profile">)([A-Za-z0-9+/]+=*)(?=<)',
                   lambda match: match[1] + gzip.decompress(base64.b64decode(match[2])), output)
 
