@@ -255,6 +255,7 @@ def main():
     parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("--patience", type=float, default=math.inf)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--tests", default="")
     parser.add_argument("--pool", type=int)
     parser.add_argument("--order", type=int)
     parser.add_argument("--skip", type=int, default=0)
@@ -283,7 +284,7 @@ def main():
     chosen = chosen[:options.count]
     results_path = work / f"{commit}-{seed}.tsv"
     results = mutate.read_results(results_path)
-    tests = tests_of(root, work / "tree", folder)
+    tests = [test for test in tests_of(root, work / "tree", folder) if re.search(options.tests, test.name)]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         surveyed = survey(tests, work, pool, options.limit, work / f"{sources}-{seed}-{len(pooled)}.reached")
         begin = time.time()
