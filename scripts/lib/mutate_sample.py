@@ -61,8 +61,8 @@ def with_switches(text, drawn):
             changed = f" if ({on}) {{ {new} }} "
         elif b.place.statement:
             changed = f"if ({on}) {{ {new} }} else {{ {old} }}"
-        elif b.place.kind == "condition":
-            changed = f"({on} ? {new} : static_cast<bool>({old}))"
+        elif b.place.kind in ("condition", "not"):  # a bool may become a Result of a number, which is true
+            changed = f"({on} ? static_cast<bool>({new}) : static_cast<bool>({old}))"
         else:
             changed = f"({on} ? ({new}) : ({old}))"
         text = text[:b.place.begin] + changed + text[b.place.end:]
