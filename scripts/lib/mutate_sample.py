@@ -259,6 +259,7 @@ def main():
     parser.add_argument("--pool", type=int)
     parser.add_argument("--order", type=int)
     parser.add_argument("--skip", type=int, default=0)
+    parser.add_argument("--tried", type=pathlib.Path)
     options = parser.parse_args()
     root = options.root
     seed = int.from_bytes(os.urandom(4), "big") if options.seed is None else options.seed
@@ -277,8 +278,9 @@ def main():
     # Of a pool those that do not compile are missing, and no others take their places: an order that is drawn later needs no new build.
     pooled = drawn if options.pool is None else drawn[:options.pool]
     chosen, folder = build(root, work, pooled, options.pool or options.count, options.jobs, work / f"{sources}-{seed}.bad")
+    tried = mutate.read_results(options.tried) if options.tried else {}
     known = set(drawn[:options.skip])
-    chosen = [b for b in chosen if b not in known]
+    chosen = [b for b in chosen if b not in known and b.id not in tried]
     if options.order is not None:
         random.Random(options.order).shuffle(chosen)
     chosen = chosen[:options.count]
@@ -298,7 +300,7 @@ def main():
             print(f"{done}/{len(runs)} {time.time() - begin:.0f} s {described(b)}: {fate}", flush=True)
     named = f"seed {seed}"
     if options.order is not None:
-        named += f", without the first {options.skip} of {options.pool}, in the order of seed {options.order}"
+        named += f", without the first {options.skip} of {options.pool} and {len(tried)} tried before, in the order of seed {options.order}"
     return 3 if report(chosen, results, named, commit) else 0
 
 
