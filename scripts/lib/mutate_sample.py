@@ -177,11 +177,17 @@ def program_tests(folder):
                           "|".join(properties.get("FAIL_REGULAR_EXPRESSION", [])) or None)
 
 
+def script_of(test):
+    """What a test runs, and with what, whoever interprets it."""
+    begin = next((i for i, part in enumerate(test.command) if part.endswith((".py", ".sh"))), 0)
+    return test.command[begin:]
+
+
 def tests_of(root, tree, folder):
     """The unit tests, file by file, the transcripts, and what else runs the program."""
     tests = [test for test in mutate.tests_of(root, tree, folder, None)]
-    known = [test.command[-2:] for test in tests]
-    return tests + [test for test in program_tests(folder) if test.command[-2:] not in known]
+    known = [script_of(test) for test in tests]
+    return tests + [test for test in program_tests(folder) if script_of(test) not in known]
 
 
 def survey(tests, work, pool, limit, known_path):
