@@ -22,7 +22,7 @@ import sys
 import tempfile
 import zipfile
 
-from used_options import IMAGE, LISTINGS, command_names, options_used, symbolized
+from used_options import IMAGE, LISTINGS, command_names, options_used, symbolized, written
 
 HERE = pathlib.Path(__file__).resolve().parent
 # What differs with the version, names of temporary files, and of commands that pack with how things are packed: sizes, seconds. Other tests are for these.
@@ -321,6 +321,7 @@ GROUPS = {
     "compared": compared,
     "options_used": options_used,
     "symbolized": symbolized,
+    "written": written,
     "named": named,
     "spellings": spellings,
     "asked_by_agents": asked_by_agents,
@@ -379,7 +380,7 @@ def readable(output):
 
 def normal(text, command, work):
     text = text.replace(str(work).encode(), b"WORK")
-    for pattern, instead in VERSIONS + (SIZES if command[0] in PACKING else []):
+    for pattern, instead in VERSIONS + (SIZES if command[0] in PACKING or "out.x" in command else []):
         text = re.sub(pattern, instead, text)
     return text
 

@@ -17,8 +17,8 @@ RIGHT = {"--pid": "100", "--tid": "101", "--cpu": "0", "--comm": "demo", "--excl
          "--time-resolution": "1ms", "--memory-limit": "64MiB", "--keep-modules": "words", "--mistakes": "10", "--run-variation": "3"}
 LEFT_OUT = {"--help", "--json", "--quiet", "--output", "--force", "--debuginfod", "--progress", "--timings", "--unconfined", "--html"}
 ASKED = {"show": ["0", "1"], "callers": ["*"], "callees": ["*"], "annotate": ["*"], "diff": ["--against", "all.spk"],
-         "export": ["--format", "folded", "-o", "-"], "cut": ["-o", "out.spk"], "redact": ["-o", "out.spk"], "symbolize": ["-o", "out.spk"],
-         "merge": ["all.spk", "-o", "out.spk"], "dump": ["--samples"]}
+         "export": ["--format", "folded", "-o", "-"], "cut": ["-o", "made.spk"], "redact": ["-o", "made.spk"], "symbolize": ["-o", "made.spk"],
+         "merge": ["all.spk", "-o", "made.spk"], "dump": ["--samples"]}
 
 
 def command_names(tools):
@@ -70,7 +70,7 @@ def options_used(tools):
         if command in ("help", "mcp", "convert", "collect", "baseline", "trend", "view", "query"):
             continue
         text = tools.run(["help", command])[1].decode()
-        forms = [[], ["--json"]] if "  --json " in text and ASKED.get(command, [""])[-1] not in ("-", "out.spk") else [[]]
+        forms = [[], ["--json"]] if "  --json " in text and ASKED.get(command, [""])[-1] not in ("-", "made.spk") else [[]]
         if command == "dump":
             forms.append(["--stacks"])
         if command == "export":
@@ -84,3 +84,28 @@ def options_used(tools):
                     more = [] if "--format" in form or "--stacks" in form else ASKED.get(command, [])
                     yield [command, "rich.spk", *more, *told, *form, *(["-o", "-"] if "--format" in form else [])]
                 yield [command, "all.spk", *ASKED.get(command, []), *told]
+
+
+def written(tools):
+    """What is said of files that are written, by every command that writes one."""
+    everything(tools)
+    forms = ("folded", "pprof", "speedscope", "firefox", "otlp", "html", "perfetto")
+    for file in ("rich.spk", "all.spk", "loops.spk", "small.spk", "named.spk"):
+        for report in ([], ["--json"]):
+            yield from (["export", file, "--format", form, "-o", "out.x", *more, *report]
+                        for form in forms for more in ([], ["--all-events"], ["--count", "weight"]) if form != "html" or not more)
+            yield ["export", file, "--format", "csv", "-o", "tables", *report]
+            yield from (["cut", file, "--from", "+1ms", "-o", "made.spk", *report], ["redact", file, "-o", "made.spk", *report],
+                        ["redact", file, "--keep-modules", "demo", "-o", "made.spk", *report], ["merge", file, "all.spk", "-o", "made.spk", *report],
+                        ["merge", file, "none.spk", "small.spk", "--keep-going", "--no-samples", "-o", "made.spk", *report],
+                        ["collect", file, "-o", "out.zip", "--symbols", "words.zip", "--sysroot", "nowhere", *report])
+            for words in ([], ["--symbols", "words.zip"], ["--symbols", "words.zip", "--no-inlines"]):
+                yield ["symbolize", file, "-o", "made.spk", "--sysroot", "nowhere", *words, *report]
+                yield ["dump", "made.spk", "--losses"]
+    for capture in ("all.perf.data", "loops.perf.data", "small.nettrace", "words.perf.data"):
+        for report in ([], ["--json"], ["--strict"]):
+            yield ["convert", capture, "-o", "made.spk", *report]
+            yield ["convert", capture, capture, "--out-dir", "packed", "--force", *report]
+            yield ["convert", capture, "-o", "made.spk", "--symbolize", "--sysroot", "nowhere", *report]
+    for files in (["all.spk", "small.spk"], ["rich.spk"], ["small.nettrace", "all.perf.data"]):
+        yield from (["stats", *files], ["stats", *files, "--by-process"], ["verify", *files])
