@@ -105,11 +105,11 @@ def written(tools):
     for capture in ("all.perf.data", "loops.perf.data", "small.nettrace", "words.perf.data"):
         for report in ([], ["--json"], ["--strict"]):
             yield ["convert", capture, "-o", "made.spk", *report]
-            yield ["convert", capture, capture, "--out-dir", "packed", "--force", *report]
+            yield ["convert", capture, capture, "--out-dir", "packed", "--force", "--jobs", "1", *report]
             yield ["convert", capture, "-o", "made.spk", "--symbolize", "--sysroot", "nowhere", *report]
     for ends in ("", "\n", "\0"):  # of lists of inputs
         (tools.work / "list").write_text(("\0" if ends == "\0" else "\n").join(("all.perf.data", "small.nettrace")) + ends)
-        yield ["convert", "--files-from", "list", "--out-dir", "packed", "--force", "--json"]
+        yield ["convert", "--files-from", "list", "--out-dir", "packed", "--force", "--json", "--jobs", "1"]
         yield ["merge", "--files-from", "list", "-o", "made.spk", "--json"]
     for files in (["all.spk", "small.spk"], ["rich.spk"], ["small.nettrace", "all.perf.data"]):
         yield from (["stats", *files], ["stats", *files, "--by-process"], ["verify", *files])
