@@ -70,6 +70,8 @@ SWITCH_NAME = "break_switch.h"
 Break = collections.namedtuple("Break", "file old new id layer line")
 # `folder` and `environment` are what CTest gives the command; with `fails` in its output it fails, whatever its status.
 Test = collections.namedtuple("Test", "name command layer folder environment fails", defaults=(None, {}, None))
+Run = collections.namedtuple("Run", "passes seconds late")  # `late`: stopped, because it took longer than its limit
+HANGS = "hangs: "  # before the name of a test that did not fail but took so long twice, as the one that noticed a break
 
 
 class Unusable(Exception):
@@ -229,16 +231,15 @@ def tests_of(root, tree, folder, capture_folder):
 
 
 def run(test, limit, **variables):
-    """Whether a test passes, and how long it took."""
     environment = {**os.environ, "LC_ALL": "C", **test.environment, **variables}
-    begin = time.time()
+    begin, late = time.time(), False
     with tempfile.TemporaryFile() as output:
         child = subprocess.Popen(test.command, cwd=test.folder, env=environment, stdin=subprocess.DEVNULL, stdout=output,
                                  stderr=output, start_new_session=True)
         try:
             passes = child.wait(limit) in (0, 77)
         except subprocess.TimeoutExpired:
-            passes = False
+            passes, late = False, True
         finally:
             try:
                 os.killpg(child.pid, signal.SIGKILL)
@@ -248,7 +249,7 @@ def run(test, limit, **variables):
         if passes and test.fails:
             output.seek(0)
             passes = re.search(test.fails, output.read().decode(errors="replace")) is None
-    return passes, time.time() - begin
+    return Run(passes, time.time() - begin, late)
 
 
 def survey(tests, work, pool, limit=None):
@@ -262,13 +263,13 @@ def survey(tests, work, pool, limit=None):
         file = folder / str(number)
         with open(file, "wb") as out:
             out.truncate(PLACES)
-        passes, seconds = run(test, limit, STACKPACK_BREAKS_REACHED=str(file))
+        passes, seconds, late = run(test, limit, STACKPACK_BREAKS_REACHED=str(file))
         places = {match.start() for match in re.finditer(b"\1", file.read_bytes())}
         file.unlink()
         if not passes and limit is None:
             raise Unusable(f"without any break, this fails: {test.name}")
         if not passes:
-            print(f"left out, {'slow' if seconds >= limit else 'fails without any break'}: {test.name}", flush=True)
+            print(f"left out, {'slow' if late else 'fails without any break'}: {test.name}", flush=True)
             return None
         return places, seconds
 
@@ -276,18 +277,33 @@ def survey(tests, work, pool, limit=None):
     return {name: found for name, found in surveyed if found is not None}
 
 
+def fate_of(test, usual, b):
+    """"" when a test passes with a break, its name when it fails, HANGS before it when it takes more than ten times its usual seconds.
+
+    Both have to happen twice in a row, so that neither other work of the machine nor a test that fails now and then is taken for it.
+    """
+    runs = [run(test, 20 + 10 * usual, STACKPACK_BREAK=b.id)]
+    if not runs[0].passes:
+        runs.append(run(test, 20 + 10 * usual, STACKPACK_BREAK=b.id))
+    if any(one.passes for one in runs):
+        return ""
+    return (HANGS if any(one.late for one in runs) else "") + test.name
+
+
 def noticed_by(tests, surveyed, b, patience=math.inf):
-    """The first test that fails with the break; None when no test reaches it, "" when all pass, as far as they take `patience` seconds."""
+    """The first test that fails or hangs with the break; None when no test reaches it, "" when all pass, as far as they take `patience`
+    seconds."""
     place = int(b.id, 16) % PLACES
     reaching = [test for test in tests if test.name in surveyed and place in surveyed[test.name][0]]
-    reaching.sort(key=lambda test: (test.layer != b.layer, surveyed[test.name][1]))
+    # Digests of answers notice most for their time, after the unit tests of a layer.
+    reaching.sort(key=lambda test: (test.layer != b.layer or test.name.startswith("cli."), ".answers_" not in test.name,
+                                    surveyed[test.name][1]))
     for test in reaching:
         patience -= surveyed[test.name][1]
         if patience < 0:
             break
-        # What hangs is noticed, and what is slow today is not taken for it.
-        if not run(test, 20 + 5 * surveyed[test.name][1], STACKPACK_BREAK=b.id)[0]:
-            return test.name
+        if fate := fate_of(test, surveyed[test.name][1], b):
+            return fate
     return "" if reaching else None
 
 

@@ -61,8 +61,8 @@ def with_switches(text, drawn):
             changed = f" if ({on}) {{ {new} }} "
         elif b.place.statement:
             changed = f"if ({on}) {{ {new} }} else {{ {old} }}"
-        elif b.place.kind == "condition":
-            changed = f"({on} ? {new} : static_cast<bool>({old}))"
+        elif b.place.kind in ("condition", "not"):  # a bool may become a Result of a number, which is true
+            changed = f"({on} ? static_cast<bool>({new}) : static_cast<bool>({old}))"
         else:
             changed = f"({on} ? ({new}) : ({old}))"
         text = text[:b.place.begin] + changed + text[b.place.end:]
@@ -135,7 +135,7 @@ def build(root, work, drawn, count, jobs, known_bad):
     def drop(bad):
         dropped.update(b.id for b in bad)
         known_bad.write_text("".join(f"{id_}\n" for id_ in sorted(dropped)))
-        print(f"{len(bad)} of {count} breaks do not compile; others take their places", flush=True)
+        print(f"{len(bad)} of {count} breaks do not compile", flush=True)
 
     while True:
         chosen = [b for b in drawn if b.id not in dropped][:count]
@@ -177,11 +177,37 @@ def program_tests(folder):
                           "|".join(properties.get("FAIL_REGULAR_EXPRESSION", [])) or None)
 
 
+def script_of(test):
+    """What a test runs, and with what, whoever interprets it."""
+    begin = next((i for i, part in enumerate(test.command) if part.endswith((".py", ".sh"))), 0)
+    return test.command[begin:]
+
+
 def tests_of(root, tree, folder):
     """The unit tests, file by file, the transcripts, and what else runs the program."""
     tests = [test for test in mutate.tests_of(root, tree, folder, None)]
-    known = [test.command[-2:] for test in tests]
-    return tests + [test for test in program_tests(folder) if test.command[-2:] not in known]
+    known = [script_of(test) for test in tests]
+    return tests + [test for test in program_tests(folder) if script_of(test) not in known]
+
+
+def survey(tests, work, pool, limit, known_path):
+    """As mutate.survey, but for tests that are as they were when these breaks were last surveyed."""
+    def key(test):
+        digest = hashlib.sha256(" ".join(test.command).encode())
+        for part in test.command[1:]:
+            name = part.replace("--source-file=*", str(work / "tree")).removesuffix("*")
+            if os.path.isfile(name) and "/build/" not in name.removeprefix(str(work)):
+                digest.update(pathlib.Path(name).read_bytes())
+        return f"{test.name} {digest.hexdigest()[:16]}"
+
+    known = json.loads(known_path.read_text()) if known_path.exists() else {}
+    keys = {test.name: key(test) for test in tests}
+    fresh = mutate.survey([test for test in tests if keys[test.name] not in known], work, pool, limit)
+    for name, one in keys.items():
+        if one not in known:
+            known[one] = [sorted(fresh[name][0]), fresh[name][1]] if name in fresh else None
+    known_path.write_text(json.dumps(known))
+    return {name: (set(known[one][0]), known[one][1]) for name, one in keys.items() if known[one] is not None}
 
 
 def interval(noticed, tried):
@@ -199,6 +225,11 @@ def described(b):
     return f"{b.id} {b.file}:{b.place.line} {b.place.kind}: {old or '(nothing)'} -> {b.place.new or '(nothing)'}"
 
 
+def share(noticed, tried):
+    low, high = interval(noticed, tried)
+    return f"{noticed}, {100 * noticed / max(tried, 1):.1f} % | {low:.1f} to {high:.1f} %"
+
+
 def report(chosen, results, seed, commit):
     figures = collections.defaultdict(lambda: [0, 0])
     for b in chosen:
@@ -206,14 +237,17 @@ def report(chosen, results, seed, commit):
             for key in (b.layer, "all"):
                 figures[key][0] += 1
                 figures[key][1] += results[b.id] != ""
-    print(f"\nseed {seed}, commit {commit}\n\n| Room | Breaks | Noticed | 95 % interval |\n|---|---|---|---|")
+    print(f"\n{seed}, commit {commit}\n\n| Room | Breaks | Noticed | 95 % interval |\n|---|---|---|---|")
     for layer in sorted(figures, key=lambda layer: (layer == "all", layer)):
         tried, noticed = figures[layer]
-        low, high = interval(noticed, tried)
-        print(f"| {layer} | {tried} | {noticed}, {100 * noticed / tried:.1f} % | {low:.1f} to {high:.1f} % |")
+        print(f"| {layer} | {tried} | {share(noticed, tried)} |")
     for b in chosen:
         if results.get(b.id) == "":
             print(f"unnoticed: {described(b)}")
+    hanging = [b for b in chosen if results.get(b.id, "").startswith(mutate.HANGS)]
+    for b in hanging:
+        print(f"{results[b.id]}: {described(b)}")
+    print(f"{len(hanging)} of the noticed ones make a test hang; without them: " + share(figures["all"][1] - len(hanging), figures["all"][0]))
     return sum(results.get(b.id) == "" for b in chosen)
 
 
@@ -227,11 +261,18 @@ def main():
     parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("--patience", type=float, default=math.inf)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--tests", default="")
+    parser.add_argument("--pool", type=int)
+    parser.add_argument("--order", type=int)
+    parser.add_argument("--skip", type=int, default=0)
+    parser.add_argument("--tried", type=pathlib.Path)
     options = parser.parse_args()
     root = options.root
     seed = int.from_bytes(os.urandom(4), "big") if options.seed is None else options.seed
     commit = subprocess.run(["git", "-C", str(root), "describe", "--always", "--dirty"], check=True, text=True,
                             stdout=subprocess.PIPE).stdout.strip()
+    sources = subprocess.run(["git", "-C", str(root), "rev-parse", "--short", "HEAD:src"], check=True, text=True,
+                             stdout=subprocess.PIPE).stdout.strip()
     drawn = draw(root, seed, options.layer)
     print(f"seed {seed}: {options.count} of {len(drawn)} lines that can be broken", flush=True)
     if options.check:
@@ -240,12 +281,20 @@ def main():
         return 0
     work = root / "build/mutate-sample"
     work.mkdir(parents=True, exist_ok=True)
-    chosen, folder = build(root, work, drawn, options.count, options.jobs, work / f"{commit}-{seed}.bad")
+    # Of a pool those that do not compile are missing, and no others take their places: an order that is drawn later needs no new build.
+    pooled = drawn if options.pool is None else drawn[:options.pool]
+    chosen, folder = build(root, work, pooled, options.pool or options.count, options.jobs, work / f"{sources}-{seed}.bad")
+    tried = mutate.read_results(options.tried) if options.tried else {}
+    known = set(drawn[:options.skip])
+    chosen = [b for b in chosen if b not in known and b.id not in tried]
+    if options.order is not None:
+        random.Random(options.order).shuffle(chosen)
+    chosen = chosen[:options.count]
     results_path = work / f"{commit}-{seed}.tsv"
     results = mutate.read_results(results_path)
-    tests = tests_of(root, work / "tree", folder)
+    tests = [test for test in tests_of(root, work / "tree", folder) if re.search(options.tests, test.name)]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        surveyed = mutate.survey(tests, work, pool, options.limit)
+        surveyed = survey(tests, work, pool, options.limit, work / f"{sources}-{seed}-{len(pooled)}.reached")
         begin = time.time()
         runs = {pool.submit(mutate.noticed_by, tests, surveyed, b, options.patience): b for b in chosen if not results.get(b.id)}
         for done, future in enumerate(concurrent.futures.as_completed(runs), 1):
@@ -255,7 +304,10 @@ def main():
                 out.write(f"{b.id}\t{by or ''}\n")
             fate = f"noticed by {by}" if by else "UNNOTICED" if by == "" else "UNNOTICED, no test comes there"
             print(f"{done}/{len(runs)} {time.time() - begin:.0f} s {described(b)}: {fate}", flush=True)
-    return 3 if report(chosen, results, seed, commit) else 0
+    named = f"seed {seed}"
+    if options.order is not None:
+        named += f", without the first {options.skip} of {options.pool} and {len(tried)} tried before, in the order of seed {options.order}"
+    return 3 if report(chosen, results, named, commit) else 0
 
 
 if __name__ == "__main__":

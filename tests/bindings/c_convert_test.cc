@@ -1,7 +1,9 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -72,6 +74,70 @@ TEST_SUITE("bindings") {
     REQUIRE(convert(input, expected, same, nullptr).has_value());
     CHECK(read_test_file(output) == read_test_file(expected));
     CHECK(read_test_file(output) != whole);
+  }
+
+  TEST_CASE("c convert: options and reports are those of C++") {
+    struct Change {
+      const char* name;
+      void (*in_c)(stackpack_convert_options&);
+      void (*in_cpp)(ConvertOptions&);
+    };
+    const std::vector<Change> changes = {
+        {"none", [](auto&) {}, [](auto&) {}},
+        {"level", [](auto& c) { c.level = 1; }, [](auto& cpp) { cpp.level = 1; }},
+        {"samples", [](auto& c) { c.drop_samples = 1; }, [](auto& cpp) { cpp.samples = false; }},
+        {"redact", [](auto& c) { c.redact = 1; }, [](auto& cpp) { cpp.redact = true; }},
+        {"format", [](auto& c) { c.format = "perf"; }, [](auto& cpp) { cpp.format = "perf"; }},
+        {"resolution", [](auto& c) { c.time_resolution_ns = 1'000'000; },
+         [](auto& cpp) { cpp.time_resolution_ns = 1'000'000; }},
+        {"waits", [](auto& c) { c.drop_waits = 1; }, [](auto& cpp) { cpp.waits = false; }},
+        {"values", [](auto& c) { c.drop_event_values = 1; },
+         [](auto& cpp) { cpp.event_values = false; }},
+        {"fields", [](auto& c) { c.drop_sample_fields = 1; },
+         [](auto& cpp) { cpp.sample_fields = false; }},
+        {"branches", [](auto& c) { c.keep_branches = 1; },
+         [](auto& cpp) { cpp.keep_branches = true; }}};
+    const ScratchDirectory folder;
+    const std::string cut = folder.file("cut.perf.data");
+    const auto whole = read_test_file(source_folder() + "/testdata/tiny.perf.data");
+    std::ofstream(cut, std::ios::binary)
+        .write(static_cast<const char*>(static_cast<const void*>(whole.data())),
+               static_cast<std::streamsize>(whole.size() * 2 / 3));
+    bool lossy = false;
+    bool sound = false;
+    for (const std::string& input : {cut, source_folder() + "/testdata/tiny.perf.data",
+                                     source_folder() + "/testdata/branches/loop.perf.data.gz",
+                                     source_folder() + "/testdata/sampled.x64.etl"}) {
+      for (const Change& change : changes) {
+        CAPTURE(input);
+        CAPTURE(change.name);
+        const std::string output = folder.file("c.spk");
+        const std::string same = folder.file("cpp.spk");
+        stackpack_convert_options options{};
+        options.struct_size = sizeof options;
+        change.in_c(options);
+        ConvertOptions cpp;
+        change.in_cpp(cpp);
+        stackpack_convert_report report{};
+        report.struct_size = sizeof report;
+        const auto expected = convert(input, same, cpp, nullptr);
+        const stackpack_status status =
+            stackpack_convert(input.c_str(), output.c_str(), &options, &report);
+        REQUIRE((status == STACKPACK_OK) == expected.has_value());
+        if (!expected) {
+          continue;
+        }
+        CHECK(read_test_file(output) == read_test_file(same));
+        CHECK(report.input_bytes == expected->input_bytes);
+        CHECK(report.output_bytes == expected->output_bytes);
+        CHECK(report.samples == expected->statistics.samples.total);
+        CHECK(report.callstacks == expected->statistics.callstacks.unique);
+        CHECK((report.lossy != 0) == expected->lossy);
+        (report.lossy != 0 ? lossy : sound) = true;
+      }
+    }
+    CHECK(lossy);
+    CHECK(sound);
   }
 
   TEST_CASE("c convert: encoders do not show in the output; too many are refused") {

@@ -128,6 +128,88 @@ TEST_SUITE("c api of comparisons") {
     stackpack_free_diff(nullptr);
   }
 
+  TEST_CASE("c api: every option compares as that of C++") {
+    struct Change {
+      const char* name;
+      void (*in_c)(stackpack_diff_options&);
+      void (*in_cpp)(DiffOptions&);
+    };
+    const std::vector<Change> changes = {
+        {"none", [](auto&) {}, [](auto&) {}},
+        {"module", [](auto& c) { c.grain = STACKPACK_BY_MODULE; },
+         [](auto& cpp) { cpp.by = DiffGrain::kModule; }},
+        {"line", [](auto& c) { c.grain = STACKPACK_BY_LINE; },
+         [](auto& cpp) { cpp.by = DiffGrain::kLine; }},
+        {"callstack", [](auto& c) { c.grain = STACKPACK_BY_CALLSTACK; },
+         [](auto& cpp) { cpp.by = DiffGrain::kCallstack; }},
+        {"weight", [](auto& c) { c.unit = STACKPACK_PER_WEIGHT; },
+         [](auto& cpp) { cpp.unit = DiffUnit::kWeight; }},
+        {"time", [](auto& c) { c.unit = STACKPACK_PER_TIME; },
+         [](auto& cpp) { cpp.unit = DiffUnit::kTime; }},
+        {"samples", [](auto& c) { c.unit = STACKPACK_PER_SAMPLES; },
+         [](auto& cpp) { cpp.unit = DiffUnit::kSamples; }},
+        {"run", [](auto& c) { c.unit = STACKPACK_PER_RUN; },
+         [](auto& cpp) { cpp.unit = DiffUnit::kRun; }},
+        {"all events", [](auto& c) { c.all_events = 1; }, [](auto& cpp) { cpp.all_events = true; }},
+        {"event", [](auto& c) { c.event = "cpu*"; },
+         [](auto& cpp) { cpp.filter.events = {"cpu*"}; }},
+        {"whole", [](auto& c) { c.whole = "*"; }, [](auto& cpp) { cpp.whole = "*"; }},
+        {"mistakes", [](auto& c) { c.mistakes = 0.3; }, [](auto& cpp) { cpp.rate = 0.3; }},
+        {"variation", [](auto& c) { c.run_variation = 0.7; },
+         [](auto& cpp) { cpp.run_variation = 0.7; }},
+        {"no variation", [](auto& c) { c.run_variation = -1; },
+         [](auto& cpp) { cpp.run_variation = 0; }},
+        {"single runs", [](auto& c) { c.accept_single_run = 1; },
+         [](auto& cpp) { cpp.accept_single_run = true; }}};
+    const std::vector<std::byte> old_file = spk_bytes(random_content(3, 100, 5000));
+    const std::vector<std::byte> new_file = spk_bytes(random_content(4, 100, 9000));
+    std::array<stackpack_reader*, 2> readers{};
+    REQUIRE(stackpack_open_memory(old_file.data(), old_file.size(), 0, &readers[0]) ==
+            STACKPACK_OK);
+    REQUIRE(stackpack_open_memory(new_file.data(), new_file.size(), 0, &readers[1]) ==
+            STACKPACK_OK);
+    const auto before = open_spk(old_file);
+    const auto after = open_spk(new_file);
+    for (const Change& change : changes) {
+      CAPTURE(change.name);
+      stackpack_diff_options options{};
+      options.struct_size = sizeof options;
+      change.in_c(options);
+      DiffOptions same;
+      change.in_cpp(same);
+      const auto expected = compare_profiles(std::array<const Reader*, 1>{before.get()},
+                                             std::array<const Reader*, 1>{after.get()}, same);
+      stackpack_diff* diff = nullptr;
+      const stackpack_status status =
+          stackpack_compare(&readers[0], 1, &readers[1], 1, &options, &diff);
+      REQUIRE((status == STACKPACK_OK) == expected.has_value());
+      if (!expected) {
+        continue;
+      }
+      REQUIRE(stackpack_diff_event_count(diff) == expected->events.size());
+      for (std::size_t e = 0; e < expected->events.size(); ++e) {
+        const EventDiff& event = expected->events[e];
+        for (std::size_t i = 0; i < event.rows.size(); ++i) {
+          stackpack_diff_row row{};
+          row.struct_size = sizeof row;
+          REQUIRE(stackpack_get_diff_row(diff, e, i, &row) == STACKPACK_OK);
+          const auto check = [](const auto& got, const auto& wanted) {
+            CHECK(got.low == wanted.low);
+            CHECK(got.high == wanted.high);
+            CHECK(got.p == wanted.p);
+            CHECK(got.verdict == static_cast<std::uint64_t>(wanted.verdict));
+          };
+          CHECK(view_of_text(row.name) == event.rows[i].name);
+          check(row.self, event.rows[i].self);
+          check(row.total, event.rows[i].total);
+        }
+      }
+      stackpack_free_diff(diff);
+    }
+    stackpack_close(readers[0]);
+    stackpack_close(readers[1]);
+  }
+
   TEST_CASE("c api: sums of runs are compared as their captures would be") {
     const std::array<stackpack_counted_run, 4> runs = {{{0, 1'000, 1'000, 1'000},
                                                         {0, 1'010, 1'010, 1'010},

@@ -231,6 +231,65 @@ TEST_CASE("system recorder: facts beyond the memory limit are counted, not kept"
   CHECK(recorder.finish().processes.size() + recorder.forgotten_facts() == 1000);
 }
 
+TEST_CASE("system recorder: no kind of fact takes more memory than there is") {
+  using Record = void (*)(SystemRecorder&, std::uint32_t, const std::string&);
+  struct Kind {
+    const char* name;
+    bool has_text;
+    Record record;
+  };
+  const std::vector<Kind> kinds = {
+      {"thread started", false, [](auto& to, auto i, const auto&) { to.thread_started(1, i, i); }},
+      {"thread ended", false, [](auto& to, auto i, const auto&) { to.thread_ended(1, i, i); }},
+      {"thread named", true,
+       [](auto& to, auto i, const auto& text) { to.thread_named(1, i, i, text); }},
+      {"process started", false,
+       [](auto& to, auto i, const auto&) { to.process_started(i, 1, i, true); }},
+      {"process ended", false, [](auto& to, auto i, const auto&) { to.process_ended(i, i); }},
+      {"process named", true,
+       [](auto& to, auto i, const auto& text) { to.process_named(i, i, text, true); }},
+      {"command line", true,
+       [](auto& to, auto i, const auto& text) { to.process_command_line(i, i, text); }},
+      {"module mapped", true,
+       [](auto& to, auto i, const auto& text) {
+         to.module_mapped(module_at(1, i * 64ULL, 64, i, text));
+       }},
+      {"module unmapped", false,
+       [](auto& to, auto i, const auto&) { to.module_unmapped(1, i, i); }},
+      {"code mapped", true,
+       [](auto& to, auto i, const auto& text) {
+         to.code_mapped(module_at(1, i * 64ULL, 64, i, text));
+       }},
+      {"build id of path", true,
+       [](auto& to, auto, const auto& text) {
+         to.build_id_of_path(text, BuildIdKind::kGnu, {1, 2, 3});
+       }},
+      {"build id of base", true,
+       [](auto& to, auto i, const auto& text) {
+         to.build_id_of_base(1, i, BuildIdKind::kPdb, {9, 9}, text);
+       }},
+      {"metadata", true, [](auto& to, auto, const auto& text) { to.metadata(text, text); }}};
+  constexpr std::uint32_t kFacts = 4000;
+  constexpr std::uint64_t kLimit = 100'000;
+  for (const auto& [name, has_text, record] : kinds) {
+    CAPTURE(name);
+    const std::string text(200, 'x');
+    SystemRecorder recorder;
+    recorder.set_memory_limit(kLimit);
+    std::uint64_t before = recorder.memory_bytes();
+    for (std::uint32_t i = 1; i <= kFacts; ++i) {
+      record(recorder, i, std::to_string(i) + text);
+      CHECK(recorder.memory_bytes() >= before);
+      before = recorder.memory_bytes();
+    }
+    CHECK(recorder.forgotten_facts() > 0);
+    CHECK(recorder.forgotten_facts() < kFacts);
+    // What is kept fits: no fact takes less than two words, or than its text.
+    const std::uint64_t kept = kFacts - recorder.forgotten_facts();
+    CHECK(kept * (has_text ? text.size() : 2 * sizeof(std::uint64_t)) <= kLimit + 1000);
+  }
+}
+
 TEST_CASE("module map: an image at the top of the address space does not wrap") {
   SystemRecorder recorder;
   recorder.module_mapped(module_at(kKernelPid, ~std::uint64_t{0} - 15, 0x1000, 0, "top"));

@@ -11,6 +11,7 @@ import argparse
 import base64
 import gzip
 import hashlib
+import io
 import json
 import os
 import pathlib
@@ -19,6 +20,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
+
+from used_options import IMAGE, LISTINGS, command_names, options_used, symbolized, written
 
 HERE = pathlib.Path(__file__).resolve().parent
 # What differs with the version, names of temporary files, and of commands that pack with how things are packed: sizes, seconds. Other tests are for these.
@@ -36,8 +40,6 @@ SIZES = [
 ]
 PACKING = ("convert", "stats", "verify", "merge", "cut", "redact", "symbolize", "collect", "baseline")
 GRAINS = ("function module line file process thread comm event callstack source type waker reason cgroup package").split()
-LISTINGS = ("stacks samples processes threads modules events losses metadata functions names intervals event-values fields "
-            "sample-fields sources branches ranges").split()
 
 
 def questions(file, rich):
@@ -133,10 +135,6 @@ def explained(tools):
     yield ["help"]
     for topic in [*command_names(tools), "man", "nothing", "completions", "completions bash", "completions zsh", "completions fish"]:
         yield ["help", *topic.split()]
-
-
-def command_names(tools):
-    return re.findall(r"^  ([a-z]+)(?= {2,})", tools.run(["help"])[1].decode(), re.MULTILINE)
 
 
 def mistakes(first, step):
@@ -296,7 +294,6 @@ def compared(tools):
     yield ["baseline", "show", "base"]
 
 
-IMAGE = "--build-id 0102030405060708090a0b0c0d0e0f1011121314"
 GROUPS = {
     "perf": of_captures(["testdata/group.perf.data"],
                         [f"testdata/{name}.perf.data" for name in ("events", "file", "pipe", "zstd-pipe", "killed", "no-chains", "threads")]),
@@ -322,6 +319,9 @@ GROUPS = {
     **{f"mistakes_{first}": mistakes(first, 5) for first in range(5)},
     "derived": derived,
     "compared": compared,
+    "options_used": options_used,
+    "symbolized": symbolized,
+    "written": written,
     "named": named,
     "spellings": spellings,
     "asked_by_agents": asked_by_agents,
@@ -371,13 +371,16 @@ def readable(output):
     """Without compression, whose bytes may be others with another version of a library."""
     if output[:2] == b"\x1f\x8b":
         return gzip.decompress(output)
+    if output[:4] == b"PK\3\4":
+        archive = zipfile.ZipFile(io.BytesIO(output))
+        return b"".join(name.encode() + b"\n" + archive.read(name) for name in archive.namelist())
     return re.sub(rb'(octet-stream" id="profile">)([A-Za-z0-9+/]+=*)(?=<)',
                   lambda match: match[1] + gzip.decompress(base64.b64decode(match[2])), output)
 
 
 def normal(text, command, work):
     text = text.replace(str(work).encode(), b"WORK")
-    for pattern, instead in VERSIONS + (SIZES if command[0] in PACKING else []):
+    for pattern, instead in VERSIONS + (SIZES if command[0] in PACKING or "out.x" in command else []):
         text = re.sub(pattern, instead, text)
     return text
 

@@ -1,5 +1,6 @@
 // An error of the input or of the sink ends a conversion as that error, wherever it comes: it is
 // never taken for the end of the capture, or for damage.
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 #include "formats/firefox/firefox_source.h"
 #include "formats/folded/folded_source.h"
 #include "formats/jfr/jfr_source.h"
+#include "formats/nettrace/nettrace_source.h"
 #include "formats/otlp/otlp_source.h"
 #include "formats/perf/perf_source.h"
 #include "formats/perf_script/perf_script_source.h"
@@ -56,6 +58,23 @@ Result<capture::ByteAccount> read_etl(std::unique_ptr<FailingSource> source,
   etl::ReadOptions options;
   options.read_ahead = false;  // reads come in one order
   return etl::read_capture(*source, sink, options);
+}
+
+// A session of two files, of which the first one fails.
+Result<capture::ByteAccount> read_session(std::unique_ptr<FailingSource> source,
+                                          capture::CallstackSink& sink) {
+  etl::ReadOptions options;
+  options.read_ahead = false;
+  const std::vector<std::byte> bytes = testdata("sampled.x86.etl");
+  FailingSource second(bytes, FailingSource::kNever);
+  const std::array<io::ByteSource*, 2> both = {source.get(), &second};
+  auto account = etl::read_session(both, sink, options);
+  if (account) {
+    CHECK(account->balanced());
+    account->total -= bytes.size();
+    account->parsed -= bytes.size();
+  }
+  return account;
 }
 
 std::vector<std::byte> deferred_chains() {
@@ -103,14 +122,20 @@ std::vector<std::byte> stacks_of_all_kinds(etl::CompressionFormat compression) {
   });
 }
 
-// A file of fuzz/corpus, read by one of the readers with a source and options.
+// A file, read by one of the readers with a source and options.
 template <typename Options, Result<capture::ByteAccount> (*Read)(
                                 io::ByteSource&, capture::CallstackSink&, const Options&)>
-Input of_corpus(const char* name) {
-  return {name, test::read_test_file(test::source_folder() + "/fuzz/corpus/" + name), true,
+Input of_file(const char* name, bool seekable, const std::string& folder) {
+  return {name, test::read_test_file(test::source_folder() + folder + name), seekable,
           [](std::unique_ptr<FailingSource> source, capture::CallstackSink& sink) {
             return Read(*source, sink, {});
           }};
+}
+
+template <typename Options, Result<capture::ByteAccount> (*Read)(
+                                io::ByteSource&, capture::CallstackSink&, const Options&)>
+Input of_corpus(const char* name) {
+  return of_file<Options, Read>(name, true, "/fuzz/corpus/");
 }
 
 std::vector<Input> documents() {
@@ -178,6 +203,13 @@ std::vector<Input> inputs() {
   for (const char* name : {"import_jfr/compressed", "import_jfr/plain"}) {
     all.push_back(of_corpus<jfr::ReadOptions, jfr::read_capture>(name));
   }
+  for (const char* name : {"small.nettrace", "small.v6.nettrace", "small.netperf"}) {
+    for (const bool seekable : {true, false}) {
+      all.push_back(
+          of_file<nettrace::ReadOptions, nettrace::read_capture>(name, seekable, "/testdata/"));
+    }
+  }
+  all.push_back({"a session", testdata("sampled.x64.etl"), true, read_session});
   return all;
 }
 

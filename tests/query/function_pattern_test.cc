@@ -132,6 +132,22 @@ TEST_CASE("functions: a text fits names as one would type them") {
   CHECK_FALSE(FunctionPattern::parse("/(/").has_value());
 }
 
+TEST_CASE("functions: every small letter stands for its capital, and no capital for a small one") {
+  for (char small = 'a'; small <= 'z'; ++small) {
+    const std::string low = std::string("run_") + small;
+    const std::string high = std::string("run_") + static_cast<char>(small - 'a' + 'A');
+    CAPTURE(low);
+    const auto typed_low = FunctionPattern::parse(low);
+    const auto typed_high = FunctionPattern::parse(high);
+    REQUIRE(typed_low.has_value());
+    REQUIRE(typed_high.has_value());
+    CHECK(typed_low->fit(high, "") == Fit::kWhole);
+    CHECK(typed_low->fit(low, "") == Fit::kExact);
+    CHECK(typed_high->fit(low, "") == Fit::kNone);
+    CHECK(typed_high->fit(high, "") == Fit::kExact);
+  }
+}
+
 TEST_CASE("functions: an expression takes time proportional to a name, and no stack") {
   const auto pattern = FunctionPattern::parse("/(a*)*b$/");
   REQUIRE(pattern.has_value());

@@ -96,6 +96,10 @@ def check_switches():
         if text.count("\n") != CODE.count("\n") or old not in text or "on<0x00000001>()" not in text.splitlines()[place.line - 1]:
             print("FAILED switch:", place)
             good = False
+        # A bool beside another type would become it: Result(false) of a number is a result, which is true.
+        if place.kind == "not" and f"static_cast<bool>({place.new})" not in text:
+            print("FAILED type of:", place)
+            good = False
     return good
 
 
