@@ -9,15 +9,16 @@
 #include "io/byte_source.h"
 #include "symbolize/name_collector.h"
 #include "symbolize/windows/pe_image.h"
+#include "symbolize/windows/ready_to_run.h"
 
 namespace stackpack::fuzz {
 
-void symbol_pe(std::span<const std::byte> data) {
-  const auto source = io::source_of_memory(data);
-  const Result<symbolize::PeImage> image = symbolize::read_pe_image(*source);
-  if (!image) {
-    return;
-  }
+namespace {
+
+using Read = Status (*)(io::ByteSource&, const symbolize::PeImage&, const symbolize::SymbolRequest&,
+                        symbolize::NameCollector&);
+
+void require_good_rows(io::ByteSource& file, const symbolize::PeImage& image, Read read_names) {
   std::vector<std::uint64_t> addresses;
   for (std::uint64_t address = 0; address < 0x4000; address += 20) {
     addresses.push_back(address);
@@ -25,7 +26,7 @@ void symbol_pe(std::span<const std::byte> data) {
   symbolize::SymbolRequest request;
   request.addresses = addresses;
   symbolize::NameCollector collector;
-  const Status read = symbolize::read_pe_exports(*source, *image, request, collector);
+  const Status read = read_names(file, image, request, collector);
   const Names names = std::move(collector).finish();
   require(read.has_value() || names.functions.empty());
   for (const Function& row : names.functions) {
@@ -33,6 +34,18 @@ void symbol_pe(std::span<const std::byte> data) {
     require(row.size != 0 && first != addresses.end() && *first - row.start < row.size);
     require(row.name < names.texts.size());
   }
+}
+
+}  // namespace
+
+void symbol_pe(std::span<const std::byte> data) {
+  const auto source = io::source_of_memory(data);
+  const Result<symbolize::PeImage> image = symbolize::read_pe_image(*source);
+  if (!image) {
+    return;
+  }
+  require_good_rows(*source, *image, &symbolize::read_pe_exports);
+  require_good_rows(*source, *image, &symbolize::read_precompiled_methods);
 }
 
 }  // namespace stackpack::fuzz

@@ -17,6 +17,7 @@
 #include "support/nettrace_maker.h"
 #include "support/pdb_maker.h"
 #include "support/random_stacks.h"
+#include "support/ready_to_run_maker.h"
 #include "support/spk_reading.h"
 #include "support/test_bytes.h"
 
@@ -152,6 +153,11 @@ void write_pdbs(const std::filesystem::path& folder) {
   write_seed(folder, "symbols", pdb_bytes(recipe));
 }
 
+void write_images(const std::filesystem::path& folder) {
+  write_seed(folder, "ready_to_run", ReadyToRunMaker().file());
+  write_seed(folder, "ready_to_run_arm64", ReadyToRunMaker({0xAA64}).file());
+}
+
 void write_traces(const std::filesystem::path& folder) {
   for (const std::uint32_t version : {3U, 4U, 6U}) {
     write_seed(folder, "version" + std::to_string(version), small_trace(version, 1));
@@ -162,6 +168,7 @@ void write_all(const std::filesystem::path& folder) {
   write_files(folder / "spk_walk");
   write_files(folder / "export_spk");
   write_pdbs(folder / "symbol_pdb");
+  write_images(folder / "symbol_pe");
   write_traces(folder / "nettrace_file");
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     Random random(seed);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "stackpack/arrow_c_data.h"
+#include "stackpack/convert.h"
 #include "stackpack/filter.h"
 #include "stackpack/reader.h"
 #include "stackpack/result.h"
@@ -92,5 +93,25 @@ class ArrowTables {
   explicit ArrowTables(std::shared_ptr<Impl> impl);
   std::shared_ptr<Impl> impl_;
 };
+
+/// What stream_provider_events() calls its table.
+inline constexpr std::string_view kProviderEventTable = "provider_events";
+
+struct ProviderEventOptions {
+  std::string providers = "*";  ///< names or GUIDs; '*' stands for any characters
+  ArrowOptions table;           ///< batch_rows, columns, from_ns and to_ns
+};
+
+/// Makes *out a stream of the events of a capture with the fields that the capture itself
+/// describes, a row for each value, in the order of the capture; the caller releases it. A .spk
+/// file does not have them.
+///
+/// Memory:  three batches, and what describes the events.
+/// Threads: the stream belongs to one thread at a time. It reads on one of its own from its first
+///          get_next on, and ends that when it is released.
+/// Errors: kUsage (a .spk file, a format whose events have no fields, options as of
+///         ArrowTables::stream); those of opening a capture. Later ones as of ArrowTables::stream.
+Status stream_provider_events(const std::string& capture, const ConvertOptions& reading,
+                              const ProviderEventOptions& options, ArrowArrayStream* out);
 
 }  // namespace stackpack

@@ -161,6 +161,14 @@ stackpack_status stackpack_stream_table(const stackpack_reader* reader, uint32_t
                                         const stackpack_stream_options* options,
                                         struct ArrowArrayStream* stream);
 
+/* Makes *stream an Arrow stream of the events of a capture with the fields that the capture itself
+ * describes: the table provider_events of docs/arrow.md, which a .spk file does not have.
+ * `providers`: a pattern of their names, '*' stands for any characters; NULL: all. Of the options
+ * batch_rows, columns, from_ns, to_ns and `ends` count. As stackpack_stream_table else. */
+stackpack_status stackpack_stream_provider_events(const char* capture, const char* providers,
+                                                  const stackpack_stream_options* options,
+                                                  struct ArrowArrayStream* stream);
+
 /* For Python: the destructor of a PyCapsule named "arrow_array_stream" with a stream in memory that
  * malloc() gave: releases the stream, unless a consumer has taken it over, and frees the memory. No
  * Python code runs in it, so that an exception on its way and a signal pass unharmed. `capsule` is

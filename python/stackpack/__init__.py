@@ -9,7 +9,7 @@
 A table has ``__arrow_c_stream__``: pyarrow, pandas, Polars and DuckDB take it without a copy. docs/python.md
 and docs/arrow.md of the project have the rest.
 """
-from ._capture import Capture, Table, open  # pylint: disable=redefined-builtin
+from ._capture import Capture, Table, open, provider_events  # pylint: disable=redefined-builtin
 from ._errors import (Cancelled, CorruptFile, FileTooLarge, NotFound, OutOfMemory, StackpackError, TruncatedFile,
                       UnsupportedFile, UsageError)
 from ._events import (Allocated, Collection, Compiled, GcProcess, GcReport, IoReport, JitReport, Requests,
@@ -25,6 +25,6 @@ __all__ = [
     "FileTooLarge", "Filter", "GcProcess", "GcReport", "ImageReport", "IoReport", "JitReport", "Lasting", "MergeReport", "Neighbours",
     "NotFound", "OutOfMemory", "Page", "Progress", "Requests", "Row", "StackpackError", "SymbolizeReport", "Table",
     "ThrownException", "ThreadWaits", "TruncatedFile", "UnsupportedFile", "UsageError", "Waits", "callees", "callers", "convert", "diff",
-    "exceptions", "export", "gc", "io", "jit", "merge", "open", "symbolize", "view",
+    "exceptions", "export", "gc", "io", "jit", "merge", "open", "provider_events", "symbolize", "view",
     "waits",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 import ctypes
 import html
 import os
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union, cast
 
 from ._errors import StackpackError, UsageError
 from ._library import check, ffi, lib, path_bytes, struct
@@ -79,6 +79,59 @@ def _pandas_column(field: Any, column: Any) -> Any:
     return column.to_pandas()
 
 
+def _stream_options(options: Dict[str, Any]) -> Tuple[Any, Any]:
+    """A struct of the C API, and what it points to."""
+    given = struct("stackpack_stream_options")
+    kept = []
+    columns: Optional[Sequence[str]] = options.get("columns")
+    if columns is not None:
+        kept = [ffi.new("char[]", column.encode()) for column in columns]
+        names = ffi.new("char *[]", kept)
+        kept.append(names)
+        given.columns = ffi.cast("const char *const *", names)
+        given.column_count = len(columns)
+    given.idle = bool(options.get("idle"))
+    for text in ("by", "event", "count"):
+        if options.get(text):
+            kept.append(ffi.new("char[]", options[text].encode()))
+            setattr(given, text, kept[-1])
+    given.batch_rows = options.get("batch_rows", 0)
+    given.any_order = bool(options.get("any_order"))
+    given.from_ns = options.get("from_ns") or 0
+    given.to_ns = options.get("to_ns") or 0
+    given.ends = options.get("to_ns") is not None
+    return given, kept
+
+
+def _columns_of(make_stream: Callable[[Dict[str, Any], Any], None], options: Dict[str, Any]) -> List[str]:
+    """Names of all columns of a table; no row is read."""
+    stream, schema = ffi.new("struct ArrowArrayStream *"), ffi.new("struct ArrowSchema *")
+    make_stream({each: value for each, value in options.items() if each not in ("columns", "where")}, stream)
+    try:
+        if stream.get_schema(stream, schema) != 0:
+            raise MemoryError("no memory for a schema")
+        found = [ffi.string(schema.children[number].name).decode() for number in range(schema.n_children)]
+        schema.release(schema)
+        return found
+    finally:
+        stream.release(stream)
+
+
+def _wanted_columns(columns: Optional[Iterable[str]]) -> Optional[List[str]]:
+    if isinstance(columns, str):
+        raise TypeError("columns is a list of names")
+    wanted = None if columns is None else list(columns)
+    if wanted is not None and not wanted:
+        raise ValueError("no columns")
+    return wanted
+
+
+def _check_columns(there: Sequence[str], name: str, wanted: Sequence[str], path: str) -> None:
+    for column in wanted:
+        if column not in there:
+            raise UsageError(f"{name} has no column '{column}'; there are {', '.join(there)}", path=path)
+
+
 class Table:
     """Rows of a file that are read as they are asked for.
 
@@ -87,7 +140,7 @@ class Table:
     anew. docs/arrow.md has the columns of each table, their types and units.
     """
 
-    def __init__(self, capture: "Capture", name: str, options: Dict[str, Any]):
+    def __init__(self, capture: "Union[Capture, _Events]", name: str, options: Dict[str, Any]):
         self._capture = capture
         self._name = name
         self._options = options
@@ -145,8 +198,8 @@ class Table:
         options = {name: value for name, value in self._options.items() if name != "where"}
         where: "Filter" = self._options["where"]
         if self._name == "samples":
-            return _filtered.Samples(self._capture, where, options).reader()
-        return _filtered.top_rows(self._capture, where, options)
+            return _filtered.Samples(cast("Capture", self._capture), where, options).reader()
+        return _filtered.top_rows(cast("Capture", self._capture), where, options)
 
     def to_arrow(self) -> Any:
         """The whole table as a pyarrow.Table."""
@@ -224,56 +277,24 @@ class Capture:
         return self._reader
 
     def _make_stream(self, name: str, options: Dict[str, Any], stream: Any) -> None:
-        given = struct("stackpack_stream_options")
-        kept = []  # what `given` points to
-        columns: Optional[Sequence[str]] = options.get("columns")
-        if columns is not None:
-            kept = [ffi.new("char[]", column.encode()) for column in columns]
-            names = ffi.new("char *[]", kept)
-            kept.append(names)
-            given.columns = ffi.cast("const char *const *", names)
-            given.column_count = len(columns)
-        given.idle = bool(options.get("idle"))
-        for text in ("by", "event", "count"):
-            if options.get(text):
-                kept.append(ffi.new("char[]", options[text].encode()))
-                setattr(given, text, kept[-1])
-        given.batch_rows = options.get("batch_rows", 0)
-        given.any_order = bool(options.get("any_order"))
-        given.from_ns = options.get("from_ns") or 0
-        given.to_ns = options.get("to_ns") or 0
-        given.ends = options.get("to_ns") is not None
+        given, kept = _stream_options(options)
         table = getattr(lib, f"STACKPACK_TABLE_{name.upper()}")
         check(lib.stackpack_stream_table(self._open_reader(), table, given, stream), self.path)
+        del kept
 
     def _columns_of(self, name: str, options: Dict[str, Any]) -> List[str]:
         """Names of all columns of a table; no row is read."""
-        stream, schema = ffi.new("struct ArrowArrayStream *"), ffi.new("struct ArrowSchema *")
-        self._make_stream(name, {each: value for each, value in options.items() if each not in ("columns", "where")}, stream)
-        try:
-            if stream.get_schema(stream, schema) != 0:
-                raise MemoryError("no memory for a schema")
-            found = [ffi.string(schema.children[number].name).decode() for number in range(schema.n_children)]
-            schema.release(schema)
-            return found
-        finally:
-            stream.release(stream)
+        return _columns_of(lambda all_columns, stream: self._make_stream(name, all_columns, stream), options)
 
     def _check_columns(self, name: str, wanted: Sequence[str]) -> None:
         try:
             there = self._columns_of(name, {})
         except StackpackError:
             return  # it says so itself when it is taken
-        for column in wanted:
-            if column not in there:
-                raise UsageError(f"{name} has no column '{column}'; there are {', '.join(there)}", path=self.path)
+        _check_columns(there, name, wanted, self.path)
 
     def _table(self, name: str, columns: Optional[Iterable[str]], **options: Any) -> Table:
-        if isinstance(columns, str):
-            raise TypeError("columns is a list of names")
-        wanted = None if columns is None else list(columns)
-        if wanted is not None and not wanted:
-            raise ValueError("no columns")
+        wanted = _wanted_columns(columns)
         self._open_reader()
         if wanted is not None:
             self._check_columns(name, wanted)
@@ -408,3 +429,43 @@ class Capture:
 def open(path: PathLike, *, cache_bytes: int = 0) -> Capture:  # pylint: disable=redefined-builtin
     """Opens a .spk file. `cache_bytes`: bound of the cache of callstacks; 0: 64 MiB. Raises NotFound, CorruptFile, ..."""
     return Capture(path, cache_bytes)
+
+
+class _Events:
+    """A capture whose events have fields."""
+
+    def __init__(self, path: PathLike, providers: str):
+        self.path = os.fsdecode(path)
+        self._path = path_bytes(path)
+        self._providers = providers.encode()
+
+    def _make_stream(self, _name: str, options: Dict[str, Any], stream: Any) -> None:
+        given, kept = _stream_options(options)
+        check(lib.stackpack_stream_provider_events(self._path, self._providers, given, stream), self.path)
+        del kept
+
+    def _columns_of(self, name: str, options: Dict[str, Any]) -> List[str]:
+        return _columns_of(lambda all_columns, stream: self._make_stream(name, all_columns, stream), options)
+
+
+def provider_events(path: PathLike, providers: str = "*", *, columns: Optional[Iterable[str]] = None, from_ns: Optional[int] = None,
+                    to_ns: Optional[int] = None, batch_rows: int = 0) -> Table:
+    """Events of a capture (.etl, .nettrace) with the fields that it describes itself, a row for each value.
+
+    Columns: event, time_ns, pid, tid, provider, name, field, position, type, number, real, text. What
+    ``stackpack dump CAPTURE --events-of PROVIDERS`` lists.
+
+    Args:
+        path: of the capture: a .spk file does not keep these fields.
+        providers: whose events, by name or GUID; `*` stands for any characters.
+        columns: names of those wanted, in this order; None: all.
+        from_ns, to_ns: times of the capture's clock in ns, both inclusive; None: no bound.
+        batch_rows: rows of a batch at most; 0: 65,536.
+
+    The capture is read each time the table is taken, batch by batch. Raises UsageError, NotFound, UnsupportedFile.
+    """
+    events = _Events(path, providers)
+    wanted = _wanted_columns(columns)
+    there = events._columns_of("provider_events", {})  # pylint: disable=protected-access
+    _check_columns(there, "provider_events", wanted or [], events.path)
+    return Table(events, "provider_events", {"columns": wanted, "from_ns": from_ns, "to_ns": to_ns, "batch_rows": batch_rows})

@@ -58,6 +58,37 @@ def test_branch_stacks_are_those_that_the_program_lists(tmp_path, captures):
         assert file.branch_stacks().to_arrow().num_rows == 0
 
 
+@pytest.mark.parametrize("name", ["small.nettrace", "sampled.x64.etl"])
+def test_provider_events_are_those_that_the_program_lists(captures, name):
+    done = subprocess.run([program(), "dump", captures / name, "--events-of", "*", "--json"], capture_output=True, check=True)
+    listed = json.loads(done.stdout)
+    table = stackpack.provider_events(captures / name)
+    found = {}
+    for row in table.to_arrow().to_pylist():
+        event = found.setdefault(row["event"], {"time": row["time_ns"], "event": row["name"], "fields": collections.defaultdict(list)})
+        if row["field"] is not None:
+            event["fields"][row["field"]].append(row["text"])
+    assert found
+    assert [(event["time"], event["event"], list(event["fields"])) for event in found.values()] == [
+        (event["time"], event["event"], list(event["fields"])) for event in listed]
+    assert table.columns == ["event", "time_ns", "pid", "tid", "provider", "name", "field", "position", "type", "number", "real", "text"]
+    provider = listed[0]["event"].split("/")[0]
+    some = stackpack.provider_events(captures / name, provider, columns=["provider", "text"], batch_rows=2)
+    assert set(some.to_arrow()["provider"].to_pylist()) == {provider}
+    assert max(batch.num_rows for batch in some.to_reader()) <= 2
+    assert some.to_pandas()["text"].tolist() == some.to_arrow()["text"].to_pylist()
+    next(iter(some.to_reader()))  # and left
+
+
+def test_provider_events_of_what_has_none(spk, captures):
+    with pytest.raises(stackpack.UsageError, match="give the capture"):
+        stackpack.provider_events(spk)
+    with pytest.raises(stackpack.UsageError, match="has no column 'nothing'; there are event, "):
+        stackpack.provider_events(captures / "small.nettrace", columns=["nothing"])
+    with pytest.raises(stackpack.NotFound):
+        stackpack.provider_events("/nowhere/a.etl")
+
+
 def test_units_and_nullability(spk):
     with stackpack.open(spk) as file:
         schema = file.samples().to_reader().schema

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "arrow/arrow_column.h"
@@ -60,6 +61,12 @@ class Batch {
   [[nodiscard]] std::size_t rows() const { return rows_; }
   /// Whether it should end: `most_rows`, or 16 MiB of texts in a column.
   [[nodiscard]] bool full(std::size_t most_rows) const;
+
+  /// Exchanges the rows with those of a batch of the same columns.
+  void swap_rows(Batch& other) {
+    columns_.swap(other.columns_);
+    std::swap(rows_, other.rows_);
+  }
 
   /// Moves the rows to *out, whose release frees them. Throws std::bad_alloc, *out is not written
   /// then.

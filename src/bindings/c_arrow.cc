@@ -40,6 +40,28 @@ bool take_count(std::string_view word, stackpack::CountBy& count) {
   return word.empty() || word == "samples" || word == "weight";
 }
 
+// What is wrong with the options; empty: nothing.
+std::string_view take_stream_options(const stackpack_stream_options* options,
+                                     ArrowOptions& wanted) {
+  stackpack_stream_options given{};
+  if (!stackpack::bindings::take_options(options, given)) {
+    return "struct_size is not set";
+  }
+  if (!take_columns(given, wanted)) {
+    return "a null pointer in place of a name";
+  }
+  wanted.batch_rows = given.batch_rows != 0 ? given.batch_rows : wanted.batch_rows;
+  wanted.from_ns = given.from_ns;
+  wanted.to_ns = given.to_ns != 0 || given.ends != 0 ? given.to_ns : wanted.to_ns;
+  wanted.any_order = given.any_order != 0;
+  wanted.by = text_or_empty(given.by);
+  wanted.event = text_or_empty(given.event);
+  wanted.idle = given.idle != 0 ? stackpack::IdleSamples::kKeep : wanted.idle;
+  return take_count(text_or_empty(given.count), wanted.count)
+             ? ""
+             : "there is no count by that; it is samples or weight";
+}
+
 }  // namespace
 
 extern "C" {
@@ -57,25 +79,28 @@ stackpack_status stackpack_stream_table(const stackpack_reader* reader, uint32_t
     return refuse("a null pointer, or an unknown number");
   }
   return guard([&] {
-    stackpack_stream_options given{};
     ArrowOptions wanted;
-    if (!stackpack::bindings::take_options(options, given)) {
-      return refuse("struct_size is not set");
-    }
-    if (!take_columns(given, wanted)) {
-      return refuse("a null pointer in place of a name");
-    }
-    wanted.batch_rows = given.batch_rows != 0 ? given.batch_rows : wanted.batch_rows;
-    wanted.from_ns = given.from_ns;
-    wanted.to_ns = given.to_ns != 0 || given.ends != 0 ? given.to_ns : wanted.to_ns;
-    wanted.any_order = given.any_order != 0;
-    wanted.by = text_or_empty(given.by);
-    wanted.event = text_or_empty(given.event);
-    wanted.idle = given.idle != 0 ? stackpack::IdleSamples::kKeep : wanted.idle;
-    if (!take_count(text_or_empty(given.count), wanted.count)) {
-      return refuse("there is no count by that; it is samples or weight");
+    if (const std::string_view problem = take_stream_options(options, wanted); !problem.empty()) {
+      return refuse(problem);
     }
     return status_of(reader->tables->stream(static_cast<ArrowTable>(table), wanted, stream));
+  });
+}
+
+stackpack_status stackpack_stream_provider_events(const char* capture, const char* providers,
+                                                  const stackpack_stream_options* options,
+                                                  struct ArrowArrayStream* stream) {
+  if (capture == nullptr || stream == nullptr) {
+    return refuse("a null pointer");
+  }
+  return guard([&] {
+    stackpack::ProviderEventOptions wanted;
+    if (const std::string_view problem = take_stream_options(options, wanted.table);
+        !problem.empty()) {
+      return refuse(problem);
+    }
+    wanted.providers = providers == nullptr ? wanted.providers : providers;
+    return status_of(stackpack::stream_provider_events(capture, {}, wanted, stream));
   });
 }
 

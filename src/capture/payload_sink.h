@@ -16,6 +16,7 @@ struct PayloadEvent {
   std::uint64_t time_ns = 0;
   std::uint32_t pid = kUnknownId;
   std::uint32_t tid = kUnknownId;
+  std::string_view provider;              ///< its name; its GUID where nobody knows that
   std::string_view name;                  ///< "Provider/Task/Opcode"
   const PayloadSchema* schema = nullptr;  ///< null or empty: the capture does not say
   std::span<const std::byte> payload;

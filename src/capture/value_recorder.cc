@@ -132,13 +132,14 @@ void ValueRecorder::add(const RecordedValue& value) {
     return;
   }
   ++count_;
-  Row row{value, order_++, kNoStack, 0, true};
-  if (value.stack_event == RecordedValue::kNoEvent) {
-    status_ = timed().add(row);
-    return;
-  }
-  row.value.stack_tid = key_of_thread(value.stack_event, value.stack_tid);
-  status_ = joined().add(row);
+  const auto fill = [&](Row& row) {
+    row.value = value;
+    row.order = order_++;
+    row.is_value = true;
+    row.value.stack_tid = key_of_thread(value.stack_event, value.stack_tid);
+  };
+  status_ = value.stack_event == RecordedValue::kNoEvent ? timed().add_filled(fill)
+                                                         : joined().add_filled(fill);
 }
 
 void ValueRecorder::add_placed(const RecordedValue& value, StackId stack, std::uint16_t segment,
@@ -190,19 +191,26 @@ std::uint64_t ValueRecorder::file_at(std::uint64_t key, std::uint64_t time_ns) c
   return after != files_.end() && after->key == key ? after->text : 0;
 }
 
-// Texts that no value has are not kept: of a disk with a million files some were read.
-void ValueRecorder::number_texts(RecordedValue& value) {
-  const auto kind = static_cast<std::size_t>(value.kind);
-  const std::size_t known = value_kinds().size();
-  const auto is_text = [&](std::size_t field) {
-    return kind < known ? field < value_kinds()[kind].fields.size() &&
-                              value_kinds()[kind].fields[field].type == ValueType::kText
-                        : field < own_kinds_[kind - known].fields.size() &&
-                              own_kinds_[kind - known].fields[field].type == ValueType::kText;
-  };
+// Which fields of a kind are texts, a bit for each.
+ValueRecorder::TextFields ValueRecorder::texts_of_kind(std::size_t kind) const {
+  TextFields fields = 0;
   for (std::size_t i = 0; i < kMostValueFields; ++i) {
-    const std::uint64_t text = value.values[i];
-    if (text == 0 || !is_text(i)) {
+    const std::size_t known = value_kinds().size();
+    const bool is_text = kind < known
+                             ? i < value_kinds()[kind].fields.size() &&
+                                   value_kinds()[kind].fields[i].type == ValueType::kText
+                             : i < own_kinds_[kind - known].fields.size() &&
+                                   own_kinds_[kind - known].fields[i].type == ValueType::kText;
+    fields = static_cast<TextFields>(fields | (is_text ? 1U << i : 0U));
+  }
+  return fields;
+}
+
+// Texts that no value has are not kept: of a disk with a million files some were read.
+void ValueRecorder::number_texts(TextFields fields, ValueFields& values) {
+  for (std::size_t i = 0; fields >> i != 0; ++i) {
+    const std::uint64_t text = values[i];
+    if (text == 0 || (fields >> i & 1) == 0) {
       continue;
     }
     std::uint32_t& number = used_numbers_[static_cast<std::size_t>(text)];
@@ -210,17 +218,14 @@ void ValueRecorder::number_texts(RecordedValue& value) {
       number = static_cast<std::uint32_t>(used_texts_.size());
       used_texts_.push_back(texts_[static_cast<std::size_t>(text)]);
     }
-    value.values[i] = number;
+    values[i] = number;
   }
 }
 
-void ValueRecorder::name_files(RecordedValue& value) const {
-  if (value.keyed == 0) {
-    return;
-  }
-  for (std::size_t field = 0; field < kMostValueFields; ++field) {
+void ValueRecorder::name_files(const RecordedValue& value, ValueFields& values) const {
+  for (std::size_t field = 0; value.keyed >> field != 0; ++field) {
     if ((value.keyed >> field & 1) != 0) {
-      value.values[field] = file_at(value.values[field], value.time_ns);
+      values[field] = file_at(values[field], value.time_ns);
     }
   }
 }
@@ -285,15 +290,24 @@ Status ValueRecorder::finish(LossCounters& losses,
   for (const std::size_t own : own_order()) {
     own_numbers[own] = next_kind++;
   }
+  std::vector<TextFields> texts(known_kinds + own_kinds_.size());
+  for (std::size_t kind = 0; kind < texts.size(); ++kind) {
+    texts[kind] = texts_of_kind(kind);
+  }
+  FoundValue found;
   return timed().visit([&](const Row& row) {
-    RecordedValue value = row.value;
-    name_files(value);
-    number_texts(value);
+    const RecordedValue& value = row.value;
     const auto kind = static_cast<std::uint32_t>(value.kind);
-    return visit_value(
-        {{value.time_ns, value.pid, value.tid,
-          kind < known_kinds ? kind : own_numbers[kind - known_kinds], row.stack, value.values},
-         row.segment});
+    found.time_ns = value.time_ns;
+    found.pid = value.pid;
+    found.tid = value.tid;
+    found.kind = kind < known_kinds ? kind : own_numbers[kind - known_kinds];
+    found.stack = row.stack;
+    found.values = value.values;
+    found.segment = row.segment;
+    name_files(value, found.values);
+    number_texts(texts[kind], found.values);
+    return visit_value(found);
   });
 }
 

@@ -143,8 +143,11 @@ class ValueRecorder {
   Joined& joined();
   Timed& timed();
   Status join();
-  void name_files(RecordedValue& value) const;
-  void number_texts(RecordedValue& value);
+  using ValueFields = std::array<std::uint64_t, kMostValueFields>;
+  using TextFields = std::uint16_t;
+  void name_files(const RecordedValue& value, ValueFields& values) const;
+  [[nodiscard]] TextFields texts_of_kind(std::size_t kind) const;
+  void number_texts(TextFields fields, ValueFields& values);
   [[nodiscard]] std::vector<std::size_t> own_order() const;
   [[nodiscard]] std::uint64_t file_at(std::uint64_t key, std::uint64_t time_ns) const;
 

@@ -181,6 +181,7 @@ struct QueryArguments {
   std::string sql;
   std::size_t rows = kRows;  // 0: all
   std::string library;       // empty: the one that the system finds
+  std::string providers = "*";
   bool json = false;
   CaptureArguments capture;
 };

@@ -95,25 +95,10 @@ class ProviderEventLister {
   }
 
   static void append_value(std::string& text, const PayloadValue& value) {
-    switch (value.form) {
-      case PayloadValue::Form::kSigned:
-        text += std::to_string(static_cast<std::int64_t>(value.bits));
-        break;
-      case PayloadValue::Form::kHex:
-        text += fmt::format("0x{:x}", value.bits);
-        break;
-      case PayloadValue::Form::kReal:
-        text += fmt::format("{}", std::bit_cast<double>(value.bits));
-        break;
-      case PayloadValue::Form::kBool:
-        text += value.bits != 0 ? "true" : "false";
-        break;
-      case PayloadValue::Form::kText:
-        append_escaped(text, value.text);
-        break;
-      default:
-        text += std::to_string(value.bits);
-        break;
+    if (value.form == PayloadValue::Form::kText) {
+      append_escaped(text, value.text);
+    } else {
+      app::append_payload_value(text, value);
     }
   }
 
@@ -175,9 +160,13 @@ void explain_counts(const DumpArguments& arguments, const app::ProviderEventCoun
 Status dump_provider_events(const DumpArguments& arguments, const Messages& messages,
                             app::TextOutput& out) {
   ProviderEventLister lister(arguments.json, out);
-  const auto counts = app::visit_provider_events(
-      arguments.file, arguments.provider, {},
-      [&lister](const app::ProviderEvent& event) { return lister.list(event); });
+  Result<app::ProviderEvents> events = app::ProviderEvents::open(arguments.file, {});
+  if (!events) {
+    return events.error();
+  }
+  const auto counts =
+      events->visit(arguments.provider, {},
+                    [&lister](const app::ProviderEvent& event) { return lister.list(event); });
   if (!counts) {
     return counts.error();
   }

@@ -145,7 +145,8 @@ int run_query(const QueryArguments& arguments, const Messages& messages) {
   }
   // The tables go before the file is closed.
   const std::shared_ptr<const Reader> reader(std::shared_ptr<const Reader>(), &opened->reader());
-  app::SqlQuery query(*library, ArrowTables::of(reader));
+  app::SqlQuery query(*library, {ArrowTables::of(reader), arguments.file, arguments.capture.convert,
+                                 arguments.providers});
   AnswerText answer(arguments, **out);
   const Result<bool> more = query.run(
       arguments.sql, arguments.rows, [&](Columns columns) { return answer.begin(columns); },

@@ -35,6 +35,14 @@ class ExternalSort {
     return rows_.size() < most_rows_ ? Status{} : spill();
   }
 
+  /// The same for a row that `fill(Row&)` makes of a fresh one, where it stays.
+  template <typename Fill>
+  Status add_filled(const Fill& fill) {
+    rows_.emplace_back();
+    fill(rows_.back());
+    return rows_.size() < most_rows_ ? Status{} : spill();
+  }
+
   /// All rows, in order; after the last add(), more than once if need be.
   /// Errors: kIo, and what `visit(const Row&)` returns.
   template <typename Visit>
@@ -60,17 +68,50 @@ class ExternalSort {
  private:
   static constexpr std::uint64_t kMergeBytes = std::uint64_t{2} << 20;
 
+  /// Merging so many ascending parts costs less than a sort.
+  static constexpr std::size_t kMostParts = 16;
+
   // Numbers of rows are put in order: a row takes longer to move.
   void sort() {
     keys_.resize(rows_.size());
-    bool in_order = true;
+    parts_.assign(1, 0);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       keys_[i] = {Order::key(rows_[i]), static_cast<std::uint32_t>(i)};
-      in_order = in_order && (i == 0 || Order::before(rows_[i - 1], rows_[i]));
+      if (i != 0 && parts_.size() <= kMostParts && !Order::before(rows_[i - 1], rows_[i])) {
+        parts_.push_back(i);
+      }
     }
-    if (in_order) {
-      return;
+    if (parts_.size() <= kMostParts) {
+      merge_parts();
+    } else {
+      sort_keys();
     }
+  }
+
+  // Rows of several writers come in a few ascending parts: neighbours become one until one is left.
+  void merge_parts() {
+    const auto before = [this](const core::OrderKey& a, const core::OrderKey& b) {
+      return a.value != b.value ? a.value < b.value : Order::before(rows_[a.index], rows_[b.index]);
+    };
+    spare_.resize(keys_.size());
+    for (; parts_.size() > 1; keys_.swap(spare_)) {
+      const auto at = [](auto& keys, std::size_t place) {
+        return keys.begin() + static_cast<std::ptrdiff_t>(place);
+      };
+      std::size_t kept = 0;
+      for (std::size_t part = 0; part < parts_.size(); part += 2) {
+        const std::size_t begin = parts_[part];
+        const std::size_t end = part + 2 < parts_.size() ? parts_[part + 2] : keys_.size();
+        const std::size_t middle = part + 1 < parts_.size() ? parts_[part + 1] : end;
+        std::merge(at(keys_, begin), at(keys_, middle), at(keys_, middle), at(keys_, end),
+                   at(spare_, begin), before);
+        parts_[kept++] = begin;
+      }
+      parts_.resize(kept);
+    }
+  }
+
+  void sort_keys() {
     core::sort_by_value(keys_, spare_);
     const auto before = [this](const core::OrderKey& a, const core::OrderKey& b) {
       return Order::before(rows_[a.index], rows_[b.index]);
@@ -102,6 +143,7 @@ class ExternalSort {
   std::vector<Row> rows_;
   std::vector<core::OrderKey> keys_;   // room for sort()
   std::vector<core::OrderKey> spare_;  // the same
+  std::vector<std::size_t> parts_;     // where ascending parts begin
   std::optional<SortedRuns<Row>> runs_;
 };
 

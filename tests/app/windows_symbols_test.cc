@@ -11,6 +11,7 @@
 #include "support/etl_writer.h"
 #include "support/pdb_maker.h"
 #include "support/pe_maker.h"
+#include "support/ready_to_run_maker.h"
 #include "support/temporary_folder.h"
 
 namespace stackpack::test {
@@ -121,6 +122,21 @@ TEST_CASE("symbolize: without its PDB an image of Windows has the names that it 
   // Of another build: the image names another PDB.
   const std::string other = converted_trace(folder, 0x2010, 9);
   CHECK(symbolized(folder, other, 0x2010, options).report.named == 0);
+}
+
+TEST_CASE("symbolize: without its PDB an image of .NET has the methods that were compiled ahead") {
+  const ScratchDirectory folder;
+  const std::string packed = converted_trace(folder, 0x3044, 10);
+  put_file(folder.file("images/app.exe"), ReadyToRunMaker({0x8664}).file());
+  app::SymbolizeOptions options;
+  options.places.directories = {folder.file("images")};
+  const Symbolized result = symbolized(folder, packed, 0x3044, options);
+  CHECK(result.report.named == 1);
+  CHECK(result.name == "Demo.Main+Inner.Do:0");
+  CHECK(result.report.images[0].reason == "no PDB; methods that were compiled ahead only");
+  // Of another build: the image names another PDB.
+  const std::string other = converted_trace(folder, 0x3044, 9);
+  CHECK(symbolized(folder, other, 0x3044, options).report.named == 0);
 }
 
 }  // namespace stackpack::test

@@ -62,6 +62,34 @@ TEST_SUITE("c arrow") {
     stackpack_close(reader);
   }
 
+  TEST_CASE("c arrow: the events of a capture are a stream of its own") {
+    const std::string capture = source_folder() + "/testdata/small.nettrace";
+    const std::array<const char*, 1> columns{"name"};
+    stackpack_stream_options options{};
+    options.struct_size = sizeof options;
+    options.columns = columns.data();
+    options.column_count = columns.size();
+    std::size_t all = 0;
+    for (const char* providers :
+         {static_cast<const char*>(nullptr), "Microsoft-DotNETCore-*", "?"}) {
+      OwnedStream out;
+      REQUIRE(stackpack_stream_provider_events(capture.c_str(), providers, &options, &out.stream) ==
+              STACKPACK_OK);
+      const ArrowContent events = read_arrow(out.stream);
+      CHECK(events.names == std::vector<std::string>{"name"});
+      all = providers == nullptr ? events.rows() : all;
+      CHECK((events.rows() == all) == (providers == nullptr));
+      CHECK((events.rows() == 0) == (providers != nullptr && providers[0] == '?'));
+    }
+    ArrowArrayStream stream{};
+    CHECK(stackpack_stream_provider_events(nullptr, nullptr, &options, &stream) == STACKPACK_USAGE);
+    options.struct_size = 0;
+    CHECK(stackpack_stream_provider_events(capture.c_str(), nullptr, &options, &stream) ==
+          STACKPACK_USAGE);
+    CHECK(stackpack_stream_provider_events("/nowhere/a.etl", nullptr, nullptr, &stream) ==
+          STACKPACK_NOT_FOUND);
+  }
+
   TEST_CASE("c arrow: a capsule that is dropped releases its stream, unless that was taken over") {
     struct Capsule {
       void* memory;

@@ -57,6 +57,25 @@ def check_answers(file, library):
     run("query", bad, "SELECT 1", library=library, status=2)
 
 
+def check_provider_events(name, library):
+    """The table has a row for each value that `dump --events-of` lists."""
+    capture = SOURCE / "testdata" / name
+    expected = []
+    for number, event in enumerate(json.loads(run("dump", capture, "--events-of", "*", "--json"))):
+        for field, value in event["fields"].items() or [(None, None)]:
+            for position, one in enumerate(value or [None]) if isinstance(value, list) else [(None, value)]:
+                expected.append([number, event["time"], event.get("pid"), event.get("tid"), event["event"], field, position, one])
+    rows = json.loads(run("query", capture, "SELECT event, time_ns, pid, tid, name, field, position, type, text FROM provider_events", "--json",
+                          "--limit", 0, library=library))["rows"]
+    values = {"unsigned": int, "signed": int, "hex": lambda text: int(text, 16), "real": float, "bool": lambda text: text == "true",
+              "text": str, None: lambda text: text}
+    found = [[*row[:7], values[row[7]](row[8])] for row in rows]
+    assert len(expected) > 0 and found == expected, (name, len(found), len(expected), [pair for pair in zip(found, expected) if pair[0] != pair[1]][:3])
+    provider = expected[0][4].split("/")[0]
+    asked = run("query", capture, "SELECT DISTINCT provider FROM provider_events", "--events-of", provider, library=library)
+    assert asked == f"#provider\n{provider}\n", asked
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "events.spk"
@@ -68,6 +87,10 @@ def main():
             print(f"skipped: {missing}")
             return 1 if os.environ.get("STACKPACK_REQUIRE_CLIENTS") == "1" else 77
         check_answers(file, library)
+        for name in ("small.nettrace", "small.v6.nettrace", "sampled.x64.etl"):
+            check_provider_events(name, library)
+        said = run("query", file, "SELECT * FROM provider_events", library=library, status=1)
+        assert "give the capture" in said, said
     return 0
 
 

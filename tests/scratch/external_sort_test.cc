@@ -88,6 +88,25 @@ TEST_CASE("rows come in order, in memory and from scratch, and may be visited ag
   }
 }
 
+TEST_CASE("rows in any number of ascending parts come in order, equal times by the rest") {
+  for (std::uint64_t parts = 1; parts <= 40; ++parts) {
+    CAPTURE(parts);
+    ExternalSort<Row, ByTime> sort(directory(), 1000);
+    std::vector<Row> rows;
+    for (std::uint64_t part = 0; part < parts; ++part) {
+      for (std::uint64_t i = 0; i < 10 + part; ++i) {  // of one length no two
+        Row row;
+        row.time = i / 2 * 10 + part % 3;
+        row.order = (parts - part) * 1000 + i;
+        rows.push_back(row);
+        REQUIRE(sort.add_filled([&row](Row& added) { added = row; }));
+      }
+    }
+    std::sort(rows.begin(), rows.end(), ByTime::before);
+    CHECK(visited(sort) == rows);
+  }
+}
+
 TEST_CASE("an error of the visitor ends the visit") {
   for (const std::size_t most : {100U, 100'000U}) {
     ExternalSort<Row, ByTime> sort(directory(), most);

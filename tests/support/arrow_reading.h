@@ -67,6 +67,8 @@ inline Cell arrow_cell(const ArrowSchema& schema, const ArrowArray& array, std::
       return std::to_string(arrow_number<std::uint64_t>(array, row));
     case 'l':
       return std::to_string(arrow_number<std::int64_t>(array, row));
+    case 'g':
+      return std::to_string(arrow_number<double>(array, row));
     case 'i': {
       const auto number = arrow_number<std::int32_t>(array, row);
       REQUIRE(number >= 0);

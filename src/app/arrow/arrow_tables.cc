@@ -62,6 +62,13 @@ void put_spot(Batch& batch, const HotSpots& spots, const HotSpot& row) {
 
 }  // namespace
 
+Status check_batch_rows(std::uint32_t rows) {
+  constexpr std::uint32_t kMostBatchRows = 1U << 24;
+  return rows == 0 || rows > kMostBatchRows
+             ? Status(Error{ErrorCode::kUsage, kNoOffset, "a batch has 1 to 16777216 rows"})
+             : Status();
+}
+
 std::span<const Field> top_fields() {
   return kTopFields;
 }
@@ -114,8 +121,6 @@ Result<NextRows> top_rows(const SharedTables& tables, const ArrowOptions& option
 }  // namespace app
 
 namespace {
-
-constexpr std::uint32_t kMostBatchRows = 1U << 24;
 
 constexpr std::array<std::string_view, kArrowTableCount> kTableNames{
     "samples",   "callstacks",   "frames",        "functions",    "modules",
@@ -190,8 +195,8 @@ Status make_table_stream(const app::SharedTables& tables, ArrowTable table,
   if (static_cast<unsigned>(table) >= kArrowTableCount || out == nullptr) {
     return usage("there is no such table");
   }
-  if (options.batch_rows == 0 || options.batch_rows > kMostBatchRows) {
-    return usage("a batch has 1 to 16777216 rows");
+  if (const Status checked = app::check_batch_rows(options.batch_rows); !checked) {
+    return checked;
   }
   if (table == ArrowTable::kSamples && !tables->reader().has_samples()) {
     return usage("the file was written without samples; the table counts has what it keeps");

@@ -20,6 +20,9 @@ namespace stackpack::app {
 inline constexpr std::array<std::string_view, kStackOriginCount> kOriginNames{
     "none", "ip-only", "recorded", "unwound"};
 
+/// Errors: kUsage, a batch cannot have so many rows.
+Status check_batch_rows(std::uint32_t rows);
+
 using NextRows = std::function<Status(arrow::Batch&)>;
 using SharedTables = std::shared_ptr<CaptureTables>;
 

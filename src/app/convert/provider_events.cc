@@ -1,9 +1,10 @@
 #include "app/convert/provider_events.h"
 
+#include <bit>
 #include <set>
-#include <utility>
 
-#include "app/convert/capture_input.h"
+#include <fmt/format.h>
+
 #include "app/convert/capture_probe.h"
 #include "bytes/byte_text.h"
 #include "bytes/hex.h"
@@ -45,7 +46,8 @@ class EventDecoding final : public capture::PayloadSink {
     const capture::PayloadSchema nothing;
     const bool fits =
         decoder_.decode(described ? *event.schema : nothing, event.payload, event.pointer_size);
-    ProviderEvent decoded{event.time_ns, event.pid, event.tid, event.name, decoder_.fields()};
+    ProviderEvent decoded{event.time_ns,  event.pid,  event.tid,
+                          event.provider, event.name, decoder_.fields()};
     if ((described && fits) || event.payload.empty()) {
       return visit_(decoded);
     }
@@ -77,18 +79,42 @@ class EventDecoding final : public capture::PayloadSink {
   bool begun_ = false;
 };
 
-Status read_once(CaptureInput& capture, EventDecoding& decoding) {
+Status read_once(CaptureInput& capture, const capture::ReadControl& control,
+                 EventDecoding& decoding) {
   capture::FactSink sink(&decoding);
-  const Result<capture::ByteAccount> account = capture.read(sink, {});
+  const Result<capture::ByteAccount> account = capture.read(sink, control);
   return account ? Status() : Status(account.error());
 }
 
 }  // namespace
 
-Result<ProviderEventCounts> visit_provider_events(
-    const std::string& path, const std::string& pattern, const ConvertOptions& options,
-    const std::function<Status(const ProviderEvent&)>& visit) {
-  return core::guarded([&]() -> Result<ProviderEventCounts> {
+void append_payload_value(std::string& text, const capture::PayloadValue& value) {
+  using Form = capture::PayloadValue::Form;
+  switch (value.form) {
+    case Form::kSigned:
+      text += std::to_string(static_cast<std::int64_t>(value.bits));
+      break;
+    case Form::kHex:
+      text += fmt::format("0x{:x}", value.bits);
+      break;
+    case Form::kReal:
+      text += fmt::format("{}", std::bit_cast<double>(value.bits));
+      break;
+    case Form::kBool:
+      text += value.bits != 0 ? "true" : "false";
+      break;
+    case Form::kText:
+      text += value.text;
+      break;
+    default:
+      text += std::to_string(value.bits);
+      break;
+  }
+}
+
+Result<ProviderEvents> ProviderEvents::open(const std::string& path,
+                                            const ConvertOptions& options) {
+  return core::guarded([&]() -> Result<ProviderEvents> {
     if (looks_like_packed(path)) {
       return Error{ErrorCode::kUsage, kNoOffset,
                    "a .spk file does not keep the fields of all events; give the capture"};
@@ -100,15 +126,23 @@ Result<ProviderEventCounts> visit_provider_events(
     if (!capture->format().has_payloads) {
       return Error{ErrorCode::kUsage, kNoOffset, "events of this format have no providers"};
     }
+    return ProviderEvents(std::move(*capture));
+  });
+}
+
+Result<ProviderEventCounts> ProviderEvents::visit(
+    const std::string& pattern, const capture::ReadControl& control,
+    const std::function<Status(const ProviderEvent&)>& visit) {
+  return core::guarded([&]() -> Result<ProviderEventCounts> {
     ProviderEventCounts counts;
     EventDecoding decoding(pattern, counts, visit);
-    if (capture->format().describes_payloads_late) {
-      if (const Status read = read_once(*capture, decoding); !read) {
+    if (capture_.format().describes_payloads_late) {
+      if (const Status read = read_once(capture_, control, decoding); !read) {
         return read.error();
       }
     }
     decoding.begin();
-    if (const Status read = read_once(*capture, decoding); !read) {
+    if (const Status read = read_once(capture_, control, decoding); !read) {
       return read.error();
     }
     decoding.finish();

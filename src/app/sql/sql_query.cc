@@ -58,7 +58,7 @@ class OwnedResult {
 
 }  // namespace
 
-SqlQuery::SqlQuery(const DuckdbLibrary& library, std::shared_ptr<const ArrowTables> tables)
+SqlQuery::SqlQuery(const DuckdbLibrary& library, SqlTables tables)
     : duck_(library.functions()), tables_(std::move(tables)) {}
 
 SqlQuery::~SqlQuery() {
@@ -108,23 +108,32 @@ Status SqlQuery::load_tables(const std::string& sql) {
     ArrowArrayStream stream{};
     ArrowOptions options;
     options.any_order = true;
-    if (const Status made = tables_->stream(*arrow_table_of(name), options, &stream); !made) {
-      return made;
-    }
-    const std::string table(name);
-    const std::string view = "stackpack_stream_" + table;
-    const bool scanned = duck_.arrow_scan(connection_, view.c_str(), &stream) == kSuccess;
-    std::string copy = "CREATE OR REPLACE TABLE ";
-    copy.append(table).append(" AS SELECT * FROM ").append(view);
-    const Status kept = scanned ? execute(copy) : fail("a table cannot be read");
-    if (stream.release != nullptr) {
-      stream.release(&stream);
-    }
-    if (!kept) {
+    const Status made = tables_.of_file->stream(*arrow_table_of(name), options, &stream);
+    if (const Status kept = made ? keep(name, stream) : made; !kept) {
       return kept;
     }
   }
-  return {};
+  if (!has_word(sql, kProviderEventTable)) {
+    return {};
+  }
+  ArrowArrayStream stream{};
+  const Status made =
+      stream_provider_events(tables_.path, tables_.reading, {tables_.providers, {}}, &stream);
+  return made ? keep(kProviderEventTable, stream) : made;
+}
+
+// Makes a table of a stream, which it releases.
+Status SqlQuery::keep(std::string_view name, ArrowArrayStream& stream) {
+  const std::string table(name);
+  const std::string view = "stackpack_stream_" + table;
+  const bool scanned = duck_.arrow_scan(connection_, view.c_str(), &stream) == kSuccess;
+  std::string copy = "CREATE OR REPLACE TABLE ";
+  copy.append(table).append(" AS SELECT * FROM ").append(view);
+  Status kept = scanned ? execute(copy) : fail("a table cannot be read");
+  if (stream.release != nullptr) {
+    stream.release(&stream);
+  }
+  return kept;
 }
 
 Status SqlQuery::describe(const std::string& sql, std::vector<SqlColumn>& columns) {

@@ -23,12 +23,21 @@ struct SqlColumn {
   bool is_boolean = false;  ///< written as true and false
 };
 
+/// What a question may read.
+struct SqlTables {
+  std::shared_ptr<const ArrowTables> of_file;
+  /// For provider_events: the capture, and whose events are in that table.
+  std::string path;
+  ConvertOptions reading;
+  std::string providers = "*";
+};
+
 /// A database in memory whose tables are those of a file (stackpack/arrow.h). A question has
 /// neither files nor a network: what it may read is in the file.
 class SqlQuery {
  public:
   /// The tables must outlive this. Errors: kResource, with problem().
-  SqlQuery(const DuckdbLibrary& library, std::shared_ptr<const ArrowTables> tables);
+  SqlQuery(const DuckdbLibrary& library, SqlTables tables);
   SqlQuery(const SqlQuery&) = delete;
   SqlQuery& operator=(const SqlQuery&) = delete;
   ~SqlQuery();
@@ -50,13 +59,14 @@ class SqlQuery {
  private:
   Status open();
   Status load_tables(const std::string& sql);
+  Status keep(std::string_view name, ArrowArrayStream& stream);
   Status execute(const std::string& sql);
   Status fail(const char* text);
   Status describe(const std::string& sql, std::vector<SqlColumn>& columns);
   Status fetch(DuckResult& result, std::size_t columns, const std::function<Status(Row)>& row);
 
   const DuckdbFunctions& duck_;
-  std::shared_ptr<const ArrowTables> tables_;
+  const SqlTables tables_;
   void* database_ = nullptr;
   void* connection_ = nullptr;
   std::string problem_;

@@ -14,6 +14,7 @@
 #include "symbolize/linked_names.h"
 #include "symbolize/pdb/pdb_reader.h"
 #include "symbolize/windows/pe_image.h"
+#include "symbolize/windows/ready_to_run.h"
 #include "symbolize/windows/symbol_store.h"
 
 namespace stackpack::app {
@@ -73,6 +74,13 @@ Status name_by_exports(io::ByteSource& source, const SymbolRequest& request, Nam
   return image ? symbolize::read_pe_exports(source, *image, request, names) : image.error();
 }
 
+Status name_by_methods(io::ByteSource& source, const SymbolRequest& request, NameCollector& names) {
+  const Result<symbolize::PeImage> image = symbolize::read_pe_image(source);
+  names.losses().functions_there = 1;  // else it would not have been taken
+  return image ? symbolize::read_precompiled_methods(source, *image, request, names)
+               : image.error();
+}
+
 using ReadNames = Status (*)(io::ByteSource&, const SymbolRequest&, NameCollector&);
 
 // Makes the plan one that reads the file, whose names are as linked.
@@ -103,7 +111,7 @@ class WindowsSearch {
     if (find_pdb()) {
       plan_.reason.clear();
     } else if (find_image()) {
-      plan_.reason += "; exported functions only";
+      plan_.reason += "; " + what_of_image_ + " only";
     }
     return std::move(plan_);
   }
@@ -176,9 +184,15 @@ class WindowsSearch {
                                            [this](const symbolize::PdbReference& pdb) {
                                              return pdb.identity == wanted_;
                                            });
+    if (same && symbolize::has_precompiled_methods(*source, *image)) {
+      what_of_image_ = "methods that were compiled ahead";
+      read_file(plan_, place, std::move(*file), &name_by_methods);
+      return true;
+    }
     if (!same || !symbolize::has_export_ends(*image)) {
       return false;
     }
+    what_of_image_ = "exported functions";
     read_file(plan_, place, std::move(*file), &name_by_exports);
     return true;
   }
@@ -187,6 +201,7 @@ class WindowsSearch {
   PdbIdentity wanted_;
   const SymbolPlaces& places_;
   ReadPlan plan_;
+  std::string what_of_image_;  // that it names, without its PDB
 };
 
 }  // namespace

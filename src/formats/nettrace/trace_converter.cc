@@ -232,9 +232,9 @@ Status TraceConverter::event(const EventRow& row) {
                    !addresses.empty() && !use.bookkeeping});
   }
   if (use.wanted) [[unlikely]] {
-    const Status taken = payloads_->event({header_.unix_ns(row.ticks), thread.pid, thread.tid,
-                                           event_title(use, kSampleOfUnknownType), &use.schema,
-                                           row.payload, header_.pointer_size});
+    const Status taken = payloads_->event(
+        {header_.unix_ns(row.ticks), thread.pid, thread.tid, use.metadata.provider_name,
+         event_title(use, kSampleOfUnknownType), &use.schema, row.payload, header_.pointer_size});
     if (!taken) {
       return taken;
     }

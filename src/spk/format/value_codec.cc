@@ -129,23 +129,19 @@ bool read_fields(bytes::ByteCursor& in, const ValueBounds& bounds, std::vector<E
 
 void encode_values(std::span<const EventValue> rows, std::span<const ValueSchema> kinds,
                    BlockContent& content) {
-  Numbers tids;
-  Numbers pids;
-  Numbers times;
-  Numbers kind_column;
-  Numbers stacks;
-  EventValue before;
-  before.tid = 0;
-  before.pid = 0;
-  before.time_ns = rows.empty() ? 0 : rows.front().time_ns;
+  Numbers tids(rows.size());
+  Numbers pids(rows.size());
+  Numbers times(rows.size());
+  Numbers kind_column(rows.size());
+  Numbers stacks(rows.size());
   content.bytes().write_varint(rows.size());
-  for (const EventValue& row : rows) {
-    tids.push_back(row.tid - before.tid);  // modulo 2^32
-    pids.push_back(row.pid - before.pid);
-    times.push_back(row.time_ns - before.time_ns);
-    kind_column.push_back(row.kind);
-    stacks.push_back(row.stack == kNoStack ? 0 : std::uint64_t{row.stack} + 1);
-    before = row;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const EventValue& row = rows[i];
+    tids[i] = row.tid - (i == 0 ? 0 : rows[i - 1].tid);  // modulo 2^32
+    pids[i] = row.pid - (i == 0 ? 0 : rows[i - 1].pid);
+    times[i] = i == 0 ? 0 : row.time_ns - rows[i - 1].time_ns;
+    kind_column[i] = row.kind;
+    stacks[i] = row.stack == kNoStack ? 0 : std::uint64_t{row.stack} + 1;
   }
   write_column(tids, content);
   write_column(pids, content);
@@ -164,10 +160,11 @@ void encode_values(std::span<const EventValue> rows, std::span<const ValueSchema
         continue;
       }
       const bool text = kinds[kind].fields[field].type == ValueType::kText;
-      column.clear();
-      for (const std::size_t i : by_kind[kind]) {
-        column.push_back(rows[i].values[field] + (text ? 0U : 1U));  // modulo 2^64
-      }
+      column.resize(by_kind[kind].size());
+      std::transform(by_kind[kind].begin(), by_kind[kind].end(), column.begin(),
+                     [&rows, field, text](std::size_t i) {
+                       return rows[i].values[field] + (text ? 0U : 1U);  // modulo 2^64
+                     });
       write_numbers(column, content);
       content.cut();
     }

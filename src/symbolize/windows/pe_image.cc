@@ -33,6 +33,7 @@ constexpr std::uint32_t kMostDebugBytes = 64 * kDebugEntrySize;
 constexpr std::size_t kExportDirectory = 0;
 constexpr std::size_t kFunctionDirectory = 3;
 constexpr std::size_t kDebugDirectory = 6;
+constexpr std::size_t kCliDirectory = 14;
 
 using Bytes = std::vector<std::byte>;
 
@@ -47,19 +48,6 @@ Result<Bytes> read_up_to(io::ByteSource& file, std::uint64_t offset, std::uint64
   }
   bytes.resize(*got);
   return bytes;
-}
-
-// The bytes at an RVA up to the end of its section, at most `size`; empty outside of all.
-Result<Bytes> read_rva(io::ByteSource& file, const PeImage& image, std::uint32_t rva,
-                       std::uint32_t size) {
-  for (const PeSection& section : image.sections) {
-    if (rva >= section.rva && rva - section.rva < section.size) {
-      const std::uint32_t at = rva - section.rva;
-      return read_up_to(file, std::uint64_t{section.file_offset} + at,
-                        std::min(size, section.size - at));
-    }
-  }
-  return Bytes();
 }
 
 Status read_pdb_reference(io::ByteSource& file, std::uint32_t size, std::uint32_t offset,
@@ -90,7 +78,7 @@ Status read_pdb_reference(io::ByteSource& file, std::uint32_t size, std::uint32_
 
 Status read_debug_directory(io::ByteSource& file, const PeImage::Directory& debug, PeImage& image) {
   const Result<Bytes> bytes =
-      read_rva(file, image, debug.rva, std::min(debug.size, kMostDebugBytes));
+      read_pe_bytes(file, image, debug.rva, std::min(debug.size, kMostDebugBytes));
   if (!bytes) {
     return bytes.error();
   }
@@ -118,7 +106,7 @@ struct FunctionBounds {
 };
 
 Result<std::vector<FunctionBounds>> read_functions(io::ByteSource& file, const PeImage& image) {
-  const Result<Bytes> bytes = read_rva(file, image, image.functions.rva, image.functions.size);
+  const Result<Bytes> bytes = read_pe_bytes(file, image, image.functions.rva, image.functions.size);
   if (!bytes) {
     return bytes.error();
   }
@@ -154,7 +142,7 @@ Result<ExportNames> read_export_names(io::ByteSource& file, const PeImage& image
   ExportNames exports;
   const std::uint32_t base = image.exports.rva;
   // Tables and names lie behind the directory's header, in the same section.
-  const Result<Bytes> bytes = read_rva(file, image, base, kToTheEnd);
+  const Result<Bytes> bytes = read_pe_bytes(file, image, base, kToTheEnd);
   if (!bytes) {
     return bytes.error();
   }
@@ -195,7 +183,7 @@ Result<ExportNames> read_export_names(io::ByteSource& file, const PeImage& image
   return exports;
 }
 
-using Directories = std::array<PeImage::Directory, kDebugDirectory + 1>;
+using Directories = std::array<PeImage::Directory, kCliDirectory + 1>;
 
 // Where the PE header is: the header of a DOS program, which stands before it, says so.
 Result<std::uint64_t> find_pe_header(io::ByteSource& file) {
@@ -231,6 +219,18 @@ Status read_optional_header(bytes::ByteCursor optional, std::uint64_t at, PeImag
 }
 
 }  // namespace
+
+Result<std::vector<std::byte>> read_pe_bytes(io::ByteSource& file, const PeImage& image,
+                                             std::uint32_t rva, std::uint32_t size) {
+  for (const PeSection& section : image.sections) {
+    if (rva >= section.rva && rva - section.rva < section.size) {
+      const std::uint32_t at = rva - section.rva;
+      return read_up_to(file, std::uint64_t{section.file_offset} + at,
+                        std::min(size, section.size - at));
+    }
+  }
+  return Bytes();
+}
 
 Result<PeImage> read_pe_image(io::ByteSource& file) {
   const Result<std::uint64_t> found = find_pe_header(file);
@@ -277,6 +277,7 @@ Result<PeImage> read_pe_image(io::ByteSource& file) {
   }
   image.exports = directories[kExportDirectory];
   image.functions = directories[kFunctionDirectory];
+  image.cli = directories[kCliDirectory];
   if (const Status read = read_debug_directory(file, directories[kDebugDirectory], image); !read) {
     return read.error();
   }

@@ -41,11 +41,17 @@ struct PeImage {
   };
   Directory exports;
   Directory functions;  ///< the table of functions (.pdata)
+  Directory cli;        ///< the header of .NET
 };
 
 /// Reads headers and debug directory. What is damaged in the latter is left out.
 /// Errors: kUnsupported: no PE file; kTruncated; kIo.
 Result<PeImage> read_pe_image(io::ByteSource& file);
+
+/// The bytes at an RVA up to the end of its section, at most `size`; empty outside of all sections,
+/// fewer where the file ends. Errors: kIo.
+Result<std::vector<std::byte>> read_pe_bytes(io::ByteSource& file, const PeImage& image,
+                                             std::uint32_t rva, std::uint32_t size);
 
 /// Whether the image has exports whose ends are known.
 [[nodiscard]] bool has_export_ends(const PeImage& image);

@@ -55,7 +55,9 @@ Status EventPayloads::event(const EventView& event, const EventKind& kind) {
     named.title = titles_.title_of(kind);
   }
   const std::string name = name_of(named, ~std::uint32_t{0});
+  const std::string known = provider.empty() ? text_of(event.guid) : provider;
   out.name = name;
+  out.provider = known;
   return sink_->event(out);
 }
 
