@@ -16,13 +16,15 @@ namespace {
 constexpr std::string_view kCallsKey = "calls";
 constexpr std::string_view kByModule = "--by=module";
 constexpr std::string_view kByProcess = "--by=process";
+constexpr std::string_view kByLine = "--by=line";
 
 // As the tools say them: tool_table.cc.
 std::vector<std::string> words_by(std::string_view word) {
   return {"top", "--json", "--function-names=short", std::string(word)};
 }
 
-// How names got into the file is the same for all that is asked of it.
+// How names got into the file is the same for all that is asked of it, and the order of words says
+// nothing.
 std::string key_of(std::span<const std::string> words) {
   std::vector<std::string_view> said;
   for (const std::string& word : words) {
@@ -30,6 +32,7 @@ std::string key_of(std::span<const std::string> words) {
       said.push_back(word);
     }
   }
+  std::sort(said.begin(), said.end());
   return fmt::format("{}", fmt::join(said, "\n"));
 }
 
@@ -123,10 +126,11 @@ void McpFile::begin_early() {
   Early& calls = early_.emplace_back();
   calls.key = kCallsKey;
   calls.work = [this] { return count_calls(); };
-  add_early({"top", "--tree", "--json", "--function-names=short"});
-  add_early({"top", "--by=callstack", "--json", "--function-names=short"});
-  add_early(words_by(kByModule));
-  add_early(words_by(kByProcess));
+  for (const std::string_view word :
+       {std::string_view("--tree"), std::string_view("--by=callstack"), kByModule, kByProcess,
+        kByLine, std::string_view("--by=thread")}) {
+    add_early(words_by(word));
+  }
   for (Early& early : early_) {
     early.in_line = true;
     line_.submit(early);
@@ -217,19 +221,12 @@ Status McpFile::count(std::span<const std::string> words, const ReportArguments&
 
 // Lines of one function are those of all of them, as counting has it, without the others.
 Status McpFile::count_lines_of(const ReportArguments& arguments, McpReport& report) {
-  if (!lines_) {
-    ReportArguments of_all = arguments;
-    of_all.only.clear();
-    auto lines = std::make_shared<McpReport>();
-    if (const Status done = count_now(of_all, *lines); !done) {
-      return done;
-    }
-    if (lines->rows() > kMostKeptRows) {
-      return count_now(arguments, report);
-    }
-    lines_ = std::move(lines);
+  begin_early();
+  const std::shared_ptr<const McpReport> lines = early_report(words_by(kByLine));
+  if (lines == nullptr) {
+    return count_now(arguments, report);
   }
-  report = *lines_;
+  report = *lines;
   if (const Status kept = app::keep_functions(report.spots.rows, arguments.only); !kept) {
     return kept;
   }

@@ -107,8 +107,7 @@ class McpFile {
   std::deque<Early> early_;  // tasks stay where they are
   /// Functions by the samples of the file's own choice; null: not counted, or not to be had.
   std::unique_ptr<const app::CallSums> calls_;
-  std::optional<SummaryFigures> facts_;     // without rows
-  std::shared_ptr<const McpReport> lines_;  // of all functions
+  std::optional<SummaryFigures> facts_;  // without rows
 };
 
 }  // namespace stackpack::cli
