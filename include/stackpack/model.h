@@ -179,8 +179,22 @@ enum class FunctionSource : std::uint8_t {
   kKallsyms = 14,
   kPerfMap = 15,  ///< perf-PID.map
   kJitdump = 16,
+  // Imported OpenTelemetry profiles, by the type of the frame (profile.frame.type); those of frames
+  // without a type are unknown.
+  kOtlpBeam = 17,
+  kOtlpCPython = 18,
+  kOtlpDotnet = 19,
+  kOtlpGo = 20,
+  kOtlpJvm = 21,
+  kOtlpKernel = 22,
+  kOtlpNative = 23,
+  kOtlpPerl = 24,
+  kOtlpPhp = 25,
+  kOtlpRuby = 26,
+  kOtlpRust = 27,
+  kOtlpV8js = 28,
 };
-inline constexpr unsigned kFunctionSourceCount = 17;
+inline constexpr unsigned kFunctionSourceCount = 29;
 
 /// Whose addresses the start of a function is one of.
 enum class FunctionOwner : std::uint8_t {

@@ -22,11 +22,31 @@ inline constexpr std::uint32_t kNoInline = ~std::uint32_t{0};  ///< in place of 
 /// The word of a source in listings and exports.
 [[nodiscard]] constexpr std::string_view source_name(FunctionSource source) {
   constexpr std::array<std::string_view, kFunctionSourceCount> kNames{
-      "unknown", "clr",       "jscript",  "ksymbol",  "bpf",           "simpleperf",
-      "folded",  "pprof",     "symtab",   "dynsym",   "gnu-debugdata", "dwarf",
-      "pdb",     "pe-export", "kallsyms", "perf-map", "jitdump"};
+      "unknown",      "clr",         "jscript",   "ksymbol",   "bpf",           "simpleperf",
+      "folded",       "pprof",       "symtab",    "dynsym",    "gnu-debugdata", "dwarf",
+      "pdb",          "pe-export",   "kallsyms",  "perf-map",  "jitdump",       "otlp.beam",
+      "otlp.cpython", "otlp.dotnet", "otlp.go",   "otlp.jvm",  "otlp.kernel",   "otlp.native",
+      "otlp.perl",    "otlp.php",    "otlp.ruby", "otlp.rust", "otlp.v8js"};
   const auto number = static_cast<std::size_t>(source);
   return number < kNames.size() ? kNames[number] : kNames.front();
+}
+
+/// The type of frame that an OpenTelemetry profile says of a function: `go`. Empty: none.
+[[nodiscard]] constexpr std::string_view frame_type_of(FunctionSource source) {
+  constexpr std::string_view kPrefix = "otlp.";
+  const std::string_view name = source_name(source);
+  return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : std::string_view();
+}
+
+/// The source of that type; kUnknown: there is none.
+[[nodiscard]] constexpr FunctionSource source_of_frame_type(std::string_view type) {
+  for (unsigned number = 0; number < kFunctionSourceCount; ++number) {
+    const auto source = static_cast<FunctionSource>(number);
+    if (!type.empty() && frame_type_of(source) == type) {
+      return source;
+    }
+  }
+  return FunctionSource::kUnknown;
 }
 
 /// Texts by number, counted from 0 in the order in which they were added. Holds the bytes of all

@@ -6,6 +6,7 @@
 
 #include "bytes/byte_text.h"
 #include "capture/code_fact.h"
+#include "stackpack/names.h"
 
 namespace stackpack::capture {
 
@@ -79,6 +80,10 @@ std::optional<std::uint64_t> SyntheticFrames::address_of(const FunctionFact& fun
     append_number(image.path.size(), key_);
     append_number(image.build_id.size(), key_);
     key_ += 'i';
+  }
+  if (!frame_type_of(function.source).empty()) {
+    key_ += static_cast<char>(function.source);
+    key_ += 's';
   }
   if (const std::uint32_t known = keys_.find(key_); known != core::StringTable::kNone) {
     return kFirstAddress + numbers_[known];

@@ -307,8 +307,8 @@ void append_report_table(std::string& out, const HotSpots& spots, const ReportAr
     append_name_and_bar(out, titles[i], layout.name,
                         bar_of(arguments.by_self ? row.self : row.total, whole, layout.bar));
   }
-  if (count < spots.rows.size()) {
-    out += fmt::format("... {} more\n", grouped(spots.rows.size() - count));
+  if (const std::size_t more = spots.rows.size() - count + spots.rows_left_out; more != 0) {
+    out += fmt::format("... {} more\n", grouped(more));
   }
 }
 
@@ -376,7 +376,7 @@ void append_report_json(std::string& out, const HotSpots& spots, const ReportArg
                         const ReportCenter& center) {
   const std::size_t count =
       arguments.rows == 0 ? spots.rows.size() : std::min(arguments.rows, spots.rows.size());
-  const std::size_t left_out = spots.rows.size() - count;
+  const std::size_t left_out = spots.rows.size() - count + spots.rows_left_out;
   const std::vector<HotSpot> rows(spots.rows.begin(),
                                   spots.rows.begin() + static_cast<std::ptrdiff_t>(count));
   const std::vector<std::string> names = json_names(rows, arguments);

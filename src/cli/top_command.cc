@@ -103,6 +103,9 @@ Status count_file(OpenReport& file, const ReportArguments& arguments, const Mess
   const Reader& reader = capture.reader();
   app::HotSpotQuery query = arguments.query;
   query.linkage_names = arguments.names == app::FunctionNames::kLinkage;
+  // Those of several files are one row where they are alike.
+  query.most_callstacks =
+      arguments.files.size() == 1 && arguments.only.empty() ? arguments.rows : 0;
   if (arguments.kind == ReportKind::kTop) {
     Result<HotSpots> counted = app::hot_spots(reader, query);
     if (!counted) {

@@ -7,6 +7,8 @@
 #include "app/analysis/value_texts.h"
 #include "stackpack/convert.h"
 #include "stackpack/export.h"
+#include "stackpack/merge.h"
+#include "stackpack/names.h"
 #include "stackpack/reader.h"
 #include "support/source_folder.h"
 #include <protozero/pbf_writer.hpp>
@@ -96,6 +98,8 @@ std::string field_tables() {
   }
   return text;
 }
+
+constexpr char kProfileId[] = "\x0f\x1e\x2d\x3c\x4b\x5a\x69\x78\x87\x96\xa5\xb4\xc3\xd2\xe1\xf0";
 
 struct Given {
   std::uint64_t time = 0;
@@ -324,4 +328,155 @@ TEST_CASE("otlp: attributes beyond the kinds of a file are counted") {
   const auto reader = packed_text(directory, text);
   CHECK(values_of(*reader).size() == 200);
   CHECK(loss_of(*reader, "otlp_attributes_not_kept") == 400);
+}
+
+namespace {
+
+// A Profile of one callstack, whose four frames have types: two that are known, one that is not,
+// and none.
+std::string profile_with_types(const char* service, const std::string& id) {
+  std::string text;
+  pbf_writer top(text);
+  {
+    pbf_writer owner(top, 1);
+    {
+      pbf_writer resource(owner, 1);
+      add_text(resource, 1, "os.type", "linux");
+      add_text(resource, 1, "service.name", service);
+    }
+    pbf_writer scoped(owner, 2);
+    pbf_writer profile(scoped, 2);
+    {
+      pbf_writer type(profile, 1);
+      type.add_int32(1, 1);
+    }
+    {
+      pbf_writer sample(profile, 2);
+      sample.add_int32(1, 1);
+      const std::uint64_t time = 1'700'000'000'000'000'000;
+      sample.add_packed_fixed64(5, &time, &time + 1);
+    }
+    profile.add_bytes(7, id);
+  }
+  pbf_writer tables(top, 2);
+  tables.add_message(1, std::string());
+  tables.add_message(2, std::string());
+  for (int i = 1; i <= 4; ++i) {
+    pbf_writer location(tables, 2);
+    {
+      pbf_writer line(location, 3);
+      line.add_int32(1, i == 3 ? 1 : i == 4 ? 3 : i);
+    }
+    if (i != 4) {
+      location.add_packed_int32(4, &i, &i + 1);
+    }
+  }
+  tables.add_message(3, std::string());
+  for (int i = 1; i <= 3; ++i) {
+    pbf_writer function(tables, 3);
+    function.add_int32(1, 1 + i);
+  }
+  for (const char* const string : {"", "cpu", "first", "second", "third", "profile.frame.type"}) {
+    tables.add_string(5, string);
+  }
+  tables.add_message(6, std::string());
+  for (const char* const type : {"go", "kernel", "no such type"}) {
+    pbf_writer attribute(tables, 6);
+    attribute.add_int32(1, 5);
+    pbf_writer value(attribute, 2);
+    value.add_string(1, type);
+  }
+  tables.add_message(7, std::string());
+  const int stack[] = {1, 2, 3, 4};
+  pbf_writer stacks(tables, 7);
+  stacks.add_packed_int32(1, std::begin(stack), std::end(stack));
+  return text;
+}
+
+// Functions of the callstack, leaf first, with who named them.
+std::vector<std::string> typed_functions(const Reader& reader) {
+  const auto names = reader.names();
+  REQUIRE(names.has_value());
+  std::vector<std::string> found;
+  for (const Function& function : names->functions) {
+    found.push_back(std::string(names->texts[function.name]) + ": " +
+                    std::string(source_name(function.source)));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("otlp: types of frames and identities of Profiles come back from an export") {
+  const test::TemporaryDirectory directory;
+  const auto first =
+      packed_text(directory, profile_with_types("cart", std::string(kProfileId, 16)));
+  const std::vector<std::string> functions = {"first: otlp.go", "first: unknown",
+                                              "second: otlp.kernel", "third: unknown"};
+  CHECK(typed_functions(*first) == functions);
+  CHECK(loss_of(*first, "otlp_frame_attributes_not_kept") == 1);
+  CHECK(loss_of(*first, "otlp_fields_not_kept") == 0);
+  REQUIRE(values_of(*first).size() == 1);
+  CHECK(values_of(*first)[0].find("id.profile=0f1e2d3c4b5a69788796a5b4c3d2e1f0") !=
+        std::string::npos);
+  ExportOptions options;
+  options.format = ExportFormat::kOtlp;
+  REQUIRE(export_capture(*first, directory.file("out"), options).has_value());
+  const auto second = packed_file(directory, "out");
+  CHECK(typed_functions(*second) == functions);
+  CHECK(values_of(*second) == values_of(*first));
+  CHECK(loss_of(*second, "otlp_frame_attributes_not_kept") == 0);
+}
+
+TEST_CASE("otlp: an identity that is none is counted") {
+  const test::TemporaryDirectory directory;
+  const auto reader = packed_text(directory, profile_with_types("cart", "short"));
+  CHECK(values_of(*reader).empty());
+  CHECK(loss_of(*reader, "otlp_fields_not_kept") == 1);
+}
+
+TEST_CASE("otlp: a merge keeps what resources say, by source where they differ") {
+  const test::TemporaryDirectory directory;
+  for (const char* const name : {"cart", "shop", "till"}) {
+    std::ofstream(directory.file(name), std::ios::binary)
+        << profile_with_types(name, std::string(kProfileId, 16));
+    packed_file(directory, name);
+  }
+  const auto merged = [&directory](const std::vector<std::string>& inputs, const char* output) {
+    std::vector<std::string> paths;
+    for (const std::string& input : inputs) {
+      paths.push_back(directory.file(input));
+    }
+    REQUIRE(merge(paths, directory.file(output), {}, nullptr).has_value());
+    std::ifstream file(directory.file(output), std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string all = merged({"cart.spk", "shop.spk", "till.spk"}, "all.spk");
+  merged({"till.spk", "cart.spk"}, "some.spk");
+  CHECK(merged({"some.spk", "shop.spk", "cart.spk"}, "again.spk") == all);
+  const auto reader = Reader::open(directory.file("all.spk"));
+  REQUIRE(reader.has_value());
+  CHECK(fact_of(**reader, "otlp.resource.os.type") == "linux");
+  CHECK(fact_of(**reader, "otlp.resource.service.name") == "none");
+  std::vector<std::string> services;
+  for (const char* const row : {"0", "1", "2"}) {
+    services.push_back(
+        fact_of(**reader, "source." + std::string(row) + ".otlp.resource.service.name"));
+  }
+  CHECK(in_order(services) == std::vector<std::string>{"cart", "shop", "till"});
+  CHECK(typed_functions(**reader).size() == 4);
+  // An export has a resource for each source again.
+  ExportOptions options;
+  options.format = ExportFormat::kOtlp;
+  REQUIRE(export_capture(**reader, directory.file("out"), options).has_value());
+  const auto back = packed_file(directory, "out");
+  CHECK(fact_of(*back, "otlp.resource.os.type") == "linux");
+  std::string values;
+  for (const std::string& line : values_of(*back)) {
+    values += line + "\n";
+  }
+  for (const char* const service : {"cart", "shop", "till"}) {
+    CHECK(values.find("resource.service.name=" + std::string(service)) != std::string::npos);
+  }
 }

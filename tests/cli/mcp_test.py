@@ -136,6 +136,42 @@ def check_warm(folder):
     assert client.close() == (0, b"")
 
 
+def check_first_answers(folder, file):
+    """What is counted before it is asked for is what the commands print, whichever question comes first; files that are replaced, and
+    more of them than stay open, while they are counted end nothing."""
+    names = [row["name"] for row in json.loads(run("top", "--json", "-n", "9", file))["rows"] if not row["name"].startswith("[")]
+    questions = [("tree", {}), ("callstacks", {}), ("callstacks", {"rows": 1000}), ("top", {"by": "module"}), ("top", {"by": "process", "rows": 2}),
+                 ("callers", {"function": names[0]}), ("source", {"function": names[0]}), ("summary", {})]
+    for first in range(len(questions)):
+        client = McpClient(PROGRAM, folder)
+        if first % 2 == 1:
+            client.ask("open", file=file)
+        for tool, arguments in questions[first:] + questions[:first]:
+            result = client.call(tool, file=file, **arguments)
+            assert not result["isError"], result
+            if tool != "summary":
+                assert text_of(result) == run(*result["_meta"]["stackpack/command"]), (first, tool, arguments)
+        assert client.close() == (0, b"")
+    client = McpClient(PROGRAM, folder)
+    for name in names:  # by the lines of all functions, once they are known
+        for words in ({}, {"rows": 1}):
+            result = client.call("source", file=file, function=name, **words)
+            assert not result["isError"] and text_of(result) == run(*result["_meta"]["stackpack/command"]), (name, words)
+    missing = client.call("source", file=file, function="no such function")
+    assert missing["isError"] and "no sample is in a function" in text_of(missing), missing
+    content = pathlib.Path(file).read_bytes()
+    copies = [folder / f"copy{i}.spk" for i in range(10)]
+    for copy in copies:
+        copy.write_bytes(content)
+        client.ask("open", file=copy.name)
+    (folder / "new.spk").write_bytes((SOURCE / "testdata/spk/v1/perf-events.spk").read_bytes())
+    os.replace(folder / "new.spk", copies[-1])
+    assert client.ask("top", file=copies[-1].name) != client.ask("top", file=copies[0].name)
+    assert client.close() == (0, b"")
+    for copy in copies:
+        copy.unlink()
+
+
 def check_redacted(folder, file):
     """Answers have what the same file has when `redact` has been at it, and no name."""
     key = folder.parent / "key"
@@ -244,6 +280,7 @@ def main():
         client = McpClient(PROGRAM, folder)
         check_same_answers(client, str(file))
         assert client.close() == (0, b"")
+        check_first_answers(folder, str(file))
         check_short_answers(folder, str(file))
         check_redacted(folder, str(file))
         check_waits(folder)

@@ -245,11 +245,12 @@ class PerfettoSequence:
 
 
 def perfetto_of(path):
-    """Sequences by number, tracks by number, and slices as (thread, name, begin, end)."""
+    """Sequences by number, tracks by number, slices as (thread, name, begin, end), and what the scheduler did as (time, processor, event)."""
     text = decode("perfetto.Trace", "perfetto_trace.proto", path)
     check("perfetto, unknown fields", len(re.findall(r"^ *\d+[:{ ]", text, re.MULTILINE)), 0)
-    sequences, tracks, open_slices, slices, names = collections.defaultdict(PerfettoSequence), {}, {}, [], {}
+    sequences, tracks, open_slices, slices, names, rows = collections.defaultdict(PerfettoSequence), {}, {}, [], {}, []
     for packet in messages_of(text)["packet"]:
+        rows += [(event["timestamp"][0], bundle["cpu"][0], event) for bundle in packet["ftrace_events"] for event in bundle["event"]]
         sequences[packet["trusted_packet_sequence_id"][0]].take(packet)
         for track in packet["track_descriptor"]:
             assert track["uuid"][0] not in tracks, "a track is described twice"
@@ -265,13 +266,79 @@ def perfetto_of(path):
             else:
                 slices.append((*open_slices.pop(uuid), packet["timestamp"][0]))
     assert not open_slices
-    return sequences, tracks, slices
+    return sequences, tracks, slices, sorted(rows, key=lambda row: row[:2])
 
 
-def check_perfetto(export, _cache):
-    """Trace processor's Python package is a downloader, so that the published numbers of the fields are what can be checked here."""
+def listed(export, packed, what):
+    """The rows of a listing."""
+    return [row.split("\t") for row in run(export.program, "dump", packed, what).splitlines() if not row.startswith("#")]
+
+
+STATES = {"S": 1, "D": 2, "T": 4, "t": 8, "X": 16, "Z": 32, "P": 64, "I": 128}  # of the kernel
+
+
+def expected_switches(export, packed, event, of_next):
+    """What processors did, by the listings, as (time, processor, who had it with its state, who got it). A sample is of who got it, or
+    had it; the other one is known by its intervals. Who is in neither had the processor before, or is the idle thread."""
+    left, runs = {}, {}
+    for tid, begin, _, state, reason, flags, *_ in listed(export, packed, "--intervals"):
+        if "s" not in flags and state in ("blocked", "preempted"):
+            left[int(begin)] = [int(tid), 0 if state == "preempted" else STATES.get(reason, 1)]
+        elif "s" not in flags and state == "running":
+            runs[int(begin)] = int(tid)
+    samples = [(int(row[0].replace(".", "")), int(row[3]), row[2]) for row in listed(export, packed, "--samples") if row[4] == event]
+    assert len({time for time, _, _ in samples}) == len(samples), "switches at one time"
+    had = {}
+    for time, cpu, tid in samples:
+        if of_next:
+            previous, following = left.get(time, [had[cpu], 0] if cpu in had else []), int(tid)
+        else:  # a thread that has ended has no number
+            previous = [had[cpu], 16] if tid == "-" else [int(tid), left[time][1] if time in left else 0]
+            following = runs.get(time, 0)
+        yield time, cpu, previous, following
+        had[cpu] = following
+
+
+def check_published(export, cache):
+    """The messages that Perfetto's Python package publishes know all fields; where it cannot be had, our list of them says so alone."""
+    try:
+        python = clients.perfetto(cache)
+    except clients.Missing as reason:
+        print(f"  published messages: not looked at: {reason}")
+        return
+    for name in ("sched.perfetto", "switches.perfetto"):
+        packets, unknown = map(int, run(*python, HERE / "perfetto_fields.py", export.directory / name).split())
+        check(f"{name}: unknown fields in the published messages", (packets > 9, unknown), (True, 0))
+
+
+def check_perfetto_sched(export):
+    """Who had the processors, of a trace whose samples of switches are of the thread that got one, and of a recording where they are
+    of the one that had it."""
+    folder = pathlib.Path(os.environ.get("STACKPACK_CORPUS", "/nonexistent"))
+    for capture, event, of_next in ((HERE.parents[1] / "testdata/sampled.x64.etl", "Thread/CSwitch", True),
+                                    (folder / "waits/a-tp.perf.data", "sched:sched_switch", False)):
+        if not capture.exists():
+            continue
+        packed, out = export.directory / "sched.spk", export.directory / "sched.perfetto"
+        run(export.program, "convert", capture, "-o", packed, "-q", "--force")
+        run(export.program, "export", packed, "--format", "perfetto", "-o", out, "-q", "--force")
+        expected = sorted(expected_switches(export, packed, event, of_next))
+        rows = perfetto_of(out)[3]
+        switches = [(time, cpu, [*switch["prev_pid"], *switch["prev_state"]], switch["next_pid"][0])
+                    for time, cpu, event in rows for switch in event["sched_switch"]]
+        check(f"{capture.name}: switches", (len(switches), switches == expected), (len(expected), True))
+        check(f"{capture.name}: who had a processor is known", any(previous for _, _, previous, _ in switches), True)
+        if not of_next:
+            check("wakings", sum(len(event["sched_waking"]) for _, _, event in rows) > 250, True)
+        one = export.directory / "one.perfetto"
+        run(export.program, "export", packed, "--format", "perfetto", "-o", one, "-q", "--force", "--tid", str(switches[0][3]))
+        check(f"{capture.name}: switches of one thread", len(perfetto_of(one)[3]), 0)
+
+
+def check_perfetto(export, cache):
+    """Trace processor is no part of its Python package, which downloads it: what can be checked here are fields, by their published numbers."""
     clients.need("protoc")
-    sequences, tracks, _ = perfetto_of(export.make("perfetto"))
+    sequences, tracks, _, _ = perfetto_of(export.make("perfetto"))
     by_event = [sequence for sequence in sequences.values() if sequence.event]
     check("samples", sum(sum(one.samples.values()) for one in by_event), export.total)
     for one in by_event:
@@ -287,11 +354,13 @@ def check_perfetto(export, _cache):
     run(sys.executable, "-B", HERE.parent / "cli/make_capture.py", capture, "40", "--switches")
     run(export.program, "convert", capture, "-o", packed, "-q", "--force")
     run(export.program, "export", packed, "--format", "perfetto", "-o", export.directory / "switches.perfetto", "-q", "--force")
-    _, _, slices = perfetto_of(export.directory / "switches.perfetto")
+    _, _, slices, _ = perfetto_of(export.directory / "switches.perfetto")
     rows = [row.split("\t") for row in run(export.program, "dump", packed, "--intervals").splitlines() if not row.startswith("#")]
     expected = sorted((int(tid), state if state != "blocked" or reason == "-" else f"blocked: {reason}", int(begin), int(end))
                       for tid, begin, end, state, reason, *_ in rows if state != "unknown" and tid != "-")
     check("slices", (len(slices), sorted(slices) == expected), (len(expected), True))
+    check_perfetto_sched(export)
+    check_published(export, cache)
 
 
 OTLP_OPTIONS = ((), ("--weight", "period"))

@@ -112,6 +112,11 @@ def opentelemetry(cache):
     return python_with(cache, "opentelemetry.proto.profiles.v1development.profiles_pb2", "opentelemetry-proto")
 
 
+def perfetto(cache):
+    """A Python that has Perfetto's messages."""
+    return python_with(cache, "perfetto.protos.perfetto.trace.perfetto_trace_pb2", "perfetto")
+
+
 def inferno(cache):
     program = cache / "bin" / "inferno-flamegraph"
     if not program.exists():

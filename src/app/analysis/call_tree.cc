@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/analysis/sample_counting.h"
+#include "core/number_table.h"
 
 namespace stackpack::app {
 
@@ -29,19 +30,23 @@ class Tree {
  public:
   Tree() : nodes_(1) {}
 
+  // Callstacks come in the order of a file, where neighbours begin alike at the root.
   void add(std::span<const std::uint32_t> leaf_first, std::uint64_t value) {
-    std::uint32_t at = kRoot;
-    for (auto entity = leaf_first.rbegin(); entity != leaf_first.rend(); ++entity) {
-      const auto [child, fresh] =
-          children_.try_emplace({at, *entity}, static_cast<std::uint32_t>(nodes_.size()));
-      if (fresh) {
-        const std::uint32_t depth = at == kRoot ? 0 : nodes_[at].depth + 1;
-        nodes_.push_back({at, *entity, depth, 0, 0});
-      }
-      at = child->second;
-      nodes_[at].total += value;
+    const std::size_t depth = leaf_first.size();
+    std::size_t shared = 0;
+    while (shared < std::min(depth, path_.size()) &&
+           nodes_[path_[shared]].entity == leaf_first[depth - 1 - shared]) {
+      ++shared;
     }
-    nodes_[at].self += value;
+    path_.resize(shared);
+    for (std::size_t level = shared; level < depth; ++level) {
+      path_.push_back(
+          child_of(level == 0 ? kRoot : path_.back(), leaf_first[depth - 1 - level], level));
+    }
+    for (const std::uint32_t node : path_) {
+      nodes_[node].total += value;
+    }
+    nodes_[path_.empty() ? kRoot : path_.back()].self += value;
   }
 
   // Numbers of the largest ones, of each parent the largest child first; with their ranks.
@@ -85,6 +90,15 @@ class Tree {
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
 
  private:
+  std::uint32_t child_of(std::uint32_t parent, std::uint32_t entity, std::size_t depth) {
+    // The root has no number there.
+    const std::uint32_t number = children_.number((std::uint64_t{parent} << 32) | entity) + 1;
+    if (number == nodes_.size()) {
+      nodes_.push_back({parent, entity, static_cast<std::uint32_t>(depth), 0, 0});
+    }
+    return number;
+  }
+
   using Key = std::tuple<std::uint64_t, const std::string&, const std::string&>;
   [[nodiscard]] Key key_of(std::uint32_t node, const query::FrameEntities& entities) const {
     const query::FrameEntity& entity = entities.all()[nodes_[node].entity];
@@ -92,7 +106,8 @@ class Tree {
   }
 
   std::vector<Node> nodes_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> children_;
+  core::NumberTable<std::uint64_t> children_;  // (parent, entity)
+  std::vector<std::uint32_t> path_;            // of the latest callstack, root first
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 // What a report asks for, and what it gets.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -50,9 +52,10 @@ struct HotSpots {
   std::string event;               ///< what it is about; empty: several
   std::vector<std::string> parts;  ///< the events which that is, where they are several
   std::uint64_t samples = 0;
-  std::uint64_t value = 0;       ///< what they count for in all: the whole of each share
-  std::string unit = "samples";  ///< of every value
-  std::vector<HotSpot> rows;     ///< in no order; see sort_hot_spots
+  std::uint64_t value = 0;        ///< what they count for in all: the whole of each share
+  std::string unit = "samples";   ///< of every value
+  std::vector<HotSpot> rows;      ///< in no order; see sort_hot_spots
+  std::size_t rows_left_out = 0;  ///< as HotSpotQuery::most_callstacks has it
   /// What the choice of the event left out.
   std::vector<EventCount> events_left_out;
   IdleLeftOut idle;
@@ -79,7 +82,14 @@ struct HotSpotQuery {
   bool folds_broken = false;         ///< what query::BrokenRoots finds is one row
   bool linkage_names = false;  ///< functions are told apart, and called, as the linker has them
   std::string event_key;       ///< as ReportPlan says it; empty: the file's own choice
+  /// Of kCallstack: so many of the largest rows alone; 0: all.
+  std::size_t most_callstacks = 0;
+  /// Once it is set, what counts ends soon with kCancelled; null: nobody sets it.
+  const std::atomic<bool>* stopped = nullptr;
 
+  [[nodiscard]] bool is_stopped() const {
+    return stopped != nullptr && stopped->load(std::memory_order_relaxed);
+  }
   [[nodiscard]] bool asks_for_types() const { return by == HotSpotKind::kType || !types.empty(); }
   [[nodiscard]] bool asks_for_fields() const { return by == HotSpotKind::kField; }
 };

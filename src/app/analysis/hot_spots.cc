@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "app/analysis/callstack_rows.h"
 #include "app/analysis/sample_counting.h"
 #include "query/function_pattern.h"
 
@@ -15,8 +16,7 @@ using query::Group;
 using query::GroupBy;
 
 // The row of a group that is not counted by its frames.
-std::string title_of(const SampleCounting& counting, HotSpotKind by, const Group& group,
-                     std::span<const std::uint32_t> stack) {
+std::string title_of(const SampleCounting& counting, HotSpotKind by, const Group& group) {
   const query::SampleSelection& selection = counting.selection();
   switch (by) {
     case HotSpotKind::kEvent:
@@ -46,13 +46,8 @@ std::string title_of(const SampleCounting& counting, HotSpotKind by, const Group
       return label.empty() ? "[no wait]" : std::string(label);
     }
     default:
-      break;
+      return {};
   }
-  std::string text;
-  for (auto entity = stack.rbegin(); entity != stack.rend(); ++entity) {
-    text += (text.empty() ? "" : ";") + counting.entities().all()[*entity].name;
-  }
-  return text.empty() ? "[no callstack]" : text;
 }
 
 bool by_frames(HotSpotKind by) {
@@ -96,6 +91,7 @@ void HotSpots::add(const HotSpots& other) {
   idle.whole += other.idle.whole;
   idle.pools = idle.pools || other.idle.pools;
   samples += other.samples;
+  rows_left_out += other.rows_left_out;
   value += other.value;
   std::map<std::tuple<std::string, std::string, std::string>, std::size_t> known;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -121,6 +117,7 @@ Result<HotSpots> hot_spots(const Reader& reader, const HotSpotQuery& query) {
   HotSpots result;
   EntitySums sums;
   std::map<std::string, HotSpot> titled;
+  CallstackRows callstacks;
   Status counted;
   do {
     counted = (*counting)->each_group(
@@ -128,14 +125,15 @@ Result<HotSpots> hot_spots(const Reader& reader, const HotSpotQuery& query) {
           const std::uint64_t value = (*counting)->value_of(group);
           result.samples += group.count;
           result.value += value;
+          if (query.by == HotSpotKind::kCallstack) {
+            callstacks.add(stack, (*counting)->entities().all(), value, group.key.stack);
+            return;
+          }
           if (!by_frames(query.by)) {
-            const std::string title = title_of(**counting, query.by, group, stack);
+            const std::string title = title_of(**counting, query.by, group);
             HotSpot& row = titled.try_emplace(title, HotSpot{title, "", "", 0, 0}).first->second;
             row.self += value;
             row.total += value;
-            if (query.by == HotSpotKind::kCallstack && group.key.stack != kNoStack) {
-              row.stack = std::min(row.stack.value_or(group.key.stack), group.key.stack);
-            }
             return;
           }
           sums.begin_stack();
@@ -156,6 +154,7 @@ Result<HotSpots> hot_spots(const Reader& reader, const HotSpotQuery& query) {
   for (auto& [title, row] : titled) {
     result.rows.push_back(std::move(row));
   }
+  result.rows_left_out = callstacks.list(query.most_callstacks, result.rows);
   if (result.samples == 0 && result.idle.samples == 0) {
     return Error(kNothingSelected);
   }

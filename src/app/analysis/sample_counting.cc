@@ -206,6 +206,9 @@ Status SampleCounting::visit_in_parts(std::span<const Group> groups, const Visit
     if (const Status visited = visit_groups(some, visit); !visited) {
       return visited;
     }
+    if (query_.is_stopped()) {
+      return Error{ErrorCode::kCancelled, kNoOffset, "stopped"};
+    }
   }
   return {};
 }
@@ -258,7 +261,7 @@ Status SampleCounting::visit_groups(std::span<const Group> groups, const Visit& 
     if (const auto shown = filter_.apply(stack, *entities_)) {
       visit(group, *shown);
     }
-    return true;
+    return !query_.is_stopped();
   });
 }
 

@@ -134,7 +134,8 @@ Status MergeAttempt::read_tables() {
 }
 
 Status MergeAttempt::add_tables(std::size_t i, OpenInput& opened) {
-  if (const Status added = tables_.add(opened.events, opened.metadata); !added) {
+  if (const Status added = tables_.add(opened.events, opened.metadata, inputs_[i]->sources());
+      !added) {
     return added;
   }
   add_input_names(*opened.symbols, opened.images, inputs_[i]->merged(), names_);

@@ -45,7 +45,8 @@ void put_in_order(std::vector<Row>& rows, Key key, Rest rest) {
 
 }  // namespace
 
-Status TableUnion::add(std::span<const Event> events, std::span<const MetadataEntry> metadata) {
+Status TableUnion::add(std::span<const Event> events, std::span<const MetadataEntry> metadata,
+                       std::span<const MergedSource> sources) {
   const bool aggregated = value_of(metadata, kAggregated) == "1";
   if (any_input_ && aggregated != aggregated_) {
     return Error{ErrorCode::kUnsupported, kNoOffset,
@@ -61,9 +62,10 @@ Status TableUnion::add(std::span<const Event> events, std::span<const MetadataEn
   for (auto& [event, place] : events_) {
     place = number++;
   }
+  of_sources_.add(sources, metadata);
   if (!any_input_) {
     for (const MetadataEntry& entry : metadata) {
-      if (!is_of_one_capture(entry.key)) {
+      if (!is_of_one_capture(entry.key) && !SourceMetadata::has(entry.key)) {
         common_.emplace(entry.key, entry.value);
       }
     }
@@ -169,6 +171,7 @@ void TableUnion::add_unnamed(const PidNumbers::Final& numbers,
 
 std::vector<MetadataEntry> TableUnion::metadata(const std::vector<MergedSource>& sources) const {
   std::map<std::string, std::string> rows = common_;
+  of_sources_.tell(sources, rows);
   if (aggregated_) {
     rows.emplace(kAggregated, "1");
   }

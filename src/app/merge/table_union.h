@@ -10,6 +10,7 @@
 #include "app/merge/image_table.h"
 #include "app/merge/input_processes.h"
 #include "app/merge/source_clock.h"
+#include "app/merge/source_metadata.h"
 #include "capture/loss_counters.h"
 #include "capture/system_tables.h"
 #include "stackpack/model.h"
@@ -22,8 +23,10 @@ namespace stackpack::app {
 /// sources.
 class TableUnion {
  public:
-  /// Events and metadata of an input. Errors: kUnsupported: an imported profile among captures.
-  Status add(std::span<const Event> events, std::span<const MetadataEntry> metadata);
+  /// Events and metadata of an input with these sources. Errors: kUnsupported: an imported profile
+  /// among captures.
+  Status add(std::span<const Event> events, std::span<const MetadataEntry> metadata,
+             std::span<const MergedSource> sources);
 
   /// After the last add(): all events, by name.
   [[nodiscard]] std::vector<Event> events() const;
@@ -49,6 +52,7 @@ class TableUnion {
 
   std::map<std::pair<std::string, bool>, std::uint32_t> events_;
   std::map<std::string, std::string> common_;  // metadata that all inputs have
+  SourceMetadata of_sources_;
   bool any_input_ = false;
   bool aggregated_ = false;
   bool synthetic_ = false;

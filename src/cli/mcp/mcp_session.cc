@@ -1,7 +1,6 @@
 #include "cli/mcp/mcp_session.h"
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -9,8 +8,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/analysis/call_sums.h"
-#include "app/analysis/call_tree.h"
 #include "app/console.h"
 #include "app/diff/gate_comparison.h"
 #include "app/listing/wait_sums.h"
@@ -30,7 +27,6 @@ namespace {
 
 constexpr std::size_t kUsualRows = 20;
 constexpr std::size_t kUsualCallstacks = 5;
-constexpr std::size_t kMostTreeRows = 1000;  // as many as a client can ask for
 constexpr std::string_view kRowsOption = "--rows=";
 constexpr std::string_view kFramesOption = "--limit=";
 constexpr std::string_view kNoSymbols = "--no-symbolize";
@@ -125,18 +121,18 @@ Result<McpSession::File> McpSession::open(const std::string& asked) {
   }
   std::error_code unknown;
   const auto place = app::path_of(*path);
-  const std::uintmax_t bytes = std::filesystem::file_size(place, unknown);
-  const auto changed = std::filesystem::last_write_time(place, unknown);
+  const FileVersion version{std::filesystem::file_size(place, unknown),
+                            std::filesystem::last_write_time(place, unknown)};
   const auto known = std::find_if(files_.begin(), files_.end(),
-                                  [&](const File& file) { return file->path == *path; });
+                                  [&](const File& file) { return file->path() == *path; });
   if (known != files_.end()) {
     File file = *known;
     files_.erase(known);
-    if (file->bytes == bytes && file->changed == changed) {
+    if (file->version() == version) {
       files_.push_front(file);
       return file;
     }
-    reports_.remove_if([&](const auto& report) { return report->file == file; });
+    reports_.remove_if([&](const Kept& kept) { return kept.file == file; });
   }
   CaptureArguments capture;
   capture.symbolize = arguments_.symbolize;
@@ -151,11 +147,10 @@ Result<McpSession::File> McpSession::open(const std::string& asked) {
   if (!opened) {
     return opened.error();
   }
-  const File file =
-      std::make_shared<OpenFile>(OpenFile{asked, *path, bytes, changed, std::move(*opened)});
+  const File file = std::make_shared<McpFile>(asked, *path, version, std::move(*opened), *line_);
   files_.push_front(file);
   if (files_.size() > kMostFiles) {
-    reports_.remove_if([this](const auto& report) { return report->file == files_.back(); });
+    reports_.remove_if([this](const Kept& kept) { return kept.file == files_.back(); });
     files_.pop_back();
   }
   return file;
@@ -179,19 +174,15 @@ McpAnswer McpSession::summarize(const std::string& asked, bool whole) {
   if (!file) {
     return not_opened(asked, file.error());
   }
-  OpenFile& open = **file;
-  calls_of(open);  // the next question is about functions
-  std::optional<SummaryFigures>& figures = whole ? open.figures_of_whole : open.figures;
+  McpFile& open = **file;
+  open.begin_early();  // the next questions are about functions
+  const Result<SummaryFigures> figures = open.figures(whole);
   if (!figures) {
-    Result<SummaryFigures> found = summary_figures(open.capture.reader(), whole);
-    if (!found) {
-      return failed(asked, found.error());
-    }
-    figures = std::move(*found);
+    return failed(asked, figures.error());
   }
   const auto render = [&](std::size_t rows) {
     std::string text;
-    append_summary(text, open.capture.reader(), *figures, {open.asked, rows, whole});
+    append_summary(text, open.reader(), *figures, {open.asked(), rows, whole});
     return text;
   };
   constexpr std::size_t kMostSummaryRows = 8;
@@ -207,7 +198,7 @@ std::optional<McpAnswer> McpSession::read_call(const ToolWords& given, std::stri
   }
   call.file = *file;
   call.words = given;
-  call.words.others.front() = call.file->path;
+  call.words.others.front() = call.file->path();
   if (says_no_symbols(*call.file)) {
     call.words.options.emplace_back(kNoSymbols);
   }
@@ -215,120 +206,40 @@ std::optional<McpAnswer> McpSession::read_call(const ToolWords& given, std::stri
   return problem.empty() ? std::nullopt : std::optional(failed(problem));
 }
 
-Result<std::shared_ptr<const McpSession::Report>> McpSession::counted(
-    const Call& call, const std::function<Status(Report&)>& count) {
+Result<std::shared_ptr<const McpReport>> McpSession::counted(
+    const Call& call, const std::function<Status(McpReport&)>& count) {
+  if (auto early = call.file->early_report(call.words.options)) {
+    return early;
+  }
   const std::string key = fmt::format("{}", fmt::join(command_of(call.words, "", 0), "\n"));
   const auto known = std::find_if(reports_.begin(), reports_.end(),
-                                  [&](const auto& report) { return report->key == key; });
+                                  [&](const Kept& kept) { return kept.key == key; });
   if (known != reports_.end()) {
     reports_.splice(reports_.begin(), reports_, known);
-    return reports_.front();
+    return reports_.front().report;
   }
-  auto report = std::make_shared<Report>();
-  report->key = key;
-  report->file = call.file;
+  auto report = std::make_shared<McpReport>();
   if (const Status done = count(*report); !done) {
     return done.error();
   }
-  keep(report);
-  return std::shared_ptr<const Report>(report);
+  keep({key, call.file, report});
+  return std::shared_ptr<const McpReport>(report);
 }
 
-namespace {
-
-// Rows of `top`, `callers` and `callees`.
-Status count_spots(const Reader& reader, const ReportArguments& arguments, app::HotSpots& rows,
-                   ReportCenter& center) {
-  if (arguments.kind == ReportKind::kTop) {
-    Result<app::HotSpots> spots = app::hot_spots(reader, arguments.query);
-    if (!spots) {
-      return spots.error();
-    }
-    rows = std::move(*spots);
-  } else {
-    auto around =
-        app::neighbours(reader, arguments.query, arguments.function,
-                        arguments.kind == ReportKind::kCallers ? app::NeighbourSide::kCallers
-                                                               : app::NeighbourSide::kCallees);
-    if (!around) {
-      return around.error();
-    }
-    rows = std::move(around->around);
-    center = {around->center, around->matches, around->occurring};
-  }
-  if (const Status kept = app::keep_functions(rows.rows, arguments.only); !kept) {
-    return kept.error();
-  }
-  app::sort_hot_spots(rows.rows, arguments.by_self);
-  return {};
-}
-
-}  // namespace
-
-const app::CallSums* McpSession::calls_of(OpenFile& file) {
-  if (!file.calls_were_counted) {
-    file.calls_were_counted = true;
-    app::HotSpotQuery query;
-    query.filters.frames = FrameStyle::kFunction;
-    auto calls = app::CallSums::count(file.capture.reader(), query);
-    if (calls) {
-      file.calls = std::move(*calls);
-    }
-  }
-  return file.calls.get();
-}
-
-Status McpSession::count_report(const Call& call, const ReportArguments& arguments,
-                                Report& report) {
-  // What the tool says itself, and nothing of the client's, but for the order.
-  constexpr std::array<std::string_view, 9> kPlainWords = {
-      "top",    "callers", "callees",       "--json",        "--function-names=short",
-      "--self", "--total", "--by=function", "--no-symbolize"};
-  const std::vector<std::string>& words = call.words.options;
-  const bool is_plain = std::all_of(words.begin(), words.end(), [&](const std::string& word) {
-    return std::find(kPlainWords.begin(), kPlainWords.end(), word) != kPlainWords.end();
-  });
-  const app::CallSums* const calls = is_plain ? calls_of(*call.file) : nullptr;
-  const Reader& reader = call.file->capture.reader();
-  if (calls == nullptr) {
-    return count_spots(reader, arguments, report.spots, report.center);
-  }
-  if (arguments.kind == ReportKind::kTop) {
-    report.spots = calls->hot_spots(arguments.by_self);
-    return {};
-  }
-  auto around = calls->neighbours(arguments.function, arguments.kind == ReportKind::kCallers
-                                                          ? app::NeighbourSide::kCallers
-                                                          : app::NeighbourSide::kCallees);
-  if (!around) {
-    return count_spots(reader, arguments, report.spots, report.center);
-  }
-  report.spots = std::move(around->around);
-  report.center = {around->center, around->matches, {}};
-  app::sort_hot_spots(report.spots.rows, arguments.by_self);
-  return {};
-}
-
-void McpSession::keep(std::shared_ptr<const Report> report) {
-  reports_.push_front(std::move(report));
+void McpSession::keep(Kept kept) {
+  reports_.push_front(std::move(kept));
   std::size_t rows = 0;
-  std::size_t kept = 0;
-  for (const auto& one : reports_) {
-    rows += rows_of(*one);
-    if (++kept > 1 && (kept > kMostReports || rows > kMostReportRows)) {
-      --kept;
+  std::size_t count = 0;
+  for (const Kept& one : reports_) {
+    rows += one.report->rows();
+    if (++count > 1 && (count > kMostReports || rows > kMostReportRows)) {
+      --count;
       break;
     }
   }
-  while (reports_.size() > kept) {
+  while (reports_.size() > count) {
     reports_.pop_back();
   }
-}
-
-std::size_t McpSession::rows_of(const Report& report) {
-  return report.spots.rows.size() + report.center.occurring.size() +
-         (report.tree ? report.tree->rows.size() : 0) +
-         (report.waits ? report.waits->threads.size() : 0);
 }
 
 McpAnswer McpSession::report(const ToolWords& given) {
@@ -337,25 +248,16 @@ McpAnswer McpSession::report(const ToolWords& given) {
     return *problem;
   }
   const ToolWords& words = call.words;
-  const std::string& asked = call.file->asked;
+  const std::string& asked = call.file->asked();
   ReportArguments arguments = call.line.invocation().report;
   arguments.files = {asked};
-  const auto found = counted(call, [&](Report& report) -> Status {
-    const Reader& reader = call.file->capture.reader();
-    if (!arguments.tree) {
-      return count_report(call, arguments, report);
-    }
-    Result<app::CallTree> tree = app::call_tree(reader, arguments.query, kMostTreeRows);
-    if (!tree) {
-      return tree.error();
-    }
-    report.tree = std::move(*tree);
-    return {};
-  });
+  call.file->begin_early();
+  const auto found = counted(
+      call, [&](McpReport& report) { return call.file->count(words.options, arguments, report); });
   if (!found) {
     return failed(asked, found.error());
   }
-  const Report& report = **found;
+  const McpReport& report = **found;
   if (!report.center.occurring.empty()) {
     return failed(asked + ": " + no_such_function(arguments.function, report.center.occurring));
   }
@@ -388,9 +290,9 @@ McpAnswer McpSession::show(const ToolWords& given) {
   const ToolWords& words = call.words;
   const File& file = call.file;
   ShowArguments arguments = call.line.invocation().show;
-  const Reader& reader = file->capture.reader();
+  const Reader& reader = file->reader();
   if (arguments.ids.front() >= reader.stack_count()) {
-    return failed(fmt::format("{}: there are {} callstacks, numbered from 0", file->asked,
+    return failed(fmt::format("{}: there are {} callstacks, numbered from 0", file->asked(),
                               reader.stack_count()));
   }
   Status status;
@@ -402,7 +304,7 @@ McpAnswer McpSession::show(const ToolWords& given) {
         return text;
       });
   if (!status) {
-    return failed(file->asked, status.error());
+    return failed(file->asked(), status.error());
   }
   return answer_of(std::move(fitted.text), false, command_of(words, kFramesOption, fitted.rows));
 }
@@ -420,16 +322,16 @@ McpAnswer McpSession::diff(const ToolWords& given) {
   const std::size_t olds = words.others.size();
   std::vector<const Reader*> readers;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    readers.push_back(&files[i]->capture.reader());
+    readers.push_back(&files[i]->reader());
     if (i < olds) {
-      words.others[i] = files[i]->path;
+      words.others[i] = files[i]->path();
     }
   }
   std::size_t next = olds;
   for (std::string& option : words.options) {
     constexpr std::string_view kAgainst = "--against=";
     if (option.starts_with(kAgainst) && next < files.size()) {
-      option = std::string(kAgainst) + files[next++]->path;
+      option = std::string(kAgainst) + files[next++]->path();
     }
   }
   if (std::any_of(files.begin(), files.end(),
@@ -453,7 +355,7 @@ McpAnswer McpSession::diff(const ToolWords& given) {
       std::span(readers).first(olds), std::span(readers).subspan(olds), arguments.options, {});
   if (!report) {
     Error error = report.error();
-    const std::string name = error.part < files.size() ? files[error.part]->asked : "diff";
+    const std::string name = error.part < files.size() ? files[error.part]->asked() : "diff";
     error.part = kMainPart;
     return failed(name, error);
   }
@@ -476,9 +378,9 @@ McpAnswer McpSession::waits(const ToolWords& given) {
     return *problem;
   }
   WaitsArguments arguments = call.line.invocation().waits;
-  arguments.file = call.file->asked;
-  const auto found = counted(call, [&](Report& report) -> Status {
-    Result<app::WaitTable> table = app::sum_waits(call.file->capture.reader(), arguments.filter);
+  arguments.file = call.file->asked();
+  const auto found = counted(call, [&](McpReport& report) -> Status {
+    Result<app::WaitTable> table = app::sum_waits(call.file->reader(), arguments.filter);
     if (!table) {
       return table.error();
     }
@@ -486,7 +388,7 @@ McpAnswer McpSession::waits(const ToolWords& given) {
     return {};
   });
   if (!found) {
-    return failed(call.file->asked, found.error());
+    return failed(call.file->asked(), found.error());
   }
   Fitted fitted = fit(arguments_.most_bytes, call.words.rows == 0 ? kUsualRows : call.words.rows,
                       [&](std::size_t rows) {
@@ -515,7 +417,7 @@ McpAnswer McpSession::page(const ToolWords& words) {
     return not_opened(words.files.front(), file.error());
   }
   std::string text;
-  append_page_link(text, (*file)->path, words.function);
+  append_page_link(text, (*file)->path(), words.function);
   return {std::move(text), false, true, {}};
 }
 

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstdint>
 #include <deque>
-#include <filesystem>
 #include <functional>
 #include <list>
 #include <memory>
@@ -11,19 +9,14 @@
 #include <string_view>
 #include <vector>
 
-#include "app/analysis/call_sums.h"
-#include "app/analysis/call_tree.h"
-#include "app/analysis/hot_spots.h"
-#include "app/convert/packed_capture.h"
-#include "app/listing/wait_sums.h"
 #include "app/mcp/allowed_folders.h"
 #include "app/redact/redact.h"
 #include "cli/arguments.h"
 #include "cli/command_line.h"
-#include "cli/mcp/summary_text.h"
+#include "cli/mcp/mcp_file.h"
 #include "cli/mcp/tool_table.h"
 #include "cli/messages.h"
-#include "cli/report_table.h"
+#include "core/task_line.h"
 
 namespace stackpack::cli {
 
@@ -48,38 +41,24 @@ class McpSession {
       : arguments_(arguments),
         folders_(std::move(folders)),
         redaction_(std::move(redaction)),
-        messages_(messages) {}
+        messages_(messages),
+        line_(std::make_unique<core::TaskLine>(
+            kEarlyThreads,
+            [](unsigned, core::TaskLine::Task& task) { return McpFile::run_early(task); })) {}
 
   McpAnswer call(const Tool& tool, const ToolWords& words);
 
  private:
   static constexpr std::size_t kMostFiles = 8;
+  static constexpr unsigned kEarlyThreads = 2;
   static constexpr std::size_t kMostReports = 32;
   static constexpr std::size_t kMostReportRows = 200'000;  // of all reports that are kept
 
-  /// A file that is open, as it was when it was opened.
-  struct OpenFile {
-    std::string asked;  // as the client calls it
-    std::string path;
-    std::uintmax_t bytes = 0;
-    std::filesystem::file_time_type changed;
-    app::PackedCapture capture;
-    /// Functions by the samples of the file's own choice; null: not counted, or not to be had.
-    std::unique_ptr<const app::CallSums> calls = nullptr;
-    bool calls_were_counted = false;
-    // Once they were asked for: of `open`, and of `summary`.
-    std::optional<SummaryFigures> figures = std::nullopt;
-    std::optional<SummaryFigures> figures_of_whole = std::nullopt;
-  };
-  using File = std::shared_ptr<OpenFile>;
-  /// What was counted for a call: rows in their order, a tree, or waits.
-  struct Report {
+  using File = std::shared_ptr<McpFile>;
+  struct Kept {
     std::string key;
     File file;
-    app::HotSpots spots;
-    ReportCenter center;
-    std::optional<app::CallTree> tree;
-    std::optional<app::WaitTable> waits;
+    std::shared_ptr<const McpReport> report;
   };
   /// A call about one file, as the program's own parser reads it.
   struct Call {
@@ -89,10 +68,6 @@ class McpSession {
   };
 
   Result<File> open(const std::string& asked);
-  /// The calls of a file, counted now if it was not before; null where there is none.
-  static const app::CallSums* calls_of(OpenFile& file);
-  /// Counts what a call of top, callers or callees asks for.
-  static Status count_report(const Call& call, const ReportArguments& arguments, Report& report);
   McpAnswer list_files();
   McpAnswer summarize(const std::string& file, bool whole);
   McpAnswer report(const ToolWords& words);
@@ -107,21 +82,21 @@ class McpSession {
   std::optional<McpAnswer> read_call(const ToolWords& given, std::string_view rows_option,
                                      Call& call);
   /// What was counted for the same words before, or what `count` fills in now.
-  Result<std::shared_ptr<const Report>> counted(const Call& call,
-                                                const std::function<Status(Report&)>& count);
+  Result<std::shared_ptr<const McpReport>> counted(const Call& call,
+                                                   const std::function<Status(McpReport&)>& count);
   /// Whether a command has to be told to leave the names of a capture as they are here.
-  [[nodiscard]] bool says_no_symbols(const OpenFile& file) const {
-    return !arguments_.symbolize && !redaction_ && file.capture.is_made();
+  [[nodiscard]] bool says_no_symbols(const McpFile& file) const {
+    return !arguments_.symbolize && !redaction_ && file.is_made();
   }
-  void keep(std::shared_ptr<const Report> report);
-  static std::size_t rows_of(const Report& report);
+  void keep(Kept kept);
 
   McpArguments arguments_;
   app::AllowedFolders folders_;
   std::optional<app::RedactOptions> redaction_;
   const Messages& messages_;
-  std::deque<File> files_;  // used last: first
-  std::list<std::shared_ptr<const Report>> reports_;
+  std::unique_ptr<core::TaskLine> line_;  // files give it tasks: it goes after them
+  std::deque<File> files_;                // used last: first
+  std::list<Kept> reports_;
 };
 
 }  // namespace stackpack::cli

@@ -64,22 +64,6 @@ void write_losses_found(JsonText& json, const std::vector<LossCounter>& losses, 
   json.field("loss_rows_left_out", found - shown);
 }
 
-// Rows by self, largest first; nothing where no sample is selected.
-Result<std::optional<app::HotSpots>> counted(const Reader& reader, app::HotSpotKind by) {
-  app::HotSpotQuery query;
-  query.by = by;
-  query.filters.frames = FrameStyle::kFunction;
-  Result<app::HotSpots> spots = app::hot_spots(reader, query);
-  if (!spots && spots.error().code != ErrorCode::kUsage) {
-    return spots.error();
-  }
-  if (!spots) {
-    return std::optional<app::HotSpots>();
-  }
-  app::sort_hot_spots(spots->rows, true);
-  return std::optional(std::move(*spots));
-}
-
 // The first rows of a report.
 void write_rows(JsonText& json, std::string_view key, const std::optional<app::HotSpots>& spots,
                 std::size_t rows) {
@@ -131,7 +115,7 @@ std::string percent_encoded(std::string_view text) {
 
 }  // namespace
 
-Result<SummaryFigures> summary_figures(const Reader& reader, bool whole) {
+Result<SummaryFigures> summary_figures(const Reader& reader) {
   SummaryFigures figures;
   Result<app::CaptureFacts> facts = app::capture_facts(reader, {}, false);
   if (!facts) {
@@ -143,15 +127,6 @@ Result<SummaryFigures> summary_figures(const Reader& reader, bool whole) {
     return names.error();
   }
   figures.functions = names->functions.size();
-  if (whole) {
-    auto by_module = counted(reader, app::HotSpotKind::kModule);
-    auto by_process = counted(reader, app::HotSpotKind::kProcess);
-    if (!by_module || !by_process) {
-      return by_module ? by_process.error() : by_module.error();
-    }
-    figures.by_module = std::move(*by_module);
-    figures.by_process = std::move(*by_process);
-  }
   return figures;
 }
 

@@ -22,8 +22,8 @@ struct SummaryFigures {
   std::optional<app::HotSpots> by_process;
 };
 
-/// Counts the samples when it is of the whole. Errors: those of the reader.
-Result<SummaryFigures> summary_figures(const Reader& reader, bool whole);
+/// All but the rows. Errors: those of the reader.
+Result<SummaryFigures> summary_figures(const Reader& reader);
 
 struct SummaryForm {
   std::string file;      ///< as the client calls it

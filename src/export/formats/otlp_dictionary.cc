@@ -1,8 +1,12 @@
 #include "export/formats/otlp_dictionary.h"
 
+#include <map>
+#include <tuple>
+
 #include "export/formats/otlp_fields.h"
 #include "export/formats/otlp_value.h"
 #include "query/naming/build_id_text.h"
+#include "stackpack/names.h"
 #include <protozero/pbf_writer.hpp>
 
 namespace stackpack::exporting {
@@ -125,16 +129,21 @@ void OtlpDictionary::write_mappings(SpilledMessage& out) {
   }
 }
 
+// That of an imported profile; else of those with an address, by who named it, or where it ran.
 std::string_view OtlpDictionary::frame_type_of(const query::Location& place) const {
-  if (place.code != query::kNoCode) {
-    const FunctionSource source =
-        locations_.functions()[locations_.places()[place.code].function].source;
-    if (source == FunctionSource::kClr) {
-      return "dotnet";
-    }
-    if (source == FunctionSource::kJScript) {
-      return "v8js";
-    }
+  const FunctionSource source =
+      place.code == query::kNoCode
+          ? FunctionSource::kUnknown
+          : locations_.functions()[locations_.places()[place.code].function].source;
+  const std::string_view imported = stackpack::frame_type_of(source);
+  if (!imported.empty() || !place.has_address) {
+    return imported;
+  }
+  if (source == FunctionSource::kClr) {
+    return "dotnet";
+  }
+  if (source == FunctionSource::kJScript) {
+    return "v8js";
   }
   return place.mode == FrameMode::kKernel || place.mode == FrameMode::kGuestKernel ? "kernel"
                                                                                    : "native";
@@ -160,13 +169,15 @@ void OtlpDictionary::write_locations(SpilledMessage& out) {
       }
       if (place.has_address) {
         location.add_uint64(otlp::location::kAddress, place.address);
-        const std::int32_t type = index(text_attribute("profile.frame.type", frame_type_of(place)));
+      }
+      if (const std::string_view frame_type = frame_type_of(place); !frame_type.empty()) {
+        const std::int32_t type = index(text_attribute("profile.frame.type", frame_type));
         location.add_packed_int32(otlp::location::kAttributeIndices, &type, &type + 1);
       }
       // Inlined functions come before the one that has the code.
       for (std::uint32_t at = place.code; at != query::kNoCode;
            at = locations_.places()[at].outer) {
-        write_line(std::uint64_t{locations_.places()[at].function} + 1,
+        write_line(entry_of_function_[locations_.places()[at].function],
                    locations_.places()[at].line);
       }
     }
@@ -174,10 +185,28 @@ void OtlpDictionary::write_locations(SpilledMessage& out) {
   }
 }
 
+// Functions that differ in nothing that the table has, but in who named them, are one entry.
+void OtlpDictionary::number_functions() {
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t>
+      numbers;
+  for (const query::FunctionName& known : locations_.functions()) {
+    const auto [number, fresh] =
+        numbers.try_emplace({known.name, known.linkage, known.file, known.start_line},
+                            static_cast<std::uint32_t>(numbers.size() + 1));
+    entry_of_function_.push_back(number->second);
+  }
+}
+
 void OtlpDictionary::write_functions(SpilledMessage& out) {
   protozero::pbf_writer top(out.buffer());
   top.add_message(otlp::dictionary::kFunctionTable, std::string());
-  for (const query::FunctionName& known : locations_.functions()) {
+  std::uint32_t written = 0;
+  for (std::size_t i = 0; i < entry_of_function_.size(); ++i) {
+    if (entry_of_function_[i] <= written) {
+      continue;
+    }
+    written = entry_of_function_[i];
+    const query::FunctionName& known = locations_.functions()[i];
     {
       protozero::pbf_writer function(top, otlp::dictionary::kFunctionTable);
       function.add_int32(otlp::function::kName, index(string(locations_.text(known.name))));
@@ -264,6 +293,7 @@ void OtlpDictionary::write_strings(SpilledMessage& out) {
 }
 
 void OtlpDictionary::write(SpilledMessage& out) {
+  number_functions();
   write_mappings(out);
   write_locations(out);
   write_functions(out);

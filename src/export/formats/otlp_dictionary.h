@@ -49,6 +49,7 @@ class OtlpDictionary {
 
   void write_mappings(SpilledMessage& out);
   void write_locations(SpilledMessage& out);
+  void number_functions();
   void write_functions(SpilledMessage& out);
   [[nodiscard]] std::string_view frame_type_of(const query::Location& place) const;
   void write_stacks(SpilledMessage& out);
@@ -70,6 +71,7 @@ class OtlpDictionary {
   std::vector<std::uint32_t> index_of_node_;  // 0: not asked for
   std::vector<std::uint32_t> stacks_;         // nodes, in the order of their indices
   std::vector<std::uint32_t> mapping_of_image_;
+  std::vector<std::uint32_t> entry_of_function_;  // by its number in the table of locations
 };
 
 }  // namespace stackpack::exporting

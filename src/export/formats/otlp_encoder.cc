@@ -92,7 +92,8 @@ class OtlpEncoder {
     std::vector<std::uint32_t> order(groups.size());
     std::iota(order.begin(), order.end(), 0U);
     const auto place = [&](std::uint32_t i) {
-      return std::tuple(groups[i].key.event, nodes[i], groups[i].key.track);
+      const query::GroupKey& key = groups[i].key;
+      return std::tuple(key.event, source_of(key.track), nodes[i], key.track);
     };
     std::stable_sort(order.begin(), order.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
@@ -137,8 +138,8 @@ class OtlpEncoder {
     std::vector<std::pair<std::pair<std::uint32_t, std::uint32_t>, Entry>> ordered(parts.begin(),
                                                                                    parts.end());
     std::stable_sort(ordered.begin(), ordered.end(), [this](const auto& a, const auto& b) {
-      return std::pair(a.second.event, owner_of(a.second.set)) <
-             std::pair(b.second.event, owner_of(b.second.set));
+      return std::pair(a.second.event, owner_of(a.second)) <
+             std::pair(b.second.event, owner_of(b.second));
     });
     entries_.clear();
     for (const auto& [key, part] : ordered) {
@@ -153,7 +154,21 @@ class OtlpEncoder {
     return known != splits_.end() ? known->second
                                   : splits_.emplace(set, owners_.split(fields_, set)).first->second;
   }
-  OtlpOwners::Owner owner_of(std::uint32_t set) { return split_of(set).owner; }
+  OtlpOwners::Owner owner_of(const Entry& entry) {
+    OtlpOwners::Owner owner = split_of(entry.set).owner;
+    owner.source = source_of(entry.track);
+    return owner;
+  }
+  // Of a merged file whose sources say something of their own; else 0.
+  [[nodiscard]] std::uint32_t source_of(std::uint32_t track) const {
+    const std::vector<std::uint64_t>& firsts = job_.view().source_firsts;
+    if (!owners_.any_by_source() || firsts.empty()) {
+      return 0;
+    }
+    const std::uint64_t pid = job_.selection.tracks()[track].pid;
+    const auto next = std::upper_bound(firsts.begin(), firsts.end(), pid);
+    return next == firsts.begin() ? 0 : static_cast<std::uint32_t>(next - firsts.begin() - 1);
+  }
 
   // The entry of a sample, if it is in the block.
   std::optional<std::size_t> entry_of(const query::SelectedSample& sample) {
@@ -206,7 +221,7 @@ class OtlpEncoder {
   }
 
   void begin_entry(const Entry& entry) {
-    const OtlpOwners::Owner owner = owner_of(entry.set);
+    const OtlpOwners::Owner owner = owner_of(entry);
     if (profiles_.empty() || profiles_.back().event != entry.event ||
         profiles_.back().owner != owner) {
       end_profile();
@@ -388,7 +403,11 @@ class OtlpEncoder {
       profile.add_uint64(otlp::profile::kDurationNano, range.last_ns - range.first_ns + 1);
     }
     std::vector<std::uint32_t> attributes{dictionary_.text_attribute("stackpack.event", event)};
-    for (const OtlpField& field : owners_.profile_fields(part.owner)) {
+    const OtlpOwners::ProfileFields fields = owners_.profile_fields(part.owner);
+    if (!fields.id.empty()) {
+      profile.add_bytes(otlp::profile::kProfileId, fields.id);
+    }
+    for (const OtlpField& field : fields.attributes) {
       attributes.push_back(dictionary_.attribute(field.name, field.value));
     }
     profile.add_packed_int32(otlp::profile::kAttributeIndices, attributes.begin(),
@@ -401,12 +420,13 @@ class OtlpEncoder {
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto owner = [this](std::size_t at) { return profiles_[at].owner; };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return std::pair(owner(a).resource, owner(a).scope) <
-             std::pair(owner(b).resource, owner(b).scope);
+      return std::tuple(owner(a).source, owner(a).resource, owner(a).scope) <
+             std::tuple(owner(b).source, owner(b).resource, owner(b).scope);
     });
     for (std::size_t begin = 0; begin < order.size() || begin == 0;) {
       std::size_t end = begin;
-      while (end < order.size() && owner(order[end]).resource == owner(order[begin]).resource) {
+      while (end < order.size() && owner(order[end]).source == owner(order[begin]).source &&
+             owner(order[end]).resource == owner(order[begin]).resource) {
         ++end;
       }
       const Status status = write_resource(std::span(order).subspan(begin, end - begin));

@@ -63,6 +63,7 @@ inline constexpr std::uint32_t kSamples = 2;
 inline constexpr std::uint32_t kTimeUnixNano = 3;
 inline constexpr std::uint32_t kDurationNano = 4;
 inline constexpr std::uint32_t kPeriodType = 5;
+inline constexpr std::uint32_t kProfileId = 7;
 inline constexpr std::uint32_t kAttributeIndices = 11;
 }  // namespace profile
 

@@ -19,7 +19,9 @@ constexpr std::string_view kResourceSchema = "schema.resource";
 constexpr std::string_view kScopeSchema = "schema.scope";
 constexpr std::string_view kTrace = "link.trace_id";
 constexpr std::string_view kSpan = "link.span_id";
+constexpr std::string_view kProfileId = "id.profile";
 constexpr std::string_view kConstant = "otlp.";
+constexpr std::string_view kSource = "source.";
 
 // The bytes of hexadecimal digits; nothing: the text is something else.
 std::optional<std::string> bytes_of_hex(std::string_view text) {
@@ -69,12 +71,14 @@ std::string_view after(std::string_view name, std::string_view prefix) {
   return name.starts_with(prefix) ? name.substr(prefix.size()) : std::string_view();
 }
 
-std::string schema_text(const std::vector<OtlpField>& fields, std::string_view name,
-                        std::uint32_t number) {
+template <typename Lists>
+std::string schema_text(const Lists& lists, std::string_view name, std::uint32_t number) {
   std::string text;
-  for (const OtlpField& field : fields) {
-    if (field.name == name) {
-      protozero::pbf_writer(text).add_string(number, field.value.text);
+  for (const auto& fields : lists) {
+    for (const OtlpField& field : fields) {
+      if (field.name == name) {
+        protozero::pbf_writer(text).add_string(number, field.value.text);
+      }
     }
   }
   return text;
@@ -115,18 +119,48 @@ OtlpOwners::OtlpOwners(std::span<const MetadataEntry> metadata) {
   }
 }
 
+// `host.name`, `otlp.KEY`, and of a merged file `source.N.otlp.KEY`.
 void OtlpOwners::take_constant(const MetadataEntry& entry) {
   if (entry.key == "host.name") {
-    all_resource_.push_back({"resource.host.name", {OtlpValue::Type::kText, 0, entry.value}});
+    all_.resource.push_back({"resource.host.name", {OtlpValue::Type::kText, 0, entry.value}});
     return;
   }
-  OtlpField field{std::string(after(entry.key, kConstant)), {}};
-  field.value = value_of(field.name, entry.value);
-  if (field.name.starts_with(kResource) || field.name == kResourceSchema) {
-    all_resource_.push_back(std::move(field));
-  } else if (field.name.starts_with(kScope) || field.name == kScopeSchema) {
-    all_scope_.push_back(std::move(field));
+  const std::string_view rest = after(entry.key, kSource);
+  if (rest.empty()) {
+    take_field(entry.key, entry.value, all_);
+    return;
   }
+  std::uint32_t source = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), source);
+  const auto digits = static_cast<std::size_t>(end - rest.data());
+  if (error == std::errc() && rest.substr(digits).starts_with('.') &&
+      rest.substr(digits + 1).starts_with(kConstant)) {
+    take_field(rest.substr(digits + 1), entry.value, by_source_[source]);
+  }
+}
+
+void OtlpOwners::take_field(std::string_view key, const std::string& value, Constants& constants) {
+  OtlpField field{std::string(after(key, kConstant)), {}};
+  field.value = value_of(field.name, value);
+  if (field.name.starts_with(kResource) || field.name == kResourceSchema) {
+    constants.resource.push_back(std::move(field));
+  } else if (field.name.starts_with(kScope) || field.name == kScopeSchema) {
+    constants.scope.push_back(std::move(field));
+  }
+}
+
+const OtlpOwners::Constants& OtlpOwners::of_source(const Owner& owner) const {
+  static const Constants none;
+  const auto found = by_source_.find(owner.source);
+  return found == by_source_.end() ? none : found->second;
+}
+
+OtlpOwners::FieldLists OtlpOwners::resource_fields(const Owner& owner) const {
+  return {all_.resource, of_source(owner).resource, resources_.list(owner.resource)};
+}
+
+OtlpOwners::FieldLists OtlpOwners::scope_fields(const Owner& owner) const {
+  return {all_.scope, of_source(owner).scope, scopes_.list(owner.scope)};
 }
 
 OtlpOwners::Split OtlpOwners::split(const OtlpSampleFields& fields, std::uint32_t set) {
@@ -142,8 +176,8 @@ OtlpOwners::Split OtlpOwners::split(const OtlpSampleFields& fields, std::uint32_
       resource.push_back(field);
     } else if (field.name.starts_with(kScope) || field.name == kScopeSchema) {
       scope.push_back(field);
-    } else if (field.name.starts_with(kProfile)) {
-      profile.push_back({std::string(after(field.name, kProfile)), field.value});
+    } else if (field.name.starts_with(kProfile) || field.name == kProfileId) {
+      profile.push_back(field);
     } else if (field.name == kTrace || field.name == kSpan) {
       const std::optional<std::string> id = bytes_of_hex(field.value.text);
       good_link = good_link && id.has_value();
@@ -158,16 +192,29 @@ OtlpOwners::Split OtlpOwners::split(const OtlpSampleFields& fields, std::uint32_
     split.span_id.clear();
     split.sample.insert(split.sample.end(), link.begin(), link.end());
   }
-  split.owner = {resources_.number_of(resource), scopes_.number_of(scope),
+  split.owner = {0, resources_.number_of(resource), scopes_.number_of(scope),
                  profiles_.number_of(profile)};
   return split;
+}
+
+// An identity that is none, a stand-in of one that was taken out, is not written.
+OtlpOwners::ProfileFields OtlpOwners::profile_fields(const Owner& owner) const {
+  ProfileFields found;
+  for (const OtlpField& field : profiles_.list(owner.profile)) {
+    if (field.name == kProfileId) {
+      found.id = bytes_of_hex(field.value.text).value_or(std::string());
+    } else {
+      found.attributes.push_back({std::string(after(field.name, kProfile)), field.value});
+    }
+  }
+  return found;
 }
 
 std::string OtlpOwners::resource(const Owner& owner) const {
   std::string content;
   protozero::pbf_writer writer(content);
-  for (const auto* const fields : {&all_resource_, &resources_.list(owner.resource)}) {
-    for (const OtlpField& field : *fields) {
+  for (const auto& fields : resource_fields(owner)) {
+    for (const OtlpField& field : fields) {
       if (const std::string_view key = after(field.name, kResource); !key.empty()) {
         write_attribute(writer, otlp::resource::kAttributes, field, key);
       }
@@ -186,8 +233,8 @@ std::string OtlpOwners::scope(const Owner& owner) const {
     protozero::pbf_writer writer(message);
     protozero::pbf_writer scope(writer, otlp::scope_profiles::kScope);
     bool named = false;
-    for (const auto* const fields : {&all_scope_, &scopes_.list(owner.scope)}) {
-      for (const OtlpField& field : *fields) {
+    for (const auto& fields : scope_fields(owner)) {
+      for (const OtlpField& field : fields) {
         named = named || field.name == "scope.name";
         write_scope_field(scope, field);
       }
@@ -200,14 +247,11 @@ std::string OtlpOwners::scope(const Owner& owner) const {
 }
 
 std::string OtlpOwners::resource_schema(const Owner& owner) const {
-  return schema_text(all_resource_, kResourceSchema, otlp::resource_profiles::kSchema) +
-         schema_text(resources_.list(owner.resource), kResourceSchema,
-                     otlp::resource_profiles::kSchema);
+  return schema_text(resource_fields(owner), kResourceSchema, otlp::resource_profiles::kSchema);
 }
 
 std::string OtlpOwners::scope_schema(const Owner& owner) const {
-  return schema_text(all_scope_, kScopeSchema, otlp::scope_profiles::kSchema) +
-         schema_text(scopes_.list(owner.scope), kScopeSchema, otlp::scope_profiles::kSchema);
+  return schema_text(scope_fields(owner), kScopeSchema, otlp::scope_profiles::kSchema);
 }
 
 }  // namespace stackpack::exporting

@@ -2,6 +2,7 @@
 // common.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -19,8 +20,9 @@ namespace stackpack::exporting {
 /// Sorts the fields of samples by what has them, and writes those of resources and scopes.
 class OtlpOwners {
  public:
-  /// The resource, scope and Profile of samples. Those of one resource have one number there.
+  /// The resource, scope and Profile of samples. Those of one resource have one source and number.
   struct Owner {
+    std::uint32_t source = 0;  ///< of a merged file; 0 where sources say nothing of their own
     std::uint32_t resource = 0;
     std::uint32_t scope = 0;
     std::uint32_t profile = 0;
@@ -41,10 +43,15 @@ class OtlpOwners {
 
   Split split(const OtlpSampleFields& fields, std::uint32_t set);
 
-  /// Attributes that Profiles of an owner have besides.
-  [[nodiscard]] const std::vector<OtlpField>& profile_fields(const Owner& owner) const {
-    return profiles_.list(owner.profile);
-  }
+  /// Whether sources of a merged file say something of their own.
+  [[nodiscard]] bool any_by_source() const { return !by_source_.empty(); }
+
+  /// What Profiles of an owner have besides.
+  struct ProfileFields {
+    std::vector<OtlpField> attributes;
+    std::string id;  ///< bytes; empty: none
+  };
+  [[nodiscard]] ProfileFields profile_fields(const Owner& owner) const;
   /// The message of a Resource with its field head; empty when there is nothing in it.
   [[nodiscard]] std::string resource(const Owner& owner) const;
   /// The same of a scope.
@@ -68,10 +75,21 @@ class OtlpOwners {
     std::map<std::vector<OtlpField>, std::uint32_t> numbers_;
   };
 
-  void take_constant(const MetadataEntry& entry);
+  // What all samples have in common, of a file or of a source.
+  struct Constants {
+    std::vector<OtlpField> resource;
+    std::vector<OtlpField> scope;
+  };
+  using FieldLists = std::array<std::span<const OtlpField>, 3>;
 
-  std::vector<OtlpField> all_resource_;  // of every resource
-  std::vector<OtlpField> all_scope_;
+  void take_constant(const MetadataEntry& entry);
+  static void take_field(std::string_view key, const std::string& value, Constants& constants);
+  [[nodiscard]] FieldLists resource_fields(const Owner& owner) const;
+  [[nodiscard]] FieldLists scope_fields(const Owner& owner) const;
+  [[nodiscard]] const Constants& of_source(const Owner& owner) const;
+
+  Constants all_;
+  std::map<std::uint32_t, Constants> by_source_;
   Lists resources_;
   Lists scopes_;
   Lists profiles_;

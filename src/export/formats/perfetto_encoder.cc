@@ -4,8 +4,8 @@
 // named so far: callstacks, frames, images. Samples are written as they come, in time order.
 //
 // What threads did is a track of slices below each thread: running, blocked, woken, preempted.
-// The tables of Perfetto that are called sched and thread_state want the processor of each run,
-// which intervals do not have; a processor that is made up would end the run of another thread.
+// Which thread a processor ran, Perfetto's table sched, is told where samples of switches have the
+// processor, which intervals do not; one that is made up would end the run of another thread.
 
 #include <algorithm>
 #include <map>
@@ -15,6 +15,7 @@
 #include "core/number_table.h"
 #include "export/formats/perfetto_fields.h"
 #include "export/formats/perfetto_interning.h"
+#include "export/formats/perfetto_sched.h"
 #include "export/job/export_job.h"
 #include "export/output/spilled_message.h"
 #include "query/selection/saturating.h"
@@ -383,7 +384,16 @@ class PerfettoEncoder {
       }
       return static_cast<bool>(out_.status());
     });
-    return read ? out_.status() : read;
+    if (!read) {
+      return read;
+    }
+    const Status told =
+        PerfettoSched(job_, reasons_, [this](std::string_view packet) {
+          packet_ = packet;
+          protozero::pbf_writer(packet_).add_uint32(perfetto::packet::kSequenceId, kTrackSequence);
+          end_packet();
+        }).write();
+    return told ? out_.status() : told;
   }
 
   ExportJob& job_;

@@ -11,6 +11,7 @@ inline constexpr std::uint32_t kPacket = 1;
 }  // namespace trace
 
 namespace packet {
+inline constexpr std::uint32_t kFtraceEvents = 1;
 inline constexpr std::uint32_t kClockSnapshot = 6;
 inline constexpr std::uint32_t kTimestamp = 8;
 inline constexpr std::uint32_t kSequenceId = 10;
@@ -123,6 +124,28 @@ inline constexpr std::uint32_t kTrackUuid = 11;
 inline constexpr std::uint32_t kBegin = 1;  // of kType
 inline constexpr std::uint32_t kEnd = 2;
 }  // namespace track_event
+
+namespace ftrace_bundle {
+inline constexpr std::uint32_t kCpu = 1;
+inline constexpr std::uint32_t kEvent = 2;
+}  // namespace ftrace_bundle
+
+namespace ftrace_event {
+inline constexpr std::uint32_t kTimestamp = 1;
+inline constexpr std::uint32_t kPid = 2;  // of the thread on the processor
+inline constexpr std::uint32_t kSchedSwitch = 4;
+inline constexpr std::uint32_t kSchedWaking = 20;
+}  // namespace ftrace_event
+
+namespace sched {
+inline constexpr std::uint32_t kPreviousName = 1;
+inline constexpr std::uint32_t kPreviousPid = 2;
+inline constexpr std::uint32_t kPreviousState = 4;
+inline constexpr std::uint32_t kNextName = 5;
+inline constexpr std::uint32_t kNextPid = 6;
+inline constexpr std::uint32_t kWakingName = 1;
+inline constexpr std::uint32_t kWakingPid = 2;
+}  // namespace sched
 
 namespace annotation {
 inline constexpr std::uint32_t kUint = 3;

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::string_view kTraceField = "link.trace_id";
 constexpr std::string_view kSpanField = "link.span_id";
+constexpr std::string_view kProfileIdField = "id.profile";
 
 FieldValue text_field(std::string_view name, const std::string& text) {
   return {std::string(name), {AttributeType::kText, 0, text}};
@@ -19,6 +20,7 @@ void FieldPlan::begin() {
   attributes_.clear();
   links_.clear();
   own_.clear();
+  profile_id_.clear();
 }
 
 template <typename Map>
@@ -62,9 +64,10 @@ std::optional<FieldValue> FieldPlan::field_of(std::uint64_t id, std::string_view
     return std::nullopt;
   }
   const bool of_profile = !prefix.empty();
-  const bool is_column = of_profile ? given->key == Key::kEvent
-                                    : given->key != Key::kOther && given->key != Key::kEvent &&
-                                          given->key != Key::kBuildId;
+  const bool is_column = of_profile
+                             ? given->key == Key::kEvent
+                             : given->key != Key::kOther && given->key != Key::kEvent &&
+                                   given->key != Key::kBuildId && given->key != Key::kFrameType;
   return is_column ? std::nullopt
                    : std::optional(
                          FieldValue{std::string(prefix) + tables_.name_of(*given), given->value});
@@ -110,6 +113,9 @@ void FieldPlan::settle(std::uint32_t event, std::string_view name) {
     if (std::optional<FieldValue> field = field_of(id, kProfilePrefix)) {
       own.push_back(std::move(*field));
     }
+  }
+  if (!profile_id_.empty()) {
+    own.push_back(text_field(kProfileIdField, profile_id_));
   }
   values_.begin_profile(event, name, keys_of(own));
   set_for_all(resource_);

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "formats/otlp/attribute_value.h"
@@ -38,6 +39,8 @@ class FieldPlan {
   void see_attribute(std::uint64_t id);
   void see_link(std::uint64_t id);
   void see_own(std::uint64_t id);
+  /// Hexadecimal digits.
+  void see_profile_id(std::string id) { profile_id_ = std::move(id); }
   /// All is seen. `event`: the row of the event table, called `name`.
   void settle(std::uint32_t event, std::string_view name);
 
@@ -67,6 +70,7 @@ class FieldPlan {
   std::map<std::uint64_t, Cell> attributes_;
   std::map<std::uint64_t, LinkCells> links_;
   std::set<std::uint64_t> own_;
+  std::string profile_id_;
 };
 
 }  // namespace stackpack::otlp

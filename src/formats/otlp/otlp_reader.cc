@@ -13,6 +13,8 @@ namespace stackpack::otlp {
 
 namespace {
 
+constexpr std::uint64_t kProfileIdBytes = 16;
+
 // Times since then are dates, and not those of a clock that began with the machine.
 constexpr std::uint64_t kFirstDateNs = 100'000'000'000'000'000;
 
@@ -206,8 +208,10 @@ Status OtlpReader::take_fact(MessageWalk& walk, const Field& field, Profile& pro
 Status OtlpReader::take_message_fact(MessageWalk& walk, const Field& field, Profile& profile) {
   const bool is_type = field.number == kSampleType || field.number == kPeriodType;
   const bool looks_at_samples = field.number == kSample && (!profile.any_values || fields_.keeps());
-  if (!is_type && !looks_at_samples && field.number != kProfileAttribute) {
-    if (field.number != kSample && field.value != 0) {  // its id, the payload that it was made of
+  const bool is_id =
+      field.number == kProfileId && fields_.keeps() && field.value == kProfileIdBytes;
+  if (!is_type && !looks_at_samples && !is_id && field.number != kProfileAttribute) {
+    if (field.number != kSample && field.value != 0) {  // the payload that it was made of
       sink_.losses().add(loss::kFieldsNotKept, LossKind::kNotice, 1);
     }
     return walk.skip(field);
@@ -221,7 +225,9 @@ Status OtlpReader::take_message_fact(MessageWalk& walk, const Field& field, Prof
     take_profile_attributes(*content, profile);
     return {};
   }
-  if (looks_at_samples) {
+  if (is_id) {
+    fields_.see_profile_id(hex_of(bytes::text_of(*content)));
+  } else if (looks_at_samples) {
     look_for_values(*content, field.begin, profile);
   } else {
     take_type(*content, field.begin,

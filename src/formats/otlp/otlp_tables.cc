@@ -5,6 +5,7 @@
 #include "bytes/byte_text.h"
 #include "formats/otlp/message_fields.h"
 #include "formats/otlp/otlp_losses.h"
+#include "stackpack/names.h"
 #include <protozero/exception.hpp>
 
 namespace stackpack::otlp {
@@ -34,6 +35,7 @@ OtlpTables::Key OtlpTables::key_of(std::string_view name, const AttributeValue& 
       {"cpu.logical_number", Key::kProcessor, true},
       {"stackpack.event", Key::kEvent},
       {"process.executable.build_id.gnu", Key::kBuildId},
+      {"profile.frame.type", Key::kFrameType},
   };
   for (const Row& row : kKeys) {
     if (row.name == name) {
@@ -52,6 +54,7 @@ void OtlpTables::clear() {
   lines_.clear();
   functions_.clear();
   attributes_.clear();
+  location_attributes_.clear();
   frame_attributes_.clear();
   links_.clear();
   stacks_.clear();
@@ -150,7 +153,9 @@ void OtlpTables::read_location(std::span<const std::byte> content) {
         break;
       case number(kLocationAttribute):
       case bytes(kLocationAttribute):
-        each_number(message, [&](std::uint64_t id) { frame_attributes_.insert(id); });
+        each_number(message, [&](std::uint64_t id) {
+          location_attributes_.push_back({locations_.size() - 1, id});
+        });
         break;
       default:
         message.skip();
@@ -254,8 +259,26 @@ void OtlpTables::settle_attributes() {
   }
 }
 
+// A frame has one type; one that the format does not know is no different from other attributes.
+void OtlpTables::settle_locations() {
+  for (const LocationAttribute& given : location_attributes_) {
+    Location& location = locations_[given.location];
+    const Attribute* const attribute = find_attribute(given.id);
+    const FunctionSource type = attribute != nullptr && attribute->key == Key::kFrameType
+                                    ? source_of_frame_type(attribute->value.text)
+                                    : FunctionSource::kUnknown;
+    if (type == FunctionSource::kUnknown || location.type != FunctionSource::kUnknown) {
+      frame_attributes_.insert(given.id);
+    } else {
+      location.type = type;
+    }
+  }
+  location_attributes_ = {};
+}
+
 void OtlpTables::finish() {
   settle_attributes();
+  settle_locations();
   for (Mapping& mapping : mappings_) {
     for (const std::uint64_t id : mapping.attributes) {
       const Attribute* const given = attribute(id);
@@ -310,6 +333,7 @@ Result<std::uint64_t> OtlpTables::address_of(const Location& location) {
   }
   const std::string& path = text(mapping.file);
   capture::FunctionFact fact;
+  fact.source = location.type;
   std::string name;
   if (location.lines != 0) {
     describe(location, fact);

@@ -42,6 +42,7 @@ class OtlpTables {
     kProcessor,
     kEvent,
     kBuildId,
+    kFrameType,
   };
   struct Attribute {
     Key key = Key::kOther;
@@ -87,7 +88,8 @@ class OtlpTables {
     std::uint64_t address = 0;
     std::uint64_t first_line = 0;
     std::uint32_t lines = 0;
-    std::optional<std::uint64_t> name;  ///< the address that stands for it
+    FunctionSource type = FunctionSource::kUnknown;  ///< of the frame
+    std::optional<std::uint64_t> name;               ///< the address that stands for it
   };
   struct Stack {
     std::uint64_t begin = 0;
@@ -101,6 +103,7 @@ class OtlpTables {
   void read_link(std::span<const std::byte> content);
   void read_stack(std::span<const std::byte> content);
   void settle_attributes();
+  void settle_locations();
   void damaged(std::string_view loss);
   const protobuf::FunctionEntry& function_of(const protobuf::LineEntry& line);
   Result<std::uint64_t> address_of(const Location& location);
@@ -118,7 +121,12 @@ class OtlpTables {
   std::vector<protobuf::LineEntry> lines_;
   std::vector<protobuf::FunctionEntry> functions_;
   std::vector<Attribute> attributes_;
-  std::set<std::uint64_t> frame_attributes_;  // indices, of images as well
+  struct LocationAttribute {
+    std::size_t location = 0;
+    std::uint64_t id = 0;
+  };
+  std::vector<LocationAttribute> location_attributes_;
+  std::set<std::uint64_t> frame_attributes_;  // indices of those not kept, of images as well
   std::vector<Link> links_;
   std::vector<Stack> stacks_;
   std::vector<std::uint64_t> stack_locations_;
