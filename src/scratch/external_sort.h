@@ -32,7 +32,7 @@ class ExternalSort {
   /// Errors: kIo.
   Status add(const Row& row) {
     rows_.push_back(row);
-    return rows_.size() < most_rows_ ? Status{} : spill();
+    return rows_.size() < rows_of_run() ? Status{} : spill();
   }
 
   /// All rows, in order; after the last add(), more than once if need be.
@@ -59,6 +59,13 @@ class ExternalSort {
 
  private:
   static constexpr std::uint64_t kMergeBytes = std::uint64_t{2} << 20;
+  static constexpr std::size_t kShortRuns = 128;
+
+  // A quarter of the rows stays in the processor's cache while they are added, sorted and packed.
+  // Of many runs each takes memory while they are merged, so that later ones are longer.
+  [[nodiscard]] std::size_t rows_of_run() const {
+    return spilled_ < kShortRuns ? std::max<std::size_t>(1, most_rows_ / 4) : most_rows_;
+  }
 
   // Numbers of rows are put in order: a row takes longer to move.
   void sort() {
@@ -94,6 +101,7 @@ class ExternalSort {
     const Status added = runs_->add(
         keys_.size(), [this](std::size_t i) -> const Row& { return rows_[keys_[i].index]; });
     rows_.clear();
+    ++spilled_;
     return added;
   }
 
@@ -103,6 +111,7 @@ class ExternalSort {
   std::vector<core::OrderKey> keys_;   // room for sort()
   std::vector<core::OrderKey> spare_;  // the same
   std::optional<SortedRuns<Row>> runs_;
+  std::size_t spilled_ = 0;
 };
 
 }  // namespace stackpack::scratch
