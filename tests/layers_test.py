@@ -25,7 +25,7 @@ ROOMS = {
     "elf": (["public", "bytes", "io"], []),
     "scratch": (["public", "core", "io"], []),
     "capture": (["public", "core", "bytes", "io", "scratch"], []),
-    "waits": (["public", "capture"], []),
+    "waits": (["public", "core", "capture"], []),
     "unwind": (["public", "bytes", "io", "codec", "elf"], []),
     "formats/perf": (["public", "core", "bytes", "io", "codec", "scratch", "capture"], ["protozero/"]),
     "formats/dotnet": (["public", "core", "bytes", "io", "capture"], []),

@@ -169,6 +169,7 @@ struct WaitsArguments {
   app::WaitFilter filter;
   std::vector<std::string> filter_words;  // as they were given, --pid=7
   bool path = false;                      // of the thread of the filter
+  std::optional<bool> by_thread;          // sums of the path; unset: by step
   bool idle_pools = false;
   bool json = false;
   CaptureArguments capture;

@@ -275,6 +275,10 @@ std::string CommandLine::conflict() {
       !invocation.view.source_folders.empty()) {
     return "view: --sources goes with one file";
   }
+  if (invocation.command == Command::kWaits && invocation.waits.by_thread &&
+      !invocation.waits.path) {
+    return "waits: --by goes with --path";
+  }
   if (invocation.command == Command::kDiff) {
     const std::string problem = problem_of(invocation.diff);
     return problem.empty() ? "" : "diff: " + problem;

@@ -12,6 +12,7 @@
 
 #include "app/listing/thread_names.h"
 #include "app/listing/wait_runs.h"
+#include "app/listing/waker_names.h"
 #include "cli/human_text.h"
 #include "cli/interval_dump.h"
 #include "cli/json_text.h"
@@ -34,10 +35,11 @@ std::string milliseconds(std::uint64_t ns) {
 
 class RunLister {
  public:
-  RunLister(const Reader& reader, std::vector<std::string> reasons, app::ThreadNames names,
-            const Symbols& symbols, const WaitsArguments& arguments, app::TextOutput& out)
-      : reasons_(std::move(reasons)),
-        names_(std::move(names)),
+  RunLister(const Reader& reader, const app::WaitTables& tables, const Symbols& symbols,
+            const WaitsArguments& arguments, app::TextOutput& out)
+      : reasons_(tables.reasons),
+        names_(tables.processes, tables.threads),
+        wakers_(tables),
         places_(reader, symbols, names_or_default(arguments.names)),
         out_(out) {
     if (arguments.json) {
@@ -80,9 +82,20 @@ class RunLister {
     return run.wait.tid == kUnknownId ? std::string_view() : reasons_[run.wait.reason];
   }
 
+  // A thread as in the column of threads; an interrupt, or what has no name, as a number.
+  void append_waker(std::string& text, const WaitInterval& wait) const {
+    const std::string_view name = wakers_.name(wait);
+    if (name.empty()) {
+      text += waker_text(wait);
+      return;
+    }
+    text += (wait.flags & kWaitHint) != 0 ? "~" : "";
+    append_escaped(text, name);
+    text += fmt::format("[{}]", wait.waker);
+  }
+
   void write(const WaitRun& run, const std::string& place) {
     const std::string& next = reasons_[run.next_reason];
-    const std::string waker = waker_text(run.wait);
     const std::uint64_t length = run.run.to_ns - run.run.from_ns;
     if (lines_) {
       JsonText json = lines_->element();
@@ -95,7 +108,8 @@ class RunLister {
       json.field("run_ns", length);
       json.field("state", next);
       json.field("reason", reason_of(run));
-      json.field("woken_by", waker);
+      json.field("woken_by", std::string_view(waker_text(run.wait)));
+      json.field("woken_by_name", wakers_.name(run.wait));
       json.field("blocked_in", place);
       json.end_object();
       return;
@@ -108,13 +122,16 @@ class RunLister {
     append_escaped(text, next.empty() ? "-" : next);
     text += '\t';
     append_escaped(text, reason_of(run).empty() ? "-" : reason_of(run));
-    text += '\t' + waker + '\t';
+    text += '\t';
+    append_waker(text, run.wait);
+    text += '\t';
     append_escaped(text, place.empty() ? "-" : place);
     text += '\n';
   }
 
-  std::vector<std::string> reasons_;
+  const std::vector<std::string>& reasons_;
   app::ThreadNames names_;
+  app::WakerNames wakers_;
   WaitPlaces places_;
   app::TextOutput& out_;
   std::optional<JsonLines> lines_;
@@ -124,7 +141,7 @@ class RunLister {
 }  // namespace
 
 Status list_wait_runs(const Reader& reader, const WaitsArguments& arguments, app::TextOutput& out) {
-  Result<app::WaitTables> tables = app::wait_tables(reader, arguments.filter);
+  const Result<app::WaitTables> tables = app::wait_tables(reader, arguments.filter);
   if (!tables) {
     return tables.error();
   }
@@ -132,8 +149,7 @@ Status list_wait_runs(const Reader& reader, const WaitsArguments& arguments, app
   if (!symbols) {
     return symbols.error();
   }
-  RunLister lister(reader, tables->reasons, app::ThreadNames(tables->processes, tables->threads),
-                   **symbols, arguments, out);
+  RunLister lister(reader, *tables, **symbols, arguments, out);
   const Status status =
       app::visit_wait_runs(reader, arguments.filter, *tables,
                            [&lister](std::span<const WaitRun> runs) { return lister.list(runs); });

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,6 +61,13 @@ struct Share {
   std::uint64_t steps = 0;
 };
 
+// All steps of a thread.
+struct ThreadShare {
+  Share share;
+  std::uint32_t tid = 0;
+  std::string name;
+};
+
 // A step in words.
 struct StepText {
   std::string thread;
@@ -105,13 +111,23 @@ class PathReport {
                                  text.ended_by, text.where)];
       share.sum_ns += length;
       ++share.steps;
-      threads_.emplace(step.row.pid, step.row.tid);
+      ThreadShare& thread = threads_[{step.row.pid, step.row.tid}];
+      thread.name = text.thread;  // its last one
+      thread.tid = step.row.tid;
+      thread.share.sum_ns += length;
+      ++thread.share.steps;
       return Status{};
     });
     if (!done) {
       return done;
     }
-    arguments_.json ? write_json() : write_table();
+    if (arguments_.json) {
+      write_json();
+    } else if (arguments_.by_thread.value_or(false)) {
+      write_threads();
+    } else {
+      write_table();
+    }
     return {};
   }
 
@@ -205,6 +221,18 @@ class PathReport {
     return rows;
   }
 
+  // The same by thread.
+  [[nodiscard]] std::vector<const ThreadShare*> threads() const {
+    std::vector<const ThreadShare*> threads;
+    for (const auto& [key, thread] : threads_) {
+      threads.push_back(&thread);
+    }
+    std::stable_sort(threads.begin(), threads.end(), [](const auto* a, const auto* b) {
+      return a->share.sum_ns > b->share.sum_ns;
+    });
+    return threads;
+  }
+
   [[nodiscard]] std::string path_title() const {
     return title(names_.name(path_.pid, path_.tid, path_.to_ns), path_.tid);
   }
@@ -245,9 +273,7 @@ class PathReport {
     for (std::size_t i = 0; i < shown; ++i) {
       widen(columns_of(*rows[i].first));
     }
-    out_.text() +=
-        fmt::format("path of {} from {} to {}, times in {}\n", path_title(),
-                    seconds_text(path_.from_ns), seconds_text(path_.to_ns), scale.unit());
+    write_title(scale);
     out_.text() += fmt::format("{:>11}{:>9}{:>9}  {:<{}}  {:<{}}  {:<{}}  {:<{}}  {}\n", "time",
                                "share", "steps", head[0], widths[0], head[1], widths[1], head[2],
                                widths[2], head[3], widths[3], head[4]);
@@ -255,9 +281,58 @@ class PathReport {
     for (std::size_t i = 0; i < shown; ++i) {
       write_row(rows[i].second, scale, columns_of(*rows[i].first), widths);
     }
-    if (shown < rows.size()) {
-      out_.text() += fmt::format("{} more; -n 0 shows all\n", counted(rows.size() - shown, "row"));
+    write_left_out(rows.size() - shown, "row");
+  }
+
+  void write_title(const MeasureScale& scale) {
+    out_.text() +=
+        fmt::format("path of {} from {} to {}, times in {}\n", path_title(),
+                    seconds_text(path_.from_ns), seconds_text(path_.to_ns), scale.unit());
+  }
+
+  void write_left_out(std::size_t count, std::string_view what) {
+    if (count != 0) {
+      out_.text() += fmt::format("{} more; -n 0 shows all\n", counted(count, what));
     }
+  }
+
+  void write_threads() {
+    const std::vector<const ThreadShare*> threads = this->threads();
+    const std::size_t shown = most_rows(WaitsArguments::kRows, threads.size());
+    const MeasureScale scale("ns", whole());
+    const auto write = [&](const Share& share, const std::string& thread) {
+      out_.text() += fmt::format("{:>11}{:>9}{:>9}  {}\n", scale.text(share.sum_ns),
+                                 human_share(share.sum_ns, whole()), grouped(share.steps), thread);
+    };
+    write_title(scale);
+    out_.text() += fmt::format("{:>11}{:>9}{:>9}  thread\n", "time", "share", "steps");
+    write({whole(), path_.steps.size()}, fmt::format("[{}]", counted(threads.size(), "thread")));
+    for (const ThreadShare* const thread : std::span(threads).first(shown)) {
+      write(thread->share, title(thread->name, thread->tid));
+    }
+    write_left_out(threads.size() - shown, "thread");
+  }
+
+  void write_share(JsonText& json, const Share& share) const {
+    json.field("ns", share.sum_ns);
+    json.field("share", static_cast<double>(share.sum_ns) / static_cast<double>(whole()));
+    json.field("steps", share.steps);
+  }
+
+  void write_json_threads(JsonText& json) const {
+    const std::vector<const ThreadShare*> threads = this->threads();
+    const std::size_t shown = most_rows(0, threads.size());
+    json.key("threads");
+    json.begin_array();
+    for (const ThreadShare* const thread : std::span(threads).first(shown)) {
+      json.begin_object();
+      write_share(json, thread->share);
+      json.field("tid", thread->tid);
+      json.field("name", thread->name);
+      json.end_object();
+    }
+    json.end_array();
+    json.field("threads_left_out", threads.size() - shown);
   }
 
   void write_json() {
@@ -268,6 +343,7 @@ class PathReport {
     json.field("from_ns", path_.from_ns);
     json.field("to_ns", path_.to_ns);
     json.field("steps", path_.steps.size());
+    write_json_threads(json);
     json.key("shares");
     json.begin_array();
     const auto rows = this->rows();
@@ -275,9 +351,7 @@ class PathReport {
     for (const auto& [key, share] : std::span(rows).first(shown)) {
       const auto& [tid, pid, name, state, reason, ended, where] = *key;
       json.begin_object();
-      json.field("ns", share.sum_ns);
-      json.field("share", static_cast<double>(share.sum_ns) / static_cast<double>(whole()));
-      json.field("steps", share.steps);
+      write_share(json, share);
       json.field("tid", tid);
       write_words(json, name, state, reason, ended, where);
       json.end_object();
@@ -321,7 +395,7 @@ class PathReport {
   app::TextOutput& out_;
   std::unique_ptr<JsonLines> lines_;
   std::map<Key, Share> shares_;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> threads_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, ThreadShare> threads_;  // by pid and tid
 };
 
 }  // namespace

@@ -32,7 +32,7 @@ class ExternalSort {
   /// Errors: kIo.
   Status add(const Row& row) {
     rows_.push_back(row);
-    return rows_.size() < most_rows_ ? Status{} : spill();
+    return rows_.size() < rows_of_run() ? Status{} : spill();
   }
 
   /// The same for a row that `fill(Row&)` makes of a fresh one, where it stays.
@@ -67,6 +67,13 @@ class ExternalSort {
 
  private:
   static constexpr std::uint64_t kMergeBytes = std::uint64_t{2} << 20;
+  static constexpr std::size_t kShortRuns = 128;
+
+  // A quarter of the rows stays in the processor's cache while they are added, sorted and packed.
+  // Of many runs each takes memory while they are merged, so that later ones are longer.
+  [[nodiscard]] std::size_t rows_of_run() const {
+    return spilled_ < kShortRuns ? std::max<std::size_t>(1, most_rows_ / 4) : most_rows_;
+  }
 
   /// Merging so many ascending parts costs less than a sort.
   static constexpr std::size_t kMostParts = 16;
@@ -135,6 +142,7 @@ class ExternalSort {
     const Status added = runs_->add(
         keys_.size(), [this](std::size_t i) -> const Row& { return rows_[keys_[i].index]; });
     rows_.clear();
+    ++spilled_;
     return added;
   }
 
@@ -145,6 +153,7 @@ class ExternalSort {
   std::vector<core::OrderKey> spare_;  // the same
   std::vector<std::size_t> parts_;     // where ascending parts begin
   std::optional<SortedRuns<Row>> runs_;
+  std::size_t spilled_ = 0;
 };
 
 }  // namespace stackpack::scratch

@@ -45,9 +45,9 @@ class RowBlocks {
         differing[word] |= rows[i][word] ^ rows[0][word];
       }
     }
-    const std::size_t begin = out.size();
-    out.resize(begin + kMostBytes);
-    std::byte* const head = out.data() + begin;
+    // Not in `out`, which would clear room for the largest block each time.
+    std::array<std::byte, kMostBytes> block;
+    std::byte* const head = block.data();
     std::memset(head + kSizeBytes, 0, kWidthBytes);
     std::memcpy(head + kSizeBytes + kWidthBytes, rows[0].data(), sizeof(Row));
     std::byte* at = head + kHeadBytes;
@@ -59,7 +59,7 @@ class RowBlocks {
     }
     const auto size = static_cast<std::uint32_t>(static_cast<std::size_t>(at - head) - kSizeBytes);
     std::memcpy(head, &size, sizeof size);
-    out.resize(begin + kSizeBytes + size);
+    out.insert(out.end(), head, at);
   }
 
   /// Bytes of the block that begins here, which has at least kSizeBytes.

@@ -12,7 +12,6 @@ using capture::WaitFacts;
 
 namespace {
 
-constexpr std::size_t kMostProcessors = std::size_t{1} << 16;
 // A sample may still see a thread that leaves, so long after its switch-out.
 constexpr std::uint64_t kLeavingNs = 20'000;
 
@@ -48,11 +47,6 @@ ThreadState* WaitEngine::thread(std::uint32_t tid) {
   ThreadState* const found = threads_.get(tid, known_from_);
   counters_.threads_over_limit += found == nullptr ? 1 : 0;
   return found;
-}
-
-std::uint32_t* WaitEngine::expected_on(std::uint32_t cpu) {
-  const auto known = running_.find(cpu);
-  return known == running_.end() ? nullptr : &known->second;
 }
 
 // The interval that the thread is in ends. One of no length is nothing, but for a block: the thread
@@ -218,13 +212,11 @@ void WaitEngine::dispatch(const SchedEvent& event) {
 
 void WaitEngine::on_switch(const SchedEvent& event) {
   if (plan_.system_wide) {
-    if (const std::uint32_t* const expected = expected_on(event.cpu);
+    if (const std::uint32_t* const expected = running_.find(event.cpu);
         expected != nullptr && *expected != event.tid) {
       break_run(*expected, event.time_ns);
     }
-    if (running_.size() < kMostProcessors || running_.contains(event.cpu)) {
-      running_[event.cpu] = event.other;
-    }
+    running_.set(event.cpu, event.other);
   }
   if (event.tid != 0) {
     if (ThreadState* const leaving = thread(event.tid)) {

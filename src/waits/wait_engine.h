@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <unordered_map>
 #include <vector>
 
 #include "capture/sched_record.h"
@@ -76,7 +75,6 @@ class WaitEngine {
   void break_run(std::uint32_t tid, std::uint64_t at);
   void gap(std::uint64_t from, std::uint64_t until);
   void apply_first_gaps();
-  std::uint32_t* expected_on(std::uint32_t cpu);
   void dispatch(const SchedEvent& event);
 
   // Callstacks at switch-outs.
@@ -102,8 +100,8 @@ class WaitEngine {
   Emit emit_;
   WaitCounters counters_;
   ThreadTable threads_;
-  std::unordered_map<std::uint32_t, std::uint32_t> running_;  // by processor: who should run there
-  std::vector<Stack> stacks_;                                 // of events at stacks_at_
+  RunningThreads running_;
+  std::vector<Stack> stacks_;  // of events at stacks_at_
   std::uint64_t stacks_at_ = 0;
   std::uint64_t known_from_;  // of a thread that was never met, nothing before it is claimed
   std::uint64_t gap_until_ = 0;

@@ -11,7 +11,6 @@ using capture::WaitFacts;
 namespace {
 
 constexpr std::size_t kMostStacksOfATime = 256;
-constexpr std::size_t kMostProcessorsKnown = std::size_t{1} << 16;
 
 }  // namespace
 
@@ -37,13 +36,11 @@ void WaitEngine::on_handover(const SchedEvent& event) {
   if (stacks_at_ != event.time_ns) {
     stacks_.clear();
   }
-  if (const std::uint32_t* const expected = expected_on(event.cpu);
+  if (const std::uint32_t* const expected = running_.find(event.cpu);
       expected != nullptr && *expected != event.tid) {
     break_run(*expected, event.time_ns);
   }
-  if (running_.size() < kMostProcessorsKnown || running_.contains(event.cpu)) {
-    running_[event.cpu] = event.other;
-  }
+  running_.set(event.cpu, event.other);
   hand_out(event);
   hand_in(event, stack_of(event.other, event.cpu));
 }
@@ -109,7 +106,7 @@ void WaitEngine::on_ready(const SchedEvent& event) {
   if (stacks_at_ != event.time_ns) {
     stacks_.clear();
   }
-  const std::uint32_t* const expected = expected_on(event.cpu);
+  const std::uint32_t* const expected = running_.find(event.cpu);
   Waker waker;
   waker.tid = expected != nullptr ? *expected : event.other;
   if (waker.tid != kUnknownId) {

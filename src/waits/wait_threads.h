@@ -2,9 +2,9 @@
 
 #include <array>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
+#include "core/number_table.h"
 #include "stackpack/model.h"
 #include "stackpack/waits.h"
 
@@ -73,8 +73,28 @@ class ThreadTable {
 
  private:
   std::vector<ThreadState> threads_;
-  std::unordered_map<std::uint32_t, std::uint32_t> numbers_;
+  core::NumberTable<std::uint32_t> numbers_;
   std::vector<std::uint32_t> touched_;
+};
+
+/// Which thread should run on each processor.
+/// Memory: kMost entries at most.
+class RunningThreads {
+ public:
+  static constexpr std::size_t kMost = std::size_t{1} << 16;
+
+  /// Null: not known.
+  [[nodiscard]] const std::uint32_t* find(std::uint32_t cpu) const {
+    const std::uint32_t number = processors_.find(cpu);
+    return number == core::NumberTable<std::uint32_t>::kNone ? nullptr : &threads_[number];
+  }
+  /// Nothing, where there is no room for one more.
+  void set(std::uint32_t cpu, std::uint32_t tid);
+  void clear();
+
+ private:
+  core::NumberTable<std::uint32_t> processors_;
+  std::vector<std::uint32_t> threads_;  // by number of the processor
 };
 
 }  // namespace stackpack::waits

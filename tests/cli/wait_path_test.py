@@ -57,12 +57,43 @@ def check_long_names():
     assert {row["where"] for row in steps if row["state"] == "blocked"} == {name}, steps
 
 
+def check_by_thread(time, by_thread):
+    """The table of threads; it is one of sums, of paths."""
+    lines = run("waits", "waits.spk", "--path", CLIENT, *time, "--by", "thread").stdout.splitlines()
+    assert lines[1].split() == ["time", "share", "steps", "thread"] and lines[2].split()[-2:] == ["[3", "threads]"], lines
+    got = {line.split()[4]: (round(float(line.split()[0]) * 1000), int(line.split()[3])) for line in lines[3:]}
+    assert got == by_thread, (got, by_thread)
+    most = max(by_thread, key=by_thread.get)
+    short = run("waits", "waits.spk", "--path", CLIENT, *time, "--by", "thread", "-n", "1").stdout.splitlines()
+    assert short[:4] == lines[:4] and short[3].split()[4] == most and short[4:] == ["2 threads more; -n 0 shows all"], short
+    steps = run("waits", "waits.spk", "--path", CLIENT, *time, "--by", "step").stdout
+    assert steps == run("waits", "waits.spk", "--path", CLIENT, *time).stdout, steps
+    for words, error in ((["--by", "thread"], "--by goes with --path"), (["--path", CLIENT, "--by", "thread", "--list"], "--list")):
+        failed = run("waits", "waits.spk", *words)
+        assert failed.returncode == 1 and error in failed.stderr and not failed.stdout, failed
+
+
+def check_wakers():
+    """Wakers in the list have names as threads have, and numbers; an interrupted thread is none."""
+    rows = json.loads(run("waits", "waits.spk", "--list", "--json").stdout)
+    names = {str(row["tid"]): row["name"] for row in rows}
+    woken = [row for row in rows if row["woken_by"] in names]
+    assert woken and all(row["woken_by_name"] == names[row["woken_by"]] != "" for row in woken), rows
+    others = [row for row in rows if row["woken_by"].startswith("irq:") or row["woken_by"] == "-"]
+    assert others and all(row["woken_by_name"] == "" for row in others), rows
+    lines = [line.split("\t") for line in run("waits", "waits.spk", "--list").stdout.splitlines()[1:]]
+    for row, line in zip(rows, lines, strict=True):
+        name = row["woken_by_name"]
+        assert line[7] == (f"{name}[{row['woken_by']}]" if name else row["woken_by"]), (row, line)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         check_long_names()
         sc.write_example("waits.perf.data")
         assert run("convert", "waits.perf.data", "-o", "waits.spk").returncode == 0
+        check_wakers()
         time = ["--from", "5.000050", "--to", "5.000600"]
         steps = json.loads(run("waits", "waits.spk", "--path", CLIENT, *time, "--list", "--json").stdout)
         got = [((row["from_ns"] - sc.START) / 1000, (row["to_ns"] - sc.START) / 1000, row["name"], row["state"], row["reason"], row["ended_by"], row["where"])
@@ -79,6 +110,14 @@ def main():
         assert all(abs(row["share"] - row["ns"] / 550_000) < 1e-6 for row in rows.values()), report
         assert [row["ns"] for row in report["shares"]] == sorted(shares.values(), reverse=True), report
         assert (report["to_ns"] - report["from_ns"], report["steps"], report["tid"], report["name"]) == (550_000, 10, CLIENT, "client"), report
+        by_thread = {}
+        for start, end, name, *_ in STEPS:
+            time_ns, count = by_thread.get(name, (0, 0))
+            by_thread[name] = (time_ns + (end - start) * 1000, count + 1)
+        assert {row["name"]: (row["ns"], row["steps"]) for row in report["threads"]} == by_thread and len(report["threads"]) == 3, report
+        assert [row["ns"] for row in report["threads"]] == sorted((ns for ns, _ in by_thread.values()), reverse=True), report
+        assert all(abs(row["share"] - row["ns"] / 550_000) < 1e-6 for row in report["threads"]) and report["threads_left_out"] == 0, report
+        check_by_thread(time, by_thread)
         # The capture itself, and without a range: all that is known of the thread.
         whole = json.loads(run("waits", "waits.perf.data", "--path", CLIENT, "--json").stdout)
         assert (whole["from_ns"], whole["to_ns"]) == (sc.START + 5_000, sc.START + 600_000), whole

@@ -73,7 +73,7 @@ std::vector<Row> visited(ExternalSort<Row, ByTime>& sort) {
 }  // namespace
 
 TEST_CASE("rows come in order, in memory and from scratch, and may be visited again") {
-  for (const std::size_t count : {0U, 1U, 999U, 1000U, 1001U, 10'001U}) {
+  for (const std::size_t count : {0U, 1U, 249U, 250U, 251U, 999U, 1000U, 10'001U, 40'001U}) {
     CAPTURE(count);
     std::vector<Row> rows = some_rows(count);
     ExternalSort<Row, ByTime> sort(directory(), 1000);

@@ -7,7 +7,9 @@
 #include <doctest/doctest.h>
 
 #include "spk/format/layout.h"
+#include "spk/write/interval_writer.h"
 #include "support/random_stacks.h"
+#include "support/spk_reading.h"
 
 namespace stackpack::test {
 namespace {
@@ -126,6 +128,40 @@ TEST_CASE("intervals: reasons come back, and long ones are cut") {
   whole.pop_back();
   found.clear();
   CHECK_FALSE(spk::decode_wait_reasons(bytes::ByteCursor(whole, 0), found));
+}
+
+// The bytes of the sections.
+std::vector<std::byte> written(const std::vector<WaitInterval>& rows, bool threaded) {
+  ScratchDirectory directory;
+  const std::string path = directory.file("intervals");
+  const auto out = std::move(io::OutputFile::create(path)).value();
+  spk::SectionWriter sections(*out, 3);
+  spk::IntervalWriter writer(sections, threaded);
+  for (const WaitInterval& row : rows) {
+    REQUIRE(writer.add(row));
+  }
+  REQUIRE(writer.end(std::vector<std::string>{"", "?"}));
+  REQUIRE(sections.sections().size() == (rows.empty() ? 0 : 2));
+  if (!rows.empty()) {
+    const auto blocks = (rows.size() + spk::kIntervalsPerBlock - 1) / spk::kIntervalsPerBlock;
+    CHECK(sections.sections()[0].items == rows.size());
+    CHECK(sections.sections()[0].block_count == blocks);
+  }
+  REQUIRE(out->commit());
+  return read_test_file(path);
+}
+
+TEST_CASE("intervals: whether a thread encodes them does not show") {
+  std::vector<WaitInterval> rows = random_intervals(3, 9, 3 * spk::kIntervalsPerBlock / 9 + 5);
+  REQUIRE(rows.size() > 3 * spk::kIntervalsPerBlock);
+  for (const std::size_t count :
+       {rows.size(), 3 * std::size_t{spk::kIntervalsPerBlock}, std::size_t{77}, std::size_t{0}}) {
+    CAPTURE(count);
+    rows.resize(count);
+    const std::vector<std::byte> alone = written(rows, false);
+    CHECK(alone.empty() == rows.empty());
+    CHECK(written(rows, true) == alone);
+  }
 }
 
 }  // namespace

@@ -18,12 +18,14 @@ void make_room(std::vector<T>& items, std::size_t more) {
 }  // namespace
 
 std::size_t SinkQueue::Batch::bytes() const {
-  return entries.size() * sizeof(Entry) + addresses.size() * sizeof(std::uint64_t) +
-         runs.size() * sizeof(capture::ModeRun) + sched.size() * sizeof(capture::SchedRecord);
+  return entries.size() * sizeof(Entry) + samples.size() * sizeof(Sample) +
+         addresses.size() * sizeof(std::uint64_t) + runs.size() * sizeof(capture::ModeRun) +
+         sched.size() * sizeof(capture::SchedRecord);
 }
 
 void SinkQueue::Batch::clear() {
   entries.clear();
+  samples.clear();
   addresses.clear();
   runs.clear();
   events.clear();
@@ -58,44 +60,50 @@ void SinkQueue::rename_event(std::uint32_t index, std::string_view name) {
 void SinkQueue::add_event_entry(Kind kind, std::uint32_t number, Event event) {
   make_room(filling().entries, 1);
   filling().events.push_back(std::move(event));
-  filling().entries.push_back({kind, {}, number, 0, 0});
+  filling().entries.push_back({kind, number, 0, 0});
 }
 
 Status SinkQueue::add_sample(const Sample& sample, const capture::StackView& stack,
                              capture::StackMemo memo) {
-  return push(memo.known ? Kind::kKnownSample : Kind::kSample, sample, memo.slot, stack);
+  return push_sample(memo.known ? Kind::kKnownSample : Kind::kSample, sample, memo.slot, stack);
 }
 
 capture::PendingStack SinkQueue::open_pending() {
-  filling().entries.push_back({Kind::kOpenPending, {}, 0, 0, 0});
+  filling().entries.push_back({Kind::kOpenPending, 0, 0, 0});
   return static_cast<capture::PendingStack>(promise_count_++);
 }
 
 Status SinkQueue::add_pending_sample(const Sample& sample, capture::PendingStack pending,
                                      const capture::StackView& fallback) {
-  return push(Kind::kPendingSample, sample, static_cast<std::uint32_t>(pending), fallback);
+  return push_sample(Kind::kPendingSample, sample, static_cast<std::uint32_t>(pending), fallback);
 }
 
 Status SinkQueue::resolve_pending(capture::PendingStack pending, const capture::StackView& stack) {
-  return push(Kind::kResolve, {}, static_cast<std::uint32_t>(pending), stack);
+  return push(Kind::kResolve, static_cast<std::uint32_t>(pending), stack);
 }
 
 Status SinkQueue::add_sched(const capture::SchedRecord& record, const capture::StackView& stack,
                             capture::StackMemo memo) {
   make_room(filling().sched, 1);
   filling().sched.push_back(record);
-  return push(memo.known ? Kind::kKnownSched : Kind::kSched, {}, memo.slot, stack);
+  return push(memo.known ? Kind::kKnownSched : Kind::kSched, memo.slot, stack);
 }
 
 Status SinkQueue::add_pending_sched(const capture::SchedRecord& record,
                                     capture::PendingStack pending) {
   make_room(filling().sched, 1);
   filling().sched.push_back(record);
-  return push(Kind::kPendingSched, {}, static_cast<std::uint32_t>(pending), {});
+  return push(Kind::kPendingSched, static_cast<std::uint32_t>(pending), {});
 }
 
-Status SinkQueue::push(Kind kind, const Sample& sample, std::uint32_t number,
-                       const capture::StackView& stack) {
+Status SinkQueue::push_sample(Kind kind, const Sample& sample, std::uint32_t number,
+                              const capture::StackView& stack) {
+  make_room(filling().samples, 1);
+  filling().samples.push_back(sample);
+  return push(kind, number, stack);
+}
+
+Status SinkQueue::push(Kind kind, std::uint32_t number, const capture::StackView& stack) {
   Batch& batch = filling();
   // Memory runs out here or not at all: an entry without its addresses would take those of others.
   make_room(batch.entries, 1);
@@ -105,7 +113,7 @@ Status SinkQueue::push(Kind kind, const Sample& sample, std::uint32_t number,
     batch.addresses.insert(batch.addresses.end(), stack.addresses.begin(), stack.addresses.end());
     batch.runs.insert(batch.runs.end(), stack.runs.begin(), stack.runs.end());
   }
-  batch.entries.push_back({kind, sample, number, static_cast<std::uint32_t>(stack.addresses.size()),
+  batch.entries.push_back({kind, number, static_cast<std::uint32_t>(stack.addresses.size()),
                            static_cast<std::uint32_t>(stack.runs.size())});
   return batch.bytes() < kBatchBytes ? Status{} : pipeline_.submit();
 }
@@ -122,13 +130,16 @@ Status SinkQueue::deliver(const Batch& batch) {
   std::span<const capture::ModeRun> runs = batch.runs;
   std::size_t event = 0;
   std::size_t sched = 0;
+  std::size_t sample = 0;
   for (const Entry& entry : batch.entries) {
     const capture::StackView stack{addresses.first(entry.addresses), runs.first(entry.runs)};
     addresses = addresses.subspan(entry.addresses);
     runs = runs.subspan(entry.runs);
     if (entry.kind == Kind::kSample || entry.kind == Kind::kKnownSample) {
-      together_.push_back(
-          {&entry.sample, stack, {entry.number, entry.kind == Kind::kKnownSample}, nullptr});
+      together_.push_back({&batch.samples[sample++],
+                           stack,
+                           {entry.number, entry.kind == Kind::kKnownSample},
+                           nullptr});
       if (together_.size() < kTogether) {
         continue;
       }
@@ -154,7 +165,7 @@ Status SinkQueue::deliver(const Batch& batch) {
         status = sink_.add_pending_sched(batch.sched[sched++], pending);
         break;
       case Kind::kPendingSample:
-        status = sink_.add_pending_sample(entry.sample, pending, stack);
+        status = sink_.add_pending_sample(batch.samples[sample++], pending, stack);
         break;
       case Kind::kOpenPending:
         sink_.open_pending();

@@ -81,7 +81,6 @@ class SinkQueue final : public capture::CallstackSink {
 
   struct Entry {
     Kind kind = Kind::kSample;
-    Sample sample;
     std::uint32_t number = 0;  // of the pending callstack or slot, or index of the event
     std::uint32_t addresses = 0;
     std::uint32_t runs = 0;
@@ -89,6 +88,7 @@ class SinkQueue final : public capture::CallstackSink {
 
   struct Batch {
     std::vector<Entry> entries;
+    std::vector<Sample> samples;  // of those entries that have one
     std::vector<std::uint64_t> addresses;
     std::vector<capture::ModeRun> runs;
     std::vector<Event> events;
@@ -98,8 +98,9 @@ class SinkQueue final : public capture::CallstackSink {
     void clear();
   };
 
-  Status push(Kind kind, const Sample& sample, std::uint32_t number,
-              const capture::StackView& stack);
+  Status push_sample(Kind kind, const Sample& sample, std::uint32_t number,
+                     const capture::StackView& stack);
+  Status push(Kind kind, std::uint32_t number, const capture::StackView& stack);
   void add_event_entry(Kind kind, std::uint32_t number, Event event);
   Batch& filling() { return pipeline_.filling(); }
   Status deliver(const Batch& batch);

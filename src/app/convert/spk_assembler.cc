@@ -194,7 +194,7 @@ Result<Statistics> SpkAssembler::write(io::OutputFile& out, const Source& source
     capture::set_metadata(tables.metadata, capture::kIdentityKey,
                           capture::text_of_identity(*source.identity));
   }
-  if (const Status found = find_waits(capture_, **stacks, tables.threads, intervals); !found) {
+  if (const Status found = find_waits(capture_, **stacks, intervals); !found) {
     return found.error();
   }
   return finish(**writer, tables, std::move(statistics), source.fingerprint, intervals, **stacks);
@@ -244,7 +244,7 @@ Result<Statistics> SpkAssembler::finish(spk::Writer& writer, const capture::Syst
         statistics.losses = capture_.losses().sorted();
         return added;
       },
-      [&](spk::IntervalWriter& rows) { return write_intervals(intervals, stacks, rows); },
+      [&](spk::IntervalWriter& rows) { return write_intervals(tables, intervals, stacks, rows); },
       [&](spk::ValueWriter& rows) { return write_values(tables, stacks, rows); },
       [&](spk::FieldWriter& rows) { return write_fields(rows); },
       [&](spk::BranchStackWriter& rows) { return write_branch_stacks(rows); });
@@ -270,11 +270,15 @@ Status SpkAssembler::settle_interval(WaitInterval& row, const IntervalRow& spool
   return {};
 }
 
-Status SpkAssembler::write_intervals(IntervalSort& intervals, PackedStacks& stacks,
-                                     spk::IntervalWriter& writer) {
+Status SpkAssembler::write_intervals(const capture::SystemTables& tables, IntervalSort& intervals,
+                                     PackedStacks& stacks, spk::IntervalWriter& writer) {
+  const bool merges = options_.merged != nullptr;
+  ProcessOfThread processes(merges || intervals.empty() ? std::vector<Thread>() : tables.threads);
   const Status written = intervals.visit([&](const IntervalRow& spooled) -> Status {
     WaitInterval row = static_cast<const WaitInterval&>(spooled);
-    if (options_.merged != nullptr) {
+    if (!merges) {
+      row.pid = processes.find(row.tid, row.from_ns);  // here, where rows of a thread are together
+    } else {
       if (const Status settled = settle_interval(row, spooled, stacks); !settled) {
         return settled;
       }
@@ -327,7 +331,7 @@ Status SpkAssembler::write_values(const capture::SystemTables& tables, PackedSta
     return {};
   }
   writer.set_kinds(values->kinds());
-  const ProcessOfThread processes(tables.threads);
+  ProcessOfThread processes(tables.threads);
   const Status written = values->finish(capture_.losses(), [&](const capture::FoundValue& row) {
     EventValue rounded = static_cast<const EventValue&>(row);
     if (options_.merged != nullptr) {

@@ -90,8 +90,8 @@ class SpkAssembler {
   Status write_values(const capture::SystemTables& tables, PackedStacks& stacks,
                       spk::ValueWriter& writer);
   Status offer_stacks(std::span<const SpooledSample> rows, std::span<const StoredSample> samples);
-  Status write_intervals(IntervalSort& intervals, PackedStacks& stacks,
-                         spk::IntervalWriter& writer);
+  Status write_intervals(const capture::SystemTables& tables, IntervalSort& intervals,
+                         PackedStacks& stacks, spk::IntervalWriter& writer);
   Status settle_interval(WaitInterval& row, const IntervalRow& spooled, PackedStacks& stacks) const;
   Result<Statistics> finish(spk::Writer& writer, const capture::SystemTables& tables,
                             Statistics statistics, const std::string& fingerprint,

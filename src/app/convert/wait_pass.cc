@@ -94,20 +94,23 @@ ProcessOfThread::ProcessOfThread(const std::vector<Thread>& threads) {
   }
 }
 
-std::uint32_t ProcessOfThread::find(std::uint32_t tid, std::uint64_t time_ns) const {
-  const auto known = lives_.find(tid);
-  if (known == lives_.end()) {
+std::uint32_t ProcessOfThread::find(std::uint32_t tid, std::uint64_t time_ns) {
+  if (tid != last_tid_ || last_lives_ == nullptr) {
+    const auto known = lives_.find(tid);
+    last_tid_ = tid;
+    last_lives_ = known == lives_.end() ? nullptr : &known->second;
+  }
+  if (last_lives_ == nullptr) {
     return kUnknownId;
   }
-  const std::vector<Life>& lives = known->second;
+  const std::vector<Life>& lives = *last_lives_;
   const auto after =
       std::upper_bound(lives.begin(), lives.end(), time_ns,
                        [](std::uint64_t time, const Life& life) { return time < life.start_ns; });
   return after == lives.begin() ? lives.front().pid : std::prev(after)->pid;
 }
 
-Status find_waits(CaptureSpool& capture, PackedStacks& stacks, const std::vector<Thread>& threads,
-                  IntervalSort& intervals) {
+Status find_waits(CaptureSpool& capture, PackedStacks& stacks, IntervalSort& intervals) {
   SchedSpool& sched = capture.sched();
   if (!sched.has_waits()) {
     return {};
@@ -118,13 +121,10 @@ Status find_waits(CaptureSpool& capture, PackedStacks& stacks, const std::vector
     return wide.error();
   }
   plan.system_wide = *wide;
-  const ProcessOfThread processes(threads);
   Status status;
   waits::WaitEngine engine(plan, [&](const WaitInterval& interval) {
     if (status) {
-      IntervalRow whole{interval};
-      whole.pid = processes.find(interval.tid, interval.from_ns);
-      status = intervals.add(whole);
+      status = intervals.add(IntervalRow{interval});
     }
   });
   const Status visited = sched.visit([&](const SchedRow& row) -> Status {

@@ -23,7 +23,8 @@ class ProcessOfThread {
  public:
   explicit ProcessOfThread(const std::vector<Thread>& threads);
 
-  [[nodiscard]] std::uint32_t find(std::uint32_t tid, std::uint64_t time_ns) const;
+  /// Quick for the thread that was asked for last.
+  std::uint32_t find(std::uint32_t tid, std::uint64_t time_ns);
 
  private:
   struct Life {
@@ -31,12 +32,13 @@ class ProcessOfThread {
     std::uint32_t pid = kUnknownId;
   };
   std::unordered_map<std::uint32_t, std::vector<Life>> lives_;
+  std::uint32_t last_tid_ = kUnknownId;
+  const std::vector<Life>* last_lives_ = nullptr;  // of last_tid_; null: it has none
 };
 
-/// Makes intervals of the switches that a CaptureSpool holds, when its callstacks have ids. What
-/// could not be said is counted in its losses.
-Status find_waits(CaptureSpool& capture, PackedStacks& stacks, const std::vector<Thread>& threads,
-                  IntervalSort& intervals);
+/// Makes intervals of the switches that a CaptureSpool holds, when its callstacks have ids. They
+/// have no process yet. What could not be said is counted in its losses.
+Status find_waits(CaptureSpool& capture, PackedStacks& stacks, IntervalSort& intervals);
 
 /// Names of the counters.
 const std::vector<std::string_view>& wait_loss_names();

@@ -60,6 +60,24 @@ Result<WaitRange> wait_range(const Reader& reader, const WaitFilter& filter) {
   return range;
 }
 
+namespace {
+
+Result<std::vector<std::uint64_t>> source_firsts(const Reader& reader) {
+  const Result<std::vector<MergedSource>> sources = reader.sources();
+  if (!sources) {
+    return sources.error();
+  }
+  std::vector<std::uint64_t> firsts;
+  std::uint64_t next = 1;
+  for (const MergedSource& source : *sources) {
+    firsts.push_back(next);
+    next += source.pids.size();
+  }
+  return firsts;
+}
+
+}  // namespace
+
 Result<WaitTables> wait_tables(const Reader& reader, const WaitFilter& filter) {
   const Result<WaitRange> range = wait_range(reader, filter);
   if (!range) {
@@ -77,7 +95,12 @@ Result<WaitTables> wait_tables(const Reader& reader, const WaitFilter& filter) {
   if (!reasons) {
     return reasons.error();
   }
-  return WaitTables{*range, std::move(*processes), std::move(*threads), std::move(*reasons)};
+  Result<std::vector<std::uint64_t>> firsts = source_firsts(reader);
+  if (!firsts) {
+    return firsts.error();
+  }
+  return WaitTables{*range, std::move(*processes), std::move(*threads), std::move(*reasons),
+                    std::move(*firsts)};
 }
 
 namespace {

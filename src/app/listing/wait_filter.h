@@ -40,6 +40,8 @@ struct WaitTables {
   std::vector<Process> processes;
   std::vector<Thread> threads;
   std::vector<std::string> reasons;  ///< by WaitInterval::reason
+  /// Of a merged file: the first process number of each source, ascending.
+  std::vector<std::uint64_t> source_firsts;
 };
 /// Errors: as wait_range.
 Result<WaitTables> wait_tables(const Reader& reader, const WaitFilter& filter);

@@ -183,31 +183,9 @@ Result<WaitPath> PathFinder::walk(std::uint32_t tid, std::optional<std::uint32_t
   return path;
 }
 
-namespace {
-
-Result<std::vector<std::uint64_t>> source_firsts(const Reader& reader) {
-  const Result<std::vector<MergedSource>> sources = reader.sources();
-  if (!sources) {
-    return sources.error();
-  }
-  std::vector<std::uint64_t> firsts;
-  std::uint64_t next = 1;
-  for (const MergedSource& source : *sources) {
-    firsts.push_back(next);
-    next += source.pids.size();
-  }
-  return firsts;
-}
-
-}  // namespace
-
 Result<WaitPath> find_wait_path(const Reader& reader, const WaitFilter& filter,
                                 const WaitTables& tables) {
-  Result<std::vector<std::uint64_t>> firsts = source_firsts(reader);
-  if (!firsts) {
-    return firsts.error();
-  }
-  PathFinder finder(tables.reasons, std::move(*firsts));
+  PathFinder finder(tables.reasons, tables.source_firsts);
   const Status read = reader.intervals({tables.range.from_ns, tables.range.to_ns, {}, {}},
                                        [&finder](std::span<const WaitInterval> rows) {
                                          for (const WaitInterval& row : rows) {

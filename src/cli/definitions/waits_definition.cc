@@ -1,13 +1,17 @@
+#include <array>
+
 #include "cli/definitions/command_definitions.h"
 #include "cli/definitions/option_kinds.h"
 
 namespace stackpack::cli {
 
 void CommandDefinitions::define_waits() {
+  static constexpr std::array kSums = {Choice{"step", 0}, Choice{"thread", 1}};
   CommandRow& sub = command(
       "waits", "show how long threads ran and waited, and what for", Command::kWaits,
       {{"waits [FILE] [--list] [-n N] [FILTERS] [--json]",
-        "waits [FILE] --path TID [--from TIME] [--to TIME] [--list] [-n N] [--json]"},
+        "waits [FILE] --path TID [--from TIME] [--to TIME] [--by step|thread] [--list] [-n N] "
+        "[--json]"},
        {{"how long each thread ran, was blocked and waited for a processor",
          "stackpack waits perf.data"},
         {"the waits of one program that are longer than 10 ms, with who ended them",
@@ -25,7 +29,7 @@ void CommandDefinitions::define_waits() {
        "ended it and the function that blocked.\n"
        "--path replaces each block of a thread by what the thread did that ended it, whose blocks "
        "in turn by what their wakers did, so that all of the time has a thread that all waited "
-       "for: sums of that, with --list the steps by time.\n"
+       "for: sums of that by step, or with --by thread by thread; with --list the steps by time.\n"
        "Threads that are able to run in less than 1 % of their time, and idle workers of the "
        "kernel, wait for work: they are counted in a line of their own unless threads are chosen "
        "by --pid, --tid or --thread.\n"
@@ -36,7 +40,9 @@ void CommandDefinitions::define_waits() {
   sub.add_option("file", arguments.file,
                  "a .spk file, or a capture; without one, perf.data of the current folder")
       ->type_name("FILE");
-  sub.add_flag("--list", arguments.list, "a line a run, by thread and time")->group(kForm);
+  OptionRow* const list =
+      sub.add_flag("--list", arguments.list, "a line a run, by thread and time");
+  list->group(kForm);
   add_number<std::size_t>(sub, "-n,--rows,--limit",
                           "most threads, or rows of a path or list; 0: all", 0, 1'000'000'000,
                           [&arguments](std::size_t rows) { arguments.rows = rows; })
@@ -50,6 +56,10 @@ void CommandDefinitions::define_waits() {
                                   arguments.filter.tid = tid;
                                 });
   path->group(kForm);
+  add_choice(sub, "--by", kSums, "what a row of a path is",
+             [&arguments](int value) { arguments.by_thread = value != 0; })
+      ->group(kForm)
+      ->excludes(list);
   add_id(sub, "--pid", "threads of this process", filter.pid)->group(kFilters);
   add_id(sub, "--tid", "this thread", filter.tid)->group(kFilters)->excludes(path);
   add_names(sub, "--thread", "threads of this name, or of processes of this name", filter.threads)

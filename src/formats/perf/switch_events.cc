@@ -97,17 +97,23 @@ SwitchEvents::Leaving SwitchEvents::leaving(std::uint64_t state) {
 }
 
 SwitchEvents::Processor* SwitchEvents::processor(std::uint32_t cpu) {
-  const auto known = processors_.find(cpu);
-  if (known != processors_.end()) {
-    return &known->second;
+  if (cpu == kUnknownId) {
+    return nullptr;
   }
-  return processors_.size() < kMostProcessors ? &processors_[cpu] : nullptr;
+  std::uint32_t number = processor_numbers_.find(cpu);
+  if (number == core::NumberTable<std::uint32_t>::kNone) {
+    if (processors_.size() == kMostProcessors) {
+      return nullptr;
+    }
+    number = processor_numbers_.number(cpu);
+    processors_.emplace_back();
+  }
+  return &processors_[number];
 }
 
 // The clock of a processor may step back by some microseconds; its records are in order all the
 // same.
-std::uint64_t SwitchEvents::steady_time(std::uint32_t cpu, std::uint64_t time) {
-  Processor* const known = cpu == kUnknownId ? nullptr : processor(cpu);
+std::uint64_t SwitchEvents::steady_time(Processor* known, std::uint64_t time) {
   if (known == nullptr) {
     return time;
   }
@@ -128,7 +134,8 @@ std::optional<SwitchEvents::Found> SwitchEvents::of_sample(std::uint32_t number,
   if (!row.layout.has(sample_bit::kTime)) {
     return std::nullopt;
   }
-  if (Processor* const known = fields.cpu == kUnknownId ? nullptr : processor(fields.cpu)) {
+  Processor* const known = processor(fields.cpu);
+  if (known != nullptr) {
     known->last = std::max(known->last, fields.time);
   }
   highest_ = std::max(highest_, fields.time);
@@ -137,7 +144,7 @@ std::optional<SwitchEvents::Found> SwitchEvents::of_sample(std::uint32_t number,
   record.order = order_++;
   record.cpu = fields.cpu;
   record.tid = fields.tid;
-  record.time_ns = steady_time(fields.cpu, fields.time);
+  record.time_ns = steady_time(known, fields.time);
   bool good = true;
   switch (kind) {
     case Kind::kUnsorted:
@@ -220,7 +227,7 @@ Status SwitchEvents::of_record(const Record& record, bytes::ByteCursor body,
   event.order = order_++;
   event.cpu = trailer.cpu;
   const std::uint64_t time = trailer.time_ns == kUnknownTime ? 0 : trailer.time_ns;
-  Processor* const known = trailer.cpu == kUnknownId ? nullptr : processor(trailer.cpu);
+  Processor* const known = processor(trailer.cpu);
   if (type == RecordType::kLost) {
     event.kind = SchedKind::kGap;
     event.order |= std::uint64_t{1} << 63;  // after what happened at the time where it begins
@@ -241,7 +248,7 @@ Status SwitchEvents::of_record(const Record& record, bytes::ByteCursor body,
     facts_->has_wide_records |= type == RecordType::kSwitchCpuWide;
     event.kind = out ? SchedKind::kSwitchOut : SchedKind::kSwitchIn;
     event.tid = trailer.tid;
-    event.time_ns = steady_time(trailer.cpu, time);
+    event.time_ns = steady_time(known, time);
     if (out) {
       const bool preempted = (record.misc & kMiscSwitchOutPreempt) != 0;
       event.flags = preempted ? capture::kSchedRunnable : 0;

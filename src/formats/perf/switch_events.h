@@ -8,6 +8,7 @@
 
 #include "capture/callstack_sink.h"
 #include "capture/stack_view.h"
+#include "core/number_table.h"
 #include "formats/perf/attr_table.h"
 #include "formats/perf/record.h"
 #include "formats/perf/record_trailer.h"
@@ -97,8 +98,9 @@ class SwitchEvents {
 
   const Tracepoint& tracepoint(std::uint32_t number, const Attr& attr);
   Leaving leaving(std::uint64_t state);
+  // Null: the record does not name one, or there is no room for one more.
   Processor* processor(std::uint32_t cpu);
-  std::uint64_t steady_time(std::uint32_t cpu, std::uint64_t time);
+  std::uint64_t steady_time(Processor* known, std::uint64_t time);
   bool fill_switch(const Tracepoint& tracepoint, const SampleFields& fields,
                    capture::SchedRecord& record);
   static bool fill_waking(const Tracepoint& tracepoint, const SampleFields& fields,
@@ -109,7 +111,8 @@ class SwitchEvents {
   TracepointFormats formats_;
   TaskStates states_;
   std::vector<Tracepoint> tracepoints_;  // by attribute
-  std::unordered_map<std::uint32_t, Processor> processors_;
+  core::NumberTable<std::uint32_t> processor_numbers_;
+  std::vector<Processor> processors_;                   // by number
   std::unordered_map<std::uint64_t, Leaving> leaving_;  // by state
   std::uint64_t order_ = 0;
   std::uint64_t highest_ = 0;

@@ -20,7 +20,8 @@ struct Writer::Impl {
             options.threads > 0),
         samples(sections, options),
         scratch_directory(options.scratch_directory),
-        table_bytes(options.table_bytes) {}
+        table_bytes(options.table_bytes),
+        threaded(options.threads > 0) {}
 
   template <typename Row>
   Status write_table(SectionKind kind, std::span<const Row> rows) {
@@ -37,6 +38,7 @@ struct Writer::Impl {
   SampleWriter samples;
   std::string scratch_directory;
   std::uint64_t table_bytes;
+  bool threaded;
   bool finished = false;
 };
 
@@ -214,7 +216,7 @@ Result<Statistics> Writer::finish(const capture::SystemTables& tables,
     return added.error();
   }
   if (add_intervals) {
-    IntervalWriter intervals(impl_->sections);
+    IntervalWriter intervals(impl_->sections, impl_->threaded);
     if (const Status added = add_intervals(intervals); !added) {
       return added.error();
     }
