@@ -41,7 +41,7 @@ def main():
         fail_unless(members.get(member, b"").startswith(begins), f"{member} is missing, or no program")
     fail_unless(modes[program] & 0o111, "the program is not executable")
     fail_unless("stackpack/py.typed" in members, "stackpack/py.typed is missing")
-    for member in ("stackpack/c_api.h", "stackpack/arrow_c_data.h", f"{about}/LICENSE", f"{about}/NOTICE",
+    for member in ("stackpack/c_reader.h", "stackpack/arrow_c_data.h", f"{about}/LICENSE", f"{about}/NOTICE",
                    f"{about}/METADATA"):
         fail_unless(members.get(member), f"{member} is missing")
     fail_unless(any(member.startswith(f"{about}/licences/") for member in members), "licences are missing")
