@@ -147,7 +147,8 @@ make_musl() {
   mkdir -p "$folder/about/licences"
   cp "$root/LICENSE" "$folder/about/"
   cat "$root/packaging/musl/NOTICE" "$program/NOTICE" >"$folder/about/NOTICE"
-  cp "$program"/licences/* "$root/build/musl-libraries/$machine"/licences/* "$folder/about/licences/"
+  cp "$root/build/musl-libraries/$machine"/licences/* "$folder/about/licences/"
+  cp "$program"/licences/* "$folder/about/licences/"
   python3 "$root/scripts/lib/write_wheel.py" --library "$folder/library" --program "$program/stackpack" \
     --licences "$folder/about" --platform "musllinux_1_2_$machine" --out "$folder/made" "$root"
   cp "$folder"/made/*.whl "$out/"
