@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-namespace stackpack {
+namespace stackpack::io {
 
 namespace {
 
@@ -27,6 +27,6 @@ constexpr std::size_t kLeastStackBytes = std::size_t{2} << 20;
 
 }  // namespace
 
-}  // namespace stackpack
+}  // namespace stackpack::io
 
 #endif
