@@ -21,7 +21,8 @@ def main():
     path = pathlib.Path(sys.argv[1])
     name, version, tag = path.stem.split("-", 2)
     with zipfile.ZipFile(path) as archive:
-        members = {member: archive.read(member) for member in archive.namelist()}
+        # auditwheel names folders, too, which RECORD does not.
+        members = {member: archive.read(member) for member in archive.namelist() if not member.endswith("/")}
         modes = {member.filename: member.external_attr >> 16 for member in archive.infolist()}
     about = f"{name}-{version}.dist-info"
     rows = list(csv.reader(io.StringIO(members[f"{about}/RECORD"].decode())))
