@@ -2,10 +2,7 @@
 # version, and the headers of the C API, which the package reads to know what is in the library.
 install(PROGRAMS $<TARGET_FILE:stackpack_shared> RENAME libstackpack.so
   DESTINATION . COMPONENT python EXCLUDE_FROM_ALL)
-set(C_HEADERS arrow_c_data.h c_reader.h c_tables.h c_diff.h c_convert.h)
-list(TRANSFORM C_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/stackpack/)
-install(FILES ${C_HEADERS}
-  DESTINATION . COMPONENT python EXCLUDE_FROM_ALL)
+include(CHeaders)
 # pip's build has the program, too; the wheel of scripts/dist has the static one.
 if(SKBUILD AND TARGET stackpack_cli)
   install(PROGRAMS $<TARGET_FILE:stackpack_cli> DESTINATION ${SKBUILD_SCRIPTS_DIR} COMPONENT python EXCLUDE_FROM_ALL)

@@ -1,7 +1,12 @@
-# stackpack.dll, for the Python package: the C API alone, which is what c_api.h declares. Classes of C++ are for those who
+# stackpack.dll, for the Python package: the C API alone, which is what its headers declare. Classes of C++ are for those who
 # compile with the same compiler, and they have the static library.
-file(READ ${PROJECT_SOURCE_DIR}/include/stackpack/c_api.h header)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/stackpack/c_api.h)
+include(CHeaders)
+set(header)
+foreach(file ${C_HEADERS})
+  file(READ ${file} part)
+  string(APPEND header "${part}")
+endforeach()
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${C_HEADERS})
 string(REGEX REPLACE "/\\*([^*]|\\*+[^*/])*\\*+/" "" header "${header}")
 string(REGEX MATCHALL "stackpack_[a-z0-9_]+\\(" functions "${header}")
 list(TRANSFORM functions REPLACE "\\($" "")
@@ -17,3 +22,4 @@ set_target_properties(stackpack_shared PROPERTIES OUTPUT_NAME stackpack PREFIX "
 target_link_options(stackpack_shared PRIVATE -static -s -Wl,--no-insert-timestamp)
 target_link_libraries(stackpack_shared
   PRIVATE stackpack_flags PkgConfig::zstd PkgConfig::xxhash PkgConfig::zlib ${STACKPACK_DEMANGLERS} Threads::Threads)
+install(FILES $<TARGET_FILE:stackpack_shared> DESTINATION . COMPONENT python EXCLUDE_FROM_ALL)

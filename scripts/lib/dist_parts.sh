@@ -135,13 +135,32 @@ make_wheel() {
   cp "$folder"/repaired/*.whl "$out/"
 }
 
+# For musl: the library of scripts/musl, which asks for nothing but musl, and the static program. Its licences are those of both.
+make_musl() {
+  local machine=x86_64 name folder program
+  name=stackpack-$version-linux-$machine
+  need_program "$machine"
+  "$root/scripts/musl" "$machine"
+  folder=$(fresh_folder "musl-$machine")
+  program=$root/build/dist/program-$machine/$name
+  quietly "$folder/install.log" cmake --install "$root/build/musl-$machine" --component python --prefix "$folder/library"
+  mkdir -p "$folder/about/licences"
+  cp "$root/LICENSE" "$folder/about/"
+  cat "$root/packaging/musl/NOTICE" "$program/NOTICE" >"$folder/about/NOTICE"
+  cp "$root/build/musl-libraries/$machine"/licences/* "$folder/about/licences/"
+  cp "$program"/licences/* "$folder/about/licences/"
+  python3 "$root/scripts/lib/write_wheel.py" --library "$folder/library" --program "$program/stackpack" \
+    --licences "$folder/about" --platform "musllinux_1_2_$machine" --out "$folder/made" "$root"
+  cp "$folder"/made/*.whl "$out/"
+}
+
 # For Windows: the C API as stackpack.dll, and stackpack.exe, both of scripts/windows.
 make_windows() {
   local folder library=$root/build/windows
   "$root/scripts/windows" --library
   folder=$(fresh_folder windows-wheel)
-  mkdir -p "$folder/library" "$folder/about"
-  cp "$library/stackpack.dll" "$root/include/stackpack/c_api.h" "$root/include/stackpack/arrow_c_data.h" "$folder/library/"
+  mkdir -p "$folder/about"
+  quietly "$folder/install.log" cmake --install "$library" --component python --prefix "$folder/library"
   cp "$root/LICENSE" "$folder/about/"
   cp "$root/packaging/windows/NOTICE" "$folder/about/"
   cp -r "$root/build/windows-libraries/licences" "$folder/about/"

@@ -24,6 +24,11 @@ windows_packages=(
   g++-mingw-w64-x86-64-posix libz-mingw-w64-dev wine wine64 dpkg-dev make
 )
 
+# Besides, to build the library for musl; the compiler is a package of PyPI. musl itself, to try it.
+musl_packages=(
+  python3 python3-pip dpkg-dev musl musl-tools
+)
+
 # Besides, to make what scripts/dist makes.
 dist_packages=(
   libbz2-dev libelf-dev libc6-dev llvm-14-dev busybox-static g++-aarch64-linux-gnu qemu-user-static buildah

@@ -161,10 +161,16 @@ std::string_view stem_of(std::string_view module) {
   return module.substr(0, module.find('.', 1));
 }
 
+// The automaton that takes time proportional to the name, whatever the expression: names come from
+// captures. libc++ has one for all, which ends with an exception where it would take longer.
+#ifdef __GLIBCXX__
+constexpr auto kInProportion = std::regex_constants::__polynomial;
+#else
+constexpr std::regex::flag_type kInProportion{};
+#endif
+
 }  // namespace
 
-// The automaton that takes time proportional to the name, whatever the expression: names come from
-// captures.
 struct FunctionPattern::Expression {
   std::regex regex;
 };
@@ -201,7 +207,7 @@ Result<FunctionPattern> FunctionPattern::parse(std::string_view text) {
   }
   pattern.function_ = function;
   if (function.size() > 2 && function.starts_with('/') && function.ends_with('/')) {
-    auto flags = std::regex::ECMAScript | std::regex::nosubs | std::regex_constants::__polynomial;
+    auto flags = std::regex::ECMAScript | std::regex::nosubs | kInProportion;
     flags |= pattern.folds_case_ ? std::regex::icase : std::regex_constants::syntax_option_type{};
     // Matched as a whole: a search would begin anew at each character.
     const std::string anywhere =

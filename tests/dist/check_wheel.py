@@ -21,7 +21,8 @@ def main():
     path = pathlib.Path(sys.argv[1])
     name, version, tag = path.stem.split("-", 2)
     with zipfile.ZipFile(path) as archive:
-        members = {member: archive.read(member) for member in archive.namelist()}
+        # auditwheel names folders, too, which RECORD does not.
+        members = {member: archive.read(member) for member in archive.namelist() if not member.endswith("/")}
         modes = {member.filename: member.external_attr >> 16 for member in archive.infolist()}
     about = f"{name}-{version}.dist-info"
     rows = list(csv.reader(io.StringIO(members[f"{about}/RECORD"].decode())))
@@ -41,7 +42,7 @@ def main():
         fail_unless(members.get(member, b"").startswith(begins), f"{member} is missing, or no program")
     fail_unless(modes[program] & 0o111, "the program is not executable")
     fail_unless("stackpack/py.typed" in members, "stackpack/py.typed is missing")
-    for member in ("stackpack/c_api.h", "stackpack/arrow_c_data.h", f"{about}/LICENSE", f"{about}/NOTICE",
+    for member in ("stackpack/c_reader.h", "stackpack/arrow_c_data.h", f"{about}/LICENSE", f"{about}/NOTICE",
                    f"{about}/METADATA"):
         fail_unless(members.get(member), f"{member} is missing")
     fail_unless(any(member.startswith(f"{about}/licences/") for member in members), "licences are missing")

@@ -47,14 +47,13 @@ std::int64_t now_ms() {
 // Lowers a limit, and leaves one that is lower already. `hard`: how much more than that cannot be
 // had, whatever the process does. False: it is not so.
 bool limit(int resource, std::uint64_t most, std::uint64_t hard = 0) {
-  const auto which = static_cast<__rlimit_resource_t>(resource);
   rlimit value{};
-  if (::getrlimit(which, &value) != 0) {
+  if (::getrlimit(resource, &value) != 0) {
     return false;
   }
   value.rlim_cur = std::min<rlim_t>(value.rlim_cur, most);
   value.rlim_max = std::min<rlim_t>(value.rlim_max, value.rlim_cur + hard);
-  return ::setrlimit(which, &value) == 0;
+  return ::setrlimit(resource, &value) == 0;
 }
 
 #ifndef STACKPACK_SHADOW_MEMORY

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -58,7 +59,9 @@ bool is_of_root_or_us(int descriptor) {
 
 std::optional<std::int64_t> made_at(int descriptor) {
   struct statx found {};
-  if (::statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &found) != 0 ||
+  // musl has a function for it since version 1.2.5 only.
+  if (::syscall(SYS_statx, descriptor, "", AT_EMPTY_PATH, STATX_BTIME,  // NOLINT(*-vararg)
+                &found) != 0 ||
       (found.stx_mask & STATX_BTIME) == 0) {
     return std::nullopt;
   }
