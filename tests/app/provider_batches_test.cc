@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <bit>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "app/convert/provider_events.h"
 #include "stackpack/arrow.h"
 #include "support/arrow_reading.h"
+#include "support/file_bytes.h"
 #include "support/nettrace_writer.h"
 #include "support/source_folder.h"
 #include "support/spk_reading.h"
@@ -123,12 +123,6 @@ std::vector<std::byte> described_trace() {
   }
   out.events(events);
   return out.finish();
-}
-
-void write_file(const std::string& path, const std::vector<std::byte>& bytes) {
-  std::ofstream(path, std::ios::binary)
-      .write(static_cast<const char*>(static_cast<const void*>(bytes.data())),
-             static_cast<std::streamsize>(bytes.size()));
 }
 
 TEST_SUITE("provider batches") {

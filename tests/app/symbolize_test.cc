@@ -9,6 +9,7 @@
 
 #include "bytes/hex.h"
 #include "stackpack/symbols.h"
+#include "support/file_bytes.h"
 #include "support/own_code.h"
 #include "support/pdb_maker.h"
 #include "support/spk_reading.h"
@@ -21,13 +22,6 @@ namespace stackpack::test {
 namespace {
 
 constexpr std::uint64_t kBase = 0x5000'0000;
-
-void write_file(const std::string& path, const std::vector<std::byte>& bytes) {
-  std::ofstream out(path, std::ios::binary);
-  for (const std::byte byte : bytes) {
-    out.put(static_cast<char>(byte));
-  }
-}
 
 // One sample in traced_outer of this program, called from nowhere; the program is mapped from its
 // first byte on.
