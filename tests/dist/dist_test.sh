@@ -50,7 +50,7 @@ alone() {
   mkdir "$place/tmp"
   tar -xzf "$archive" -C "$place" --strip-components=1
   bytes=$(stat -c %s "$place/stackpack")
-  ((bytes <= 14000000)) || { echo "WRONG $what: $bytes bytes"; exit 1; }
+  ((bytes <= 12000000)) || { echo "WRONG $what: $bytes bytes"; exit 1; }
   [[ -s $place/NOTICE && -s $place/licences/libdw-dev.txt ]] || { echo "WRONG $what: no licences"; exit 1; }
   ! readelf -l "$place/stackpack" | grep -q INTERP || { echo "WRONG $what: asks for a loader"; exit 1; }
   cp "$capture" "$place/capture"
